@@ -1,0 +1,38 @@
+# Finds the headers of Boost 1.91 or later (Boost.Redis with RESP3 pushes and restored subscriptions) and defines the
+# target holdfast_boost. Looked for, in this order: HOLDFAST_BOOST_INCLUDE, the copy that tools/setup unpacks into the
+# build tree, the system's own headers.
+set(HOLDFAST_BOOST_MINIMUM 109100)
+
+function(holdfast_boost_version folder result)
+  set(${result} 0 PARENT_SCOPE)
+  if(EXISTS "${folder}/boost/version.hpp")
+    file(STRINGS "${folder}/boost/version.hpp" line REGEX "^#define BOOST_VERSION [0-9]+")
+    string(REGEX MATCH "[0-9]+" number "${line}")
+    set(${result} "${number}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+set(holdfast_boost_folders "")
+if(HOLDFAST_BOOST_INCLUDE)
+  list(APPEND holdfast_boost_folders "${HOLDFAST_BOOST_INCLUDE}")
+endif()
+list(APPEND holdfast_boost_folders "${CMAKE_CURRENT_SOURCE_DIR}/build/deps/boost/usr/include" /usr/local/include
+     /usr/include)
+
+set(holdfast_boost_found "")
+foreach(folder IN LISTS holdfast_boost_folders)
+  holdfast_boost_version("${folder}" version)
+  if(version GREATER_EQUAL HOLDFAST_BOOST_MINIMUM AND NOT holdfast_boost_found)
+    set(holdfast_boost_found "${folder}")
+    message(STATUS "Boost headers: ${folder} (${version})")
+  endif()
+endforeach()
+if(NOT holdfast_boost_found)
+  message(FATAL_ERROR "Boost 1.91 or later was not found. Run tools/setup on Debian, or point to the folder that holds "
+                      "boost/version.hpp with -DHOLDFAST_BOOST_INCLUDE=/path/to/include")
+endif()
+
+add_library(holdfast_boost INTERFACE)
+target_include_directories(holdfast_boost SYSTEM INTERFACE "${holdfast_boost_found}")
+target_compile_definitions(holdfast_boost INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION
+                           BOOST_ALLOW_DEPRECATED)

@@ -1,0 +1,23 @@
+# Embeds every .lua file below a folder as a base::Script with its SHA-1: rw/read_release.lua becomes
+# holdfast::wire::scripts::rw_read_release. Declarations are in src/wire/scripts.hpp.
+function(holdfast_embed_scripts result folder)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS "${folder}/*.lua")
+  set(body "// Made from ${folder} by cmake/HoldfastScripts.cmake.\n#include \"wire/scripts.hpp\"\n\n")
+  string(APPEND body "namespace holdfast::wire::scripts {\n\n")
+  foreach(file IN LISTS files)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+    file(READ "${file}" text)
+    # Comment lines are for readers of the file; the server gets the rest.
+    string(REGEX REPLACE "(^|\n)--[^\n]*" "" text "${text}")
+    string(REGEX REPLACE "^\n+" "" text "${text}")
+    string(SHA1 sha "${text}")
+    file(RELATIVE_PATH name "${CMAKE_CURRENT_SOURCE_DIR}/${folder}" "${file}")
+    string(REGEX REPLACE "\\.lua$" "" name "${name}")
+    string(REPLACE "/" "_" symbol "${name}")
+    string(APPEND body "const base::Script ${symbol}{\"${name}\", R\"lua(${text})lua\", \"${sha}\"};\n\n")
+  endforeach()
+  string(APPEND body "}  // namespace holdfast::wire::scripts\n")
+  set(output "${CMAKE_CURRENT_BINARY_DIR}/generated/scripts.cpp")
+  file(CONFIGURE OUTPUT "${output}" CONTENT "@body@" @ONLY)
+  set(${result} "${output}" PARENT_SCOPE)
+endfunction()

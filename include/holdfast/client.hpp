@@ -1,0 +1,62 @@
+// A client: one connection, one watchdog, and the locks of one server.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <holdfast/config.hpp>
+#include <holdfast/lock.hpp>
+#include <holdfast/observer.hpp>
+
+namespace holdfast {
+
+namespace engine {
+class Core;
+}
+
+/// The connection to one server, with the watchdog that renews its holds. Thread-safe, except construction, move and
+/// destruction. Owns two threads: one that talks to the server and one that runs callbacks. Make one per process and
+/// server. Destruction closes: holds are given back (or left, see Config::on_close) within `release_timeout`.
+/// fork(): a child must make its own client. In a child, calls throw Error(forked) and destruction does nothing.
+class Client {
+ public:
+  /// From a URL (see Config::from_url) or a Config. Returns at once and connects in the background; a server that
+  /// cannot be reached shows at the first call, or with ping(). Throws Error(invalid_argument) for a bad URL or
+  /// setting.
+  explicit Client(std::string_view url);
+  explicit Client(Config config);
+  Client(Client&&) noexcept;
+  Client& operator=(Client&&) noexcept;
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+  ~Client();
+
+  /// A handle to the lock of this name; nothing is sent. Any bytes are allowed but none at all is not
+  /// (Error(invalid_argument)). `defaults` is what the std face (`lock()`, `try_lock()`, …) uses: lease, max_hold,
+  /// on_lost; its `wait` and `stop` apply to `lock()`.
+  Lock lock(std::string_view name, AcquireOptions defaults = {});
+
+  /// One round trip. Throws Error if the server cannot be reached or refuses.
+  void ping();
+
+  /// Locks on this server whose name matches a glob pattern, as SCAN sees them (never KEYS). Not a snapshot.
+  /// Cost: SCAN over the whole key space, and 2 commands per match. Throws Error.
+  std::vector<LockInfo> list(std::string_view pattern = "*");
+
+  Counters counters() const;
+  /// This client's id on the wire, the part of every owner before the colon (a UUID).
+  const std::string& id() const noexcept;
+  /// The server in words, without secrets.
+  const std::string& node() const noexcept;
+
+  /// Ends waits (`Errc::closed`), gives holds back as Config::on_close says, stops the threads. Idempotent, never
+  /// throws.
+  void close() noexcept;
+
+ private:
+  std::shared_ptr<engine::Core> core_;
+};
+
+}  // namespace holdfast

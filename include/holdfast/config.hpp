@@ -1,0 +1,78 @@
+// Where the server is and how a client behaves. Fixed once the client is made.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace holdfast {
+
+class Observer;
+
+/// TLS settings, used when `enabled` (a `rediss://` URL).
+struct TlsConfig {
+  bool enabled = false;
+  std::string ca_file;           ///< PEM; empty: the system's trusted authorities.
+  std::string certificate_file;  ///< PEM client certificate, when the server asks for one.
+  std::string key_file;          ///< PEM private key of the client certificate.
+  enum class Verify {
+    full,  ///< The certificate must be trusted and carry the server's name (the default).
+    none,  ///< Anything goes. For experiments only.
+  };
+  Verify verify = Verify::full;
+};
+
+/// What happens to open holds when a client is closed.
+enum class OnClose {
+  release,          ///< Give them back, within `release_timeout`.
+  leave_to_expire,  ///< Leave them; they end with their lease.
+};
+
+/// A client's settings. Every default is written here and nowhere else. A plain value: copy freely; not shared with the
+/// client that is made from it.
+struct Config {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 6379;
+  std::string unix_socket;  ///< When set, host, port and TLS are not used.
+  std::string username;     ///< Empty: the server's default user.
+  std::string password;     ///< Never printed, logged or put in an error.
+  unsigned database = 0;
+  TlsConfig tls;
+  std::string client_name = "holdfast";  ///< Shown by CLIENT LIST.
+  bool local = false;  ///< `local:`: a private redis-server of this user; joined if it runs, else started.
+
+  std::string name_prefix;  ///< Put before every lock name on the wire (Redisson: NameMapper).
+
+  std::chrono::milliseconds connect_timeout{5000};  ///< One attempt to connect, TLS and login included.
+  std::chrono::milliseconds command_timeout{3000};  ///< One command, from the send to its reply.
+  std::chrono::milliseconds release_timeout{3000};  ///< How long a release, a destructor or close() may block at most.
+  std::chrono::milliseconds reconnect_min{20};      ///< First pause before connecting again; doubles, with jitter, ...
+  std::chrono::milliseconds reconnect_max{2000};    ///< ... up to this.
+  std::chrono::milliseconds patience{15000};        ///< How long a waiting acquire bears a server that does not answer.
+
+  std::chrono::milliseconds lease{30000};       ///< Length of a renewed lease (Redisson: lockWatchdogTimeout).
+  std::size_t renewal_batch = 100;              ///< Holds per renewal command, 1 to 1000.
+  std::chrono::milliseconds safety_poll{2000};  ///< Longest sleep of a waiter without asking; 50-100 % of it, jittered.
+  std::chrono::milliseconds subscription_linger{10000};  ///< How long a channel that nobody waits on stays subscribed.
+  OnClose on_close = OnClose::release;
+  std::shared_ptr<Observer> observer;
+
+  /// Reads a URL. Forms:
+  ///   redis://[user[:password]@]host[:port][/database]      rediss://… the same over TLS
+  ///   unix:///path/to/socket[?db=N]                         local:  (never chosen unless asked for)
+  /// Percent-escapes are decoded. Query parameters: `db`, `user`, `client_name`, `name_prefix`, `ca_file`, `cert_file`,
+  /// `key_file`, `verify` (`full` or `none`), and the durations `connect_timeout`, `command_timeout`,
+  /// `release_timeout`, `patience`, `lease`, `safety_poll` (`500ms`, `10s`, `2m`). Throws Error(invalid_argument) that
+  /// says what is wrong and where, without repeating a password.
+  static Config from_url(std::string_view url);
+
+  /// Throws Error(invalid_argument) if a value is out of range (zero timeouts, lease out of 10 ms .. 10 years, ...).
+  void validate() const;
+
+  /// The server in words: `host:port` or the socket's path. Never a user or password.
+  std::string node() const;
+};
+
+}  // namespace holdfast

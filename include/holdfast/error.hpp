@@ -1,0 +1,60 @@
+// What can go wrong, as std::error_code values and as the exception that the throwing calls use.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace holdfast {
+
+/// Every failure that the library reports. `busy` and `timed_out` say that somebody else has the lock; all others say
+/// that the call could not be carried out. Compare with `ec == holdfast::Errc::lost`.
+enum class Errc {
+  busy = 1,               ///< Held by somebody else, and the call was not to wait.
+  timed_out,              ///< Held by somebody else until the limit on waiting was over.
+  cancelled,              ///< The caller's stop token stopped the wait. Nothing is left on the server.
+  lost,                   ///< The hold is gone: expired, taken by force, or no longer certain.
+  not_owner,              ///< Release by somebody who does not hold the lock (a programming error).
+  unreachable,            ///< No connection to the server; the command was not sent.
+  unknown_outcome,        ///< Sent, but the reply never came. A compensating release is on its way in the background.
+  denied,                 ///< The server refuses: password, user, or a permission (ACL) that is missing.
+  tls,                    ///< The TLS connection could not be trusted or set up.
+  wrong_type,             ///< A key of another type has the lock's name. It was left untouched.
+  read_only,              ///< The server is a read-only replica.
+  out_of_memory,          ///< The server is over its `maxmemory` and takes no writes.
+  unsupported_by_server,  ///< A command that Holdfast needs is missing (EVAL switched off, Redis before 6, ...).
+  server_error,           ///< Any other error reply.
+  invalid_argument,       ///< A malformed URL, an empty name, a lease out of range, ...
+  forked,                 ///< A client was used in a child process after fork(); holds belong to the parent.
+  closed,                 ///< The client was closed.
+};
+
+/// The category of `Errc`; its messages are plain English.
+const std::error_category& error_category() noexcept;
+std::error_code make_error_code(Errc code) noexcept;
+
+/// The exception of the throwing calls. `what()` names the key, the node and the cause, for example
+/// `lock "orders:42" on 127.0.0.1:6379: cannot reach the server: Connection refused`.
+/// Passwords never appear in it. Copying does not throw.
+class Error : public std::system_error {
+ public:
+  Error(Errc code, std::string key, std::string node, std::string cause);
+
+  const char* what() const noexcept override;
+  /// The lock's name as given by the caller; empty when the failure is not about one lock.
+  const std::string& key() const noexcept;
+  /// The server as `host:port` or the socket's path; empty when there is none yet.
+  const std::string& node() const noexcept;
+  /// The underlying reason, in the server's or the system's words; may be empty.
+  const std::string& cause() const noexcept;
+
+ private:
+  struct Parts;
+  std::shared_ptr<const Parts> parts_;
+};
+
+}  // namespace holdfast
+
+template <>
+struct std::is_error_code_enum<holdfast::Errc> : std::true_type {};

@@ -1,0 +1,74 @@
+// One granted acquisition: the object that is the owner, and that can be lost.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+namespace holdfast {
+
+namespace engine {
+class HeldLock;
+}
+
+/// What a release found out. Source: protocol section 6.1, transition 2.
+enum class ReleaseOutcome {
+  released,    ///< The server confirms: it was ours up to now, without a gap, and is free.
+  still_held,  ///< One level of a re-entrant hold was given back; the thread still holds the lock.
+  was_lost,    ///< It was not ours any more. Work done under it may have overlapped with somebody else's.
+  unknown,     ///< No answer in time. The release goes on in the background; the lease bounds how long it can matter.
+};
+const char* to_string(ReleaseOutcome outcome) noexcept;
+
+/// The states of a hold. held -> suspect (a renewal failed; back to held when one works) -> lost; released is final
+/// too.
+enum class HoldState { held, suspect, lost, released };
+const char* to_string(HoldState state) noexcept;
+
+/// One granted acquisition of a lock. Move-only; the hold is the owner, so it may be moved to and released by any
+/// thread.
+///
+/// Threads: distinct holds are independent; one Hold object is used by one thread at a time, but `lost()`'s token may
+/// be watched from anywhere. Destruction releases, never throws, and blocks at most `Config::release_timeout`. A Hold
+/// keeps what it needs of the client alive; once the client is closed it is lost (`LossReason::closed`). fork(): the
+/// hold belongs to the parent; in the child every query says "lost" and destruction does nothing.
+class [[nodiscard]] Hold {
+ public:
+  Hold() noexcept = default;
+  explicit Hold(std::shared_ptr<engine::HeldLock> held) noexcept;
+  Hold(Hold&& other) noexcept = default;
+  Hold& operator=(Hold&& other) noexcept;
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+  ~Hold();
+
+  /// True until released or moved from. It does not say that the lock is still ours: `valid_for()` does.
+  explicit operator bool() const noexcept { return held_ != nullptr; }
+
+  /// How long the lock is certainly still ours: the lease counted from before it was last extended, less a margin of
+  /// 1 % + 2 ms; zero once lost. If this returns zero, `lost().stop_requested()` is already true. Costs no round trip.
+  std::chrono::milliseconds valid_for() const noexcept;
+
+  /// Stops at the latest when the local deadline passes, so before the server can give the lock to somebody else.
+  /// Callbacks registered on it run on the client's notifier thread, or in the thread that saw `valid_for()` reach
+  /// zero.
+  std::stop_token lost() const noexcept;
+
+  HoldState state() const noexcept;
+  /// The owner as on the wire, `<client uuid>:<number>`; empty for an empty hold.
+  std::string owner() const;
+  /// The lock's name as the caller gave it.
+  std::string name() const;
+
+  /// Gives the lock back and says what was found. Idempotent: a second call returns the first outcome.
+  /// Blocks at most `Config::release_timeout`, then returns `unknown` and goes on in the background until the lease's
+  /// end. Ignores any stop token. Wire cost: 1 command. Never throws; in a forked child it returns `was_lost`.
+  ReleaseOutcome release() noexcept;
+
+ private:
+  std::shared_ptr<engine::HeldLock> held_;
+  ReleaseOutcome outcome_ = ReleaseOutcome::was_lost;
+};
+
+}  // namespace holdfast

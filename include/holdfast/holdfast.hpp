@@ -1,0 +1,10 @@
+// Everything a user of Holdfast includes. No Boost in it.
+#pragma once
+
+#include <holdfast/client.hpp>
+#include <holdfast/config.hpp>
+#include <holdfast/error.hpp>
+#include <holdfast/hold.hpp>
+#include <holdfast/lease.hpp>
+#include <holdfast/lock.hpp>
+#include <holdfast/observer.hpp>

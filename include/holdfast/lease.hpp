@@ -1,0 +1,41 @@
+// How long the server keeps a hold: renewed by the client's watchdog, or fixed.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+namespace holdfast {
+
+/// How long the server keeps a hold without hearing from the holder again. A value; compare, copy, pass freely.
+///
+/// *Renewed* (the default): the watchdog extends it every third of its length for as long as the hold lives. After the
+/// death of the process the lock is free within one lease. *Fixed*: never extended; the hold ends with the lease.
+/// Accepted lengths are 10 ms to 10 years; anything else is `Errc::invalid_argument` when acquiring, before anything is
+/// sent. Source: protocol section 5 (watchdog); Redisson calls these "no lease time" and "lease time".
+class Lease {
+ public:
+  enum class Kind { renewed, fixed };
+
+  /// Renewed, with the length that the client's Config gives (30 s unless changed).
+  constexpr Lease() = default;
+  constexpr Lease(Kind kind, std::optional<std::chrono::milliseconds> length) : kind_(kind), length_(length) {}
+
+  constexpr Kind kind() const { return kind_; }
+  /// The length asked for; empty means "the client's".
+  constexpr std::optional<std::chrono::milliseconds> length() const { return length_; }
+
+  friend constexpr bool operator==(const Lease&, const Lease&) = default;
+
+ private:
+  Kind kind_ = Kind::renewed;
+  std::optional<std::chrono::milliseconds> length_;
+};
+
+/// A lease of the client's length that the watchdog renews.
+constexpr Lease renewed() { return {}; }
+/// A lease of this length that the watchdog renews every third of it.
+constexpr Lease renewed(std::chrono::milliseconds length) { return {Lease::Kind::renewed, length}; }
+/// A lease of this length that nobody renews.
+constexpr Lease fixed(std::chrono::milliseconds length) { return {Lease::Kind::fixed, length}; }
+
+}  // namespace holdfast

@@ -1,0 +1,96 @@
+// What happens inside a client, as events for logs, metrics and tests, and as plain counters.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace holdfast {
+
+/// Why a hold was lost.
+enum class LossReason {
+  expired,   ///< The local deadline passed without a renewal that is known to have worked.
+  taken,     ///< The server said that the lock is no longer ours (expired there, force release, FLUSHALL, failover).
+  max_hold,  ///< The cap `max_hold` was reached; renewal has stopped.
+  closed,    ///< The client was closed while the hold was open.
+};
+const char* to_string(LossReason reason) noexcept;
+
+struct GrantedEvent {
+  std::string name;
+  std::string owner;                  ///< As on the wire: `<client uuid>:<number>`.
+  std::chrono::nanoseconds waited{};  ///< From the call to the grant.
+  bool contended = false;             ///< Somebody else had it at first.
+};
+struct RenewedEvent {
+  std::size_t holds = 0;            ///< Holds extended by this batch.
+  std::chrono::nanoseconds late{};  ///< How long after its planned time the batch's oldest renewal was sent.
+};
+struct SuspectEvent {
+  std::string name, owner;
+  std::string cause;                     ///< Why the renewal did not come through.
+  std::chrono::nanoseconds valid_for{};  ///< What is left of the lease.
+};
+struct LostEvent {
+  std::string name, owner;
+  LossReason reason = LossReason::expired;
+};
+struct ReleasedEvent {
+  std::string name, owner;
+  std::string outcome;  ///< `released`, `was_lost` or `unknown`.
+  std::chrono::nanoseconds held{};
+};
+struct UnknownEvent {
+  std::string name, owner;
+  std::string operation;  ///< `acquire` or `release`.
+  std::string cause;
+};
+struct SafetyPollEvent {
+  std::string name;
+  bool granted = false;  ///< True: a wake-up message was missed, the poll found the lock free.
+};
+struct ConnectionEvent {
+  std::string node;
+  bool connected = false;
+  std::uint64_t times = 0;  ///< How many connections there have been so far.
+  std::string cause;        ///< When not connected: why.
+};
+
+/// Receives events. Derive, override what you need, hand it to `Config::observer`.
+/// Threads: all calls of one client come from that client's notifier thread, one after another, never under a lock and
+/// never on the thread that talks to the server. A slow observer delays other events and loss callbacks, not renewals
+/// and not `Hold::valid_for()`. Exceptions that escape are swallowed. Do not destroy the client in a callback.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void on_granted(const GrantedEvent&) {}
+  virtual void on_renewed(const RenewedEvent&) {}
+  virtual void on_suspect(const SuspectEvent&) {}
+  virtual void on_lost(const LostEvent&) {}
+  virtual void on_released(const ReleasedEvent&) {}
+  virtual void on_unknown(const UnknownEvent&) {}
+  virtual void on_safety_poll(const SafetyPollEvent&) {}
+  virtual void on_connection(const ConnectionEvent&) {}
+};
+
+/// A snapshot of a client's counters since it was made. Read with `Client::counters()`.
+struct Counters {
+  std::uint64_t granted = 0;      ///< Outermost acquisitions that succeeded.
+  std::uint64_t contended = 0;    ///< Of those: had to wait for somebody else.
+  std::uint64_t not_granted = 0;  ///< Busy, timed out or cancelled.
+  std::uint64_t failed = 0;       ///< Acquisitions that ended in an error.
+  std::uint64_t released = 0;
+  std::uint64_t renewals = 0;          ///< Holds extended (not commands).
+  std::uint64_t renewal_batches = 0;   ///< Renewal commands sent.
+  std::uint64_t renewal_failures = 0;  ///< Renewal commands without a usable reply.
+  std::uint64_t suspect = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t unknown = 0;            ///< Sent commands of unknown outcome, each resolved afterwards.
+  std::uint64_t wakes = 0;              ///< Wake-up messages received.
+  std::uint64_t safety_polls = 0;       ///< Attempts made only because no message came for a while.
+  std::uint64_t safety_poll_wakes = 0;  ///< Of those: found the lock free, so a message was missed.
+  std::uint64_t connections = 0;        ///< Connections made, the first included.
+  std::uint64_t commands = 0;           ///< Commands sent to the server by this client.
+};
+
+}  // namespace holdfast

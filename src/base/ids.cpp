@@ -1,0 +1,35 @@
+#include "base/ids.hpp"
+
+#include <atomic>
+#include <random>
+
+namespace holdfast::base {
+
+std::string make_uuid() {
+  std::random_device random;
+  const char* digits = "0123456789abcdef";
+  std::string out;
+  out.reserve(36);
+  for (int i = 0; i < 16; ++i) {
+    unsigned byte = random() & 0xffU;
+    if (i == 6) byte = (byte & 0x0fU) | 0x40U;  // version 4
+    if (i == 8) byte = (byte & 0x3fU) | 0x80U;  // variant 1
+    if (i == 4 || i == 6 || i == 8 || i == 10) out += '-';
+    out += digits[byte >> 4U];
+    out += digits[byte & 0xfU];
+  }
+  return out;
+}
+
+std::uint64_t next_number() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+std::uint64_t this_thread_number() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  thread_local const std::uint64_t mine = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  return mine;
+}
+
+}  // namespace holdfast::base

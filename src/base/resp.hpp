@@ -1,0 +1,39 @@
+// Plain values that cross between what builds commands (wire) and what sends them (redis).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::base {
+
+/// A server-side script, embedded at build time from its .lua file. Sent by its hash, by its text if the server asks.
+struct Script {
+  std::string_view name;  ///< Its path without ending, for example `lock/acquire`.
+  std::string_view text;
+  std::string_view sha1;  ///< 40 lower-case hex digits.
+};
+
+/// One command. With a script, `args` are what follows the script: the number of keys, the keys, the arguments.
+struct Command {
+  std::vector<std::string> args;
+  const Script* script = nullptr;
+};
+
+/// One reply, as a tree. Errors keep the server's text, its first word included (`WRONGTYPE Operation against ...`).
+struct Reply {
+  enum class Kind { null, integer, text, error, array };
+  Kind kind = Kind::null;
+  std::int64_t integer = 0;
+  std::string text;             ///< For text and error.
+  std::vector<Reply> elements;  ///< For array; a map is a flat array of keys and values.
+
+  bool is_null() const { return kind == Kind::null; }
+  bool is_integer() const { return kind == Kind::integer; }
+  bool is_text() const { return kind == Kind::text; }
+  bool is_error() const { return kind == Kind::error; }
+  bool is_array() const { return kind == Kind::array; }
+};
+
+}  // namespace holdfast::base

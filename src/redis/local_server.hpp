@@ -1,0 +1,13 @@
+// `local:`: a private redis-server of this user on a unix socket; joined if it runs, started if not.
+#pragma once
+
+#include <string>
+
+namespace holdfast::redis {
+
+/// Makes sure that this user's private server runs and returns its socket's path. Blocks for a few seconds at most.
+/// Throws Error(unreachable) if there is no redis-server (or valkey-server) to start, or it does not come up, and
+/// Error(denied) if the folder for the socket is not this user's alone.
+std::string ensure_local_server();
+
+}  // namespace holdfast::redis

@@ -1,0 +1,72 @@
+#include "wire/lock_calls.hpp"
+
+#include <charconv>
+
+#include "wire/names.hpp"
+#include "wire/scripts.hpp"
+
+namespace holdfast::wire {
+
+LockNames::LockNames(std::string raw_name) : key(std::move(raw_name)), channel(lock_channel(key)) {}
+
+base::Command acquire(const LockNames& names, const Owner& owner, std::chrono::milliseconds lease) {
+  return {{"1", names.key, std::to_string(lease.count()), owner.text}, &scripts::lock_acquire};
+}
+
+AcquireReply decode_acquire(const base::Reply& reply) {
+  if (reply.is_null()) return {true, std::nullopt};
+  if (reply.is_integer()) return {false, std::chrono::milliseconds(reply.integer)};
+  return {};
+}
+
+base::Command release(const LockNames& names, const Owner& owner) {
+  return {{"1", names.key, owner.text, names.channel}, &scripts::lock_release};
+}
+
+bool decode_release(const base::Reply& reply) { return reply.is_integer() && reply.integer == 1; }
+
+base::Command force_release(const LockNames& names) {
+  return {{"1", names.key, names.channel}, &scripts::lock_force_release};
+}
+
+base::Command renew(const std::vector<Renewal>& renewals) {
+  base::Command command{{}, &scripts::lock_renew};
+  command.args.reserve(1 + 3 * renewals.size());
+  command.args.push_back(std::to_string(renewals.size()));
+  for (const Renewal& renewal : renewals) command.args.emplace_back(renewal.key);
+  for (const Renewal& renewal : renewals) {
+    command.args.emplace_back(renewal.owner);
+    command.args.push_back(std::to_string(renewal.lease.count()));
+  }
+  return command;
+}
+
+std::vector<bool> decode_renew(const base::Reply& reply, std::size_t asked) {
+  if (!reply.is_array() || reply.elements.size() != asked) return {};
+  std::vector<bool> extended;
+  extended.reserve(asked);
+  for (const base::Reply& element : reply.elements) extended.push_back(element.is_integer() && element.integer == 1);
+  return extended;
+}
+
+base::Command holder(std::string_view key) { return {{"HGETALL", std::string(key)}}; }
+
+Held decode_holder(const base::Reply& reply) {
+  Held held;
+  if (!reply.is_array() || reply.elements.size() < 2) return held;
+  held.owner = reply.elements[0].text;
+  const std::string& count = reply.elements[1].text;
+  std::from_chars(count.data(), count.data() + count.size(), held.count);
+  return held;
+}
+
+base::Command remaining(std::string_view key) { return {{"PTTL", std::string(key)}}; }
+base::Command count_fields(std::string_view key) { return {{"HLEN", std::string(key)}}; }
+base::Command has_owner(std::string_view key, std::string_view owner) {
+  return {{"HEXISTS", std::string(key), std::string(owner)}};
+}
+base::Command scan(std::string_view cursor, std::string_view pattern, std::size_t count) {
+  return {{"SCAN", std::string(cursor), "MATCH", std::string(pattern), "COUNT", std::to_string(count), "TYPE", "hash"}};
+}
+
+}  // namespace holdfast::wire

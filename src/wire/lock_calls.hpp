@@ -1,0 +1,65 @@
+// Typed calls of the plain lock's transitions: arguments in, meaning of the reply out (protocol section 6.1).
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/resp.hpp"
+
+namespace holdfast::wire {
+
+/// Who holds, `<client uuid>:<number>`. A type of its own, so that it cannot be mixed up with a name.
+struct Owner {
+  std::string text;
+  friend bool operator==(const Owner&, const Owner&) = default;
+};
+
+/// The key and the channel of one lock, derived once.
+struct LockNames {
+  explicit LockNames(std::string raw_name);
+  std::string key;
+  std::string channel;
+};
+
+/// Reply of an acquire. Neither granted nor busy: the reply makes no sense, or it is an error.
+struct AcquireReply {
+  bool granted = false;
+  std::optional<std::chrono::milliseconds> busy_for;  ///< Remaining time to live; -1 ms: it has none.
+};
+
+/// One lock as read back: its holder and its remaining time to live (-2 ms absent, -1 ms none).
+struct Held {
+  std::string owner;
+  long long count = 0;
+};
+
+struct Renewal {
+  std::string_view key;
+  std::string_view owner;
+  std::chrono::milliseconds lease;
+};
+
+base::Command acquire(const LockNames& names, const Owner& owner, std::chrono::milliseconds lease);
+AcquireReply decode_acquire(const base::Reply& reply);
+
+base::Command release(const LockNames& names, const Owner& owner);
+/// True: released by this call. False: this owner does not have it.
+bool decode_release(const base::Reply& reply);
+
+base::Command force_release(const LockNames& names);
+
+base::Command renew(const std::vector<Renewal>& renewals);
+/// For each renewal asked for: true if extended. Empty if the reply does not fit the call.
+std::vector<bool> decode_renew(const base::Reply& reply, std::size_t asked);
+
+base::Command holder(std::string_view key);  ///< HGETALL
+Held decode_holder(const base::Reply& reply);
+base::Command remaining(std::string_view key);                          ///< PTTL
+base::Command count_fields(std::string_view key);                       ///< HLEN: WRONGTYPE shows, unlike with EXISTS
+base::Command has_owner(std::string_view key, std::string_view owner);  ///< HEXISTS
+base::Command scan(std::string_view cursor, std::string_view pattern, std::size_t count);
+
+}  // namespace holdfast::wire

@@ -1,0 +1,13 @@
+// The embedded scripts, one for each file below src/wire/lua; what each does stands at the head of its file.
+#pragma once
+
+#include "base/resp.hpp"
+
+namespace holdfast::wire::scripts {
+
+extern const base::Script lock_acquire;
+extern const base::Script lock_release;
+extern const base::Script lock_force_release;
+extern const base::Script lock_renew;
+
+}  // namespace holdfast::wire::scripts
