@@ -1,0 +1,31 @@
+# What `cmake --install` puts where: headers, library, a CMake package (find_package(holdfast), target holdfast::holdfast)
+# and a pkg-config file. The tool's own rule is in src/cli. Everything is relative to the prefix, so it can be moved.
+include(CMakePackageConfigHelpers)
+
+set(holdfast_package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/holdfast")
+
+install(TARGETS holdfast EXPORT holdfastTargets
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(DIRECTORY include/holdfast DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
+install(EXPORT holdfastTargets NAMESPACE holdfast:: DESTINATION "${holdfast_package_folder}")
+
+get_target_property(holdfast_library_type holdfast TYPE)
+if(holdfast_library_type STREQUAL "STATIC_LIBRARY")
+  # A static library leaves it to its user to link what it stands on.
+  set(holdfast_dependencies "find_dependency(OpenSSL)\nfind_dependency(Threads)")
+  set(holdfast_requires_private "openssl >= 3.0")
+  set(holdfast_libs_private "-pthread")
+endif()
+
+configure_package_config_file(cmake/holdfastConfig.cmake.in holdfastConfig.cmake
+                              INSTALL_DESTINATION "${holdfast_package_folder}"
+                              NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+# Before 1.0 a minor version may break its users.
+write_basic_package_version_file(holdfastConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/holdfastConfig.cmake" "${CMAKE_CURRENT_BINARY_DIR}/holdfastConfigVersion.cmake"
+        DESTINATION "${holdfast_package_folder}")
+
+file(RELATIVE_PATH holdfast_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+configure_file(cmake/holdfast.pc.in holdfast.pc @ONLY)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/holdfast.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -1,0 +1,51 @@
+#include "cli/acquisition.hpp"
+
+#include <holdfast/error.hpp>
+
+#include "base/clock.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+/// Who has it. Only for a message, so failures are left to the acquire to report.
+std::optional<LockInfo> ask_holder(const Lock& lock) {
+  try {
+    LockInfo info = lock.info();
+    if (!info.owner.empty()) return info;
+  } catch (const Error&) {
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Acquisition::Acquisition(Lock lock, AcquireOptions options, AskHolder ask) {
+  options.stop = stop_.get_token();
+  worker_ = std::jthread([this, lock = std::move(lock), options = std::move(options), ask] {
+    work(lock, options, ask);
+    done_.set();
+  });
+}
+
+AcquisitionResult Acquisition::take() {
+  worker_.join();
+  return std::move(result_);
+}
+
+void Acquisition::work(Lock lock, const AcquireOptions& options, AskHolder ask) {
+  if (ask.before) result_.holder = ask_holder(lock);
+  const base::TimePoint start = base::Clock::now();
+  try {
+    result_.hold = lock.acquire(options);
+    result_.waited = base::Clock::now() - start;
+  } catch (const Error& error) {
+    result_.waited = base::Clock::now() - start;
+    result_.failure = std::current_exception();
+    const bool in_vain = error.code() == Errc::busy || error.code() == Errc::timed_out;
+    if (ask.after && in_vain && !options.stop.stop_requested()) result_.holder = ask_holder(lock);
+  } catch (...) {
+    result_.failure = std::current_exception();
+  }
+}
+
+}  // namespace holdfast::cli

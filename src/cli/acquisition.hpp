@@ -1,0 +1,52 @@
+// Taking the lock in a thread of its own, so that the main thread can obey signals meanwhile.
+#pragma once
+
+#include <exception>
+#include <optional>
+#include <stop_token>
+#include <thread>
+
+#include <holdfast/lock.hpp>
+
+#include "cli/fd.hpp"
+
+namespace holdfast::cli {
+
+/// Whether to ask the server who has the lock: before waiting, and after having waited in vain.
+struct AskHolder {
+  bool before = false;
+  bool after = false;
+};
+
+struct AcquisitionResult {
+  std::optional<Hold> hold;
+  /// Without a hold: why. Errc::busy, timed_out and cancelled are the ordinary reasons.
+  std::exception_ptr failure;
+  std::optional<LockInfo> holder;  ///< Who had it, if asked and if somebody had.
+  base::Duration waited{};
+};
+
+/// Starts at construction; the destructor stops it and waits for its end. Used by one thread.
+class Acquisition {
+ public:
+  Acquisition(Lock lock, AcquireOptions options, AskHolder ask);
+  ~Acquisition() { stop(); }
+
+  /// Readable when it is over, until done() has said so.
+  int done_fd() const { return done_.get(); }
+  bool done() const { return done_.take(); }
+  /// Ends the wait; nothing is left on the server. Does not wait for the end.
+  void stop() { stop_.request_stop(); }
+  /// Waits for the end.
+  AcquisitionResult take();
+
+ private:
+  void work(Lock lock, const AcquireOptions& options, AskHolder ask);
+
+  std::stop_source stop_;
+  EventFd done_;
+  AcquisitionResult result_;  // the worker's until it has ended
+  std::jthread worker_;
+};
+
+}  // namespace holdfast::cli

@@ -1,0 +1,81 @@
+#include "cli/inherited.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC (1U << 2)
+#endif
+
+namespace holdfast::cli {
+namespace {
+
+constexpr unsigned kFirst = 3;
+constexpr unsigned kLast = std::numeric_limits<int>::max();
+
+std::vector<unsigned> open_fds() {
+  std::vector<unsigned> found;
+  DIR* folder = opendir("/proc/self/fd");
+  if (folder == nullptr) {
+    // Without /proc a look at the usual range has to do.
+    for (unsigned fd = kFirst; fd < 1024; ++fd) {
+      if (fcntl(static_cast<int>(fd), F_GETFD) >= 0) found.push_back(fd);
+    }
+    return found;
+  }
+  while (const dirent* entry = readdir(folder)) {
+    unsigned fd = 0;
+    const char* end = entry->d_name + std::strlen(entry->d_name);
+    const bool number = std::from_chars(entry->d_name, end, fd).ptr == end;
+    if (number && fd >= kFirst && fd != static_cast<unsigned>(dirfd(folder))) found.push_back(fd);
+  }
+  closedir(folder);
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace
+
+InheritedFds::InheritedFds() : inherited_(open_fds()) { find_gaps(); }
+
+bool InheritedFds::contains(int fd) const {
+  return fd >= 0 && (fd < static_cast<int>(kFirst) ||
+                     std::binary_search(inherited_.begin(), inherited_.end(), static_cast<unsigned>(fd)));
+}
+
+void InheritedFds::keep_back(int fd) {
+  std::erase(inherited_, static_cast<unsigned>(fd));
+  find_gaps();
+}
+
+void InheritedFds::find_gaps() {
+  gaps_.clear();
+  unsigned next = kFirst;
+  for (const unsigned fd : inherited_) {
+    if (fd > next) gaps_.emplace_back(next, fd - 1);
+    next = fd + 1;
+  }
+  gaps_.emplace_back(next, kLast);
+}
+
+void InheritedFds::close_others_on_exec() const noexcept {
+  for (const auto& [first, last] : gaps_) {
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, first, last, CLOSE_RANGE_CLOEXEC) == 0) continue;
+#endif
+    // A kernel before 5.11: one by one, as far as a process can have opened any.
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    const auto end = static_cast<unsigned>(std::min<rlim_t>(limit.rlim_cur, 65536));
+    for (unsigned fd = first; fd <= last && fd < end; ++fd) fcntl(static_cast<int>(fd), F_SETFD, FD_CLOEXEC);
+  }
+}
+
+}  // namespace holdfast::cli

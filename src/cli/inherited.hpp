@@ -1,0 +1,29 @@
+// Which descriptors this process was started with: they pass through to the command, all others do not.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+namespace holdfast::cli {
+
+/// Make it before anything is opened. Standard input, output and error always pass through.
+class InheritedFds {
+ public:
+  InheritedFds();
+
+  bool contains(int fd) const;
+  /// Takes one out: it is ours alone from now on.
+  void keep_back(int fd);
+
+  /// Marks every other descriptor to be closed on exec. For the command's process, between fork and exec: another
+  /// thread may have opened a socket without that mark at any time up to the fork. Async-signal-safe.
+  void close_others_on_exec() const noexcept;
+
+ private:
+  void find_gaps();
+
+  std::vector<unsigned> inherited_;                  // sorted
+  std::vector<std::pair<unsigned, unsigned>> gaps_;  // ranges between them, both ends included
+};
+
+}  // namespace holdfast::cli

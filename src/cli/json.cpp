@@ -1,0 +1,69 @@
+#include "cli/json.hpp"
+
+#include "base/text.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+/// Boost.JSON writes any bytes but only reads what is UTF-8.
+bool is_utf8(std::string_view text) {
+  boost::system::error_code error;
+  boost::json::parse(boost::json::serialize(boost::json::string_view(text)), error);
+  return !error;
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const auto byte = [&](std::size_t k) -> unsigned {
+      return i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U;
+    };
+    const unsigned group = byte(0) << 16U | byte(1) << 8U | byte(2);
+    out += kDigits[group >> 18U];
+    out += kDigits[group >> 12U & 63U];
+    out += i + 1 < bytes.size() ? kDigits[group >> 6U & 63U] : '=';
+    out += i + 2 < bytes.size() ? kDigits[group & 63U] : '=';
+  }
+  return out;
+}
+
+}  // namespace
+
+void put_text(boost::json::object& object, std::string_view key, std::string_view text) {
+  if (is_utf8(text)) {
+    object[key] = text;
+    return;
+  }
+  object[key] = base::quote(text);
+  object[std::string(key) + "_base64"] = base64(text);
+}
+
+void put_ms(boost::json::object& object, std::string_view key, std::optional<std::chrono::milliseconds> duration) {
+  object[key] = duration ? boost::json::value(duration->count()) : boost::json::value(nullptr);
+}
+
+boost::json::object to_json(const LockInfo& info) {
+  boost::json::object out;
+  put_text(out, "name", info.name);
+  out["owner"] = nullptr;
+  if (!info.owner.empty()) put_text(out, "owner", info.owner);
+  put_ms(out, "remaining_ms", info.remaining);
+  out["holds"] = info.holds;
+  return out;
+}
+
+boost::json::object to_json(const Failure& failure) {
+  boost::json::object out;
+  out["code"] = failure.code;
+  put_text(out, "message", failure.message);
+  out["key"] = nullptr;
+  out["node"] = nullptr;
+  if (!failure.key.empty()) put_text(out, "key", failure.key);
+  if (!failure.node.empty()) put_text(out, "node", failure.node);
+  return out;
+}
+
+std::string json_line(const boost::json::value& value) { return boost::json::serialize(value) + "\n"; }
+
+}  // namespace holdfast::cli

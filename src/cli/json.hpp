@@ -1,0 +1,33 @@
+// Results and failures as JSON values, one line each.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <boost/json.hpp>
+
+#include <holdfast/lock.hpp>
+
+#include "cli/output.hpp"
+
+namespace holdfast::cli {
+
+/// Sets `key` to the text. JSON has no bytes: a text that is not UTF-8 is set in quotes with escapes, as people see it,
+/// and `key_base64` has it exactly.
+void put_text(boost::json::object& object, std::string_view key, std::string_view text);
+
+/// Sets `key` to a number of milliseconds, or null.
+void put_ms(boost::json::object& object, std::string_view key, std::optional<std::chrono::milliseconds> duration);
+
+/// `name`, `owner` (null when free), `remaining_ms` and `holds`.
+boost::json::object to_json(const LockInfo& info);
+
+/// `{"code", "message", "key", "node"}`, the last two null when unknown.
+boost::json::object to_json(const Failure& failure);
+
+/// The value and a newline.
+std::string json_line(const boost::json::value& value);
+
+}  // namespace holdfast::cli

@@ -1,0 +1,80 @@
+// The tool `holdfast`: reads the command line, carries out one verb, turns failures into one line and an exit code.
+#include <cstdio>
+#include <unistd.h>
+#include <variant>
+
+#include "cli/connect.hpp"
+#include "cli/help.hpp"
+#include "cli/json.hpp"
+#include "cli/parse.hpp"
+#include "cli/verbs.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+/// With --json a failure is a result too. Standard output of `run` belongs to the command.
+void report(const Console& console, const Failure& failure, int json_fd) {
+  if (!failure.message.empty()) console.failure(failure);
+  if (!console.json()) return;
+  try {
+    boost::json::object out;
+    out["error"] = to_json(failure);
+    write_all(json_fd, json_line(out));
+  } catch (const std::exception&) {
+    // Nobody listens.
+  }
+}
+
+int carry_out(const Options& options, const Console& console) {
+  if (shows_password(options.common)) {
+    console.note(
+        "the password in --url can be seen by every user of this machine; better set HOLDFAST_URL, or "
+        "HOLDFAST_PASSWORD, or give --password-file");
+  }
+  const CommonOptions& common = options.common;
+  if (const auto* verb = std::get_if<RunOptions>(&options.verb)) return run(common, *verb, console);
+  if (const auto* verb = std::get_if<LsOptions>(&options.verb)) return ls(common, *verb, console);
+  if (const auto* verb = std::get_if<InspectOptions>(&options.verb)) return inspect(common, *verb, console);
+  if (const auto* verb = std::get_if<WaitOptions>(&options.verb)) return wait(common, *verb, console);
+  return break_lock(common, std::get<BreakOptions>(options.verb), console);
+}
+
+int main(std::vector<std::string> args) {
+  std::variant<Options, TextRequest> parsed;
+  try {
+    parsed = parse(args);
+  } catch (...) {
+    const Failure failure = Failure::from_current_exception();
+    const Glance seen = glance(args);
+    CommonOptions common;
+    common.json = seen.json;
+    if (failure.message.empty()) write_all(STDERR_FILENO, help_of(""));
+    report(Console(common), failure, seen.run ? STDERR_FILENO : STDOUT_FILENO);
+    return failure.exit_code;
+  }
+  if (const auto* request = std::get_if<TextRequest>(&parsed)) {
+    write_all(STDOUT_FILENO, request->text);
+    return kExitOk;
+  }
+  const auto& options = std::get<Options>(parsed);
+  const Console console(options.common);
+  try {
+    return carry_out(options, console);
+  } catch (...) {
+    const Failure failure = Failure::from_current_exception();
+    report(console, failure, STDOUT_FILENO);
+    return failure.exit_code;
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::cli
+
+int main(int argc, char** argv) {
+  try {
+    return holdfast::cli::main({argv + (argc > 0 ? 1 : 0), argv + argc});
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "holdfast: %s\n", error.what());
+    return holdfast::cli::kExitInternal;
+  }
+}

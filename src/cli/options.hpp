@@ -1,0 +1,60 @@
+// What the command line asks for, as plain values. Filled by parse.cpp, read by the verbs.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cli/lost_policy.hpp"
+
+namespace holdfast::cli {
+
+/// Options that every verb has.
+struct CommonOptions {
+  std::optional<std::string> url;            ///< `--url`
+  std::optional<std::string> url_file;       ///< `--url-file`
+  std::optional<std::string> password_file;  ///< `--password-file`
+  bool json = false;
+  bool quiet = false;
+  bool verbose = false;
+};
+
+struct RunOptions {
+  std::string name;
+  std::vector<std::string> command;                ///< Program and arguments; `sh -c LINE` for `--command`.
+  std::optional<std::chrono::milliseconds> wait;   ///< Empty: without limit. Zero: ask once.
+  std::optional<std::chrono::milliseconds> lease;  ///< Empty: the client's.
+  std::optional<std::chrono::milliseconds> max_hold;
+  std::optional<std::chrono::milliseconds> kill_after;  ///< Empty: see kill_after_of().
+  OnLost on_lost = OnLost::term;
+  int conflict_exit_code = 1;
+  std::optional<int> status_fd;
+};
+
+struct LsOptions {
+  std::string pattern = "*";
+};
+
+struct InspectOptions {
+  std::string name;
+};
+
+struct WaitOptions {
+  std::string name;
+  std::optional<std::chrono::milliseconds> wait;  ///< As in RunOptions.
+  int conflict_exit_code = 1;
+};
+
+struct BreakOptions {
+  std::string name;
+  bool yes = false;
+};
+
+struct Options {
+  CommonOptions common;
+  std::variant<RunOptions, LsOptions, InspectOptions, WaitOptions, BreakOptions> verb;
+};
+
+}  // namespace holdfast::cli

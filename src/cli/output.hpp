@@ -1,0 +1,76 @@
+// What the tool says: results on standard output, everything else on standard error, and the exit codes.
+#pragma once
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include <holdfast/error.hpp>
+
+#include "cli/options.hpp"
+
+namespace holdfast::cli {
+
+/// Exit codes of the tool's own. `run` passes the command's status through besides.
+enum ExitCode : int {
+  kExitOk = 0,
+  kExitNo = 1,            ///< inspect, break: the lock is free. run, wait: the default of --conflict-exit-code.
+  kExitUsage = 64,        ///< The command line, the URL or a name is wrong.
+  kExitUnavailable = 69,  ///< The server cannot be reached or refuses.
+  kExitInternal = 70,     ///< Anything unexpected.
+  kExitLost = 75,         ///< The lock was lost.
+};
+
+/// A wrong command line.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Something that went wrong, in a form for people and for programs.
+struct Failure {
+  std::string code;  ///< The name of the Errc, or `usage`, `not_found`, `not_executable`, `internal`.
+  std::string message;
+  std::string key, node;
+  int exit_code = kExitInternal;
+
+  static Failure from(const Error& error);
+  static Failure usage(std::string message);
+  static Failure internal(std::string message);
+  /// The exception being handled; for use in a catch block.
+  static Failure from_current_exception();
+};
+
+/// Writes whole lines, each with one call, so that lines of several threads and processes do not mix. Thread-safe.
+class Console {
+ public:
+  explicit Console(const CommonOptions& options) : options_(options) {}
+
+  /// To standard output. Throws std::system_error if it cannot be written.
+  void result(std::string_view text) const;
+  /// A failure: one line on standard error. Never throws for a closed descriptor.
+  void failure(const Failure& failure) const;
+  /// Something the user should know; not with --quiet.
+  void note(std::string_view text) const;
+  /// Only with --verbose.
+  void detail(std::string_view text) const;
+
+  bool json() const { return options_.json; }
+  bool quiet() const { return options_.quiet; }
+  bool verbose() const { return options_.verbose && !options_.quiet; }
+
+ private:
+  CommonOptions options_;
+};
+
+/// Writes all of it; throws std::system_error.
+void write_all(int fd, std::string_view text);
+
+/// A name for people: as it is, or in quotes with escapes where it has bytes that cannot be printed.
+std::string printable(std::string_view name);
+
+/// `350 ms`, `29.1 s`, `12 min 3 s`, `5 h 20 min`, `3 d 4 h`.
+std::string in_words(std::chrono::milliseconds duration);
+
+}  // namespace holdfast::cli

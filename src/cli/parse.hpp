@@ -1,0 +1,28 @@
+// From the command line to Options.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cli/options.hpp"
+
+namespace holdfast::cli {
+
+/// A text that was asked for instead of work: `--help`, `--version`.
+struct TextRequest {
+  std::string text;
+};
+
+/// `args` without the program's name. Throws UsageError.
+std::variant<Options, TextRequest> parse(std::vector<std::string> args);
+
+/// For reporting a wrong command line: whether `--json` is among the options, and whether the verb is `run`, whose
+/// standard output is not the tool's.
+struct Glance {
+  bool json = false;
+  bool run = false;
+};
+Glance glance(const std::vector<std::string>& args);
+
+}  // namespace holdfast::cli

@@ -1,0 +1,263 @@
+// `holdfast run`: takes the lock, runs the command, gives the lock back.
+#include <array>
+#include <atomic>
+#include <fcntl.h>
+#include <memory>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <holdfast/client.hpp>
+
+#include "base/text.hpp"
+#include "cli/acquisition.hpp"
+#include "cli/child.hpp"
+#include "cli/connect.hpp"
+#include "cli/json.hpp"
+#include "cli/run_report.hpp"
+#include "cli/run_settings.hpp"
+#include "cli/supervisor.hpp"
+#include "cli/verbs.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+milliseconds in_ms(base::Duration duration) { return std::chrono::duration_cast<milliseconds>(duration); }
+
+/// Counts and tells what the library does meanwhile. Called on the client's notifier thread.
+class Watcher : public Observer {
+ public:
+  explicit Watcher(const Console& console) : console_(console) {}
+
+  void on_renewed(const RenewedEvent& event) override {
+    console_.detail(fmt::format("renewed, {} late", in_words(in_ms(event.late))));
+  }
+  void on_suspect(const SuspectEvent& event) override {
+    console_.note(fmt::format("lock {} could not be renewed ({}); it is certain for {} more", base::quote(event.name),
+                              event.cause, in_words(in_ms(event.valid_for))));
+  }
+  void on_lost(const LostEvent& event) override { loss_reason_ = static_cast<int>(event.reason); }
+  void on_connection(const ConnectionEvent& event) override {
+    if (event.connected && event.times > 1) console_.detail(fmt::format("connected to {} again", event.node));
+    if (!event.connected) console_.detail(fmt::format("no connection to {}: {}", event.node, event.cause));
+  }
+
+  std::optional<LossReason> loss_reason() const {
+    const int reason = loss_reason_;
+    return reason < 0 ? std::nullopt : std::optional(static_cast<LossReason>(reason));
+  }
+
+ private:
+  const Console& console_;
+  std::atomic<int> loss_reason_{-1};
+};
+
+/// One use of the verb. The order of the members is the order in which things are made: descriptors are looked at
+/// before any is opened, signals are taken over before any thread is started.
+class Run {
+ public:
+  Run(const CommonOptions& common, const RunOptions& options, const Console& console)
+      : common_(common), options_(options), console_(console), watcher_(std::make_shared<Watcher>(console)) {}
+
+  RunReport& report() { return report_; }
+
+  int go();
+  /// The descriptor of the report is not for the command.
+  void keep_back(int fd) {
+    if (!inherited_.contains(fd)) throw UsageError(fmt::format("--status-fd {} is not open", fd));
+    inherited_.keep_back(fd);
+  }
+
+ private:
+  AcquisitionResult acquire(Lock& lock, const RunTimes& times);
+  int not_acquired(const AcquisitionResult& result);
+  int run_command(Hold& hold, const RunTimes& times);
+  int conclude(const Supervisor& supervisor);
+  std::string reason_in_words() const;
+  int fail(Failure failure);
+  std::vector<std::string> environment(const Hold& hold, const RunTimes& times) const;
+  std::string lock_in_words() const { return fmt::format("lock {} on {}", base::quote(options_.name), report_.node); }
+
+  InheritedFds inherited_;
+  SignalGate signals_;
+  const CommonOptions& common_;
+  const RunOptions& options_;
+  const Console& console_;
+  std::shared_ptr<Watcher> watcher_;
+  RunReport report_;
+  int interrupted_by_ = 0;
+};
+
+int Run::go() {
+  report_.name = options_.name;
+  Config config = make_config(common_);
+  const RunTimes times = run_times(options_, config);
+  config.observer = watcher_;
+  Client client(std::move(config));
+  report_.node = client.node();
+  Lock lock = client.lock(options_.name);
+
+  AcquisitionResult result = acquire(lock, times);
+  report_.waited = result.waited;
+  report_.waited_for = result.holder;
+  if (!result.hold) {
+    if (interrupted_by_ == 0) return not_acquired(result);
+    console_.detail(fmt::format("{}: {} while waiting", lock_in_words(), SignalGate::name(interrupted_by_)));
+    return 128 + interrupted_by_;
+  }
+  report_.acquired = true;
+  report_.owner = result.hold->owner();
+  if (interrupted_by_ != 0) {
+    report_.release = result.hold->release();
+    return 128 + interrupted_by_;
+  }
+  console_.detail(fmt::format("{}: acquired after {}{}", lock_in_words(), in_words(in_ms(result.waited)),
+                              result.holder ? ", before held by " + printable(result.holder->owner) : ""));
+  const int exit_code = run_command(*result.hold, times);
+  report_.renewals = client.counters().renewals;
+  return exit_code;
+}
+
+AcquisitionResult Run::acquire(Lock& lock, const RunTimes& times) {
+  AcquireOptions options;
+  options.wait = options_.wait;
+  options.lease = renewed(times.lease);
+  options.max_hold = options_.max_hold;
+  const bool curious = console_.verbose() || console_.json();
+  Acquisition acquisition(lock, options, {.before = curious, .after = !console_.quiet()});
+  while (interrupted_by_ == 0 && !acquisition.done()) {
+    wait_readable(std::array{signals_.fd(), acquisition.done_fd()});
+    while (const std::optional<int> signal = signals_.next()) {
+      if (SignalGate::is_ending(*signal)) interrupted_by_ = *signal;
+    }
+  }
+  if (interrupted_by_ != 0) acquisition.stop();
+  return acquisition.take();
+}
+
+int Run::not_acquired(const AcquisitionResult& result) {
+  try {
+    std::rethrow_exception(result.failure);
+  } catch (const Error& error) {
+    if (error.code() != Errc::busy && error.code() != Errc::timed_out) throw;
+    Failure failure = Failure::from(error);
+    failure.exit_code = options_.conflict_exit_code;
+    if (result.holder) {
+      failure.message += fmt::format(" ({}", printable(result.holder->owner));
+      if (result.holder->remaining)
+        failure.message += fmt::format(", for {} more", in_words(*result.holder->remaining));
+      failure.message += ")";
+    }
+    report_.failure = failure;
+    console_.note(failure.message);
+    return failure.exit_code;
+  }
+}
+
+int Run::run_command(Hold& hold, const RunTimes& times) {
+  if (hold.valid_for() <= milliseconds::zero()) {
+    throw Error(Errc::lost, options_.name, report_.node, "before the command was started");
+  }
+  signals_.refuse_suspension();
+  const base::TimePoint start = base::Clock::now();
+  Child child(options_.command, environment(hold, times), signals_, inherited_);
+  report_.pid = child.pid();
+  Supervisor supervisor(
+      hold, child, signals_, console_,
+      {.on_lost = options_.on_lost, .kill_after = times.kill_after, .margin = times.margin, .lock = lock_in_words()});
+  supervisor.run();
+  report_.release = hold.release();
+  report_.held = base::Clock::now() - start;
+  report_.end = child.end();
+  report_.lost = supervisor.lost() || report_.release == ReleaseOutcome::was_lost;
+  return conclude(supervisor);
+}
+
+int Run::conclude(const Supervisor& supervisor) {
+  const ChildEnd& end = *report_.end;
+  if (end.exec_error != 0) {
+    const bool not_found = end.exec_error == ENOENT;
+    return fail({not_found ? "not_found" : "not_executable",
+                 fmt::format("cannot run {}: {}", base::quote(options_.command.front()),
+                             std::generic_category().message(end.exec_error)),
+                 options_.name, report_.node, end.shell_status()});
+  }
+  if (supervisor.acted() || report_.lost) {
+    report_.loss_reason = watcher_->loss_reason();
+    const char* command = supervisor.acted() ? "the command was stopped" : "the command had ended by itself";
+    if (options_.on_lost == OnLost::warn) {
+      console_.note(fmt::format("{} was lost while the command ran", lock_in_words()));
+    } else {
+      return fail({"lost",
+                   fmt::format("{} was lost while the command ran{}; {}", lock_in_words(), reason_in_words(), command),
+                   options_.name, report_.node, kExitLost});
+    }
+  } else if (report_.release == ReleaseOutcome::unknown) {
+    console_.note(
+        fmt::format("{}: the release was not confirmed; it ends with its lease at the latest", lock_in_words()));
+  } else {
+    console_.detail(
+        fmt::format("{}: {} after {}", lock_in_words(), to_string(*report_.release), in_words(in_ms(report_.held))));
+  }
+  return end.shell_status();
+}
+
+std::string Run::reason_in_words() const {
+  if (!report_.loss_reason) return "";
+  switch (*report_.loss_reason) {
+    case LossReason::expired:
+      return " (no renewal came through in time)";
+    case LossReason::taken:
+      return " (broken by somebody, expired on the server, or its data are gone)";
+    case LossReason::max_hold:
+      return " (--max-hold is over)";
+    case LossReason::closed:
+      break;
+  }
+  return "";
+}
+
+int Run::fail(Failure failure) {
+  console_.failure(failure);
+  report_.failure = failure;
+  return failure.exit_code;
+}
+
+std::vector<std::string> Run::environment(const Hold& hold, const RunTimes& times) const {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto expires = std::chrono::duration_cast<milliseconds>(now) + hold.valid_for();
+  return {"HOLDFAST_NAME=" + options_.name, "HOLDFAST_OWNER=" + hold.owner(),
+          fmt::format("HOLDFAST_EXPIRES_MS={}", expires.count()),
+          fmt::format("HOLDFAST_LEASE_MS={}", times.lease.count())};
+}
+
+/// The report goes to the descriptor asked for, or to standard error: standard output is the command's.
+void write_report(const RunOptions& options, const Console& console, const RunReport& report) {
+  if (!options.status_fd && !console.json()) return;
+  try {
+    write_all(options.status_fd.value_or(STDERR_FILENO), json_line(report.to_json()));
+  } catch (const std::system_error& error) {
+    console.failure(Failure::internal(error.what()));
+  }
+}
+
+}  // namespace
+
+int run(const CommonOptions& common, const RunOptions& options, const Console& console) {
+  Run run(common, options, console);
+  try {
+    if (options.status_fd) run.keep_back(*options.status_fd);
+    run.report().exit_code = run.go();
+  } catch (...) {
+    const Failure failure = Failure::from_current_exception();
+    console.failure(failure);
+    run.report().failure = failure;
+    run.report().exit_code = failure.exit_code;
+  }
+  write_report(options, console, run.report());
+  return run.report().exit_code;
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,37 @@
+// What `holdfast run --json` tells at the end: the truth that an exit code shared with the command cannot carry.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <boost/json.hpp>
+
+#include <holdfast/hold.hpp>
+#include <holdfast/lock.hpp>
+#include <holdfast/observer.hpp>
+
+#include "base/clock.hpp"
+#include "cli/child.hpp"
+#include "cli/output.hpp"
+
+namespace holdfast::cli {
+
+struct RunReport {
+  std::string name, node, owner;
+  bool acquired = false;
+  base::Duration waited{};
+  std::optional<LockInfo> waited_for;  ///< Who had the lock, if anybody.
+  base::Duration held{};
+  std::uint64_t renewals = 0;
+  std::optional<pid_t> pid;  ///< Of the command, once started.
+  std::optional<ChildEnd> end;
+  bool lost = false;
+  std::optional<LossReason> loss_reason;
+  std::optional<ReleaseOutcome> release;
+  std::optional<Failure> failure;
+  int exit_code = kExitInternal;
+
+  boost::json::object to_json() const;
+};
+
+}  // namespace holdfast::cli

@@ -1,0 +1,146 @@
+#include "cli/supervisor.hpp"
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <stop_token>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace holdfast::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+// What is left of the process group when the command has ended: may end by itself, is asked to, is made to.
+constexpr milliseconds kLeftoverGrace{200};
+constexpr milliseconds kLeftoverTerm{500};
+constexpr milliseconds kLeftoverKill{500};
+constexpr milliseconds kLeftoverLook{10};
+
+}  // namespace
+
+Supervisor::Supervisor(const Hold& hold, Child& child, const SignalGate& signals, const Console& console,
+                       Settings settings)
+    : hold_(hold),
+      child_(child),
+      signals_(signals),
+      console_(console),
+      settings_(std::move(settings)),
+      policy_(settings_.on_lost, settings_.kill_after, settings_.margin) {}
+
+void Supervisor::run() {
+  const std::stop_callback on_loss(hold_.lost(), [this] { loss_.set(); });
+  if (terminal_.is_all_ours()) terminal_.lend(child_.pid());
+  obey_policy();
+  while (!ended_) {
+    wait_readable(std::array{signals_.fd(), loss_.get(), timer_.get()});
+    loss_.take();
+    // Before the signals: a tool that was stopped for too long must not first pass SIGCONT on.
+    obey_policy();
+    obey_signals();
+  }
+  if (child_.end().signal != 0) {
+    terminal_.take_back_from_killed();
+  } else {
+    terminal_.take_back();
+  }
+  clear_group();
+}
+
+void Supervisor::obey_policy() {
+  const milliseconds valid_for = hold_.valid_for();
+  const bool lost = hold_.lost().stop_requested();
+  lost_ = lost_ || lost;
+  const LostDecision decision = policy_.look(base::Clock::now(), valid_for, lost);
+  timer_.arm(decision.look_again);
+  switch (decision.action) {
+    case LostAction::none:
+      break;
+    case LostAction::warn:
+      console_.note(fmt::format("{} is lost; the command goes on (--on-lost=warn)", settings_.lock));
+      break;
+    case LostAction::term:
+      console_.note(lost ? fmt::format("{} is lost; sending SIGTERM", settings_.lock)
+                         : fmt::format("{} cannot be renewed and ends in {}; sending SIGTERM", settings_.lock,
+                                       in_words(valid_for)));
+      child_.signal_group(SIGTERM);
+      // A stopped process would see SIGTERM only when continued.
+      child_.signal_group(SIGCONT);
+      break;
+    case LostAction::kill:
+      child_.signal_group(SIGKILL);
+      console_.note(fmt::format("{} {}; sent SIGKILL", settings_.lock, lost ? "is lost" : "cannot be renewed"));
+      break;
+  }
+}
+
+void Supervisor::obey_signals() {
+  bool child_changed = false;
+  while (const std::optional<int> signal = signals_.next()) {
+    if (*signal == SIGCHLD) {
+      child_changed = true;
+    } else {
+      on_signal(*signal);
+    }
+  }
+  if (!child_changed) return;
+  const ChildNews news = child_.look();
+  ended_ = ended_ || news.ended;
+  if (!ended_ && news.stopped_by) on_stopped(*news.stopped_by);
+}
+
+void Supervisor::on_signal(int signal) {
+  if (signal != SIGWINCH && signal != SIGCONT) {
+    console_.detail(fmt::format("passing {} on to the command", SignalGate::name(signal)));
+  }
+  child_.signal_group(signal);
+}
+
+void Supervisor::on_stopped(int signal) {
+  if (signal == SIGTTIN || signal == SIGTTOU) {
+    if (terminal_.lend(child_.pid())) {
+      child_.signal_group(SIGCONT);
+    } else if (!std::exchange(told_of_background_, true)) {
+      // Continuing it would only stop it again. `fg` in the shell sends SIGCONT, which is passed on.
+      console_.note(fmt::format("the command needs the terminal but runs in the background; it keeps {} meanwhile",
+                                settings_.lock));
+    }
+    return;
+  }
+  console_.note(fmt::format("the command was suspended, and is continued since it would keep {}", settings_.lock));
+  child_.signal_group(SIGCONT);
+}
+
+void Supervisor::clear_group() {
+  if (group_ends_within(kLeftoverGrace)) return;
+  console_.detail("the command left processes behind; sending them SIGTERM");
+  child_.signal_group(SIGTERM);
+  child_.signal_group(SIGCONT);
+  if (group_ends_within(kLeftoverTerm)) return;
+  child_.signal_group(SIGKILL);
+  timer_.arm(std::nullopt);
+  const base::TimePoint limit = base::Clock::now() + kLeftoverKill;
+  while (child_.group_exists() && base::Clock::now() < limit) {
+    timer_.arm(base::Clock::now() + kLeftoverLook);
+    wait_readable(std::array{timer_.get()});
+    child_.look();
+  }
+}
+
+bool Supervisor::group_ends_within(base::Duration limit) {
+  const base::TimePoint end = base::Clock::now() + limit;
+  while (child_.group_exists()) {
+    // They must not outlive the lock either.
+    const bool lock_ends = settings_.on_lost != OnLost::warn && hold_.valid_for() <= settings_.margin;
+    if (lock_ends || base::Clock::now() >= end) return false;
+    timer_.arm(base::Clock::now() + kLeftoverLook);
+    wait_readable(std::array{signals_.fd(), timer_.get()});
+    obey_signals();
+    child_.look();
+  }
+  return true;
+}
+
+}  // namespace holdfast::cli

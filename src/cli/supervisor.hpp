@@ -1,0 +1,58 @@
+// Watches over the command of `holdfast run` while it runs: signals, the terminal, and the lock.
+#pragma once
+
+#include <string>
+
+#include <holdfast/hold.hpp>
+
+#include "cli/child.hpp"
+#include "cli/lost_policy.hpp"
+#include "cli/output.hpp"
+#include "cli/signals.hpp"
+#include "cli/terminal.hpp"
+
+namespace holdfast::cli {
+
+/// One command under one hold. Used by the main thread.
+class Supervisor {
+ public:
+  struct Settings {
+    OnLost on_lost = OnLost::term;
+    base::Duration kill_after{};
+    base::Duration margin{};
+    std::string lock;  ///< The lock in words, for messages.
+  };
+
+  Supervisor(const Hold& hold, Child& child, const SignalGate& signals, const Console& console, Settings settings);
+
+  /// Returns when the command has ended and nothing of its process group is left.
+  void run();
+
+  /// True if the command was told to end because the lock was lost, or about to be.
+  bool acted() const { return policy_.acted(); }
+  /// True if the lock was lost while the command ran.
+  bool lost() const { return lost_; }
+
+ private:
+  void obey_policy();
+  void obey_signals();
+  void on_signal(int signal);
+  void on_stopped(int signal);
+  void clear_group();
+  bool group_ends_within(base::Duration limit);
+
+  const Hold& hold_;
+  Child& child_;
+  const SignalGate& signals_;
+  const Console& console_;
+  const Settings settings_;
+  LostPolicy policy_;
+  Terminal terminal_;
+  EventFd loss_;
+  Timer timer_;
+  bool ended_ = false;
+  bool lost_ = false;
+  bool told_of_background_ = false;
+};
+
+}  // namespace holdfast::cli

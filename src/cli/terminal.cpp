@@ -1,0 +1,39 @@
+#include "cli/terminal.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace holdfast::cli {
+
+Terminal::Terminal() : fd_(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)) {}
+
+Terminal::~Terminal() { take_back(); }
+
+bool Terminal::is_all_ours() const { return fd_.get() >= 0 && isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0; }
+
+bool Terminal::lend(pid_t group) {
+  if (fd_.get() < 0) return false;
+  const pid_t foreground = tcgetpgrp(fd_.get());
+  if (foreground == group) return true;
+  if (foreground != getpgrp()) return false;
+  modes_known_ = tcgetattr(fd_.get(), &modes_) == 0;
+  if (tcsetpgrp(fd_.get(), group) != 0) return false;
+  lent_to_ = group;
+  return true;
+}
+
+void Terminal::take_back() {
+  if (lent_to_ == 0) return;
+  // Somebody else may have put another job into the foreground meanwhile; then it is not ours to take.
+  if (tcgetpgrp(fd_.get()) == lent_to_) tcsetpgrp(fd_.get(), getpgrp());
+  lent_to_ = 0;
+}
+
+void Terminal::take_back_from_killed() {
+  if (lent_to_ != 0 && modes_known_ && tcgetpgrp(fd_.get()) == lent_to_) {
+    tcsetattr(fd_.get(), TCSADRAIN, &modes_);
+  }
+  take_back();
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,15 @@
+// The verbs of the tool. Each returns the exit code; failures are exceptions (`run` reports its own).
+#pragma once
+
+#include "cli/options.hpp"
+#include "cli/output.hpp"
+
+namespace holdfast::cli {
+
+int run(const CommonOptions& common, const RunOptions& options, const Console& console);
+int ls(const CommonOptions& common, const LsOptions& options, const Console& console);
+int inspect(const CommonOptions& common, const InspectOptions& options, const Console& console);
+int wait(const CommonOptions& common, const WaitOptions& options, const Console& console);
+int break_lock(const CommonOptions& common, const BreakOptions& options, const Console& console);
+
+}  // namespace holdfast::cli

@@ -1,0 +1,292 @@
+#include "engine/acquire.hpp"
+
+#include <condition_variable>
+#include <random>
+
+#include <holdfast/error.hpp>
+
+#include "engine/core.hpp"
+#include "redis/errors.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+using base::Clock;
+
+/// Where everything that concerns one waiting call arrives: signals of the site, the stop token, the attempt's reply.
+class Mailbox final : public Waiter {
+ public:
+  struct Mail {
+    std::optional<Attempt> reply;
+    std::shared_ptr<HeldLock> held;
+    bool turn = false, wake = false, stopped = false, closed = false;
+  };
+
+  void post(Signal signal) override {
+    const std::scoped_lock guard(mutex_);
+    if (signal == Signal::turn) mail_.turn = true;
+    if (signal == Signal::wake) mail_.wake = true;
+    if (signal == Signal::closed) mail_.closed = true;
+    arrived_.notify_one();
+  }
+
+  void stop() {
+    const std::scoped_lock guard(mutex_);
+    mail_.stopped = true;
+    arrived_.notify_one();
+  }
+
+  /// An attempt goes out: what was known before it is covered by it.
+  void begin_attempt() {
+    const std::scoped_lock guard(mutex_);
+    mail_.wake = false;
+    claimed_ = false;
+  }
+
+  /// The attempt's reply is here and its receiver may act on it. False: the caller has gone, undo the attempt.
+  bool claim() {
+    const std::scoped_lock guard(mutex_);
+    claimed_ = open_;
+    return open_;
+  }
+
+  void deliver(Attempt reply, std::shared_ptr<HeldLock> held) {
+    const std::scoped_lock guard(mutex_);
+    mail_.reply = std::move(reply);
+    mail_.held = std::move(held);
+    arrived_.notify_one();
+  }
+
+  /// The caller goes while an attempt is under way. False: too late, its reply is about to be delivered.
+  bool abandon() {
+    const std::scoped_lock guard(mutex_);
+    if (claimed_) return false;
+    open_ = false;
+    return true;
+  }
+
+  /// Waits for signals until `until`, then takes them. `wanted` says which mail ends the wait.
+  template <class Wanted>
+  Mail take_signals(TimePoint until, Wanted wanted) {
+    std::unique_lock guard(mutex_);
+    const auto ready = [&] { return wanted(mail_); };
+    if (until == TimePoint::max()) {
+      arrived_.wait(guard, ready);
+    } else {
+      arrived_.wait_until(guard, until, ready);
+    }
+    Mail taken = mail_;
+    mail_.turn = mail_.wake = false;
+    return taken;
+  }
+
+  /// Waits for the attempt's reply, which the lane delivers within the attempt's time limit, or for a reason to leave.
+  /// A wake that comes meanwhile stays: it may tell of a release just after the server looked.
+  template <class Wanted>
+  Mail take_reply(Wanted wanted) {
+    std::unique_lock guard(mutex_);
+    arrived_.wait(guard, [&] { return wanted(mail_); });
+    Mail taken = mail_;
+    mail_.reply.reset();
+    mail_.held.reset();
+    return taken;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  Mail mail_;             // guarded by mutex_; `stopped` and `closed` stay
+  bool open_ = true;      // guarded by mutex_
+  bool claimed_ = false;  // guarded by mutex_
+};
+
+Attempt judge(const Plan& plan, const redis::Result& result) {
+  using Kind = Attempt::Kind;
+  Attempt attempt;
+  attempt.sent_at = result.sent_at;
+  attempt.error = result.error;
+  attempt.cause = result.cause;
+  attempt.pointless = result.pointless;
+  attempt.subscribed = result.subscribed;
+  if (result.delivery == redis::Delivery::not_sent) {
+    attempt.kind = Kind::not_sent;
+    return attempt;
+  }
+  if (result.delivery == redis::Delivery::unknown) {
+    attempt.kind = Kind::unknown;
+    return attempt;
+  }
+  const base::Reply& reply = result.replies.front();
+  const wire::AcquireReply decoded = plan.decode_acquire(reply);
+  if (decoded.granted) {
+    attempt.kind = Kind::granted;
+  } else if (decoded.busy_for) {
+    attempt.kind = Kind::busy;
+    attempt.busy_for = *decoded.busy_for;
+  } else {
+    attempt.kind = redis::is_transient(reply.text) ? Kind::passing : Kind::refused;
+    attempt.error = redis::classify(reply.text);
+    attempt.cause = reply.is_error() ? reply.text : "a reply of an unexpected type";
+  }
+  return attempt;
+}
+
+double random_share() {
+  thread_local std::minstd_rand random(std::random_device{}());
+  return std::generate_canonical<double, 32>(random);
+}
+
+/// One acquire call: carries out what the machine says, on the calling thread.
+class Shell {
+ public:
+  Shell(const std::shared_ptr<Core>& core, const std::shared_ptr<Site>& site, const AcquireOptions& options,
+        NoLimit no_limit)
+      : core_(core),
+        site_(site),
+        options_(options),
+        lease_(core->lease_terms(options, site->name())),
+        owner_(core->make_owner()),
+        started_(Clock::now()),
+        fsm_(terms(options, no_limit), started_) {}
+
+  Acquired run() {
+    const std::stop_callback on_stop(options_.stop, [box = box_] { box->stop(); });
+    const Place place(*this);
+    if (core_->unusable()) box_->post(Waiter::Signal::closed);  // closed while we entered
+    AcquireAction action = fsm_.start();
+    while (action.kind != AcquireAction::Kind::finish) action = carry_out(action);
+    if (action.undo) core_->undo(site_, owner_, lease_.length);
+    report(action);
+    return {action.error ? nullptr : held_, action.error, action.cause};
+  }
+
+ private:
+  /// The place in the site's queue, left in every exit.
+  struct Place {
+    explicit Place(Shell& owner) : shell(owner) { shell.site_->enter(*shell.box_); }
+    ~Place() {
+      shell.site_->leave(*shell.box_);
+      if (shell.using_channel_) shell.site_->end_use();
+    }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+    Shell& shell;
+  };
+
+  AcquireTerms terms(const AcquireOptions& options, NoLimit no_limit) const {
+    const Config& config = core_->config();
+    AcquireTerms terms;
+    terms.once = options.wait ? options.wait->count() <= 0 : no_limit == NoLimit::ask_once;
+    if (!terms.once && options.wait) terms.wait = *options.wait;
+    terms.command_timeout = config.command_timeout;
+    terms.patience = config.patience;
+    terms.safety_poll = config.safety_poll;
+    terms.jitter = random_share();
+    return terms;
+  }
+
+  AcquireAction carry_out(const AcquireAction& action) {
+    if (action.kind == AcquireAction::Kind::attempt) return attempt(action);
+    const bool for_turn = action.kind == AcquireAction::Kind::wait_turn;
+    const Mailbox::Mail mail = box_->take_signals(
+        action.until, [&](const Mailbox::Mail& m) { return m.stopped || m.closed || (for_turn ? m.turn : m.wake); });
+    const TimePoint now = Clock::now();
+    if (mail.closed) return fsm_.on_stop(core_->in_child() ? Errc::forked : Errc::closed);
+    if (mail.stopped) return fsm_.on_stop(Errc::cancelled);
+    if (for_turn && mail.turn) return fsm_.on_turn(now, site_->view());
+    if (!for_turn && mail.wake) return fsm_.on_wake(now, site_->view());
+    return fsm_.on_time(now, site_->view());
+  }
+
+  AcquireAction attempt(const AcquireAction& action) {
+    redis::Request request{{site_->plan().acquire(site_->names(), owner_, lease_.length)}, action.timeout, {}};
+    if (action.subscribe || site_->view().subscribed) {
+      request.subscribe = site_->names().channel;
+      if (!using_channel_) site_->begin_use();
+      using_channel_ = true;
+    }
+    if (fsm_.safety_polling()) Reporter::add(core_->reporter().count.safety_polls);
+    box_->begin_attempt();
+    core_->lane().submit(std::move(request), on_result());
+    Mailbox::Mail mail = box_->take_reply([](const Mailbox::Mail& m) { return m.reply || m.stopped || m.closed; });
+    if (!mail.reply) {
+      if (box_->abandon()) return fsm_.on_stop(mail.closed ? Errc::closed : Errc::cancelled);
+      mail = box_->take_reply([](const Mailbox::Mail& m) { return m.reply.has_value(); });
+    }
+    return on_reply(*mail.reply, mail.held);
+  }
+
+  AcquireAction on_reply(const Attempt& reply, const std::shared_ptr<HeldLock>& held) {
+    held_ = held;
+    const bool granted = reply.kind == Attempt::Kind::granted;
+    if (fsm_.safety_polling()) {
+      if (granted) Reporter::add(core_->reporter().count.safety_poll_wakes);
+      core_->reporter().tell(&Observer::on_safety_poll, [&] { return SafetyPollEvent{site_->name(), granted}; });
+    }
+    if (reply.kind == Attempt::Kind::unknown) {
+      Reporter::add(core_->reporter().count.unknown);
+      core_->reporter().tell(&Observer::on_unknown, [&] {
+        return UnknownEvent{site_->name(), owner_.text, "acquire", reply.cause};
+      });
+    }
+    return fsm_.on_attempt(Clock::now(), reply);
+  }
+
+  /// Runs on the connection's thread. A grant is armed right there, before the caller has even woken up, so there is no
+  /// moment in which a hold stands that the watchdog does not know.
+  redis::Lane::Handler on_result() {
+    return [box = box_, core = core_.get(), shared = core_, site = site_, owner = owner_, lease = lease_,
+            on_lost = options_.on_lost](const redis::Result& result) {
+      Attempt reply = judge(site->plan(), result);
+      const bool granted = reply.kind == Attempt::Kind::granted;
+      if (!box->claim()) {
+        if (granted || reply.kind == Attempt::Kind::unknown) core->undo(site, owner, lease.length);
+        return;
+      }
+      std::shared_ptr<HeldLock> held;
+      if (granted) {
+        held = std::make_shared<HeldLock>(shared, site, owner, reply.sent_at, lease, on_lost);
+        site->set_holder(held);
+        core->watchdog().arm(held);
+      }
+      box->deliver(std::move(reply), std::move(held));
+    };
+  }
+
+  void report(const AcquireAction& action) const {
+    Reporter& reporter = core_->reporter();
+    if (!action.error) {
+      Reporter::add(reporter.count.granted);
+      if (fsm_.contended()) Reporter::add(reporter.count.contended);
+      reporter.tell(&Observer::on_granted, [&] {
+        return GrantedEvent{site_->name(), owner_.text, Clock::now() - started_, fsm_.contended()};
+      });
+      return;
+    }
+    const bool not_granted =
+        action.error == Errc::busy || action.error == Errc::timed_out || action.error == Errc::cancelled;
+    Reporter::add(not_granted ? reporter.count.not_granted : reporter.count.failed);
+  }
+
+  const std::shared_ptr<Core>& core_;
+  const std::shared_ptr<Site>& site_;
+  const AcquireOptions& options_;
+  const LeaseTerms lease_;
+  const wire::Owner owner_;
+  const TimePoint started_;
+  AcquireFsm fsm_;
+  const std::shared_ptr<Mailbox> box_ = std::make_shared<Mailbox>();
+  std::shared_ptr<HeldLock> held_;
+  bool using_channel_ = false;
+};
+
+}  // namespace
+
+Acquired acquire(const std::shared_ptr<Core>& core, const std::shared_ptr<Site>& site, const AcquireOptions& options,
+                 NoLimit no_limit) {
+  if (const std::error_code error = core->unusable()) return {nullptr, error, {}};
+  if (options.stop.stop_requested()) return {nullptr, Errc::cancelled, {}};
+  return Shell(core, site, options, no_limit).run();
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,30 @@
+// Acquires on the calling thread: the blocking shell around AcquireFsm.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <system_error>
+
+#include <holdfast/lock.hpp>
+
+#include "engine/held_lock.hpp"
+#include "engine/site.hpp"
+
+namespace holdfast::engine {
+
+class Core;
+
+struct Acquired {
+  std::shared_ptr<HeldLock> held;  // set: granted
+  std::error_code error;           // else: why not
+  std::string cause;
+};
+
+/// Without a limit on waiting in the options: `once` decides between asking once and waiting without limit.
+enum class NoLimit { ask_once, wait_on };
+
+/// Throws Error(invalid_argument) for options out of range; every other failure is in the result.
+Acquired acquire(const std::shared_ptr<Core>& core, const std::shared_ptr<Site>& site, const AcquireOptions& options,
+                 NoLimit no_limit);
+
+}  // namespace holdfast::engine

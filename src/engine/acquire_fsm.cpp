@@ -1,0 +1,133 @@
+#include "engine/acquire_fsm.hpp"
+
+#include <holdfast/error.hpp>
+
+namespace holdfast::engine {
+namespace {
+
+/// The server counts in whole milliseconds: ask just after the key is gone, not just before.
+constexpr Duration kExpiryRounding = milliseconds(2);
+/// A limit on waiting does not make a command's time limit shorter than this.
+constexpr Duration kShortestTimeout = milliseconds(100);
+
+}  // namespace
+
+AcquireFsm::AcquireFsm(AcquireTerms terms, TimePoint now) : terms_(terms), started_(now) {}
+
+TimePoint AcquireFsm::limit() const {
+  if (terms_.once) return started_;
+  return terms_.wait ? started_ + *terms_.wait : TimePoint::max();
+}
+
+AcquireAction AcquireFsm::start() const { return {.kind = AcquireAction::Kind::wait_turn, .until = limit()}; }
+
+AcquireAction AcquireFsm::on_turn(TimePoint now, SiteView view) { return go_on(now, view); }
+
+AcquireAction AcquireFsm::go_on(TimePoint now, SiteView view) {
+  if (view.held_here) {
+    contended_ = true;
+    if (terms_.once) return finish(Errc::busy);
+    if (now >= limit()) return finish(Errc::timed_out);
+    return wait_until(limit(), Bound::local_hold);
+  }
+  // The first attempt goes without a subscription: a free lock must cost one command.
+  return attempt(now, contended_ && !terms_.once && !view.subscribed);
+}
+
+AcquireAction AcquireFsm::attempt(TimePoint now, bool subscribe) {
+  Duration timeout = terms_.command_timeout;
+  if (!terms_.once && terms_.wait) timeout = std::min(timeout, std::max(limit() - now, kShortestTimeout));
+  return {.kind = AcquireAction::Kind::attempt, .timeout = timeout, .subscribe = subscribe};
+}
+
+AcquireAction AcquireFsm::wait_until(TimePoint until, Bound bound) {
+  bound_ = until < limit() ? bound : (bound == Bound::local_hold ? bound : Bound::limit);
+  return {.kind = AcquireAction::Kind::wait, .until = std::min(until, limit())};
+}
+
+AcquireAction AcquireFsm::on_attempt(TimePoint now, const Attempt& reply) {
+  using Kind = Attempt::Kind;
+  switch (reply.kind) {
+    case Kind::granted:
+      return finish({});
+    case Kind::busy:
+      contended_ = true;
+      answered_ = true;
+      unresolved_ = false;  // the server has just said that this owner does not hold it
+      trouble_since_.reset();
+      troubles_ = 0;
+      if (terms_.once) return finish(Errc::busy);
+      if (now >= limit()) return finish(Errc::timed_out);
+      if (!reply.subscribed) return attempt(now, true);
+      return wait_busy(now, reply.busy_for);
+    case Kind::refused:
+      return finish(reply.error, reply.cause);
+    case Kind::unknown:
+      unresolved_ = true;
+      return on_trouble(now, reply);
+    case Kind::passing:
+      answered_ = true;
+      return on_trouble(now, reply);
+    case Kind::not_sent:
+      if (reply.pointless) return finish(reply.error, reply.cause);
+      return on_trouble(now, reply);
+  }
+  return finish(Errc::server_error);
+}
+
+AcquireAction AcquireFsm::wait_busy(TimePoint now, milliseconds busy_for) {
+  const auto half = terms_.safety_poll / 2;
+  const TimePoint poll = now + half + std::chrono::duration_cast<Duration>(half * terms_.jitter);
+  const TimePoint free = busy_for.count() >= 0 ? now + busy_for + kExpiryRounding : TimePoint::max();
+  return free <= poll ? wait_until(free, Bound::lease_end) : wait_until(poll, Bound::safety_poll);
+}
+
+AcquireAction AcquireFsm::on_trouble(TimePoint now, const Attempt& reply) {
+  last_error_ = reply.error;
+  last_cause_ = reply.cause;
+  if (reply.error == Errc::denied) return finish(reply.error, reply.cause);
+  if (!trouble_since_) trouble_since_ = now;
+  TimePoint give_up = *trouble_since_ + terms_.patience;
+  if (terms_.once) {
+    give_up = started_ + terms_.command_timeout;
+  } else if (terms_.wait) {
+    give_up = std::min(give_up, limit());
+  }
+  if (now >= give_up) {
+    const bool was_waiting = answered_ && !terms_.once && now >= limit();
+    return was_waiting ? finish(Errc::timed_out) : finish(last_error_, last_cause_);
+  }
+  // The gate of the connection paces attempts that were not sent; the others pace themselves here.
+  const Duration pause =
+      std::min<Duration>(milliseconds(10) * (1 << std::min(troubles_++, 6)), std::chrono::seconds(1));
+  if (terms_.once) {
+    bound_ = Bound::pause;
+    return {.kind = AcquireAction::Kind::wait, .until = std::min(now + pause, give_up)};
+  }
+  return wait_until(now + pause, Bound::pause);
+}
+
+AcquireAction AcquireFsm::on_wake(TimePoint now, SiteView view) {
+  safety_polling_ = false;
+  return go_on(now, view);
+}
+
+AcquireAction AcquireFsm::on_time(TimePoint now, SiteView view) {
+  if (bound_ == Bound::limit || bound_ == Bound::local_hold) {
+    if (terms_.once) return finish(Errc::busy);
+    if (now >= limit()) {
+      contended_ = true;
+      return trouble_since_ && !answered_ ? finish(last_error_, last_cause_) : finish(Errc::timed_out);
+    }
+  }
+  safety_polling_ = bound_ == Bound::safety_poll && !view.held_here;
+  return go_on(now, view);
+}
+
+AcquireAction AcquireFsm::on_stop(std::error_code why) const { return finish(why); }
+
+AcquireAction AcquireFsm::finish(std::error_code error, std::string cause) const {
+  return {.kind = AcquireAction::Kind::finish, .undo = error && unresolved_, .error = error, .cause = std::move(cause)};
+}
+
+}  // namespace holdfast::engine

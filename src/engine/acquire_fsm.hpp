@@ -1,0 +1,86 @@
+// The one acquire loop of the library, as a pure state machine: events and times in, actions out.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "engine/attempt.hpp"
+
+namespace holdfast::engine {
+
+/// How an acquire may behave; durations and limits are decided before it starts.
+struct AcquireTerms {
+  bool once = false;               ///< Ask once, do not wait for the lock.
+  std::optional<Duration> wait{};  ///< Limit on waiting; empty: none.
+  Duration command_timeout{};
+  Duration patience{};
+  Duration safety_poll{};
+  double jitter = 0;  ///< In [0, 1): how much of the half safety poll is added to the other half.
+};
+
+/// What the site knows when the machine is asked.
+struct SiteView {
+  bool held_here = false;   ///< A hold of this client stands: the server need not be asked.
+  bool subscribed = false;  ///< The wake channel is subscribed.
+};
+
+struct AcquireAction {
+  enum class Kind {
+    wait_turn,  // stay in the site's queue until `until`; feed on_turn at its head, else on_time
+    attempt,    // send the acquire (with SUBSCRIBE before it if `subscribe`), `timeout`; feed on_attempt
+    wait,       // sleep until `until` or a wake; feed on_wake or on_time
+    finish,     // leave the queue; `error` empty: granted
+  };
+  Kind kind = Kind::finish;
+  TimePoint until{};
+  Duration timeout{};
+  bool subscribe = false;
+  bool undo = false;  // finish: a compensating release is needed, an attempt's outcome is unknown
+  std::error_code error{};
+  std::string cause{};
+};
+
+/// Start -> (wait_turn) -> attempt -> busy -> attempt with subscription -> wait -> attempt ... -> finish.
+/// Any time: on_stop ends it. If it ends while an attempt is under way, the shell undoes that attempt when its reply
+/// comes. Every wait is bounded: by the lease's end, the safety poll, the limit, or the end of another local hold.
+class AcquireFsm {
+ public:
+  AcquireFsm(AcquireTerms terms, TimePoint now);
+
+  AcquireAction start() const;
+  AcquireAction on_turn(TimePoint now, SiteView view);
+  AcquireAction on_attempt(TimePoint now, const Attempt& attempt);
+  AcquireAction on_wake(TimePoint now, SiteView view);
+  AcquireAction on_time(TimePoint now, SiteView view);
+  AcquireAction on_stop(std::error_code why) const;
+
+  bool contended() const { return contended_; }
+  /// True while an attempt goes out, or the last one went out, only because no message came for a while.
+  bool safety_polling() const { return safety_polling_; }
+
+ private:
+  enum class Bound { limit, lease_end, safety_poll, local_hold, pause };
+
+  AcquireAction attempt(TimePoint now, bool subscribe);
+  AcquireAction go_on(TimePoint now, SiteView view);
+  AcquireAction wait_until(TimePoint until, Bound bound);
+  AcquireAction wait_busy(TimePoint now, milliseconds busy_for);
+  AcquireAction on_trouble(TimePoint now, const Attempt& attempt);
+  AcquireAction finish(std::error_code error, std::string cause = {}) const;
+  TimePoint limit() const;
+
+  const AcquireTerms terms_;
+  const TimePoint started_;
+  Bound bound_ = Bound::limit;
+  bool contended_ = false;
+  bool answered_ = false;    // the server has answered at least once
+  bool unresolved_ = false;  // an attempt's outcome is unknown
+  bool safety_polling_ = false;
+  std::optional<TimePoint> trouble_since_;
+  int troubles_ = 0;
+  std::error_code last_error_;
+  std::string last_cause_;
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,31 @@
+// The outcome of one command, in the engine's terms: four kinds, never three.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "engine/lease.hpp"
+
+namespace holdfast::engine {
+
+/// What became of one acquire command.
+struct Attempt {
+  enum class Kind {
+    granted,
+    busy,      // `busy_for`: remaining time to live; negative: it has none
+    refused,   // a definite error reply, nothing changed
+    passing,   // a definite error reply of a server that will be well again (loading, a failover, ...)
+    not_sent,  // the server cannot have seen it
+    unknown,   // sent, no reply
+  };
+  Kind kind = Kind::not_sent;
+  milliseconds busy_for{};
+  bool subscribed = false;  // the wake channel was subscribed before the server looked
+  bool pointless = false;   // not_sent: trying again will not help
+  std::error_code error{};
+  std::string cause{};
+  TimePoint sent_at{};
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,188 @@
+#include "engine/core.hpp"
+
+#include <algorithm>
+
+#include <boost/asio/post.hpp>
+
+#include <holdfast/error.hpp>
+
+#include "base/ids.hpp"
+#include "engine/release.hpp"
+#include "redis/errors.hpp"
+#include "redis/local_server.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+Config prepare(Config config) {
+  config.validate();
+  if (config.local) config.unix_socket = redis::ensure_local_server();
+  return config;
+}
+
+/// How long close() waits for the connection's thread to run out of work before it stops it.
+constexpr std::chrono::seconds kRunOut{2};
+
+}  // namespace
+
+Core::Core(Config config)
+    : config_(prepare(std::move(config))),
+      id_(base::make_uuid()),
+      node_(config_.node()),
+      work_(context_.get_executor()),
+      reporter_(config_.observer, notifier_),
+      channels_(std::make_shared<redis::Channels>()),
+      lane_(context_, config_, *channels_,
+            {.connected = [this] { on_connected(); },
+             .disconnected =
+                 [this](const std::string& cause) {
+                   reporter_.tell(&Observer::on_connection, [&] {
+                     return ConnectionEvent{node_, false, reporter_.snapshot().connections, cause};
+                   });
+                 },
+             .message = [this] { Reporter::add(reporter_.count.wakes); },
+             .command = [this] { Reporter::add(reporter_.count.commands); }}),
+      watchdog_(context_, lane_, reporter_, {config_.renewal_batch, config_.command_timeout}),
+      thread_([this] {
+        context_.run();
+        run_ended_.set_value();
+      }) {
+  lane_.start();
+}
+
+Core::~Core() { close(); }
+
+void Core::on_connected() {
+  Reporter::add(reporter_.count.connections);
+  reporter_.tell(&Observer::on_connection, [&] {
+    return ConnectionEvent{node_, true, reporter_.snapshot().connections, {}};
+  });
+  watchdog_.on_connected();
+  // A message may have been missed while there was no connection.
+  for (const std::shared_ptr<Site>& site : sites()) site->wake();
+}
+
+std::shared_ptr<Site> Core::site(std::string_view name, const Plan& plan) {
+  const std::scoped_lock guard(mutex_);
+  const auto found = sites_.find(name);
+  if (found != sites_.end()) {
+    if (std::shared_ptr<Site> site = found->second.lock()) return site;
+    sites_.erase(found);
+  }
+  if (sites_.size() >= sweep_at_) {
+    std::erase_if(sites_, [](const auto& entry) { return entry.second.expired(); });
+    sweep_at_ = std::max<std::size_t>(64, sites_.size() * 2);
+  }
+  auto site = std::make_shared<Site>(std::string(name), config_.name_prefix + std::string(name), plan, channels_);
+  sites_.emplace(std::string(name), site);
+  return site;
+}
+
+std::vector<std::shared_ptr<Site>> Core::sites() {
+  std::vector<std::shared_ptr<Site>> out;
+  const std::scoped_lock guard(mutex_);
+  for (const auto& [name, weak] : sites_) {
+    if (std::shared_ptr<Site> site = weak.lock()) out.push_back(std::move(site));
+  }
+  return out;
+}
+
+wire::Owner Core::make_owner() const { return {id_ + ":" + std::to_string(base::next_number())}; }
+
+LeaseTerms Core::lease_terms(const AcquireOptions& options, const std::string& name) const {
+  LeaseTerms terms;
+  terms.renewed = options.lease.kind() == Lease::Kind::renewed;
+  terms.length = options.lease.length().value_or(config_.lease);
+  terms.max_hold = options.max_hold;
+  if (terms.length < kShortestLease || terms.length > kLongestLease) {
+    throw Error(Errc::invalid_argument, name, node_,
+                "a lease of " + std::to_string(terms.length.count()) + " ms; it must be between 10 ms and 10 years");
+  }
+  if (terms.max_hold && (terms.max_hold->count() <= 0 || *terms.max_hold > kLongestLease)) {
+    throw Error(Errc::invalid_argument, name, node_,
+                "max_hold of " + std::to_string(terms.max_hold->count()) + " ms; it must be above 0, up to 10 years");
+  }
+  return terms;
+}
+
+std::vector<base::Reply> Core::ask(std::vector<base::Command> commands, const std::string& name, Errors errors) {
+  require_usable(name);
+  const auto promise = std::make_shared<std::promise<redis::Result>>();
+  std::future<redis::Result> future = promise->get_future();
+  lane_.submit({std::move(commands), config_.command_timeout, {}},
+               [promise](redis::Result result) { promise->set_value(std::move(result)); });
+  // The lane answers within the command's time limit; the slack is for a machine that stands still.
+  if (future.wait_for(config_.command_timeout * 2 + std::chrono::seconds(5)) != std::future_status::ready) {
+    throw Error(closed_ ? Errc::closed : Errc::unknown_outcome, name, node_, "no reply");
+  }
+  redis::Result result = future.get();
+  if (result.delivery != redis::Delivery::answered) {
+    throw Error(static_cast<Errc>(result.error.value()), name, node_, result.cause);
+  }
+  for (const base::Reply& reply : result.replies) {
+    if (errors == Errors::raise && reply.is_error()) throw Error(redis::classify(reply.text), name, node_, reply.text);
+  }
+  return std::move(result.replies);
+}
+
+void Core::undo(const std::shared_ptr<Site>& site, const wire::Owner& owner, milliseconds lease) {
+  if (unusable()) return;
+  const TimePoint end = base::Clock::now() + lease + margin(lease);
+  start_release(*this, site, owner, ReleaseFsm(end, end), [](ReleaseOutcome, const std::string&) {});
+}
+
+std::error_code Core::unusable() const noexcept {
+  if (in_child()) return Errc::forked;
+  if (closed_.load(std::memory_order_acquire)) return Errc::closed;
+  return {};
+}
+
+void Core::require_usable(const std::string& name) const {
+  if (const std::error_code error = unusable()) throw Error(static_cast<Errc>(error.value()), name, node_, {});
+}
+
+void Core::give_back_holds() {
+  const std::vector<std::shared_ptr<HeldLock>> holds = watchdog_.armed();
+  if (holds.empty()) return;
+  // The count keeps the promise alive for replies that come after the wait.
+  struct Countdown {
+    explicit Countdown(std::size_t n) : left(n) {}
+    std::atomic<std::size_t> left;
+    std::promise<void> all;
+  };
+  const auto countdown = std::make_shared<Countdown>(holds.size());
+  for (const std::shared_ptr<HeldLock>& hold : holds) {
+    hold->on_closed();
+    if (config_.on_close == OnClose::leave_to_expire) {
+      watchdog_.disarm(*hold);
+    } else {
+      hold->release_async([countdown](ReleaseOutcome) {
+        if (countdown->left.fetch_sub(1) == 1) countdown->all.set_value();
+      });
+    }
+  }
+  if (config_.on_close == OnClose::release) countdown->all.get_future().wait_for(config_.release_timeout);
+}
+
+void Core::close() noexcept {
+  const std::scoped_lock guard(close_mutex_);
+  if (closed_.exchange(true)) return;
+  try {
+    const std::vector<std::shared_ptr<Site>> open = sites();
+    for (const std::shared_ptr<Site>& site : open) site->close();
+    give_back_holds();
+    boost::asio::post(context_, [this] {
+      watchdog_.stop();
+      lane_.close();
+      for (Timer* timer : pauses_) timer->cancel();
+    });
+    work_.reset();
+    if (run_ended_.get_future().wait_for(kRunOut) != std::future_status::ready) context_.stop();
+  } catch (...) {
+    context_.stop();
+  }
+  if (thread_.joinable()) thread_.join();
+  notifier_.stop();
+}
+
+}  // namespace holdfast::engine

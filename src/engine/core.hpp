@@ -1,0 +1,105 @@
+// The inside of a client: its connection, its watchdog, its sites, and the threads that drive them.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <holdfast/config.hpp>
+#include <holdfast/lock.hpp>
+
+#include "base/fork_guard.hpp"
+#include "engine/notifier.hpp"
+#include "engine/reporter.hpp"
+#include "engine/site.hpp"
+#include "engine/watchdog.hpp"
+#include "redis/channels.hpp"
+#include "redis/lane.hpp"
+
+namespace holdfast::engine {
+
+/// Thread-safe. Lives as long as a Client, Lock or Hold refers to it; its threads end with close().
+class Core : public std::enable_shared_from_this<Core> {
+ public:
+  explicit Core(Config config);
+  ~Core();
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  /// The site of this name; one object per name as long as somebody refers to it.
+  std::shared_ptr<Site> site(std::string_view name, const Plan& plan);
+
+  /// An owner that was never used before.
+  wire::Owner make_owner() const;
+  /// All lengths decided; throws Error(invalid_argument) if one is out of range.
+  LeaseTerms lease_terms(const AcquireOptions& options, const std::string& name) const;
+
+  enum class Errors { raise, keep };
+  /// Sends commands and waits for the replies. Throws Error if they do not come, or (unless kept) if one is an error.
+  std::vector<base::Reply> ask(std::vector<base::Command> commands, const std::string& name,
+                               Errors errors = Errors::raise);
+
+  /// Releases an owner that nobody will use: an attempt of unknown outcome, or one that came too late.
+  void undo(const std::shared_ptr<Site>& site, const wire::Owner& owner, milliseconds lease);
+
+  /// Forked or closed: why the client cannot be used. Empty if it can.
+  std::error_code unusable() const noexcept;
+  /// Throws Error if the client cannot be used.
+  void require_usable(const std::string& name) const;
+  bool in_child() const noexcept { return fork_guard_.in_child(); }
+
+  void close() noexcept;
+
+  const Config& config() const { return config_; }
+  const std::string& id() const { return id_; }
+  const std::string& node() const { return node_; }
+  boost::asio::io_context& context() { return context_; }
+  using Timer = boost::asio::basic_waitable_timer<base::Clock>;
+  /// Timers of releases that pause before the next send; cut short by close(). Only on the connection's thread.
+  std::set<Timer*>& pauses() { return pauses_; }
+  redis::Lane& lane() { return lane_; }
+  Watchdog& watchdog() { return watchdog_; }
+  Reporter& reporter() { return reporter_; }
+  Notifier& notifier() { return notifier_; }
+
+ private:
+  void on_connected();
+  std::vector<std::shared_ptr<Site>> sites();
+  void give_back_holds();
+
+  const base::ForkGuard fork_guard_;
+  const Config config_;
+  const std::string id_;
+  const std::string node_;
+
+  boost::asio::io_context context_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  Notifier notifier_;
+  Reporter reporter_;
+  const std::shared_ptr<redis::Channels> channels_;
+  redis::Lane lane_;
+  Watchdog watchdog_;
+
+  std::set<Timer*> pauses_;  // connection's thread
+
+  std::mutex mutex_;
+  std::map<std::string, std::weak_ptr<Site>, std::less<>> sites_;  // guarded by mutex_
+  std::size_t sweep_at_ = 64;                                      // guarded by mutex_
+
+  std::atomic<bool> closed_{false};
+  std::mutex close_mutex_;
+  std::promise<void> run_ended_;
+  std::thread thread_;
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,202 @@
+#include "engine/held_lock.hpp"
+
+#include <future>
+
+#include "engine/core.hpp"
+#include "engine/release.hpp"
+#include "engine/site.hpp"
+
+namespace holdfast::engine {
+
+HeldLock::HeldLock(std::shared_ptr<Core> core, std::shared_ptr<Site> site, wire::Owner owner, TimePoint sent_at,
+                   LeaseTerms terms, LostCallback on_lost)
+    : core_(std::move(core)),
+      site_(std::move(site)),
+      owner_(std::move(owner)),
+      terms_(terms),
+      on_lost_(std::move(on_lost)),
+      fsm_(sent_at, terms) {}
+
+const std::string& HeldLock::name() const { return site_->name(); }
+
+HoldState HeldLock::state() const {
+  if (core_->in_child()) return HoldState::lost;
+  const std::scoped_lock guard(mutex_);
+  return fsm_.state();
+}
+
+bool HeldLock::stands() const {
+  const std::scoped_lock guard(mutex_);
+  return fsm_.valid_for(base::Clock::now()) > Duration{};
+}
+
+bool HeldLock::ended() const {
+  const std::scoped_lock guard(mutex_);
+  return fsm_.ended();
+}
+
+Duration HeldLock::valid_for() {
+  if (core_->in_child()) return {};
+  HoldFsm::Todo todo{};
+  LossReason reason{};
+  HoldState state{};
+  {
+    const std::scoped_lock guard(mutex_);
+    const TimePoint now = base::Clock::now();
+    const Duration left = fsm_.valid_for(now);
+    if (left > Duration{}) return left;
+    todo = fsm_.on_time(now);
+    reason = fsm_.reason();
+    state = fsm_.state();
+  }
+  if (todo == HoldFsm::Todo::lost) announce_loss(reason, StopIn::this_thread);
+  // Found lost by another thread, whose signal may still be on its way: whoever sees zero must see the signal too.
+  if (state == HoldState::lost) stop_.request_stop();
+  return {};
+}
+
+void HeldLock::announce_loss(LossReason reason, StopIn where) {
+  site_->clear_holder(this);
+  Reporter& reporter = core_->reporter();
+  Reporter::add(reporter.count.lost);
+  const LostEvent event{site_->name(), owner_.text, reason};
+  if (where == StopIn::this_thread) {
+    stop_.request_stop();
+  } else {
+    core_->notifier().post([self = shared_from_this()] { self->stop_.request_stop(); });
+  }
+  if (on_lost_) core_->notifier().post([self = shared_from_this(), event] { self->on_lost_(event); });
+  reporter.tell(&Observer::on_lost, [&] { return event; });
+}
+
+void HeldLock::apply(HoldFsm::Change change, const std::string& cause) {
+  if (change == HoldFsm::Change::none) return;
+  LossReason reason{};
+  Duration left{};
+  {
+    const std::scoped_lock guard(mutex_);
+    reason = fsm_.reason();
+    left = fsm_.valid_for(base::Clock::now());
+  }
+  if (change == HoldFsm::Change::lost) {
+    announce_loss(reason, StopIn::notifier);
+    return;
+  }
+  Reporter::add(core_->reporter().count.suspect);
+  core_->reporter().tell(&Observer::on_suspect, [&] { return SuspectEvent{site_->name(), owner_.text, cause, left}; });
+}
+
+HoldFsm::Todo HeldLock::on_time(TimePoint now, Duration early) {
+  HoldFsm::Todo todo{};
+  LossReason reason{};
+  {
+    const std::scoped_lock guard(mutex_);
+    todo = fsm_.on_time(now, early);
+    reason = fsm_.reason();
+  }
+  if (todo == HoldFsm::Todo::lost) announce_loss(reason, StopIn::notifier);
+  return todo;
+}
+
+void HeldLock::on_renewed(TimePoint sent_at, TimePoint now) {
+  HoldFsm::Change change{};
+  {
+    const std::scoped_lock guard(mutex_);
+    change = fsm_.on_renewed(sent_at, now);
+  }
+  apply(change);
+}
+
+void HeldLock::on_gone() {
+  HoldFsm::Change change{};
+  {
+    const std::scoped_lock guard(mutex_);
+    change = fsm_.on_gone();
+  }
+  apply(change);
+}
+
+void HeldLock::on_unanswered(TimePoint now, const std::string& cause) {
+  HoldFsm::Change change{};
+  {
+    const std::scoped_lock guard(mutex_);
+    change = fsm_.on_unanswered(now);
+  }
+  apply(change, cause);
+}
+
+void HeldLock::on_reconnect(TimePoint now) {
+  const std::scoped_lock guard(mutex_);
+  fsm_.on_reconnect(now);
+}
+
+void HeldLock::on_closed() {
+  HoldFsm::Change change{};
+  {
+    const std::scoped_lock guard(mutex_);
+    change = fsm_.on_closed();
+  }
+  apply(change);
+}
+
+TimePoint HeldLock::due() const {
+  const std::scoped_lock guard(mutex_);
+  return fsm_.due();
+}
+
+Duration HeldLock::lateness(TimePoint now) const {
+  const std::scoped_lock guard(mutex_);
+  return fsm_.lateness(now);
+}
+
+void HeldLock::release_async(std::function<void(ReleaseOutcome)> done) {
+  TimePoint deadline{};
+  TimePoint granted_at{};
+  {
+    const std::scoped_lock guard(mutex_);
+    if (!fsm_.begin_release()) {
+      if (done) done(outcome_.value_or(ReleaseOutcome::unknown));
+      return;
+    }
+    deadline = fsm_.deadline();
+    granted_at = fsm_.granted_at();
+  }
+  core_->watchdog().disarm(*this);
+  const TimePoint give_up = base::Clock::now() + terms_.length + margin(terms_.length);
+  start_release(
+      *core_, site_, owner_, ReleaseFsm(deadline, give_up),
+      [self = shared_from_this(), granted_at, done = std::move(done)](ReleaseOutcome outcome, const std::string&) {
+        {
+          const std::scoped_lock guard(self->mutex_);
+          self->outcome_ = outcome;
+        }
+        Reporter& reporter = self->core_->reporter();
+        if (outcome == ReleaseOutcome::released) Reporter::add(reporter.count.released);
+        reporter.tell(&Observer::on_released, [&] {
+          return ReleasedEvent{self->site_->name(), self->owner_.text, to_string(outcome),
+                               base::Clock::now() - granted_at};
+        });
+        if (done) done(outcome);
+      });
+  // The release is queued: a local waiter's attempt will reach the server behind it.
+  site_->clear_holder(this);
+}
+
+ReleaseOutcome HeldLock::release() noexcept {
+  if (core_->in_child()) return ReleaseOutcome::was_lost;
+  try {
+    const auto promise = std::make_shared<std::promise<ReleaseOutcome>>();
+    std::future<ReleaseOutcome> outcome = promise->get_future();
+    if (core_->unusable()) {
+      const std::scoped_lock guard(mutex_);
+      return outcome_.value_or(ReleaseOutcome::unknown);
+    }
+    release_async([promise](ReleaseOutcome known) { promise->set_value(known); });
+    if (outcome.wait_for(core_->config().release_timeout) == std::future_status::ready) return outcome.get();
+  } catch (...) {
+    // Out of memory or threads: the lease ends the hold.
+  }
+  return ReleaseOutcome::unknown;
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,84 @@
+// One granted acquisition inside the engine: its state machine, its loss signal, its place in the watchdog's schedule.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include <boost/intrusive/set_hook.hpp>
+
+#include <holdfast/hold.hpp>
+#include <holdfast/observer.hpp>
+
+#include "engine/hold_fsm.hpp"
+#include "wire/lock_calls.hpp"
+
+namespace holdfast::engine {
+
+class Core;
+class Site;
+
+/// Thread-safe. The stop source is stopped outside the mutex, on the notifier's thread or in the thread that asked.
+class HeldLock : public std::enable_shared_from_this<HeldLock> {
+ public:
+  using LostCallback = std::function<void(const LostEvent&)>;
+
+  HeldLock(std::shared_ptr<Core> core, std::shared_ptr<Site> site, wire::Owner owner, TimePoint sent_at,
+           LeaseTerms terms, LostCallback on_lost);
+
+  const wire::Owner& owner() const { return owner_; }
+  const std::string& name() const;
+  const std::shared_ptr<Site>& site() const { return site_; }
+  const LeaseTerms& terms() const { return terms_; }
+
+  HoldState state() const;
+  /// Zero once lost; a hold whose time is over becomes lost here, stop token included.
+  Duration valid_for();
+  std::stop_token stop_token() const { return stop_.get_token(); }
+  /// Still ours as far as known, without side effects: for the site, which must not run callbacks.
+  bool stands() const;
+  bool ended() const;
+
+  /// Gives it back and waits for the outcome, `release_timeout` at most.
+  ReleaseOutcome release() noexcept;
+  /// Gives it back in the background. `done` is called once, on the connection's thread.
+  void release_async(std::function<void(ReleaseOutcome)> done);
+
+  // For the watchdog, on the connection's thread.
+  HoldFsm::Todo on_time(TimePoint now, Duration early);
+  void on_renewed(TimePoint sent_at, TimePoint now);
+  void on_gone();
+  void on_unanswered(TimePoint now, const std::string& cause);
+  void on_reconnect(TimePoint now);
+  void on_closed();
+  TimePoint due() const;
+  Duration lateness(TimePoint now) const;
+
+  // For the watchdog only, guarded by its mutex.
+  boost::intrusive::set_member_hook<> schedule_hook;
+  TimePoint scheduled{};
+  std::shared_ptr<HeldLock> armed;  // keeps it alive while it is in the schedule
+
+ private:
+  /// To be called without the mutex, after a change to `lost`.
+  enum class StopIn { this_thread, notifier };
+  void announce_loss(LossReason reason, StopIn where);
+  void apply(HoldFsm::Change change, const std::string& cause = {});
+
+  // Constant after construction.
+  const std::shared_ptr<Core> core_;
+  const std::shared_ptr<Site> site_;
+  const wire::Owner owner_;
+  const LeaseTerms terms_;
+  const LostCallback on_lost_;
+
+  mutable std::mutex mutex_;
+  HoldFsm fsm_;                            // guarded by mutex_
+  std::optional<ReleaseOutcome> outcome_;  // guarded by mutex_; of the release, once it is known
+  std::stop_source stop_;                  // own synchronisation
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,47 @@
+// The only arithmetic on leases. Pure: times are inputs.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include <holdfast/lease.hpp>
+
+#include "base/clock.hpp"
+
+namespace holdfast::engine {
+
+using base::Duration;
+using base::TimePoint;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kShortestLease{10};
+constexpr milliseconds kLongestLease = std::chrono::hours(24 * 365 * 10);
+
+/// A lease as one hold has it, with all lengths decided.
+struct LeaseTerms {
+  milliseconds length{};
+  bool renewed = true;
+  std::optional<milliseconds> max_hold{};
+};
+
+/// How much earlier than the server the holder stops believing: clock drift of 1 %, and 2 ms for the server's rounding
+/// (the allowance that the Redlock description and its implementations make).
+constexpr Duration margin(milliseconds lease) { return Duration(lease) / 100 + milliseconds(2); }
+
+/// The local deadline of a lease that was set by a command sent at `sent_at`.
+constexpr TimePoint lease_end(TimePoint sent_at, milliseconds lease) { return sent_at + lease - margin(lease); }
+
+constexpr Duration renew_after(milliseconds lease) { return Duration(lease) / 3; }
+/// Pause after a renewal that did not come through: many tries fit into the rest of the lease.
+constexpr Duration retry_after(milliseconds lease) {
+  return std::clamp<Duration>(Duration(lease) / 20, milliseconds(5), std::chrono::seconds(2));
+}
+/// How long to wait for a renewal's reply before trying again.
+constexpr Duration renewal_timeout(milliseconds lease, Duration command_timeout) {
+  return std::clamp<Duration>(Duration(lease) / 6, milliseconds(10), command_timeout);
+}
+/// Renewals due within this time are sent together, so that holds taken at different times share commands.
+constexpr Duration batching_window(milliseconds lease) { return renew_after(lease) / 10; }
+
+}  // namespace holdfast::engine

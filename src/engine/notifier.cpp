@@ -1,0 +1,45 @@
+#include "engine/notifier.hpp"
+
+namespace holdfast::engine {
+
+Notifier::Notifier() : thread_([this] { run(); }) {}
+
+Notifier::~Notifier() { stop(); }
+
+void Notifier::post(std::function<void()> task) {
+  {
+    const std::scoped_lock guard(mutex_);
+    if (stopping_) return;
+    tasks_.push_back(std::move(task));
+  }
+  wake_.notify_one();
+}
+
+void Notifier::stop() {
+  {
+    const std::scoped_lock guard(mutex_);
+    if (stopping_) return;
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Notifier::run() {
+  std::unique_lock guard(mutex_);
+  for (;;) {
+    wake_.wait(guard, [&] { return stopping_ || !tasks_.empty(); });
+    if (tasks_.empty()) return;
+    const std::function<void()> task = std::move(tasks_.front());
+    tasks_.pop_front();
+    guard.unlock();
+    try {
+      task();
+    } catch (...) {
+      // The user's code threw; Observer and AcquireOptions::on_lost say that this is swallowed.
+    }
+    guard.lock();
+  }
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,36 @@
+// The thread that runs everything that belongs to the user: observer calls, loss callbacks, stop callbacks.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace holdfast::engine {
+
+/// Runs tasks one after another on a thread of its own. Tasks must not throw past themselves; what escapes is
+/// swallowed.
+class Notifier {
+ public:
+  Notifier();
+  ~Notifier();
+  Notifier(const Notifier&) = delete;
+  Notifier& operator=(const Notifier&) = delete;
+
+  /// From any thread. After stop() tasks are dropped.
+  void post(std::function<void()> task);
+  /// Runs what is queued, then ends the thread. Idempotent.
+  void stop();
+
+ private:
+  void run();
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> tasks_;  // guarded by mutex_
+  bool stopping_ = false;                    // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,20 @@
+// Carries out a release on the connection's thread until its outcome is known: the shell around ReleaseFsm.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "engine/release_fsm.hpp"
+#include "engine/site.hpp"
+
+namespace holdfast::engine {
+
+class Core;
+
+/// Starts at once (the first send is queued before this returns, so a later acquire of the same client goes behind it).
+/// `done` is called once, on the connection's thread, unless the client is closed before.
+void start_release(Core& core, const std::shared_ptr<Site>& site, const wire::Owner& owner, ReleaseFsm fsm,
+                   std::function<void(ReleaseOutcome, const std::string& cause)> done);
+
+}  // namespace holdfast::engine

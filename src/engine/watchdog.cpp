@@ -1,0 +1,158 @@
+#include "engine/watchdog.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include "engine/site.hpp"
+#include "wire/lock_calls.hpp"
+
+namespace holdfast::engine {
+
+using base::Clock;
+
+Watchdog::Watchdog(boost::asio::io_context& context, redis::Lane& lane, Reporter& reporter, Settings settings)
+    : lane_(lane), reporter_(reporter), settings_(settings), context_(context), timer_(context) {}
+
+void Watchdog::arm(const std::shared_ptr<HeldLock>& hold) {
+  bool first = false;
+  {
+    const std::scoped_lock guard(mutex_);
+    hold->scheduled = hold->due();
+    hold->armed = hold;
+    const auto place = schedule_.insert(*hold);
+    first = place == schedule_.begin();
+  }
+  if (first) boost::asio::post(context_, [this] { set_timer(); });
+}
+
+void Watchdog::disarm(HeldLock& hold) {
+  std::shared_ptr<HeldLock> keep;  // destroyed without the mutex
+  const std::scoped_lock guard(mutex_);
+  if (hold.schedule_hook.is_linked()) schedule_.erase(schedule_.iterator_to(hold));
+  keep.swap(hold.armed);
+}
+
+std::vector<std::shared_ptr<HeldLock>> Watchdog::armed() const {
+  Holds holds;
+  const std::scoped_lock guard(mutex_);
+  holds.reserve(schedule_.size());
+  for (const HeldLock& hold : schedule_) holds.push_back(hold.armed);
+  return holds;
+}
+
+void Watchdog::on_connected() {
+  const Holds holds = armed();
+  const TimePoint now = Clock::now();
+  for (const std::shared_ptr<HeldLock>& hold : holds) hold->on_reconnect(now);
+  look(holds, false);
+}
+
+void Watchdog::stop() {
+  stopped_ = true;
+  timer_.cancel();
+}
+
+void Watchdog::set_timer() {
+  if (stopped_) return;
+  TimePoint next = TimePoint::max();
+  {
+    const std::scoped_lock guard(mutex_);
+    if (!schedule_.empty()) next = schedule_.begin()->scheduled;
+  }
+  // A timer that fires too early, for a hold that is gone, is cheaper than one that moves with every hold.
+  if (next >= timer_at_) return;
+  timer_at_ = next;
+  timer_.expires_at(next);
+  timer_.async_wait([this](boost::system::error_code error) {
+    if (!error) on_timer();
+  });
+}
+
+void Watchdog::on_timer() {
+  timer_at_ = TimePoint::max();
+  Holds due;
+  {
+    const std::scoped_lock guard(mutex_);
+    const TimePoint now = Clock::now();
+    if (!schedule_.empty() && schedule_.begin()->scheduled <= now) {
+      // Take along what is due soon; each hold decides by its own lease whether that is soon enough.
+      const Duration window = batching_window(schedule_.begin()->terms().length);
+      for (const HeldLock& hold : schedule_) {
+        if (hold.scheduled > now + window) break;
+        due.push_back(hold.armed);
+      }
+    }
+  }
+  look(due, true);
+}
+
+void Watchdog::look(const Holds& holds, bool early) {
+  const TimePoint now = Clock::now();
+  Holds batch;
+  for (const std::shared_ptr<HeldLock>& hold : holds) {
+    const Duration window = early ? batching_window(hold->terms().length) : Duration{};
+    if (hold->on_time(now, window) != HoldFsm::Todo::renew) continue;
+    batch.push_back(hold);
+    if (batch.size() == settings_.batch) renew(std::exchange(batch, {}), now);
+  }
+  if (!batch.empty()) renew(std::move(batch), now);
+  reschedule(holds);
+}
+
+void Watchdog::renew(Holds batch, TimePoint now) {
+  std::vector<wire::Renewal> renewals;
+  renewals.reserve(batch.size());
+  milliseconds shortest = kLongestLease;
+  Duration late{};
+  for (const std::shared_ptr<HeldLock>& hold : batch) {
+    renewals.push_back({hold->site()->names().key, hold->owner().text, hold->terms().length});
+    shortest = std::min(shortest, hold->terms().length);
+    late = std::max(late, hold->lateness(now));
+  }
+  Reporter::add(reporter_.count.renewal_batches);
+  reporter_.tell(&Observer::on_renewed, [&] { return RenewedEvent{batch.size(), late}; });
+  redis::Request request{{wire::renew(renewals)}, renewal_timeout(shortest, settings_.command_timeout), {}};
+  lane_.submit(std::move(request),
+               [this, batch = std::move(batch)](const redis::Result& result) { on_reply(batch, result); });
+}
+
+void Watchdog::on_reply(const Holds& batch, const redis::Result& result) {
+  const TimePoint now = Clock::now();
+  std::vector<bool> extended;
+  std::string cause = result.cause;
+  if (result.delivery == redis::Delivery::answered) {
+    extended = wire::decode_renew(result.replies.front(), batch.size());
+    if (extended.empty()) cause = result.replies.front().text;
+  }
+  if (extended.empty()) Reporter::add(reporter_.count.renewal_failures);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (extended.empty()) {
+      batch[i]->on_unanswered(now, cause);
+    } else if (extended[i]) {
+      Reporter::add(reporter_.count.renewals);
+      batch[i]->on_renewed(result.sent_at, now);
+    } else {
+      batch[i]->on_gone();
+    }
+  }
+  reschedule(batch);
+}
+
+void Watchdog::reschedule(const Holds& holds) {
+  Holds dropped;  // destroyed without the mutex
+  {
+    const std::scoped_lock guard(mutex_);
+    for (const std::shared_ptr<HeldLock>& hold : holds) {
+      if (!hold->armed) continue;  // disarmed meanwhile
+      schedule_.erase(schedule_.iterator_to(*hold));
+      if (hold->ended()) {
+        dropped.push_back(std::move(hold->armed));
+        continue;
+      }
+      hold->scheduled = hold->due();
+      schedule_.insert(*hold);
+    }
+  }
+  set_timer();
+}
+
+}  // namespace holdfast::engine

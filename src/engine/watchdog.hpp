@@ -1,0 +1,64 @@
+// The one watchdog of a client: looks at every hold when it is due, and renews many with one command.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/intrusive/set.hpp>
+
+#include "engine/held_lock.hpp"
+#include "engine/reporter.hpp"
+#include "redis/lane.hpp"
+
+namespace holdfast::engine {
+
+/// No thread, timer or allocation per hold: the schedule is an intrusive tree ordered by the time to look next.
+/// Threads: arm and disarm from any; the rest on the io_context's thread.
+class Watchdog {
+ public:
+  struct Settings {
+    std::size_t batch;
+    Duration command_timeout;
+  };
+  Watchdog(boost::asio::io_context& context, redis::Lane& lane, Reporter& reporter, Settings settings);
+
+  void arm(const std::shared_ptr<HeldLock>& hold);
+  /// After this the hold is not looked at or renewed any more, whatever is under way.
+  void disarm(HeldLock& hold);
+  /// A new connection: every renewed hold is asked for at once.
+  void on_connected();
+  std::vector<std::shared_ptr<HeldLock>> armed() const;
+  void stop();
+
+ private:
+  using Hook = boost::intrusive::member_hook<HeldLock, boost::intrusive::set_member_hook<>, &HeldLock::schedule_hook>;
+  struct Earlier {
+    bool operator()(const HeldLock& a, const HeldLock& b) const { return a.scheduled < b.scheduled; }
+  };
+  using Schedule = boost::intrusive::multiset<HeldLock, Hook, boost::intrusive::compare<Earlier>>;
+  using Holds = std::vector<std::shared_ptr<HeldLock>>;
+
+  void set_timer();
+  void on_timer();
+  void look(const Holds& holds, bool early);
+  void renew(Holds batch, TimePoint now);
+  void on_reply(const Holds& batch, const redis::Result& result);
+  /// Puts holds that are still armed at their new places.
+  void reschedule(const Holds& holds);
+
+  redis::Lane& lane_;
+  Reporter& reporter_;
+  const Settings settings_;
+  boost::asio::io_context& context_;
+  boost::asio::basic_waitable_timer<base::Clock> timer_;  // io thread
+  TimePoint timer_at_ = TimePoint::max();                 // io thread
+  bool stopped_ = false;                                  // io thread
+
+  mutable std::mutex mutex_;
+  Schedule schedule_;  // guarded by mutex_
+};
+
+}  // namespace holdfast::engine

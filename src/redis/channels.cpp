@@ -1,0 +1,96 @@
+#include "redis/channels.hpp"
+
+#include <algorithm>
+
+namespace holdfast::redis {
+
+void Channels::listen(const std::string& channel, std::uint64_t id, Listener listener) {
+  const std::scoped_lock guard(mutex_);
+  entries_[channel].listeners[id] = std::move(listener);
+}
+
+void Channels::forget(const std::string& channel, std::uint64_t id) {
+  const std::scoped_lock guard(mutex_);
+  const auto found = entries_.find(channel);
+  if (found == entries_.end()) return;
+  found->second.listeners.erase(id);
+  if (found->second.idle()) entries_.erase(found);
+}
+
+void Channels::begin_use(const std::string& channel) {
+  const std::scoped_lock guard(mutex_);
+  ++entries_[channel].users;
+}
+
+void Channels::end_use(const std::string& channel, base::TimePoint now) {
+  const std::scoped_lock guard(mutex_);
+  Entry& entry = entries_[channel];
+  --entry.users;
+  entry.last_used = now;
+}
+
+bool Channels::subscribed(const std::string& channel) const {
+  const std::scoped_lock guard(mutex_);
+  const auto found = entries_.find(channel);
+  return found != entries_.end() && found->second.subscribed;
+}
+
+void Channels::on_subscribed(const std::string& channel) {
+  const std::scoped_lock guard(mutex_);
+  entries_[channel].subscribed = true;
+}
+
+void Channels::on_unsubscribed(const std::string& channel) {
+  const std::scoped_lock guard(mutex_);
+  const auto found = entries_.find(channel);
+  if (found != entries_.end()) found->second.subscribed = false;
+}
+
+void Channels::on_message(const std::string& channel) {
+  std::vector<Listener> listeners;
+  {
+    const std::scoped_lock guard(mutex_);
+    const auto found = entries_.find(channel);
+    if (found == entries_.end()) return;
+    for (const auto& [id, listener] : found->second.listeners) listeners.push_back(listener);
+  }
+  for (const Listener& listener : listeners) listener();
+}
+
+void Channels::on_disconnected() {
+  const std::scoped_lock guard(mutex_);
+  for (auto& [channel, entry] : entries_) entry.subscribed = false;
+}
+
+std::vector<std::string> Channels::take_idle(base::TimePoint idle_since) {
+  std::vector<std::string> idle;
+  const std::scoped_lock guard(mutex_);
+  for (auto it = entries_.begin(); it != entries_.end();) {
+    Entry& entry = it->second;
+    if (entry.users == 0 && entry.subscribed && entry.last_used <= idle_since) {
+      idle.push_back(it->first);
+      entry.subscribed = false;
+    }
+    it = entry.idle() ? entries_.erase(it) : std::next(it);
+  }
+  return idle;
+}
+
+bool Channels::any_subscribed() const {
+  const std::scoped_lock guard(mutex_);
+  return std::ranges::any_of(entries_, [](const auto& entry) { return entry.second.subscribed; });
+}
+
+void Channels::deny(const std::string& channel, std::string cause, base::TimePoint until) {
+  const std::scoped_lock guard(mutex_);
+  entries_[channel].denied = std::move(cause);
+  entries_[channel].denied_until = until;
+}
+
+std::string Channels::denied(const std::string& channel, base::TimePoint now) const {
+  const std::scoped_lock guard(mutex_);
+  const auto found = entries_.find(channel);
+  return found != entries_.end() && now < found->second.denied_until ? found->second.denied : std::string();
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,61 @@
+// Which channels are subscribed on the current connection, who listens, and who still needs them. Knows no sockets.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+
+namespace holdfast::redis {
+
+/// Thread-safe. The lane tells it what the server confirmed; users of a channel register a listener once, and say while
+/// they need the channel (`begin_use` / `end_use`), so that idle subscriptions can be given back after a linger.
+class Channels {
+ public:
+  /// Called for every message, without any lock held; must not block.
+  using Listener = std::function<void()>;
+
+  /// Registers a listener under an id of the caller's choice, until `forget`.
+  void listen(const std::string& channel, std::uint64_t id, Listener listener);
+  void forget(const std::string& channel, std::uint64_t id);
+  void begin_use(const std::string& channel);
+  void end_use(const std::string& channel, base::TimePoint now);
+
+  /// True if the server has confirmed the subscription on the current connection.
+  bool subscribed(const std::string& channel) const;
+
+  // For the lane.
+  void on_subscribed(const std::string& channel);
+  void on_unsubscribed(const std::string& channel);
+  /// Runs the channel's listeners.
+  void on_message(const std::string& channel);
+  void on_disconnected();
+  /// Subscribed channels that nobody has used since `idle_since`; they count as unsubscribed from now on.
+  std::vector<std::string> take_idle(base::TimePoint idle_since);
+  bool any_subscribed() const;
+
+  /// A refused subscription is remembered for a short while, so that not every waiter has to run into it.
+  void deny(const std::string& channel, std::string cause, base::TimePoint until);
+  /// The cause of a refusal that still counts; empty if there is none.
+  std::string denied(const std::string& channel, base::TimePoint now) const;
+
+ private:
+  struct Entry {
+    bool idle() const { return users == 0 && !subscribed && listeners.empty(); }
+    std::map<std::uint64_t, Listener> listeners;
+    int users = 0;
+    bool subscribed = false;
+    base::TimePoint last_used{};
+    std::string denied;
+    base::TimePoint denied_until{};
+  };
+
+  mutable std::mutex mutex_;
+  std::map<std::string, Entry> entries_;  // guarded by mutex_
+};
+
+}  // namespace holdfast::redis

@@ -1,0 +1,76 @@
+// A lane: one connection to one server, with login, reconnection, time limits and pushes. Knows no locks.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include <holdfast/config.hpp>
+
+#include "base/clock.hpp"
+#include "base/resp.hpp"
+#include "redis/channels.hpp"
+
+namespace holdfast::redis {
+
+/// Commands that travel in one write, in order. With `subscribe`, a SUBSCRIBE of that channel goes before them unless
+/// the channel is subscribed already: the first command's effect is then seen by whoever publishes after it.
+struct Request {
+  std::vector<base::Command> commands;
+  base::Duration timeout{};
+  std::string subscribe;
+};
+
+enum class Delivery {
+  answered,  ///< One reply per command (an error reply is a reply).
+  not_sent,  ///< The server cannot have seen it.
+  unknown,   ///< It was sent, wholly or in part, and no reply came.
+};
+
+struct Result {
+  Delivery delivery = Delivery::not_sent;
+  std::vector<base::Reply> replies;
+  std::error_code error;      ///< When not answered: unreachable, denied, tls, closed, unknown_outcome, ...
+  std::string cause;          ///< When not answered: the reason in words, without secrets.
+  bool pointless = false;     ///< When not sent: trying again will not help (login refused, first connection refused).
+  bool subscribed = false;    ///< Answered, and the request's channel was subscribed before its commands ran.
+  base::TimePoint sent_at{};  ///< Taken before the send: a lease is counted from here.
+};
+
+/// What a lane tells its owner; called on the thread that runs the io_context, must not block.
+struct LaneEvents {
+  std::function<void()> connected;
+  std::function<void(const std::string& cause)> disconnected;
+  std::function<void()> message;
+  std::function<void()> command;
+};
+
+/// Commands wait at a gate until the login on a connection is through, so nothing runs in a wrong database or before
+/// an earlier connection of this lane has been killed by its client id: bytes still under way on it cannot take effect
+/// after anything that is sent later. What was sent on a lost connection is `unknown` and is not resent here.
+/// Threads: `submit` from any; everything else on the io_context's one thread.
+class Lane {
+ public:
+  using Handler = std::function<void(Result)>;
+
+  Lane(boost::asio::io_context& context, const Config& config, Channels& channels, LaneEvents events);
+  ~Lane();
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+
+  void start();
+  /// The handler runs exactly once, on the io_context's thread, within about the request's timeout.
+  void submit(Request request, Handler handler);
+  /// Ends everything under way with Errc::closed and closes the connection.
+  void close();
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace holdfast::redis

@@ -1,0 +1,38 @@
+// Takes a server's URL apart. Knows the grammar (RFC 3986, the strict side of it), not what the settings mean.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <holdfast/error.hpp>
+
+namespace holdfast::redis {
+
+/// The parts of a URL, percent-decoded.
+struct Url {
+  enum class Scheme { redis, rediss, unix_socket, local };
+  struct Parameter {
+    std::string name;
+    std::string value;
+  };
+
+  Scheme scheme = Scheme::redis;
+  std::string user;
+  std::string password;
+  std::string host;                   ///< An IPv6 address without its brackets; empty if there is none.
+  std::optional<std::uint16_t> port;  ///< Never 0.
+  std::string path;                   ///< With its leading slash; empty if there is none.
+  std::vector<Parameter> query;       ///< In the order of the URL; no name comes twice.
+};
+
+/// Throws bad_url().
+Url parse_url(std::string_view text);
+
+/// The error for a URL, to be thrown. It shows the URL without what may be secret: user, password, query, and all of a
+/// part that cannot be understood, since a password with an unescaped character ends up anywhere.
+Error bad_url(std::string_view text, const std::string& problem);
+
+}  // namespace holdfast::redis

@@ -1,0 +1,84 @@
+#include <holdfast/client.hpp>
+#include <holdfast/error.hpp>
+
+#include "engine/core.hpp"
+#include "sync/lock_plan.hpp"
+#include "wire/names.hpp"
+
+namespace holdfast {
+namespace {
+
+/// How many names one SCAN step and one round of questions take.
+constexpr std::size_t kScanStep = 500;
+
+}  // namespace
+
+Client::Client(std::string_view url) : Client(Config::from_url(url)) {}
+
+Client::Client(Config config) : core_(std::make_shared<engine::Core>(std::move(config))) {}
+
+Client::Client(Client&&) noexcept = default;
+
+Client& Client::operator=(Client&& other) noexcept {
+  if (this != &other) {
+    const Client old(std::move(*this));
+    core_ = std::move(other.core_);
+  }
+  return *this;
+}
+
+Client::~Client() {
+  if (core_ && core_->in_child()) {
+    // The threads that the core would join exist in the parent only, so in the child it is never destroyed.
+    new (std::nothrow) std::shared_ptr<engine::Core>(std::move(core_));
+    return;
+  }
+  close();
+}
+
+void Client::close() noexcept {
+  if (core_ && !core_->in_child()) core_->close();
+}
+
+Lock Client::lock(std::string_view name, AcquireOptions defaults) {
+  core_->require_usable(std::string(name));
+  if (name.empty()) throw Error(Errc::invalid_argument, {}, core_->node(), "the lock's name is empty");
+  static_cast<void>(core_->lease_terms(defaults, std::string(name)));
+  return {core_, core_->site(name, sync::kLockPlan), std::move(defaults)};
+}
+
+void Client::ping() { core_->ask({{{"PING"}}}, {}); }
+
+std::vector<LockInfo> Client::list(std::string_view pattern) {
+  const std::string& prefix = core_->config().name_prefix;
+  std::vector<LockInfo> found;
+  std::string cursor = "0";
+  do {
+    const std::vector<base::Reply> page =
+        core_->ask({wire::scan(cursor, prefix + std::string(pattern), kScanStep)}, {});
+    if (!page.front().is_array() || page.front().elements.size() != 2) break;
+    cursor = page.front().elements[0].text;
+    const std::vector<base::Reply>& keys = page.front().elements[1].elements;
+    if (keys.empty()) continue;
+    std::vector<base::Command> questions;
+    for (const base::Reply& key : keys) {
+      questions.push_back(wire::holder(key.text));
+      questions.push_back(wire::remaining(key.text));
+    }
+    const std::vector<base::Reply> answers = core_->ask(std::move(questions), {}, engine::Core::Errors::keep);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const wire::Held held = wire::decode_holder(answers[2 * i]);
+      if (!wire::looks_like_owner(held.owner)) continue;
+      LockInfo info{keys[i].text.substr(prefix.size()), held.owner, std::nullopt, held.count};
+      if (answers[2 * i + 1].integer >= 0) info.remaining = std::chrono::milliseconds(answers[2 * i + 1].integer);
+      found.push_back(std::move(info));
+    }
+  } while (cursor != "0");
+  return found;
+}
+
+Counters Client::counters() const { return core_->reporter().snapshot(); }
+const std::string& Client::id() const noexcept { return core_->id(); }
+const std::string& Client::node() const noexcept { return core_->node(); }
+
+}  // namespace holdfast

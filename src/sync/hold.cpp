@@ -1,0 +1,69 @@
+#include <holdfast/hold.hpp>
+
+#include "engine/held_lock.hpp"
+
+namespace holdfast {
+
+const char* to_string(ReleaseOutcome outcome) noexcept {
+  switch (outcome) {
+    case ReleaseOutcome::released:
+      return "released";
+    case ReleaseOutcome::still_held:
+      return "still_held";
+    case ReleaseOutcome::was_lost:
+      return "was_lost";
+    case ReleaseOutcome::unknown:
+      return "unknown";
+  }
+  return "?";
+}
+
+const char* to_string(HoldState state) noexcept {
+  switch (state) {
+    case HoldState::held:
+      return "held";
+    case HoldState::suspect:
+      return "suspect";
+    case HoldState::lost:
+      return "lost";
+    case HoldState::released:
+      return "released";
+  }
+  return "?";
+}
+
+Hold::Hold(std::shared_ptr<engine::HeldLock> held) noexcept : held_(std::move(held)) {}
+
+Hold& Hold::operator=(Hold&& other) noexcept {
+  if (this != &other) {
+    release();
+    held_ = std::move(other.held_);
+    outcome_ = other.outcome_;
+  }
+  return *this;
+}
+
+Hold::~Hold() { release(); }
+
+std::chrono::milliseconds Hold::valid_for() const noexcept {
+  return held_ ? std::chrono::duration_cast<std::chrono::milliseconds>(held_->valid_for())
+               : std::chrono::milliseconds{};
+}
+
+std::stop_token Hold::lost() const noexcept { return held_ ? held_->stop_token() : std::stop_token{}; }
+
+HoldState Hold::state() const noexcept { return held_ ? held_->state() : HoldState::released; }
+
+std::string Hold::owner() const { return held_ ? held_->owner().text : std::string(); }
+
+std::string Hold::name() const { return held_ ? held_->name() : std::string(); }
+
+ReleaseOutcome Hold::release() noexcept {
+  if (held_) {
+    outcome_ = held_->release();
+    held_.reset();
+  }
+  return outcome_;
+}
+
+}  // namespace holdfast
