@@ -75,11 +75,12 @@ class Lock {
   /// TimedLockable. Zero or less means one attempt.
   template <class Rep, class Period>
   bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
-    return try_lock_within(std::chrono::ceil<std::chrono::milliseconds>(wait));
+    return try_lock_within(saturate(wait));
   }
   template <class Clock, class Duration>
   bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time) {
-    return try_lock_within(std::chrono::ceil<std::chrono::milliseconds>(time - Clock::now()));
+    using Real = std::chrono::duration<double, std::milli>;  // does not overflow for time_point::max()
+    return try_lock_within(saturate(Real(time.time_since_epoch()) - Real(Clock::now().time_since_epoch())));
   }
   /// Gives back one level of the calling thread's hold. Never throws, blocks at most `Config::release_timeout`; what it
   /// found goes to the observer. `release()` does the same and tells.
@@ -116,6 +117,13 @@ class Lock {
  private:
   friend class Client;
   Lock(std::shared_ptr<engine::Core> core, std::shared_ptr<engine::Site> site, AcquireOptions defaults);
+  /// Rounded up to milliseconds; what does not fit becomes the largest value, which means "no limit".
+  template <class Rep, class Period>
+  static std::chrono::milliseconds saturate(const std::chrono::duration<Rep, Period>& wait) {
+    using Real = std::chrono::duration<double, std::milli>;
+    if (Real(wait).count() >= 9e18) return std::chrono::milliseconds::max();
+    return std::chrono::ceil<std::chrono::milliseconds>(wait);
+  }
   bool try_lock_within(std::chrono::milliseconds wait);
   bool enter(std::optional<std::chrono::milliseconds> wait);
 

@@ -21,7 +21,7 @@ std::optional<LockInfo> ask_holder(const Lock& lock) {
 
 Acquisition::Acquisition(Lock lock, AcquireOptions options, AskHolder ask) {
   options.stop = stop_.get_token();
-  worker_ = std::jthread([this, lock = std::move(lock), options = std::move(options), ask] {
+  worker_ = std::jthread([this, lock = std::move(lock), options = std::move(options), ask = std::move(ask)] {
     work(lock, options, ask);
     done_.set();
   });
@@ -32,8 +32,9 @@ AcquisitionResult Acquisition::take() {
   return std::move(result_);
 }
 
-void Acquisition::work(Lock lock, const AcquireOptions& options, AskHolder ask) {
+void Acquisition::work(Lock lock, const AcquireOptions& options, const AskHolder& ask) {
   if (ask.before) result_.holder = ask_holder(lock);
+  if (result_.holder) ask.before(*result_.holder);
   const base::TimePoint start = base::Clock::now();
   try {
     result_.hold = lock.acquire(options);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <exception>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <thread>
@@ -12,10 +13,11 @@
 
 namespace holdfast::cli {
 
-/// Whether to ask the server who has the lock: before waiting, and after having waited in vain.
+/// Whether to ask the server who has the lock.
 struct AskHolder {
-  bool before = false;
-  bool after = false;
+  /// Before waiting, if set; called from the thread that waits, if somebody has it.
+  std::function<void(const LockInfo&)> before;
+  bool after = false;  ///< After having waited in vain.
 };
 
 struct AcquisitionResult {
@@ -41,7 +43,7 @@ class Acquisition {
   AcquisitionResult take();
 
  private:
-  void work(Lock lock, const AcquireOptions& options, AskHolder ask);
+  void work(Lock lock, const AcquireOptions& options, const AskHolder& ask);
 
   std::stop_source stop_;
   EventFd done_;

@@ -39,8 +39,9 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& chan
 /// What the new process does until it is the command. Only async-signal-safe calls: other threads of the parent may
 /// hold any lock at the moment of the fork.
 [[noreturn]] void become(char* const* argv, char* const* environment, const SignalGate& signals,
-                         const InheritedFds& inherited, pid_t parent, int error_pipe) noexcept {
+                         const InheritedFds& inherited, const Guard& guard, pid_t parent, int error_pipe) noexcept {
   setpgid(0, 0);
+  guard.watch_group(getpid());
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent may have died before that took effect.
   if (getppid() != parent) _exit(kNotFound);
@@ -60,7 +61,7 @@ int ChildEnd::shell_status() const {
 }
 
 Child::Child(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
-             const SignalGate& signals, const InheritedFds& inherited) {
+             const SignalGate& signals, const InheritedFds& inherited, const Guard& guard) {
   // Orphans of the command become our children, so that they can be reaped where no init process does it.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
 
@@ -76,7 +77,7 @@ Child::Child(const std::vector<std::string>& argv, const std::vector<std::string
   pid_ = fork();
   if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
   if (pid_ == 0) {
-    become(argv_pointers.data(), environment_pointers.data(), signals, inherited, parent, write_end.get());
+    become(argv_pointers.data(), environment_pointers.data(), signals, inherited, guard, parent, write_end.get());
   }
   // Both sides do it: whoever comes first, the group exists when either goes on. Fails once the command runs.
   setpgid(pid_, pid_);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/fd.hpp"
+#include "cli/guard.hpp"
 #include "cli/inherited.hpp"
 #include "cli/signals.hpp"
 
@@ -35,7 +36,7 @@ class Child {
   /// Starts it. `environment` has `NAME=value` entries that are added or replaced. Throws std::system_error if not even
   /// a process can be made; a command that cannot be executed shows in the end().
   Child(const std::vector<std::string>& argv, const std::vector<std::string>& environment, const SignalGate& signals,
-        const InheritedFds& inherited);
+        const InheritedFds& inherited, const Guard& guard);
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   /// Kills what is left of the group.

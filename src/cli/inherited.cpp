@@ -41,6 +41,24 @@ std::vector<unsigned> open_fds() {
   return found;
 }
 
+/// Closes a range, both ends included, or marks it to be closed on exec. Async-signal-safe.
+void close_range_of(unsigned first, unsigned last, unsigned flags) noexcept {
+#ifdef SYS_close_range
+  if (syscall(SYS_close_range, first, last, flags) == 0) return;
+#endif
+  // A kernel before 5.11: one by one, as far as a process can have opened any.
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const auto end = static_cast<unsigned>(std::min<rlim_t>(limit.rlim_cur, 65536));
+  for (unsigned fd = first; fd <= last && fd < end; ++fd) {
+    if (flags == CLOSE_RANGE_CLOEXEC) {
+      fcntl(static_cast<int>(fd), F_SETFD, FD_CLOEXEC);
+    } else {
+      close(static_cast<int>(fd));
+    }
+  }
+}
+
 }  // namespace
 
 InheritedFds::InheritedFds() : inherited_(open_fds()) { find_gaps(); }
@@ -66,16 +84,15 @@ void InheritedFds::find_gaps() {
 }
 
 void InheritedFds::close_others_on_exec() const noexcept {
-  for (const auto& [first, last] : gaps_) {
-#ifdef SYS_close_range
-    if (syscall(SYS_close_range, first, last, CLOSE_RANGE_CLOEXEC) == 0) continue;
-#endif
-    // A kernel before 5.11: one by one, as far as a process can have opened any.
-    rlimit limit{};
-    getrlimit(RLIMIT_NOFILE, &limit);
-    const auto end = static_cast<unsigned>(std::min<rlim_t>(limit.rlim_cur, 65536));
-    for (unsigned fd = first; fd <= last && fd < end; ++fd) fcntl(static_cast<int>(fd), F_SETFD, FD_CLOEXEC);
-  }
+  for (const auto& [first, last] : gaps_) close_range_of(first, last, CLOSE_RANGE_CLOEXEC);
+}
+
+void close_all_but(int one, int other) noexcept {
+  const auto low = static_cast<unsigned>(std::min(one, other));
+  const auto high = static_cast<unsigned>(std::max(one, other));
+  if (low > 0) close_range_of(0, low - 1, 0);
+  if (high > low + 1) close_range_of(low + 1, high - 1, 0);
+  close_range_of(high + 1, kLast, 0);
 }
 
 }  // namespace holdfast::cli

@@ -1,4 +1,4 @@
-// Which descriptors this process was started with: they pass through to the command, all others do not.
+// Which descriptors a new process keeps: the command those that the tool was started with, the guard next to none.
 #pragma once
 
 #include <utility>
@@ -25,5 +25,8 @@ class InheritedFds {
   std::vector<unsigned> inherited_;                  // sorted
   std::vector<std::pair<unsigned, unsigned>> gaps_;  // ranges between them, both ends included
 };
+
+/// Closes everything but these two. Async-signal-safe.
+void close_all_but(int one, int other) noexcept;
 
 }  // namespace holdfast::cli

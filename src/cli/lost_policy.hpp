@@ -56,11 +56,17 @@ class LostPolicy {
         return lost || valid_for <= base::Duration::zero() ? gone(now) : still_ours(now, valid_for);
       case State::terminating:
         if (now < kill_at_) return {LostAction::none, kill_at_};
-        return finish(LostAction::kill);
+        return finish(now, LostAction::kill);
       case State::done:
         break;
     }
     return {};
+  }
+
+  /// When the command must have ended, as of the last look; empty: it need not.
+  std::optional<base::TimePoint> must_end_by() const {
+    if (on_lost_ == OnLost::warn) return std::nullopt;
+    return state_ == State::holding ? certain_until_ : std::optional(kill_at_);
   }
 
   /// True once the command has been told to end.
@@ -74,7 +80,7 @@ class LostPolicy {
     const base::TimePoint last_moment = *certain_until_ - margin_;
     if (on_lost_ == OnLost::warn) return {LostAction::none, certain_until_};
     if (on_lost_ == OnLost::kill) {
-      if (now >= last_moment) return finish(LostAction::kill);
+      if (now >= last_moment) return finish(now, LostAction::kill);
       return {LostAction::none, last_moment};
     }
     const base::TimePoint term_at = *certain_until_ - std::max(kill_after_, margin_);
@@ -83,12 +89,12 @@ class LostPolicy {
   }
 
   LostDecision gone(base::TimePoint now) {
-    if (on_lost_ == OnLost::warn) return finish(LostAction::warn);
+    if (on_lost_ == OnLost::warn) return finish(now, LostAction::warn);
     // Told before the time was over: the lock was taken by force, and a grace is all that the command can be given.
     // Otherwise this process was stopped past the deadline, and every further moment may overlap with somebody else.
     const bool told_early = certain_until_ && now < *certain_until_;
     if (on_lost_ == OnLost::term && told_early) return terminate(now + kill_after_);
-    return finish(LostAction::kill);
+    return finish(now, LostAction::kill);
   }
 
   LostDecision terminate(base::TimePoint kill_at) {
@@ -98,8 +104,9 @@ class LostPolicy {
     return {LostAction::term, kill_at};
   }
 
-  LostDecision finish(LostAction action) {
+  LostDecision finish(base::TimePoint now, LostAction action) {
     state_ = State::done;
+    kill_at_ = now;
     acted_ = acted_ || action == LostAction::kill;
     return {action, std::nullopt};
   }

@@ -27,7 +27,7 @@ struct RunOptions {
   std::optional<std::chrono::milliseconds> wait;   ///< Empty: without limit. Zero: ask once.
   std::optional<std::chrono::milliseconds> lease;  ///< Empty: the client's.
   std::optional<std::chrono::milliseconds> max_hold;
-  std::optional<std::chrono::milliseconds> kill_after;  ///< Empty: see kill_after_of().
+  std::optional<std::chrono::milliseconds> kill_after;  ///< Empty: see run_times().
   OnLost on_lost = OnLost::term;
   int conflict_exit_code = 1;
   std::optional<int> status_fd;

@@ -26,13 +26,21 @@ using std::chrono::milliseconds;
 
 milliseconds in_ms(base::Duration duration) { return std::chrono::duration_cast<milliseconds>(duration); }
 
-/// Counts and tells what the library does meanwhile. Called on the client's notifier thread.
+/// A renewal that is later than this is worth a word.
+constexpr milliseconds kNotable{100};
+
+/// Tells what the library does meanwhile, and wakes the main thread. Called on the client's notifier thread.
 class Watcher : public Observer {
  public:
   explicit Watcher(const Console& console) : console_(console) {}
 
+  /// Set whenever a renewal came through.
+  const EventFd& wake() const { return wake_; }
+
   void on_renewed(const RenewedEvent& event) override {
-    console_.detail(fmt::format("renewed, {} late", in_words(in_ms(event.late))));
+    wake_.set();
+    const milliseconds late = in_ms(event.late);
+    console_.detail(late > kNotable ? fmt::format("renewed, {} late", in_words(late)) : "renewed");
   }
   void on_suspect(const SuspectEvent& event) override {
     console_.note(fmt::format("lock {} could not be renewed ({}); it is certain for {} more", base::quote(event.name),
@@ -51,6 +59,7 @@ class Watcher : public Observer {
 
  private:
   const Console& console_;
+  const EventFd wake_;
   std::atomic<int> loss_reason_{-1};
 };
 
@@ -74,7 +83,9 @@ class Run {
   AcquisitionResult acquire(Lock& lock, const RunTimes& times);
   int not_acquired(const AcquisitionResult& result);
   int run_command(Hold& hold, const RunTimes& times);
-  int conclude(const Supervisor& supervisor);
+  /// True if the command was told to end because of the lock.
+  bool supervise(const Hold& hold, const RunTimes& times);
+  int conclude(bool acted);
   std::string reason_in_words() const;
   int fail(Failure failure);
   std::vector<std::string> environment(const Hold& hold, const RunTimes& times) const;
@@ -113,8 +124,7 @@ int Run::go() {
     report_.release = result.hold->release();
     return 128 + interrupted_by_;
   }
-  console_.detail(fmt::format("{}: acquired after {}{}", lock_in_words(), in_words(in_ms(result.waited)),
-                              result.holder ? ", before held by " + printable(result.holder->owner) : ""));
+  console_.detail(fmt::format("{}: acquired after {}", lock_in_words(), in_words(in_ms(result.waited))));
   const int exit_code = run_command(*result.hold, times);
   report_.renewals = client.counters().renewals;
   return exit_code;
@@ -125,8 +135,13 @@ AcquisitionResult Run::acquire(Lock& lock, const RunTimes& times) {
   options.wait = options_.wait;
   options.lease = renewed(times.lease);
   options.max_hold = options_.max_hold;
-  const bool curious = console_.verbose() || console_.json();
-  Acquisition acquisition(lock, options, {.before = curious, .after = !console_.quiet()});
+  AskHolder ask{.before = {}, .after = !console_.quiet()};
+  if (console_.verbose() || console_.json() || options_.status_fd) {
+    ask.before = [this](const LockInfo& info) {
+      console_.detail(fmt::format("{}: held by {}, waiting", lock_in_words(), printable(info.owner)));
+    };
+  }
+  Acquisition acquisition(lock, options, std::move(ask));
   while (interrupted_by_ == 0 && !acquisition.done()) {
     wait_readable(std::array{signals_.fd(), acquisition.done_fd()});
     while (const std::optional<int> signal = signals_.next()) {
@@ -142,12 +157,12 @@ int Run::not_acquired(const AcquisitionResult& result) {
     std::rethrow_exception(result.failure);
   } catch (const Error& error) {
     if (error.code() != Errc::busy && error.code() != Errc::timed_out) throw;
-    Failure failure = Failure::from(error);
+    Failure failure = Failure::from(
+        options_.wait == milliseconds::zero() ? Error(Errc::busy, options_.name, report_.node, {}) : error);
     failure.exit_code = options_.conflict_exit_code;
     if (result.holder) {
       failure.message += fmt::format(" ({}", printable(result.holder->owner));
-      if (result.holder->remaining)
-        failure.message += fmt::format(", for {} more", in_words(*result.holder->remaining));
+      if (const auto left = result.holder->remaining) failure.message += fmt::format(", {} left", in_words(*left));
       failure.message += ")";
     }
     report_.failure = failure;
@@ -162,20 +177,27 @@ int Run::run_command(Hold& hold, const RunTimes& times) {
   }
   signals_.refuse_suspension();
   const base::TimePoint start = base::Clock::now();
-  Child child(options_.command, environment(hold, times), signals_, inherited_);
-  report_.pid = child.pid();
-  Supervisor supervisor(
-      hold, child, signals_, console_,
-      {.on_lost = options_.on_lost, .kill_after = times.kill_after, .margin = times.margin, .lock = lock_in_words()});
-  supervisor.run();
+  const bool acted = supervise(hold, times);
   report_.release = hold.release();
   report_.held = base::Clock::now() - start;
-  report_.end = child.end();
-  report_.lost = supervisor.lost() || report_.release == ReleaseOutcome::was_lost;
-  return conclude(supervisor);
+  report_.lost = report_.lost || report_.release == ReleaseOutcome::was_lost;
+  return conclude(acted);
 }
 
-int Run::conclude(const Supervisor& supervisor) {
+bool Run::supervise(const Hold& hold, const RunTimes& times) {
+  const Guard guard;
+  Child child(options_.command, environment(hold, times), signals_, inherited_, guard);
+  report_.pid = child.pid();
+  Supervisor supervisor(
+      hold, child, guard, signals_, watcher_->wake(), console_,
+      {.on_lost = options_.on_lost, .kill_after = times.kill_after, .margin = times.margin, .lock = lock_in_words()});
+  supervisor.run();
+  report_.end = child.end();
+  report_.lost = supervisor.lost();
+  return supervisor.acted();
+}
+
+int Run::conclude(bool acted) {
   const ChildEnd& end = *report_.end;
   if (end.exec_error != 0) {
     const bool not_found = end.exec_error == ENOENT;
@@ -184,9 +206,9 @@ int Run::conclude(const Supervisor& supervisor) {
                              std::generic_category().message(end.exec_error)),
                  options_.name, report_.node, end.shell_status()});
   }
-  if (supervisor.acted() || report_.lost) {
+  if (acted || report_.lost) {
     report_.loss_reason = watcher_->loss_reason();
-    const char* command = supervisor.acted() ? "the command was stopped" : "the command had ended by itself";
+    const char* command = acted ? "the command was stopped" : "the command had ended by itself";
     if (options_.on_lost == OnLost::warn) {
       console_.note(fmt::format("{} was lost while the command ran", lock_in_words()));
     } else {

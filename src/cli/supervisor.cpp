@@ -1,5 +1,6 @@
 #include "cli/supervisor.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -21,22 +22,24 @@ constexpr milliseconds kLeftoverLook{10};
 
 }  // namespace
 
-Supervisor::Supervisor(const Hold& hold, Child& child, const SignalGate& signals, const Console& console,
-                       Settings settings)
+Supervisor::Supervisor(const Hold& hold, Child& child, const Guard& guard, const SignalGate& signals,
+                       const EventFd& wake, const Console& console, Settings settings)
     : hold_(hold),
       child_(child),
+      guard_(guard),
       signals_(signals),
+      wake_(wake),
       console_(console),
       settings_(std::move(settings)),
       policy_(settings_.on_lost, settings_.kill_after, settings_.margin) {}
 
 void Supervisor::run() {
-  const std::stop_callback on_loss(hold_.lost(), [this] { loss_.set(); });
+  const std::stop_callback on_loss(hold_.lost(), [this] { wake_.set(); });
   if (terminal_.is_all_ours()) terminal_.lend(child_.pid());
   obey_policy();
   while (!ended_) {
-    wait_readable(std::array{signals_.fd(), loss_.get(), timer_.get()});
-    loss_.take();
+    wait_readable(std::array{signals_.fd(), wake_.get(), timer_.get()});
+    wake_.take();
     // Before the signals: a tool that was stopped for too long must not first pass SIGCONT on.
     obey_policy();
     obey_signals();
@@ -55,6 +58,7 @@ void Supervisor::obey_policy() {
   lost_ = lost_ || lost;
   const LostDecision decision = policy_.look(base::Clock::now(), valid_for, lost);
   timer_.arm(decision.look_again);
+  guard_.must_end_by(policy_.must_end_by());
   switch (decision.action) {
     case LostAction::none:
       break;
@@ -115,26 +119,24 @@ void Supervisor::on_stopped(int signal) {
 
 void Supervisor::clear_group() {
   if (group_ends_within(kLeftoverGrace)) return;
-  console_.detail("the command left processes behind; sending them SIGTERM");
+  if (!acted()) console_.detail("the command left processes behind; sending them SIGTERM");
   child_.signal_group(SIGTERM);
   child_.signal_group(SIGCONT);
   if (group_ends_within(kLeftoverTerm)) return;
   child_.signal_group(SIGKILL);
-  timer_.arm(std::nullopt);
-  const base::TimePoint limit = base::Clock::now() + kLeftoverKill;
-  while (child_.group_exists() && base::Clock::now() < limit) {
-    timer_.arm(base::Clock::now() + kLeftoverLook);
-    wait_readable(std::array{timer_.get()});
-    child_.look();
-  }
+  await_group(base::Clock::now() + kLeftoverKill);
 }
 
 bool Supervisor::group_ends_within(base::Duration limit) {
-  const base::TimePoint end = base::Clock::now() + limit;
+  // They must not outlive the lock either.
+  if (settings_.on_lost != OnLost::warn) limit = std::min<base::Duration>(limit, hold_.valid_for() - settings_.margin);
+  return await_group(base::Clock::now() + limit);
+}
+
+bool Supervisor::await_group(base::TimePoint end) {
+  child_.look();
   while (child_.group_exists()) {
-    // They must not outlive the lock either.
-    const bool lock_ends = settings_.on_lost != OnLost::warn && hold_.valid_for() <= settings_.margin;
-    if (lock_ends || base::Clock::now() >= end) return false;
+    if (base::Clock::now() >= end) return false;
     timer_.arm(base::Clock::now() + kLeftoverLook);
     wait_readable(std::array{signals_.fd(), timer_.get()});
     obey_signals();

@@ -6,6 +6,7 @@
 #include <holdfast/hold.hpp>
 
 #include "cli/child.hpp"
+#include "cli/guard.hpp"
 #include "cli/lost_policy.hpp"
 #include "cli/output.hpp"
 #include "cli/signals.hpp"
@@ -23,7 +24,9 @@ class Supervisor {
     std::string lock;  ///< The lock in words, for messages.
   };
 
-  Supervisor(const Hold& hold, Child& child, const SignalGate& signals, const Console& console, Settings settings);
+  /// `wake`: set whenever the hold was renewed.
+  Supervisor(const Hold& hold, Child& child, const Guard& guard, const SignalGate& signals, const EventFd& wake,
+             const Console& console, Settings settings);
 
   /// Returns when the command has ended and nothing of its process group is left.
   void run();
@@ -40,15 +43,17 @@ class Supervisor {
   void on_stopped(int signal);
   void clear_group();
   bool group_ends_within(base::Duration limit);
+  bool await_group(base::TimePoint end);
 
   const Hold& hold_;
   Child& child_;
+  const Guard& guard_;
   const SignalGate& signals_;
+  const EventFd& wake_;
   const Console& console_;
   const Settings settings_;
   LostPolicy policy_;
   Terminal terminal_;
-  EventFd loss_;
   Timer timer_;
   bool ended_ = false;
   bool lost_ = false;

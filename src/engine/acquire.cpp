@@ -166,7 +166,7 @@ class Shell {
     explicit Place(Shell& owner) : shell(owner) { shell.site_->enter(*shell.box_); }
     ~Place() {
       shell.site_->leave(*shell.box_);
-      if (shell.using_channel_) shell.site_->end_use();
+      if (shell.use_) shell.site_->end_use(*shell.use_);
     }
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
@@ -177,7 +177,8 @@ class Shell {
     const Config& config = core_->config();
     AcquireTerms terms;
     terms.once = options.wait ? options.wait->count() <= 0 : no_limit == NoLimit::ask_once;
-    if (!terms.once && options.wait) terms.wait = *options.wait;
+    // A limit beyond the longest lease is none: `max()` is how callers say "for ever", and must not overflow.
+    if (!terms.once && options.wait && *options.wait < kLongestLease) terms.wait = *options.wait;
     terms.command_timeout = config.command_timeout;
     terms.patience = config.patience;
     terms.safety_poll = config.safety_poll;
@@ -202,8 +203,7 @@ class Shell {
     redis::Request request{{site_->plan().acquire(site_->names(), owner_, lease_.length)}, action.timeout, {}};
     if (action.subscribe || site_->view().subscribed) {
       request.subscribe = site_->names().channel;
-      if (!using_channel_) site_->begin_use();
-      using_channel_ = true;
+      if (!use_) use_ = site_->begin_use();
     }
     if (fsm_.safety_polling()) Reporter::add(core_->reporter().count.safety_polls);
     box_->begin_attempt();
@@ -277,7 +277,7 @@ class Shell {
   AcquireFsm fsm_;
   const std::shared_ptr<Mailbox> box_ = std::make_shared<Mailbox>();
   std::shared_ptr<HeldLock> held_;
-  bool using_channel_ = false;
+  std::optional<std::uint64_t> use_;  // of the wake channel
 };
 
 }  // namespace

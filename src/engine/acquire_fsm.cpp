@@ -78,7 +78,8 @@ AcquireAction AcquireFsm::on_attempt(TimePoint now, const Attempt& reply) {
 AcquireAction AcquireFsm::wait_busy(TimePoint now, milliseconds busy_for) {
   const auto half = terms_.safety_poll / 2;
   const TimePoint poll = now + half + std::chrono::duration_cast<Duration>(half * terms_.jitter);
-  const TimePoint free = busy_for.count() >= 0 ? now + busy_for + kExpiryRounding : TimePoint::max();
+  const bool ends = busy_for.count() >= 0 && busy_for <= kLongestLease;  // else: no expiry, or none to speak of
+  const TimePoint free = ends ? now + busy_for + kExpiryRounding : TimePoint::max();
   return free <= poll ? wait_until(free, Bound::lease_end) : wait_until(poll, Bound::safety_poll);
 }
 

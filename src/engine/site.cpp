@@ -2,17 +2,17 @@
 
 #include <algorithm>
 
-#include "base/ids.hpp"
 #include "engine/held_lock.hpp"
 
 namespace holdfast::engine {
 
 Site::Site(std::string name, const std::string& raw_name, const Plan& plan, std::shared_ptr<redis::Channels> channels)
-    : name_(std::move(name)), names_(raw_name), plan_(plan), channels_(std::move(channels)), id_(base::next_number()) {}
+    : name_(std::move(name)), names_(raw_name), plan_(plan), channels_(std::move(channels)) {}
 
-Site::~Site() {
-  // In a child process the channels' mutex may be held by a thread that does not exist there.
-  if (!fork_guard_.in_child()) channels_->forget(names_.channel, id_);
+std::uint64_t Site::begin_use() {
+  return channels_->begin_use(names_.channel, [weak = weak_from_this()] {
+    if (const std::shared_ptr<Site> site = weak.lock()) site->wake();
+  });
 }
 
 void Site::enter(Waiter& waiter) {

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <string>
 
-#include "base/fork_guard.hpp"
 #include "engine/acquire_fsm.hpp"
 #include "engine/plan.hpp"
 #include "redis/channels.hpp"
@@ -28,10 +27,9 @@ class Waiter {
 
 /// Thread-safe by one short mutex, which is never held across a round trip or a callback of the user's.
 /// First in, first out: only the waiter at the head of the queue asks the server and is woken.
-class Site {
+class Site : public std::enable_shared_from_this<Site> {
  public:
   Site(std::string name, const std::string& raw_name, const Plan& plan, std::shared_ptr<redis::Channels> channels);
-  ~Site();
   Site(const Site&) = delete;
   Site& operator=(const Site&) = delete;
 
@@ -53,8 +51,9 @@ class Site {
   /// Forgets the holder if it is this one, and wakes the queue.
   void clear_holder(const HeldLock* holder);
 
-  void begin_use() { channels_->begin_use(names_.channel); }
-  void end_use() { channels_->end_use(names_.channel, base::Clock::now()); }
+  /// While the wake channel is in use, its messages wake the queue. Returns what end_use takes.
+  std::uint64_t begin_use();
+  void end_use(std::uint64_t use) { channels_->end_use(names_.channel, use, base::Clock::now()); }
 
   // --- holds that belong to a thread (the std face); only that thread changes its own entry ---
   struct ThreadHold {
@@ -74,8 +73,6 @@ class Site {
   const wire::LockNames names_;
   const Plan& plan_;
   const std::shared_ptr<redis::Channels> channels_;
-  const std::uint64_t id_;
-  const base::ForkGuard fork_guard_;
 
   mutable std::mutex mutex_;
   std::list<Waiter*> queue_;                     // guarded by mutex_

@@ -4,29 +4,19 @@
 
 namespace holdfast::redis {
 
-void Channels::listen(const std::string& channel, std::uint64_t id, Listener listener) {
+std::uint64_t Channels::begin_use(const std::string& channel, Listener listener) {
   const std::scoped_lock guard(mutex_);
-  entries_[channel].listeners[id] = std::move(listener);
+  entries_[channel].listeners.emplace(++last_use_, std::move(listener));
+  return last_use_;
 }
 
-void Channels::forget(const std::string& channel, std::uint64_t id) {
+void Channels::end_use(const std::string& channel, std::uint64_t use, base::TimePoint now) {
   const std::scoped_lock guard(mutex_);
   const auto found = entries_.find(channel);
   if (found == entries_.end()) return;
-  found->second.listeners.erase(id);
-  if (found->second.idle()) entries_.erase(found);
-}
-
-void Channels::begin_use(const std::string& channel) {
-  const std::scoped_lock guard(mutex_);
-  ++entries_[channel].users;
-}
-
-void Channels::end_use(const std::string& channel, base::TimePoint now) {
-  const std::scoped_lock guard(mutex_);
-  Entry& entry = entries_[channel];
-  --entry.users;
-  entry.last_used = now;
+  found->second.listeners.erase(use);
+  found->second.last_used = now;
+  if (found->second.forgotten(now)) entries_.erase(found);
 }
 
 bool Channels::subscribed(const std::string& channel) const {
@@ -62,16 +52,16 @@ void Channels::on_disconnected() {
   for (auto& [channel, entry] : entries_) entry.subscribed = false;
 }
 
-std::vector<std::string> Channels::take_idle(base::TimePoint idle_since) {
+std::vector<std::string> Channels::take_idle(base::TimePoint idle_since, base::TimePoint now) {
   std::vector<std::string> idle;
   const std::scoped_lock guard(mutex_);
   for (auto it = entries_.begin(); it != entries_.end();) {
     Entry& entry = it->second;
-    if (entry.users == 0 && entry.subscribed && entry.last_used <= idle_since) {
+    if (entry.listeners.empty() && entry.subscribed && entry.last_used <= idle_since) {
       idle.push_back(it->first);
       entry.subscribed = false;
     }
-    it = entry.idle() ? entries_.erase(it) : std::next(it);
+    it = entry.forgotten(now) ? entries_.erase(it) : std::next(it);
   }
   return idle;
 }

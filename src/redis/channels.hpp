@@ -12,18 +12,17 @@
 
 namespace holdfast::redis {
 
-/// Thread-safe. The lane tells it what the server confirmed; users of a channel register a listener once, and say while
-/// they need the channel (`begin_use` / `end_use`), so that idle subscriptions can be given back after a linger.
+/// Thread-safe. The lane tells it what the server confirmed; whoever waits on a channel has a listener there for as
+/// long as the wait lasts, so that idle subscriptions can be given back after a linger.
 class Channels {
  public:
   /// Called for every message, without any lock held; must not block.
   using Listener = std::function<void()>;
 
-  /// Registers a listener under an id of the caller's choice, until `forget`.
-  void listen(const std::string& channel, std::uint64_t id, Listener listener);
-  void forget(const std::string& channel, std::uint64_t id);
-  void begin_use(const std::string& channel);
-  void end_use(const std::string& channel, base::TimePoint now);
+  /// From now on the channel is in use and its messages go to the listener. Returns what end_use takes.
+  std::uint64_t begin_use(const std::string& channel, Listener listener);
+  /// A message under way may still reach the listener once after this.
+  void end_use(const std::string& channel, std::uint64_t use, base::TimePoint now);
 
   /// True if the server has confirmed the subscription on the current connection.
   bool subscribed(const std::string& channel) const;
@@ -35,7 +34,7 @@ class Channels {
   void on_message(const std::string& channel);
   void on_disconnected();
   /// Subscribed channels that nobody has used since `idle_since`; they count as unsubscribed from now on.
-  std::vector<std::string> take_idle(base::TimePoint idle_since);
+  std::vector<std::string> take_idle(base::TimePoint idle_since, base::TimePoint now);
   bool any_subscribed() const;
 
   /// A refused subscription is remembered for a short while, so that not every waiter has to run into it.
@@ -45,9 +44,8 @@ class Channels {
 
  private:
   struct Entry {
-    bool idle() const { return users == 0 && !subscribed && listeners.empty(); }
+    bool forgotten(base::TimePoint now) const { return listeners.empty() && !subscribed && now >= denied_until; }
     std::map<std::uint64_t, Listener> listeners;
-    int users = 0;
     bool subscribed = false;
     base::TimePoint last_used{};
     std::string denied;
@@ -56,6 +54,7 @@ class Channels {
 
   mutable std::mutex mutex_;
   std::map<std::string, Entry> entries_;  // guarded by mutex_
+  std::uint64_t last_use_ = 0;            // guarded by mutex_
 };
 
 }  // namespace holdfast::redis

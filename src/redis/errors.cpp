@@ -7,18 +7,26 @@ namespace {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-/// True if the reply's code is `word`: as the first word, or after a script's position mark (`@user_script:3: WORD
-/// ...`).
+bool starts_with_word(std::string_view text, std::string_view word) {
+  return text.starts_with(word) && (text.size() == word.size() || text[word.size()] == ' ');
+}
+
+/// True if the reply's code is `word`: its first word, or the first after the position marks that Redis 6 puts before
+/// errors in scripts (`... @user_script:3: WRONGTYPE ...`, `... @user_script:6: @user_script: 6: -OOM ...`).
 bool has_code(std::string_view text, std::string_view word) {
-  if (text.starts_with(word) && (text.size() == word.size() || text[word.size()] == ' ')) return true;
-  const std::size_t mark = text.find("@user_script");
+  if (starts_with_word(text, word)) return true;
+  constexpr std::string_view kMark = "@user_script";
+  std::size_t mark = text.find(kMark);
   if (mark == std::string_view::npos) return false;
   std::string_view rest = text.substr(mark);
-  const std::size_t colon = rest.find(": ");
-  if (colon == std::string_view::npos) return false;
-  rest.remove_prefix(colon + 2);
+  while (rest.starts_with(kMark)) {
+    rest.remove_prefix(kMark.size());
+    const std::size_t end = rest.find_first_not_of(": 0123456789");
+    if (end == std::string_view::npos) return false;
+    rest.remove_prefix(end);
+  }
   if (rest.starts_with('-')) rest.remove_prefix(1);
-  return rest.starts_with(word);
+  return starts_with_word(rest, word);
 }
 
 }  // namespace
@@ -30,9 +38,9 @@ Errc classify(std::string_view text) {
   for (const char* word : {"NOPERM", "NOAUTH", "WRONGPASS", "DENIED"}) {
     if (has_code(text, word)) return Errc::denied;
   }
-  // Redis 7.0 words a permission that a script lacks without a code of its own.
-  if (has(text, "can't run this command") || has(text, "can't access at least one of the keys") ||
-      has(text, "can't access the channel") || has(text, "No permissions to access")) {
+  // A permission that a script lacks is worded without a code: by 6.2 and 7.0, by 7.2 and later, and by Valkey.
+  if (has(text, "The user executing the script") || has(text, "ACL failure in script") ||
+      has(text, "has no permissions to")) {
     return Errc::denied;
   }
   if (has(text, "unknown command") || has(text, "Unknown Redis command") || has_code(text, "NOPROTO")) {

@@ -294,7 +294,8 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
 
   void give_back_idle() {
     if (state != State::ready) return;
-    const std::vector<std::string> idle = channels.take_idle(Clock::now() - config.subscription_linger);
+    const TimePoint now = Clock::now();
+    const std::vector<std::string> idle = channels.take_idle(now - config.subscription_linger, now);
     if (idle.empty()) return;
     // The PING proves that the UNSUBSCRIBE was taken: see `adapter`.
     Request request{{{{"PING"}}}, config.command_timeout, {}};

@@ -1,0 +1,35 @@
+// A small process that ends the command when the tool itself cannot: because it was killed, or does not run any more.
+#pragma once
+
+#include <optional>
+#include <sys/types.h>
+
+#include "base/clock.hpp"
+#include "cli/fd.hpp"
+
+namespace holdfast::cli {
+
+/// Lives beside the command, from before its start to its end. It sends SIGKILL to the command's process group
+/// - when the tool is gone (the kernel does that for the command alone, not for what the command has started);
+/// - when the time given by must_end_by() is over and the tool, stopped or starved, has neither moved it nor acted.
+/// Used by the main thread.
+class Guard {
+ public:
+  /// Throws std::system_error.
+  Guard();
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+  /// Dismisses it; the command must have ended.
+  ~Guard();
+
+  /// For the command's process, before it becomes the command: puts its group under guard. Async-signal-safe.
+  void watch_group(pid_t group) const noexcept;
+  /// Empty: no limit.
+  void must_end_by(std::optional<base::TimePoint> time) const noexcept;
+
+ private:
+  pid_t pid_ = -1;
+  Fd words_;  // the write end; the guard takes its closing for the end of the tool
+};
+
+}  // namespace holdfast::cli
