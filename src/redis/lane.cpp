@@ -46,6 +46,7 @@ struct Op {
   bool timed_out = false;
   bool full_text = false;    // the server does not know the script's hash
   bool subscribing = false;  // SUBSCRIBE goes first
+  bool must_pong = false;    // UNSUBSCRIBE goes before a PING
   std::string refused;       // why it was not confirmed
 };
 
@@ -152,6 +153,7 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
   State state = State::down;
   bool ever_connected = false;
   bool idle_armed = false;
+  bool unsubscribe_refused = false;
   bool op_timer_armed = false;
   std::int64_t client = 0;
   std::error_code down_error = Errc::unreachable;
@@ -215,7 +217,6 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
   }
 
   void on_disconnected(ErrorCode error) {
-    const bool was_ready = state == State::ready;
     connect_timer.cancel();
     if (login) {
       login->cancel.emit(asio::cancellation_type::terminal);
@@ -238,15 +239,11 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
     login_pointless = false;
     if (pointless) fail_gate(true);
 
-    const bool at_once = was_ready && quick_retries++ == 0;
-    if (!was_ready) quick_retries = 0;
-    connect_timer.expires_after(at_once ? Clock::duration{} : backoff.next(random_share()));
+    connect_timer.expires_after(backoff.next(random_share()));
     connect_timer.async_wait([self = shared_from_this()](ErrorCode wait_error) {
       if (!wait_error) self->connect();
     });
   }
-
-  int quick_retries = 0;
 
   double random_share() { return std::generate_canonical<double, 32>(random); }
 
@@ -293,15 +290,16 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
   }
 
   void give_back_idle() {
-    if (state != State::ready) return;
+    if (state != State::ready || unsubscribe_refused) return;
     const TimePoint now = Clock::now();
     const std::vector<std::string> idle = channels.take_idle(now - config.subscription_linger, now);
     if (idle.empty()) return;
-    // The PING proves that the UNSUBSCRIBE was taken: see `adapter`.
+    // The PING's reply proves that the UNSUBSCRIBE was taken: see `adapter`.
     Request request{{{{"PING"}}}, config.command_timeout, {}};
     const auto op = std::make_shared<Op>();
     op->request = std::move(request);
     op->handler = [](const Result&) {};
+    op->must_pong = true;
     op->deadline = deadlines.emplace(Clock::now() + op->request.timeout, op);
     op->bytes = boost::redis::request(request_config());
     std::vector<std::string_view> args{"UNSUBSCRIBE"};
@@ -365,15 +363,21 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
         }));
   }
 
-  /// A refused SUBSCRIBE is answered by a plain error, which would be taken for the reply of the command behind it and
-  /// shift all later replies by one. So the command behind it counts only once the server has confirmed the channel;
-  /// if it has not, the parse fails and the connection is dropped before any reply can reach the wrong command.
+  /// A refused SUBSCRIBE or UNSUBSCRIBE is answered by a plain error, which would be taken for the reply of the command
+  /// behind it and shift all later replies by one. So that command's reply counts only once the server has confirmed
+  /// the channel (or, after UNSUBSCRIBE, if it is the PING's); if not, the parse fails and the connection is dropped
+  /// before any reply can reach the wrong command.
   boost::redis::any_adapter adapter(const std::shared_ptr<Op>& op) {
     return boost::redis::any_adapter{[this, op](Event event, const Node& node, ErrorCode& error) {
       if (event == Event::done) op->builder.finish();
       if (event != Event::node) return;
       if (op->subscribing && !channels.subscribed(op->request.subscribe)) {
         op->refused = node.value;
+        error = boost::redis::error::invalid_data_type;
+        return;
+      }
+      if (op->must_pong && node.value != "PONG") {
+        unsubscribe_refused = true;
         error = boost::redis::error::invalid_data_type;
         return;
       }

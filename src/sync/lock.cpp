@@ -24,6 +24,11 @@ std::optional<std::chrono::milliseconds> time_left(const base::Reply& pttl) {
   return std::chrono::milliseconds(pttl.integer);
 }
 
+/// The calling thread's hold. In a forked child there is none, and the site's mutex must not be touched.
+engine::Site::ThreadHold own_hold(const engine::Core& core, const engine::Site& site) {
+  return core.in_child() ? engine::Site::ThreadHold{} : site.find(base::this_thread_number());
+}
+
 }  // namespace
 
 Lock::Lock(std::shared_ptr<engine::Core> core, std::shared_ptr<engine::Site> site, AcquireOptions defaults)
@@ -63,7 +68,7 @@ std::optional<Hold> Lock::try_acquire(const AcquireOptions& options, std::error_
 bool Lock::enter(std::optional<std::chrono::milliseconds> wait) {
   core_->require_usable(name());
   const std::uint64_t thread = base::this_thread_number();
-  const engine::Site::ThreadHold own = site_->find(thread);
+  const engine::Site::ThreadHold own = own_hold(*core_, *site_);
   if (own.count > 0) {
     if (own.held->valid_for() <= engine::Duration{}) {
       throw Error(Errc::lost, name(), core_->node(),
@@ -110,22 +115,22 @@ void Lock::unlock() noexcept {
 }
 
 std::stop_token Lock::lost() const {
-  const engine::Site::ThreadHold own = site_->find(base::this_thread_number());
+  const engine::Site::ThreadHold own = own_hold(*core_, *site_);
   return own.held ? own.held->stop_token() : std::stop_token{};
 }
 
 std::chrono::milliseconds Lock::valid_for() const {
-  const engine::Site::ThreadHold own = site_->find(base::this_thread_number());
+  const engine::Site::ThreadHold own = own_hold(*core_, *site_);
   return own.held ? std::chrono::duration_cast<std::chrono::milliseconds>(own.held->valid_for())
                   : std::chrono::milliseconds{};
 }
 
 bool Lock::is_mine() const {
-  const engine::Site::ThreadHold own = site_->find(base::this_thread_number());
+  const engine::Site::ThreadHold own = own_hold(*core_, *site_);
   return own.held && own.held->valid_for() > engine::Duration{};
 }
 
-int Lock::hold_count() const { return site_->find(base::this_thread_number()).count; }
+int Lock::hold_count() const { return own_hold(*core_, *site_).count; }
 
 bool Lock::is_locked() const {
   return core_->ask({wire::count_fields(site_->names().key)}, name()).front().integer > 0;
