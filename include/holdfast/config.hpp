@@ -61,11 +61,12 @@ struct Config {
 
   /// Reads a URL. Forms:
   ///   redis://[user[:password]@]host[:port][/database]      rediss://… the same over TLS
-  ///   unix:///path/to/socket[?db=N]                         local:  (never chosen unless asked for)
-  /// Percent-escapes are decoded. Query parameters: `db`, `user`, `client_name`, `name_prefix`, `ca_file`, `cert_file`,
-  /// `key_file`, `verify` (`full` or `none`), and the durations `connect_timeout`, `command_timeout`,
-  /// `release_timeout`, `patience`, `lease`, `safety_poll` (`500ms`, `10s`, `2m`). Throws Error(invalid_argument) that
-  /// says what is wrong and where, without repeating a password.
+  ///   unix://[user[:password]@]/path/to/socket              local:  (never chosen unless asked for)
+  /// Each may end in `?parameter=value&…`: `db`, `user`, `client_name`, `name_prefix`, the durations `connect_timeout`,
+  /// `command_timeout`, `release_timeout`, `patience`, `lease`, `safety_poll` (`500ms`, `10s`, `2m`), and with
+  /// rediss:// `ca_file`, `cert_file`, `key_file`, `verify` (`full` or `none`). Percent-escapes are decoded; an `@`
+  /// that does not end the login is written `%40`. Throws Error(invalid_argument) that says what is wrong and where,
+  /// without repeating a password.
   static Config from_url(std::string_view url);
 
   /// Throws Error(invalid_argument) if a value is out of range (zero timeouts, lease out of 10 ms .. 10 years, ...).

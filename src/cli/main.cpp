@@ -62,7 +62,7 @@ int main(std::vector<std::string> args) {
     return carry_out(options, console);
   } catch (...) {
     const Failure failure = Failure::from_current_exception();
-    report(console, failure, STDOUT_FILENO);
+    report(console, failure, std::holds_alternative<RunOptions>(options.verb) ? STDERR_FILENO : STDOUT_FILENO);
     return failure.exit_code;
   }
 }

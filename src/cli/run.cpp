@@ -269,8 +269,8 @@ void write_report(const RunOptions& options, const Console& console, const RunRe
 
 int run(const CommonOptions& common, const RunOptions& options, const Console& console) {
   Run run(common, options, console);
+  if (options.status_fd) run.keep_back(*options.status_fd);
   try {
-    if (options.status_fd) run.keep_back(*options.status_fd);
     run.report().exit_code = run.go();
   } catch (...) {
     const Failure failure = Failure::from_current_exception();

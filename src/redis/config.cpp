@@ -16,7 +16,7 @@ using redis::Url;
 using std::chrono::milliseconds;
 
 /// Longer is refused everywhere, so that sums of times cannot overflow.
-constexpr milliseconds kLongest = std::chrono::years(10);
+constexpr milliseconds kLongest = std::chrono::hours(24 * 365 * 10);
 
 struct DurationSetting {
   std::string_view name;
@@ -205,15 +205,15 @@ std::string check(const Config& config) {
 
 }  // namespace
 
-Config Config::from_url(std::string_view text) {
-  const Url url = redis::parse_url(text);
+Config Config::from_url(std::string_view url) {
+  const Url parts = redis::parse_url(url);
   Config config;
-  std::string problem = read_place(url, config);
-  for (auto parameter = url.query.begin(); problem.empty() && parameter != url.query.end(); ++parameter) {
-    problem = read_parameter(url, *parameter, config);
+  std::string problem = read_place(parts, config);
+  for (auto parameter = parts.query.begin(); problem.empty() && parameter != parts.query.end(); ++parameter) {
+    problem = read_parameter(parts, *parameter, config);
   }
   if (problem.empty()) problem = check(config);
-  if (!problem.empty()) throw redis::bad_url(text, problem);
+  if (!problem.empty()) throw redis::bad_url(url, problem);
   return config;
 }
 

@@ -1,0 +1,313 @@
+// URLs and settings: what is understood, and what is refused and with which words.
+#include <chrono>
+#include <functional>
+#include <ostream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <holdfast/config.hpp>
+#include <holdfast/error.hpp>
+
+#include "unit/refusal.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+// --- URLs that are fine ---
+
+struct Address {
+  std::string url, user, password, node;
+  unsigned database = 0;
+};
+std::ostream& operator<<(std::ostream& out, const Address& address) { return out << address.url; }
+
+class Addresses : public testing::TestWithParam<Address> {};
+
+TEST_P(Addresses, AreReadWithTheirLoginAndDatabase) {
+  const Config config = Config::from_url(GetParam().url);
+  EXPECT_EQ(config.node(), GetParam().node);
+  EXPECT_EQ(config.username, GetParam().user);
+  EXPECT_EQ(config.password, GetParam().password);
+  EXPECT_EQ(config.database, GetParam().database);
+  EXPECT_FALSE(config.tls.enabled);
+  EXPECT_NO_THROW(config.validate());
+}
+
+INSTANTIATE_TEST_SUITE_P(Tcp, Addresses,
+                         testing::Values(Address{"redis://", "", "", "127.0.0.1:6379"},
+                                         Address{"redis:///", "", "", "127.0.0.1:6379"},
+                                         Address{"redis:///7", "", "", "127.0.0.1:6379", 7},
+                                         Address{"redis://:6380", "", "", "127.0.0.1:6380"},
+                                         Address{"redis://localhost", "", "", "localhost:6379"},
+                                         Address{"redis://localhost:", "", "", "localhost:6379"},
+                                         Address{"REDIS://Cache-1.example.org:1", "", "", "Cache-1.example.org:1"},
+                                         Address{"redis://10.0.0.7:65535/15", "", "", "10.0.0.7:65535", 15},
+                                         Address{"redis://h/?db=3", "", "", "h:6379", 3},
+                                         Address{"redis://h?db=2147483647", "", "", "h:6379", 2147483647},
+                                         Address{"redis://h?", "", "", "h:6379"},
+                                         Address{"redis://my%2Dhost", "", "", "my-host:6379"}));
+
+INSTANTIATE_TEST_SUITE_P(Ipv6, Addresses,
+                         testing::Values(Address{"redis://[::1]", "", "", "[::1]:6379"},
+                                         Address{"redis://[::1]:6380/0", "", "", "[::1]:6380"},
+                                         Address{"redis://u:p@[2001:db8::7]:1", "u", "p", "[2001:db8::7]:1"},
+                                         Address{"redis://[fe80::1%25eth0]", "", "", "[fe80::1%eth0]:6379"}));
+
+INSTANTIATE_TEST_SUITE_P(Login, Addresses,
+                         testing::Values(Address{"redis://ann@h", "ann", "", "h:6379"},
+                                         Address{"redis://ann:@h", "ann", "", "h:6379"},
+                                         Address{"redis://:word@h", "", "word", "h:6379"},
+                                         Address{"redis://@h", "", "", "h:6379"},
+                                         Address{"redis://ann:word@h:1/2", "ann", "word", "h:1", 2},
+                                         Address{"redis://ann:a:b:c@h", "ann", "a:b:c", "h:6379"},
+                                         Address{"redis://a%40b%3Ac:%3a%40%2F%3f%23%25@h", "a@b:c", ":@/?#%", "h:6379"},
+                                         Address{"redis://ann:%E2%82%AC+%20@h", "ann", "\xe2\x82\xac+ ", "h:6379"},
+                                         Address{"redis://ann:%00%ff@h", "ann", std::string("\0\xff", 2), "h:6379"},
+                                         Address{"redis://h?user=ann", "ann", "", "h:6379"},
+                                         Address{"redis://:word@h?user=ann%40home", "ann@home", "word", "h:6379"}));
+
+INSTANTIATE_TEST_SUITE_P(UnixSocket, Addresses,
+                         testing::Values(Address{"unix:///run/redis.sock", "", "", "/run/redis.sock"},
+                                         Address{"unix:///run/my%20server%40home.sock?db=1&user=ann", "ann", "",
+                                                 "/run/my server@home.sock", 1},
+                                         Address{"unix:///run/a:b", "", "", "/run/a:b"},
+                                         Address{"unix://ann:word@/run/r", "ann", "word", "/run/r"}));
+
+INSTANTIATE_TEST_SUITE_P(Local, Addresses,
+                         testing::Values(Address{"local:", "", "", "local:"},
+                                         Address{"local:?db=2", "", "", "local:", 2}));
+
+TEST(ConfigUrl, ChoosesThePrivateServerOnlyWhenAskedFor) {
+  EXPECT_TRUE(Config::from_url("local:").local);
+  EXPECT_FALSE(Config::from_url("redis://localhost").local);
+  EXPECT_FALSE(Config::from_url("unix:///run/r").local);
+}
+
+TEST(ConfigUrl, LeavesEveryDefaultThatItDoesNotMention) {
+  const Config defaults;
+  const Config config = Config::from_url("redis://h");
+  EXPECT_EQ(config.client_name, defaults.client_name);
+  EXPECT_EQ(config.connect_timeout, defaults.connect_timeout);
+  EXPECT_EQ(config.patience, defaults.patience);
+  EXPECT_EQ(config.lease, defaults.lease);
+  EXPECT_EQ(config.on_close, defaults.on_close);
+}
+
+TEST(ConfigUrl, TurnsTlsOnWithVerificationUnlessToldOtherwise) {
+  const Config config = Config::from_url("rediss://h:1/2");
+  EXPECT_TRUE(config.tls.enabled);
+  EXPECT_EQ(config.tls.verify, TlsConfig::Verify::full);
+  EXPECT_EQ(config.node(), "h:1");
+  EXPECT_EQ(config.database, 2U);
+  EXPECT_EQ(Config::from_url("rediss://h?verify=none").tls.verify, TlsConfig::Verify::none);
+  EXPECT_EQ(Config::from_url("rediss://h?verify=full").tls.verify, TlsConfig::Verify::full);
+}
+
+TEST(ConfigUrl, ReadsEveryParameterThatTheHeaderNames) {
+  const Config config = Config::from_url(
+      "rediss://h?db=4&user=ann&client_name=worker-7&name_prefix=app%3A&ca_file=/etc/ca%20x.pem&cert_file=c.pem&"
+      "key_file=k.pem&verify=none&connect_timeout=1500ms&command_timeout=2s&release_timeout=700ms&patience=0s&"
+      "lease=2m&safety_poll=1s");
+  EXPECT_EQ(config.database, 4U);
+  EXPECT_EQ(config.username, "ann");
+  EXPECT_EQ(config.client_name, "worker-7");
+  EXPECT_EQ(config.name_prefix, "app:");
+  EXPECT_EQ(config.tls.ca_file, "/etc/ca x.pem");
+  EXPECT_EQ(config.tls.certificate_file, "c.pem");
+  EXPECT_EQ(config.tls.key_file, "k.pem");
+  EXPECT_EQ(config.tls.verify, TlsConfig::Verify::none);
+  EXPECT_EQ(config.connect_timeout, 1500ms);
+  EXPECT_EQ(config.command_timeout, 2s);
+  EXPECT_EQ(config.release_timeout, 700ms);
+  EXPECT_EQ(config.patience, 0ms);
+  EXPECT_EQ(config.lease, 2min);
+  EXPECT_EQ(config.safety_poll, 1s);
+}
+
+// --- URLs that are refused ---
+
+struct Bad {
+  std::string url;
+  std::string words;  ///< Part of the message.
+};
+std::ostream& operator<<(std::ostream& out, const Bad& bad) { return out << bad.url; }
+
+class BadUrls : public testing::TestWithParam<Bad> {};
+
+TEST_P(BadUrls, AreRefusedWithAMessageThatNamesTheFault) {
+  const Refusal refusal = refusal_of_url(GetParam().url);
+  EXPECT_EQ(refusal.code, Errc::invalid_argument);
+  EXPECT_THAT(refusal.text, HasSubstr(GetParam().words));
+}
+
+INSTANTIATE_TEST_SUITE_P(Scheme, BadUrls,
+                         testing::Values(Bad{"", "starts with a scheme"}, Bad{"localhost:6379", "starts with a scheme"},
+                                         Bad{"localhost", "starts with a scheme"}, Bad{"://h", "starts with a scheme"},
+                                         Bad{" redis://h", "starts with a scheme"},
+                                         Bad{"7edis://h", "starts with a scheme"},
+                                         Bad{"http://h", "\"http\" is unknown; known are redis://, rediss://, unix://"},
+                                         Bad{"redis+cluster://h", "\"redis+cluster\" is unknown"},
+                                         Bad{"redis:h", "two slashes"}, Bad{"redis:/h", "two slashes"},
+                                         Bad{"redis:", "two slashes"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Host, BadUrls,
+    testing::Values(Bad{"redis://h:0", "port must be a number from 1 to 65535"},
+                    Bad{"redis://h:65536", "port must be a number from 1 to 65535"},
+                    Bad{"redis://h:-1", "port must be"}, Bad{"redis://h:+1", "port must be"},
+                    Bad{"redis://h:12x", "port must be"}, Bad{"redis://h:99999999999999999999", "port must be"},
+                    Bad{"redis://h:%31", "port must be"}, Bad{"redis://::1", "must be in brackets"},
+                    Bad{"redis://::1:6379", "must be in brackets"}, Bad{"redis://[::1", "']'"},
+                    Bad{"redis://[::1]6379", "followed by ':'"}, Bad{"redis://[]", "not an IPv6 address"},
+                    Bad{"redis://[127.0.0.1]", "not an IPv6 address"}, Bad{"redis://[::1%2]", "not an IPv6 address"},
+                    Bad{"redis://a,b", "the host has a character"}, Bad{"redis://a%00b", "the host has a character"},
+                    Bad{"redis://a%2", "the host has a character"}, Bad{"redis://u:p@h:x", "port must be"},
+                    Bad{"redis://h /0", "space or a control character"},
+                    Bad{"redis://h\n", "space or a control character"},
+                    Bad{std::string("redis://h\0", 10), "space or a control character"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Login, BadUrls,
+    testing::Values(Bad{"redis://u:p@p@h", "must be written %40"}, Bad{"redis://u:p%@h", "'%' itself is written %25"},
+                    Bad{"redis://u:p%4@h", "two hexadecimal digits"}, Bad{"redis://u%zz@h", "two hexadecimal digits"},
+                    Bad{"redis://u:a/b@h", "'/' as %2F"}, Bad{"redis://u:a?b@h", "'?' as %3F"},
+                    Bad{"redis://u:a#b@h", "'#' as %23"}, Bad{"redis://u@h?user=v", "the user is given twice"},
+                    Bad{"redis://h?password=p", "put it before the host"},
+                    Bad{"unix:///r?password=p", "unix://user:password@/path"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Database, BadUrls,
+    testing::Values(Bad{"redis://h/x", "the database must be a number from 0 on, not \"x\""},
+                    Bad{"redis://h/-1", "the database must be"}, Bad{"redis://h/1/2", "the database must be"},
+                    Bad{"redis://h//", "the database must be"}, Bad{"redis://h/2147483648", "the database must be"},
+                    Bad{"redis://h?db=", "the database must be"}, Bad{"redis://h?db=1.5", "the database must be"},
+                    Bad{"redis://h/%zz", "in the path"}, Bad{"redis://h/1?db=1", "the database is given twice"}));
+
+INSTANTIATE_TEST_SUITE_P(UnixSocket, BadUrls,
+                         testing::Values(Bad{"unix:", "unix:///run/redis.sock"}, Bad{"unix:run/r", "two slashes"},
+                                         Bad{"unix:/run/r", "two slashes"}, Bad{"unix://", "path is missing"},
+                                         Bad{"unix:///", "path is missing"}, Bad{"unix://?db=1", "path is missing"},
+                                         Bad{"unix://run/r", "must be absolute"},
+                                         Bad{"unix://h:1/r", "must be absolute"},
+                                         Bad{"unix:///a%00b", "contains a NUL"}, Bad{"unix:///a@b", "write '@' as %40"},
+                                         Bad{"unix:///" + std::string(108, 'x'), "longer than the 107 bytes"}));
+
+INSTANTIATE_TEST_SUITE_P(Local, BadUrls,
+                         testing::Values(Bad{"local://", "query parameters only"},
+                                         Bad{"local:/x", "query parameters only"},
+                                         Bad{"local:x", "query parameters only"},
+                                         Bad{"local://h", "query parameters only"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Query, BadUrls,
+    testing::Values(
+        Bad{"redis://h?wait=1s", "the query parameter \"wait\" is unknown; known are db, user, client_name"},
+        Bad{"redis://h?reconnect_min=1s", "\"reconnect_min\" is unknown"}, Bad{"redis://h?DB=1", "\"DB\" is unknown"},
+        Bad{"redis://h?a%0ab=1", "\"a\\nb\" is unknown"}, Bad{"redis://h?=1", "\"\" is unknown"},
+        Bad{"redis://h?db", "\"db\" has no value"}, Bad{"redis://h?db=1&&user=x", "\"\" has no value"},
+        Bad{"redis://h?lease=1s&lease=2s", "\"lease\" is given twice"}, Bad{"redis://h?user=%g0", "in the query"},
+        Bad{"rediss://h?verify=maybe", "not \"maybe\""}, Bad{"redis://h?verify=none", "needs a rediss:// URL"},
+        Bad{"redis://h?ca_file=x", "ca_file is about TLS"}, Bad{"unix:///r?key_file=x", "needs a rediss:// URL"},
+        Bad{"rediss://h?cert_file=x", "both its certificate file and its key file"},
+        Bad{"rediss://h?ca_file=a%00b", "ca_file contains a NUL"},
+        Bad{"redis://h?client_name=a%20b", "client_name must be printable ASCII without spaces"},
+        Bad{"redis://h#top", "'#fragment' has no meaning"}, Bad{"redis://h/0?db=#", "'#fragment'"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Durations, BadUrls,
+    testing::Values(Bad{"redis://h?lease=10", "lease must be a whole number with its unit"},
+                    Bad{"redis://h?lease=", "lease must be a whole number"}, Bad{"redis://h?lease=s", "not \"s\""},
+                    Bad{"redis://h?lease=1.5s", "not \"1.5s\""}, Bad{"redis://h?lease=-1s", "not \"-1s\""},
+                    Bad{"redis://h?lease=1%20s", "not \"1 s\""}, Bad{"redis://h?lease=1S", "not \"1S\""},
+                    Bad{"redis://h?lease=9ms", "lease must be from 10 ms to 10 years, not 9 ms"},
+                    Bad{"redis://h?lease=0s", "not 0 ms"}, Bad{"redis://h?lease=9999999m", "longer than 10 years"},
+                    Bad{"redis://h?lease=9223372036854775807m", "longer than 10 years"},
+                    Bad{"redis://h?lease=99999999999999999999ms", "longer than 10 years"},
+                    Bad{"redis://h?connect_timeout=0ms", "connect_timeout must be from 1 ms"},
+                    Bad{"redis://h?command_timeout=0ms", "command_timeout must be from 1 ms"},
+                    Bad{"redis://h?release_timeout=0ms", "release_timeout must be from 1 ms"},
+                    Bad{"redis://h?safety_poll=0ms", "safety_poll must be from 1 ms"}));
+
+TEST(BadUrl, IsShownUpToTheQueryWithoutItsLogin) {
+  EXPECT_THAT(refusal_of_url("redis://ann:word@cache:99999/3?lease=1s").text,
+              HasSubstr("the URL \"redis://***@cache:99999/3?...\": the port"));
+  EXPECT_THAT(refusal_of_url("redis://cache/x").text, HasSubstr("the URL \"redis://cache/x\": the database"));
+}
+
+// --- Settings made in code ---
+
+struct Setting {
+  std::string words;  ///< Part of the message.
+  std::function<void(Config&)> change;
+};
+std::ostream& operator<<(std::ostream& out, const Setting& setting) { return out << setting.words; }
+
+class BadSettings : public testing::TestWithParam<Setting> {};
+
+TEST_P(BadSettings, AreRefusedByName) {
+  Config config;
+  config.password = "s3cret";
+  EXPECT_NO_THROW(config.validate());
+  GetParam().change(config);
+  const Refusal refusal = refusal_of([&] { config.validate(); });
+  EXPECT_EQ(refusal.code, Errc::invalid_argument);
+  EXPECT_THAT(refusal.text, AllOf(HasSubstr(GetParam().words), Not(HasSubstr("s3cret"))));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Config, BadSettings,
+    testing::Values(Setting{"host is empty", [](Config& c) { c.host = ""; }},
+                    Setting{"host must be a bare name", [](Config& c) { c.host = "redis://:s3cret@h"; }},
+                    Setting{"host must be a bare name", [](Config& c) { c.host = "[::1]"; }},
+                    Setting{"port must be", [](Config& c) { c.port = 0; }},
+                    Setting{"unix_socket is longer", [](Config& c) { c.unix_socket = std::string(108, 'x'); }},
+                    Setting{"database is too large", [](Config& c) { c.database = 2147483648U; }},
+                    Setting{"client_name must be", [](Config& c) { c.client_name = "two words"; }},
+                    Setting{"certificate file and its key", [](Config& c) { c.tls.key_file = "k.pem"; }},
+                    Setting{"connect_timeout must be", [](Config& c) { c.connect_timeout = 0ms; }},
+                    Setting{"command_timeout must be", [](Config& c) { c.command_timeout = -1ms; }},
+                    Setting{"release_timeout must be", [](Config& c) { c.release_timeout = 0ms; }},
+                    Setting{"reconnect_min must be", [](Config& c) { c.reconnect_min = 0ms; }},
+                    Setting{"reconnect_min is longer", [](Config& c) { c.reconnect_min = c.reconnect_max + 1ms; }},
+                    Setting{"reconnect_max must be", [](Config& c) { c.reconnect_max = std::chrono::years(11); }},
+                    Setting{"patience must be", [](Config& c) { c.patience = -1ms; }},
+                    Setting{"lease must be", [](Config& c) { c.lease = 9ms; }},
+                    Setting{"lease must be", [](Config& c) { c.lease = std::chrono::hours(24 * 365 * 10) + 1ms; }},
+                    Setting{"lease must be", [](Config& c) { c.lease = std::chrono::milliseconds::max(); }},
+                    Setting{"renewal_batch must be", [](Config& c) { c.renewal_batch = 0; }},
+                    Setting{"renewal_batch must be", [](Config& c) { c.renewal_batch = 1001; }},
+                    Setting{"safety_poll must be", [](Config& c) { c.safety_poll = 0ms; }},
+                    Setting{"subscription_linger must be", [](Config& c) { c.subscription_linger = -1ms; }}));
+
+TEST(Settings, MayBeAtTheirLimits) {
+  Config config;
+  config.lease = 10ms;
+  config.renewal_batch = 1000;
+  config.patience = 0ms;
+  config.subscription_linger = 0ms;
+  config.reconnect_min = config.reconnect_max = 1ms;
+  config.client_name.clear();
+  EXPECT_NO_THROW(config.validate());
+  config.lease = std::chrono::hours(24 * 365 * 10);
+  config.renewal_batch = 1;
+  EXPECT_NO_THROW(config.validate());
+}
+
+TEST(Settings, OfTcpDoNotMatterWithASocket) {
+  Config config;
+  config.unix_socket = std::string(107, 'x');
+  config.host.clear();
+  config.port = 0;
+  EXPECT_NO_THROW(config.validate());
+  EXPECT_EQ(config.node(), config.unix_socket);
+}
+
+}  // namespace
+}  // namespace holdfast::test

@@ -1,0 +1,167 @@
+// The calls of the plain lock: arguments in the order that the scripts read them, and what replies mean, odd ones too.
+#include "wire/lock_calls.hpp"
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "wire/scripts.hpp"
+
+namespace holdfast::wire {
+namespace {
+
+using base::Command;
+using base::Reply;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using namespace std::chrono_literals;
+using namespace std::string_literals;
+
+const Owner kOwner{"376fe4aa-10ea-4e60-b8ed-a49082e92014:57"};
+
+Reply null() { return {}; }
+Reply integer(std::int64_t value) { return {Reply::Kind::integer, value, {}, {}}; }
+Reply text(std::string value) { return {Reply::Kind::text, 0, std::move(value), {}}; }
+Reply error(std::string value) { return {Reply::Kind::error, 0, std::move(value), {}}; }
+Reply array(std::vector<Reply> elements) { return {Reply::Kind::array, 0, {}, std::move(elements)}; }
+
+/// Replies that no call expects.
+std::vector<Reply> odd_replies() {
+  return {
+      text(""),  text("OK"),          text("1"),      error("ERR no such thing"), error("WRONGTYPE Operation against"),
+      array({}), array({integer(1)}), array({null()})};
+}
+
+TEST(LockNames, AreTheRawNameAndItsChannel) {
+  const LockNames plain("orders");
+  EXPECT_EQ(plain.key, "orders");
+  EXPECT_EQ(plain.channel, "redisson_lock__channel:{orders}");
+  EXPECT_EQ(LockNames("{t}x").channel, "redisson_lock__channel:{t}x");
+  EXPECT_EQ(LockNames("a\0b"s).key, "a\0b"s);
+}
+
+TEST(Acquire, SendsTheKeyTheLeaseAndTheOwner) {
+  const Command command = acquire(LockNames("orders"), kOwner, 30s);
+  EXPECT_EQ(command.script, &scripts::lock_acquire);
+  EXPECT_THAT(command.args, ElementsAre("1", "orders", "30000", kOwner.text));
+}
+
+TEST(Acquire, SendsTheLongestLeaseInPlainDecimal) {
+  EXPECT_EQ(acquire(LockNames("n"), kOwner, 315'569'520'000ms).args.at(2), "315569520000");
+}
+
+TEST(Acquire, SendsANameWithAnyBytesUnchanged) {
+  const std::string name = "a b\n\0{\xff"s;
+  EXPECT_EQ(acquire(LockNames(name), kOwner, 1s).args.at(1), name);
+}
+
+TEST(AcquireReply, IsGrantedWhenItIsNull) {
+  const AcquireReply reply = decode_acquire(null());
+  EXPECT_TRUE(reply.granted);
+  EXPECT_EQ(reply.busy_for, std::nullopt);
+}
+
+TEST(AcquireReply, IsBusyForTheTimeThatItTells) {
+  for (const std::int64_t left : {-1LL, 0LL, 1LL, 29'999LL, 9'000'000'000'000LL}) {
+    const AcquireReply reply = decode_acquire(integer(left));
+    EXPECT_FALSE(reply.granted);
+    EXPECT_EQ(reply.busy_for, std::chrono::milliseconds(left));
+  }
+}
+
+TEST(AcquireReply, IsNeitherGrantedNorBusyWhenItMakesNoSense) {
+  for (const Reply& odd : odd_replies()) {
+    const AcquireReply reply = decode_acquire(odd);
+    EXPECT_FALSE(reply.granted);
+    EXPECT_EQ(reply.busy_for, std::nullopt);
+  }
+}
+
+TEST(Release, SendsTheKeyTheOwnerAndTheChannel) {
+  const Command command = release(LockNames("orders"), kOwner);
+  EXPECT_EQ(command.script, &scripts::lock_release);
+  EXPECT_THAT(command.args, ElementsAre("1", "orders", kOwner.text, "redisson_lock__channel:{orders}"));
+}
+
+TEST(ReleaseReply, IsTrueForOneOnly) {
+  EXPECT_TRUE(decode_release(integer(1)));
+  EXPECT_FALSE(decode_release(null()));
+  EXPECT_FALSE(decode_release(integer(0)));
+  EXPECT_FALSE(decode_release(integer(2)));
+  for (const Reply& odd : odd_replies()) EXPECT_FALSE(decode_release(odd));
+}
+
+TEST(ForceRelease, SendsTheKeyAndTheChannel) {
+  const Command command = force_release(LockNames("{t}x"));
+  EXPECT_EQ(command.script, &scripts::lock_force_release);
+  EXPECT_THAT(command.args, ElementsAre("1", "{t}x", "redisson_lock__channel:{t}x"));
+}
+
+TEST(Renew, SendsAllKeysFirstAndThenOwnerAndLeaseOfEach) {
+  const std::vector<Renewal> renewals{{"a", "owner:1", 30s}, {"b", "owner:2", 10ms}, {"a", "owner:3", 1s}};
+  const Command command = renew(renewals);
+  EXPECT_EQ(command.script, &scripts::lock_renew);
+  EXPECT_THAT(command.args, ElementsAre("3", "a", "b", "a", "owner:1", "30000", "owner:2", "10", "owner:3", "1000"));
+}
+
+TEST(Renew, OfNothingNamesNoKeys) { EXPECT_THAT(renew({}).args, ElementsAre("0")); }
+
+TEST(RenewReply, TellsForEachHoldWhetherItWasExtended) {
+  EXPECT_THAT(decode_renew(array({integer(1), integer(0)}), 2), ElementsAre(true, false));
+  EXPECT_THAT(decode_renew(array({}), 0), IsEmpty());
+}
+
+TEST(RenewReply, CountsAnElementThatIsNotOneAsNotExtended) {
+  EXPECT_THAT(decode_renew(array({integer(1), integer(2), null(), text("1"), error("ERR"), array({integer(1)})}), 6),
+              ElementsAre(true, false, false, false, false, false));
+}
+
+TEST(RenewReply, IsEmptyWhenItDoesNotFitTheCall) {
+  EXPECT_THAT(decode_renew(array({integer(1)}), 2), IsEmpty());
+  EXPECT_THAT(decode_renew(array({integer(1), integer(1), integer(1)}), 2), IsEmpty());
+  EXPECT_THAT(decode_renew(null(), 1), IsEmpty());
+  EXPECT_THAT(decode_renew(integer(1), 1), IsEmpty());
+  EXPECT_THAT(decode_renew(error("OOM command not allowed"), 1), IsEmpty());
+}
+
+TEST(Holder, IsReadAsOwnerAndCount) {
+  const Held held = decode_holder(array({text(kOwner.text), text("3")}));
+  EXPECT_EQ(held.owner, kOwner.text);
+  EXPECT_EQ(held.count, 3);
+}
+
+TEST(Holder, IsNobodyWhenTheKeyIsAbsentOrTheReplyIsOdd) {
+  for (const Reply& odd : odd_replies()) {
+    const Held held = decode_holder(odd);
+    EXPECT_EQ(held.owner, "");
+    EXPECT_EQ(held.count, 0);
+  }
+  EXPECT_EQ(decode_holder(null()).owner, "");
+}
+
+TEST(Holder, HasNoCountWhenTheFieldIsNotANumber) {
+  EXPECT_EQ(decode_holder(array({text("some"), text("hash")})).count, 0);
+  EXPECT_EQ(decode_holder(array({text("some"), null()})).count, 0);
+}
+
+TEST(Queries, ArePlainCommandsOfTheirKey) {
+  const auto is_plain = [](const Command& command) { return command.script == nullptr; };
+  EXPECT_TRUE(is_plain(holder("n")) && is_plain(remaining("n")) && is_plain(count_fields("n")));
+  EXPECT_TRUE(is_plain(has_owner("n", "o")) && is_plain(scan("0", "*", 1)));
+  EXPECT_THAT(holder("n\0m"s).args, ElementsAre("HGETALL", "n\0m"s));
+  EXPECT_THAT(remaining("n").args, ElementsAre("PTTL", "n"));
+  EXPECT_THAT(count_fields("n").args, ElementsAre("HLEN", "n"));
+  EXPECT_THAT(has_owner("n", kOwner.text).args, ElementsAre("HEXISTS", "n", kOwner.text));
+}
+
+TEST(Queries, ScanHashesInSteps) {
+  EXPECT_THAT(scan("17", "app:*", 500).args,
+              ElementsAre("SCAN", "17", "MATCH", "app:*", "COUNT", "500", "TYPE", "hash"));
+}
+
+}  // namespace
+}  // namespace holdfast::wire

@@ -1,0 +1,85 @@
+// Names of channels, and owners told from other hash fields (protocol sections 1.1, 1.3 and 2).
+#include "wire/names.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/ids.hpp"
+
+namespace holdfast::wire {
+namespace {
+
+using namespace std::string_literals;
+
+const std::string kUuid = "376fe4aa-10ea-4e60-b8ed-a49082e92014";
+
+TEST(Prefixed, PutsTheNameInBracesSoThatBothShareASlot) {
+  EXPECT_EQ(prefixed("redisson_lock__channel", "orders"), "redisson_lock__channel:{orders}");
+  EXPECT_EQ(prefixed("redisson_lock_queue", "orders"), "redisson_lock_queue:{orders}");
+  EXPECT_EQ(prefixed("p", "plain"), "p:{plain}");
+}
+
+TEST(Prefixed, LeavesANameWithAnOpeningBraceAsItIs) {
+  EXPECT_EQ(prefixed("p", "{t}x"), "p:{t}x");
+  EXPECT_EQ(prefixed("p", "a{b"), "p:a{b");
+  EXPECT_EQ(prefixed("p", "x{}y"), "p:x{}y");
+  EXPECT_EQ(prefixed("p", "a}b{c}"), "p:a}b{c}");
+  EXPECT_EQ(prefixed("p", "{"), "p:{");
+}
+
+TEST(Prefixed, LooksForTheOpeningBraceOnly) {
+  EXPECT_EQ(prefixed("p", "a}b"), "p:{a}b}");
+  EXPECT_EQ(prefixed("p", "}"), "p:{}}");
+}
+
+TEST(Prefixed, TakesAnyBytes) {
+  EXPECT_EQ(prefixed("p", ""), "p:{}");
+  EXPECT_EQ(prefixed("p", "a b\n"), "p:{a b\n}");
+  EXPECT_EQ(prefixed("p", "a\0b"s), "p:{a\0b}"s);
+  EXPECT_EQ(prefixed("p", "\xc3\xbc"), "p:{\xc3\xbc}");
+  EXPECT_EQ(prefixed("p", "\xff"), "p:{\xff}");
+}
+
+TEST(LockChannel, IsTheOneThatRedissonSubscribesTo) {
+  EXPECT_EQ(lock_channel("orders"), "redisson_lock__channel:{orders}");
+  EXPECT_EQ(lock_channel("{t}x"), "redisson_lock__channel:{t}x");
+}
+
+TEST(LooksLikeOwner, AcceptsWhatRedissonAndHoldfastWrite) {
+  EXPECT_TRUE(looks_like_owner(kUuid + ":57"));
+  EXPECT_TRUE(looks_like_owner(kUuid + ":0"));
+  EXPECT_TRUE(looks_like_owner(kUuid + ":18446744073709551615"));
+  EXPECT_TRUE(looks_like_owner("376FE4AA-10EA-4E60-B8ED-A49082E92014:1"));
+  EXPECT_TRUE(looks_like_owner(base::make_uuid() + ":" + std::to_string(base::next_number())));
+}
+
+TEST(LooksLikeOwner, RefusesOtherFields) {
+  EXPECT_FALSE(looks_like_owner(""));
+  EXPECT_FALSE(looks_like_owner("mode"));
+  EXPECT_FALSE(looks_like_owner("name"));
+  EXPECT_FALSE(looks_like_owner(kUuid));
+  EXPECT_FALSE(looks_like_owner(kUuid + ":"));
+  EXPECT_FALSE(looks_like_owner(kUuid + ":57:write"));
+  EXPECT_FALSE(looks_like_owner(kUuid + ":-1"));
+  EXPECT_FALSE(looks_like_owner(kUuid + ": 1"));
+  EXPECT_FALSE(looks_like_owner(kUuid + "-57"));
+  EXPECT_FALSE(looks_like_owner(" " + kUuid + ":57"));
+  EXPECT_FALSE(looks_like_owner(kUuid + ":57\n"));
+  EXPECT_FALSE(looks_like_owner(kUuid + ":5\0007"s));
+  EXPECT_FALSE(looks_like_owner("376fe4aa010ea-4e60-b8ed-a49082e92014:57"));
+  EXPECT_FALSE(looks_like_owner("376fe4aa-10ea-4e60-b8ed-a49082e9201:57"));
+}
+
+TEST(LooksLikeOwner, NoticesEveryWrongCharacterOfTheUuid) {
+  for (std::size_t i = 0; i < kUuid.size(); ++i) {
+    std::string field = kUuid + ":57";
+    field[i] = 'g';
+    EXPECT_FALSE(looks_like_owner(field)) << field;
+    field[i] = kUuid[i] == '-' ? 'a' : '-';
+    EXPECT_FALSE(looks_like_owner(field)) << field;
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::wire
