@@ -42,10 +42,12 @@ Duration HeldLock::valid_for() {
   HoldState state{};
   {
     const std::scoped_lock guard(mutex_);
+    // Callers count in milliseconds: less than one is nothing, and then the hold is lost in every other respect too.
+    constexpr Duration kTick = milliseconds(1);
     const TimePoint now = base::Clock::now();
     const Duration left = fsm_.valid_for(now);
-    if (left > Duration{}) return left;
-    todo = fsm_.on_time(now);
+    if (left >= kTick) return left;
+    todo = fsm_.on_time(now + kTick);
     reason = fsm_.reason();
     state = fsm_.state();
   }

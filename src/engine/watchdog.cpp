@@ -2,7 +2,10 @@
 
 #include <boost/asio/post.hpp>
 
+#include <holdfast/error.hpp>
+
 #include "engine/site.hpp"
+#include "redis/errors.hpp"
 #include "wire/lock_calls.hpp"
 
 namespace holdfast::engine {
@@ -122,6 +125,14 @@ void Watchdog::on_reply(const Holds& batch, const redis::Result& result) {
   if (result.delivery == redis::Delivery::answered) {
     extended = wire::decode_renew(result.replies.front(), batch.size());
     if (extended.empty()) cause = result.replies.front().text;
+    // The server checks all keys of a script before it runs: one that is not permitted any more must not cost the
+    // others.
+    if (extended.empty() && batch.size() > 1 && redis::classify(cause) == Errc::denied) {
+      const auto middle = batch.begin() + static_cast<std::ptrdiff_t>(batch.size() / 2);
+      renew(Holds(batch.begin(), middle), now);
+      renew(Holds(middle, batch.end()), now);
+      return;
+    }
   }
   if (extended.empty()) Reporter::add(reporter_.count.renewal_failures);
   for (std::size_t i = 0; i < batch.size(); ++i) {
