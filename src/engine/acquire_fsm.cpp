@@ -25,7 +25,7 @@ AcquireAction AcquireFsm::on_turn(TimePoint now, SiteView view) { return go_on(n
 
 AcquireAction AcquireFsm::go_on(TimePoint now, SiteView view) {
   if (view.held_here) {
-    contended_ = true;
+    contended_ = taken_ = true;
     if (terms_.once) return finish(Errc::busy);
     if (now >= limit()) return finish(Errc::timed_out);
     return wait_until(limit(), Bound::local_hold);
@@ -51,8 +51,7 @@ AcquireAction AcquireFsm::on_attempt(TimePoint now, const Attempt& reply) {
     case Kind::granted:
       return finish({});
     case Kind::busy:
-      contended_ = true;
-      answered_ = true;
+      contended_ = taken_ = true;
       unresolved_ = false;  // the server has just said that this owner does not hold it
       trouble_since_.reset();
       troubles_ = 0;
@@ -66,7 +65,7 @@ AcquireAction AcquireFsm::on_attempt(TimePoint now, const Attempt& reply) {
       unresolved_ = true;
       return on_trouble(now, reply);
     case Kind::passing:
-      answered_ = true;
+      taken_ = true;
       return on_trouble(now, reply);
     case Kind::not_sent:
       if (reply.pointless) return finish(reply.error, reply.cause);
@@ -95,7 +94,7 @@ AcquireAction AcquireFsm::on_trouble(TimePoint now, const Attempt& reply) {
     give_up = std::min(give_up, limit());
   }
   if (now >= give_up) {
-    const bool was_waiting = answered_ && !terms_.once && now >= limit();
+    const bool was_waiting = taken_ && !terms_.once && now >= limit();
     return was_waiting ? finish(Errc::timed_out) : finish(last_error_, last_cause_);
   }
   // The gate of the connection paces attempts that were not sent; the others pace themselves here.
@@ -118,7 +117,7 @@ AcquireAction AcquireFsm::on_time(TimePoint now, SiteView view) {
     if (terms_.once) return finish(Errc::busy);
     if (now >= limit()) {
       contended_ = true;
-      return trouble_since_ && !answered_ ? finish(last_error_, last_cause_) : finish(Errc::timed_out);
+      return trouble_since_ && !taken_ ? finish(last_error_, last_cause_) : finish(Errc::timed_out);
     }
   }
   safety_polling_ = bound_ == Bound::safety_poll && !view.held_here;

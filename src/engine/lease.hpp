@@ -39,7 +39,7 @@ constexpr Duration retry_after(milliseconds lease) {
 }
 /// How long to wait for a renewal's reply before trying again.
 constexpr Duration renewal_timeout(milliseconds lease, Duration command_timeout) {
-  return std::clamp<Duration>(Duration(lease) / 6, milliseconds(10), command_timeout);
+  return std::min(std::max<Duration>(Duration(lease) / 6, milliseconds(10)), command_timeout);
 }
 /// Renewals due within this time are sent together, so that holds taken at different times share commands.
 constexpr Duration batching_window(milliseconds lease) { return renew_after(lease) / 10; }

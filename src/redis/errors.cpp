@@ -43,7 +43,8 @@ Errc classify(std::string_view text) {
       has(text, "has no permissions to")) {
     return Errc::denied;
   }
-  if (has(text, "unknown command") || has(text, "Unknown Redis command") || has_code(text, "NOPROTO")) {
+  if (has(text, "unknown command") || has(text, "Unknown Redis command") || has(text, "Unknown command called") ||
+      has_code(text, "NOPROTO")) {
     return Errc::unsupported_by_server;
   }
   if (has(text, "DB index is out of range")) return Errc::invalid_argument;

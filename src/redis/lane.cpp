@@ -108,7 +108,8 @@ boost::redis::config connection_config(const Config& config) {
   to.use_ssl = config.tls.enabled && config.unix_socket.empty();
   to.addr = {config.host, std::to_string(config.port)};
   to.unix_socket = config.unix_socket;
-  to.resolve_timeout = to.connect_timeout = to.ssl_handshake_timeout = config.connect_timeout;
+  to.resolve_timeout = to.connect_timeout = config.connect_timeout;
+  to.ssl_handshake_timeout = config.connect_timeout * 3 / 4;  // before the limit on all of it, so that it is named
   to.health_check_interval =
       std::clamp<Clock::duration>(config.lease / 10, std::chrono::seconds(1), std::chrono::seconds(10));
   to.reconnect_wait_interval = {};  // reconnecting, with back-off and jitter, is done here
@@ -127,7 +128,7 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
         channels(hub),
         events(std::move(lane_events)),
         run_config(connection_config(config)),
-        connection(context.get_executor(), make_tls_context(config),
+        connection(context.get_executor(), make_tls_context(config, tls_refusal),
                    boost::redis::logger{boost::redis::logger::level::disabled}),
         op_timer(context),
         connect_timer(context),
@@ -143,6 +144,7 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
   Channels& channels;
   const LaneEvents events;
   const boost::redis::config run_config;
+  const TlsRefusal tls_refusal = std::make_shared<std::string>();  // the string: io_context's thread
 
   // Everything below belongs to the io_context's thread.
   boost::redis::connection connection;
@@ -168,6 +170,7 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
   void connect() {
     if (state == State::closed) return;
     state = State::connecting;
+    tls_refusal->clear();
     login = std::make_shared<Op>();
     login->bytes = boost::redis::request({true, false, true, true});
     for (const base::Command& command : login_commands(config, client)) push(login->bytes, command, false);
@@ -227,6 +230,7 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
           error.category() == asio::error::get_ssl_category() || error == boost::redis::error::ssl_handshake_timeout;
       down_error = tls ? Errc::tls : Errc::unreachable;
       down_cause = error.message();
+      if (!tls_refusal->empty()) down_cause += ": " + *tls_refusal;
     }
     failing = false;
     channels.on_disconnected();

@@ -1,12 +1,13 @@
 #include "redis/tls.hpp"
 
 #include <boost/asio/ssl/host_name_verification.hpp>
+#include <openssl/x509_vfy.h>
 
 #include <holdfast/error.hpp>
 
 namespace holdfast::redis {
 
-boost::asio::ssl::context make_tls_context(const Config& config) {
+boost::asio::ssl::context make_tls_context(const Config& config, TlsRefusal refusal) {
   namespace ssl = boost::asio::ssl;
   ssl::context context(ssl::context::tls_client);
   if (!config.tls.enabled) return context;
@@ -33,7 +34,16 @@ boost::asio::ssl::context make_tls_context(const Config& config) {
   }
   if (config.tls.verify == TlsConfig::Verify::full) {
     context.set_verify_mode(ssl::verify_peer);
-    context.set_verify_callback(ssl::host_name_verification(config.host));
+    context.set_verify_callback(
+        [refusal = std::move(refusal), host = config.host](bool trusted, ssl::verify_context& v) {
+          const bool accepted = ssl::host_name_verification(host)(trusted, v);
+          if (!trusted) {
+            *refusal = X509_verify_cert_error_string(X509_STORE_CTX_get_error(v.native_handle()));
+          } else if (!accepted) {
+            *refusal = "it is not for the host " + host;
+          }
+          return accepted;
+        });
   } else {
     context.set_verify_mode(ssl::verify_none);
   }

@@ -1,14 +1,20 @@
 // The TLS context of a connection, from the configuration.
 #pragma once
 
+#include <memory>
+#include <string>
+
 #include <boost/asio/ssl/context.hpp>
 
 #include <holdfast/config.hpp>
 
 namespace holdfast::redis {
 
+/// Why a server's certificate was refused, in words; empty if it was not. Shared with the context's verification.
+using TlsRefusal = std::shared_ptr<std::string>;
+
 /// Loads authorities and certificates and switches on verification of the server's name.
 /// Throws Error(tls) that names the file that could not be read.
-boost::asio::ssl::context make_tls_context(const Config& config);
+boost::asio::ssl::context make_tls_context(const Config& config, TlsRefusal refusal);
 
 }  // namespace holdfast::redis
