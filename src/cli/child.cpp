@@ -90,7 +90,7 @@ Child::~Child() {
   }
 }
 
-void Child::signal_group(int signal) const noexcept { kill(-pid_, signal); }
+bool Child::signal_group(int signal) const noexcept { return kill(-pid_, signal) == 0 || errno != EPERM; }
 
 bool Child::group_exists() const noexcept { return kill(-pid_, 0) == 0 || errno == EPERM; }
 

@@ -44,8 +44,8 @@ class Child {
 
   pid_t pid() const { return pid_; }
 
-  /// To all of its process group.
-  void signal_group(int signal) const noexcept;
+  /// To all of its process group. False if that is not allowed, since the command runs as another user.
+  bool signal_group(int signal) const noexcept;
   /// True while the group has members, the command itself included until it is reaped.
   bool group_exists() const noexcept;
 

@@ -70,6 +70,9 @@ Guard::Guard() {
 }
 
 Guard::~Guard() {
+  // If it was killed it has been reaped along with what the command left behind, and its number may be another's.
+  siginfo_t info{};
+  if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0) return;
   kill(pid_, SIGKILL);
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }

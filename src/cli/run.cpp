@@ -188,12 +188,16 @@ bool Run::supervise(const Hold& hold, const RunTimes& times) {
   const Guard guard;
   Child child(options_.command, environment(hold, times), signals_, inherited_, guard);
   report_.pid = child.pid();
-  Supervisor supervisor(
-      hold, child, guard, signals_, watcher_->wake(), console_,
-      {.on_lost = options_.on_lost, .kill_after = times.kill_after, .margin = times.margin, .lock = lock_in_words()});
+  Supervisor supervisor(hold, child, guard, signals_, watcher_->wake(), console_,
+                        {.on_lost = options_.on_lost,
+                         .kill_after = times.kill_after,
+                         .margin = times.margin,
+                         .max_hold = options_.max_hold,
+                         .lock = lock_in_words()});
   supervisor.run();
   report_.end = child.end();
   report_.lost = supervisor.lost();
+  if (supervisor.reached_max_hold()) report_.loss_reason = LossReason::max_hold;
   return supervisor.acted();
 }
 
@@ -207,15 +211,14 @@ int Run::conclude(bool acted) {
                  options_.name, report_.node, end.shell_status()});
   }
   if (acted || report_.lost) {
-    report_.loss_reason = watcher_->loss_reason();
-    const char* command = acted ? "the command was stopped" : "the command had ended by itself";
-    if (options_.on_lost == OnLost::warn) {
-      console_.note(fmt::format("{} was lost while the command ran", lock_in_words()));
-    } else {
-      return fail({"lost",
-                   fmt::format("{} was lost while the command ran{}; {}", lock_in_words(), reason_in_words(), command),
+    if (!report_.loss_reason) report_.loss_reason = watcher_->loss_reason();
+    const std::string message = fmt::format("{} {} while the command ran{}", lock_in_words(),
+                                            report_.lost ? "was lost" : "was about to end", reason_in_words());
+    if (options_.on_lost != OnLost::warn) {
+      return fail({"lost", message + (acted ? "; the command was stopped" : "; the command had ended by itself"),
                    options_.name, report_.node, kExitLost});
     }
+    console_.note(message);
   } else if (report_.release == ReleaseOutcome::unknown) {
     console_.note(
         fmt::format("{}: the release was not confirmed; it ends with its lease at the latest", lock_in_words()));
@@ -227,7 +230,7 @@ int Run::conclude(bool acted) {
 }
 
 std::string Run::reason_in_words() const {
-  if (!report_.loss_reason) return "";
+  if (!report_.loss_reason) return report_.lost ? "" : " (no renewal came through)";
   switch (*report_.loss_reason) {
     case LossReason::expired:
       return " (no renewal came through in time)";

@@ -59,25 +59,34 @@ void Supervisor::obey_policy() {
   const LostDecision decision = policy_.look(base::Clock::now(), valid_for, lost);
   timer_.arm(decision.look_again);
   guard_.must_end_by(policy_.must_end_by());
-  switch (decision.action) {
+  if (decision.action != LostAction::none) act(decision.action, valid_for);
+}
+
+void Supervisor::act(LostAction action, milliseconds valid_for) {
+  // A hold that is renewed ends early only with its cap; the library ends it a little before.
+  reached_max_hold_ = settings_.max_hold && base::Clock::now() - start_ + valid_for >= *settings_.max_hold * 9 / 10;
+  const std::string why = lost_               ? " is lost"
+                          : reached_max_hold_ ? " has nearly reached --max-hold"
+                                              : " cannot be renewed and ends in " + in_words(valid_for);
+  bool allowed = true;
+  switch (action) {
     case LostAction::none:
       break;
     case LostAction::warn:
-      console_.note(fmt::format("{} is lost; the command goes on (--on-lost=warn)", settings_.lock));
+      console_.note(settings_.lock + why + "; the command goes on (--on-lost=warn)");
       break;
     case LostAction::term:
-      console_.note(lost ? fmt::format("{} is lost; sending SIGTERM", settings_.lock)
-                         : fmt::format("{} cannot be renewed and ends in {}; sending SIGTERM", settings_.lock,
-                                       in_words(valid_for)));
-      child_.signal_group(SIGTERM);
+      allowed = child_.signal_group(SIGTERM);
       // A stopped process would see SIGTERM only when continued.
       child_.signal_group(SIGCONT);
+      console_.note(settings_.lock + why + "; sent SIGTERM");
       break;
     case LostAction::kill:
-      child_.signal_group(SIGKILL);
-      console_.note(fmt::format("{} {}; sent SIGKILL", settings_.lock, lost ? "is lost" : "cannot be renewed"));
+      allowed = child_.signal_group(SIGKILL);
+      console_.note(settings_.lock + why + "; sent SIGKILL");
       break;
   }
+  if (!allowed) console_.note("the command runs as another user and cannot be stopped");
 }
 
 void Supervisor::obey_signals() {

@@ -1,6 +1,7 @@
 // Watches over the command of `holdfast run` while it runs: signals, the terminal, and the lock.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <holdfast/hold.hpp>
@@ -21,6 +22,7 @@ class Supervisor {
     OnLost on_lost = OnLost::term;
     base::Duration kill_after{};
     base::Duration margin{};
+    std::optional<base::Duration> max_hold;
     std::string lock;  ///< The lock in words, for messages.
   };
 
@@ -35,9 +37,12 @@ class Supervisor {
   bool acted() const { return policy_.acted(); }
   /// True if the lock was lost while the command ran.
   bool lost() const { return lost_; }
+  /// True if it was told to end because `max_hold` is nearly over.
+  bool reached_max_hold() const { return reached_max_hold_; }
 
  private:
   void obey_policy();
+  void act(LostAction action, std::chrono::milliseconds valid_for);
   void obey_signals();
   void on_signal(int signal);
   void on_stopped(int signal);
@@ -53,10 +58,12 @@ class Supervisor {
   const Console& console_;
   const Settings settings_;
   LostPolicy policy_;
+  const base::TimePoint start_ = base::Clock::now();
   Terminal terminal_;
   Timer timer_;
   bool ended_ = false;
   bool lost_ = false;
+  bool reached_max_hold_ = false;
   bool told_of_background_ = false;
 };
 

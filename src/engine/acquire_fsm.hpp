@@ -74,7 +74,7 @@ class AcquireFsm {
   const TimePoint started_;
   Bound bound_ = Bound::limit;
   bool contended_ = false;
-  bool answered_ = false;    // the server has answered at least once
+  bool taken_ = false;       // somebody else has been seen to hold it
   bool unresolved_ = false;  // an attempt's outcome is unknown
   bool safety_polling_ = false;
   std::optional<TimePoint> trouble_since_;

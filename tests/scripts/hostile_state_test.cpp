@@ -1,0 +1,168 @@
+// The lock's scripts on servers and states that are not made for them: other types, odd names, no room, no rights.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "scripts/script_call.hpp"
+#include "support/listen.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Fields = std::map<std::string, std::string>;
+
+constexpr milliseconds kLease{60'000};
+const wire::LockNames kL("L");
+
+TEST(ForeignKey, of_any_other_type_is_an_error_and_stays_untouched) {
+  const RedisServer server;
+  Raw raw(server);
+  Subscriber subscriber(server);
+  const std::vector<std::vector<std::string>> makers{{"SET", "L", "text"},
+                                                     {"RPUSH", "L", "a", "b"},
+                                                     {"SADD", "L", "a"},
+                                                     {"ZADD", "L", "1", "a"},
+                                                     {"XADD", "L", "1-1", "field", "value"}};
+  for (const auto& maker : makers) {
+    for (const bool expires : {false, true}) {
+      SCOPED_TRACE(maker.front() + (expires ? " with expiry" : ""));
+      raw.flushall();
+      ASSERT_FALSE(raw.send(maker).is_error());
+      if (expires) raw.command("PEXPIRE", "L", 30'000);
+      const std::string before = raw.command("DUMP", "L").text;
+
+      EXPECT_THAT(run(raw, wire::acquire(kL, kA, kLease)).text, HasSubstr("WRONGTYPE"));
+      EXPECT_THAT(run(raw, wire::release(kL, kA)).text, HasSubstr("WRONGTYPE"));
+      EXPECT_THAT(run(raw, wire::force_release(kL)).text, HasSubstr("WRONGTYPE"));
+      EXPECT_THAT(run(raw, wire::count_fields("L")).text, HasSubstr("WRONGTYPE"));
+
+      EXPECT_EQ(raw.command("DUMP", "L").text, before);
+      EXPECT_LE(raw.pttl("L"), expires ? 30'000 : -1);
+      EXPECT_EQ(raw.command("DBSIZE").integer, 1);
+    }
+  }
+  EXPECT_THAT(subscriber.messages(), IsEmpty());
+}
+
+TEST(ForeignKey, does_not_stop_the_renewal_of_the_other_locks) {
+  const RedisServer server;
+  Raw raw(server);
+  raw.command("SET", "text", "value");
+  const std::string before = raw.command("DUMP", "text").text;
+  for (const char* key : {"a", "b"}) run(raw, wire::acquire(wire::LockNames(key), kA, milliseconds(30'000)));
+  const Reply reply =
+      run(raw, wire::renew({{"a", kA.text, kLease}, {"text", kA.text, kLease}, {"b", kA.text, kLease}}));
+  EXPECT_THAT(wire::decode_renew(reply, 3), ElementsAre(true, false, true));
+  EXPECT_GT(raw.pttl("a"), 30'000);
+  EXPECT_GT(raw.pttl("b"), 30'000);
+  EXPECT_EQ(raw.pttl("text"), -1);
+  EXPECT_EQ(raw.command("DUMP", "text").text, before);
+}
+
+TEST(Names, of_any_bytes_are_locked_and_told_on_exactly_their_channel) {
+  const RedisServer server;
+  Raw raw(server);
+  Subscriber subscriber(server);
+  using namespace std::string_literals;
+  const std::string long_name(10'000, 'n');
+  const std::vector<std::pair<std::string, std::string>> names{
+      {"plain", "redisson_lock__channel:{plain}"},
+      {"with space", "redisson_lock__channel:{with space}"},
+      {"two\r\nlines", "redisson_lock__channel:{two\r\nlines}"},
+      {"nul\0inside"s, "redisson_lock__channel:{nul\0inside}"s},
+      {"\0"s, "redisson_lock__channel:{\0}"s},
+      {"gr\xc3\xbc\xc3\x9f \xf0\x9f\x94\x92", "redisson_lock__channel:{gr\xc3\xbc\xc3\x9f \xf0\x9f\x94\x92}"},
+      {"broken \xff\xfe", "redisson_lock__channel:{broken \xff\xfe}"},
+      {"\"quoted\" * [a-z] ?", "redisson_lock__channel:{\"quoted\" * [a-z] ?}"},
+      {"{tag}x", "redisson_lock__channel:{tag}x"},
+      {"a{b", "redisson_lock__channel:a{b"},
+      {"x{}y", "redisson_lock__channel:x{}y"},
+      {"a}b", "redisson_lock__channel:{a}b}"},
+      {"a}b{c}", "redisson_lock__channel:a}b{c}"},
+      {long_name, "redisson_lock__channel:{" + long_name + "}"},
+  };
+  for (const auto& [name, channel] : names) {
+    SCOPED_TRACE(base::quote(name).substr(0, 40));
+    const wire::LockNames lock(name);
+    EXPECT_TRUE(wire::decode_acquire(run(raw, wire::acquire(lock, kA, kLease))).granted);
+    EXPECT_EQ(raw.hgetall(name), (Fields{{kA.text, "1"}}));
+    EXPECT_EQ(raw.command("DBSIZE").integer, 1);
+    EXPECT_TRUE(wire::decode_acquire(run(raw, wire::acquire(lock, kB, kLease))).busy_for.has_value());
+    EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{name, kA.text, kLease}})), 1), ElementsAre(true));
+    EXPECT_TRUE(wire::decode_release(run(raw, wire::release(lock, kA))));
+    EXPECT_THAT(subscriber.messages(), ElementsAre(Message{channel, "0"}));
+    subscriber.clear();
+  }
+}
+
+TEST(FullServer, grants_nothing_but_lets_holders_renew_and_release) {
+  const RedisServer server;
+  Raw raw(server);
+  run(raw, wire::acquire(kL, kA, milliseconds(30'000)));
+  raw.command("CONFIG", "SET", "maxmemory", 1);
+  EXPECT_THAT(run(raw, wire::acquire(wire::LockNames("M"), kA, kLease)).text, HasSubstr("OOM"));
+  EXPECT_FALSE(raw.exists("M"));
+  EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{"L", kA.text, kLease}})), 1), ElementsAre(true));
+  EXPECT_GT(raw.pttl("L"), 30'000);
+  EXPECT_TRUE(wire::decode_release(run(raw, wire::release(kL, kA))));
+  EXPECT_FALSE(raw.exists("L"));
+}
+
+TEST(ReadOnlyReplica, refuses_every_script_that_would_write) {
+  const RedisServer primary({.listen = ServerOptions::Listen::tcp});
+  const RedisServer replica({.replica_of = &primary});
+  Raw to_primary(primary);
+  Raw raw(replica);
+  run(to_primary, wire::acquire(kL, kA, kLease));
+  ASSERT_TRUE(eventually([&] { return raw.exists("L"); }));
+  EXPECT_THAT(run(raw, wire::acquire(wire::LockNames("M"), kA, kLease)).text, HasSubstr("READONLY"));
+  EXPECT_THAT(run(raw, wire::release(kL, kA)).text, HasSubstr("READONLY"));
+  EXPECT_THAT(run(raw, wire::force_release(kL)).text, HasSubstr("READONLY"));
+  EXPECT_THAT(run(raw, wire::renew({{"L", kA.text, kLease}})).text, HasSubstr("READONLY"));
+  EXPECT_TRUE(raw.exists("L"));
+}
+
+TEST(LeastRights, the_commands_the_scripts_execute_and_no_key_rights_on_channels_suffice) {
+  const RedisServer server(
+      {.users = {"app on >secret ~lock:* &redisson_lock__channel:* -@all +eval +evalsha +pttl +hset +pexpire +hexists "
+                 "+hdel +publish +hlen +del"}});
+  Endpoint endpoint = Endpoint::of(server);
+  endpoint.user = "app";
+  endpoint.password = "secret";
+  Raw raw(endpoint);
+  const wire::LockNames lock("lock:1");
+  EXPECT_TRUE(wire::decode_acquire(run(raw, wire::acquire(lock, kA, kLease))).granted);
+  EXPECT_TRUE(wire::decode_acquire(run(raw, wire::acquire(lock, kB, kLease))).busy_for.has_value());
+  EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{"lock:1", kA.text, kLease}})), 1), ElementsAre(true));
+  EXPECT_TRUE(wire::decode_release(run(raw, wire::release(lock, kA))));
+  EXPECT_TRUE(wire::decode_acquire(run(raw, wire::acquire(lock, kA, kLease))).granted);
+  EXPECT_EQ(run(raw, wire::force_release(lock)).integer, 1);
+  EXPECT_THAT(run(raw, wire::acquire(wire::LockNames("other:1"), kA, kLease)).text, HasSubstr("NOPERM"));
+}
+
+TEST(ClusterNode, takes_the_scripts_of_one_lock_whatever_its_name) {
+  const RedisServer server({.cluster = true});
+  Raw raw(server);
+  Subscriber subscriber(server);
+  for (const std::string name : {"plain", "{tag}x", "a{b", "x{}y", "a}b{c}"}) {
+    SCOPED_TRACE(name);
+    const wire::LockNames lock(name);
+    EXPECT_TRUE(wire::decode_acquire(run(raw, wire::acquire(lock, kA, kLease))).granted);
+    EXPECT_TRUE(wire::decode_acquire(run(raw, wire::acquire(lock, kB, kLease))).busy_for.has_value());
+    EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{name, kA.text, kLease}})), 1), ElementsAre(true));
+    EXPECT_TRUE(wire::decode_release(run(raw, wire::release(lock, kA))));
+    EXPECT_THAT(subscriber.messages(), ElementsAre(Message{lock.channel, "0"}));
+    subscriber.clear();
+  }
+  run(raw, wire::acquire(wire::LockNames("{tag}a"), kA, kLease));
+  run(raw, wire::acquire(wire::LockNames("{tag}b"), kA, kLease));
+  EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{"{tag}a", kA.text, kLease}, {"{tag}b", kA.text, kLease}})), 2),
+              ElementsAre(true, true));
+}
+
+}  // namespace
+}  // namespace holdfast::test

@@ -1,0 +1,275 @@
+// The lock's scripts as a table: (state, call) -> (reply, state, messages), each row sent by text and by hash.
+#include <cctype>
+#include <map>
+#include <memory>
+#include <ostream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "scripts/script_call.hpp"
+#include "support/listen.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ElementsAreArray;
+using testing::IsEmpty;
+
+constexpr milliseconds kLease{60'000};
+constexpr long long kNoExpiry = -1;
+// Times to live run down while a test runs. Rows use values much further apart than this.
+constexpr long long kSlack = 15'000;
+
+struct Hash {
+  std::map<std::string, std::string> fields;
+  long long ttl = kNoExpiry;
+};
+using State = std::map<std::string, Hash>;
+
+/// A reply: exact, or a time to live that may have run down a little.
+struct Expected {
+  Reply reply;
+  bool is_ttl = false;
+};
+
+Expected nil() { return {}; }
+Expected number(long long value) {
+  return {{.kind = Reply::Kind::integer, .integer = value, .text = {}, .elements = {}}};
+}
+Expected ttl(long long value) { return {number(value).reply, true}; }
+Expected list(const std::vector<long long>& values) {
+  Expected out{{.kind = Reply::Kind::array, .integer = 0, .text = {}, .elements = {}}};
+  for (const long long value : values) out.reply.elements.push_back(number(value).reply);
+  return out;
+}
+
+struct Row {
+  std::string title;
+  State before;
+  base::Command call;
+  Expected reply;
+  State after;
+  std::vector<Message> messages{};
+};
+void PrintTo(const Row& row, std::ostream* out) { *out << row.title; }
+
+const wire::LockNames kL("L");
+const std::string kWake = "redisson_lock__channel:{L}";
+
+Hash held_by(const wire::Owner& owner, long long time_to_live, const std::string& count = "1") {
+  return {{{owner.text, count}}, time_to_live};
+}
+
+std::vector<Row> acquire_rows() {
+  return {
+      {"acquire of a free lock is granted", {}, wire::acquire(kL, kA, kLease), nil(), {{"L", held_by(kA, 60'000)}}},
+      {"acquire of a lock that another has tells its time to live",
+       {{"L", held_by(kA, 30'000)}},
+       wire::acquire(kL, kB, kLease),
+       ttl(30'000),
+       {{"L", held_by(kA, 30'000)}}},
+      {"acquire of a lock that another has without expiry tells -1",
+       {{"L", held_by(kA, kNoExpiry)}},
+       wire::acquire(kL, kB, kLease),
+       number(-1),
+       {{"L", held_by(kA, kNoExpiry)}}},
+      {"acquire of a lock that a Redisson thread holds twice leaves its count alone",
+       {{"L", held_by(kA, 30'000, "2")}},
+       wire::acquire(kL, kB, kLease),
+       ttl(30'000),
+       {{"L", held_by(kA, 30'000, "2")}}},
+      {"a repeated acquire is granted, keeps the count and raises the lease",
+       {{"L", held_by(kA, 30'000)}},
+       wire::acquire(kL, kA, kLease),
+       nil(),
+       {{"L", held_by(kA, 60'000)}}},
+      {"a repeated acquire lowers the lease too",
+       {{"L", held_by(kA, 600'000)}},
+       wire::acquire(kL, kA, kLease),
+       nil(),
+       {{"L", held_by(kA, 60'000)}}},
+      {"a repeated acquire gives an expiry to a hold that has lost it",
+       {{"L", held_by(kA, kNoExpiry)}},
+       wire::acquire(kL, kA, kLease),
+       nil(),
+       {{"L", held_by(kA, 60'000)}}},
+      {"acquire of a read-write lock's key is refused, since somebody holds it",
+       {{"L", {{{"mode", "read"}, {kA.text, "1"}}, 30'000}}},
+       wire::acquire(kL, kB, kLease),
+       ttl(30'000),
+       {{"L", {{{"mode", "read"}, {kA.text, "1"}}, 30'000}}}},
+      {"acquire with the longest lease of ten years",
+       {},
+       wire::acquire(kL, kA, milliseconds(315'360'000'000)),
+       nil(),
+       {{"L", held_by(kA, 315'360'000'000)}}},
+      {"acquire leaves the other locks alone",
+       {{"M", held_by(kB, 30'000)}},
+       wire::acquire(kL, kA, kLease),
+       nil(),
+       {{"L", held_by(kA, 60'000)}, {"M", held_by(kB, 30'000)}}},
+  };
+}
+
+std::vector<Row> release_rows() {
+  return {
+      {"release by the owner frees and wakes",
+       {{"L", held_by(kA, 30'000)}},
+       wire::release(kL, kA),
+       number(1),
+       {},
+       {{kWake, "0"}}},
+      {"release of a hold without expiry frees and wakes",
+       {{"L", held_by(kA, kNoExpiry)}},
+       wire::release(kL, kA),
+       number(1),
+       {},
+       {{kWake, "0"}}},
+      {"release of a free lock changes nothing and wakes nobody", {}, wire::release(kL, kA), nil(), {}},
+      {"release by a stranger changes nothing and wakes nobody",
+       {{"L", held_by(kA, 30'000)}},
+       wire::release(kL, kB),
+       nil(),
+       {{"L", held_by(kA, 30'000)}}},
+      {"release by a stranger leaves a Redisson thread's two holds",
+       {{"L", held_by(kA, 30'000, "2")}},
+       wire::release(kL, kB),
+       nil(),
+       {{"L", held_by(kA, 30'000, "2")}}},
+      {"release leaves the other locks alone",
+       {{"L", held_by(kA, 30'000)}, {"M", held_by(kA, 60'000)}},
+       wire::release(kL, kA),
+       number(1),
+       {{"M", held_by(kA, 60'000)}},
+       {{kWake, "0"}}},
+      {"force release takes the lock from whoever has it and wakes",
+       {{"L", held_by(kA, 30'000)}},
+       wire::force_release(kL),
+       number(1),
+       {},
+       {{kWake, "0"}}},
+      {"force release takes all holds of a Redisson thread",
+       {{"L", held_by(kA, kNoExpiry, "2")}},
+       wire::force_release(kL),
+       number(1),
+       {},
+       {{kWake, "0"}}},
+      {"force release of a free lock says so and wakes nobody", {}, wire::force_release(kL), number(0), {}},
+  };
+}
+
+std::vector<Row> renew_rows() {
+  const State many{{"a", held_by(kA, 30'000)},
+                   {"b", held_by(kB, 30'000)},
+                   {"c", held_by(kA, 30'000)},
+                   {"d", held_by(kA, 900'000)},
+                   {"e", held_by(kA, kNoExpiry)}};
+  State renewed = many;
+  renewed["a"].ttl = 60'000;
+  renewed["c"].ttl = 120'000;
+  renewed["d"].ttl = 60'000;
+  renewed["e"].ttl = 60'000;
+  return {
+      {"renewal of a held and of an absent lock",
+       {{"a", held_by(kA, 30'000)}},
+       wire::renew({{"a", kA.text, kLease}, {"x", kA.text, kLease}}),
+       list({1, 0}),
+       {{"a", held_by(kA, 60'000)}}},
+      {"renewal of many, each with its own lease, skips what is not ours", many,
+       wire::renew({{"a", kA.text, kLease},
+                    {"b", kA.text, kLease},
+                    {"x", kA.text, kLease},
+                    {"c", kA.text, milliseconds(120'000)},
+                    {"d", kA.text, kLease},
+                    {"e", kA.text, kLease}}),
+       list({1, 0, 0, 1, 1, 1}), renewed},
+      {"renewal for different owners in one batch",
+       {{"a", held_by(kA, 30'000)}, {"b", held_by(kB, 30'000)}},
+       wire::renew({{"a", kA.text, kLease}, {"b", kB.text, kLease}}),
+       list({1, 1}),
+       {{"a", held_by(kA, 60'000)}, {"b", held_by(kB, 60'000)}}},
+      {"renewal leaves the count alone",
+       {{"a", held_by(kA, 30'000, "2")}},
+       wire::renew({{"a", kA.text, kLease}}),
+       list({1}),
+       {{"a", held_by(kA, 60'000, "2")}}},
+      {"renewal does not bring a lost lock back", {}, wire::renew({{"a", kA.text, kLease}}), list({0}), {}},
+      {"renewal of nothing", {}, wire::renew({}), list({}), {}},
+  };
+}
+
+class LockTable : public testing::TestWithParam<Row> {
+ protected:
+  static void SetUpTestSuite() { server = std::make_unique<RedisServer>(); }
+  static void TearDownTestSuite() { server.reset(); }
+
+  void set_up(const State& state) {
+    raw.flushall();
+    for (const auto& [key, hash] : state) {
+      for (const auto& [field, value] : hash.fields) raw.command("HSET", key, field, value);
+      if (hash.ttl != kNoExpiry) raw.command("PEXPIRE", key, hash.ttl);
+    }
+  }
+
+  void expect_state(const State& state) {
+    EXPECT_EQ(raw.command("DBSIZE").integer, static_cast<long long>(state.size()));
+    for (const auto& [key, hash] : state) {
+      SCOPED_TRACE("key " + key);
+      EXPECT_EQ(raw.hgetall(key), hash.fields);
+      expect_time_to_live(raw.pttl(key), hash.ttl);
+    }
+  }
+
+  static void expect_time_to_live(long long actual, long long expected) {
+    EXPECT_LE(actual, expected);
+    EXPECT_GE(actual, expected == kNoExpiry ? kNoExpiry : expected - kSlack);
+  }
+
+  static void expect_reply(const Reply& actual, const Expected& expected) {
+    ASSERT_EQ(actual.kind, expected.reply.kind) << actual.text;
+    if (expected.is_ttl) return expect_time_to_live(actual.integer, expected.reply.integer);
+    EXPECT_EQ(actual.integer, expected.reply.integer);
+    ASSERT_EQ(actual.elements.size(), expected.reply.elements.size());
+    for (std::size_t i = 0; i < actual.elements.size(); ++i) {
+      SCOPED_TRACE("element " + std::to_string(i));
+      EXPECT_TRUE(actual.elements[i].is_integer());
+      EXPECT_EQ(actual.elements[i].integer, expected.reply.elements[i].integer);
+    }
+  }
+
+  static std::unique_ptr<RedisServer> server;
+  Raw raw{*server};
+};
+std::unique_ptr<RedisServer> LockTable::server;
+
+TEST_P(LockTable, holds) {
+  const Row& row = GetParam();
+  Subscriber subscriber(*server);
+  for (const base::Script* script : all_scripts()) raw.command("SCRIPT", "LOAD", script->text);
+  for (const SendBy by : {SendBy::text, SendBy::hash}) {
+    SCOPED_TRACE(by == SendBy::text ? "sent by text" : "sent by hash");
+    set_up(row.before);
+    subscriber.clear();
+    expect_reply(run(raw, row.call, by), row.reply);
+    expect_state(row.after);
+    EXPECT_THAT(subscriber.messages(), ElementsAreArray(row.messages));
+  }
+}
+
+std::string test_name(const testing::TestParamInfo<Row>& info) {
+  std::string name = info.param.title;
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  }
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Acquire, LockTable, testing::ValuesIn(acquire_rows()), test_name);
+INSTANTIATE_TEST_SUITE_P(Release, LockTable, testing::ValuesIn(release_rows()), test_name);
+INSTANTIATE_TEST_SUITE_P(Renew, LockTable, testing::ValuesIn(renew_rows()), test_name);
+
+}  // namespace
+}  // namespace holdfast::test

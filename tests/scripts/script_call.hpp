@@ -1,0 +1,38 @@
+// Running the library's scripts without the library's connection: typed calls in, the server's own reply out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/resp.hpp"
+#include "support/raw.hpp"
+#include "wire/lock_calls.hpp"
+#include "wire/scripts.hpp"
+
+namespace holdfast::test {
+
+// Owners in the shape of the golden vectors (protocol section 18).
+inline const wire::Owner kA{"11111111-2222-4333-8444-555555555555:1"};
+inline const wire::Owner kB{"99999999-2222-4333-8444-555555555555:7"};
+
+/// Every embedded script. A test checks that none is missing here.
+inline const std::vector<const base::Script*>& all_scripts() {
+  static const std::vector<const base::Script*> scripts{&wire::scripts::lock_acquire, &wire::scripts::lock_release,
+                                                        &wire::scripts::lock_force_release, &wire::scripts::lock_renew};
+  return scripts;
+}
+
+/// The two ways in which a script is sent.
+enum class SendBy { text, hash };
+
+inline Reply run(Raw& raw, const base::Command& command, SendBy by = SendBy::text) {
+  std::vector<std::string> args;
+  if (command.script != nullptr) {
+    args = by == SendBy::text ? std::vector<std::string>{"EVAL", std::string(command.script->text)}
+                              : std::vector<std::string>{"EVALSHA", std::string(command.script->sha1)};
+  }
+  args.insert(args.end(), command.args.begin(), command.args.end());
+  return raw.send(args);
+}
+
+}  // namespace holdfast::test

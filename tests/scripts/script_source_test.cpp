@@ -1,0 +1,132 @@
+// The scripts as sources: all of them embedded, known to the server by the same hash, and as cheap as promised.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scripts/script_call.hpp"
+#include "support/listen.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::UnorderedElementsAreArray;
+
+const std::filesystem::path kFolder = std::filesystem::path(HOLDFAST_SOURCE_DIR) / "src/wire/lua";
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(ScriptSource, every_lua_file_is_embedded_under_its_path_and_tested_here) {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(kFolder)) {
+    if (entry.path().extension() != ".lua") continue;
+    files.push_back(std::filesystem::relative(entry.path(), kFolder).replace_extension().string());
+  }
+  std::vector<std::string> embedded;
+  for (const base::Script* script : all_scripts()) embedded.emplace_back(script->name);
+  EXPECT_THAT(embedded, UnorderedElementsAreArray(files));
+}
+
+TEST(ScriptSource, every_lua_file_says_what_goes_in_what_comes_out_and_whether_it_may_be_resent) {
+  for (const base::Script* script : all_scripts()) {
+    const std::string text = read_file(kFolder / (std::string(script->name) + ".lua"));
+    SCOPED_TRACE(script->name);
+    for (const char* heading : {"-- KEYS[", "ARGV[", "\n-- returns ", "\n-- publishes ", "\n-- retry ", "Redisson"}) {
+      EXPECT_THAT(text, HasSubstr(heading));
+    }
+  }
+}
+
+TEST(ScriptSource, the_embedded_text_is_the_files_code_without_its_comments) {
+  for (const base::Script* script : all_scripts()) {
+    SCOPED_TRACE(script->name);
+    std::ifstream file(kFolder / (std::string(script->name) + ".lua"));
+    std::string code;
+    for (std::string line; std::getline(file, line);) {
+      if (!line.starts_with("--")) code += line + "\n";
+    }
+    EXPECT_EQ(script->text, code);
+  }
+}
+
+TEST(ScriptSource, the_server_computes_the_same_hash) {
+  const RedisServer server;
+  Raw raw(server);
+  for (const base::Script* script : all_scripts()) {
+    EXPECT_EQ(raw.command("SCRIPT", "LOAD", script->text).text, script->sha1) << script->name;
+  }
+}
+
+TEST(ScriptSource, sending_the_text_once_makes_the_hash_known) {
+  const RedisServer server;
+  Raw raw(server);
+  const base::Command call = wire::release(wire::LockNames("L"), kA);
+  EXPECT_THAT(run(raw, call, SendBy::hash).text, HasSubstr("NOSCRIPT"));
+  EXPECT_TRUE(run(raw, call, SendBy::text).is_null());
+  EXPECT_TRUE(run(raw, call, SendBy::hash).is_null());
+}
+
+/// The names of the commands that a script executes, in order.
+class ScriptCost : public testing::Test {
+ protected:
+  std::vector<std::string> commands_of(const base::Command& call) {
+    monitor.clear();
+    EXPECT_FALSE(run(raw, call).is_error());
+    std::vector<std::string> names;
+    for (const MonitorLine& line : monitor.lines(Lines::from_scripts)) names.push_back(line.args.at(0));
+    return names;
+  }
+
+  RedisServer server;
+  Raw raw{server};
+  Monitor monitor{server};
+  const wire::LockNames L{"L"};
+  const milliseconds lease{30'000};
+};
+
+TEST_F(ScriptCost, acquire_executes_three_commands_on_a_free_lock_and_two_on_a_busy_one) {
+  EXPECT_THAT(commands_of(wire::acquire(L, kA, lease)), ElementsAre("PTTL", "HSET", "PEXPIRE"));
+  EXPECT_THAT(commands_of(wire::acquire(L, kB, lease)), ElementsAre("PTTL", "HEXISTS"));
+}
+
+TEST_F(ScriptCost, release_executes_two_commands_or_one_when_there_is_nothing_to_release) {
+  run(raw, wire::acquire(L, kA, lease));
+  EXPECT_THAT(commands_of(wire::release(L, kA)), ElementsAre("HDEL", "PUBLISH"));
+  EXPECT_THAT(commands_of(wire::release(L, kA)), ElementsAre("HDEL"));
+}
+
+TEST_F(ScriptCost, force_release_executes_three_commands_or_one_on_a_free_lock) {
+  run(raw, wire::acquire(L, kA, lease));
+  EXPECT_THAT(commands_of(wire::force_release(L)), ElementsAre("HLEN", "DEL", "PUBLISH"));
+  EXPECT_THAT(commands_of(wire::force_release(L)), ElementsAre("HLEN"));
+}
+
+TEST_F(ScriptCost, renewal_executes_two_commands_for_each_lock_held_and_one_for_each_lost) {
+  run(raw, wire::acquire(L, kA, lease));
+  EXPECT_THAT(commands_of(wire::renew({{"L", kA.text, lease}, {"x", kA.text, lease}})),
+              ElementsAre("HEXISTS", "PEXPIRE", "HEXISTS"));
+}
+
+TEST_F(ScriptCost, a_full_batch_of_a_thousand_renewals_is_one_script) {
+  std::vector<std::string> keys;
+  for (int i = 0; i < 1000; ++i) keys.push_back("lock:" + std::to_string(i));
+  std::vector<wire::Renewal> renewals;
+  for (const std::string& key : keys) {
+    run(raw, wire::acquire(wire::LockNames(key), kA, lease));
+    renewals.push_back({key, kA.text, lease});
+  }
+  EXPECT_THAT(wire::decode_renew(run(raw, wire::renew(renewals)), renewals.size()),
+              testing::AllOf(testing::SizeIs(1000), testing::Each(true)));
+}
+
+}  // namespace
+}  // namespace holdfast::test

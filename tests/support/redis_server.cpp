@@ -1,0 +1,188 @@
+#include "support/redis_server.hpp"
+
+#include <cctype>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <system_error>
+
+#include "base/ids.hpp"
+#include "support/raw.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using Listen = ServerOptions::Listen;
+
+Process start_process(const std::string& config_file, const std::string& log_file) {
+  const ProcessOptions options{.output_file = log_file};
+  if (const char* program = std::getenv("HOLDFAST_REDIS_SERVER")) return {program, {config_file}, options};
+  try {
+    return {"redis-server", {config_file}, options};
+  } catch (const std::system_error& error) {
+    if (error.code() != std::errc::no_such_file_or_directory) throw;
+    return {"valkey-server", {config_file}, options};
+  }
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The letter of the process's state in /proc; the field after the name, which is in parentheses.
+char process_state(pid_t pid) {
+  const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
+  const std::size_t name_end = stat.rfind(')');
+  return name_end == std::string::npos || name_end + 2 >= stat.size() ? '?' : stat[name_end + 2];
+}
+
+std::string percent_encoded(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || c == '-' || c == '_' || c == '.' || c == '~') {
+      out += c;
+    } else {
+      out += '%';
+      out += "0123456789ABCDEF"[byte >> 4U];
+      out += "0123456789ABCDEF"[byte & 0xfU];
+    }
+  }
+  return out;
+}
+
+std::string make_url(const ServerOptions& options, const Certificates& files, const std::string& login,
+                     std::uint16_t port) {
+  if (options.listen == Listen::tcp) return "redis://" + login + "127.0.0.1:" + std::to_string(port);
+  std::string url = "rediss://" + login + "localhost:" + std::to_string(port) + "?ca_file=" + files.ca_file;
+  if (options.ask_client_certificate) {
+    url += "&cert_file=" + files.client_certificate_file + "&key_file=" + files.client_key_file;
+  }
+  return url;
+}
+
+}  // namespace
+
+RedisServer::RedisServer(ServerOptions options)
+    : options_(std::move(options)), socket_path_(folder_.file("redis.sock")), admin_password_(options_.password) {
+  if (options_.cluster) options_.listen = Listen::tcp;
+  if (options_.listen != Listen::unix_socket) port_ = std::make_unique<PortLease>();
+  if (options_.cluster) bus_port_ = std::make_unique<PortLease>();
+  if (options_.listen == Listen::tls) certificates_ = Certificates::make(folder_.path() / "tls");
+  if (!options_.users.empty()) {
+    admin_user_ = "support";
+    admin_password_ = base::make_uuid();
+  }
+  if (options_.replica_of != nullptr && options_.replica_of->options_.listen != Listen::tcp) {
+    throw std::logic_error("a replica needs a primary that listens on tcp");
+  }
+  write_config();
+  start();
+}
+
+RedisServer::~RedisServer() = default;
+
+void RedisServer::write_config() {
+  std::ofstream file(folder_.file("redis.conf"));
+  file << "dir " << folder_.file("data") << "\nunixsocket " << socket_path_ << "\nunixsocketperm 700\n"
+       << "bind 127.0.0.1\nprotected-mode no\nsave \"\"\nrepl-diskless-sync-delay 0\n"
+       << "port " << (options_.listen == Listen::tcp ? port() : 0) << "\n";
+  if (options_.listen == Listen::tls) {
+    file << "tls-port " << port() << "\ntls-cert-file " << certificates_.server_certificate_file << "\ntls-key-file "
+         << certificates_.server_key_file << "\ntls-ca-cert-file " << certificates_.ca_file << "\ntls-auth-clients "
+         << (options_.ask_client_certificate ? "yes\n" : "no\n");
+  }
+  if (!options_.password.empty()) file << "requirepass \"" << options_.password << "\"\n";
+  for (const std::string& user : options_.users) file << "user " << user << "\n";
+  if (!admin_user_.empty()) file << "user " << admin_user_ << " on >" << admin_password_ << " ~* &* +@all\n";
+  if (!options_.maxmemory.empty()) file << "maxmemory " << options_.maxmemory << "\nmaxmemory-policy noeviction\n";
+  if (options_.persistent) file << "appendonly yes\nappendfsync always\n";
+  if (const RedisServer* primary = options_.replica_of) {
+    file << "replicaof 127.0.0.1 " << primary->port() << "\n";
+    if (!primary->admin_user_.empty()) file << "masteruser " << primary->admin_user_ << "\n";
+    if (!primary->admin_password_.empty()) file << "masterauth \"" << primary->admin_password_ << "\"\n";
+  }
+  if (options_.cluster) file << "cluster-enabled yes\ncluster-port " << bus_port_->port() << "\n";
+  for (const auto& [command, name] : options_.renamed_commands) {
+    file << "rename-command " << command << " \"" << name << "\"\n";
+  }
+  for (const std::string& line : options_.config) file << line << "\n";
+}
+
+void RedisServer::start() {
+  std::filesystem::create_directory(folder_.path() / "data");
+  process_.emplace(start_process(folder_.file("redis.conf"), folder_.file("log")));
+  frozen_ = false;
+  wait_until_ready();
+}
+
+void RedisServer::wait_until_ready() {
+  bool slots_given = false;
+  const auto ready = [&] {
+    if (!process_->running()) throw std::runtime_error("the server does not start: " + log());
+    try {
+      Raw raw(Endpoint::of(*this), std::chrono::seconds(5));
+      if (raw.command("PING").text != "PONG") return false;
+      if (options_.replica_of != nullptr) return raw.info("replication", "master_link_status") == "up";
+      if (!options_.cluster) return true;
+      if (!slots_given) raw.command("CLUSTER", "ADDSLOTSRANGE", 0, 16383);
+      slots_given = true;
+      return raw.command("CLUSTER", "INFO").text.starts_with("cluster_state:ok");
+    } catch (const std::runtime_error&) {
+      return false;  // nobody listens yet
+    }
+  };
+  if (!eventually(ready)) throw std::runtime_error("the server does not get ready: " + log());
+}
+
+std::string RedisServer::url() const {
+  return options_.listen == Listen::unix_socket ? "unix://" + socket_path_ : url_with_port(port());
+}
+
+std::string RedisServer::url(const std::string& user, const std::string& password) const {
+  if (options_.listen == Listen::unix_socket) throw std::logic_error("a unix:// URL carries no login");
+  return make_url(options_, certificates_, percent_encoded(user) + ":" + percent_encoded(password) + "@", port());
+}
+
+std::string RedisServer::url_with_port(std::uint16_t port) const {
+  if (options_.listen == Listen::unix_socket) return "redis://127.0.0.1:" + std::to_string(port);
+  return make_url(options_, certificates_, "", port);
+}
+
+pid_t RedisServer::pid() const { return process_ ? process_->pid() : -1; }
+std::string RedisServer::log() const { return read_file(folder_.file("log")); }
+
+void RedisServer::stop() {
+  if (!process_) return;
+  if (frozen_) thaw();
+  process_->signal(SIGTERM);
+  if (!process_->wait()) throw std::runtime_error("the server does not stop: " + log());
+  process_.reset();
+}
+
+void RedisServer::kill() { process_.reset(); }
+
+void RedisServer::freeze() {
+  if (!process_) throw std::logic_error("the server does not run");
+  process_->signal(SIGSTOP);
+  frozen_ = true;
+  if (!eventually([this] { return process_state(pid()) == 'T'; })) throw std::runtime_error("SIGSTOP has no effect");
+}
+
+void RedisServer::thaw() {
+  if (!process_) throw std::logic_error("the server does not run");
+  process_->signal(SIGCONT);
+  frozen_ = false;
+}
+
+void RedisServer::restart(Data data) {
+  if (data == Data::keep && !options_.persistent) throw std::logic_error("only a persistent server can keep its data");
+  stop();
+  if (data == Data::lose) std::filesystem::remove_all(folder_.path() / "data");
+  start();
+}
+
+}  // namespace holdfast::test

@@ -1,0 +1,377 @@
+// What a taker does with its commands: threads with numbers that lock, try and unlock. The commands are described at
+// the head of taker_main.cpp; tests also run a session inside their own process.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <holdfast/holdfast.hpp>
+
+#include "taker_text.hpp"
+
+namespace holdfast::test {
+
+/// A thread that runs tasks in order. Destruction runs what is left.
+class TakerThread {
+ public:
+  TakerThread() : thread_([this] { run(); }) {}
+  ~TakerThread() {
+    post({});
+    thread_.join();
+  }
+  TakerThread(const TakerThread&) = delete;
+  TakerThread& operator=(const TakerThread&) = delete;
+
+  void post(std::function<void()> task) {
+    {
+      const std::lock_guard guard(mutex_);
+      tasks_.push_back(std::move(task));
+    }
+    changed_.notify_one();
+  }
+
+  // By lock name; touched by this thread only.
+  std::map<std::string, Lock> locks;
+  std::map<std::string, Hold> holds;  // of `face=hold`
+
+ private:
+  void run() {
+    while (const std::function<void()> task = next()) task();
+    holds.clear();
+    locks.clear();
+  }
+  std::function<void()> next() {
+    std::unique_lock guard(mutex_);
+    changed_.wait(guard, [this] { return !tasks_.empty(); });
+    std::function<void()> task = std::move(tasks_.front());
+    tasks_.pop_front();
+    return task;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> tasks_;  // an empty one ends the thread
+  std::thread thread_;
+};
+
+/// Carries out command lines; thread-safe. Answers come from the threads of the session, one call at a time.
+class TakerSession {
+ public:
+  using OnAnswer = std::function<void(std::string line)>;
+
+  explicit TakerSession(OnAnswer on_answer) : on_answer_(std::move(on_answer)) {}
+
+  /// Stops what waits, closes the client and ends the threads.
+  ~TakerSession() {
+    if (const auto client = current_client()) client->close();
+    threads_.clear();
+  }
+  TakerSession(const TakerSession&) = delete;
+  TakerSession& operator=(const TakerSession&) = delete;
+
+  /// Hands the command to its thread and returns; only `connect` and `cancel` are done at once.
+  void submit(std::string_view line) {
+    std::vector<std::string> fields;
+    try {
+      fields = split_fields(line);
+      if (fields.size() < 2) throw std::invalid_argument("a line is TAG COMMAND ARGUMENT...");
+    } catch (const std::exception& error) {
+      return answer(fields.empty() ? "?" : fields.front(), now(), {"error", "usage", error.what()});
+    }
+    const auto command = std::make_shared<const Command>(std::move(fields));
+    if (command->verb() == "connect" || command->verb() == "cancel") return carry_out(*command, nullptr);
+    if (command->verb() == "lock" || command->verb() == "try") {
+      const std::lock_guard guard(mutex_);
+      stops_[command->tag()];
+    }
+    TakerThread& thread = thread_of(*command);
+    thread.post([this, command, &thread] { carry_out(*command, &thread); });
+  }
+
+ private:
+  using Milliseconds = std::chrono::milliseconds;
+  using Values = std::vector<std::string>;
+
+  /// One line: fields[0] is the tag, fields[1] the command's word, then the arguments.
+  class Command {
+   public:
+    explicit Command(std::vector<std::string> fields) : fields_(std::move(fields)) {}
+    const std::string& tag() const { return fields_[0]; }
+    const std::string& verb() const { return fields_[1]; }
+    std::size_t count() const { return fields_.size() - 2; }
+    const std::string& argument(std::size_t i) const {
+      if (i >= count()) throw std::invalid_argument(verb() + ": an argument is missing");
+      return fields_[i + 2];
+    }
+    long long number(std::size_t i) const { return std::stoll(argument(i)); }
+    /// The lease at this place: none or 0 means renewed.
+    Lease lease(std::size_t i) const {
+      const Milliseconds length(i < count() ? number(i) : 0);
+      return length.count() == 0 ? renewed() : fixed(length);
+    }
+    bool has_thread() const {
+      static const std::vector<std::string_view> kVerbs{"lock",  "try",   "unlock", "mine",
+                                                        "count", "valid", "lost",   "increment"};
+      return std::find(kVerbs.begin(), kVerbs.end(), verb()) != kVerbs.end();
+    }
+
+   private:
+    std::vector<std::string> fields_;
+  };
+
+  static long long now() {
+    const auto since_boot = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::microseconds>(since_boot).count();
+  }
+
+  void answer(const std::string& tag, long long began, const Values& values) {
+    Values fields{tag, std::to_string(began), std::to_string(now())};
+    fields.insert(fields.end(), values.begin(), values.end());
+    const std::lock_guard guard(answer_mutex_);
+    on_answer_(join_fields(fields));
+  }
+
+  void carry_out(const Command& command, TakerThread* thread) {
+    const long long began = now();
+    Values values;
+    try {
+      values = {"ok", dispatch(command, thread)};
+    } catch (const Error& error) {
+      values = {"error", word(error.code()), error.what()};
+    } catch (const std::exception& error) {
+      values = {"error", "usage", error.what()};
+    }
+    answer(command.tag(), began, values);
+  }
+
+  std::string dispatch(const Command& command, TakerThread* thread) {
+    const std::string& verb = command.verb();
+    if (verb == "connect") return connect(command);
+    if (verb == "cancel") return cancel(command.argument(0));
+    if (verb == "lock") return enter(command, *thread, std::nullopt, command.lease(2));
+    if (verb == "try") return enter(command, *thread, Milliseconds(command.number(2)), command.lease(3));
+    if (verb == "unlock") return leave(command.argument(1), *thread);
+    if (verb == "increment") return increment(command, *thread);
+    if (verb == "force") return yes_or_no(lock_of(command.argument(0)).force_release());
+    if (verb == "locked") return yes_or_no(lock_of(command.argument(0)).is_locked());
+    if (verb == "ttl") return remaining(command.argument(0));
+    if (verb == "counters") return counters();
+    if (verb == "close") return client().close(), "";
+    return query(command, *thread);
+  }
+
+  /// What costs no command: the thread's own view of its hold.
+  std::string query(const Command& command, TakerThread& thread) {
+    const std::string& verb = command.verb();
+    const std::string& name = command.argument(1);
+    if (hold_face_) {
+      const Hold& hold = thread.holds[name];
+      const bool open = hold && hold.state() != HoldState::lost;
+      if (verb == "mine") return yes_or_no(open);
+      if (verb == "count") return open ? "1" : "0";
+      if (verb == "valid") return std::to_string(hold.valid_for().count());
+      if (verb == "lost") return yes_or_no(hold.lost().stop_requested());
+    } else {
+      const Lock& lock = lock_of(name, thread);
+      if (verb == "mine") return yes_or_no(lock.is_mine());
+      if (verb == "count") return std::to_string(lock.hold_count());
+      if (verb == "valid") return std::to_string(lock.valid_for().count());
+      if (verb == "lost") return yes_or_no(lock.lost().stop_requested());
+    }
+    throw std::invalid_argument("no such command: " + verb);
+  }
+
+  std::string connect(const Command& command) {
+    Config config = Config::from_url(command.argument(0));
+    bool hold_face = false;
+    const std::map<std::string_view, Milliseconds*> durations{
+        {"lease_ms", &config.lease},
+        {"safety_poll_ms", &config.safety_poll},
+        {"subscription_linger_ms", &config.subscription_linger},
+        {"command_timeout_ms", &config.command_timeout},
+        {"release_timeout_ms", &config.release_timeout},
+        {"patience_ms", &config.patience},
+    };
+    for (std::size_t i = 1; i < command.count(); ++i) {
+      const std::string& setting = command.argument(i);
+      const std::size_t equals = setting.find('=');
+      const std::string key = setting.substr(0, equals);
+      const std::string value = equals == std::string::npos ? "" : setting.substr(equals + 1);
+      if (const auto duration = durations.find(key); duration != durations.end()) {
+        *duration->second = Milliseconds(std::stoll(value));
+      } else if (key == "face" && (value == "std" || value == "hold")) {
+        hold_face = value == "hold";
+      } else if (key == "name_prefix") {
+        config.name_prefix = value;
+      } else if (key == "on_close" && value == "leave") {
+        config.on_close = OnClose::leave_to_expire;
+      } else {
+        throw std::invalid_argument("no such setting: " + setting);
+      }
+    }
+    auto made = std::make_shared<Client>(config);
+    const std::lock_guard guard(mutex_);
+    hold_face_ = hold_face;
+    client_ = std::move(made);
+    return client_->id();
+  }
+
+  /// Stops a lock or try that waits, or that has not started yet.
+  std::string cancel(const std::string& tag) {
+    std::optional<std::stop_source> stop;
+    {
+      const std::lock_guard guard(mutex_);
+      if (const auto found = stops_.find(tag); found != stops_.end()) stop = found->second;
+    }
+    return yes_or_no(stop && stop->request_stop());
+  }
+
+  std::string enter(const Command& command, TakerThread& thread, std::optional<Milliseconds> wait, Lease lease) {
+    AcquireOptions options;
+    options.wait = wait;
+    options.lease = lease;
+    {
+      const std::lock_guard guard(mutex_);
+      options.stop = stops_[command.tag()].get_token();
+    }
+    const bool entered = enter(command.argument(1), thread, options);
+    {
+      const std::lock_guard guard(mutex_);
+      stops_.erase(command.tag());
+    }
+    return wait ? yes_or_no(entered) : "";
+  }
+
+  bool enter(const std::string& name, TakerThread& thread, const AcquireOptions& options) {
+    try {
+      if (hold_face_) {
+        thread.holds[name] = lock_of(name).acquire(options);
+        return true;
+      }
+      static_cast<void>(lock_of(name, thread));
+      Lock lock = client().lock(name, options);
+      if (options.wait && options.wait->count() <= 0) return lock.try_lock();
+      lock.lock();
+      return true;
+    } catch (const Error& error) {
+      if (options.wait && (error.code() == Errc::timed_out || error.code() == Errc::busy)) return false;
+      throw;
+    }
+  }
+
+  std::string leave(const std::string& name, TakerThread& thread) {
+    if (!hold_face_) return to_string(lock_of(name, thread).release());
+    const auto held = thread.holds.extract(name);
+    if (!held || !held.mapped()) throw Error(Errc::not_owner, name, client().node(), "this thread has no hold");
+    return to_string(held.mapped().release());
+  }
+
+  /// Read, wait a little, write back: loses updates unless the lock excludes everybody else.
+  std::string increment(const Command& command, TakerThread& thread) {
+    const std::string& name = command.argument(1);
+    const Milliseconds pause(command.count() > 4 ? command.number(4) : 0);
+    for (long long i = 0; i < command.number(3); ++i) {
+      enter(name, thread, {});
+      long long value = 0;
+      std::ifstream(command.argument(2)) >> value;
+      if (pause.count() > 0) std::this_thread::sleep_for(pause);
+      std::ofstream(command.argument(2)) << value + 1;
+      const std::string outcome = leave(name, thread);
+      if (outcome != "released") throw std::runtime_error("increment " + std::to_string(i) + ": " + outcome);
+    }
+    return std::to_string(command.number(3));
+  }
+
+  std::string remaining(const std::string& name) {
+    const auto remaining = lock_of(name).remaining();
+    return remaining ? std::to_string(remaining->count()) : "none";
+  }
+
+  std::string counters() {
+    const Counters counters = client().counters();
+    std::string text;
+    const auto add = [&](const char* name, std::uint64_t value) {
+      text += (text.empty() ? "" : " ") + std::string(name) + "=" + std::to_string(value);
+    };
+    add("granted", counters.granted);
+    add("released", counters.released);
+    add("renewals", counters.renewals);
+    add("renewal_batches", counters.renewal_batches);
+    add("lost", counters.lost);
+    add("safety_polls", counters.safety_polls);
+    add("safety_poll_wakes", counters.safety_poll_wakes);
+    add("commands", counters.commands);
+    return text;
+  }
+
+  Client& client() {
+    const std::lock_guard guard(mutex_);
+    if (!client_) throw std::invalid_argument("not connected");
+    return *client_;
+  }
+  std::shared_ptr<Client> current_client() {
+    const std::lock_guard guard(mutex_);
+    for (auto& [tag, stop] : stops_) stop.request_stop();
+    return client_;
+  }
+  Lock lock_of(const std::string& name) { return client().lock(name); }
+  /// The thread's own handle, which can still be asked when the client is closed.
+  Lock& lock_of(const std::string& name, TakerThread& thread) {
+    const auto found = thread.locks.find(name);
+    return found != thread.locks.end() ? found->second : thread.locks.emplace(name, lock_of(name)).first->second;
+  }
+
+  /// Commands without a thread of their own run on thread 0.
+  TakerThread& thread_of(const Command& command) {
+    long long number = 0;
+    if (command.has_thread() && command.count() > 0) number = std::atoll(command.argument(0).c_str());
+    const std::lock_guard guard(mutex_);
+    auto& thread = threads_[number];
+    if (!thread) thread = std::make_unique<TakerThread>();
+    return *thread;
+  }
+
+  static std::string yes_or_no(bool value) { return value ? "yes" : "no"; }
+
+  static std::string word(const std::error_code& code) {
+    static const std::map<Errc, std::string> kWords{
+        {Errc::busy, "busy"},
+        {Errc::timed_out, "timed_out"},
+        {Errc::cancelled, "cancelled"},
+        {Errc::lost, "lost"},
+        {Errc::not_owner, "not_owner"},
+        {Errc::unreachable, "unreachable"},
+        {Errc::unknown_outcome, "unknown_outcome"},
+        {Errc::denied, "denied"},
+        {Errc::wrong_type, "wrong_type"},
+        {Errc::invalid_argument, "invalid_argument"},
+        {Errc::closed, "closed"},
+    };
+    for (const auto& [errc, text] : kWords) {
+      if (code == errc) return text;
+    }
+    return "failed";
+  }
+
+  const OnAnswer on_answer_;
+  std::mutex answer_mutex_;  // one answer at a time
+  std::mutex mutex_;         // guards what follows
+  std::shared_ptr<Client> client_;
+  bool hold_face_ = false;  // written by connect only, before any other command
+  std::map<std::string, std::stop_source> stops_;
+  std::map<long long, std::unique_ptr<TakerThread>> threads_;
+};
+
+}  // namespace holdfast::test
