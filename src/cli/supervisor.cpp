@@ -20,6 +20,9 @@ constexpr milliseconds kLeftoverTerm{500};
 constexpr milliseconds kLeftoverKill{500};
 constexpr milliseconds kLeftoverLook{10};
 
+/// How often to look whether the terminal can be lent, while the command is stopped for want of it.
+constexpr milliseconds kTerminalLook{200};
+
 }  // namespace
 
 Supervisor::Supervisor(const Hold& hold, Child& child, const Guard& guard, const SignalGate& signals,
@@ -43,6 +46,7 @@ void Supervisor::run() {
     // Before the signals: a tool that was stopped for too long must not first pass SIGCONT on.
     obey_policy();
     obey_signals();
+    if (wants_terminal_) offer_terminal();
   }
   if (child_.end().signal != 0) {
     terminal_.take_back_from_killed();
@@ -57,7 +61,9 @@ void Supervisor::obey_policy() {
   const bool lost = hold_.lost().stop_requested();
   lost_ = lost_ || lost;
   const LostDecision decision = policy_.look(base::Clock::now(), valid_for, lost);
-  timer_.arm(decision.look_again);
+  std::optional<base::TimePoint> next = decision.look_again;
+  if (wants_terminal_) next = std::min(next.value_or(base::TimePoint::max()), base::Clock::now() + kTerminalLook);
+  timer_.arm(next);
   guard_.must_end_by(policy_.must_end_by());
   if (decision.action != LostAction::none) act(decision.action, valid_for);
 }
@@ -113,17 +119,22 @@ void Supervisor::on_signal(int signal) {
 
 void Supervisor::on_stopped(int signal) {
   if (signal == SIGTTIN || signal == SIGTTOU) {
-    if (terminal_.lend(child_.pid())) {
-      child_.signal_group(SIGCONT);
-    } else if (!std::exchange(told_of_background_, true)) {
-      // Continuing it would only stop it again. `fg` in the shell sends SIGCONT, which is passed on.
-      console_.note(fmt::format("the command needs the terminal but runs in the background; it keeps {} meanwhile",
-                                settings_.lock));
-    }
+    wants_terminal_ = true;
     return;
   }
   console_.note(fmt::format("the command was suspended, and is continued since it would keep {}", settings_.lock));
   child_.signal_group(SIGCONT);
+}
+
+void Supervisor::offer_terminal() {
+  if (terminal_.lend(child_.pid())) {
+    wants_terminal_ = false;
+    child_.signal_group(SIGCONT);
+  } else if (!std::exchange(told_of_background_, true)) {
+    // Continuing it would only stop it again. A shell brings us to the foreground without a sign, so keep looking.
+    console_.note(fmt::format("the command needs the terminal but runs in the background; it keeps {} meanwhile",
+                              settings_.lock));
+  }
 }
 
 void Supervisor::clear_group() {

@@ -46,6 +46,7 @@ class Supervisor {
   void obey_signals();
   void on_signal(int signal);
   void on_stopped(int signal);
+  void offer_terminal();
   void clear_group();
   bool group_ends_within(base::Duration limit);
   bool await_group(base::TimePoint end);
@@ -64,6 +65,7 @@ class Supervisor {
   bool ended_ = false;
   bool lost_ = false;
   bool reached_max_hold_ = false;
+  bool wants_terminal_ = false;  // the command is stopped until it can have it
   bool told_of_background_ = false;
 };
 

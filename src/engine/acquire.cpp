@@ -225,9 +225,8 @@ class Shell {
     }
     if (reply.kind == Attempt::Kind::unknown) {
       Reporter::add(core_->reporter().count.unknown);
-      core_->reporter().tell(&Observer::on_unknown, [&] {
-        return UnknownEvent{site_->name(), owner_.text, "acquire", reply.cause};
-      });
+      core_->reporter().tell(&Observer::on_unknown,
+                             [&] { return UnknownEvent{site_->name(), owner_.text, "acquire", reply.cause}; });
     }
     return fsm_.on_attempt(Clock::now(), reply);
   }
@@ -236,8 +235,15 @@ class Shell {
   /// moment in which a hold stands that the watchdog does not know.
   redis::Lane::Handler on_result() {
     return [box = box_, core = core_.get(), shared = core_, site = site_, owner = owner_, lease = lease_,
-            on_lost = options_.on_lost](const redis::Result& result) {
+            on_lost = options_.on_lost, pending = core_->pending().begin()](const redis::Result& result) {
       Attempt reply = judge(site->plan(), result);
+      if (reply.kind == Attempt::Kind::granted && Clock::now() >= lease_end(reply.sent_at, lease.length)) {
+        // Nobody can say whether it still stands: the next attempt, by the same owner, takes it again or finds it
+        // taken.
+        reply.kind = Attempt::Kind::unknown;
+        reply.error = Errc::unknown_outcome;
+        reply.cause = "the grant came after its lease of " + std::to_string(lease.length.count()) + " ms was over";
+      }
       const bool granted = reply.kind == Attempt::Kind::granted;
       if (!box->claim()) {
         if (granted || reply.kind == Attempt::Kind::unknown) core->undo(site, owner, lease.length);

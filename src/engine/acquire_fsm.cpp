@@ -65,7 +65,6 @@ AcquireAction AcquireFsm::on_attempt(TimePoint now, const Attempt& reply) {
       unresolved_ = true;
       return on_trouble(now, reply);
     case Kind::passing:
-      taken_ = true;
       return on_trouble(now, reply);
     case Kind::not_sent:
       if (reply.pointless) return finish(reply.error, reply.cause);

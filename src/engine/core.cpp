@@ -54,9 +54,8 @@ Core::~Core() { close(); }
 
 void Core::on_connected() {
   Reporter::add(reporter_.count.connections);
-  reporter_.tell(&Observer::on_connection, [&] {
-    return ConnectionEvent{node_, true, reporter_.snapshot().connections, {}};
-  });
+  reporter_.tell(&Observer::on_connection,
+                 [&] { return ConnectionEvent{node_, true, reporter_.snapshot().connections, {}}; });
   watchdog_.on_connected();
   // A message may have been missed while there was no connection.
   for (const std::shared_ptr<Site>& site : sites()) site->wake();
@@ -126,7 +125,7 @@ std::vector<base::Reply> Core::ask(std::vector<base::Command> commands, const st
 }
 
 void Core::undo(const std::shared_ptr<Site>& site, const wire::Owner& owner, milliseconds lease) {
-  if (unusable()) return;
+  if (in_child()) return;
   const TimePoint end = base::Clock::now() + lease + margin(lease);
   start_release(*this, site, owner, ReleaseFsm(end, end), [](ReleaseOutcome, const std::string&) {});
 }
@@ -141,27 +140,15 @@ void Core::require_usable(const std::string& name) const {
   if (const std::error_code error = unusable()) throw Error(static_cast<Errc>(error.value()), name, node_, {});
 }
 
-void Core::give_back_holds() {
-  const std::vector<std::shared_ptr<HeldLock>> holds = watchdog_.armed();
-  if (holds.empty()) return;
-  // The count keeps the promise alive for replies that come after the wait.
-  struct Countdown {
-    explicit Countdown(std::size_t n) : left(n) {}
-    std::atomic<std::size_t> left;
-    std::promise<void> all;
-  };
-  const auto countdown = std::make_shared<Countdown>(holds.size());
-  for (const std::shared_ptr<HeldLock>& hold : holds) {
+void Core::end_holds() {
+  for (const std::shared_ptr<HeldLock>& hold : watchdog_.armed()) {
     hold->on_closed();
     if (config_.on_close == OnClose::leave_to_expire) {
       watchdog_.disarm(*hold);
     } else {
-      hold->release_async([countdown](ReleaseOutcome) {
-        if (countdown->left.fetch_sub(1) == 1) countdown->all.set_value();
-      });
+      hold->release_async({});
     }
   }
-  if (config_.on_close == OnClose::release) countdown->all.get_future().wait_for(config_.release_timeout);
 }
 
 void Core::close() noexcept {
@@ -170,7 +157,9 @@ void Core::close() noexcept {
   try {
     const std::vector<std::shared_ptr<Site>> open = sites();
     for (const std::shared_ptr<Site>& site : open) site->close();
-    give_back_holds();
+    end_holds();
+    // Releases, and attempts whose callers have just left: a grant that still comes is given back.
+    pending_.wait(config_.release_timeout);
     boost::asio::post(context_, [this] {
       watchdog_.stop();
       lane_.close();
@@ -182,6 +171,7 @@ void Core::close() noexcept {
     context_.stop();
   }
   if (thread_.joinable()) thread_.join();
+  signals_.stop();
   notifier_.stop();
 }
 

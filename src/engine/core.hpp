@@ -20,6 +20,7 @@
 
 #include "base/fork_guard.hpp"
 #include "engine/notifier.hpp"
+#include "engine/pending.hpp"
 #include "engine/reporter.hpp"
 #include "engine/site.hpp"
 #include "engine/watchdog.hpp"
@@ -70,21 +71,27 @@ class Core : public std::enable_shared_from_this<Core> {
   redis::Lane& lane() { return lane_; }
   Watchdog& watchdog() { return watchdog_; }
   Reporter& reporter() { return reporter_; }
+  /// For observer calls and loss callbacks.
   Notifier& notifier() { return notifier_; }
+  /// For stop tokens, so that an observer that dawdles does not hold up a loss signal.
+  Notifier& signals() { return signals_; }
+  Pending& pending() { return pending_; }
 
  private:
   void on_connected();
   std::vector<std::shared_ptr<Site>> sites();
-  void give_back_holds();
+  void end_holds();
 
   const base::ForkGuard fork_guard_;
   const Config config_;
   const std::string id_;
   const std::string node_;
 
+  Pending pending_;  // before the context, whose handlers may hold tokens
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   Notifier notifier_;
+  Notifier signals_;
   Reporter reporter_;
   const std::shared_ptr<redis::Channels> channels_;
   redis::Lane lane_;

@@ -65,7 +65,7 @@ void HeldLock::announce_loss(LossReason reason, StopIn where) {
   if (where == StopIn::this_thread) {
     stop_.request_stop();
   } else {
-    core_->notifier().post([self = shared_from_this()] { self->stop_.request_stop(); });
+    core_->signals().post([self = shared_from_this()] { self->stop_.request_stop(); });
   }
   if (on_lost_) core_->notifier().post([self = shared_from_this(), event] { self->on_lost_(event); });
   reporter.tell(&Observer::on_lost, [&] { return event; });
@@ -81,7 +81,7 @@ void HeldLock::apply(HoldFsm::Change change, const std::string& cause) {
     left = fsm_.valid_for(base::Clock::now());
   }
   if (change == HoldFsm::Change::lost) {
-    announce_loss(reason, StopIn::notifier);
+    announce_loss(reason, StopIn::signal_thread);
     return;
   }
   Reporter::add(core_->reporter().count.suspect);
@@ -96,7 +96,7 @@ HoldFsm::Todo HeldLock::on_time(TimePoint now, Duration early) {
     todo = fsm_.on_time(now, early);
     reason = fsm_.reason();
   }
-  if (todo == HoldFsm::Todo::lost) announce_loss(reason, StopIn::notifier);
+  if (todo == HoldFsm::Todo::lost) announce_loss(reason, StopIn::signal_thread);
   return todo;
 }
 

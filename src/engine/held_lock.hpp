@@ -21,7 +21,7 @@ namespace holdfast::engine {
 class Core;
 class Site;
 
-/// Thread-safe. The stop source is stopped outside the mutex, on the notifier's thread or in the thread that asked.
+/// Thread-safe. The stop source is stopped outside the mutex, on the signals' thread or in the thread that asked.
 class HeldLock : public std::enable_shared_from_this<HeldLock> {
  public:
   using LostCallback = std::function<void(const LostEvent&)>;
@@ -64,7 +64,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
 
  private:
   /// To be called without the mutex, after a change to `lost`.
-  enum class StopIn { this_thread, notifier };
+  enum class StopIn { this_thread, signal_thread };
   void announce_loss(LossReason reason, StopIn where);
   void apply(HoldFsm::Change change, const std::string& cause = {});
 

@@ -33,7 +33,7 @@ HoldFsm::Change HoldFsm::on_renewed(TimePoint sent_at, TimePoint now) {
   in_flight_ = false;
   if (ended()) return Change::none;
   if (now >= deadline_) return lose(why_expired());
-  if (sent_at > last_extension_) extend(sent_at);
+  if (sent_at >= last_extension_) extend(sent_at);
   state_ = HoldState::held;
   return Change::none;
 }

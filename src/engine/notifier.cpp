@@ -2,8 +2,6 @@
 
 namespace holdfast::engine {
 
-Notifier::Notifier() : thread_([this] { run(); }) {}
-
 Notifier::~Notifier() { stop(); }
 
 void Notifier::post(std::function<void()> task) {
@@ -11,6 +9,7 @@ void Notifier::post(std::function<void()> task) {
     const std::scoped_lock guard(mutex_);
     if (stopping_) return;
     tasks_.push_back(std::move(task));
+    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   }
   wake_.notify_one();
 }

@@ -1,4 +1,4 @@
-// The thread that runs everything that belongs to the user: observer calls, loss callbacks, stop callbacks.
+// A thread that runs what belongs to the user: observer calls and loss callbacks, or stop callbacks.
 #pragma once
 
 #include <condition_variable>
@@ -9,11 +9,11 @@
 
 namespace holdfast::engine {
 
-/// Runs tasks one after another on a thread of its own. Tasks must not throw past themselves; what escapes is
-/// swallowed.
+/// Runs tasks one after another on a thread of its own, which starts with the first of them. Tasks must not throw past
+/// themselves; what escapes is swallowed.
 class Notifier {
  public:
-  Notifier();
+  Notifier() = default;
   ~Notifier();
   Notifier(const Notifier&) = delete;
   Notifier& operator=(const Notifier&) = delete;
@@ -30,7 +30,7 @@ class Notifier {
   std::condition_variable wake_;
   std::deque<std::function<void()>> tasks_;  // guarded by mutex_
   bool stopping_ = false;                    // guarded by mutex_
-  std::thread thread_;
+  std::thread thread_;                       // guarded by mutex_ until stopping_ is set
 };
 
 }  // namespace holdfast::engine

@@ -32,7 +32,8 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
         owner_(std::move(owner)),
         fsm_(fsm),
         done_(std::move(done)),
-        timer_(core.context()) {}
+        timer_(core.context()),
+        pending_(core.pending().begin()) {}
 
   void carry_out(const ReleaseAction& action) {
     switch (action.kind) {
@@ -61,9 +62,8 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
     const ReleaseReply reply = judge(site_->plan(), result);
     if (reply.kind == ReleaseReply::Kind::unknown || reply.kind == ReleaseReply::Kind::error) {
       Reporter::add(core_.reporter().count.unknown);
-      core_.reporter().tell(&Observer::on_unknown, [&] {
-        return UnknownEvent{site_->name(), owner_.text, "release", reply.cause};
-      });
+      core_.reporter().tell(&Observer::on_unknown,
+                            [&] { return UnknownEvent{site_->name(), owner_.text, "release", reply.cause}; });
     }
     carry_out(fsm_.on_reply(base::Clock::now(), reply));
   }
@@ -74,6 +74,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   ReleaseFsm fsm_;
   const Done done_;
   Core::Timer timer_;
+  const Pending::Token pending_;
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace holdfast::engine {
 class Core;
 
 /// Starts at once (the first send is queued before this returns, so a later acquire of the same client goes behind it).
-/// `done` is called once, on the connection's thread, unless the client is closed before.
+/// `done` is called once, on the connection's thread.
 void start_release(Core& core, const std::shared_ptr<Site>& site, const wire::Owner& owner, ReleaseFsm fsm,
                    std::function<void(ReleaseOutcome, const std::string& cause)> done);
 

@@ -1,5 +1,7 @@
 #include "engine/watchdog.hpp"
 
+#include <algorithm>
+
 #include <boost/asio/post.hpp>
 
 #include <holdfast/error.hpp>
@@ -112,13 +114,12 @@ void Watchdog::renew(Holds batch, TimePoint now) {
     late = std::max(late, hold->lateness(now));
   }
   Reporter::add(reporter_.count.renewal_batches);
-  reporter_.tell(&Observer::on_renewed, [&] { return RenewedEvent{batch.size(), late}; });
   redis::Request request{{wire::renew(renewals)}, renewal_timeout(shortest, settings_.command_timeout), {}};
   lane_.submit(std::move(request),
-               [this, batch = std::move(batch)](const redis::Result& result) { on_reply(batch, result); });
+               [this, batch = std::move(batch), late](const redis::Result& result) { on_reply(batch, result, late); });
 }
 
-void Watchdog::on_reply(const Holds& batch, const redis::Result& result) {
+void Watchdog::on_reply(const Holds& batch, const redis::Result& result, Duration late) {
   const TimePoint now = Clock::now();
   std::vector<bool> extended;
   std::string cause = result.cause;
@@ -135,11 +136,13 @@ void Watchdog::on_reply(const Holds& batch, const redis::Result& result) {
     }
   }
   if (extended.empty()) Reporter::add(reporter_.count.renewal_failures);
+  const auto renewed = static_cast<std::size_t>(std::count(extended.begin(), extended.end(), true));
+  Reporter::add(reporter_.count.renewals, renewed);
+  if (renewed > 0) reporter_.tell(&Observer::on_renewed, [&] { return RenewedEvent{renewed, late}; });
   for (std::size_t i = 0; i < batch.size(); ++i) {
     if (extended.empty()) {
       batch[i]->on_unanswered(now, cause);
     } else if (extended[i]) {
-      Reporter::add(reporter_.count.renewals);
       batch[i]->on_renewed(result.sent_at, now);
     } else {
       batch[i]->on_gone();

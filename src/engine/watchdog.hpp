@@ -45,7 +45,7 @@ class Watchdog {
   void on_timer();
   void look(const Holds& holds, bool early);
   void renew(Holds batch, TimePoint now);
-  void on_reply(const Holds& batch, const redis::Result& result);
+  void on_reply(const Holds& batch, const redis::Result& result, Duration late);
   /// Puts holds that are still armed at their new places.
   void reschedule(const Holds& holds);
 

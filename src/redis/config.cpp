@@ -20,7 +20,7 @@ constexpr milliseconds kLongest = std::chrono::hours(24 * 365 * 10);
 
 struct DurationSetting {
   std::string_view name;
-  milliseconds Config::*member;
+  milliseconds Config::* member;
   milliseconds shortest;
   enum class Source { url_and_code, code } source = Source::url_and_code;
 };
@@ -39,13 +39,13 @@ constexpr DurationSetting kDurations[] = {
 
 struct TextSetting {
   std::string_view name;
-  std::string Config::*member;
+  std::string Config::* member;
 };
 constexpr TextSetting kTexts[] = {{"client_name", &Config::client_name}, {"name_prefix", &Config::name_prefix}};
 
 struct TlsFileSetting {
   std::string_view name;
-  std::string TlsConfig::*member;
+  std::string TlsConfig::* member;
 };
 constexpr TlsFileSetting kTlsFiles[] = {
     {"ca_file", &TlsConfig::ca_file}, {"cert_file", &TlsConfig::certificate_file}, {"key_file", &TlsConfig::key_file}};

@@ -1,7 +1,5 @@
 #include "redis/lane.hpp"
 
-#include <list>
-#include <map>
 #include <random>
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -14,9 +12,11 @@
 #include <holdfast/error.hpp>
 
 #include "redis/backoff.hpp"
+#include "redis/boost_settings.hpp"
 #include "redis/errors.hpp"
 #include "redis/login.hpp"
-#include "redis/reply_builder.hpp"
+#include "redis/op.hpp"
+#include "redis/push_sink.hpp"
 #include "redis/tls.hpp"
 
 namespace holdfast::redis {
@@ -32,91 +32,6 @@ using Event = boost::redis::any_adapter::parse_event;
 
 /// How long a refused SUBSCRIBE is believed before it is tried again.
 constexpr std::chrono::seconds kDenialLasts{5};
-
-struct Op {
-  Request request;
-  Lane::Handler handler;
-  boost::redis::request bytes;
-  ReplyBuilder builder;
-  asio::cancellation_signal cancel;
-  TimePoint sent_at{};
-  std::multimap<TimePoint, std::shared_ptr<Op>>::iterator deadline;
-  std::list<std::shared_ptr<Op>>::iterator waiting;  // valid while at the gate
-  bool at_gate = false;
-  bool timed_out = false;
-  bool full_text = false;    // the server does not know the script's hash
-  bool subscribing = false;  // SUBSCRIBE goes first
-  bool must_pong = false;    // UNSUBSCRIBE goes before a PING
-  std::string refused;       // why it was not confirmed
-};
-
-/// Collects the nodes of a push message and hands on whole ones: (kind, channel).
-class PushSink {
- public:
-  explicit PushSink(std::function<void(const base::Reply&)> deliver) : deliver_(std::move(deliver)) {}
-  void on_init() {}
-  void on_node(const Node& node, ErrorCode&) { builder_.add(node); }
-  void on_done() {
-    builder_.finish();
-    const std::vector<base::Reply> replies = std::move(builder_.replies);
-    builder_.replies.clear();
-    for (const base::Reply& reply : replies) deliver_(reply);
-  }
-
- private:
-  std::function<void(const base::Reply&)> deliver_;
-  ReplyBuilder builder_;
-};
-
-struct PushSinkRef {
-  PushSink* sink;
-  void on_init() const { sink->on_init(); }
-  void on_node(const Node& node, ErrorCode& error) const { sink->on_node(node, error); }
-  void on_done() const { sink->on_done(); }
-};
-PushSinkRef boost_redis_adapt(PushSink& sink) { return {&sink}; }
-
-void push(boost::redis::request& bytes, const std::vector<std::string_view>& args) {
-  if (args.size() == 1) {
-    bytes.push(args.front());
-  } else {
-    bytes.push_range(args.front(), args.begin() + 1, args.end());
-  }
-}
-
-void push(boost::redis::request& bytes, const base::Command& command, bool full_text) {
-  std::vector<std::string_view> args;
-  args.reserve(command.args.size() + 2);
-  if (command.script != nullptr) {
-    args.emplace_back(full_text ? "EVAL" : "EVALSHA");
-    args.emplace_back(full_text ? command.script->text : command.script->sha1);
-  }
-  for (const std::string& arg : command.args) args.emplace_back(arg);
-  push(bytes, args);
-}
-
-boost::redis::request::config request_config() {
-  boost::redis::request::config config;
-  config.cancel_on_connection_lost = true;
-  config.cancel_if_not_connected = true;
-  config.cancel_if_unresponded = true;
-  return config;
-}
-
-boost::redis::config connection_config(const Config& config) {
-  boost::redis::config to;
-  to.use_ssl = config.tls.enabled && config.unix_socket.empty();
-  to.addr = {config.host, std::to_string(config.port)};
-  to.unix_socket = config.unix_socket;
-  to.resolve_timeout = to.connect_timeout = config.connect_timeout;
-  to.ssl_handshake_timeout = config.connect_timeout * 3 / 4;  // before the limit on all of it, so that it is named
-  to.health_check_interval =
-      std::clamp<Clock::duration>(config.lease / 10, std::chrono::seconds(1), std::chrono::seconds(10));
-  to.reconnect_wait_interval = {};  // reconnecting, with back-off and jitter, is done here
-  to.use_setup = true;              // and so is the login, whose replies matter
-  to.setup.clear();
-  return to;
-}
 
 }  // namespace
 
@@ -154,6 +69,10 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
   std::minstd_rand random;
   State state = State::down;
   bool ever_connected = false;
+  bool login_pointless = false;  // the login was refused for good
+  bool failing = false;          // `down_error` and `down_cause` are set already
+  bool hopeless = false;         // the latest connection was refused, or there has never been one
+  TimePoint last_attempt{};
   bool idle_armed = false;
   bool unsubscribe_refused = false;
   bool op_timer_armed = false;
@@ -173,7 +92,7 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
     tls_refusal->clear();
     login = std::make_shared<Op>();
     login->bytes = boost::redis::request({true, false, true, true});
-    for (const base::Command& command : login_commands(config, client)) push(login->bytes, command, false);
+    for (const base::Command& command : login_commands(config, client)) append(login->bytes, command, false);
     connection.async_exec(login->bytes, adapter(login),
                           asio::bind_cancellation_slot(login->cancel.slot(), [self = shared_from_this(), op = login](
                                                                                  ErrorCode error, std::size_t) {
@@ -208,9 +127,6 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
     }
   }
 
-  bool login_pointless = false;
-  bool failing = false;  // `down_error` and `down_cause` are set already
-
   void fail_connection(std::error_code error, std::string cause) {
     if (failing) return;
     failing = true;
@@ -243,9 +159,15 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
     login_pointless = false;
     if (pointless) fail_gate(true);
 
-    connect_timer.expires_after(backoff.next(random_share()));
-    connect_timer.async_wait([self = shared_from_this()](ErrorCode wait_error) {
-      if (!wait_error) self->connect();
+    hopeless = pointless;
+    last_attempt = Clock::now();
+    connect_at(last_attempt + backoff.next(random_share()));
+  }
+
+  void connect_at(TimePoint time) {
+    connect_timer.expires_at(time);
+    connect_timer.async_wait([self = shared_from_this()](ErrorCode error) {
+      if (!error && self->state == State::down) self->connect();
     });
   }
 
@@ -308,8 +230,8 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
     op->bytes = boost::redis::request(request_config());
     std::vector<std::string_view> args{"UNSUBSCRIBE"};
     args.insert(args.end(), idle.begin(), idle.end());
-    push(op->bytes, args);
-    push(op->bytes, op->request.commands.front(), false);
+    append(op->bytes, args);
+    append(op->bytes, op->request.commands.front(), false);
     execute(op);
     arm_op_timer();
   }
@@ -329,6 +251,8 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
     }
     op->at_gate = true;
     op->waiting = gate.insert(gate.end(), op);
+    // Whoever asks while there is little hope gets an answer from a fresh attempt, not from the end of a long pause.
+    if (state == State::down && hopeless) connect_at(std::max(Clock::now(), last_attempt + config.reconnect_min));
   }
 
   void leave_gate(Op& op) {
@@ -349,10 +273,10 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
         return;
       }
       op->subscribing = true;
-      push(op->bytes, {"SUBSCRIBE", channel});
+      append(op->bytes, {"SUBSCRIBE", channel});
     }
     for (const base::Command& command : op->request.commands) {
-      push(op->bytes, command, op->full_text);
+      append(op->bytes, command, op->full_text);
       events.command();
     }
     op->sent_at = Clock::now();
@@ -360,11 +284,9 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
   }
 
   void execute(const std::shared_ptr<Op>& op) {
-    connection.async_exec(
-        op->bytes, adapter(op),
-        asio::bind_cancellation_slot(op->cancel.slot(), [self = shared_from_this(), op](ErrorCode error, std::size_t) {
-          self->on_done(op, error);
-        }));
+    connection.async_exec(op->bytes, adapter(op), [self = shared_from_this(), op](ErrorCode error, std::size_t) {
+      if (!op->finished) self->on_done(op, error);
+    });
   }
 
   /// A refused SUBSCRIBE or UNSUBSCRIBE is answered by a plain error, which would be taken for the reply of the command
@@ -376,7 +298,8 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
       if (event == Event::done) op->builder.finish();
       if (event != Event::node) return;
       if (op->subscribing && !channels.subscribed(op->request.subscribe)) {
-        op->refused = node.value;
+        op->refused = "SUBSCRIBE " + op->request.subscribe + ": " + std::string(node.value);
+        channels.deny(op->request.subscribe, op->refused, Clock::now() + kDenialLasts);
         error = boost::redis::error::invalid_data_type;
         return;
       }
@@ -407,44 +330,29 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
       return;
     }
     if (error == boost::redis::error::not_connected) {
-      finish(op, failure(Delivery::not_sent, Errc::unreachable, down_cause, false));
+      finish(op, failure(Delivery::not_sent, Errc::unreachable, down_cause));
       return;
     }
     if (!op->refused.empty()) {
-      const std::string cause = "SUBSCRIBE " + op->request.subscribe + ": " + op->refused;
-      channels.deny(op->request.subscribe, cause, Clock::now() + kDenialLasts);
-      finish(op, failure(Delivery::unknown, Errc::denied, cause, false));
+      finish(op, failure(Delivery::unknown, Errc::denied, op->refused));
       return;
     }
-    const std::string cause = op->timed_out ? "no reply within " + milliseconds(op->request.timeout) + " ms"
-                                            : "the connection was lost before the reply came";
-    finish(op, failure(Delivery::unknown, Errc::unknown_outcome, cause, false));
-  }
-
-  static std::string milliseconds(base::Duration duration) {
-    return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
-  }
-
-  static Result failure(Delivery delivery, std::error_code error, std::string cause, bool pointless) {
-    Result result;
-    result.delivery = delivery;
-    result.error = error;
-    result.cause = std::move(cause);
-    result.pointless = pointless;
-    return result;
+    finish(op, failure(Delivery::unknown, Errc::unknown_outcome, "the connection was lost before the reply came"));
   }
 
   void finish(const std::shared_ptr<Op>& op, Result result) {
     leave_gate(*op);
     deadlines.erase(op->deadline);
+    op->finished = true;
     result.sent_at = op->sent_at;
-    op->handler(std::move(result));
+    const Handler handler = std::move(op->handler);  // and with it what it holds, however long the bytes stay
+    handler(std::move(result));
   }
 
   /// One timer for all time limits. It may fire early, for a command that was answered meanwhile, and is then set anew:
   /// cheaper than moving it with every command.
   void arm_op_timer() {
-    if (deadlines.empty() || deadlines.begin()->first == TimePoint::max()) return;
+    if (deadlines.empty()) return;
     const TimePoint next = deadlines.begin()->first;
     if (op_timer_armed && op_timer.expiry() <= next) return;
     op_timer_armed = true;
@@ -461,15 +369,10 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
     std::vector<std::shared_ptr<Op>> late;
     for (auto it = deadlines.begin(); it != deadlines.end() && it->first <= now; ++it) late.push_back(it->second);
     for (const std::shared_ptr<Op>& op : late) {
-      if (op->at_gate) {
-        finish(op, failure(Delivery::not_sent, down_error, down_cause, false));
-      } else if (!op->timed_out) {
-        // Stays in `deadlines` until its handler has run; moved out of the way so that the timer can go on.
-        op->timed_out = true;
-        deadlines.erase(op->deadline);
-        op->deadline = deadlines.emplace(TimePoint::max(), op);
-        op->cancel.emit(asio::cancellation_type::terminal);
-      }
+      // What was sent stays with the connection, whose replies must go on finding their commands; only nobody waits.
+      finish(op, op->at_gate ? failure(Delivery::not_sent, down_error, down_cause)
+                             : failure(Delivery::unknown, Errc::unknown_outcome,
+                                       "no reply within " + milliseconds(op->request.timeout) + " ms"));
     }
     arm_op_timer();
   }

@@ -62,7 +62,7 @@ class Descriptor {
 };
 
 Files place() {
-  struct stat status {};
+  struct stat status{};
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   const bool usable = runtime && *runtime == '/' && stat(runtime, &status) == 0 && S_ISDIR(status.st_mode);
   const std::string folder = usable ? std::string(runtime) + "/holdfast" : "/tmp/holdfast-" + std::to_string(geteuid());
@@ -76,7 +76,7 @@ void make_private_folder(const Files& files) {
   }
   // Looked at through a descriptor, and not through a symbolic link: what is checked is what is there.
   const Descriptor folder(open(files.folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  struct stat status {};
+  struct stat status{};
   if (!folder.ok() || fstat(folder.get(), &status) != 0) {
     const int error = errno;
     const bool no_folder = error == ENOTDIR || error == ELOOP;
@@ -165,7 +165,7 @@ std::optional<std::string> find_program(std::initializer_list<std::string_view> 
     for (std::size_t begin = 0, end = 0; begin <= path.size(); begin = end + 1) {
       end = std::min(path.find(':', begin), path.size());
       const std::string file = std::string(path.substr(begin, end - begin)).append("/").append(name);
-      struct stat status {};
+      struct stat status{};
       if (file.front() == '/' && end > begin && stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
           access(file.c_str(), X_OK) == 0) {
         return file;

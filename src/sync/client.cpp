@@ -60,18 +60,24 @@ std::vector<LockInfo> Client::list(std::string_view pattern) {
     cursor = page.front().elements[0].text;
     const std::vector<base::Reply>& keys = page.front().elements[1].elements;
     if (keys.empty()) continue;
+    // A lock has exactly one field: other people's hashes, which may be large, are not read.
     std::vector<base::Command> questions;
-    for (const base::Reply& key : keys) {
-      questions.push_back(wire::holder(key.text));
-      questions.push_back(wire::remaining(key.text));
-    }
-    const std::vector<base::Reply> answers = core_->ask(std::move(questions), {}, engine::Core::Errors::keep);
+    for (const base::Reply& key : keys) questions.push_back(wire::count_fields(key.text));
+    const std::vector<base::Reply> sizes = core_->ask(std::move(questions), {}, engine::Core::Errors::keep);
+    std::vector<std::string> names;
+    questions.clear();
     for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (sizes[i].integer != 1) continue;
+      names.push_back(keys[i].text);
+      questions.push_back(wire::holder(names.back()));
+      questions.push_back(wire::remaining(names.back()));
+    }
+    if (names.empty()) continue;
+    const std::vector<base::Reply> answers = core_->ask(std::move(questions), {}, engine::Core::Errors::keep);
+    for (std::size_t i = 0; i < names.size(); ++i) {
       const wire::Held held = wire::decode_holder(answers[2 * i]);
       if (!wire::looks_like_owner(held.owner)) continue;
-      LockInfo info{keys[i].text.substr(prefix.size()), held.owner, std::nullopt, held.count};
-      if (answers[2 * i + 1].integer >= 0) info.remaining = std::chrono::milliseconds(answers[2 * i + 1].integer);
-      found.push_back(std::move(info));
+      found.push_back({names[i].substr(prefix.size()), held.owner, wire::time_left(answers[2 * i + 1]), held.count});
     }
   } while (cursor != "0");
   return found;

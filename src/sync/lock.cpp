@@ -19,11 +19,6 @@ bool not_granted(std::error_code error) {
   return error == Errc::busy || error == Errc::timed_out || error == Errc::cancelled;
 }
 
-std::optional<std::chrono::milliseconds> time_left(const base::Reply& pttl) {
-  if (pttl.integer < 0) return std::nullopt;
-  return std::chrono::milliseconds(pttl.integer);
-}
-
 /// The calling thread's hold. In a forked child there is none, and the site's mutex must not be touched.
 engine::Site::ThreadHold own_hold(const engine::Core& core, const engine::Site& site) {
   return core.in_child() ? engine::Site::ThreadHold{} : site.find(base::this_thread_number());
@@ -141,14 +136,14 @@ bool Lock::is_held_by(const std::string& owner) const {
 }
 
 std::optional<std::chrono::milliseconds> Lock::remaining() const {
-  return time_left(core_->ask({wire::remaining(site_->names().key)}, name()).front());
+  return wire::time_left(core_->ask({wire::remaining(site_->names().key)}, name()).front());
 }
 
 LockInfo Lock::info() const {
   const std::string& key = site_->names().key;
   const std::vector<base::Reply> replies = core_->ask({wire::holder(key), wire::remaining(key)}, name());
   const wire::Held held = wire::decode_holder(replies[0]);
-  return {name(), held.owner, held.owner.empty() ? std::nullopt : time_left(replies[1]), held.count};
+  return {name(), held.owner, held.owner.empty() ? std::nullopt : wire::time_left(replies[1]), held.count};
 }
 
 bool Lock::force_release() { return core_->ask({wire::force_release(site_->names())}, name()).front().integer == 1; }

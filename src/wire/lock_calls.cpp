@@ -61,6 +61,10 @@ Held decode_holder(const base::Reply& reply) {
 }
 
 base::Command remaining(std::string_view key) { return {{"PTTL", std::string(key)}}; }
+std::optional<std::chrono::milliseconds> time_left(const base::Reply& pttl) {
+  if (!pttl.is_integer() || pttl.integer < 0) return std::nullopt;
+  return std::chrono::milliseconds(pttl.integer);
+}
 base::Command count_fields(std::string_view key) { return {{"HLEN", std::string(key)}}; }
 base::Command has_owner(std::string_view key, std::string_view owner) {
   return {{"HEXISTS", std::string(key), std::string(owner)}};

@@ -57,7 +57,9 @@ std::vector<bool> decode_renew(const base::Reply& reply, std::size_t asked);
 
 base::Command holder(std::string_view key);  ///< HGETALL
 Held decode_holder(const base::Reply& reply);
-base::Command remaining(std::string_view key);                          ///< PTTL
+base::Command remaining(std::string_view key);  ///< PTTL
+/// Empty: the key is absent or has no expiry.
+std::optional<std::chrono::milliseconds> time_left(const base::Reply& pttl);
 base::Command count_fields(std::string_view key);                       ///< HLEN: WRONGTYPE shows, unlike with EXISTS
 base::Command has_owner(std::string_view key, std::string_view owner);  ///< HEXISTS
 base::Command scan(std::string_view cursor, std::string_view pattern, std::size_t count);
