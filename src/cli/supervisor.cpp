@@ -41,8 +41,7 @@ void Supervisor::run() {
   if (terminal_.is_all_ours()) terminal_.lend(child_.pid());
   obey_policy();
   while (!ended_) {
-    wait_readable(std::array{signals_.fd(), wake_.get(), timer_.get()});
-    wake_.take();
+    wait_for_news();
     // Before the signals: a tool that was stopped for too long must not first pass SIGCONT on.
     obey_policy();
     obey_signals();
@@ -56,14 +55,20 @@ void Supervisor::run() {
   clear_group();
 }
 
+void Supervisor::wait_for_news() {
+  std::optional<base::TimePoint> next = next_look_;
+  if (wants_terminal_) next = std::min(next.value_or(base::TimePoint::max()), base::Clock::now() + kTerminalLook);
+  timer_.arm(next);
+  wait_readable(std::array{signals_.fd(), wake_.get(), timer_.get()});
+  wake_.take();
+}
+
 void Supervisor::obey_policy() {
   const milliseconds valid_for = hold_.valid_for();
   const bool lost = hold_.lost().stop_requested();
   lost_ = lost_ || lost;
   const LostDecision decision = policy_.look(base::Clock::now(), valid_for, lost);
-  std::optional<base::TimePoint> next = decision.look_again;
-  if (wants_terminal_) next = std::min(next.value_or(base::TimePoint::max()), base::Clock::now() + kTerminalLook);
-  timer_.arm(next);
+  next_look_ = decision.look_again;
   guard_.must_end_by(policy_.must_end_by());
   if (decision.action != LostAction::none) act(decision.action, valid_for);
 }

@@ -41,6 +41,7 @@ class Supervisor {
   bool reached_max_hold() const { return reached_max_hold_; }
 
  private:
+  void wait_for_news();
   void obey_policy();
   void act(LostAction action, std::chrono::milliseconds valid_for);
   void obey_signals();
@@ -62,6 +63,7 @@ class Supervisor {
   const base::TimePoint start_ = base::Clock::now();
   Terminal terminal_;
   Timer timer_;
+  std::optional<base::TimePoint> next_look_;
   bool ended_ = false;
   bool lost_ = false;
   bool reached_max_hold_ = false;

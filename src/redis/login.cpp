@@ -1,10 +1,13 @@
 #include "redis/login.hpp"
 
+#include <cstdlib>
+#include <string_view>
+
 #include "redis/errors.hpp"
 
 namespace holdfast::redis {
 
-std::vector<base::Command> login_commands(const Config& config, std::int64_t earlier_client) {
+std::vector<base::Command> login_commands(const Config& config) {
   base::Command hello{{"HELLO", "3"}};
   if (!config.password.empty() || !config.username.empty()) {
     const std::string& user = config.username.empty() ? "default" : config.username;
@@ -13,14 +16,12 @@ std::vector<base::Command> login_commands(const Config& config, std::int64_t ear
   if (!config.client_name.empty()) hello.args.insert(hello.args.end(), {"SETNAME", config.client_name});
   std::vector<base::Command> commands{std::move(hello)};
   if (config.database != 0) commands.push_back({{"SELECT", std::to_string(config.database)}});
-  if (earlier_client != 0) commands.push_back({{"CLIENT", "KILL", "ID", std::to_string(earlier_client)}});
   return commands;
 }
 
 LoginOutcome judge_login(const Config& config, const std::vector<base::Reply>& replies) {
   LoginOutcome outcome;
   const std::size_t required = config.database != 0 ? 2 : 1;
-  // A CLIENT KILL that is not permitted is not a failure: what it guards against is bounded by the lease.
   for (std::size_t i = 0; i < required && i < replies.size(); ++i) {
     if (!replies[i].is_error()) continue;
     const std::string& text = replies[i].text;
@@ -43,6 +44,21 @@ LoginOutcome judge_login(const Config& config, const std::vector<base::Reply>& r
     if (facts[i].text == "id") outcome.client = facts[i + 1].integer;
   }
   return outcome;
+}
+
+base::Command find_client(std::int64_t id) { return {{"CLIENT", "LIST", "ID", std::to_string(id)}}; }
+
+base::Command kill_client(std::int64_t id) { return {{"CLIENT", "KILL", "ID", std::to_string(id)}}; }
+
+bool is_client(const base::Reply& reply, const Config& config, std::chrono::seconds age) {
+  if (!reply.is_text()) return false;
+  const std::string line = " " + reply.text;
+  if (line.find(" name=" + config.client_name + " ") == std::string::npos) return false;
+  constexpr std::string_view kAge = " age=";
+  const std::size_t found = line.find(kAge);
+  if (found == std::string::npos) return false;
+  const std::chrono::seconds seen(std::strtoll(line.c_str() + found + kAge.size(), nullptr, 10));
+  return seen + std::chrono::seconds(2) >= age;
 }
 
 }  // namespace holdfast::redis

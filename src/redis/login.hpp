@@ -1,6 +1,7 @@
 // What a lane says first on a new connection, and what it makes of the answer.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <system_error>
@@ -12,9 +13,8 @@
 
 namespace holdfast::redis {
 
-/// HELLO 3 with credentials and name, SELECT if a database is chosen, and CLIENT KILL of the lane's earlier connection
-/// (0: there was none).
-std::vector<base::Command> login_commands(const Config& config, std::int64_t earlier_client);
+/// HELLO 3 with credentials and name, and SELECT if a database is chosen.
+std::vector<base::Command> login_commands(const Config& config);
 
 struct LoginOutcome {
   std::error_code error;  ///< Set: the login failed.
@@ -23,5 +23,12 @@ struct LoginOutcome {
   std::int64_t client = 0;  ///< This connection's client id.
 };
 LoginOutcome judge_login(const Config& config, const std::vector<base::Reply>& replies);
+
+/// CLIENT LIST ID and CLIENT KILL ID: for the lane's earlier connection, whose bytes may still be under way.
+base::Command find_client(std::int64_t id);
+base::Command kill_client(std::int64_t id);
+/// True if the reply to find_client shows a client of our name that is at least `age` old, less two seconds. False as
+/// well if the server does not tell (no permission, before Redis 6.2).
+bool is_client(const base::Reply& reply, const Config& config, std::chrono::seconds age);
 
 }  // namespace holdfast::redis

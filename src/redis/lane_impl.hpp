@@ -1,0 +1,98 @@
+// The inside of a lane. Connection and login are in lane_connection.cpp, commands and time limits in lane_commands.cpp.
+#pragma once
+
+#include <list>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/redis/connection.hpp>
+
+#include <holdfast/error.hpp>
+
+#include "redis/backoff.hpp"
+#include "redis/lane.hpp"
+#include "redis/login.hpp"
+#include "redis/op.hpp"
+#include "redis/push_sink.hpp"
+#include "redis/tls.hpp"
+
+namespace holdfast::redis {
+
+/// Everything runs on the io_context's thread. down -> connecting -> ready -> down ..., and closed from any of them.
+struct Lane::Impl : std::enable_shared_from_this<Impl> {
+  enum class State { down, connecting, ready, closed };
+  using ErrorCode = boost::system::error_code;
+  using Timer = boost::asio::basic_waitable_timer<base::Clock>;
+  using OpPtr = std::shared_ptr<Op>;
+  using Replies = std::vector<base::Reply>;
+
+  Impl(boost::asio::io_context& context, const Config& user_config, Channels& hub, LaneEvents lane_events);
+
+  // --- connection: lane_connection.cpp ---
+  void connect();
+  void connect_at(base::TimePoint time);
+  /// Sends commands ahead of everything else; only while the gate is closed.
+  void login_step(const std::vector<base::Command>& commands, void (Impl::*then)(const Replies&));
+  void on_hello(const Replies& replies);
+  void on_earlier_client(const Replies& replies);
+  void open_gate(const Replies& replies);
+  void fail_connection(std::error_code error, std::string cause);
+  void on_disconnected(ErrorCode error);
+  void receive();
+  void on_push(const base::Reply& message);
+  void arm_idle_sweep();
+  void give_back_idle();
+  void close();
+
+  // --- commands: lane_commands.cpp ---
+  void accept(const OpPtr& op);
+  void leave_gate(Op& op);
+  void fail_gate(bool pointless);
+  void send(const OpPtr& op);
+  void execute(const OpPtr& op);
+  boost::redis::any_adapter adapter(const OpPtr& op);
+  void on_done(const OpPtr& op, ErrorCode error);
+  void finish(const OpPtr& op, Result result);
+  void arm_op_timer();
+  void on_op_timer();
+
+  // Constant after construction.
+  const Config config;
+  Channels& channels;
+  const LaneEvents events;
+  const boost::redis::config run_config;
+  const TlsRefusal tls_refusal = std::make_shared<std::string>();
+  const boost::asio::io_context::executor_type executor;
+
+  boost::redis::connection connection;
+  Timer op_timer, connect_timer, idle_timer;
+  Backoff backoff;
+  std::minstd_rand random;
+
+  State state = State::down;
+  bool ever_connected = false;
+  bool login_pointless = false;  // the login was refused for good
+  bool failing = false;          // `down_error` and `down_cause` are set already
+  bool hopeless = false;         // the latest connection was refused, or there has never been one
+  base::TimePoint last_attempt{};
+  std::error_code down_error = Errc::unreachable;
+  std::string down_cause = "not connected yet";
+
+  OpPtr login;                     // the step of the login under way
+  std::int64_t client = 0;         // the latest connection's client id, also after its end
+  base::TimePoint client_since{};  // when it was logged in
+  std::int64_t next_client = 0;    // the id of the connection that is being logged in
+  bool idle_armed = false;
+  bool unsubscribe_refused = false;
+
+  std::list<OpPtr> gate;                            // waiting for a login
+  std::multimap<base::TimePoint, OpPtr> deadlines;  // all that are not finished, by their time limits
+  bool op_timer_armed = false;
+  PushSink push_sink{[this](const base::Reply& message) { on_push(message); }};
+};
+
+}  // namespace holdfast::redis
