@@ -27,5 +27,6 @@ install(FILES "${CMAKE_CURRENT_BINARY_DIR}/holdfastConfig.cmake" "${CMAKE_CURREN
         DESTINATION "${holdfast_package_folder}")
 
 file(RELATIVE_PATH holdfast_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" holdfast_up "${holdfast_up}")
 configure_file(cmake/holdfast.pc.in holdfast.pc @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/holdfast.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

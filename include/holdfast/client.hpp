@@ -17,14 +17,17 @@ class Core;
 }
 
 /// The connection to one server, with the watchdog that renews its holds. Thread-safe, except construction, move and
-/// destruction. Owns two threads: one that talks to the server and one that runs callbacks. Make one per process and
-/// server. Destruction closes: holds are given back (or left, see Config::on_close) within `release_timeout`.
+/// destruction. Owns a thread that talks to the server, and
+/// from their first use one that runs callbacks and one that stops stop tokens. Make one per process and
+/// server. Destruction closes: holds are given back (or left, see Config::on_close) within `release_timeout`
+/// for all together; then it waits for its threads, so for callbacks that are under way.
 /// fork(): a child must make its own client. In a child, calls throw Error(forked) and destruction does nothing.
 class Client {
  public:
   /// From a URL (see Config::from_url) or a Config. Returns at once and connects in the background; a server that
   /// cannot be reached shows at the first call, or with ping(). Throws Error(invalid_argument) for a bad URL or
-  /// setting.
+  /// setting, Error(tls) if a certificate file cannot be read. With `local:` it blocks while the server starts, and
+  /// throws Error(unreachable) or Error(denied).
   explicit Client(std::string_view url);
   explicit Client(Config config);
   Client(Client&&) noexcept;
@@ -42,7 +45,9 @@ class Client {
   void ping();
 
   /// Locks on this server whose name matches a glob pattern, as SCAN sees them (never KEYS). Not a snapshot.
-  /// Cost: SCAN over the whole key space, and 2 commands per match. Throws Error.
+  /// Cost: SCAN over the whole key space, 500 keys a step; HLEN of every hash that matches, HGETALL and PTTL of those
+  /// with one field. A hash counts as a lock if its one field has an owner's form. The pattern goes behind
+  /// `name_prefix`. Throws Error.
   std::vector<LockInfo> list(std::string_view pattern = "*");
 
   Counters counters() const;
@@ -52,7 +57,7 @@ class Client {
   const std::string& node() const noexcept;
 
   /// Ends waits (`Errc::closed`), gives holds back as Config::on_close says, stops the threads. Idempotent, never
-  /// throws.
+  /// throws. Not from a callback.
   void close() noexcept;
 
  private:

@@ -46,16 +46,19 @@ struct Config {
   std::string name_prefix;  ///< Put before every lock name on the wire (Redisson: NameMapper).
 
   std::chrono::milliseconds connect_timeout{5000};  ///< One attempt to connect, TLS and login included.
-  std::chrono::milliseconds command_timeout{3000};  ///< One command, from the send to its reply.
-  std::chrono::milliseconds release_timeout{3000};  ///< How long a release, a destructor or close() may block at most.
+  std::chrono::milliseconds command_timeout{3000};  ///< One command, from the call to its reply; waiting for a
+                                                    ///< connection counts. A renewal: a sixth of its lease if shorter.
+  std::chrono::milliseconds release_timeout{3000};  ///< How long a release or a Hold's destructor may block at most.
   std::chrono::milliseconds reconnect_min{20};      ///< First pause before connecting again; doubles, with jitter, ...
   std::chrono::milliseconds reconnect_max{2000};    ///< ... up to this.
-  std::chrono::milliseconds patience{15000};        ///< How long a waiting acquire bears a server that does not answer.
+  std::chrono::milliseconds patience{15000};        ///< How long a waiting acquire bears a server that does not answer,
+                                                    ///< once a first connection has stood.
 
   std::chrono::milliseconds lease{30000};       ///< Length of a renewed lease (Redisson: lockWatchdogTimeout).
   std::size_t renewal_batch = 100;              ///< Holds per renewal command, 1 to 1000.
   std::chrono::milliseconds safety_poll{2000};  ///< Longest sleep of a waiter without asking; 50-100 % of it, jittered.
-  std::chrono::milliseconds subscription_linger{10000};  ///< How long a channel that nobody waits on stays subscribed.
+  std::chrono::milliseconds subscription_linger{10000};  ///< A channel that nobody waits on is given back after 1 to
+                                                         ///< 1.5 times this.
   OnClose on_close = OnClose::release;
   std::shared_ptr<Observer> observer;
 

@@ -11,18 +11,18 @@ namespace holdfast {
 /// Every failure that the library reports. `busy` and `timed_out` say that somebody else has the lock; all others say
 /// that the call could not be carried out. Compare with `ec == holdfast::Errc::lost`.
 enum class Errc {
-  busy = 1,               ///< Held by somebody else, and the call was not to wait.
-  timed_out,              ///< Held by somebody else until the limit on waiting was over.
-  cancelled,              ///< The caller's stop token stopped the wait. Nothing is left on the server.
-  lost,                   ///< The hold is gone: expired, taken by force, or no longer certain.
-  not_owner,              ///< Release by somebody who does not hold the lock (a programming error).
-  unreachable,            ///< No connection to the server; the command was not sent.
-  unknown_outcome,        ///< Sent, but the reply never came. A compensating release is on its way in the background.
-  denied,                 ///< The server refuses: password, user, or a permission (ACL) that is missing.
-  tls,                    ///< The TLS connection could not be trusted or set up.
-  wrong_type,             ///< A key of another type has the lock's name. It was left untouched.
-  read_only,              ///< The server is a read-only replica.
-  out_of_memory,          ///< The server is over its `maxmemory` and takes no writes.
+  busy = 1,         ///< Held by somebody else, and the call was not to wait.
+  timed_out,        ///< Held by somebody else until the limit on waiting was over.
+  cancelled,        ///< The caller's stop token stopped the wait. An attempt under way is undone in the background.
+  lost,             ///< The hold is gone: expired, taken by force, or no longer certain.
+  not_owner,        ///< Release by somebody who does not hold the lock (a programming error).
+  unreachable,      ///< No connection to the server; the command was not sent.
+  unknown_outcome,  ///< Sent, but the reply never came. After an acquire, a release of its owner follows.
+  denied,           ///< The server refuses: password, user, or a permission (ACL) that is missing.
+  tls,              ///< The TLS connection could not be trusted or set up.
+  wrong_type,       ///< A key of another type has the lock's name. It was left untouched.
+  read_only,        ///< The server is a read-only replica.
+  out_of_memory,    ///< The server is over its `maxmemory` and takes no writes.
   unsupported_by_server,  ///< A command that Holdfast needs is missing (EVAL switched off, Redis before 6, ...).
   server_error,           ///< Any other error reply.
   invalid_argument,       ///< A malformed URL, an empty name, a lease out of range, ...

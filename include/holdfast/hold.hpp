@@ -14,7 +14,8 @@ class HeldLock;
 
 /// What a release found out. Source: protocol section 6.1, transition 2.
 enum class ReleaseOutcome {
-  released,    ///< The server confirms: it was ours up to now, without a gap, and is free.
+  released,    ///< The server confirms: it was ours up to now, without a gap, and is free. Also for a hold that was
+               ///< given up as lost but that the server still had.
   still_held,  ///< One level of a re-entrant hold was given back; the thread still holds the lock.
   was_lost,    ///< It was not ours any more. Work done under it may have overlapped with somebody else's.
   unknown,     ///< No answer in time. The release goes on in the background; the lease bounds how long it can matter.
@@ -47,21 +48,26 @@ class [[nodiscard]] Hold {
   explicit operator bool() const noexcept { return held_ != nullptr; }
 
   /// How long the lock is certainly still ours: the lease counted from before it was last extended, less a margin of
-  /// 1 % + 2 ms; zero once lost. If this returns zero, `lost().stop_requested()` is already true. Costs no round trip.
+  /// 1 % + 2 ms; zero once lost, released, or in a forked child. Where it is zero because the hold was lost,
+  /// `lost().stop_requested()` is already true. Whole milliseconds, rounded down. Costs no round trip.
   std::chrono::milliseconds valid_for() const noexcept;
 
-  /// Stops at the latest when the local deadline passes, so before the server can give the lock to somebody else.
-  /// Callbacks registered on it run on the client's notifier thread, or in the thread that saw `valid_for()` reach
-  /// zero.
+  /// Stops when the local deadline passes, so before the server can give the lock to somebody else, or when the server
+  /// says that it is gone. Late only if another stop callback of this client blocks, or after the machine was suspended
+  /// (by up to a health check); `valid_for()` is never late, and stops it too. Example: 03_loss.cpp.
+  /// Callbacks registered on it run on a thread of the client's, or in the thread that saw `valid_for()` reach zero.
+  /// Without a state for an empty hold; does not stop in a forked child.
   std::stop_token lost() const noexcept;
 
+  /// As last seen by the watchdog or by `valid_for()`; does not look at the clock itself.
   HoldState state() const noexcept;
   /// The owner as on the wire, `<client uuid>:<number>`; empty for an empty hold.
   std::string owner() const;
   /// The lock's name as the caller gave it.
   std::string name() const;
 
-  /// Gives the lock back and says what was found. Idempotent: a second call returns the first outcome.
+  /// Gives the lock back and says what was found. Idempotent: a second call returns the first outcome;
+  /// an empty hold says `was_lost`, after Client::close() it is that release's outcome (`unknown` if not confirmed).
   /// Blocks at most `Config::release_timeout`, then returns `unknown` and goes on in the background until the lease's
   /// end. Ignores any stop token. Wire cost: 1 command. Never throws; in a forked child it returns `was_lost`.
   ReleaseOutcome release() noexcept;

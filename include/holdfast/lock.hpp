@@ -23,11 +23,13 @@ class Site;
 /// How to acquire. Use designated initialisers: `lock.try_acquire({.wait = 2s, .stop = token})`.
 struct AcquireOptions {
   /// Limit on waiting. Empty: `acquire` waits without limit, `try_acquire` asks once. Zero or less: ask once.
+  /// More than ten years: no limit.
   std::optional<std::chrono::milliseconds> wait{};
   Lease lease{};
-  /// A cap on a renewed hold: at this age it is lost (`LossReason::max_hold`) and is not renewed any more.
+  /// A cap on the hold's age, counted from before the send, above 0 and up to 10 years: then it is lost
+  /// (`LossReason::max_hold`) and not renewed any more. The key stays for the rest of its lease unless it is released.
   std::optional<std::chrono::milliseconds> max_hold{};
-  /// Stops the wait: the call ends at once and nothing is left on the server, now or later.
+  /// Stops the wait: the call ends at once; an attempt under way is undone in the background. Example: 04_cancel.cpp.
   std::stop_token stop{};
   /// Called once when the hold is lost, on the client's notifier thread (see Observer).
   std::function<void(const LostEvent&)> on_lost{};
@@ -57,8 +59,9 @@ struct LockInfo {
 class Lock {
  public:
   /// Waits for the lock. Throws Error: `timed_out` (only with `wait`), `cancelled`, `unreachable`, `unknown_outcome`,
-  /// `denied`, `wrong_type`, `read_only`, `out_of_memory`, `unsupported_by_server`, `invalid_argument`, `forked`,
-  /// `closed`. A server that does not answer is borne for `Config::patience`, through reconnects and restarts.
+  /// `tls`, `server_error`, `denied`, `wrong_type`, `read_only`, `out_of_memory`, `unsupported_by_server`,
+  /// `invalid_argument`, `forked`, `closed`. A server that does not answer is borne for `Config::patience`, through
+  /// reconnects and restarts.
   Hold acquire(const AcquireOptions& options = {});
 
   /// The same, but empty when somebody else has the lock (at once, or until `wait` is over) or when `stop` stopped it.
@@ -86,8 +89,8 @@ class Lock {
   /// found goes to the observer. `release()` does the same and tells.
   void unlock() noexcept;
 
-  /// `unlock` that tells the truth: `still_held` while levels remain, else as Hold::release.
-  /// Throws Error(not_owner) if the calling thread does not hold the lock.
+  /// `unlock` that tells the truth: `still_held` while levels remain (`was_lost` if it is lost by then), else as
+  /// Hold::release. Throws Error(not_owner) if the calling thread does not hold the lock.
   ReleaseOutcome release();
 
   /// The calling thread's loss signal; a token without a state if it does not hold the lock.
@@ -105,10 +108,11 @@ class Lock {
   bool is_held_by(const std::string& owner) const;
   /// Remaining time to live as the server says; empty if free or without expiry. 1 command. Throws Error.
   std::optional<std::chrono::milliseconds> remaining() const;
-  /// Who holds it, and for how long. 1 write. Throws Error.
+  /// Who holds it, and for how long. 2 commands in 1 write. Throws Error.
   LockInfo info() const;
   /// Takes the lock away from whoever holds it and wakes a waiter. True if it was held. 1 command. The holder learns of
-  /// it with its next renewal. A key of another type is left alone (`wrong_type`). Throws Error.
+  /// it with its next renewal (with a fixed lease: at its deadline or release). A key of another type is left alone
+  /// (`wrong_type`). Throws Error.
   bool force_release();
 
   /// The name as given to Client::lock.

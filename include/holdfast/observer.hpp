@@ -20,12 +20,13 @@ struct GrantedEvent {
   std::string name;
   std::string owner;                  ///< As on the wire: `<client uuid>:<number>`.
   std::chrono::nanoseconds waited{};  ///< From the call to the grant.
-  bool contended = false;             ///< Somebody else had it at first.
+  bool contended = false;             ///< Somebody else had it at first, perhaps in this client.
 };
 struct RenewedEvent {
-  std::size_t holds = 0;            ///< Holds extended by this batch.
+  std::size_t holds = 0;            ///< Holds that this batch extended.
   std::chrono::nanoseconds late{};  ///< How long after its planned time the batch's oldest renewal was sent.
 };
+/// Told once per trouble.
 struct SuspectEvent {
   std::string name, owner;
   std::string cause;                     ///< Why the renewal did not come through.
@@ -49,6 +50,7 @@ struct SafetyPollEvent {
   std::string name;
   bool granted = false;  ///< True: a wake-up message was missed, the poll found the lock free.
 };
+/// Told for each failed attempt to connect as well.
 struct ConnectionEvent {
   std::string node;
   bool connected = false;
@@ -58,8 +60,9 @@ struct ConnectionEvent {
 
 /// Receives events. Derive, override what you need, hand it to `Config::observer`.
 /// Threads: all calls of one client come from that client's notifier thread, one after another, never under a lock and
-/// never on the thread that talks to the server. A slow observer delays other events and loss callbacks, not renewals
-/// and not `Hold::valid_for()`. Exceptions that escape are swallowed. Do not destroy the client in a callback.
+/// never on the thread that talks to the server. A slow observer delays other events and `on_lost` callbacks, not
+/// renewals, not loss signals (Hold::lost()) and not `Hold::valid_for()`. Exceptions that escape are swallowed. Do not
+/// destroy the client in a callback.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -78,19 +81,21 @@ struct Counters {
   std::uint64_t granted = 0;      ///< Outermost acquisitions that succeeded.
   std::uint64_t contended = 0;    ///< Of those: had to wait for somebody else.
   std::uint64_t not_granted = 0;  ///< Busy, timed out or cancelled.
-  std::uint64_t failed = 0;       ///< Acquisitions that ended in an error.
+  std::uint64_t failed = 0;       ///< Acquisitions that ended in an error; not those on a closed or forked client.
   std::uint64_t released = 0;
   std::uint64_t renewals = 0;          ///< Holds extended (not commands).
   std::uint64_t renewal_batches = 0;   ///< Renewal commands sent.
   std::uint64_t renewal_failures = 0;  ///< Renewal commands without a usable reply.
   std::uint64_t suspect = 0;
   std::uint64_t lost = 0;
-  std::uint64_t unknown = 0;            ///< Sent commands of unknown outcome, each resolved afterwards.
-  std::uint64_t wakes = 0;              ///< Wake-up messages received.
-  std::uint64_t safety_polls = 0;       ///< Attempts made only because no message came for a while.
-  std::uint64_t safety_poll_wakes = 0;  ///< Of those: found the lock free, so a message was missed.
-  std::uint64_t connections = 0;        ///< Connections made, the first included.
-  std::uint64_t commands = 0;           ///< Commands sent to the server by this client.
+  std::uint64_t unknown =
+      0;  ///< Acquires and releases of unknown outcome, each resolved afterwards or ended by the lease.
+  std::uint64_t wakes = 0;         ///< Wake-up messages received.
+  std::uint64_t safety_polls = 0;  ///< Attempts made only because no message came for a while.
+  std::uint64_t safety_poll_wakes =
+      0;                          ///< Of those: found the lock free; a message was missed, or none was sent (FLUSHALL).
+  std::uint64_t connections = 0;  ///< Connections made, the first included.
+  std::uint64_t commands = 0;  ///< Transitions and queries sent; not logins, SUBSCRIBE, or the connection's own PINGs.
 };
 
 }  // namespace holdfast

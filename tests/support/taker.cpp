@@ -62,6 +62,8 @@ class Taker::Session {
  public:
   virtual ~Session() = default;
   virtual void submit(const std::string& line) = 0;
+  virtual ExitStatus finish() { return {}; }
+  virtual std::string errors() { return {}; }
   virtual Process& process() { throw std::logic_error("this taker has no process of its own"); }
 };
 
@@ -80,13 +82,18 @@ class Taker::Remote : public Session {
   Remote(std::shared_ptr<Pending::Inbox> inbox, std::string program, std::vector<std::string> args)
       : process_(std::move(program), std::move(args)), reader_([this, inbox = std::move(inbox)] { read(*inbox); }) {}
   ~Remote() override {
+    finish();
+    reader_.join();
+  }
+  ExitStatus finish() override {
     process_.signal(SIGCONT);
     process_.write_line("0 exit");
     process_.close_stdin();
     if (!process_.wait()) process_.signal(SIGKILL);
-    reader_.join();
+    return process_.wait().value_or(ExitStatus{.signal = SIGKILL});
   }
   void submit(const std::string& line) override { process_.write_line(line); }
+  std::string errors() override { return process_.errors(); }
   Process& process() override { return process_; }
 
  private:
@@ -147,6 +154,8 @@ std::uint64_t Taker::counter(const std::string& name) {
   throw std::invalid_argument("no such counter: " + name);
 }
 
+ExitStatus Taker::finish() { return session_->finish(); }
+std::string Taker::errors() const { return session_->errors(); }
 void Taker::signal(int number) { session_->process().signal(number); }
 pid_t Taker::pid() const { return session_->process().pid(); }
 

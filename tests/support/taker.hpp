@@ -69,6 +69,11 @@ class Taker {
   /// One of the client's counters, by its name in holdfast::Counters.
   std::uint64_t counter(const std::string& name);
 
+  /// Tells it to end and says how it did; the destructor does the same. A taker in this process always exits with 0.
+  ExitStatus finish();
+  /// What the process wrote to its error output: nothing, if all is well.
+  std::string errors() const;
+
   /// Only for a taker in a process of its own.
   void signal(int number);
   pid_t pid() const;

@@ -103,6 +103,7 @@ class History {
     }
     if (action.kind == Kind::attempt) return answer_attempt(action);
     view_ = random_view();
+    seen_taken_ = seen_taken_ || view_.held_here;
     const bool for_turn = action.kind == Kind::wait_turn;
     // Without an end, only a turn or a wake can end it.
     const bool called = action.until == TimePoint::max() || chance(40);
@@ -136,7 +137,7 @@ class History {
     if (reply.kind == Attempt::Kind::unknown) unresolved_ = true;
     if (reply.kind == Attempt::Kind::busy) {
       unresolved_ = false;
-      seen_busy_ = true;
+      seen_busy_ = seen_taken_ = true;
       trouble_since_.reset();
     } else if (reply.kind != Attempt::Kind::granted && reply.kind != Attempt::Kind::refused && !trouble_since_) {
       trouble_since_ = now_;
@@ -222,7 +223,7 @@ class History {
     if (action.error == Errc::busy) must(terms_.once, "only who asks once is told `busy`");
     if (action.error == Errc::timed_out) {
       must(terms_.wait && now_ >= limit(), "only the limit times out");
-      must(seen_busy_ || held_here() || !trouble_since_, "trouble alone is not called `timed_out`");
+      must(seen_taken_ || held_here() || !trouble_since_, "trouble alone is not called `timed_out`");
     }
   }
 
@@ -251,7 +252,8 @@ class History {
   std::string event_;
   bool stopped_ = false;
   bool unresolved_ = false;
-  bool seen_busy_ = false;
+  bool seen_busy_ = false;     // by the server
+  bool seen_taken_ = false;    // by the server, or because this client held it
   bool poll_is_next_ = false;  // the wait ends only because no message came for a while
   std::optional<TimePoint> trouble_since_;
 };

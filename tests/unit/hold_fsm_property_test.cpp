@@ -76,7 +76,7 @@ class History {
     } else if (what < 95) {
       event_ = "reconnect";
       fsm_.on_reconnect(now_);
-      reconnected_ = true;
+      ++reconnects_;
     } else if (what < 97) {
       event_ = "closed";
       note(fsm_.on_closed());
@@ -95,11 +95,10 @@ class History {
     if (todo == Todo::lost) note(Change::lost);
     if (todo == Todo::renew) {
       must(terms_.renewed, "a fixed lease is not renewed");
-      must(under_way_.empty() || reconnected_, "one renewal at a time");
+      must(under_way_.size() <= reconnects_, "one renewal at a time, and one for what a lost connection swallowed");
       must(now_ < deadline(), "no renewal after the deadline: it could take the lock back from somebody else");
       must(!early.count() || now_ + early >= due_before_, "no renewal earlier than the window says");
       under_way_.push_back(now_);
-      reconnected_ = false;
     }
     if (!fsm_.ended() && early == Duration{})
       must(fsm_.due() > now_, "having looked, there is time until the next look");
@@ -196,7 +195,7 @@ class History {
   std::vector<TimePoint> under_way_;  // renewals sent and not yet answered
   TimePoint due_before_{};
   HoldState state_before_ = HoldState::held;
-  bool reconnected_ = false;
+  std::size_t reconnects_ = 0;
   bool told_lost_ = false;
   bool released_ = false;
   bool ended_ = false;

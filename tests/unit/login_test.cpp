@@ -1,0 +1,183 @@
+// What a lane says first on a new connection, and what it makes of the answers.
+#include "redis/login.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <holdfast/error.hpp>
+
+namespace holdfast::redis {
+namespace {
+
+using base::Reply;
+
+/// The commands as lines of words.
+std::string spoken(const Config& config, std::int64_t earlier_client = 0) {
+  std::string out;
+  for (const base::Command& command : login_commands(config, earlier_client)) {
+    EXPECT_EQ(command.script, nullptr);
+    for (const std::string& word : command.args) out += (word.empty() ? "''" : word) + " ";
+    out.back() = '\n';
+  }
+  return out;
+}
+
+Config plain() {
+  Config config;
+  config.client_name = "worker";
+  return config;
+}
+
+Reply text(std::string value) { return {.kind = Reply::Kind::text, .text = std::move(value)}; }
+Reply number(std::int64_t value) { return {.kind = Reply::Kind::integer, .integer = value}; }
+Reply error(std::string value) { return {.kind = Reply::Kind::error, .text = std::move(value)}; }
+Reply ok() { return text("OK"); }
+/// HELLO's answer, as far as it matters: a map, so names and values in turn.
+Reply hello(std::int64_t id) {
+  return {.kind = Reply::Kind::array,
+          .elements = {text("server"), text("redis"), text("version"), text("7.0.15"), text("proto"), number(3),
+                       text("id"), number(id), text("mode"), text("standalone"), text("role"), text("master"),
+                       text("modules"), Reply{.kind = Reply::Kind::array}}};
+}
+
+// --- what is said ---
+
+TEST(Login, SaysHelloInTheThirdProtocolWithTheClientsName) { EXPECT_EQ(spoken(plain()), "HELLO 3 SETNAME worker\n"); }
+
+TEST(Login, SaysNoNameIfThereIsNone) {
+  Config config = plain();
+  config.client_name.clear();
+  EXPECT_EQ(spoken(config), "HELLO 3\n");
+}
+
+TEST(Login, NamesItsUserAndPassword) {
+  Config config = plain();
+  config.username = "app";
+  config.password = "secret";
+  EXPECT_EQ(spoken(config), "HELLO 3 AUTH app secret SETNAME worker\n");
+}
+
+TEST(Login, WithAPasswordAloneIsTheDefaultUsers) {
+  Config config = plain();
+  config.password = "secret";
+  EXPECT_EQ(spoken(config), "HELLO 3 AUTH default secret SETNAME worker\n");
+}
+
+TEST(Login, WithAUserAloneGivesAnEmptyPassword) {
+  Config config = plain();
+  config.username = "app";
+  EXPECT_EQ(spoken(config), "HELLO 3 AUTH app '' SETNAME worker\n");
+}
+
+TEST(Login, ChoosesTheDatabaseUnlessItIsTheFirst) {
+  Config config = plain();
+  config.database = 7;
+  EXPECT_EQ(spoken(config), "HELLO 3 SETNAME worker\nSELECT 7\n");
+}
+
+TEST(Login, KillsTheLanesEarlierConnectionLast) {
+  Config config = plain();
+  config.database = 7;
+  EXPECT_EQ(spoken(config, 41), "HELLO 3 SETNAME worker\nSELECT 7\nCLIENT KILL ID 41\n");
+  config.database = 0;
+  EXPECT_EQ(spoken(config, 41), "HELLO 3 SETNAME worker\nCLIENT KILL ID 41\n");
+}
+
+// --- what is made of the answers ---
+
+TEST(Login, LearnsTheConnectionsClientId) {
+  const LoginOutcome outcome = judge_login(plain(), {hello(42)});
+  EXPECT_FALSE(outcome.error) << outcome.cause;
+  EXPECT_EQ(outcome.client, 42);
+  EXPECT_FALSE(outcome.pointless);
+}
+
+TEST(Login, SucceedsWhenTheEarlierConnectionIsGoneAlreadyOrMayNotBeKilled) {
+  EXPECT_EQ(judge_login(plain(), {hello(42), number(1)}).client, 42);
+  EXPECT_FALSE(judge_login(plain(), {hello(42), error("ERR No such client ID")}).error);
+  EXPECT_FALSE(
+      judge_login(plain(), {hello(42), error("NOPERM this user has no permissions to run the 'client|kill' command")})
+          .error);
+}
+
+TEST(Login, KnowsNoClientIdIfTheServerTellsNone) {
+  const Reply silent{.kind = Reply::Kind::array, .elements = {text("server"), text("redis")}};
+  const LoginOutcome outcome = judge_login(plain(), {silent});
+  EXPECT_FALSE(outcome.error);
+  EXPECT_EQ(outcome.client, 0);
+}
+
+TEST(Login, IsNotMisledByAValueThatLooksLikeTheName) {
+  const Reply odd{.kind = Reply::Kind::array, .elements = {text("server"), text("id"), text("id"), number(9)}};
+  EXPECT_EQ(judge_login(plain(), {odd}).client, 9);
+}
+
+TEST(Login, FailsForGoodOnAWrongPassword) {
+  const std::string words = "WRONGPASS invalid username-password pair or user is disabled.";
+  const LoginOutcome outcome = judge_login(plain(), {error(words)});
+  EXPECT_EQ(outcome.error, Errc::denied);
+  EXPECT_EQ(outcome.cause, words);
+  EXPECT_TRUE(outcome.pointless);
+}
+
+TEST(Login, FailsForGoodWhenAPasswordIsMissing) {
+  const LoginOutcome outcome = judge_login(plain(), {error("NOAUTH HELLO must be called with the client already ...")});
+  EXPECT_EQ(outcome.error, Errc::denied);
+  EXPECT_TRUE(outcome.pointless);
+}
+
+TEST(Login, FailsButMayBeTriedAgainWhileTheServerIsLoading) {
+  const LoginOutcome outcome = judge_login(plain(), {error("LOADING Redis is loading the dataset in memory")});
+  EXPECT_EQ(outcome.error, Errc::server_error);
+  EXPECT_FALSE(outcome.pointless);
+}
+
+TEST(Login, FailsButMayBeTriedAgainWhenTheServerIsFull) {
+  EXPECT_FALSE(judge_login(plain(), {error("ERR max number of clients reached")}).pointless);
+}
+
+TEST(Login, FailsOnADatabaseThatDoesNotExist) {
+  Config config = plain();
+  config.database = 99;
+  const LoginOutcome outcome = judge_login(config, {hello(42), error("ERR DB index is out of range")});
+  EXPECT_EQ(outcome.error, Errc::invalid_argument);
+  EXPECT_EQ(outcome.cause, "ERR DB index is out of range");
+  EXPECT_TRUE(outcome.pointless);
+}
+
+TEST(Login, SucceedsOnADatabaseThatExists) {
+  Config config = plain();
+  config.database = 3;
+  EXPECT_EQ(judge_login(config, {hello(42), ok(), number(1)}).client, 42);
+}
+
+TEST(Login, SaysWhichServerIsNeededIfThisOneIsTooOld) {
+  const std::string words = "ERR unknown command `HELLO`, with args beginning with: `3`, ";
+  const LoginOutcome outcome = judge_login(plain(), {error(words)});
+  EXPECT_EQ(outcome.error, Errc::unsupported_by_server);
+  EXPECT_EQ(outcome.cause, words + " (Redis 6 or later is needed)");
+  EXPECT_TRUE(outcome.pointless);
+}
+
+TEST(Login, FailsOnAnswersThatMakeNoSense) {
+  for (const std::vector<Reply>& replies :
+       {std::vector<Reply>{}, std::vector<Reply>{ok()}, std::vector<Reply>{Reply{}}}) {
+    const LoginOutcome outcome = judge_login(plain(), replies);
+    EXPECT_EQ(outcome.error, Errc::unsupported_by_server);
+    EXPECT_TRUE(outcome.pointless);
+  }
+}
+
+TEST(Login, NeverPutsThePasswordInItsWords) {
+  Config config = plain();
+  config.username = "app";
+  config.password = "secret";
+  for (const Reply& reply : {error("WRONGPASS invalid username-password pair or user is disabled."), ok()}) {
+    EXPECT_EQ(judge_login(config, {reply}).cause.find("secret"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::redis
