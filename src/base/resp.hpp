@@ -26,8 +26,8 @@ struct Reply {
   enum class Kind { null, integer, text, error, array };
   Kind kind = Kind::null;
   std::int64_t integer = 0;
-  std::string text;             ///< For text and error.
-  std::vector<Reply> elements;  ///< For array; a map is a flat array of keys and values.
+  std::string text{};             ///< For text and error.
+  std::vector<Reply> elements{};  ///< For array; a map is a flat array of keys and values.
 
   bool is_null() const { return kind == Kind::null; }
   bool is_integer() const { return kind == Kind::integer; }

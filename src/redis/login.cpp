@@ -26,7 +26,7 @@ LoginOutcome judge_login(const Config& config, const std::vector<base::Reply>& r
     if (!replies[i].is_error()) continue;
     const std::string& text = replies[i].text;
     outcome.error = classify(text);
-    outcome.cause = text;
+    outcome.cause = text.substr(0, text.find(", with args"));  // servers repeat the arguments, the password among them
     outcome.pointless = !is_transient(text);
     if (outcome.error == Errc::unsupported_by_server && text.find("HELLO") != std::string::npos) {
       outcome.cause += " (Redis 6 or later is needed)";

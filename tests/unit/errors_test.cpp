@@ -56,12 +56,14 @@ const Refusal kRefusals[] = {
      "can be used to authenticate the client and select the RESP protocol version at the same time",
      Errc::denied},
     {"7.2 on",
-     "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> "
+     "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> "
+     "<pass> "
      "option can be used to authenticate the client and select the RESP protocol version at the same time",
      Errc::denied},
     {"any", "WRONGPASS invalid username-password pair or user is disabled.", Errc::denied},
     {"any",
-     "DENIED Redis is running in protected mode because protected mode is enabled and no password is set for the default "
+     "DENIED Redis is running in protected mode because protected mode is enabled and no password is set for the "
+     "default "
      "user. In this mode connections are only accepted from the loopback interface.",
      Errc::denied},
     {"Valkey",
@@ -86,7 +88,8 @@ const Refusal kRefusals[] = {
                    "the command arguments",
      Errc::denied},
     {"6.2",
-     IN_SCRIPT_6_2 "@user_script: 1: The user executing the script can't publish to the channel mentioned in the command",
+     IN_SCRIPT_6_2
+     "@user_script: 1: The user executing the script can't publish to the channel mentioned in the command",
      Errc::denied},
     {"7.0", "ERR The user executing the script can't run this command or subcommand" BEHIND, Errc::denied},
     {"7.0",
@@ -143,8 +146,9 @@ const Refusal kRefusals[] = {
     {"7.0 on", "ERR user_script:1: boom" BEHIND, Errc::server_error},
     {"7.0 on", "ERR Script killed by user with SCRIPT KILL..." BEHIND, Errc::server_error},
     {"6.2", IN_SCRIPT_6_2 "Script killed by user with SCRIPT KILL...", Errc::server_error},
-    {"any", "ERR AUTH <password> called without any password configured for the default user. Are you sure your "
-            "configuration is correct?",
+    {"any",
+     "ERR AUTH <password> called without any password configured for the default user. Are you sure your "
+     "configuration is correct?",
      Errc::server_error},
 };
 

@@ -1,0 +1,181 @@
+// `holdfast ls`, `inspect`, `wait` and `break`.
+#include "cli_fixture.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+using testing::AnyOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::Not;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+class Ls : public CliTest {};
+
+TEST_F(Ls, ShowsAnAlignedTableSortedByName) {
+  hold("orders:42", 3'600'000);
+  hold("a", 5'000, kSomebody + "77");
+  const std::vector<std::string> lines = lines_of(use({"ls"}).out);
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[0], "NAME       OWNER                                     TTL");
+  EXPECT_THAT(lines[1], MatchesRegex("a          " + kSomebody + "77  [0-9.]+ s"));
+  EXPECT_THAT(lines[2], MatchesRegex("orders:42  " + kSomebody + "    [0-9]+ min [0-9]+ s"));
+}
+
+TEST_F(Ls, ShowsOnlyTheHeadOfTheTableWhenThereAreNone) {
+  const Outcome outcome = use({"ls"});
+  EXPECT_EQ(outcome.status, exited(0));
+  EXPECT_EQ(outcome.out, "NAME  OWNER  TTL\n");
+}
+
+TEST_F(Ls, MatchesNamesWithAPattern) {
+  for (const char* name : {"orders:1", "orders:2", "users:1"}) hold(name);
+  EXPECT_EQ(use({"ls", "-q", "orders:*"}).out, "orders:1\norders:2\n");
+  EXPECT_EQ(use({"ls", "-q", "*:1"}).out, "orders:1\nusers:1\n");
+  EXPECT_EQ(use({"ls", "-q", "nothing*"}).out, "");
+}
+
+TEST_F(Ls, QuotesOnlyNamesThatCannotBePrinted) {
+  for (const std::string& name : {std::string("line\nbreak"), std::string("käse"), std::string("two words"),
+                                  std::string("nul\0byte", 8), std::string(" edge")}) {
+    hold(name);
+  }
+  EXPECT_THAT(lines_of(use({"ls", "-q"}).out),
+              ElementsAre("\" edge\"", "käse", "\"line\\nbreak\"", "\"nul\\x00byte\"", "two words"));
+}
+
+TEST_F(Ls, AlignsColumnsByCharactersNotBytes) {
+  hold("käse", 5'000);
+  hold("cheese", 5'000);
+  const std::vector<std::string> lines = lines_of(use({"ls"}).out);
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_THAT(lines[1], testing::StartsWith("cheese  " + kSomebody + "  "));
+  EXPECT_THAT(lines[2], testing::StartsWith("käse    " + kSomebody + "  "));
+}
+
+TEST_F(Ls, NeverUsesKeys) {
+  hold("job");
+  use({"ls"});
+  EXPECT_EQ(raw_.calls("keys"), 0);
+  EXPECT_GT(raw_.calls("scan"), 0);
+}
+
+class Inspect : public CliTest {};
+
+TEST_F(Inspect, ShowsTheHolderAndExitsWithZeroWhenHeld) {
+  hold("job", 3'600'000, kSomebody);
+  const Outcome outcome = use({"inspect", "job"});
+  EXPECT_EQ(outcome.status, exited(0));
+  EXPECT_THAT(outcome.out, MatchesRegex("name   job\nstate  held\nowner  " + kSomebody +
+                                        "\nttl    [0-9]+ min [0-9]+ s\nholds  "
+                                        "1\nnode   .*\n"));
+}
+
+TEST_F(Inspect, ExitsWithOneWhenFree) {
+  const Outcome outcome = use({"inspect", "job"});
+  EXPECT_EQ(outcome.status, exited(1));
+  EXPECT_THAT(outcome.out, MatchesRegex("name   job\nstate  free\nnode   .*\n"));
+}
+
+TEST_F(Inspect, SaysNothingWhenQuiet) {
+  EXPECT_EQ(use({"inspect", "-q", "job"}).out, "");
+  EXPECT_EQ(use({"inspect", "-q", "job"}).status, exited(1));
+}
+
+class Wait : public CliTest {};
+
+TEST_F(Wait, EndsAtOnceWhenTheLockIsFree) {
+  const Outcome outcome = use({"wait", "job"});
+  EXPECT_EQ(outcome.status, exited(0));
+  EXPECT_EQ(outcome.out + outcome.err, "");
+}
+
+TEST_F(Wait, EndsWhenTheLockIsReleasedAndDoesNotTakeIt) {
+  hold("job");
+  Process process = start({"wait", "-v", "job"});
+  EXPECT_THAT(process.read_error_line().value_or(""), HasSubstr("held by " + kSomebody + ", waiting"));
+  EXPECT_TRUE(process.running());
+  raw_.command("DEL", "job");
+  EXPECT_EQ(finish(process).status, exited(0));
+  EXPECT_FALSE(raw_.exists("job"));
+  EXPECT_EQ(raw_.calls("hset"), 1);
+}
+
+TEST_F(Wait, EndsSoonAfterTheLockExpires) {
+  hold("job", 300);
+  const auto begin = steady_clock::now();
+  EXPECT_EQ(use({"wait", "job"}).status, exited(0));
+  EXPECT_LT(steady_clock::now() - begin, milliseconds(5000));
+}
+
+TEST_F(Wait, GivesUpAfterTheLimitWithTheExitCodeAskedFor) {
+  hold("job");
+  const auto begin = steady_clock::now();
+  Outcome outcome = use({"wait", "-w", "0.3", "job"});
+  EXPECT_GE(steady_clock::now() - begin, milliseconds(300));
+  EXPECT_EQ(outcome.status, exited(1));
+  EXPECT_THAT(outcome.err, HasSubstr("still held by " + kSomebody));
+  outcome = use({"wait", "-q", "-n", "-E", "9", "job"});
+  EXPECT_EQ(outcome.status, exited(9));
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST_F(Wait, LooksSeldom) {
+  hold("job");
+  use({"wait", "-w", "2", "job"});
+  EXPECT_LE(raw_.calls("hgetall") + raw_.calls("hscan") + raw_.calls("pttl"), 40);
+}
+
+TEST_F(Wait, IsEndedBySignals) {
+  hold("job");
+  Process process = start({"wait", "-v", "job"});
+  process.read_error_line();
+  process.signal(SIGTERM);
+  EXPECT_EQ(process.wait(), (ExitStatus{.code = 0, .signal = SIGTERM}));
+}
+
+TEST_F(Wait, BearsARestartOfTheServer) {
+  hold("job");
+  Process process = start({"wait", "-v", "job"});
+  process.read_error_line();
+  server_.restart(Data::lose);
+  EXPECT_EQ(finish(process).status, exited(0));
+}
+
+class Break : public CliTest {};
+
+TEST_F(Break, TakesTheLockAwayAndWakesTheNext) {
+  hold("job");
+  Process next = start({"run", "-v", "job", "--", "echo", "next"});
+  ASSERT_THAT(next.read_error_line().value_or(""), HasSubstr("waiting"));
+  const Outcome outcome = use({"break", "--yes", "job"});
+  EXPECT_EQ(outcome.status, exited(0));
+  EXPECT_THAT(outcome.err, HasSubstr("taken from " + kSomebody));
+  EXPECT_EQ(finish(next).out, "next\n");
+}
+
+TEST_F(Break, ExitsWithOneWhenTheLockIsFree) {
+  const Outcome outcome = use({"break", "-y", "job"});
+  EXPECT_EQ(outcome.status, exited(1));
+  EXPECT_THAT(outcome.err, HasSubstr("is free"));
+}
+
+TEST_F(Break, DoesNothingWithoutATerminalOrYes) {
+  hold("job");
+  EXPECT_EQ(use({"break", "job"}).status, exited(64));
+  Process piped = start_shell("echo y | \"$tool\" break job");
+  EXPECT_EQ(finish(piped).status, exited(64));
+  EXPECT_EQ(owner_of("job"), kSomebody);
+}
+
+}  // namespace
+}  // namespace holdfast::test

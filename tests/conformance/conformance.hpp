@@ -1,0 +1,159 @@
+// The stage of the conformance cases: a server and as many parties as a case needs, in one of three settings.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/listen.hpp"
+#include "support/raw.hpp"
+#include "support/redis_server.hpp"
+#include "support/taker.hpp"
+#include "support/temp_dir.hpp"
+#include "support/wait.hpp"
+
+namespace holdfast::test {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+using ::testing::AllOf;
+using ::testing::Ge;
+using ::testing::Gt;
+using ::testing::Le;
+using ::testing::Lt;
+
+/// How the parties of a case relate to each other, and which face of the library they use.
+struct Setting {
+  enum class Parties {
+    threads,    ///< Threads that share one client.
+    clients,    ///< A client each, in the test's process.
+    processes,  ///< A process each.
+  };
+  enum class Face { std, hold };
+  Parties parties;
+  Face face = Face::std;
+
+  std::string name() const {
+    static const std::map<Parties, std::string> kParties{
+        {Parties::threads, "Threads"}, {Parties::clients, "Clients"}, {Parties::processes, "Processes"}};
+    return kParties.at(parties) + (face == Face::std ? "StdFace" : "HoldFace");
+  }
+};
+inline void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.name(); }
+
+constexpr Setting kEverySetting[] = {
+    {Setting::Parties::threads, Setting::Face::std},   {Setting::Parties::threads, Setting::Face::hold},
+    {Setting::Parties::clients, Setting::Face::std},   {Setting::Parties::clients, Setting::Face::hold},
+    {Setting::Parties::processes, Setting::Face::std}, {Setting::Parties::processes, Setting::Face::hold},
+};
+/// Re-entry is the std face's alone.
+constexpr Setting kStdSettings[] = {
+    {Setting::Parties::threads}, {Setting::Parties::clients}, {Setting::Parties::processes}};
+/// For cases that take long: every relation, and both faces, but not every combination.
+constexpr Setting kFewSettings[] = {{Setting::Parties::threads, Setting::Face::std},
+                                    {Setting::Parties::clients, Setting::Face::hold},
+                                    {Setting::Parties::processes, Setting::Face::std}};
+/// Parties whose clients know nothing of each other.
+constexpr Setting kClientSettings[] = {{Setting::Parties::clients, Setting::Face::std},
+                                       {Setting::Parties::clients, Setting::Face::hold},
+                                       {Setting::Parties::processes, Setting::Face::std},
+                                       {Setting::Parties::processes, Setting::Face::hold}};
+
+inline std::string setting_name(const ::testing::TestParamInfo<Setting>& info) { return info.param.name(); }
+
+/// Instantiates the cases of one suite for an array of settings.
+#define HOLDFAST_CONFORMANCE(suite, settings) \
+  INSTANTIATE_TEST_SUITE_P(In, suite, ::testing::ValuesIn(settings), setting_name)
+
+/// What a counter file says; 0 if there is none.
+inline long long read_number(const std::string& file) {
+  long long number = 0;
+  std::ifstream(file) >> number;
+  return number;
+}
+
+/// Leases are lowered to one second, as far as a case does not say otherwise. The safety poll is put off to a minute,
+/// so that a wake-up that gets lost is seen as a test that takes too long.
+class Conformance : public ::testing::TestWithParam<Setting> {
+ protected:
+  static constexpr milliseconds kLease{1000};
+  /// Far from any time that a wake-up takes, far below the safety poll.
+  static constexpr milliseconds kPrompt{5000};
+
+  /// The parties' processes end cleanly; a sanitizer that has something to say makes them fail.
+  void TearDown() override {
+    for (const auto& taker : takers_) EXPECT_EQ(taker->finish(), ExitStatus{}) << taker->errors();
+  }
+
+  /// A setting for clients that are made after this; the last word on a key counts.
+  void set(const std::string& key, const std::string& value) { settings_[key] = value; }
+  void set(const std::string& key, milliseconds value) { set(key, std::to_string(value.count())); }
+
+  /// The i-th participant. Party 0 and 1 are the usual pair.
+  Party& party(std::size_t i) {
+    while (parties_.size() <= i) {
+      const bool shared = GetParam().parties == Setting::Parties::threads;
+      if (takers_.empty() || !shared) takers_.push_back(make_taker());
+      parties_.emplace_back(*takers_.back(), static_cast<int>(parties_.size()) + 1);
+    }
+    return parties_[i];
+  }
+  Party& a() { return party(0); }
+  Party& b() { return party(1); }
+
+  bool is_hold_face() const { return GetParam().face == Setting::Face::hold; }
+
+  std::unique_ptr<Taker> make_taker() {
+    const bool apart = GetParam().parties == Setting::Parties::processes;
+    auto taker = std::make_unique<Taker>(apart ? Taker::Place::own_process : Taker::Place::this_process);
+    std::vector<std::string> settings;
+    for (const auto& [key, value] : settings_) settings.push_back(key + "=" + value);
+    settings.push_back(is_hold_face() ? "face=hold" : "face=std");
+    taker->connect(server.url(), settings);
+    return taker;
+  }
+
+  /// True if this acquire waits now. Waiters of other clients than the holder's listen on the lock's channel, the first
+  /// or the `clients`-th of them; waiters of the holder's own client need not, and are given a moment.
+  bool waits(const Pending& pending, const std::string& name, long long clients = 1) {
+    if (GetParam().parties != Setting::Parties::threads && !listeners(name, clients)) return false;
+    return !pending.answered(50ms);
+  }
+  /// Waits until this many connections listen on the lock's channel.
+  bool listeners(const std::string& name, long long count) {
+    return eventually([&] {
+      const auto reply = raw.command("PUBSUB", "NUMSUB", "redisson_lock__channel:{" + name + "}");
+      return reply.elements.size() == 2 && reply.elements[1].integer == count;
+    });
+  }
+
+  /// The fields of the lock's key: its owner and their count on the wire. Empty: free.
+  std::map<std::string, std::string> on_server(const std::string& name) { return raw.hgetall(name); }
+
+  /// True if the key stays away for this long.
+  bool stays_free(const std::string& name, milliseconds time) {
+    return !eventually([&] { return raw.exists(name); }, time);
+  }
+
+  RedisServer server;
+  Raw raw{server};
+
+ private:
+  std::map<std::string, std::string> settings_{{"lease_ms", std::to_string(kLease.count())},
+                                               {"safety_poll_ms", "60000"}};
+  std::vector<std::unique_ptr<Taker>> takers_;
+  std::deque<Party> parties_;
+};
+
+}  // namespace holdfast::test

@@ -1,0 +1,133 @@
+// What the lock costs, read from the server's own trace of commands.
+#include <thread>
+
+#include <holdfast/holdfast.hpp>
+
+#include "conformance.hpp"
+#include "support/proxy.hpp"
+
+namespace holdfast::test {
+namespace {
+
+class Cost : public ::testing::Test {
+ protected:
+  Config config(const std::string& url) const {
+    Config config = Config::from_url(url);
+    config.lease = 60s;
+    config.safety_poll = 60s;
+    return config;
+  }
+  /// Connected, and its scripts are known to the server.
+  static void warm_up(Client& client) {
+    Lock lock = client.lock("warm-up");
+    lock.lock();
+    EXPECT_EQ(lock.release(), ReleaseOutcome::released);
+  }
+  /// The seconds at which the server saw a command, as its trace says.
+  static double time_of(const MonitorLine& line) { return std::stod(line.text); }
+
+  RedisServer server;
+};
+
+TEST_F(Cost, AFreeLockTakesOneCommandAndItsReleaseAnother) {
+  Client client(config(server.url()));
+  warm_up(client);
+  Lock lock = client.lock("orders");
+  Monitor monitor(server);
+  lock.lock();
+  EXPECT_EQ(monitor.lines().size(), 1U);
+  lock.unlock();
+  EXPECT_EQ(monitor.lines().size(), 2U);
+  Hold hold = lock.acquire();
+  EXPECT_EQ(monitor.lines().size(), 3U);
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+  EXPECT_EQ(monitor.lines().size(), 4U);
+}
+
+TEST_F(Cost, LookingAtTheOwnHoldAndReentryTakeNoCommand) {
+  Client client(config(server.url()));
+  warm_up(client);
+  Lock lock = client.lock("orders");
+  lock.lock();
+  Monitor monitor(server);
+  lock.lock();
+  EXPECT_TRUE(lock.try_lock());
+  EXPECT_TRUE(lock.try_lock_for(1s));
+  EXPECT_EQ(lock.hold_count(), 4);
+  EXPECT_TRUE(lock.is_mine());
+  EXPECT_GT(lock.valid_for(), 0ms);
+  EXPECT_FALSE(lock.lost().stop_requested());
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(lock.release(), ReleaseOutcome::still_held);
+  EXPECT_TRUE(monitor.lines().empty());
+}
+
+TEST_F(Cost, AFirstWaitAsksAndThenSubscribesAndAsksAgainInOneWrite) {
+  Proxy proxy(server, Proxy::Listen::unix_socket);
+  Client holder(config(server.url()));
+  Client waiter(config(proxy.url()));
+  warm_up(waiter);
+  Hold hold = holder.lock("orders").acquire();
+  Monitor monitor(server);
+  // With slow replies a second write would be seen by the server this much after the first.
+  proxy.delay(Proxy::Direction::to_client, 300ms);
+  EXPECT_FALSE(waiter.lock("orders").try_lock_for(2s));
+  const std::vector<MonitorLine> lines = monitor.lines();
+  ASSERT_EQ(lines.size(), 3U) << ::testing::PrintToString(lines.size());
+  EXPECT_GE(time_of(lines[1]) - time_of(lines[0]), 0.25);
+  EXPECT_LT(time_of(lines[2]) - time_of(lines[1]), 0.15);
+  const auto is_subscribe = [](const MonitorLine& line) { return line.args[0] == "SUBSCRIBE"; };
+  EXPECT_TRUE(is_subscribe(lines[1])) << lines[1].text;
+  EXPECT_EQ(lines[0].args, lines[2].args);
+}
+
+TEST_F(Cost, ASecondWaitWhileSubscribedAsksOnce) {
+  Client holder(config(server.url()));
+  Client waiter(config(server.url()));
+  warm_up(waiter);
+  Hold hold = holder.lock("orders").acquire();
+  EXPECT_FALSE(waiter.lock("orders").try_lock_for(100ms));
+  Monitor monitor(server);
+  EXPECT_FALSE(waiter.lock("orders").try_lock_for(100ms));
+  EXPECT_EQ(monitor.lines().size(), 1U);
+}
+
+TEST_F(Cost, ATryOnAHeldLockTakesOneCommand) {
+  Client holder(config(server.url()));
+  Client other(config(server.url()));
+  warm_up(other);
+  Hold hold = holder.lock("orders").acquire();
+  Monitor monitor(server);
+  EXPECT_FALSE(other.lock("orders").try_lock());
+  EXPECT_EQ(monitor.lines().size(), 1U);
+}
+
+TEST_F(Cost, TenThousandRenewedLocksTakeAtMostTwoHundredCommandsPerPeriod) {
+  constexpr std::size_t kLocks = 10000;
+  constexpr int kPeriods = 3;
+  Config settings = config(server.url());
+  settings.lease = 9s;
+  Client client(settings);
+  std::vector<Hold> holds(kLocks);
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::size_t i = t; i < kLocks; i += 8) holds[i] = client.lock("lock-" + std::to_string(i)).acquire();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  // One period lets the renewals find their rhythm; then some more are counted.
+  const std::uint64_t first = client.counters().renewals + kLocks;
+  ASSERT_TRUE(eventually([&] { return client.counters().renewals >= first; }));
+  const Counters before = client.counters();
+  ASSERT_TRUE(eventually([&] { return client.counters().renewals >= before.renewals + kPeriods * kLocks; }));
+  const Counters after = client.counters();
+  const std::uint64_t extended = after.renewals - before.renewals;
+  const std::uint64_t commands = after.commands - before.commands;
+  RecordProperty("commands_per_period", std::to_string(commands * kLocks / extended));
+  EXPECT_LE(commands * kLocks, 200 * extended);
+  EXPECT_EQ(after.lost, 0U);
+  EXPECT_TRUE(std::ranges::all_of(holds, [](const Hold& hold) { return hold.valid_for() > 0ms; }));
+}
+
+}  // namespace
+}  // namespace holdfast::test

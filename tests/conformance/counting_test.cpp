@@ -1,0 +1,106 @@
+// Mutual exclusion, counted: updates of an unprotected file that would be lost if two parties were ever inside at once.
+#include <cstdlib>
+#include <thread>
+
+#include <holdfast/holdfast.hpp>
+
+#include "conformance.hpp"
+
+namespace holdfast::test {
+namespace {
+
+class Counting : public Conformance {
+ protected:
+  /// Lets the first parties increment one file and returns what it says at the end.
+  long long increments(std::size_t parties, int each, int pause_ms) {
+    const TempDir folder;
+    const std::string file = folder.file("counter");
+    for (std::size_t i = 0; i < parties; ++i) party(i);
+    std::vector<Pending> work;
+    for (std::size_t i = 0; i < parties; ++i) {
+      work.push_back(party(i).start("increment", "counter", {file, std::to_string(each), std::to_string(pause_ms)}));
+    }
+    for (const Pending& task : work) {
+      const Answer answer = task.get(8 * kPatience);
+      EXPECT_TRUE(answer.ok) << answer.text;
+    }
+    return read_number(file);
+  }
+};
+
+class CountingInEverySetting : public Counting {};
+HOLDFAST_CONFORMANCE(CountingInEverySetting, kEverySetting);
+
+TEST_P(CountingInEverySetting, SixteenPartiesLoseNoUpdate) {
+  set("lease_ms", 30s);
+  EXPECT_EQ(increments(16, 100, 1), 16 * 100);
+}
+
+class CountingByClients : public Counting {};
+constexpr Setting kClients[] = {{Setting::Parties::clients, Setting::Face::std},
+                                {Setting::Parties::clients, Setting::Face::hold}};
+HOLDFAST_CONFORMANCE(CountingByClients, kClients);
+
+TEST_P(CountingByClients, AHundredClientsOnceEachLoseNoUpdate) { EXPECT_EQ(increments(100, 1, 1), 100); }
+
+class CountingByProcesses : public Counting {};
+constexpr Setting kProcesses[] = {{Setting::Parties::processes, Setting::Face::std},
+                                  {Setting::Parties::processes, Setting::Face::hold}};
+HOLDFAST_CONFORMANCE(CountingByProcesses, kProcesses);
+
+/// HOLDFAST_COUNTING_RUNS raises the number of runs.
+TEST_P(CountingByProcesses, EightProcessesWithTwoThousandEachLoseNoUpdate) {
+  set("lease_ms", 30s);
+  const char* runs = std::getenv("HOLDFAST_COUNTING_RUNS");
+  for (int i = 0; i < (runs != nullptr ? std::atoi(runs) : 1); ++i) {
+    ASSERT_EQ(increments(8, 2000, 0), 8 * 2000) << "run " << i;
+  }
+}
+
+TEST(CountingControl, WithoutTheLockUpdatesAreLost) {
+  const RedisServer server;
+  const TempDir folder;
+  std::vector<std::unique_ptr<Taker>> takers;
+  std::vector<Pending> work;
+  // Each under a lock of its own name: the same work, and nothing excludes anybody.
+  for (int i = 0; i < 4; ++i) {
+    takers.push_back(std::make_unique<Taker>(Taker::Place::own_process));
+    takers.back()->connect(server.url());
+  }
+  for (int i = 0; i < 4; ++i) {
+    work.push_back(Party(*takers[static_cast<std::size_t>(i)], 1)
+                       .start("increment", "own-" + std::to_string(i), {folder.file("counter"), "100", "1"}));
+  }
+  for (const Pending& task : work) EXPECT_TRUE(task.get().ok);
+  EXPECT_LT(read_number(folder.file("counter")), 400);
+}
+
+TEST(SharedLockObject, ManyThreadsTryAndUnlockWithoutEverMeeting) {
+  const RedisServer server;
+  Client client(server.url());
+  Lock lock = client.lock("shared");
+  std::atomic<int> inside{0};
+  std::atomic<int> met{0};
+  std::atomic<int> entered{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 16; ++i) {
+    threads.emplace_back([&] {
+      for (int k = 0; k < 500; ++k) {
+        if (!lock.try_lock()) continue;
+        ++entered;
+        if (++inside != 1) ++met;
+        if (!lock.is_mine()) ++met;
+        --inside;
+        lock.unlock();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(met, 0);
+  EXPECT_GT(entered, 0);
+  EXPECT_FALSE(lock.is_locked());
+  EXPECT_EQ(client.counters().lost, 0U);
+}
+
+}  // namespace
+}  // namespace holdfast::test

@@ -1,0 +1,190 @@
+// The least permissions that suffice, as docs/least-acl.acl gives them: with them everything works, and without any one
+// of them something does not.
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "access.hpp"
+#include "support/listen.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+/// The words of the one `user` line of the file, from the third on: what the user may do.
+std::vector<std::string> least_rights() {
+  std::ifstream file(HOLDFAST_SOURCE_DIR "/docs/least-acl.acl");
+  std::vector<std::string> rights;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string word;
+    if (!(words >> word) || word != "user") continue;
+    words >> word;
+    while (words >> word) rights.push_back(word.starts_with('>') ? std::string(">") + kSecret : word);
+  }
+  return rights;
+}
+
+class LeastAcl : public Access {
+ protected:
+  /// Does everything that a client can do and returns what did not work, in words.
+  std::set<std::string> broken() {
+    broken_.clear();
+    raw.flushall();
+    raw.command("SCRIPT", "FLUSH");
+    Proxy proxy(server);
+    Config settings = as_app();
+    settings.port = proxy.port();
+    settings.lease = 600ms;
+    settings.command_timeout = 1000ms;
+    settings.patience = 1000ms;
+    settings.release_timeout = 300ms;
+    settings.subscription_linger = 20ms;
+    Client client(settings);
+    check("ping", [&] {
+      client.ping();
+      return true;
+    });
+    take_and_give_back(client);
+    wait_and_wake(client);
+    look_and_break(client);
+    reconnect(client, proxy);
+    // Takes longer than the rest together, so only if nothing is known yet.
+    if (!broken_.empty()) return broken_;
+    check("idle connection", [&] {
+      const std::uint64_t connections = client.counters().connections;
+      return !eventually([&] { return client.counters().connections > connections; }, 1300ms);
+    });
+    return broken_;
+  }
+
+ private:
+  template <class Step>
+  void check(const std::string& what, Step step) {
+    bool worked = false;
+    const std::optional<Error> error = error_of([&] { worked = step(); });
+    if (!worked) broken_.insert(what + (error ? ": " + error->cause() : ""));
+  }
+
+  void take_and_give_back(Client& client) {
+    Lock lock = client.lock("lock:orders");
+    std::optional<Hold> hold;
+    check("acquire", [&] {
+      hold = lock.acquire();
+      return hold->valid_for() > 0ms;
+    });
+    check("renew", [&] {
+      return eventually([&] { return client.counters().renewals > 0; }, 500ms) && hold->state() == HoldState::held;
+    });
+    check("release", [&] { return hold && hold->release() == ReleaseOutcome::released; });
+    raw.flushall();
+  }
+
+  void wait_and_wake(Client& client) {
+    const std::string channel = channel_of("lock:busy");
+    Client holder(config());
+    Hold held = holder.lock("lock:busy").acquire({.lease = renewed(1min)});
+    auto waiter = in_thread([&] {
+      std::error_code error;
+      return client.lock("lock:busy").try_acquire({.wait = 1500ms}, error).has_value();
+    });
+    const auto subscribed = [&](long long count) {
+      return eventually([&] { return raw.command("PUBSUB", "NUMSUB", channel).elements.at(1).integer == count; },
+                        500ms);
+    };
+    check("wait", [&] { return subscribed(1); });
+    held.release();
+    check("wake", [&] { return waiter.get(); });
+    check("leave an idle channel", [&] { return subscribed(0) && client.counters().connections == 1; });
+    // The other way round: others are woken by a release of ours.
+    Subscriber listener(server, {channel});
+    check("tell a release", [&] {
+      std::error_code error;
+      client.lock("lock:busy").try_acquire({}, error);
+      return listener.wait_for(1, 300ms);
+    });
+  }
+
+  void look_and_break(Client& client) {
+    Lock lock = client.lock("lock:orders");
+    raw.command("HSET", "lock:orders", "00000000-0000-0000-0000-000000000000:1", 1);
+    raw.command("PEXPIRE", "lock:orders", 60'000);
+    check("is_locked", [&] { return lock.is_locked(); });
+    check("is_held_by", [&] { return lock.is_held_by("00000000-0000-0000-0000-000000000000:1"); });
+    check("remaining", [&] { return lock.remaining() > 30s; });
+    check("info", [&] { return lock.info().holds == 1; });
+    check("list", [&] { return client.list("lock:*").size() == 1; });
+    check("force_release", [&] { return lock.force_release(); });
+    raw.flushall();
+  }
+
+  /// A request that was under way when the connection broke must not take effect any more.
+  void reconnect(Client& client, Proxy& proxy) {
+    check("reconnect", [&] {
+      proxy.hold_next_request("lock:late");
+      Hold hold = client.lock("lock:late").acquire();
+      return hold.release() == ReleaseOutcome::released;
+    });
+    check("end the old connection", [&] { return !proxy.deliver_held(); });
+  }
+
+  std::set<std::string> broken_;
+};
+
+TEST_F(LeastAcl, SufficesForEverything) {
+  ASSERT_THAT(least_rights(), Not(IsEmpty()));
+  grant(least_rights());
+  EXPECT_THAT(broken(), IsEmpty());
+}
+
+/// A permission of the file that is taken away.
+class WithoutOne : public LeastAcl, public testing::WithParamInterface<std::string> {};
+
+TEST_P(WithoutOne, SomethingBreaks) {
+  std::vector<std::string> rights = least_rights();
+  std::erase(rights, GetParam());
+  grant(rights);
+  EXPECT_THAT(broken(), Not(IsEmpty()));
+}
+
+std::vector<std::string> each_permission() {
+  std::vector<std::string> rights = least_rights();
+  std::erase_if(rights, [](const std::string& right) { return std::string("+~&").find(right.front()) == right.npos; });
+  return rights;
+}
+
+std::string label_of(const testing::TestParamInfo<std::string>& info) {
+  if (info.param.front() == '~') return "Keys";
+  if (info.param.front() == '&') return "Channels";
+  std::string label = info.param.substr(1);
+  std::ranges::replace(label, '|', '_');
+  return label;
+}
+
+INSTANTIATE_TEST_SUITE_P(Permissions, WithoutOne, testing::ValuesIn(each_permission()), label_of);
+
+TEST_F(LeastAcl, IsTakenByTheServerAsTheFileStands) {
+  RedisServer other(
+      {.listen = ServerOptions::Listen::tcp, .config = {"include " HOLDFAST_SOURCE_DIR "/docs/least-acl.acl"}});
+  Client client(config(other.url("app", "change-me")));
+  Hold hold = client.lock("lock:orders").acquire();
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+  EXPECT_THAT(error_of([&] { return client.lock("orders").acquire(); }),
+              IsError(Errc::denied, "orders", client.node(), HasSubstr("NOPERM")));
+}
+
+TEST_F(LeastAcl, NeedsSelectForAnotherDatabase) {
+  Config settings = as_app();
+  settings.database = 1;
+  grant(least_rights());
+  EXPECT_THAT(error_of([&] { return Client(settings).lock("lock:orders").acquire(); }),
+              IsError(Errc::denied, "lock:orders", node(), HasSubstr("select")));
+  grant(least_rights(), {"+select"});
+  EXPECT_TRUE(Client(settings).lock("lock:orders").acquire());
+}
+
+}  // namespace
+}  // namespace holdfast::test

@@ -1,0 +1,156 @@
+// TLS: it works, and what cannot be trusted is refused at once with its reason.
+#include "faults.hpp"
+#include "support/temp_dir.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using testing::AllOf;
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::Optional;
+using testing::Property;
+
+class Tls : public Faults {
+ protected:
+  Tls() : Tls(false) {}
+  explicit Tls(bool ask_client_certificate)
+      : Faults({.listen = ServerOptions::Listen::tls, .ask_client_certificate = ask_client_certificate}) {}
+
+  /// Acquires with these settings; refused, it must not have waited for any time limit.
+  std::optional<Error> refused(const Config& settings) {
+    std::optional<Error> error;
+    EXPECT_LT(duration_of([&] {
+                Client client(settings);
+                error = error_of([&] { return client.lock("orders").acquire(); });
+              }),
+              settings.command_timeout);
+    EXPECT_FALSE(raw.exists("orders"));
+    return error;
+  }
+};
+
+class TlsWithClientCertificate : public Tls {
+ protected:
+  TlsWithClientCertificate() : Tls(true) {}
+};
+
+TEST_F(Tls, CarriesALockThroughItsWholeLife) {
+  Client client(config());
+  Client second(config());
+  EXPECT_TRUE(client.node().starts_with("localhost:"));
+  Hold hold = client.lock("orders").acquire({.lease = renewed(600ms)});
+  auto next = in_thread([&] { return second.lock("orders").acquire(); });
+  ASSERT_TRUE(listeners(raw, "orders"));
+  EXPECT_TRUE(eventually([&] { return client.counters().renewals >= 2; }));
+  EXPECT_THAT(raw.hgetall("orders"), HeldBy(hold.owner()));
+  raw.command("CLIENT", "KILL", "TYPE", "normal");
+  EXPECT_TRUE(eventually([&] { return client.counters().connections == 2; }));
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+  ASSERT_TRUE(ready(next));
+  EXPECT_EQ(next.get().release(), ReleaseOutcome::released);
+}
+
+TEST_F(Tls, CarriesManyHoldsAtOnce) {
+  Client client(config());
+  std::vector<Hold> holds;
+  for (int i = 0; i < 300; ++i) {
+    holds.push_back(client.lock(std::string(500, 'x') + std::to_string(i)).acquire({.lease = renewed(1500ms)}));
+  }
+  EXPECT_TRUE(eventually([&] { return client.counters().renewals >= 600; }));
+  for (Hold& hold : holds) EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+}
+
+TEST_F(Tls, RefusesAnAuthorityThatIsNotTrusted) {
+  Config settings = config();
+  settings.tls.ca_file = server.certificates().untrusted_ca_file;
+  EXPECT_THAT(refused(settings), IsError(Errc::tls, "orders", settings.node(), HasSubstr("certificate verify failed")));
+  settings.tls.ca_file.clear();  // The system's authorities do not know it either.
+  EXPECT_THAT(refused(settings), IsError(Errc::tls, "orders", settings.node(), HasSubstr("certificate verify failed")));
+}
+
+TEST_F(Tls, RefusesAServerOfAnotherName) {
+  Config settings = config();
+  settings.host = "127.0.0.1";
+  EXPECT_THAT(refused(settings), IsError(Errc::tls, "orders", settings.node(), HasSubstr("certificate verify failed")));
+}
+
+TEST_F(Tls, ChecksNothingWhenToldSo) {
+  Config settings = config();
+  settings.host = "127.0.0.1";
+  settings.tls.ca_file = server.certificates().untrusted_ca_file;
+  settings.tls.verify = TlsConfig::Verify::none;
+  EXPECT_TRUE(Client(settings).lock("orders").acquire());
+}
+
+TEST_F(TlsWithClientCertificate, IsShownTheCertificate) { EXPECT_TRUE(Client(config()).lock("orders").acquire()); }
+
+TEST_F(TlsWithClientCertificate, RefusesAClientWithoutOrWithAnotherAuthoritys) {
+  Config settings = config();
+  settings.tls.certificate_file = server.certificates().untrusted_client_certificate_file;
+  settings.tls.key_file = server.certificates().untrusted_client_key_file;
+  EXPECT_THAT(refused(settings), IsError(Errc::tls, "orders", settings.node(), HasSubstr("alert")));
+  settings.tls.certificate_file.clear();
+  settings.tls.key_file.clear();
+  EXPECT_THAT(refused(settings), IsError(Errc::tls, "orders", settings.node(), HasSubstr("certificate required")));
+}
+
+TEST_F(Tls, NamesAFileThatCannotBeRead) {
+  const TempDir folder;
+  const std::string missing = folder.file("missing.pem");
+  for (std::string TlsConfig::* file : {&TlsConfig::ca_file, &TlsConfig::certificate_file, &TlsConfig::key_file}) {
+    Config settings = config();
+    settings.tls.certificate_file = server.certificates().client_certificate_file;
+    settings.tls.key_file = server.certificates().client_key_file;
+    settings.tls.*file = missing;
+    EXPECT_THAT(error_of([&] { return Client(settings); }),
+                IsError(Errc::tls, "", settings.node(), AllOf(HasSubstr(missing), HasSubstr("No such file"))));
+  }
+}
+
+TEST_F(Tls, TellsAKeyThatDoesNotFitItsCertificate) {
+  Config settings = config();
+  settings.tls.certificate_file = server.certificates().client_certificate_file;
+  settings.tls.key_file = server.certificates().server_key_file;
+  EXPECT_THAT(error_of([&] { return Client(settings).lock("orders").acquire(); }),
+              Optional(AllOf(Property(&Error::code, code(Errc::tls)), Property(&Error::cause, HasSubstr("key")))));
+}
+
+TEST_F(Tls, IsNotWhatAPlainServerSpeaks) {
+  const RedisServer plain({.listen = ServerOptions::Listen::tcp});
+  Config settings = config();
+  settings.host = "127.0.0.1";
+  settings.port = plain.port();
+  settings.connect_timeout = 500ms;
+  // A plain server waits for the end of what it takes for a command, so only the time limit ends this.
+  const std::optional<Error> error = refused(settings);
+  ASSERT_TRUE(error);
+  EXPECT_THAT(error->code(), AnyOf(code(Errc::tls), code(Errc::unreachable)));
+  EXPECT_THAT(error, IsError(static_cast<Errc>(error->code().value()), "orders", settings.node(), HasSubstr("500 ms")));
+}
+
+TEST_F(Tls, APlainClientIsNotHeard) {
+  Config settings = config();
+  settings.tls = {};
+  EXPECT_THAT(refused(settings), IsError(Errc::unreachable, "orders", settings.node(), Not("")));
+}
+
+TEST_F(Tls, AHoldOutlivesACertificateThatChanges) {
+  Client client(config());
+  Hold hold = client.lock("orders").acquire();
+  // The server shows the client's certificate from now on, which does not carry the server's name.
+  raw.command("CONFIG", "SET", "tls-cert-file", server.certificates().client_certificate_file, "tls-key-file",
+              server.certificates().client_key_file);
+  raw.command("CLIENT", "KILL", "TYPE", "normal");
+  EXPECT_TRUE(log->wait_for("down", 2));
+  EXPECT_THAT(error_of([&] { return client.lock("other").acquire(); }),
+              IsError(Errc::tls, "other", client.node(), HasSubstr("certificate verify failed")));
+  raw.command("CONFIG", "SET", "tls-cert-file", server.certificates().server_certificate_file, "tls-key-file",
+              server.certificates().server_key_file);
+  EXPECT_TRUE(eventually([&] { return hold.state() == HoldState::held && client.counters().connections == 2; }));
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+}
+
+}  // namespace
+}  // namespace holdfast::test

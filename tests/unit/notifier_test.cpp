@@ -1,0 +1,140 @@
+// The thread that runs what belongs to the user: in order, one at a time, come what may.
+#include "engine/notifier.hpp"
+
+#include <algorithm>
+#include <future>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace holdfast::engine {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// Returns once everything that was posted before it has run.
+void wait_for_all(Notifier& notifier) {
+  std::promise<void> done;
+  notifier.post([&] { done.set_value(); });
+  done.get_future().wait();
+}
+
+TEST(Notifier, RunsTasksInOrderOnAThreadOfItsOwn) {
+  Notifier notifier;
+  std::vector<int> ran;
+  std::thread::id thread;
+  for (int i = 0; i < 5; ++i) {
+    notifier.post([&, i] {
+      ran.push_back(i);
+      thread = std::this_thread::get_id();
+    });
+  }
+  wait_for_all(notifier);
+  EXPECT_THAT(ran, ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_NE(thread, std::this_thread::get_id());
+}
+
+TEST(Notifier, RunsWhatATaskPosts) {
+  Notifier notifier;
+  std::promise<void> done;
+  notifier.post([&] { notifier.post([&] { done.set_value(); }); });
+  done.get_future().wait();
+}
+
+TEST(Notifier, GoesOnAfterATaskThatThrows) {
+  Notifier notifier;
+  notifier.post([] { throw std::runtime_error("the user's"); });
+  notifier.post([] { throw 1; });
+  std::promise<void> done;
+  notifier.post([&] { done.set_value(); });
+  done.get_future().wait();
+}
+
+TEST(Notifier, RunsOneTaskAtATimeWhoeverPostsThem) {
+  constexpr int kThreads = 4;
+  constexpr int kTimes = 1000;
+  Notifier notifier;
+  int ran = 0;  // guarded by the promise alone: a second task at the same time would be a race
+  std::vector<std::thread> posters;
+  for (int i = 0; i < kThreads; ++i) {
+    posters.emplace_back([&] {
+      for (int n = 0; n < kTimes; ++n) notifier.post([&] { ++ran; });
+    });
+  }
+  for (std::thread& poster : posters) poster.join();
+  wait_for_all(notifier);
+  EXPECT_EQ(ran, kThreads * kTimes);
+}
+
+TEST(Notifier, KeepsTheOrderOfEachPoster) {
+  constexpr int kTimes = 500;
+  Notifier notifier;
+  std::vector<std::vector<int>> ran(3);
+  std::vector<std::thread> posters;
+  for (std::size_t who = 0; who < ran.size(); ++who) {
+    posters.emplace_back([&, who] {
+      for (int n = 0; n < kTimes; ++n) notifier.post([&, who, n] { ran[who].push_back(n); });
+    });
+  }
+  for (std::thread& poster : posters) poster.join();
+  wait_for_all(notifier);
+  for (const std::vector<int>& each : ran) {
+    ASSERT_EQ(each.size(), kTimes);
+    EXPECT_TRUE(std::is_sorted(each.begin(), each.end()));
+  }
+}
+
+TEST(Notifier, RunsWhatIsQueuedBeforeItStops) {
+  Notifier notifier;
+  std::promise<void> gate;
+  std::vector<int> ran;
+  notifier.post([&] { gate.get_future().wait(); });
+  for (int i = 0; i < 3; ++i) notifier.post([&, i] { ran.push_back(i); });
+  std::thread stopper([&] { notifier.stop(); });
+  gate.set_value();
+  stopper.join();
+  EXPECT_THAT(ran, ElementsAre(0, 1, 2));
+}
+
+TEST(Notifier, DropsWhatComesAfterTheStop) {
+  std::vector<int> ran;
+  Notifier notifier;
+  notifier.stop();
+  notifier.post([&] { ran.push_back(1); });
+  notifier.stop();
+  EXPECT_THAT(ran, IsEmpty());
+}
+
+TEST(Notifier, IsStoppedByItsDestruction) {
+  std::vector<int> ran;
+  {
+    Notifier notifier;
+    notifier.post([&] { ran.push_back(1); });
+  }
+  EXPECT_THAT(ran, ElementsAre(1));
+}
+
+TEST(Notifier, DestroysEachTaskOnceItHasRun) {
+  // What a task keeps alive (a client, say) must not live until the next one comes.
+  Notifier notifier;
+  auto kept = std::make_shared<int>(1);
+  const std::weak_ptr<int> watch = kept;
+  std::promise<void> gate;
+  std::promise<void> reached;
+  notifier.post([kept = std::move(kept)] {});
+  notifier.post([&] {
+    reached.set_value();
+    gate.get_future().wait();
+  });
+  reached.get_future().wait();
+  EXPECT_TRUE(watch.expired());
+  gate.set_value();
+}
+
+}  // namespace
+}  // namespace holdfast::engine
