@@ -14,8 +14,8 @@ get_target_property(holdfast_library_type holdfast TYPE)
 if(holdfast_library_type STREQUAL "STATIC_LIBRARY")
   # A static library leaves it to its user to link what it stands on.
   set(holdfast_dependencies "find_dependency(OpenSSL)\nfind_dependency(Threads)")
-  set(holdfast_requires_private "openssl >= 3.0")
-  set(holdfast_libs_private "-pthread")
+  set(holdfast_requires "openssl")
+  set(holdfast_libs "-pthread")
 endif()
 
 configure_package_config_file(cmake/holdfastConfig.cmake.in holdfastConfig.cmake

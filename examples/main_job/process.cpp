@@ -64,7 +64,7 @@ std::vector<std::string> server_command(const std::string& program, const std::f
 }  // namespace
 
 void end_waits_on_interrupt() {
-  struct sigaction action {};
+  struct sigaction action = {};
   action.sa_handler = [](int) { interrupted = true; };
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     sigaction(signal, &action, nullptr);

@@ -53,13 +53,15 @@ class [[nodiscard]] Hold {
   std::chrono::milliseconds valid_for() const noexcept;
 
   /// Stops when the local deadline passes, so before the server can give the lock to somebody else, or when the server
-  /// says that it is gone. Late only if another stop callback of this client blocks, or after the machine was suspended
-  /// (by up to a health check); `valid_for()` is never late, and stops it too. Example: 03_loss.cpp.
-  /// Callbacks registered on it run on a thread of the client's, or in the thread that saw `valid_for()` reach zero.
-  /// Without a state for an empty hold; does not stop in a forked child.
+  /// says that it is gone. The call itself looks at the clock: a token that it returns after the deadline has stopped,
+  /// also in the first step after the process was frozen. A token that was taken earlier is stopped by a thread of the
+  /// client's: right after it runs again, later only if another stop callback blocks, or after the machine was
+  /// suspended (by up to a health check). `valid_for()` is never late. Example: 03_loss.cpp. Callbacks registered on it
+  /// run on a thread of the client's, or in the thread that saw `valid_for()` reach zero. Without a state for an empty
+  /// hold; does not stop in a forked child.
   std::stop_token lost() const noexcept;
 
-  /// As last seen by the watchdog or by `valid_for()`; does not look at the clock itself.
+  /// Looks at the clock, as `valid_for()` does.
   HoldState state() const noexcept;
   /// The owner as on the wire, `<client uuid>:<number>`; empty for an empty hold.
   std::string owner() const;

@@ -129,7 +129,8 @@ class Lock {
     return std::chrono::ceil<std::chrono::milliseconds>(wait);
   }
   bool try_lock_within(std::chrono::milliseconds wait);
-  bool enter(std::optional<std::chrono::milliseconds> wait);
+  /// Empty: this thread holds it now, one level deeper. Else why it was not granted; throws for every other failure.
+  std::error_code enter(std::optional<std::chrono::milliseconds> wait);
 
   std::shared_ptr<engine::Core> core_;
   std::shared_ptr<engine::Site> site_;

@@ -10,14 +10,14 @@ namespace holdfast::cli {
 namespace {
 
 void set_disposition(int signal, void (*handler)(int)) {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = handler;
   sigemptyset(&action.sa_mask);
   sigaction(signal, &action, nullptr);
 }
 
 bool was_ignored(int signal) {
-  struct sigaction found {};
+  struct sigaction found{};
   sigaction(signal, nullptr, &found);
   return (found.sa_flags & SA_SIGINFO) == 0 && found.sa_handler == SIG_IGN;
 }

@@ -38,7 +38,7 @@ class SignalGate {
   // What this process changes for itself.
   struct Changed {
     int signal;
-    struct sigaction found {};
+    struct sigaction found{};
   };
   Changed changed_[4] = {{SIGPIPE}, {SIGCHLD}, {SIGTTOU}, {SIGTSTP}};
   Fd fd_;

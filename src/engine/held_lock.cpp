@@ -19,8 +19,9 @@ HeldLock::HeldLock(std::shared_ptr<Core> core, std::shared_ptr<Site> site, wire:
 
 const std::string& HeldLock::name() const { return site_->name(); }
 
-HoldState HeldLock::state() const {
+HoldState HeldLock::state() {
   if (core_->in_child()) return HoldState::lost;
+  valid_for();
   const std::scoped_lock guard(mutex_);
   return fsm_.state();
 }
@@ -55,6 +56,11 @@ Duration HeldLock::valid_for() {
   // Found lost by another thread, whose signal may still be on its way: whoever sees zero must see the signal too.
   if (state == HoldState::lost) stop_.request_stop();
   return {};
+}
+
+std::stop_token HeldLock::stop_token() {
+  valid_for();
+  return stop_.get_token();
 }
 
 void HeldLock::announce_loss(LossReason reason, StopIn where) {

@@ -34,10 +34,11 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
   const std::shared_ptr<Site>& site() const { return site_; }
   const LeaseTerms& terms() const { return terms_; }
 
-  HoldState state() const;
+  HoldState state();
   /// Zero once lost; a hold whose time is over becomes lost here, stop token included.
   Duration valid_for();
-  std::stop_token stop_token() const { return stop_.get_token(); }
+  /// Stopped already if the time is over, whether or not a thread of ours has had the time to see it.
+  std::stop_token stop_token();
   /// Still ours as far as known, without side effects: for the site, which must not run callbacks.
   bool stands() const;
   bool ended() const;

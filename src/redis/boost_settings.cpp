@@ -37,7 +37,7 @@ boost::redis::config connection_config(const Config& config) {
   to.addr = {config.host, std::to_string(config.port)};
   to.unix_socket = config.unix_socket;
   to.resolve_timeout = to.connect_timeout = config.connect_timeout;
-  to.ssl_handshake_timeout = config.connect_timeout * 3 / 4;  // before the limit on all of it, so that it is named
+  to.ssl_handshake_timeout = config.connect_timeout * 9 / 10;  // before the limit on all of it, so that it is named
   to.health_check_interval =
       std::clamp<std::chrono::nanoseconds>(config.lease / 10, std::chrono::seconds(1), std::chrono::seconds(10));
   to.reconnect_wait_interval = {};  // reconnecting, with back-off and jitter, is done here

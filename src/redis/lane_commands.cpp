@@ -12,6 +12,8 @@ namespace {
 
 /// How long a refused SUBSCRIBE is believed before it is tried again.
 constexpr std::chrono::seconds kDenialLasts{5};
+/// How often callers can cause an attempt to connect at most.
+constexpr std::chrono::milliseconds kQuickest{50};
 
 }  // namespace
 
@@ -29,7 +31,8 @@ void Lane::Impl::accept(const OpPtr& op) {
   op->at_gate = true;
   op->waiting = gate.insert(gate.end(), op);
   // Whoever asks while there is little hope gets an answer from a fresh attempt, not from the end of a long pause.
-  if (state == State::down && hopeless) connect_at(std::max(Clock::now(), last_attempt + config.reconnect_min));
+  if (state == State::down && hopeless)
+    connect_at(std::max(Clock::now(), last_attempt + std::min(config.reconnect_min, kQuickest)));
 }
 
 void Lane::Impl::leave_gate(Op& op) {

@@ -97,6 +97,9 @@ void Lane::Impl::on_disconnected(ErrorCode error) {
         error.category() == asio::error::get_ssl_category() || error == boost::redis::error::ssl_handshake_timeout;
     down_error = tls ? Errc::tls : Errc::unreachable;
     down_cause = error.message();
+    if (error == boost::redis::error::ssl_handshake_timeout) {
+      down_cause = "no answer to the TLS handshake within " + milliseconds(run_config.ssl_handshake_timeout) + " ms";
+    }
     if (!tls_refusal->empty()) down_cause += ": " + *tls_refusal;
   }
   failing = false;

@@ -60,7 +60,7 @@ std::optional<Hold> Lock::try_acquire(const AcquireOptions& options, std::error_
   return std::nullopt;
 }
 
-bool Lock::enter(std::optional<std::chrono::milliseconds> wait) {
+std::error_code Lock::enter(std::optional<std::chrono::milliseconds> wait) {
   core_->require_usable(name());
   const std::uint64_t thread = base::this_thread_number();
   const engine::Site::ThreadHold own = own_hold(*core_, *site_);
@@ -70,26 +70,27 @@ bool Lock::enter(std::optional<std::chrono::milliseconds> wait) {
                   "this thread holds it, but has lost it; unlock before locking again");
     }
     site_->reenter(thread);
-    return true;
+    return {};
   }
   AcquireOptions options = *defaults_;
   options.wait = wait;
   engine::Acquired result = engine::acquire(core_, site_, options, NoLimit::wait_on);
   if (!result.error) {
     site_->own(thread, std::move(result.held));
-    return true;
+    return {};
   }
-  if (wait && not_granted(result.error)) return false;
+  if (not_granted(result.error)) return result.error;
   fail(*core_, name(), result.error, std::move(result.cause));
 }
 
 void Lock::lock() {
-  if (!enter(defaults_->wait)) throw Error(Errc::timed_out, name(), core_->node(), {});
+  const std::error_code error = enter(defaults_->wait);
+  if (error) fail(*core_, name(), error == Errc::busy ? make_error_code(Errc::timed_out) : error, {});
 }
 
-bool Lock::try_lock() { return enter(std::chrono::milliseconds{}); }
+bool Lock::try_lock() { return !enter(std::chrono::milliseconds{}); }
 
-bool Lock::try_lock_within(std::chrono::milliseconds wait) { return enter(wait); }
+bool Lock::try_lock_within(std::chrono::milliseconds wait) { return !enter(wait); }
 
 ReleaseOutcome Lock::release() {
   if (core_->in_child()) throw Error(Errc::forked, name(), core_->node(), {});

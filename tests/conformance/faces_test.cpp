@@ -14,19 +14,18 @@ namespace {
 template <class T>
 concept BasicLockable = requires(T lock) {
   lock.lock();
-  { lock.unlock() }
-  noexcept;
+  { lock.unlock() } noexcept;
 };
 template <class T>
 concept Lockable = BasicLockable<T> && requires(T lock) {
   { lock.try_lock() } -> std::same_as<bool>;
 };
 template <class T>
-concept TimedLockable = Lockable<T> &&
-    requires(T lock, std::chrono::milliseconds wait, std::chrono::system_clock::time_point time) {
-  { lock.try_lock_for(wait) } -> std::same_as<bool>;
-  { lock.try_lock_until(time) } -> std::same_as<bool>;
-};
+concept TimedLockable =
+    Lockable<T> && requires(T lock, std::chrono::milliseconds wait, std::chrono::system_clock::time_point time) {
+      { lock.try_lock_for(wait) } -> std::same_as<bool>;
+      { lock.try_lock_until(time) } -> std::same_as<bool>;
+    };
 static_assert(BasicLockable<Lock>);
 static_assert(Lockable<Lock>);
 static_assert(TimedLockable<Lock>);

@@ -126,8 +126,7 @@ TEST_F(Tls, IsNotWhatAPlainServerSpeaks) {
   // A plain server waits for the end of what it takes for a command, so only the time limit ends this.
   const std::optional<Error> error = refused(settings);
   ASSERT_TRUE(error);
-  EXPECT_THAT(error->code(), AnyOf(code(Errc::tls), code(Errc::unreachable)));
-  EXPECT_THAT(error, IsError(static_cast<Errc>(error->code().value()), "orders", settings.node(), HasSubstr("500 ms")));
+  EXPECT_THAT(error, IsError(Errc::tls, "orders", settings.node(), HasSubstr("no answer to the TLS handshake within")));
 }
 
 TEST_F(Tls, APlainClientIsNotHeard) {

@@ -1,7 +1,9 @@
 // What a lane says first on a new connection, and what it makes of the answers.
 #include "redis/login.hpp"
 
+#include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -77,6 +79,11 @@ TEST(Login, ChoosesTheDatabaseUnlessItIsTheFirst) {
   EXPECT_EQ(spoken(config), "HELLO 3 SETNAME worker\nSELECT 7\n");
 }
 
+TEST(Login, FindsAndKillsTheEarlierConnectionByItsId) {
+  EXPECT_EQ(find_client(41).args, (std::vector<std::string>{"CLIENT", "LIST", "ID", "41"}));
+  EXPECT_EQ(kill_client(41).args, (std::vector<std::string>{"CLIENT", "KILL", "ID", "41"}));
+}
+
 // --- what is made of the answers ---
 
 TEST(Login, LearnsTheConnectionsClientId) {
@@ -98,6 +105,25 @@ TEST(Login, RecognisesItsEarlierConnectionByNameAndAge) {
   EXPECT_FALSE(is_client(text(""), plain(), seconds(0))) << "gone already";
   EXPECT_FALSE(
       is_client(error("NOPERM this user has no permissions to run the 'client|list' command"), plain(), seconds(0)));
+}
+
+TEST(Login, RecognisesAConnectionThatHasNoName) {
+  Config nameless = plain();
+  nameless.client_name.clear();
+  const Reply listed = text("id=7 addr=127.0.0.1:5000 fd=8 name= age=5 idle=3\n");
+  EXPECT_TRUE(is_client(listed, nameless, std::chrono::seconds(5)));
+  EXPECT_FALSE(is_client(listed, plain(), std::chrono::seconds(5)));
+}
+
+TEST(Login, RecognisesNobodyInAListThatMakesNoSense) {
+  for (const Reply& reply : {text("id=7 name=worker "), text("name=worker"), number(7), Reply{}}) {
+    EXPECT_FALSE(is_client(reply, plain(), std::chrono::seconds(0)));
+  }
+}
+
+TEST(Login, RecognisesItsEarlierConnectionInTheShapeOfTheThirdProtocol) {
+  // There the list is a verbatim string, and the parser leaves its format in front.
+  EXPECT_TRUE(is_client(text("txt:id=7 name=worker age=100 idle=3\n"), plain(), std::chrono::seconds(100)));
 }
 
 TEST(Login, KnowsNoClientIdIfTheServerTellsNone) {

@@ -1,0 +1,344 @@
+// One lock name inside one client: who is next, who is woken, who holds it, and the threads' levels.
+#include "engine/site.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <ostream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/held_lock.hpp"
+#include "sync/lock_plan.hpp"
+
+namespace holdfast::engine {
+
+void PrintTo(Waiter::Signal signal, std::ostream* out) {
+  *out << (signal == Waiter::Signal::turn ? "turn" : signal == Waiter::Signal::wake ? "wake" : "closed");
+}
+
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using Signal = Waiter::Signal;
+
+class FakeWaiter final : public Waiter {
+ public:
+  void post(Signal signal) override { signals_.push_back(signal); }
+  /// What has come since the last look.
+  std::vector<Signal> signals() { return std::exchange(signals_, {}); }
+
+ private:
+  std::vector<Signal> signals_;
+};
+
+class SiteTest : public testing::Test {
+ protected:
+  /// A hold granted `age` ago, of 10 s. It has no client behind it, so only what it knows itself may be asked.
+  std::shared_ptr<HeldLock> hold(Duration age = 0s) {
+    const LeaseTerms terms{.length = 10s, .renewed = true, .max_hold = {}};
+    return std::make_shared<HeldLock>(nullptr, site_, wire::Owner{"client:1"}, base::Clock::now() - age, terms,
+                                      HeldLock::LostCallback{});
+  }
+
+  const std::shared_ptr<redis::Channels> channels_ = std::make_shared<redis::Channels>();
+  std::shared_ptr<Site> site_ = std::make_shared<Site>("orders", "app:orders", sync::kLockPlan, channels_);
+  const std::string channel_ = site_->names().channel;
+  FakeWaiter first_, second_, third_;
+};
+
+TEST_F(SiteTest, KnowsTheCallersNameAndTheOneOnTheWire) {
+  EXPECT_EQ(site_->name(), "orders");
+  EXPECT_EQ(site_->names().key, "app:orders");
+  EXPECT_EQ(&site_->plan(), &sync::kLockPlan);
+}
+
+// --- the queue ---
+
+TEST_F(SiteTest, GivesTheFirstWaiterItsTurnAtOnce) {
+  site_->enter(first_);
+  EXPECT_THAT(first_.signals(), ElementsAre(Signal::turn));
+}
+
+TEST_F(SiteTest, LetsTheOthersWaitAndGivesThemTheirTurnsInOrder) {
+  site_->enter(first_);
+  site_->enter(second_);
+  site_->enter(third_);
+  EXPECT_THAT(second_.signals(), IsEmpty());
+  EXPECT_THAT(third_.signals(), IsEmpty());
+  site_->leave(first_);
+  EXPECT_THAT(second_.signals(), ElementsAre(Signal::turn));
+  EXPECT_THAT(third_.signals(), IsEmpty());
+  site_->leave(second_);
+  EXPECT_THAT(third_.signals(), ElementsAre(Signal::turn));
+}
+
+TEST_F(SiteTest, KeepsTheOrderWhenAWaiterLeavesFromTheMiddle) {
+  site_->enter(first_);
+  site_->enter(second_);
+  site_->enter(third_);
+  site_->leave(second_);
+  EXPECT_THAT(third_.signals(), IsEmpty());
+  site_->leave(first_);
+  EXPECT_THAT(third_.signals(), ElementsAre(Signal::turn));
+  EXPECT_THAT(second_.signals(), IsEmpty());
+}
+
+TEST_F(SiteTest, GivesNoSecondTurnToTheHeadWhenAnotherLeaves) {
+  site_->enter(first_);
+  site_->enter(second_);
+  first_.signals();
+  site_->leave(second_);
+  EXPECT_THAT(first_.signals(), IsEmpty());
+}
+
+TEST_F(SiteTest, PostsNothingToAWaiterThatHasLeft) {
+  site_->enter(first_);
+  site_->leave(first_);
+  first_.signals();
+  site_->wake();
+  site_->close();
+  EXPECT_THAT(first_.signals(), IsEmpty());
+}
+
+TEST_F(SiteTest, StartsAnewAfterTheQueueHasRunEmpty) {
+  site_->enter(first_);
+  site_->leave(first_);
+  site_->enter(second_);
+  EXPECT_THAT(second_.signals(), ElementsAre(Signal::turn));
+  site_->leave(second_);
+  site_->enter(first_);
+  EXPECT_THAT(first_.signals(), ElementsAre(Signal::turn, Signal::turn));
+}
+
+TEST_F(SiteTest, BearsThatAWaiterLeavesWhoIsNotThere) {
+  site_->leave(first_);
+  site_->enter(second_);
+  site_->leave(first_);
+  EXPECT_THAT(second_.signals(), ElementsAre(Signal::turn));
+}
+
+// --- wakes ---
+
+TEST_F(SiteTest, WakesOnlyTheHead) {
+  site_->enter(first_);
+  site_->enter(second_);
+  first_.signals();
+  site_->wake();
+  EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake));
+  EXPECT_THAT(second_.signals(), IsEmpty());
+}
+
+TEST_F(SiteTest, IsWokenByMessagesWhileItUsesItsChannel) {
+  site_->enter(first_);
+  first_.signals();
+  channels_->on_message(channel_);
+  EXPECT_THAT(first_.signals(), IsEmpty());
+  const std::uint64_t use = site_->begin_use();
+  channels_->on_message(channel_);
+  EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake));
+  channels_->on_message("another channel");
+  EXPECT_THAT(first_.signals(), IsEmpty());
+  site_->end_use(use);
+  channels_->on_message(channel_);
+  EXPECT_THAT(first_.signals(), IsEmpty());
+}
+
+TEST_F(SiteTest, CanBeGoneWhenAMessageComes) {
+  site_->begin_use();
+  site_.reset();
+  channels_->on_message(channel_);
+}
+
+TEST_F(SiteTest, KeepsItsChannelAsLongAsItIsUsed) {
+  const std::uint64_t use = site_->begin_use();
+  channels_->on_subscribed(channel_);
+  const base::TimePoint later = base::Clock::now() + 1h;
+  EXPECT_THAT(channels_->take_idle(later, later), IsEmpty());
+  site_->end_use(use);
+  EXPECT_THAT(channels_->take_idle(later, later), ElementsAre(channel_));
+}
+
+// --- what it tells the acquire loop ---
+
+TEST_F(SiteTest, SeesWhetherItsChannelIsSubscribed) {
+  EXPECT_FALSE(site_->view().subscribed);
+  channels_->on_subscribed("another channel");
+  EXPECT_FALSE(site_->view().subscribed);
+  channels_->on_subscribed(channel_);
+  EXPECT_TRUE(site_->view().subscribed);
+  channels_->on_disconnected();
+  EXPECT_FALSE(site_->view().subscribed);
+}
+
+TEST_F(SiteTest, SeesAHoldThatStands) {
+  EXPECT_FALSE(site_->view().held_here);
+  const std::shared_ptr<HeldLock> held = hold();
+  site_->set_holder(held);
+  EXPECT_TRUE(site_->view().held_here);
+  site_->clear_holder(held.get());
+  EXPECT_FALSE(site_->view().held_here);
+}
+
+TEST_F(SiteTest, SeesNoHoldWhoseTimeIsOver) {
+  const std::shared_ptr<HeldLock> held = hold(11s);
+  site_->set_holder(held);
+  EXPECT_FALSE(site_->view().held_here);
+}
+
+TEST_F(SiteTest, SeesNoHoldThatNobodyHasAnyMore) {
+  site_->set_holder(hold());
+  EXPECT_FALSE(site_->view().held_here);
+}
+
+TEST_F(SiteTest, WakesTheHeadWhenTheHoldEnds) {
+  const std::shared_ptr<HeldLock> held = hold();
+  site_->set_holder(held);
+  site_->enter(first_);
+  site_->enter(second_);
+  first_.signals();
+  site_->clear_holder(held.get());
+  EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake));
+  EXPECT_THAT(second_.signals(), IsEmpty());
+}
+
+TEST_F(SiteTest, IsNotMovedByTheEndOfAnEarlierHold) {
+  const std::shared_ptr<HeldLock> earlier = hold();
+  const std::shared_ptr<HeldLock> held = hold();
+  site_->set_holder(earlier);
+  site_->set_holder(held);
+  site_->enter(first_);
+  first_.signals();
+  site_->clear_holder(earlier.get());
+  EXPECT_TRUE(site_->view().held_here);
+  EXPECT_THAT(first_.signals(), IsEmpty());
+}
+
+TEST_F(SiteTest, WakesNobodyTwiceForTheSameHold) {
+  const std::shared_ptr<HeldLock> held = hold();
+  site_->set_holder(held);
+  site_->enter(first_);
+  first_.signals();
+  site_->clear_holder(held.get());
+  site_->clear_holder(held.get());
+  EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake));
+}
+
+// --- holds of threads ---
+
+TEST_F(SiteTest, CountsTheLevelsOfAThread) {
+  EXPECT_EQ(site_->find(7).count, 0);
+  EXPECT_EQ(site_->find(7).held, nullptr);
+  const std::shared_ptr<HeldLock> held = hold();
+  site_->own(7, held);
+  EXPECT_EQ(site_->find(7).count, 1);
+  site_->reenter(7);
+  site_->reenter(7);
+  EXPECT_EQ(site_->find(7).count, 3);
+  EXPECT_EQ(site_->find(7).held, held);
+}
+
+TEST_F(SiteTest, TellsTheLevelsBeforeEachStepUpAndForgetsTheThreadAtTheLast) {
+  const std::shared_ptr<HeldLock> held = hold();
+  site_->own(7, held);
+  site_->reenter(7);
+  EXPECT_EQ(site_->leave_level(7).count, 2);
+  EXPECT_EQ(site_->find(7).count, 1);
+  const Site::ThreadHold last = site_->leave_level(7);
+  EXPECT_EQ(last.count, 1);
+  EXPECT_EQ(last.held, held);
+  EXPECT_EQ(site_->find(7).count, 0);
+}
+
+TEST_F(SiteTest, KnowsNoLevelsOfAThreadThatOwnsNothing) {
+  site_->reenter(7);
+  EXPECT_EQ(site_->find(7).count, 0);
+  EXPECT_EQ(site_->leave_level(7).count, 0);
+  EXPECT_EQ(site_->leave_level(7).held, nullptr);
+}
+
+TEST_F(SiteTest, KeepsThreadsApart) {
+  const std::shared_ptr<HeldLock> lost = hold();
+  const std::shared_ptr<HeldLock> held = hold();
+  site_->own(7, lost);  // a thread whose hold was lost still has to give it back
+  site_->own(8, held);
+  site_->reenter(8);
+  EXPECT_EQ(site_->find(7).count, 1);
+  EXPECT_EQ(site_->leave_level(7).held, lost);
+  EXPECT_EQ(site_->find(8).count, 2);
+}
+
+// --- closing ---
+
+TEST_F(SiteTest, TellsEveryWaiterThatTheClientIsClosed) {
+  site_->enter(first_);
+  site_->enter(second_);
+  first_.signals();
+  site_->close();
+  EXPECT_THAT(first_.signals(), ElementsAre(Signal::closed));
+  EXPECT_THAT(second_.signals(), ElementsAre(Signal::closed));
+}
+
+TEST_F(SiteTest, ForgetsTheThreadsHoldsWhenTheClientIsClosed) {
+  // Else a thread that never unlocks would keep the client alive for ever.
+  std::shared_ptr<HeldLock> held = hold();
+  const std::weak_ptr<HeldLock> watch = held;
+  site_->own(7, std::move(held));
+  site_->close();
+  EXPECT_EQ(site_->find(7).count, 0);
+  EXPECT_TRUE(watch.expired());
+}
+
+// --- from many threads ---
+
+TEST_F(SiteTest, LetsOneWaiterAtATimeHaveItsTurn) {
+  constexpr int kThreads = 4;
+  constexpr int kTimes = 500;
+  /// Blocks until its turn.
+  class Blocking final : public Waiter {
+   public:
+    void post(Signal signal) override {
+      const std::scoped_lock guard(mutex_);
+      turn_ = turn_ || signal == Signal::turn;
+      arrived_.notify_one();
+    }
+    void wait_for_turn() {
+      std::unique_lock guard(mutex_);
+      arrived_.wait(guard, [&] { return turn_; });
+    }
+
+   private:
+    std::mutex mutex_;
+    std::condition_variable arrived_;
+    bool turn_ = false;
+  };
+  int turns = 0;  // guarded by the turn: two at a time would be a race
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < kTimes; ++n) {
+        Blocking waiter;
+        site_->enter(waiter);
+        waiter.wait_for_turn();
+        ++turns;
+        site_->leave(waiter);
+        site_->wake();
+        static_cast<void>(site_->view());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(turns, kThreads * kTimes);
+}
+
+}  // namespace
+}  // namespace holdfast::engine
