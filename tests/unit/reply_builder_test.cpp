@@ -84,6 +84,8 @@ TEST(ReplyBuilder, KeepsAnyBytesInText) {
   EXPECT_EQ(replies[0].text, std::string_view("\r\n\0\"\xff", 5));
 }
 
+TEST(ReplyBuilder, LeavesTheFormatInFrontOfAVerbatimString) { EXPECT_EQ(one("=8\r\ntxt:id=7\r\n"), "\"txt:id=7\""); }
+
 TEST(ReplyBuilder, TellsErrorsFromTextWithTheirFirstWord) {
   EXPECT_EQ(one("-WRONGTYPE Operation against a key\r\n"), "error(WRONGTYPE Operation against a key)");
   EXPECT_EQ(one("!9\r\nERR a\r\n b\r\n"), "error(ERR a\r\n b)");
