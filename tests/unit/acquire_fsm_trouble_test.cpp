@@ -233,6 +233,15 @@ TEST(AcquireFsmInTrouble, TimesOutWhenTroubleComesAfterTheLimitAndSomebodyElseHa
   EXPECT_EQ(story.reply(1501ms, not_sent("refused")), "finish timed_out");
 }
 
+TEST(AcquireFsmInTrouble, TimesOutAtTheLimitWhenThisClientHadTheLockBefore) {
+  AcquireStory story(limited(500ms));
+  story.start();
+  story.turn(0ms, kHeldHere);
+  EXPECT_EQ(story.wake(400ms), "attempt subscribe timeout=100ms");
+  EXPECT_EQ(story.reply(495ms, not_sent("refused")), "wait until=500ms");
+  EXPECT_EQ(story.time(500ms), "finish timed_out");
+}
+
 TEST(AcquireFsmInTrouble, ReportsTheTroubleAtTheLimitWhenTheServerOnlyPutItOff) {
   // Nobody was seen to have the lock, so "timed out" would not be the truth.
   AcquireStory story(limited(500ms));

@@ -286,6 +286,13 @@ TEST(HoldFsm, IsAskedForAfterAReconnectThoughARenewalWasUnderWay) {
   EXPECT_EQ(story.time(320ms), "renew: held until 889ms, due 889ms");
 }
 
+TEST(HoldFsm, CountsHowLateItIsAskedForFromTheReconnect) {
+  HoldStory story(kRenewed);
+  story.time(300ms);
+  story.reconnect(500ms);
+  EXPECT_EQ(story.fsm().lateness(at(510ms)), 10ms);
+}
+
 TEST(HoldFsm, StaysSuspectThroughAReconnectUntilTheServerAnswers) {
   HoldStory story(kRenewed);
   story.time(300ms);
@@ -321,6 +328,11 @@ TEST(HoldFsm, WithACapShorterThanTheLeaseIsLostAtTheCap) {
   EXPECT_EQ(story.now(), "held: held until 100ms, due 100ms");
   EXPECT_EQ(story.time(99ms), "nothing: held until 100ms, due 100ms");
   EXPECT_EQ(story.time(100ms), "lost: lost, max_hold");
+}
+
+TEST(HoldFsm, WithACapThatItsLeaseJustReachesIsNotRenewed) {
+  HoldStory story(capped(889ms));
+  EXPECT_EQ(story.time(300ms), "nothing: held until 889ms, due 889ms");
 }
 
 TEST(HoldFsm, WithACapIsExpiredWhenTheLeaseEndsFirst) {

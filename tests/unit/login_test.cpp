@@ -134,7 +134,8 @@ TEST(Login, KnowsNoClientIdIfTheServerTellsNone) {
 }
 
 TEST(Login, IsNotMisledByAValueThatLooksLikeTheName) {
-  const Reply odd{.kind = Reply::Kind::array, .elements = {text("server"), text("id"), text("id"), number(9)}};
+  const Reply odd{.kind = Reply::Kind::array,
+                  .elements = {text("id"), number(9), text("server"), text("id"), text("proto"), number(3)}};
   EXPECT_EQ(judge_login(plain(), {odd}).client, 9);
 }
 

@@ -14,20 +14,22 @@
 namespace holdfast::engine {
 namespace {
 
+// The notifier is the last thing that each test declares: it ends its thread before what the tasks refer to goes.
+
 using testing::ElementsAre;
 using testing::IsEmpty;
 
 /// Returns once everything that was posted before it has run.
 void wait_for_all(Notifier& notifier) {
-  std::promise<void> done;
-  notifier.post([&] { done.set_value(); });
-  done.get_future().wait();
+  const auto done = std::make_shared<std::promise<void>>();
+  notifier.post([done] { done->set_value(); });
+  done->get_future().wait();
 }
 
 TEST(Notifier, RunsTasksInOrderOnAThreadOfItsOwn) {
-  Notifier notifier;
   std::vector<int> ran;
   std::thread::id thread;
+  Notifier notifier;
   for (int i = 0; i < 5; ++i) {
     notifier.post([&, i] {
       ran.push_back(i);
@@ -40,17 +42,17 @@ TEST(Notifier, RunsTasksInOrderOnAThreadOfItsOwn) {
 }
 
 TEST(Notifier, RunsWhatATaskPosts) {
-  Notifier notifier;
   std::promise<void> done;
+  Notifier notifier;
   notifier.post([&] { notifier.post([&] { done.set_value(); }); });
   done.get_future().wait();
 }
 
 TEST(Notifier, GoesOnAfterATaskThatThrows) {
+  std::promise<void> done;
   Notifier notifier;
   notifier.post([] { throw std::runtime_error("the user's"); });
   notifier.post([] { throw 1; });
-  std::promise<void> done;
   notifier.post([&] { done.set_value(); });
   done.get_future().wait();
 }
@@ -58,8 +60,8 @@ TEST(Notifier, GoesOnAfterATaskThatThrows) {
 TEST(Notifier, RunsOneTaskAtATimeWhoeverPostsThem) {
   constexpr int kThreads = 4;
   constexpr int kTimes = 1000;
-  Notifier notifier;
   int ran = 0;  // guarded by the promise alone: a second task at the same time would be a race
+  Notifier notifier;
   std::vector<std::thread> posters;
   for (int i = 0; i < kThreads; ++i) {
     posters.emplace_back([&] {
@@ -73,8 +75,8 @@ TEST(Notifier, RunsOneTaskAtATimeWhoeverPostsThem) {
 
 TEST(Notifier, KeepsTheOrderOfEachPoster) {
   constexpr int kTimes = 500;
-  Notifier notifier;
   std::vector<std::vector<int>> ran(3);
+  Notifier notifier;
   std::vector<std::thread> posters;
   for (std::size_t who = 0; who < ran.size(); ++who) {
     posters.emplace_back([&, who] {
@@ -90,9 +92,9 @@ TEST(Notifier, KeepsTheOrderOfEachPoster) {
 }
 
 TEST(Notifier, RunsWhatIsQueuedBeforeItStops) {
-  Notifier notifier;
   std::promise<void> gate;
   std::vector<int> ran;
+  Notifier notifier;
   notifier.post([&] { gate.get_future().wait(); });
   for (int i = 0; i < 3; ++i) notifier.post([&, i] { ran.push_back(i); });
   std::thread stopper([&] { notifier.stop(); });
@@ -121,11 +123,11 @@ TEST(Notifier, IsStoppedByItsDestruction) {
 
 TEST(Notifier, DestroysEachTaskOnceItHasRun) {
   // What a task keeps alive (a client, say) must not live until the next one comes.
-  Notifier notifier;
   auto kept = std::make_shared<int>(1);
   const std::weak_ptr<int> watch = kept;
   std::promise<void> gate;
   std::promise<void> reached;
+  Notifier notifier;
   notifier.post([kept = std::move(kept)] {});
   notifier.post([&] {
     reached.set_value();

@@ -153,6 +153,12 @@ TEST(ReleaseFsm, GoesOnUntilTheServerHasCertainlyLetItExpire) {
   EXPECT_EQ(story.reply(2004ms, Kind::not_sent), "finish unknown (not_sent)");
 }
 
+TEST(ReleaseFsm, GivesUpAtTheVeryMomentAtWhichItHasExpired) {
+  ReleaseStory story;
+  story.start();
+  EXPECT_EQ(story.reply(2000ms, Kind::unknown), "finish unknown (unknown)");
+}
+
 TEST(ReleaseFsm, EndsWhenTheClientIsClosed) {
   ReleaseStory story;
   story.start();

@@ -43,6 +43,11 @@ class FakeWaiter final : public Waiter {
 
 class SiteTest : public testing::Test {
  protected:
+  // A thread's hold keeps its site, which keeps the hold: closing the client parts them.
+  ~SiteTest() override {
+    if (site_) site_->close();
+  }
+
   /// A hold granted `age` ago, of 10 s. It has no client behind it, so only what it knows itself may be asked.
   std::shared_ptr<HeldLock> hold(Duration age = 0s) {
     const LeaseTerms terms{.length = 10s, .renewed = true, .max_hold = {}};
@@ -257,6 +262,7 @@ TEST_F(SiteTest, TellsTheLevelsBeforeEachStepUpAndForgetsTheThreadAtTheLast) {
   EXPECT_EQ(last.count, 1);
   EXPECT_EQ(last.held, held);
   EXPECT_EQ(site_->find(7).count, 0);
+  EXPECT_EQ(site_->find(7).held, nullptr);
 }
 
 TEST_F(SiteTest, KnowsNoLevelsOfAThreadThatOwnsNothing) {
