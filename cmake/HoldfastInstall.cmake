@@ -16,6 +16,10 @@ if(holdfast_library_type STREQUAL "STATIC_LIBRARY")
   set(holdfast_dependencies "find_dependency(OpenSSL)\nfind_dependency(Threads)")
   set(holdfast_requires "openssl")
   set(holdfast_libs "-pthread")
+elseif(HOLDFAST_TOOL)
+  # So that the tool finds the library beside it, wherever the prefix is.
+  file(RELATIVE_PATH holdfast_tool_to_library "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
+  set_target_properties(holdfast_tool PROPERTIES INSTALL_RPATH "$ORIGIN/${holdfast_tool_to_library}")
 endif()
 
 configure_package_config_file(cmake/holdfastConfig.cmake.in holdfastConfig.cmake

@@ -17,6 +17,9 @@ using testing::Not;
 
 // --- Who ---
 
+/// Redis 7.0 names no command, later ones do.
+const auto kNotInScripts = ::testing::AnyOf(HasSubstr("run this command"), HasSubstr("permissions to run the"));
+
 TEST_F(Access, AWrongPasswordIsToldAtOnceByEveryCallAndNeverShown) {
   grant(kRights);
   Client client(as_app("wr0ng-passw0rd"));
@@ -116,7 +119,7 @@ TEST_F(Access, WithoutAWriteInsideTheScriptNothingIsTaken) {
   grant(kRights, {"-hset"});
   Client client(as_app());
   EXPECT_THAT(error_of([&] { return client.lock("app:orders").acquire(); }),
-              IsError(Errc::denied, "app:orders", node(), HasSubstr("run this command")));
+              IsError(Errc::denied, "app:orders", node(), kNotInScripts));
   EXPECT_FALSE(raw.exists("app:orders"));
 }
 
@@ -130,7 +133,7 @@ TEST_F(Access, WithoutPublishAReleaseFreesTheLockAndSaysSo) {
   EXPECT_THAT(log->details("unknown", "app:orders"), Contains(HasSubstr("release: ")));
   const Hold again = client.lock("app:orders").acquire();
   EXPECT_THAT(error_of([&] { return client.lock("app:orders").force_release(); }),
-              IsError(Errc::denied, "app:orders", node(), HasSubstr("run this command")));
+              IsError(Errc::denied, "app:orders", node(), kNotInScripts));
 }
 
 TEST_F(Access, WithoutHdelAReleaseIsUnknownAndTheLeaseEndsIt) {

@@ -15,13 +15,18 @@ class UnknownOutcome : public Faults {
     const Hold warm = Client(config()).lock("warm").acquire();
   }
 
+  static void give_back(std::optional<Hold>& hold) {
+    if (!hold) return;
+    EXPECT_EQ(hold->release(), ReleaseOutcome::released);
+  }
+
   /// Acquires, cancels after a while, and gives back what was granted all the same.
   static std::error_code acquire_and_cancel(Client& client, const std::string& name, std::chrono::microseconds after) {
     std::stop_source stop;
     std::error_code error;
     auto acquire = in_thread([&] {
       std::optional<Hold> hold = client.lock(name).try_acquire({.wait = 20s, .stop = stop.get_token()}, error);
-      if (hold) EXPECT_EQ(hold->release(), ReleaseOutcome::released);
+      give_back(hold);
     });
     std::this_thread::sleep_for(after);
     stop.request_stop();
@@ -29,10 +34,15 @@ class UnknownOutcome : public Faults {
     return error;
   }
 
+  /// Requests may still be on their way, and what undoes them behind them; but all of it is over long before a lease.
   void expect_nothing_left() {
-    EXPECT_TRUE(eventually([&] { return raw.command("DBSIZE").integer == 0; }, config().lease / 2))
-        << testing::PrintToString(raw.command("KEYS", "*").elements.size()) << " keys are left";
-    EXPECT_FALSE(eventually([&] { return raw.command("DBSIZE").integer != 0; }, 100ms));
+    auto empty_since = steady_clock::now();
+    const auto stays_empty = [&] {
+      const auto now = steady_clock::now();
+      if (raw.command("DBSIZE").integer != 0) empty_since = now;
+      return now - empty_since > 200ms;
+    };
+    EXPECT_TRUE(eventually(stays_empty, config().lease / 2)) << raw.command("DBSIZE").integer << " keys are left";
   }
 
   Proxy proxy{server};
@@ -54,7 +64,7 @@ TEST_F(UnknownOutcome, ACancelAtAnyPointOfTheWayLeavesNothing) {
   EXPECT_GT(cancelled, 10);
   EXPECT_GT(granted, 10);
   expect_nothing_left();
-  EXPECT_EQ(client.counters().not_granted, static_cast<std::uint64_t>(cancelled));
+  EXPECT_LE(client.counters().not_granted, static_cast<std::uint64_t>(cancelled)) << "less: cancelled before the start";
   EXPECT_EQ(client.counters().granted, static_cast<std::uint64_t>(granted));
 }
 
@@ -84,13 +94,15 @@ TEST_F(UnknownOutcome, ACancelAroundAHandOverLeavesNothing) {
   proxy.delay(Proxy::Direction::to_server, 3ms);
   for (int i = 0; i < 30; ++i) {
     Hold hold = other.lock("orders").acquire();
+    const std::uint64_t before = client.counters().commands;
     std::stop_source stop;
     std::error_code error;
     auto waiting = in_thread([&] {
       std::optional<Hold> next = client.lock("orders").try_acquire({.wait = 20s, .stop = stop.get_token()}, error);
-      if (next) EXPECT_EQ(next->release(), ReleaseOutcome::released);
+      give_back(next);
     });
-    ASSERT_TRUE(listeners(raw, "orders"));
+    ASSERT_TRUE(eventually([&] { return client.counters().commands > before; }));
+    std::this_thread::sleep_for(5ms);
     EXPECT_EQ(hold.release(), ReleaseOutcome::released);
     std::this_thread::sleep_for(std::chrono::microseconds(i * 300));
     stop.request_stop();
@@ -165,7 +177,7 @@ TEST_F(UnknownOutcome, ManyWaitersWithOddLimitsLeaveNothing) {
         Lock lock = (i % 2 == 0 ? client : other).lock("orders");
         for (int round = 0; round < 40; ++round) {
           std::optional<Hold> hold = lock.try_acquire({.wait = milliseconds((round * 7 + i) % 15)});
-          if (hold) EXPECT_EQ(hold->release(), ReleaseOutcome::released);
+          give_back(hold);
         }
       });
     }

@@ -1,0 +1,239 @@
+// fork(): holds belong to the parent. In the child every call says so, every destructor is harmless, and the parent's
+// hold goes on.
+#include <cstdlib>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "faults.hpp"
+#include "support/spawn.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// How a child ended, and what it said.
+struct Child {
+  int code = -1;  ///< -1: killed by a signal.
+  std::string said;
+};
+
+enum class End {
+  at_once,   ///< _exit: nothing more is run.
+  in_order,  ///< exit: destructors of static objects are run.
+};
+
+/// Runs a function in a child process; what it returns is what the child said.
+template <class Body>
+Child in_child(Body body, End end = End::at_once) {
+  auto [from, to] = make_pipe();
+  const pid_t pid = fork();
+  if (pid == 0) {
+    std::string said;
+    try {
+      said = body();
+    } catch (const std::exception& error) {
+      said = std::string("threw ") + error.what();
+    }
+    const bool written = write(to.get(), said.data(), said.size()) == static_cast<ssize_t>(said.size());
+    if (end == End::at_once) _exit(written ? 0 : 1);
+    std::exit(written ? 0 : 1);
+  }
+  to.reset();
+  Child child;
+  char buffer[4096];
+  for (ssize_t got = 0; (got = read(from.get(), buffer, sizeof buffer)) > 0;) {
+    child.said.append(buffer, static_cast<std::size_t>(got));
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  if (WIFEXITED(status)) child.code = WEXITSTATUS(status);
+  return child;
+}
+
+/// The names of the calls that did not throw Error(forked), with what they did instead.
+class Verdict {
+ public:
+  template <class Call>
+  void expect_forked(const std::string& what, Call call) {
+    const std::optional<Error> error = error_of(call);
+    if (!error) said_ += what + " did not throw; ";
+    if (error && error->code() != Errc::forked) said_ += what + " threw " + error->what() + "; ";
+  }
+  void expect(const std::string& what, bool holds) {
+    if (!holds) said_ += what + " is not so; ";
+  }
+  const std::string& said() const { return said_; }
+
+ private:
+  std::string said_;
+};
+
+class Fork : public Faults {
+ protected:
+  Fork() : settings_(config()) { settings_.lease = 900ms; }
+
+  Config settings_;
+};
+
+TEST_F(Fork, EveryCallInTheChildSaysForkedAndTheParentsHoldGoesOn) {
+  Client client(settings_);
+  Hold hold = client.lock("orders").acquire();
+  Lock lock = client.lock("thread");
+  lock.lock();
+  const Child child = in_child([&] {
+    Verdict verdict;
+    Lock orders = lock;
+    verdict.expect_forked("Client::lock", [&] { return client.lock("new"); });
+    verdict.expect_forked("ping", [&] { client.ping(); });
+    verdict.expect_forked("list", [&] { return client.list(); });
+    verdict.expect_forked("acquire", [&] { return orders.acquire(); });
+    verdict.expect_forked("try_acquire", [&] { return orders.try_acquire({.wait = 1min}); });
+    verdict.expect_forked("lock", [&] { orders.lock(); });
+    verdict.expect_forked("try_lock", [&] { return orders.try_lock(); });
+    verdict.expect_forked("release", [&] { return orders.release(); });
+    verdict.expect_forked("is_locked", [&] { return orders.is_locked(); });
+    verdict.expect_forked("info", [&] { return orders.info(); });
+    verdict.expect_forked("remaining", [&] { return orders.remaining(); });
+    verdict.expect_forked("force_release", [&] { return orders.force_release(); });
+    std::error_code error;
+    verdict.expect("try_acquire(ec) says forked", !orders.try_acquire({}, error) && error == Errc::forked);
+    orders.unlock();
+    client.close();
+    verdict.expect("is_mine is false", !orders.is_mine());
+    verdict.expect("the thread's valid_for is zero", orders.valid_for() == 0ms);
+    verdict.expect("valid_for is zero", hold.valid_for() == 0ms);
+    verdict.expect("the state is lost", hold.state() == HoldState::lost);
+    verdict.expect("release says was_lost", hold.release() == ReleaseOutcome::was_lost);
+    verdict.expect("counters can be read", client.counters().granted == 2);
+    return verdict.said();
+  });
+  EXPECT_EQ(child.code, 0);
+  EXPECT_THAT(child.said, IsEmpty());
+  const std::uint64_t renewals = client.counters().renewals;
+  EXPECT_TRUE(eventually([&] { return client.counters().renewals >= renewals + 6; }));
+  EXPECT_THAT(raw.hgetall("orders"), HeldBy(hold.owner()));
+  EXPECT_TRUE(lock.is_mine());
+  EXPECT_EQ(lock.release(), ReleaseOutcome::released);
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+  EXPECT_EQ(client.counters().connections, 1U);
+}
+
+TEST_F(Fork, DestructorsInTheChildAreHarmlessInAnyOrder) {
+  std::optional<Client> client(settings_);
+  std::optional<Lock> lock = client->lock("thread");
+  lock->lock();
+  std::optional<Hold> hold = client->lock("orders").acquire();
+  std::optional<Hold> released = client->lock("released").acquire();
+  released->release();
+  const std::string owner = hold->owner();
+  for (int order = 0; order < 4; ++order) {
+    const Child child = in_child([&] {
+      released.reset();
+      if (order % 2 == 0) hold.reset();
+      if (order / 2 == 0) lock.reset();
+      client.reset();
+      hold.reset();
+      lock.reset();
+      return std::string("done");
+    });
+    EXPECT_EQ(child.code, 0);
+    EXPECT_EQ(child.said, "done");
+  }
+  EXPECT_THAT(raw.hgetall("orders"), HeldBy(owner));
+  const std::uint64_t renewals = client->counters().renewals;
+  EXPECT_TRUE(eventually([&] { return client->counters().renewals >= renewals + 4; }));
+  EXPECT_EQ(hold->release(), ReleaseOutcome::released);
+  EXPECT_EQ(lock->release(), ReleaseOutcome::released);
+}
+
+TEST_F(Fork, AChildThatExitsInOrderIsNotTerminated) {
+  static std::optional<Client> client;
+  static std::optional<Hold> hold;
+  client.emplace(settings_);
+  hold = client->lock("orders").acquire();
+  for (int i = 0; i < 3; ++i) {
+    const Child child = in_child([] { return std::string("done"); }, End::in_order);
+    EXPECT_EQ(child.code, 0);
+    EXPECT_EQ(child.said, "done");
+  }
+  EXPECT_THAT(raw.hgetall("orders"), HeldBy(hold->owner()));
+  EXPECT_EQ(hold->release(), ReleaseOutcome::released);
+  client.reset();
+  hold.reset();
+}
+
+TEST_F(Fork, AChildOfAChildIsAChild) {
+  Client client(settings_);
+  const Hold hold = client.lock("orders").acquire();
+  const Child child = in_child([&] {
+    const Child grandchild = in_child([&] {
+      Verdict verdict;
+      verdict.expect_forked("ping", [&] { client.ping(); });
+      return verdict.said();
+    });
+    return "code " + std::to_string(grandchild.code) + grandchild.said;
+  });
+  EXPECT_EQ(child.said, "code 0");
+}
+
+TEST_F(Fork, TheMessageSaysWhatToDo) {
+  Client client(settings_);
+  Lock lock = client.lock("orders");
+  const Child child = in_child([&] { return std::string(error_of([&] { return lock.acquire(); })->what()); });
+  EXPECT_THAT(child.said, AllOf(HasSubstr("lock \"orders\" on " + client.node()), HasSubstr("fork"),
+                                HasSubstr("make a new one in the child")));
+}
+
+TEST_F(Fork, AForkInTheMiddleOfTrafficNeverHangsTheChild) {
+  Client client(settings_);
+  std::atomic<bool> stop{false};
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&, i] {
+      Lock lock = client.lock("orders:" + std::to_string(i % 2));
+      while (!stop) {
+        if (const std::optional<Hold> hold = lock.try_acquire({.wait = 5ms})) static_cast<void>(hold->valid_for());
+        lock.try_lock_for(2ms);
+        lock.unlock();
+      }
+    });
+  }
+  Lock lock = client.lock("orders:0");
+  for (int i = 0; i < 50; ++i) {
+    const Child child = in_child([&] {
+      Verdict verdict;
+      verdict.expect_forked("acquire", [&] { return lock.acquire(); });
+      verdict.expect_forked("lock", [&] { lock.lock(); });
+      verdict.expect("is_mine is false", !lock.is_mine());
+      lock.unlock();
+      client.close();
+      return verdict.said();
+    });
+    ASSERT_EQ(child.code, 0);
+    ASSERT_THAT(child.said, IsEmpty());
+  }
+  stop = true;
+}
+
+#if !defined(__SANITIZE_THREAD__)  // which ends a child that starts a thread
+TEST_F(Fork, AChildMakesItsOwnClientAndCompetesWithItsParent) {
+  Client client(settings_);
+  Hold hold = client.lock("orders").acquire();
+  const Child child = in_child([&] {
+    Client own(settings_);
+    if (own.id() == client.id()) return std::string("the same id");
+    if (own.lock("orders").try_acquire()) return std::string("got the parent's lock");
+    Hold other = own.lock("other").acquire();
+    return std::string(to_string(other.release()));
+  });
+  EXPECT_EQ(child.code, 0);
+  EXPECT_EQ(child.said, "released");
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+}
+#endif
+
+}  // namespace
+}  // namespace holdfast::test
