@@ -207,7 +207,10 @@ class Shell {
     }
     if (fsm_.safety_polling()) Reporter::add(core_->reporter().count.safety_polls);
     box_->begin_attempt();
-    core_->lane().submit(std::move(request), on_result());
+    redis::Lane::Handler handler = on_result();
+    // The handler counts as pending work from here on: either close() waits for it, or its flag is seen now.
+    if (const std::error_code error = core_->unusable()) return fsm_.on_stop(error);
+    core_->lane().submit(std::move(request), std::move(handler));
     Mailbox::Mail mail = box_->take_reply([](const Mailbox::Mail& m) { return m.reply || m.stopped || m.closed; });
     if (!mail.reply) {
       if (box_->abandon()) return fsm_.on_stop(mail.closed ? Errc::closed : Errc::cancelled);

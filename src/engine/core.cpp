@@ -132,7 +132,7 @@ void Core::undo(const std::shared_ptr<Site>& site, const wire::Owner& owner, mil
 
 std::error_code Core::unusable() const noexcept {
   if (in_child()) return Errc::forked;
-  if (closed_.load(std::memory_order_acquire)) return Errc::closed;
+  if (closed_.load()) return Errc::closed;
   return {};
 }
 
@@ -153,13 +153,17 @@ void Core::end_holds() {
 
 void Core::close() noexcept {
   const std::scoped_lock guard(close_mutex_);
-  if (closed_.exchange(true)) return;
+  if (closed_.exchange(true)) return;  // sequentially consistent, as is its reading: see Shell::attempt
   try {
     const std::vector<std::shared_ptr<Site>> open = sites();
     for (const std::shared_ptr<Site>& site : open) site->close();
     end_holds();
-    // Releases, and attempts whose callers have just left: a grant that still comes is given back.
-    pending_.wait(config_.release_timeout);
+    // Releases, and attempts whose callers have just left: a grant that still comes is given back. One that came while
+    // the holds were being ended is found the second time; nothing can follow that.
+    const TimePoint limit = base::Clock::now() + config_.release_timeout;
+    pending_.wait(limit - base::Clock::now());
+    end_holds();
+    pending_.wait(limit - base::Clock::now());
     boost::asio::post(context_, [this] {
       watchdog_.stop();
       lane_.close();

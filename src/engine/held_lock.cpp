@@ -195,6 +195,7 @@ ReleaseOutcome HeldLock::release() noexcept {
   try {
     const auto promise = std::make_shared<std::promise<ReleaseOutcome>>();
     std::future<ReleaseOutcome> outcome = promise->get_future();
+    const Pending::Token pending = core_->pending().begin();  // close() waits for it, or its flag is seen now
     if (core_->unusable()) {
       const std::scoped_lock guard(mutex_);
       return outcome_.value_or(ReleaseOutcome::unknown);
