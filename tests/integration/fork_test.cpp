@@ -25,6 +25,14 @@ enum class End {
   in_order,  ///< exit: destructors of static objects are run.
 };
 
+bool leaves_early = false;
+
+/// Ends a child before a leak checker looks, which would count what the parent's threads own. To be registered before
+/// the static objects whose destructors are to run in the child.
+void leave_before_leak_check() {
+  if (leaves_early) _exit(0);
+}
+
 /// Runs a function in a child process; what it returns is what the child said.
 template <class Body>
 Child in_child(Body body, End end = End::at_once) {
@@ -38,8 +46,9 @@ Child in_child(Body body, End end = End::at_once) {
       said = std::string("threw ") + error.what();
     }
     const bool written = write(to.get(), said.data(), said.size()) == static_cast<ssize_t>(said.size());
-    if (end == End::at_once) _exit(written ? 0 : 1);
-    std::exit(written ? 0 : 1);
+    if (end == End::at_once || !written) _exit(written ? 0 : 1);
+    leaves_early = true;
+    std::exit(0);
   }
   to.reset();
   Child child;
@@ -150,6 +159,7 @@ TEST_F(Fork, DestructorsInTheChildAreHarmlessInAnyOrder) {
 }
 
 TEST_F(Fork, AChildThatExitsInOrderIsNotTerminated) {
+  std::atexit(leave_before_leak_check);
   static std::optional<Client> client;
   static std::optional<Hold> hold;
   client.emplace(settings_);
