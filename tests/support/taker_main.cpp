@@ -51,6 +51,7 @@ bool is_exit(const std::string& line) {
 
 int main() {
   std::ios::sync_with_stdio(false);
+  std::cin.tie(nullptr);  // or reading would flush std::cout beside the threads that answer
   holdfast::test::TakerSession session([](const std::string& line) { std::cout << line << std::endl; });
   for (std::string line; std::getline(std::cin, line) && !is_exit(line);) session.submit(line);
   return 0;
