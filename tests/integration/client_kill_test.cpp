@@ -89,5 +89,27 @@ TEST_P(Killed, WhileAHoldIsRenewedAsksAtOnceAndGoesOn) {
   EXPECT_EQ(client.counters().lost, 0U);
 }
 
+// --- Not killing others ---
+
+TEST(Reconnect, AStrangerWhoHasTheIdOfOurEarlierConnectionIsLeftAlone) {
+  RedisServer server({.listen = ServerOptions::Listen::tcp});
+  Proxy proxy(server);
+  Raw raw(server);
+  // So that the server, which counts from one again after its restart, has not passed our id too early.
+  for (int i = 0; i < 20; ++i) Raw(server).command("PING");
+  Client client(quick_config(proxy.url()));
+  client.ping();
+  const long long ours = std::stoll(client_field(raw, "id"));
+  proxy.refuse(true);
+  server.restart(Data::lose);
+  std::optional<Raw> stranger;
+  while (!stranger || stranger->command("CLIENT", "ID").integer < ours) stranger.emplace(server);
+  ASSERT_EQ(stranger->command("CLIENT", "ID").integer, ours);
+  proxy.refuse(false);
+  EXPECT_TRUE(eventually([&] { return client.counters().connections == 2; }));
+  client.ping();
+  EXPECT_EQ(stranger->command("CLIENT", "ID").integer, ours) << "it had to connect again";
+}
+
 }  // namespace
 }  // namespace holdfast::test

@@ -128,6 +128,28 @@ TEST_F(Renewal, ACallbackMayThrowAndMayUseTheClient) {
   expect_released(holds);
 }
 
+TEST_F(Renewal, AnObserverThatThrowsCostsNothing) {
+  class Throws : public Observer {
+   public:
+    void on_granted(const GrantedEvent&) override { throw std::runtime_error("granted"); }
+    void on_renewed(const RenewedEvent&) override { throw std::runtime_error("renewed"); }
+    void on_lost(const LostEvent&) override { throw 1; }
+    void on_released(const ReleasedEvent&) override { throw std::runtime_error("released"); }
+    void on_connection(const ConnectionEvent&) override { throw std::runtime_error("connection"); }
+  };
+  Config settings = config();
+  settings.observer = std::make_shared<Throws>();
+  Client client(settings);
+  std::promise<void> told;
+  const Hold brief =
+      client.lock("brief").acquire({.lease = fixed(50ms), .on_lost = [&](const LostEvent&) { told.set_value(); }});
+  std::vector<Hold> holds = acquire(client, 5, 600ms);
+  EXPECT_TRUE(eventually([&] { return client.counters().renewals >= 10; }));
+  std::future<void> was_told = told.get_future();
+  EXPECT_TRUE(ready(was_told)) << "what comes behind an exception";
+  expect_released(holds);
+}
+
 TEST_F(Renewal, IsToldToTheObserverWithItsLateness) {
   Client client(config());
   std::vector<Hold> holds = acquire(client, 30, 900ms);

@@ -169,6 +169,23 @@ TEST_F(ServerRefuses, AServerThatIsBusyWithSomebodysScriptIsBorne) {
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
 }
 
+TEST_F(ServerRefuses, AServerThatIsLoadingItsDataIsBorne) {
+  RedisServer server({.config = {"enable-debug-command yes", "loading-process-events-interval-bytes 1024"}});
+  Raw raw(server);
+  Client client(config(server));
+  Hold hold = client.lock("orders").acquire({.lease = renewed(10s)});
+  for (int i = 0; i < 1000; ++i) raw.command("SET", "filler:" + std::to_string(i), std::string(100, 'x'));
+  raw.command("CONFIG", "SET", "key-load-delay", 1000);
+  auto reload = in_thread([&] { return Raw(server).command("DEBUG", "RELOAD"); });
+  ASSERT_TRUE(eventually([&] { return raw.command("EXISTS", "orders").text.starts_with("LOADING"); }));
+  auto acquire = in_thread([&] { return client.lock("other").acquire(); });
+  EXPECT_FALSE(ready(acquire, 100ms));
+  ASSERT_TRUE(ready(acquire));
+  EXPECT_FALSE(reload.get().is_error());
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+  EXPECT_EQ(client.counters().lost, 0U);
+}
+
 TEST_F(ServerRefuses, APassingRefusalIsBorneForPatienceAndThenTold) {
   RedisServer server;
   Raw raw(server);
