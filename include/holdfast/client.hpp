@@ -8,13 +8,16 @@
 
 #include <holdfast/config.hpp>
 #include <holdfast/lock.hpp>
+#include <holdfast/multi_lock.hpp>
 #include <holdfast/observer.hpp>
+#include <holdfast/simple_lock.hpp>
 
 namespace holdfast {
 
 namespace engine {
 class Core;
-}
+struct Plan;
+}  // namespace engine
 
 /// The connection to one server, with the watchdog that renews its holds. Thread-safe, except construction, move and
 /// destruction. Owns a thread that talks to the server, and
@@ -41,6 +44,12 @@ class Client {
   /// on_lost; its `wait` and `stop` apply to `lock()`.
   Lock lock(std::string_view name, AcquireOptions defaults = {});
 
+  /// The same for the lock of the SET NX PX family: see SimpleLock.
+  SimpleLock simple_lock(std::string_view name, AcquireOptions defaults = {});
+
+  /// All locks of these names together: see MultiLock. A name that stands twice counts once.
+  MultiLock multi_lock(const std::vector<std::string>& names, AcquireOptions defaults = {});
+
   /// One round trip. Throws Error if the server cannot be reached or refuses.
   void ping();
 
@@ -61,6 +70,8 @@ class Client {
   void close() noexcept;
 
  private:
+  std::shared_ptr<engine::Site> site(std::vector<std::string> names, const engine::Plan& plan) const;
+
   std::shared_ptr<engine::Core> core_;
 };
 

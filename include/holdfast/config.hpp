@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -57,6 +58,12 @@ struct Config {
   std::chrono::milliseconds lease{30000};       ///< Length of a renewed lease (Redisson: lockWatchdogTimeout).
   std::size_t renewal_batch = 100;              ///< Holds per renewal command, 1 to 1000.
   std::chrono::milliseconds safety_poll{2000};  ///< Longest sleep of a waiter without asking; 50-100 % of it, jittered.
+  std::chrono::milliseconds poll_min{
+      10};  ///< A SimpleLock's waiter asks after about this, then after twice as long, ...
+  std::chrono::milliseconds poll_max{200};  ///< ... up to this; each 50-100 % of it, jittered.
+  /// RedLock and MultiLock over several servers: how long to wait for one server's answer. Empty: a twentieth of the
+  /// lease, 50 to 500 ms. Never more than a fifth of the lease.
+  std::optional<std::chrono::milliseconds> node_timeout{};
   std::chrono::milliseconds subscription_linger{10000};  ///< A channel that nobody waits on is given back after 1 to
                                                          ///< 1.5 times this.
   OnClose on_close = OnClose::release;

@@ -28,6 +28,8 @@ enum class Errc {
   invalid_argument,       ///< A malformed URL, an empty name, a lease out of range, ...
   forked,                 ///< A client was used in a child process after fork(); holds belong to the parent.
   closed,                 ///< The client was closed.
+  would_deadlock,         ///< The calling thread holds it already and would wait for itself.
+  no_quorum,              ///< Too few of several servers answered. `cause()` has every server's vote.
 };
 
 /// The category of `Errc`; its messages are plain English.

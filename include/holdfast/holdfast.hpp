@@ -7,4 +7,8 @@
 #include <holdfast/hold.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/lock.hpp>
+#include <holdfast/multi_lock.hpp>
 #include <holdfast/observer.hpp>
+#include <holdfast/options.hpp>
+#include <holdfast/red_lock.hpp>
+#include <holdfast/simple_lock.hpp>

@@ -45,6 +45,10 @@ class Category final : public std::error_category {
         return "a client cannot be used after fork(); make a new one in the child process";
       case Errc::closed:
         return "the client is closed";
+      case Errc::would_deadlock:
+        return "the calling thread holds it already";
+      case Errc::no_quorum:
+        return "too few servers answered";
     }
     return "unknown error";
   }
@@ -60,7 +64,10 @@ class Category final : public std::error_category {
       case Errc::not_owner:
         return std::errc::operation_not_permitted;
       case Errc::unreachable:
+      case Errc::no_quorum:
         return std::errc::not_connected;
+      case Errc::would_deadlock:
+        return std::errc::resource_deadlock_would_occur;
       case Errc::denied:
         return std::errc::permission_denied;
       case Errc::invalid_argument:

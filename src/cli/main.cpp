@@ -39,7 +39,7 @@ int carry_out(const Options& options, const Console& console) {
   return break_lock(common, std::get<BreakOptions>(options.verb), console);
 }
 
-int main(std::vector<std::string> args) {
+int main(const std::vector<std::string>& args) {
   std::variant<Options, TextRequest> parsed;
   try {
     parsed = parse(args);

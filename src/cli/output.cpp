@@ -50,6 +50,10 @@ const char* code_name(const std::error_code& code) {
       return "forked";
     case Errc::closed:
       return "closed";
+    case Errc::would_deadlock:
+      return "would_deadlock";
+    case Errc::no_quorum:
+      return "no_quorum";
   }
   return "internal";
 }

@@ -87,7 +87,7 @@ class Run {
   bool supervise(const Hold& hold, const RunTimes& times);
   int conclude(bool acted);
   std::string reason_in_words() const;
-  int fail(Failure failure);
+  int fail(const Failure& failure);
   std::vector<std::string> environment(const Hold& hold, const RunTimes& times) const;
   std::string lock_in_words() const { return fmt::format("lock {} on {}", base::quote(options_.name), report_.node); }
 
@@ -244,7 +244,7 @@ std::string Run::reason_in_words() const {
   return "";
 }
 
-int Run::fail(Failure failure) {
+int Run::fail(const Failure& failure) {
   console_.failure(failure);
   report_.failure = failure;
   return failure.exit_code;

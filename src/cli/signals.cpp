@@ -44,7 +44,7 @@ SignalGate::SignalGate() {
 }
 
 std::optional<int> SignalGate::next() const {
-  signalfd_siginfo info;
+  signalfd_siginfo info{};
   if (read(fd_.get(), &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return std::nullopt;
   return static_cast<int>(info.ssi_signo);
 }

@@ -6,14 +6,13 @@
 #include <holdfast/error.hpp>
 
 #include "engine/core.hpp"
-#include "redis/errors.hpp"
 
 namespace holdfast::engine {
 namespace {
 
 using base::Clock;
 
-/// Where everything that concerns one waiting call arrives: signals of the site, the stop token, the attempt's reply.
+/// Where everything that concerns one waiting call arrives: signals of the target, the stop token, the attempt's reply.
 class Mailbox final : public Waiter {
  public:
   struct Mail {
@@ -100,37 +99,6 @@ class Mailbox final : public Waiter {
   bool claimed_ = false;  // guarded by mutex_
 };
 
-Attempt judge(const Plan& plan, const redis::Result& result) {
-  using Kind = Attempt::Kind;
-  Attempt attempt;
-  attempt.sent_at = result.sent_at;
-  attempt.error = result.error;
-  attempt.cause = result.cause;
-  attempt.pointless = result.pointless;
-  attempt.subscribed = result.subscribed;
-  if (result.delivery == redis::Delivery::not_sent) {
-    attempt.kind = Kind::not_sent;
-    return attempt;
-  }
-  if (result.delivery == redis::Delivery::unknown) {
-    attempt.kind = Kind::unknown;
-    return attempt;
-  }
-  const base::Reply& reply = result.replies.front();
-  const wire::AcquireReply decoded = plan.decode_acquire(reply);
-  if (decoded.granted) {
-    attempt.kind = Kind::granted;
-  } else if (decoded.busy_for) {
-    attempt.kind = Kind::busy;
-    attempt.busy_for = *decoded.busy_for;
-  } else {
-    attempt.kind = redis::is_transient(reply.text) ? Kind::passing : Kind::refused;
-    attempt.error = redis::classify(reply.text);
-    attempt.cause = reply.is_error() ? reply.text : "a reply of an unexpected type";
-  }
-  return attempt;
-}
-
 double random_share() {
   thread_local std::minstd_rand random(std::random_device{}());
   return std::generate_canonical<double, 32>(random);
@@ -139,12 +107,12 @@ double random_share() {
 /// One acquire call: carries out what the machine says, on the calling thread.
 class Shell {
  public:
-  Shell(const std::shared_ptr<Core>& core, const std::shared_ptr<Site>& site, const AcquireOptions& options,
+  Shell(const std::shared_ptr<Core>& core, const std::shared_ptr<Target>& target, const AcquireOptions& options,
         NoLimit no_limit)
       : core_(core),
-        site_(site),
+        target_(target),
         options_(options),
-        lease_(core->lease_terms(options, site->name())),
+        lease_(core->lease_terms(options, target->name())),
         owner_(core->make_owner()),
         started_(Clock::now()),
         fsm_(terms(options, no_limit), started_) {}
@@ -155,19 +123,16 @@ class Shell {
     if (core_->unusable()) box_->post(Waiter::Signal::closed);  // closed while we entered
     AcquireAction action = fsm_.start();
     while (action.kind != AcquireAction::Kind::finish) action = carry_out(action);
-    if (action.undo) core_->undo(site_, owner_, lease_.length);
+    if (action.undo) target_->undo(*core_, owner_, lease_.length);
     report(action);
     return {action.error ? nullptr : held_, action.error, action.cause};
   }
 
  private:
-  /// The place in the site's queue, left in every exit.
+  /// The place in the target's queue, left in every exit.
   struct Place {
-    explicit Place(Shell& owner) : shell(owner) { shell.site_->enter(*shell.box_); }
-    ~Place() {
-      shell.site_->leave(*shell.box_);
-      if (shell.use_) shell.site_->end_use(*shell.use_);
-    }
+    explicit Place(Shell& owner) : shell(owner) { shell.target_->enter(*shell.box_); }
+    ~Place() { shell.target_->leave(*shell.box_); }
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
     Shell& shell;
@@ -182,6 +147,7 @@ class Shell {
     terms.command_timeout = config.command_timeout;
     terms.patience = config.patience;
     terms.safety_poll = config.safety_poll;
+    if (!target_->plan().announced) terms.poll = AcquireTerms::Poll{config.poll_min, config.poll_max};
     terms.jitter = random_share();
     return terms;
   }
@@ -189,28 +155,27 @@ class Shell {
   AcquireAction carry_out(const AcquireAction& action) {
     if (action.kind == AcquireAction::Kind::attempt) return attempt(action);
     const bool for_turn = action.kind == AcquireAction::Kind::wait_turn;
-    const Mailbox::Mail mail = box_->take_signals(
-        action.until, [&](const Mailbox::Mail& m) { return m.stopped || m.closed || (for_turn ? m.turn : m.wake); });
+    const bool for_wake = action.kind == AcquireAction::Kind::wait;
+    const Mailbox::Mail mail = box_->take_signals(action.until, [&](const Mailbox::Mail& m) {
+      return m.stopped || m.closed || (for_turn && m.turn) || (for_wake && m.wake);
+    });
     const TimePoint now = Clock::now();
     if (mail.closed) return fsm_.on_stop(core_->in_child() ? Errc::forked : Errc::closed);
     if (mail.stopped) return fsm_.on_stop(Errc::cancelled);
-    if (for_turn && mail.turn) return fsm_.on_turn(now, site_->view());
-    if (!for_turn && mail.wake) return fsm_.on_wake(now, site_->view());
-    return fsm_.on_time(now, site_->view());
+    if (for_turn && mail.turn) return fsm_.on_turn(now, target_->view());
+    if (for_wake && mail.wake) return fsm_.on_wake(now, target_->view());
+    return fsm_.on_time(now, target_->view());
   }
 
   AcquireAction attempt(const AcquireAction& action) {
-    redis::Request request{{site_->plan().acquire(site_->names(), owner_, lease_.length)}, action.timeout, {}};
-    if (action.subscribe || site_->view().subscribed) {
-      request.subscribe = site_->names().channel;
-      if (!use_) use_ = site_->begin_use();
-    }
+    Target::Order order{owner_, lease_.length, action.timeout, action.subscribe || target_->subscribed()};
+    if (order.subscribe && !use_) use_ = target_->begin_use();
     if (fsm_.safety_polling()) Reporter::add(core_->reporter().count.safety_polls);
     box_->begin_attempt();
-    redis::Lane::Handler handler = on_result();
+    Target::AttemptDone handler = on_result();
     // The handler counts as pending work from here on: either close() waits for it, or its flag is seen now.
     if (const std::error_code error = core_->unusable()) return fsm_.on_stop(error);
-    core_->lane().submit(std::move(request), std::move(handler));
+    target_->attempt(*core_, std::move(order), std::move(handler));
     Mailbox::Mail mail = box_->take_reply([](const Mailbox::Mail& m) { return m.reply || m.stopped || m.closed; });
     if (!mail.reply) {
       if (box_->abandon()) return fsm_.on_stop(mail.closed ? Errc::closed : Errc::cancelled);
@@ -224,22 +189,21 @@ class Shell {
     const bool granted = reply.kind == Attempt::Kind::granted;
     if (fsm_.safety_polling()) {
       if (granted) Reporter::add(core_->reporter().count.safety_poll_wakes);
-      core_->reporter().tell(&Observer::on_safety_poll, [&] { return SafetyPollEvent{site_->name(), granted}; });
+      core_->reporter().tell(&Observer::on_safety_poll, [&] { return SafetyPollEvent{target_->name(), granted}; });
     }
     if (reply.kind == Attempt::Kind::unknown) {
       Reporter::add(core_->reporter().count.unknown);
       core_->reporter().tell(&Observer::on_unknown,
-                             [&] { return UnknownEvent{site_->name(), owner_.text, "acquire", reply.cause}; });
+                             [&] { return UnknownEvent{target_->name(), owner_.text, "acquire", reply.cause}; });
     }
     return fsm_.on_attempt(Clock::now(), reply);
   }
 
   /// Runs on the connection's thread. A grant is armed right there, before the caller has even woken up, so there is no
   /// moment in which a hold stands that the watchdog does not know.
-  redis::Lane::Handler on_result() {
-    return [box = box_, core = core_.get(), shared = core_, site = site_, owner = owner_, lease = lease_,
-            on_lost = options_.on_lost, pending = core_->pending().begin()](const redis::Result& result) {
-      Attempt reply = judge(site->plan(), result);
+  Target::AttemptDone on_result() {
+    return [box = box_, core = core_, target = target_, lease = lease_, on_lost = options_.on_lost,
+            pending = core_->pending().begin()](Attempt reply) {
       if (reply.kind == Attempt::Kind::granted && Clock::now() >= lease_end(reply.sent_at, lease.length)) {
         // Nobody can say whether it still stands: the next attempt, by the same owner, takes it again or finds it
         // taken.
@@ -249,13 +213,13 @@ class Shell {
       }
       const bool granted = reply.kind == Attempt::Kind::granted;
       if (!box->claim()) {
-        if (granted || reply.kind == Attempt::Kind::unknown) core->undo(site, owner, lease.length);
+        if (granted || reply.kind == Attempt::Kind::unknown) target->undo(*core, reply.owner, lease.length);
         return;
       }
       std::shared_ptr<HeldLock> held;
       if (granted) {
-        held = std::make_shared<HeldLock>(shared, site, owner, reply.sent_at, lease, on_lost);
-        site->set_holder(held);
+        held = std::make_shared<HeldLock>(core, target, reply.owner, reply.sent_at, lease, on_lost);
+        target->set_holder(held);
         core->watchdog().arm(held);
       }
       box->deliver(std::move(reply), std::move(held));
@@ -268,7 +232,7 @@ class Shell {
       Reporter::add(reporter.count.granted);
       if (fsm_.contended()) Reporter::add(reporter.count.contended);
       reporter.tell(&Observer::on_granted, [&] {
-        return GrantedEvent{site_->name(), owner_.text, Clock::now() - started_, fsm_.contended()};
+        return GrantedEvent{target_->name(), held_->owner().text, Clock::now() - started_, fsm_.contended()};
       });
       return;
     }
@@ -278,7 +242,7 @@ class Shell {
   }
 
   const std::shared_ptr<Core>& core_;
-  const std::shared_ptr<Site>& site_;
+  const std::shared_ptr<Target>& target_;
   const AcquireOptions& options_;
   const LeaseTerms lease_;
   const wire::Owner owner_;
@@ -286,16 +250,16 @@ class Shell {
   AcquireFsm fsm_;
   const std::shared_ptr<Mailbox> box_ = std::make_shared<Mailbox>();
   std::shared_ptr<HeldLock> held_;
-  std::optional<std::uint64_t> use_;  // of the wake channel
+  Target::Use use_;  // of the wake channels
 };
 
 }  // namespace
 
-Acquired acquire(const std::shared_ptr<Core>& core, const std::shared_ptr<Site>& site, const AcquireOptions& options,
-                 NoLimit no_limit) {
+Acquired acquire(const std::shared_ptr<Core>& core, const std::shared_ptr<Target>& target,
+                 const AcquireOptions& options, NoLimit no_limit) {
   if (const std::error_code error = core->unusable()) return {nullptr, error, {}};
   if (options.stop.stop_requested()) return {nullptr, Errc::cancelled, {}};
-  return Shell(core, site, options, no_limit).run();
+  return Shell(core, target, options, no_limit).run();
 }
 
 }  // namespace holdfast::engine

@@ -8,7 +8,7 @@
 #include <holdfast/lock.hpp>
 
 #include "engine/held_lock.hpp"
-#include "engine/site.hpp"
+#include "engine/target.hpp"
 
 namespace holdfast::engine {
 
@@ -24,7 +24,7 @@ struct Acquired {
 enum class NoLimit { ask_once, wait_on };
 
 /// Throws Error(invalid_argument) for options out of range; every other failure is in the result.
-Acquired acquire(const std::shared_ptr<Core>& core, const std::shared_ptr<Site>& site, const AcquireOptions& options,
-                 NoLimit no_limit);
+Acquired acquire(const std::shared_ptr<Core>& core, const std::shared_ptr<Target>& target,
+                 const AcquireOptions& options, NoLimit no_limit);
 
 }  // namespace holdfast::engine

@@ -21,9 +21,9 @@ TimePoint AcquireFsm::limit() const {
 
 AcquireAction AcquireFsm::start() const { return {.kind = AcquireAction::Kind::wait_turn, .until = limit()}; }
 
-AcquireAction AcquireFsm::on_turn(TimePoint now, SiteView view) { return go_on(now, view); }
+AcquireAction AcquireFsm::on_turn(TimePoint now, TargetView view) { return go_on(now, view); }
 
-AcquireAction AcquireFsm::go_on(TimePoint now, SiteView view) {
+AcquireAction AcquireFsm::go_on(TimePoint now, TargetView view) {
   if (view.held_here) {
     contended_ = taken_ = true;
     if (terms_.once) return finish(Errc::busy);
@@ -31,7 +31,7 @@ AcquireAction AcquireFsm::go_on(TimePoint now, SiteView view) {
     return wait_until(limit(), Bound::local_hold);
   }
   // The first attempt goes without a subscription: a free lock must cost one command.
-  return attempt(now, contended_ && !terms_.once && !view.subscribed);
+  return attempt(now, contended_ && !terms_.once && !view.subscribed && !unheard_);
 }
 
 AcquireAction AcquireFsm::attempt(TimePoint now, bool subscribe) {
@@ -55,10 +55,12 @@ AcquireAction AcquireFsm::on_attempt(TimePoint now, const Attempt& reply) {
       unresolved_ = false;  // the server has just said that this owner does not hold it
       trouble_since_.reset();
       troubles_ = 0;
-      if (terms_.once) return finish(Errc::busy);
-      if (now >= limit()) return finish(Errc::timed_out);
-      if (!reply.subscribed) return attempt(now, true);
-      return wait_busy(now, reply.busy_for);
+      busy_cause_ = reply.cause;
+      unheard_ = unheard_ || reply.unheard;
+      if (terms_.once) return finish(Errc::busy, busy_cause_);
+      if (now >= limit()) return finish(Errc::timed_out, busy_cause_);
+      if (!reply.subscribed && !unheard_) return attempt(now, true);
+      return wait_busy(now, reply);
     case Kind::refused:
       return finish(reply.error, reply.cause);
     case Kind::unknown:
@@ -67,23 +69,44 @@ AcquireAction AcquireFsm::on_attempt(TimePoint now, const Attempt& reply) {
     case Kind::passing:
       return on_trouble(now, reply);
     case Kind::not_sent:
-      if (reply.pointless) return finish(reply.error, reply.cause);
+      if (reply.pointless && !(reply.unheard && terms_.poll)) return finish(reply.error, reply.cause);
       return on_trouble(now, reply);
   }
   return finish(Errc::server_error);
 }
 
-AcquireAction AcquireFsm::wait_busy(TimePoint now, milliseconds busy_for) {
-  const auto half = terms_.safety_poll / 2;
-  const TimePoint poll = now + half + std::chrono::duration_cast<Duration>(half * terms_.jitter);
-  const bool ends = busy_for.count() >= 0 && busy_for <= kLongestLease;  // else: no expiry, or none to speak of
-  const TimePoint free = ends ? now + busy_for + kExpiryRounding : TimePoint::max();
-  return free <= poll ? wait_until(free, Bound::lease_end) : wait_until(poll, Bound::safety_poll);
+AcquireAction AcquireFsm::wait_busy(TimePoint now, const Attempt& reply) {
+  if (reply.retry_after) {
+    AcquireAction action = wait_until(now + *reply.retry_after, Bound::pause);
+    action.kind = AcquireAction::Kind::pause;
+    return action;
+  }
+  const bool polling = terms_.poll.has_value();
+  const TimePoint poll = now + (polling ? next_poll() : jittered(terms_.safety_poll));
+  const bool ends = reply.busy_for.count() >= 0 && reply.busy_for <= kLongestLease;  // else: never, or nearly so
+  const TimePoint free = ends ? now + reply.busy_for + kExpiryRounding : TimePoint::max();
+  if (free <= poll) return wait_until(free, Bound::lease_end);
+  return wait_until(poll, polling ? Bound::poll : Bound::safety_poll);
+}
+
+/// Half of it for certain, the other half by chance, so that waiters do not ask in step.
+Duration AcquireFsm::jittered(Duration longest) const {
+  const auto half = longest / 2;
+  return half + std::chrono::duration_cast<Duration>(half * terms_.jitter);
+}
+
+Duration AcquireFsm::next_poll() {
+  const Duration grown = terms_.poll->first * (1LL << std::min(polls_++, 20));
+  return jittered(std::min(grown, terms_.poll->longest));
 }
 
 AcquireAction AcquireFsm::on_trouble(TimePoint now, const Attempt& reply) {
   last_error_ = reply.error;
   last_cause_ = reply.cause;
+  if (reply.unheard && terms_.poll && !unheard_) {
+    unheard_ = true;
+    return attempt(now, false);
+  }
   if (reply.error == Errc::denied) return finish(reply.error, reply.cause);
   if (!trouble_since_) trouble_since_ = now;
   TimePoint give_up = *trouble_since_ + terms_.patience;
@@ -94,7 +117,7 @@ AcquireAction AcquireFsm::on_trouble(TimePoint now, const Attempt& reply) {
   }
   if (now >= give_up) {
     const bool was_waiting = taken_ && !terms_.once && now >= limit();
-    return was_waiting ? finish(Errc::timed_out) : finish(last_error_, last_cause_);
+    return was_waiting ? finish(Errc::timed_out, busy_cause_) : finish(last_error_, last_cause_);
   }
   // The gate of the connection paces attempts that were not sent; the others pace themselves here.
   const Duration pause =
@@ -106,17 +129,17 @@ AcquireAction AcquireFsm::on_trouble(TimePoint now, const Attempt& reply) {
   return wait_until(now + pause, Bound::pause);
 }
 
-AcquireAction AcquireFsm::on_wake(TimePoint now, SiteView view) {
+AcquireAction AcquireFsm::on_wake(TimePoint now, TargetView view) {
   safety_polling_ = false;
   return go_on(now, view);
 }
 
-AcquireAction AcquireFsm::on_time(TimePoint now, SiteView view) {
+AcquireAction AcquireFsm::on_time(TimePoint now, TargetView view) {
   if (bound_ == Bound::limit || bound_ == Bound::local_hold) {
     if (terms_.once) return finish(Errc::busy);
     if (now >= limit()) {
       contended_ = true;
-      return trouble_since_ && !taken_ ? finish(last_error_, last_cause_) : finish(Errc::timed_out);
+      return trouble_since_ && !taken_ ? finish(last_error_, last_cause_) : finish(Errc::timed_out, busy_cause_);
     }
   }
   safety_polling_ = bound_ == Bound::safety_poll && !view.held_here;

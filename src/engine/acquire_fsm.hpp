@@ -16,11 +16,17 @@ struct AcquireTerms {
   Duration command_timeout{};
   Duration patience{};
   Duration safety_poll{};
+  /// Set if not every release is told: how often to ask meanwhile, at first and in the long run.
+  struct Poll {
+    Duration first{};
+    Duration longest{};
+  };
+  std::optional<Poll> poll{};
   double jitter = 0;  ///< In [0, 1): how much of the half safety poll is added to the other half.
 };
 
-/// What the site knows when the machine is asked.
-struct SiteView {
+/// What the target knows when the machine is asked.
+struct TargetView {
   bool held_here = false;   ///< A hold of this client stands: the server need not be asked.
   bool subscribed = false;  ///< The wake channel is subscribed.
 };
@@ -30,6 +36,7 @@ struct AcquireAction {
     wait_turn,  // stay in the site's queue until `until`; feed on_turn at its head, else on_time
     attempt,    // send the acquire (with SUBSCRIBE before it if `subscribe`), `timeout`; feed on_attempt
     wait,       // sleep until `until` or a wake; feed on_wake or on_time
+    pause,      // sleep until `until`, whatever wakes; feed on_time
     finish,     // leave the queue; `error` empty: granted
   };
   Kind kind = Kind::finish;
@@ -49,10 +56,10 @@ class AcquireFsm {
   AcquireFsm(AcquireTerms terms, TimePoint now);
 
   AcquireAction start() const;
-  AcquireAction on_turn(TimePoint now, SiteView view);
-  AcquireAction on_attempt(TimePoint now, const Attempt& attempt);
-  AcquireAction on_wake(TimePoint now, SiteView view);
-  AcquireAction on_time(TimePoint now, SiteView view);
+  AcquireAction on_turn(TimePoint now, TargetView view);
+  AcquireAction on_attempt(TimePoint now, const Attempt& reply);
+  AcquireAction on_wake(TimePoint now, TargetView view);
+  AcquireAction on_time(TimePoint now, TargetView view);
   AcquireAction on_stop(std::error_code why) const;
 
   bool contended() const { return contended_; }
@@ -60,13 +67,15 @@ class AcquireFsm {
   bool safety_polling() const { return safety_polling_; }
 
  private:
-  enum class Bound { limit, lease_end, safety_poll, local_hold, pause };
+  enum class Bound { limit, lease_end, safety_poll, poll, local_hold, pause };
 
   AcquireAction attempt(TimePoint now, bool subscribe);
-  AcquireAction go_on(TimePoint now, SiteView view);
+  AcquireAction go_on(TimePoint now, TargetView view);
   AcquireAction wait_until(TimePoint until, Bound bound);
-  AcquireAction wait_busy(TimePoint now, milliseconds busy_for);
-  AcquireAction on_trouble(TimePoint now, const Attempt& attempt);
+  AcquireAction wait_busy(TimePoint now, const Attempt& reply);
+  Duration jittered(Duration longest) const;
+  Duration next_poll();
+  AcquireAction on_trouble(TimePoint now, const Attempt& reply);
   AcquireAction finish(std::error_code error, std::string cause = {}) const;
   TimePoint limit() const;
 
@@ -77,6 +86,9 @@ class AcquireFsm {
   bool taken_ = false;       // somebody else has been seen to hold it
   bool unresolved_ = false;  // an attempt's outcome is unknown
   bool safety_polling_ = false;
+  bool unheard_ = false;  // there is no subscribing: ask only
+  int polls_ = 0;
+  std::string busy_cause_;
   std::optional<TimePoint> trouble_since_;
   int troubles_ = 0;
   std::error_code last_error_;

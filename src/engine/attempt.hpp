@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "engine/lease.hpp"
+#include "wire/lock_calls.hpp"
 
 namespace holdfast::engine {
 
@@ -20,9 +21,12 @@ struct Attempt {
     unknown,   // sent, no reply
   };
   Kind kind = Kind::not_sent;
+  wire::Owner owner{};  // granted: to whom
   milliseconds busy_for{};
-  bool subscribed = false;  // the wake channel was subscribed before the server looked
-  bool pointless = false;   // not_sent: trying again will not help
+  bool subscribed = false;                // the wake channels were subscribed before the server looked
+  bool unheard = false;                   // the channels cannot be subscribed; waiting goes without them
+  std::optional<Duration> retry_after{};  // busy, but nobody was seen to have it: the votes were split
+  bool pointless = false;                 // not_sent: trying again will not help
   std::error_code error{};
   std::string cause{};
   TimePoint sent_at{};

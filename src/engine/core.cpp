@@ -7,7 +7,6 @@
 #include <holdfast/error.hpp>
 
 #include "base/ids.hpp"
-#include "engine/release.hpp"
 #include "redis/errors.hpp"
 #include "redis/local_server.hpp"
 
@@ -42,7 +41,7 @@ Core::Core(Config config)
                  },
              .message = [this] { Reporter::add(reporter_.count.wakes); },
              .command = [this] { Reporter::add(reporter_.count.commands); }}),
-      watchdog_(context_, lane_, reporter_, {config_.renewal_batch, config_.command_timeout}),
+      watchdog_(*this, {config_.renewal_batch, config_.command_timeout}),
       thread_([this] {
         context_.run();
         run_ended_.set_value();
@@ -58,12 +57,13 @@ void Core::on_connected() {
                  [&] { return ConnectionEvent{node_, true, reporter_.snapshot().connections, {}}; });
   watchdog_.on_connected();
   // A message may have been missed while there was no connection.
-  for (const std::shared_ptr<Site>& site : sites()) site->wake();
+  for (const std::shared_ptr<Target>& target : targets()) target->wake();
 }
 
-std::shared_ptr<Site> Core::site(std::string_view name, const Plan& plan) {
+std::shared_ptr<Site> Core::site(const std::vector<std::string>& names, const Plan& plan) {
   const std::scoped_lock guard(mutex_);
-  const auto found = sites_.find(name);
+  const SiteKey key{&plan, names};
+  const auto found = sites_.find(key);
   if (found != sites_.end()) {
     if (std::shared_ptr<Site> site = found->second.lock()) return site;
     sites_.erase(found);
@@ -72,16 +72,31 @@ std::shared_ptr<Site> Core::site(std::string_view name, const Plan& plan) {
     std::erase_if(sites_, [](const auto& entry) { return entry.second.expired(); });
     sweep_at_ = std::max<std::size_t>(64, sites_.size() * 2);
   }
-  auto site = std::make_shared<Site>(std::string(name), config_.name_prefix + std::string(name), plan, channels_);
-  sites_.emplace(std::string(name), site);
+  std::string title;
+  std::vector<std::string> raw_names;
+  for (const std::string& name : names) {
+    title += (title.empty() ? "" : ", ") + name;
+    raw_names.push_back(config_.name_prefix + name);
+  }
+  auto site = std::make_shared<Site>(std::move(title), raw_names, plan, channels_);
+  sites_.emplace(key, site);
   return site;
 }
 
-std::vector<std::shared_ptr<Site>> Core::sites() {
-  std::vector<std::shared_ptr<Site>> out;
+void Core::adopt(const std::shared_ptr<Target>& target) {
+  const std::scoped_lock guard(mutex_);
+  std::erase_if(adopted_, [](const auto& weak) { return weak.expired(); });
+  adopted_.push_back(target);
+}
+
+std::vector<std::shared_ptr<Target>> Core::targets() {
+  std::vector<std::shared_ptr<Target>> out;
   const std::scoped_lock guard(mutex_);
   for (const auto& [name, weak] : sites_) {
     if (std::shared_ptr<Site> site = weak.lock()) out.push_back(std::move(site));
+  }
+  for (const auto& weak : adopted_) {
+    if (std::shared_ptr<Target> target = weak.lock()) out.push_back(std::move(target));
   }
   return out;
 }
@@ -124,12 +139,6 @@ std::vector<base::Reply> Core::ask(std::vector<base::Command> commands, const st
   return std::move(result.replies);
 }
 
-void Core::undo(const std::shared_ptr<Site>& site, const wire::Owner& owner, milliseconds lease) {
-  if (in_child()) return;
-  const TimePoint end = base::Clock::now() + lease + margin(lease);
-  start_release(*this, site, owner, ReleaseFsm(end, end), [](ReleaseOutcome, const std::string&) {});
-}
-
 std::error_code Core::unusable() const noexcept {
   if (in_child()) return Errc::forked;
   if (closed_.load()) return Errc::closed;
@@ -155,8 +164,8 @@ void Core::close() noexcept {
   const std::scoped_lock guard(close_mutex_);
   if (closed_.exchange(true)) return;  // sequentially consistent, as is its reading: see Shell::attempt
   try {
-    const std::vector<std::shared_ptr<Site>> open = sites();
-    for (const std::shared_ptr<Site>& site : open) site->close();
+    const std::vector<std::shared_ptr<Target>> open = targets();
+    for (const std::shared_ptr<Target>& target : open) target->close();
     end_holds();
     // Releases, and attempts whose callers have just left: a grant that still comes is given back. One that came while
     // the holds were being ended is found the second time; nothing can follow that.

@@ -37,8 +37,11 @@ class Core : public std::enable_shared_from_this<Core> {
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
-  /// The site of this name; one object per name as long as somebody refers to it.
-  std::shared_ptr<Site> site(std::string_view name, const Plan& plan);
+  /// The site of this lock, or of these locks together (each once, sorted); one object per kind and names as long as
+  /// somebody refers to it.
+  std::shared_ptr<Site> site(const std::vector<std::string>& names, const Plan& plan);
+  /// A target of several clients: it is woken by this client's reconnects and ends with this client.
+  void adopt(const std::shared_ptr<Target>& target);
 
   /// An owner that was never used before.
   wire::Owner make_owner() const;
@@ -49,9 +52,6 @@ class Core : public std::enable_shared_from_this<Core> {
   /// Sends commands and waits for the replies. Throws Error if they do not come, or (unless kept) if one is an error.
   std::vector<base::Reply> ask(std::vector<base::Command> commands, const std::string& name,
                                Errors errors = Errors::raise);
-
-  /// Releases an owner that nobody will use: an attempt of unknown outcome, or one that came too late.
-  void undo(const std::shared_ptr<Site>& site, const wire::Owner& owner, milliseconds lease);
 
   /// Forked or closed: why the client cannot be used. Empty if it can.
   std::error_code unusable() const noexcept;
@@ -79,7 +79,7 @@ class Core : public std::enable_shared_from_this<Core> {
 
  private:
   void on_connected();
-  std::vector<std::shared_ptr<Site>> sites();
+  std::vector<std::shared_ptr<Target>> targets();
   void end_holds();
 
   const base::ForkGuard fork_guard_;
@@ -100,8 +100,10 @@ class Core : public std::enable_shared_from_this<Core> {
   std::set<Timer*> pauses_;  // connection's thread
 
   std::mutex mutex_;
-  std::map<std::string, std::weak_ptr<Site>, std::less<>> sites_;  // guarded by mutex_
-  std::size_t sweep_at_ = 64;                                      // guarded by mutex_
+  using SiteKey = std::pair<const Plan*, std::vector<std::string>>;
+  std::map<SiteKey, std::weak_ptr<Site>> sites_;  // guarded by mutex_
+  std::size_t sweep_at_ = 64;                     // guarded by mutex_
+  std::vector<std::weak_ptr<Target>> adopted_;    // guarded by mutex_
 
   std::atomic<bool> closed_{false};
   std::mutex close_mutex_;

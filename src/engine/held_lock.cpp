@@ -3,21 +3,20 @@
 #include <future>
 
 #include "engine/core.hpp"
-#include "engine/release.hpp"
-#include "engine/site.hpp"
+#include "engine/target.hpp"
 
 namespace holdfast::engine {
 
-HeldLock::HeldLock(std::shared_ptr<Core> core, std::shared_ptr<Site> site, wire::Owner owner, TimePoint sent_at,
+HeldLock::HeldLock(std::shared_ptr<Core> core, std::shared_ptr<Target> target, wire::Owner owner, TimePoint sent_at,
                    LeaseTerms terms, LostCallback on_lost)
     : core_(std::move(core)),
-      site_(std::move(site)),
+      target_(std::move(target)),
       owner_(std::move(owner)),
       terms_(terms),
       on_lost_(std::move(on_lost)),
       fsm_(sent_at, terms) {}
 
-const std::string& HeldLock::name() const { return site_->name(); }
+const std::string& HeldLock::name() const { return target_->name(); }
 
 HoldState HeldLock::state() {
   if (core_->in_child()) return HoldState::lost;
@@ -64,10 +63,10 @@ std::stop_token HeldLock::stop_token() {
 }
 
 void HeldLock::announce_loss(LossReason reason, StopIn where) {
-  site_->clear_holder(this);
+  target_->clear_holder(this);
   Reporter& reporter = core_->reporter();
   Reporter::add(reporter.count.lost);
-  const LostEvent event{site_->name(), owner_.text, reason};
+  const LostEvent event{target_->name(), owner_.text, reason};
   if (where == StopIn::this_thread) {
     stop_.request_stop();
   } else {
@@ -91,7 +90,8 @@ void HeldLock::apply(HoldFsm::Change change, const std::string& cause) {
     return;
   }
   Reporter::add(core_->reporter().count.suspect);
-  core_->reporter().tell(&Observer::on_suspect, [&] { return SuspectEvent{site_->name(), owner_.text, cause, left}; });
+  core_->reporter().tell(&Observer::on_suspect,
+                         [&] { return SuspectEvent{target_->name(), owner_.text, cause, left}; });
 }
 
 HoldFsm::Todo HeldLock::on_time(TimePoint now, Duration early) {
@@ -171,23 +171,22 @@ void HeldLock::release_async(std::function<void(ReleaseOutcome)> done) {
   }
   core_->watchdog().disarm(*this);
   const TimePoint give_up = base::Clock::now() + terms_.length + margin(terms_.length);
-  start_release(
-      *core_, site_, owner_, ReleaseFsm(deadline, give_up),
-      [self = shared_from_this(), granted_at, done = std::move(done)](ReleaseOutcome outcome, const std::string&) {
-        {
-          const std::scoped_lock guard(self->mutex_);
-          self->outcome_ = outcome;
-        }
-        Reporter& reporter = self->core_->reporter();
-        if (outcome == ReleaseOutcome::released) Reporter::add(reporter.count.released);
-        reporter.tell(&Observer::on_released, [&] {
-          return ReleasedEvent{self->site_->name(), self->owner_.text, to_string(outcome),
-                               base::Clock::now() - granted_at};
-        });
-        if (done) done(outcome);
-      });
+  target_->release(*core_, owner_, deadline, give_up,
+                   [self = shared_from_this(), granted_at, done = std::move(done)](ReleaseOutcome outcome) {
+                     {
+                       const std::scoped_lock guard(self->mutex_);
+                       self->outcome_ = outcome;
+                     }
+                     Reporter& reporter = self->core_->reporter();
+                     if (outcome == ReleaseOutcome::released) Reporter::add(reporter.count.released);
+                     reporter.tell(&Observer::on_released, [&] {
+                       return ReleasedEvent{self->target_->name(), self->owner_.text, to_string(outcome),
+                                            base::Clock::now() - granted_at};
+                     });
+                     if (done) done(outcome);
+                   });
   // The release is queued: a local waiter's attempt will reach the server behind it.
-  site_->clear_holder(this);
+  target_->clear_holder(this);
 }
 
 ReleaseOutcome HeldLock::release() noexcept {

@@ -19,19 +19,19 @@
 namespace holdfast::engine {
 
 class Core;
-class Site;
+class Target;
 
 /// Thread-safe. The stop source is stopped outside the mutex, on the signals' thread or in the thread that asked.
 class HeldLock : public std::enable_shared_from_this<HeldLock> {
  public:
   using LostCallback = std::function<void(const LostEvent&)>;
 
-  HeldLock(std::shared_ptr<Core> core, std::shared_ptr<Site> site, wire::Owner owner, TimePoint sent_at,
+  HeldLock(std::shared_ptr<Core> core, std::shared_ptr<Target> target, wire::Owner owner, TimePoint sent_at,
            LeaseTerms terms, LostCallback on_lost);
 
   const wire::Owner& owner() const { return owner_; }
   const std::string& name() const;
-  const std::shared_ptr<Site>& site() const { return site_; }
+  const std::shared_ptr<Target>& target() const { return target_; }
   const LeaseTerms& terms() const { return terms_; }
 
   HoldState state();
@@ -39,7 +39,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
   Duration valid_for();
   /// Stopped already if the time is over, whether or not a thread of ours has had the time to see it.
   std::stop_token stop_token();
-  /// Still ours as far as known, without side effects: for the site, which must not run callbacks.
+  /// Still ours as far as known, without side effects: for the target, which must not run callbacks.
   bool stands() const;
   bool ended() const;
 
@@ -71,7 +71,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
 
   // Constant after construction.
   const std::shared_ptr<Core> core_;
-  const std::shared_ptr<Site> site_;
+  const std::shared_ptr<Target> target_;
   const wire::Owner owner_;
   const LeaseTerms terms_;
   const LostCallback on_lost_;

@@ -8,8 +8,6 @@
 namespace holdfast::engine {
 namespace {
 
-using Done = std::function<void(ReleaseOutcome, const std::string&)>;
-
 ReleaseReply judge(const Plan& plan, const redis::Result& result) {
   using Kind = ReleaseReply::Kind;
   if (result.delivery == redis::Delivery::unknown) return {Kind::unknown, result.cause};
@@ -26,7 +24,7 @@ ReleaseReply judge(const Plan& plan, const redis::Result& result) {
 /// Keeps itself alive until it is finished.
 class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
  public:
-  ReleaseOp(Core& core, std::shared_ptr<Site> site, wire::Owner owner, ReleaseFsm fsm, Done done)
+  ReleaseOp(Core& core, std::shared_ptr<Site> site, wire::Owner owner, ReleaseFsm fsm, Target::ReleaseDone done)
       : core_(core),
         site_(std::move(site)),
         owner_(std::move(owner)),
@@ -38,7 +36,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   void carry_out(const ReleaseAction& action) {
     switch (action.kind) {
       case ReleaseAction::Kind::send:
-        core_.lane().submit({{site_->plan().release(site_->names(), owner_)}, core_.config().command_timeout, {}},
+        core_.lane().submit({{site_->release_command(owner_)}, core_.config().command_timeout, {}},
                             [self = shared_from_this()](const redis::Result& result) { self->on_result(result); });
         return;
       case ReleaseAction::Kind::pause:
@@ -50,7 +48,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
         });
         return;
       case ReleaseAction::Kind::finish:
-        done_(action.outcome, action.cause);
+        done_(action.outcome);
         return;
     }
   }
@@ -72,14 +70,15 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   const std::shared_ptr<Site> site_;
   const wire::Owner owner_;
   ReleaseFsm fsm_;
-  const Done done_;
+  const Target::ReleaseDone done_;
   Core::Timer timer_;
   const Pending::Token pending_;
 };
 
 }  // namespace
 
-void start_release(Core& core, const std::shared_ptr<Site>& site, const wire::Owner& owner, ReleaseFsm fsm, Done done) {
+void start_release(Core& core, const std::shared_ptr<Site>& site, const wire::Owner& owner, ReleaseFsm fsm,
+                   Target::ReleaseDone done) {
   std::make_shared<ReleaseOp>(core, site, owner, fsm, std::move(done))->start();
 }
 

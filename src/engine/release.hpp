@@ -15,6 +15,6 @@ class Core;
 /// Starts at once (the first send is queued before this returns, so a later acquire of the same client goes behind it).
 /// `done` is called once, on the connection's thread.
 void start_release(Core& core, const std::shared_ptr<Site>& site, const wire::Owner& owner, ReleaseFsm fsm,
-                   std::function<void(ReleaseOutcome, const std::string& cause)> done);
+                   Target::ReleaseDone done);
 
 }  // namespace holdfast::engine

@@ -6,7 +6,7 @@
 
 #include <holdfast/error.hpp>
 
-#include "engine/site.hpp"
+#include "engine/core.hpp"
 #include "redis/errors.hpp"
 #include "wire/lock_calls.hpp"
 
@@ -14,8 +14,13 @@ namespace holdfast::engine {
 
 using base::Clock;
 
-Watchdog::Watchdog(boost::asio::io_context& context, redis::Lane& lane, Reporter& reporter, Settings settings)
-    : lane_(lane), reporter_(reporter), settings_(settings), context_(context), timer_(context) {}
+Watchdog::Watchdog(Core& core, Settings settings)
+    : core_(core),
+      lane_(core.lane()),
+      reporter_(core.reporter()),
+      settings_(settings),
+      context_(core.context()),
+      timer_(core.context()) {}
 
 void Watchdog::arm(const std::shared_ptr<HeldLock>& hold) {
   bool first = false;
@@ -92,14 +97,34 @@ void Watchdog::on_timer() {
 
 void Watchdog::look(const Holds& holds, bool early) {
   const TimePoint now = Clock::now();
-  Holds batch;
+  // Each kind has its own script; there are few kinds.
+  struct Batch {
+    const Plan* plan;
+    std::size_t locks = 0;
+    Holds holds{};
+  };
+  std::vector<Batch> batches;
   for (const std::shared_ptr<HeldLock>& hold : holds) {
     const Duration window = early ? batching_window(hold->terms().length) : Duration{};
     if (hold->on_time(now, window) != HoldFsm::Todo::renew) continue;
-    batch.push_back(hold);
-    if (batch.size() == settings_.batch) renew(std::exchange(batch, {}), now);
+    const Target& target = *hold->target();
+    const std::size_t locks = target.renewed_in_batches().size();
+    if (locks == 0) {
+      renew_alone(hold, now);
+      continue;
+    }
+    auto batch = std::ranges::find(batches, &target.plan(), &Batch::plan);
+    if (batch == batches.end()) batch = batches.insert(batch, Batch{&target.plan()});
+    batch->holds.push_back(hold);
+    batch->locks += locks;
+    if (batch->locks >= settings_.batch) {
+      renew(std::exchange(batch->holds, {}), now);
+      batch->locks = 0;
+    }
   }
-  if (!batch.empty()) renew(std::move(batch), now);
+  for (Batch& batch : batches) {
+    if (!batch.holds.empty()) renew(std::move(batch.holds), now);
+  }
   reschedule(holds);
 }
 
@@ -109,22 +134,60 @@ void Watchdog::renew(Holds batch, TimePoint now) {
   milliseconds shortest = kLongestLease;
   Duration late{};
   for (const std::shared_ptr<HeldLock>& hold : batch) {
-    renewals.push_back({hold->site()->names().key, hold->owner().text, hold->terms().length});
+    for (const wire::LockNames& names : hold->target()->renewed_in_batches()) {
+      renewals.push_back({names.key, hold->owner().text, hold->terms().length});
+    }
     shortest = std::min(shortest, hold->terms().length);
     late = std::max(late, hold->lateness(now));
   }
   Reporter::add(reporter_.count.renewal_batches);
-  redis::Request request{{wire::renew(renewals)}, renewal_timeout(shortest, settings_.command_timeout), {}};
+  const Plan& plan = batch.front()->target()->plan();
+  redis::Request request{{plan.renew(renewals)}, renewal_timeout(shortest, settings_.command_timeout), {}};
   lane_.submit(std::move(request),
                [this, batch = std::move(batch), late](const redis::Result& result) { on_reply(batch, result, late); });
 }
 
+void Watchdog::renew_alone(const std::shared_ptr<HeldLock>& hold, TimePoint now) {
+  Reporter::add(reporter_.count.renewal_batches);
+  hold->target()->renew(
+      core_, hold,
+      [this, weak = core_.weak_from_this(), hold, late = hold->lateness(now)](const Target::Renewed& renewed) {
+        // It may be another client's thread that says so, perhaps after this client has closed.
+        const std::shared_ptr<Core> core = weak.lock();
+        if (!core || core->unusable()) return;
+        boost::asio::post(context_, [this, still = std::weak_ptr(hold), renewed, late] {
+          if (const auto armed = still.lock()) on_renewed_alone(armed, renewed, late);
+        });
+      });
+}
+
+void Watchdog::on_renewed_alone(const std::shared_ptr<HeldLock>& hold, const Target::Renewed& renewed, Duration late) {
+  const TimePoint now = Clock::now();
+  switch (renewed.kind) {
+    case Target::Renewed::Kind::extended:
+      Reporter::add(reporter_.count.renewals);
+      reporter_.tell(&Observer::on_renewed, [&] { return RenewedEvent{1, late}; });
+      hold->on_renewed(renewed.sent_at, now);
+      break;
+    case Target::Renewed::Kind::gone:
+      hold->on_gone();
+      break;
+    case Target::Renewed::Kind::unanswered:
+      Reporter::add(reporter_.count.renewal_failures);
+      hold->on_unanswered(now, renewed.cause);
+      break;
+  }
+  reschedule({hold});
+}
+
 void Watchdog::on_reply(const Holds& batch, const redis::Result& result, Duration late) {
   const TimePoint now = Clock::now();
-  std::vector<bool> extended;
+  std::vector<bool> extended;  // lock by lock
   std::string cause = result.cause;
   if (result.delivery == redis::Delivery::answered) {
-    extended = wire::decode_renew(result.replies.front(), batch.size());
+    std::size_t locks = 0;
+    for (const std::shared_ptr<HeldLock>& hold : batch) locks += hold->target()->renewed_in_batches().size();
+    extended = wire::decode_renew(result.replies.front(), locks);
     if (extended.empty()) cause = result.replies.front().text;
     // The server checks all keys of a script before it runs: one that is not permitted any more must not cost the
     // others.
@@ -136,18 +199,24 @@ void Watchdog::on_reply(const Holds& batch, const redis::Result& result, Duratio
     }
   }
   if (extended.empty()) Reporter::add(reporter_.count.renewal_failures);
-  const auto renewed = static_cast<std::size_t>(std::count(extended.begin(), extended.end(), true));
-  Reporter::add(reporter_.count.renewals, renewed);
-  if (renewed > 0) reporter_.tell(&Observer::on_renewed, [&] { return RenewedEvent{renewed, late}; });
-  for (std::size_t i = 0; i < batch.size(); ++i) {
+  std::size_t renewed = 0;
+  auto next = extended.cbegin();
+  for (const std::shared_ptr<HeldLock>& hold : batch) {
     if (extended.empty()) {
-      batch[i]->on_unanswered(now, cause);
-    } else if (extended[i]) {
-      batch[i]->on_renewed(result.sent_at, now);
+      hold->on_unanswered(now, cause);
+      continue;
+    }
+    const auto first = next;
+    next += static_cast<std::ptrdiff_t>(hold->target()->renewed_in_batches().size());
+    if (std::find(first, next, false) == next) {
+      ++renewed;
+      hold->on_renewed(result.sent_at, now);
     } else {
-      batch[i]->on_gone();
+      hold->on_gone();
     }
   }
+  Reporter::add(reporter_.count.renewals, renewed);
+  if (renewed > 0) reporter_.tell(&Observer::on_renewed, [&] { return RenewedEvent{renewed, late}; });
   reschedule(batch);
 }
 

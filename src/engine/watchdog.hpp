@@ -11,6 +11,7 @@
 
 #include "engine/held_lock.hpp"
 #include "engine/reporter.hpp"
+#include "engine/target.hpp"
 #include "redis/lane.hpp"
 
 namespace holdfast::engine {
@@ -23,7 +24,8 @@ class Watchdog {
     std::size_t batch;
     Duration command_timeout;
   };
-  Watchdog(boost::asio::io_context& context, redis::Lane& lane, Reporter& reporter, Settings settings);
+  /// `core` is the one that this belongs to.
+  Watchdog(Core& core, Settings settings);
 
   void arm(const std::shared_ptr<HeldLock>& hold);
   /// After this the hold is not looked at or renewed any more, whatever is under way.
@@ -44,11 +46,16 @@ class Watchdog {
   void set_timer();
   void on_timer();
   void look(const Holds& holds, bool early);
+  /// Renews holds of one kind with one command.
   void renew(Holds batch, TimePoint now);
   void on_reply(const Holds& batch, const redis::Result& result, Duration late);
+  /// Lets the hold's target renew it, on several servers perhaps.
+  void renew_alone(const std::shared_ptr<HeldLock>& hold, TimePoint now);
+  void on_renewed_alone(const std::shared_ptr<HeldLock>& hold, const Target::Renewed& renewed, Duration late);
   /// Puts holds that are still armed at their new places.
   void reschedule(const Holds& holds);
 
+  Core& core_;
   redis::Lane& lane_;
   Reporter& reporter_;
   const Settings settings_;

@@ -25,6 +25,10 @@ bool Channels::subscribed(const std::string& channel) const {
   return found != entries_.end() && found->second.subscribed;
 }
 
+bool Channels::all_subscribed(const std::vector<std::string>& channels) const {
+  return std::ranges::all_of(channels, [this](const std::string& channel) { return subscribed(channel); });
+}
+
 void Channels::on_subscribed(const std::string& channel) {
   const std::scoped_lock guard(mutex_);
   entries_[channel].subscribed = true;

@@ -26,6 +26,7 @@ class Channels {
 
   /// True if the server has confirmed the subscription on the current connection.
   bool subscribed(const std::string& channel) const;
+  bool all_subscribed(const std::vector<std::string>& channels) const;
 
   // For the lane.
   void on_subscribed(const std::string& channel);

@@ -35,6 +35,8 @@ constexpr DurationSetting kDurations[] = {
     {"reconnect_min", &Config::reconnect_min, milliseconds(1), DurationSetting::Source::code},
     {"reconnect_max", &Config::reconnect_max, milliseconds(1), DurationSetting::Source::code},
     {"subscription_linger", &Config::subscription_linger, milliseconds(0), DurationSetting::Source::code},
+    {"poll_min", &Config::poll_min, milliseconds(1), DurationSetting::Source::code},
+    {"poll_max", &Config::poll_max, milliseconds(1), DurationSetting::Source::code},
 };
 
 struct TextSetting {
@@ -197,6 +199,10 @@ std::string check(const Config& config) {
     }
   }
   if (config.reconnect_min > config.reconnect_max) return "reconnect_min is longer than reconnect_max";
+  if (config.poll_min > config.poll_max) return "poll_min is longer than poll_max";
+  if (config.node_timeout && (config.node_timeout->count() < 1 || *config.node_timeout > kLongest)) {
+    return "node_timeout must be from 1 ms to 10 years, not " + std::to_string(config.node_timeout->count()) + " ms";
+  }
   if (config.renewal_batch < 1 || config.renewal_batch > 1000) {
     return "renewal_batch must be from 1 to 1000, not " + std::to_string(config.renewal_batch);
   }

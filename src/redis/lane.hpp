@@ -17,12 +17,12 @@
 
 namespace holdfast::redis {
 
-/// Commands that travel in one write, in order. With `subscribe`, a SUBSCRIBE of that channel goes before them unless
-/// the channel is subscribed already: the first command's effect is then seen by whoever publishes after it.
+/// Commands that travel in one write, in order. With `subscribe`, a SUBSCRIBE of those channels goes before them unless
+/// all are subscribed already: what is published after the first command has run is then heard.
 struct Request {
   std::vector<base::Command> commands;
   base::Duration timeout{};
-  std::string subscribe;
+  std::vector<std::string> subscribe;
 };
 
 enum class Delivery {
@@ -34,11 +34,12 @@ enum class Delivery {
 struct Result {
   Delivery delivery = Delivery::not_sent;
   std::vector<base::Reply> replies;
-  std::error_code error;      ///< When not answered: unreachable, denied, tls, closed, unknown_outcome, ...
-  std::string cause;          ///< When not answered: the reason in words, without secrets.
-  bool pointless = false;     ///< When not sent: trying again will not help (login refused, first connection refused).
-  bool subscribed = false;    ///< Answered, and the request's channel was subscribed before its commands ran.
-  base::TimePoint sent_at{};  ///< Taken before the send: a lease is counted from here.
+  std::error_code error;   ///< When not answered: unreachable, denied, tls, closed, unknown_outcome, ...
+  std::string cause;       ///< When not answered: the reason in words, without secrets.
+  bool pointless = false;  ///< When not sent: trying again will not help (login refused, first connection refused).
+  bool refused_channel = false;  ///< Not answered, because the SUBSCRIBE was refused.
+  bool subscribed = false;       ///< Answered, and the request's channels were subscribed before its commands ran.
+  base::TimePoint sent_at{};     ///< Taken before the send: a lease is counted from here.
 };
 
 /// What a lane tells its owner; called on the thread that runs the io_context, must not block.

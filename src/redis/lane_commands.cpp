@@ -15,6 +15,12 @@ constexpr std::chrono::seconds kDenialLasts{5};
 /// How often callers can cause an attempt to connect at most.
 constexpr std::chrono::milliseconds kQuickest{50};
 
+Result refused_channel(Delivery delivery, const std::string& cause) {
+  Result result = failure(delivery, Errc::denied, cause, delivery == Delivery::not_sent);
+  result.refused_channel = true;
+  return result;
+}
+
 }  // namespace
 
 void Lane::Impl::accept(const OpPtr& op) {
@@ -45,15 +51,18 @@ void Lane::Impl::send(const OpPtr& op) {
   op->bytes = boost::redis::request(request_config());
   op->builder = {};
   op->subscribing = false;
-  const std::string& channel = op->request.subscribe;
-  if (!channel.empty() && !channels.subscribed(channel)) {
-    const std::string refused = channels.denied(channel, Clock::now());
-    if (!refused.empty()) {
-      finish(op, failure(Delivery::not_sent, Errc::denied, refused, true));
+  const std::vector<std::string>& wanted = op->request.subscribe;
+  if (!channels.all_subscribed(wanted)) {
+    for (const std::string& channel : wanted) {
+      const std::string refused = channels.denied(channel, Clock::now());
+      if (refused.empty()) continue;
+      finish(op, refused_channel(Delivery::not_sent, refused));
       return;
     }
     op->subscribing = true;
-    append(op->bytes, {"SUBSCRIBE", channel});
+    std::vector<std::string_view> subscribe{"SUBSCRIBE"};
+    subscribe.insert(subscribe.end(), wanted.begin(), wanted.end());
+    append(op->bytes, subscribe);
   }
   for (const base::Command& command : op->request.commands) {
     append(op->bytes, command, op->full_text);
@@ -77,9 +86,11 @@ boost::redis::any_adapter Lane::Impl::adapter(const OpPtr& op) {
   return boost::redis::any_adapter{[this, op](Event event, const Node& node, ErrorCode& error) {
     if (event == Event::done) op->builder.finish();
     if (event != Event::node) return;
-    if (op->subscribing && !channels.subscribed(op->request.subscribe)) {
-      op->refused = "SUBSCRIBE " + op->request.subscribe + ": " + std::string(node.value);
-      channels.deny(op->request.subscribe, op->refused, Clock::now() + kDenialLasts);
+    if (op->subscribing && !channels.all_subscribed(op->request.subscribe)) {
+      for (const std::string& channel : op->request.subscribe) {
+        op->refused = "SUBSCRIBE " + channel + ": " + std::string(node.value);
+        channels.deny(channel, op->refused, Clock::now() + kDenialLasts);
+      }
       error = boost::redis::error::invalid_data_type;
       return;
     }
@@ -114,7 +125,7 @@ void Lane::Impl::on_done(const OpPtr& op, ErrorCode error) {
     return;
   }
   if (!op->refused.empty()) {
-    finish(op, failure(Delivery::unknown, Errc::denied, op->refused));
+    finish(op, refused_channel(Delivery::unknown, op->refused));
     return;
   }
   finish(op, failure(Delivery::unknown, Errc::unknown_outcome, "the connection was lost before the reply came"));

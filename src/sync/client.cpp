@@ -1,8 +1,11 @@
+#include <algorithm>
+
 #include <holdfast/client.hpp>
 #include <holdfast/error.hpp>
 
 #include "engine/core.hpp"
-#include "sync/lock_plan.hpp"
+#include "engine/site.hpp"
+#include "sync/plans.hpp"
 #include "wire/names.hpp"
 
 namespace holdfast {
@@ -40,11 +43,30 @@ void Client::close() noexcept {
   if (core_ && !core_->in_child()) core_->close();
 }
 
+std::shared_ptr<engine::Site> Client::site(std::vector<std::string> names, const engine::Plan& plan) const {
+  core_->require_usable(names.empty() ? std::string() : names.front());
+  if (names.empty()) throw Error(Errc::invalid_argument, {}, core_->node(), "no lock is named");
+  if (std::ranges::find(names, "") != names.end()) {
+    throw Error(Errc::invalid_argument, {}, core_->node(), "the lock's name is empty");
+  }
+  std::ranges::sort(names);
+  const auto repeated = std::ranges::unique(names);
+  names.erase(repeated.begin(), repeated.end());
+  return core_->site(names, plan);
+}
+
 Lock Client::lock(std::string_view name, AcquireOptions defaults) {
-  core_->require_usable(std::string(name));
-  if (name.empty()) throw Error(Errc::invalid_argument, {}, core_->node(), "the lock's name is empty");
-  static_cast<void>(core_->lease_terms(defaults, std::string(name)));
-  return {core_, core_->site(name, sync::kLockPlan), std::move(defaults)};
+  return {{core_, site({std::string(name)}, sync::kLockPlan)}, std::move(defaults)};
+}
+
+SimpleLock Client::simple_lock(std::string_view name, AcquireOptions defaults) {
+  return {{core_, site({std::string(name)}, sync::kSimplePlan)}, std::move(defaults)};
+}
+
+MultiLock Client::multi_lock(const std::vector<std::string>& names, AcquireOptions defaults) {
+  std::vector<Lock> members;
+  for (const std::string& name : names) members.push_back(lock(name));
+  return MultiLock(members, std::move(defaults));
 }
 
 void Client::ping() { core_->ask({{{"PING"}}}, {}); }

@@ -8,19 +8,50 @@
 namespace holdfast::wire {
 
 LockNames::LockNames(std::string raw_name) : key(std::move(raw_name)), channel(lock_channel(key)) {}
+LockNames::LockNames(std::string raw_name, std::string its_channel)
+    : key(std::move(raw_name)), channel(std::move(its_channel)) {}
 
 base::Command acquire(const LockNames& names, const Owner& owner, std::chrono::milliseconds lease) {
   return {{"1", names.key, std::to_string(lease.count()), owner.text}, &scripts::lock_acquire};
 }
 
+base::Command acquire_all(std::span<const LockNames> names, const Owner& owner, std::chrono::milliseconds lease) {
+  return acquire_all_with(scripts::lock_acquire_all, names, owner, lease);
+}
+
+base::Command acquire_all_with(const base::Script& script, std::span<const LockNames> names, const Owner& owner,
+                               std::chrono::milliseconds lease) {
+  base::Command command{{std::to_string(names.size())}, &script};
+  for (const LockNames& name : names) command.args.push_back(name.key);
+  command.args.push_back(std::to_string(lease.count()));
+  command.args.push_back(owner.text);
+  return command;
+}
+
 AcquireReply decode_acquire(const base::Reply& reply) {
   if (reply.is_null()) return {true, std::nullopt};
   if (reply.is_integer()) return {false, std::chrono::milliseconds(reply.integer)};
+  if (reply.is_array() && reply.elements.size() == 2 && reply.elements[0].integer > 0) {
+    return {false, std::chrono::milliseconds(reply.elements[1].integer),
+            static_cast<std::size_t>(reply.elements[0].integer - 1)};
+  }
   return {};
 }
 
 base::Command release(const LockNames& names, const Owner& owner) {
   return {{"1", names.key, owner.text, names.channel}, &scripts::lock_release};
+}
+
+base::Command release_all(std::span<const LockNames> names, const Owner& owner) {
+  return release_all_with(scripts::lock_release_all, names, owner);
+}
+
+base::Command release_all_with(const base::Script& script, std::span<const LockNames> names, const Owner& owner) {
+  base::Command command{{std::to_string(names.size())}, &script};
+  for (const LockNames& name : names) command.args.push_back(name.key);
+  command.args.push_back(owner.text);
+  for (const LockNames& name : names) command.args.push_back(name.channel);
+  return command;
 }
 
 bool decode_release(const base::Reply& reply) { return reply.is_integer() && reply.integer == 1; }
@@ -29,8 +60,10 @@ base::Command force_release(const LockNames& names) {
   return {{"1", names.key, names.channel}, &scripts::lock_force_release};
 }
 
-base::Command renew(const std::vector<Renewal>& renewals) {
-  base::Command command{{}, &scripts::lock_renew};
+base::Command renew(const std::vector<Renewal>& renewals) { return renew_with(scripts::lock_renew, renewals); }
+
+base::Command renew_with(const base::Script& script, const std::vector<Renewal>& renewals) {
+  base::Command command{{}, &script};
   command.args.reserve(1 + 3 * renewals.size());
   command.args.push_back(std::to_string(renewals.size()));
   for (const Renewal& renewal : renewals) command.args.emplace_back(renewal.key);

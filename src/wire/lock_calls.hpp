@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,7 @@ struct Owner {
 /// The key and the channel of one lock, derived once.
 struct LockNames {
   explicit LockNames(std::string raw_name);
+  LockNames(std::string raw_name, std::string its_channel);
   std::string key;
   std::string channel;
 };
@@ -28,6 +30,7 @@ struct LockNames {
 struct AcquireReply {
   bool granted = false;
   std::optional<std::chrono::milliseconds> busy_for;  ///< Remaining time to live; -1 ms: it has none.
+  std::size_t blocker = 0;                            ///< When busy: which of the locks that were asked for.
 };
 
 /// One lock as read back: its holder and its remaining time to live (-2 ms absent, -1 ms none).
@@ -43,10 +46,13 @@ struct Renewal {
 };
 
 base::Command acquire(const LockNames& names, const Owner& owner, std::chrono::milliseconds lease);
+/// All or none.
+base::Command acquire_all(std::span<const LockNames> names, const Owner& owner, std::chrono::milliseconds lease);
 AcquireReply decode_acquire(const base::Reply& reply);
 
 base::Command release(const LockNames& names, const Owner& owner);
-/// True: released by this call. False: this owner does not have it.
+base::Command release_all(std::span<const LockNames> names, const Owner& owner);
+/// True: released by this call, all of them if there are several. False: this owner does not have it.
 bool decode_release(const base::Reply& reply);
 
 base::Command force_release(const LockNames& names);
@@ -54,6 +60,12 @@ base::Command force_release(const LockNames& names);
 base::Command renew(const std::vector<Renewal>& renewals);
 /// For each renewal asked for: true if extended. Empty if the reply does not fit the call.
 std::vector<bool> decode_renew(const base::Reply& reply, std::size_t asked);
+
+// Kinds of locks differ in their scripts, not in the calls' arguments.
+base::Command acquire_all_with(const base::Script& script, std::span<const LockNames> names, const Owner& owner,
+                               std::chrono::milliseconds lease);
+base::Command release_all_with(const base::Script& script, std::span<const LockNames> names, const Owner& owner);
+base::Command renew_with(const base::Script& script, const std::vector<Renewal>& renewals);
 
 base::Command holder(std::string_view key);  ///< HGETALL
 Held decode_holder(const base::Reply& reply);

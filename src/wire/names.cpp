@@ -12,6 +12,8 @@ std::string prefixed(std::string_view prefix, std::string_view name) {
 
 std::string lock_channel(std::string_view name) { return prefixed("redisson_lock__channel", name); }
 
+std::string simple_lock_channel(std::string_view name) { return prefixed("holdfast_simple_lock__channel", name); }
+
 bool looks_like_owner(std::string_view field) {
   constexpr std::size_t kUuid = 36;
   if (field.size() < kUuid + 2 || field[kUuid] != ':') return false;

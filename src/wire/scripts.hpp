@@ -6,8 +6,17 @@
 namespace holdfast::wire::scripts {
 
 extern const base::Script lock_acquire;
+extern const base::Script lock_acquire_all;
 extern const base::Script lock_release;
+extern const base::Script lock_release_all;
 extern const base::Script lock_force_release;
 extern const base::Script lock_renew;
+
+extern const base::Script simple_acquire;
+extern const base::Script simple_acquire_all;
+extern const base::Script simple_release;
+extern const base::Script simple_release_all;
+extern const base::Script simple_force_release;
+extern const base::Script simple_renew;
 
 }  // namespace holdfast::wire::scripts

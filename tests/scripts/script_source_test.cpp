@@ -40,7 +40,8 @@ TEST(ScriptSource, every_lua_file_says_what_goes_in_what_comes_out_and_whether_i
   for (const base::Script* script : all_scripts()) {
     const std::string text = read_file(kFolder / (std::string(script->name) + ".lua"));
     SCOPED_TRACE(script->name);
-    for (const char* heading : {"-- KEYS[", "ARGV[", "\n-- returns ", "\n-- publishes ", "\n-- retry ", "Redisson"}) {
+    for (const char* heading :
+         {"-- KEYS[", "ARGV[", "\n-- returns ", "\n-- publishes ", "\n-- retry ", "\n-- pairs with "}) {
       EXPECT_THAT(text, HasSubstr(heading));
     }
   }

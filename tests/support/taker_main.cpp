@@ -29,6 +29,8 @@
 //   valid T NAME, lost T NAME      C++ only. value: milliseconds; yes if the loss signal fired
 //   increment T NAME FILE N [PAUSE_MS]
 //                                  N times: lock, read the number in FILE, pause, write it back plus 1, unlock
+//   increment_for T NAME FILE MS [PAUSE_MS]
+//                                  the same for so long; value: how often
 //   counters                       C++ only. value: `name=number` between spaces
 //   close                          closes the client; waits end with `error closed`
 //   exit                           closes everything and ends with status 0, as the end of the input does

@@ -3,14 +3,13 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
-#include <deque>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -19,52 +18,11 @@
 
 #include <holdfast/holdfast.hpp>
 
+#include "taker_command.hpp"
 #include "taker_text.hpp"
+#include "taker_thread.hpp"
 
 namespace holdfast::test {
-
-/// A thread that runs tasks in order. Destruction runs what is left.
-class TakerThread {
- public:
-  TakerThread() : thread_([this] { run(); }) {}
-  ~TakerThread() {
-    post({});
-    thread_.join();
-  }
-  TakerThread(const TakerThread&) = delete;
-  TakerThread& operator=(const TakerThread&) = delete;
-
-  void post(std::function<void()> task) {
-    {
-      const std::lock_guard guard(mutex_);
-      tasks_.push_back(std::move(task));
-    }
-    changed_.notify_one();
-  }
-
-  // By lock name; touched by this thread only.
-  std::map<std::string, Lock> locks;
-  std::map<std::string, Hold> holds;  // of `face=hold`
-
- private:
-  void run() {
-    while (const std::function<void()> task = next()) task();
-    holds.clear();
-    locks.clear();
-  }
-  std::function<void()> next() {
-    std::unique_lock guard(mutex_);
-    changed_.wait(guard, [this] { return !tasks_.empty(); });
-    std::function<void()> task = std::move(tasks_.front());
-    tasks_.pop_front();
-    return task;
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> tasks_;  // an empty one ends the thread
-  std::thread thread_;
-};
 
 /// Carries out command lines; thread-safe. Answers come from the threads of the session, one call at a time.
 class TakerSession {
@@ -75,7 +33,7 @@ class TakerSession {
 
   /// Stops what waits, closes the client and ends the threads.
   ~TakerSession() {
-    if (const auto client = current_client()) client->close();
+    for (const auto& each : current_clients()) each->close();
     threads_.clear();
   }
   TakerSession(const TakerSession&) = delete;
@@ -102,34 +60,9 @@ class TakerSession {
 
  private:
   using Milliseconds = std::chrono::milliseconds;
+  using Command = TakerCommand;
   using Values = std::vector<std::string>;
-
-  /// One line: fields[0] is the tag, fields[1] the command's word, then the arguments.
-  class Command {
-   public:
-    explicit Command(std::vector<std::string> fields) : fields_(std::move(fields)) {}
-    const std::string& tag() const { return fields_[0]; }
-    const std::string& verb() const { return fields_[1]; }
-    std::size_t count() const { return fields_.size() - 2; }
-    const std::string& argument(std::size_t i) const {
-      if (i >= count()) throw std::invalid_argument(verb() + ": an argument is missing");
-      return fields_[i + 2];
-    }
-    long long number(std::size_t i) const { return std::stoll(argument(i)); }
-    /// The lease at this place: none or 0 means renewed.
-    Lease lease(std::size_t i) const {
-      const Milliseconds length(i < count() ? number(i) : 0);
-      return length.count() == 0 ? renewed() : fixed(length);
-    }
-    bool has_thread() const {
-      static const std::vector<std::string_view> kVerbs{"lock",  "try",   "unlock", "mine",
-                                                        "count", "valid", "lost",   "increment"};
-      return std::find(kVerbs.begin(), kVerbs.end(), verb()) != kVerbs.end();
-    }
-
-   private:
-    std::vector<std::string> fields_;
-  };
+  using Clients = std::vector<std::shared_ptr<Client>>;
 
   static long long now() {
     const auto since_boot = std::chrono::steady_clock::now().time_since_epoch();
@@ -164,11 +97,12 @@ class TakerSession {
     if (verb == "try") return enter(command, *thread, Milliseconds(command.number(2)), command.lease(3));
     if (verb == "unlock") return leave(command.argument(1), *thread);
     if (verb == "increment") return increment(command, *thread);
-    if (verb == "force") return yes_or_no(lock_of(command.argument(0)).force_release());
-    if (verb == "locked") return yes_or_no(lock_of(command.argument(0)).is_locked());
+    if (verb == "increment_for") return increment_for(command, *thread);
+    if (verb == "force") return yes_or_no(key_lock(command.argument(0)).force_release());
+    if (verb == "locked") return yes_or_no(key_lock(command.argument(0)).is_locked());
     if (verb == "ttl") return remaining(command.argument(0));
     if (verb == "counters") return counters();
-    if (verb == "close") return client().close(), "";
+    if (verb == "close") return close();
     return query(command, *thread);
   }
 
@@ -184,7 +118,7 @@ class TakerSession {
       if (verb == "valid") return std::to_string(hold.valid_for().count());
       if (verb == "lost") return yes_or_no(hold.lost().stop_requested());
     } else {
-      const Lock& lock = lock_of(name, thread);
+      const BasicLock& lock = lock_of(name, thread);
       if (verb == "mine") return yes_or_no(lock.is_mine());
       if (verb == "count") return std::to_string(lock.hold_count());
       if (verb == "valid") return std::to_string(lock.valid_for().count());
@@ -194,25 +128,34 @@ class TakerSession {
   }
 
   std::string connect(const Command& command) {
-    Config config = Config::from_url(command.argument(0));
+    const std::vector<std::string> urls = split(command.argument(0));
+    Config config;
     bool hold_face = false;
-    const std::map<std::string_view, Milliseconds*> durations{
-        {"lease_ms", &config.lease},
-        {"safety_poll_ms", &config.safety_poll},
-        {"subscription_linger_ms", &config.subscription_linger},
-        {"command_timeout_ms", &config.command_timeout},
-        {"release_timeout_ms", &config.release_timeout},
-        {"patience_ms", &config.patience},
+    std::string kind = "lock";
+    bool simple = false;
+    static const std::map<std::string, Milliseconds Config::*> durations{
+        {"lease_ms", &Config::lease},
+        {"safety_poll_ms", &Config::safety_poll},
+        {"subscription_linger_ms", &Config::subscription_linger},
+        {"command_timeout_ms", &Config::command_timeout},
+        {"release_timeout_ms", &Config::release_timeout},
+        {"patience_ms", &Config::patience},
     };
+    std::map<std::string, long long> changed;
     for (std::size_t i = 1; i < command.count(); ++i) {
       const std::string& setting = command.argument(i);
       const std::size_t equals = setting.find('=');
       const std::string key = setting.substr(0, equals);
       const std::string value = equals == std::string::npos ? "" : setting.substr(equals + 1);
-      if (const auto duration = durations.find(key); duration != durations.end()) {
-        *duration->second = Milliseconds(std::stoll(value));
+      if (durations.contains(key)) {
+        changed[key] = std::stoll(value);
       } else if (key == "face" && (value == "std" || value == "hold")) {
         hold_face = value == "hold";
+      } else if (key == "kind" && (value == "lock" || value == "simple" || value == "multi" || value == "red")) {
+        kind = value;
+        simple = simple || value == "simple";
+      } else if (key == "over" && (value == "lock" || value == "simple")) {
+        simple = simple || value == "simple";
       } else if (key == "name_prefix") {
         config.name_prefix = value;
       } else if (key == "on_close" && value == "leave") {
@@ -221,11 +164,23 @@ class TakerSession {
         throw std::invalid_argument("no such setting: " + setting);
       }
     }
-    auto made = std::make_shared<Client>(config);
+    Clients made;
+    for (const std::string& url : urls) {
+      Config its_config = Config::from_url(url);
+      for (const auto& [key, duration] : durations) {
+        if (changed.contains(key)) its_config.*duration = Milliseconds(changed.at(key));
+      }
+      its_config.name_prefix = config.name_prefix;
+      its_config.on_close = config.on_close;
+      made.push_back(std::make_shared<Client>(its_config));
+    }
     const std::lock_guard guard(mutex_);
     hold_face_ = hold_face;
-    client_ = std::move(made);
-    return client_->id();
+    kind_ = kind;
+    simple_ = simple;
+    groups_.clear();
+    clients_ = std::move(made);
+    return clients_.front()->id();
   }
 
   /// Stops a lock or try that waits, or that has not started yet.
@@ -260,8 +215,7 @@ class TakerSession {
         thread.holds[name] = lock_of(name).acquire(options);
         return true;
       }
-      static_cast<void>(lock_of(name, thread));
-      Lock lock = client().lock(name, options);
+      BasicLock lock = lock_of(name, thread).with(options);
       if (options.wait && options.wait->count() <= 0) return lock.try_lock();
       lock.lock();
       return true;
@@ -278,24 +232,34 @@ class TakerSession {
     return to_string(held.mapped().release());
   }
 
-  /// Read, wait a little, write back: loses updates unless the lock excludes everybody else.
   std::string increment(const Command& command, TakerThread& thread) {
-    const std::string& name = command.argument(1);
     const Milliseconds pause(command.count() > 4 ? command.number(4) : 0);
-    for (long long i = 0; i < command.number(3); ++i) {
-      enter(name, thread, {});
-      long long value = 0;
-      std::ifstream(command.argument(2)) >> value;
-      if (pause.count() > 0) std::this_thread::sleep_for(pause);
-      std::ofstream(command.argument(2)) << value + 1;
-      const std::string outcome = leave(name, thread);
-      if (outcome != "released") throw std::runtime_error("increment " + std::to_string(i) + ": " + outcome);
-    }
+    for (long long i = 0; i < command.number(3); ++i) increment_once(command, thread, pause);
     return std::to_string(command.number(3));
   }
 
+  std::string increment_for(const Command& command, TakerThread& thread) {
+    const auto end = std::chrono::steady_clock::now() + Milliseconds(command.number(3));
+    const Milliseconds pause(command.count() > 4 ? command.number(4) : 0);
+    long long done = 0;
+    for (; std::chrono::steady_clock::now() < end; ++done) increment_once(command, thread, pause);
+    return std::to_string(done);
+  }
+
+  /// Read, wait a little, write back: loses updates unless the lock excludes everybody else.
+  void increment_once(const Command& command, TakerThread& thread, Milliseconds pause) {
+    const std::string& name = command.argument(1);
+    enter(name, thread, {});
+    long long value = 0;
+    std::ifstream(command.argument(2)) >> value;
+    if (pause.count() > 0) std::this_thread::sleep_for(pause);
+    std::ofstream(command.argument(2)) << value + 1;
+    const std::string outcome = leave(name, thread);
+    if (outcome != "released") throw std::runtime_error("an increment's unlock: " + outcome);
+  }
+
   std::string remaining(const std::string& name) {
-    const auto remaining = lock_of(name).remaining();
+    const auto remaining = key_lock(name).remaining();
     return remaining ? std::to_string(remaining->count()) : "none";
   }
 
@@ -316,21 +280,64 @@ class TakerSession {
     return text;
   }
 
-  Client& client() {
+  Client& client() { return *clients().front(); }
+  Clients clients() {
     const std::lock_guard guard(mutex_);
-    if (!client_) throw std::invalid_argument("not connected");
-    return *client_;
+    if (clients_.empty()) throw std::invalid_argument("not connected");
+    return clients_;
   }
-  std::shared_ptr<Client> current_client() {
+  Clients current_clients() {
     const std::lock_guard guard(mutex_);
     for (auto& [tag, stop] : stops_) stop.request_stop();
-    return client_;
+    return clients_;
   }
-  Lock lock_of(const std::string& name) { return client().lock(name); }
+  std::string close() {
+    for (const auto& each : clients()) each->close();
+    return "";
+  }
+
+  /// A single lock, for questions; of several servers on the first.
+  KeyLock key_lock(const std::string& name) {
+    if (simple_) return client().simple_lock(name);
+    return client().lock(name);
+  }
+
+  BasicLock lock_of(const std::string& name) {
+    if (kind_ == "lock") return client().lock(name);
+    if (kind_ == "simple") return client().simple_lock(name);
+    const Clients all = clients();
+    const std::lock_guard guard(mutex_);
+    const auto found = groups_.find(name);
+    if (found != groups_.end()) return found->second;
+    return groups_
+        .emplace(name,
+                 simple_ ? group<SimpleLock>(name, all, &Client::simple_lock) : group<Lock>(name, all, &Client::lock))
+        .first->second;
+  }
+  template <class Kind>
+  BasicLock group(const std::string& name, const Clients& all,
+                  Kind (Client::*make)(std::string_view, AcquireOptions)) const {
+    std::vector<Kind> members;
+    if (kind_ == "red") {
+      for (const auto& each : all) members.push_back((each.get()->*make)(name, {}));
+      return RedLock(members);
+    }
+    for (const std::string& part : split(name)) {
+      members.push_back((all[members.size() % all.size()].get()->*make)(part, {}));
+    }
+    return MultiLock(members);
+  }
   /// The thread's own handle, which can still be asked when the client is closed.
-  Lock& lock_of(const std::string& name, TakerThread& thread) {
+  BasicLock& lock_of(const std::string& name, TakerThread& thread) {
     const auto found = thread.locks.find(name);
     return found != thread.locks.end() ? found->second : thread.locks.emplace(name, lock_of(name)).first->second;
+  }
+
+  static std::vector<std::string> split(const std::string& text) {
+    std::vector<std::string> parts;
+    std::istringstream in(text);
+    for (std::string part; std::getline(in, part, ',');) parts.push_back(part);
+    return parts;
   }
 
   /// Commands without a thread of their own run on thread 0.
@@ -358,6 +365,8 @@ class TakerSession {
         {Errc::wrong_type, "wrong_type"},
         {Errc::invalid_argument, "invalid_argument"},
         {Errc::closed, "closed"},
+        {Errc::no_quorum, "no_quorum"},
+        {Errc::would_deadlock, "would_deadlock"},
     };
     for (const auto& [errc, text] : kWords) {
       if (code == errc) return text;
@@ -368,8 +377,12 @@ class TakerSession {
   const OnAnswer on_answer_;
   std::mutex answer_mutex_;  // one answer at a time
   std::mutex mutex_;         // guards what follows
-  std::shared_ptr<Client> client_;
-  bool hold_face_ = false;  // written by connect only, before any other command
+  Clients clients_;
+  std::map<std::string, BasicLock> groups_;  // of several locks, by name: they count and queue by object
+  // Written by connect only, before any other command.
+  bool hold_face_ = false;
+  std::string kind_ = "lock";
+  bool simple_ = false;  // over the SET NX PX family
   std::map<std::string, std::stop_source> stops_;
   std::map<long long, std::unique_ptr<TakerThread>> threads_;
 };

@@ -62,7 +62,7 @@ class History {
     return terms;
   }
 
-  SiteView random_view() { return {.held_here = chance(10), .subscribed = chance(70)}; }
+  TargetView random_view() { return {.held_here = chance(10), .subscribed = chance(70)}; }
 
   Attempt random_reply(bool subscribe) {
     Attempt reply;
@@ -129,7 +129,7 @@ class History {
     return fsm_.on_attempt(now_, reply);
   }
 
-  static std::string words(SiteView view) {
+  static std::string words(TargetView view) {
     return std::string(view.held_here ? " held_here" : "") + (view.subscribed ? " subscribed" : "");
   }
 
@@ -167,6 +167,9 @@ class History {
         break;
       case Kind::wait:
         check_wait(action);
+        break;
+      case Kind::pause:
+        must(after_reply() && last_reply_.retry_after.has_value(), "only a split vote makes it deaf");
         break;
       case Kind::finish:
         check_finish(action);
@@ -248,7 +251,7 @@ class History {
 
   AcquireAction last_{};
   Attempt last_reply_{};
-  SiteView view_{};
+  TargetView view_{};
   std::string event_;
   bool stopped_ = false;
   bool unresolved_ = false;

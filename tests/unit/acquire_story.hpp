@@ -51,10 +51,10 @@ inline Attempt unknown(std::string cause) {
   return {.kind = Attempt::Kind::unknown, .error = Errc::unknown_outcome, .cause = std::move(cause)};
 }
 
-constexpr SiteView kCold{};                      // no subscription, nothing held by this client
-constexpr SiteView kWarm{.subscribed = true};    // the wake channel is subscribed
-constexpr SiteView kHeldHere{.held_here = true,  // another caller of this client has the lock
-                             .subscribed = false};
+constexpr TargetView kCold{};                      // no subscription, nothing held by this client
+constexpr TargetView kWarm{.subscribed = true};    // the wake channel is subscribed
+constexpr TargetView kHeldHere{.held_here = true,  // another caller of this client has the lock
+                               .subscribed = false};
 
 /// The machine, told in words. Every call returns what the machine wants next.
 class AcquireStory {
@@ -67,9 +67,9 @@ class AcquireStory {
   }
 
   std::string start() { return tell(0ms, "start", fsm_.start()); }
-  std::string turn(Duration now, SiteView view = kCold) { return tell(now, "turn", fsm_.on_turn(at(now), view)); }
-  std::string wake(Duration now, SiteView view = kCold) { return tell(now, "wake", fsm_.on_wake(at(now), view)); }
-  std::string time(Duration now, SiteView view = kCold) { return tell(now, "time", fsm_.on_time(at(now), view)); }
+  std::string turn(Duration now, TargetView view = kCold) { return tell(now, "turn", fsm_.on_turn(at(now), view)); }
+  std::string wake(Duration now, TargetView view = kCold) { return tell(now, "wake", fsm_.on_wake(at(now), view)); }
+  std::string time(Duration now, TargetView view = kCold) { return tell(now, "time", fsm_.on_time(at(now), view)); }
   std::string reply(Duration now, const Attempt& attempt) {
     return tell(now, "reply: " + name(attempt), fsm_.on_attempt(at(now), attempt));
   }

@@ -32,7 +32,9 @@ constexpr Errc kAll[] = {Errc::busy,
                          Errc::server_error,
                          Errc::invalid_argument,
                          Errc::forked,
-                         Errc::closed};
+                         Errc::closed,
+                         Errc::would_deadlock,
+                         Errc::no_quorum};
 
 TEST(ErrorText, NamesKeyNodeAndCause) {
   const Error error(Errc::unreachable, "orders:42", "127.0.0.1:6379", "Connection refused");
@@ -86,8 +88,8 @@ TEST(ErrorCodes, HaveAWordingOfTheirOwnEach) {
     EXPECT_THAT(made.message(), testing::Not(testing::AnyOf("", "unknown error")));
     EXPECT_TRUE(seen.insert(made.message()).second) << made.message();
   }
-  EXPECT_EQ(seen.size(), 17U);
-  EXPECT_EQ(std::error_code(18, error_category()).message(), "unknown error") << "a code is missing in this test";
+  EXPECT_EQ(seen.size(), 19U);
+  EXPECT_EQ(std::error_code(20, error_category()).message(), "unknown error") << "a code is missing in this test";
 }
 
 TEST(ErrorCodes, MeanTheStandardConditionWhereThereIsOne) {

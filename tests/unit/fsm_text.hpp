@@ -67,6 +67,8 @@ inline std::string text(const AcquireAction& action) {
       return std::string("attempt") + (action.subscribe ? " subscribe" : "") + " timeout=" + text(action.timeout);
     case Kind::wait:
       return "wait until=" + text(action.until);
+    case Kind::pause:
+      return "pause until=" + text(action.until);
     case Kind::finish:
       return "finish " + text(action.error) + (action.undo ? " undo" : "") + cause;
   }

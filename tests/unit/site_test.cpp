@@ -16,7 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/held_lock.hpp"
-#include "sync/lock_plan.hpp"
+#include "sync/plans.hpp"
 
 namespace holdfast::engine {
 
@@ -56,7 +56,8 @@ class SiteTest : public testing::Test {
   }
 
   const std::shared_ptr<redis::Channels> channels_ = std::make_shared<redis::Channels>();
-  std::shared_ptr<Site> site_ = std::make_shared<Site>("orders", "app:orders", sync::kLockPlan, channels_);
+  std::shared_ptr<Site> site_ =
+      std::make_shared<Site>("orders", std::vector<std::string>{"app:orders"}, sync::kLockPlan, channels_);
   const std::string channel_ = site_->names().channel;
   FakeWaiter first_, second_, third_;
 };
@@ -148,28 +149,28 @@ TEST_F(SiteTest, IsWokenByMessagesWhileItUsesItsChannel) {
   first_.signals();
   channels_->on_message(channel_);
   EXPECT_THAT(first_.signals(), IsEmpty());
-  const std::uint64_t use = site_->begin_use();
+  Target::Use use = site_->begin_use();
   channels_->on_message(channel_);
   EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake));
   channels_->on_message("another channel");
   EXPECT_THAT(first_.signals(), IsEmpty());
-  site_->end_use(use);
+  use.reset();
   channels_->on_message(channel_);
   EXPECT_THAT(first_.signals(), IsEmpty());
 }
 
 TEST_F(SiteTest, CanBeGoneWhenAMessageComes) {
-  site_->begin_use();
+  const Target::Use use = site_->begin_use();
   site_.reset();
   channels_->on_message(channel_);
 }
 
 TEST_F(SiteTest, KeepsItsChannelAsLongAsItIsUsed) {
-  const std::uint64_t use = site_->begin_use();
+  Target::Use use = site_->begin_use();
   channels_->on_subscribed(channel_);
   const base::TimePoint later = base::Clock::now() + 1h;
   EXPECT_THAT(channels_->take_idle(later, later), IsEmpty());
-  site_->end_use(use);
+  use.reset();
   EXPECT_THAT(channels_->take_idle(later, later), ElementsAre(channel_));
 }
 
@@ -241,46 +242,46 @@ TEST_F(SiteTest, WakesNobodyTwiceForTheSameHold) {
 // --- holds of threads ---
 
 TEST_F(SiteTest, CountsTheLevelsOfAThread) {
-  EXPECT_EQ(site_->find(7).count, 0);
-  EXPECT_EQ(site_->find(7).held, nullptr);
+  EXPECT_EQ(site_->threads().find(7).count, 0);
+  EXPECT_EQ(site_->threads().find(7).held, nullptr);
   const std::shared_ptr<HeldLock> held = hold();
-  site_->own(7, held);
-  EXPECT_EQ(site_->find(7).count, 1);
-  site_->reenter(7);
-  site_->reenter(7);
-  EXPECT_EQ(site_->find(7).count, 3);
-  EXPECT_EQ(site_->find(7).held, held);
+  site_->threads().own(7, held);
+  EXPECT_EQ(site_->threads().find(7).count, 1);
+  site_->threads().reenter(7);
+  site_->threads().reenter(7);
+  EXPECT_EQ(site_->threads().find(7).count, 3);
+  EXPECT_EQ(site_->threads().find(7).held, held);
 }
 
 TEST_F(SiteTest, TellsTheLevelsBeforeEachStepUpAndForgetsTheThreadAtTheLast) {
   const std::shared_ptr<HeldLock> held = hold();
-  site_->own(7, held);
-  site_->reenter(7);
-  EXPECT_EQ(site_->leave_level(7).count, 2);
-  EXPECT_EQ(site_->find(7).count, 1);
-  const Site::ThreadHold last = site_->leave_level(7);
+  site_->threads().own(7, held);
+  site_->threads().reenter(7);
+  EXPECT_EQ(site_->threads().leave_level(7).count, 2);
+  EXPECT_EQ(site_->threads().find(7).count, 1);
+  const ThreadHolds::Entry last = site_->threads().leave_level(7);
   EXPECT_EQ(last.count, 1);
   EXPECT_EQ(last.held, held);
-  EXPECT_EQ(site_->find(7).count, 0);
-  EXPECT_EQ(site_->find(7).held, nullptr);
+  EXPECT_EQ(site_->threads().find(7).count, 0);
+  EXPECT_EQ(site_->threads().find(7).held, nullptr);
 }
 
 TEST_F(SiteTest, KnowsNoLevelsOfAThreadThatOwnsNothing) {
-  site_->reenter(7);
-  EXPECT_EQ(site_->find(7).count, 0);
-  EXPECT_EQ(site_->leave_level(7).count, 0);
-  EXPECT_EQ(site_->leave_level(7).held, nullptr);
+  site_->threads().reenter(7);
+  EXPECT_EQ(site_->threads().find(7).count, 0);
+  EXPECT_EQ(site_->threads().leave_level(7).count, 0);
+  EXPECT_EQ(site_->threads().leave_level(7).held, nullptr);
 }
 
 TEST_F(SiteTest, KeepsThreadsApart) {
   const std::shared_ptr<HeldLock> lost = hold();
   const std::shared_ptr<HeldLock> held = hold();
-  site_->own(7, lost);  // a thread whose hold was lost still has to give it back
-  site_->own(8, held);
-  site_->reenter(8);
-  EXPECT_EQ(site_->find(7).count, 1);
-  EXPECT_EQ(site_->leave_level(7).held, lost);
-  EXPECT_EQ(site_->find(8).count, 2);
+  site_->threads().own(7, lost);  // a thread whose hold was lost still has to give it back
+  site_->threads().own(8, held);
+  site_->threads().reenter(8);
+  EXPECT_EQ(site_->threads().find(7).count, 1);
+  EXPECT_EQ(site_->threads().leave_level(7).held, lost);
+  EXPECT_EQ(site_->threads().find(8).count, 2);
 }
 
 // --- closing ---
@@ -298,9 +299,9 @@ TEST_F(SiteTest, ForgetsTheThreadsHoldsWhenTheClientIsClosed) {
   // Else a thread that never unlocks would keep the client alive for ever.
   std::shared_ptr<HeldLock> held = hold();
   const std::weak_ptr<HeldLock> watch = held;
-  site_->own(7, std::move(held));
+  site_->threads().own(7, std::move(held));
   site_->close();
-  EXPECT_EQ(site_->find(7).count, 0);
+  EXPECT_EQ(site_->threads().find(7).count, 0);
   EXPECT_TRUE(watch.expired());
 }
 

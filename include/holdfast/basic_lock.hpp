@@ -1,0 +1,119 @@
+// What every kind of lock can do: two faces, one for holds and one for threads.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <holdfast/hold.hpp>
+#include <holdfast/options.hpp>
+
+namespace holdfast {
+
+namespace engine {
+class Core;
+class Target;
+/// What a lock is made of: the client that serves it, and what is acquired.
+struct Parts {
+  std::shared_ptr<Core> core;
+  std::shared_ptr<Target> target;
+};
+}  // namespace engine
+
+/// The common part of Lock, SimpleLock, MultiLock and RedLock. A cheap handle: copy it, share it between threads.
+///
+/// Two faces:
+/// - `acquire` / `try_acquire` give a Hold; the *hold* is the owner. Not re-entrant: acquiring again waits for the
+/// first.
+/// - `lock` / `try_lock…` / `unlock` meet the standard's BasicLockable, Lockable and TimedLockable; the *thread* is the
+///   owner. Use them with std::scoped_lock and std::unique_lock. Whether the thread may lock again is the kind's
+///   affair; where it may, that is counted here and costs no round trip.
+///
+/// Waiting is first-in-first-out inside a client; at most one waiter of a client asks the server. Woken by message, by
+/// the end of the lease, by a reconnect, and by a rare, counted safety poll.
+class BasicLock {
+ public:
+  /// Waits for the lock. Throws Error: `timed_out` (only with `wait`), `cancelled`, `unreachable`, `no_quorum`,
+  /// `unknown_outcome`, `tls`, `server_error`, `denied`, `wrong_type`, `read_only`, `out_of_memory`,
+  /// `unsupported_by_server`, `invalid_argument`, `forked`, `closed`. A server that does not answer is borne for
+  /// `Config::patience`, through reconnects and restarts.
+  Hold acquire(const AcquireOptions& options = {});
+
+  /// The same, but empty when somebody else has the lock (at once, or until `wait` is over) or when `stop` stopped it.
+  /// Throws Error for everything else.
+  std::optional<Hold> try_acquire(const AcquireOptions& options = {});
+
+  /// The same without exceptions: on failure empty, and `ec` says why (`busy`, `timed_out`, `cancelled`, ...).
+  std::optional<Hold> try_acquire(const AcquireOptions& options, std::error_code& ec);
+
+  /// BasicLockable. Throws Error as `acquire`; also `lost` when this thread holds the lock but has lost it, and
+  /// `would_deadlock` when it holds the lock and this kind is not re-entrant.
+  void lock();
+  /// Lockable: one attempt. False: somebody else has it. Throws Error for anything but that.
+  bool try_lock();
+  /// TimedLockable. Zero or less means one attempt.
+  template <class Rep, class Period>
+  bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
+    return try_lock_within(saturate(wait));
+  }
+  template <class Clock, class Duration>
+  bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time) {
+    using Real = std::chrono::duration<double, std::milli>;  // does not overflow for time_point::max()
+    return try_lock_within(saturate(Real(time.time_since_epoch()) - Real(Clock::now().time_since_epoch())));
+  }
+  /// Gives back one level of the calling thread's hold. Never throws, blocks at most `Config::release_timeout`; what it
+  /// found goes to the observer. `release()` does the same and tells.
+  void unlock() noexcept;
+
+  /// `unlock` that tells the truth: `still_held` while levels remain (`was_lost` if it is lost by then), else as
+  /// Hold::release. Throws Error(not_owner) if the calling thread does not hold the lock.
+  ReleaseOutcome release();
+
+  /// The calling thread's loss signal; a token without a state if it does not hold the lock.
+  std::stop_token lost() const;
+  /// As Hold::valid_for, for the calling thread's hold; zero if there is none.
+  std::chrono::milliseconds valid_for() const;
+  /// True if the calling thread holds the lock and has not lost it. Costs no round trip.
+  bool is_mine() const;
+  /// How many times the calling thread holds it (Redisson: getHoldCount). Costs no round trip.
+  int hold_count() const;
+
+  /// The same lock with other defaults for the thread face: lease, max_hold, on_lost, and for `lock()` wait and stop.
+  /// Throws Error(invalid_argument) for options out of range.
+  BasicLock with(AcquireOptions defaults) const { return {parts_, std::move(defaults)}; }
+
+  /// The name as the caller gave it; of several, all with commas between them.
+  const std::string& name() const noexcept;
+
+ protected:
+  BasicLock(engine::Parts parts, AcquireOptions defaults);
+  const engine::Parts& parts() const noexcept { return parts_; }
+  template <class Kind>
+  static std::vector<engine::Parts> parts_of(const std::vector<Kind>& locks) {
+    std::vector<engine::Parts> parts;
+    for (const BasicLock& lock : locks) parts.push_back(lock.parts_);
+    return parts;
+  }
+
+ private:
+  /// Rounded up to milliseconds; what does not fit becomes the largest value, which means "no limit".
+  template <class Rep, class Period>
+  static std::chrono::milliseconds saturate(const std::chrono::duration<Rep, Period>& wait) {
+    using Real = std::chrono::duration<double, std::milli>;
+    if (Real(wait).count() >= 9e18) return std::chrono::milliseconds::max();
+    return std::chrono::ceil<std::chrono::milliseconds>(wait);
+  }
+  bool try_lock_within(std::chrono::milliseconds wait);
+  /// Empty: this thread holds it now, one level deeper. Else why it was not granted; throws for every other failure.
+  std::error_code enter(std::optional<std::chrono::milliseconds> wait, std::string& cause);
+
+  engine::Parts parts_;
+  std::shared_ptr<const AcquireOptions> defaults_;
+};
+
+}  // namespace holdfast

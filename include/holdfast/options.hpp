@@ -1,0 +1,29 @@
+// How to acquire.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <stop_token>
+
+#include <holdfast/lease.hpp>
+#include <holdfast/observer.hpp>
+
+namespace holdfast {
+
+/// Use designated initialisers: `lock.try_acquire({.wait = 2s, .stop = token})`.
+struct AcquireOptions {
+  /// Limit on waiting. Empty: `acquire` waits without limit, `try_acquire` asks once. Zero or less: ask once.
+  /// More than ten years: no limit.
+  std::optional<std::chrono::milliseconds> wait{};
+  Lease lease{};
+  /// A cap on the hold's age, counted from before the send, above 0 and up to 10 years: then it is lost
+  /// (`LossReason::max_hold`) and not renewed any more. The key stays for the rest of its lease unless it is released.
+  std::optional<std::chrono::milliseconds> max_hold{};
+  /// Stops the wait: the call ends at once; an attempt under way is undone in the background. Example: 04_cancel.cpp.
+  std::stop_token stop{};
+  /// Called once when the hold is lost, on the client's notifier thread (see Observer).
+  std::function<void(const LostEvent&)> on_lost{};
+};
+
+}  // namespace holdfast

@@ -1,0 +1,142 @@
+#include <holdfast/basic_lock.hpp>
+#include <holdfast/error.hpp>
+
+#include "base/ids.hpp"
+#include "engine/acquire.hpp"
+#include "engine/core.hpp"
+#include "engine/target.hpp"
+
+namespace holdfast {
+namespace {
+
+using engine::NoLimit;
+
+[[noreturn]] void fail(const engine::Core& core, const engine::Target& target, std::error_code error,
+                       std::string cause) {
+  throw Error(static_cast<Errc>(error.value()), target.name(), target.where(core), std::move(cause));
+}
+
+bool not_granted(std::error_code error) {
+  return error == Errc::busy || error == Errc::timed_out || error == Errc::cancelled;
+}
+
+/// The calling thread's hold. In a forked child there is none, and the target's mutex must not be touched.
+engine::ThreadHolds::Entry own_hold(const engine::Core& core, const engine::Target& target) {
+  if (core.in_child()) return {};
+  return target.threads().find(base::this_thread_number());
+}
+
+}  // namespace
+
+BasicLock::BasicLock(engine::Parts parts, AcquireOptions defaults)
+    : parts_(std::move(parts)), defaults_(std::make_shared<const AcquireOptions>(std::move(defaults))) {
+  static_cast<void>(parts_.core->lease_terms(*defaults_, parts_.target->name()));
+}
+
+const std::string& BasicLock::name() const noexcept { return parts_.target->name(); }
+
+Hold BasicLock::acquire(const AcquireOptions& options) {
+  engine::Acquired result = engine::acquire(parts_.core, parts_.target, options, NoLimit::wait_on);
+  if (result.error) {
+    const bool asked_once = result.error == Errc::busy;
+    fail(*parts_.core, *parts_.target, asked_once ? make_error_code(Errc::timed_out) : result.error,
+         std::move(result.cause));
+  }
+  return Hold(std::move(result.held));
+}
+
+std::optional<Hold> BasicLock::try_acquire(const AcquireOptions& options) {
+  engine::Acquired result = engine::acquire(parts_.core, parts_.target, options, NoLimit::ask_once);
+  if (!result.error) return Hold(std::move(result.held));
+  if (!not_granted(result.error)) fail(*parts_.core, *parts_.target, result.error, std::move(result.cause));
+  return std::nullopt;
+}
+
+std::optional<Hold> BasicLock::try_acquire(const AcquireOptions& options, std::error_code& ec) {
+  try {
+    engine::Acquired result = engine::acquire(parts_.core, parts_.target, options, NoLimit::ask_once);
+    ec = result.error;
+    if (!ec) return Hold(std::move(result.held));
+  } catch (const Error& error) {
+    ec = error.code();
+  }
+  return std::nullopt;
+}
+
+std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, std::string& cause) {
+  parts_.core->require_usable(name());
+  const std::uint64_t thread = base::this_thread_number();
+  const engine::ThreadHolds::Entry own = own_hold(*parts_.core, *parts_.target);
+  if (own.count > 0) {
+    if (own.held->valid_for() <= engine::Duration{}) {
+      fail(*parts_.core, *parts_.target, Errc::lost,
+           "this thread holds it, but has lost it; unlock before locking again");
+    }
+    if (!parts_.target->plan().reentrant) return Errc::would_deadlock;
+    parts_.target->threads().reenter(thread);
+    return {};
+  }
+  AcquireOptions options = *defaults_;
+  options.wait = wait;
+  engine::Acquired result = engine::acquire(parts_.core, parts_.target, options, NoLimit::wait_on);
+  if (!result.error) {
+    parts_.target->threads().own(thread, std::move(result.held));
+    return {};
+  }
+  if (!not_granted(result.error)) fail(*parts_.core, *parts_.target, result.error, std::move(result.cause));
+  cause = std::move(result.cause);
+  return result.error;
+}
+
+void BasicLock::lock() {
+  std::string cause;
+  const std::error_code error = enter(defaults_->wait, cause);
+  if (error)
+    fail(*parts_.core, *parts_.target, error == Errc::busy ? make_error_code(Errc::timed_out) : error,
+         std::move(cause));
+}
+
+bool BasicLock::try_lock() { return try_lock_within({}); }
+
+bool BasicLock::try_lock_within(std::chrono::milliseconds wait) {
+  std::string cause;
+  return !enter(wait, cause);
+}
+
+ReleaseOutcome BasicLock::release() {
+  if (parts_.core->in_child()) fail(*parts_.core, *parts_.target, Errc::forked, {});
+  const engine::ThreadHolds::Entry own = parts_.target->threads().leave_level(base::this_thread_number());
+  if (own.count == 0) fail(*parts_.core, *parts_.target, Errc::not_owner, "release by a thread that does not hold it");
+  if (own.count > 1) {
+    return own.held->valid_for() > engine::Duration{} ? ReleaseOutcome::still_held : ReleaseOutcome::was_lost;
+  }
+  return own.held->release();
+}
+
+void BasicLock::unlock() noexcept {
+  try {
+    release();
+  } catch (...) {
+    // Not the owner, or a forked child: a guard's destructor must not throw. release() tells.
+  }
+}
+
+std::stop_token BasicLock::lost() const {
+  const engine::ThreadHolds::Entry own = own_hold(*parts_.core, *parts_.target);
+  return own.held ? own.held->stop_token() : std::stop_token{};
+}
+
+std::chrono::milliseconds BasicLock::valid_for() const {
+  const engine::ThreadHolds::Entry own = own_hold(*parts_.core, *parts_.target);
+  return own.held ? std::chrono::duration_cast<std::chrono::milliseconds>(own.held->valid_for())
+                  : std::chrono::milliseconds{};
+}
+
+bool BasicLock::is_mine() const {
+  const engine::ThreadHolds::Entry own = own_hold(*parts_.core, *parts_.target);
+  return own.held && own.held->valid_for() > engine::Duration{};
+}
+
+int BasicLock::hold_count() const { return own_hold(*parts_.core, *parts_.target).count; }
+
+}  // namespace holdfast

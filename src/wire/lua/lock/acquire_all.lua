@@ -1,0 +1,24 @@
+-- lock/acquire_all: take several locks for one owner, all or none (protocol 6.1, transition 1, for each).
+-- KEYS[i] lock   ARGV[1] lease in ms, > 0   ARGV[2] owner
+-- returns    nil: granted; else a list: the index of a lock that is taken, and its remaining time to live in ms, -1 if
+--            it has none. Of several that are taken, one that stays longest
+-- publishes  nothing
+-- retry      idempotent: the same owner again sets the same fields and the lease again
+-- pairs with Redisson lock(), tryLock() on each; a key of another type is an error before anything is changed
+local blocker, longest = 0, -2
+for i = 1, #KEYS do
+  local ttl = redis.call('PTTL', KEYS[i])
+  if ttl ~= -2 and redis.call('HEXISTS', KEYS[i], ARGV[2]) == 0 then
+    if blocker == 0 or ttl == -1 or (longest ~= -1 and ttl > longest) then
+      blocker, longest = i, ttl
+    end
+  end
+end
+if blocker > 0 then
+  return {blocker, longest}
+end
+for i = 1, #KEYS do
+  redis.call('HSET', KEYS[i], ARGV[2], 1)
+  redis.call('PEXPIRE', KEYS[i], ARGV[1])
+end
+return nil
