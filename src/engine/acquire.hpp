@@ -1,4 +1,4 @@
-// Acquires on the calling thread: the blocking shell around AcquireFsm.
+// Acquires, and waits for the outcome: the blocking face of AcquireOp.
 #pragma once
 
 #include <memory>

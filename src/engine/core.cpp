@@ -19,7 +19,7 @@ Config prepare(Config config) {
   return config;
 }
 
-/// How long close() waits for the connection's thread to run out of work before it stops it.
+/// How long close() waits for the loop to run out of work before it stops it.
 constexpr std::chrono::seconds kRunOut{2};
 
 }  // namespace
@@ -28,10 +28,9 @@ Core::Core(Config config)
     : config_(prepare(std::move(config))),
       id_(base::make_uuid()),
       node_(config_.node()),
-      work_(context_.get_executor()),
       reporter_(config_.observer, notifier_),
       channels_(std::make_shared<redis::Channels>()),
-      lane_(context_, config_, *channels_,
+      lane_(loop_.context(), config_, *channels_,
             {.connected = [this] { on_connected(); },
              .disconnected =
                  [this](const std::string& cause) {
@@ -41,11 +40,7 @@ Core::Core(Config config)
                  },
              .message = [this] { Reporter::add(reporter_.count.wakes); },
              .command = [this] { Reporter::add(reporter_.count.commands); }}),
-      watchdog_(*this, {config_.renewal_batch, config_.command_timeout}),
-      thread_([this] {
-        context_.run();
-        run_ended_.set_value();
-      }) {
+      watchdog_(*this, {config_.renewal_batch, config_.command_timeout}) {
   lane_.start();
 }
 
@@ -121,15 +116,23 @@ LeaseTerms Core::lease_terms(const AcquireOptions& options, const std::string& n
 
 std::vector<base::Reply> Core::ask(std::vector<base::Command> commands, const std::string& name, Errors errors) {
   require_usable(name);
-  const auto promise = std::make_shared<std::promise<redis::Result>>();
-  std::future<redis::Result> future = promise->get_future();
-  lane_.submit({std::move(commands), config_.command_timeout, {}},
-               [promise](redis::Result result) { promise->set_value(std::move(result)); });
+  struct Slot {
+    Loop::Answer answer;
+    redis::Result result;
+  };
+  const auto slot = std::make_shared<Slot>();
   // The lane answers within the command's time limit; the slack is for a machine that stands still.
-  if (future.wait_for(config_.command_timeout * 2 + std::chrono::seconds(5)) != std::future_status::ready) {
-    throw Error(closed_ ? Errc::closed : Errc::unknown_outcome, name, node_, "no reply");
-  }
-  redis::Result result = future.get();
+  const TimePoint until = base::Clock::now() + config_.command_timeout * 2 + std::chrono::seconds(5);
+  loop_.call(
+      [this, slot, commands = std::move(commands)]() mutable {
+        lane_.submit({std::move(commands), config_.command_timeout, {}}, [this, slot](redis::Result result) {
+          slot->result = std::move(result);
+          loop_.set(slot->answer);
+        });
+      },
+      slot->answer, until);
+  if (!slot->answer.is_there()) throw Error(closed_ ? Errc::closed : Errc::unknown_outcome, name, node_, "no reply");
+  redis::Result& result = slot->result;
   if (result.delivery != redis::Delivery::answered) {
     throw Error(static_cast<Errc>(result.error.value()), name, node_, result.cause);
   }
@@ -173,17 +176,15 @@ void Core::close() noexcept {
     pending_.wait(limit - base::Clock::now());
     end_holds();
     pending_.wait(limit - base::Clock::now());
-    boost::asio::post(context_, [this] {
+    boost::asio::post(loop_.context(), [this] {
       watchdog_.stop();
       lane_.close();
       for (Timer* timer : pauses_) timer->cancel();
     });
-    work_.reset();
-    if (run_ended_.get_future().wait_for(kRunOut) != std::future_status::ready) context_.stop();
   } catch (...) {
-    context_.stop();
+    // Out of memory: what is under way ends with its lease.
   }
-  if (thread_.joinable()) thread_.join();
+  loop_.finish(kRunOut);
   signals_.stop();
   notifier_.stop();
 }

@@ -3,22 +3,19 @@
 
 #include <atomic>
 #include <functional>
-#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
-#include <thread>
 
 #include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
 
 #include <holdfast/config.hpp>
 #include <holdfast/lock.hpp>
 
 #include "base/fork_guard.hpp"
+#include "engine/loop.hpp"
 #include "engine/notifier.hpp"
 #include "engine/pending.hpp"
 #include "engine/reporter.hpp"
@@ -64,9 +61,10 @@ class Core : public std::enable_shared_from_this<Core> {
   const Config& config() const { return config_; }
   const std::string& id() const { return id_; }
   const std::string& node() const { return node_; }
-  boost::asio::io_context& context() { return context_; }
+  Loop& loop() { return loop_; }
+  boost::asio::io_context& context() { return loop_.context(); }
   using Timer = boost::asio::basic_waitable_timer<base::Clock>;
-  /// Timers of releases that pause before the next send; cut short by close(). Only on the connection's thread.
+  /// Timers of releases that pause before the next send; cut short by close(). Only on the loop.
   std::set<Timer*>& pauses() { return pauses_; }
   redis::Lane& lane() { return lane_; }
   Watchdog& watchdog() { return watchdog_; }
@@ -88,8 +86,7 @@ class Core : public std::enable_shared_from_this<Core> {
   const std::string node_;
 
   Pending pending_;  // before the context, whose handlers may hold tokens
-  boost::asio::io_context context_{1};
-  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  Loop loop_;
   Notifier notifier_;
   Notifier signals_;
   Reporter reporter_;
@@ -97,7 +94,7 @@ class Core : public std::enable_shared_from_this<Core> {
   redis::Lane lane_;
   Watchdog watchdog_;
 
-  std::set<Timer*> pauses_;  // connection's thread
+  std::set<Timer*> pauses_;  // on the loop
 
   std::mutex mutex_;
   using SiteKey = std::pair<const Plan*, std::vector<std::string>>;
@@ -107,8 +104,6 @@ class Core : public std::enable_shared_from_this<Core> {
 
   std::atomic<bool> closed_{false};
   std::mutex close_mutex_;
-  std::promise<void> run_ended_;
-  std::thread thread_;
 };
 
 }  // namespace holdfast::engine

@@ -1,7 +1,5 @@
 #include "engine/held_lock.hpp"
 
-#include <future>
-
 #include "engine/core.hpp"
 #include "engine/target.hpp"
 
@@ -192,15 +190,25 @@ void HeldLock::release_async(std::function<void(ReleaseOutcome)> done) {
 ReleaseOutcome HeldLock::release() noexcept {
   if (core_->in_child()) return ReleaseOutcome::was_lost;
   try {
-    const auto promise = std::make_shared<std::promise<ReleaseOutcome>>();
-    std::future<ReleaseOutcome> outcome = promise->get_future();
+    struct Slot {
+      Loop::Answer answer;
+      ReleaseOutcome outcome = ReleaseOutcome::unknown;
+    };
+    const auto slot = std::make_shared<Slot>();
     const Pending::Token pending = core_->pending().begin();  // close() waits for it, or its flag is seen now
     if (core_->unusable()) {
       const std::scoped_lock guard(mutex_);
       return outcome_.value_or(ReleaseOutcome::unknown);
     }
-    release_async([promise](ReleaseOutcome known) { promise->set_value(known); });
-    if (outcome.wait_for(core_->config().release_timeout) == std::future_status::ready) return outcome.get();
+    core_->loop().call(
+        [self = shared_from_this(), slot] {
+          self->release_async([self, slot](ReleaseOutcome known) {
+            slot->outcome = known;
+            self->core_->loop().set(slot->answer);
+          });
+        },
+        slot->answer, base::Clock::now() + core_->config().release_timeout);
+    if (slot->answer.is_there()) return slot->outcome;
   } catch (...) {
     // Out of memory or threads: the lease ends the hold.
   }

@@ -45,10 +45,10 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
 
   /// Gives it back and waits for the outcome, `release_timeout` at most.
   ReleaseOutcome release() noexcept;
-  /// Gives it back in the background. `done` is called once, on the connection's thread.
+  /// Gives it back in the background. `done` is called once, on the loop.
   void release_async(std::function<void(ReleaseOutcome)> done);
 
-  // For the watchdog, on the connection's thread.
+  // For the watchdog, on the loop.
   HoldFsm::Todo on_time(TimePoint now, Duration early);
   void on_renewed(TimePoint sent_at, TimePoint now);
   void on_gone();

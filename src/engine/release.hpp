@@ -1,4 +1,4 @@
-// Carries out a release on the connection's thread until its outcome is known: the shell around ReleaseFsm.
+// Carries out a release on the loop until its outcome is known: the shell around ReleaseFsm.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace holdfast::engine {
 class Core;
 
 /// Starts at once (the first send is queued before this returns, so a later acquire of the same client goes behind it).
-/// `done` is called once, on the connection's thread.
+/// `done` is called once, on the loop.
 void start_release(Core& core, const std::shared_ptr<Site>& site, const wire::Owner& owner, ReleaseFsm fsm,
                    Target::ReleaseDone done);
 

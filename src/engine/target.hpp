@@ -74,11 +74,11 @@ class Target : public std::enable_shared_from_this<Target> {
     bool subscribe = false;  // to the wake channels, before the server looks
   };
   using AttemptDone = std::function<void(Attempt)>;
-  /// Asks for it once. `done` is called once, on a connection's thread.
+  /// Asks for it once. `done` is called once, on a client's loop.
   virtual void attempt(Core& core, Order order, AttemptDone done) = 0;
 
   /// A release that goes on until its outcome is known. What is queued before this returns is sent before any later
-  /// attempt. `done` is called once, on a connection's thread.
+  /// attempt. `done` is called once, on a client's loop.
   using ReleaseDone = std::function<void(ReleaseOutcome)>;
   virtual void release(Core& core, const wire::Owner& owner, TimePoint deadline, TimePoint give_up,
                        ReleaseDone done) = 0;

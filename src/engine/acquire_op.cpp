@@ -1,0 +1,195 @@
+#include "engine/acquire_op.hpp"
+
+#include <random>
+
+#include <boost/asio/post.hpp>
+
+#include <holdfast/error.hpp>
+
+#include "engine/held_lock.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+using base::Clock;
+
+constexpr unsigned bit(Waiter::Signal signal) { return 1U << static_cast<unsigned>(signal); }
+
+double random_share() {
+  thread_local std::minstd_rand random(std::random_device{}());
+  return std::generate_canonical<double, 32>(random);
+}
+
+}  // namespace
+
+AcquireOp::AcquireOp(std::shared_ptr<Core> core, std::shared_ptr<Target> target, AcquireOptions options,
+                     NoLimit no_limit, Done done)
+    : core_(std::move(core)),
+      target_(std::move(target)),
+      options_(std::move(options)),
+      lease_(core_->lease_terms(options_, target_->name())),
+      owner_(core_->make_owner()),
+      started_(Clock::now()),
+      fsm_(terms(no_limit), started_),
+      done_(std::move(done)) {}
+
+AcquireTerms AcquireOp::terms(NoLimit no_limit) const {
+  const Config& config = core_->config();
+  AcquireTerms terms;
+  terms.once = options_.wait ? options_.wait->count() <= 0 : no_limit == NoLimit::ask_once;
+  // A limit beyond the longest lease is none: `max()` is how callers say "for ever", and must not overflow.
+  if (!terms.once && options_.wait && *options_.wait < kLongestLease) terms.wait = *options_.wait;
+  terms.command_timeout = config.command_timeout;
+  terms.patience = config.patience;
+  terms.safety_poll = config.safety_poll;
+  if (!target_->plan().announced) terms.poll = AcquireTerms::Poll{config.poll_min, config.poll_max};
+  terms.jitter = random_share();
+  return terms;
+}
+
+void AcquireOp::start() {
+  self_ = shared_from_this();
+  target_->enter(*this);
+  if (core_->unusable()) post(Signal::closed);  // closed while we entered
+  if (options_.stop.stop_possible()) {
+    on_stop_.emplace(options_.stop, [weak = weak_from_this()] {
+      if (const auto op = weak.lock()) op->signal_arrived(kStopped);
+    });
+  }
+  act(fsm_.start());
+  on_signals();
+}
+
+void AcquireOp::signal_arrived(unsigned signal) {
+  signals_.fetch_or(signal);
+  if (scheduled_.exchange(true)) return;
+  boost::asio::post(core_->context(), [self = shared_from_this()] { self->on_signals(); });
+}
+
+void AcquireOp::on_signals() {
+  scheduled_.store(false);
+  const unsigned signals = signals_.exchange(0);
+  if (state_ == State::finished || signals == 0) return;
+  if ((signals & bit(Signal::closed)) != 0) {
+    act(fsm_.on_stop(core_->in_child() ? Errc::forked : Errc::closed));
+  } else if ((signals & kStopped) != 0) {
+    act(fsm_.on_stop(Errc::cancelled));
+  } else if ((signals & bit(Signal::turn)) != 0 && state_ == State::in_queue) {
+    act(fsm_.on_turn(Clock::now(), target_->view()));
+  } else if ((signals & bit(Signal::wake)) != 0) {
+    if (state_ == State::waiting) {
+      act(fsm_.on_wake(Clock::now(), target_->view()));
+    } else {
+      // It may tell of a release just after the server looked.
+      woken_ = state_ == State::asking;
+    }
+  }
+}
+
+void AcquireOp::act(AcquireAction action) {
+  using Kind = AcquireAction::Kind;
+  switch (action.kind) {
+    case Kind::wait_turn:
+      state_ = State::in_queue;
+      return sleep_until(action.until);
+    case Kind::attempt:
+      return attempt(action);
+    case Kind::wait:
+      if (std::exchange(woken_, false)) return act(fsm_.on_wake(Clock::now(), target_->view()));
+      state_ = State::waiting;
+      return sleep_until(action.until);
+    case Kind::pause:
+      state_ = State::pausing;
+      return sleep_until(action.until);
+    case Kind::finish:
+      return finish(std::move(action));
+  }
+}
+
+void AcquireOp::sleep_until(TimePoint until) {
+  ++sleep_;
+  if (until == TimePoint::max()) return;
+  if (!timer_) timer_.emplace(core_->context());
+  timer_->expires_at(until);
+  timer_->async_wait([self = shared_from_this(), sleep = sleep_](boost::system::error_code error) {
+    if (error || sleep != self->sleep_ || self->state_ == State::asking || self->state_ == State::finished) return;
+    self->act(self->fsm_.on_time(Clock::now(), self->target_->view()));
+  });
+}
+
+void AcquireOp::attempt(const AcquireAction& action) {
+  Target::Order order{owner_, lease_.length, action.timeout, action.subscribe || target_->subscribed()};
+  if (order.subscribe && !use_) use_ = target_->begin_use();
+  if (fsm_.safety_polling()) Reporter::add(core_->reporter().count.safety_polls);
+  if (timer_) timer_->cancel();
+  state_ = State::asking;
+  woken_ = false;  // what was known before this attempt is covered by it
+  // The handler counts as pending work from here on: either close() waits for it, or its flag is seen now.
+  Pending::Token pending = core_->pending().begin();
+  if (const std::error_code error = core_->unusable()) return act(fsm_.on_stop(error));
+  target_->attempt(*core_, std::move(order), [self = shared_from_this(), pending = std::move(pending)](Attempt reply) {
+    if (self->core_->loop().inside()) return self->on_attempt(std::move(reply));
+    boost::asio::post(self->core_->context(), [self, pending, reply = std::move(reply)] { self->on_attempt(reply); });
+  });
+}
+
+void AcquireOp::on_attempt(Attempt reply) {
+  if (reply.kind == Attempt::Kind::granted && Clock::now() >= lease_end(reply.sent_at, lease_.length)) {
+    // Nobody can say whether it still stands: the next attempt, by the same owner, takes it again or finds it taken.
+    reply.kind = Attempt::Kind::unknown;
+    reply.error = Errc::unknown_outcome;
+    reply.cause = "the grant came after its lease of " + std::to_string(lease_.length.count()) + " ms was over";
+  }
+  const bool granted = reply.kind == Attempt::Kind::granted;
+  const bool unknown = reply.kind == Attempt::Kind::unknown;
+  if (state_ == State::finished) {
+    if (granted || unknown) target_->undo(*core_, reply.owner, lease_.length);
+    return;
+  }
+  // A grant is armed right here, so there is no moment in which a hold stands that the watchdog does not know.
+  if (granted) {
+    held_ = std::make_shared<HeldLock>(core_, target_, reply.owner, reply.sent_at, lease_, options_.on_lost);
+    target_->set_holder(held_);
+    core_->watchdog().arm(held_);
+  }
+  if (fsm_.safety_polling()) {
+    if (granted) Reporter::add(core_->reporter().count.safety_poll_wakes);
+    core_->reporter().tell(&Observer::on_safety_poll, [&] { return SafetyPollEvent{target_->name(), granted}; });
+  }
+  if (unknown) {
+    Reporter::add(core_->reporter().count.unknown);
+    core_->reporter().tell(&Observer::on_unknown,
+                           [&] { return UnknownEvent{target_->name(), owner_.text, "acquire", reply.cause}; });
+  }
+  act(fsm_.on_attempt(Clock::now(), reply));
+}
+
+void AcquireOp::finish(AcquireAction action) {
+  state_ = State::finished;
+  if (timer_) timer_->cancel();
+  on_stop_.reset();
+  target_->leave(*this);
+  use_.reset();
+  if (action.undo) target_->undo(*core_, owner_, lease_.length);
+  report(action);
+  const std::shared_ptr<AcquireOp> self = std::move(self_);
+  const Done done = std::move(done_);
+  done({action.error ? nullptr : std::move(held_), action.error, std::move(action.cause)});
+}
+
+void AcquireOp::report(const AcquireAction& action) const {
+  Reporter& reporter = core_->reporter();
+  if (!action.error) {
+    Reporter::add(reporter.count.granted);
+    if (fsm_.contended()) Reporter::add(reporter.count.contended);
+    reporter.tell(&Observer::on_granted, [&] {
+      return GrantedEvent{target_->name(), held_->owner().text, Clock::now() - started_, fsm_.contended()};
+    });
+    return;
+  }
+  const bool not_granted =
+      action.error == Errc::busy || action.error == Errc::timed_out || action.error == Errc::cancelled;
+  Reporter::add(not_granted ? reporter.count.not_granted : reporter.count.failed);
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,65 @@
+// One acquire under way: carries out what AcquireFsm says, on the client's loop.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "engine/acquire.hpp"
+#include "engine/core.hpp"
+
+namespace holdfast::engine {
+
+/// Keeps itself alive from `start` until it is finished. `start` on the loop; `post` from any thread; the rest on the
+/// loop.
+class AcquireOp final : public Waiter, public std::enable_shared_from_this<AcquireOp> {
+ public:
+  /// Called once, on the loop.
+  using Done = std::function<void(Acquired)>;
+
+  /// Throws Error(invalid_argument) for options out of range.
+  AcquireOp(std::shared_ptr<Core> core, std::shared_ptr<Target> target, AcquireOptions options, NoLimit no_limit,
+            Done done);
+
+  void start();
+  void post(Signal signal) override { signal_arrived(1U << static_cast<unsigned>(signal)); }
+
+ private:
+  enum class State { starting, in_queue, asking, waiting, pausing, finished };
+  static constexpr unsigned kStopped = 1U << 8;
+
+  AcquireTerms terms(NoLimit no_limit) const;
+  void signal_arrived(unsigned bit);
+  void on_signals();
+  void act(AcquireAction action);
+  void attempt(const AcquireAction& action);
+  void on_attempt(Attempt reply);
+  void sleep_until(TimePoint until);
+  void finish(AcquireAction action);
+  void report(const AcquireAction& action) const;
+
+  const std::shared_ptr<Core> core_;
+  const std::shared_ptr<Target> target_;
+  const AcquireOptions options_;
+  const LeaseTerms lease_;
+  const wire::Owner owner_;
+  const TimePoint started_;
+  AcquireFsm fsm_;
+  Done done_;
+
+  State state_ = State::starting;
+  bool woken_ = false;  // since the attempt under way was sent
+  std::optional<Core::Timer> timer_;
+  unsigned sleep_ = 0;  // counts sleeps, so that the end of an earlier one is known
+  std::shared_ptr<HeldLock> held_;
+  Target::Use use_;  // of the wake channels
+  std::shared_ptr<AcquireOp> self_;
+  std::optional<std::stop_callback<std::function<void()>>> on_stop_;
+
+  std::atomic<unsigned> signals_{0};
+  std::atomic<bool> scheduled_{true};  // on_signals will run; `start` counts as such
+};
+
+}  // namespace holdfast::engine

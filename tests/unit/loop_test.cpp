@@ -1,0 +1,163 @@
+// Who turns a client's loop: its own thread, or a caller that waits alone.
+#include "engine/loop.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <gtest/gtest.h>
+
+namespace holdfast::engine {
+namespace {
+
+using namespace std::chrono_literals;
+using base::Clock;
+using base::TimePoint;
+
+struct Slot {
+  Loop::Answer answer;
+  std::thread::id ran_on;
+};
+
+/// A call that is answered at once. Returns the thread that turned the loop for it.
+std::thread::id quick_call(Loop& loop) {
+  const auto slot = std::make_shared<Slot>();
+  loop.call(
+      [&loop, slot] {
+        boost::asio::post(loop.context(), [&loop, slot] {
+          slot->ran_on = std::this_thread::get_id();
+          loop.set(slot->answer);
+        });
+      },
+      slot->answer, TimePoint::max());
+  EXPECT_TRUE(slot->answer.is_there());
+  return slot->ran_on;
+}
+
+TEST(LoopTest, IsTurnedByACallerThatComesAgainAndAgain) {
+  Loop loop;
+  int own = 0;
+  for (int i = 0; i < 1000; ++i) own += quick_call(loop) == std::this_thread::get_id() ? 1 : 0;
+  EXPECT_GT(own, 0);
+}
+
+TEST(LoopTest, AnswersCallersThatComeTogether) {
+  Loop loop;
+  std::atomic<int> answered{0};
+  {
+    std::vector<std::jthread> callers;
+    for (int i = 0; i < 8; ++i) {
+      callers.emplace_back([&] {
+        for (int k = 0; k < 500; ++k) {
+          quick_call(loop);
+          ++answered;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(answered, 8 * 500);
+}
+
+TEST(LoopTest, RunsOneThingAtATimeWhoeverTurnsIt) {
+  Loop loop;
+  int unguarded = 0;
+  {
+    std::vector<std::jthread> callers;
+    for (int i = 0; i < 4; ++i) {
+      callers.emplace_back([&] {
+        for (int k = 0; k < 1000; ++k) {
+          const auto slot = std::make_shared<Slot>();
+          loop.call(
+              [&loop, &unguarded, slot] {
+                ++unguarded;
+                loop.set(slot->answer);
+              },
+              slot->answer, TimePoint::max());
+        }
+      });
+    }
+  }
+  EXPECT_EQ(unguarded, 4000);
+}
+
+TEST(LoopTest, WakesACallerWhoseAnswerComesFromElsewhere) {
+  Loop loop;
+  for (int i = 0; i < 200; ++i) {
+    const auto slot = std::make_shared<Slot>();
+    std::jthread other;
+    loop.call([&] { other = std::jthread([&loop, slot] { loop.set(slot->answer); }); }, slot->answer, TimePoint::max());
+    EXPECT_TRUE(slot->answer.is_there());
+  }
+}
+
+TEST(LoopTest, LeavesACallerWhoseTimeIsOver) {
+  Loop loop;
+  quick_call(loop);
+  for (int i = 0; i < 3; ++i) {
+    const auto slot = std::make_shared<Slot>();
+    const TimePoint until = Clock::now() + 30ms;
+    loop.call([] {}, slot->answer, until);
+    EXPECT_FALSE(slot->answer.is_there());
+    EXPECT_GE(Clock::now(), until);
+  }
+  quick_call(loop);
+}
+
+TEST(LoopTest, IsNotForgottenWhenCallersStopComing) {
+  Loop loop;
+  for (int round = 0; round < 50; ++round) {
+    for (int i = 0; i < 5; ++i) quick_call(loop);
+    // Nobody calls any more: what is posted, and timers, must run all the same.
+    std::promise<void> posted, rang;
+    boost::asio::basic_waitable_timer<Clock> timer(loop.context());
+    boost::asio::post(loop.context(), [&] {
+      timer.expires_after(3ms);
+      timer.async_wait([&](boost::system::error_code) { rang.set_value(); });
+      posted.set_value();
+    });
+    ASSERT_EQ(posted.get_future().wait_for(30s), std::future_status::ready);
+    ASSERT_EQ(rang.get_future().wait_for(30s), std::future_status::ready);
+  }
+}
+
+TEST(LoopTest, GoesOnForOthersWhenTheCallerThatTurnedItLeaves) {
+  Loop loop;
+  for (int i = 0; i < 100; ++i) {
+    for (int k = 0; k < 3; ++k) quick_call(loop);  // the loop's own thread has stepped aside
+    const auto late = std::make_shared<Slot>();
+    std::jthread other([&] { loop.call([] {}, late->answer, TimePoint::max()); });
+    quick_call(loop);
+    std::jthread setter([&] { boost::asio::post(loop.context(), [&loop, late] { loop.set(late->answer); }); });
+  }
+}
+
+TEST(LoopTest, LetsCallersGoWhenItIsOver) {
+  auto loop = std::make_unique<Loop>();
+  const auto slot = std::make_shared<Slot>();
+  std::promise<void> under_way;
+  std::jthread caller([&] { loop->call([&] { under_way.set_value(); }, slot->answer, TimePoint::max()); });
+  under_way.get_future().wait();
+  loop->finish(10ms);
+  caller.join();
+  EXPECT_FALSE(slot->answer.is_there());
+}
+
+TEST(LoopTest, KnowsWhoIsInside) {
+  Loop loop;
+  Loop another;
+  EXPECT_FALSE(loop.inside());
+  std::promise<bool> inside, inside_another;
+  boost::asio::post(loop.context(), [&] {
+    inside.set_value(loop.inside());
+    inside_another.set_value(another.inside());
+  });
+  EXPECT_TRUE(inside.get_future().get());
+  EXPECT_FALSE(inside_another.get_future().get());
+}
+
+}  // namespace
+}  // namespace holdfast::engine
