@@ -88,8 +88,12 @@ TEST(LoopTest, WakesACallerWhoseAnswerComesFromElsewhere) {
   Loop loop;
   for (int i = 0; i < 200; ++i) {
     const auto slot = std::make_shared<Slot>();
-    std::jthread other;
-    loop.call([&] { other = std::jthread([&loop, slot] { loop.set(slot->answer); }); }, slot->answer, TimePoint::max());
+    const auto begun = std::make_shared<std::promise<void>>();
+    const std::jthread other([&loop, slot, begun] {
+      begun->get_future().wait();
+      loop.set(slot->answer);
+    });
+    loop.call([begun] { begun->set_value(); }, slot->answer, TimePoint::max());
     EXPECT_TRUE(slot->answer.is_there());
   }
 }

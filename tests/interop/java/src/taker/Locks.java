@@ -1,0 +1,162 @@
+package taker;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+
+import org.redisson.Redisson;
+import org.redisson.RedissonMultiLock;
+import org.redisson.RedissonRedLock;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisException;
+import org.redisson.config.Config;
+import org.redisson.config.SingleServerConfig;
+
+/** The clients of a session, one for each URL, and the locks that its names mean. */
+final class Locks {
+    private static final Set<String> WITHOUT_MEANING = Set.of("safety_poll_ms", "subscription_linger_ms",
+            "release_timeout_ms", "patience_ms", "on_close", "over");
+
+    private final List<RedissonClient> clients = new ArrayList<>();
+    private final String kind;
+
+    private Locks(String kind) {
+        if (!Set.of("lock", "multi", "red").contains(kind)) {
+            throw new IllegalArgumentException("no such kind of lock: " + kind);
+        }
+        this.kind = kind;
+    }
+
+    /** The arguments of `connect`: URL[,URL...] [KEY=VALUE...]. */
+    static Locks connect(Call call) throws ReflectiveOperationException {
+        Map<String, String> settings = new TreeMap<>();
+        for (int i = 1; i < call.count(); i++) {
+            String[] setting = call.argument(i).split("=", 2);
+            if (!WITHOUT_MEANING.contains(setting[0])) {
+                settings.put(setting[0], setting[1]);
+            }
+        }
+        String kind = settings.remove("kind");
+        Locks locks = new Locks(kind == null ? "lock" : kind);
+        for (String url : call.argument(0).split(",")) {
+            Config config = config(url, settings);
+            if (locks.kind.equals("red")) {
+                // A server that is down takes it many seconds otherwise.
+                config.useSingleServer().setRetryAttempts(1).setRetryInterval(100);
+            }
+            locks.clients.add(Redisson.create(config));
+        }
+        return locks;
+    }
+
+    /** The client's id, as it stands in owners. */
+    String id() {
+        return clients.get(0).getId();
+    }
+
+    RLock get(String name) {
+        switch (kind) {
+            case "multi":
+                return new RedissonMultiLock(members(name));
+            case "red":
+                return redLock(name);
+            default:
+                return clients.get(0).getLock(name);
+        }
+    }
+
+    boolean canCount() {
+        return kind.equals("lock");
+    }
+
+    boolean isMine(String name) {
+        RLock[] members = members(name);
+        int held = 0;
+        for (RLock member : members) {
+            held += isHeld(member) ? 1 : 0;
+        }
+        return kind.equals("red") ? held > members.length / 2 : held == members.length;
+    }
+
+    /** Of a red lock's servers a minority may be down. */
+    private boolean isHeld(RLock member) {
+        try {
+            return member.isHeldByCurrentThread();
+        } catch (RedisException error) {
+            if (kind.equals("red")) {
+                return false;
+            }
+            throw error;
+        }
+    }
+
+    void close() {
+        for (RedissonClient client : clients) {
+            client.shutdown(0, 5, TimeUnit.SECONDS);
+        }
+    }
+
+    @SuppressWarnings("deprecation")
+    private RLock redLock(String name) {
+        return new RedissonRedLock(members(name));
+    }
+
+    /** Of a multi lock: several names, the k-th on the k-th server. Of a red lock: one name on every server. */
+    private RLock[] members(String name) {
+        List<RLock> members = new ArrayList<>();
+        if (kind.equals("red")) {
+            clients.forEach(client -> members.add(client.getLock(name)));
+        } else {
+            String[] names = kind.equals("multi") ? name.split(",") : new String[] {name};
+            for (int k = 0; k < names.length; k++) {
+                members.add(clients.get(k % clients.size()).getLock(names[k]));
+            }
+        }
+        return members.toArray(new RLock[0]);
+    }
+
+    private static Config config(String url, Map<String, String> settings) throws ReflectiveOperationException {
+        Config config = new Config();
+        SingleServerConfig server = config.useSingleServer();
+        server.setAddress(url);
+        server.setConnectionMinimumIdleSize(1);
+        for (Map.Entry<String, String> setting : settings.entrySet()) {
+            switch (setting.getKey()) {
+                case "lease_ms":
+                    config.setLockWatchdogTimeout(Long.parseLong(setting.getValue()));
+                    break;
+                case "command_timeout_ms":
+                    server.setTimeout(Integer.parseInt(setting.getValue()));
+                    break;
+                case "name_prefix":
+                    setPrefix(server, setting.getValue());
+                    break;
+                default:
+                    throw new IllegalArgumentException("no such setting: " + setting.getKey());
+            }
+        }
+        return config;
+    }
+
+    /** NameMapper came after 3.16 and moved to another package in 4.0, hence without its name. */
+    private static void setPrefix(SingleServerConfig server, String prefix)
+            throws IllegalAccessException, InvocationTargetException {
+        for (Method setter : server.getClass().getMethods()) {
+            if (setter.getName().equals("setNameMapper")) {
+                Class<?> type = setter.getParameterTypes()[0];
+                setter.invoke(server, Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type},
+                        (self, method, arguments) -> method.getName().equals("map") ? prefix + arguments[0]
+                                : ((String) arguments[0]).substring(prefix.length())));
+                return;
+            }
+        }
+        throw new IllegalArgumentException("this version has no NameMapper");
+    }
+}

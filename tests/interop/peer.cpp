@@ -1,0 +1,49 @@
+#include "peer.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+namespace holdfast::test {
+namespace {
+
+/// The first line of a file; empty if there is none.
+std::string first_line(const std::string& file) {
+  std::string line;
+  std::ifstream in(file);
+  std::getline(in, line);
+  return line;
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+Peer::Peer(std::string id) : id_(std::move(id)) {}
+
+std::string Peer::file(std::string_view name) const {
+  const std::string elsewhere = environment("HOLDFAST_PEERS_DIR");
+  const std::string folder = elsewhere.empty() ? HOLDFAST_SOURCE_DIR "/build/peers" : elsewhere;
+  return folder + "/" + id_ + "/" + std::string(name);
+}
+
+std::string Peer::version() const {
+  const std::string version = first_line(file("version"));
+  return version.empty() ? id_ : version;
+}
+
+std::string Peer::why_not() const {
+  if (std::filesystem::exists(file("run"))) return {};
+  const std::string reason = first_line(file("skipped"));
+  return reason.empty() ? "not built (tools/peers)" : reason;
+}
+
+bool Peer::required() { return environment("HOLDFAST_PEERS") == "required"; }
+
+std::unique_ptr<Taker> Peer::start() const { return std::make_unique<Taker>(file("run"), std::vector<std::string>{}); }
+
+}  // namespace holdfast::test

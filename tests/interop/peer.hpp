@@ -1,0 +1,41 @@
+// Lock clients in other languages: where tools/peers has left them, and why one cannot run.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/taker.hpp"
+
+namespace holdfast::test {
+
+/// Every version of Redisson that is tested, by the names of their folders.
+inline const std::vector<std::string> kRedissons{"redisson-3.14.0", "redisson-3.16.1", "redisson-3.24.3", "redisson-3",
+                                                 "redisson-4"};
+/// Locks of the family `SET key value NX PX`.
+inline const std::vector<std::string> kSimplePeers{"redis-py", "redsync", "node-redlock"};
+
+/// A taker in another language.
+class Peer {
+ public:
+  /// `id` is the name of its folder, for example `redisson-3.14.0`.
+  explicit Peer(std::string id);
+
+  const std::string& id() const { return id_; }
+  /// What its build calls it, for example `Redisson 3.14.0`; the id if it was not built.
+  std::string version() const;
+  /// Why it cannot run; empty if it can.
+  std::string why_not() const;
+  /// True if a peer that cannot run is a failure: HOLDFAST_PEERS=required.
+  static bool required();
+  /// A process of it, which is not connected yet.
+  std::unique_ptr<Taker> start() const;
+
+ private:
+  std::string file(std::string_view name) const;
+
+  std::string id_;
+};
+
+}  // namespace holdfast::test
