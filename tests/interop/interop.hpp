@@ -35,6 +35,7 @@ using ::testing::Ge;
 using ::testing::Gt;
 using ::testing::Le;
 using ::testing::Lt;
+using ::testing::Ne;
 
 enum class Side { peer, holdfast };
 

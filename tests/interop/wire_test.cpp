@@ -36,12 +36,15 @@ TEST_P(OnTheServer, AReleaseLeavesNothingThatStays) {
   holder().lock("orders", 20s);
   EXPECT_THAT(keys(), ::testing::ElementsAre("orders"));
   EXPECT_EQ(holder().unlock("orders"), "released");
-  // Redisson's results of unlocks are there for seconds at most, in case the unlock is repeated.
-  for (const std::string& key : keys()) {
+  // Redisson keeps the result of an unlock, in case that is repeated, and deletes it afterwards. Some version forgets
+  // to.
+  eventually([&] { return keys().empty(); }, 500ms);
+  const std::vector<std::string> left = keys();
+  for (const std::string& key : left) {
     EXPECT_THAT(key, ::testing::StartsWith("redisson_unlock_latch:{orders}:"));
-    EXPECT_THAT(raw.pttl(key), AllOf(Gt(0), Le(60'000)));
+    EXPECT_THAT(raw.pttl(key), AllOf(Ne(-1), Le(60'000)));
   }
-  figure("keys right after a release", std::to_string(keys().size()));
+  figure("keys left half a second later", std::to_string(left.size()));
 }
 
 TEST_P(OnTheServer, ReentryIsCountedByRedissonAndNotByHoldfast) {
