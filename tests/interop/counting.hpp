@@ -55,11 +55,11 @@ class Counting : public Interop {
   }
 
   /// Expects that no update gets lost and that both sides get in. Their shares are those of the first two seconds; a
-  /// side that was not inside in these has eight more.
+  /// side that was not inside in these has 24 more.
   void expect_exclusion_and_progress(std::vector<Worker> workers) {
     Counts all = count_up(workers, 2s);
     figure_shares(all.of_peer, all.of_holdfast);
-    for (int i = 0; i < 4 && (all.of_peer == 0 || all.of_holdfast == 0); ++i) {
+    for (int i = 0; i < 12 && (all.of_peer == 0 || all.of_holdfast == 0); ++i) {
       const Counts more = count_up(workers, 2s);
       all = {all.of_peer + more.of_peer, all.of_holdfast + more.of_holdfast};
     }
