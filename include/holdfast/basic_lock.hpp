@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <holdfast/export.hpp>
 #include <holdfast/hold.hpp>
 #include <holdfast/options.hpp>
 
@@ -36,7 +37,7 @@ struct Parts {
 ///
 /// Waiting is first-in-first-out inside a client; at most one waiter of a client asks the server. Woken by message, by
 /// the end of the lease, by a reconnect, and by a rare, counted safety poll.
-class BasicLock {
+class HOLDFAST_EXPORT BasicLock {
  public:
   /// Waits for the lock. Throws Error: `timed_out` (only with `wait`), `cancelled`, `unreachable`, `no_quorum`,
   /// `unknown_outcome`, `tls`, `server_error`, `denied`, `wrong_type`, `read_only`, `out_of_memory`,

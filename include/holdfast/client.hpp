@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <holdfast/config.hpp>
+#include <holdfast/export.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/multi_lock.hpp>
 #include <holdfast/observer.hpp>
@@ -25,7 +26,7 @@ struct Plan;
 /// server. Destruction closes: holds are given back (or left, see Config::on_close) within `release_timeout`
 /// for all together; then it waits for its threads, so for callbacks that are under way.
 /// fork(): a child must make its own client. In a child, calls throw Error(forked) and destruction does nothing.
-class Client {
+class HOLDFAST_EXPORT Client {
  public:
   /// From a URL (see Config::from_url) or a Config. Returns at once and connects in the background; a server that
   /// cannot be reached shows at the first call, or with ping(). Throws Error(invalid_argument) for a bad URL or

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include <holdfast/export.hpp>
+
 namespace holdfast {
 
 class Observer;
@@ -33,7 +35,7 @@ enum class OnClose {
 
 /// A client's settings. Every default is written here and nowhere else. A plain value: copy freely; not shared with the
 /// client that is made from it.
-struct Config {
+struct HOLDFAST_EXPORT Config {
   std::string host = "127.0.0.1";
   std::uint16_t port = 6379;
   std::string unix_socket;  ///< When set, host, port and TLS are not used.

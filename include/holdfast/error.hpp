@@ -6,6 +6,8 @@
 #include <string_view>
 #include <system_error>
 
+#include <holdfast/export.hpp>
+
 namespace holdfast {
 
 /// Every failure that the library reports. `busy` and `timed_out` say that somebody else has the lock; all others say
@@ -33,13 +35,13 @@ enum class Errc {
 };
 
 /// The category of `Errc`; its messages are plain English.
-const std::error_category& error_category() noexcept;
-std::error_code make_error_code(Errc code) noexcept;
+HOLDFAST_EXPORT const std::error_category& error_category() noexcept;
+HOLDFAST_EXPORT std::error_code make_error_code(Errc code) noexcept;
 
 /// The exception of the throwing calls. `what()` names the key, the node and the cause, for example
 /// `lock "orders:42" on 127.0.0.1:6379: cannot reach the server: Connection refused`.
 /// Passwords never appear in it. Copying does not throw.
-class Error : public std::system_error {
+class HOLDFAST_EXPORT Error : public std::system_error {
  public:
   Error(Errc code, std::string key, std::string node, std::string cause);
 

@@ -6,6 +6,8 @@
 #include <stop_token>
 #include <string>
 
+#include <holdfast/export.hpp>
+
 namespace holdfast {
 
 namespace engine {
@@ -20,12 +22,12 @@ enum class ReleaseOutcome {
   was_lost,    ///< It was not ours any more. Work done under it may have overlapped with somebody else's.
   unknown,     ///< No answer in time. The release goes on in the background; the lease bounds how long it can matter.
 };
-const char* to_string(ReleaseOutcome outcome) noexcept;
+HOLDFAST_EXPORT const char* to_string(ReleaseOutcome outcome) noexcept;
 
 /// The states of a hold. held -> suspect (a renewal failed; back to held when one works) -> lost; released is final
 /// too.
 enum class HoldState { held, suspect, lost, released };
-const char* to_string(HoldState state) noexcept;
+HOLDFAST_EXPORT const char* to_string(HoldState state) noexcept;
 
 /// One granted acquisition of a lock. Move-only; the hold is the owner, so it may be moved to and released by any
 /// thread.
@@ -34,7 +36,7 @@ const char* to_string(HoldState state) noexcept;
 /// be watched from anywhere. Destruction releases, never throws, and blocks at most `Config::release_timeout`. A Hold
 /// keeps what it needs of the client alive; once the client is closed it is lost (`LossReason::closed`). fork(): the
 /// hold belongs to the parent; in the child every query says "lost" and destruction does nothing.
-class [[nodiscard]] Hold {
+class [[nodiscard]] HOLDFAST_EXPORT Hold {
  public:
   Hold() noexcept = default;
   explicit Hold(std::shared_ptr<engine::HeldLock> held) noexcept;

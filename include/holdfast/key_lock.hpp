@@ -7,6 +7,7 @@
 #include <string>
 
 #include <holdfast/basic_lock.hpp>
+#include <holdfast/export.hpp>
 
 namespace holdfast {
 
@@ -23,7 +24,7 @@ struct LockInfo {
 };
 
 /// The common part of Lock and SimpleLock. All copies of one client, kind and name are one lock.
-class KeyLock : public BasicLock {
+class HOLDFAST_EXPORT KeyLock : public BasicLock {
  public:
   /// True if anybody holds the lock. 1 command. Throws Error.
   bool is_locked() const;

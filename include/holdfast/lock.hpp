@@ -1,6 +1,7 @@
 // A distributed, re-entrant lock, wire-compatible with Redisson's RLock.
 #pragma once
 
+#include <holdfast/export.hpp>
 #include <holdfast/key_lock.hpp>
 
 namespace holdfast {
@@ -8,7 +9,7 @@ namespace holdfast {
 /// From Client::lock. Re-entrant in its thread face. Redisson and Holdfast exclude each other on the same name.
 /// Wire cost: free lock 1 command to take, 1 to release; re-entry 0; a first contended wait 2 writes. Server: Redis
 /// >= 6. Source: protocol sections 3.4 and 6.1.
-class Lock : public KeyLock {
+class HOLDFAST_EXPORT Lock : public KeyLock {
  private:
   friend class Client;
   using KeyLock::KeyLock;

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include <holdfast/export.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/simple_lock.hpp>
 
@@ -21,7 +22,7 @@ namespace holdfast {
 /// Lost as soon as one member is lost; `release()` gives back what is left. Re-entry counts per object and its copies,
 /// except that all MultiLocks of the same names of one client are one.
 /// Wire cost: for locks of one client as Lock, whatever their number; else 1 command per client.
-class MultiLock : public BasicLock {
+class HOLDFAST_EXPORT MultiLock : public BasicLock {
  public:
   /// Throws Error(invalid_argument) if there is no lock.
   explicit MultiLock(const std::vector<Lock>& members, AcquireOptions defaults = {});

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include <holdfast/export.hpp>
+
 namespace holdfast {
 
 /// Why a hold was lost.
@@ -14,7 +16,7 @@ enum class LossReason {
   max_hold,  ///< The cap `max_hold` was reached; renewal has stopped.
   closed,    ///< The client was closed while the hold was open.
 };
-const char* to_string(LossReason reason) noexcept;
+HOLDFAST_EXPORT const char* to_string(LossReason reason) noexcept;
 
 struct GrantedEvent {
   std::string name;
@@ -63,7 +65,7 @@ struct ConnectionEvent {
 /// never on the thread that talks to the server. A slow observer delays other events and `on_lost` callbacks, not
 /// renewals, not loss signals (Hold::lost()) and not `Hold::valid_for()`. Exceptions that escape are swallowed. Do not
 /// destroy the client in a callback.
-class Observer {
+class HOLDFAST_EXPORT Observer {
  public:
   virtual ~Observer() = default;
   virtual void on_granted(const GrantedEvent&) {}

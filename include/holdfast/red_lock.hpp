@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include <holdfast/export.hpp>
 #include <holdfast/multi_lock.hpp>
 
 namespace holdfast {
@@ -23,7 +24,7 @@ namespace holdfast {
 /// its copies: make one and copy it.
 /// Wire cost: 1 command per server to take and 1 to give back; the time of the slowest server of the fastest majority.
 /// Source: the Redis documentation of distributed locks (Redlock).
-class RedLock : public BasicLock {
+class HOLDFAST_EXPORT RedLock : public BasicLock {
  public:
   /// One lock per server; the servers are those of the locks' clients, so each must come from a client of its own.
   /// Members that are MultiLocks must each be of one client. Throws Error(invalid_argument).

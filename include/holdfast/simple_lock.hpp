@@ -1,6 +1,7 @@
 // The plain lock of the field: SET key token NX PX lease, and compare-and-delete.
 #pragma once
 
+#include <holdfast/export.hpp>
 #include <holdfast/key_lock.hpp>
 
 namespace holdfast {
@@ -16,7 +17,7 @@ namespace holdfast {
 /// A user who may not subscribe or publish waits by asking alone.
 /// Wire cost: as Lock. A name belongs to one kind: a Lock's key is a hash, this one a string, and either says
 /// `wrong_type` of the other. Source: the Redis documentation of SET (pattern "a simple locking system").
-class SimpleLock : public KeyLock {
+class HOLDFAST_EXPORT SimpleLock : public KeyLock {
  private:
   friend class Client;
   using KeyLock::KeyLock;

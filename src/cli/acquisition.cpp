@@ -5,21 +5,8 @@
 #include "base/clock.hpp"
 
 namespace holdfast::cli {
-namespace {
 
-/// Who has it. Only for a message, so failures are left to the acquire to report.
-std::optional<LockInfo> ask_holder(const Lock& lock) {
-  try {
-    LockInfo info = lock.info();
-    if (!info.owner.empty()) return info;
-  } catch (const Error&) {
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
-Acquisition::Acquisition(Lock lock, AcquireOptions options, AskHolder ask) {
+Acquisition::Acquisition(BasicLock lock, AcquireOptions options, AskHolder ask) {
   options.stop = stop_.get_token();
   worker_ = std::jthread([this, lock = std::move(lock), options = std::move(options), ask = std::move(ask)] {
     work(lock, options, ask);
@@ -32,8 +19,8 @@ AcquisitionResult Acquisition::take() {
   return std::move(result_);
 }
 
-void Acquisition::work(Lock lock, const AcquireOptions& options, const AskHolder& ask) {
-  if (ask.before) result_.holder = ask_holder(lock);
+void Acquisition::work(BasicLock lock, const AcquireOptions& options, const AskHolder& ask) {
+  if (ask.before) result_.holder = ask.ask();
   if (result_.holder) ask.before(*result_.holder);
   const base::TimePoint start = base::Clock::now();
   try {
@@ -43,7 +30,7 @@ void Acquisition::work(Lock lock, const AcquireOptions& options, const AskHolder
     result_.waited = base::Clock::now() - start;
     result_.failure = std::current_exception();
     const bool in_vain = error.code() == Errc::busy || error.code() == Errc::timed_out;
-    if (ask.after && in_vain && !options.stop.stop_requested()) result_.holder = ask_holder(lock);
+    if (ask.after && in_vain && !options.stop.stop_requested()) result_.holder = ask.ask();
   } catch (...) {
     result_.failure = std::current_exception();
   }

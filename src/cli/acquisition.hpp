@@ -13,8 +13,10 @@
 
 namespace holdfast::cli {
 
-/// Whether to ask the server who has the lock.
+/// Whether to ask who has the lock.
 struct AskHolder {
+  /// Asks. Called from the thread that waits.
+  std::function<std::optional<LockInfo>()> ask;
   /// Before waiting, if set; called from the thread that waits, if somebody has it.
   std::function<void(const LockInfo&)> before;
   bool after = false;  ///< After having waited in vain.
@@ -31,7 +33,7 @@ struct AcquisitionResult {
 /// Starts at construction; the destructor stops it and waits for its end. Used by one thread.
 class Acquisition {
  public:
-  Acquisition(Lock lock, AcquireOptions options, AskHolder ask);
+  Acquisition(BasicLock lock, AcquireOptions options, AskHolder ask);
   ~Acquisition() { stop(); }
 
   /// Readable when it is over, until done() has said so.
@@ -43,7 +45,7 @@ class Acquisition {
   AcquisitionResult take();
 
  private:
-  void work(Lock lock, const AcquireOptions& options, const AskHolder& ask);
+  void work(BasicLock lock, const AcquireOptions& options, const AskHolder& ask);
 
   std::stop_source stop_;
   EventFd done_;

@@ -29,7 +29,7 @@ int break_lock(const CommonOptions& common, const BreakOptions& options, const C
     throw UsageError("break asks before it acts, but standard input is not a terminal; give --yes to go on");
   }
   Client client(make_config(common));
-  Lock lock = client.lock(options.name);
+  KeyLock lock = key_lock(client, options.name, options.kind);
   const std::string lock_in_words = fmt::format("lock {} on {}", base::quote(options.name), client.node());
   const LockInfo info = lock.info();
 

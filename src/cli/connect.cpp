@@ -1,8 +1,11 @@
 #include "cli/connect.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <set>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -29,18 +32,22 @@ std::string from_file(const std::string& path, const char* what) {
   return text;
 }
 
-std::string find_url(const CommonOptions& options) {
-  if (options.url) return *options.url;
-  if (options.url_file) return from_file(*options.url_file, "URL");
-  if (const auto url = from_environment("HOLDFAST_URL")) return *url;
-  if (const auto path = from_environment("HOLDFAST_URL_FILE")) return from_file(*path, "URL");
-  return kDefaultUrl;
+/// An empty text is one bad URL, not none.
+std::vector<std::string> split(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> urls{std::istream_iterator<std::string>(stream), {}};
+  return urls.empty() ? std::vector<std::string>{""} : urls;
 }
 
-}  // namespace
+std::vector<std::string> find_urls(const CommonOptions& options) {
+  if (!options.urls.empty()) return options.urls;
+  if (options.url_file) return split(from_file(*options.url_file, "URL"));
+  if (const auto urls = from_environment("HOLDFAST_URL")) return split(*urls);
+  if (const auto path = from_environment("HOLDFAST_URL_FILE")) return split(from_file(*path, "URL"));
+  return {kDefaultUrl};
+}
 
-Config make_config(const CommonOptions& options) {
-  Config config = Config::from_url(find_url(options));
+void add_password(Config& config, const CommonOptions& options) {
   if (options.password_file) {
     config.password = from_file(*options.password_file, "password");
   } else if (config.password.empty()) {
@@ -50,15 +57,44 @@ Config make_config(const CommonOptions& options) {
       config.password = from_file(*path, "password");
     }
   }
-  return config;
+}
+
+}  // namespace
+
+std::vector<Config> make_configs(const CommonOptions& options) {
+  std::vector<Config> configs;
+  std::set<std::string> nodes;
+  for (const std::string& url : find_urls(options)) {
+    configs.push_back(Config::from_url(url));
+    add_password(configs.back(), options);
+    const std::string node = configs.back().node();
+    if (!nodes.insert(node).second) throw UsageError(fmt::format("{} is given twice: a server has one vote", node));
+  }
+  return configs;
+}
+
+Config make_config(const CommonOptions& options) {
+  std::vector<Config> configs = make_configs(options);
+  if (configs.size() > 1) {
+    throw UsageError(
+        fmt::format("{} servers are given, but only run uses several: choose one with --url", configs.size()));
+  }
+  return std::move(configs.front());
+}
+
+KeyLock key_lock(Client& client, const std::string& name, LockKind kind) {
+  if (kind == LockKind::simple) return client.simple_lock(name);
+  return client.lock(name);
 }
 
 bool shows_password(const CommonOptions& options) {
-  try {
-    return options.url && !Config::from_url(*options.url).password.empty();
-  } catch (const Error&) {
-    return false;
-  }
+  return std::ranges::any_of(options.urls, [](const std::string& url) {
+    try {
+      return !Config::from_url(url).password.empty();
+    } catch (const Error&) {
+      return false;
+    }
+  });
 }
 
 }  // namespace holdfast::cli

@@ -1,18 +1,29 @@
-// Where the server is and how to log in, from the command line, the environment and files.
+// Where the servers are and how to log in, from the command line, the environment and files.
 #pragma once
 
+#include <string>
+#include <vector>
+
+#include <holdfast/client.hpp>
 #include <holdfast/config.hpp>
 
 #include "cli/options.hpp"
 
 namespace holdfast::cli {
 
-/// The server: `--url`, else `--url-file`, else HOLDFAST_URL, else the file named by HOLDFAST_URL_FILE, else the
-/// default port of this machine. The password: `--password-file`, else the URL's, else HOLDFAST_PASSWORD, else the file
-/// named by HOLDFAST_PASSWORD_FILE. Throws UsageError or Error(invalid_argument); neither repeats a password.
+/// The servers: each `--url`, else those in the file of `--url-file`, else those in HOLDFAST_URL, else those in the
+/// file named by HOLDFAST_URL_FILE, else the default port of this machine. Files and variables have white space between
+/// URLs. The password: `--password-file`, else the URL's, else HOLDFAST_PASSWORD, else the file named by
+/// HOLDFAST_PASSWORD_FILE. Throws UsageError or Error(invalid_argument); neither repeats a password.
+std::vector<Config> make_configs(const CommonOptions& options);
+
+/// The same for what looks at one server. Throws UsageError if there are several.
 Config make_config(const CommonOptions& options);
 
-/// True if `--url` has a password in it, which every user of the machine can read in the list of processes.
+/// The lock of this name and family.
+KeyLock key_lock(Client& client, const std::string& name, LockKind kind);
+
+/// True if a `--url` has a password in it, which every user of the machine can read in the list of processes.
 bool shows_password(const CommonOptions& options);
 
 }  // namespace holdfast::cli

@@ -11,7 +11,7 @@ namespace holdfast::cli {
 
 int inspect(const CommonOptions& common, const InspectOptions& options, const Console& console) {
   Client client(make_config(common));
-  const LockInfo info = client.lock(options.name).info();
+  const LockInfo info = key_lock(client, options.name, options.kind).info();
   const bool held = !info.owner.empty();
 
   if (console.json()) {

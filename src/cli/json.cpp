@@ -39,6 +39,10 @@ void put_text(boost::json::object& object, std::string_view key, std::string_vie
   object[std::string(key) + "_base64"] = base64(text);
 }
 
+boost::json::string text_json(std::string_view text) {
+  return is_utf8(text) ? boost::json::string(text) : boost::json::string(base::quote(text));
+}
+
 void put_ms(boost::json::object& object, std::string_view key, std::optional<std::chrono::milliseconds> duration) {
   object[key] = duration ? boost::json::value(duration->count()) : boost::json::value(nullptr);
 }

@@ -18,6 +18,9 @@ namespace holdfast::cli {
 /// and `key_base64` has it exactly.
 void put_text(boost::json::object& object, std::string_view key, std::string_view text);
 
+/// The text as one value; one that is not UTF-8 in quotes with escapes.
+boost::json::string text_json(std::string_view text);
+
 /// Sets `key` to a number of milliseconds, or null.
 void put_ms(boost::json::object& object, std::string_view key, std::optional<std::chrono::milliseconds> duration);
 

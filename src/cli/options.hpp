@@ -13,7 +13,7 @@ namespace holdfast::cli {
 
 /// Options that every verb has.
 struct CommonOptions {
-  std::optional<std::string> url;            ///< `--url`
+  std::vector<std::string> urls;             ///< `--url`, once per server
   std::optional<std::string> url_file;       ///< `--url-file`
   std::optional<std::string> password_file;  ///< `--password-file`
   bool json = false;
@@ -21,8 +21,15 @@ struct CommonOptions {
   bool verbose = false;
 };
 
+/// `--kind`: which family of locks.
+enum class LockKind {
+  lock,    ///< Redisson's RLock: a hash.
+  simple,  ///< SET NX PX: a string.
+};
+
 struct RunOptions {
-  std::string name;
+  std::vector<std::string> names;  ///< Of several, all are taken together.
+  LockKind kind = LockKind::lock;
   std::vector<std::string> command;                ///< Program and arguments; `sh -c LINE` for `--command`.
   std::optional<std::chrono::milliseconds> wait;   ///< Empty: without limit. Zero: ask once.
   std::optional<std::chrono::milliseconds> lease;  ///< Empty: the client's.
@@ -39,16 +46,19 @@ struct LsOptions {
 
 struct InspectOptions {
   std::string name;
+  LockKind kind = LockKind::lock;
 };
 
 struct WaitOptions {
   std::string name;
+  LockKind kind = LockKind::lock;
   std::optional<std::chrono::milliseconds> wait;  ///< As in RunOptions.
   int conflict_exit_code = 1;
 };
 
 struct BreakOptions {
   std::string name;
+  LockKind kind = LockKind::lock;
   bool yes = false;
 };
 

@@ -43,6 +43,12 @@ int number(const std::string& option, const std::string& text, int largest) {
   return value;
 }
 
+LockKind lock_kind(const std::string& text) {
+  if (text == "lock") return LockKind::lock;
+  if (text == "simple") return LockKind::simple;
+  throw UsageError(fmt::format("--kind: {} is none of lock, simple", printable(text)));
+}
+
 /// The parser of one verb. Positional arguments are left to the caller: the library would read meaning into names
 /// like `++` or `[a]`.
 class VerbParser {
@@ -50,7 +56,7 @@ class VerbParser {
   explicit VerbParser(CommonOptions& common) {
     app_.set_help_flag();
     app_.add_flag("-h,--help", help_);
-    app_.add_option("--url", common.url);
+    app_.add_option("--url", common.urls)->allow_extra_args(false);
     app_.add_option("--url-file", common.url_file);
     app_.add_option("--password-file", common.password_file);
     app_.add_flag("--json", common.json);
@@ -61,6 +67,9 @@ class VerbParser {
 
   void flag(const std::string& names, bool& target) { app_.add_flag(names, target); }
   void text(const std::string& names, std::optional<std::string>& target) { app_.add_option(names, target); }
+  void kind(LockKind& target) {
+    value("--kind", [&target](const std::string&, const std::string& text) { target = lock_kind(text); });
+  }
   void seconds(const std::string& names, std::optional<milliseconds>& target) {
     value(names,
           [&target](const std::string& option, const std::string& text) { target = cli::seconds(option, text); });
@@ -133,20 +142,21 @@ OnLost on_lost(const std::string& text) {
   throw UsageError(fmt::format("--on-lost: {} is none of term, kill, warn", printable(text)));
 }
 
-/// NAME -- COMMAND...; or, for a NAME that looks like an option, -- NAME [--] COMMAND...
-void take_name_and_command(RunOptions& options, Args before, Args after, bool divided) {
+/// NAME... -- COMMAND...; for names that look like options, -- NAME... -- COMMAND... or -- NAME COMMAND...
+void take_names_and_command(RunOptions& options, Args before, Args after, bool divided, bool has_shell_line) {
   if (before.empty() && !after.empty()) {
-    before.push_back(after.front());
-    after.erase(after.begin());
-    if (!after.empty() && after.front() == "--") after.erase(after.begin());
+    const auto second = std::find(after.begin() + 1, after.end(), "--");
+    const bool has_second = second != after.end();
+    const auto end = has_second || has_shell_line ? second : after.begin() + 1;
+    before.assign(after.begin(), end);
+    after.erase(after.begin(), has_second ? end + 1 : end);
   }
   if (before.empty()) throw UsageError("run: the name of the lock is missing");
-  if (before.size() > 1) {
-    throw UsageError(divided ? fmt::format("run: one argument too many before --: {}", printable(before[1]))
-                             : fmt::format("run: put -- between the name and the command: holdfast run {} -- {}",
-                                           printable(before[0]), printable(before[1])));
+  if (before.size() > 1 && !divided && !has_shell_line) {
+    throw UsageError(fmt::format("run: put -- between the name and the command: holdfast run {} -- {}",
+                                 printable(before[0]), printable(before[1])));
   }
-  options.name = before.front();
+  options.names = std::move(before);
   options.command = std::move(after);
 }
 
@@ -156,6 +166,7 @@ RunOptions parse_run(VerbParser& parser, const Halves& args) {
   std::optional<milliseconds> wait;
   std::optional<int> conflict_exit_code;
   std::optional<std::string> shell_line;
+  parser.kind(options.kind);
   parser.flag("-n,--nonblock", nonblock);
   parser.seconds("-w,--wait", wait);
   parser.number("-E,--conflict-exit-code", 255, conflict_exit_code);
@@ -168,7 +179,7 @@ RunOptions parse_run(VerbParser& parser, const Halves& args) {
 
   const Args before = parser.parse(args.before);
   if (parser.help()) return options;
-  take_name_and_command(options, before, args.after, args.divided);
+  take_names_and_command(options, before, args.after, args.divided, shell_line.has_value());
   options.wait = wait_limit(nonblock, wait);
   options.conflict_exit_code = conflict_exit_code.value_or(options.conflict_exit_code);
   if (shell_line && !options.command.empty()) throw UsageError("run: give either --command or a command after --");
@@ -186,9 +197,12 @@ LsOptions parse_ls(VerbParser& parser, const Halves& args) {
 }
 
 InspectOptions parse_inspect(VerbParser& parser, const Halves& args) {
+  InspectOptions options;
+  parser.kind(options.kind);
   const Args before = parser.parse(args.before);
-  if (parser.help()) return {};
-  return {only(before, args.after, "inspect", "the name of the lock")};
+  if (parser.help()) return options;
+  options.name = only(before, args.after, "inspect", "the name of the lock");
+  return options;
 }
 
 WaitOptions parse_wait(VerbParser& parser, const Halves& args) {
@@ -196,6 +210,7 @@ WaitOptions parse_wait(VerbParser& parser, const Halves& args) {
   bool nonblock = false;
   std::optional<milliseconds> wait;
   std::optional<int> conflict_exit_code;
+  parser.kind(options.kind);
   parser.flag("-n,--nonblock", nonblock);
   parser.seconds("-w,--wait", wait);
   parser.number("-E,--conflict-exit-code", 255, conflict_exit_code);
@@ -209,6 +224,7 @@ WaitOptions parse_wait(VerbParser& parser, const Halves& args) {
 
 BreakOptions parse_break(VerbParser& parser, const Halves& args) {
   BreakOptions options;
+  parser.kind(options.kind);
   parser.flag("-y,--yes", options.yes);
   const Args before = parser.parse(args.before);
   if (parser.help()) return options;

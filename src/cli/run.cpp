@@ -1,7 +1,7 @@
 // `holdfast run`: takes the lock, runs the command, gives the lock back.
 #include <array>
-#include <atomic>
-#include <fcntl.h>
+#include <cerrno>
+#include <cstdlib>
 #include <memory>
 #include <unistd.h>
 
@@ -16,8 +16,10 @@
 #include "cli/json.hpp"
 #include "cli/run_report.hpp"
 #include "cli/run_settings.hpp"
+#include "cli/servers.hpp"
 #include "cli/supervisor.hpp"
 #include "cli/verbs.hpp"
+#include "cli/watcher.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -25,43 +27,6 @@ namespace {
 using std::chrono::milliseconds;
 
 milliseconds in_ms(base::Duration duration) { return std::chrono::duration_cast<milliseconds>(duration); }
-
-/// A renewal that is later than this is worth a word.
-constexpr milliseconds kNotable{100};
-
-/// Tells what the library does meanwhile, and wakes the main thread. Called on the client's notifier thread.
-class Watcher : public Observer {
- public:
-  explicit Watcher(const Console& console) : console_(console) {}
-
-  /// Set whenever a renewal came through.
-  const EventFd& wake() const { return wake_; }
-
-  void on_renewed(const RenewedEvent& event) override {
-    wake_.set();
-    const milliseconds late = in_ms(event.late);
-    console_.detail(late > kNotable ? fmt::format("renewed, {} late", in_words(late)) : "renewed");
-  }
-  void on_suspect(const SuspectEvent& event) override {
-    console_.note(fmt::format("lock {} could not be renewed ({}); it is certain for {} more", base::quote(event.name),
-                              event.cause, in_words(in_ms(event.valid_for))));
-  }
-  void on_lost(const LostEvent& event) override { loss_reason_ = static_cast<int>(event.reason); }
-  void on_connection(const ConnectionEvent& event) override {
-    if (event.connected && event.times > 1) console_.detail(fmt::format("connected to {} again", event.node));
-    if (!event.connected) console_.detail(fmt::format("no connection to {}: {}", event.node, event.cause));
-  }
-
-  std::optional<LossReason> loss_reason() const {
-    const int reason = loss_reason_;
-    return reason < 0 ? std::nullopt : std::optional(static_cast<LossReason>(reason));
-  }
-
- private:
-  const Console& console_;
-  const EventFd wake_;
-  std::atomic<int> loss_reason_{-1};
-};
 
 /// One use of the verb. The order of the members is the order in which things are made: descriptors are looked at
 /// before any is opened, signals are taken over before any thread is started.
@@ -73,6 +38,8 @@ class Run {
   RunReport& report() { return report_; }
 
   int go();
+  /// Ends the connections; false if one hangs. Then end the process without destroying this.
+  bool close() { return !servers_ || servers_->close(); }
   /// The descriptor of the report is not for the command.
   void keep_back(int fd) {
     if (!inherited_.contains(fd)) throw UsageError(fmt::format("--status-fd {} is not open", fd));
@@ -80,7 +47,7 @@ class Run {
   }
 
  private:
-  AcquisitionResult acquire(Lock& lock, const RunTimes& times);
+  AcquisitionResult acquire(const RunTimes& times);
   int not_acquired(const AcquisitionResult& result);
   int run_command(Hold& hold, const RunTimes& times);
   /// True if the command was told to end because of the lock.
@@ -89,7 +56,7 @@ class Run {
   std::string reason_in_words() const;
   int fail(const Failure& failure);
   std::vector<std::string> environment(const Hold& hold, const RunTimes& times) const;
-  std::string lock_in_words() const { return fmt::format("lock {} on {}", base::quote(options_.name), report_.node); }
+  std::string lock_in_words() const { return fmt::format("lock {} on {}", base::quote(report_.name), report_.node); }
 
   InheritedFds inherited_;
   SignalGate signals_;
@@ -98,19 +65,21 @@ class Run {
   const Console& console_;
   std::shared_ptr<Watcher> watcher_;
   RunReport report_;
+  std::optional<Servers> servers_;
   int interrupted_by_ = 0;
 };
 
 int Run::go() {
-  report_.name = options_.name;
-  Config config = make_config(common_);
-  const RunTimes times = run_times(options_, config);
-  config.observer = watcher_;
-  Client client(std::move(config));
-  report_.node = client.node();
-  Lock lock = client.lock(options_.name);
+  report_.names = options_.names;
+  report_.name = options_.names.front();
+  std::vector<Config> configs = make_configs(common_);
+  const RunTimes times = run_times(options_, configs.front());
+  for (Config& config : configs) config.observer = watcher_;
+  servers_.emplace(std::move(configs));
+  report_.node = servers_->in_words();
+  report_.nodes = servers_->nodes();
 
-  AcquisitionResult result = acquire(lock, times);
+  AcquisitionResult result = acquire(times);
   report_.waited = result.waited;
   report_.waited_for = result.holder;
   if (!result.hold) {
@@ -126,16 +95,19 @@ int Run::go() {
   }
   console_.detail(fmt::format("{}: acquired after {}", lock_in_words(), in_words(in_ms(result.waited))));
   const int exit_code = run_command(*result.hold, times);
-  report_.renewals = client.counters().renewals;
+  report_.renewals = servers_->renewals();
   return exit_code;
 }
 
-AcquisitionResult Run::acquire(Lock& lock, const RunTimes& times) {
+AcquisitionResult Run::acquire(const RunTimes& times) {
+  BasicLock lock = servers_->lock(options_.names, options_.kind);
+  report_.name = lock.name();
   AcquireOptions options;
   options.wait = options_.wait;
   options.lease = renewed(times.lease);
   options.max_hold = options_.max_hold;
-  AskHolder ask{.before = {}, .after = !console_.quiet()};
+  AskHolder ask{
+      .ask = [&] { return servers_->holder(options_.names, options_.kind); }, .before = {}, .after = !console_.quiet()};
   if (console_.verbose() || console_.json() || options_.status_fd) {
     ask.before = [this](const LockInfo& info) {
       console_.detail(fmt::format("{}: held by {}, waiting", lock_in_words(), printable(info.owner)));
@@ -156,14 +128,18 @@ int Run::not_acquired(const AcquisitionResult& result) {
   try {
     std::rethrow_exception(result.failure);
   } catch (const Error& error) {
-    if (error.code() != Errc::busy && error.code() != Errc::timed_out) throw;
-    Failure failure = Failure::from(
-        options_.wait == milliseconds::zero() ? Error(Errc::busy, options_.name, report_.node, {}) : error);
+    auto code = static_cast<Errc>(error.code().value());
+    const bool in_vain = code == Errc::busy || code == Errc::timed_out;
+    if (in_vain && options_.wait == milliseconds::zero()) code = Errc::busy;
+    // Where there are several servers, the cause names them already.
+    const Error told(code, error.key(), error.node().empty() ? "" : report_.node, error.cause());
+    if (!in_vain) throw Error(told);
+    Failure failure = Failure::from(told);
     failure.exit_code = options_.conflict_exit_code;
     if (result.holder) {
-      failure.message += fmt::format(" ({}", printable(result.holder->owner));
-      if (const auto left = result.holder->remaining) failure.message += fmt::format(", {} left", in_words(*left));
-      failure.message += ")";
+      const auto left = result.holder->remaining;
+      failure.message += fmt::format(" ({}{})", printable(result.holder->owner),
+                                     left ? fmt::format(", {} left", in_words(*left)) : "");
     }
     report_.failure = failure;
     console_.note(failure.message);
@@ -173,7 +149,7 @@ int Run::not_acquired(const AcquisitionResult& result) {
 
 int Run::run_command(Hold& hold, const RunTimes& times) {
   if (hold.valid_for() <= milliseconds::zero()) {
-    throw Error(Errc::lost, options_.name, report_.node, "before the command was started");
+    throw Error(Errc::lost, report_.name, report_.node, "before the command was started");
   }
   signals_.refuse_suspension();
   const base::TimePoint start = base::Clock::now();
@@ -208,7 +184,7 @@ int Run::conclude(bool acted) {
     return fail({not_found ? "not_found" : "not_executable",
                  fmt::format("cannot run {}: {}", base::quote(options_.command.front()),
                              std::generic_category().message(end.exec_error)),
-                 options_.name, report_.node, end.shell_status()});
+                 report_.name, report_.node, end.shell_status()});
   }
   if (acted || report_.lost) {
     if (!report_.loss_reason) report_.loss_reason = watcher_->loss_reason();
@@ -216,7 +192,7 @@ int Run::conclude(bool acted) {
                                             report_.lost ? "was lost" : "was about to end", reason_in_words());
     if (options_.on_lost != OnLost::warn) {
       return fail({"lost", message + (acted ? "; the command was stopped" : "; the command had ended by itself"),
-                   options_.name, report_.node, kExitLost});
+                   report_.name, report_.node, kExitLost});
     }
     console_.note(message);
   } else if (report_.release == ReleaseOutcome::unknown) {
@@ -253,7 +229,9 @@ int Run::fail(const Failure& failure) {
 std::vector<std::string> Run::environment(const Hold& hold, const RunTimes& times) const {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto expires = std::chrono::duration_cast<milliseconds>(now) + hold.valid_for();
-  return {"HOLDFAST_NAME=" + options_.name, "HOLDFAST_OWNER=" + hold.owner(),
+  std::string names;
+  for (const std::string& name : options_.names) names += (names.empty() ? "" : "\n") + name;
+  return {"HOLDFAST_NAME=" + names, "HOLDFAST_OWNER=" + hold.owner(),
           fmt::format("HOLDFAST_EXPIRES_MS={}", expires.count()),
           fmt::format("HOLDFAST_LEASE_MS={}", times.lease.count())};
 }
@@ -281,7 +259,9 @@ int run(const CommonOptions& common, const RunOptions& options, const Console& c
     run.report().failure = failure;
     run.report().exit_code = failure.exit_code;
   }
+  const bool closed = run.close();
   write_report(options, console, run.report());
+  if (!closed) std::_Exit(run.report().exit_code);
   return run.report().exit_code;
 }
 

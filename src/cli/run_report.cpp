@@ -28,7 +28,10 @@ boost::json::value command_json(const RunReport& report) {
 boost::json::object RunReport::to_json() const {
   boost::json::object out;
   put_text(out, "name", name);
+  out["names"] = boost::json::array();
+  for (const std::string& each : names) out["names"].as_array().push_back(text_json(each));
   out["node"] = node;
+  out["nodes"] = boost::json::value_from(nodes);
   out["acquired"] = acquired;
   out["owner"] = acquired ? boost::json::value(owner) : boost::json::value(nullptr);
   out["waited_ms"] = in_ms(waited);

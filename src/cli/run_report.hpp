@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <boost/json.hpp>
 
@@ -17,7 +18,11 @@
 namespace holdfast::cli {
 
 struct RunReport {
-  std::string name, node, owner;
+  std::string name;  ///< Of several, all with commas between them.
+  std::vector<std::string> names;
+  std::string node;  ///< Of several servers their number.
+  std::vector<std::string> nodes;
+  std::string owner;
   bool acquired = false;
   base::Duration waited{};
   std::optional<LockInfo> waited_for;  ///< Who had the lock, if anybody.

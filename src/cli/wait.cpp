@@ -31,7 +31,7 @@ milliseconds jittered(milliseconds pause) {
 /// Looks at the lock, and bears a server that is away for a while once it has answered.
 class Looker {
  public:
-  Looker(Lock lock, milliseconds patience) : lock_(std::move(lock)), patience_(patience) {}
+  Looker(KeyLock lock, milliseconds patience) : lock_(std::move(lock)), patience_(patience) {}
 
   /// Empty: no answer this time. Throws Error.
   std::optional<LockInfo> look() {
@@ -47,7 +47,7 @@ class Looker {
   }
 
  private:
-  Lock lock_;
+  KeyLock lock_;
   milliseconds patience_;
   std::optional<base::TimePoint> last_answer_;
 };
@@ -57,7 +57,7 @@ class Looker {
 int wait(const CommonOptions& common, const WaitOptions& options, const Console& console) {
   const Config config = make_config(common);
   Client client(config);
-  Looker looker(client.lock(options.name), config.patience);
+  Looker looker(key_lock(client, options.name, options.kind), config.patience);
   const std::string lock_in_words = fmt::format("lock {} on {}", base::quote(options.name), client.node());
   const base::TimePoint start = base::Clock::now();
   std::string holder;

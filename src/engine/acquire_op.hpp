@@ -31,7 +31,7 @@ class AcquireOp final : public Waiter, public std::enable_shared_from_this<Acqui
   static constexpr unsigned kStopped = 1U << 8;
 
   AcquireTerms terms(NoLimit no_limit) const;
-  void signal_arrived(unsigned bit);
+  void signal_arrived(unsigned signal);
   void on_signals();
   void act(AcquireAction action);
   void attempt(const AcquireAction& action);

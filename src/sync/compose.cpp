@@ -27,7 +27,7 @@ std::string title_of(const std::vector<Group::Member>& members) {
 
 }  // namespace
 
-engine::Parts all_of(std::vector<engine::Parts> members) {
+engine::Parts all_of(const std::vector<engine::Parts>& members) {
   if (members.empty()) refuse("a MultiLock of no lock");
   std::map<std::shared_ptr<engine::Core>, std::set<std::string>> names;
   for (const engine::Parts& member : members) names[member.core].insert(member.target->name());
@@ -46,7 +46,7 @@ engine::Parts all_of(std::vector<engine::Parts> members) {
   return {first, Group::make(std::move(title), std::move(parts), needed)};
 }
 
-engine::Parts majority_of(std::vector<engine::Parts> members) {
+engine::Parts majority_of(const std::vector<engine::Parts>& members) {
   if (members.empty()) refuse("a RedLock of no server");
   std::vector<Group::Member> parts;
   std::set<std::shared_ptr<engine::Core>> seen;

@@ -8,8 +8,8 @@
 namespace holdfast::sync {
 
 /// All of these single locks, each once. Throws Error(invalid_argument) if there is none.
-engine::Parts all_of(std::vector<engine::Parts> members);
+engine::Parts all_of(const std::vector<engine::Parts>& members);
 /// A majority of these, each of a client of its own. Throws Error(invalid_argument).
-engine::Parts majority_of(std::vector<engine::Parts> members);
+engine::Parts majority_of(const std::vector<engine::Parts>& members);
 
 }  // namespace holdfast::sync

@@ -92,7 +92,9 @@ TEST_F(Json, RunReportsToStandardErrorAtTheEnd) {
   EXPECT_THAT(outcome.err, HasSubstr("err\n"));
   const json::value report = parsed(last_line(outcome.err));
   EXPECT_EQ(report.at("name"), "job");
+  EXPECT_EQ(report.at("names"), json::array({"job"}));
   EXPECT_EQ(report.at("node").as_string(), server_.socket_path());
+  EXPECT_EQ(report.at("nodes"), json::array({server_.socket_path()}));
   EXPECT_EQ(report.at("acquired"), true);
   EXPECT_TRUE(report.at("owner").is_string());
   EXPECT_TRUE(report.at("waited_for").is_null());
@@ -102,6 +104,12 @@ TEST_F(Json, RunReportsToStandardErrorAtTheEnd) {
   EXPECT_EQ(report.at("release"), "released");
   EXPECT_EQ(report.at("exit_code"), 7);
   EXPECT_FALSE(report.as_object().contains("error"));
+}
+
+TEST_F(Json, RunReportsEveryNameAsItWasGiven) {
+  const json::value report = parsed(last_line(use({"run", "--json", "b", "k\xff", "--", "true"}).err));
+  EXPECT_EQ(report.at("names"), json::array({"b", "\"k\\xff\""}));
+  EXPECT_EQ(report.at("name_base64"), "Yiwga/8=");
 }
 
 TEST_F(Json, RunReportsToADescriptorThatTheCommandDoesNotGet) {
