@@ -1,0 +1,109 @@
+// The acquire loop where nobody may tell of a release, and where several servers vote.
+#include <chrono>
+
+#include <gtest/gtest.h>
+
+#include "acquire_story.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+AcquireTerms asking() {
+  AcquireTerms terms = unlimited();
+  terms.poll = AcquireTerms::Poll{.first = 10ms, .longest = 80ms};
+  return terms;
+}
+
+TEST(AcquireFsmAsking, AsksLessAndLessOften) {
+  AcquireStory story(asking());
+  story.start();
+  story.turn(0ms);
+  EXPECT_EQ(story.reply(0ms, busy_unsubscribed(30s)), "attempt subscribe timeout=3000ms") << "Holdfast's own may tell";
+  // With the jitter at its lower end half of each: 10, 20, 40, 80, 80 ms.
+  EXPECT_EQ(story.reply(0ms, busy(30s)), "wait until=5ms");
+  EXPECT_EQ(story.time(5ms, kWarm), "attempt timeout=3000ms");
+  EXPECT_FALSE(story.fsm().safety_polling()) << "asking is no sign of a lost message here";
+  EXPECT_EQ(story.reply(5ms, busy(30s)), "wait until=15ms");
+  story.time(15ms, kWarm);
+  EXPECT_EQ(story.reply(15ms, busy(30s)), "wait until=35ms");
+  story.time(35ms, kWarm);
+  EXPECT_EQ(story.reply(35ms, busy(30s)), "wait until=75ms");
+  story.time(75ms, kWarm);
+  EXPECT_EQ(story.reply(75ms, busy(30s)), "wait until=115ms");
+}
+
+TEST(AcquireFsmAsking, IsWokenByAMessageAllTheSame) {
+  AcquireStory story(asking());
+  story.start();
+  story.turn(0ms, kWarm);
+  EXPECT_EQ(story.reply(0ms, busy(30s)), "wait until=5ms");
+  EXPECT_EQ(story.wake(1ms, kWarm), "attempt timeout=3000ms");
+  EXPECT_EQ(story.reply(2ms, granted()), "finish granted");
+}
+
+Attempt unheard(Attempt attempt) {
+  attempt.unheard = true;
+  return attempt;
+}
+Attempt refused_channel() {
+  Attempt attempt = unknown("SUBSCRIBE x: NOPERM");
+  attempt.error = Errc::denied;
+  return attempt;
+}
+
+TEST(AcquireFsmAsking, GoesOnWithoutTheChannelWhenItMayNotSubscribe) {
+  AcquireStory story(asking());
+  story.start();
+  story.turn(0ms);
+  EXPECT_EQ(story.reply(0ms, busy_unsubscribed(30s)), "attempt subscribe timeout=3000ms");
+  EXPECT_EQ(story.reply(1ms, unheard(refused_channel())), "attempt timeout=3000ms");
+  EXPECT_EQ(story.reply(2ms, unheard(busy_unsubscribed(30s))), "wait until=7ms");
+  EXPECT_EQ(story.time(7ms), "attempt timeout=3000ms") << "once is enough";
+}
+
+TEST(AcquireFsmAsking, FailsWithoutTheChannelWhereOthersOnlyTell) {
+  AcquireStory story(unlimited());
+  story.start();
+  story.turn(0ms);
+  story.reply(0ms, busy_unsubscribed(30s));
+  EXPECT_EQ(story.reply(1ms, refused_channel()),
+            "finish " + text(make_error_code(Errc::denied)) + " undo (SUBSCRIBE x: NOPERM)");
+}
+
+TEST(AcquireFsmVotes, PauseDeafAfterASplitVote) {
+  AcquireStory story(unlimited());
+  story.start();
+  story.turn(0ms, kWarm);
+  Attempt split = busy(30s);
+  split.retry_after = 7ms;
+  EXPECT_EQ(story.reply(1ms, split), "pause until=8ms");
+  EXPECT_EQ(story.time(8ms, kWarm), "attempt timeout=3000ms");
+}
+
+TEST(AcquireFsmVotes, PauseNoLongerThanTheLimit) {
+  AcquireStory story(limited(5ms));
+  story.start();
+  story.turn(0ms, kWarm);
+  Attempt split = busy(30s);
+  split.retry_after = 7ms;
+  split.cause = "1 of 3";
+  EXPECT_EQ(story.reply(1ms, split), "pause until=5ms");
+  EXPECT_EQ(story.time(5ms, kWarm), "finish timed_out (1 of 3)");
+}
+
+TEST(AcquireFsmVotes, NameWhatStoodInTheWay) {
+  Attempt taken = busy(30s);
+  taken.cause = "\"b\" is held";
+  AcquireStory once_story(once());
+  once_story.start();
+  once_story.turn(0ms);
+  EXPECT_EQ(once_story.reply(1ms, taken), "finish busy (\"b\" is held)");
+  AcquireStory story(limited(100ms));
+  story.start();
+  story.turn(0ms, kWarm);
+  EXPECT_EQ(story.reply(1ms, taken), "wait until=100ms");
+  EXPECT_EQ(story.time(100ms, kWarm), "finish timed_out (\"b\" is held)");
+}
+
+}  // namespace
+}  // namespace holdfast::engine
