@@ -23,15 +23,14 @@ double random_share() {
 }  // namespace
 
 AcquireOp::AcquireOp(std::shared_ptr<Core> core, std::shared_ptr<Target> target, AcquireOptions options,
-                     NoLimit no_limit, Done done)
+                     NoLimit no_limit)
     : core_(std::move(core)),
       target_(std::move(target)),
       options_(std::move(options)),
       lease_(core_->lease_terms(options_, target_->name())),
       owner_(core_->make_owner()),
       started_(Clock::now()),
-      fsm_(terms(no_limit), started_),
-      done_(std::move(done)) {}
+      fsm_(terms(no_limit), started_) {}
 
 AcquireTerms AcquireOp::terms(NoLimit no_limit) const {
   const Config& config = core_->config();
@@ -47,7 +46,7 @@ AcquireTerms AcquireOp::terms(NoLimit no_limit) const {
   return terms;
 }
 
-void AcquireOp::start() {
+void AcquireOp::run() {
   self_ = shared_from_this();
   target_->enter(*this);
   if (core_->unusable()) post(Signal::closed);  // closed while we entered
@@ -173,7 +172,6 @@ void AcquireOp::finish(AcquireAction action) {
   if (action.undo) target_->undo(*core_, owner_, lease_.length);
   report(action);
   const std::shared_ptr<AcquireOp> self = std::move(self_);
-  const Done done = std::move(done_);
   done({action.error ? nullptr : std::move(held_), action.error, std::move(action.cause)});
 }
 

@@ -12,19 +12,19 @@
 
 namespace holdfast::engine {
 
-/// Keeps itself alive from `start` until it is finished. `start` on the loop; `post` from any thread; the rest on the
-/// loop.
-class AcquireOp final : public Waiter, public std::enable_shared_from_this<AcquireOp> {
+/// Keeps itself alive from `run` until it is finished. `run` on the loop; `post` from any thread; the rest on the loop.
+class AcquireOp : public Waiter, public Loop::Task, public std::enable_shared_from_this<AcquireOp> {
  public:
-  /// Called once, on the loop.
-  using Done = std::function<void(Acquired)>;
-
   /// Throws Error(invalid_argument) for options out of range.
-  AcquireOp(std::shared_ptr<Core> core, std::shared_ptr<Target> target, AcquireOptions options, NoLimit no_limit,
-            Done done);
+  AcquireOp(std::shared_ptr<Core> core, std::shared_ptr<Target> target, AcquireOptions options, NoLimit no_limit);
 
-  void start();
-  void post(Signal signal) override { signal_arrived(1U << static_cast<unsigned>(signal)); }
+  void run() final;
+  void post(Signal signal) final { signal_arrived(1U << static_cast<unsigned>(signal)); }
+
+ protected:
+  /// Called once, on the loop.
+  virtual void done(Acquired result) = 0;
+  Core& core() const { return *core_; }
 
  private:
   enum class State { starting, in_queue, asking, waiting, pausing, finished };
@@ -47,7 +47,6 @@ class AcquireOp final : public Waiter, public std::enable_shared_from_this<Acqui
   const wire::Owner owner_;
   const TimePoint started_;
   AcquireFsm fsm_;
-  Done done_;
 
   State state_ = State::starting;
   bool woken_ = false;  // since the attempt under way was sent

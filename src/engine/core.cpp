@@ -28,6 +28,7 @@ Core::Core(Config config)
     : config_(prepare(std::move(config))),
       id_(base::make_uuid()),
       node_(config_.node()),
+      loop_([this] { lane_.flush(); }),
       reporter_(config_.observer, notifier_),
       channels_(std::make_shared<redis::Channels>()),
       lane_(loop_.context(), config_, *channels_,
@@ -116,23 +117,27 @@ LeaseTerms Core::lease_terms(const AcquireOptions& options, const std::string& n
 
 std::vector<base::Reply> Core::ask(std::vector<base::Command> commands, const std::string& name, Errors errors) {
   require_usable(name);
-  struct Slot {
+  struct Asking final : Loop::Task, std::enable_shared_from_this<Asking> {
+    Asking(Core& its_core, std::vector<base::Command> its_commands)
+        : core(its_core), commands(std::move(its_commands)) {}
+    void run() override {
+      core.lane_.send({std::move(commands), core.config_.command_timeout, {}},
+                      [self = shared_from_this()](redis::Result reply) {
+                        self->result = std::move(reply);
+                        self->core.loop_.set(self->answer);
+                      });
+    }
+    Core& core;
+    std::vector<base::Command> commands;
     Loop::Answer answer;
     redis::Result result;
   };
-  const auto slot = std::make_shared<Slot>();
+  const auto asking = std::make_shared<Asking>(*this, std::move(commands));
   // The lane answers within the command's time limit; the slack is for a machine that stands still.
   const TimePoint until = base::Clock::now() + config_.command_timeout * 2 + std::chrono::seconds(5);
-  loop_.call(
-      [this, slot, commands = std::move(commands)]() mutable {
-        lane_.submit({std::move(commands), config_.command_timeout, {}}, [this, slot](redis::Result result) {
-          slot->result = std::move(result);
-          loop_.set(slot->answer);
-        });
-      },
-      slot->answer, until);
-  if (!slot->answer.is_there()) throw Error(closed_ ? Errc::closed : Errc::unknown_outcome, name, node_, "no reply");
-  redis::Result& result = slot->result;
+  loop_.call(asking, asking->answer, until);
+  if (!asking->answer.is_there()) throw Error(closed_ ? Errc::closed : Errc::unknown_outcome, name, node_, "no reply");
+  redis::Result& result = asking->result;
   if (result.delivery != redis::Delivery::answered) {
     throw Error(static_cast<Errc>(result.error.value()), name, node_, result.cause);
   }
@@ -140,6 +145,14 @@ std::vector<base::Reply> Core::ask(std::vector<base::Command> commands, const st
     if (errors == Errors::raise && reply.is_error()) throw Error(redis::classify(reply.text), name, node_, reply.text);
   }
   return std::move(result.replies);
+}
+
+void Core::send(redis::Request request, redis::Lane::Handler handler) {
+  if (loop_.inside()) {
+    lane_.send(std::move(request), std::move(handler));
+  } else {
+    lane_.submit(std::move(request), std::move(handler));
+  }
 }
 
 std::error_code Core::unusable() const noexcept {

@@ -66,7 +66,8 @@ class Core : public std::enable_shared_from_this<Core> {
   using Timer = boost::asio::basic_waitable_timer<base::Clock>;
   /// Timers of releases that pause before the next send; cut short by close(). Only on the loop.
   std::set<Timer*>& pauses() { return pauses_; }
-  redis::Lane& lane() { return lane_; }
+  /// Sends a request on this core's loop; from any thread, the handler on the loop.
+  void send(redis::Request request, redis::Lane::Handler handler);
   Watchdog& watchdog() { return watchdog_; }
   Reporter& reporter() { return reporter_; }
   /// For observer calls and loss callbacks.

@@ -190,25 +190,26 @@ void HeldLock::release_async(std::function<void(ReleaseOutcome)> done) {
 ReleaseOutcome HeldLock::release() noexcept {
   if (core_->in_child()) return ReleaseOutcome::was_lost;
   try {
-    struct Slot {
+    struct Releasing final : Loop::Task, std::enable_shared_from_this<Releasing> {
+      explicit Releasing(std::shared_ptr<HeldLock> its_hold) : hold(std::move(its_hold)) {}
+      void run() override {
+        hold->release_async([self = shared_from_this()](ReleaseOutcome known) {
+          self->outcome = known;
+          self->hold->core_->loop().set(self->answer);
+        });
+      }
+      const std::shared_ptr<HeldLock> hold;
       Loop::Answer answer;
       ReleaseOutcome outcome = ReleaseOutcome::unknown;
     };
-    const auto slot = std::make_shared<Slot>();
     const Pending::Token pending = core_->pending().begin();  // close() waits for it, or its flag is seen now
     if (core_->unusable()) {
       const std::scoped_lock guard(mutex_);
       return outcome_.value_or(ReleaseOutcome::unknown);
     }
-    core_->loop().call(
-        [self = shared_from_this(), slot] {
-          self->release_async([self, slot](ReleaseOutcome known) {
-            slot->outcome = known;
-            self->core_->loop().set(slot->answer);
-          });
-        },
-        slot->answer, base::Clock::now() + core_->config().release_timeout);
-    if (slot->answer.is_there()) return slot->outcome;
+    const auto releasing = std::make_shared<Releasing>(shared_from_this());
+    core_->loop().call(releasing, releasing->answer, base::Clock::now() + core_->config().release_timeout);
+    if (releasing->answer.is_there()) return releasing->outcome;
   } catch (...) {
     // Out of memory or threads: the lease ends the hold.
   }

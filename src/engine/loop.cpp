@@ -1,5 +1,7 @@
 #include "engine/loop.hpp"
 
+#include <boost/asio/post.hpp>
+
 namespace holdfast::engine {
 
 using base::Clock;
@@ -19,9 +21,17 @@ struct Turning {
 
 }  // namespace
 
-Loop::Loop() : work_(context_.get_executor()), thread_([this] { run(); }) {}
+Loop::Loop(std::function<void()> settle)
+    : settle_(std::move(settle)), work_(context_.get_executor()), thread_([this] { run(); }) {}
 
-Loop::~Loop() { finish({}); }
+Loop::~Loop() {
+  finish({});
+  // What came too late.
+  for (Task* task = inbox_.exchange(nullptr); task != nullptr;) {
+    const std::shared_ptr<Task> last = std::move(task->keep_);
+    task = task->next_;
+  }
+}
 
 bool Loop::inside() const { return turned_here == this; }
 
@@ -35,6 +45,7 @@ void Loop::run() {
       const std::scoped_lock turn(turn_);
       const Turning turning(this);
       while (context_.run_one() > 0) {
+        settle_();
         if (waiting_.load(std::memory_order_relaxed) == 0 && callers_come_one_by_one()) break;
       }
     }
@@ -53,7 +64,7 @@ void Loop::step_aside() {
     const std::scoped_lock turn(std::adopt_lock, turn_);
     guard.unlock();
     const Turning turning(this);
-    context_.poll();
+    if (context_.poll() > 0) settle_();
     guard.lock();
   }
   wanted_ = false;
@@ -65,18 +76,62 @@ void Loop::want_own_thread() {
   parked_.notify_all();
 }
 
+void Loop::call(std::shared_ptr<Task> task, Answer& answer, TimePoint until) {
+  if (waiting_.fetch_add(1) == 0) {
+    aside_until_.store((Clock::now() + kAside).time_since_epoch().count(), std::memory_order_relaxed);
+  }
+  if (turn_.try_lock()) {
+    turn(*task, answer, until);
+  } else {
+    post(std::move(task));
+    wait(answer, until);
+  }
+}
+
+void Loop::post(std::shared_ptr<Task> task) {
+  Task* const newest = task.get();
+  newest->keep_ = std::move(task);
+  Task* older = inbox_.load(std::memory_order_relaxed);
+  do {
+    newest->next_ = older;
+  } while (!inbox_.compare_exchange_weak(older, newest, std::memory_order_release, std::memory_order_relaxed));
+  // Whoever finds it empty sees to it that it is emptied.
+  if (older == nullptr) boost::asio::post(context_, [this] { empty_inbox(); });
+}
+
+void Loop::empty_inbox() {
+  Task* task = in_order(inbox_.exchange(nullptr, std::memory_order_acquire));
+  while (task != nullptr) {
+    const std::shared_ptr<Task> kept = std::move(task->keep_);
+    task = task->next_;
+    kept->run();
+  }
+}
+
+Loop::Task* Loop::in_order(Task* newest) {
+  Task* first = nullptr;
+  while (newest != nullptr) {
+    Task* const older = std::exchange(newest->next_, first);
+    first = std::exchange(newest, older);
+  }
+  return first;
+}
+
 /// The caller has the turn.
-void Loop::turn(Answer& answer, TimePoint until) {
+void Loop::turn(Task& task, Answer& answer, TimePoint until) {
   {
     const std::scoped_lock turn(std::adopt_lock, turn_);
     const Turning turning(this);
+    task.run();
+    settle_();
     while (!answer.is_there()) {
       if (until == TimePoint::max()) {
         if (context_.run_one() == 0) break;
+        settle_();
       } else {
         const TimePoint now = Clock::now();
         if (now >= until || context_.stopped()) break;
-        context_.run_one_for(until - now);
+        if (context_.run_one_for(until - now) > 0) settle_();
       }
     }
   }
@@ -97,8 +152,8 @@ void Loop::set(Answer& answer) {
   {
     const std::scoped_lock guard(answer.mutex_);
     answer.there_.store(true, std::memory_order_release);
-    answer.arrived_.notify_one();
   }
+  answer.arrived_.notify_one();  // without the mutex, which the caller wants next
   // The caller may be turning this loop, asleep in it.
   if (!inside()) boost::asio::post(context_, [] {});
 }

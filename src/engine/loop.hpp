@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -10,7 +11,6 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
 
 #include "base/clock.hpp"
 
@@ -34,7 +34,23 @@ class Loop {
     std::condition_variable arrived_;
   };
 
-  Loop();
+  /// Something to be done on the loop.
+  class Task {
+   public:
+    Task() = default;
+    virtual ~Task() = default;
+    Task(const Task&) = delete;
+    Task& operator=(const Task&) = delete;
+    virtual void run() = 0;
+
+   private:
+    friend class Loop;
+    std::shared_ptr<Task> keep_;  // alive while it is in the inbox
+    Task* next_ = nullptr;
+  };
+
+  /// `settle` is called on the loop after each piece of work: what that has left to be sent is sent now, in one write.
+  explicit Loop(std::function<void()> settle);
   ~Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
@@ -43,21 +59,11 @@ class Loop {
   /// The calling thread is turning this loop.
   bool inside() const;
 
-  /// Starts a piece of work on the loop, and waits until its answer is set, until `until`, or until the loop is over.
-  /// Not from the loop itself.
-  template <class Start>
-  void call(Start start, Answer& answer, base::TimePoint until) {
-    if (waiting_.fetch_add(1) == 0) {
-      aside_until_.store((base::Clock::now() + kAside).time_since_epoch().count(), std::memory_order_relaxed);
-    }
-    if (turn_.try_lock()) {
-      start();
-      turn(answer, until);
-    } else {
-      boost::asio::post(context_, std::move(start));
-      wait(answer, until);
-    }
-  }
+  /// Runs a task on the loop, and waits until the answer is set, until `until`, or until the loop is over. The answer
+  /// belongs to the task. Not from the loop itself.
+  void call(std::shared_ptr<Task> task, Answer& answer, base::TimePoint until);
+  /// Runs a task on the loop, soon; a batch of them is settled together. From any thread.
+  void post(std::shared_ptr<Task> task);
 
   /// From any thread, once for each call.
   void set(Answer& answer);
@@ -74,12 +80,16 @@ class Loop {
   bool callers_come_one_by_one() const;
   void step_aside();
   void want_own_thread();
-  void turn(Answer& answer, base::TimePoint until);
+  void turn(Task& task, Answer& answer, base::TimePoint until);
   void wait(Answer& answer, base::TimePoint until);
+  void empty_inbox();
+  static Task* in_order(Task* newest);
 
+  const std::function<void()> settle_;
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
 
+  std::atomic<Task*> inbox_{nullptr};             // the newest first
   std::mutex turn_;                               // whose turn it is
   std::atomic<int> waiting_{0};                   // calls without an answer
   std::atomic<base::Clock::rep> aside_until_{0};  // callers have come one by one so far

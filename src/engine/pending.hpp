@@ -1,9 +1,10 @@
 // Counts work that must be over before a client is closed: attempts under way, and releases until their outcome.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
-#include <memory>
 #include <mutex>
+#include <utility>
 
 #include "base/clock.hpp"
 
@@ -12,29 +13,49 @@ namespace holdfast::engine {
 /// Thread-safe.
 class Pending {
  public:
-  /// The work lasts as long as the token.
-  using Token = std::shared_ptr<void>;
-  Token begin() {
-    const std::scoped_lock guard(mutex_);
-    ++count_;
-    return {this, [](void* self) { static_cast<Pending*>(self)->end(); }};
-  }
+  /// The work lasts as long as the token and its copies.
+  class Token {
+   public:
+    Token() = default;
+    Token(const Token& other) : Token(other.pending_) {}
+    Token(Token&& other) noexcept : pending_(std::exchange(other.pending_, nullptr)) {}
+    Token& operator=(Token other) noexcept {
+      std::swap(pending_, other.pending_);
+      return *this;
+    }
+    ~Token() {
+      if (pending_ != nullptr) pending_->end();
+    }
+
+   private:
+    friend class Pending;
+    explicit Token(Pending* pending) : pending_(pending) {
+      if (pending_ != nullptr) pending_->count_.fetch_add(1);
+    }
+    Pending* pending_ = nullptr;
+  };
+
+  Token begin() { return Token(this); }
 
   /// Waits until there is none, `limit` at most.
   void wait(base::Duration limit) {
+    waiting_.store(true);
     std::unique_lock guard(mutex_);
-    none_.wait_for(guard, limit, [&] { return count_ == 0; });
+    none_.wait_for(guard, limit, [&] { return count_.load() == 0; });
   }
 
  private:
+  // Both sides are sequentially consistent: either the waiter sees the zero, or the last one out sees the waiter.
   void end() {
+    if (count_.fetch_sub(1) != 1 || !waiting_.load()) return;
     const std::scoped_lock guard(mutex_);
-    if (--count_ == 0) none_.notify_all();
+    none_.notify_all();
   }
 
+  std::atomic<std::size_t> count_{0};
+  std::atomic<bool> waiting_{false};  // somebody waits, or has waited
   std::mutex mutex_;
   std::condition_variable none_;
-  std::size_t count_ = 0;  // guarded by mutex_
 };
 
 }  // namespace holdfast::engine

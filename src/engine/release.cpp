@@ -36,8 +36,8 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   void carry_out(const ReleaseAction& action) {
     switch (action.kind) {
       case ReleaseAction::Kind::send:
-        core_.lane().submit({{site_->release_command(owner_)}, core_.config().command_timeout, {}},
-                            [self = shared_from_this()](const redis::Result& result) { self->on_result(result); });
+        core_.send({{site_->release_command(owner_)}, core_.config().command_timeout, {}},
+                   [self = shared_from_this()](const redis::Result& result) { self->on_result(result); });
         return;
       case ReleaseAction::Kind::pause:
         timer_.expires_at(action.until);

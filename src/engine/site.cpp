@@ -75,13 +75,12 @@ Target::Use Site::begin_use(const redis::Channels::Listener& listener) {
 void Site::attempt(Core& core, Order order, AttemptDone done) {
   redis::Request request{{plan_.acquire(names_, order.owner, order.lease)}, order.timeout, {}};
   if (order.subscribe && !deaf_) request.subscribe = wake_channels_;
-  core.lane().submit(std::move(request),
-                     [self = std::static_pointer_cast<Site>(shared_from_this()), owner = std::move(order.owner),
-                      done = std::move(done)](const redis::Result& result) {
-                       Attempt attempt = self->judge(result);
-                       attempt.owner = owner;
-                       done(std::move(attempt));
-                     });
+  core.send(std::move(request), [self = std::static_pointer_cast<Site>(shared_from_this()),
+                                 owner = std::move(order.owner), done = std::move(done)](const redis::Result& result) {
+    Attempt attempt = self->judge(result);
+    attempt.owner = owner;
+    done(std::move(attempt));
+  });
 }
 
 Attempt Site::judge(const redis::Result& result) {
@@ -129,8 +128,8 @@ void Site::renew(Core& core, const std::shared_ptr<HeldLock>& hold, RenewDone do
   renewals.reserve(names_.size());
   for (const wire::LockNames& each : names_) renewals.push_back({each.key, hold->owner().text, terms.length});
   redis::Request request{{plan_.renew(renewals)}, renewal_timeout(terms.length, core.config().command_timeout), {}};
-  core.lane().submit(std::move(request), [self = shared_from_this(), asked = names_.size(),
-                                          done = std::move(done)](const redis::Result& result) {
+  core.send(std::move(request), [self = shared_from_this(), asked = names_.size(),
+                                 done = std::move(done)](const redis::Result& result) {
     std::vector<bool> extended;
     if (result.delivery == redis::Delivery::answered) extended = wire::decode_renew(result.replies.front(), asked);
     if (extended.empty()) {

@@ -15,12 +15,7 @@ namespace holdfast::engine {
 using base::Clock;
 
 Watchdog::Watchdog(Core& core, Settings settings)
-    : core_(core),
-      lane_(core.lane()),
-      reporter_(core.reporter()),
-      settings_(settings),
-      context_(core.context()),
-      timer_(core.context()) {}
+    : core_(core), reporter_(core.reporter()), settings_(settings), context_(core.context()), timer_(core.context()) {}
 
 void Watchdog::arm(const std::shared_ptr<HeldLock>& hold) {
   bool first = false;
@@ -143,8 +138,8 @@ void Watchdog::renew(Holds batch, TimePoint now) {
   Reporter::add(reporter_.count.renewal_batches);
   const Plan& plan = batch.front()->target()->plan();
   redis::Request request{{plan.renew(renewals)}, renewal_timeout(shortest, settings_.command_timeout), {}};
-  lane_.submit(std::move(request),
-               [this, batch = std::move(batch), late](const redis::Result& result) { on_reply(batch, result, late); });
+  core_.send(std::move(request),
+             [this, batch = std::move(batch), late](const redis::Result& result) { on_reply(batch, result, late); });
 }
 
 void Watchdog::renew_alone(const std::shared_ptr<HeldLock>& hold, TimePoint now) {

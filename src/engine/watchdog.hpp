@@ -56,7 +56,6 @@ class Watchdog {
   void reschedule(const Holds& holds);
 
   Core& core_;
-  redis::Lane& lane_;
   Reporter& reporter_;
   const Settings settings_;
   boost::asio::io_context& context_;

@@ -53,7 +53,8 @@ struct LaneEvents {
 /// Commands wait at a gate until the login on a connection is through, so nothing runs in a wrong database or before
 /// an earlier connection of this lane has been killed by its client id: bytes still under way on it cannot take effect
 /// after anything that is sent later. What was sent on a lost connection is `unknown` and is not resent here.
-/// Threads: `submit` from any; everything else on the io_context's one thread.
+/// Threads: `submit` from any; everything else on the io_context's one thread. Whoever turns the io_context calls
+/// `flush` after each handler, so that all that one batch of work has to say leaves in one write.
 class Lane {
  public:
   using Handler = std::function<void(Result)>;
@@ -64,8 +65,12 @@ class Lane {
   Lane& operator=(const Lane&) = delete;
 
   void start();
-  /// The handler runs exactly once, on the io_context's thread, within about the request's timeout.
+  /// The handler runs exactly once, on the io_context's thread, within about the request's timeout; not from within
+  /// this call.
   void submit(Request request, Handler handler);
+  /// The same on the io_context's thread; the handler may run at once.
+  void send(Request request, Handler handler);
+  void flush();
   /// Ends everything under way with Errc::closed and closes the connection.
   void close();
 

@@ -1,12 +1,10 @@
-#include "redis/boost_settings.hpp"
+#include "redis/encode.hpp"
 #include "redis/lane_impl.hpp"
 
 namespace holdfast::redis {
 
 using base::Clock;
 using base::TimePoint;
-using Node = boost::redis::resp3::node_view;
-using Event = boost::redis::any_adapter::parse_event;
 
 namespace {
 
@@ -28,8 +26,7 @@ void Lane::Impl::accept(const OpPtr& op) {
     op->handler(failure(Delivery::not_sent, Errc::closed, {}, true));
     return;
   }
-  op->deadline = deadlines.emplace(Clock::now() + op->request.timeout, op);
-  arm_op_timer();
+  limit(*op);
   if (state == State::ready) {
     send(op);
     return;
@@ -48,11 +45,11 @@ void Lane::Impl::leave_gate(Op& op) {
 }
 
 void Lane::Impl::send(const OpPtr& op) {
-  op->bytes = boost::redis::request(request_config());
   op->builder = {};
   op->subscribing = false;
+  std::string& out = session->out();
   const std::vector<std::string>& wanted = op->request.subscribe;
-  if (!channels.all_subscribed(wanted)) {
+  if (!wanted.empty() && !channels.all_subscribed(wanted)) {
     for (const std::string& channel : wanted) {
       const std::string refused = channels.denied(channel, Clock::now());
       if (refused.empty()) continue;
@@ -60,70 +57,74 @@ void Lane::Impl::send(const OpPtr& op) {
       return;
     }
     op->subscribing = true;
-    std::vector<std::string_view> subscribe{"SUBSCRIBE"};
-    subscribe.insert(subscribe.end(), wanted.begin(), wanted.end());
-    append(op->bytes, subscribe);
+    encode(out, "SUBSCRIBE", wanted);
   }
   for (const base::Command& command : op->request.commands) {
-    append(op->bytes, command, op->full_text);
+    encode(out, command, op->full_text);
     events.command();
   }
   op->sent_at = Clock::now();
-  execute(op);
+  expect(op, op->request.commands.size());
 }
 
-void Lane::Impl::execute(const OpPtr& op) {
-  connection.async_exec(op->bytes, adapter(op), [self = shared_from_this(), op](ErrorCode error, std::size_t) {
-    if (!op->finished) self->on_done(op, error);
-  });
+void Lane::Impl::expect(const OpPtr& op, std::size_t replies) {
+  op->replies = replies;
+  in_flight.push_back(op);
 }
 
 /// A refused SUBSCRIBE or UNSUBSCRIBE is answered by a plain error, which would be taken for the reply of the command
 /// behind it and shift all later replies by one. So that command's reply counts only once the server has confirmed
-/// the channel (or, after UNSUBSCRIBE, if it is the PING's); if not, the parse fails and the connection is dropped
-/// before any reply can reach the wrong command.
-boost::redis::any_adapter Lane::Impl::adapter(const OpPtr& op) {
-  return boost::redis::any_adapter{[this, op](Event event, const Node& node, ErrorCode& error) {
-    if (event == Event::done) op->builder.finish();
-    if (event != Event::node) return;
-    if (op->subscribing && !channels.all_subscribed(op->request.subscribe)) {
-      for (const std::string& channel : op->request.subscribe) {
-        op->refused = "SUBSCRIBE " + channel + ": " + std::string(node.value);
-        channels.deny(channel, op->refused, Clock::now() + kDenialLasts);
-      }
-      error = boost::redis::error::invalid_data_type;
-      return;
+/// the channel (or, after UNSUBSCRIBE, if it is the PING's); if not, the connection is dropped before any reply can
+/// reach the wrong command.
+bool Lane::Impl::on_node(const Session::Node& node) {
+  if (in_flight.empty()) return false;
+  Op& op = *in_flight.front();
+  if (op.subscribing && !channels.all_subscribed(op.request.subscribe)) {
+    for (const std::string& channel : op.request.subscribe) {
+      op.refused = "SUBSCRIBE " + channel + ": " + std::string(node.value);
+      channels.deny(channel, op.refused, Clock::now() + kDenialLasts);
     }
-    if (op->must_pong && node.value != "PONG") {
-      unsubscribe_refused = true;
-      error = boost::redis::error::invalid_data_type;
-      return;
-    }
-    op->builder.add(node);
-  }};
+    return false;
+  }
+  if (op.must_pong && node.value != "PONG") {
+    unsubscribe_refused = true;
+    return false;
+  }
+  op.builder.add(node);
+  return true;
 }
 
-void Lane::Impl::on_done(const OpPtr& op, ErrorCode error) {
-  if (!error) {
-    std::vector<base::Reply>& replies = op->builder.replies;
-    const bool script = op->request.commands.size() == 1 && op->request.commands.front().script != nullptr;
-    if (script && !op->full_text && replies.size() == 1 && replies.front().is_error() &&
-        replies.front().text.starts_with("NOSCRIPT") && state == State::ready) {
-      op->full_text = true;
-      send(op);
-      return;
-    }
-    Result result;
-    result.delivery = Delivery::answered;
-    result.replies = std::move(replies);
-    result.subscribed = !op->request.subscribe.empty();
-    finish(op, std::move(result));
+void Lane::Impl::on_reply() {
+  const OpPtr op = in_flight.front();
+  op->builder.finish();
+  if (--op->replies > 0) return;
+  in_flight.pop_front();
+  if (op == login) {
+    (this->*after_login)(op->builder.replies);
+  } else if (!op->finished) {
+    on_done(op);
+  }
+}
+
+void Lane::Impl::on_done(const OpPtr& op) {
+  std::vector<base::Reply>& replies = op->builder.replies;
+  const bool script = op->request.commands.size() == 1 && op->request.commands.front().script != nullptr;
+  if (script && !op->full_text && replies.front().is_error() && replies.front().text.starts_with("NOSCRIPT") &&
+      state == State::ready) {
+    op->full_text = true;
+    send(op);
     return;
   }
-  if (error == boost::redis::error::not_connected) {
-    finish(op, failure(Delivery::not_sent, Errc::unreachable, down_cause));
-    return;
-  }
+  Result result;
+  result.delivery = Delivery::answered;
+  result.replies = std::move(replies);
+  result.subscribed = !op->request.subscribe.empty();
+  finish(op, std::move(result));
+}
+
+/// The connection is gone, and no reply will come.
+void Lane::Impl::on_cut(const OpPtr& op) {
+  if (op->finished || op == login) return;
   if (!op->refused.empty()) {
     finish(op, refused_channel(Delivery::unknown, op->refused));
     return;
@@ -131,9 +132,15 @@ void Lane::Impl::on_done(const OpPtr& op, ErrorCode error) {
   finish(op, failure(Delivery::unknown, Errc::unknown_outcome, "the connection was lost before the reply came"));
 }
 
+void Lane::Impl::limit(Op& op) {
+  op.deadline = Clock::now() + op.request.timeout;
+  deadlines.insert(op);
+  arm_op_timer();
+}
+
 void Lane::Impl::finish(const OpPtr& op, Result result) {
   leave_gate(*op);
-  deadlines.erase(op->deadline);
+  deadlines.erase(deadlines.iterator_to(*op));
   op->finished = true;
   result.sent_at = op->sent_at;
   const Handler handler = std::move(op->handler);  // and with it what it holds, however long the bytes stay
@@ -144,7 +151,7 @@ void Lane::Impl::finish(const OpPtr& op, Result result) {
 /// cheaper than moving it with every command.
 void Lane::Impl::arm_op_timer() {
   if (deadlines.empty()) return;
-  const TimePoint next = deadlines.begin()->first;
+  const TimePoint next = deadlines.begin()->deadline;
   if (op_timer_armed && op_timer.expiry() <= next) return;
   op_timer_armed = true;
   op_timer.expires_at(next);
@@ -158,7 +165,9 @@ void Lane::Impl::arm_op_timer() {
 void Lane::Impl::on_op_timer() {
   const TimePoint now = Clock::now();
   std::vector<OpPtr> late;
-  for (auto it = deadlines.begin(); it != deadlines.end() && it->first <= now; ++it) late.push_back(it->second);
+  for (auto it = deadlines.begin(); it != deadlines.end() && it->deadline <= now; ++it) {
+    late.push_back(it->shared_from_this());
+  }
   for (const OpPtr& op : late) {
     // What was sent stays with the connection, whose replies must go on finding their commands; only nobody waits.
     finish(op, op->at_gate ? failure(Delivery::not_sent, down_error, down_cause)

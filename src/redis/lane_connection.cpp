@@ -1,7 +1,6 @@
-#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/ssl/error.hpp>
 
-#include "redis/boost_settings.hpp"
+#include "redis/encode.hpp"
 #include "redis/lane_impl.hpp"
 
 namespace holdfast::redis {
@@ -14,27 +13,35 @@ void Lane::Impl::connect() {
   if (state == State::closed) return;
   state = State::connecting;
   tls_refusal->clear();
-  login_step(login_commands(config), &Impl::on_hello);
+  session = std::make_shared<Session>(context, config, tls, *this);
   connect_timer.expires_after(config.connect_timeout);
   connect_timer.async_wait([self = shared_from_this()](ErrorCode error) {
-    if (error || self->state != State::connecting) return;
-    self->fail_connection(Errc::unreachable,
-                          "no answer to the login within " + milliseconds(self->config.connect_timeout) + " ms");
+    if (!error && self->state == State::connecting) self->on_connect_timeout();
   });
-  connection.async_run(run_config, [self = shared_from_this()](ErrorCode error) { self->on_disconnected(error); });
+  session->open();
 }
 
+void Lane::Impl::on_connect_timeout() {
+  const std::string within = " within " + milliseconds(config.connect_timeout) + " ms";
+  switch (session->phase()) {
+    case Session::Phase::resolving:
+      return fail_connection(Errc::unreachable, "no address was found for the host" + within);
+    case Session::Phase::connecting:
+      return fail_connection(Errc::unreachable, "no connection" + within);
+    case Session::Phase::shaking_hands:
+      return fail_connection(Errc::tls, "no answer to the TLS handshake" + within);
+    case Session::Phase::open:
+      return fail_connection(Errc::unreachable, "no answer to the login" + within);
+  }
+}
+
+void Lane::Impl::on_open() { login_step(login_commands(config), &Impl::on_hello); }
+
 void Lane::Impl::login_step(const std::vector<base::Command>& commands, void (Impl::*then)(const Replies&)) {
-  login = std::make_shared<Op>();
-  boost::redis::request::config settings = request_config();
-  settings.cancel_if_not_connected = false;  // the first step is written as soon as there is a connection
-  login->bytes = boost::redis::request(settings);
-  for (const base::Command& command : commands) append(login->bytes, command, false);
-  connection.async_exec(login->bytes, adapter(login),
-                        asio::bind_cancellation_slot(login->cancel.slot(), [self = shared_from_this(), op = login,
-                                                                            then](ErrorCode error, std::size_t) {
-                          if (!error && op == self->login) (self.get()->*then)(op->builder.replies);
-                        }));
+  login = std::make_shared<Op>(Request{}, Handler{});
+  after_login = then;
+  for (const base::Command& command : commands) encode(session->out(), command, false);
+  expect(login, commands.size());
 }
 
 void Lane::Impl::on_hello(const Replies& replies) {
@@ -70,6 +77,7 @@ void Lane::Impl::open_gate(const Replies&) {
   state = State::ready;
   ever_connected = true;
   backoff.reset();
+  arm_health_check();
   events.connected();
   while (!gate.empty()) {
     const OpPtr op = gate.front();
@@ -83,29 +91,24 @@ void Lane::Impl::fail_connection(std::error_code error, std::string cause) {
   failing = true;
   down_error = error;
   down_cause = std::move(cause);
-  connection.cancel(boost::redis::operation::run);
+  session->end(asio::error::operation_aborted);
 }
 
-void Lane::Impl::on_disconnected(ErrorCode error) {
+void Lane::Impl::on_end(ErrorCode error) {
   connect_timer.cancel();
-  if (login) {
-    login->cancel.emit(asio::cancellation_type::terminal);
-    login.reset();
-  }
+  health_timer.cancel();
   if (!failing) {
-    const bool tls =
-        error.category() == asio::error::get_ssl_category() || error == boost::redis::error::ssl_handshake_timeout;
-    down_error = tls ? Errc::tls : Errc::unreachable;
+    down_error = error.category() == asio::error::get_ssl_category() ? Errc::tls : Errc::unreachable;
     down_cause = error.message();
-    if (error == boost::redis::error::ssl_handshake_timeout) {
-      down_cause = "no answer to the TLS handshake within " + milliseconds(run_config.ssl_handshake_timeout) + " ms";
-    }
     if (!tls_refusal->empty()) down_cause += ": " + *tls_refusal;
   }
   failing = false;
   channels.on_disconnected();
+  if (state != State::closed) state = State::down;  // what the cut ones ask for next waits for the next connection
+  const std::deque<OpPtr> cut = std::exchange(in_flight, {});
+  for (const OpPtr& op : cut) on_cut(op);
+  login.reset();
   if (state == State::closed) return;
-  state = State::down;
   events.disconnected(down_cause);
 
   // A refusal, or a server that was never there, will not go away while the callers wait.
@@ -125,9 +128,27 @@ void Lane::Impl::connect_at(TimePoint time) {
   });
 }
 
-void Lane::Impl::receive() {
-  connection.async_receive2([self = shared_from_this()](ErrorCode error) {
-    if (!error) self->receive();
+/// A server that is gone without a word is noticed by a PING that it does not answer. Replies and messages are a sign
+/// of life as well.
+void Lane::Impl::arm_health_check() {
+  const base::Duration interval =
+      std::clamp<base::Duration>(config.lease / 10, std::chrono::seconds(1), std::chrono::seconds(10));
+  health_timer.expires_after(interval);
+  health_timer.async_wait([self = shared_from_this(), interval](ErrorCode error) {
+    if (error || self->state != State::ready) return;
+    if (self->session->heard()) {
+      self->pinged = false;
+    } else if (self->pinged) {
+      return self->fail_connection(Errc::unreachable,
+                                   "nothing was heard of the server for " + milliseconds(interval * 2) + " ms");
+    } else {
+      self->pinged = true;
+      const auto ping = std::make_shared<Op>(Request{}, Handler{});
+      ping->finished = true;  // nobody waits for it
+      encode(self->session->out(), {{"PING"}}, false);
+      self->expect(ping, 1);
+    }
+    self->arm_health_check();
   });
 }
 
@@ -163,20 +184,13 @@ void Lane::Impl::give_back_idle() {
   const TimePoint now = Clock::now();
   const std::vector<std::string> idle = channels.take_idle(now - config.subscription_linger, now);
   if (idle.empty()) return;
-  // The PING's reply proves that the UNSUBSCRIBE was taken: see `adapter`.
-  Request request{{{{"PING"}}}, config.command_timeout, {}};
-  const auto op = std::make_shared<Op>();
-  op->request = std::move(request);
-  op->handler = [](const Result&) {};
+  // The PING's reply proves that the UNSUBSCRIBE was taken: see `on_node`.
+  const auto op = std::make_shared<Op>(Request{{{{"PING"}}}, config.command_timeout, {}}, [](const Result&) {});
   op->must_pong = true;
-  op->deadline = deadlines.emplace(Clock::now() + op->request.timeout, op);
-  op->bytes = boost::redis::request(request_config());
-  std::vector<std::string_view> args{"UNSUBSCRIBE"};
-  args.insert(args.end(), idle.begin(), idle.end());
-  append(op->bytes, args);
-  append(op->bytes, op->request.commands.front(), false);
-  execute(op);
-  arm_op_timer();
+  limit(*op);
+  encode(session->out(), "UNSUBSCRIBE", idle);
+  encode(session->out(), op->request.commands.front(), false);
+  expect(op, 1);
 }
 
 void Lane::Impl::close() {
@@ -185,8 +199,8 @@ void Lane::Impl::close() {
   down_error = Errc::closed;
   down_cause.clear();
   fail_gate(true);
-  for (Timer* timer : {&op_timer, &connect_timer, &idle_timer}) timer->cancel();
-  connection.cancel(boost::redis::operation::all);
+  for (Timer* timer : {&op_timer, &connect_timer, &idle_timer, &health_timer}) timer->cancel();
+  if (session) session->end(asio::error::operation_aborted);
 }
 
 }  // namespace holdfast::redis

@@ -1,15 +1,15 @@
 // The inside of a lane. Connection and login are in lane_connection.cpp, commands and time limits in lane_commands.cpp.
 #pragma once
 
+#include <deque>
 #include <list>
-#include <map>
 #include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 #include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/redis/connection.hpp>
+#include <boost/intrusive/set.hpp>
 
 #include <holdfast/error.hpp>
 
@@ -17,15 +17,15 @@
 #include "redis/lane.hpp"
 #include "redis/login.hpp"
 #include "redis/op.hpp"
-#include "redis/push_sink.hpp"
+#include "redis/session.hpp"
 #include "redis/tls.hpp"
 
 namespace holdfast::redis {
 
 /// Everything runs on the io_context's thread. down -> connecting -> ready -> down ..., and closed from any of them.
-struct Lane::Impl : std::enable_shared_from_this<Impl> {
+struct Lane::Impl final : Session::Owner, std::enable_shared_from_this<Impl> {
   enum class State { down, connecting, ready, closed };
-  using ErrorCode = boost::system::error_code;
+  using ErrorCode = Session::ErrorCode;
   using Timer = boost::asio::basic_waitable_timer<base::Clock>;
   using OpPtr = std::shared_ptr<Op>;
   using Replies = std::vector<base::Reply>;
@@ -41,21 +41,26 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
   void on_earlier_client(const Replies& replies);
   void open_gate(const Replies& replies);
   void fail_connection(std::error_code error, std::string cause);
-  void on_disconnected(ErrorCode error);
-  void receive();
-  void on_push(const base::Reply& message);
+  void on_connect_timeout();
+  void on_open() override;
+  void on_end(ErrorCode error) override;
+  void arm_health_check();
+  void on_push(const base::Reply& message) override;
   void arm_idle_sweep();
   void give_back_idle();
   void close();
 
   // --- commands: lane_commands.cpp ---
   void accept(const OpPtr& op);
+  void limit(Op& op);
   void leave_gate(Op& op);
   void fail_gate(bool pointless);
   void send(const OpPtr& op);
-  void execute(const OpPtr& op);
-  boost::redis::any_adapter adapter(const OpPtr& op);
-  void on_done(const OpPtr& op, ErrorCode error);
+  void expect(const OpPtr& op, std::size_t replies);
+  bool on_node(const Session::Node& node) override;
+  void on_reply() override;
+  void on_done(const OpPtr& op);
+  void on_cut(const OpPtr& op);
   void finish(const OpPtr& op, Result result);
   void arm_op_timer();
   void on_op_timer();
@@ -64,12 +69,13 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
   const Config config;
   Channels& channels;
   const LaneEvents events;
-  const boost::redis::config run_config;
   const TlsRefusal tls_refusal = std::make_shared<std::string>();
-  const boost::asio::io_context::executor_type executor;
+  boost::asio::ssl::context tls;
+  boost::asio::io_context& context;
 
-  boost::redis::connection connection;
-  Timer op_timer, connect_timer, idle_timer;
+  std::shared_ptr<Session> session;  // the latest
+  std::deque<OpPtr> in_flight;       // sent on it, in order; their replies come in this order
+  Timer op_timer, connect_timer, idle_timer, health_timer;
   Backoff backoff;
   std::minstd_rand random;
 
@@ -82,17 +88,18 @@ struct Lane::Impl : std::enable_shared_from_this<Impl> {
   std::error_code down_error = Errc::unreachable;
   std::string down_cause = "not connected yet";
 
-  OpPtr login;                     // the step of the login under way
+  OpPtr login;  // the step of the login under way
+  void (Impl::*after_login)(const Replies&) = nullptr;
   std::int64_t client = 0;         // the latest connection's client id, also after its end
   base::TimePoint client_since{};  // when it was logged in
   std::int64_t next_client = 0;    // the id of the connection that is being logged in
   bool idle_armed = false;
   bool unsubscribe_refused = false;
 
-  std::list<OpPtr> gate;                            // waiting for a login
-  std::multimap<base::TimePoint, OpPtr> deadlines;  // all that are not finished, by their time limits
+  std::list<OpPtr> gate;                     // waiting for a login
+  boost::intrusive::multiset<Op> deadlines;  // all that are not finished, by their time limits
   bool op_timer_armed = false;
-  PushSink push_sink{[this](const base::Reply& message) { on_push(message); }};
+  bool pinged = false;  // since something was heard
 };
 
 }  // namespace holdfast::redis

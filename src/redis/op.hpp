@@ -2,35 +2,36 @@
 #pragma once
 
 #include <list>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 
-#include <boost/asio/cancellation_signal.hpp>
-#include <boost/redis/request.hpp>
+#include <boost/intrusive/set_hook.hpp>
 
 #include "redis/lane.hpp"
 #include "redis/reply_builder.hpp"
 
 namespace holdfast::redis {
 
-/// Belongs to the lane's thread. Shared by the lane and, as long as a reply may come, by the connection.
-struct Op {
+/// Belongs to the lane's thread. Stays among those in flight as long as a reply may come, finished or not.
+struct Op : boost::intrusive::set_base_hook<>, std::enable_shared_from_this<Op> {
+  Op(Request what, Lane::Handler whom) : request(std::move(what)), handler(std::move(whom)) {}
+
   Request request;
   Lane::Handler handler;
-  boost::redis::request bytes;
   ReplyBuilder builder;
+  std::size_t replies = 0;  // that are still to come
   base::TimePoint sent_at{};
-  std::multimap<base::TimePoint, std::shared_ptr<Op>>::iterator deadline;
+  base::TimePoint deadline{};
   std::list<std::shared_ptr<Op>>::iterator waiting;  // valid while at the gate
   bool at_gate = false;
-  bool finished = false;                    // the handler has run
-  bool full_text = false;                   // the server does not know the script's hash
-  bool subscribing = false;                 // SUBSCRIBE goes first
-  bool must_pong = false;                   // UNSUBSCRIBE goes before a PING
-  std::string refused;                      // why the subscription was not confirmed
-  boost::asio::cancellation_signal cancel;  // of a login whose connection failed
+  bool finished = false;     // the handler has run
+  bool full_text = false;    // the server does not know the script's hash
+  bool subscribing = false;  // SUBSCRIBE goes first
+  bool must_pong = false;    // UNSUBSCRIBE goes before a PING
+  std::string refused;       // why the subscription was not confirmed
+
+  friend bool operator<(const Op& a, const Op& b) { return a.deadline < b.deadline; }
 };
 
 inline Result failure(Delivery delivery, std::error_code error, std::string cause, bool pointless = false) {

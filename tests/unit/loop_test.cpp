@@ -1,14 +1,17 @@
 // Who turns a client's loop: its own thread, or a caller that waits alone.
 #include "engine/loop.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <memory>
 #include <thread>
 #include <vector>
 
 #include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/post.hpp>
 #include <gtest/gtest.h>
 
 namespace holdfast::engine {
@@ -18,35 +21,44 @@ using namespace std::chrono_literals;
 using base::Clock;
 using base::TimePoint;
 
-struct Slot {
+void nothing() {}
+
+struct Slot : Loop::Task {
+  void run() override { work(); }
+  std::function<void()> work;
   Loop::Answer answer;
   std::thread::id ran_on;
 };
 
+void call(Loop& loop, const std::shared_ptr<Slot>& slot, std::function<void()> work,
+          TimePoint until = TimePoint::max()) {
+  slot->work = std::move(work);
+  loop.call(slot, slot->answer, until);
+  slot->work = nullptr;  // and with it what refers to the slot
+}
+
 /// A call that is answered at once. Returns the thread that turned the loop for it.
 std::thread::id quick_call(Loop& loop) {
   const auto slot = std::make_shared<Slot>();
-  loop.call(
-      [&loop, slot] {
-        boost::asio::post(loop.context(), [&loop, slot] {
-          slot->ran_on = std::this_thread::get_id();
-          loop.set(slot->answer);
-        });
-      },
-      slot->answer, TimePoint::max());
+  call(loop, slot, [&loop, slot = slot.get()] {
+    boost::asio::post(loop.context(), [&loop, slot] {
+      slot->ran_on = std::this_thread::get_id();
+      loop.set(slot->answer);
+    });
+  });
   EXPECT_TRUE(slot->answer.is_there());
   return slot->ran_on;
 }
 
 TEST(LoopTest, IsTurnedByACallerThatComesAgainAndAgain) {
-  Loop loop;
+  Loop loop(nothing);
   int own = 0;
   for (int i = 0; i < 1000; ++i) own += quick_call(loop) == std::this_thread::get_id() ? 1 : 0;
   EXPECT_GT(own, 0);
 }
 
 TEST(LoopTest, AnswersCallersThatComeTogether) {
-  Loop loop;
+  Loop loop(nothing);
   std::atomic<int> answered{0};
   {
     std::vector<std::jthread> callers;
@@ -63,7 +75,7 @@ TEST(LoopTest, AnswersCallersThatComeTogether) {
 }
 
 TEST(LoopTest, RunsOneThingAtATimeWhoeverTurnsIt) {
-  Loop loop;
+  Loop loop(nothing);
   int unguarded = 0;
   {
     std::vector<std::jthread> callers;
@@ -71,12 +83,10 @@ TEST(LoopTest, RunsOneThingAtATimeWhoeverTurnsIt) {
       callers.emplace_back([&] {
         for (int k = 0; k < 1000; ++k) {
           const auto slot = std::make_shared<Slot>();
-          loop.call(
-              [&loop, &unguarded, slot] {
-                ++unguarded;
-                loop.set(slot->answer);
-              },
-              slot->answer, TimePoint::max());
+          call(loop, slot, [&loop, &unguarded, slot = slot.get()] {
+            ++unguarded;
+            loop.set(slot->answer);
+          });
         }
       });
     }
@@ -85,7 +95,7 @@ TEST(LoopTest, RunsOneThingAtATimeWhoeverTurnsIt) {
 }
 
 TEST(LoopTest, WakesACallerWhoseAnswerComesFromElsewhere) {
-  Loop loop;
+  Loop loop(nothing);
   for (int i = 0; i < 200; ++i) {
     const auto slot = std::make_shared<Slot>();
     const auto begun = std::make_shared<std::promise<void>>();
@@ -93,18 +103,18 @@ TEST(LoopTest, WakesACallerWhoseAnswerComesFromElsewhere) {
       begun->get_future().wait();
       loop.set(slot->answer);
     });
-    loop.call([begun] { begun->set_value(); }, slot->answer, TimePoint::max());
+    call(loop, slot, [begun] { begun->set_value(); });
     EXPECT_TRUE(slot->answer.is_there());
   }
 }
 
 TEST(LoopTest, LeavesACallerWhoseTimeIsOver) {
-  Loop loop;
+  Loop loop(nothing);
   quick_call(loop);
   for (int i = 0; i < 3; ++i) {
     const auto slot = std::make_shared<Slot>();
     const TimePoint until = Clock::now() + 30ms;
-    loop.call([] {}, slot->answer, until);
+    call(loop, slot, nothing, until);
     EXPECT_FALSE(slot->answer.is_there());
     EXPECT_GE(Clock::now(), until);
   }
@@ -112,7 +122,7 @@ TEST(LoopTest, LeavesACallerWhoseTimeIsOver) {
 }
 
 TEST(LoopTest, IsNotForgottenWhenCallersStopComing) {
-  Loop loop;
+  Loop loop(nothing);
   for (int round = 0; round < 50; ++round) {
     for (int i = 0; i < 5; ++i) quick_call(loop);
     // Nobody calls any more: what is posted, and timers, must run all the same.
@@ -129,30 +139,59 @@ TEST(LoopTest, IsNotForgottenWhenCallersStopComing) {
 }
 
 TEST(LoopTest, GoesOnForOthersWhenTheCallerThatTurnedItLeaves) {
-  Loop loop;
+  Loop loop(nothing);
   for (int i = 0; i < 100; ++i) {
     for (int k = 0; k < 3; ++k) quick_call(loop);  // the loop's own thread has stepped aside
     const auto late = std::make_shared<Slot>();
-    std::jthread other([&] { loop.call([] {}, late->answer, TimePoint::max()); });
+    std::jthread other([&] { call(loop, late, nothing); });
     quick_call(loop);
     std::jthread setter([&] { boost::asio::post(loop.context(), [&loop, late] { loop.set(late->answer); }); });
   }
 }
 
 TEST(LoopTest, LetsCallersGoWhenItIsOver) {
-  auto loop = std::make_unique<Loop>();
+  auto loop = std::make_unique<Loop>(nothing);
   const auto slot = std::make_shared<Slot>();
   std::promise<void> under_way;
-  std::jthread caller([&] { loop->call([&] { under_way.set_value(); }, slot->answer, TimePoint::max()); });
+  std::jthread caller([&] { call(*loop, slot, [&] { under_way.set_value(); }); });
   under_way.get_future().wait();
   loop->finish(10ms);
   caller.join();
   EXPECT_FALSE(slot->answer.is_there());
 }
 
+TEST(LoopTest, SettlesAfterEveryPieceOfWork) {
+  std::atomic<int> settled{0};
+  Loop loop([&settled] { ++settled; });
+  for (int i = 0; i < 100; ++i) {
+    const int before = settled;
+    quick_call(loop);
+    const TimePoint limit = Clock::now() + 30s;
+    while (settled == before && Clock::now() < limit) std::this_thread::yield();
+    EXPECT_GT(settled, before);
+  }
+}
+
+TEST(LoopTest, RunsWhatIsPostedInOrder) {
+  Loop loop(nothing);
+  std::vector<int> order;
+  std::promise<void> last;
+  for (int i = 0; i < 100; ++i) {
+    const auto task = std::make_shared<Slot>();
+    task->work = [&order, &last, i] {
+      order.push_back(i);
+      if (i == 99) last.set_value();
+    };
+    loop.post(task);
+  }
+  ASSERT_EQ(last.get_future().wait_for(30s), std::future_status::ready);
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+  EXPECT_EQ(order.size(), 100U);
+}
+
 TEST(LoopTest, KnowsWhoIsInside) {
-  Loop loop;
-  Loop another;
+  Loop loop(nothing);
+  Loop another(nothing);
   EXPECT_FALSE(loop.inside());
   std::promise<bool> inside, inside_another;
   boost::asio::post(loop.context(), [&] {
