@@ -63,6 +63,13 @@ struct HOLDFAST_EXPORT Config {
   std::chrono::milliseconds poll_min{
       10};  ///< A SimpleLock's waiter asks after about this, then after twice as long, ...
   std::chrono::milliseconds poll_max{200};  ///< ... up to this; each 50-100 % of it, jittered.
+  /// How long the callers of one client may pass a `Lock` on among themselves, without asking the server, before other
+  /// clients get their chance. Passing needs somebody who waits in this client. 0 ms: every release goes to the server.
+  std::chrono::milliseconds handoff{2};
+  /// The end of a guard (`unlock()`, a Hold's destructor) does not wait for the server's answer: the release leaves
+  /// with the client's next command, within about 2 ms at most, and its outcome goes to `Observer::on_released` only.
+  /// Saves a round trip; the lock is held that little longer. `release()` still waits and tells.
+  bool pipelined_release = false;
   /// RedLock and MultiLock over several servers: how long to wait for one server's answer. Empty: a twentieth of the
   /// lease, 50 to 500 ms. Never more than a fifth of the lease.
   std::optional<std::chrono::milliseconds> node_timeout{};
@@ -75,10 +82,10 @@ struct HOLDFAST_EXPORT Config {
   ///   redis://[user[:password]@]host[:port][/database]      rediss://… the same over TLS
   ///   unix://[user[:password]@]/path/to/socket              local:  (never chosen unless asked for)
   /// Each may end in `?parameter=value&…`: `db`, `user`, `client_name`, `name_prefix`, the durations `connect_timeout`,
-  /// `command_timeout`, `release_timeout`, `patience`, `lease`, `safety_poll` (`500ms`, `10s`, `2m`), and with
-  /// rediss:// `ca_file`, `cert_file`, `key_file`, `verify` (`full` or `none`). Percent-escapes are decoded; an `@`
-  /// that does not end the login is written `%40`. Throws Error(invalid_argument) that says what is wrong and where,
-  /// without repeating a password.
+  /// `command_timeout`, `release_timeout`, `patience`, `lease`, `safety_poll`, `handoff` (`500ms`, `10s`, `2m`), and
+  /// with rediss:// `ca_file`, `cert_file`, `key_file`, `verify` (`full` or `none`). Percent-escapes are decoded; an
+  /// `@` that does not end the login is written `%40`. Throws Error(invalid_argument) that says what is wrong and
+  /// where, without repeating a password.
   static Config from_url(std::string_view url);
 
   /// Throws Error(invalid_argument) if a value is out of range (zero timeouts, lease out of 10 ms .. 10 years, ...).

@@ -8,6 +8,7 @@
 #include <holdfast/lock.hpp>
 
 #include "engine/held_lock.hpp"
+#include "engine/reporter.hpp"
 #include "engine/target.hpp"
 
 namespace holdfast::engine {
@@ -22,6 +23,8 @@ struct Acquired {
 
 /// Without a limit on waiting in the options: `once` decides between asking once and waiting without limit.
 enum class NoLimit { ask_once, wait_on };
+
+void report_granted(Reporter& reporter, const HeldLock& held, Duration waited, bool contended);
 
 /// Throws Error(invalid_argument) for options out of range; every other failure is in the result.
 Acquired acquire(const std::shared_ptr<Core>& core, const std::shared_ptr<Target>& target,

@@ -30,6 +30,9 @@ AcquireAction AcquireFsm::go_on(TimePoint now, TargetView view) {
     if (now >= limit()) return finish(Errc::timed_out);
     return wait_until(limit(), Bound::local_hold);
   }
+  if (!terms_.once && now < view.not_before && now < limit()) {
+    return wait_until(std::min({limit(), view.not_before, now + terms_.safety_poll}), Bound::others_first);
+  }
   // The first attempt goes without a subscription: a free lock must cost one command.
   return attempt(now, contended_ && !terms_.once && !view.subscribed && !unheard_);
 }

@@ -29,6 +29,7 @@ struct AcquireTerms {
 struct TargetView {
   bool held_here = false;   ///< A hold of this client stands: the server need not be asked.
   bool subscribed = false;  ///< The wake channel is subscribed.
+  TimePoint not_before{};   ///< Until then others come first; `max()`: until somebody wakes the waiter.
 };
 
 struct AcquireAction {
@@ -62,12 +63,14 @@ class AcquireFsm {
   AcquireAction on_time(TimePoint now, TargetView view);
   AcquireAction on_stop(std::error_code why) const;
 
+  /// An attempt's outcome is unknown: it must be repeated by the same owner, or undone.
+  bool unresolved() const { return unresolved_; }
   bool contended() const { return contended_; }
   /// True while an attempt goes out, or the last one went out, only because no message came for a while.
   bool safety_polling() const { return safety_polling_; }
 
  private:
-  enum class Bound { limit, lease_end, safety_poll, poll, local_hold, pause };
+  enum class Bound { limit, lease_end, safety_poll, poll, local_hold, others_first, pause };
 
   AcquireAction attempt(TimePoint now, bool subscribe);
   AcquireAction go_on(TimePoint now, TargetView view);

@@ -116,9 +116,22 @@ void AcquireOp::sleep_until(TimePoint until) {
   });
 }
 
+/// What a caller of this client has just released and kept for us is taken without asking.
+bool AcquireOp::take_kept() {
+  Target::Taken taken = target_->take_kept({core_, fsm_.unresolved() ? LeaseTerms{} : lease_, options_.on_lost, true});
+  if (taken.unfit) target_->give_back(*core_, std::move(*taken.unfit));  // and our attempt goes behind that
+  if (!taken.held) return false;
+  held_ = std::move(taken.held);
+  Attempt granted;
+  granted.kind = Attempt::Kind::granted;
+  act(fsm_.on_attempt(Clock::now(), granted));
+  return true;
+}
+
 void AcquireOp::attempt(const AcquireAction& action) {
+  if (take_kept()) return;
   Target::Order order{owner_, lease_.length, action.timeout, action.subscribe || target_->subscribed()};
-  if (order.subscribe && !use_) use_ = target_->begin_use();
+  if (order.subscribe && !use_) use_ = target_->listen();
   if (fsm_.safety_polling()) Reporter::add(core_->reporter().count.safety_polls);
   if (timer_) timer_->cancel();
   state_ = State::asking;
@@ -147,10 +160,12 @@ void AcquireOp::on_attempt(Attempt reply) {
   }
   // A grant is armed right here, so there is no moment in which a hold stands that the watchdog does not know.
   if (granted) {
-    held_ = std::make_shared<HeldLock>(core_, target_, reply.owner, reply.sent_at, lease_, options_.on_lost);
-    target_->set_holder(held_);
+    held_ =
+        std::make_shared<HeldLock>(core_, target_, reply.owner, reply.sent_at, lease_, options_.on_lost, reply.sent_at);
+    target_->set_holder(held_, reply.sent_at);
     core_->watchdog().arm(held_);
   }
+  if (reply.kind == Attempt::Kind::busy) target_->saw_other();
   if (fsm_.safety_polling()) {
     if (granted) Reporter::add(core_->reporter().count.safety_poll_wakes);
     core_->reporter().tell(&Observer::on_safety_poll, [&] { return SafetyPollEvent{target_->name(), granted}; });
@@ -167,7 +182,7 @@ void AcquireOp::finish(AcquireAction action) {
   state_ = State::finished;
   if (timer_) timer_->cancel();
   on_stop_.reset();
-  target_->leave(*this);
+  if (std::optional<Kept> unwanted = target_->leave(*this)) target_->give_back(*core_, std::move(*unwanted));
   use_.reset();
   if (action.undo) target_->undo(*core_, owner_, lease_.length);
   report(action);
@@ -177,14 +192,7 @@ void AcquireOp::finish(AcquireAction action) {
 
 void AcquireOp::report(const AcquireAction& action) const {
   Reporter& reporter = core_->reporter();
-  if (!action.error) {
-    Reporter::add(reporter.count.granted);
-    if (fsm_.contended()) Reporter::add(reporter.count.contended);
-    reporter.tell(&Observer::on_granted, [&] {
-      return GrantedEvent{target_->name(), held_->owner().text, Clock::now() - started_, fsm_.contended()};
-    });
-    return;
-  }
+  if (!action.error) return report_granted(reporter, *held_, Clock::now() - started_, fsm_.contended());
   const bool not_granted =
       action.error == Errc::busy || action.error == Errc::timed_out || action.error == Errc::cancelled;
   Reporter::add(not_granted ? reporter.count.not_granted : reporter.count.failed);

@@ -34,6 +34,7 @@ class AcquireOp : public Waiter, public Loop::Task, public std::enable_shared_fr
   void signal_arrived(unsigned signal);
   void on_signals();
   void act(AcquireAction action);
+  bool take_kept();
   void attempt(const AcquireAction& action);
   void on_attempt(Attempt reply);
   void sleep_until(TimePoint until);

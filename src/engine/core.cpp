@@ -42,6 +42,7 @@ Core::Core(Config config)
              .message = [this] { Reporter::add(reporter_.count.wakes); },
              .command = [this] { Reporter::add(reporter_.count.commands); }}),
       watchdog_(*this, {config_.renewal_batch, config_.command_timeout}) {
+  loop_.start();
   lane_.start();
 }
 
@@ -74,7 +75,7 @@ std::shared_ptr<Site> Core::site(const std::vector<std::string>& names, const Pl
     title += (title.empty() ? "" : ", ") + name;
     raw_names.push_back(config_.name_prefix + name);
   }
-  auto site = std::make_shared<Site>(std::move(title), raw_names, plan, channels_);
+  auto site = std::make_shared<Site>(std::move(title), raw_names, plan, channels_, config_.handoff);
   sites_.emplace(key, site);
   return site;
 }

@@ -125,10 +125,13 @@ class ReleaseRound {
  public:
   ReleaseRound(Quorum quorum, Target::ReleaseDone done) : quorum_(quorum), done_(std::move(done)) {}
 
-  void on_outcome(ReleaseOutcome outcome) {
+  void on_outcome(const Released& released) {
+    const ReleaseOutcome outcome = released.outcome;
     std::optional<ReleaseOutcome> known;
+    std::int64_t listeners = 0;
     {
       const std::scoped_lock guard(mutex_);
+      listeners_ = listeners = std::max(listeners_, released.listeners);
       ++known_;
       if (outcome == ReleaseOutcome::released) ++released_;
       if (outcome == ReleaseOutcome::was_lost) ++lost_;
@@ -142,7 +145,7 @@ class ReleaseRound {
       }
       decided_ = known.has_value();
     }
-    if (known) std::exchange(done_, {})(*known);
+    if (known) std::exchange(done_, {})({*known, listeners});
   }
 
  private:
@@ -151,6 +154,7 @@ class ReleaseRound {
 
   std::mutex mutex_;
   std::size_t known_ = 0, released_ = 0, lost_ = 0;  // guarded by mutex_
+  std::int64_t listeners_ = 0;                       // guarded by mutex_; where there were most
   bool decided_ = false;                             // guarded by mutex_
 };
 
@@ -231,7 +235,8 @@ std::shared_ptr<Group> Group::make(std::string name, std::vector<Member> members
 }
 
 Group::Group(std::string name, std::vector<Member> members, std::size_t needed)
-    : Target(std::move(name)),
+    : Target(std::move(name),
+             members.front().site->plan().announced ? members.front().core->config().handoff : Duration{}),
       members_(std::move(members)),
       nodes_(nodes_of(members_)),
       quorum_{members_.size(), needed} {}
@@ -267,7 +272,7 @@ void Group::release(Core&, const wire::Owner& owner, TimePoint deadline, TimePoi
   const auto round = std::make_shared<ReleaseRound>(quorum_, std::move(done));
   for (const Member& member : members_) {
     member.site->release(*member.core, owner, deadline, give_up,
-                         [round](ReleaseOutcome outcome) { round->on_outcome(outcome); });
+                         [round](const Released& released) { round->on_outcome(released); });
   }
 }
 

@@ -6,13 +6,13 @@
 namespace holdfast::engine {
 
 HeldLock::HeldLock(std::shared_ptr<Core> core, std::shared_ptr<Target> target, wire::Owner owner, TimePoint sent_at,
-                   LeaseTerms terms, LostCallback on_lost)
+                   LeaseTerms terms, LostCallback on_lost, TimePoint granted_at)
     : core_(std::move(core)),
       target_(std::move(target)),
       owner_(std::move(owner)),
       terms_(terms),
       on_lost_(std::move(on_lost)),
-      fsm_(sent_at, terms) {}
+      fsm_(sent_at, terms, granted_at) {}
 
 const std::string& HeldLock::name() const { return target_->name(); }
 
@@ -155,9 +155,35 @@ Duration HeldLock::lateness(TimePoint now) const {
   return fsm_.lateness(now);
 }
 
+std::optional<TimePoint> HeldLock::end_to_pass_on(TimePoint now) {
+  const std::scoped_lock guard(mutex_);
+  if (!terms_.renewed || fsm_.state() != HoldState::held || fsm_.valid_for(now) < Duration(terms_.length) / 2)
+    return {};
+  fsm_.begin_release();
+  outcome_ = ReleaseOutcome::released;
+  return fsm_.last_extension();
+}
+
+void HeldLock::on_passed_on() {
+  core_->watchdog().disarm(*this);
+  report_released(ReleaseOutcome::released);
+}
+
+void HeldLock::report_released(ReleaseOutcome outcome) {
+  Reporter& reporter = core_->reporter();
+  if (outcome == ReleaseOutcome::released) Reporter::add(reporter.count.released);
+  reporter.tell(&Observer::on_released, [&] {
+    TimePoint granted_at{};
+    {
+      const std::scoped_lock guard(mutex_);
+      granted_at = fsm_.granted_at();
+    }
+    return ReleasedEvent{target_->name(), owner_.text, to_string(outcome), base::Clock::now() - granted_at};
+  });
+}
+
 void HeldLock::release_async(std::function<void(ReleaseOutcome)> done) {
   TimePoint deadline{};
-  TimePoint granted_at{};
   {
     const std::scoped_lock guard(mutex_);
     if (!fsm_.begin_release()) {
@@ -165,26 +191,51 @@ void HeldLock::release_async(std::function<void(ReleaseOutcome)> done) {
       return;
     }
     deadline = fsm_.deadline();
-    granted_at = fsm_.granted_at();
   }
   core_->watchdog().disarm(*this);
   const TimePoint give_up = base::Clock::now() + terms_.length + margin(terms_.length);
+  target_->begin_release();
   target_->release(*core_, owner_, deadline, give_up,
-                   [self = shared_from_this(), granted_at, done = std::move(done)](ReleaseOutcome outcome) {
+                   [self = shared_from_this(), done = std::move(done)](const Released& released) {
                      {
                        const std::scoped_lock guard(self->mutex_);
-                       self->outcome_ = outcome;
+                       self->outcome_ = released.outcome;
                      }
-                     Reporter& reporter = self->core_->reporter();
-                     if (outcome == ReleaseOutcome::released) Reporter::add(reporter.count.released);
-                     reporter.tell(&Observer::on_released, [&] {
-                       return ReleasedEvent{self->target_->name(), self->owner_.text, to_string(outcome),
-                                            base::Clock::now() - granted_at};
-                     });
-                     if (done) done(outcome);
+                     self->target_->end_release(released);
+                     self->report_released(released.outcome);
+                     if (done) done(released.outcome);
                    });
   // The release is queued: a local waiter's attempt will reach the server behind it.
   target_->clear_holder(this);
+}
+
+void HeldLock::unlock() noexcept {
+  if (core_->config().pipelined_release) {
+    release_lazily();
+  } else {
+    release();
+  }
+}
+
+/// It leaves with the client's next command, or within a millisecond or two; at once if others wait for it.
+void HeldLock::release_lazily() noexcept {
+  if (core_->in_child()) return;
+  try {
+    struct Releasing final : Loop::Task {
+      Releasing(std::shared_ptr<HeldLock> its_hold, Pending::Token token)
+          : hold(std::move(its_hold)), pending(std::move(token)) {}
+      void run() override { hold->release_async({}); }
+      const std::shared_ptr<HeldLock> hold;
+      const Pending::Token pending;
+    };
+    Pending::Token pending = core_->pending().begin();  // close() waits for it, or its flag is seen now
+    if (core_->unusable()) return;
+    if (target_->keep(*core_, *this)) return on_passed_on();
+    const Loop::Pace pace = target_->others_listened() ? Loop::Pace::at_once : Loop::Pace::with_the_next;
+    core_->loop().post_from_caller(std::make_shared<Releasing>(shared_from_this(), std::move(pending)), pace);
+  } catch (...) {
+    // Out of memory: the lease ends the hold.
+  }
 }
 
 ReleaseOutcome HeldLock::release() noexcept {
@@ -206,6 +257,10 @@ ReleaseOutcome HeldLock::release() noexcept {
     if (core_->unusable()) {
       const std::scoped_lock guard(mutex_);
       return outcome_.value_or(ReleaseOutcome::unknown);
+    }
+    if (target_->keep(*core_, *this)) {
+      on_passed_on();
+      return ReleaseOutcome::released;
     }
     const auto releasing = std::make_shared<Releasing>(shared_from_this());
     core_->loop().call(releasing, releasing->answer, base::Clock::now() + core_->config().release_timeout);

@@ -27,7 +27,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
   using LostCallback = std::function<void(const LostEvent&)>;
 
   HeldLock(std::shared_ptr<Core> core, std::shared_ptr<Target> target, wire::Owner owner, TimePoint sent_at,
-           LeaseTerms terms, LostCallback on_lost);
+           LeaseTerms terms, LostCallback on_lost, TimePoint granted_at);
 
   const wire::Owner& owner() const { return owner_; }
   const std::string& name() const;
@@ -45,8 +45,15 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
 
   /// Gives it back and waits for the outcome, `release_timeout` at most.
   ReleaseOutcome release() noexcept;
+  /// The end of a guard: as release(), or, if the client is configured so, without waiting for the outcome.
+  void unlock() noexcept;
   /// Gives it back in the background. `done` is called once, on the loop.
   void release_async(std::function<void(ReleaseOutcome)> done);
+
+  /// Ends it if it certainly stands and is renewed, so that the lock can be passed on: when its lease was set last.
+  std::optional<TimePoint> end_to_pass_on(TimePoint now);
+  /// What is left to do after that. Counts as a release.
+  void on_passed_on();
 
   // For the watchdog, on the loop.
   HoldFsm::Todo on_time(TimePoint now, Duration early);
@@ -67,6 +74,8 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
   /// To be called without the mutex, after a change to `lost`.
   enum class StopIn { this_thread, signal_thread };
   void announce_loss(LossReason reason, StopIn where);
+  void release_lazily() noexcept;
+  void report_released(ReleaseOutcome outcome);
   void apply(HoldFsm::Change change, const std::string& cause = {});
 
   // Constant after construction.

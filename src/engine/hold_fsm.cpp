@@ -2,7 +2,9 @@
 
 namespace holdfast::engine {
 
-HoldFsm::HoldFsm(TimePoint sent_at, LeaseTerms terms) : terms_(terms), granted_at_(sent_at) { extend(sent_at); }
+HoldFsm::HoldFsm(TimePoint sent_at, LeaseTerms terms, TimePoint granted_at) : terms_(terms), granted_at_(granted_at) {
+  extend(sent_at);
+}
 
 void HoldFsm::extend(TimePoint sent_at) {
   last_extension_ = sent_at;

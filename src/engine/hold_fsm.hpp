@@ -15,7 +15,8 @@ namespace holdfast::engine {
 /// Not thread-safe; HeldLock guards it.
 class HoldFsm {
  public:
-  HoldFsm(TimePoint sent_at, LeaseTerms terms);
+  /// `sent_at`: of the command that set the lease. `granted_at`: when this hold began, later if the lock was passed on.
+  HoldFsm(TimePoint sent_at, LeaseTerms terms, TimePoint granted_at);
 
   enum class Todo {
     nothing,  // look again at due()
@@ -53,6 +54,7 @@ class HoldFsm {
   Duration lateness(TimePoint now) const { return std::max(Duration{}, now - planned_); }
   Duration valid_for(TimePoint now) const;
   TimePoint granted_at() const { return granted_at_; }
+  TimePoint last_extension() const { return last_extension_; }
   const LeaseTerms& terms() const { return terms_; }
 
  private:

@@ -21,8 +21,11 @@ struct Turning {
 
 }  // namespace
 
-Loop::Loop(std::function<void()> settle)
-    : settle_(std::move(settle)), work_(context_.get_executor()), thread_([this] { run(); }) {}
+Loop::Loop(std::function<void()> settle) : settle_(std::move(settle)), work_(context_.get_executor()) {}
+
+void Loop::start() {
+  thread_ = std::thread([this] { run(); });
+}
 
 Loop::~Loop() {
   finish({});
@@ -44,6 +47,7 @@ void Loop::run() {
     {
       const std::scoped_lock turn(turn_);
       const Turning turning(this);
+      settle_();  // what a lazy task left
       while (context_.run_one() > 0) {
         settle_();
         if (waiting_.load(std::memory_order_relaxed) == 0 && callers_come_one_by_one()) break;
@@ -64,7 +68,8 @@ void Loop::step_aside() {
     const std::scoped_lock turn(std::adopt_lock, turn_);
     guard.unlock();
     const Turning turning(this);
-    if (context_.poll() > 0) settle_();
+    context_.poll();
+    settle_();
     guard.lock();
   }
   wanted_ = false;
@@ -97,6 +102,17 @@ void Loop::post(std::shared_ptr<Task> task) {
   } while (!inbox_.compare_exchange_weak(older, newest, std::memory_order_release, std::memory_order_relaxed));
   // Whoever finds it empty sees to it that it is emptied.
   if (older == nullptr) boost::asio::post(context_, [this] { empty_inbox(); });
+}
+
+void Loop::post_from_caller(std::shared_ptr<Task> task, Pace pace) {
+  if (turn_.try_lock()) {
+    const std::scoped_lock turn(std::adopt_lock, turn_);
+    const Turning turning(this);
+    task->run();
+    if (pace == Pace::at_once) settle_();
+  } else {
+    post(std::move(task));
+  }
 }
 
 void Loop::empty_inbox() {

@@ -52,6 +52,8 @@ class Loop {
   /// `settle` is called on the loop after each piece of work: what that has left to be sent is sent now, in one write.
   explicit Loop(std::function<void()> settle);
   ~Loop();
+  /// Starts its own thread; once, before anything is called or posted.
+  void start();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
@@ -64,6 +66,10 @@ class Loop {
   void call(std::shared_ptr<Task> task, Answer& answer, base::TimePoint until);
   /// Runs a task on the loop, soon; a batch of them is settled together. From any thread.
   void post(std::shared_ptr<Task> task);
+  /// The same, in the calling thread if nobody turns the loop; `with_the_next`: settled with whatever comes next,
+  /// within some kLookIn.
+  enum class Pace { at_once, with_the_next };
+  void post_from_caller(std::shared_ptr<Task> task, Pace pace);
 
   /// From any thread, once for each call.
   void set(Answer& answer);

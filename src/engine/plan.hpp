@@ -15,7 +15,7 @@ struct Plan {
   base::Command (*acquire)(Names, const wire::Owner&, std::chrono::milliseconds lease);
   wire::AcquireReply (*decode_acquire)(const base::Reply&);
   base::Command (*release)(Names, const wire::Owner&);
-  bool (*decode_release)(const base::Reply&);
+  std::optional<std::int64_t> (*decode_release)(const base::Reply&);
   base::Command (*renew)(const std::vector<wire::Renewal>&);
 
   // What is asked about one lock.

@@ -15,7 +15,10 @@ ReleaseReply judge(const Plan& plan, const redis::Result& result) {
     return {result.error == Errc::closed ? Kind::closed : Kind::not_sent, result.cause};
   }
   const base::Reply& reply = result.replies.front();
-  if (!reply.is_error()) return {plan.decode_release(reply) ? Kind::deleted : Kind::absent};
+  if (!reply.is_error()) {
+    const std::optional<std::int64_t> told = plan.decode_release(reply);
+    return {told ? Kind::deleted : Kind::absent, {}, told.value_or(0)};
+  }
   if (redis::classify(reply.text) == Errc::wrong_type) return {Kind::wrong, reply.text};
   const bool passing = redis::is_transient(reply.text) || redis::classify(reply.text) == Errc::read_only;
   return {passing ? Kind::passing : Kind::error, reply.text};
@@ -48,7 +51,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
         });
         return;
       case ReleaseAction::Kind::finish:
-        done_(action.outcome);
+        done_({action.outcome, site_->others(action.told)});
         return;
     }
   }

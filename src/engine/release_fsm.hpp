@@ -1,6 +1,7 @@
 // A release until its outcome is known, as a pure state machine: replies and times in, actions out.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <holdfast/hold.hpp>
@@ -23,6 +24,7 @@ struct ReleaseReply {
   };
   Kind kind = Kind::not_sent;
   std::string cause{};
+  std::int64_t told = 0;  // deleted: the clients that heard of it
 };
 
 struct ReleaseAction {
@@ -35,6 +37,7 @@ struct ReleaseAction {
   TimePoint until{};
   ReleaseOutcome outcome = ReleaseOutcome::unknown;
   std::string cause{};
+  std::int64_t told = 0;  // finish: the clients that heard of it
 };
 
 /// Resends until answered: every send is idempotent, since the owner is used for one acquisition only.

@@ -51,8 +51,8 @@ struct ChannelUse {
 }  // namespace
 
 Site::Site(std::string name, const std::vector<std::string>& raw_names, const Plan& plan,
-           std::shared_ptr<redis::Channels> channels)
-    : Target(std::move(name)),
+           std::shared_ptr<redis::Channels> channels, Duration handoff)
+    : Target(std::move(name), plan.announced ? handoff : Duration{}),
       plan_(plan),
       names_(all_names(plan, raw_names)),
       wake_channels_(all_channels(names_)),
@@ -62,8 +62,18 @@ std::string Site::where(const Core& core) const { return core.node(); }
 
 Target::Use Site::begin_use() {
   return begin_use([weak = weak_from_this()] {
-    if (const std::shared_ptr<Target> site = weak.lock()) site->wake();
+    if (const std::shared_ptr<Target> site = weak.lock()) site->heard();
   });
+}
+
+std::int64_t Site::others(std::int64_t told) const {
+  std::int64_t subscribed = 0;
+  std::int64_t waiters = 0;
+  for (const std::string& channel : wake_channels_) {
+    if (channels_->subscribed(channel)) ++subscribed;
+    waiters = std::max<std::int64_t>(waiters, static_cast<std::int64_t>(channels_->users(channel)));
+  }
+  return std::max<std::int64_t>(told - subscribed, 0) + waiters;
 }
 
 Target::Use Site::begin_use(const redis::Channels::Listener& listener) {

@@ -15,10 +15,13 @@ class Site final : public Target {
  public:
   /// `raw_names` are the names on the wire, each once, in canonical order.
   Site(std::string name, const std::vector<std::string>& raw_names, const Plan& plan,
-       std::shared_ptr<redis::Channels> channels);
+       std::shared_ptr<redis::Channels> channels, Duration handoff);
 
   /// Of the one lock, or of the first.
   const wire::LockNames& names() const { return names_.front(); }
+
+  /// Of those that were told of a release: clients elsewhere, and waiters of this client, the own ones included.
+  std::int64_t others(std::int64_t told) const;
 
   base::Command release_command(const wire::Owner& owner) const { return plan_.release(names_, owner); }
 

@@ -5,13 +5,17 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <holdfast/hold.hpp>
+#include <holdfast/observer.hpp>
 
 #include "engine/acquire_fsm.hpp"
+#include "engine/pending.hpp"
 #include "engine/plan.hpp"
+#include "engine/tenure.hpp"
 #include "engine/thread_holds.hpp"
 
 namespace holdfast::engine {
@@ -29,12 +33,28 @@ class Waiter {
   ~Waiter() = default;
 };
 
+/// A lock that a caller has released and that is kept at the server for another caller of this client.
+struct Kept {
+  wire::Owner owner;
+  TimePoint sent_at{};  // of the command that extended the lease last
+  LeaseTerms terms;
+  Pending::Token pending;
+};
+
+/// What became of a release, and how many listened for it: clients elsewhere, and waiters of this client.
+struct Released {
+  ReleaseOutcome outcome = ReleaseOutcome::unknown;
+  std::int64_t listeners = 0;
+};
+
 /// Thread-safe by one short mutex, which is never held across a round trip or a callback of the user's.
-/// First in, first out: only the waiter at the head of the queue asks the server and is woken.
+/// First in, first out: only the waiter at the head of the queue asks the server and is woken. A caller who comes while
+/// a lock is being passed on may overtake the queue, a millisecond long at most (Tenure).
 /// The core that is passed is always the same for one target: the client whose threads and counters serve it.
 class Target : public std::enable_shared_from_this<Target> {
  public:
-  explicit Target(std::string name) : name_(std::move(name)) {}
+  /// `handoff`: the length of a tenure.
+  Target(std::string name, Duration handoff) : name_(std::move(name)), tenure_(handoff) {}
   virtual ~Target() = default;
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
@@ -47,16 +67,45 @@ class Target : public std::enable_shared_from_this<Target> {
   /// Joins the queue; posts `turn` to the waiter when it is at the head, perhaps at once.
   void enter(Waiter& waiter);
   /// Leaves the queue; the next in line, if the head left, gets its turn. Nothing is posted to the waiter afterwards.
-  void leave(Waiter& waiter);
+  /// Returns what was kept for the queue if nobody is left in it: the caller gives it back to the server.
+  std::optional<Kept> leave(Waiter& waiter);
   /// Something may have changed: the waiter at the head looks again.
   void wake();
+  /// A message came on a wake channel.
+  void heard();
   /// Every waiter is told that the client is closed, and the threads' holds are forgotten.
   void close();
 
   TargetView view() const;
-  void set_holder(const std::shared_ptr<HeldLock>& holder);
+  /// The server granted it to the waiter at the head.
+  void set_holder(const std::shared_ptr<HeldLock>& holder, TimePoint sent_at);
+  /// The server said that somebody else has it.
+  void saw_other();
   /// Forgets the holder if it is this one, and wakes the queue.
   void clear_holder(const HeldLock* holder);
+
+  /// Ends this hold and keeps the lock for the queue, if somebody waits and others are not wronged by it. No round
+  /// trip.
+  bool keep(Core& core, HeldLock& hold);
+  /// Who takes what is kept.
+  struct Taker {
+    std::shared_ptr<Core> core;
+    LeaseTerms terms;
+    std::function<void(const LostEvent&)> on_lost;
+    bool from_queue = false;  // the waiter at the head
+  };
+  struct Taken {
+    std::shared_ptr<HeldLock> held;  // a new hold of the same owner, armed; or null
+    std::optional<Kept> unfit;       // kept, but not for such a hold: the head gives it back to the server
+  };
+  Taken take_kept(const Taker& taker);
+  void give_back(Core& core, Kept kept);
+
+  /// At the latest release somebody else was there.
+  bool others_listened() const;
+  /// Around a release at the server; the second on the loop.
+  void begin_release();
+  void end_release(const Released& released);
 
   virtual const Plan& plan() const = 0;
   /// The server or servers in words, without secrets.
@@ -66,6 +115,8 @@ class Target : public std::enable_shared_from_this<Target> {
   /// While the wake channels are in use, their messages wake the queue. Destroying the use ends it.
   using Use = std::shared_ptr<void>;
   virtual Use begin_use() = 0;
+  /// The same for a waiter of this target's own queue.
+  Use listen();
 
   struct Order {
     wire::Owner owner;
@@ -79,7 +130,7 @@ class Target : public std::enable_shared_from_this<Target> {
 
   /// A release that goes on until its outcome is known. What is queued before this returns is sent before any later
   /// attempt. `done` is called once, on a client's loop.
-  using ReleaseDone = std::function<void(ReleaseOutcome)>;
+  using ReleaseDone = std::function<void(const Released&)>;
   virtual void release(Core& core, const wire::Owner& owner, TimePoint deadline, TimePoint give_up,
                        ReleaseDone done) = 0;
   /// Releases an owner that nobody will use: an attempt of unknown outcome, or one that came too late.
@@ -105,6 +156,12 @@ class Target : public std::enable_shared_from_this<Target> {
   std::list<Waiter*> queue_;             // guarded by mutex_
   std::weak_ptr<HeldLock> holder_;       // guarded by mutex_
   const HeldLock* holder_id_ = nullptr;  // guarded by mutex_; never dereferenced
+  std::optional<Kept> kept_;             // guarded by mutex_; only while somebody is queued
+  Tenure tenure_;                        // guarded by mutex_
+  int releasing_ = 0;                    // guarded by mutex_; releases at the server under way
+  bool release_first_ = false;           // guarded by mutex_; nobody asks before their outcome is known
+  bool overtaken_ = false;               // guarded by mutex_; an attempt came to the server before our release
+  int listening_ = 0;                    // guarded by mutex_; waiters of this queue on the wake channels
 };
 
 }  // namespace holdfast::engine

@@ -23,8 +23,8 @@ void Watchdog::arm(const std::shared_ptr<HeldLock>& hold) {
     const std::scoped_lock guard(mutex_);
     hold->scheduled = hold->due();
     hold->armed = hold;
-    const auto place = schedule_.insert(*hold);
-    first = place == schedule_.begin();
+    schedule_.insert(*hold);
+    first = hold->scheduled < timer_at_;
   }
   if (first) boost::asio::post(context_, [this] { set_timer(); });
 }
@@ -62,10 +62,10 @@ void Watchdog::set_timer() {
   {
     const std::scoped_lock guard(mutex_);
     if (!schedule_.empty()) next = schedule_.begin()->scheduled;
+    // A timer that fires too early, for a hold that is gone, is cheaper than one that moves with every hold.
+    if (next >= timer_at_) return;
+    timer_at_ = next;
   }
-  // A timer that fires too early, for a hold that is gone, is cheaper than one that moves with every hold.
-  if (next >= timer_at_) return;
-  timer_at_ = next;
   timer_.expires_at(next);
   timer_.async_wait([this](boost::system::error_code error) {
     if (!error) on_timer();
@@ -73,10 +73,10 @@ void Watchdog::set_timer() {
 }
 
 void Watchdog::on_timer() {
-  timer_at_ = TimePoint::max();
   Holds due;
   {
     const std::scoped_lock guard(mutex_);
+    timer_at_ = TimePoint::max();
     const TimePoint now = Clock::now();
     if (!schedule_.empty() && schedule_.begin()->scheduled <= now) {
       // Take along what is due soon; each hold decides by its own lease whether that is soon enough.

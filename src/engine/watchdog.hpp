@@ -60,7 +60,7 @@ class Watchdog {
   const Settings settings_;
   boost::asio::io_context& context_;
   boost::asio::basic_waitable_timer<base::Clock> timer_;  // io thread
-  TimePoint timer_at_ = TimePoint::max();                 // io thread
+  TimePoint timer_at_ = TimePoint::max();                 // guarded by mutex_
   bool stopped_ = false;                                  // io thread
 
   mutable std::mutex mutex_;

@@ -19,6 +19,12 @@ void Channels::end_use(const std::string& channel, std::uint64_t use, base::Time
   if (found->second.forgotten(now)) entries_.erase(found);
 }
 
+std::size_t Channels::users(const std::string& channel) const {
+  const std::scoped_lock guard(mutex_);
+  const auto found = entries_.find(channel);
+  return found == entries_.end() ? 0 : found->second.listeners.size();
+}
+
 bool Channels::subscribed(const std::string& channel) const {
   const std::scoped_lock guard(mutex_);
   const auto found = entries_.find(channel);

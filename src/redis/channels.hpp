@@ -24,6 +24,9 @@ class Channels {
   /// A message under way may still reach the listener once after this.
   void end_use(const std::string& channel, std::uint64_t use, base::TimePoint now);
 
+  /// How many use it.
+  std::size_t users(const std::string& channel) const;
+
   /// True if the server has confirmed the subscription on the current connection.
   bool subscribed(const std::string& channel) const;
   bool all_subscribed(const std::vector<std::string>& channels) const;

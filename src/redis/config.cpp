@@ -32,6 +32,7 @@ constexpr DurationSetting kDurations[] = {
     {"patience", &Config::patience, milliseconds(0)},
     {"lease", &Config::lease, milliseconds(10)},
     {"safety_poll", &Config::safety_poll, milliseconds(1)},
+    {"handoff", &Config::handoff, milliseconds(0)},
     {"reconnect_min", &Config::reconnect_min, milliseconds(1), DurationSetting::Source::code},
     {"reconnect_max", &Config::reconnect_max, milliseconds(1), DurationSetting::Source::code},
     {"subscription_linger", &Config::subscription_linger, milliseconds(0), DurationSetting::Source::code},
@@ -54,7 +55,7 @@ constexpr TlsFileSetting kTlsFiles[] = {
 
 constexpr std::string_view kKnownParameters =
     "db, user, client_name, name_prefix, ca_file, cert_file, key_file, verify, connect_timeout, command_timeout, "
-    "release_timeout, patience, lease and safety_poll";
+    "release_timeout, patience, lease, safety_poll and handoff";
 
 template <typename Table>
 auto find_setting(const Table& table, std::string_view name) {

@@ -113,11 +113,14 @@ ReleaseOutcome BasicLock::release() {
   return own.held->release();
 }
 
+/// Not the owner, or a forked child: a guard's destructor must not throw. release() tells.
 void BasicLock::unlock() noexcept {
   try {
-    release();
+    if (parts_.core->in_child()) return;
+    const engine::ThreadHolds::Entry own = parts_.target->threads().leave_level(base::this_thread_number());
+    if (own.count == 1) own.held->unlock();
   } catch (...) {
-    // Not the owner, or a forked child: a guard's destructor must not throw. release() tells.
+    // A mutex that cannot be locked: the lease ends the hold.
   }
 }
 

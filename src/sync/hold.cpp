@@ -36,14 +36,16 @@ Hold::Hold(std::shared_ptr<engine::HeldLock> held) noexcept : held_(std::move(he
 
 Hold& Hold::operator=(Hold&& other) noexcept {
   if (this != &other) {
-    release();
+    if (held_) held_->unlock();
     held_ = std::move(other.held_);
     outcome_ = other.outcome_;
   }
   return *this;
 }
 
-Hold::~Hold() { release(); }
+Hold::~Hold() {
+  if (held_) held_->unlock();
+}
 
 std::chrono::milliseconds Hold::valid_for() const noexcept {
   return held_ ? std::chrono::duration_cast<std::chrono::milliseconds>(held_->valid_for())

@@ -54,7 +54,10 @@ base::Command release_all_with(const base::Script& script, std::span<const LockN
   return command;
 }
 
-bool decode_release(const base::Reply& reply) { return reply.is_integer() && reply.integer == 1; }
+std::optional<std::int64_t> decode_release(const base::Reply& reply) {
+  if (!reply.is_integer() || reply.integer < 0) return std::nullopt;
+  return reply.integer;
+}
 
 base::Command force_release(const LockNames& names) {
   return {{"1", names.key, names.channel}, &scripts::lock_force_release};

@@ -53,7 +53,8 @@ AcquireReply decode_acquire(const base::Reply& reply);
 base::Command release(const LockNames& names, const Owner& owner);
 base::Command release_all(std::span<const LockNames> names, const Owner& owner);
 /// True: released by this call, all of them if there are several. False: this owner does not have it.
-bool decode_release(const base::Reply& reply);
+/// Released: how many clients were told. Empty: it was not this owner's.
+std::optional<std::int64_t> decode_release(const base::Reply& reply);
 
 base::Command force_release(const LockNames& names);
 

@@ -18,7 +18,7 @@ using Change = HoldFsm::Change;
 /// Lives through one random hold beside a plain reckoning of what the server has confirmed.
 class History {
  public:
-  explicit History(unsigned seed) : random_(seed), terms_(random_terms()), fsm_(now_, terms_), confirmed_(now_) {}
+  explicit History(unsigned seed) : random_(seed), terms_(random_terms()), fsm_(now_, terms_, now_), confirmed_(now_) {}
 
   void live() {
     check();

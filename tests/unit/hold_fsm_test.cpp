@@ -22,7 +22,7 @@ constexpr LeaseTerms capped(milliseconds max_hold) { return {.length = 900ms, .r
 /// The machine, told in words: every event returns what came of it and what the hold knows afterwards.
 class HoldStory {
  public:
-  explicit HoldStory(LeaseTerms terms) : fsm_(at(0ms), terms) {}
+  explicit HoldStory(LeaseTerms terms) : fsm_(at(0ms), terms, at(0ms)) {}
   HoldStory(const HoldStory&) = delete;
   HoldStory& operator=(const HoldStory&) = delete;
   ~HoldStory() {
@@ -63,8 +63,17 @@ class HoldStory {
 
 // --- the good life ---
 
+TEST(HoldFsm, OfALockThatWasPassedOnIsAsCertainAsTheLeaseAndAsOldAsItself) {
+  const HoldFsm hold(at(0ms), capped(500ms), at(200ms));
+  EXPECT_EQ(hold.granted_at(), at(200ms));
+  EXPECT_EQ(hold.last_extension(), at(0ms));
+  EXPECT_EQ(hold.deadline(), at(700ms)) << "its cap counts from its own beginning";
+  EXPECT_EQ(hold.due(), at(300ms)) << "and its renewal from when the lease was set";
+  EXPECT_EQ(HoldFsm(at(0ms), kRenewed, at(200ms)).deadline(), at(889ms));
+}
+
 TEST(HoldFsm, IsCertainUntilTheLeaseLessItsMarginCountedFromTheSend) {
-  const HoldFsm hold(at(0ms), kRenewed);
+  const HoldFsm hold(at(0ms), kRenewed, at(0ms));
   EXPECT_EQ(hold.state(), HoldState::held);
   EXPECT_EQ(hold.granted_at(), at(0ms));
   EXPECT_EQ(hold.deadline(), at(889ms));

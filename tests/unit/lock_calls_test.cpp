@@ -88,10 +88,10 @@ TEST(Release, SendsTheKeyTheOwnerAndTheChannel) {
 }
 
 TEST(ReleaseReply, IsTrueForOneOnly) {
-  EXPECT_TRUE(decode_release(integer(1)));
+  EXPECT_EQ(decode_release(integer(0)), 0);
+  EXPECT_EQ(decode_release(integer(3)), 3);
   EXPECT_FALSE(decode_release(null()));
-  EXPECT_FALSE(decode_release(integer(0)));
-  EXPECT_FALSE(decode_release(integer(2)));
+  EXPECT_FALSE(decode_release(integer(-1)));
   for (const Reply& odd : odd_replies()) EXPECT_FALSE(decode_release(odd));
 }
 

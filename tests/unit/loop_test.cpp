@@ -21,7 +21,10 @@ using namespace std::chrono_literals;
 using base::Clock;
 using base::TimePoint;
 
-void nothing() {}
+/// One whose thread runs.
+struct Running : Loop {
+  explicit Running(std::function<void()> settle = [] {}) : Loop(std::move(settle)) { start(); }
+};
 
 struct Slot : Loop::Task {
   void run() override { work(); }
@@ -34,7 +37,6 @@ void call(Loop& loop, const std::shared_ptr<Slot>& slot, std::function<void()> w
           TimePoint until = TimePoint::max()) {
   slot->work = std::move(work);
   loop.call(slot, slot->answer, until);
-  slot->work = nullptr;  // and with it what refers to the slot
 }
 
 /// A call that is answered at once. Returns the thread that turned the loop for it.
@@ -51,14 +53,14 @@ std::thread::id quick_call(Loop& loop) {
 }
 
 TEST(LoopTest, IsTurnedByACallerThatComesAgainAndAgain) {
-  Loop loop(nothing);
+  Running loop;
   int own = 0;
   for (int i = 0; i < 1000; ++i) own += quick_call(loop) == std::this_thread::get_id() ? 1 : 0;
   EXPECT_GT(own, 0);
 }
 
 TEST(LoopTest, AnswersCallersThatComeTogether) {
-  Loop loop(nothing);
+  Running loop;
   std::atomic<int> answered{0};
   {
     std::vector<std::jthread> callers;
@@ -75,7 +77,7 @@ TEST(LoopTest, AnswersCallersThatComeTogether) {
 }
 
 TEST(LoopTest, RunsOneThingAtATimeWhoeverTurnsIt) {
-  Loop loop(nothing);
+  Running loop;
   int unguarded = 0;
   {
     std::vector<std::jthread> callers;
@@ -95,7 +97,7 @@ TEST(LoopTest, RunsOneThingAtATimeWhoeverTurnsIt) {
 }
 
 TEST(LoopTest, WakesACallerWhoseAnswerComesFromElsewhere) {
-  Loop loop(nothing);
+  Running loop;
   for (int i = 0; i < 200; ++i) {
     const auto slot = std::make_shared<Slot>();
     const auto begun = std::make_shared<std::promise<void>>();
@@ -109,12 +111,12 @@ TEST(LoopTest, WakesACallerWhoseAnswerComesFromElsewhere) {
 }
 
 TEST(LoopTest, LeavesACallerWhoseTimeIsOver) {
-  Loop loop(nothing);
+  Running loop;
   quick_call(loop);
   for (int i = 0; i < 3; ++i) {
     const auto slot = std::make_shared<Slot>();
     const TimePoint until = Clock::now() + 30ms;
-    call(loop, slot, nothing, until);
+    call(loop, slot, [] {}, until);
     EXPECT_FALSE(slot->answer.is_there());
     EXPECT_GE(Clock::now(), until);
   }
@@ -122,7 +124,7 @@ TEST(LoopTest, LeavesACallerWhoseTimeIsOver) {
 }
 
 TEST(LoopTest, IsNotForgottenWhenCallersStopComing) {
-  Loop loop(nothing);
+  Running loop;
   for (int round = 0; round < 50; ++round) {
     for (int i = 0; i < 5; ++i) quick_call(loop);
     // Nobody calls any more: what is posted, and timers, must run all the same.
@@ -139,18 +141,18 @@ TEST(LoopTest, IsNotForgottenWhenCallersStopComing) {
 }
 
 TEST(LoopTest, GoesOnForOthersWhenTheCallerThatTurnedItLeaves) {
-  Loop loop(nothing);
+  Running loop;
   for (int i = 0; i < 100; ++i) {
     for (int k = 0; k < 3; ++k) quick_call(loop);  // the loop's own thread has stepped aside
     const auto late = std::make_shared<Slot>();
-    std::jthread other([&] { call(loop, late, nothing); });
+    std::jthread other([&] { call(loop, late, [] {}); });
     quick_call(loop);
     std::jthread setter([&] { boost::asio::post(loop.context(), [&loop, late] { loop.set(late->answer); }); });
   }
 }
 
 TEST(LoopTest, LetsCallersGoWhenItIsOver) {
-  auto loop = std::make_unique<Loop>(nothing);
+  auto loop = std::make_unique<Running>();
   const auto slot = std::make_shared<Slot>();
   std::promise<void> under_way;
   std::jthread caller([&] { call(*loop, slot, [&] { under_way.set_value(); }); });
@@ -162,7 +164,7 @@ TEST(LoopTest, LetsCallersGoWhenItIsOver) {
 
 TEST(LoopTest, SettlesAfterEveryPieceOfWork) {
   std::atomic<int> settled{0};
-  Loop loop([&settled] { ++settled; });
+  Running loop([&settled] { ++settled; });
   for (int i = 0; i < 100; ++i) {
     const int before = settled;
     quick_call(loop);
@@ -172,8 +174,24 @@ TEST(LoopTest, SettlesAfterEveryPieceOfWork) {
   }
 }
 
+TEST(LoopTest, SettlesALazyTaskSoonThoughNobodyComes) {
+  std::atomic<bool> done{false};
+  std::atomic<bool> settled{false};
+  Running loop([&] { settled = done.load(); });
+  for (int i = 0; i < 50; ++i) {
+    for (int k = 0; k < i % 3; ++k) quick_call(loop);  // its own thread turns it, or has stepped aside
+    done = settled = false;
+    const auto task = std::make_shared<Slot>();
+    task->work = [&done] { done = true; };
+    loop.post_from_caller(task, Loop::Pace::with_the_next);
+    const TimePoint limit = Clock::now() + 30s;
+    while (!settled && Clock::now() < limit) std::this_thread::sleep_for(100us);
+    EXPECT_TRUE(settled);
+  }
+}
+
 TEST(LoopTest, RunsWhatIsPostedInOrder) {
-  Loop loop(nothing);
+  Running loop;
   std::vector<int> order;
   std::promise<void> last;
   for (int i = 0; i < 100; ++i) {
@@ -190,8 +208,8 @@ TEST(LoopTest, RunsWhatIsPostedInOrder) {
 }
 
 TEST(LoopTest, KnowsWhoIsInside) {
-  Loop loop(nothing);
-  Loop another(nothing);
+  Running loop;
+  Running another;
   EXPECT_FALSE(loop.inside());
   std::promise<bool> inside, inside_another;
   boost::asio::post(loop.context(), [&] {

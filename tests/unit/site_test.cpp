@@ -51,13 +51,14 @@ class SiteTest : public testing::Test {
   /// A hold granted `age` ago, of 10 s. It has no client behind it, so only what it knows itself may be asked.
   std::shared_ptr<HeldLock> hold(Duration age = 0s) {
     const LeaseTerms terms{.length = 10s, .renewed = true, .max_hold = {}};
-    return std::make_shared<HeldLock>(nullptr, site_, wire::Owner{"client:1"}, base::Clock::now() - age, terms,
-                                      HeldLock::LostCallback{});
+    const base::TimePoint granted_at = base::Clock::now() - age;
+    return std::make_shared<HeldLock>(nullptr, site_, wire::Owner{"client:1"}, granted_at, terms,
+                                      HeldLock::LostCallback{}, granted_at);
   }
 
   const std::shared_ptr<redis::Channels> channels_ = std::make_shared<redis::Channels>();
   std::shared_ptr<Site> site_ =
-      std::make_shared<Site>("orders", std::vector<std::string>{"app:orders"}, sync::kLockPlan, channels_);
+      std::make_shared<Site>("orders", std::vector<std::string>{"app:orders"}, sync::kLockPlan, channels_, 2ms);
   const std::string channel_ = site_->names().channel;
   FakeWaiter first_, second_, third_;
 };
@@ -189,7 +190,7 @@ TEST_F(SiteTest, SeesWhetherItsChannelIsSubscribed) {
 TEST_F(SiteTest, SeesAHoldThatStands) {
   EXPECT_FALSE(site_->view().held_here);
   const std::shared_ptr<HeldLock> held = hold();
-  site_->set_holder(held);
+  site_->set_holder(held, base::Clock::now());
   EXPECT_TRUE(site_->view().held_here);
   site_->clear_holder(held.get());
   EXPECT_FALSE(site_->view().held_here);
@@ -197,18 +198,18 @@ TEST_F(SiteTest, SeesAHoldThatStands) {
 
 TEST_F(SiteTest, SeesNoHoldWhoseTimeIsOver) {
   const std::shared_ptr<HeldLock> held = hold(11s);
-  site_->set_holder(held);
+  site_->set_holder(held, base::Clock::now());
   EXPECT_FALSE(site_->view().held_here);
 }
 
 TEST_F(SiteTest, SeesNoHoldThatNobodyHasAnyMore) {
-  site_->set_holder(hold());
+  site_->set_holder(hold(), base::Clock::now());
   EXPECT_FALSE(site_->view().held_here);
 }
 
 TEST_F(SiteTest, WakesTheHeadWhenTheHoldEnds) {
   const std::shared_ptr<HeldLock> held = hold();
-  site_->set_holder(held);
+  site_->set_holder(held, base::Clock::now());
   site_->enter(first_);
   site_->enter(second_);
   first_.signals();
@@ -220,8 +221,8 @@ TEST_F(SiteTest, WakesTheHeadWhenTheHoldEnds) {
 TEST_F(SiteTest, IsNotMovedByTheEndOfAnEarlierHold) {
   const std::shared_ptr<HeldLock> earlier = hold();
   const std::shared_ptr<HeldLock> held = hold();
-  site_->set_holder(earlier);
-  site_->set_holder(held);
+  site_->set_holder(earlier, base::Clock::now());
+  site_->set_holder(held, base::Clock::now());
   site_->enter(first_);
   first_.signals();
   site_->clear_holder(earlier.get());
@@ -231,7 +232,7 @@ TEST_F(SiteTest, IsNotMovedByTheEndOfAnEarlierHold) {
 
 TEST_F(SiteTest, WakesNobodyTwiceForTheSameHold) {
   const std::shared_ptr<HeldLock> held = hold();
-  site_->set_holder(held);
+  site_->set_holder(held, base::Clock::now());
   site_->enter(first_);
   first_.signals();
   site_->clear_holder(held.get());

@@ -1,11 +1,10 @@
 -- lock/release: give the lock back if this owner has it, and wake a waiter (protocol 6.1, transition 2).
 -- KEYS[1] lock   ARGV[1] owner   ARGV[2] channel
--- returns    1: released; nil: this owner does not have it
+-- returns    released: how many clients were told; nil: this owner does not have it
 -- publishes  0 on the channel, when released
 -- retry      idempotent: a repeated send finds nothing and changes nothing
 -- pairs with Redisson unlock(); no unlock latch is needed, since an owner is used for one acquisition only
 if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then
   return nil
 end
-redis.call('PUBLISH', ARGV[2], '0')
-return 1
+return redis.call('PUBLISH', ARGV[2], '0')

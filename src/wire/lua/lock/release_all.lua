@@ -1,18 +1,18 @@
 -- lock/release_all: give back those of several locks that this owner has, and wake a waiter of each (protocol 6.1,
 -- transition 2, for each).
 -- KEYS[i] lock   ARGV[1] owner   ARGV[1+i] channel of KEYS[i]
--- returns    1: all of them were released; nil: at least one was not this owner's
+-- returns    all released: how many clients were told; nil: at least one was not this owner's
 -- publishes  0 on the channel of each that was released
 -- retry      idempotent: a repeated send finds nothing and changes nothing
 -- pairs with Redisson unlock() on each; pcall, so that a key of another type does not keep the others
-local released = 0
+local released, told = 0, 0
 for i = 1, #KEYS do
   if redis.pcall('HDEL', KEYS[i], ARGV[1]) == 1 then
     released = released + 1
-    redis.call('PUBLISH', ARGV[1 + i], '0')
+    told = told + redis.call('PUBLISH', ARGV[1 + i], '0')
   end
 end
 if released == #KEYS then
-  return 1
+  return told
 end
 return nil

@@ -1,6 +1,6 @@
 -- simple/release: give a lock of the SET NX PX family back if this owner has it, and wake Holdfast's waiters.
 -- KEYS[1] lock   ARGV[1] owner   ARGV[2] channel
--- returns    1: released; nil: this owner does not have it
+-- returns    released: how many clients were told (0 if this user may not publish); nil: this owner does not have it
 -- publishes  0 on the channel, when released; a user who may not publish releases all the same
 -- retry      idempotent: a repeated send finds nothing and changes nothing
 -- pairs with the compare-and-delete of every client of this family; the channel is Holdfast's own
@@ -8,5 +8,5 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then
   return nil
 end
 redis.call('DEL', KEYS[1])
-redis.pcall('PUBLISH', ARGV[2], '0')
-return 1
+local told = redis.pcall('PUBLISH', ARGV[2], '0')
+return type(told) == 'number' and told or 0

@@ -1,18 +1,19 @@
 -- simple/release_all: give back those of several locks of the SET NX PX family that this owner has.
 -- KEYS[i] lock   ARGV[1] owner   ARGV[1+i] channel of KEYS[i]
--- returns    1: all of them were released; nil: at least one was not this owner's
+-- returns    all released: how many clients were told; nil: at least one was not this owner's
 -- publishes  0 on the channel of each that was released; a user who may not publish releases all the same
 -- retry      idempotent: a repeated send finds nothing and changes nothing
 -- pairs with the compare-and-delete on each; pcall, so that a key of another type does not keep the others
-local released = 0
+local released, told = 0, 0
 for i = 1, #KEYS do
   if redis.pcall('GET', KEYS[i]) == ARGV[1] then
     redis.call('DEL', KEYS[i])
-    redis.pcall('PUBLISH', ARGV[1 + i], '0')
+    local heard = redis.pcall('PUBLISH', ARGV[1 + i], '0')
+    told = told + (type(heard) == 'number' and heard or 0)
     released = released + 1
   end
 end
 if released == #KEYS then
-  return 1
+  return told
 end
 return nil

@@ -1,0 +1,141 @@
+// How long one client keeps a lock among its own callers, and when it pauses for others.
+#include "engine/tenure.hpp"
+
+#include <chrono>
+
+#include <gtest/gtest.h>
+
+namespace holdfast::engine {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr TimePoint at(Duration since) { return TimePoint(1h + since); }
+constexpr bool kOthers = true;
+constexpr bool kNobody = false;
+
+TEST(TenureTest, PassesOnWithinItsLengthFromTheGrant) {
+  Tenure tenure(2ms);
+  EXPECT_FALSE(tenure.may_pass(at(0ms))) << "nothing was granted yet";
+  tenure.on_granted(at(0ms));
+  EXPECT_TRUE(tenure.may_pass(at(1999us)));
+  EXPECT_FALSE(tenure.may_pass(at(2ms)));
+}
+
+TEST(TenureTest, OfNoLengthNeverPassesOnAndNeverPauses) {
+  Tenure tenure(0ms);
+  tenure.on_granted(at(0ms));
+  EXPECT_FALSE(tenure.may_pass(at(0ms)));
+  tenure.on_released(at(1ms), kOthers);
+  EXPECT_FALSE(tenure.may_pass(at(1ms)));
+  EXPECT_LE(tenure.pause_until(), at(1ms));
+}
+
+TEST(TenureTest, IsNotMadeLongerByTakingTheLockAgainAtOnce) {
+  Tenure tenure(2ms);
+  tenure.on_granted(at(0ms));
+  tenure.on_released(at(1ms), kOthers);
+  tenure.on_granted(at(1100us));
+  EXPECT_TRUE(tenure.may_pass(at(1900us)));
+  EXPECT_FALSE(tenure.may_pass(at(2100us)));
+}
+
+TEST(TenureTest, BeginsAnewWhenOthersHadTime) {
+  Tenure tenure(2ms);
+  tenure.on_granted(at(0ms));
+  tenure.on_released(at(1ms), kOthers);
+  tenure.on_granted(at(10ms));
+  EXPECT_TRUE(tenure.may_pass(at(11ms)));
+}
+
+TEST(TenureTest, BeginsAnewWhenOthersHadIt) {
+  Tenure tenure(2ms);
+  tenure.on_granted(at(0ms));
+  tenure.on_released(at(1ms), kOthers);
+  tenure.on_other();
+  tenure.on_granted(at(1900us));
+  EXPECT_TRUE(tenure.may_pass(at(3800us)));
+}
+
+TEST(TenureTest, IsFollowedByAPauseIfOthersListen) {
+  Tenure tenure(2ms);
+  tenure.on_granted(at(0ms));
+  tenure.on_released(at(1ms), kOthers);
+  EXPECT_LE(tenure.pause_until(), at(1ms)) << "not over yet";
+  tenure.on_granted(at(1100us));
+  tenure.on_released(at(5ms), kOthers);
+  EXPECT_EQ(tenure.pause_until(), at(8ms));
+}
+
+TEST(TenureTest, IsNotFollowedByAPauseIfNobodyListens) {
+  Tenure tenure(2ms);
+  tenure.on_granted(at(0ms));
+  tenure.on_released(at(5ms), kNobody);
+  EXPECT_LE(tenure.pause_until(), at(5ms));
+  tenure.on_granted(at(5100us));
+  EXPECT_TRUE(tenure.may_pass(at(7ms)));
+}
+
+TEST(TenureTest, PausesNoLongerOnceSomebodyCame) {
+  Tenure tenure(2ms);
+  tenure.on_granted(at(0ms));
+  tenure.on_released(at(5ms), kOthers);
+  tenure.on_other();
+  EXPECT_LE(tenure.pause_until(), at(5ms));
+}
+
+TEST(TenureTest, AsksAfterTheReleaseOnlyIfOthersWereThereLastTime) {
+  Tenure tenure(2ms);
+  tenure.on_granted(at(0ms));
+  EXPECT_FALSE(tenure.must_ask_after_release(at(5ms))) << "not known yet";
+  tenure.on_released(at(5ms), kOthers);
+  tenure.on_other();
+  tenure.on_granted(at(6ms));
+  EXPECT_FALSE(tenure.must_ask_after_release(at(7ms))) << "the tenure is not over";
+  EXPECT_TRUE(tenure.must_ask_after_release(at(9ms)));
+  tenure.on_released(at(9ms), kNobody);
+  tenure.on_granted(at(10ms));
+  EXPECT_FALSE(tenure.must_ask_after_release(at(20ms)));
+}
+
+/// Listeners that never come: how many of `rounds` tenures are followed by a pause.
+int pauses_in_vain(Tenure& tenure, int rounds) {
+  int pauses = 0;
+  TimePoint now = at(0ms);
+  for (int i = 0; i < rounds; ++i) {
+    tenure.on_granted(now);
+    now += 3ms;
+    tenure.on_released(now, kOthers);
+    if (tenure.pause_until() > now) {
+      ++pauses;
+      now = tenure.pause_until();
+    }
+  }
+  return pauses;
+}
+
+TEST(TenureTest, PausesLessAndLessForThoseWhoListenButDoNotCome) {
+  Tenure tenure(2ms);
+  EXPECT_LE(pauses_in_vain(tenure, 200), 9) << "after 1, 2, 4, ... 64, 64 tenures";
+  EXPECT_GE(pauses_in_vain(tenure, 200), 3) << "but never quite stops";
+}
+
+TEST(TenureTest, PausesForEverybodyAgainOnceSomebodyHasCome) {
+  Tenure tenure(2ms);
+  pauses_in_vain(tenure, 50);
+  tenure.on_other();
+  tenure.on_granted(at(1h));
+  tenure.on_released(at(1h + 5ms), kOthers);
+  EXPECT_EQ(tenure.pause_until(), at(1h + 8ms));
+}
+
+TEST(TenureTest, LetsNewcomersOvertakeTheQueueForAMillisecond) {
+  Tenure tenure(2ms);
+  EXPECT_FALSE(tenure.may_overtake(at(0ms)));
+  tenure.on_queue_served(at(0ms));
+  EXPECT_TRUE(tenure.may_overtake(at(999us)));
+  EXPECT_FALSE(tenure.may_overtake(at(1ms)));
+}
+
+}  // namespace
+}  // namespace holdfast::engine
