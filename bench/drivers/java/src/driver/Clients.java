@@ -1,0 +1,45 @@
+package driver;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.redisson.Redisson;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.api.redisnode.RedisNode;
+import org.redisson.api.redisnode.RedisNodes;
+import org.redisson.config.Config;
+
+/** So many separate clients of one server. Caller i uses client i mod their number. */
+final class Clients {
+    private final List<RedissonClient> clients = new ArrayList<>();
+
+    /** The arguments of the program: URL [lease_ms=30000] [clients=1]. */
+    static Clients connect(String[] args) {
+        Command settings = new Command("run url=" + String.join(" ", args));
+        int count = settings.has("clients") ? settings.count("clients") : 1;
+        Clients all = new Clients();
+        for (int k = 0; k < count; k++) {
+            Config config = new Config();
+            config.useSingleServer().setAddress(settings.text("url"));
+            config.setLockWatchdogTimeout(settings.has("lease_ms") ? settings.count("lease_ms") : 30_000);
+            all.clients.add(Redisson.create(config));
+        }
+        return all;
+    }
+
+    int count() {
+        return clients.size();
+    }
+
+    RLock lock(int caller, String name) {
+        return clients.get(caller % clients.size()).getLock(name);
+    }
+
+    /** How many tries have found a lock taken since the server began: only these ask for the lock's time to live. */
+    long failedTries() {
+        String figures = clients.get(0).getRedisNodes(RedisNodes.SINGLE).getInstance()
+                .info(RedisNode.InfoSection.COMMANDSTATS).getOrDefault("cmdstat_pttl", "calls=0,");
+        return Long.parseLong(figures.substring("calls=".length(), figures.indexOf(',')));
+    }
+}

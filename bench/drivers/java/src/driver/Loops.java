@@ -1,0 +1,87 @@
+package driver;
+
+import java.util.concurrent.TimeUnit;
+
+import org.redisson.api.RLock;
+
+/** The commands in which callers repeat take and release for a while: `pairs` and `hot`. */
+final class Loops {
+    /** A lease that the watchdog renews. */
+    private static final long RENEWED = -1;
+
+    private final Clients clients;
+
+    Loops(Clients clients) {
+        this.clients = clients;
+    }
+
+    Answer pairs(Command command) throws Exception {
+        int threads = command.count("threads");
+        long lengthNs = command.duration("seconds", 1_000_000_000);
+        String prefix = command.text("keys") + ":";
+        Samples[] samples = Samples.forEach(threads);
+        Span span;
+        try (Callers callers = new Callers(threads)) {
+            span = callers.run((caller, beginNs) ->
+                    pairs(clients.lock(caller, prefix + caller), beginNs + lengthNs, samples[caller]));
+        }
+        long pairs = 0;
+        for (Samples caller : samples) {
+            pairs += caller.count();
+        }
+        Answer answer = new Answer().with("pairs", pairs).with(span);
+        Samples.summarize(samples, "", answer);
+        return answer;
+    }
+
+    private static void pairs(RLock lock, long endNs, Samples samples) {
+        for (long began = System.nanoTime(); began < endNs;) {
+            lock.lock();
+            lock.unlock();
+            long ended = System.nanoTime();
+            samples.add(ended - began);
+            began = ended;
+        }
+    }
+
+    Answer hot(Command command) throws Exception {
+        int threads = command.count("threads");
+        long lengthNs = command.duration("seconds", 1_000_000_000);
+        long insideNs = command.duration("inside_us", 1000);
+        String key = command.text("key");
+        Long startNs = command.has("start_ns") ? Long.valueOf(command.nanoseconds("start_ns")) : null;
+        Samples[] waits = Samples.forEach(threads);
+        int[] served = new int[threads];
+        Span span;
+        try (Callers callers = new Callers(threads)) {
+            span = callers.run((caller, beginNs) -> served[caller] =
+                    hot(clients.lock(caller, key), beginNs + lengthNs, insideNs, waits[caller]), startNs);
+        }
+        long sections = 0;
+        for (int caller : served) {
+            sections += caller;
+        }
+        Answer answer = new Answer().with("sections", sections).with("served", served).with(span);
+        Samples.summarize(waits, "wait_", answer);
+        return answer;
+    }
+
+    /** Returns how many sections this caller had. A take that fails has waited to the end. */
+    private static int hot(RLock lock, long endNs, long insideNs, Samples waits) throws InterruptedException {
+        int sections = 0;
+        for (long asked = System.nanoTime(); asked < endNs; asked = System.nanoTime()) {
+            boolean taken = lock.tryLock(endNs - asked, RENEWED, TimeUnit.NANOSECONDS);
+            long returned = System.nanoTime();
+            waits.add(returned - asked);
+            if (!taken) {
+                break;
+            }
+            while (System.nanoTime() - returned < insideNs) {
+                Thread.onSpinWait();
+            }
+            lock.unlock();
+            sections++;
+        }
+        return sections;
+    }
+}

@@ -1,0 +1,81 @@
+"""Who takes part, what the drivers' folder has of them, and the little that the harness must know of each."""
+
+import os
+from typing import NamedTuple
+
+FLOOR = "raw"
+HOLDFAST = "holdfast"
+PIPELINED = "holdfast-pipelined"
+SIMPLE = "holdfast-simple"
+OURS = (HOLDFAST, PIPELINED, SIMPLE)
+REDISSON = ("redisson-3", "redisson-4")
+
+
+class Look(NamedTuple):
+    colour: str = "#868e96"
+    warm_s: float = 0.3  # of pairs before anything is measured
+    alone: bool = True  # cheap enough that the storm runs it as 64 processes
+
+
+# The order of tables and legends. One that is not here takes part as well, after these.
+KNOWN = {
+    FLOOR: Look("#495057"),
+    HOLDFAST: Look("#c92a2a"),
+    PIPELINED: Look("#f76707"),
+    SIMPLE: Look("#f0a500"),
+    "redisson-3": Look("#1f5fa8", warm_s=3, alone=False),
+    "redisson-4": Look("#74a9dc", warm_s=3, alone=False),
+    "redsync": Look("#2b8a5e"),
+    "rueidislock": Look("#63c295"),
+    "bsm-redislock": Look("#94b447"),
+    "redis-py": Look("#7048a8", alone=False),
+    "node-redlock": Look("#b08fd0", alone=False),
+}
+
+
+def look(name):
+    return KNOWN.get(name, Look())
+
+
+def in_order(names):
+    known = list(KNOWN)
+    return sorted(names, key=lambda name: (known.index(name) if name in known else len(known), name))
+
+
+def peers(names):
+    """Those that are neither Holdfast nor the floor."""
+    return [name for name in names if name not in OURS and name != FLOOR]
+
+
+def first_line(path):
+    with open(path, encoding="utf-8") as text:
+        return text.readline().strip()
+
+
+class Entrants(NamedTuple):
+    folders: dict  # name: folder of its driver
+    versions: dict
+    skipped: dict  # name: reason
+
+    @property
+    def names(self):
+        return in_order(self.folders)
+
+
+def find(drivers, only=None):
+    """Looks into the folder that the drivers were built into."""
+    there = os.listdir(drivers) if os.path.isdir(drivers) else []
+    folders, versions, skipped = {}, {}, {}
+    for name in in_order(set(KNOWN) | {name for name in there if os.path.isdir(os.path.join(drivers, name))}):
+        folder = os.path.join(drivers, name)
+        if only and name not in only:
+            skipped[name] = "not asked for"
+        elif os.path.exists(os.path.join(folder, "skipped")):
+            skipped[name] = first_line(os.path.join(folder, "skipped"))
+        elif not os.access(os.path.join(folder, "run"), os.X_OK):
+            if name in KNOWN:
+                skipped[name] = "its driver was not built"
+        else:
+            folders[name] = folder
+            versions[name] = first_line(os.path.join(folder, "version"))
+    return Entrants(folders, versions, skipped)

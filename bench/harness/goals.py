@@ -1,0 +1,133 @@
+"""The goals: what was wanted, what came out, and whether that is enough. Computed from the summaries. Pure."""
+
+from typing import NamedTuple, Optional
+
+from contestants import FLOOR, HOLDFAST, PIPELINED, REDISSON, peers
+from stats import ratio
+from summaries import CEILING, PUSH_FLOOR
+
+CLIENTS = 64  # of the storm
+
+
+class Goal(NamedTuple):
+    scenario: str
+    text: str
+    limit: float
+    at_most: bool  # or at least
+    unit: str
+    value: Optional[float]  # None: not measured
+
+    @property
+    def met(self):
+        if self.value is None:
+            return None
+        return self.value <= self.limit if self.at_most else self.value >= self.limit
+
+
+def figure(summary, name, *path):
+    """The median of one figure, or None if it was not measured."""
+    found = summary.get(name)
+    for step in path:
+        found = None if found is None else found.get(step)
+    return getattr(found, "median", found)
+
+
+def best(summary, names, pick, *path):
+    """The best of these contestants, by pick (min or max). None if there is none."""
+    known = [value for value in (figure(summary, name, *path) for name in names) if value is not None]
+    return pick(known) if known else None
+
+
+def others(summary):
+    """The peers that are not Redisson."""
+    return [name for name in peers(summary) if name not in REDISSON and name not in (CEILING, PUSH_FLOOR)]
+
+
+def rivals(summary):
+    return [*REDISSON, *others(summary)]
+
+
+def uncontended(summary):
+    own = figure(summary, HOLDFAST, 1, "p50")
+    raw = figure(summary, FLOOR, 1, "p50")
+    yield Goal("a", "one thread, p50 of a pair, against `raw`", 1.1, True, "x", ratio(own, raw))
+    yield Goal("a", "the same with the pipelined release", 0.6, True, "x",
+               ratio(figure(summary, PIPELINED, 1, "p50"), raw))
+    yield Goal("a", "one thread, p50 of a pair, against the best peer", 1.0, True, "x",
+               ratio(own, best(summary, rivals(summary), min, 1, "p50")))
+    for threads in (16, 64):
+        own = figure(summary, HOLDFAST, threads, "rate")
+        yield Goal("a", f"{threads} threads, pairs per second, against the best Redisson", 3, False, "x",
+                   ratio(own, best(summary, REDISSON, max, threads, "rate")))
+        yield Goal("a", f"{threads} threads, pairs per second, against the best other peer", 1.5, False, "x",
+                   ratio(own, best(summary, others(summary), max, threads, "rate")))
+        yield Goal("a", f"{threads} threads, pairs per second, of what the server can do with these scripts", 80, False,
+                   "%", percent(ratio(own, figure(summary, CEILING, None, "rate"))))
+    yield Goal("a", "server CPU per pair, against the best Redisson, at the worst number of threads", 0.5, True, "x",
+               worst_cpu(summary))
+
+
+def percent(share):
+    return None if share is None else 100 * share
+
+
+def worst_cpu(summary):
+    found = [ratio(figure(summary, HOLDFAST, threads, "server_us"), best(summary, REDISSON, min, threads, "server_us"))
+             for threads in summary.get(HOLDFAST, {})]
+    return max((value for value in found if value is not None), default=None)
+
+
+def hot(summary):
+    yield Goal("b", "hot lock, 1 process of 16 threads, sections per second, against the best Redisson", 100, False,
+               "x", hot_ratio(summary, (1, 16)))
+    for layout in ((2, 8), (4, 8)):
+        text = f"hot lock, {layout[0]} processes of {layout[1]} threads"
+        yield Goal("b", f"{text}, sections per second, against the best Redisson", 20, False, "x",
+                   hot_ratio(summary, layout))
+        yield Goal("b", f"{text}, the least served process, of its fair share", 0.5, False, "",
+                   figure(summary, HOLDFAST, layout, "least_process"))
+
+
+def hot_ratio(summary, layout):
+    return ratio(figure(summary, HOLDFAST, layout, "rate"), best(summary, REDISSON, max, layout, "rate"))
+
+
+def hand_over(summary):
+    own = figure(summary, HOLDFAST, "p50")
+    yield Goal("c", "hand-over, p50, against one push and one round trip", 1.2, True, "x",
+               ratio(own, figure(summary, PUSH_FLOOR, "p50")))
+    yield Goal("c", "hand-over, p50, against the best Redisson", 0.5, True, "x",
+               ratio(own, best(summary, REDISSON, min, "p50")))
+
+
+def held(summary):
+    counts = summary.get(HOLDFAST, {})
+    most = max(counts, default=None)
+    both = [count for count in counts if best(summary, REDISSON, min, count, "server_us") is not None]
+    common = max(both, default=None)
+    late = figure(summary, HOLDFAST, most, "late_ms")
+    limit = figure(summary, HOLDFAST, most, "late_limit_ms")
+    yield Goal("d", f"client memory per held lock, {many(most)}", 300, True, "bytes",
+               figure(summary, HOLDFAST, most, "bytes"))
+    yield Goal("d", f"lateness of renewals, {many(most)}, within a sixth of the lease", limit or 0, True, "ms", late)
+    yield Goal("d", f"server CPU per renewed lock, {many(common)}, against the best Redisson", 0.5, True, "x",
+               ratio(figure(summary, HOLDFAST, common, "server_us"),
+                     best(summary, REDISSON, min, common, "server_us")))
+
+
+def many(count):
+    return "many locks" if count is None else f"{count:,} locks"
+
+
+def storm(summary):
+    calls = figure(summary, HOLDFAST, "scripts")
+    yield Goal("f", f"storm of {CLIENTS} processes, script calls for each process and grant", 1, True, "",
+               ratio(calls, CLIENTS))
+
+
+BY_SCENARIO = {"a": uncontended, "b": hot, "c": hand_over, "d": held, "f": storm}
+
+
+def evaluate(summaries):
+    """All goals; those of a scenario without results have no value."""
+    return [goal for letter, goals in BY_SCENARIO.items() for goal in goals(summaries.get(letter, {}))]

@@ -1,0 +1,66 @@
+"""What the figures were measured on and with."""
+
+import datetime
+import os
+import platform
+import subprocess
+
+
+def first_line_of(*command, folder=None):
+    """What the command says first, or nothing if it cannot be run."""
+    try:
+        run = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=20, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return (run.stdout or run.stderr).strip().splitlines()[0] if run.stdout or run.stderr else None
+
+
+def field_of(path, name, separator=":"):
+    try:
+        with open(path, encoding="utf-8") as text:
+            for line in text:
+                key, found, value = line.partition(separator)
+                if found and key.strip() == name:
+                    return value.strip()
+    except OSError:
+        pass
+    return None
+
+
+def compiler(root):
+    """The compiler and the kind of build that CMake noted for the release preset."""
+    cache = os.path.join(root, "build", "CMakeCache.txt")
+    program = field_of(cache, "CMAKE_CXX_COMPILER:FILEPATH", "=") or field_of(cache, "CMAKE_CXX_COMPILER:STRING", "=")
+    version = first_line_of(program, "--version") if program else None
+    return {"compiler": version, "build": field_of(cache, "CMAKE_BUILD_TYPE:STRING", "=")}
+
+
+def commit(root):
+    return first_line_of("git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*", folder=root)
+
+
+def virtual():
+    return "hypervisor" in (field_of("/proc/cpuinfo", "flags") or "").split()
+
+
+def now():
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def load():
+    """The load average of the last minute."""
+    return round(os.getloadavg()[0], 2)
+
+
+def describe(root, server_version):
+    memory_kb = field_of("/proc/meminfo", "MemTotal") or "0 kB"
+    return {
+        "cpu": field_of("/proc/cpuinfo", "model name") or platform.machine(),
+        "cores": len(os.sched_getaffinity(0)),
+        "virtual": virtual(),
+        "memory_gb": round(int(memory_kb.split()[0]) / 2**20, 1),
+        "kernel": f"{platform.system()} {platform.release().split('-')[0]}",
+        "server": server_version,
+        "commit": commit(root),
+        **compiler(root),
+    }

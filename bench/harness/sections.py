@@ -1,0 +1,158 @@
+"""The part of docs/benchmarks.md that belongs to one scenario: what was done, the tables, what was left out."""
+
+from contestants import OURS, REDISSON, in_order
+from summaries import CEILING, PUSH_FLOOR
+from table import NOTHING, number, spread, table
+
+CEILING_TEXT = "*what the server can do*"
+PUSH_TEXT = "*one push and one round trip*"
+THIRDS = (*OURS, *REDISSON)  # renew after a third of the lease
+
+
+def name_of(contestant):
+    if contestant in OURS:
+        return f"**{contestant}**"
+    return {CEILING: CEILING_TEXT, PUSH_FLOOR: PUSH_TEXT}.get(contestant, contestant)
+
+
+def contestants_of(summary):
+    return in_order(name for name in summary if name not in (CEILING, PUSH_FLOOR))
+
+
+def tabled(title, summary, columns, pick):
+    """One row for each contestant for which pick(its figures) finds something. Columns: (head, figure)."""
+    rows = []
+    for name in contestants_of(summary):
+        figures = pick(summary[name])
+        if figures:
+            rows.append([name_of(name), *(spread(figures.get(figure)) for _, figure in columns)])
+    return table([title, *(head for head, _ in columns)], rows)
+
+
+def pairs(result, summary):
+    """Scenario a."""
+    seconds = first_case(result, "pairs", "seconds") or 0
+    yield (f"Each caller repeats take and release on a lock of its own, with nothing in between, for {seconds:.2g} s a "
+           "round.")
+    yield ""
+    ceiling = summary.get(CEILING, {}).get(None)
+    if ceiling:
+        yield ("*What the server can do* is measured with Holdfast's own two scripts, sent by 4 connections with 64 "
+               "pairs under way in each and their replies only counted, so that nothing but the server is busy. "
+               f"It managed **{spread(ceiling['rate'])}** pairs/s at {spread(ceiling['server_us'])} µs of "
+               "its CPU for each.")
+        yield ""
+    columns = [("p50 µs", "p50"), ("p99 µs", "p99"), ("pairs/s", "rate"), ("server CPU µs/pair", "server_us"),
+               ("client CPU µs/pair", "client_us")]
+    for threads in sorted({count for figures in summary.values() for count in figures if count}):
+        yield from tabled(f"{threads} thread{'s' if threads > 1 else ''}", summary, columns,
+                          lambda figures: figures.get(threads))
+        yield ""
+
+
+def first_case(result, answer, field):
+    """What the first round that has such an answer says in a field."""
+    return next((entry["answers"][0][field] for entry in result["rounds"] if answer in entry["answers"][0]), None)
+
+
+def hot(result, summary):
+    """Scenario b."""
+    seconds = first_case(result, "sections", "seconds") or 0
+    yield (f"All callers of all processes repeat take and release on the same lock for {seconds:.2g} s a round, "
+           "begun at the same moment. Waits are those of the worst process. The fair share is 1: every process, or "
+           "every caller, gets as much as any other.")
+    yield ""
+    columns = [("sections/s", "rate"), ("wait p50 µs", "wait_p50"), ("wait p99 µs", "wait_p99"),
+               ("wait max µs", "wait_max"), ("least process, of its share", "least_process"),
+               ("least caller, of its share", "least_caller")]
+    for layout in sorted({layout for figures in summary.values() for layout in figures}):
+        processes, threads = layout
+        yield from tabled(f"{processes} process{'es' if processes > 1 else ''} x {threads} threads", summary, columns,
+                          lambda figures: figures.get(layout))
+        yield ""
+
+
+def hand_over(result, summary):
+    """Scenario c."""
+    count = max((figures.get("count", 0) for figures in summary.values()), default=0)
+    low, high = next((entry["case"]["pause_ms"] for entry in result["rounds"] if "pause_ms" in entry["case"]), (0, 0))
+    yield (f"Two processes hand a lock to each other {count} times: one holds it, the other one has been waiting for "
+           f"{low:.0f} to {high:.0f} ms, at random, when the first releases. From the call of release in the one to "
+           "the return of take in the other. A contestant that polls is found at whatever point of its pause that is.")
+    yield ""
+    rows = []
+    if PUSH_FLOOR in summary:
+        floor = summary[PUSH_FLOOR]
+        rows.append([PUSH_TEXT, spread(floor["p50"]), number(floor["p99"]), NOTHING])
+    rows += [[name_of(name), *(spread(summary[name][figure]) for figure in ("p50", "p99", "max"))]
+             for name in contestants_of(summary)]
+    yield from table(["", "p50 µs", "p99 µs", "slowest µs"], rows)
+    yield ""
+
+
+def held(result, summary):
+    """Scenario d."""
+    lease_ms = result["rounds"][0]["case"]["lease_ms"] if result["rounds"] else 0
+    yield (f"One process takes many locks with a lease of {lease_ms / 1000:g} s and keeps them, renewed by its own "
+           "library. Lateness is how much later than a third of the lease, at worst, a renewal arrived, by the "
+           "shortest time to live seen in samples of the held keys; it is not said of those that renew by another "
+           "rule. Client memory is the growth of the resident memory, which says little of a process with a garbage "
+           "collector. Lost are keys that were gone at the end.")
+    yield ""
+    columns = [("taken/s", "rate"), ("client bytes/lock", "bytes"), ("server bytes/lock", "server_bytes"),
+               ("script calls to renew all", "script_calls"), ("server CPU µs/renewal", "server_us"),
+               ("client CPU µs/renewal", "client_us"),
+               ("shortest TTL ms", "shortest_ms"), ("late ms", "late_ms"), ("lost", "lost")]
+    shown = {name: {count: figures if name in THIRDS else {**figures, "late_ms": None}
+                    for count, figures in counts.items()} for name, counts in summary.items()}
+    for count in sorted({count for figures in summary.values() for count in figures}):
+        yield from tabled(f"{count:,} locks", shown, columns, lambda figures: figures.get(count))
+        yield ""
+
+
+def crowd(result, summary):
+    """Scenario e."""
+    waiters = max((entry["answers"][0].get("waiting", 0) for entry in result["rounds"] if entry["answers"]), default=0)
+    yield (f"{waiters:,} waiters in one process, ten on each lock, each with no limit to its wait. Then the locks are "
+           "released, and each waiter enters once and releases at once. Script calls are EVALSHA, EVAL and FCALL; all "
+           "commands are those that the contestant sent, without the ones that its scripts call.")
+    yield ""
+    yield from tabled("", summary, [
+        ("client bytes/waiter", "bytes"), ("commands/s while waiting", "idle_rate"),
+        ("seconds until all are through", "seconds"), ("script calls/grant", "scripts"),
+        ("all commands/grant", "commands")], lambda figures: figures)
+    yield ""
+
+
+def storm(result, summary):
+    """Scenario f."""
+    yield ("64 clients of each library repeat take and release on one lock and stay inside for a millisecond: 64 "
+           "processes, or 4 with 16 clients in each where the last column says so, because 64 would not fit on the "
+           "machine. When each client tries once for each grant, that makes 64 script calls, and one more for the "
+           "release. Commands are those that the contestant sent, without the ones that its scripts call.")
+    yield ""
+    rows = []
+    for name in contestants_of(summary):
+        figures = summary[name]
+        by_name = ", ".join(f"{command} {number(calls)}" for command, calls in list(figures["by_name"].items())[:4]
+                            if calls >= 0.005)
+        each = figures["scripts"].median / (figures["processes"] * figures["clients"]) if figures["scripts"] else None
+        rows.append([name_of(name), spread(figures["rate"]), spread(figures["scripts"]), number(each),
+                     spread(figures["commands"]), by_name, spread(figures["server_us"]),
+                     f"{figures['processes']} x {figures['clients']}"])
+    yield from table(["", "sections/s", "script calls/grant", "the same for each client", "all commands/grant",
+                      "most of them", "server CPU µs/grant", "processes x clients"], rows)
+    yield ""
+
+
+ALL = {"a": pairs, "b": hot, "c": hand_over, "d": held, "e": crowd, "f": storm}
+
+
+def left_out(result):
+    """Who is missing from the tables of this scenario, and why."""
+    by_reason = {}
+    for entry in result["left_out"]:
+        case = entry["case"]
+        where = f" with {case['count']:,} locks" if "count" in case and entry["why"].startswith("failed") else ""
+        by_reason.setdefault(entry["why"] + where, []).append(entry["contestant"])
+    return [f"- without {', '.join(names)}: {why}" for why, names in by_reason.items()]

@@ -1,0 +1,1 @@
+"""Tests of the pure parts: /usr/bin/python3 -B -m unittest discover -s bench/harness -p '*_test.py'"""

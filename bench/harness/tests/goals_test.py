@@ -1,0 +1,62 @@
+import unittest
+
+import goals
+from stats import spread
+
+
+def rate(value):
+    return {"rate": spread([value])}
+
+
+def only(found, text):
+    matching = [goal for goal in found if text in goal.text]
+    assert len(matching) == 1, matching
+    return matching[0]
+
+
+class Goals(unittest.TestCase):
+    def test_without_results_nothing_is_met_or_missed(self):
+        found = goals.evaluate({})
+        self.assertEqual({goal.value for goal in found}, {None})
+        self.assertEqual({goal.met for goal in found}, {None})
+
+    def test_a_ratio_is_to_the_best_of_both_redissons(self):
+        summary = {"holdfast": {(1, 16): rate(1000)}, "redisson-3": {(1, 16): rate(5)},
+                   "redisson-4": {(1, 16): rate(8)}}
+        goal = only(goals.hot(summary), "1 process")
+        self.assertEqual(goal.value, 125)
+        self.assertTrue(goal.met)
+
+    def test_a_limit_itself_is_met(self):
+        summary = {"holdfast": {(4, 8): {"least_process": spread([0.5])}}}
+        self.assertTrue(only(goals.hot(summary), "4 processes of 8 threads, the least").met)
+
+    def test_the_lowest_is_the_best_where_less_is_better(self):
+        summary = {"holdfast": {"p50": spread([120])}, "redisson-3": {"p50": spread([200])},
+                   "redisson-4": {"p50": spread([300])}, "push-floor": {"p50": spread([100])}}
+        floor, redisson = goals.hand_over(summary)
+        self.assertEqual((floor.value, floor.met), (1.2, True))
+        self.assertEqual((redisson.value, redisson.met), (0.6, False))
+
+    def test_the_ceiling_is_no_peer(self):
+        summary = {"holdfast": {16: rate(90)}, "redsync": {16: rate(30)}, "script-ceiling": {None: rate(100)}}
+        found = list(goals.uncontended(summary))
+        self.assertEqual(only(found, "16 threads, pairs per second, of what").value, 90)
+        self.assertEqual(only(found, "16 threads, pairs per second, against the best other").value, 3)
+
+    def test_the_worst_number_of_threads_decides_about_server_cpu(self):
+        summary = {"holdfast": {1: {"server_us": spread([50])}, 16: {"server_us": spread([10])}},
+                   "redisson-3": {1: {"server_us": spread([80])}, 16: {"server_us": spread([40])}}}
+        goal = only(goals.uncontended(summary), "server CPU")
+        self.assertEqual((goal.value, goal.met), (0.625, False))
+
+    def test_held_locks_are_judged_at_the_largest_size(self):
+        summary = {"holdfast": {100: {"bytes": 1000, "server_us": 2}, 1000: {"bytes": 200, "server_us": 1}},
+                   "redisson-3": {100: {"server_us": 5}}}
+        found = list(goals.held(summary))
+        self.assertEqual(only(found, "client memory").value, 200)
+        self.assertEqual(only(found, "server CPU").value, 0.4)
+
+
+if __name__ == "__main__":
+    unittest.main()

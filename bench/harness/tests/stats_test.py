@@ -1,0 +1,35 @@
+import unittest
+
+from stats import Spread, least_share, percentile, ratio, spread
+
+
+class Stats(unittest.TestCase):
+    def test_a_spread_is_the_middle_the_lowest_and_the_highest(self):
+        self.assertEqual(spread([3, 1, 2]), Spread(2, 1, 3))
+        self.assertEqual(spread([4, 1, 2, 3]), Spread(2.5, 1, 4))
+
+    def test_rounds_without_a_value_do_not_count(self):
+        self.assertEqual(spread([None, 5]), Spread(5, 5, 5))
+        self.assertIsNone(spread([None]))
+
+    def test_percentiles_are_values_that_occurred(self):
+        values = list(range(100, 0, -1))
+        self.assertEqual(percentile(values, 0.5), 50)
+        self.assertEqual(percentile(values, 0.99), 99)
+        self.assertEqual(percentile(values, 1), 100)
+        self.assertEqual(percentile([7], 0.99), 7)
+
+    def test_a_ratio_to_nothing_is_unknown(self):
+        self.assertEqual(ratio(1, 4), 0.25)
+        self.assertIsNone(ratio(None, 4))
+        self.assertIsNone(ratio(1, None))
+        self.assertIsNone(ratio(1, 0))
+
+    def test_the_least_share_is_one_when_all_get_the_same(self):
+        self.assertEqual(least_share([5, 5, 5]), 1)
+        self.assertEqual(least_share([1, 3]), 0.5)
+        self.assertIsNone(least_share([0, 0]))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,70 @@
+import unittest
+
+import summaries
+from monitor import top_level
+from table import number, replace_between, spread, table
+from stats import Spread
+
+
+def entry(contestant, case, answers, commands=None, **more):
+    return {"round": 0, "contestant": contestant, "case": case, "answers": answers,
+            "server": {"cpu_us": 1000, "seconds": 2.0, "commands": commands or {}}, **more}
+
+
+class Summaries(unittest.TestCase):
+    def test_pairs_by_second_and_costs_by_pair(self):
+        answer = {"pairs": 100, "seconds": 2.0, "p50_us": 5, "p99_us": 9, "cpu_us": 300}
+        figures = summaries.pairs({"rounds": [entry("raw", {"threads": 1}, [answer])]})["raw"][1]
+        self.assertEqual([figures[name].median for name in ("rate", "server_us", "client_us", "p50")], [50, 10, 3, 5])
+
+    def test_a_hot_lock_adds_sections_and_takes_the_worst_wait(self):
+        waits = [{"wait_p50_us": 1, "wait_p99_us": 5, "wait_max_us": 9},
+                 {"wait_p50_us": 3, "wait_p99_us": 4, "wait_max_us": 8}]
+        answers = [{"sections": 30, "served": [10, 20], "seconds": 2, **waits[0]},
+                   {"sections": 10, "served": [5, 5], "seconds": 2, **waits[1]}]
+        figures = summaries.hot({"rounds": [entry("x", {"processes": 2, "threads": 2}, answers)]})["x"][(2, 2)]
+        self.assertEqual(figures["rate"].median, 20)
+        self.assertEqual([figures[name].median for name in ("wait_p50", "wait_p99", "wait_max")], [3, 5, 9])
+        self.assertEqual([figures[name].median for name in ("least_process", "least_caller")], [0.5, 0.5])
+
+    def test_renewals_are_of_locks_though_a_lock_has_several_keys(self):
+        case = {"count": 10, "lease_ms": 6000}
+        take = {"held": 10, "seconds": 1, "rss_before_bytes": 0, "rss_after_bytes": 1000}
+        rounds = [entry("x", {**case, "phase": "take"}, [take], server_memory_bytes=500, keys=30),
+                  entry("x", {**case, "phase": "quiet"}, [{"seconds": 4, "cpu_us": 40}],
+                        {"evalsha": 60, "pexpire": 60}),
+                  entry("x", {**case, "phase": "sampled"},
+                        [{"shortest_pttl_ms": 3500, "looks": 100, "gone": 0}], keys_left=29)]
+        figures = summaries.held({"rounds": rounds})["x"][10]
+        self.assertEqual((figures["server_us"], figures["script_calls"], figures["bytes"]), (50, 30, 100))
+        self.assertEqual((figures["late_ms"], figures["late_limit_ms"], figures["lost"]), (500, 1000, 1))
+
+    def test_commands_of_scripts_are_not_the_contestants_own(self):
+        lines = [b'1.5 [0 127.0.0.1:5] "EVALSHA" "abc"\r\n', b'1.6 [0 lua] "set" "a"\r\n',
+                 b'1.7 [0 127.0.0.1:5] "SET" "a] " "b"\r\n', b'1.8 [0 lua] "publish" "c"\r\n', b"OK\r\n"]
+        shares = top_level(lines)
+        self.assertEqual(shares, {"evalsha": 1.0, "set": 0.5, "publish": 0.0})
+        found = entry("x", {}, [], {"evalsha": 4, "set": 6, "publish": 4, "client|setinfo": 1})
+        self.assertEqual(summaries.own_commands(found, shares), {"evalsha": 4, "set": 3, "client|setinfo": 1})
+
+
+class Text(unittest.TestCase):
+    def test_numbers_have_three_digits_that_mean_something(self):
+        self.assertEqual([number(value) for value in (None, 0, 0.1234, 1.234, 12.34, 123.4, 1234.5, 1234567)],
+                         ["–", "0", "0.123", "1.23", "12.3", "123", "1,230", "1,230,000"])
+
+    def test_a_spread_shows_its_ends_if_there_were_several_rounds(self):
+        self.assertEqual(spread(Spread(2, 1, 3)), "2.00 (1.00–3.00)")
+        self.assertEqual(spread(Spread(2, 2, 2)), "2.00")
+
+    def test_a_table_has_its_numbers_to_the_right(self):
+        self.assertEqual(table(["a", "b"], [["x", 1]]), ["| a | b |", "| --- | ---: |", "| x | 1 |"])
+
+    def test_only_what_is_between_the_marks_is_replaced(self):
+        text = "a\n<!-- m -->\nold\n<!-- /m -->\nb\n"
+        self.assertEqual(replace_between(text, "m", ["new"]), "a\n<!-- m -->\nnew\n<!-- /m -->\nb\n")
+        self.assertIsNone(replace_between("a\n<!-- m -->\n", "m", ["new"]))
+
+
+if __name__ == "__main__":
+    unittest.main()
