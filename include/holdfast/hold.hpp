@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -15,7 +16,7 @@ class HeldLock;
 }
 
 /// What a release found out. Source: protocol section 6.1, transition 2.
-enum class ReleaseOutcome {
+enum class ReleaseOutcome : std::uint8_t {
   released,    ///< The server confirms: it was ours up to now, without a gap, and is free. Also for a hold that was
                ///< given up as lost but that the server still had.
   still_held,  ///< One level of a re-entrant hold was given back; the thread still holds the lock.
@@ -26,7 +27,7 @@ HOLDFAST_EXPORT const char* to_string(ReleaseOutcome outcome) noexcept;
 
 /// The states of a hold. held -> suspect (a renewal failed; back to held when one works) -> lost; released is final
 /// too.
-enum class HoldState { held, suspect, lost, released };
+enum class HoldState : std::uint8_t { held, suspect, lost, released };
 HOLDFAST_EXPORT const char* to_string(HoldState state) noexcept;
 
 /// One granted acquisition of a lock. Move-only; the hold is the owner, so it may be moved to and released by any

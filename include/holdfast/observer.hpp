@@ -10,7 +10,7 @@
 namespace holdfast {
 
 /// Why a hold was lost.
-enum class LossReason {
+enum class LossReason : std::uint8_t {
   expired,   ///< The local deadline passed without a renewal that is known to have worked.
   taken,     ///< The server said that the lock is no longer ours (expired there, force release, FLUSHALL, failover).
   max_hold,  ///< The cap `max_hold` was reached; renewal has stopped.

@@ -9,10 +9,15 @@ namespace {
 constexpr Duration kExpiryRounding = milliseconds(2);
 /// A limit on waiting does not make a command's time limit shorter than this.
 constexpr Duration kShortestTimeout = milliseconds(100);
+/// Who has lost this many races against other waiters is in a crowd ...
+constexpr int kCrowd = 3;
+/// ... whose size shows by how many more are lost. Far below the pause that a busy client makes (Tenure).
+constexpr Duration kSpreadPerLoss = std::chrono::microseconds(40);
+constexpr int kMostSpread = 62;
 
 }  // namespace
 
-AcquireFsm::AcquireFsm(AcquireTerms terms, TimePoint now) : terms_(terms), started_(now) {}
+AcquireFsm::AcquireFsm(AcquireTerms terms, TimePoint now) : terms_(terms), started_(now), chance_(terms.jitter) {}
 
 TimePoint AcquireFsm::limit() const {
   if (terms_.once) return started_;
@@ -55,6 +60,7 @@ AcquireAction AcquireFsm::on_attempt(TimePoint now, const Attempt& reply) {
       return finish({});
     case Kind::busy:
       contended_ = taken_ = true;
+      ++races_lost_;
       unresolved_ = false;  // the server has just said that this owner does not hold it
       trouble_since_.reset();
       troubles_ = 0;
@@ -135,6 +141,21 @@ AcquireAction AcquireFsm::on_trouble(TimePoint now, const Attempt& reply) {
 AcquireAction AcquireFsm::on_wake(TimePoint now, TargetView view) {
   safety_polling_ = false;
   return go_on(now, view);
+}
+
+AcquireAction AcquireFsm::on_message(TimePoint now, TargetView view) {
+  if (races_lost_ < kCrowd || view.held_here) return on_wake(now, view);
+  safety_polling_ = false;
+  if (bound_ != Bound::spread) spread_until_ = now + next_spread();
+  return wait_until(spread_until_, Bound::spread);
+}
+
+/// Steps of the golden ratio from a random start: spread evenly, whichever stretch of them is looked at.
+Duration AcquireFsm::next_spread() {
+  chance_ += 0.618033988749895;
+  if (chance_ >= 1) chance_ -= 1;
+  const Duration longest = kSpreadPerLoss * std::min(races_lost_ - kCrowd + 1, kMostSpread);
+  return std::chrono::duration_cast<Duration>(longest * chance_);
 }
 
 AcquireAction AcquireFsm::on_time(TimePoint now, TargetView view) {

@@ -36,7 +36,7 @@ struct AcquireAction {
   enum class Kind {
     wait_turn,  // stay in the site's queue until `until`; feed on_turn at its head, else on_time
     attempt,    // send the acquire (with SUBSCRIBE before it if `subscribe`), `timeout`; feed on_attempt
-    wait,       // sleep until `until` or a wake; feed on_wake or on_time
+    wait,       // sleep until `until`, a wake or a message; feed on_wake, on_message or on_time
     pause,      // sleep until `until`, whatever wakes; feed on_time
     finish,     // leave the queue; `error` empty: granted
   };
@@ -60,6 +60,9 @@ class AcquireFsm {
   AcquireAction on_turn(TimePoint now, TargetView view);
   AcquireAction on_attempt(TimePoint now, const Attempt& reply);
   AcquireAction on_wake(TimePoint now, TargetView view);
+  /// A release elsewhere was told: to everybody who waits. Who has lost several races asks after a short random time,
+  /// so that not all ask in the same moment, and only once if the next release is told meanwhile.
+  AcquireAction on_message(TimePoint now, TargetView view);
   AcquireAction on_time(TimePoint now, TargetView view);
   AcquireAction on_stop(std::error_code why) const;
 
@@ -70,7 +73,7 @@ class AcquireFsm {
   bool safety_polling() const { return safety_polling_; }
 
  private:
-  enum class Bound { limit, lease_end, safety_poll, poll, local_hold, others_first, pause };
+  enum class Bound { limit, lease_end, safety_poll, poll, local_hold, others_first, spread, pause };
 
   AcquireAction attempt(TimePoint now, bool subscribe);
   AcquireAction go_on(TimePoint now, TargetView view);
@@ -78,6 +81,7 @@ class AcquireFsm {
   AcquireAction wait_busy(TimePoint now, const Attempt& reply);
   Duration jittered(Duration longest) const;
   Duration next_poll();
+  Duration next_spread();
   AcquireAction on_trouble(TimePoint now, const Attempt& reply);
   AcquireAction finish(std::error_code error, std::string cause = {}) const;
   TimePoint limit() const;
@@ -91,6 +95,9 @@ class AcquireFsm {
   bool safety_polling_ = false;
   bool unheard_ = false;  // there is no subscribing: ask only
   int polls_ = 0;
+  int races_lost_ = 0;
+  double chance_;
+  TimePoint spread_until_{};
   std::string busy_cause_;
   std::optional<TimePoint> trouble_since_;
   int troubles_ = 0;

@@ -75,9 +75,10 @@ void AcquireOp::on_signals() {
     act(fsm_.on_stop(Errc::cancelled));
   } else if ((signals & bit(Signal::turn)) != 0 && state_ == State::in_queue) {
     act(fsm_.on_turn(Clock::now(), target_->view()));
-  } else if ((signals & bit(Signal::wake)) != 0) {
+  } else if ((signals & (bit(Signal::wake) | bit(Signal::message))) != 0) {
     if (state_ == State::waiting) {
-      act(fsm_.on_wake(Clock::now(), target_->view()));
+      const TargetView view = target_->view();
+      act((signals & bit(Signal::wake)) != 0 ? fsm_.on_wake(Clock::now(), view) : fsm_.on_message(Clock::now(), view));
     } else {
       // It may tell of a release just after the server looked.
       woken_ = state_ == State::asking;

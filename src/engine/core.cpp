@@ -31,6 +31,7 @@ Core::Core(Config config)
       loop_([this] { lane_.flush(); }),
       reporter_(config_.observer, notifier_),
       channels_(std::make_shared<redis::Channels>()),
+      sites_(std::make_shared<Sites>(channels_, config_.name_prefix, config_.handoff)),
       lane_(loop_.context(), config_, *channels_,
             {.connected = [this] { on_connected(); },
              .disconnected =
@@ -57,29 +58,6 @@ void Core::on_connected() {
   for (const std::shared_ptr<Target>& target : targets()) target->wake();
 }
 
-std::shared_ptr<Site> Core::site(const std::vector<std::string>& names, const Plan& plan) {
-  const std::scoped_lock guard(mutex_);
-  const SiteKey key{&plan, names};
-  const auto found = sites_.find(key);
-  if (found != sites_.end()) {
-    if (std::shared_ptr<Site> site = found->second.lock()) return site;
-    sites_.erase(found);
-  }
-  if (sites_.size() >= sweep_at_) {
-    std::erase_if(sites_, [](const auto& entry) { return entry.second.expired(); });
-    sweep_at_ = std::max<std::size_t>(64, sites_.size() * 2);
-  }
-  std::string title;
-  std::vector<std::string> raw_names;
-  for (const std::string& name : names) {
-    title += (title.empty() ? "" : ", ") + name;
-    raw_names.push_back(config_.name_prefix + name);
-  }
-  auto site = std::make_shared<Site>(std::move(title), raw_names, plan, channels_, config_.handoff);
-  sites_.emplace(key, site);
-  return site;
-}
-
 void Core::adopt(const std::shared_ptr<Target>& target) {
   const std::scoped_lock guard(mutex_);
   std::erase_if(adopted_, [](const auto& weak) { return weak.expired(); });
@@ -89,16 +67,14 @@ void Core::adopt(const std::shared_ptr<Target>& target) {
 std::vector<std::shared_ptr<Target>> Core::targets() {
   std::vector<std::shared_ptr<Target>> out;
   const std::scoped_lock guard(mutex_);
-  for (const auto& [name, weak] : sites_) {
-    if (std::shared_ptr<Site> site = weak.lock()) out.push_back(std::move(site));
-  }
+  for (std::shared_ptr<Site>& site : sites_->all()) out.push_back(std::move(site));
   for (const auto& weak : adopted_) {
     if (std::shared_ptr<Target> target = weak.lock()) out.push_back(std::move(target));
   }
   return out;
 }
 
-wire::Owner Core::make_owner() const { return {id_ + ":" + std::to_string(base::next_number())}; }
+wire::Owner Core::make_owner() const { return owner(base::next_number()); }
 
 LeaseTerms Core::lease_terms(const AcquireOptions& options, const std::string& name) const {
   LeaseTerms terms;
@@ -190,6 +166,7 @@ void Core::close() noexcept {
     pending_.wait(limit - base::Clock::now());
     end_holds();
     pending_.wait(limit - base::Clock::now());
+    for (const std::shared_ptr<Target>& target : open) target->forget_threads();
     boost::asio::post(loop_.context(), [this] {
       watchdog_.stop();
       lane_.close();

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -19,7 +18,7 @@
 #include "engine/notifier.hpp"
 #include "engine/pending.hpp"
 #include "engine/reporter.hpp"
-#include "engine/site.hpp"
+#include "engine/sites.hpp"
 #include "engine/watchdog.hpp"
 #include "redis/channels.hpp"
 #include "redis/lane.hpp"
@@ -34,14 +33,13 @@ class Core : public std::enable_shared_from_this<Core> {
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
-  /// The site of this lock, or of these locks together (each once, sorted); one object per kind and names as long as
-  /// somebody refers to it.
-  std::shared_ptr<Site> site(const std::vector<std::string>& names, const Plan& plan);
+  Sites& sites() { return *sites_; }
   /// A target of several clients: it is woken by this client's reconnects and ends with this client.
   void adopt(const std::shared_ptr<Target>& target);
 
   /// An owner that was never used before.
   wire::Owner make_owner() const;
+  wire::Owner owner(std::uint64_t number) const { return {id_ + ":" + std::to_string(number)}; }
   /// All lengths decided; throws Error(invalid_argument) if one is out of range.
   LeaseTerms lease_terms(const AcquireOptions& options, const std::string& name) const;
 
@@ -92,16 +90,14 @@ class Core : public std::enable_shared_from_this<Core> {
   Notifier signals_;
   Reporter reporter_;
   const std::shared_ptr<redis::Channels> channels_;
+  const std::shared_ptr<Sites> sites_;
   redis::Lane lane_;
   Watchdog watchdog_;
 
   std::set<Timer*> pauses_;  // on the loop
 
   std::mutex mutex_;
-  using SiteKey = std::pair<const Plan*, std::vector<std::string>>;
-  std::map<SiteKey, std::weak_ptr<Site>> sites_;  // guarded by mutex_
-  std::size_t sweep_at_ = 64;                     // guarded by mutex_
-  std::vector<std::weak_ptr<Target>> adopted_;    // guarded by mutex_
+  std::vector<std::weak_ptr<Target>> adopted_;  // guarded by mutex_
 
   std::atomic<bool> closed_{false};
   std::mutex close_mutex_;

@@ -204,13 +204,13 @@ class RenewRound : public std::enable_shared_from_this<RenewRound> {
 
   void heal(std::size_t i) {
     const Group::Member& member = group_->members()[i];
-    const milliseconds lease = hold_->terms().length;
+    const milliseconds lease = hold_->lease();
     member.site->attempt(*member.core, {hold_->owner(), lease, vote_timeout(member.core->config(), lease), false},
                          [core = member.core, site = member.site, hold = hold_](const Attempt& vote) {
                            // A hold that has ended meanwhile has sent its release before this came to be.
                            const bool perhaps =
                                vote.kind == Attempt::Kind::granted || vote.kind == Attempt::Kind::unknown;
-                           if (perhaps && hold->ended()) site->undo(*core, hold->owner(), hold->terms().length);
+                           if (perhaps && hold->ended()) site->undo(*core, hold->owner(), hold->lease());
                          });
   }
 
@@ -235,11 +235,14 @@ std::shared_ptr<Group> Group::make(std::string name, std::vector<Member> members
 }
 
 Group::Group(std::string name, std::vector<Member> members, std::size_t needed)
-    : Target(std::move(name),
-             members.front().site->plan().announced ? members.front().core->config().handoff : Duration{}),
+    : Target(std::move(name)),
       members_(std::move(members)),
       nodes_(nodes_of(members_)),
       quorum_{members_.size(), needed} {}
+
+Duration Group::handoff() const {
+  return plan().announced ? Duration(members_.front().core->config().handoff) : Duration{};
+}
 
 std::string Group::where(const Core&) const {
   std::string text = std::to_string(nodes_.size()) + " servers (";

@@ -1,18 +1,38 @@
 #include "engine/held_lock.hpp"
 
+#include <charconv>
+
 #include "engine/core.hpp"
 #include "engine/target.hpp"
 
 namespace holdfast::engine {
 
-HeldLock::HeldLock(std::shared_ptr<Core> core, std::shared_ptr<Target> target, wire::Owner owner, TimePoint sent_at,
-                   LeaseTerms terms, LostCallback on_lost, TimePoint granted_at)
+namespace {
+
+/// Of an owner of ours: `<client id>:<number>`.
+std::uint64_t number_of(const wire::Owner& owner) {
+  const char* const end = owner.text.data() + owner.text.size();
+  std::uint64_t number = 0;
+  std::from_chars(owner.text.data() + owner.text.rfind(':') + 1, end, number);
+  return number;
+}
+
+}  // namespace
+
+HeldLock::HeldLock(std::shared_ptr<Core> core, std::shared_ptr<Target> target, const wire::Owner& owner,
+                   TimePoint sent_at, const LeaseTerms& terms, const LostCallback& on_lost, TimePoint granted_at)
     : core_(std::move(core)),
       target_(std::move(target)),
-      owner_(std::move(owner)),
-      terms_(terms),
-      on_lost_(std::move(on_lost)),
+      owner_number_(number_of(owner)),
+      on_lost_(on_lost ? std::make_unique<const LostCallback>(on_lost) : nullptr),
       fsm_(sent_at, terms, granted_at) {}
+
+HeldLock::~HeldLock() {
+  if (core_ && core_->in_child()) return;  // whoever held a mutex in the parent holds it for ever in the child
+  target_->clear_holder(this);
+}
+
+wire::Owner HeldLock::owner() const { return core_->owner(owner_number_); }
 
 const std::string& HeldLock::name() const { return target_->name(); }
 
@@ -26,6 +46,11 @@ HoldState HeldLock::state() {
 bool HeldLock::stands() const {
   const std::scoped_lock guard(mutex_);
   return fsm_.valid_for(base::Clock::now()) > Duration{};
+}
+
+TimePoint HeldLock::extended_at() const {
+  const std::scoped_lock guard(mutex_);
+  return fsm_.last_extension();
 }
 
 bool HeldLock::ended() const {
@@ -48,29 +73,52 @@ Duration HeldLock::valid_for() {
     todo = fsm_.on_time(now + kTick);
     reason = fsm_.reason();
     state = fsm_.state();
+    if (state == HoldState::lost) lost_ = true;
   }
   if (todo == HoldFsm::Todo::lost) announce_loss(reason, StopIn::this_thread);
   // Found lost by another thread, whose signal may still be on its way: whoever sees zero must see the signal too.
-  if (state == HoldState::lost) stop_.request_stop();
+  if (state == HoldState::lost) request_stop();
   return {};
 }
 
 std::stop_token HeldLock::stop_token() {
   valid_for();
-  return stop_.get_token();
+  std::stop_source source(std::nostopstate);
+  bool lost = false;
+  {
+    const std::scoped_lock guard(mutex_);
+    if (!stop_.stop_possible()) stop_ = std::stop_source();
+    source = stop_;
+    lost = lost_;
+  }
+  if (lost) source.request_stop();
+  return source.get_token();
+}
+
+void HeldLock::request_stop() {
+  std::stop_source source(std::nostopstate);
+  {
+    const std::scoped_lock guard(mutex_);
+    source = stop_;
+  }
+  source.request_stop();
 }
 
 void HeldLock::announce_loss(LossReason reason, StopIn where) {
+  {
+    const std::scoped_lock guard(mutex_);
+    lost_ = true;
+  }
   target_->clear_holder(this);
   Reporter& reporter = core_->reporter();
   Reporter::add(reporter.count.lost);
-  const LostEvent event{target_->name(), owner_.text, reason};
+  const LostEvent event{target_->name(), owner().text, reason};
   if (where == StopIn::this_thread) {
-    stop_.request_stop();
+    request_stop();
   } else {
-    core_->signals().post([self = shared_from_this()] { self->stop_.request_stop(); });
+    core_->signals().post([self = shared_from_this()] { self->request_stop(); });
   }
-  if (on_lost_) core_->notifier().post([self = shared_from_this(), event] { self->on_lost_(event); });
+  if (on_lost_) core_->notifier().post([self = shared_from_this(), event] { (*self->on_lost_)(event); });
   reporter.tell(&Observer::on_lost, [&] { return event; });
 }
 
@@ -89,7 +137,7 @@ void HeldLock::apply(HoldFsm::Change change, const std::string& cause) {
   }
   Reporter::add(core_->reporter().count.suspect);
   core_->reporter().tell(&Observer::on_suspect,
-                         [&] { return SuspectEvent{target_->name(), owner_.text, cause, left}; });
+                         [&] { return SuspectEvent{target_->name(), owner().text, cause, left}; });
 }
 
 HoldFsm::Todo HeldLock::on_time(TimePoint now, Duration early) {
@@ -157,8 +205,7 @@ Duration HeldLock::lateness(TimePoint now) const {
 
 std::optional<TimePoint> HeldLock::end_to_pass_on(TimePoint now) {
   const std::scoped_lock guard(mutex_);
-  if (!terms_.renewed || fsm_.state() != HoldState::held || fsm_.valid_for(now) < Duration(terms_.length) / 2)
-    return {};
+  if (!fsm_.renewed() || fsm_.state() != HoldState::held || fsm_.valid_for(now) < Duration(lease()) / 2) return {};
   fsm_.begin_release();
   outcome_ = ReleaseOutcome::released;
   return fsm_.last_extension();
@@ -178,30 +225,32 @@ void HeldLock::report_released(ReleaseOutcome outcome) {
       const std::scoped_lock guard(mutex_);
       granted_at = fsm_.granted_at();
     }
-    return ReleasedEvent{target_->name(), owner_.text, to_string(outcome), base::Clock::now() - granted_at};
+    return ReleasedEvent{target_->name(), owner().text, to_string(outcome), base::Clock::now() - granted_at};
   });
 }
 
 void HeldLock::release_async(std::function<void(ReleaseOutcome)> done) {
   TimePoint deadline{};
+  TimePoint extended_at{};
   {
     const std::scoped_lock guard(mutex_);
     if (!fsm_.begin_release()) {
-      if (done) done(outcome_.value_or(ReleaseOutcome::unknown));
+      if (done) done(outcome_);
       return;
     }
     deadline = fsm_.deadline();
+    extended_at = fsm_.last_extension();
   }
   core_->watchdog().disarm(*this);
-  const TimePoint give_up = base::Clock::now() + terms_.length + margin(terms_.length);
+  const TimePoint give_up = base::Clock::now() + lease() + margin(lease());
   target_->begin_release();
-  target_->release(*core_, owner_, deadline, give_up,
-                   [self = shared_from_this(), done = std::move(done)](const Released& released) {
+  target_->release(*core_, owner(), deadline, give_up,
+                   [self = shared_from_this(), extended_at, done = std::move(done)](const Released& released) {
                      {
                        const std::scoped_lock guard(self->mutex_);
                        self->outcome_ = released.outcome;
                      }
-                     self->target_->end_release(released);
+                     self->target_->end_release(released, extended_at);
                      self->report_released(released.outcome);
                      if (done) done(released.outcome);
                    });
@@ -256,7 +305,7 @@ ReleaseOutcome HeldLock::release() noexcept {
     const Pending::Token pending = core_->pending().begin();  // close() waits for it, or its flag is seen now
     if (core_->unusable()) {
       const std::scoped_lock guard(mutex_);
-      return outcome_.value_or(ReleaseOutcome::unknown);
+      return outcome_;
     }
     if (target_->keep(*core_, *this)) {
       on_passed_on();

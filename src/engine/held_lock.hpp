@@ -1,9 +1,9 @@
 // One granted acquisition inside the engine: its state machine, its loss signal, its place in the watchdog's schedule.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -13,6 +13,7 @@
 #include <holdfast/hold.hpp>
 #include <holdfast/observer.hpp>
 
+#include "base/small_mutex.hpp"
 #include "engine/hold_fsm.hpp"
 #include "wire/lock_calls.hpp"
 
@@ -22,17 +23,21 @@ class Core;
 class Target;
 
 /// Thread-safe. The stop source is stopped outside the mutex, on the signals' thread or in the thread that asked.
+/// There may be millions: no larger than it must be.
 class HeldLock : public std::enable_shared_from_this<HeldLock> {
  public:
   using LostCallback = std::function<void(const LostEvent&)>;
 
-  HeldLock(std::shared_ptr<Core> core, std::shared_ptr<Target> target, wire::Owner owner, TimePoint sent_at,
-           LeaseTerms terms, LostCallback on_lost, TimePoint granted_at);
+  HeldLock(std::shared_ptr<Core> core, std::shared_ptr<Target> target, const wire::Owner& owner, TimePoint sent_at,
+           const LeaseTerms& terms, const LostCallback& on_lost, TimePoint granted_at);
+  ~HeldLock();
+  HeldLock(const HeldLock&) = delete;
+  HeldLock& operator=(const HeldLock&) = delete;
 
-  const wire::Owner& owner() const { return owner_; }
+  wire::Owner owner() const;
   const std::string& name() const;
   const std::shared_ptr<Target>& target() const { return target_; }
-  const LeaseTerms& terms() const { return terms_; }
+  milliseconds lease() const { return fsm_.lease(); }
 
   HoldState state();
   /// Zero once lost; a hold whose time is over becomes lost here, stop token included.
@@ -42,6 +47,8 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
   /// Still ours as far as known, without side effects: for the target, which must not run callbacks.
   bool stands() const;
   bool ended() const;
+  /// When the lease was set last: the send of the command that did.
+  TimePoint extended_at() const;
 
   /// Gives it back and waits for the outcome, `release_timeout` at most.
   ReleaseOutcome release() noexcept;
@@ -66,7 +73,8 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
   Duration lateness(TimePoint now) const;
 
   // For the watchdog only, guarded by its mutex.
-  boost::intrusive::set_member_hook<> schedule_hook;
+  using Hook = boost::intrusive::set_member_hook<boost::intrusive::optimize_size<true>>;
+  Hook schedule_hook;
   TimePoint scheduled{};
   std::shared_ptr<HeldLock> armed;  // keeps it alive while it is in the schedule
 
@@ -76,19 +84,20 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
   void announce_loss(LossReason reason, StopIn where);
   void release_lazily() noexcept;
   void report_released(ReleaseOutcome outcome);
+  void request_stop();
   void apply(HoldFsm::Change change, const std::string& cause = {});
 
   // Constant after construction.
   const std::shared_ptr<Core> core_;
   const std::shared_ptr<Target> target_;
-  const wire::Owner owner_;
-  const LeaseTerms terms_;
-  const LostCallback on_lost_;
+  const std::uint64_t owner_number_;
+  const std::unique_ptr<const LostCallback> on_lost_;  // null: there is none
 
-  mutable std::mutex mutex_;
-  HoldFsm fsm_;                            // guarded by mutex_
-  std::optional<ReleaseOutcome> outcome_;  // guarded by mutex_; of the release, once it is known
-  std::stop_source stop_;                  // own synchronisation
+  HoldFsm fsm_;                              // guarded by mutex_
+  std::stop_source stop_{std::nostopstate};  // guarded by mutex_; has a state once somebody asked for a token
+  mutable base::SmallMutex mutex_;
+  bool lost_ = false;                                 // guarded by mutex_; also after it was released
+  ReleaseOutcome outcome_ = ReleaseOutcome::unknown;  // guarded by mutex_; of the release, once it is known
 };
 
 }  // namespace holdfast::engine

@@ -2,39 +2,46 @@
 
 namespace holdfast::engine {
 
-HoldFsm::HoldFsm(TimePoint sent_at, LeaseTerms terms, TimePoint granted_at) : terms_(terms), granted_at_(granted_at) {
+HoldFsm::HoldFsm(TimePoint sent_at, const LeaseTerms& terms, TimePoint granted_at)
+    : length_(terms.length),
+      max_hold_(terms.max_hold.value_or(milliseconds::max())),
+      granted_at_(granted_at),
+      renewed_(terms.renewed) {
   extend(sent_at);
 }
 
 void HoldFsm::extend(TimePoint sent_at) {
   last_extension_ = sent_at;
-  deadline_ = lease_end(sent_at, terms_.length);
-  if (terms_.max_hold) deadline_ = std::min(deadline_, granted_at_ + *terms_.max_hold);
-  planned_ = sent_at + renew_after(terms_.length);
-  due_ = terms_.renewed ? std::min(planned_, deadline_) : deadline_;
+  planned_ = sent_at + renew_after(length_);
+  due_ = renewed_ ? std::min(planned_, deadline()) : deadline();
+}
+
+TimePoint HoldFsm::deadline() const {
+  const TimePoint end = lease_end(last_extension_, length_);
+  return capped() ? std::min(end, granted_at_ + max_hold_) : end;
 }
 
 HoldFsm::Todo HoldFsm::on_time(TimePoint now, Duration early) {
   if (ended()) return Todo::nothing;
-  if (now >= deadline_) {
+  if (now >= deadline()) {
     lose(why_expired());
     return Todo::lost;
   }
-  if (!terms_.renewed || in_flight_ || now + early < due_) return Todo::nothing;
+  if (!renewed_ || in_flight_ || now + early < due_) return Todo::nothing;
   // A renewal that would only reach past the cap is not needed when the lease outlives the cap already.
-  if (terms_.max_hold && lease_end(last_extension_, terms_.length) >= granted_at_ + *terms_.max_hold) {
-    due_ = deadline_;
+  if (capped() && lease_end(last_extension_, length_) >= granted_at_ + max_hold_) {
+    due_ = deadline();
     return Todo::nothing;
   }
   in_flight_ = true;
-  due_ = deadline_;
+  due_ = deadline();
   return Todo::renew;
 }
 
 HoldFsm::Change HoldFsm::on_renewed(TimePoint sent_at, TimePoint now) {
   in_flight_ = false;
   if (ended()) return Change::none;
-  if (now >= deadline_) return lose(why_expired());
+  if (now >= deadline()) return lose(why_expired());
   if (sent_at >= last_extension_) extend(sent_at);
   state_ = HoldState::held;
   return Change::none;
@@ -48,8 +55,8 @@ HoldFsm::Change HoldFsm::on_gone() {
 HoldFsm::Change HoldFsm::on_unanswered(TimePoint now) {
   in_flight_ = false;
   if (ended()) return Change::none;
-  if (now >= deadline_) return lose(why_expired());
-  due_ = std::min(now + retry_after(terms_.length), deadline_);
+  if (now >= deadline()) return lose(why_expired());
+  due_ = std::min(now + retry_after(length_), deadline());
   planned_ = due_;
   if (state_ == HoldState::suspect) return Change::none;
   state_ = HoldState::suspect;
@@ -57,9 +64,9 @@ HoldFsm::Change HoldFsm::on_unanswered(TimePoint now) {
 }
 
 void HoldFsm::on_reconnect(TimePoint now) {
-  if (ended() || !terms_.renewed) return;
+  if (ended() || !renewed_) return;
   in_flight_ = false;
-  due_ = std::min(now, deadline_);
+  due_ = std::min(now, deadline());
   planned_ = now;
 }
 
@@ -72,8 +79,8 @@ bool HoldFsm::begin_release() {
 }
 
 Duration HoldFsm::valid_for(TimePoint now) const {
-  if (ended() || now >= deadline_) return {};
-  return deadline_ - now;
+  if (ended() || now >= deadline()) return {};
+  return deadline() - now;
 }
 
 HoldFsm::Change HoldFsm::lose(LossReason reason) {
@@ -83,8 +90,7 @@ HoldFsm::Change HoldFsm::lose(LossReason reason) {
 }
 
 LossReason HoldFsm::why_expired() const {
-  const bool capped = terms_.max_hold && deadline_ == granted_at_ + *terms_.max_hold;
-  return capped ? LossReason::max_hold : LossReason::expired;
+  return capped() && deadline() == granted_at_ + max_hold_ ? LossReason::max_hold : LossReason::expired;
 }
 
 }  // namespace holdfast::engine

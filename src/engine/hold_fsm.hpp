@@ -16,7 +16,7 @@ namespace holdfast::engine {
 class HoldFsm {
  public:
   /// `sent_at`: of the command that set the lease. `granted_at`: when this hold began, later if the lock was passed on.
-  HoldFsm(TimePoint sent_at, LeaseTerms terms, TimePoint granted_at);
+  HoldFsm(TimePoint sent_at, const LeaseTerms& terms, TimePoint granted_at);
 
   enum class Todo {
     nothing,  // look again at due()
@@ -47,27 +47,32 @@ class HoldFsm {
   HoldState state() const { return state_; }
   LossReason reason() const { return reason_; }
   bool ended() const { return state_ == HoldState::lost || state_ == HoldState::released; }
-  TimePoint deadline() const { return deadline_; }
+  TimePoint deadline() const;
   /// When on_time must be called next.
   TimePoint due() const { return due_; }
   /// How late a renewal sent now is, against its plan.
   Duration lateness(TimePoint now) const { return std::max(Duration{}, now - planned_); }
   Duration valid_for(TimePoint now) const;
+  milliseconds lease() const { return length_; }
+  bool renewed() const { return renewed_; }
   TimePoint granted_at() const { return granted_at_; }
   TimePoint last_extension() const { return last_extension_; }
-  const LeaseTerms& terms() const { return terms_; }
 
  private:
   void extend(TimePoint sent_at);
   Change lose(LossReason reason);
   LossReason why_expired() const;
 
-  LeaseTerms terms_;
+  bool capped() const { return max_hold_ != milliseconds::max(); }
+
+  // There may be millions: no larger than it must be.
+  milliseconds length_;
+  milliseconds max_hold_;  // max(): none
   TimePoint granted_at_;
-  TimePoint deadline_{};
   TimePoint due_{};
   TimePoint planned_{};
   TimePoint last_extension_{};
+  bool renewed_;
   bool in_flight_ = false;
   HoldState state_ = HoldState::held;
   LossReason reason_ = LossReason::expired;

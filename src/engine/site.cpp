@@ -7,24 +7,11 @@
 #include "base/text.hpp"
 #include "engine/core.hpp"
 #include "engine/release.hpp"
+#include "engine/sites.hpp"
 #include "redis/errors.hpp"
 
 namespace holdfast::engine {
 namespace {
-
-std::vector<wire::LockNames> all_names(const Plan& plan, const std::vector<std::string>& raw_names) {
-  std::vector<wire::LockNames> names;
-  names.reserve(raw_names.size());
-  for (const std::string& raw : raw_names) names.push_back(plan.names(raw));
-  return names;
-}
-
-std::vector<std::string> all_channels(const std::vector<wire::LockNames>& names) {
-  std::vector<std::string> channels;
-  channels.reserve(names.size());
-  for (const wire::LockNames& each : names) channels.push_back(each.channel);
-  return channels;
-}
 
 /// Which of several is taken: a caller who waited in vain wants to know.
 std::string blocker_text(const wire::LockNames& blocker, milliseconds busy_for) {
@@ -50,13 +37,40 @@ struct ChannelUse {
 
 }  // namespace
 
-Site::Site(std::string name, const std::vector<std::string>& raw_names, const Plan& plan,
-           std::shared_ptr<redis::Channels> channels, Duration handoff)
-    : Target(std::move(name), plan.announced ? handoff : Duration{}),
+Site::Site(std::shared_ptr<Sites> sites, std::string title, const std::vector<std::string>& names, const Plan& plan)
+    : Target(std::move(title)),
       plan_(plan),
-      names_(all_names(plan, raw_names)),
-      wake_channels_(all_channels(names_)),
-      channels_(std::move(channels)) {}
+      sites_(std::move(sites)),
+      several_(names.size() > 1 ? std::make_unique<const std::vector<std::string>>(names) : nullptr) {}
+
+Site::~Site() { sites_->forget(*this); }
+
+Duration Site::handoff() const { return plan_.announced ? sites_->handoff() : Duration{}; }
+
+wire::LockNames Site::names() const { return plan_.names(sites_->prefix() + (several_ ? several_->front() : name())); }
+
+std::vector<wire::LockNames> Site::all_names() const {
+  std::vector<wire::LockNames> all;
+  if (!several_) {
+    all.push_back(names());
+    return all;
+  }
+  all.reserve(several_->size());
+  for (const std::string& each : *several_) all.push_back(plan_.names(sites_->prefix() + each));
+  return all;
+}
+
+std::vector<std::string> Site::wake_channels() const {
+  std::vector<std::string> channels;
+  for (wire::LockNames& each : all_names()) channels.push_back(std::move(each.channel));
+  return channels;
+}
+
+bool Site::subscribed() const { return sites_->channels()->all_subscribed(wake_channels()); }
+
+void Site::add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner, milliseconds lease) const {
+  for (wire::LockNames& each : all_names()) to.push_back({std::move(each.key), owner.text, lease});
+}
 
 std::string Site::where(const Core& core) const { return core.node(); }
 
@@ -69,22 +83,22 @@ Target::Use Site::begin_use() {
 std::int64_t Site::others(std::int64_t told) const {
   std::int64_t subscribed = 0;
   std::int64_t waiters = 0;
-  for (const std::string& channel : wake_channels_) {
-    if (channels_->subscribed(channel)) ++subscribed;
-    waiters = std::max<std::int64_t>(waiters, static_cast<std::int64_t>(channels_->users(channel)));
+  for (const std::string& channel : wake_channels()) {
+    if (sites_->channels()->subscribed(channel)) ++subscribed;
+    waiters = std::max(waiters, static_cast<std::int64_t>(sites_->channels()->users(channel)));
   }
   return std::max<std::int64_t>(told - subscribed, 0) + waiters;
 }
 
 Target::Use Site::begin_use(const redis::Channels::Listener& listener) {
-  auto use = std::make_shared<ChannelUse>(channels_, wake_channels_);
-  for (const std::string& channel : wake_channels_) use->ids.push_back(channels_->begin_use(channel, listener));
+  auto use = std::make_shared<ChannelUse>(sites_->channels(), wake_channels());
+  for (const std::string& channel : use->names) use->ids.push_back(use->channels->begin_use(channel, listener));
   return use;
 }
 
 void Site::attempt(Core& core, Order order, AttemptDone done) {
-  redis::Request request{{plan_.acquire(names_, order.owner, order.lease)}, order.timeout, {}};
-  if (order.subscribe && !deaf_) request.subscribe = wake_channels_;
+  redis::Request request{{plan_.acquire(all_names(), order.owner, order.lease)}, order.timeout, {}};
+  if (order.subscribe && !deaf_) request.subscribe = wake_channels();
   core.send(std::move(request), [self = std::static_pointer_cast<Site>(shared_from_this()),
                                  owner = std::move(order.owner), done = std::move(done)](const redis::Result& result) {
     Attempt attempt = self->judge(result);
@@ -115,10 +129,10 @@ Attempt Site::judge(const redis::Result& result) {
   const wire::AcquireReply decoded = plan_.decode_acquire(reply);
   if (decoded.granted) {
     attempt.kind = Kind::granted;
-  } else if (decoded.busy_for && decoded.blocker < names_.size()) {
+  } else if (decoded.busy_for && decoded.blocker < batched_locks()) {
     attempt.kind = Kind::busy;
     attempt.busy_for = *decoded.busy_for;
-    if (names_.size() > 1) attempt.cause = blocker_text(names_[decoded.blocker], attempt.busy_for);
+    if (several_) attempt.cause = blocker_text(all_names()[decoded.blocker], attempt.busy_for);
   } else {
     attempt.kind = redis::is_transient(reply.text) ? Kind::passing : Kind::refused;
     attempt.error = redis::classify(reply.text);
@@ -133,12 +147,10 @@ void Site::release(Core& core, const wire::Owner& owner, TimePoint deadline, Tim
 }
 
 void Site::renew(Core& core, const std::shared_ptr<HeldLock>& hold, RenewDone done) {
-  const LeaseTerms& terms = hold->terms();
   std::vector<wire::Renewal> renewals;
-  renewals.reserve(names_.size());
-  for (const wire::LockNames& each : names_) renewals.push_back({each.key, hold->owner().text, terms.length});
-  redis::Request request{{plan_.renew(renewals)}, renewal_timeout(terms.length, core.config().command_timeout), {}};
-  core.send(std::move(request), [self = shared_from_this(), asked = names_.size(),
+  add_renewals(renewals, hold->owner(), hold->lease());
+  redis::Request request{{plan_.renew(renewals)}, renewal_timeout(hold->lease(), core.config().command_timeout), {}};
+  core.send(std::move(request), [self = shared_from_this(), asked = batched_locks(),
                                  done = std::move(done)](const redis::Result& result) {
     std::vector<bool> extended;
     if (result.delivery == redis::Delivery::answered) extended = wire::decode_renew(result.replies.front(), asked);

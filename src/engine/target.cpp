@@ -5,148 +5,103 @@
 
 namespace holdfast::engine {
 
+using base::Clock;
+
+Target::Target(std::string name) : name_(std::move(name)) {}
+Target::~Target() = default;
+
+ThreadHolds& Target::threads() {
+  const std::scoped_lock guard(mutex_);
+  if (!threads_) threads_ = std::make_unique<ThreadHolds>();
+  return *threads_;
+}
+
+ThreadHolds::Entry Target::hold_of(std::uint64_t thread) const {
+  const ThreadHolds* threads = nullptr;
+  {
+    const std::scoped_lock guard(mutex_);
+    threads = threads_.get();
+  }
+  return threads == nullptr ? ThreadHolds::Entry{} : threads->find(thread);
+}
+
+// ---- the queue ----
+
+Target::Busy& Target::busy() {
+  if (!busy_) {
+    busy_ = std::make_unique<Busy>(handoff());
+    if (holder_ != nullptr) busy_->tenure.on_granted(holder_->extended_at());
+  }
+  return *busy_;
+}
+
+/// Forgets what is of no use any more.
+void Target::rest() {
+  if (!busy_ || head_ != nullptr || releasing_ > 0 || listening_ > 0 || busy_->tenure.others()) return;
+  busy_.reset();
+}
+
+void Target::wake_head() {
+  if (head_ != nullptr) head_->post(Waiter::Signal::wake);
+}
+
 void Target::enter(Waiter& waiter) {
   const std::scoped_lock guard(mutex_);
-  queue_.push_back(&waiter);
-  if (queue_.front() == &waiter) waiter.post(Waiter::Signal::turn);
+  if (head_ == nullptr) {
+    head_ = &waiter;
+    waiter.post(Waiter::Signal::turn);
+  } else {
+    busy().behind.push_back(&waiter);
+  }
 }
 
 std::optional<Kept> Target::leave(Waiter& waiter) {
   std::optional<Kept> unwanted;
   const std::scoped_lock guard(mutex_);
-  if (queue_.empty()) return unwanted;
-  const bool was_head = queue_.front() == &waiter;
-  queue_.remove(&waiter);
-  if (queue_.empty()) {
-    unwanted.swap(kept_);
-  } else if (was_head) {
-    queue_.front()->post(Waiter::Signal::turn);
+  if (head_ != &waiter) {
+    if (busy_) busy_->behind.remove(&waiter);
+    return unwanted;
+  }
+  head_ = nullptr;
+  if (!busy_) return unwanted;
+  if (busy_->behind.empty()) {
+    unwanted.swap(busy_->kept);
+    rest();
+  } else {
+    head_ = busy_->behind.front();
+    busy_->behind.pop_front();
+    head_->post(Waiter::Signal::turn);
   }
   return unwanted;
 }
 
 void Target::wake() {
   const std::scoped_lock guard(mutex_);
-  if (!queue_.empty()) queue_.front()->post(Waiter::Signal::wake);
+  wake_head();
 }
 
 void Target::heard() {
   const std::scoped_lock guard(mutex_);
   // The message of our own release comes before its reply, and whatever is published after it comes after that.
   if (releasing_ > 0) return;
-  if (holder_id_ == nullptr) tenure_.on_other();
-  if (!queue_.empty()) queue_.front()->post(Waiter::Signal::wake);
+  if (holder_ == nullptr && busy_) busy_->tenure.on_other();
+  if (head_ != nullptr) head_->post(Waiter::Signal::message);
 }
 
 void Target::close() {
+  const std::scoped_lock guard(mutex_);
+  if (head_ != nullptr) head_->post(Waiter::Signal::closed);
+  if (!busy_) return;
+  for (Waiter* waiter : busy_->behind) waiter->post(Waiter::Signal::closed);
+}
+
+void Target::forget_threads() {
+  ThreadHolds* threads = nullptr;
   {
     const std::scoped_lock guard(mutex_);
-    for (Waiter* waiter : queue_) waiter->post(Waiter::Signal::closed);
+    threads = threads_.get();
   }
-  threads_.forget_all();
-}
-
-TargetView Target::view() const {
-  TargetView view;
-  view.subscribed = subscribed();
-  std::shared_ptr<HeldLock> holder;  // destroyed without the mutex
-  const std::scoped_lock guard(mutex_);
-  holder = holder_.lock();
-  view.held_here = holder && holder->stands();
-  view.not_before = releasing_ > 0 && release_first_ ? TimePoint::max() : tenure_.pause_until();
-  return view;
-}
-
-void Target::set_holder(const std::shared_ptr<HeldLock>& holder, TimePoint sent_at) {
-  const std::scoped_lock guard(mutex_);
-  holder_ = holder;
-  holder_id_ = holder.get();
-  tenure_.on_granted(sent_at);
-  tenure_.on_queue_served(base::Clock::now());
-}
-
-void Target::saw_other() {
-  const std::scoped_lock guard(mutex_);
-  if (releasing_ > 0) {
-    overtaken_ = true;
-  } else {
-    tenure_.on_other();
-  }
-}
-
-void Target::clear_holder(const HeldLock* holder) {
-  const std::scoped_lock guard(mutex_);
-  if (holder_id_ != holder) return;
-  holder_.reset();
-  holder_id_ = nullptr;
-  if (!queue_.empty()) queue_.front()->post(Waiter::Signal::wake);
-}
-
-bool Target::keep(Core& core, HeldLock& hold) {
-  Pending::Token pending = core.pending().begin();  // close() waits until somebody has it, or has given it back
-  const TimePoint now = base::Clock::now();
-  const std::scoped_lock guard(mutex_);
-  if (queue_.empty() || holder_id_ != &hold || !tenure_.may_pass(now) || core.unusable()) return false;
-  const std::optional<TimePoint> sent_at = hold.end_to_pass_on(now);
-  if (!sent_at) return false;
-  holder_.reset();
-  holder_id_ = nullptr;
-  kept_.emplace(hold.owner(), *sent_at, hold.terms(), std::move(pending));
-  queue_.front()->post(Waiter::Signal::wake);
-  return true;
-}
-
-Target::Taken Target::take_kept(const Taker& taker) {
-  const TimePoint now = base::Clock::now();
-  Taken taken;
-  Pending::Token pending;  // until it is armed
-  {
-    const std::scoped_lock guard(mutex_);
-    if (!kept_ || !(taker.from_queue || tenure_.may_overtake(now))) return taken;
-    const bool fits = taker.terms.renewed && taker.terms.length == kept_->terms.length &&
-                      now < lease_end(kept_->sent_at, taker.terms.length / 2);
-    if (!fits) {
-      if (taker.from_queue) taken.unfit.swap(kept_);
-      return taken;
-    }
-    if (taker.from_queue) tenure_.on_queue_served(now);
-    taken.held = std::make_shared<HeldLock>(taker.core, shared_from_this(), std::move(kept_->owner), kept_->sent_at,
-                                            taker.terms, taker.on_lost, now);
-    pending = std::move(kept_->pending);
-    kept_.reset();
-    holder_ = taken.held;
-    holder_id_ = taken.held.get();
-  }
-  taker.core->watchdog().arm(taken.held);
-  return taken;
-}
-
-void Target::give_back(Core& core, Kept kept) {
-  const TimePoint end = kept.sent_at + kept.terms.length + margin(kept.terms.length);
-  begin_release();
-  release(core, kept.owner, lease_end(kept.sent_at, kept.terms.length), end,
-          [self = shared_from_this(), pending = std::move(kept.pending)](const Released& released) {
-            self->end_release(released);
-          });
-}
-
-bool Target::others_listened() const {
-  const std::scoped_lock guard(mutex_);
-  return tenure_.others();
-}
-
-void Target::begin_release() {
-  const std::scoped_lock guard(mutex_);
-  ++releasing_;
-  release_first_ = tenure_.must_ask_after_release(base::Clock::now());
-}
-
-void Target::end_release(const Released& released) {
-  const std::scoped_lock guard(mutex_);
-  --releasing_;
-  const bool ask_again = std::exchange(overtaken_, false) || release_first_;
-  tenure_.on_released(base::Clock::now(), released.listeners > listening_);
-  if (ask_again && !queue_.empty()) queue_.front()->post(Waiter::Signal::wake);
+  if (threads != nullptr) threads->forget_all();
 }
 
 Target::Use Target::listen() {
@@ -159,6 +114,7 @@ Target::Use Target::listen() {
     ~Listening() {
       const std::scoped_lock guard(target->mutex_);
       --target->listening_;
+      target->rest();
     }
     Listening(const Listening&) = delete;
     Listening& operator=(const Listening&) = delete;
@@ -168,9 +124,120 @@ Target::Use Target::listen() {
   return std::make_shared<Listening>(shared_from_this(), begin_use());
 }
 
+// ---- the holder ----
+
+TargetView Target::view() const {
+  TargetView view;
+  view.subscribed = subscribed();
+  const std::scoped_lock guard(mutex_);
+  view.held_here = holder_ != nullptr && holder_->stands();
+  if (releasing_ > 0 && release_first_) {
+    view.not_before = TimePoint::max();
+  } else if (busy_) {
+    view.not_before = busy_->tenure.pause_until();
+  }
+  return view;
+}
+
+void Target::set_holder(const std::shared_ptr<HeldLock>& holder, TimePoint sent_at) {
+  const std::scoped_lock guard(mutex_);
+  holder_ = holder.get();
+  if (!busy_) return;
+  busy_->tenure.on_granted(sent_at);
+  busy_->tenure.on_queue_served(Clock::now());
+}
+
+void Target::saw_other() {
+  const std::scoped_lock guard(mutex_);
+  if (releasing_ > 0) {
+    overtaken_ = true;
+  } else {
+    busy().tenure.on_other();
+  }
+}
+
+void Target::clear_holder(const HeldLock* holder) {
+  const std::scoped_lock guard(mutex_);
+  if (holder_ != holder) return;
+  holder_ = nullptr;
+  wake_head();
+}
+
+// ---- passing it on ----
+
+bool Target::keep(Core& core, HeldLock& hold) {
+  Pending::Token pending = core.pending().begin();  // close() waits until somebody has it, or has given it back
+  const TimePoint now = Clock::now();
+  const std::scoped_lock guard(mutex_);
+  if (head_ == nullptr || holder_ != &hold || core.unusable() || !busy().tenure.may_pass(now)) return false;
+  const std::optional<TimePoint> sent_at = hold.end_to_pass_on(now);
+  if (!sent_at) return false;
+  holder_ = nullptr;
+  busy_->kept.emplace(hold.owner(), *sent_at, hold.lease(), std::move(pending));
+  wake_head();
+  return true;
+}
+
+Target::Taken Target::take_kept(const Taker& taker) {
+  Taken taken;
+  Pending::Token pending;  // until it is armed
+  {
+    const std::scoped_lock guard(mutex_);
+    if (!busy_ || !busy_->kept) return taken;
+    const TimePoint now = Clock::now();
+    std::optional<Kept>& kept = busy_->kept;
+    if (!taker.from_queue && !busy_->tenure.may_overtake(now)) return taken;
+    const bool fits = taker.terms.renewed && taker.terms.length == kept->lease &&
+                      now < lease_end(kept->sent_at, taker.terms.length / 2);
+    if (!fits) {
+      if (taker.from_queue) taken.unfit.swap(kept);
+      return taken;
+    }
+    if (taker.from_queue) busy_->tenure.on_queue_served(now);
+    taken.held = std::make_shared<HeldLock>(taker.core, shared_from_this(), kept->owner, kept->sent_at, taker.terms,
+                                            taker.on_lost, now);
+    pending = std::move(kept->pending);
+    kept.reset();
+    holder_ = taken.held.get();
+  }
+  taker.core->watchdog().arm(taken.held);
+  return taken;
+}
+
+void Target::give_back(Core& core, Kept kept) {
+  begin_release();
+  release(core, kept.owner, lease_end(kept.sent_at, kept.lease), kept.sent_at + kept.lease + margin(kept.lease),
+          [self = shared_from_this(), since = kept.sent_at,
+           pending = std::move(kept.pending)](const Released& released) { self->end_release(released, since); });
+}
+
+// ---- giving it back ----
+
+bool Target::others_listened() const {
+  const std::scoped_lock guard(mutex_);
+  return busy_ && busy_->tenure.others();
+}
+
+void Target::begin_release() {
+  const std::scoped_lock guard(mutex_);
+  ++releasing_;
+  release_first_ = busy_ && busy_->tenure.must_ask_after_release(Clock::now());
+}
+
+void Target::end_release(const Released& released, TimePoint held_since) {
+  const std::scoped_lock guard(mutex_);
+  --releasing_;
+  const bool ask_again = std::exchange(overtaken_, false) || release_first_;
+  const bool others = released.listeners > listening_;
+  if (others && !busy_) busy().tenure.on_granted(held_since);
+  if (busy_) busy_->tenure.on_released(Clock::now(), others);
+  if (ask_again) wake_head();
+  rest();
+}
+
 void Target::undo(Core& core, const wire::Owner& owner, milliseconds lease) {
   if (core.in_child()) return;
-  const TimePoint end = base::Clock::now() + lease + margin(lease);
+  const TimePoint end = Clock::now() + lease + margin(lease);
   release(core, owner, end, end, [](const Released&) {});
 }
 

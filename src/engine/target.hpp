@@ -4,7 +4,6 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include <holdfast/hold.hpp>
 #include <holdfast/observer.hpp>
 
+#include "base/small_mutex.hpp"
 #include "engine/acquire_fsm.hpp"
 #include "engine/pending.hpp"
 #include "engine/plan.hpp"
@@ -26,7 +26,12 @@ class HeldLock;
 /// Somebody who waits for the lock. `post` must not block and is called with the target locked.
 class Waiter {
  public:
-  enum class Signal { turn, wake, closed };
+  enum class Signal {
+    turn,     // at the head of the queue
+    wake,     // something has changed in this client, or the connection is new
+    message,  // a release was told on a wake channel
+    closed,
+  };
   virtual void post(Signal signal) = 0;
 
  protected:
@@ -37,7 +42,7 @@ class Waiter {
 struct Kept {
   wire::Owner owner;
   TimePoint sent_at{};  // of the command that extended the lease last
-  LeaseTerms terms;
+  milliseconds lease{};
   Pending::Token pending;
 };
 
@@ -53,16 +58,16 @@ struct Released {
 /// The core that is passed is always the same for one target: the client whose threads and counters serve it.
 class Target : public std::enable_shared_from_this<Target> {
  public:
-  /// `handoff`: the length of a tenure.
-  Target(std::string name, Duration handoff) : name_(std::move(name)), tenure_(handoff) {}
-  virtual ~Target() = default;
+  explicit Target(std::string name);
+  virtual ~Target();
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
 
   /// The caller's name for it.
   const std::string& name() const { return name_; }
-  ThreadHolds& threads() { return threads_; }
-  const ThreadHolds& threads() const { return threads_; }
+  /// The holds that belong to threads.
+  ThreadHolds& threads();
+  ThreadHolds::Entry hold_of(std::uint64_t thread) const;
 
   /// Joins the queue; posts `turn` to the waiter when it is at the head, perhaps at once.
   void enter(Waiter& waiter);
@@ -73,8 +78,10 @@ class Target : public std::enable_shared_from_this<Target> {
   void wake();
   /// A message came on a wake channel.
   void heard();
-  /// Every waiter is told that the client is closed, and the threads' holds are forgotten.
+  /// Every waiter is told that the client is closed.
   void close();
+  /// The threads' holds are over.
+  void forget_threads();
 
   TargetView view() const;
   /// The server granted it to the waiter at the head.
@@ -105,7 +112,8 @@ class Target : public std::enable_shared_from_this<Target> {
   bool others_listened() const;
   /// Around a release at the server; the second on the loop.
   void begin_release();
-  void end_release(const Released& released);
+  /// `held_since`: the server's grant of what was released.
+  void end_release(const Released& released, TimePoint held_since);
 
   virtual const Plan& plan() const = 0;
   /// The server or servers in words, without secrets.
@@ -144,24 +152,36 @@ class Target : public std::enable_shared_from_this<Target> {
     std::string cause{};
   };
   using RenewDone = std::function<void(Renewed)>;
-  /// The locks of one server whose holds are renewed together with those of others; empty if `renew` does it.
-  virtual Plan::Names renewed_in_batches() const = 0;
+  /// How many locks of one server are renewed together with those of other holds; zero if `renew` does it.
+  virtual std::size_t batched_locks() const = 0;
+  virtual void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner, milliseconds lease) const = 0;
   virtual void renew(Core& core, const std::shared_ptr<HeldLock>& hold, RenewDone done) = 0;
 
  private:
-  const std::string name_;
-  ThreadHolds threads_;
+  /// What only a lock has that several want; it is made when that shows.
+  struct Busy {
+    explicit Busy(Duration handoff) : tenure(handoff) {}
+    std::list<Waiter*> behind;  // the queue, without its head
+    std::optional<Kept> kept;   // only while somebody is queued
+    Tenure tenure;
+  };
+  /// The length of a tenure.
+  virtual Duration handoff() const = 0;
+  Busy& busy();
+  void wake_head();
+  void rest();
 
-  mutable std::mutex mutex_;
-  std::list<Waiter*> queue_;             // guarded by mutex_
-  std::weak_ptr<HeldLock> holder_;       // guarded by mutex_
-  const HeldLock* holder_id_ = nullptr;  // guarded by mutex_; never dereferenced
-  std::optional<Kept> kept_;             // guarded by mutex_; only while somebody is queued
-  Tenure tenure_;                        // guarded by mutex_
-  int releasing_ = 0;                    // guarded by mutex_; releases at the server under way
-  bool release_first_ = false;           // guarded by mutex_; nobody asks before their outcome is known
-  bool overtaken_ = false;               // guarded by mutex_; an attempt came to the server before our release
-  int listening_ = 0;                    // guarded by mutex_; waiters of this queue on the wake channels
+  const std::string name_;
+
+  mutable base::SmallMutex mutex_;
+  std::int32_t releasing_ = 0;            // guarded by mutex_; releases at the server under way
+  std::int32_t listening_ = 0;            // guarded by mutex_; waiters of this queue on the wake channels
+  bool release_first_ = false;            // guarded by mutex_; nobody asks before a release's outcome is known
+  bool overtaken_ = false;                // guarded by mutex_; an attempt came to the server before our release
+  Waiter* head_ = nullptr;                // guarded by mutex_; of the queue
+  HeldLock* holder_ = nullptr;            // guarded by mutex_; its destructor clears it
+  std::unique_ptr<Busy> busy_;            // guarded by mutex_
+  std::unique_ptr<ThreadHolds> threads_;  // guarded by mutex_; stays once it is there
 };
 
 }  // namespace holdfast::engine

@@ -80,7 +80,7 @@ void Watchdog::on_timer() {
     const TimePoint now = Clock::now();
     if (!schedule_.empty() && schedule_.begin()->scheduled <= now) {
       // Take along what is due soon; each hold decides by its own lease whether that is soon enough.
-      const Duration window = batching_window(schedule_.begin()->terms().length);
+      const Duration window = batching_window(schedule_.begin()->lease());
       for (const HeldLock& hold : schedule_) {
         if (hold.scheduled > now + window) break;
         due.push_back(hold.armed);
@@ -100,10 +100,10 @@ void Watchdog::look(const Holds& holds, bool early) {
   };
   std::vector<Batch> batches;
   for (const std::shared_ptr<HeldLock>& hold : holds) {
-    const Duration window = early ? batching_window(hold->terms().length) : Duration{};
+    const Duration window = early ? batching_window(hold->lease()) : Duration{};
     if (hold->on_time(now, window) != HoldFsm::Todo::renew) continue;
     const Target& target = *hold->target();
-    const std::size_t locks = target.renewed_in_batches().size();
+    const std::size_t locks = target.batched_locks();
     if (locks == 0) {
       renew_alone(hold, now);
       continue;
@@ -129,10 +129,8 @@ void Watchdog::renew(Holds batch, TimePoint now) {
   milliseconds shortest = kLongestLease;
   Duration late{};
   for (const std::shared_ptr<HeldLock>& hold : batch) {
-    for (const wire::LockNames& names : hold->target()->renewed_in_batches()) {
-      renewals.push_back({names.key, hold->owner().text, hold->terms().length});
-    }
-    shortest = std::min(shortest, hold->terms().length);
+    hold->target()->add_renewals(renewals, hold->owner(), hold->lease());
+    shortest = std::min(shortest, hold->lease());
     late = std::max(late, hold->lateness(now));
   }
   Reporter::add(reporter_.count.renewal_batches);
@@ -181,7 +179,7 @@ void Watchdog::on_reply(const Holds& batch, const redis::Result& result, Duratio
   std::string cause = result.cause;
   if (result.delivery == redis::Delivery::answered) {
     std::size_t locks = 0;
-    for (const std::shared_ptr<HeldLock>& hold : batch) locks += hold->target()->renewed_in_batches().size();
+    for (const std::shared_ptr<HeldLock>& hold : batch) locks += hold->target()->batched_locks();
     extended = wire::decode_renew(result.replies.front(), locks);
     if (extended.empty()) cause = result.replies.front().text;
     // The server checks all keys of a script before it runs: one that is not permitted any more must not cost the
@@ -202,7 +200,7 @@ void Watchdog::on_reply(const Holds& batch, const redis::Result& result, Duratio
       continue;
     }
     const auto first = next;
-    next += static_cast<std::ptrdiff_t>(hold->target()->renewed_in_batches().size());
+    next += static_cast<std::ptrdiff_t>(hold->target()->batched_locks());
     if (std::find(first, next, false) == next) {
       ++renewed;
       hold->on_renewed(result.sent_at, now);

@@ -36,7 +36,7 @@ class Watchdog {
   void stop();
 
  private:
-  using Hook = boost::intrusive::member_hook<HeldLock, boost::intrusive::set_member_hook<>, &HeldLock::schedule_hook>;
+  using Hook = boost::intrusive::member_hook<HeldLock, HeldLock::Hook, &HeldLock::schedule_hook>;
   struct Earlier {
     bool operator()(const HeldLock& a, const HeldLock& b) const { return a.scheduled < b.scheduled; }
   };

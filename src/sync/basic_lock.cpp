@@ -23,7 +23,7 @@ bool not_granted(std::error_code error) {
 /// The calling thread's hold. In a forked child there is none, and the target's mutex must not be touched.
 engine::ThreadHolds::Entry own_hold(const engine::Core& core, const engine::Target& target) {
   if (core.in_child()) return {};
-  return target.threads().find(base::this_thread_number());
+  return target.hold_of(base::this_thread_number());
 }
 
 }  // namespace

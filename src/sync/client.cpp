@@ -52,7 +52,7 @@ std::shared_ptr<engine::Site> Client::site(std::vector<std::string> names, const
   std::ranges::sort(names);
   const auto repeated = std::ranges::unique(names);
   names.erase(repeated.begin(), repeated.end());
-  return core_->site(names, plan);
+  return core_->sites().site(names, plan);
 }
 
 Lock Client::lock(std::string_view name, AcquireOptions defaults) {

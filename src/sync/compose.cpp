@@ -34,7 +34,7 @@ engine::Parts all_of(const std::vector<engine::Parts>& members) {
   std::vector<Group::Member> parts;
   for (const auto& [core, its_names] : names) {
     core->require_usable(*its_names.begin());
-    parts.push_back({core, core->site({its_names.begin(), its_names.end()}, members.front().target->plan())});
+    parts.push_back({core, core->sites().site({its_names.begin(), its_names.end()}, members.front().target->plan())});
   }
   if (parts.size() == 1) return {parts.front().core, parts.front().site};
   // The same order in every process, so that of two groups with common members one gets all.

@@ -69,9 +69,9 @@ base::Command renew_with(const base::Script& script, const std::vector<Renewal>&
   base::Command command{{}, &script};
   command.args.reserve(1 + 3 * renewals.size());
   command.args.push_back(std::to_string(renewals.size()));
-  for (const Renewal& renewal : renewals) command.args.emplace_back(renewal.key);
+  for (const Renewal& renewal : renewals) command.args.push_back(renewal.key);
   for (const Renewal& renewal : renewals) {
-    command.args.emplace_back(renewal.owner);
+    command.args.push_back(renewal.owner);
     command.args.push_back(std::to_string(renewal.lease.count()));
   }
   return command;

@@ -40,8 +40,8 @@ struct Held {
 };
 
 struct Renewal {
-  std::string_view key;
-  std::string_view owner;
+  std::string key;
+  std::string owner;
   std::chrono::milliseconds lease;
 };
 

@@ -1,6 +1,4 @@
 // One lock name inside one client: who is next, who is woken, who holds it, and the threads' levels.
-#include "engine/site.hpp"
-
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -16,12 +14,16 @@
 #include <gtest/gtest.h>
 
 #include "engine/held_lock.hpp"
+#include "engine/sites.hpp"
 #include "sync/plans.hpp"
 
 namespace holdfast::engine {
 
 void PrintTo(Waiter::Signal signal, std::ostream* out) {
-  *out << (signal == Waiter::Signal::turn ? "turn" : signal == Waiter::Signal::wake ? "wake" : "closed");
+  *out << (signal == Waiter::Signal::turn      ? "turn"
+           : signal == Waiter::Signal::wake    ? "wake"
+           : signal == Waiter::Signal::message ? "message"
+                                               : "closed");
 }
 
 namespace {
@@ -45,7 +47,7 @@ class SiteTest : public testing::Test {
  protected:
   // A thread's hold keeps its site, which keeps the hold: closing the client parts them.
   ~SiteTest() override {
-    if (site_) site_->close();
+    if (site_) site_->forget_threads();
   }
 
   /// A hold granted `age` ago, of 10 s. It has no client behind it, so only what it knows itself may be asked.
@@ -57,8 +59,8 @@ class SiteTest : public testing::Test {
   }
 
   const std::shared_ptr<redis::Channels> channels_ = std::make_shared<redis::Channels>();
-  std::shared_ptr<Site> site_ =
-      std::make_shared<Site>("orders", std::vector<std::string>{"app:orders"}, sync::kLockPlan, channels_, 2ms);
+  const std::shared_ptr<Sites> sites_ = std::make_shared<Sites>(channels_, "app:", 2ms);
+  std::shared_ptr<Site> site_ = sites_->site({"orders"}, sync::kLockPlan);
   const std::string channel_ = site_->names().channel;
   FakeWaiter first_, second_, third_;
 };
@@ -152,7 +154,7 @@ TEST_F(SiteTest, IsWokenByMessagesWhileItUsesItsChannel) {
   EXPECT_THAT(first_.signals(), IsEmpty());
   Target::Use use = site_->begin_use();
   channels_->on_message(channel_);
-  EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake));
+  EXPECT_THAT(first_.signals(), ElementsAre(Signal::message));
   channels_->on_message("another channel");
   EXPECT_THAT(first_.signals(), IsEmpty());
   use.reset();
@@ -240,6 +242,65 @@ TEST_F(SiteTest, WakesNobodyTwiceForTheSameHold) {
   EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake));
 }
 
+TEST_F(SiteTest, IsOneObjectPerKindAndNamesAsLongAsSomebodyRefersToIt) {
+  EXPECT_EQ(sites_->site({"orders"}, sync::kLockPlan), site_);
+  EXPECT_NE(sites_->site({"orders"}, sync::kSimplePlan), site_);
+  const std::shared_ptr<Site> both = sites_->site({"a", "b"}, sync::kLockPlan);
+  EXPECT_EQ(sites_->site({"a", "b"}, sync::kLockPlan), both);
+  EXPECT_NE(sites_->site({"a, b"}, sync::kLockPlan), both);
+  EXPECT_EQ(both->name(), "a, b");
+  EXPECT_EQ(both->batched_locks(), 2U);
+  EXPECT_EQ(sites_->all().size(), 2U) << "the others are gone";
+}
+
+TEST_F(SiteTest, IsFoundAmongVeryMany) {
+  std::vector<std::shared_ptr<Site>> many;
+  for (int i = 0; i < 5000; ++i) many.push_back(sites_->site({std::to_string(i)}, sync::kLockPlan));
+  EXPECT_EQ(sites_->all().size(), 5001U);
+  for (std::size_t i = 0; i < many.size(); i += 7) {
+    EXPECT_EQ(sites_->site({std::to_string(i)}, sync::kLockPlan), many[i]);
+  }
+  many.clear();
+  EXPECT_EQ(sites_->all().size(), 1U);
+}
+
+// --- what is kept for the queue: what the passing itself does is in the integration tests ---
+
+TEST_F(SiteTest, HasNothingToPassOnWhileNobodyWaits) {
+  EXPECT_FALSE(site_->take_kept({nullptr, {.length = 10s, .renewed = true, .max_hold = {}}, {}, true}).held);
+  site_->enter(first_);
+  EXPECT_FALSE(site_->leave(first_).has_value());
+}
+
+TEST_F(SiteTest, PausesAfterAReleaseThatOthersHeard) {
+  const base::TimePoint long_ago = base::Clock::now() - 1s;
+  site_->begin_release();
+  site_->end_release({ReleaseOutcome::released, 1}, long_ago);
+  EXPECT_GT(site_->view().not_before, base::Clock::now() - 10ms);
+  EXPECT_TRUE(site_->others_listened());
+  site_->heard();
+  EXPECT_EQ(site_->view().not_before, base::TimePoint{}) << "somebody came";
+}
+
+TEST_F(SiteTest, DoesNotTakeItsOwnWaitersForOthers) {
+  const Target::Use use = site_->listen();
+  site_->begin_release();
+  site_->end_release({ReleaseOutcome::released, 1}, base::Clock::now() - 1s);
+  EXPECT_EQ(site_->view().not_before, base::TimePoint{});
+  EXPECT_FALSE(site_->others_listened());
+}
+
+TEST_F(SiteTest, IgnoresItsOwnMessageButAsksAgainIfAnAttemptCameFirst) {
+  site_->enter(first_);
+  first_.signals();
+  site_->begin_release();
+  site_->heard();
+  EXPECT_THAT(first_.signals(), IsEmpty());
+  site_->saw_other();
+  site_->end_release({}, base::Clock::now());
+  EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake));
+}
+
 // --- holds of threads ---
 
 TEST_F(SiteTest, CountsTheLevelsOfAThread) {
@@ -301,7 +362,7 @@ TEST_F(SiteTest, ForgetsTheThreadsHoldsWhenTheClientIsClosed) {
   std::shared_ptr<HeldLock> held = hold();
   const std::weak_ptr<HeldLock> watch = held;
   site_->threads().own(7, std::move(held));
-  site_->close();
+  site_->forget_threads();
   EXPECT_EQ(site_->threads().find(7).count, 0);
   EXPECT_TRUE(watch.expired());
 }
