@@ -242,28 +242,6 @@ TEST_F(SiteTest, WakesNobodyTwiceForTheSameHold) {
   EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake));
 }
 
-TEST_F(SiteTest, IsOneObjectPerKindAndNamesAsLongAsSomebodyRefersToIt) {
-  EXPECT_EQ(sites_->site({"orders"}, sync::kLockPlan), site_);
-  EXPECT_NE(sites_->site({"orders"}, sync::kSimplePlan), site_);
-  const std::shared_ptr<Site> both = sites_->site({"a", "b"}, sync::kLockPlan);
-  EXPECT_EQ(sites_->site({"a", "b"}, sync::kLockPlan), both);
-  EXPECT_NE(sites_->site({"a, b"}, sync::kLockPlan), both);
-  EXPECT_EQ(both->name(), "a, b");
-  EXPECT_EQ(both->batched_locks(), 2U);
-  EXPECT_EQ(sites_->all().size(), 2U) << "the others are gone";
-}
-
-TEST_F(SiteTest, IsFoundAmongVeryMany) {
-  std::vector<std::shared_ptr<Site>> many;
-  for (int i = 0; i < 5000; ++i) many.push_back(sites_->site({std::to_string(i)}, sync::kLockPlan));
-  EXPECT_EQ(sites_->all().size(), 5001U);
-  for (std::size_t i = 0; i < many.size(); i += 7) {
-    EXPECT_EQ(sites_->site({std::to_string(i)}, sync::kLockPlan), many[i]);
-  }
-  many.clear();
-  EXPECT_EQ(sites_->all().size(), 1U);
-}
-
 // --- what is kept for the queue: what the passing itself does is in the integration tests ---
 
 TEST_F(SiteTest, HasNothingToPassOnWhileNobodyWaits) {
