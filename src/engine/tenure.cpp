@@ -3,6 +3,7 @@
 namespace holdfast::engine {
 
 void Tenure::on_granted(TimePoint sent_at) {
+  pause_until_ = {};
   if (paused_) {  // and nobody came: they listen, but do not want it
     skip_ = next_skip_;
     next_skip_ = std::min(next_skip_ * 2, kMostSkipped);

@@ -69,6 +69,9 @@ class AcquireStory {
   std::string start() { return tell(0ms, "start", fsm_.start()); }
   std::string turn(Duration now, TargetView view = kCold) { return tell(now, "turn", fsm_.on_turn(at(now), view)); }
   std::string wake(Duration now, TargetView view = kCold) { return tell(now, "wake", fsm_.on_wake(at(now), view)); }
+  std::string message(Duration now, TargetView view = kWarm) {
+    return tell(now, "message", fsm_.on_message(at(now), view));
+  }
   std::string time(Duration now, TargetView view = kCold) { return tell(now, "time", fsm_.on_time(at(now), view)); }
   std::string reply(Duration now, const Attempt& attempt) {
     return tell(now, "reply: " + name(attempt), fsm_.on_attempt(at(now), attempt));

@@ -84,6 +84,14 @@ TEST(TenureTest, PausesNoLongerOnceSomebodyCame) {
   EXPECT_LE(tenure.pause_until(), at(5ms));
 }
 
+TEST(TenureTest, PausesNoLongerOnceSomebodyHereGotIt) {
+  Tenure tenure(2ms);
+  tenure.on_granted(at(0ms));
+  tenure.on_released(at(5ms), kOthers);
+  tenure.on_granted(at(6ms));  // one who tries only once does not pause
+  EXPECT_LE(tenure.pause_until(), at(6ms));
+}
+
 TEST(TenureTest, AsksAfterTheReleaseOnlyIfOthersWereThereLastTime) {
   Tenure tenure(2ms);
   tenure.on_granted(at(0ms));
