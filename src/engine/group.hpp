@@ -38,7 +38,7 @@ class Group final : public Target {
   void release(Core& core, const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
   /// Locks of a group are renewed group by group.
   std::size_t batched_locks() const override { return 0; }
-  void add_renewals(std::vector<wire::Renewal>&, const wire::Owner&, milliseconds) const override {}
+  void add_renewals(std::vector<wire::Renewal>&, const wire::Owner&) const override {}
   /// Extended if enough members have extended it. Then those that have lost it, after a restart for example, are asked
   /// to take it again; that vote counts from the next renewal on.
   void renew(Core& core, const std::shared_ptr<HeldLock>& hold, RenewDone done) override;

@@ -16,7 +16,7 @@ struct Plan {
   wire::AcquireReply (*decode_acquire)(const base::Reply&);
   base::Command (*release)(Names, const wire::Owner&);
   std::optional<std::int64_t> (*decode_release)(const base::Reply&);
-  base::Command (*renew)(const std::vector<wire::Renewal>&);
+  base::Command (*renew)(const std::vector<wire::Renewal>&, std::chrono::milliseconds lease);
 
   // What is asked about one lock.
   base::Command (*force_release)(const wire::LockNames&);

@@ -68,8 +68,8 @@ std::vector<std::string> Site::wake_channels() const {
 
 bool Site::subscribed() const { return sites_->channels()->all_subscribed(wake_channels()); }
 
-void Site::add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner, milliseconds lease) const {
-  for (wire::LockNames& each : all_names()) to.push_back({std::move(each.key), owner.text, lease});
+void Site::add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const {
+  for (wire::LockNames& each : all_names()) to.push_back({std::move(each.key), owner.text});
 }
 
 std::string Site::where(const Core& core) const { return core.node(); }
@@ -148,8 +148,9 @@ void Site::release(Core& core, const wire::Owner& owner, TimePoint deadline, Tim
 
 void Site::renew(Core& core, const std::shared_ptr<HeldLock>& hold, RenewDone done) {
   std::vector<wire::Renewal> renewals;
-  add_renewals(renewals, hold->owner(), hold->lease());
-  redis::Request request{{plan_.renew(renewals)}, renewal_timeout(hold->lease(), core.config().command_timeout), {}};
+  add_renewals(renewals, hold->owner());
+  redis::Request request{
+      {plan_.renew(renewals, hold->lease())}, renewal_timeout(hold->lease(), core.config().command_timeout), {}};
   core.send(std::move(request), [self = shared_from_this(), asked = batched_locks(),
                                  done = std::move(done)](const redis::Result& result) {
     std::vector<bool> extended;

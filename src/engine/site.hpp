@@ -43,7 +43,7 @@ class Site final
   void attempt(Core& core, Order order, AttemptDone done) override;
   void release(Core& core, const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
   std::size_t batched_locks() const override { return several_ ? several_->size() : 1; }
-  void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner, milliseconds lease) const override;
+  void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const override;
   void renew(Core& core, const std::shared_ptr<HeldLock>& hold, RenewDone done) override;
 
  private:

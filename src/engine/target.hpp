@@ -154,7 +154,7 @@ class Target : public std::enable_shared_from_this<Target> {
   using RenewDone = std::function<void(Renewed)>;
   /// How many locks of one server are renewed together with those of other holds; zero if `renew` does it.
   virtual std::size_t batched_locks() const = 0;
-  virtual void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner, milliseconds lease) const = 0;
+  virtual void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const = 0;
   virtual void renew(Core& core, const std::shared_ptr<HeldLock>& hold, RenewDone done) = 0;
 
  private:

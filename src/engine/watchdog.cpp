@@ -92,9 +92,10 @@ void Watchdog::on_timer() {
 
 void Watchdog::look(const Holds& holds, bool early) {
   const TimePoint now = Clock::now();
-  // Each kind has its own script; there are few kinds.
+  // One command is for one kind and one lease; there are few of either.
   struct Batch {
     const Plan* plan;
+    milliseconds lease;
     std::size_t locks = 0;
     Holds holds{};
   };
@@ -108,8 +109,9 @@ void Watchdog::look(const Holds& holds, bool early) {
       renew_alone(hold, now);
       continue;
     }
-    auto batch = std::ranges::find(batches, &target.plan(), &Batch::plan);
-    if (batch == batches.end()) batch = batches.insert(batch, Batch{&target.plan()});
+    const auto fits = [&](const Batch& batch) { return batch.plan == &target.plan() && batch.lease == hold->lease(); };
+    auto batch = std::ranges::find_if(batches, fits);
+    if (batch == batches.end()) batch = batches.insert(batch, Batch{&target.plan(), hold->lease()});
     batch->holds.push_back(hold);
     batch->locks += locks;
     if (batch->locks >= settings_.batch) {
@@ -126,16 +128,15 @@ void Watchdog::look(const Holds& holds, bool early) {
 void Watchdog::renew(Holds batch, TimePoint now) {
   std::vector<wire::Renewal> renewals;
   renewals.reserve(batch.size());
-  milliseconds shortest = kLongestLease;
+  const milliseconds lease = batch.front()->lease();
   Duration late{};
   for (const std::shared_ptr<HeldLock>& hold : batch) {
-    hold->target()->add_renewals(renewals, hold->owner(), hold->lease());
-    shortest = std::min(shortest, hold->lease());
+    hold->target()->add_renewals(renewals, hold->owner());
     late = std::max(late, hold->lateness(now));
   }
   Reporter::add(reporter_.count.renewal_batches);
   const Plan& plan = batch.front()->target()->plan();
-  redis::Request request{{plan.renew(renewals)}, renewal_timeout(shortest, settings_.command_timeout), {}};
+  redis::Request request{{plan.renew(renewals, lease)}, renewal_timeout(lease, settings_.command_timeout), {}};
   core_.send(std::move(request),
              [this, batch = std::move(batch), late](const redis::Result& result) { on_reply(batch, result, late); });
 }

@@ -63,25 +63,28 @@ base::Command force_release(const LockNames& names) {
   return {{"1", names.key, names.channel}, &scripts::lock_force_release};
 }
 
-base::Command renew(const std::vector<Renewal>& renewals) { return renew_with(scripts::lock_renew, renewals); }
+base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease) {
+  return renew_with(scripts::lock_renew, renewals, lease);
+}
 
-base::Command renew_with(const base::Script& script, const std::vector<Renewal>& renewals) {
+base::Command renew_with(const base::Script& script, const std::vector<Renewal>& renewals,
+                         std::chrono::milliseconds lease) {
   base::Command command{{}, &script};
-  command.args.reserve(1 + 3 * renewals.size());
+  command.args.reserve(2 + 2 * renewals.size());
   command.args.push_back(std::to_string(renewals.size()));
   for (const Renewal& renewal : renewals) command.args.push_back(renewal.key);
-  for (const Renewal& renewal : renewals) {
-    command.args.push_back(renewal.owner);
-    command.args.push_back(std::to_string(renewal.lease.count()));
-  }
+  command.args.push_back(std::to_string(lease.count()));
+  for (const Renewal& renewal : renewals) command.args.push_back(renewal.owner);
   return command;
 }
 
 std::vector<bool> decode_renew(const base::Reply& reply, std::size_t asked) {
-  if (!reply.is_array() || reply.elements.size() != asked) return {};
-  std::vector<bool> extended;
-  extended.reserve(asked);
-  for (const base::Reply& element : reply.elements) extended.push_back(element.is_integer() && element.integer == 1);
+  if (!reply.is_array()) return {};
+  std::vector<bool> extended(asked, true);
+  for (const base::Reply& lost : reply.elements) {
+    if (!lost.is_integer() || lost.integer < 1 || static_cast<std::size_t>(lost.integer) > asked) return {};
+    extended[static_cast<std::size_t>(lost.integer) - 1] = false;
+  }
   return extended;
 }
 

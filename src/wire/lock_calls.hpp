@@ -42,7 +42,6 @@ struct Held {
 struct Renewal {
   std::string key;
   std::string owner;
-  std::chrono::milliseconds lease;
 };
 
 base::Command acquire(const LockNames& names, const Owner& owner, std::chrono::milliseconds lease);
@@ -58,7 +57,7 @@ std::optional<std::int64_t> decode_release(const base::Reply& reply);
 
 base::Command force_release(const LockNames& names);
 
-base::Command renew(const std::vector<Renewal>& renewals);
+base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease);
 /// For each renewal asked for: true if extended. Empty if the reply does not fit the call.
 std::vector<bool> decode_renew(const base::Reply& reply, std::size_t asked);
 
@@ -66,7 +65,8 @@ std::vector<bool> decode_renew(const base::Reply& reply, std::size_t asked);
 base::Command acquire_all_with(const base::Script& script, std::span<const LockNames> names, const Owner& owner,
                                std::chrono::milliseconds lease);
 base::Command release_all_with(const base::Script& script, std::span<const LockNames> names, const Owner& owner);
-base::Command renew_with(const base::Script& script, const std::vector<Renewal>& renewals);
+base::Command renew_with(const base::Script& script, const std::vector<Renewal>& renewals,
+                         std::chrono::milliseconds lease);
 
 base::Command holder(std::string_view key);  ///< HGETALL
 Held decode_holder(const base::Reply& reply);

@@ -30,7 +30,9 @@ base::Command force_release(const LockNames& names) {
   return {{"1", names.key, names.channel}, &scripts::simple_force_release};
 }
 
-base::Command renew(const std::vector<Renewal>& renewals) { return renew_with(scripts::simple_renew, renewals); }
+base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease) {
+  return renew_with(scripts::simple_renew, renewals, lease);
+}
 
 base::Command length(std::string_view key) { return {{"STRLEN", std::string(key)}}; }
 

@@ -12,7 +12,7 @@ base::Command acquire_all(std::span<const LockNames> names, const Owner& owner, 
 base::Command release(const LockNames& names, const Owner& owner);
 base::Command release_all(std::span<const LockNames> names, const Owner& owner);
 base::Command force_release(const LockNames& names);
-base::Command renew(const std::vector<Renewal>& renewals);
+base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease);
 
 base::Command length(std::string_view key);  ///< STRLEN: WRONGTYPE shows, unlike with EXISTS
 base::Command holder(std::string_view key);  ///< GET

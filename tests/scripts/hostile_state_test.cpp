@@ -54,8 +54,7 @@ TEST(ForeignKey, does_not_stop_the_renewal_of_the_other_locks) {
   raw.command("SET", "text", "value");
   const std::string before = raw.command("DUMP", "text").text;
   for (const char* key : {"a", "b"}) run(raw, wire::acquire(wire::LockNames(key), kA, milliseconds(30'000)));
-  const Reply reply =
-      run(raw, wire::renew({{"a", kA.text, kLease}, {"text", kA.text, kLease}, {"b", kA.text, kLease}}));
+  const Reply reply = run(raw, wire::renew({{"a", kA.text}, {"text", kA.text}, {"b", kA.text}}, kLease));
   EXPECT_THAT(wire::decode_renew(reply, 3), ElementsAre(true, false, true));
   EXPECT_GT(raw.pttl("a"), 30'000);
   EXPECT_GT(raw.pttl("b"), 30'000);
@@ -92,7 +91,7 @@ TEST(Names, of_any_bytes_are_locked_and_told_on_exactly_their_channel) {
     EXPECT_EQ(raw.hgetall(name), (Fields{{kA.text, "1"}}));
     EXPECT_EQ(raw.command("DBSIZE").integer, 1);
     EXPECT_TRUE(wire::decode_acquire(run(raw, wire::acquire(lock, kB, kLease))).busy_for.has_value());
-    EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{name, kA.text, kLease}})), 1), ElementsAre(true));
+    EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{name, kA.text}}, kLease)), 1), ElementsAre(true));
     EXPECT_TRUE(wire::decode_release(run(raw, wire::release(lock, kA))));
     EXPECT_THAT(subscriber.messages(), ElementsAre(Message{channel, "0"}));
     subscriber.clear();
@@ -106,7 +105,7 @@ TEST(FullServer, grants_nothing_but_lets_holders_renew_and_release) {
   raw.command("CONFIG", "SET", "maxmemory", 1);
   EXPECT_THAT(run(raw, wire::acquire(wire::LockNames("M"), kA, kLease)).text, HasSubstr("OOM"));
   EXPECT_FALSE(raw.exists("M"));
-  EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{"L", kA.text, kLease}})), 1), ElementsAre(true));
+  EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{"L", kA.text}}, kLease)), 1), ElementsAre(true));
   EXPECT_GT(raw.pttl("L"), 30'000);
   EXPECT_TRUE(wire::decode_release(run(raw, wire::release(kL, kA))));
   EXPECT_FALSE(raw.exists("L"));
@@ -122,7 +121,7 @@ TEST(ReadOnlyReplica, refuses_every_script_that_would_write) {
   EXPECT_THAT(run(raw, wire::acquire(wire::LockNames("M"), kA, kLease)).text, HasSubstr("READONLY"));
   EXPECT_THAT(run(raw, wire::release(kL, kA)).text, HasSubstr("READONLY"));
   EXPECT_THAT(run(raw, wire::force_release(kL)).text, HasSubstr("READONLY"));
-  EXPECT_THAT(run(raw, wire::renew({{"L", kA.text, kLease}})).text, HasSubstr("READONLY"));
+  EXPECT_THAT(run(raw, wire::renew({{"L", kA.text}}, kLease)).text, HasSubstr("READONLY"));
   EXPECT_TRUE(raw.exists("L"));
 }
 
@@ -137,7 +136,7 @@ TEST(LeastRights, the_commands_the_scripts_execute_and_no_key_rights_on_channels
   const wire::LockNames lock("lock:1");
   EXPECT_TRUE(wire::decode_acquire(run(raw, wire::acquire(lock, kA, kLease))).granted);
   EXPECT_TRUE(wire::decode_acquire(run(raw, wire::acquire(lock, kB, kLease))).busy_for.has_value());
-  EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{"lock:1", kA.text, kLease}})), 1), ElementsAre(true));
+  EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{"lock:1", kA.text}}, kLease)), 1), ElementsAre(true));
   EXPECT_TRUE(wire::decode_release(run(raw, wire::release(lock, kA))));
   EXPECT_TRUE(wire::decode_acquire(run(raw, wire::acquire(lock, kA, kLease))).granted);
   EXPECT_EQ(run(raw, wire::force_release(lock)).integer, 1);
@@ -153,14 +152,14 @@ TEST(ClusterNode, takes_the_scripts_of_one_lock_whatever_its_name) {
     const wire::LockNames lock(name);
     EXPECT_TRUE(wire::decode_acquire(run(raw, wire::acquire(lock, kA, kLease))).granted);
     EXPECT_TRUE(wire::decode_acquire(run(raw, wire::acquire(lock, kB, kLease))).busy_for.has_value());
-    EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{name, kA.text, kLease}})), 1), ElementsAre(true));
+    EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{name, kA.text}}, kLease)), 1), ElementsAre(true));
     EXPECT_TRUE(wire::decode_release(run(raw, wire::release(lock, kA))));
     EXPECT_THAT(subscriber.messages(), ElementsAre(Message{lock.channel, "0"}));
     subscriber.clear();
   }
   run(raw, wire::acquire(wire::LockNames("{tag}a"), kA, kLease));
   run(raw, wire::acquire(wire::LockNames("{tag}b"), kA, kLease));
-  EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{"{tag}a", kA.text, kLease}, {"{tag}b", kA.text, kLease}})), 2),
+  EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{"{tag}a", kA.text}, {"{tag}b", kA.text}}, kLease)), 2),
               ElementsAre(true, true));
 }
 

@@ -63,7 +63,7 @@ TEST_F(GoldenLock, acquire_busy_reacquire_release) {
 TEST_F(GoldenLock, renewal_of_one_held_and_one_absent) {
   const wire::LockNames a("a");
   run(raw, wire::acquire(a, kA, milliseconds(5'000)));
-  const Reply reply = run(raw, wire::renew({{"a", kA.text, kThirtySeconds}, {"x", kA.text, kThirtySeconds}}));
+  const Reply reply = run(raw, wire::renew({{"a", kA.text}, {"x", kA.text}}, kThirtySeconds));
   EXPECT_THAT(wire::decode_renew(reply, 2), ElementsAre(true, false));
   EXPECT_GT(raw.pttl("a"), 5'000);
 }
@@ -71,11 +71,11 @@ TEST_F(GoldenLock, renewal_of_one_held_and_one_absent) {
 TEST_F(GoldenLock, a_lease_that_ended_gives_the_lock_to_the_next_and_nothing_to_the_first) {
   run(raw, wire::acquire(L, kA, milliseconds(10)));
   ASSERT_TRUE(eventually([&] { return !raw.exists("L"); }));
-  EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{"L", kA.text, kThirtySeconds}})), 1), ElementsAre(false));
+  EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{"L", kA.text}}, kThirtySeconds)), 1), ElementsAre(false));
   EXPECT_FALSE(raw.exists("L"));
 
   EXPECT_TRUE(wire::decode_acquire(run(raw, wire::acquire(L, kB, kThirtySeconds))).granted);
-  EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{"L", kA.text, kThirtySeconds}})), 1), ElementsAre(false));
+  EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{"L", kA.text}}, kThirtySeconds)), 1), ElementsAre(false));
   EXPECT_FALSE(wire::decode_release(run(raw, wire::release(L, kA))));
   EXPECT_EQ(raw.hgetall("L"), (Fields{{kB.text, "1"}}));
   EXPECT_THAT(subscriber.messages(), IsEmpty());

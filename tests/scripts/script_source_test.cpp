@@ -113,7 +113,7 @@ TEST_F(ScriptCost, force_release_executes_three_commands_or_one_on_a_free_lock) 
 
 TEST_F(ScriptCost, renewal_executes_two_commands_for_each_lock_held_and_one_for_each_lost) {
   run(raw, wire::acquire(L, kA, lease));
-  EXPECT_THAT(commands_of(wire::renew({{"L", kA.text, lease}, {"x", kA.text, lease}})),
+  EXPECT_THAT(commands_of(wire::renew({{"L", kA.text}, {"x", kA.text}}, lease)),
               ElementsAre("HEXISTS", "PEXPIRE", "HEXISTS"));
 }
 
@@ -123,9 +123,9 @@ TEST_F(ScriptCost, a_full_batch_of_a_thousand_renewals_is_one_script) {
   std::vector<wire::Renewal> renewals;
   for (const std::string& key : keys) {
     run(raw, wire::acquire(wire::LockNames(key), kA, lease));
-    renewals.push_back({key, kA.text, lease});
+    renewals.push_back({key, kA.text});
   }
-  EXPECT_THAT(wire::decode_renew(run(raw, wire::renew(renewals)), renewals.size()),
+  EXPECT_THAT(wire::decode_renew(run(raw, wire::renew(renewals, lease)), renewals.size()),
               testing::AllOf(testing::SizeIs(1000), testing::Each(true)));
 }
 

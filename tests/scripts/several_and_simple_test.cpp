@@ -74,11 +74,8 @@ TEST_F(SimpleScripts, renew_extends_its_own_values_alone) {
   set("mine", kA.text);
   set("theirs", kB.text);
   hold("hash", kA);
-  const Reply reply = call(wire::simple::renew({{"mine", kA.text, kLease},
-                                                {"theirs", kA.text, kLease},
-                                                {"absent", kA.text, kLease},
-                                                {"hash", kA.text, kLease},
-                                                {"mine", kA.text, kLease}}));
+  const Reply reply = call(wire::simple::renew(
+      {{"mine", kA.text}, {"theirs", kA.text}, {"absent", kA.text}, {"hash", kA.text}, {"mine", kA.text}}, kLease));
   EXPECT_EQ(wire::decode_renew(reply, 5), (std::vector<bool>{true, false, false, false, true}));
   EXPECT_GT(raw_.pttl("mine"), 40'000);
   EXPECT_LE(raw_.pttl("theirs"), 30'000);
