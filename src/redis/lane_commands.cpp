@@ -59,6 +59,13 @@ void Lane::Impl::send(const OpPtr& op) {
     op->subscribing = true;
     encode(out, "SUBSCRIBE", wanted);
   }
+  // Ahead of its first use on this connection: a NOSCRIPT would let what is sent behind it overtake it.
+  op->loads = 0;
+  for (const base::Command& command : op->request.commands) {
+    if (command.script == nullptr || op->full_text || !told.insert(command.script).second) continue;
+    encode(out, "SCRIPT", {"LOAD", std::string(command.script->text)});
+    ++op->loads;
+  }
   for (const base::Command& command : op->request.commands) {
     encode(out, command, op->full_text);
     events.command();
@@ -90,12 +97,16 @@ bool Lane::Impl::on_node(const Session::Node& node) {
     unsubscribe_refused = true;
     return false;
   }
-  op.builder.add(node);
+  if (op.loads == 0) op.builder.add(node);
   return true;
 }
 
 void Lane::Impl::on_reply() {
   const OpPtr op = in_flight.front();
+  if (op->loads > 0) {  // refused perhaps; then NOSCRIPT says so
+    --op->loads;
+    return;
+  }
   op->builder.finish();
   if (--op->replies > 0) return;
   in_flight.pop_front();

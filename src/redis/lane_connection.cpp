@@ -13,6 +13,7 @@ void Lane::Impl::connect() {
   if (state == State::closed) return;
   state = State::connecting;
   tls_refusal->clear();
+  told.clear();
   session = std::make_shared<Session>(context, config, tls, *this);
   connect_timer.expires_after(config.connect_timeout);
   connect_timer.async_wait([self = shared_from_this()](ErrorCode error) {

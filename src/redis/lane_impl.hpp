@@ -5,6 +5,7 @@
 #include <list>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -73,8 +74,9 @@ struct Lane::Impl final : Session::Owner, std::enable_shared_from_this<Impl> {
   boost::asio::ssl::context tls;
   boost::asio::io_context& context;
 
-  std::shared_ptr<Session> session;  // the latest
-  std::deque<OpPtr> in_flight;       // sent on it, in order; their replies come in this order
+  std::shared_ptr<Session> session;    // the latest
+  std::set<const base::Script*> told;  // scripts whose text this session has sent
+  std::deque<OpPtr> in_flight;         // sent on it, in order; their replies come in this order
   Timer op_timer, connect_timer, idle_timer, health_timer;
   Backoff backoff;
   std::minstd_rand random;

@@ -20,6 +20,7 @@ struct Op : boost::intrusive::set_base_hook<>, std::enable_shared_from_this<Op> 
   Request request;
   Lane::Handler handler;
   ReplyBuilder builder;
+  std::size_t loads = 0;    // replies of SCRIPT LOAD that come before them
   std::size_t replies = 0;  // that are still to come
   base::TimePoint sent_at{};
   base::TimePoint deadline{};

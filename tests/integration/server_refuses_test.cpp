@@ -107,7 +107,7 @@ TEST_F(ServerRefuses, FullMemoryRefusesNewLocksAndKeepsOldOnes) {
 TEST_F(ServerRefuses, AServerWithoutScriptsIsNotSupported) {
   using Renamed = std::vector<std::pair<std::string, std::string>>;
   for (const Renamed& renamed : {Renamed{{"EVAL", ""}, {"EVALSHA", ""}}, Renamed{{"EVALSHA", ""}},
-                                 Renamed{{"EVAL", ""}}, Renamed{{"EVAL", "HIDDEN1"}, {"EVALSHA", "HIDDEN2"}}}) {
+                                 Renamed{{"EVAL", "HIDDEN1"}, {"EVALSHA", "HIDDEN2"}}}) {
     RedisServer server({.renamed_commands = renamed});
     Client client(config(server));
     Lock lock = client.lock("orders");
@@ -117,6 +117,12 @@ TEST_F(ServerRefuses, AServerWithoutScriptsIsNotSupported) {
     EXPECT_THAT(error_of([&] { return lock.force_release(); }), said);
     EXPECT_FALSE(lock.is_locked());
   }
+}
+
+TEST_F(ServerRefuses, AServerWithoutEvalKnowsTheScriptsBeforeTheyAreUsed) {
+  RedisServer server({.renamed_commands = {{"EVAL", ""}}});
+  Client client(config(server));
+  EXPECT_EQ(client.lock("orders").acquire().release(), ReleaseOutcome::released);
 }
 
 TEST_F(ServerRefuses, AServerBeforeRedis6IsNotSupported) {

@@ -1,0 +1,132 @@
+// Guards that do not wait for their release: when it reaches the server all the same, and who is told what became of
+// it.
+#include "faults.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using testing::ElementsAre;
+
+class PipelinedRelease : public Faults {
+ protected:
+  Config settings() {
+    Config settings = config();
+    settings.pipelined_release = true;
+    return settings;
+  }
+  bool free() {
+    return eventually([this] { return !raw.exists("orders"); });
+  }
+};
+
+TEST_F(PipelinedRelease, ReachesTheServerThoughTheClientDoesNothingMore) {
+  Client client(settings());
+  for (int i = 0; i < 20; ++i) {
+    {
+      const Hold hold = client.lock("orders").acquire();
+    }
+    EXPECT_TRUE(free()) << i;
+  }
+  Lock lock = client.lock("orders");
+  lock.lock();
+  lock.unlock();
+  EXPECT_FALSE(lock.is_mine());
+  EXPECT_TRUE(free());
+  EXPECT_TRUE(log->wait_for("released", 21));
+  EXPECT_THAT(log->details("released"), testing::Each("released"));
+}
+
+TEST_F(PipelinedRelease, ComesBeforeWhateverTheClientDoesNext) {
+  Client client(settings());
+  Lock lock = client.lock("orders");
+  for (int i = 0; i < 200; ++i) {
+    const std::optional<Hold> hold = lock.try_acquire();
+    ASSERT_TRUE(hold) << "it found its own earlier hold, " << i;
+  }
+  EXPECT_EQ(client.counters().granted, 200U);
+}
+
+TEST_F(PipelinedRelease, OfAHoldThatIsReleasedByCallTellsTheOutcome) {
+  Client client(settings());
+  Hold hold = client.lock("orders").acquire();
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+  EXPECT_FALSE(raw.exists("orders"));
+}
+
+TEST_F(PipelinedRelease, TellsTheObserverOfALossThatOnlyTheServerKnew) {
+  Client client(settings());
+  {
+    const Hold hold = client.lock("orders").acquire();
+    raw.command("DEL", "orders");
+  }
+  EXPECT_TRUE(log->wait_for("released"));
+  EXPECT_THAT(log->details("released"), ElementsAre("was_lost"));
+}
+
+TEST_F(PipelinedRelease, DoesNotWaitForAServerThatIsSilent) {
+  Client client(settings());
+  std::optional<Hold> hold = client.lock("orders").acquire();
+  server.freeze();
+  EXPECT_LT(duration_of([&] { hold.reset(); }), 500ms);
+  server.thaw();
+  EXPECT_TRUE(free());
+  EXPECT_TRUE(log->wait_for("released"));
+}
+
+TEST_F(PipelinedRelease, IsRepeatedWhenTheConnectionIsCut) {
+  for (int i = 0; i < 10; ++i) {
+    Client client(settings());
+    {
+      const Hold hold = client.lock("orders").acquire();
+    }
+    raw.command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+    EXPECT_TRUE(free()) << i;
+  }
+}
+
+TEST_F(PipelinedRelease, LeavesNothingWhenTheClientIsClosedAtOnce) {
+  for (int i = 0; i < 30; ++i) {
+    {
+      Client client(settings());
+      Lock lock = client.lock("orders");
+      const std::scoped_lock guard(lock);
+    }
+    EXPECT_FALSE(raw.exists("orders")) << i;
+  }
+}
+
+TEST_F(PipelinedRelease, WakesWhoeverWaitsElsewhere) {
+  Client client(settings());
+  Client other(settings());
+  for (int i = 0; i < 20; ++i) {
+    std::optional<Hold> hold = client.lock("orders").acquire();
+    auto waiting = in_thread([&other] { return other.lock("orders").acquire(); });
+    ASSERT_TRUE(listeners(raw, "orders"));
+    hold.reset();
+    ASSERT_TRUE(ready(waiting)) << i;
+    EXPECT_EQ(waiting.get().release(), ReleaseOutcome::released);
+  }
+  EXPECT_EQ(other.counters().safety_polls, 0U);
+}
+
+TEST_F(PipelinedRelease, LosesNoIncrementAmongManyThreads) {
+  int counter = 0;
+  {
+    Client one(settings());
+    Client two(settings());
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 6; ++i) {
+      threads.emplace_back([&counter, lock = (i % 2 == 0 ? one : two).lock("orders")]() mutable {
+        for (int k = 0; k < 300; ++k) {
+          const std::scoped_lock guard(lock);
+          ++counter;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(counter, 6 * 300);
+  EXPECT_FALSE(raw.exists("orders"));
+}
+
+}  // namespace
+}  // namespace holdfast::test
