@@ -81,7 +81,7 @@ void Session::begin() {
 void Session::read() {
   if (in_begin_ == in_end_) in_begin_ = in_end_ = 0;
   if (in_.size() - in_end_ < kReadAtLeast) {
-    std::memmove(in_.data(), in_.data() + in_begin_, in_end_ - in_begin_);
+    if (in_begin_ < in_end_) std::memmove(in_.data(), in_.data() + in_begin_, in_end_ - in_begin_);
     in_end_ -= in_begin_;
     in_begin_ = 0;
     if (in_.size() - in_end_ < kReadAtLeast) in_.resize(std::max(in_.size() * 2, 4 * kReadAtLeast));
