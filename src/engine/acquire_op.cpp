@@ -2,8 +2,6 @@
 
 #include <random>
 
-#include <boost/asio/post.hpp>
-
 #include <holdfast/error.hpp>
 
 #include "engine/held_lock.hpp"
@@ -62,7 +60,7 @@ void AcquireOp::run() {
 void AcquireOp::signal_arrived(unsigned signal) {
   signals_.fetch_or(signal);
   if (scheduled_.exchange(true)) return;
-  boost::asio::post(core_->context(), [self = shared_from_this()] { self->on_signals(); });
+  core_->loop().defer([self = shared_from_this()] { self->on_signals(); });
 }
 
 void AcquireOp::on_signals() {
@@ -142,7 +140,7 @@ void AcquireOp::attempt(const AcquireAction& action) {
   if (const std::error_code error = core_->unusable()) return act(fsm_.on_stop(error));
   target_->attempt(*core_, std::move(order), [self = shared_from_this(), pending = std::move(pending)](Attempt reply) {
     if (self->core_->loop().inside()) return self->on_attempt(std::move(reply));
-    boost::asio::post(self->core_->context(), [self, pending, reply = std::move(reply)] { self->on_attempt(reply); });
+    self->core_->loop().defer([self, pending, reply = std::move(reply)] { self->on_attempt(reply); });
   });
 }
 

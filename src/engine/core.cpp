@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <boost/asio/post.hpp>
-
 #include <holdfast/error.hpp>
 
 #include "base/ids.hpp"
@@ -28,7 +26,7 @@ Core::Core(Config config)
     : config_(prepare(std::move(config))),
       id_(base::make_uuid()),
       node_(config_.node()),
-      loop_([this] { lane_.flush(); }),
+      loop_([this] { lane_.flush(); }, [this] { return watchdog_.next_look(); }),
       reporter_(config_.observer, notifier_),
       channels_(std::make_shared<redis::Channels>()),
       sites_(std::make_shared<Sites>(channels_, config_.name_prefix, config_.handoff)),
@@ -129,6 +127,7 @@ void Core::send(redis::Request request, redis::Lane::Handler handler) {
     lane_.send(std::move(request), std::move(handler));
   } else {
     lane_.submit(std::move(request), std::move(handler));
+    loop_.nudge();
   }
 }
 
@@ -167,7 +166,7 @@ void Core::close() noexcept {
     end_holds();
     pending_.wait(limit - base::Clock::now());
     for (const std::shared_ptr<Target>& target : open) target->forget_threads();
-    boost::asio::post(loop_.context(), [this] {
+    loop_.defer([this] {
       watchdog_.stop();
       lane_.close();
       for (Timer* timer : pauses_) timer->cancel();

@@ -1,6 +1,6 @@
 #include "engine/loop.hpp"
 
-#include <boost/asio/post.hpp>
+#include <algorithm>
 
 namespace holdfast::engine {
 
@@ -21,7 +21,8 @@ struct Turning {
 
 }  // namespace
 
-Loop::Loop(std::function<void()> settle) : settle_(std::move(settle)), work_(context_.get_executor()) {}
+Loop::Loop(std::function<void()> settle, std::function<TimePoint()> next_due)
+    : settle_(std::move(settle)), next_due_(std::move(next_due)), work_(context_.get_executor()) {}
 
 void Loop::start() {
   thread_ = std::thread([this] { run(); });
@@ -62,17 +63,32 @@ void Loop::run() {
 
 void Loop::step_aside() {
   std::unique_lock guard(parked_mutex_);
+  base::Duration gap = kLookIn;
+  unsigned calls = calls_.load(std::memory_order_relaxed);
   while (!wanted_ && !context_.stopped() && callers_come_one_by_one()) {
-    parked_.wait_for(guard, kLookIn);
-    if (wanted_ || !turn_.try_lock()) continue;
-    const std::scoped_lock turn(std::adopt_lock, turn_);
+    const base::Duration due = next_due_() - Clock::now();
+    parked_.wait_for(guard, std::clamp(due, kLookIn, gap), [this] { return wanted_ || nudged_; });
+    nudged_ = false;
+    if (wanted_) break;
+    const unsigned calls_now = calls_.load(std::memory_order_relaxed);
+    gap = std::exchange(calls, calls_now) == calls_now ? std::min(gap * 2, kRarestLookIn) : kLookIn;
+    // Before the look: what is posted after it finds this set, and nudges.
+    looks_in_rarely_.store(gap > kLookIn);
     guard.unlock();
-    const Turning turning(this);
-    context_.poll();
-    settle_();
+    look_in();
     guard.lock();
   }
-  wanted_ = false;
+  looks_in_rarely_.store(false);
+  wanted_ = nudged_ = false;
+}
+
+/// Unless a caller turns the loop.
+void Loop::look_in() {
+  if (!turn_.try_lock()) return;
+  const std::scoped_lock turn(std::adopt_lock, turn_);
+  const Turning turning(this);
+  context_.poll();
+  settle_();
 }
 
 void Loop::want_own_thread() {
@@ -82,6 +98,7 @@ void Loop::want_own_thread() {
 }
 
 void Loop::call(std::shared_ptr<Task> task, Answer& answer, TimePoint until) {
+  calls_.fetch_add(1, std::memory_order_relaxed);
   if (waiting_.fetch_add(1) == 0) {
     aside_until_.store((Clock::now() + kAside).time_since_epoch().count(), std::memory_order_relaxed);
   }
@@ -101,7 +118,7 @@ void Loop::post(std::shared_ptr<Task> task) {
     newest->next_ = older;
   } while (!inbox_.compare_exchange_weak(older, newest, std::memory_order_release, std::memory_order_relaxed));
   // Whoever finds it empty sees to it that it is emptied.
-  if (older == nullptr) boost::asio::post(context_, [this] { empty_inbox(); });
+  if (older == nullptr) defer([this] { empty_inbox(); });
 }
 
 void Loop::post_from_caller(std::shared_ptr<Task> task, Pace pace) {
@@ -112,7 +129,17 @@ void Loop::post_from_caller(std::shared_ptr<Task> task, Pace pace) {
     if (pace == Pace::at_once) settle_();
   } else {
     post(std::move(task));
+    return;
   }
+  calls_.fetch_add(1, std::memory_order_relaxed);
+  nudge();  // it looks in soon again
+}
+
+void Loop::nudge() {
+  if (!looks_in_rarely_.load() || inside()) return;
+  const std::scoped_lock guard(parked_mutex_);
+  nudged_ = true;
+  parked_.notify_all();
 }
 
 void Loop::empty_inbox() {

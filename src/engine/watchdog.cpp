@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <boost/asio/post.hpp>
-
 #include <holdfast/error.hpp>
 
 #include "engine/core.hpp"
@@ -15,7 +13,7 @@ namespace holdfast::engine {
 using base::Clock;
 
 Watchdog::Watchdog(Core& core, Settings settings)
-    : core_(core), reporter_(core.reporter()), settings_(settings), context_(core.context()), timer_(core.context()) {}
+    : core_(core), reporter_(core.reporter()), settings_(settings), timer_(core.context()) {}
 
 void Watchdog::arm(const std::shared_ptr<HeldLock>& hold) {
   bool first = false;
@@ -26,7 +24,7 @@ void Watchdog::arm(const std::shared_ptr<HeldLock>& hold) {
     schedule_.insert(*hold);
     first = hold->scheduled < timer_at_;
   }
-  if (first) boost::asio::post(context_, [this] { set_timer(); });
+  if (first) core_.loop().defer([this] { set_timer(); });
 }
 
 void Watchdog::disarm(HeldLock& hold) {
@@ -49,6 +47,11 @@ void Watchdog::on_connected() {
   const TimePoint now = Clock::now();
   for (const std::shared_ptr<HeldLock>& hold : holds) hold->on_reconnect(now);
   look(holds, false);
+}
+
+TimePoint Watchdog::next_look() const {
+  const std::scoped_lock guard(mutex_);
+  return timer_at_;
 }
 
 void Watchdog::stop() {
@@ -149,7 +152,7 @@ void Watchdog::renew_alone(const std::shared_ptr<HeldLock>& hold, TimePoint now)
         // It may be another client's thread that says so, perhaps after this client has closed.
         const std::shared_ptr<Core> core = weak.lock();
         if (!core || core->unusable()) return;
-        boost::asio::post(context_, [this, still = std::weak_ptr(hold), renewed, late] {
+        core->loop().defer([this, still = std::weak_ptr(hold), renewed, late] {
           if (const auto armed = still.lock()) on_renewed_alone(armed, renewed, late);
         });
       });

@@ -33,6 +33,8 @@ class Watchdog {
   /// A new connection: every renewed hold is asked for at once.
   void on_connected();
   std::vector<std::shared_ptr<HeldLock>> armed() const;
+  /// When it must be given the loop; from any thread.
+  TimePoint next_look() const;
   void stop();
 
  private:
@@ -58,7 +60,6 @@ class Watchdog {
   Core& core_;
   Reporter& reporter_;
   const Settings settings_;
-  boost::asio::io_context& context_;
   boost::asio::basic_waitable_timer<base::Clock> timer_;  // io thread
   TimePoint timer_at_ = TimePoint::max();                 // guarded by mutex_
   bool stopped_ = false;                                  // io thread

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/asio/post.hpp>
 #include <gtest/gtest.h>
 
 namespace holdfast::engine {
@@ -19,11 +18,17 @@ namespace {
 
 using namespace std::chrono_literals;
 using base::Clock;
+using base::Duration;
 using base::TimePoint;
+using std::chrono::milliseconds;
 
 /// One whose thread runs.
 struct Running : Loop {
-  explicit Running(std::function<void()> settle = [] {}) : Loop(std::move(settle)) { start(); }
+  explicit Running(
+      std::function<void()> settle = [] {}, std::function<TimePoint()> next_due = TimePoint::max)
+      : Loop(std::move(settle), std::move(next_due)) {
+    start();
+  }
 };
 
 struct Slot : Loop::Task {
@@ -43,7 +48,7 @@ void call(Loop& loop, const std::shared_ptr<Slot>& slot, std::function<void()> w
 std::thread::id quick_call(Loop& loop) {
   const auto slot = std::make_shared<Slot>();
   call(loop, slot, [&loop, slot = slot.get()] {
-    boost::asio::post(loop.context(), [&loop, slot] {
+    loop.defer([&loop, slot] {
       slot->ran_on = std::this_thread::get_id();
       loop.set(slot->answer);
     });
@@ -130,7 +135,7 @@ TEST(LoopTest, IsNotForgottenWhenCallersStopComing) {
     // Nobody calls any more: what is posted, and timers, must run all the same.
     std::promise<void> posted, rang;
     boost::asio::basic_waitable_timer<Clock> timer(loop.context());
-    boost::asio::post(loop.context(), [&] {
+    loop.defer([&] {
       timer.expires_after(3ms);
       timer.async_wait([&](boost::system::error_code) { rang.set_value(); });
       posted.set_value();
@@ -140,6 +145,42 @@ TEST(LoopTest, IsNotForgottenWhenCallersStopComing) {
   }
 }
 
+TEST(LoopTest, RunsWhatIsDeferredAtOnceThoughItLooksInRarely) {
+  Running loop;
+  Duration longest{};
+  for (int round = 0; round < 20; ++round) {
+    quick_call(loop);
+    quick_call(loop);
+    std::this_thread::sleep_for(milliseconds(5 * round));  // the gaps between the looks grow meanwhile
+    std::promise<void> ran;
+    const TimePoint begun = Clock::now();
+    loop.defer([&ran] { ran.set_value(); });
+    ASSERT_EQ(ran.get_future().wait_for(30s), std::future_status::ready);
+    if (round > 0) longest = std::max<Duration>(longest, Clock::now() - begun);
+  }
+  EXPECT_LT(longest, 20s);
+}
+
+TEST(LoopTest, LooksInWhenATimerIsDue) {
+  std::atomic<Clock::rep> due{TimePoint::max().time_since_epoch().count()};
+  Running loop([] {}, [&due] { return TimePoint(Duration(due.load())); });
+  std::vector<Duration> late;
+  for (int round = 0; round < 15; ++round) {
+    quick_call(loop);
+    const TimePoint at = Clock::now() + 40ms + 3ms * round;
+    std::promise<TimePoint> rang;
+    boost::asio::basic_waitable_timer<Clock> timer(loop.context());
+    loop.defer([&] {
+      timer.expires_at(at);
+      timer.async_wait([&](boost::system::error_code) { rang.set_value(Clock::now()); });
+      due = at.time_since_epoch().count();
+    });
+    late.push_back(rang.get_future().get() - at);
+  }
+  std::sort(late.begin(), late.end());
+  EXPECT_LT(late[late.size() / 2], 10ms) << "the rarest look comes 32 ms after the one before";
+}
+
 TEST(LoopTest, GoesOnForOthersWhenTheCallerThatTurnedItLeaves) {
   Running loop;
   for (int i = 0; i < 100; ++i) {
@@ -147,7 +188,7 @@ TEST(LoopTest, GoesOnForOthersWhenTheCallerThatTurnedItLeaves) {
     const auto late = std::make_shared<Slot>();
     std::jthread other([&] { call(loop, late, [] {}); });
     quick_call(loop);
-    std::jthread setter([&] { boost::asio::post(loop.context(), [&loop, late] { loop.set(late->answer); }); });
+    std::jthread setter([&] { loop.defer([&loop, late] { loop.set(late->answer); }); });
   }
 }
 
@@ -212,7 +253,7 @@ TEST(LoopTest, KnowsWhoIsInside) {
   Running another;
   EXPECT_FALSE(loop.inside());
   std::promise<bool> inside, inside_another;
-  boost::asio::post(loop.context(), [&] {
+  loop.defer([&] {
     inside.set_value(loop.inside());
     inside_another.set_value(another.inside());
   });
