@@ -83,7 +83,7 @@ class Loop {
   /// Something was posted on the context.
   void nudge();
 
-  /// From any thread, once for each call.
+  /// From any thread, once for each call. Whoever calls it keeps the task alive meanwhile.
   void set(Answer& answer);
 
   /// Lets the loop run out of work, `limit` at most, then stops it and ends its thread. Idempotent.

@@ -31,7 +31,7 @@ struct Running : Loop {
   }
 };
 
-struct Slot : Loop::Task {
+struct Slot : Loop::Task, std::enable_shared_from_this<Slot> {
   void run() override { work(); }
   std::function<void()> work;
   Loop::Answer answer;
@@ -48,7 +48,7 @@ void call(Loop& loop, const std::shared_ptr<Slot>& slot, std::function<void()> w
 std::thread::id quick_call(Loop& loop) {
   const auto slot = std::make_shared<Slot>();
   call(loop, slot, [&loop, slot = slot.get()] {
-    loop.defer([&loop, slot] {
+    loop.defer([&loop, slot = slot->shared_from_this()] {
       slot->ran_on = std::this_thread::get_id();
       loop.set(slot->answer);
     });
