@@ -9,6 +9,11 @@ using base::TimePoint;
 
 namespace {
 
+/// Besides the one that a thread is on: what it may look around on without keeping the server or others from working.
+const int kSpareProcessors = static_cast<int>(std::thread::hardware_concurrency()) - 1;
+/// As many callers as may look for their answers instead of sleeping.
+const int kFew = std::min(kSpareProcessors, 3);
+
 /// The loop that this thread turns at the moment.
 thread_local const Loop* turned_here = nullptr;
 
@@ -43,13 +48,36 @@ bool Loop::callers_come_one_by_one() const {
   return Clock::now().time_since_epoch().count() < aside_until_.load(std::memory_order_relaxed);
 }
 
+/// One piece of work; waits for it. A wait that is likely to be short is spent looking, since to fall asleep and be
+/// woken costs more than a round trip to a server nearby: as long as waits are shorter than kLongestSpin it looks that
+/// long (the way in which KVM polls before it halts). Far servers and idle clients are waited for asleep.
+std::size_t Loop::run_one(TimePoint until) {
+  const TimePoint begun = Clock::now();
+  base::Duration spin = spin_.load(std::memory_order_relaxed);
+  if (spin > base::Duration{}) {
+    for (TimePoint now = begun; now < begun + spin && now < until; now = Clock::now()) {
+      if (context_.poll_one() > 0) return 1;
+      if (context_.stopped()) return 0;
+    }
+  }
+  const std::size_t ran = until == TimePoint::max() ? context_.run_one() : context_.run_one_for(until - Clock::now());
+  const base::Duration waited = Clock::now() - begun;
+  if (waited <= kLongestSpin && kSpareProcessors > 0) {
+    spin = std::clamp(spin * 2, kShortestSpin, kLongestSpin);
+  } else {
+    spin = spin > kShortestSpin ? spin / 2 : base::Duration{};
+  }
+  spin_.store(spin, std::memory_order_relaxed);
+  return ran;
+}
+
 void Loop::run() {
   while (!context_.stopped()) {
     {
       const std::scoped_lock turn(turn_);
       const Turning turning(this);
       settle_();  // what a lazy task left
-      while (context_.run_one() > 0) {
+      while (run_one(TimePoint::max()) > 0) {
         settle_();
         if (waiting_.load(std::memory_order_relaxed) == 0 && callers_come_one_by_one()) break;
       }
@@ -167,21 +195,19 @@ void Loop::turn(Task& task, Answer& answer, TimePoint until) {
     const Turning turning(this);
     task.run();
     settle_();
-    while (!answer.is_there()) {
-      if (until == TimePoint::max()) {
-        if (context_.run_one() == 0) break;
-        settle_();
-      } else {
-        const TimePoint now = Clock::now();
-        if (now >= until || context_.stopped()) break;
-        if (context_.run_one_for(until - now) > 0) settle_();
-      }
+    while (!answer.is_there() && Clock::now() < until && !context_.stopped()) {
+      if (run_one(until) > 0) settle_();
     }
   }
   if (waiting_.load() > 0 || !answer.is_there()) want_own_thread();
 }
 
 void Loop::wait(Answer& answer, TimePoint until) {
+  if (waiting_.load(std::memory_order_relaxed) <= kFew) {
+    const bool near = spin_.load(std::memory_order_relaxed) > base::Duration{};
+    const TimePoint end = Clock::now() + (near ? kLongestSpin : base::Duration{});
+    while (!answer.is_there() && Clock::now() < end) std::this_thread::yield();
+  }
   std::unique_lock guard(answer.mutex_);
   const auto ready = [&answer] { return answer.is_there(); };
   while (!ready() && Clock::now() < until && !context_.stopped()) {

@@ -93,9 +93,12 @@ class Loop {
   static constexpr base::Duration kAside = std::chrono::seconds(1);  // after the last call
   static constexpr base::Duration kLookIn = std::chrono::milliseconds(1);
   static constexpr base::Duration kRarestLookIn = std::chrono::milliseconds(32);
+  static constexpr base::Duration kShortestSpin = std::chrono::microseconds(10);
+  static constexpr base::Duration kLongestSpin = std::chrono::microseconds(50);
   static constexpr base::Duration kLongestSleep = std::chrono::milliseconds(500);
 
   void run();
+  std::size_t run_one(base::TimePoint until);
   bool callers_come_one_by_one() const;
   void step_aside();
   void look_in();
@@ -109,6 +112,8 @@ class Loop {
   const std::function<base::TimePoint()> next_due_;
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+
+  std::atomic<base::Duration> spin_{};  // written by whoever has the turn
 
   std::atomic<Task*> inbox_{nullptr};             // the newest first
   std::mutex turn_;                               // whose turn it is

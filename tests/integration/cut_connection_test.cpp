@@ -187,8 +187,10 @@ TEST_F(Cut, AReleaseThatArrivesLateTakesTheLockFromNobody) {
 TEST_F(Cut, ManyCutsUnderTrafficLoseNoIncrementAndLeaveNothing) {
   constexpr int kThreads = 4;
   constexpr int kRounds = 150;
+  constexpr std::uint64_t kCuts = 5;
   Client other(config(proxy.url()));
   int counter = 0;  // guarded by the lock, which is what is tested
+  std::atomic<int> rounds{0};
   std::atomic<bool> stop{false};
   auto cutter = in_thread([&] {
     while (!stop) {
@@ -203,9 +205,10 @@ TEST_F(Cut, ManyCutsUnderTrafficLoseNoIncrementAndLeaveNothing) {
     for (int i = 0; i < kThreads; ++i) {
       threads.emplace_back([&, i] {
         Lock lock = (i % 2 == 0 ? client : other).lock("orders");
-        for (int round = 0; round < kRounds; ++round) {
+        for (int round = 0; round < kRounds || client.counters().connections <= kCuts; ++round) {
           Hold hold = lock.acquire({.lease = renewed(1min)});
           ++counter;
+          ++rounds;
           // Not answered within its time limit only if the machine stands still.
           EXPECT_THAT(hold.release(), AnyOf(ReleaseOutcome::released, ReleaseOutcome::unknown));
         }
@@ -214,9 +217,9 @@ TEST_F(Cut, ManyCutsUnderTrafficLoseNoIncrementAndLeaveNothing) {
   }
   stop = true;
   cutter.get();
-  EXPECT_EQ(counter, kThreads * kRounds);
+  EXPECT_EQ(counter, rounds);
+  EXPECT_GE(counter, kThreads * kRounds);
   EXPECT_TRUE(eventually([&] { return !raw.exists("orders"); }, 10s));
-  EXPECT_GT(client.counters().connections, 3U);
 }
 
 }  // namespace
