@@ -19,6 +19,7 @@
 #include "support/raw.hpp"
 #include "support/redis_server.hpp"
 #include "support/taker.hpp"
+#include "support/taker_config.hpp"
 #include "support/temp_dir.hpp"
 #include "support/wait.hpp"
 
@@ -81,6 +82,12 @@ inline long long read_number(const std::string& file) {
   long long number = 0;
   std::ifstream(file) >> number;
   return number;
+}
+
+/// What the end of a guard has done is seen at once; with the pipelined release, soon.
+template <class Predicate>
+bool after_unlock(Predicate&& predicate) {
+  return optimisations() == "all" ? eventually(predicate) : static_cast<bool>(predicate());
 }
 
 /// Leases are lowered to one second, as far as a case does not say otherwise. The safety poll is put off to a minute,

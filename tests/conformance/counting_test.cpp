@@ -77,7 +77,7 @@ TEST(CountingControl, WithoutTheLockUpdatesAreLost) {
 
 TEST(SharedLockObject, ManyThreadsTryAndUnlockWithoutEverMeeting) {
   const RedisServer server;
-  Client client(server.url());
+  Client client(optimised_config(server.url()));
   Lock lock = client.lock("shared");
   std::atomic<int> inside{0};
   std::atomic<int> met{0};

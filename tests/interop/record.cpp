@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <unistd.h>
 
+#include "support/taker_config.hpp"
 #include "support/taker_text.hpp"
 
 namespace holdfast::test {
@@ -49,6 +50,9 @@ std::vector<Record> read_records(const std::string& folder) {
   return records;
 }
 
-std::string record_folder() { return HOLDFAST_BINARY_DIR "/results/interop"; }
+std::string record_folder() {
+  const std::string which = optimisations();
+  return HOLDFAST_BINARY_DIR "/results/interop" + (which == "default" ? "" : "." + which);
+}
 
 }  // namespace holdfast::test

@@ -24,7 +24,7 @@ struct Record {
 void write_record(const Record& record);
 /// All of them, in no particular order.
 std::vector<Record> read_records(const std::string& folder);
-/// Where the tests of this build write theirs.
+/// Where the tests of this build write theirs, apart for each value of HOLDFAST_TEST_OPTIMISATIONS.
 std::string record_folder();
 
 }  // namespace holdfast::test

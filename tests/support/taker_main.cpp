@@ -20,7 +20,8 @@
 //   lock T NAME [LEASE_MS]         waits for the lock; without a lease, or 0: renewed
 //   try T NAME WAIT_MS [LEASE_MS]  value: yes, or no when it is held by somebody else; a wait of 0 asks once
 //   unlock T NAME                  value: released, still_held, was_lost or unknown; error not_owner. A taker that
-//                                  cannot tell was_lost from not_owner answers not_owner
+//                                  cannot tell was_lost from not_owner answers not_owner. Where unlocking does not
+//                                  wait for the server, the answer does, and the thread goes on
 //   cancel TAG                     stops a lock or try that is under way; value: yes if there was one. That one
 //                                  answers `error cancelled`
 //   force NAME                     value: yes if it was held

@@ -2,14 +2,15 @@
 // the head of taker_main.cpp; tests also run a session inside their own process.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -19,6 +20,8 @@
 #include <holdfast/holdfast.hpp>
 
 #include "taker_command.hpp"
+#include "taker_config.hpp"
+#include "taker_releases.hpp"
 #include "taker_text.hpp"
 #include "taker_thread.hpp"
 
@@ -33,6 +36,7 @@ class TakerSession {
 
   /// Stops what waits, closes the client and ends the threads.
   ~TakerSession() {
+    closed_ = true;
     for (const auto& each : current_clients()) each->close();
     threads_.clear();
   }
@@ -80,6 +84,11 @@ class TakerSession {
     const long long began = now();
     Values values;
     try {
+      if (command.verb() == "unlock") {
+        return leave(command.argument(1), *thread, [this, tag = command.tag(), began](const std::string& outcome) {
+          answer(tag, began, {"ok", outcome});
+        });
+      }
       values = {"ok", dispatch(command, thread)};
     } catch (const Error& error) {
       values = {"error", word(error.code()), error.what()};
@@ -95,7 +104,6 @@ class TakerSession {
     if (verb == "cancel") return cancel(command.argument(0));
     if (verb == "lock") return enter(command, *thread, std::nullopt, command.lease(2));
     if (verb == "try") return enter(command, *thread, Milliseconds(command.number(2)), command.lease(3));
-    if (verb == "unlock") return leave(command.argument(1), *thread);
     if (verb == "increment") return increment(command, *thread);
     if (verb == "increment_for") return increment_for(command, *thread);
     if (verb == "force") return yes_or_no(key_lock(command.argument(0)).force_release());
@@ -128,56 +136,19 @@ class TakerSession {
   }
 
   std::string connect(const Command& command) {
-    const std::vector<std::string> urls = split(command.argument(0));
-    Config config;
-    bool hold_face = false;
-    std::string kind = "lock";
-    bool simple = false;
-    static const std::map<std::string, Milliseconds Config::*> durations{
-        {"lease_ms", &Config::lease},
-        {"safety_poll_ms", &Config::safety_poll},
-        {"subscription_linger_ms", &Config::subscription_linger},
-        {"command_timeout_ms", &Config::command_timeout},
-        {"release_timeout_ms", &Config::release_timeout},
-        {"patience_ms", &Config::patience},
-    };
-    std::map<std::string, long long> changed;
-    for (std::size_t i = 1; i < command.count(); ++i) {
-      const std::string& setting = command.argument(i);
-      const std::size_t equals = setting.find('=');
-      const std::string key = setting.substr(0, equals);
-      const std::string value = equals == std::string::npos ? "" : setting.substr(equals + 1);
-      if (durations.contains(key)) {
-        changed[key] = std::stoll(value);
-      } else if (key == "face" && (value == "std" || value == "hold")) {
-        hold_face = value == "hold";
-      } else if (key == "kind" && (value == "lock" || value == "simple" || value == "multi" || value == "red")) {
-        kind = value;
-        simple = simple || value == "simple";
-      } else if (key == "over" && (value == "lock" || value == "simple")) {
-        simple = simple || value == "simple";
-      } else if (key == "name_prefix") {
-        config.name_prefix = value;
-      } else if (key == "on_close" && value == "leave") {
-        config.on_close = OnClose::leave_to_expire;
-      } else {
-        throw std::invalid_argument("no such setting: " + setting);
-      }
-    }
+    TakerSettings settings(command);
+    auto releases = std::make_shared<TakerReleases>();
+    const bool pipelined = settings.configs.front().pipelined_release;
     Clients made;
-    for (const std::string& url : urls) {
-      Config its_config = Config::from_url(url);
-      for (const auto& [key, duration] : durations) {
-        if (changed.contains(key)) its_config.*duration = Milliseconds(changed.at(key));
-      }
-      its_config.name_prefix = config.name_prefix;
-      its_config.on_close = config.on_close;
-      made.push_back(std::make_shared<Client>(its_config));
+    for (Config& config : settings.configs) {
+      if (pipelined) config.observer = releases;
+      made.push_back(std::make_shared<Client>(config));
     }
     const std::lock_guard guard(mutex_);
-    hold_face_ = hold_face;
-    kind_ = kind;
-    simple_ = simple;
+    hold_face_ = settings.hold_face;
+    kind_ = settings.kind;
+    simple_ = settings.simple;
+    releases_ = pipelined ? std::move(releases) : nullptr;
     groups_.clear();
     clients_ = std::move(made);
     return clients_.front()->id();
@@ -225,37 +196,60 @@ class TakerSession {
     }
   }
 
-  std::string leave(const std::string& name, TakerThread& thread) {
-    if (!hold_face_) return to_string(lock_of(name, thread).release());
-    const auto held = thread.holds.extract(name);
-    if (!held || !held.mapped()) throw Error(Errc::not_owner, name, client().node(), "this thread has no hold");
-    return to_string(held.mapped().release());
+  /// Gives it back as the end of a guard does, and tells the outcome: at once, or if that does not wait for the server,
+  /// when it is known.
+  void leave(const std::string& name, TakerThread& thread, TakerReleases::Told told) {
+    const bool waits = !releases_ || closed_;
+    if (hold_face_) {
+      const auto held = thread.holds.extract(name);
+      if (!held || !held.mapped()) throw Error(Errc::not_owner, name, client().node(), "this thread has no hold");
+      if (waits) return told(to_string(held.mapped().release()));
+      return releases_->expect(held.mapped().name(), std::move(told));  // and here the hold ends
+    }
+    BasicLock& lock = lock_of(name, thread);
+    if (waits || lock.hold_count() != 1) return told(to_string(lock.release()));
+    releases_->expect(lock.name(), std::move(told));
+    lock.unlock();
   }
+
+  using Outcomes = std::vector<std::future<std::string>>;
 
   std::string increment(const Command& command, TakerThread& thread) {
     const Milliseconds pause(command.count() > 4 ? command.number(4) : 0);
-    for (long long i = 0; i < command.number(3); ++i) increment_once(command, thread, pause);
-    return std::to_string(command.number(3));
+    Outcomes outcomes;
+    for (long long i = 0; i < command.number(3); ++i) outcomes.push_back(increment_once(command, thread, pause));
+    return all_released(outcomes);
   }
 
   std::string increment_for(const Command& command, TakerThread& thread) {
     const auto end = std::chrono::steady_clock::now() + Milliseconds(command.number(3));
     const Milliseconds pause(command.count() > 4 ? command.number(4) : 0);
-    long long done = 0;
-    for (; std::chrono::steady_clock::now() < end; ++done) increment_once(command, thread, pause);
-    return std::to_string(done);
+    Outcomes outcomes;
+    while (std::chrono::steady_clock::now() < end) outcomes.push_back(increment_once(command, thread, pause));
+    return all_released(outcomes);
   }
 
   /// Read, wait a little, write back: loses updates unless the lock excludes everybody else.
-  void increment_once(const Command& command, TakerThread& thread, Milliseconds pause) {
+  std::future<std::string> increment_once(const Command& command, TakerThread& thread, Milliseconds pause) {
     const std::string& name = command.argument(1);
     enter(name, thread, {});
     long long value = 0;
     std::ifstream(command.argument(2)) >> value;
     if (pause.count() > 0) std::this_thread::sleep_for(pause);
     std::ofstream(command.argument(2)) << value + 1;
-    const std::string outcome = leave(name, thread);
-    if (outcome != "released") throw std::runtime_error("an increment's unlock: " + outcome);
+    const auto told = std::make_shared<std::promise<std::string>>();
+    leave(name, thread, [told](const std::string& outcome) { told->set_value(outcome); });
+    return told->get_future();
+  }
+
+  /// How many there were.
+  static std::string all_released(Outcomes& outcomes) {
+    for (std::future<std::string>& each : outcomes) {
+      const bool known = each.wait_for(std::chrono::seconds(30)) == std::future_status::ready;
+      const std::string outcome = known ? each.get() : "not told";
+      if (outcome != "released") throw std::runtime_error("an increment's unlock: " + outcome);
+    }
+    return std::to_string(outcomes.size());
   }
 
   std::string remaining(const std::string& name) {
@@ -292,6 +286,7 @@ class TakerSession {
     return clients_;
   }
   std::string close() {
+    closed_ = true;
     for (const auto& each : clients()) each->close();
     return "";
   }
@@ -322,7 +317,7 @@ class TakerSession {
       for (const auto& each : all) members.push_back((each.get()->*make)(name, {}));
       return RedLock(members);
     }
-    for (const std::string& part : split(name)) {
+    for (const std::string& part : split_list(name)) {
       members.push_back((all[members.size() % all.size()].get()->*make)(part, {}));
     }
     return MultiLock(members);
@@ -331,13 +326,6 @@ class TakerSession {
   BasicLock& lock_of(const std::string& name, TakerThread& thread) {
     const auto found = thread.locks.find(name);
     return found != thread.locks.end() ? found->second : thread.locks.emplace(name, lock_of(name)).first->second;
-  }
-
-  static std::vector<std::string> split(const std::string& text) {
-    std::vector<std::string> parts;
-    std::istringstream in(text);
-    for (std::string part; std::getline(in, part, ',');) parts.push_back(part);
-    return parts;
   }
 
   /// Commands without a thread of their own run on thread 0.
@@ -382,7 +370,9 @@ class TakerSession {
   // Written by connect only, before any other command.
   bool hold_face_ = false;
   std::string kind_ = "lock";
-  bool simple_ = false;  // over the SET NX PX family
+  bool simple_ = false;                      // over the SET NX PX family
+  std::shared_ptr<TakerReleases> releases_;  // if unlocking does not wait
+  std::atomic<bool> closed_{false};          // nothing is told any more
   std::map<std::string, std::stop_source> stops_;
   std::map<long long, std::unique_ptr<TakerThread>> threads_;
 };

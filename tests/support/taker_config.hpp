@@ -1,0 +1,90 @@
+// How the clients of a taker are made: what `connect` says, and which of the library's optimisations this run is about.
+#pragma once
+
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <holdfast/config.hpp>
+
+#include "taker_command.hpp"
+
+namespace holdfast::test {
+
+/// HOLDFAST_TEST_OPTIMISATIONS: `default` (also if it is not set), `off` or `all`; see tests/README.md. Throws
+/// std::invalid_argument on anything else.
+inline std::string optimisations() {
+  const char* const value = std::getenv("HOLDFAST_TEST_OPTIMISATIONS");
+  const std::string word = value == nullptr || *value == '\0' ? "default" : value;
+  if (word == "default" || word == "off" || word == "all") return word;
+  throw std::invalid_argument("HOLDFAST_TEST_OPTIMISATIONS is default, off or all, not " + word);
+}
+
+/// What every client of the suites conformance and interop starts from.
+inline Config optimised_config(const std::string& url) {
+  Config config = Config::from_url(url);
+  const std::string which = optimisations();
+  if (which == "off") config.handoff = std::chrono::milliseconds(0);
+  if (which == "all") config.pipelined_release = true;
+  return config;
+}
+
+/// The texts between commas.
+inline std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, ',');) parts.push_back(part);
+  return parts;
+}
+
+/// The arguments of `connect`.
+struct TakerSettings {
+  explicit TakerSettings(const TakerCommand& command) {
+    for (const std::string& url : split_list(command.argument(0))) configs.push_back(optimised_config(url));
+    for (std::size_t i = 1; i < command.count(); ++i) {
+      const std::string& setting = command.argument(i);
+      const std::size_t equals = setting.find('=');
+      set(setting, setting.substr(0, equals), equals == std::string::npos ? "" : setting.substr(equals + 1));
+    }
+  }
+
+  std::vector<Config> configs;  // one per server
+  bool hold_face = false;
+  std::string kind = "lock";
+  bool simple = false;  // over the SET NX PX family
+
+ private:
+  void set(const std::string& setting, const std::string& key, const std::string& value) {
+    using Milliseconds = std::chrono::milliseconds;
+    static const std::map<std::string, Milliseconds Config::*> durations{
+        {"lease_ms", &Config::lease},
+        {"safety_poll_ms", &Config::safety_poll},
+        {"subscription_linger_ms", &Config::subscription_linger},
+        {"command_timeout_ms", &Config::command_timeout},
+        {"release_timeout_ms", &Config::release_timeout},
+        {"patience_ms", &Config::patience},
+    };
+    if (durations.contains(key)) {
+      for (Config& config : configs) config.*durations.at(key) = Milliseconds(std::stoll(value));
+    } else if (key == "name_prefix") {
+      for (Config& config : configs) config.name_prefix = value;
+    } else if (key == "on_close" && value == "leave") {
+      for (Config& config : configs) config.on_close = OnClose::leave_to_expire;
+    } else if (key == "face" && (value == "std" || value == "hold")) {
+      hold_face = value == "hold";
+    } else if (key == "kind" && (value == "lock" || value == "simple" || value == "multi" || value == "red")) {
+      kind = value;
+      simple = simple || value == "simple";
+    } else if (key == "over" && (value == "lock" || value == "simple")) {
+      simple = simple || value == "simple";
+    } else {
+      throw std::invalid_argument("no such setting: " + setting);
+    }
+  }
+};
+
+}  // namespace holdfast::test
