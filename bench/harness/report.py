@@ -53,6 +53,9 @@ def page(found, summary, drawn):
     yield ""
     yield from goal_table(summary)
     yield ""
+    if any(goal.met is False for goal in goals.evaluate(summary)):
+        with open(os.path.join(os.path.dirname(__file__), "limits.md"), encoding="utf-8") as text:
+            yield text.read()
     for letter, result in found.items():
         yield f"## {letter}. {result['title']}"
         yield ""
