@@ -93,8 +93,8 @@ HEADLINES = (
     ("Uncontended take and release, one thread, p50", "µs", "a", (1, "p50"), True),
     ("The same by 16 threads, pairs per second", "", "a", (16, "rate"), False),
     ("Server CPU of such a pair", "µs", "a", (16, "server_us"), True),
-    ("A hot lock, 16 threads, sections per second", "", "b", ((1, 16), "rate"), False),
-    ("A hot lock, 4 processes of 8 threads, sections per second", "", "b", ((4, 8), "rate"), False),
+    ("A hot lock, 16 threads, empty sections per second", "", "b", ((1, 16), "rate"), False),
+    ("A hot lock, 4 processes of 8 threads, empty sections per second", "", "b", ((4, 8), "rate"), False),
     ("Hand-over to another process, p50", "µs", "c", ("p50",), True),
     ("Server CPU of a renewal, 10,000 locks held", "µs", "d", (10_000, "server_us"), True),
 )

@@ -28,6 +28,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   class Owner {
    public:
+    virtual ~Owner() = default;
     virtual void on_open() = 0;
     /// The next node of the next reply, in the order of the commands. False: it makes no sense here.
     virtual bool on_node(const Node& node) = 0;
@@ -35,9 +36,6 @@ class Session : public std::enable_shared_from_this<Session> {
     virtual void on_push(const base::Reply& message) = 0;
     /// The connection is gone, or never came about. Never from within a call of the owner's.
     virtual void on_end(ErrorCode error) = 0;
-
-   protected:
-    ~Owner() = default;
   };
 
   /// How far it has come.
