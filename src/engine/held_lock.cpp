@@ -83,25 +83,20 @@ Duration HeldLock::valid_for() {
 
 std::stop_token HeldLock::stop_token() {
   valid_for();
-  std::stop_source source(std::nostopstate);
-  bool lost = false;
-  {
-    const std::scoped_lock guard(mutex_);
-    if (!stop_.stop_possible()) stop_ = std::stop_source();
-    source = stop_;
-    lost = lost_;
+  const std::scoped_lock guard(mutex_);
+  if (!stop_.stop_possible()) {
+    stop_ = std::stop_source();
+    if (lost_) stop_.request_stop();  // nobody can have a callback on it yet
   }
-  if (lost) source.request_stop();
-  return source.get_token();
+  return stop_.get_token();
 }
 
 void HeldLock::request_stop() {
-  std::stop_source source(std::nostopstate);
-  {
+  std::stop_source source = [this] {
     const std::scoped_lock guard(mutex_);
-    source = stop_;
-  }
-  source.request_stop();
+    return stop_;
+  }();
+  source.request_stop();  // without the mutex: it runs callbacks
 }
 
 void HeldLock::announce_loss(LossReason reason, StopIn where) {

@@ -153,6 +153,7 @@ void Loop::post_from_caller(std::shared_ptr<Task> task, Pace pace) {
   if (turn_.try_lock()) {
     const std::scoped_lock turn(std::adopt_lock, turn_);
     const Turning turning(this);
+    empty_inbox();
     task->run();
     if (pace == Pace::at_once) settle_();
   } else {
@@ -193,6 +194,7 @@ void Loop::turn(Task& task, Answer& answer, TimePoint until) {
   {
     const std::scoped_lock turn(std::adopt_lock, turn_);
     const Turning turning(this);
+    empty_inbox();  // what this caller posted before comes first
     task.run();
     settle_();
     while (!answer.is_there() && Clock::now() < until && !context_.stopped()) {

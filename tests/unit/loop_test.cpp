@@ -231,6 +231,29 @@ TEST(LoopTest, SettlesALazyTaskSoonThoughNobodyComes) {
   }
 }
 
+TEST(LoopTest, KeepsTheOrderOfOneCaller) {
+  Running loop;
+  std::vector<std::jthread> callers;
+  std::atomic<int> disorder{0};
+  for (int i = 0; i < 2; ++i) {
+    callers.emplace_back([&] {
+      for (int k = 0; k < 3000; ++k) {
+        const auto first = std::make_shared<Slot>();
+        const auto posted = std::make_shared<std::atomic<bool>>(false);
+        first->work = [posted] { *posted = true; };
+        loop.post_from_caller(first, Loop::Pace::with_the_next);
+        const auto second = std::make_shared<Slot>();
+        call(loop, second, [&loop, &disorder, posted, slot = second.get()] {
+          if (!*posted) ++disorder;
+          loop.set(slot->answer);
+        });
+      }
+    });
+  }
+  callers.clear();
+  EXPECT_EQ(disorder, 0);
+}
+
 TEST(LoopTest, RunsWhatIsPostedInOrder) {
   Running loop;
   std::vector<int> order;
