@@ -66,9 +66,11 @@ struct HOLDFAST_EXPORT Config {
   /// How long the callers of one client may pass a `Lock` on among themselves, without asking the server, before other
   /// clients get their chance. Passing needs somebody who waits in this client. 0 ms: every release goes to the server.
   std::chrono::milliseconds handoff{2};
-  /// The end of a guard (`unlock()`, a Hold's destructor) does not wait for the server's answer: the release leaves
-  /// with the client's next command, within about 2 ms at most, and its outcome goes to `Observer::on_released` only.
-  /// Saves a round trip; the lock is held that little longer. `release()` still waits and tells.
+  /// The end of a `Lock`'s guard (`unlock()`, a Hold's destructor) does not wait for the server's answer: the release
+  /// leaves with the client's next command, within about 2 ms at most, and its outcome goes to `Observer::on_released`
+  /// only. Saves a round trip; the lock is held that little longer. `release()` still waits and tells. Who locks again
+  /// at once leaves no gap for other clients that only try now and then; those that wait are told. A `SimpleLock`,
+  /// whose other clients ask now and then, always waits for the answer.
   bool pipelined_release = false;
   /// RedLock and MultiLock over several servers: how long to wait for one server's answer. Empty: a twentieth of the
   /// lease, 50 to 500 ms. Never more than a fifth of the lease.

@@ -224,37 +224,49 @@ void HeldLock::report_released(ReleaseOutcome outcome) {
   });
 }
 
-void HeldLock::release_async(std::function<void(ReleaseOutcome)> done) {
-  TimePoint deadline{};
-  TimePoint extended_at{};
+std::optional<HeldLock::Ending> HeldLock::begin_release() {
+  Ending ending;
   {
     const std::scoped_lock guard(mutex_);
-    if (!fsm_.begin_release()) {
-      if (done) done(outcome_);
-      return;
-    }
-    deadline = fsm_.deadline();
-    extended_at = fsm_.last_extension();
+    if (!fsm_.begin_release()) return std::nullopt;
+    ending = {fsm_.deadline(), fsm_.last_extension()};
   }
   core_->watchdog().disarm(*this);
-  const TimePoint give_up = base::Clock::now() + lease() + margin(lease());
   target_->begin_release();
-  target_->release(*core_, owner(), deadline, give_up,
-                   [self = shared_from_this(), extended_at, done = std::move(done)](const Released& released) {
-                     {
-                       const std::scoped_lock guard(self->mutex_);
-                       self->outcome_ = released.outcome;
-                     }
-                     self->target_->end_release(released, extended_at);
-                     self->report_released(released.outcome);
-                     if (done) done(released.outcome);
-                   });
+  return ending;
+}
+
+void HeldLock::release_async(std::function<void(ReleaseOutcome)> done) {
+  if (const std::optional<Ending> ending = begin_release()) return send_release(*ending, std::move(done));
+  if (!done) return;
+  ReleaseOutcome known{};
+  {
+    const std::scoped_lock guard(mutex_);
+    known = outcome_;
+  }
+  done(known);
+}
+
+void HeldLock::send_release(const Ending& ending, std::function<void(ReleaseOutcome)> done) {
+  const TimePoint give_up = base::Clock::now() + lease() + margin(lease());
+  target_->release(
+      *core_, owner(), ending.deadline, give_up,
+      [self = shared_from_this(), since = ending.extended_at, done = std::move(done)](const Released& released) {
+        {
+          const std::scoped_lock guard(self->mutex_);
+          self->outcome_ = released.outcome;
+        }
+        self->target_->end_release(released, since);
+        self->report_released(released.outcome);
+        if (done) done(released.outcome);
+      });
   // The release is queued: a local waiter's attempt will reach the server behind it.
   target_->clear_holder(this);
 }
 
 void HeldLock::unlock() noexcept {
-  if (core_->config().pipelined_release) {
+  // Waiters who only ask now and then would never find it free if the next attempt left together with the release.
+  if (core_->config().pipelined_release && target_->plan().announced) {
     release_lazily();
   } else {
     release();
@@ -268,15 +280,20 @@ void HeldLock::release_lazily() noexcept {
     struct Releasing final : Loop::Task {
       Releasing(std::shared_ptr<HeldLock> its_hold, Pending::Token token)
           : hold(std::move(its_hold)), pending(std::move(token)) {}
-      void run() override { hold->release_async({}); }
+      void run() override { hold->send_release(ending, {}); }
       const std::shared_ptr<HeldLock> hold;
       const Pending::Token pending;
+      Ending ending;
     };
     Pending::Token pending = core_->pending().begin();  // close() waits for it, or its flag is seen now
     if (core_->unusable()) return;
     if (target_->keep(*core_, *this)) return on_passed_on();
     const Loop::Pace pace = target_->others_listened() ? Loop::Pace::at_once : Loop::Pace::with_the_next;
-    core_->loop().post_from_caller(std::make_shared<Releasing>(shared_from_this(), std::move(pending)), pace);
+    auto releasing = std::make_shared<Releasing>(shared_from_this(), std::move(pending));
+    const std::optional<Ending> ending = begin_release();  // from here on nobody finds it lost, close() neither
+    if (!ending) return;
+    releasing->ending = *ending;
+    core_->loop().post_from_caller(std::move(releasing), pace);
   } catch (...) {
     // Out of memory: the lease ends the hold.
   }

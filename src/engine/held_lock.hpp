@@ -83,6 +83,14 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
   enum class StopIn { this_thread, signal_thread };
   void announce_loss(LossReason reason, StopIn where);
   void release_lazily() noexcept;
+  /// What a release needs to know of the hold that it ends.
+  struct Ending {
+    TimePoint deadline{};
+    TimePoint extended_at{};
+  };
+  /// Ends the hold. Empty if somebody else releases it, or has.
+  std::optional<Ending> begin_release();
+  void send_release(const Ending& ending, std::function<void(ReleaseOutcome)> done);
   void report_released(ReleaseOutcome outcome);
   void request_stop();
   void apply(HoldFsm::Change change, const std::string& cause = {});

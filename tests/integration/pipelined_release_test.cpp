@@ -17,6 +17,14 @@ class PipelinedRelease : public Faults {
   bool free() {
     return eventually([this] { return !raw.exists("orders"); });
   }
+  /// So many threads of one client, each with a lock of its own.
+  template <class Work>
+  static void in_threads(int count, Client& client, const Work& work, const AcquireOptions& options = {}) {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < count; ++i) {
+      threads.emplace_back([&client, &work, options, i] { work(client.lock("own-" + std::to_string(i), options)); });
+    }
+  }
 };
 
 TEST_F(PipelinedRelease, ReachesTheServerThoughTheClientDoesNothingMore) {
@@ -126,6 +134,61 @@ TEST_F(PipelinedRelease, LosesNoIncrementAmongManyThreads) {
   }
   EXPECT_EQ(counter, 6 * 300);
   EXPECT_FALSE(raw.exists("orders"));
+}
+
+TEST_F(PipelinedRelease, WhatAThreadUnlockedItGetsAtTheNextTry) {
+  Client client(settings());
+  std::atomic<int> refused{0};
+  in_threads(8, client, [&](Lock lock) {
+    for (int i = 0; i < 5000; ++i) {
+      if (lock.try_lock()) {
+        lock.unlock();
+      } else {
+        ++refused;
+      }
+    }
+  });
+  EXPECT_EQ(refused, 0);
+}
+
+TEST_F(PipelinedRelease, WhatAThreadUnlockedItSeesUnlocked) {
+  Client client(settings());
+  std::atomic<int> locked{0};
+  in_threads(8, client, [&](Lock lock) {
+    for (int i = 0; i < 2000; ++i) {
+      lock.lock();
+      lock.unlock();
+      if (lock.is_locked()) ++locked;
+    }
+  });
+  EXPECT_EQ(locked, 0);
+}
+
+TEST_F(PipelinedRelease, ClosingTellsOfNoLossOfWhatWasUnlocked) {
+  std::atomic<int> lost{0};
+  for (int round = 0; round < 100; ++round) {
+    Client client(settings());
+    in_threads(4, client,
+               [](Lock lock) {
+                 for (int i = 0; i < 3; ++i) {
+                   lock.lock();
+                   lock.unlock();
+                 }
+               },
+               {.on_lost = [&](const LostEvent&) { ++lost; }});
+    client.close();
+    EXPECT_EQ(client.counters().lost, 0U);
+    EXPECT_TRUE(raw.command("KEYS", "own-*").elements.empty());
+  }
+  EXPECT_EQ(lost, 0);
+}
+
+TEST_F(PipelinedRelease, IsNotForASimpleLockWhoseOtherWaitersAsk) {
+  Client client(settings());
+  {
+    const Hold hold = client.simple_lock("orders").acquire();
+  }
+  EXPECT_FALSE(raw.exists("orders")) << "its guard has waited for the answer";
 }
 
 }  // namespace
