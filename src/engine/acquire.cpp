@@ -34,13 +34,13 @@ Acquired acquire(const std::shared_ptr<Core>& core, const std::shared_ptr<Target
                  const AcquireOptions& options, NoLimit no_limit) {
   if (const std::error_code error = core->unusable()) return {nullptr, error, {}};
   if (options.stop.stop_requested()) return {nullptr, Errc::cancelled, {}};
-  const Target::Taken taken =
-      target->take_kept({core, core->lease_terms(options, target->name()), options.on_lost, false});
+  const LeaseTerms lease = core->lease_terms(options, target->name());
+  const Target::Taken taken = target->take_kept({core, lease, options.on_lost, false});
   if (taken.held) {
     report_granted(core->reporter(), *taken.held, {}, false);
     return {taken.held, {}, {}};
   }
-  const auto op = std::make_shared<BlockingAcquire>(core, target, options, no_limit);
+  const auto op = std::make_shared<BlockingAcquire>(core, target, options, lease, no_limit);
   core->loop().call(op, op->answer, TimePoint::max());
   if (!op->answer.is_there()) return {nullptr, core->in_child() ? Errc::forked : Errc::closed, {}};
   return std::move(op->result);

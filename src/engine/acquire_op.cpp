@@ -21,11 +21,11 @@ double random_share() {
 }  // namespace
 
 AcquireOp::AcquireOp(std::shared_ptr<Core> core, std::shared_ptr<Target> target, AcquireOptions options,
-                     NoLimit no_limit)
+                     LeaseTerms lease, NoLimit no_limit)
     : core_(std::move(core)),
       target_(std::move(target)),
       options_(std::move(options)),
-      lease_(core_->lease_terms(options_, target_->name())),
+      lease_(lease),
       owner_(core_->make_owner()),
       started_(Clock::now()),
       fsm_(terms(no_limit), started_) {}
@@ -117,7 +117,8 @@ void AcquireOp::sleep_until(TimePoint until) {
 
 /// What a caller of this client has just released and kept for us is taken without asking.
 bool AcquireOp::take_kept() {
-  Target::Taken taken = target_->take_kept({core_, fsm_.unresolved() ? LeaseTerms{} : lease_, options_.on_lost, true});
+  const LeaseTerms terms = fsm_.unresolved() ? LeaseTerms{} : lease_;  // an own attempt must be resolved first
+  Target::Taken taken = target_->take_kept({core_, terms, options_.on_lost, true});
   if (taken.unfit) target_->give_back(*core_, std::move(*taken.unfit));  // and our attempt goes behind that
   if (!taken.held) return false;
   held_ = std::move(taken.held);
@@ -161,7 +162,7 @@ void AcquireOp::on_attempt(Attempt reply) {
   if (granted) {
     held_ =
         std::make_shared<HeldLock>(core_, target_, reply.owner, reply.sent_at, lease_, options_.on_lost, reply.sent_at);
-    target_->set_holder(held_, reply.sent_at);
+    target_->set_holder(held_);
     core_->watchdog().arm(held_);
   }
   if (reply.kind == Attempt::Kind::busy) target_->saw_other();

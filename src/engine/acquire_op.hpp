@@ -15,8 +15,8 @@ namespace holdfast::engine {
 /// Keeps itself alive from `run` until it is finished. `run` on the loop; `post` from any thread; the rest on the loop.
 class AcquireOp : public Waiter, public Loop::Task, public std::enable_shared_from_this<AcquireOp> {
  public:
-  /// Throws Error(invalid_argument) for options out of range.
-  AcquireOp(std::shared_ptr<Core> core, std::shared_ptr<Target> target, AcquireOptions options, NoLimit no_limit);
+  AcquireOp(std::shared_ptr<Core> core, std::shared_ptr<Target> target, AcquireOptions options, LeaseTerms lease,
+            NoLimit no_limit);
 
   void run() final;
   void post(Signal signal) final { signal_arrived(1U << static_cast<unsigned>(signal)); }

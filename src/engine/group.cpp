@@ -240,9 +240,7 @@ Group::Group(std::string name, std::vector<Member> members, std::size_t needed)
       nodes_(nodes_of(members_)),
       quorum_{members_.size(), needed} {}
 
-Duration Group::handoff() const {
-  return plan().announced ? Duration(members_.front().core->config().handoff) : Duration{};
-}
+Duration Group::handoff() const { return members_.front().core->config().handoff; }
 
 std::string Group::where(const Core&) const {
   std::string text = std::to_string(nodes_.size()) + " servers (";

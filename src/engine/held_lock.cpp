@@ -73,7 +73,6 @@ Duration HeldLock::valid_for() {
     todo = fsm_.on_time(now + kTick);
     reason = fsm_.reason();
     state = fsm_.state();
-    if (state == HoldState::lost) lost_ = true;
   }
   if (todo == HoldFsm::Todo::lost) announce_loss(reason, StopIn::this_thread);
   // Found lost by another thread, whose signal may still be on its way: whoever sees zero must see the signal too.
@@ -86,7 +85,7 @@ std::stop_token HeldLock::stop_token() {
   const std::scoped_lock guard(mutex_);
   if (!stop_.stop_possible()) {
     stop_ = std::stop_source();
-    if (lost_) stop_.request_stop();  // nobody can have a callback on it yet
+    if (fsm_.was_lost()) stop_.request_stop();  // nobody can have a callback on it yet
   }
   return stop_.get_token();
 }
@@ -100,10 +99,6 @@ void HeldLock::request_stop() {
 }
 
 void HeldLock::announce_loss(LossReason reason, StopIn where) {
-  {
-    const std::scoped_lock guard(mutex_);
-    lost_ = true;
-  }
   target_->clear_holder(this);
   Reporter& reporter = core_->reporter();
   Reporter::add(reporter.count.lost);
@@ -206,9 +201,11 @@ std::optional<TimePoint> HeldLock::end_to_pass_on(TimePoint now) {
   return fsm_.last_extension();
 }
 
-void HeldLock::on_passed_on() {
+bool HeldLock::pass_on() {
+  if (!target_->keep(*core_, *this)) return false;
   core_->watchdog().disarm(*this);
   report_released(ReleaseOutcome::released);
+  return true;
 }
 
 void HeldLock::report_released(ReleaseOutcome outcome) {
@@ -287,7 +284,7 @@ void HeldLock::release_lazily() noexcept {
     };
     Pending::Token pending = core_->pending().begin();  // close() waits for it, or its flag is seen now
     if (core_->unusable()) return;
-    if (target_->keep(*core_, *this)) return on_passed_on();
+    if (pass_on()) return;
     const Loop::Pace pace = target_->others_listened() ? Loop::Pace::at_once : Loop::Pace::with_the_next;
     auto releasing = std::make_shared<Releasing>(shared_from_this(), std::move(pending));
     const std::optional<Ending> ending = begin_release();  // from here on nobody finds it lost, close() neither
@@ -319,10 +316,7 @@ ReleaseOutcome HeldLock::release() noexcept {
       const std::scoped_lock guard(mutex_);
       return outcome_;
     }
-    if (target_->keep(*core_, *this)) {
-      on_passed_on();
-      return ReleaseOutcome::released;
-    }
+    if (pass_on()) return ReleaseOutcome::released;
     const auto releasing = std::make_shared<Releasing>(shared_from_this());
     core_->loop().call(releasing, releasing->answer, base::Clock::now() + core_->config().release_timeout);
     if (releasing->answer.is_there()) return releasing->outcome;

@@ -59,8 +59,6 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
 
   /// Ends it if it certainly stands and is renewed, so that the lock can be passed on: when its lease was set last.
   std::optional<TimePoint> end_to_pass_on(TimePoint now);
-  /// What is left to do after that. Counts as a release.
-  void on_passed_on();
 
   // For the watchdog, on the loop.
   HoldFsm::Todo on_time(TimePoint now, Duration early);
@@ -83,6 +81,8 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
   enum class StopIn { this_thread, signal_thread };
   void announce_loss(LossReason reason, StopIn where);
   void release_lazily() noexcept;
+  /// Keeps the lock for another caller of this client, if one waits. Counts as a release.
+  bool pass_on();
   /// What a release needs to know of the hold that it ends.
   struct Ending {
     TimePoint deadline{};
@@ -104,7 +104,6 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
   HoldFsm fsm_;                              // guarded by mutex_
   std::stop_source stop_{std::nostopstate};  // guarded by mutex_; has a state once somebody asked for a token
   mutable base::SmallMutex mutex_;
-  bool lost_ = false;                                 // guarded by mutex_; also after it was released
   ReleaseOutcome outcome_ = ReleaseOutcome::unknown;  // guarded by mutex_; of the release, once it is known
 };
 

@@ -85,6 +85,7 @@ Duration HoldFsm::valid_for(TimePoint now) const {
 
 HoldFsm::Change HoldFsm::lose(LossReason reason) {
   state_ = HoldState::lost;
+  was_lost_ = true;
   reason_ = reason;
   return Change::lost;
 }

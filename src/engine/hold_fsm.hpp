@@ -46,6 +46,8 @@ class HoldFsm {
 
   HoldState state() const { return state_; }
   LossReason reason() const { return reason_; }
+  /// It was lost, and perhaps released after that.
+  bool was_lost() const { return was_lost_; }
   bool ended() const { return state_ == HoldState::lost || state_ == HoldState::released; }
   TimePoint deadline() const;
   /// When on_time must be called next.
@@ -74,6 +76,7 @@ class HoldFsm {
   TimePoint last_extension_{};
   bool renewed_;
   bool in_flight_ = false;
+  bool was_lost_ = false;
   HoldState state_ = HoldState::held;
   LossReason reason_ = LossReason::expired;
 };

@@ -45,7 +45,7 @@ Site::Site(std::shared_ptr<Sites> sites, std::string title, const std::vector<st
 
 Site::~Site() { sites_->forget(*this); }
 
-Duration Site::handoff() const { return plan_.announced ? sites_->handoff() : Duration{}; }
+Duration Site::handoff() const { return sites_->handoff(); }
 
 wire::LockNames Site::names() const { return plan_.names(sites_->prefix() + (several_ ? several_->front() : name())); }
 

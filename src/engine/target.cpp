@@ -29,7 +29,8 @@ ThreadHolds::Entry Target::hold_of(std::uint64_t thread) const {
 
 Target::Busy& Target::busy() {
   if (!busy_) {
-    busy_ = std::make_unique<Busy>(handoff());
+    // Clients that are not told of releases ask now and then: they would starve.
+    busy_ = std::make_unique<Busy>(plan().announced ? handoff() : Duration{});
     if (holder_ != nullptr) busy_->tenure.on_granted(holder_->extended_at());
   }
   return *busy_;
@@ -139,11 +140,11 @@ TargetView Target::view() const {
   return view;
 }
 
-void Target::set_holder(const std::shared_ptr<HeldLock>& holder, TimePoint sent_at) {
+void Target::set_holder(const std::shared_ptr<HeldLock>& holder) {
   const std::scoped_lock guard(mutex_);
   holder_ = holder.get();
   if (!busy_) return;
-  busy_->tenure.on_granted(sent_at);
+  busy_->tenure.on_granted(holder->extended_at());
   busy_->tenure.on_queue_served(Clock::now());
 }
 

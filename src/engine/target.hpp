@@ -85,7 +85,7 @@ class Target : public std::enable_shared_from_this<Target> {
 
   TargetView view() const;
   /// The server granted it to the waiter at the head.
-  void set_holder(const std::shared_ptr<HeldLock>& holder, TimePoint sent_at);
+  void set_holder(const std::shared_ptr<HeldLock>& holder);
   /// The server said that somebody else has it.
   void saw_other();
   /// Forgets the holder if it is this one, and wakes the queue.
@@ -96,9 +96,9 @@ class Target : public std::enable_shared_from_this<Target> {
   bool keep(Core& core, HeldLock& hold);
   /// Who takes what is kept.
   struct Taker {
-    std::shared_ptr<Core> core;
-    LeaseTerms terms;
-    std::function<void(const LostEvent&)> on_lost;
+    const std::shared_ptr<Core>& core;
+    const LeaseTerms& terms;
+    const std::function<void(const LostEvent&)>& on_lost;
     bool from_queue = false;  // the waiter at the head
   };
   struct Taken {
@@ -165,7 +165,7 @@ class Target : public std::enable_shared_from_this<Target> {
     std::optional<Kept> kept;   // only while somebody is queued
     Tenure tenure;
   };
-  /// The length of a tenure.
+  /// As the client is configured.
   virtual Duration handoff() const = 0;
   Busy& busy();
   void wake_head();

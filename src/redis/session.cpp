@@ -173,15 +173,10 @@ void Session::write_rest() {
 void Session::end(ErrorCode error) {
   if (owner_ == nullptr) return;
   Owner& owner = *std::exchange(owner_, nullptr);
-  close();
-  asio::post(socket_.get_executor(), [self = shared_from_this(), &owner, error] { owner.on_end(error); });
-}
-
-void Session::close() {
-  owner_ = nullptr;
   resolver_.cancel();
   ErrorCode ignored;
   socket_.close(ignored);
+  asio::post(socket_.get_executor(), [self = shared_from_this(), &owner, error] { owner.on_end(error); });
 }
 
 }  // namespace holdfast::redis

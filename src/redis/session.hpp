@@ -20,7 +20,7 @@
 namespace holdfast::redis {
 
 /// Everything on the io_context's one thread. The owner outlives the last handler there, and is told nothing any more
-/// after close(), or after on_end().
+/// after end(), but for on_end().
 class Session : public std::enable_shared_from_this<Session> {
  public:
   using ErrorCode = boost::system::error_code;
@@ -44,7 +44,6 @@ class Session : public std::enable_shared_from_this<Session> {
   Session(boost::asio::io_context& context, const Config& config, boost::asio::ssl::context& tls, Owner& owner);
 
   void open();
-  void close();
   /// Closes it, and tells the owner soon.
   void end(ErrorCode error);
   Phase phase() const { return phase_; }

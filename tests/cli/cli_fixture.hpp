@@ -87,6 +87,19 @@ class CliTest : public testing::Test {
     return line ? static_cast<pid_t>(std::stol(*line)) : 0;
   }
 
+  /// A `run -v` whose command says "started" and reads a line: it is renewed five times, and ends well.
+  void expect_renewals(Process& process, const std::string& name) {
+    ASSERT_EQ(process.read_line(), "started");
+    for (int i = 0; i < 5; ++i) {
+      std::optional<std::string> line = process.read_error_line();
+      while (line && *line != "holdfast: renewed") line = process.read_error_line();
+      ASSERT_TRUE(line) << process.errors();
+      ASSERT_TRUE(raw_.exists(name));
+    }
+    process.write_line("");
+    EXPECT_EQ(finish(process).status, exited(0));
+  }
+
   /// The owner of a lock as it stands on the server; empty if it is free.
   std::string owner_of(const std::string& name) {
     const auto fields = raw_.hgetall(name);

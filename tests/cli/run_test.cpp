@@ -190,15 +190,7 @@ TEST_F(RunTest, KeepsDifferentNamesApart) {
 
 TEST_F(RunTest, RenewsTheLeaseWhileTheCommandRuns) {
   Process process = start({"run", "-v", "--lease", "1", "job", "--", "sh", "-c", "echo started; read line"});
-  ASSERT_EQ(process.read_line(), "started");
-  for (int i = 0; i < 5; ++i) {
-    std::optional<std::string> line = process.read_error_line();
-    while (line && *line != "holdfast: renewed") line = process.read_error_line();
-    ASSERT_TRUE(line) << process.errors();
-    ASSERT_TRUE(raw_.exists("job"));
-  }
-  process.write_line("");
-  EXPECT_EQ(finish(process).status, exited(0));
+  expect_renewals(process, "job");
 }
 
 TEST_F(RunTest, GivesTheCommandAProcessGroupOfItsOwn) {

@@ -47,15 +47,7 @@ TEST_F(SimpleKind, IsWaitedForThoughNobodyTellsOfTheRelease) {
 TEST_F(SimpleKind, IsRenewedWhileTheCommandRuns) {
   Process process =
       start({"run", "-v", "--kind", "simple", "--lease", "1", "job", "--", "sh", "-c", "echo started; read line"});
-  ASSERT_EQ(process.read_line(), "started");
-  for (int i = 0; i < 5; ++i) {
-    std::optional<std::string> line = process.read_error_line();
-    while (line && *line != "holdfast: renewed") line = process.read_error_line();
-    ASSERT_TRUE(line) << process.errors();
-    ASSERT_TRUE(raw_.exists("job"));
-  }
-  process.write_line("");
-  EXPECT_EQ(finish(process).status, exited(0));
+  expect_renewals(process, "job");
 }
 
 TEST_F(SimpleKind, TakesSeveralNamesTogether) {

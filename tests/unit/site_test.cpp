@@ -192,7 +192,7 @@ TEST_F(SiteTest, SeesWhetherItsChannelIsSubscribed) {
 TEST_F(SiteTest, SeesAHoldThatStands) {
   EXPECT_FALSE(site_->view().held_here);
   const std::shared_ptr<HeldLock> held = hold();
-  site_->set_holder(held, base::Clock::now());
+  site_->set_holder(held);
   EXPECT_TRUE(site_->view().held_here);
   site_->clear_holder(held.get());
   EXPECT_FALSE(site_->view().held_here);
@@ -200,18 +200,18 @@ TEST_F(SiteTest, SeesAHoldThatStands) {
 
 TEST_F(SiteTest, SeesNoHoldWhoseTimeIsOver) {
   const std::shared_ptr<HeldLock> held = hold(11s);
-  site_->set_holder(held, base::Clock::now());
+  site_->set_holder(held);
   EXPECT_FALSE(site_->view().held_here);
 }
 
 TEST_F(SiteTest, SeesNoHoldThatNobodyHasAnyMore) {
-  site_->set_holder(hold(), base::Clock::now());
+  site_->set_holder(hold());
   EXPECT_FALSE(site_->view().held_here);
 }
 
 TEST_F(SiteTest, WakesTheHeadWhenTheHoldEnds) {
   const std::shared_ptr<HeldLock> held = hold();
-  site_->set_holder(held, base::Clock::now());
+  site_->set_holder(held);
   site_->enter(first_);
   site_->enter(second_);
   first_.signals();
@@ -223,8 +223,8 @@ TEST_F(SiteTest, WakesTheHeadWhenTheHoldEnds) {
 TEST_F(SiteTest, IsNotMovedByTheEndOfAnEarlierHold) {
   const std::shared_ptr<HeldLock> earlier = hold();
   const std::shared_ptr<HeldLock> held = hold();
-  site_->set_holder(earlier, base::Clock::now());
-  site_->set_holder(held, base::Clock::now());
+  site_->set_holder(earlier);
+  site_->set_holder(held);
   site_->enter(first_);
   first_.signals();
   site_->clear_holder(earlier.get());
@@ -234,7 +234,7 @@ TEST_F(SiteTest, IsNotMovedByTheEndOfAnEarlierHold) {
 
 TEST_F(SiteTest, WakesNobodyTwiceForTheSameHold) {
   const std::shared_ptr<HeldLock> held = hold();
-  site_->set_holder(held, base::Clock::now());
+  site_->set_holder(held);
   site_->enter(first_);
   first_.signals();
   site_->clear_holder(held.get());
@@ -245,7 +245,8 @@ TEST_F(SiteTest, WakesNobodyTwiceForTheSameHold) {
 // --- what is kept for the queue: what the passing itself does is in the integration tests ---
 
 TEST_F(SiteTest, HasNothingToPassOnWhileNobodyWaits) {
-  EXPECT_FALSE(site_->take_kept({nullptr, {.length = 10s, .renewed = true, .max_hold = {}}, {}, true}).held);
+  const LeaseTerms terms{.length = 10s, .renewed = true, .max_hold = {}};
+  EXPECT_FALSE(site_->take_kept({nullptr, terms, {}, true}).held);
   site_->enter(first_);
   EXPECT_FALSE(site_->leave(first_).has_value());
 }

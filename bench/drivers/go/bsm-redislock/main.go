@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/bsm/redislock"
-	"github.com/redis/go-redis/v9"
 
 	"holdfast/bench/driver"
+	"holdfast/bench/server"
 )
 
 const unlimited = 24 * time.Hour
@@ -24,12 +24,8 @@ type client struct {
 }
 
 func connect(url string, lease time.Duration) (driver.Client, error) {
-	options, err := redis.ParseURL(url)
+	connection, err := server.Connect(url)
 	if err != nil {
-		return nil, err
-	}
-	connection := redis.NewClient(options)
-	if err := connection.Ping(context.Background()).Err(); err != nil {
 		return nil, err
 	}
 	return &client{redislock.New(connection), lease}, nil

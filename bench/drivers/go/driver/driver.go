@@ -14,16 +14,16 @@ import (
 type answer = map[string]any
 
 type driver struct {
-	library Library
-	clients []Client
-	taken   map[string]Lock // by take, of the first caller
-	held    []Lock          // by hold
-	crowd   *crowd
+	contestant Library
+	clients    []Client
+	taken      map[string]Lock // by take, of the first caller
+	held       []Lock          // by hold
+	crowd      *crowd
 }
 
 // Run is a driver's main.
-func Run(library Library) {
-	d := &driver{library: library, taken: map[string]Lock{}}
+func Run(contestant Library) {
+	d := &driver{contestant: contestant, taken: map[string]Lock{}}
 	if err := d.connect(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -49,7 +49,7 @@ func (d *driver) connect(args []string) (err error) {
 	given := command{"run", settings(args[1:])}
 	lease := time.Duration(given.numberOr("lease_ms", 30000)) * time.Millisecond
 	for range given.numberOr("clients", 1) {
-		client, err := d.library.Connect(args[0], lease)
+		client, err := d.contestant.Connect(args[0], lease)
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (d *driver) carryOut(line string) (result answer, err error) {
 	case "release":
 		return d.giveBack(c.text("key"))
 	case "hold":
-		if !d.library.Watchdog {
+		if !d.contestant.Watchdog {
 			return answer{"unsupported": "no watchdog"}, nil
 		}
 		return d.hold(c)

@@ -10,9 +10,9 @@ import (
 
 	"github.com/go-redsync/redsync/v4"
 	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
-	"github.com/redis/go-redis/v9"
 
 	"holdfast/bench/driver"
+	"holdfast/bench/server"
 )
 
 type client struct {
@@ -21,12 +21,8 @@ type client struct {
 }
 
 func connect(url string, lease time.Duration) (driver.Client, error) {
-	options, err := redis.ParseURL(url)
+	connection, err := server.Connect(url)
 	if err != nil {
-		return nil, err
-	}
-	connection := redis.NewClient(options)
-	if err := connection.Ping(context.Background()).Err(); err != nil {
 		return nil, err
 	}
 	return &client{redsync.New(goredis.NewPool(connection)), lease}, nil
