@@ -32,6 +32,7 @@ if(NOT holdfast_boost_found)
                       "boost/version.hpp with -DHOLDFAST_BOOST_INCLUDE=/path/to/include")
 endif()
 
+set(HOLDFAST_BOOST_FOUND "${holdfast_boost_found}")
 add_library(holdfast_boost INTERFACE)
 target_include_directories(holdfast_boost SYSTEM INTERFACE "${holdfast_boost_found}")
 target_compile_definitions(holdfast_boost INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION

@@ -1,12 +1,14 @@
-// What every kind of lock can do: two faces, one for holds and one for threads.
+// What every kind of lock can do: one face for holds, blocking or not, and one for threads.
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -51,6 +53,23 @@ class HOLDFAST_EXPORT BasicLock {
 
   /// The same without exceptions: on failure empty, and `ec` says why (`busy`, `timed_out`, `cancelled`, ...).
   std::optional<Hold> try_acquire(const AcquireOptions& options, std::error_code& ec);
+
+  /// As acquire(), without blocking, with a completion token of Boost.Asio: see async.hpp, which must be included.
+  /// Hands on `(Failure, Hold)`; with `use_awaitable` it is a Hold, or the Error is thrown. The end of a Hold that was
+  /// acquired in this way does not wait for the server either.
+  template <class Token = async::DefaultToken>
+  auto async_acquire(AcquireOptions options = {}, Token&& token = Token()) const;
+  template <class Token>
+    requires(!std::same_as<std::remove_cvref_t<Token>, AcquireOptions>)
+  auto async_acquire(Token&& token) const;
+
+  /// As try_acquire(), without blocking: `(Failure, std::optional<Hold>)`. When the operation itself is cancelled, and
+  /// not by the stop token in the options, it fails with `cancelled`.
+  template <class Token = async::DefaultToken>
+  auto async_try_acquire(AcquireOptions options = {}, Token&& token = Token()) const;
+  template <class Token>
+    requires(!std::same_as<std::remove_cvref_t<Token>, AcquireOptions>)
+  auto async_try_acquire(Token&& token) const;
 
   /// BasicLockable. Throws Error as `acquire`; also `lost` when this thread holds the lock but has lost it, and
   /// `would_deadlock` when it holds the lock and this kind is not re-entrant.

@@ -34,6 +34,8 @@ class HOLDFAST_EXPORT Client {
   /// throws Error(unreachable) or Error(denied).
   explicit Client(std::string_view url);
   explicit Client(Config config);
+  /// As client_on() of async.hpp makes it.
+  explicit Client(std::shared_ptr<engine::Core> core) noexcept;
   Client(Client&&) noexcept;
   Client& operator=(Client&&) noexcept;
   Client(const Client&) = delete;
@@ -65,6 +67,16 @@ class HOLDFAST_EXPORT Client {
   const std::string& id() const noexcept;
   /// The server in words, without secrets.
   const std::string& node() const noexcept;
+
+  // Without blocking, defined by async.hpp: `(Failure)`, and `(Failure, std::vector<LockInfo>)`.
+  template <class Token = async::DefaultToken>
+  auto async_ping(Token&& token = Token()) const;
+  template <class Token = async::DefaultToken>
+  auto async_list(std::string pattern = "*", Token&& token = Token()) const;
+  /// As close(), without blocking, but that the threads are stopped by the destructor. Hands on `()`: it cannot fail.
+  /// Cancelled, it completes before all is over.
+  template <class Token = async::DefaultToken>
+  auto async_close(Token&& token = Token()) const;
 
   /// Ends waits (`Errc::closed`), gives holds back as Config::on_close says, stops the threads. Idempotent, never
   /// throws. Not from a callback.

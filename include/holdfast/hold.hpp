@@ -14,6 +14,9 @@ namespace holdfast {
 namespace engine {
 class HeldLock;
 }
+namespace async {
+struct DefaultToken;  // of async.hpp
+}
 
 /// What a release found out. Source: protocol section 6.1, transition 2.
 enum class ReleaseOutcome : std::uint8_t {
@@ -77,9 +80,27 @@ class [[nodiscard]] HOLDFAST_EXPORT Hold {
   /// end. Ignores any stop token. Wire cost: 1 command. Never throws; in a forked child it returns `was_lost`.
   ReleaseOutcome release() noexcept;
 
+  /// As release(), without blocking: see async.hpp, which defines it. Hands on `(ReleaseOutcome)`: it cannot fail. The
+  /// hold moves into the operation and is empty from here on. Cancelled, it completes with `unknown` and goes on in the
+  /// background.
+  template <class Token = async::DefaultToken>
+  auto async_release(Token&& token = Token());
+  /// Completes when the hold is lost, as soon as `lost()` stops: `(Failure, LossReason)`. Fails with `cancelled` when
+  /// it is cancelled, or when the hold is released first; with `not_owner` for an empty hold. Defined by async.hpp.
+  template <class Token = async::DefaultToken>
+  auto async_wait_lost(Token&& token = Token()) const;
+
+  // For the library: the end of this hold does not wait for the server; what is inside, to look at and to take.
+  void do_not_wait() noexcept { waits_ = false; }
+  const std::shared_ptr<engine::HeldLock>& held() const noexcept { return held_; }
+  std::shared_ptr<engine::HeldLock> take() noexcept { return std::move(held_); }
+
  private:
+  void end() noexcept;
+
   std::shared_ptr<engine::HeldLock> held_;
   ReleaseOutcome outcome_ = ReleaseOutcome::was_lost;
+  bool waits_ = true;
 };
 
 }  // namespace holdfast

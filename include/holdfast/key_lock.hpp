@@ -39,6 +39,18 @@ class HOLDFAST_EXPORT KeyLock : public BasicLock {
   /// (`wrong_type`). Throws Error.
   bool force_release();
 
+  // The same without blocking, defined by async.hpp: `(Failure, T)` with the T of the blocking call.
+  template <class Token = async::DefaultToken>
+  auto async_is_locked(Token&& token = Token()) const;
+  template <class Token = async::DefaultToken>
+  auto async_is_held_by(std::string owner, Token&& token = Token()) const;
+  template <class Token = async::DefaultToken>
+  auto async_remaining(Token&& token = Token()) const;
+  template <class Token = async::DefaultToken>
+  auto async_info(Token&& token = Token()) const;
+  template <class Token = async::DefaultToken>
+  auto async_force_release(Token&& token = Token()) const;
+
  protected:
   using BasicLock::BasicLock;
 

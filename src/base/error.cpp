@@ -1,4 +1,5 @@
 #include <holdfast/error.hpp>
+#include <holdfast/failure.hpp>
 
 #include "base/text.hpp"
 
@@ -110,5 +111,10 @@ const char* Error::what() const noexcept { return parts_->what.c_str(); }
 const std::string& Error::key() const noexcept { return parts_->key; }
 const std::string& Error::node() const noexcept { return parts_->node; }
 const std::string& Error::cause() const noexcept { return parts_->cause; }
+
+Failure::Failure(Error error) : error_(std::make_shared<const Error>(std::move(error))) {}
+
+std::error_code Failure::code() const noexcept { return error_ ? error_->code() : std::error_code(); }
+const char* Failure::what() const noexcept { return error_ ? error_->what() : ""; }
 
 }  // namespace holdfast

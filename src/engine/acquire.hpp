@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -26,7 +27,13 @@ enum class NoLimit { ask_once, wait_on };
 
 void report_granted(Reporter& reporter, const HeldLock& held, Duration waited, bool contended);
 
-/// Throws Error(invalid_argument) for options out of range; every other failure is in the result.
+/// What is known without asking for it: the client cannot be used, the wait is stopped already, or a caller of this
+/// client has just released it. No round trip.
+std::optional<Acquired> acquire_at_once(const std::shared_ptr<Core>& core, const std::shared_ptr<Target>& target,
+                                        const AcquireOptions& options, const LeaseTerms& lease);
+
+/// Throws Error(invalid_argument) for options out of range, Error(would_deadlock) on a guest's loop; every other
+/// failure is in the result.
 Acquired acquire(const std::shared_ptr<Core>& core, const std::shared_ptr<Target>& target,
                  const AcquireOptions& options, NoLimit no_limit);
 

@@ -107,7 +107,7 @@ void AcquireOp::act(AcquireAction action) {
 void AcquireOp::sleep_until(TimePoint until) {
   ++sleep_;
   if (until == TimePoint::max()) return;
-  if (!timer_) timer_.emplace(core_->context());
+  if (!timer_) timer_.emplace(core_->loop().executor());
   timer_->expires_at(until);
   timer_->async_wait([self = shared_from_this(), sleep = sleep_](boost::system::error_code error) {
     if (error || sleep != self->sleep_ || self->state_ == State::asking || self->state_ == State::finished) return;

@@ -20,11 +20,16 @@ class AcquireOp : public Waiter, public Loop::Task, public std::enable_shared_fr
 
   void run() final;
   void post(Signal signal) final { signal_arrived(1U << static_cast<unsigned>(signal)); }
+  /// Ends it as the stop token in the options does. From any thread.
+  void stop() { signal_arrived(kStopped); }
 
  protected:
   /// Called once, on the loop.
   virtual void done(Acquired result) = 0;
-  Core& core() const { return *core_; }
+  const std::shared_ptr<Core>& core() const { return core_; }
+  const std::shared_ptr<Target>& target() const { return target_; }
+  /// What need not be asked for, in the calling thread, instead of run().
+  std::optional<Acquired> at_once() const { return acquire_at_once(core_, target_, options_, lease_); }
 
  private:
   enum class State { starting, in_queue, asking, waiting, pausing, finished };

@@ -1,10 +1,12 @@
 #include "engine/core.hpp"
 
 #include <algorithm>
+#include <future>
 
 #include <holdfast/error.hpp>
 
 #include "base/ids.hpp"
+#include "engine/closing.hpp"
 #include "redis/errors.hpp"
 #include "redis/local_server.hpp"
 
@@ -22,15 +24,18 @@ constexpr std::chrono::seconds kRunOut{2};
 
 }  // namespace
 
-Core::Core(Config config)
+Core::Core(Config config, boost::asio::io_context* host)
     : config_(prepare(std::move(config))),
       id_(base::make_uuid()),
       node_(config_.node()),
-      loop_([this] { lane_.flush(); }, [this] { return watchdog_.next_look(); }),
+      host_(host),
+      loop_(make_loop()),
+      notifier_(elsewhere()),
+      signals_(elsewhere()),
       reporter_(config_.observer, notifier_),
       channels_(std::make_shared<redis::Channels>()),
       sites_(std::make_shared<Sites>(channels_, config_.name_prefix, config_.handoff)),
-      lane_(loop_.context(), config_, *channels_,
+      lane_(loop_->executor(), config_, *channels_,
             {.connected = [this] { on_connected(); },
              .disconnected =
                  [this](const std::string& cause) {
@@ -39,13 +44,44 @@ Core::Core(Config config)
                    });
                  },
              .message = [this] { Reporter::add(reporter_.count.wakes); },
-             .command = [this] { Reporter::add(reporter_.count.commands); }}),
-      watchdog_(*this, {config_.renewal_batch, config_.command_timeout}) {
-  loop_.start();
-  lane_.start();
+             .command = [this] { Reporter::add(reporter_.count.commands); },
+             .to_be_flushed = [this] { loop_->to_be_settled(); }}),
+      watchdog_(*this, {config_.renewal_batch, config_.command_timeout}) {}
+
+Core::~Core() {
+  if (own_loop_ != nullptr) own_loop_->finish({});
 }
 
-Core::~Core() { close(); }
+std::shared_ptr<Core> Core::make(Config config, boost::asio::io_context* host) {
+  auto core = std::make_shared<Core>(std::move(config), host);
+  core->start();
+  return core;
+}
+
+std::unique_ptr<Loop> Core::make_loop() {
+  if (host_ != nullptr) return std::make_unique<GuestLoop>(*host_, [this] { lane_.flush(); });
+  auto loop = std::make_unique<OwnLoop>([this] { lane_.flush(); }, [this] { return watchdog_.next_look(); });
+  own_loop_ = loop.get();
+  return loop;
+}
+
+/// A guest's callbacks run where everything of the caller's runs.
+Notifier::Elsewhere Core::elsewhere() const {
+  if (host_ == nullptr) return {};
+  return [strand = boost::asio::make_strand(*host_)](std::function<void()> task) {
+    boost::asio::post(strand, std::move(task));
+  };
+}
+
+void Core::start() {
+  if (own_loop_ != nullptr) {
+    own_loop_->start();
+    loop_->defer([this] { lane_.start({}); });
+  } else {
+    static_cast<GuestLoop&>(*loop_).start(weak_from_this());
+    loop_->defer([this] { lane_.start(weak_from_this()); });
+  }
+}
 
 void Core::on_connected() {
   Reporter::add(reporter_.count.connections);
@@ -92,6 +128,7 @@ LeaseTerms Core::lease_terms(const AcquireOptions& options, const std::string& n
 
 std::vector<base::Reply> Core::ask(std::vector<base::Command> commands, const std::string& name, Errors errors) {
   require_usable(name);
+  require_waiting(name);
   struct Asking final : Loop::Task, std::enable_shared_from_this<Asking> {
     Asking(Core& its_core, std::vector<base::Command> its_commands)
         : core(its_core), commands(std::move(its_commands)) {}
@@ -99,20 +136,23 @@ std::vector<base::Reply> Core::ask(std::vector<base::Command> commands, const st
       core.lane_.send({std::move(commands), core.config_.command_timeout, {}},
                       [self = shared_from_this()](redis::Result reply) {
                         self->result = std::move(reply);
-                        self->core.loop_.set(self->answer);
+                        self->core.own_loop_->set(self->answer);
                       });
     }
     Core& core;
     std::vector<base::Command> commands;
-    Loop::Answer answer;
+    OwnLoop::Answer answer;
     redis::Result result;
   };
   const auto asking = std::make_shared<Asking>(*this, std::move(commands));
   // The lane answers within the command's time limit; the slack is for a machine that stands still.
   const TimePoint until = base::Clock::now() + config_.command_timeout * 2 + std::chrono::seconds(5);
-  loop_.call(asking, asking->answer, until);
+  own_loop_->call(asking, asking->answer, until);
   if (!asking->answer.is_there()) throw Error(closed_ ? Errc::closed : Errc::unknown_outcome, name, node_, "no reply");
-  redis::Result& result = asking->result;
+  return replies(std::move(asking->result), name, errors);
+}
+
+std::vector<base::Reply> Core::replies(redis::Result result, const std::string& name, Errors errors) const {
   if (result.delivery != redis::Delivery::answered) {
     throw Error(static_cast<Errc>(result.error.value()), name, node_, result.cause);
   }
@@ -123,11 +163,12 @@ std::vector<base::Reply> Core::ask(std::vector<base::Command> commands, const st
 }
 
 void Core::send(redis::Request request, redis::Lane::Handler handler) {
-  if (loop_.inside()) {
+  if (loop_->inside()) {
     lane_.send(std::move(request), std::move(handler));
   } else {
-    lane_.submit(std::move(request), std::move(handler));
-    loop_.nudge();
+    loop_->defer([this, request = std::move(request), handler = std::move(handler)]() mutable {
+      lane_.send(std::move(request), std::move(handler));
+    });
   }
 }
 
@@ -141,6 +182,12 @@ void Core::require_usable(const std::string& name) const {
   if (const std::error_code error = unusable()) throw Error(static_cast<Errc>(error.value()), name, node_, {});
 }
 
+void Core::require_waiting(const std::string& name) const {
+  if (host_ == nullptr) return;
+  throw Error(Errc::would_deadlock, name, node_,
+              "this client runs on the caller's io_context: use the calls of async.hpp, which do not wait");
+}
+
 void Core::end_holds() {
   for (const std::shared_ptr<HeldLock>& hold : watchdog_.armed()) {
     hold->on_closed();
@@ -152,29 +199,41 @@ void Core::end_holds() {
   }
 }
 
+void Core::start_close(std::function<void()> done) {
+  bool first = false;
+  {
+    const std::scoped_lock guard(mutex_);
+    if (!all_over_) {
+      if (done) when_closed_.push_back(std::exchange(done, {}));
+      first = !closed_.exchange(true);  // sequentially consistent, as is its reading: see AcquireOp::attempt
+    }
+  }
+  if (first) std::make_shared<Closing>(shared_from_this())->start();
+  if (done) done();
+}
+
+void Core::on_closed() {
+  std::vector<std::function<void()>> told;
+  {
+    const std::scoped_lock guard(mutex_);
+    all_over_ = true;
+    told.swap(when_closed_);
+  }
+  for (const std::function<void()>& done : told) done();
+}
+
 void Core::close() noexcept {
   const std::scoped_lock guard(close_mutex_);
-  if (closed_.exchange(true)) return;  // sequentially consistent, as is its reading: see Shell::attempt
   try {
-    const std::vector<std::shared_ptr<Target>> open = targets();
-    for (const std::shared_ptr<Target>& target : open) target->close();
-    end_holds();
-    // Releases, and attempts whose callers have just left: a grant that still comes is given back. One that came while
-    // the holds were being ended is found the second time; nothing can follow that.
-    const TimePoint limit = base::Clock::now() + config_.release_timeout;
-    pending_.wait(limit - base::Clock::now());
-    end_holds();
-    pending_.wait(limit - base::Clock::now());
-    for (const std::shared_ptr<Target>& target : open) target->forget_threads();
-    loop_.defer([this] {
-      watchdog_.stop();
-      lane_.close();
-      for (Timer* timer : pauses_) timer->cancel();
-    });
+    if (own_loop_ == nullptr) return start_close({});
+    const auto closed = std::make_shared<std::promise<void>>();
+    start_close([closed] { closed->set_value(); });
+    closed->get_future().wait_for(config_.release_timeout + kRunOut);
   } catch (...) {
     // Out of memory: what is under way ends with its lease.
   }
-  loop_.finish(kRunOut);
+  if (own_loop_ == nullptr) return;
+  own_loop_->finish(kRunOut);
   signals_.stop();
   notifier_.stop();
 }

@@ -24,8 +24,8 @@ HeldLock::HeldLock(std::shared_ptr<Core> core, std::shared_ptr<Target> target, c
     : core_(std::move(core)),
       target_(std::move(target)),
       owner_number_(number_of(owner)),
-      on_lost_(on_lost ? std::make_unique<const LostCallback>(on_lost) : nullptr),
-      fsm_(sent_at, terms, granted_at) {}
+      fsm_(sent_at, terms, granted_at),
+      watches_(on_lost ? std::make_unique<Watches>(on_lost) : nullptr) {}
 
 HeldLock::~HeldLock() {
   if (core_ && core_->in_child()) return;  // whoever held a mutex in the parent holds it for ever in the child
@@ -108,7 +108,7 @@ void HeldLock::announce_loss(LossReason reason, StopIn where) {
   } else {
     core_->signals().post([self = shared_from_this()] { self->request_stop(); });
   }
-  if (on_lost_) core_->notifier().post([self = shared_from_this(), event] { (*self->on_lost_)(event); });
+  tell_watches(reason);
   reporter.tell(&Observer::on_lost, [&] { return event; });
 }
 
@@ -193,6 +193,47 @@ Duration HeldLock::lateness(TimePoint now) const {
   return fsm_.lateness(now);
 }
 
+std::uint64_t HeldLock::watch(EndCallback told) {
+  std::optional<LossReason> lost;
+  {
+    const std::scoped_lock guard(mutex_);
+    if (!fsm_.ended()) {
+      if (!watches_) watches_ = std::make_unique<Watches>();
+      const std::uint64_t watching = watches_->ends.empty() ? 1 : watches_->ends.rbegin()->first + 1;
+      watches_->ends.emplace(watching, std::move(told));
+      return watching;
+    }
+    if (fsm_.was_lost()) lost = fsm_.reason();
+  }
+  told(lost);
+  return 0;
+}
+
+void HeldLock::unwatch(std::uint64_t watching) {
+  EndCallback last;  // destroyed without the mutex
+  const std::scoped_lock guard(mutex_);
+  if (!watches_) return;
+  if (const auto found = watches_->ends.find(watching); found != watches_->ends.end()) {
+    last.swap(found->second);
+    watches_->ends.erase(found);
+  }
+}
+
+void HeldLock::tell_watches(std::optional<LossReason> lost) {
+  std::unique_ptr<Watches> watches;
+  {
+    const std::scoped_lock guard(mutex_);
+    if (!lost && fsm_.was_lost()) return;  // it was; whoever found it tells
+    watches.swap(watches_);
+  }
+  if (!watches) return;
+  if (lost && watches->on_lost) {
+    core_->notifier().post([on_lost = std::move(watches->on_lost),
+                            event = LostEvent{target_->name(), owner().text, *lost}] { on_lost(event); });
+  }
+  for (const auto& [watching, told] : watches->ends) told(lost);
+}
+
 std::optional<TimePoint> HeldLock::end_to_pass_on(TimePoint now) {
   const std::scoped_lock guard(mutex_);
   if (!fsm_.renewed() || fsm_.state() != HoldState::held || fsm_.valid_for(now) < Duration(lease()) / 2) return {};
@@ -203,6 +244,7 @@ std::optional<TimePoint> HeldLock::end_to_pass_on(TimePoint now) {
 
 bool HeldLock::pass_on() {
   if (!target_->keep(*core_, *this)) return false;
+  tell_watches({});
   core_->watchdog().disarm(*this);
   report_released(ReleaseOutcome::released);
   return true;
@@ -228,6 +270,7 @@ std::optional<HeldLock::Ending> HeldLock::begin_release() {
     if (!fsm_.begin_release()) return std::nullopt;
     ending = {fsm_.deadline(), fsm_.last_extension()};
   }
+  tell_watches({});
   core_->watchdog().disarm(*this);
   target_->begin_release();
   return ending;
@@ -235,13 +278,12 @@ std::optional<HeldLock::Ending> HeldLock::begin_release() {
 
 void HeldLock::release_async(std::function<void(ReleaseOutcome)> done) {
   if (const std::optional<Ending> ending = begin_release()) return send_release(*ending, std::move(done));
-  if (!done) return;
-  ReleaseOutcome known{};
-  {
-    const std::scoped_lock guard(mutex_);
-    known = outcome_;
-  }
-  done(known);
+  if (done) done(known_outcome());
+}
+
+ReleaseOutcome HeldLock::known_outcome() const {
+  const std::scoped_lock guard(mutex_);
+  return outcome_;
 }
 
 void HeldLock::send_release(const Ending& ending, std::function<void(ReleaseOutcome)> done) {
@@ -261,17 +303,19 @@ void HeldLock::send_release(const Ending& ending, std::function<void(ReleaseOutc
   target_->clear_holder(this);
 }
 
+/// Waiters who only ask now and then would never find it free if the next attempt left together with the release.
+bool HeldLock::pipelined() const { return core_->config().pipelined_release && target_->plan().announced; }
+
 void HeldLock::unlock() noexcept {
-  // Waiters who only ask now and then would never find it free if the next attempt left together with the release.
-  if (core_->config().pipelined_release && target_->plan().announced) {
-    release_lazily();
+  if (pipelined()) {
+    unlock_without_waiting();
   } else {
     release();
   }
 }
 
-/// It leaves with the client's next command, or within a millisecond or two; at once if others wait for it.
-void HeldLock::release_lazily() noexcept {
+/// Pipelined, it leaves with the client's next command, or within a millisecond or two; at once if others wait for it.
+void HeldLock::unlock_without_waiting() noexcept {
   if (core_->in_child()) return;
   try {
     struct Releasing final : Loop::Task {
@@ -285,7 +329,8 @@ void HeldLock::release_lazily() noexcept {
     Pending::Token pending = core_->pending().begin();  // close() waits for it, or its flag is seen now
     if (core_->unusable()) return;
     if (pass_on()) return;
-    const Loop::Pace pace = target_->others_listened() ? Loop::Pace::at_once : Loop::Pace::with_the_next;
+    const bool lazy = pipelined() && !target_->others_listened();
+    const Loop::Pace pace = lazy ? Loop::Pace::with_the_next : Loop::Pace::at_once;
     auto releasing = std::make_shared<Releasing>(shared_from_this(), std::move(pending));
     const std::optional<Ending> ending = begin_release();  // from here on nobody finds it lost, close() neither
     if (!ending) return;
@@ -298,27 +343,29 @@ void HeldLock::release_lazily() noexcept {
 
 ReleaseOutcome HeldLock::release() noexcept {
   if (core_->in_child()) return ReleaseOutcome::was_lost;
+  OwnLoop* const loop = core_->own_loop();
+  if (loop == nullptr) {
+    unlock_without_waiting();
+    return known_outcome();
+  }
   try {
     struct Releasing final : Loop::Task, std::enable_shared_from_this<Releasing> {
       explicit Releasing(std::shared_ptr<HeldLock> its_hold) : hold(std::move(its_hold)) {}
       void run() override {
         hold->release_async([self = shared_from_this()](ReleaseOutcome known) {
           self->outcome = known;
-          self->hold->core_->loop().set(self->answer);
+          self->hold->core_->own_loop()->set(self->answer);
         });
       }
       const std::shared_ptr<HeldLock> hold;
-      Loop::Answer answer;
+      OwnLoop::Answer answer;
       ReleaseOutcome outcome = ReleaseOutcome::unknown;
     };
     const Pending::Token pending = core_->pending().begin();  // close() waits for it, or its flag is seen now
-    if (core_->unusable()) {
-      const std::scoped_lock guard(mutex_);
-      return outcome_;
-    }
+    if (core_->unusable()) return known_outcome();
     if (pass_on()) return ReleaseOutcome::released;
     const auto releasing = std::make_shared<Releasing>(shared_from_this());
-    core_->loop().call(releasing, releasing->answer, base::Clock::now() + core_->config().release_timeout);
+    loop->call(releasing, releasing->answer, base::Clock::now() + core_->config().release_timeout);
     if (releasing->answer.is_there()) return releasing->outcome;
   } catch (...) {
     // Out of memory or threads: the lease ends the hold.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -27,6 +28,8 @@ class Target;
 class HeldLock : public std::enable_shared_from_this<HeldLock> {
  public:
   using LostCallback = std::function<void(const LostEvent&)>;
+  /// Told once: why it was lost, or nothing if it has ended otherwise.
+  using EndCallback = std::function<void(std::optional<LossReason>)>;
 
   HeldLock(std::shared_ptr<Core> core, std::shared_ptr<Target> target, const wire::Owner& owner, TimePoint sent_at,
            const LeaseTerms& terms, const LostCallback& on_lost, TimePoint granted_at);
@@ -36,6 +39,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
 
   wire::Owner owner() const;
   const std::string& name() const;
+  const std::shared_ptr<Core>& core() const { return core_; }
   const std::shared_ptr<Target>& target() const { return target_; }
   milliseconds lease() const { return fsm_.lease(); }
 
@@ -47,18 +51,29 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
   /// Still ours as far as known, without side effects: for the target, which must not run callbacks.
   bool stands() const;
   bool ended() const;
+  /// Of the release; `unknown` as long as it is not known.
+  ReleaseOutcome known_outcome() const;
   /// When the lease was set last: the send of the command that did.
   TimePoint extended_at() const;
 
-  /// Gives it back and waits for the outcome, `release_timeout` at most.
+  /// Gives it back and waits for the outcome, `release_timeout` at most. A guest's caller cannot wait: `unknown`.
   ReleaseOutcome release() noexcept;
   /// The end of a guard: as release(), or, if the client is configured so, without waiting for the outcome.
   void unlock() noexcept;
+  /// The end of a guard that must not wait.
+  void unlock_without_waiting() noexcept;
+  /// Keeps the lock for another caller of this client, if one waits. Counts as a release. From any thread.
+  bool pass_on();
   /// Gives it back in the background. `done` is called once, on the loop.
   void release_async(std::function<void(ReleaseOutcome)> done);
 
   /// Ends it if it certainly stands and is renewed, so that the lock can be passed on: when its lease was set last.
   std::optional<TimePoint> end_to_pass_on(TimePoint now);
+
+  /// Called at the end of the hold, perhaps at once, or on any thread; must not block. Returns what unwatch() takes.
+  std::uint64_t watch(EndCallback told);
+  /// It may still be called once after this.
+  void unwatch(std::uint64_t watching);
 
   // For the watchdog, on the loop.
   HoldFsm::Todo on_time(TimePoint now, Duration early);
@@ -80,14 +95,20 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
   /// To be called without the mutex, after a change to `lost`.
   enum class StopIn { this_thread, signal_thread };
   void announce_loss(LossReason reason, StopIn where);
-  void release_lazily() noexcept;
-  /// Keeps the lock for another caller of this client, if one waits. Counts as a release.
-  bool pass_on();
+  /// Guards give it back without waiting for the outcome, and with the next command.
+  bool pipelined() const;
   /// What a release needs to know of the hold that it ends.
   struct Ending {
     TimePoint deadline{};
     TimePoint extended_at{};
   };
+  /// What only few holds have.
+  struct Watches {
+    LostCallback on_lost;
+    std::map<std::uint64_t, EndCallback> ends;
+  };
+  /// To be called without the mutex, when it has ended.
+  void tell_watches(std::optional<LossReason> lost);
   /// Ends the hold. Empty if somebody else releases it, or has.
   std::optional<Ending> begin_release();
   void send_release(const Ending& ending, std::function<void(ReleaseOutcome)> done);
@@ -99,9 +120,9 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
   const std::shared_ptr<Core> core_;
   const std::shared_ptr<Target> target_;
   const std::uint64_t owner_number_;
-  const std::unique_ptr<const LostCallback> on_lost_;  // null: there is none
 
   HoldFsm fsm_;                              // guarded by mutex_
+  std::unique_ptr<Watches> watches_;         // guarded by mutex_
   std::stop_source stop_{std::nostopstate};  // guarded by mutex_; has a state once somebody asked for a token
   mutable base::SmallMutex mutex_;
   ReleaseOutcome outcome_ = ReleaseOutcome::unknown;  // guarded by mutex_; of the release, once it is known

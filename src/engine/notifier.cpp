@@ -8,6 +8,7 @@ void Notifier::post(std::function<void()> task) {
   {
     const std::scoped_lock guard(mutex_);
     if (stopping_) return;
+    if (elsewhere_) return elsewhere_([task = std::move(task)] { run(task); });
     tasks_.push_back(std::move(task));
     if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   }
@@ -32,12 +33,16 @@ void Notifier::run() {
     const std::function<void()> task = std::move(tasks_.front());
     tasks_.pop_front();
     guard.unlock();
-    try {
-      task();
-    } catch (...) {
-      // The user's code threw; Observer and AcquireOptions::on_lost say that this is swallowed.
-    }
+    run(task);
     guard.lock();
+  }
+}
+
+void Notifier::run(const std::function<void()>& task) noexcept {
+  try {
+    task();
+  } catch (...) {
+    // The user's code threw; Observer and AcquireOptions::on_lost say that this is swallowed.
   }
 }
 

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <utility>
-
-#include "base/clock.hpp"
 
 namespace holdfast::engine {
 
@@ -37,25 +35,35 @@ class Pending {
 
   Token begin() { return Token(this); }
 
-  /// Waits until there is none, `limit` at most.
-  void wait(base::Duration limit) {
+  /// Calls it once, as soon as there is none: at once, or on the thread that ends the last. Instead of an earlier one
+  /// that was not called yet; an empty one only takes that back.
+  void when_none(std::function<void()> callback) {
+    {
+      const std::scoped_lock guard(mutex_);
+      none_.swap(callback);
+    }
     waiting_.store(true);
-    std::unique_lock guard(mutex_);
-    none_.wait_for(guard, limit, [&] { return count_.load() == 0; });
+    if (count_.load() == 0) tell();
   }
 
  private:
   // Both sides are sequentially consistent: either the waiter sees the zero, or the last one out sees the waiter.
   void end() {
-    if (count_.fetch_sub(1) != 1 || !waiting_.load()) return;
-    const std::scoped_lock guard(mutex_);
-    none_.notify_all();
+    if (count_.fetch_sub(1) == 1 && waiting_.load()) tell();
+  }
+  void tell() {
+    std::function<void()> callback;
+    {
+      const std::scoped_lock guard(mutex_);
+      callback.swap(none_);
+    }
+    if (callback) callback();
   }
 
   std::atomic<std::size_t> count_{0};
   std::atomic<bool> waiting_{false};  // somebody waits, or has waited
   std::mutex mutex_;
-  std::condition_variable none_;
+  std::function<void()> none_;  // guarded by mutex_
 };
 
 }  // namespace holdfast::engine

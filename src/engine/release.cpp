@@ -29,11 +29,12 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
  public:
   ReleaseOp(Core& core, std::shared_ptr<Site> site, wire::Owner owner, ReleaseFsm fsm, Target::ReleaseDone done)
       : core_(core),
+        keep_(core.keep_alive()),
         site_(std::move(site)),
         owner_(std::move(owner)),
         fsm_(fsm),
         done_(std::move(done)),
-        timer_(core.context()),
+        timer_(core.loop().executor()),
         pending_(core.pending().begin()) {}
 
   void carry_out(const ReleaseAction& action) {
@@ -70,6 +71,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   }
 
   Core& core_;  // outlives the thread that runs this
+  const std::shared_ptr<void> keep_;
   const std::shared_ptr<Site> site_;
   const wire::Owner owner_;
   ReleaseFsm fsm_;

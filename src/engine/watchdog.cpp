@@ -13,7 +13,7 @@ namespace holdfast::engine {
 using base::Clock;
 
 Watchdog::Watchdog(Core& core, Settings settings)
-    : core_(core), reporter_(core.reporter()), settings_(settings), timer_(core.context()) {}
+    : core_(core), reporter_(core.reporter()), settings_(settings), timer_(core.loop().executor()) {}
 
 void Watchdog::arm(const std::shared_ptr<HeldLock>& hold) {
   bool first = false;
@@ -70,7 +70,7 @@ void Watchdog::set_timer() {
     timer_at_ = next;
   }
   timer_.expires_at(next);
-  timer_.async_wait([this](boost::system::error_code error) {
+  timer_.async_wait([this, keep = core_.keep_alive()](boost::system::error_code error) {
     if (!error) on_timer();
   });
 }
@@ -140,8 +140,8 @@ void Watchdog::renew(Holds batch, TimePoint now) {
   Reporter::add(reporter_.count.renewal_batches);
   const Plan& plan = batch.front()->target()->plan();
   redis::Request request{{plan.renew(renewals, lease)}, renewal_timeout(lease, settings_.command_timeout), {}};
-  core_.send(std::move(request),
-             [this, batch = std::move(batch), late](const redis::Result& result) { on_reply(batch, result, late); });
+  core_.send(std::move(request), [this, keep = core_.keep_alive(), batch = std::move(batch),
+                                  late](const redis::Result& result) { on_reply(batch, result, late); });
 }
 
 void Watchdog::renew_alone(const std::shared_ptr<HeldLock>& hold, TimePoint now) {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/intrusive/set.hpp>
 
 #include "engine/held_lock.hpp"
@@ -17,7 +16,7 @@
 namespace holdfast::engine {
 
 /// No thread, timer or allocation per hold: the schedule is an intrusive tree ordered by the time to look next.
-/// Threads: arm and disarm from any; the rest on the io_context's thread.
+/// Threads: arm and disarm from any; the rest on the loop.
 class Watchdog {
  public:
   struct Settings {
@@ -60,9 +59,9 @@ class Watchdog {
   Core& core_;
   Reporter& reporter_;
   const Settings settings_;
-  boost::asio::basic_waitable_timer<base::Clock> timer_;  // io thread
+  boost::asio::basic_waitable_timer<base::Clock> timer_;  // on the loop
   TimePoint timer_at_ = TimePoint::max();                 // guarded by mutex_
-  bool stopped_ = false;                                  // io thread
+  bool stopped_ = false;                                  // on the loop
 
   mutable std::mutex mutex_;
   Schedule schedule_;  // guarded by mutex_

@@ -1,38 +1,37 @@
 #include "redis/lane.hpp"
 
-#include <boost/asio/post.hpp>
-
 #include "redis/lane_impl.hpp"
 
 namespace holdfast::redis {
 
 namespace asio = boost::asio;
 
-Lane::Impl::Impl(asio::io_context& io_context, const Config& user_config, Channels& hub, LaneEvents lane_events)
+Lane::Impl::Impl(asio::any_io_executor the_loop, const Config& user_config, Channels& hub, LaneEvents lane_events)
     : config(user_config),
       channels(hub),
       events(std::move(lane_events)),
       tls(make_tls_context(config, tls_refusal)),
-      context(io_context),
-      op_timer(context),
-      connect_timer(context),
-      idle_timer(context),
-      health_timer(context),
+      executor(std::move(the_loop)),
+      op_timer(executor),
+      connect_timer(executor),
+      idle_timer(executor),
+      health_timer(executor),
       backoff(config.reconnect_min, config.reconnect_max),
       random(std::random_device{}()) {}
 
-Lane::Lane(asio::io_context& context, const Config& config, Channels& channels, LaneEvents events)
-    : impl_(std::make_shared<Impl>(context, config, channels, std::move(events))) {}
+std::shared_ptr<Lane::Impl> Lane::Impl::self() {
+  std::shared_ptr<void> kept = owner.lock();
+  return kept ? std::shared_ptr<Impl>(std::move(kept), this) : shared_from_this();
+}
+
+Lane::Lane(const asio::any_io_executor& executor, const Config& config, Channels& channels, LaneEvents events)
+    : impl_(std::make_shared<Impl>(executor, config, channels, std::move(events))) {}
 
 Lane::~Lane() = default;
 
-void Lane::start() {
-  asio::post(impl_->context, [impl = impl_] { impl->connect(); });
-}
-
-void Lane::submit(Request request, Handler handler) {
-  auto op = std::make_shared<Op>(std::move(request), std::move(handler));
-  asio::post(impl_->context, [impl = impl_, op = std::move(op)] { impl->accept(op); });
+void Lane::start(std::weak_ptr<void> owner) {
+  impl_->owner = std::move(owner);
+  impl_->connect();
 }
 
 void Lane::send(Request request, Handler handler) {

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <vector>
 
-#include <boost/asio/io_context.hpp>
+#include <boost/asio/any_io_executor.hpp>
 
 #include <holdfast/config.hpp>
 
@@ -42,33 +42,33 @@ struct Result {
   base::TimePoint sent_at{};     ///< Taken before the send: a lease is counted from here.
 };
 
-/// What a lane tells its owner; called on the thread that runs the io_context, must not block.
+/// What a lane tells its owner; called on the loop, must not block.
 struct LaneEvents {
   std::function<void()> connected;
   std::function<void(const std::string& cause)> disconnected;
   std::function<void()> message;
   std::function<void()> command;
+  std::function<void()> to_be_flushed;
 };
 
 /// Commands wait at a gate until the login on a connection is through, so nothing runs in a wrong database or before
 /// an earlier connection of this lane has been killed by its client id: bytes still under way on it cannot take effect
 /// after anything that is sent later. What was sent on a lost connection is `unknown` and is not resent here.
-/// Threads: `submit` from any; everything else on the io_context's one thread. Whoever turns the io_context calls
-/// `flush` after each handler, so that all that one batch of work has to say leaves in one write.
+/// Everything on the loop, whose executor it is given. The loop calls `flush` after each handler, or when it is told
+/// that there is something `to_be_flushed`, so that all that one batch of work has to say leaves in one write.
 class Lane {
  public:
   using Handler = std::function<void(Result)>;
 
-  Lane(boost::asio::io_context& context, const Config& config, Channels& channels, LaneEvents events);
+  Lane(const boost::asio::any_io_executor& executor, const Config& config, Channels& channels, LaneEvents events);
   ~Lane();
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
-  void start();
-  /// The handler runs exactly once, on the io_context's thread, within about the request's timeout; not from within
-  /// this call.
-  void submit(Request request, Handler handler);
-  /// The same on the io_context's thread; the handler may run at once.
+  /// Connects. If there is an owner, handlers keep it alive, and it this lane; else whoever ends the loop first ends
+  /// them.
+  void start(std::weak_ptr<void> owner);
+  /// The handler runs exactly once, within about the request's timeout, perhaps at once.
   void send(Request request, Handler handler);
   void flush();
   /// Ends everything under way with Errc::closed and closes the connection.

@@ -77,6 +77,7 @@ void Lane::Impl::send(const OpPtr& op) {
 void Lane::Impl::expect(const OpPtr& op, std::size_t replies) {
   op->replies = replies;
   in_flight.push_back(op);
+  events.to_be_flushed();
 }
 
 /// A refused SUBSCRIBE or UNSUBSCRIBE is answered by a plain error, which would be taken for the reply of the command
@@ -166,7 +167,7 @@ void Lane::Impl::arm_op_timer() {
   if (op_timer_armed && op_timer.expiry() <= next) return;
   op_timer_armed = true;
   op_timer.expires_at(next);
-  op_timer.async_wait([self = shared_from_this()](ErrorCode error) {
+  op_timer.async_wait([self = self()](ErrorCode error) {
     if (error) return;
     self->op_timer_armed = false;
     self->on_op_timer();

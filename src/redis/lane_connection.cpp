@@ -14,9 +14,9 @@ void Lane::Impl::connect() {
   state = State::connecting;
   tls_refusal->clear();
   told.clear();
-  session = std::make_shared<Session>(context, config, tls, *this);
+  session = std::make_shared<Session>(executor, config, tls, *this);
   connect_timer.expires_after(config.connect_timeout);
-  connect_timer.async_wait([self = shared_from_this()](ErrorCode error) {
+  connect_timer.async_wait([self = self()](ErrorCode error) {
     if (!error && self->state == State::connecting) self->on_connect_timeout();
   });
   session->open();
@@ -124,7 +124,7 @@ void Lane::Impl::on_end(ErrorCode error) {
 
 void Lane::Impl::connect_at(TimePoint time) {
   connect_timer.expires_at(time);
-  connect_timer.async_wait([self = shared_from_this()](ErrorCode error) {
+  connect_timer.async_wait([self = self()](ErrorCode error) {
     if (!error && self->state == State::down) self->connect();
   });
 }
@@ -135,7 +135,7 @@ void Lane::Impl::arm_health_check() {
   const base::Duration interval =
       std::clamp<base::Duration>(config.lease / 10, std::chrono::seconds(1), std::chrono::seconds(10));
   health_timer.expires_after(interval);
-  health_timer.async_wait([self = shared_from_this(), interval](ErrorCode error) {
+  health_timer.async_wait([self = self(), interval](ErrorCode error) {
     if (error || self->state != State::ready) return;
     if (self->session->heard()) {
       self->pinged = false;
@@ -172,7 +172,7 @@ void Lane::Impl::arm_idle_sweep() {
   if (idle_armed) return;
   idle_armed = true;
   idle_timer.expires_after(std::max<Clock::duration>(config.subscription_linger / 2, std::chrono::milliseconds(20)));
-  idle_timer.async_wait([self = shared_from_this()](ErrorCode error) {
+  idle_timer.async_wait([self = self()](ErrorCode error) {
     self->idle_armed = false;
     if (error || self->state == State::closed) return;
     self->give_back_idle();

@@ -23,7 +23,7 @@
 
 namespace holdfast::redis {
 
-/// Everything runs on the io_context's thread. down -> connecting -> ready -> down ..., and closed from any of them.
+/// Everything runs on the loop. down -> connecting -> ready -> down ..., and closed from any of them.
 struct Lane::Impl final : Session::Owner, std::enable_shared_from_this<Impl> {
   enum class State { down, connecting, ready, closed };
   using ErrorCode = Session::ErrorCode;
@@ -31,7 +31,10 @@ struct Lane::Impl final : Session::Owner, std::enable_shared_from_this<Impl> {
   using OpPtr = std::shared_ptr<Op>;
   using Replies = std::vector<base::Reply>;
 
-  Impl(boost::asio::io_context& context, const Config& user_config, Channels& hub, LaneEvents lane_events);
+  Impl(boost::asio::any_io_executor the_loop, const Config& user_config, Channels& hub, LaneEvents lane_events);
+  /// For handlers: keeps the owner alive as well, if there is one.
+  std::shared_ptr<Impl> self();
+  std::shared_ptr<Session::Owner> keep() override { return self(); }
 
   // --- connection: lane_connection.cpp ---
   void connect();
@@ -72,7 +75,8 @@ struct Lane::Impl final : Session::Owner, std::enable_shared_from_this<Impl> {
   const LaneEvents events;
   const TlsRefusal tls_refusal = std::make_shared<std::string>();
   boost::asio::ssl::context tls;
-  boost::asio::io_context& context;
+  const boost::asio::any_io_executor executor;
+  std::weak_ptr<void> owner;  // set by start()
 
   std::shared_ptr<Session> session;    // the latest
   std::set<const base::Script*> told;  // scripts whose text this session has sent

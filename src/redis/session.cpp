@@ -18,12 +18,20 @@ constexpr std::size_t kReadAtLeast = 4096;  // room for a read; the buffer grows
 
 }  // namespace
 
-Session::Session(asio::io_context& context, const Config& config, asio::ssl::context& tls, Owner& owner)
-    : config_(config), owner_(&owner), resolver_(context), socket_(context), tls_context_(tls) {}
+Session::Session(const asio::any_io_executor& executor, const Config& config, asio::ssl::context& tls, Owner& owner)
+    : config_(config), owner_(&owner), resolver_(executor), socket_(executor), tls_context_(tls) {}
 
 void Session::open() {
   if (!config_.unix_socket.empty()) {
     endpoints_.emplace_back(asio::local::stream_protocol::endpoint(config_.unix_socket));
+    connect(0, {});
+    return;
+  }
+  // An address needs no name server, and no thread of the resolver's.
+  ErrorCode not_an_address;
+  const auto address = asio::ip::make_address(config_.host, not_an_address);
+  if (!not_an_address) {
+    endpoints_.emplace_back(asio::ip::tcp::endpoint(address, config_.port));
     connect(0, {});
     return;
   }
@@ -176,7 +184,8 @@ void Session::end(ErrorCode error) {
   resolver_.cancel();
   ErrorCode ignored;
   socket_.close(ignored);
-  asio::post(socket_.get_executor(), [self = shared_from_this(), &owner, error] { owner.on_end(error); });
+  asio::post(socket_.get_executor(),
+             [self = shared_from_this(), owner = owner.keep(), error] { owner->on_end(error); });
 }
 
 }  // namespace holdfast::redis

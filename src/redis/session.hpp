@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
@@ -19,8 +19,8 @@
 
 namespace holdfast::redis {
 
-/// Everything on the io_context's one thread. The owner outlives the last handler there, and is told nothing any more
-/// after end(), but for on_end().
+/// Everything on the loop, whose executor it is given. The owner lives until end(), after which it is told nothing any
+/// more but on_end().
 class Session : public std::enable_shared_from_this<Session> {
  public:
   using ErrorCode = boost::system::error_code;
@@ -36,12 +36,15 @@ class Session : public std::enable_shared_from_this<Session> {
     virtual void on_push(const base::Reply& message) = 0;
     /// The connection is gone, or never came about. Never from within a call of the owner's.
     virtual void on_end(ErrorCode error) = 0;
+    /// Keeps it alive.
+    virtual std::shared_ptr<Owner> keep() = 0;
   };
 
   /// How far it has come.
   enum class Phase { resolving, connecting, shaking_hands, open };
 
-  Session(boost::asio::io_context& context, const Config& config, boost::asio::ssl::context& tls, Owner& owner);
+  Session(const boost::asio::any_io_executor& executor, const Config& config, boost::asio::ssl::context& tls,
+          Owner& owner);
 
   void open();
   /// Closes it, and tells the owner soon.

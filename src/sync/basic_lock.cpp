@@ -5,6 +5,7 @@
 #include "engine/acquire.hpp"
 #include "engine/core.hpp"
 #include "engine/target.hpp"
+#include "sync/outcome.hpp"
 
 namespace holdfast {
 namespace {
@@ -13,11 +14,7 @@ using engine::NoLimit;
 
 [[noreturn]] void fail(const engine::Core& core, const engine::Target& target, std::error_code error,
                        std::string cause) {
-  throw Error(static_cast<Errc>(error.value()), target.name(), target.where(core), std::move(cause));
-}
-
-bool not_granted(std::error_code error) {
-  return error == Errc::busy || error == Errc::timed_out || error == Errc::cancelled;
+  throw sync::error_about(core, target, error, std::move(cause));
 }
 
 /// The calling thread's hold. In a forked child there is none, and the target's mutex must not be touched.
@@ -37,18 +34,14 @@ const std::string& BasicLock::name() const noexcept { return parts_.target->name
 
 Hold BasicLock::acquire(const AcquireOptions& options) {
   engine::Acquired result = engine::acquire(parts_.core, parts_.target, options, NoLimit::wait_on);
-  if (result.error) {
-    const bool asked_once = result.error == Errc::busy;
-    fail(*parts_.core, *parts_.target, asked_once ? make_error_code(Errc::timed_out) : result.error,
-         std::move(result.cause));
-  }
+  if (result.error) fail(*parts_.core, *parts_.target, sync::as_waiting(result.error), std::move(result.cause));
   return Hold(std::move(result.held));
 }
 
 std::optional<Hold> BasicLock::try_acquire(const AcquireOptions& options) {
   engine::Acquired result = engine::acquire(parts_.core, parts_.target, options, NoLimit::ask_once);
   if (!result.error) return Hold(std::move(result.held));
-  if (!not_granted(result.error)) fail(*parts_.core, *parts_.target, result.error, std::move(result.cause));
+  if (!sync::not_granted(result.error)) fail(*parts_.core, *parts_.target, result.error, std::move(result.cause));
   return std::nullopt;
 }
 
@@ -83,7 +76,7 @@ std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, 
     parts_.target->threads().own(thread, std::move(result.held));
     return {};
   }
-  if (!not_granted(result.error)) fail(*parts_.core, *parts_.target, result.error, std::move(result.cause));
+  if (!sync::not_granted(result.error)) fail(*parts_.core, *parts_.target, result.error, std::move(result.cause));
   cause = std::move(result.cause);
   return result.error;
 }
@@ -91,9 +84,7 @@ std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, 
 void BasicLock::lock() {
   std::string cause;
   const std::error_code error = enter(defaults_->wait, cause);
-  if (error)
-    fail(*parts_.core, *parts_.target, error == Errc::busy ? make_error_code(Errc::timed_out) : error,
-         std::move(cause));
+  if (error) fail(*parts_.core, *parts_.target, sync::as_waiting(error), std::move(cause));
 }
 
 bool BasicLock::try_lock() { return try_lock_within({}); }

@@ -5,20 +5,16 @@
 
 #include "engine/core.hpp"
 #include "engine/site.hpp"
+#include "sync/listing.hpp"
 #include "sync/plans.hpp"
-#include "wire/names.hpp"
 
 namespace holdfast {
-namespace {
-
-/// How many names one SCAN step and one round of questions take.
-constexpr std::size_t kScanStep = 500;
-
-}  // namespace
 
 Client::Client(std::string_view url) : Client(Config::from_url(url)) {}
 
-Client::Client(Config config) : core_(std::make_shared<engine::Core>(std::move(config))) {}
+Client::Client(Config config) : core_(engine::Core::make(std::move(config), nullptr)) {}
+
+Client::Client(std::shared_ptr<engine::Core> core) noexcept : core_(std::move(core)) {}
 
 Client::Client(Client&&) noexcept = default;
 
@@ -72,37 +68,14 @@ MultiLock Client::multi_lock(const std::vector<std::string>& names, AcquireOptio
 void Client::ping() { core_->ask({{{"PING"}}}, {}); }
 
 std::vector<LockInfo> Client::list(std::string_view pattern) {
-  const std::string& prefix = core_->config().name_prefix;
-  std::vector<LockInfo> found;
-  std::string cursor = "0";
-  do {
-    const std::vector<base::Reply> page =
-        core_->ask({wire::scan(cursor, prefix + std::string(pattern), kScanStep)}, {});
-    if (!page.front().is_array() || page.front().elements.size() != 2) break;
-    cursor = page.front().elements[0].text;
-    const std::vector<base::Reply>& keys = page.front().elements[1].elements;
-    if (keys.empty()) continue;
-    // A lock has exactly one field: other people's hashes, which may be large, are not read.
-    std::vector<base::Command> questions;
-    for (const base::Reply& key : keys) questions.push_back(wire::count_fields(key.text));
-    const std::vector<base::Reply> sizes = core_->ask(std::move(questions), {}, engine::Core::Errors::keep);
-    std::vector<std::string> names;
-    questions.clear();
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (sizes[i].integer != 1) continue;
-      names.push_back(keys[i].text);
-      questions.push_back(wire::holder(names.back()));
-      questions.push_back(wire::remaining(names.back()));
-    }
-    if (names.empty()) continue;
-    const std::vector<base::Reply> answers = core_->ask(std::move(questions), {}, engine::Core::Errors::keep);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const wire::Held held = wire::decode_holder(answers[2 * i]);
-      if (!wire::looks_like_owner(held.owner)) continue;
-      found.push_back({names[i].substr(prefix.size()), held.owner, wire::time_left(answers[2 * i + 1]), held.count});
-    }
-  } while (cursor != "0");
-  return found;
+  sync::Listing listing(core_->config().name_prefix, std::string(pattern));
+  using Errors = engine::Core::Errors;
+  bool more = true;
+  while (more) {
+    const Errors errors = listing.keeps_errors() ? Errors::keep : Errors::raise;
+    more = listing.on_replies(core_->ask(listing.commands(), {}, errors));
+  }
+  return listing.take();
 }
 
 Counters Client::counters() const { return core_->reporter().snapshot(); }

@@ -36,15 +36,23 @@ Hold::Hold(std::shared_ptr<engine::HeldLock> held) noexcept : held_(std::move(he
 
 Hold& Hold::operator=(Hold&& other) noexcept {
   if (this != &other) {
-    if (held_) held_->unlock();
+    end();
     held_ = std::move(other.held_);
     outcome_ = other.outcome_;
+    waits_ = other.waits_;
   }
   return *this;
 }
 
-Hold::~Hold() {
-  if (held_) held_->unlock();
+Hold::~Hold() { end(); }
+
+void Hold::end() noexcept {
+  if (!held_) return;
+  if (waits_) {
+    held_->unlock();
+  } else {
+    held_->unlock_without_waiting();
+  }
 }
 
 std::chrono::milliseconds Hold::valid_for() const noexcept {

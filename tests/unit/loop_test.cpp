@@ -1,6 +1,4 @@
 // Who turns a client's loop: its own thread, or a caller that waits alone.
-#include "engine/loop.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -13,6 +11,8 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <gtest/gtest.h>
 
+#include "engine/own_loop.hpp"
+
 namespace holdfast::engine {
 namespace {
 
@@ -23,10 +23,10 @@ using base::TimePoint;
 using std::chrono::milliseconds;
 
 /// One whose thread runs.
-struct Running : Loop {
+struct Running : OwnLoop {
   explicit Running(
       std::function<void()> settle = [] {}, std::function<TimePoint()> next_due = TimePoint::max)
-      : Loop(std::move(settle), std::move(next_due)) {
+      : OwnLoop(std::move(settle), std::move(next_due)) {
     start();
   }
 };
@@ -34,18 +34,18 @@ struct Running : Loop {
 struct Slot : Loop::Task, std::enable_shared_from_this<Slot> {
   void run() override { work(); }
   std::function<void()> work;
-  Loop::Answer answer;
+  OwnLoop::Answer answer;
   std::thread::id ran_on;
 };
 
-void call(Loop& loop, const std::shared_ptr<Slot>& slot, std::function<void()> work,
+void call(OwnLoop& loop, const std::shared_ptr<Slot>& slot, std::function<void()> work,
           TimePoint until = TimePoint::max()) {
   slot->work = std::move(work);
   loop.call(slot, slot->answer, until);
 }
 
 /// A call that is answered at once. Returns the thread that turned the loop for it.
-std::thread::id quick_call(Loop& loop) {
+std::thread::id quick_call(OwnLoop& loop) {
   const auto slot = std::make_shared<Slot>();
   call(loop, slot, [&loop, slot = slot.get()] {
     loop.defer([&loop, slot = slot->shared_from_this()] {
@@ -134,7 +134,7 @@ TEST(LoopTest, IsNotForgottenWhenCallersStopComing) {
     for (int i = 0; i < 5; ++i) quick_call(loop);
     // Nobody calls any more: what is posted, and timers, must run all the same.
     std::promise<void> posted, rang;
-    boost::asio::basic_waitable_timer<Clock> timer(loop.context());
+    boost::asio::basic_waitable_timer<Clock> timer(loop.executor());
     loop.defer([&] {
       timer.expires_after(3ms);
       timer.async_wait([&](boost::system::error_code) { rang.set_value(); });
@@ -169,7 +169,7 @@ TEST(LoopTest, LooksInWhenATimerIsDue) {
     quick_call(loop);
     const TimePoint at = Clock::now() + 40ms + 3ms * round;
     std::promise<TimePoint> rang;
-    boost::asio::basic_waitable_timer<Clock> timer(loop.context());
+    boost::asio::basic_waitable_timer<Clock> timer(loop.executor());
     loop.defer([&] {
       timer.expires_at(at);
       timer.async_wait([&](boost::system::error_code) { rang.set_value(Clock::now()); });

@@ -1,0 +1,386 @@
+// The same locks for Boost.Asio: completion tokens, per-operation cancellation, coroutines. The only public header that
+// needs Boost, in the version that the library was built with.
+//
+// The operations are members: Lock::async_acquire and its like, Hold::async_release, Client::async_close. All of them:
+// - complete through the handler's executor, never inside the initiating call. A handler without an executor of its own
+//   runs on the client's io_context; of a client with its own thread, on Asio's system executor;
+// - are counted as work of that executor, and take what they allocate here from the handler's allocator;
+// - honour the handler's cancellation slot: acquiring and asking for every kind of cancellation (a cancelled acquire
+//   leaves nothing at the server), releasing for `terminal` and `partial`, and it goes on in the background;
+// - complete with Errc::closed when the client closes first.
+// docs/async.md has lifetimes, threads and cancellation in prose.
+#pragma once
+
+#include <concepts>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associated_allocator.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_allocator.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/disposition.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/version.hpp>
+
+#include <holdfast/holdfast.hpp>
+#include <holdfast/operation.hpp>
+
+template <>
+struct boost::asio::disposition_traits<holdfast::Failure> {
+  static bool not_an_error(const holdfast::Failure& failure) noexcept { return !failure; }
+  [[noreturn]] static void throw_exception(const holdfast::Failure& failure) { throw holdfast::Error(failure.error()); }
+  static std::exception_ptr to_exception_ptr(const holdfast::Failure& failure) noexcept {
+    return failure ? std::make_exception_ptr(failure.error()) : nullptr;
+  }
+};
+
+namespace holdfast {
+
+// What hands objects of Boost's over is in a namespace that has its version. A linker that misses something there
+// means: the library was built with another Boost.
+#define HOLDFAST_JOIN_(a, b) a##b
+#define HOLDFAST_JOIN(a, b) HOLDFAST_JOIN_(a, b)
+#define HOLDFAST_BOOST HOLDFAST_JOIN(boost_, BOOST_VERSION)
+
+inline namespace HOLDFAST_BOOST {
+
+/// A client on the caller's io_context: no thread of its own, everything runs where `context.run()` is called, by one
+/// thread or by several. Only the calls of this header may be used: nobody can wait for a loop that they may have to
+/// turn themselves, so the blocking ones throw Error(would_deadlock), Hold::release() says `unknown` and goes on, and
+/// the end of a Hold does not wait. Callbacks (observer, on_lost, stop callbacks) run on the io_context as well. (A
+/// host name, other than an address, is looked up by Asio's resolver, which has a thread for that.) While the client is
+/// open, `context.run()` does not return for want of work: see Client::async_close. Client::close() and the destructor
+/// only start closing. The io_context must outlive the client, its locks and holds. Throws as Client's constructors.
+HOLDFAST_EXPORT Client client_on(boost::asio::io_context& context, Config config);
+HOLDFAST_EXPORT Client client_on(boost::asio::io_context& context, std::string_view url);
+
+}  // namespace HOLDFAST_BOOST
+
+namespace async {
+
+namespace asio = boost::asio;
+
+inline namespace HOLDFAST_BOOST {
+/// The io_context of a client that client_on() made, else null.
+HOLDFAST_EXPORT asio::io_context* home(const std::shared_ptr<Core>& core);
+HOLDFAST_EXPORT asio::io_context* home(const std::shared_ptr<HeldLock>& held);
+}  // namespace HOLDFAST_BOOST
+
+/// The token of calls without one: as Asio's I/O objects, `deferred`.
+struct DefaultToken {};
+
+/// Carries a completion handler, in memory of its own allocator.
+template <class Handler, class... Results>
+class HandlerReceiver final : public Receiver<Results...> {
+ public:
+  static ReceiverPtr<Results...> make(Handler handler, const asio::any_io_executor& otherwise) {
+    Memory memory(asio::get_associated_allocator(handler));
+    HandlerReceiver* const place = Traits::allocate(memory, 1);
+    Traits::construct(memory, place, std::move(handler), otherwise);
+    return ReceiverPtr<Results...>(place);
+  }
+
+  HandlerReceiver(Handler handler, const asio::any_io_executor& otherwise)
+      : handler_(std::move(handler)), work_(asio::get_associated_executor(handler_, otherwise)) {}
+
+  void receive(Results... results) override {
+    Handler handler(std::move(handler_));
+    const Work work(std::move(work_));
+    drop();  // memory is given back before the handler runs
+    auto allocator = asio::get_associated_allocator(handler);
+    asio::post(work.get_executor(),
+               asio::bind_allocator(allocator, [handler = std::move(handler),
+                                                results = std::make_tuple(std::move(results)...)]() mutable {
+                 if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected()) slot.clear();
+                 std::apply(std::move(handler), std::move(results));
+               }));
+  }
+
+  void drop() noexcept override {
+    Memory memory(asio::get_associated_allocator(handler_));
+    Traits::destroy(memory, this);
+    Traits::deallocate(memory, this, 1);
+  }
+
+ private:
+  using Memory =
+      typename std::allocator_traits<asio::associated_allocator_t<Handler>>::template rebind_alloc<HandlerReceiver>;
+  using Traits = std::allocator_traits<Memory>;
+  using Work = asio::executor_work_guard<asio::associated_executor_t<Handler, asio::any_io_executor>>;
+
+  Handler handler_;
+  Work work_;
+};
+
+/// What starts an operation once its handler is known.
+template <class Make, class... Results>
+class Initiation {
+ public:
+  using executor_type = asio::any_io_executor;
+
+  Initiation(asio::io_context* home, Make make, asio::cancellation_type honoured)
+      : home_(home), make_(std::move(make)), honoured_(honoured) {}
+
+  executor_type get_executor() const {
+    if (home_ != nullptr) return home_->get_executor();
+    return asio::system_executor();
+  }
+
+  template <class Handler>
+  void operator()(Handler&& handler) && {
+    start(make_, std::forward<Handler>(handler));
+  }
+  template <class Handler>
+  void operator()(Handler&& handler) const& {
+    Make make(make_);
+    start(make, std::forward<Handler>(handler));
+  }
+
+ private:
+  template <class Handler>
+  void start(Make& make, Handler&& handler) const {
+    const auto slot = asio::get_associated_cancellation_slot(handler);
+    using Told = HandlerReceiver<std::decay_t<Handler>, Results...>;
+    const OperationPtr operation = make(Told::make(std::forward<Handler>(handler), get_executor()));
+    if (slot.is_connected()) cancel_by(slot, operation);
+    operation->start();
+  }
+  template <class Slot>
+  void cancel_by(Slot slot, const std::weak_ptr<Operation>& operation) const {
+    slot.assign([operation, honoured = honoured_](asio::cancellation_type type) {
+      if ((type & honoured) == asio::cancellation_type::none) return;
+      if (const OperationPtr running = operation.lock()) running->cancel();
+    });
+  }
+
+  asio::io_context* home_;
+  Make make_;
+  asio::cancellation_type honoured_;
+};
+
+template <class... Results, class Home, class Make, class Token>
+auto initiate(const Home& of, Make make, Token&& token,
+              asio::cancellation_type honoured = asio::cancellation_type::all) {
+  Initiation<Make, Results...> initiation(home(of), std::move(make), honoured);
+  if constexpr (std::is_same_v<std::remove_cvref_t<Token>, DefaultToken>) {
+    return asio::async_initiate<const asio::deferred_t&, void(Results...)>(std::move(initiation), asio::deferred);
+  } else {
+    return asio::async_initiate<Token, void(Results...)>(std::move(initiation), token);
+  }
+}
+
+/// The result of a coroutine, which may be nothing.
+template <class Value>
+struct Box {
+  std::optional<Value> value;
+  template <class Coroutine>
+  Coroutine fill(auto& body, Hold& hold) {
+    value.emplace(co_await body(hold));
+  }
+  Value take() { return std::move(*value); }
+};
+template <>
+struct Box<void> {
+  template <class Coroutine>
+  Coroutine fill(auto& body, Hold& hold) {
+    co_await body(hold);
+  }
+  void take() {}
+};
+
+}  // namespace async
+
+template <class Token>
+auto BasicLock::async_acquire(AcquireOptions options, Token&& token) const {
+  return async::initiate<Failure, Hold>(
+      parts_.core,
+      [parts = parts_, options = std::move(options)](auto receiver) {
+        return async::make_acquire(parts, options, std::move(receiver));
+      },
+      std::forward<Token>(token));
+}
+
+template <class Token>
+  requires(!std::same_as<std::remove_cvref_t<Token>, AcquireOptions>)
+auto BasicLock::async_acquire(Token&& token) const {
+  return async_acquire(AcquireOptions(), std::forward<Token>(token));
+}
+
+template <class Token>
+auto BasicLock::async_try_acquire(AcquireOptions options, Token&& token) const {
+  return async::initiate<Failure, std::optional<Hold>>(
+      parts_.core,
+      [parts = parts_, options = std::move(options)](auto receiver) {
+        return async::make_try_acquire(parts, options, std::move(receiver));
+      },
+      std::forward<Token>(token));
+}
+
+template <class Token>
+  requires(!std::same_as<std::remove_cvref_t<Token>, AcquireOptions>)
+auto BasicLock::async_try_acquire(Token&& token) const {
+  return async_try_acquire(AcquireOptions(), std::forward<Token>(token));
+}
+
+template <class Token>
+auto KeyLock::async_is_locked(Token&& token) const {
+  return async::initiate<Failure, bool>(
+      parts().core, [parts = parts()](auto receiver) { return async::make_is_locked(parts, std::move(receiver)); },
+      std::forward<Token>(token));
+}
+
+template <class Token>
+auto KeyLock::async_is_held_by(std::string owner, Token&& token) const {
+  return async::initiate<Failure, bool>(
+      parts().core,
+      [parts = parts(), owner = std::move(owner)](auto receiver) {
+        return async::make_is_held_by(parts, owner, std::move(receiver));
+      },
+      std::forward<Token>(token));
+}
+
+template <class Token>
+auto KeyLock::async_remaining(Token&& token) const {
+  return async::initiate<Failure, std::optional<std::chrono::milliseconds>>(
+      parts().core, [parts = parts()](auto receiver) { return async::make_remaining(parts, std::move(receiver)); },
+      std::forward<Token>(token));
+}
+
+template <class Token>
+auto KeyLock::async_info(Token&& token) const {
+  return async::initiate<Failure, LockInfo>(
+      parts().core, [parts = parts()](auto receiver) { return async::make_info(parts, std::move(receiver)); },
+      std::forward<Token>(token));
+}
+
+template <class Token>
+auto KeyLock::async_force_release(Token&& token) const {
+  return async::initiate<Failure, bool>(
+      parts().core, [parts = parts()](auto receiver) { return async::make_force_release(parts, std::move(receiver)); },
+      std::forward<Token>(token), boost::asio::cancellation_type::terminal | boost::asio::cancellation_type::partial);
+}
+
+template <class Token>
+auto Hold::async_release(Token&& token) {
+  const std::shared_ptr<engine::HeldLock> held = held_;
+  outcome_ = ReleaseOutcome::unknown;
+  return async::initiate<ReleaseOutcome>(
+      held,
+      [hold = std::move(*this)](auto receiver) mutable {
+        return async::make_release(std::move(hold), std::move(receiver));
+      },
+      std::forward<Token>(token), boost::asio::cancellation_type::terminal | boost::asio::cancellation_type::partial);
+}
+
+template <class Token>
+auto Hold::async_wait_lost(Token&& token) const {
+  return async::initiate<Failure, LossReason>(
+      held_, [held = held_](auto receiver) { return async::make_wait_lost(held, std::move(receiver)); },
+      std::forward<Token>(token));
+}
+
+template <class Token>
+auto Client::async_ping(Token&& token) const {
+  return async::initiate<Failure>(
+      core_, [core = core_](auto receiver) { return async::make_ping(core, std::move(receiver)); },
+      std::forward<Token>(token));
+}
+
+template <class Token>
+auto Client::async_list(std::string pattern, Token&& token) const {
+  return async::initiate<Failure, std::vector<LockInfo>>(
+      core_,
+      [core = core_, pattern = std::move(pattern)](auto receiver) {
+        return async::make_list(core, pattern, std::move(receiver));
+      },
+      std::forward<Token>(token));
+}
+
+template <class Token>
+auto Client::async_close(Token&& token) const {
+  return async::initiate<>(
+      core_, [core = core_](auto receiver) { return async::make_close(core, std::move(receiver)); },
+      std::forward<Token>(token));
+}
+
+/// Acquires the lock, runs `body(hold)`, a coroutine, and gives the lock back before it returns: however the body ends,
+/// and also when it is cancelled. The body is cancelled when the lock is lost, and waited for.
+///
+/// Returns what the body returns. Throws what acquire() throws; what the body throws; Error(lost) if the lock was lost
+/// before the body had ended, or if the release found it gone (what the body threw is nested in it). The release cannot
+/// be cancelled and is waited for, `Config::release_timeout` at most; if it is not confirmed in that time, the lease
+/// bounds how long it can matter, and it is not an error.
+template <class Body>
+auto with_lock(BasicLock lock, AcquireOptions options, Body body) -> std::invoke_result_t<Body&, Hold&> {
+  namespace asio = boost::asio;
+  using Coroutine = std::invoke_result_t<Body&, Hold&>;
+  using Executor = typename Coroutine::executor_type;
+  constexpr asio::use_awaitable_t<Executor> use_awaitable;
+
+  Hold hold = co_await lock.async_acquire(std::move(options), use_awaitable);
+  const std::shared_ptr<engine::HeldLock> held = hold.held();
+  async::Box<typename Coroutine::value_type> box;
+  std::exception_ptr problem;
+  bool lost = false;
+  const auto run = [&]() -> asio::awaitable<void, Executor> {
+    try {
+      co_await box.template fill<asio::awaitable<void, Executor>>(body, hold);
+    } catch (...) {
+      problem = std::current_exception();
+    }
+  };
+  try {
+    const Executor executor = co_await asio::this_coro::executor;
+    const auto [order, escaped, not_lost, reason] =
+        co_await asio::experimental::make_parallel_group(asio::co_spawn(executor, run(), asio::deferred),
+                                                         hold.async_wait_lost(asio::deferred))
+            .async_wait(asio::experimental::wait_for_one_success(), use_awaitable);
+    lost = !not_lost;
+    if (escaped && !problem) problem = escaped;  // the body did not even begin
+  } catch (...) {
+    problem = std::current_exception();  // cancelled before the body began
+  }
+  // The release must not be refused because the coroutine has been cancelled.
+  const bool throws = co_await asio::this_coro::throw_if_cancelled();
+  co_await asio::this_coro::throw_if_cancelled(false);
+  if (hold) {
+    const ReleaseOutcome outcome =
+        co_await hold.async_release(asio::bind_cancellation_slot(asio::cancellation_slot(), use_awaitable));
+    lost = lost || outcome == ReleaseOutcome::was_lost;
+  }
+  co_await asio::this_coro::throw_if_cancelled(throws);
+  if (lost) async::throw_lost(*held, problem);
+  if (problem) std::rethrow_exception(problem);
+  co_return box.take();
+}
+
+template <class Body>
+auto with_lock(BasicLock lock, Body body) -> std::invoke_result_t<Body&, Hold&> {
+  return with_lock(std::move(lock), AcquireOptions(), std::move(body));
+}
+
+}  // namespace holdfast
+
+#undef HOLDFAST_BOOST
+#undef HOLDFAST_JOIN
+#undef HOLDFAST_JOIN_

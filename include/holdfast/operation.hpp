@@ -1,0 +1,83 @@
+// Between async.hpp and the library: operations that are started here and tell a receiver. Not for users.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <holdfast/export.hpp>
+#include <holdfast/failure.hpp>
+#include <holdfast/hold.hpp>
+#include <holdfast/key_lock.hpp>
+#include <holdfast/observer.hpp>
+#include <holdfast/options.hpp>
+
+namespace holdfast::async {
+
+using engine::Core;
+using engine::HeldLock;
+using engine::Parts;
+
+/// Who is told the results of an operation.
+template <class... Results>
+class Receiver {
+ public:
+  /// Hands them on, never from within this call to anything of the caller's, and is gone afterwards.
+  virtual void receive(Results... results) = 0;
+  /// Is gone without a word.
+  virtual void drop() noexcept = 0;
+
+ protected:
+  ~Receiver() = default;
+};
+
+struct DropReceiver {
+  template <class Any>
+  void operator()(Any* receiver) const noexcept {
+    receiver->drop();
+  }
+};
+template <class... Results>
+using ReceiverPtr = std::unique_ptr<Receiver<Results...>, DropReceiver>;
+
+/// One operation. Keeps itself alive from start() until it has told its receiver.
+class HOLDFAST_EXPORT Operation {
+ public:
+  Operation() = default;
+  virtual ~Operation() = default;
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+  virtual void start() = 0;
+  /// Ends it soon, if it has not ended. From any thread, also while it ends.
+  virtual void cancel() noexcept = 0;
+};
+using OperationPtr = std::shared_ptr<Operation>;
+
+HOLDFAST_EXPORT OperationPtr make_acquire(const Parts& parts, AcquireOptions options,
+                                          ReceiverPtr<Failure, Hold> receiver);
+HOLDFAST_EXPORT OperationPtr make_try_acquire(const Parts& parts, AcquireOptions options,
+                                              ReceiverPtr<Failure, std::optional<Hold>> receiver);
+HOLDFAST_EXPORT OperationPtr make_release(Hold hold, ReceiverPtr<ReleaseOutcome> receiver);
+HOLDFAST_EXPORT OperationPtr make_wait_lost(std::shared_ptr<HeldLock> held, ReceiverPtr<Failure, LossReason> receiver);
+
+HOLDFAST_EXPORT OperationPtr make_is_locked(const Parts& parts, ReceiverPtr<Failure, bool> receiver);
+HOLDFAST_EXPORT OperationPtr make_is_held_by(const Parts& parts, const std::string& owner,
+                                             ReceiverPtr<Failure, bool> receiver);
+HOLDFAST_EXPORT OperationPtr make_remaining(const Parts& parts,
+                                            ReceiverPtr<Failure, std::optional<std::chrono::milliseconds>> receiver);
+HOLDFAST_EXPORT OperationPtr make_info(const Parts& parts, ReceiverPtr<Failure, LockInfo> receiver);
+HOLDFAST_EXPORT OperationPtr make_force_release(const Parts& parts, ReceiverPtr<Failure, bool> receiver);
+
+/// Throws Error(lost), with the exception, if there is one, nested in it.
+[[noreturn]] HOLDFAST_EXPORT void throw_lost(const HeldLock& held, const std::exception_ptr& nested);
+
+HOLDFAST_EXPORT OperationPtr make_ping(const std::shared_ptr<Core>& core, ReceiverPtr<Failure> receiver);
+HOLDFAST_EXPORT OperationPtr make_list(const std::shared_ptr<Core>& core, std::string pattern,
+                                       ReceiverPtr<Failure, std::vector<LockInfo>> receiver);
+HOLDFAST_EXPORT OperationPtr make_close(const std::shared_ptr<Core>& core, ReceiverPtr<> receiver);
+
+}  // namespace holdfast::async
