@@ -104,10 +104,10 @@ class HandlerReceiver final : public Receiver<Results...> {
       : handler_(std::move(handler)), work_(asio::get_associated_executor(handler_, otherwise)) {}
 
   void receive(Results... results) override {
+    const auto allocator = asio::get_associated_allocator(handler_);
     Handler handler(std::move(handler_));
     const Work work(std::move(work_));
-    drop();  // memory is given back before the handler runs
-    auto allocator = asio::get_associated_allocator(handler);
+    give_back(Memory(allocator));  // before the handler runs
     asio::post(work.get_executor(),
                asio::bind_allocator(allocator, [handler = std::move(handler),
                                                 results = std::make_tuple(std::move(results)...)]() mutable {
@@ -116,17 +116,18 @@ class HandlerReceiver final : public Receiver<Results...> {
                }));
   }
 
-  void drop() noexcept override {
-    Memory memory(asio::get_associated_allocator(handler_));
-    Traits::destroy(memory, this);
-    Traits::deallocate(memory, this, 1);
-  }
+  void drop() noexcept override { give_back(Memory(asio::get_associated_allocator(handler_))); }
 
  private:
   using Memory =
       typename std::allocator_traits<asio::associated_allocator_t<Handler>>::template rebind_alloc<HandlerReceiver>;
   using Traits = std::allocator_traits<Memory>;
   using Work = asio::executor_work_guard<asio::associated_executor_t<Handler, asio::any_io_executor>>;
+
+  void give_back(Memory memory) noexcept {
+    Traits::destroy(memory, this);
+    Traits::deallocate(memory, this, 1);
+  }
 
   Handler handler_;
   Work work_;
@@ -351,11 +352,11 @@ auto with_lock(BasicLock lock, AcquireOptions options, Body body) -> std::invoke
   };
   try {
     const Executor executor = co_await asio::this_coro::executor;
-    const auto [order, escaped, not_lost, reason] =
-        co_await asio::experimental::make_parallel_group(asio::co_spawn(executor, run(), asio::deferred),
-                                                         hold.async_wait_lost(asio::deferred))
-            .async_wait(asio::experimental::wait_for_one_success(), use_awaitable);
-    lost = !not_lost;
+    const std::tuple ended = co_await asio::experimental::make_parallel_group(
+                                 asio::co_spawn(executor, run(), asio::deferred), hold.async_wait_lost(asio::deferred))
+                                 .async_wait(asio::experimental::wait_for_one_success(), use_awaitable);
+    const std::exception_ptr escaped = std::get<1>(ended);
+    lost = !std::get<2>(ended);
     if (escaped && !problem) problem = escaped;  // the body did not even begin
   } catch (...) {
     problem = std::current_exception();  // cancelled before the body began

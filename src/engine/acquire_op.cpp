@@ -190,6 +190,14 @@ void AcquireOp::finish(AcquireAction action) {
   done({action.error ? nullptr : std::move(held_), action.error, std::move(action.cause)});
 }
 
+void AcquireOp::drop() {
+  state_ = State::finished;
+  on_stop_.reset();
+  timer_.reset();
+  use_.reset();
+  const std::shared_ptr<AcquireOp> self = std::move(self_);
+}
+
 void AcquireOp::report(const AcquireAction& action) const {
   Reporter& reporter = core_->reporter();
   if (!action.error) return report_granted(reporter, *held_, Clock::now() - started_, fsm_.contended());

@@ -20,6 +20,7 @@ class AcquireOp : public Waiter, public Loop::Task, public std::enable_shared_fr
 
   void run() final;
   void post(Signal signal) final { signal_arrived(1U << static_cast<unsigned>(signal)); }
+  void drop() final;
   /// Ends it as the stop token in the options does. From any thread.
   void stop() { signal_arrived(kStopped); }
 

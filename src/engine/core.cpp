@@ -7,6 +7,7 @@
 
 #include "base/ids.hpp"
 #include "engine/closing.hpp"
+#include "engine/guests.hpp"
 #include "redis/errors.hpp"
 #include "redis/local_server.hpp"
 
@@ -79,6 +80,7 @@ void Core::start() {
     loop_->defer([this] { lane_.start({}); });
   } else {
     static_cast<GuestLoop&>(*loop_).start(weak_from_this());
+    boost::asio::use_service<Guests>(*host_).add(weak_from_this());
     loop_->defer([this] { lane_.start(weak_from_this()); });
   }
 }
@@ -220,6 +222,20 @@ void Core::on_closed() {
     told.swap(when_closed_);
   }
   for (const std::function<void()>& done : told) done();
+}
+
+void Core::drop_all() noexcept {
+  closed_.store(true);
+  pending_.when_none({});
+  for (const std::shared_ptr<Target>& target : targets()) target->drop_waiters();
+  loop_->drop_inbox();
+  lane_.drop_all();
+  watchdog_.drop_all();
+  std::vector<std::function<void()>> untold;
+  {
+    const std::scoped_lock guard(mutex_);
+    untold.swap(when_closed_);
+  }
 }
 
 void Core::close() noexcept {

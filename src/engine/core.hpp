@@ -67,6 +67,8 @@ class Core : public std::enable_shared_from_this<Core> {
   void start_close(std::function<void()> done);
   /// The same, and waits for it. A guest only starts it.
   void close() noexcept;
+  /// A guest whose host is being destroyed: nothing will run any more, so all that waits is dropped untold.
+  void drop_all() noexcept;
 
   const Config& config() const { return config_; }
   const std::string& id() const { return id_; }

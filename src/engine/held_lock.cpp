@@ -219,6 +219,12 @@ void HeldLock::unwatch(std::uint64_t watching) {
   }
 }
 
+void HeldLock::drop_watches() {
+  std::unique_ptr<Watches> watches;  // destroyed without the mutex
+  const std::scoped_lock guard(mutex_);
+  watches.swap(watches_);
+}
+
 void HeldLock::tell_watches(std::optional<LossReason> lost) {
   std::unique_ptr<Watches> watches;
   {

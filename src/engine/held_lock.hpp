@@ -74,6 +74,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
   std::uint64_t watch(EndCallback told);
   /// It may still be called once after this.
   void unwatch(std::uint64_t watching);
+  void drop_watches();
 
   // For the watchdog, on the loop.
   HoldFsm::Todo on_time(TimePoint now, Duration early);

@@ -5,8 +5,9 @@ namespace holdfast::engine {
 Loop::Loop(boost::asio::io_context& context, std::optional<Strand> strand, std::function<void()> settle)
     : context_(context), strand_(std::move(strand)), settle_(std::move(settle)) {}
 
-Loop::~Loop() {
-  // What came too late.
+Loop::~Loop() { drop_inbox(); }
+
+void Loop::drop_inbox() {
   for (Task* task = inbox_.exchange(nullptr); task != nullptr;) {
     const std::shared_ptr<Task> last = std::move(task->keep_);
     task = task->next_;

@@ -59,6 +59,9 @@ class Loop {
       nudge();
     }
   }
+  /// Forgets what was posted and has not run.
+  void drop_inbox();
+
   /// Something was posted on the context.
   virtual void nudge() = 0;
   /// There is something to be sent, on the loop.

@@ -52,7 +52,7 @@ void Target::enter(Waiter& waiter) {
     head_ = &waiter;
     waiter.post(Waiter::Signal::turn);
   } else {
-    busy().behind.push_back(&waiter);
+    busy().behind.push_back(waiter);
   }
 }
 
@@ -60,7 +60,7 @@ std::optional<Kept> Target::leave(Waiter& waiter) {
   std::optional<Kept> unwanted;
   const std::scoped_lock guard(mutex_);
   if (head_ != &waiter) {
-    if (busy_) busy_->behind.remove(&waiter);
+    if (waiter.is_linked()) busy_->behind.erase(busy_->behind.iterator_to(waiter));
     return unwanted;
   }
   head_ = nullptr;
@@ -69,7 +69,7 @@ std::optional<Kept> Target::leave(Waiter& waiter) {
     unwanted.swap(busy_->kept);
     rest();
   } else {
-    head_ = busy_->behind.front();
+    head_ = &busy_->behind.front();
     busy_->behind.pop_front();
     head_->post(Waiter::Signal::turn);
   }
@@ -93,7 +93,25 @@ void Target::close() {
   const std::scoped_lock guard(mutex_);
   if (head_ != nullptr) head_->post(Waiter::Signal::closed);
   if (!busy_) return;
-  for (Waiter* waiter : busy_->behind) waiter->post(Waiter::Signal::closed);
+  for (Waiter& waiter : busy_->behind) waiter.post(Waiter::Signal::closed);
+}
+
+void Target::drop_waiters() {
+  for (;;) {
+    Waiter* waiter = nullptr;
+    {
+      const std::scoped_lock guard(mutex_);
+      waiter = head_;
+      head_ = nullptr;
+      if (busy_ && waiter == nullptr && !busy_->behind.empty()) {
+        waiter = &busy_->behind.front();
+        busy_->behind.pop_front();
+      }
+      if (busy_) busy_->kept.reset();
+    }
+    if (waiter == nullptr) return;
+    waiter->drop();
+  }
 }
 
 void Target::forget_threads() {

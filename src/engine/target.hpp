@@ -2,11 +2,12 @@
 #pragma once
 
 #include <functional>
-#include <list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <boost/intrusive/list.hpp>
 
 #include <holdfast/hold.hpp>
 #include <holdfast/observer.hpp>
@@ -24,7 +25,7 @@ class Core;
 class HeldLock;
 
 /// Somebody who waits for the lock. `post` must not block and is called with the target locked.
-class Waiter {
+class Waiter : public boost::intrusive::list_base_hook<> {
  public:
   enum class Signal {
     turn,     // at the head of the queue
@@ -33,6 +34,8 @@ class Waiter {
     closed,
   };
   virtual void post(Signal signal) = 0;
+  /// Is gone without a word: its loop is gone.
+  virtual void drop() = 0;
 
  protected:
   ~Waiter() = default;
@@ -80,6 +83,8 @@ class Target : public std::enable_shared_from_this<Target> {
   void heard();
   /// Every waiter is told that the client is closed.
   void close();
+  /// The loop is gone, and with it all that waits.
+  void drop_waiters();
   /// The threads' holds are over.
   void forget_threads();
 
@@ -161,8 +166,8 @@ class Target : public std::enable_shared_from_this<Target> {
   /// What only a lock has that several want; it is made when that shows.
   struct Busy {
     explicit Busy(Duration handoff) : tenure(handoff) {}
-    std::list<Waiter*> behind;  // the queue, without its head
-    std::optional<Kept> kept;   // only while somebody is queued
+    boost::intrusive::list<Waiter> behind;  // the queue, without its head
+    std::optional<Kept> kept;               // only while somebody is queued
     Tenure tenure;
   };
   /// As the client is configured.

@@ -59,6 +59,13 @@ void Watchdog::stop() {
   timer_.cancel();
 }
 
+void Watchdog::drop_all() {
+  for (const std::shared_ptr<HeldLock>& hold : armed()) {
+    disarm(*hold);
+    hold->drop_watches();
+  }
+}
+
 void Watchdog::set_timer() {
   if (stopped_) return;
   TimePoint next = TimePoint::max();

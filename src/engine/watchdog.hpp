@@ -35,6 +35,8 @@ class Watchdog {
   /// When it must be given the loop; from any thread.
   TimePoint next_look() const;
   void stop();
+  /// Forgets all holds, without a word.
+  void drop_all();
 
  private:
   using Hook = boost::intrusive::member_hook<HeldLock, HeldLock::Hook, &HeldLock::schedule_hook>;

@@ -44,4 +44,13 @@ void Lane::flush() {
 
 void Lane::close() { impl_->close(); }
 
+void Lane::drop_all() {
+  impl_->state = Impl::State::closed;
+  impl_->deadlines.clear();
+  const std::list<Impl::OpPtr> waiting = std::exchange(impl_->gate, {});
+  const std::deque<Impl::OpPtr> sent = std::exchange(impl_->in_flight, {});
+  impl_->login.reset();
+  impl_->session.reset();
+}
+
 }  // namespace holdfast::redis

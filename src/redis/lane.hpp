@@ -73,6 +73,8 @@ class Lane {
   void flush();
   /// Ends everything under way with Errc::closed and closes the connection.
   void close();
+  /// The loop is gone: forgets everything under way, without a word.
+  void drop_all();
 
  private:
   struct Impl;

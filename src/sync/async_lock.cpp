@@ -99,20 +99,25 @@ class AsyncRelease final : public Loop::Task, public Operation, public std::enab
     core_->loop().post(shared_from_this());
   }
   void run() override {
-    held_->release_async([self = shared_from_this()](ReleaseOutcome outcome) {
-      if (self->limit_) self->limit_->cancel();
-      self->tell(outcome);
-    });
     limit_.emplace(core_->loop().executor());
     limit_->expires_after(core_->config().release_timeout);
-    limit_->async_wait([self = shared_from_this()](boost::system::error_code) { self->tell(ReleaseOutcome::unknown); });
-    if (!receiving_.waits()) limit_->cancel();
+    limit_->async_wait([self = shared_from_this()](boost::system::error_code error) {
+      if (!error) self->tell(ReleaseOutcome::unknown);
+    });
+    held_->release_async([self = shared_from_this()](ReleaseOutcome outcome) {
+      if (self->core_->loop().inside()) return self->on_released(outcome);
+      self->core_->loop().defer([self, outcome] { self->on_released(outcome); });  // several servers: another's loop
+    });
   }
   void cancel() noexcept override {
     core_->loop().defer([self = shared_from_this()] { self->tell(ReleaseOutcome::unknown); });
   }
 
  private:
+  void on_released(ReleaseOutcome outcome) {
+    limit_->cancel();
+    tell(outcome);
+  }
   void tell(ReleaseOutcome outcome) {
     if (!receiving_.tell(outcome)) return;
     pending_ = {};

@@ -36,11 +36,14 @@ using Signal = Waiter::Signal;
 class FakeWaiter final : public Waiter {
  public:
   void post(Signal signal) override { signals_.push_back(signal); }
+  void drop() override { dropped_ = true; }
+  bool dropped() const { return dropped_; }
   /// What has come since the last look.
   std::vector<Signal> signals() { return std::exchange(signals_, {}); }
 
  private:
   std::vector<Signal> signals_;
+  bool dropped_ = false;
 };
 
 class SiteTest : public testing::Test {
@@ -346,6 +349,17 @@ TEST_F(SiteTest, ForgetsTheThreadsHoldsWhenTheClientIsClosed) {
   EXPECT_TRUE(watch.expired());
 }
 
+TEST_F(SiteTest, DropsAllWhoWaitAndPassesTheTurnToNobody) {
+  site_->enter(first_);
+  site_->enter(second_);
+  site_->enter(third_);
+  EXPECT_THAT(first_.signals(), ElementsAre(Signal::turn));
+  site_->drop_waiters();
+  EXPECT_TRUE(first_.dropped() && second_.dropped() && third_.dropped());
+  EXPECT_THAT(second_.signals(), IsEmpty());
+  EXPECT_THAT(third_.signals(), IsEmpty());
+}
+
 // --- from many threads ---
 
 TEST_F(SiteTest, LetsOneWaiterAtATimeHaveItsTurn) {
@@ -359,6 +373,7 @@ TEST_F(SiteTest, LetsOneWaiterAtATimeHaveItsTurn) {
       turn_ = turn_ || signal == Signal::turn;
       arrived_.notify_one();
     }
+    void drop() override {}
     void wait_for_turn() {
       std::unique_lock guard(mutex_);
       arrived_.wait(guard, [&] { return turn_; });

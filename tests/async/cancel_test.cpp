@@ -1,0 +1,175 @@
+// Cancellation, as Asio's users write it, and what it leaves behind: nothing.
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancel_after.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+
+#include "async.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using asio::cancellation_type;
+using namespace asio::experimental::awaitable_operators;
+
+class Cancel : public BothHomes {
+ protected:
+  /// Somebody else's hold.
+  void take(const std::string& name) {
+    raw.command("HSET", name, "somebody:1", 1);
+    raw.command("PEXPIRE", name, 60'000);
+  }
+  /// Whoever comes next has it at once: no message is missed, nothing of ours is in the way.
+  void expect_free(const std::string& name) {
+    Client next(config());
+    EXPECT_TRUE(next.lock(name).try_acquire()) << name << " is not free";
+  }
+
+  Client client = make_client();
+  Lock lock = client.lock("orders");
+};
+
+TEST_P(Cancel, CancelAfterEndsTheWait) {
+  take("orders");
+  run([&]() -> awaitable<void> {
+    const auto began = steady_clock::now();
+    std::tuple result = co_await lock.async_acquire(asio::cancel_after(50ms, asio::as_tuple(use_awaitable)));
+    EXPECT_EQ(std::get<0>(result), Errc::cancelled);
+    EXPECT_EQ(std::get<0>(result), std::errc::operation_canceled);
+    EXPECT_FALSE(std::get<1>(result));
+    EXPECT_GE(steady_clock::now() - began, 50ms);
+    EXPECT_EQ(raw.hgetall("orders").count("somebody:1"), 1U);
+    raw.command("DEL", "orders");
+    Hold hold = co_await lock.async_acquire(asio::cancel_after(30s, use_awaitable));
+    EXPECT_TRUE(hold);
+  }());
+}
+
+TEST_P(Cancel, TheFirstOfTwoWinsAndTheOtherEnds) {
+  take("orders");
+  run([&]() -> awaitable<void> {
+    // A timer is quicker than the lock, ...
+    std::variant slow = co_await (lock.async_acquire(use_awaitable) || pause(30ms));
+    EXPECT_EQ(slow.index(), 1U);
+    // ... a free lock than a timer, ...
+    std::variant quick = co_await (client.lock("free").async_acquire(use_awaitable) || pause(20s));
+    EXPECT_EQ(quick.index(), 0U);
+    EXPECT_TRUE(raw.exists("free"));
+    // ... and one lock than another.
+    std::variant either =
+        co_await (lock.async_acquire(use_awaitable) || client.lock("also free").async_acquire(use_awaitable));
+    EXPECT_EQ(either.index(), 1U);
+  }());
+  EXPECT_TRUE(turn_until([&] { return !raw.exists("free") && !raw.exists("also free"); }));
+  raw.command("DEL", "orders");
+  expect_free("orders");
+}
+
+TEST_P(Cancel, BothOfTwoMayBeHad) {
+  run([&]() -> awaitable<void> {
+    std::tuple both = co_await (lock.async_acquire(use_awaitable) && client.lock("other").async_acquire(use_awaitable));
+    EXPECT_TRUE(std::get<0>(both) && std::get<1>(both));
+  }());
+}
+
+TEST_P(Cancel, EveryKindOfCancellationEndsAWait) {
+  take("orders");
+  for (const cancellation_type type :
+       {cancellation_type::terminal, cancellation_type::partial, cancellation_type::total}) {
+    asio::cancellation_signal signal;
+    std::optional<Failure> told;
+    lock.async_acquire(asio::bind_cancellation_slot(
+        signal.slot(), asio::bind_executor(context, [&](const Failure& failure, const Hold&) { told = failure; })));
+    EXPECT_FALSE(turn_until([&] { return told.has_value(); }, 100ms));
+    signal.emit(type);
+    EXPECT_FALSE(told) << "not from within the emission";
+    EXPECT_TRUE(turn_until([&] { return told.has_value(); }));
+    EXPECT_EQ(*told, Errc::cancelled);
+    signal.emit(type);  // once more, after its end: nothing happens
+  }
+}
+
+TEST_P(Cancel, AReleaseGoesOnInTheBackground) {
+  Config settings = config();
+  settings.release_timeout = 20s;
+  Client patient = make_client(settings);
+  std::optional<Hold> hold;
+  run([&]() -> awaitable<void> { hold = co_await patient.lock("orders").async_acquire(); }());
+  server.freeze();
+  asio::cancellation_signal signal;
+  std::optional<ReleaseOutcome> told;
+  hold->async_release(asio::bind_cancellation_slot(
+      signal.slot(), asio::bind_executor(context, [&](ReleaseOutcome outcome) { told = outcome; })));
+  EXPECT_FALSE(turn_until([&] { return told.has_value(); }, 50ms));
+  signal.emit(cancellation_type::total);
+  EXPECT_FALSE(turn_until([&] { return told.has_value(); }, 50ms)) << "a release may have had its effect";
+  signal.emit(cancellation_type::partial);
+  EXPECT_TRUE(turn_until([&] { return told.has_value(); }));
+  EXPECT_EQ(told, ReleaseOutcome::unknown);
+  server.thaw();
+  EXPECT_TRUE(turn_until([&] { return !raw.exists("orders"); }));
+}
+
+TEST_P(Cancel, QuestionsAreForgotten) {
+  run([&]() -> awaitable<void> {
+    server.freeze();
+    std::tuple result = co_await lock.async_is_locked(asio::cancel_after(50ms, asio::as_tuple(use_awaitable)));
+    EXPECT_EQ(std::get<0>(result), Errc::cancelled);
+    server.thaw();
+    EXPECT_FALSE(co_await lock.async_is_locked());
+  }());
+}
+
+TEST_P(Cancel, TryingFailsWithCancelledButIsEmptyWhenTheCallerStopsIt) {
+  take("orders");
+  run([&]() -> awaitable<void> {
+    const AcquireOptions patient{.wait = 20s};
+    std::tuple cancelled =
+        co_await lock.async_try_acquire(patient, asio::cancel_after(30ms, asio::as_tuple(use_awaitable)));
+    EXPECT_EQ(std::get<0>(cancelled), Errc::cancelled);
+    std::stop_source stop;
+    const AcquireOptions stoppable{.wait = 20s, .stop = stop.get_token()};
+    auto waiting = lock.async_try_acquire(stoppable, use_awaitable);
+    std::jthread stopper([&] { stop.request_stop(); });
+    std::optional<Hold> none = co_await std::move(waiting);
+    EXPECT_FALSE(none);
+  }());
+}
+
+/// While the server sleeps an attempt is under way; it is granted later, to nobody.
+TEST_P(Cancel, AnAttemptUnderWayIsUndone) {
+  run([&]() -> awaitable<void> {
+    co_await client.async_ping();
+    server.freeze();
+    std::tuple result = co_await lock.async_acquire(asio::cancel_after(50ms, asio::as_tuple(use_awaitable)));
+    EXPECT_EQ(std::get<0>(result), Errc::cancelled);
+    server.thaw();
+    co_await client.async_ping();  // behind the attempt
+    const bool undone = co_await soon([&] { return !raw.exists("orders"); });
+    EXPECT_TRUE(undone);
+  }());
+  expect_free("orders");
+}
+
+TEST_P(Cancel, AThousandWaitersOfOneLockEndTogether) {
+  take("orders");
+  constexpr int kWaiters = 1000;
+  asio::cancellation_signal signals[kWaiters];
+  int cancelled = 0;
+  for (asio::cancellation_signal& signal : signals) {
+    lock.async_acquire(asio::bind_cancellation_slot(
+        signal.slot(), asio::bind_executor(context, [&](const Failure& failure, const Hold&) {
+          if (failure == Errc::cancelled) ++cancelled;
+        })));
+  }
+  EXPECT_TRUE(eventually([&] { return !turn_until([] { return false; }, 1ms) && listeners(raw, "orders"); }));
+  for (asio::cancellation_signal& signal : signals) signal.emit(cancellation_type::terminal);
+  EXPECT_TRUE(turn_until([&] { return cancelled == kWaiters; }));
+  raw.command("DEL", "orders");
+  expect_free("orders");
+}
+
+HOLDFAST_BOTH_HOMES(Cancel);
+
+}  // namespace
+}  // namespace holdfast::test

@@ -1,0 +1,229 @@
+// A client on the caller's io_context: no thread, nothing that waits, and an orderly end however the context ends.
+#include <filesystem>
+#include <thread>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include "async.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::size_t threads_of_this_process() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+class Guest : public Async {
+ protected:
+  explicit Guest(ServerOptions options = {}) : Async(std::move(options)) {}
+};
+
+TEST_F(Guest, HasNoThread) {
+  const std::size_t before = threads_of_this_process();
+  Client client = make_client();
+  bool told = false;
+  run([&]() -> awaitable<void> {
+    AcquireOptions options;
+    options.on_lost = [&](const LostEvent&) { told = true; };
+    Hold hold = co_await client.lock("orders").async_acquire(options);
+    const std::stop_callback seen(hold.lost(), [] {});
+    raw.command("DEL", "orders");
+    EXPECT_TRUE(co_await soon([&] { return told; }));
+    EXPECT_TRUE(hold.lost().stop_requested());
+  }());
+  EXPECT_EQ(threads_of_this_process(), before);
+  EXPECT_EQ(log->count("granted"), 1U) << "and still the observer is told";
+  close(client);
+  EXPECT_EQ(threads_of_this_process(), before);
+}
+
+class GuestOnTcp : public Guest {
+ protected:
+  GuestOnTcp() : Guest({.listen = ServerOptions::Listen::tcp}) {}
+};
+
+TEST_F(GuestOnTcp, HasNoThreadForAnAddressEither) {
+  const std::size_t before = threads_of_this_process();
+  Client client = make_client();
+  run([&]() -> awaitable<void> { co_await client.async_ping(); }());
+  EXPECT_EQ(threads_of_this_process(), before);
+  close(client);
+}
+
+TEST_F(Guest, RefusesCallsThatWouldWaitForThemselves) {
+  Client client = make_client();
+  Lock lock = client.lock("orders");
+  const auto refused = IsError(Errc::would_deadlock, "orders", client.node(), HasSubstr("async.hpp"));
+  EXPECT_THAT(error_of([&] { return lock.acquire(); }), refused);
+  EXPECT_THAT(error_of([&] { return lock.try_acquire(); }), refused);
+  EXPECT_THAT(error_of([&] { return (lock.lock(), 0); }), refused);
+  EXPECT_THAT(error_of([&] { return lock.try_lock(); }), refused);
+  EXPECT_THAT(error_of([&] { return lock.is_locked(); }), refused);
+  EXPECT_THAT(error_of([&] { return lock.force_release(); }), refused);
+  EXPECT_EQ(error_of([&] { return (client.ping(), 0); })->code(), Errc::would_deadlock);
+  EXPECT_EQ(error_of([&] { return client.list(); })->code(), Errc::would_deadlock);
+  close(client);
+}
+
+TEST_F(Guest, AHoldsEndDoesNotWaitForTheServer) {
+  Config settings = config();
+  settings.release_timeout = 20s;
+  Client client = make_client(settings);
+  std::optional<Hold> first, second;
+  run([&]() -> awaitable<void> {
+    first = co_await client.lock("first").async_acquire();
+    second = co_await client.lock("second").async_acquire();
+  }());
+  server.freeze();
+  EXPECT_LT(duration_of([&] { first.reset(); }), 5s);
+  EXPECT_LT(duration_of([&] { EXPECT_EQ(second->release(), ReleaseOutcome::unknown); }), 5s);
+  server.thaw();
+  EXPECT_TRUE(turn_until([&] { return !raw.exists("first") && !raw.exists("second"); }));
+  close(client);
+}
+
+TEST_F(Guest, TheContextRunsOutOfWorkOnceTheClientIsClosed) {
+  Client client = make_client();
+  std::optional<Hold> hold;
+  Failure failure;
+  asio::co_spawn(
+      context,
+      [&]() -> awaitable<void> {
+        hold = co_await client.lock("orders").async_acquire();
+        std::tuple waited = co_await client.lock("orders").async_acquire(asio::as_tuple(use_awaitable));
+        failure = std::get<0>(waited);
+      },
+      asio::detached);
+  asio::co_spawn(
+      context,
+      [&]() -> awaitable<void> {
+        const bool held = co_await soon([&] { return hold.has_value(); });
+        EXPECT_TRUE(held);
+        co_await client.async_close();
+        EXPECT_FALSE(raw.exists("orders")) << "given back before the close is over";
+      },
+      asio::detached);
+  EXPECT_GT(context.run_for(kPatience), 0U);
+  EXPECT_TRUE(context.stopped());
+  EXPECT_EQ(failure, Errc::closed);
+  EXPECT_EQ(hold->state(), HoldState::released);
+  EXPECT_THAT(log->details("lost"), ElementsAre("closed"));
+  run([&]() -> awaitable<void> { co_await client.async_close(); }());  // again: at once
+}
+
+TEST_F(Guest, TheDestructorClosesInTheBackground) {
+  std::optional<Hold> hold;
+  {
+    Client client = make_client();
+    run([&]() -> awaitable<void> { hold = co_await client.lock("orders").async_acquire(); }());
+  }
+  EXPECT_TRUE(raw.exists("orders"));
+  context.restart();
+  context.run_for(kPatience);
+  EXPECT_TRUE(context.stopped()) << "it ran out of work";
+  EXPECT_FALSE(raw.exists("orders"));
+  EXPECT_EQ(hold->valid_for(), 0ms);
+}
+
+/// Everything that can be under way, and then the context is gone. The leak check of the address sanitizer is the judge
+/// of what is left; none of the handlers may run.
+TEST_F(Guest, TheContextMayBeDestroyedWithEverythingUnderWay) {
+  for (const int turns : {0, 1, 2, 3, 5, 10, 20, 50, 200}) {
+    auto own = std::make_unique<asio::io_context>();
+    std::optional<Client> client = client_on(*own, config());
+    int handlers = 0;
+    const auto count = [&](auto&&...) { ++handlers; };
+    asio::cancellation_signal signal;
+    for (const char* name : {"a", "a", "a", "b", "c"}) {
+      asio::co_spawn(
+          *own,
+          [&, name]() -> awaitable<void> {
+            Lock lock = client->lock(name);
+            Hold hold = co_await lock.async_acquire();
+            co_await (hold.async_wait_lost(use_awaitable));
+            count();
+          },
+          count);
+      client->lock(name).async_acquire(asio::bind_cancellation_slot(signal.slot(), count));
+      client->lock(name).async_is_locked(count);
+    }
+    client->async_list("*", count);
+    own->poll();
+    for (int i = 0; i < turns; ++i) own->run_one_for(1ms);
+    if (turns == 200) client->async_close(count);
+    const int before = handlers;
+    client.reset();
+    own.reset();
+    EXPECT_EQ(handlers, before);
+    raw.command("FLUSHALL");
+  }
+}
+
+TEST_F(Guest, SeveralThreadsMayRunTheContext) {
+  constexpr int kCoroutines = 32, kTimes = 20;
+  asio::io_context shared;
+  Client client = client_on(shared, config());
+  Client other = client_on(shared, config());
+  int inside = 0, total = 0;  // guarded by the lock
+  std::atomic<int> ended{0};
+  for (int i = 0; i < kCoroutines; ++i) {
+    asio::co_spawn(
+        shared,
+        [&, i]() -> awaitable<void> {
+          Lock lock = (i % 2 == 0 ? client : other).lock("orders");
+          for (int n = 0; n < kTimes; ++n) {
+            Hold hold = co_await lock.async_acquire();
+            EXPECT_EQ(++inside, 1);
+            ++total;
+            --inside;
+            EXPECT_EQ(co_await hold.async_release(), ReleaseOutcome::released);
+          }
+        },
+        [&](std::exception_ptr problem) {
+          EXPECT_FALSE(problem);
+          if (++ended < kCoroutines) return;
+          client.async_close(asio::detached);
+          other.async_close(asio::detached);
+        });
+  }
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back([&] { shared.run_for(kPatience); });
+  threads.clear();
+  EXPECT_EQ(total, kCoroutines * kTimes);
+}
+
+TEST_F(Guest, ServesItsWaitersThroughARestartOfTheServer) {
+  Client client = make_client();
+  run([&]() -> awaitable<void> {
+    Hold hold = co_await client.lock("orders").async_acquire();
+    server.restart(Data::lose);
+    std::tuple lost = co_await hold.async_wait_lost(asio::as_tuple(use_awaitable));
+    EXPECT_FALSE(std::get<0>(lost));
+    EXPECT_EQ(std::get<1>(lost), LossReason::taken);
+    Hold again = co_await client.lock("orders").async_acquire();
+    EXPECT_GT(again.valid_for(), 0ms);
+    EXPECT_EQ(co_await hold.async_release(), ReleaseOutcome::was_lost);
+  }());
+  close(client);
+}
+
+TEST_F(Guest, AServerThatIsNotThereIsToldAtOnce) {
+  Config settings = config();
+  settings.unix_socket = "/nonexistent/holdfast.sock";
+  Client client = make_client(settings);
+  run([&]() -> awaitable<void> {
+    std::tuple result = co_await client.lock("orders").async_acquire(asio::as_tuple(use_awaitable));
+    EXPECT_EQ(std::get<0>(result), Errc::unreachable);
+    EXPECT_THAT(std::get<0>(result).what(), HasSubstr("/nonexistent/holdfast.sock"));
+  }());
+  close(client);
+}
+
+}  // namespace
+}  // namespace holdfast::test
