@@ -162,7 +162,10 @@ TEST_P(Cancel, AThousandWaitersOfOneLockEndTogether) {
           if (failure == Errc::cancelled) ++cancelled;
         })));
   }
-  EXPECT_TRUE(eventually([&] { return !turn_until([] { return false; }, 1ms) && listeners(raw, "orders"); }));
+  EXPECT_TRUE(turn_until([&] {
+    const Reply reply = raw.command("PUBSUB", "NUMSUB", channel_of("orders"));
+    return reply.elements[1].integer == 1;
+  }));
   for (asio::cancellation_signal& signal : signals) signal.emit(cancellation_type::terminal);
   EXPECT_TRUE(turn_until([&] { return cancelled == kWaiters; }));
   raw.command("DEL", "orders");

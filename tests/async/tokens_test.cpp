@@ -189,7 +189,7 @@ TEST_P(Tokens, AnExecutorHasWorkUntilTheHandlerHasRun) {
 template <class T>
 struct Counting {
   using value_type = T;
-  explicit Counting(std::shared_ptr<long> balance) : bytes(std::move(balance)) {}
+  explicit Counting(std::shared_ptr<std::atomic<long>> balance) : bytes(std::move(balance)) {}
   template <class U>
   explicit(false) Counting(const Counting<U>& other) : bytes(other.bytes) {}
   T* allocate(std::size_t n) {
@@ -204,11 +204,11 @@ struct Counting {
   friend bool operator==(const Counting& a, const Counting<U>& b) {
     return a.bytes == b.bytes;
   }
-  std::shared_ptr<long> bytes;
+  std::shared_ptr<std::atomic<long>> bytes;  // a client with a thread of its own gives back on that
 };
 
 TEST_P(Tokens, TheHandlersAllocatorIsUsedAndHasItAllBackWhenTheHandlerRuns) {
-  const auto bytes = std::make_shared<long>(0);
+  const auto bytes = std::make_shared<std::atomic<long>>(0);
   bool called = false;
   long while_called = -1;
   auto handler = [&](const Failure&, const Hold&) {
