@@ -7,7 +7,11 @@ FLOOR = "raw"
 HOLDFAST = "holdfast"
 PIPELINED = "holdfast-pipelined"
 SIMPLE = "holdfast-simple"
-OURS = (HOLDFAST, PIPELINED, SIMPLE)
+ASYNC = "holdfast-async"
+ASYNC_PIPELINED = "holdfast-async-pipelined"
+BLOCKING = (HOLDFAST, PIPELINED, SIMPLE)
+COROUTINES = (ASYNC, ASYNC_PIPELINED)
+OURS = (*BLOCKING, *COROUTINES)
 REDISSON = ("redisson-3", "redisson-4")
 
 
@@ -23,6 +27,8 @@ KNOWN = {
     HOLDFAST: Look("#c92a2a"),
     PIPELINED: Look("#f76707"),
     SIMPLE: Look("#f0a500"),
+    ASYNC: Look("#c2255c"),
+    ASYNC_PIPELINED: Look("#f783ac"),
     "redisson-3": Look("#1f5fa8", warm_s=3, alone=False),
     "redisson-4": Look("#74a9dc", warm_s=3, alone=False),
     "redsync": Look("#2b8a5e"),

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple, Optional
 
-from contestants import FLOOR, HOLDFAST, PIPELINED, REDISSON, peers
+from contestants import BLOCKING, COROUTINES, FLOOR, HOLDFAST, PIPELINED, REDISSON, peers
 from stats import ratio
 from summaries import CEILING, PUSH_FLOOR
 
@@ -63,6 +63,9 @@ def uncontended(summary):
                    ratio(own, best(summary, others(summary), max, threads, "rate")))
         yield Goal("a", f"{threads} threads, pairs per second, of what the server can do with these scripts", 80, False,
                    "%", percent(ratio(own, figure(summary, CEILING, None, "rate"))))
+    yield Goal("a", "64 coroutines of one thread, pairs per second, the best of Holdfast against its best with threads",
+               0.9, False, "x",
+               ratio(best(summary, COROUTINES, max, 64, "rate"), best(summary, BLOCKING, max, 64, "rate")))
     yield Goal("a", "server CPU per pair, against the best Redisson, at the worst number of threads", 0.5, True, "x",
                worst_cpu(summary))
 

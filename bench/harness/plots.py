@@ -144,7 +144,7 @@ def pair_latency(summary):
         return None
     figure, axes = pyplot.subplots(figsize=(8, height(len(p50))))
     dots(axes, p50, medians(summary, lambda figures: figures.get(1, {}).get("p99")), "µs")
-    axes.set_title("Take and release of a free lock, one thread: p50 / p99")
+    axes.set_title("Take and release of a free lock, one caller: p50 / p99")
     return figure
 
 
@@ -171,7 +171,7 @@ def pair_throughput(summary):
     axes.minorticks_off()
     axes.yaxis.set_major_formatter(ticker.FuncFormatter(tick))
     axes.grid(color=FAINT, linewidth=0.8)
-    axes.set_xlabel("threads, each with a lock of its own")
+    axes.set_xlabel("callers, each with a lock of its own")
     axes.set_title("Pairs of take and release per second")
     label_ends(axes, counts[-1], ends)
     return figure
@@ -215,7 +215,7 @@ def hot_lock(summary):
         rates = medians(summary, lambda cases: cases.get((processes, threads), {}).get("rate"))
         dots(panel, {name: rate for name, rate in rates.items() if rate > 0})
         panel.invert_yaxis()
-        panel.set_title(f"{processes} process{'es' if processes > 1 else ''} x {threads} threads: sections/s")
+        panel.set_title(f"{processes} process{'es' if processes > 1 else ''} x {threads} callers: sections/s")
     return figure
 
 

@@ -12,7 +12,7 @@ from table import number, replace_between, table
 MARK = "benchmark"
 PAGE = os.path.join("docs", "benchmarks.md")
 PLOTS = {"a": ("pair_latency", "pair_throughput"), "b": ("hot_lock",), "c": ("hand_over",), "d": ("renewal",)}
-ALT = {"pair_latency": "Uncontended pair, one thread", "pair_throughput": "Uncontended pairs per second by threads",
+ALT = {"pair_latency": "Uncontended pair, one caller", "pair_throughput": "Uncontended pairs per second by callers",
        "hot_lock": "Sections per second of a hot lock", "hand_over": "Hand-over between two processes",
        "renewal": "Cost and lateness of renewals"}
 

@@ -33,7 +33,7 @@ def pairs(result, summary):
     """Scenario a."""
     seconds = first_case(result, "pairs", "seconds") or 0
     yield (f"Each caller repeats take and release on a lock of its own, with nothing in between, for {seconds:.2g} s a "
-           "round.")
+           "round. A caller is a thread, or a coroutine or what else the library's users have instead.")
     yield ""
     ceiling = summary.get(CEILING, {}).get(None)
     if ceiling:
@@ -45,14 +45,15 @@ def pairs(result, summary):
     columns = [("p50 µs", "p50"), ("p99 µs", "p99"), ("pairs/s", "rate"), ("server CPU µs/pair", "server_us"),
                ("client CPU µs/pair", "client_us")]
     for threads in sorted({count for figures in summary.values() for count in figures if count}):
-        yield from tabled(f"{threads} thread{'s' if threads > 1 else ''}", summary, columns,
+        yield from tabled(f"{threads} caller{'s' if threads > 1 else ''}", summary, columns,
                           lambda figures: figures.get(threads))
         yield ""
 
 
 def first_case(result, answer, field):
     """What the first round that has such an answer says in a field."""
-    return next((entry["answers"][0][field] for entry in result["rounds"] if answer in entry["answers"][0]), None)
+    return next((entry["answers"][0][field] for entry in result["rounds"]
+                 if entry["answers"] and answer in entry["answers"][0]), None)
 
 
 def hot(result, summary):
@@ -67,7 +68,7 @@ def hot(result, summary):
                ("least caller, of its share", "least_caller")]
     for layout in sorted({layout for figures in summary.values() for layout in figures}):
         processes, threads = layout
-        yield from tabled(f"{processes} process{'es' if processes > 1 else ''} x {threads} threads", summary, columns,
+        yield from tabled(f"{processes} process{'es' if processes > 1 else ''} x {threads} callers", summary, columns,
                           lambda figures: figures.get(layout))
         yield ""
 
@@ -112,7 +113,7 @@ def held(result, summary):
 
 def crowd(result, summary):
     """Scenario e."""
-    waiters = max((entry["answers"][0].get("waiting", 0) for entry in result["rounds"] if entry["answers"]), default=0)
+    waiters = first_case(result, "waiting", "waiting") or 0
     yield (f"{waiters:,} waiters in one process, ten on each lock, each with no limit to its wait. Then the locks are "
            "released, and each waiter enters once and releases at once. Script calls are EVALSHA, EVAL and FCALL; all "
            "commands are those that the contestant sent, without the ones that its scripts call.")
@@ -122,6 +123,16 @@ def crowd(result, summary):
         ("seconds until all are through", "seconds"), ("script calls/grant", "scripts"),
         ("all commands/grant", "commands")], lambda figures: figures)
     yield ""
+    large = next((figures["large"] for figures in summary.values() if "large" in figures), None)
+    if large:
+        yield (f"The same with {large['waiters']:,} coroutines that wait for {large['locks']:,} locks, in one process "
+               "and all run by one thread. Bytes are the growth of the resident memory from before the first of them "
+               "until all wait; time and CPU are from the release of the locks until the last waiter is through.")
+        yield ""
+        yield from tabled("", summary, [
+            ("client bytes/waiter", "bytes"), ("seconds until all are through", "seconds"), ("grants/s", "rate"),
+            ("client CPU µs/grant", "client_us")], lambda figures: figures.get("large"))
+        yield ""
 
 
 def storm(result, summary):

@@ -143,8 +143,20 @@ def crowd(result):
                     scripts(entry["server"]["commands"]), first(entry, "grants"))),
                 commands=over(cases["go"], lambda entry: ratio(
                     sum(own_commands(entry, shares).values()), first(entry, "grants"))))
+        if "large" in cases:
+            figures["large"] = large_crowd(cases["large"])
         found[name] = figures
     return found
+
+
+def large_crowd(rounds):
+    case = rounds[0]["case"]
+    return {"waiters": case["waiters"], "locks": case["locks"],
+            "bytes": over(rounds, lambda entry: ratio(
+                first(entry, "rss_after_bytes") - first(entry, "rss_before_bytes"), first(entry, "waiting"))),
+            "seconds": over(rounds, lambda entry: first(entry, "go")["seconds"]),
+            "rate": over(rounds, lambda entry: ratio(first(entry, "go")["grants"], first(entry, "go")["seconds"])),
+            "client_us": over(rounds, lambda entry: ratio(first(entry, "go")["cpu_us"], first(entry, "go")["grants"]))}
 
 
 def storm(result):

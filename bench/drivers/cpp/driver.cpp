@@ -1,21 +1,20 @@
 #include "driver.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
-#include <atomic>
 #include <exception>
 #include <fstream>
 #include <iostream>
-#include <latch>
+#include <malloc.h>
+#include <numeric>
 #include <sstream>
 #include <stdexcept>
+#include <sys/resource.h>
 #include <thread>
+#include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <malloc.h>
-#include <unistd.h>
 
 namespace bench {
 namespace {
@@ -43,204 +42,121 @@ long rss_bytes() {
 
 double seconds_since(Clock::time_point start) { return duration<double>(Clock::now() - start).count(); }
 long long in_ns(Clock::time_point time) { return nanoseconds(time.time_since_epoch()).count(); }
-std::uint32_t as_sample(Clock::duration length) {
-  return static_cast<std::uint32_t>(std::min<long long>(nanoseconds(length).count(), UINT32_MAX));
-}
 
-using Samples = std::vector<std::uint32_t>;
-
-/// Runs a body for each caller on a thread of its own; all begin together at `start`, or at once.
-template <class Body>
-void run_callers(int count, Clock::time_point start, Body body) {
-  std::latch ready(count);
-  std::vector<std::exception_ptr> thrown(static_cast<std::size_t>(count));
-  std::vector<std::thread> threads;
-  threads.reserve(static_cast<std::size_t>(count));
-  for (int i = 0; i < count; ++i) {
-    threads.emplace_back([&, i] {
-      ready.arrive_and_wait();
-      std::this_thread::sleep_until(start);
-      try {
-        body(i);
-      } catch (...) {
-        thrown[static_cast<std::size_t>(i)] = std::current_exception();
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  for (const std::exception_ptr& each : thrown) {
-    if (each) std::rethrow_exception(each);
-  }
-}
-
-Samples merged(const std::vector<Samples>& parts) {
-  Samples all;
-  for (const Samples& part : parts) all.insert(all.end(), part.begin(), part.end());
+std::vector<std::uint32_t> merged(const Callers& callers) {
+  std::vector<std::uint32_t> all;
+  for (const Caller& each : callers) all.insert(all.end(), each.samples.begin(), each.samples.end());
   return all;
 }
 
 class Driver {
  public:
-  explicit Driver(Contestant& contestant) : contestant_(contestant) {}
+  explicit Driver(Face& face) : face_(face) {}
 
   std::string answer(const Arguments& command) {
     const std::string& verb = command.verb();
     if (verb == "pairs") return pairs(command);
     if (verb == "usage") return fmt::format(R"({{"cpu_us":{:.0f},"rss_bytes":{}}})", cpu_us(), rss_bytes());
-    if (!contestant_.waits()) return R"({"unsupported":"it does not wait"})";
+    if (!face_.waits()) return R"({"unsupported":"it does not wait"})";
     if (verb == "hot") return hot(command);
     if (verb == "take") return take(command);
     if (verb == "release") return release(command);
     if (verb == "crowd") return crowd(command);
     if (verb == "crowd_go") return crowd_go();
-    if (verb == "hold") return contestant_.renews() ? hold(command) : R"({"unsupported":"no watchdog"})";
+    if (verb == "hold") return face_.renews() ? hold(command) : R"({"unsupported":"no watchdog"})";
     return R"({"unsupported":"no such command"})";
   }
 
  private:
-  std::string pairs(const Arguments& command) {
-    const int threads = static_cast<int>(command.number("threads"));
+  /// From `start` on, or at once.
+  static Span span(const Arguments& command, Clock::time_point start = Clock::now()) {
     const duration<double> length(command.real("seconds"));
-    std::vector<Samples> samples(static_cast<std::size_t>(threads));
-    std::vector<std::unique_ptr<Locker>> lockers;
-    for (int i = 0; i < threads; ++i) {
-      lockers.push_back(contestant_.locker(i, command.text("keys") + ":" + std::to_string(i)));
-      samples[static_cast<std::size_t>(i)].reserve(1 << 18);
+    return {start, start + std::chrono::duration_cast<Clock::duration>(length)};
+  }
+
+  std::string pairs(const Arguments& command) {
+    Callers callers;
+    for (long i = 0; i < command.number("threads"); ++i) {
+      callers.push_back({numbered(command.text("keys"), i)});
+      callers.back().samples.reserve(1 << 18);
     }
+    const auto run = face_.pairs(callers);
     const double cpu = cpu_us();
-    const Clock::time_point start = Clock::now();
-    const Clock::time_point end = start + std::chrono::duration_cast<Clock::duration>(length);
-    run_callers(threads, start, [&](int caller) {
-      Locker& locker = *lockers[static_cast<std::size_t>(caller)];
-      Samples& mine = samples[static_cast<std::size_t>(caller)];
-      for (Clock::time_point begun = Clock::now(); begun < end;) {
-        locker.take();
-        locker.release();
-        const Clock::time_point done = Clock::now();
-        mine.push_back(as_sample(done - begun));
-        begun = done;
-      }
-    });
-    const double took = seconds_since(start);
+    const Span asked = span(command);
+    run(asked);
+    const double took = seconds_since(asked.start);
     const double used = cpu_us() - cpu;
-    Samples all = merged(samples);
+    std::vector<std::uint32_t> all = merged(callers);
     const std::size_t count = all.size();
     return fmt::format(R"({{"pairs":{},"seconds":{:.4f},{},"cpu_us":{:.0f}}})", count, took, percentiles(all, ""),
                        used);
   }
 
   std::string hot(const Arguments& command) {
-    const int threads = static_cast<int>(command.number("threads"));
-    const duration<double> length(command.real("seconds"));
-    const microseconds inside(command.number("inside_us", 0));
+    Callers callers(static_cast<std::size_t>(command.number("threads")), {command.text("key")});
+    const auto run = face_.hot(callers, microseconds(command.number("inside_us", 0)));
     const long start_ns = command.number("start_ns", 0);
-    std::vector<Samples> waits(static_cast<std::size_t>(threads));
-    std::vector<long> served(static_cast<std::size_t>(threads));
-    std::vector<std::unique_ptr<Locker>> lockers;
-    for (int i = 0; i < threads; ++i) lockers.push_back(contestant_.locker(i, command.text("key")));
     const double cpu = cpu_us();
-    const Clock::time_point start =
-        start_ns > 0 ? Clock::time_point(Clock::duration(nanoseconds(start_ns))) : Clock::now();
-    const Clock::time_point end = start + std::chrono::duration_cast<Clock::duration>(length);
-    run_callers(threads, start, [&](int caller) {
-      const auto index = static_cast<std::size_t>(caller);
-      for (Clock::time_point begun = Clock::now(); begun < end; begun = Clock::now()) {
-        const bool taken = lockers[index]->take_until(end);
-        const Clock::time_point entered = Clock::now();
-        waits[index].push_back(as_sample(entered - begun));
-        if (!taken) continue;
-        ++served[index];
-        while (inside.count() > 0 && Clock::now() < entered + inside) {
-        }
-        lockers[index]->release();
-      }
-    });
-    const double took = seconds_since(start);
+    const Span asked =
+        start_ns > 0 ? span(command, Clock::time_point(Clock::duration(nanoseconds(start_ns)))) : span(command);
+    run(asked);
+    const double took = seconds_since(asked.start);
     const double used = cpu_us() - cpu;
-    Samples all = merged(waits);
-    long sections = 0;
-    for (const long each : served) sections += each;
-    return fmt::format(R"({{"sections":{},"served":[{}],"seconds":{:.4f},{},"cpu_us":{:.0f}}})", sections,
-                       fmt::join(served, ","), took, percentiles(all, "wait_"), used);
+    std::vector<std::uint32_t> all = merged(callers);
+    std::vector<long> served;
+    for (const Caller& each : callers) served.push_back(each.served);
+    return fmt::format(R"({{"sections":{},"served":[{}],"seconds":{:.4f},{},"cpu_us":{:.0f}}})",
+                       std::accumulate(served.begin(), served.end(), 0L), fmt::join(served, ","), took,
+                       percentiles(all, "wait_"), used);
   }
 
   std::string take(const Arguments& command) {
-    const std::string key = command.text("key");
-    std::unique_ptr<Locker>& locker = taken_[key];
-    if (!locker) locker = contestant_.locker(0, key);
-    const bool taken = locker->take_until(Clock::now() + std::chrono::seconds(command.number("wait_s")));
-    const Clock::time_point at = Clock::now();
-    return fmt::format(R"({{"taken":{},"at_ns":{}}})", taken, in_ns(at));
+    const Clock::time_point until = Clock::now() + std::chrono::seconds(command.number("wait_s"));
+    const Face::Taken found = face_.take(command.text("key"), until);
+    return fmt::format(R"({{"taken":{},"at_ns":{}}})", found.taken, in_ns(found.at));
   }
 
   std::string release(const Arguments& command) {
-    const Clock::time_point before = Clock::now();
-    taken_.at(command.text("key"))->release();
-    return fmt::format(R"({{"before_ns":{},"after_ns":{}}})", in_ns(before), in_ns(Clock::now()));
+    const Span around = face_.release(command.text("key"));
+    return fmt::format(R"({{"before_ns":{},"after_ns":{}}})", in_ns(around.start), in_ns(around.end));
   }
 
   std::string hold(const Arguments& command) {
     const long count = command.number("count");
-    const std::string keys = command.text("keys");
-    contestant_.reserve(static_cast<std::size_t>(count));
+    const auto run = face_.hold(count, command.text("keys"));
     const double cpu = cpu_us();
     const long rss = rss_bytes();
-    std::atomic<long> next{0};
     const Clock::time_point start = Clock::now();
-    run_callers(static_cast<int>(std::min<long>(64, count)), start, [&](int caller) {
-      for (long i = next++; i < count; i = next++) {
-        contestant_.hold(caller, static_cast<std::size_t>(i), keys + ":" + std::to_string(i));
-      }
-    });
+    run();
     const double took = seconds_since(start);
     const double used = cpu_us() - cpu;
-    return fmt::format(
-        R"({{"held":{},"seconds":{:.4f},"cpu_us":{:.0f},"rss_before_bytes":{},"rss_after_bytes":{}}})", count, took,
-        used, rss, rss_bytes());
+    return fmt::format(R"({{"held":{},"seconds":{:.4f},"cpu_us":{:.0f},"rss_before_bytes":{},"rss_after_bytes":{}}})",
+                       count, took, used, rss, rss_bytes());
   }
 
   std::string crowd(const Arguments& command) {
-    const long waiters = command.number("waiters");
     const long locks = command.number("locks");
-    const auto key = [keys = command.text("keys")](long lock) { return keys + ":" + std::to_string(lock); };
-    held_.clear();
-    for (long i = 0; i < locks; ++i) {
-      held_.push_back(contestant_.locker(0, key(i)));
-      held_.back()->take();
-    }
+    const std::string keys = command.text("keys");
+    waiters_ = command.number("waiters");
+    face_.take_all(locks, keys);
     const long rss = rss_bytes();
     const Clock::time_point start = Clock::now();
-    std::atomic<long> begun{0};
-    for (long i = 0; i < waiters; ++i) {
-      crowd_.emplace_back([this, i, &begun, name = key(i % locks)] {
-        const std::unique_ptr<Locker> locker = contestant_.locker(static_cast<int>(i), name);
-        ++begun;
-        locker->take();
-        locker->release();
-      });
-    }
-    while (begun < waiters) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    face_.gather(waiters_, locks, keys);
     std::this_thread::sleep_for(std::chrono::seconds(1));  // the last of them reach the queue
-    return fmt::format(R"({{"waiting":{},"seconds":{:.4f},"rss_before_bytes":{},"rss_after_bytes":{}}})", waiters,
+    return fmt::format(R"({{"waiting":{},"seconds":{:.4f},"rss_before_bytes":{},"rss_after_bytes":{}}})", waiters_,
                        seconds_since(start), rss, rss_bytes());
   }
 
   std::string crowd_go() {
     const double cpu = cpu_us();
     const Clock::time_point start = Clock::now();
-    for (const std::unique_ptr<Locker>& locker : held_) locker->release();
-    for (std::thread& thread : crowd_) thread.join();
-    const std::size_t grants = crowd_.size();
-    const double took = seconds_since(start);
-    crowd_.clear();
-    held_.clear();
-    return fmt::format(R"({{"grants":{},"seconds":{:.4f},"cpu_us":{:.0f}}})", grants, took, cpu_us() - cpu);
+    face_.let_in();
+    return fmt::format(R"({{"grants":{},"seconds":{:.4f},"cpu_us":{:.0f}}})", std::exchange(waiters_, 0),
+                       seconds_since(start), cpu_us() - cpu);
   }
 
-  Contestant& contestant_;
-  std::map<std::string, std::unique_ptr<Locker>> taken_;
-  std::vector<std::unique_ptr<Locker>> held_;
-  std::vector<std::thread> crowd_;
+  Face& face_;
+  long waiters_ = 0;
 };
 
 }  // namespace
@@ -276,8 +192,8 @@ std::string percentiles(std::vector<std::uint32_t>& samples, const std::string& 
   return fmt::format(R"("{0}p50_us":{1:.2f},"{0}p99_us":{2:.2f},"{0}max_us":{3:.2f})", name, at(0.5), at(0.99), at(1));
 }
 
-int serve(Contestant& contestant, ExtraVerb extra) {
-  Driver driver(contestant);
+void serve(Face& face, ExtraVerb extra) {
+  Driver driver(face);
   std::cout << "ready" << std::endl;
   for (std::string line; std::getline(std::cin, line);) {
     std::string answer;

@@ -1,10 +1,11 @@
 // What the C++ drivers share: the commands of bench/README.md, for whatever can take and release a lock.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,28 +13,59 @@ namespace bench {
 
 using Clock = std::chrono::steady_clock;
 
-/// One caller's way to one lock.
-class Locker {
- public:
-  virtual ~Locker() = default;
-  virtual void take() = 0;
-  /// False if it was not to be had before `end`.
-  virtual bool take_until(Clock::time_point end) = 0;
-  virtual void release() = 0;
+struct Span {
+  Clock::time_point start;
+  Clock::time_point end;
 };
 
-class Contestant {
+/// One of those that repeat something: its lock, and what it found.
+struct Caller {
+  void add(Clock::duration length) {
+    const auto ns = std::chrono::nanoseconds(length).count();
+    samples.push_back(static_cast<std::uint32_t>(std::min<long long>(ns, UINT32_MAX)));
+  }
+
+  std::string key;
+  std::vector<std::uint32_t> samples{};  // nanoseconds
+  long served = 0;
+};
+using Callers = std::vector<Caller>;
+
+/// How a contestant runs its callers: on threads (threads.hpp), or as coroutines of one thread (coroutines.hpp). Some
+/// calls only prepare, and return what is to be measured.
+class Face {
  public:
-  virtual ~Contestant() = default;
-  virtual std::unique_ptr<Locker> locker(int caller, const std::string& key) = 0;
-  /// Takes a lock and keeps it at this place, with no more memory than it takes.
-  virtual void reserve(std::size_t count) { static_cast<void>(count); }
-  virtual void hold(int caller, std::size_t place, const std::string& key) = 0;
+  virtual ~Face() = default;
   /// Waits for a lock at all: else `hot`, `take` and `crowd` are unsupported.
   virtual bool waits() const { return true; }
   /// Renews what is held.
   virtual bool renews() const { return true; }
+
+  /// Each caller repeats take and release on its lock; a sample is of one pair.
+  virtual std::function<void(Span)> pairs(Callers& callers) = 0;
+  /// The same with `inside` between them, and no wait beyond the end; a sample is of one wait.
+  virtual std::function<void(Span)> hot(Callers& callers, std::chrono::microseconds inside) = 0;
+
+  struct Taken {
+    bool taken = false;
+    Clock::time_point at;
+  };
+  virtual Taken take(const std::string& key, Clock::time_point until) = 0;
+  /// Around the release.
+  virtual Span release(const std::string& key) = 0;
+
+  /// Takes `keys:0` and so on and keeps them, with no more memory than it takes.
+  virtual std::function<void()> hold(long count, const std::string& keys) = 0;
+
+  /// Takes `keys:0` and so on, for a crowd.
+  virtual void take_all(long locks, const std::string& keys) = 0;
+  /// Returns when the waiters are on their way into the queues.
+  virtual void gather(long waiters, long locks, const std::string& keys) = 0;
+  /// Releases what take_all() took; returns when all waiters have been through.
+  virtual void let_in() = 0;
 };
+
+inline std::string numbered(const std::string& keys, long number) { return keys + ":" + std::to_string(number); }
 
 /// The `key=value` words of a command.
 class Arguments {
@@ -56,7 +88,7 @@ std::string percentiles(std::vector<std::uint32_t>& samples, const std::string& 
 /// A verb of one driver only. Returns the JSON answer; empty: not its verb.
 using ExtraVerb = std::string (*)(const Arguments&);
 
-/// Prints `ready`, then answers commands until the end of input. The exit status.
-int serve(Contestant& contestant, ExtraVerb extra = nullptr);
+/// Prints `ready`, then answers commands until the end of input, and ends the process with whatever it still holds.
+[[noreturn]] void serve(Face& face, ExtraVerb extra = nullptr);
 
 }  // namespace bench

@@ -1,5 +1,5 @@
-// The driver of Holdfast itself. Usage: holdfast lock|pipelined|simple URL [lease_ms=30000] [clients=1]
-// Defaults throughout, through std's face of a lock; `pipelined` switches the pipelined release on.
+// The driver of Holdfast itself. Usage: holdfast lock|pipelined|simple|async|async-pipelined URL [lease_ms=30000]
+// [clients=1]   Defaults throughout; `pipelined` switches the pipelined release on, `async` is the face for Boost.Asio.
 #include <chrono>
 #include <exception>
 #include <iostream>
@@ -8,7 +8,8 @@
 
 #include <holdfast/holdfast.hpp>
 
-#include "driver.hpp"
+#include "coroutines.hpp"
+#include "threads.hpp"
 
 namespace {
 
@@ -59,16 +60,18 @@ class Holdfast final : public bench::Contestant {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  if (argc < 3) throw std::invalid_argument("usage: holdfast lock|pipelined|simple URL [lease_ms=..] [clients=..]");
+  if (argc < 3) throw std::invalid_argument("usage: holdfast KIND URL [lease_ms=..] [clients=..]");
   const std::string kind = argv[1];
   std::string words = "start";
   for (int i = 3; i < argc; ++i) words += std::string(" ") + argv[i];
   const bench::Arguments settings(words);
   holdfast::Config config = holdfast::Config::from_url(argv[2]);
   config.lease = std::chrono::milliseconds(settings.number("lease_ms", 30000));
-  config.pipelined_release = kind == "pipelined";
-  Holdfast contestant(config, kind == "simple", static_cast<int>(settings.number("clients", 1)));
-  return bench::serve(contestant);
+  config.pipelined_release = kind.ends_with("pipelined");
+  const int clients = static_cast<int>(settings.number("clients", 1));
+  if (kind.starts_with("async")) bench::serve(*bench::as_coroutines(config, clients));
+  Holdfast contestant(config, kind == "simple", clients);
+  bench::serve(*bench::on_threads(contestant));
 } catch (const std::exception& error) {
   std::cerr << "driver: " << error.what() << '\n';
   return 1;

@@ -3,14 +3,14 @@
 #include <array>
 #include <atomic>
 #include <exception>
+#include <hiredis/hiredis.h>
 #include <iostream>
 #include <stdexcept>
 #include <thread>
 
 #include <fmt/format.h>
-#include <hiredis/hiredis.h>
 
-#include "driver.hpp"
+#include "threads.hpp"
 
 namespace {
 
@@ -135,7 +135,7 @@ int main(int argc, char** argv) try {
   server = {url.substr(scheme.size(), colon - scheme.size()), std::stoi(url.substr(colon + 1)),
             std::to_string(bench::Arguments(words).number("lease_ms", 30000))};
   Raw contestant;
-  return bench::serve(contestant, push_floor);
+  bench::serve(*bench::on_threads(contestant), push_floor);
 } catch (const std::exception& error) {
   std::cerr << "driver: " << error.what() << '\n';
   return 1;

@@ -1,12 +1,16 @@
-"""e. The crowd: many waiters on a few locks; they cost something while they wait, and all get their turn in the end."""
+"""e. The crowd: many waiters on a few locks; they cost something while they wait, and all get their turn in the end.
+
+Coroutines form a much larger one as well."""
 
 import time
 
 import monitor
 from bench import Fleet
+from contestants import COROUTINES
 from server import Server
 
 TITLE = "A crowd of waiters"
+LARGE = (100_000, 1000)  # waiters, locks
 
 
 def run(bench):
@@ -21,6 +25,26 @@ def run(bench):
             bench.say(f"round {number + 1} of {rounds}, {name}")
             with Server() as server, Fleet(bench, server, [name]) as fleet:
                 one_crowd(bench, server, fleet, name, number, (waiters, locks), watch_s, limit_s)
+    large_crowds(bench, rounds, limit_s)
+
+
+def large_crowds(bench, rounds, limit_s):
+    names = [name for name in bench.entrants.names if name in COROUTINES]
+    waiters, locks = LARGE
+    if names:
+        bench.note_command(f"crowd waiters={waiters} locks={locks} keys=PREFIX")
+    for number in range(rounds):
+        for name in bench.order(names, number, rounds):
+            bench.say(f"round {number + 1} of {rounds}, {name}, {waiters} waiters")
+            with Server() as server, Fleet(bench, server, [name]) as fleet:
+                fleet.measure(name, {"phase": "large", "waiters": waiters, "locks": locks}, number,
+                              lambda drivers: [large_crowd(drivers[0], limit_s)])
+
+
+def large_crowd(driver, limit_s):
+    waiters, locks = LARGE
+    return {**driver.ask(f"crowd waiters={waiters} locks={locks} keys=large", limit_s),
+            "go": driver.ask("crowd_go", limit_s)}
 
 
 def one_crowd(bench, server, fleet, name, number, size, watch_s, limit_s):

@@ -44,6 +44,17 @@ class Goals(unittest.TestCase):
         self.assertEqual(only(found, "16 threads, pairs per second, of what").value, 90)
         self.assertEqual(only(found, "16 threads, pairs per second, against the best other").value, 3)
 
+    def test_the_best_face_with_coroutines_against_the_best_with_threads(self):
+        summary = {"holdfast": {64: rate(70)}, "holdfast-pipelined": {64: rate(100)},
+                   "holdfast-async": {64: rate(80)}, "holdfast-async-pipelined": {64: rate(90)},
+                   "redsync": {64: rate(500)}}
+        goal = only(goals.uncontended(summary), "64 coroutines")
+        self.assertEqual((goal.value, goal.met), (0.9, True))
+        del summary["holdfast-async-pipelined"]
+        goal = only(goals.uncontended(summary), "64 coroutines")
+        self.assertEqual((goal.value, goal.met), (0.8, False))
+        self.assertIsNone(only(goals.uncontended({"holdfast": {64: rate(70)}}), "64 coroutines").met)
+
     def test_the_worst_number_of_threads_decides_about_server_cpu(self):
         summary = {"holdfast": {1: {"server_us": spread([50])}, 16: {"server_us": spread([10])}},
                    "redisson-3": {1: {"server_us": spread([80])}, 16: {"server_us": spread([40])}}}

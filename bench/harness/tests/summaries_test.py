@@ -39,6 +39,19 @@ class Summaries(unittest.TestCase):
         self.assertEqual((figures["server_us"], figures["script_calls"], figures["bytes"]), (50, 30, 100))
         self.assertEqual((figures["late_ms"], figures["late_limit_ms"], figures["lost"]), (500, 1000, 1))
 
+    def test_a_large_crowd_stands_beside_the_small_one(self):
+        small = {"waiting": 10, "seconds": 1, "rss_before_bytes": 0, "rss_after_bytes": 1000}
+        large = {"waiting": 1000, "seconds": 1, "rss_before_bytes": 500, "rss_after_bytes": 200_500,
+                 "go": {"grants": 1000, "seconds": 2.0, "cpu_us": 5000}}
+        rounds = [entry("x", {"phase": "gather"}, [small]), entry("y", {"phase": "gather"}, [small]),
+                  entry("x", {"phase": "large", "waiters": 1000, "locks": 10}, [large])]
+        figures = summaries.crowd({"rounds": rounds, "top_level": {}})
+        self.assertEqual(figures["x"]["bytes"].median, 100)
+        self.assertNotIn("large", figures["y"])
+        found = figures["x"]["large"]
+        self.assertEqual((found["waiters"], found["locks"]), (1000, 10))
+        self.assertEqual([found[name].median for name in ("bytes", "seconds", "rate", "client_us")], [200, 2, 500, 5])
+
     def test_commands_of_scripts_are_not_the_contestants_own(self):
         lines = [b'1.5 [0 127.0.0.1:5] "EVALSHA" "abc"\r\n', b'1.6 [0 lua] "set" "a"\r\n',
                  b'1.7 [0 127.0.0.1:5] "SET" "a] " "b"\r\n', b'1.8 [0 lua] "publish" "c"\r\n', b"OK\r\n"]
