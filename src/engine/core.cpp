@@ -46,7 +46,7 @@ Core::Core(Config config, boost::asio::io_context* host)
                  },
              .message = [this] { Reporter::add(reporter_.count.wakes); },
              .command = [this] { Reporter::add(reporter_.count.commands); },
-             .to_be_flushed = [this] { loop_->to_be_settled(); }}),
+             .to_be_flushed = [this](std::size_t bytes) { loop_->to_be_settled(bytes); }}),
       watchdog_(*this, {config_.renewal_batch, config_.command_timeout}) {}
 
 Core::~Core() {

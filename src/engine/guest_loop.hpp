@@ -21,7 +21,7 @@ class GuestLoop final : public Loop {
   bool inside() const override { return strand()->running_in_this_thread(); }
   void post_from_caller(std::shared_ptr<Task> task, Pace) override { post(std::move(task)); }
   void nudge() override {}
-  void to_be_settled() override;
+  void to_be_settled(std::size_t bytes) override;
 
  private:
   void attend() override {}

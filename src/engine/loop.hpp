@@ -64,8 +64,8 @@ class Loop {
 
   /// Something was posted on the context.
   virtual void nudge() = 0;
-  /// There is something to be sent, on the loop.
-  virtual void to_be_settled() = 0;
+  /// There is something to be sent, so many bytes by now, on the loop.
+  virtual void to_be_settled(std::size_t bytes) = 0;
 
   /// As long as it lives somebody turns the loop, without a call that waits.
   class Attended {

@@ -47,7 +47,7 @@ class OwnLoop : private OwnContext, public Loop {
   bool inside() const override;
   void post_from_caller(std::shared_ptr<Task> task, Pace pace) override;
   void nudge() override;
-  void to_be_settled() override {}  // it will be, like all work
+  void to_be_settled(std::size_t) override {}  // it will be, like all work
 
   /// Runs a task on the loop, and waits until the answer is set, until `until`, or until the loop is over. The answer
   /// belongs to the task. Not from the loop itself.

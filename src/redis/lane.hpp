@@ -48,14 +48,14 @@ struct LaneEvents {
   std::function<void(const std::string& cause)> disconnected;
   std::function<void()> message;
   std::function<void()> command;
-  std::function<void()> to_be_flushed;
+  std::function<void(std::size_t bytes)> to_be_flushed;
 };
 
 /// Commands wait at a gate until the login on a connection is through, so nothing runs in a wrong database or before
 /// an earlier connection of this lane has been killed by its client id: bytes still under way on it cannot take effect
 /// after anything that is sent later. What was sent on a lost connection is `unknown` and is not resent here.
 /// Everything on the loop, whose executor it is given. The loop calls `flush` after each handler, or when it is told
-/// that there is something `to_be_flushed`, so that all that one batch of work has to say leaves in one write.
+/// that so many bytes are `to_be_flushed`, so that all that one batch of work has to say leaves in one write or in few.
 class Lane {
  public:
   using Handler = std::function<void(Result)>;

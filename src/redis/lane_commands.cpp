@@ -77,7 +77,7 @@ void Lane::Impl::send(const OpPtr& op) {
 void Lane::Impl::expect(const OpPtr& op, std::size_t replies) {
   op->replies = replies;
   in_flight.push_back(op);
-  events.to_be_flushed();
+  events.to_be_flushed(session->out().size());
 }
 
 /// A refused SUBSCRIBE or UNSUBSCRIBE is answered by a plain error, which would be taken for the reply of the command
