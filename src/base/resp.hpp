@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace holdfast::base {
@@ -19,6 +20,15 @@ struct Script {
 struct Command {
   std::vector<std::string> args;
   const Script* script = nullptr;
+
+  /// The call of a script. Each argument is copied once, or moved: an initializer list would copy them twice.
+  template <class... Args>
+  static Command call(const Script& script, Args&&... args) {
+    Command command{{}, &script};
+    command.args.reserve(sizeof...(args));
+    (command.args.emplace_back(std::forward<Args>(args)), ...);
+    return command;
+  }
 };
 
 /// One reply, as a tree. Errors keep the server's text, its first word included (`WRONGTYPE Operation against ...`).

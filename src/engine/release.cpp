@@ -40,7 +40,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   void carry_out(const ReleaseAction& action) {
     switch (action.kind) {
       case ReleaseAction::Kind::send:
-        core_.send({{site_->release_command(owner_)}, core_.config().command_timeout, {}},
+        core_.send(redis::Request::of(site_->release_command(owner_), core_.config().command_timeout),
                    [self = shared_from_this()](const redis::Result& result) { self->on_result(result); });
         return;
       case ReleaseAction::Kind::pause:

@@ -66,7 +66,10 @@ std::vector<std::string> Site::wake_channels() const {
   return channels;
 }
 
-bool Site::subscribed() const { return sites_->channels()->all_subscribed(wake_channels()); }
+bool Site::subscribed() const {
+  const redis::Channels& channels = *sites_->channels();
+  return !channels.none() && channels.all_subscribed(wake_channels());
+}
 
 void Site::add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const {
   for (wire::LockNames& each : all_names()) to.push_back({std::move(each.key), owner.text});
@@ -81,6 +84,7 @@ Target::Use Site::begin_use() {
 }
 
 std::int64_t Site::others(std::int64_t told) const {
+  if (sites_->channels()->none()) return std::max<std::int64_t>(told, 0);
   std::int64_t subscribed = 0;
   std::int64_t waiters = 0;
   for (const std::string& channel : wake_channels()) {
@@ -97,7 +101,7 @@ Target::Use Site::begin_use(const redis::Channels::Listener& listener) {
 }
 
 void Site::attempt(Core& core, Order order, AttemptDone done) {
-  redis::Request request{{plan_.acquire(all_names(), order.owner, order.lease)}, order.timeout, {}};
+  auto request = redis::Request::of(plan_.acquire(all_names(), order.owner, order.lease), order.timeout);
   if (order.subscribe && !deaf_) request.subscribe = wake_channels();
   core.send(std::move(request), [self = std::static_pointer_cast<Site>(shared_from_this()),
                                  owner = std::move(order.owner), done = std::move(done)](const redis::Result& result) {
@@ -149,8 +153,8 @@ void Site::release(Core& core, const wire::Owner& owner, TimePoint deadline, Tim
 void Site::renew(Core& core, const std::shared_ptr<HeldLock>& hold, RenewDone done) {
   std::vector<wire::Renewal> renewals;
   add_renewals(renewals, hold->owner());
-  redis::Request request{
-      {plan_.renew(renewals, hold->lease())}, renewal_timeout(hold->lease(), core.config().command_timeout), {}};
+  auto request = redis::Request::of(plan_.renew(renewals, hold->lease()),
+                                    renewal_timeout(hold->lease(), core.config().command_timeout));
   core.send(std::move(request), [self = shared_from_this(), asked = batched_locks(),
                                  done = std::move(done)](const redis::Result& result) {
     std::vector<bool> extended;

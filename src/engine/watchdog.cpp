@@ -146,7 +146,7 @@ void Watchdog::renew(Holds batch, TimePoint now) {
   }
   Reporter::add(reporter_.count.renewal_batches);
   const Plan& plan = batch.front()->target()->plan();
-  redis::Request request{{plan.renew(renewals, lease)}, renewal_timeout(lease, settings_.command_timeout), {}};
+  auto request = redis::Request::of(plan.renew(renewals, lease), renewal_timeout(lease, settings_.command_timeout));
   core_.send(std::move(request), [this, keep = core_.keep_alive(), batch = std::move(batch),
                                   late](const redis::Result& result) { on_reply(batch, result, late); });
 }

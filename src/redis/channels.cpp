@@ -19,6 +19,11 @@ void Channels::end_use(const std::string& channel, std::uint64_t use, base::Time
   if (found->second.forgotten(now)) entries_.erase(found);
 }
 
+bool Channels::none() const {
+  const std::scoped_lock guard(mutex_);
+  return entries_.empty();
+}
+
 std::size_t Channels::users(const std::string& channel) const {
   const std::scoped_lock guard(mutex_);
   const auto found = entries_.find(channel);

@@ -24,6 +24,8 @@ class Channels {
   /// A message under way may still reach the listener once after this.
   void end_use(const std::string& channel, std::uint64_t use, base::TimePoint now);
 
+  /// There is nothing to know of any channel: neither subscribed nor in use.
+  bool none() const;
   /// How many use it.
   std::size_t users(const std::string& channel) const;
 

@@ -23,6 +23,13 @@ struct Request {
   std::vector<base::Command> commands;
   base::Duration timeout{};
   std::vector<std::string> subscribe;
+
+  /// Of one command, without a copy of it.
+  static Request of(base::Command command, base::Duration timeout) {
+    Request request{{}, timeout, {}};
+    request.commands.push_back(std::move(command));
+    return request;
+  }
 };
 
 enum class Delivery {

@@ -12,7 +12,7 @@ LockNames::LockNames(std::string raw_name, std::string its_channel)
     : key(std::move(raw_name)), channel(std::move(its_channel)) {}
 
 base::Command acquire(const LockNames& names, const Owner& owner, std::chrono::milliseconds lease) {
-  return {{"1", names.key, std::to_string(lease.count()), owner.text}, &scripts::lock_acquire};
+  return base::Command::call(scripts::lock_acquire, "1", names.key, std::to_string(lease.count()), owner.text);
 }
 
 base::Command acquire_all(std::span<const LockNames> names, const Owner& owner, std::chrono::milliseconds lease) {
@@ -39,7 +39,7 @@ AcquireReply decode_acquire(const base::Reply& reply) {
 }
 
 base::Command release(const LockNames& names, const Owner& owner) {
-  return {{"1", names.key, owner.text, names.channel}, &scripts::lock_release};
+  return base::Command::call(scripts::lock_release, "1", names.key, owner.text, names.channel);
 }
 
 base::Command release_all(std::span<const LockNames> names, const Owner& owner) {

@@ -11,7 +11,7 @@ LockNames names(std::string raw_name) {
 }
 
 base::Command acquire(const LockNames& names, const Owner& owner, std::chrono::milliseconds lease) {
-  return {{"1", names.key, std::to_string(lease.count()), owner.text}, &scripts::simple_acquire};
+  return base::Command::call(scripts::simple_acquire, "1", names.key, std::to_string(lease.count()), owner.text);
 }
 
 base::Command acquire_all(std::span<const LockNames> names, const Owner& owner, std::chrono::milliseconds lease) {
@@ -19,7 +19,7 @@ base::Command acquire_all(std::span<const LockNames> names, const Owner& owner, 
 }
 
 base::Command release(const LockNames& names, const Owner& owner) {
-  return {{"1", names.key, owner.text, names.channel}, &scripts::simple_release};
+  return base::Command::call(scripts::simple_release, "1", names.key, owner.text, names.channel);
 }
 
 base::Command release_all(std::span<const LockNames> names, const Owner& owner) {

@@ -24,6 +24,18 @@ const std::string kOrders = "channel of orders";
 const std::string kStock = "channel of stock";
 const auto kDeaf = [] {};
 
+TEST(Channels, AreNoneWhileNothingIsKnownOfAny) {
+  Channels channels;
+  EXPECT_TRUE(channels.none());
+  const std::uint64_t use = channels.begin_use(kOrders, kDeaf);
+  EXPECT_FALSE(channels.none());
+  channels.on_subscribed(kOrders);
+  channels.end_use(kOrders, use, at(0s));
+  EXPECT_FALSE(channels.none());
+  channels.take_idle(at(1s), at(2s));
+  EXPECT_TRUE(channels.none());
+}
+
 // --- messages ---
 
 TEST(Channels, BringAMessageToWhoeverUsesTheChannel) {
