@@ -41,35 +41,46 @@ struct Setting {
     clients,    ///< A client each, in the test's process.
     processes,  ///< A process each.
   };
-  enum class Face { std, hold };
+  enum class Face { std, hold, async };
   Parties parties;
   Face face = Face::std;
 
   std::string name() const {
     static const std::map<Parties, std::string> kParties{
         {Parties::threads, "Threads"}, {Parties::clients, "Clients"}, {Parties::processes, "Processes"}};
-    return kParties.at(parties) + (face == Face::std ? "StdFace" : "HoldFace");
+    static const std::map<Face, std::string> kFaces{
+        {Face::std, "StdFace"}, {Face::hold, "HoldFace"}, {Face::async, "AsyncFace"}};
+    return kParties.at(parties) + kFaces.at(face);
+  }
+  /// As a taker's `connect` wants it.
+  std::string taker_face() const {
+    static const std::map<Face, std::string> kFaces{
+        {Face::std, "face=std"}, {Face::hold, "face=hold"}, {Face::async, "face=async"}};
+    return kFaces.at(face);
   }
 };
 inline void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.name(); }
 
 constexpr Setting kEverySetting[] = {
-    {Setting::Parties::threads, Setting::Face::std},   {Setting::Parties::threads, Setting::Face::hold},
-    {Setting::Parties::clients, Setting::Face::std},   {Setting::Parties::clients, Setting::Face::hold},
-    {Setting::Parties::processes, Setting::Face::std}, {Setting::Parties::processes, Setting::Face::hold},
+    {Setting::Parties::threads, Setting::Face::std},     {Setting::Parties::threads, Setting::Face::hold},
+    {Setting::Parties::threads, Setting::Face::async},   {Setting::Parties::clients, Setting::Face::std},
+    {Setting::Parties::clients, Setting::Face::hold},    {Setting::Parties::clients, Setting::Face::async},
+    {Setting::Parties::processes, Setting::Face::std},   {Setting::Parties::processes, Setting::Face::hold},
+    {Setting::Parties::processes, Setting::Face::async},
 };
 /// Re-entry is the std face's alone.
 constexpr Setting kStdSettings[] = {
     {Setting::Parties::threads}, {Setting::Parties::clients}, {Setting::Parties::processes}};
-/// For cases that take long: every relation, and both faces, but not every combination.
+/// For cases that take long: every relation, and every face, but not every combination.
 constexpr Setting kFewSettings[] = {{Setting::Parties::threads, Setting::Face::std},
+                                    {Setting::Parties::threads, Setting::Face::async},
                                     {Setting::Parties::clients, Setting::Face::hold},
                                     {Setting::Parties::processes, Setting::Face::std}};
 /// Parties whose clients know nothing of each other.
-constexpr Setting kClientSettings[] = {{Setting::Parties::clients, Setting::Face::std},
-                                       {Setting::Parties::clients, Setting::Face::hold},
-                                       {Setting::Parties::processes, Setting::Face::std},
-                                       {Setting::Parties::processes, Setting::Face::hold}};
+constexpr Setting kClientSettings[] = {
+    {Setting::Parties::clients, Setting::Face::std},    {Setting::Parties::clients, Setting::Face::hold},
+    {Setting::Parties::clients, Setting::Face::async},  {Setting::Parties::processes, Setting::Face::std},
+    {Setting::Parties::processes, Setting::Face::hold}, {Setting::Parties::processes, Setting::Face::async}};
 
 inline std::string setting_name(const ::testing::TestParamInfo<Setting>& info) { return info.param.name(); }
 
@@ -119,14 +130,12 @@ class Conformance : public ::testing::TestWithParam<Setting> {
   Party& a() { return party(0); }
   Party& b() { return party(1); }
 
-  bool is_hold_face() const { return GetParam().face == Setting::Face::hold; }
-
   std::unique_ptr<Taker> make_taker() {
     const bool apart = GetParam().parties == Setting::Parties::processes;
     auto taker = std::make_unique<Taker>(apart ? Taker::Place::own_process : Taker::Place::this_process);
     std::vector<std::string> settings;
     for (const auto& [key, value] : settings_) settings.push_back(key + "=" + value);
-    settings.push_back(is_hold_face() ? "face=hold" : "face=std");
+    settings.push_back(GetParam().taker_face());
     taker->connect(server.url(), settings);
     return taker;
   }

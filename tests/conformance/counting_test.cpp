@@ -38,14 +38,16 @@ TEST_P(CountingInEverySetting, SixteenPartiesLoseNoUpdate) {
 
 class CountingByClients : public Counting {};
 constexpr Setting kClients[] = {{Setting::Parties::clients, Setting::Face::std},
-                                {Setting::Parties::clients, Setting::Face::hold}};
+                                {Setting::Parties::clients, Setting::Face::hold},
+                                {Setting::Parties::clients, Setting::Face::async}};
 HOLDFAST_CONFORMANCE(CountingByClients, kClients);
 
 TEST_P(CountingByClients, AHundredClientsOnceEachLoseNoUpdate) { EXPECT_EQ(increments(100, 1, 1), 100); }
 
 class CountingByProcesses : public Counting {};
 constexpr Setting kProcesses[] = {{Setting::Parties::processes, Setting::Face::std},
-                                  {Setting::Parties::processes, Setting::Face::hold}};
+                                  {Setting::Parties::processes, Setting::Face::hold},
+                                  {Setting::Parties::processes, Setting::Face::async}};
 HOLDFAST_CONFORMANCE(CountingByProcesses, kProcesses);
 
 /// HOLDFAST_COUNTING_RUNS raises the number of runs.

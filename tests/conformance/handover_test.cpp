@@ -21,7 +21,8 @@ class Handover : public Conformance {
   }
 };
 constexpr Setting kProcesses[] = {{Setting::Parties::processes, Setting::Face::std},
-                                  {Setting::Parties::processes, Setting::Face::hold}};
+                                  {Setting::Parties::processes, Setting::Face::hold},
+                                  {Setting::Parties::processes, Setting::Face::async}};
 HOLDFAST_CONFORMANCE(Handover, kProcesses);
 
 TEST_P(Handover, AWaiterEntersWithinFiftyMillisecondsOfARelease) {

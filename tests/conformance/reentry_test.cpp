@@ -100,8 +100,9 @@ TEST_P(Reentry, LeavesNoTraceThatStopsTheRenewalOfTheNextOwner) {
 }
 
 class OneHold : public Conformance {};
-constexpr Setting kHoldFace[] = {{Setting::Parties::threads, Setting::Face::hold}};
-HOLDFAST_CONFORMANCE(OneHold, kHoldFace);
+constexpr Setting kHoldFaces[] = {{Setting::Parties::threads, Setting::Face::hold},
+                                  {Setting::Parties::threads, Setting::Face::async}};
+HOLDFAST_CONFORMANCE(OneHold, kHoldFaces);
 
 TEST_P(OneHold, AcquiringAgainWaitsForTheFirst) {
   a().lock("orders");

@@ -164,7 +164,8 @@ class Queue : public Conformance {
   }
 };
 constexpr Setting kOneClient[] = {{Setting::Parties::threads, Setting::Face::std},
-                                  {Setting::Parties::threads, Setting::Face::hold}};
+                                  {Setting::Parties::threads, Setting::Face::hold},
+                                  {Setting::Parties::threads, Setting::Face::async}};
 HOLDFAST_CONFORMANCE(Queue, kOneClient);
 
 TEST_P(Queue, IsServedInTheOrderOfArrival) {

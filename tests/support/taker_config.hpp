@@ -53,7 +53,7 @@ struct TakerSettings {
   }
 
   std::vector<Config> configs;  // one per server
-  bool hold_face = false;
+  std::string face = "std";
   std::string kind = "lock";
   bool simple = false;  // over the SET NX PX family
 
@@ -74,8 +74,8 @@ struct TakerSettings {
       for (Config& config : configs) config.name_prefix = value;
     } else if (key == "on_close" && value == "leave") {
       for (Config& config : configs) config.on_close = OnClose::leave_to_expire;
-    } else if (key == "face" && (value == "std" || value == "hold")) {
-      hold_face = value == "hold";
+    } else if (key == "face" && (value == "std" || value == "hold" || value == "async")) {
+      face = value;
     } else if (key == "kind" && (value == "lock" || value == "simple" || value == "multi" || value == "red")) {
       kind = value;
       simple = simple || value == "simple";

@@ -15,7 +15,8 @@
 //   connect URL [KEY=VALUE...]     value: the client's id. Keys: lease_ms (of a renewed lock), safety_poll_ms,
 //                                  subscription_linger_ms, command_timeout_ms, release_timeout_ms, patience_ms,
 //                                  name_prefix, on_close=leave (holds stay when the client closes),
-//                                  face=std|hold (C++ only: which face of the library; hold is not re-entrant),
+//                                  face=std|hold|async (C++ only: which face of the library, see tests/README.md;
+//                                  hold and async are not re-entrant),
 //                                  kind=lock|simple|multi|red and over=lock|simple: see tests/README.md
 //   lock T NAME [LEASE_MS]         waits for the lock; without a lease, or 0: renewed
 //   try T NAME WAIT_MS [LEASE_MS]  value: yes, or no when it is held by somebody else; a wait of 0 asks once

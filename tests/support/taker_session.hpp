@@ -19,8 +19,11 @@
 
 #include <holdfast/holdfast.hpp>
 
+#include "taker_async.hpp"
 #include "taker_command.hpp"
 #include "taker_config.hpp"
+#include "taker_face.hpp"
+#include "taker_locks.hpp"
 #include "taker_releases.hpp"
 #include "taker_text.hpp"
 #include "taker_thread.hpp"
@@ -36,8 +39,11 @@ class TakerSession {
 
   /// Stops what waits, closes the client and ends the threads.
   ~TakerSession() {
-    closed_ = true;
-    for (const auto& each : current_clients()) each->close();
+    {
+      const std::lock_guard guard(mutex_);
+      for (auto& [tag, stop] : stops_) stop.request_stop();
+    }
+    if (locks_) close();
     threads_.clear();
   }
   TakerSession(const TakerSession&) = delete;
@@ -66,7 +72,6 @@ class TakerSession {
   using Milliseconds = std::chrono::milliseconds;
   using Command = TakerCommand;
   using Values = std::vector<std::string>;
-  using Clients = std::vector<std::shared_ptr<Client>>;
 
   static long long now() {
     const auto since_boot = std::chrono::steady_clock::now().time_since_epoch();
@@ -106,52 +111,34 @@ class TakerSession {
     if (verb == "try") return enter(command, *thread, Milliseconds(command.number(2)), command.lease(3));
     if (verb == "increment") return increment(command, *thread);
     if (verb == "increment_for") return increment_for(command, *thread);
-    if (verb == "force") return yes_or_no(key_lock(command.argument(0)).force_release());
-    if (verb == "locked") return yes_or_no(key_lock(command.argument(0)).is_locked());
+    if (verb == "force") return yes_or_no(face_->force_release(locks().key_lock(command.argument(0))));
+    if (verb == "locked") return yes_or_no(face_->is_locked(locks().key_lock(command.argument(0))));
     if (verb == "ttl") return remaining(command.argument(0));
     if (verb == "counters") return counters();
     if (verb == "close") return close();
-    return query(command, *thread);
-  }
-
-  /// What costs no command: the thread's own view of its hold.
-  std::string query(const Command& command, TakerThread& thread) {
-    const std::string& verb = command.verb();
-    const std::string& name = command.argument(1);
-    if (hold_face_) {
-      const Hold& hold = thread.holds[name];
-      const bool open = hold && hold.state() != HoldState::lost;
-      if (verb == "mine") return yes_or_no(open);
-      if (verb == "count") return open ? "1" : "0";
-      if (verb == "valid") return std::to_string(hold.valid_for().count());
-      if (verb == "lost") return yes_or_no(hold.lost().stop_requested());
-    } else {
-      const BasicLock& lock = lock_of(name, thread);
-      if (verb == "mine") return yes_or_no(lock.is_mine());
-      if (verb == "count") return std::to_string(lock.hold_count());
-      if (verb == "valid") return std::to_string(lock.valid_for().count());
-      if (verb == "lost") return yes_or_no(lock.lost().stop_requested());
-    }
-    throw std::invalid_argument("no such command: " + verb);
+    return face_->query(locks(), *thread, command.argument(1), verb);
   }
 
   std::string connect(const Command& command) {
     TakerSettings settings(command);
     auto releases = std::make_shared<TakerReleases>();
     const bool pipelined = settings.configs.front().pipelined_release;
-    Clients made;
+    face_ = make_face(settings.face);
+    std::vector<Client> made;
     for (Config& config : settings.configs) {
       if (pipelined) config.observer = releases;
-      made.push_back(std::make_shared<Client>(config));
+      made.push_back(face_->make_client(config));
     }
-    const std::lock_guard guard(mutex_);
-    hold_face_ = settings.hold_face;
-    kind_ = settings.kind;
-    simple_ = settings.simple;
     releases_ = pipelined ? std::move(releases) : nullptr;
-    groups_.clear();
-    clients_ = std::move(made);
-    return clients_.front()->id();
+    locks_ = std::make_unique<TakerLocks>(std::move(made), settings.kind, settings.simple);
+    return locks_->client().id();
+  }
+
+  std::unique_ptr<TakerFace> make_face(const std::string& name) {
+    if (name == "std") return std::make_unique<StdFace>();
+    if (name == "hold") return std::make_unique<HoldFace>();
+    if (!context_) context_.emplace();
+    return std::make_unique<AsyncFace>(*context_);
   }
 
   /// Stops a lock or try that waits, or that has not started yet.
@@ -182,14 +169,7 @@ class TakerSession {
 
   bool enter(const std::string& name, TakerThread& thread, const AcquireOptions& options) {
     try {
-      if (hold_face_) {
-        thread.holds[name] = lock_of(name).acquire(options);
-        return true;
-      }
-      BasicLock lock = lock_of(name, thread).with(options);
-      if (options.wait && options.wait->count() <= 0) return lock.try_lock();
-      lock.lock();
-      return true;
+      return face_->enter(locks(), thread, name, options);
     } catch (const Error& error) {
       if (options.wait && (error.code() == Errc::timed_out || error.code() == Errc::busy)) return false;
       throw;
@@ -199,17 +179,7 @@ class TakerSession {
   /// Gives it back as the end of a guard does, and tells the outcome: at once, or if that does not wait for the server,
   /// when it is known.
   void leave(const std::string& name, TakerThread& thread, TakerReleases::Told told) {
-    const bool waits = !releases_ || closed_;
-    if (hold_face_) {
-      const auto held = thread.holds.extract(name);
-      if (!held || !held.mapped()) throw Error(Errc::not_owner, name, client().node(), "this thread has no hold");
-      if (waits) return told(to_string(held.mapped().release()));
-      return releases_->expect(held.mapped().name(), std::move(told));  // and here the hold ends
-    }
-    BasicLock& lock = lock_of(name, thread);
-    if (waits || lock.hold_count() != 1) return told(to_string(lock.release()));
-    releases_->expect(lock.name(), std::move(told));
-    lock.unlock();
+    face_->leave(locks(), thread, name, closed_ ? nullptr : releases_.get(), std::move(told));
   }
 
   using Outcomes = std::vector<std::future<std::string>>;
@@ -253,12 +223,12 @@ class TakerSession {
   }
 
   std::string remaining(const std::string& name) {
-    const auto remaining = key_lock(name).remaining();
+    const auto remaining = face_->remaining(locks().key_lock(name));
     return remaining ? std::to_string(remaining->count()) : "none";
   }
 
   std::string counters() {
-    const Counters counters = client().counters();
+    const Counters counters = locks().client().counters();
     std::string text;
     const auto add = [&](const char* name, std::uint64_t value) {
       text += (text.empty() ? "" : " ") + std::string(name) + "=" + std::to_string(value);
@@ -274,58 +244,14 @@ class TakerSession {
     return text;
   }
 
-  Client& client() { return *clients().front(); }
-  Clients clients() {
-    const std::lock_guard guard(mutex_);
-    if (clients_.empty()) throw std::invalid_argument("not connected");
-    return clients_;
-  }
-  Clients current_clients() {
-    const std::lock_guard guard(mutex_);
-    for (auto& [tag, stop] : stops_) stop.request_stop();
-    return clients_;
+  TakerLocks& locks() {
+    if (!locks_) throw std::invalid_argument("not connected");
+    return *locks_;
   }
   std::string close() {
     closed_ = true;
-    for (const auto& each : clients()) each->close();
+    for (Client& each : locks().clients()) face_->close(each);
     return "";
-  }
-
-  /// A single lock, for questions; of several servers on the first.
-  KeyLock key_lock(const std::string& name) {
-    if (simple_) return client().simple_lock(name);
-    return client().lock(name);
-  }
-
-  BasicLock lock_of(const std::string& name) {
-    if (kind_ == "lock") return client().lock(name);
-    if (kind_ == "simple") return client().simple_lock(name);
-    const Clients all = clients();
-    const std::lock_guard guard(mutex_);
-    const auto found = groups_.find(name);
-    if (found != groups_.end()) return found->second;
-    return groups_
-        .emplace(name,
-                 simple_ ? group<SimpleLock>(name, all, &Client::simple_lock) : group<Lock>(name, all, &Client::lock))
-        .first->second;
-  }
-  template <class Kind>
-  BasicLock group(const std::string& name, const Clients& all,
-                  Kind (Client::*make)(std::string_view, AcquireOptions)) const {
-    std::vector<Kind> members;
-    if (kind_ == "red") {
-      for (const auto& each : all) members.push_back((each.get()->*make)(name, {}));
-      return RedLock(members);
-    }
-    for (const std::string& part : split_list(name)) {
-      members.push_back((all[members.size() % all.size()].get()->*make)(part, {}));
-    }
-    return MultiLock(members);
-  }
-  /// The thread's own handle, which can still be asked when the client is closed.
-  BasicLock& lock_of(const std::string& name, TakerThread& thread) {
-    const auto found = thread.locks.find(name);
-    return found != thread.locks.end() ? found->second : thread.locks.emplace(name, lock_of(name)).first->second;
   }
 
   /// Commands without a thread of their own run on thread 0.
@@ -337,8 +263,6 @@ class TakerSession {
     if (!thread) thread = std::make_unique<TakerThread>();
     return *thread;
   }
-
-  static std::string yes_or_no(bool value) { return value ? "yes" : "no"; }
 
   static std::string word(const std::error_code& code) {
     static const std::map<Errc, std::string> kWords{
@@ -364,15 +288,13 @@ class TakerSession {
 
   const OnAnswer on_answer_;
   std::mutex answer_mutex_;  // one answer at a time
-  std::mutex mutex_;         // guards what follows
-  Clients clients_;
-  std::map<std::string, BasicLock> groups_;  // of several locks, by name: they count and queue by object
   // Written by connect only, before any other command.
-  bool hold_face_ = false;
-  std::string kind_ = "lock";
-  bool simple_ = false;                      // over the SET NX PX family
+  std::optional<TakerContext> context_;  // of the async face; outlives what is on it
+  std::unique_ptr<TakerFace> face_;
+  std::unique_ptr<TakerLocks> locks_;
   std::shared_ptr<TakerReleases> releases_;  // if unlocking does not wait
   std::atomic<bool> closed_{false};          // nothing is told any more
+  std::mutex mutex_;                         // guards what follows
   std::map<std::string, std::stop_source> stops_;
   std::map<long long, std::unique_ptr<TakerThread>> threads_;
 };

@@ -35,7 +35,7 @@ class TakerThread {
 
   // By lock name; touched by this thread only.
   std::map<std::string, BasicLock> locks;
-  std::map<std::string, Hold> holds;  // of `face=hold`
+  std::map<std::string, Hold> holds;  // where the hold is the owner
 
  private:
   void run() {

@@ -1,0 +1,107 @@
+// The faces of the library that a taker can use, and what its commands mean in each: here those that block.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <holdfast/holdfast.hpp>
+
+#include "taker_locks.hpp"
+#include "taker_releases.hpp"
+#include "taker_thread.hpp"
+
+namespace holdfast::test {
+
+inline std::string yes_or_no(bool value) { return value ? "yes" : "no"; }
+
+/// Thread-safe; a call with a thread comes from that thread.
+class TakerFace {
+ public:
+  using Told = TakerReleases::Told;
+
+  TakerFace() = default;
+  virtual ~TakerFace() = default;
+  TakerFace(const TakerFace&) = delete;
+  TakerFace& operator=(const TakerFace&) = delete;
+
+  virtual Client make_client(Config config) { return Client(std::move(config)); }
+  virtual void close(Client& client) { client.close(); }
+
+  /// False: somebody else has the lock, and the options wait no longer. May also throw Error(timed_out) then.
+  virtual bool enter(TakerLocks& locks, TakerThread& thread, const std::string& name, AcquireOptions options) = 0;
+  /// Gives it back and tells the outcome. With `releases` as the end of a guard does, which does not wait: it is told
+  /// when it is known.
+  virtual void leave(TakerLocks& locks, TakerThread& thread, const std::string& name, TakerReleases* releases,
+                     Told told) = 0;
+  /// What costs no command: the thread's own view of its hold.
+  virtual std::string query(TakerLocks& locks, TakerThread& thread, const std::string& name,
+                            const std::string& verb) = 0;
+
+  virtual bool force_release(KeyLock lock) { return lock.force_release(); }
+  virtual bool is_locked(KeyLock lock) { return lock.is_locked(); }
+  virtual std::optional<std::chrono::milliseconds> remaining(KeyLock lock) { return lock.remaining(); }
+};
+
+/// The thread is the owner.
+class StdFace final : public TakerFace {
+ public:
+  bool enter(TakerLocks& locks, TakerThread& thread, const std::string& name, AcquireOptions options) override {
+    BasicLock lock = locks.lock_of(name, thread).with(options);
+    if (options.wait && options.wait->count() <= 0) return lock.try_lock();
+    lock.lock();
+    return true;
+  }
+  void leave(TakerLocks& locks, TakerThread& thread, const std::string& name, TakerReleases* releases,
+             Told told) override {
+    BasicLock& lock = locks.lock_of(name, thread);
+    if (releases == nullptr || lock.hold_count() != 1) return told(to_string(lock.release()));
+    releases->expect(lock.name(), std::move(told));
+    lock.unlock();
+  }
+  std::string query(TakerLocks& locks, TakerThread& thread, const std::string& name, const std::string& verb) override {
+    const BasicLock& lock = locks.lock_of(name, thread);
+    if (verb == "mine") return yes_or_no(lock.is_mine());
+    if (verb == "count") return std::to_string(lock.hold_count());
+    if (verb == "valid") return std::to_string(lock.valid_for().count());
+    if (verb == "lost") return yes_or_no(lock.lost().stop_requested());
+    throw std::invalid_argument("no such command: " + verb);
+  }
+};
+
+/// The hold is the owner; the thread keeps it.
+class HoldFace : public TakerFace {
+ public:
+  bool enter(TakerLocks& locks, TakerThread& thread, const std::string& name, AcquireOptions options) final {
+    std::optional<Hold> hold = acquire(locks.lock_of(name), std::move(options));
+    if (!hold) return false;
+    thread.holds[name] = std::move(*hold);
+    return true;
+  }
+  void leave(TakerLocks& locks, TakerThread& thread, const std::string& name, TakerReleases* releases,
+             Told told) final {
+    auto held = thread.holds.extract(name);
+    if (!held || !held.mapped()) throw Error(Errc::not_owner, name, locks.client().node(), "this thread has no hold");
+    if (releases == nullptr) return told(to_string(release(std::move(held.mapped()))));
+    releases->expect(held.mapped().name(), std::move(told));  // and here the hold ends
+  }
+  std::string query(TakerLocks&, TakerThread& thread, const std::string& name, const std::string& verb) final {
+    const Hold& hold = thread.holds[name];
+    const bool open = hold && hold.state() != HoldState::lost;
+    if (verb == "mine") return yes_or_no(open);
+    if (verb == "count") return open ? "1" : "0";
+    if (verb == "valid") return std::to_string(hold.valid_for().count());
+    if (verb == "lost") return yes_or_no(hold.lost().stop_requested());
+    throw std::invalid_argument("no such command: " + verb);
+  }
+
+ private:
+  /// As `enter`.
+  virtual std::optional<Hold> acquire(BasicLock lock, AcquireOptions options) { return lock.acquire(options); }
+  virtual ReleaseOutcome release(Hold hold) { return hold.release(); }
+};
+
+}  // namespace holdfast::test
