@@ -18,6 +18,11 @@ TEST_P(Exclusion, FourProcessesWithTwoThreadsEachLoseNoUpdateAndBothSidesMakePro
   expect_exclusion_and_progress(two_processes_each(2, "counter"));
 }
 
+TEST_P(Exclusion, AsyncCallsOfHoldfastLoseNoUpdateAndBothSidesMakeProgress) {
+  set_face("async");
+  expect_exclusion_and_progress(two_processes_each(2, "counter"));
+}
+
 /// That the cases above can fail.
 TEST_P(Exclusion, UpdatesAreLostWhereEachHasALockOfItsOwn) {
   std::vector<Worker> workers = two_processes_each(2, "counter");

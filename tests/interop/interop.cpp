@@ -124,7 +124,9 @@ std::vector<Taker*> Interop::start(std::initializer_list<Side> sides) {
   for (const Side side : sides) {
     takers_.push_back(make(side));
     started.push_back(takers_.back().get());
-    connecting.push_back(started.back()->start(command));
+    std::vector<std::string> its_command = command;
+    if (side == Side::holdfast) its_command.push_back("face=" + face_);
+    connecting.push_back(started.back()->start(its_command));
   }
   for (std::size_t i = 0; i < started.size(); ++i) {
     const Answer answer = connecting[i].get();

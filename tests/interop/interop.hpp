@@ -80,6 +80,9 @@ class Interop : public ::testing::TestWithParam<Pairing> {
   /// Where clients that are made after this connect to, as the command `connect` wants it; first, to `server`.
   void set_url(const std::string& url) { url_ = url; }
 
+  /// Which face of the library takers of Holdfast use that are made after this; first, the std face.
+  void set_face(const std::string& face) { face_ = face; }
+
   Side first_side() const { return GetParam().first == Pairing::First::holdfast ? Side::holdfast : Side::peer; }
   Side second_side() const { return first_side() == Side::peer ? Side::holdfast : Side::peer; }
   /// Starts and connects one more process of a side. Each is on its own client.
@@ -124,6 +127,7 @@ class Interop : public ::testing::TestWithParam<Pairing> {
   std::map<std::string, std::string> settings_{{"lease_ms", std::to_string(kLease.count())},
                                                {"safety_poll_ms", "60000"}};
   std::string url_ = server.url();
+  std::string face_ = "std";
   std::vector<std::unique_ptr<Taker>> takers_;
   std::vector<const Taker*> killed_;
   std::map<const Taker*, std::string> ids_;
