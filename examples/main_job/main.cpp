@@ -11,13 +11,17 @@
 
 #include <holdfast/holdfast.hpp>
 
-#include "process.hpp"
+#include "support/process.hpp"
 #include "worker.hpp"
 
 namespace main_job {
 namespace {
 
 using namespace std::chrono_literals;
+using support::PrivateServer;
+using support::Process;
+using support::start_worker;
+using support::TempFolder;
 
 constexpr int kProcesses = 4;
 constexpr long kTimes = 1000;
@@ -173,7 +177,7 @@ std::vector<Claim> frozen_holder_is_told(const Place& place) {
 }
 
 int run() {
-  end_waits_on_interrupt();
+  support::end_waits_on_interrupt();
   TempFolder folder;
   PrivateServer server(folder.path());
   holdfast::Client client{server.url()};

@@ -1,4 +1,5 @@
-// The processes of the main job: workers, which are this same program started again with a role, and a private server.
+// Processes for the examples that show something between several: this same program started again with a role, and a
+// private server.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +8,7 @@
 #include <sys/types.h>
 #include <vector>
 
-namespace main_job {
+namespace support {
 
 /// Makes Ctrl-C and SIGTERM end waits in `Process` with an exception, so that everything started is also stopped.
 void end_waits_on_interrupt();
@@ -50,8 +51,8 @@ class Process {
   std::optional<int> status_;
 };
 
-/// This program again, in the given role (see worker.hpp).
-Process start_worker(std::vector<std::string> role);
+/// This program again, with these arguments.
+Process start_worker(std::vector<std::string> arguments);
 
 /// A redis-server (or valkey-server) of our own on a unix socket in a folder of ours, without persistence.
 class PrivateServer {
@@ -68,4 +69,4 @@ class PrivateServer {
   Process process_;
 };
 
-}  // namespace main_job
+}  // namespace support

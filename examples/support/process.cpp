@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace main_job {
+namespace support {
 namespace {
 
 using namespace std::chrono_literals;
@@ -72,7 +72,7 @@ void end_waits_on_interrupt() {
 }
 
 TempFolder::TempFolder() {
-  std::string name = std::filesystem::temp_directory_path() / "holdfast-main-job.XXXXXX";
+  std::string name = std::filesystem::temp_directory_path() / "holdfast-example.XXXXXX";
   if (mkdtemp(name.data()) == nullptr) fail("cannot make a folder like " + name);
   path_ = name;
 }
@@ -161,9 +161,9 @@ bool Process::ended() {
   return status_.has_value();
 }
 
-Process start_worker(std::vector<std::string> role) {
-  role.insert(role.begin(), std::filesystem::read_symlink("/proc/self/exe"));
-  return Process(std::move(role));
+Process start_worker(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), std::filesystem::read_symlink("/proc/self/exe"));
+  return Process(std::move(arguments));
 }
 
 PrivateServer::PrivateServer(const std::filesystem::path& folder)
@@ -180,4 +180,4 @@ PrivateServer::PrivateServer(const std::filesystem::path& folder)
 
 PrivateServer::~PrivateServer() { process_.send(SIGKILL); }
 
-}  // namespace main_job
+}  // namespace support
