@@ -42,8 +42,8 @@ asio::awaitable<void> sell(holdfast::Lock lock, std::string who, int& tickets) {
 
 /// Asio's own means limit the wait; a wait that is cancelled leaves nothing at the server.
 asio::awaitable<void> give_up(holdfast::Lock lock) {
-  const auto [failure, hold] =
-      co_await lock.async_acquire(asio::cancel_after(50ms, asio::as_tuple(asio::use_awaitable)));
+  const auto result = co_await lock.async_acquire(asio::cancel_after(50ms, asio::as_tuple(asio::use_awaitable)));
+  const holdfast::Failure& failure = std::get<0>(result);
   std::cout << "  after 50 ms: " << (failure ? failure.code().message() : "has it") << '\n';
 }
 

@@ -235,8 +235,7 @@ class Service {
       const long value = files_.read(key).value_or(0) + 1;
       co_await pause(work);  // cancelled when the lock is lost, or the client leaves
       // The look before the step that matters; after a pause of the machine nobody was cancelled yet.
-      if (hold.valid_for() == 0ms)
-        throw holdfast::Error(Errc::lost, hold.name(), client_.node(), "seen before writing");
+      hold.throw_if_lost();
       files_.write(key, value);
       written = true;
       co_return value;

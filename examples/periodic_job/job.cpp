@@ -103,7 +103,7 @@ class Instance {
   /// so it looks before it acts. The time is from before the look: at that time the lock was ours, whatever comes now.
   void step(const holdfast::Hold& hold, const char* what) {
     const double when = now_ms();
-    if (hold.valid_for() == 0ms) throw std::runtime_error("no longer the leader");
+    hold.throw_if_lost();
     journal_.write(when, what);
   }
 

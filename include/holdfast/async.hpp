@@ -365,6 +365,7 @@ auto with_lock(BasicLock lock, AcquireOptions options, Body body) -> std::invoke
   const bool throws = co_await asio::this_coro::throw_if_cancelled();
   co_await asio::this_coro::throw_if_cancelled(false);
   if (hold) {
+    lost = lost || hold.valid_for() <= std::chrono::milliseconds{};
     const ReleaseOutcome outcome =
         co_await hold.async_release(asio::bind_cancellation_slot(asio::cancellation_slot(), use_awaitable));
     lost = lost || outcome == ReleaseOutcome::was_lost;

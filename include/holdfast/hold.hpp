@@ -69,6 +69,9 @@ class [[nodiscard]] HOLDFAST_EXPORT Hold {
 
   /// Looks at the clock, as `valid_for()` does.
   HoldState state() const noexcept;
+  /// Throws Error(lost) where `valid_for()` is zero, and Error(not_owner) for an empty hold: for the line before what
+  /// must not overlap. Costs no round trip.
+  void throw_if_lost() const;
   /// The owner as on the wire, `<client uuid>:<number>`; empty for an empty hold.
   std::string owner() const;
   /// The lock's name as the caller gave it.

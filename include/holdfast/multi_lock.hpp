@@ -19,6 +19,8 @@ namespace holdfast {
 /// taken.
 /// Others see ordinary locks with the same owner: Redisson's RLock and MultiLock exclude it and are excluded.
 /// A thread that holds a member by itself must not take the whole: it would wait for itself.
+/// Of several clients the one whose address comes first serves it with its threads, settings and observer, and gives it
+/// back when it is closed; a client that was closed before it leaves its own part to the lease. So release first.
 /// Lost as soon as one member is lost; `release()` gives back what is left. Re-entry counts per object and its copies,
 /// except that all MultiLocks of the same names of one client are one.
 /// Wire cost: for locks of one client as Lock, whatever their number; else 1 command per client.

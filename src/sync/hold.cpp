@@ -1,6 +1,7 @@
 #include <holdfast/hold.hpp>
 
 #include "engine/held_lock.hpp"
+#include "sync/outcome.hpp"
 
 namespace holdfast {
 
@@ -63,6 +64,12 @@ std::chrono::milliseconds Hold::valid_for() const noexcept {
 std::stop_token Hold::lost() const noexcept { return held_ ? held_->stop_token() : std::stop_token{}; }
 
 HoldState Hold::state() const noexcept { return held_ ? held_->state() : HoldState::released; }
+
+void Hold::throw_if_lost() const {
+  if (!held_) throw Error(Errc::not_owner, {}, {}, "the hold is empty");
+  if (valid_for() > std::chrono::milliseconds{}) return;
+  throw sync::error_about(*held_->core(), *held_->target(), Errc::lost, {});
+}
 
 std::string Hold::owner() const { return held_ ? held_->owner().text : std::string(); }
 

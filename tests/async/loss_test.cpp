@@ -183,6 +183,22 @@ TEST_P(WithLock, SaysSoToWhenTheBodyEndsBeforeAnybodyHasNoticed) {
   }());
 }
 
+TEST_P(WithLock, SaysSoToWhenTheBodyNoticedAndEndedQuietly) {
+  run([&]() -> awaitable<void> {
+    const auto body = [&](Hold& hold) -> awaitable<int> {
+      while (hold.valid_for() > 0ms) std::this_thread::sleep_for(1ms);  // the context stands still meanwhile
+      co_return 1;
+    };
+    std::error_code code;
+    try {
+      co_await with_lock(lock, {.lease = fixed(100ms)}, body);
+    } catch (const Error& error) {
+      code = error.code();
+    }
+    EXPECT_EQ(code, Errc::lost);
+  }());
+}
+
 TEST_P(WithLock, TheBodyMayGiveItBackItself) {
   run([&]() -> awaitable<void> {
     const auto releases = [&](Hold& hold) -> awaitable<int> {

@@ -85,6 +85,21 @@ TEST_F(Loss, NeverShowsAsZeroTimeWithoutTheSignal) {
   }
 }
 
+TEST_F(Loss, ThrowsWhereItIsLookedFor) {
+  Client client(config());
+  Hold hold = client.lock("orders").acquire({.lease = fixed(200ms)});
+  EXPECT_NO_THROW(hold.throw_if_lost());
+  EXPECT_TRUE(eventually([&] { return hold.valid_for() == 0ms; }));
+  const auto look = [](const Hold& at) {
+    return [&at] {
+      at.throw_if_lost();
+      return 0;
+    };
+  };
+  EXPECT_THAT(error_of(look(hold)), IsError(Errc::lost, "orders", client.node(), testing::IsEmpty()));
+  EXPECT_EQ(error_of(look(Hold()))->code(), Errc::not_owner);
+}
+
 TEST_F(Loss, IsSeenByEveryThreadThatLooks) {
   Client client(config());
   for (int i = 0; i < 20; ++i) {
