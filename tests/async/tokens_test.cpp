@@ -5,6 +5,7 @@
 
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancel_after.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/redirect_disposition.hpp>
@@ -219,6 +220,17 @@ TEST_P(Tokens, TheHandlersAllocatorIsUsedAndHasItAllBackWhenTheHandlerRuns) {
   EXPECT_GT(*bytes, 0);
   EXPECT_TRUE(turn_until([&] { return called; }));
   EXPECT_EQ(while_called, 0);
+  EXPECT_EQ(*bytes, 0);
+}
+
+/// A token inside a token inside a token; with handlers that may not be asked for anything once they have moved.
+TEST_P(Tokens, TokensMayBePiledUp) {
+  const auto bytes = std::make_shared<std::atomic<long>>(0);
+  bool called = false;
+  auto handler = [&](const Failure&, const Hold& hold) { called = static_cast<bool>(hold); };
+  lock.async_acquire(asio::cancel_after(
+      20s, asio::bind_allocator(Counting<int>(bytes), asio::bind_executor(context, std::move(handler)))));
+  EXPECT_TRUE(turn_until([&] { return called; }));
   EXPECT_EQ(*bytes, 0);
 }
 
