@@ -213,6 +213,21 @@ TEST_F(Guest, ServesItsWaitersThroughARestartOfTheServer) {
   close(client);
 }
 
+/// The context stands still for longer than the lease: nothing is renewed, and whoever looks knows it.
+TEST_F(Guest, AHandlerThatBlocksTheContextLosesTheHoldAndIsTold) {
+  Client client = make_client();
+  run([&]() -> awaitable<void> {
+    Hold hold = co_await client.lock("orders").async_acquire({.lease = renewed(300ms)});
+    while (raw.exists("orders")) std::this_thread::sleep_for(1ms);
+    EXPECT_EQ(hold.valid_for(), 0ms);
+    EXPECT_TRUE(hold.lost().stop_requested());
+    std::tuple lost = co_await hold.async_wait_lost(asio::as_tuple(use_awaitable));
+    EXPECT_EQ(std::get<1>(lost), LossReason::expired);
+    EXPECT_EQ(co_await hold.async_release(), ReleaseOutcome::was_lost);
+  }());
+  close(client);
+}
+
 TEST_F(Guest, AServerThatIsNotThereIsToldAtOnce) {
   Config settings = config();
   settings.unix_socket = "/nonexistent/holdfast.sock";
