@@ -76,7 +76,7 @@ HOLDFAST_EXPORT OperationPtr make_force_release(const Parts& parts, ReceiverPtr<
 [[noreturn]] HOLDFAST_EXPORT void throw_lost(const HeldLock& held, const std::exception_ptr& nested);
 
 HOLDFAST_EXPORT OperationPtr make_ping(const std::shared_ptr<Core>& core, ReceiverPtr<Failure> receiver);
-HOLDFAST_EXPORT OperationPtr make_list(const std::shared_ptr<Core>& core, std::string pattern,
+HOLDFAST_EXPORT OperationPtr make_list(const std::shared_ptr<Core>& core, const std::string& pattern,
                                        ReceiverPtr<Failure, std::vector<LockInfo>> receiver);
 HOLDFAST_EXPORT OperationPtr make_close(const std::shared_ptr<Core>& core, ReceiverPtr<> receiver);
 

@@ -91,7 +91,7 @@ OperationPtr make_ping(const std::shared_ptr<Core>& core, ReceiverPtr<Failure> r
   return std::make_shared<AsyncPing>(core, std::move(receiver));
 }
 
-OperationPtr make_list(const std::shared_ptr<Core>& core, std::string pattern,
+OperationPtr make_list(const std::shared_ptr<Core>& core, const std::string& pattern,
                        ReceiverPtr<Failure, std::vector<LockInfo>> receiver) {
   return std::make_shared<AsyncList>(core, pattern, std::move(receiver));
 }

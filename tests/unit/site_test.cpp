@@ -46,9 +46,12 @@ class FakeWaiter final : public Waiter {
 
 class SiteTest : public testing::Test {
  protected:
-  // A thread's hold keeps its site, which keeps the hold: closing the client parts them.
+  // A thread's hold keeps its site, which keeps the hold: closing the client parts them. Waiters must leave before they
+  // go.
   ~SiteTest() override {
-    if (site_) site_->forget_threads();
+    if (!site_) return;
+    site_->forget_threads();
+    site_->drop_waiters();
   }
 
   /// A hold granted `age` ago, of 10 s. It has no client behind it, so only what it knows itself may be asked.
