@@ -30,6 +30,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/disposition.hpp>
@@ -353,7 +354,8 @@ auto with_lock(BasicLock lock, AcquireOptions options, Body body) -> std::invoke
   try {
     const Executor executor = co_await asio::this_coro::executor;
     const std::tuple ended = co_await asio::experimental::make_parallel_group(
-                                 asio::co_spawn(executor, run(), asio::deferred), hold.async_wait_lost(asio::deferred))
+                                 asio::co_spawn(executor, run(), asio::deferred),
+                                 hold.async_wait_lost(asio::bind_executor(executor, asio::deferred)))
                                  .async_wait(asio::experimental::wait_for_one_success(), use_awaitable);
     const std::exception_ptr escaped = std::get<1>(ended);
     lost = !std::get<2>(ended);
