@@ -29,6 +29,7 @@ struct Running : OwnLoop {
       : OwnLoop(std::move(settle), std::move(next_due)) {
     start();
   }
+  ~Running() override { finish({}); }  // while it is still all there for its thread
 };
 
 struct Slot : Loop::Task, std::enable_shared_from_this<Slot> {
