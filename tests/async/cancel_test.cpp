@@ -65,6 +65,25 @@ TEST_P(Cancel, TheFirstOfTwoWinsAndTheOtherEnds) {
   expect_free("orders");
 }
 
+TEST_P(Cancel, TheFirstOfAGroupWinsAndTheOthersLeaveNothing) {
+  take("orders");
+  run([&]() -> awaitable<void> {
+    const auto executor = co_await asio::this_coro::executor;
+    const auto one_of_us = asio::bind_executor(executor, asio::deferred);
+    std::tuple result = co_await asio::experimental::make_parallel_group(lock.async_acquire(one_of_us),
+                                                                         client.lock("free").async_acquire(one_of_us),
+                                                                         lock.async_acquire({.wait = 20s}, one_of_us))
+                            .async_wait(asio::experimental::wait_for_one_success(), use_awaitable);
+    EXPECT_EQ(std::get<0>(result)[0], 1U) << "the free one completed first";
+    EXPECT_EQ(std::get<1>(result), Errc::cancelled);
+    EXPECT_TRUE(std::get<4>(result));
+    EXPECT_EQ(std::get<5>(result), Errc::cancelled);
+  }());
+  EXPECT_TRUE(turn_until([&] { return !raw.exists("free"); })) << "the result was destroyed, and so given back";
+  raw.command("DEL", "orders");
+  expect_free("orders");
+}
+
 TEST_P(Cancel, BothOfTwoMayBeHad) {
   run([&]() -> awaitable<void> {
     std::tuple both = co_await (lock.async_acquire(use_awaitable) && client.lock("other").async_acquire(use_awaitable));
