@@ -198,6 +198,9 @@ TEST_F(Fork, TheMessageSaysWhatToDo) {
 }
 
 TEST_F(Fork, AForkInTheMiddleOfTrafficNeverHangsTheChild) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "g++ 12's address sanitizer has a lock of its own that a child may find taken for ever";
+#endif
   Client client(settings_);
   std::atomic<bool> stop{false};
   std::vector<std::jthread> threads;
