@@ -2,7 +2,7 @@
 
 from typing import NamedTuple, Optional
 
-from contestants import BLOCKING, COROUTINES, FLOOR, HOLDFAST, PIPELINED, REDISSON, peers
+from contestants import ASYNC, BLOCKING, COROUTINES, FLOOR, HOLDFAST, PIPELINED, REDISSON, peers
 from stats import ratio
 from summaries import CEILING, PUSH_FLOOR
 
@@ -55,14 +55,16 @@ def uncontended(summary):
                ratio(figure(summary, PIPELINED, 1, "p50"), raw))
     yield Goal("a", "one thread, p50 of a pair, against the best peer", 1.0, True, "x",
                ratio(own, best(summary, rivals(summary), min, 1, "p50")))
-    for threads in (16, 64):
-        own = figure(summary, HOLDFAST, threads, "rate")
-        yield Goal("a", f"{threads} threads, pairs per second, against the best Redisson", 3, False, "x",
-                   ratio(own, best(summary, REDISSON, max, threads, "rate")))
-        yield Goal("a", f"{threads} threads, pairs per second, against the best other peer", 1.5, False, "x",
-                   ratio(own, best(summary, others(summary), max, threads, "rate")))
-        yield Goal("a", f"{threads} threads, pairs per second, of what the server can do with these scripts", 80, False,
-                   "%", percent(ratio(own, figure(summary, CEILING, None, "rate"))))
+    for name, kind in ((HOLDFAST, "threads"), (ASYNC, "coroutines of one thread")):
+        for callers in (16, 64):
+            own = figure(summary, name, callers, "rate")
+            text = f"{callers} {kind}, pairs per second"
+            yield Goal("a", f"{text}, against the best Redisson", 3, False, "x",
+                       ratio(own, best(summary, REDISSON, max, callers, "rate")))
+            yield Goal("a", f"{text}, against the best other peer", 1.5, False, "x",
+                       ratio(own, best(summary, others(summary), max, callers, "rate")))
+            yield Goal("a", f"{text}, of what the server can do with these scripts", 80, False, "%",
+                       percent(ratio(own, figure(summary, CEILING, None, "rate"))))
     yield Goal("a", "64 coroutines of one thread, pairs per second, the best of Holdfast against its best with threads",
                0.9, False, "x",
                ratio(best(summary, COROUTINES, max, 64, "rate"), best(summary, BLOCKING, max, 64, "rate")))
