@@ -63,7 +63,7 @@ class OwnLoop : private OwnContext, public Loop {
   static constexpr base::Duration kLookIn = std::chrono::milliseconds(1);
   static constexpr base::Duration kRarestLookIn = std::chrono::milliseconds(32);
   static constexpr base::Duration kShortestSpin = std::chrono::microseconds(10);
-  static constexpr base::Duration kLongestSpin = std::chrono::microseconds(50);
+  static constexpr base::Duration kLongestSpin = std::chrono::microseconds(120);
   static constexpr base::Duration kLongestSleep = std::chrono::milliseconds(500);
 
   void run();
