@@ -216,8 +216,8 @@ template <class Token>
 auto BasicLock::async_acquire(AcquireOptions options, Token&& token) const {
   return async::initiate<Failure, Hold>(
       parts_.core,
-      [parts = parts_, options = std::move(options)](auto receiver) {
-        return async::make_acquire(parts, options, std::move(receiver));
+      [parts = parts_, options = std::move(options)](auto receiver) mutable {
+        return async::make_acquire(parts, std::move(options), std::move(receiver));
       },
       std::forward<Token>(token));
 }
@@ -232,8 +232,8 @@ template <class Token>
 auto BasicLock::async_try_acquire(AcquireOptions options, Token&& token) const {
   return async::initiate<Failure, std::optional<Hold>>(
       parts_.core,
-      [parts = parts_, options = std::move(options)](auto receiver) {
-        return async::make_try_acquire(parts, options, std::move(receiver));
+      [parts = parts_, options = std::move(options)](auto receiver) mutable {
+        return async::make_try_acquire(parts, std::move(options), std::move(receiver));
       },
       std::forward<Token>(token));
 }

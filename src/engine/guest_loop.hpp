@@ -16,7 +16,6 @@ class GuestLoop final : public Loop {
 
   /// Handlers keep `owner` alive from here on, so it may be forgotten while some are under way.
   void start(std::weak_ptr<void> owner) { keep(std::move(owner)); }
-  boost::asio::io_context& host() { return context(); }
 
   bool inside() const override { return strand()->running_in_this_thread(); }
   void post_from_caller(std::shared_ptr<Task> task, Pace) override { post(std::move(task)); }

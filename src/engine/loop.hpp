@@ -97,7 +97,6 @@ class Loop {
   boost::asio::io_context& context() { return context_; }
   const std::optional<Strand>& strand() const { return strand_; }
   void keep(std::weak_ptr<void> owner) { keep_ = std::move(owner); }
-  std::shared_ptr<void> kept() const { return keep_.lock(); }
   void settle() { settle_(); }
   void empty_inbox();
 

@@ -82,7 +82,20 @@ TEST_P(AsyncLoss, TheWaitCanBeCancelledAndTheHoldIsNone) {
   }());
 }
 
-class WithLock : public AsyncLoss {};
+class WithLock : public AsyncLoss {
+ protected:
+  /// What it throws; empty: nothing.
+  template <class T>
+  static awaitable<std::error_code> code_of(awaitable<T> work) {
+    std::error_code code;
+    try {
+      co_await std::move(work);
+    } catch (const Error& error) {
+      code = error.code();
+    }
+    co_return code;
+  }
+};
 
 TEST_P(WithLock, HoldsTheLockAroundTheBodyAndGivesItBack) {
   run([&]() -> awaitable<void> {
@@ -127,13 +140,7 @@ TEST_P(WithLock, ThrowsWhatAcquiringThrows) {
       ran = true;
       co_return;
     };
-    std::error_code code;
-    try {
-      co_await with_lock(lock, {.wait = 20ms}, body);
-    } catch (const Error& error) {
-      code = error.code();
-    }
-    EXPECT_EQ(code, Errc::timed_out);
+    EXPECT_EQ(co_await code_of(with_lock(lock, {.wait = 20ms}, body)), Errc::timed_out);
     EXPECT_FALSE(ran);
   }());
 }
@@ -173,13 +180,7 @@ TEST_P(WithLock, SaysSoToWhenTheBodyEndsBeforeAnybodyHasNoticed) {
       raw.command("DEL", "orders");
       co_return 1;
     };
-    std::error_code code;
-    try {
-      co_await with_lock(lock, {.lease = fixed(10s)}, body);
-    } catch (const Error& error) {
-      code = error.code();
-    }
-    EXPECT_EQ(code, Errc::lost) << "the release found it";
+    EXPECT_EQ(co_await code_of(with_lock(lock, {.lease = fixed(10s)}, body)), Errc::lost) << "the release found it";
   }());
 }
 
@@ -189,13 +190,7 @@ TEST_P(WithLock, SaysSoToWhenTheBodyNoticedAndEndedQuietly) {
       while (hold.valid_for() > 0ms) std::this_thread::sleep_for(1ms);  // the context stands still meanwhile
       co_return 1;
     };
-    std::error_code code;
-    try {
-      co_await with_lock(lock, {.lease = fixed(100ms)}, body);
-    } catch (const Error& error) {
-      code = error.code();
-    }
-    EXPECT_EQ(code, Errc::lost);
+    EXPECT_EQ(co_await code_of(with_lock(lock, {.lease = fixed(100ms)}, body)), Errc::lost);
   }());
 }
 
