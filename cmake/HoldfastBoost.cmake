@@ -1,6 +1,5 @@
-# Finds the headers of Boost 1.91 or later (Boost.Redis with RESP3 pushes and restored subscriptions) and defines the
-# target holdfast_boost. Looked for, in this order: HOLDFAST_BOOST_INCLUDE, the copy that tools/setup unpacks into the
-# build tree, the system's own headers.
+# Finds the headers of Boost 1.91 or later and defines the target holdfast_boost. Looked for, in this order:
+# HOLDFAST_BOOST_INCLUDE, the copy that tools/setup unpacks into the build tree, the system's own headers.
 set(HOLDFAST_BOOST_MINIMUM 109100)
 
 function(holdfast_boost_version folder result)
@@ -30,10 +29,20 @@ foreach(folder IN LISTS holdfast_boost_folders)
 endforeach()
 if(NOT holdfast_boost_found)
   message(FATAL_ERROR "Boost 1.91 or later was not found. Run tools/setup on Debian, or point to the folder that holds "
-                      "boost/version.hpp with -DHOLDFAST_BOOST_INCLUDE=/path/to/include")
+                      "boost/version.hpp with -DHOLDFAST_BOOST_INCLUDE=/path/to/include. Only headers are needed.")
 endif()
 
 add_library(holdfast_boost INTERFACE)
 target_include_directories(holdfast_boost SYSTEM INTERFACE "${holdfast_boost_found}")
 target_compile_definitions(holdfast_boost INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION
                            BOOST_ALLOW_DEPRECATED)
+
+# How Asio is compiled decides what its symbols are called. Those of a static library meet the program's: in a namespace
+# of its version, Asio is not taken for another version that the program uses by itself. Who includes async.hpp compiles
+# Asio in the same way; and does not bring a compiled part of his own, for it would share the functions of ours but not
+# their static data: a signal_set would wait in vain. A shared library keeps all of this to itself.
+set(holdfast_async_definitions "")
+if(NOT BUILD_SHARED_LIBS)
+  set(holdfast_async_definitions BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_ENABLE_VERSION_NAMESPACE)
+endif()
+target_compile_definitions(holdfast_boost INTERFACE ${holdfast_async_definitions})

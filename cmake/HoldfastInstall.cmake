@@ -1,5 +1,6 @@
-# What `cmake --install` puts where: headers, library, a CMake package (find_package(holdfast), target holdfast::holdfast)
-# and a pkg-config file. The tool's own rule is in src/cli. Everything is relative to the prefix, so it can be moved.
+# What `cmake --install` puts where: headers, library, a CMake package (find_package(holdfast), target holdfast::holdfast),
+# pkg-config files, the license and the documents with the least ACL. What belongs to the tool is in src/cli. Everything
+# is relative to the prefix, so it can be moved.
 include(CMakePackageConfigHelpers)
 
 set(holdfast_package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/holdfast")
@@ -32,5 +33,14 @@ install(FILES "${CMAKE_CURRENT_BINARY_DIR}/holdfastConfig.cmake" "${CMAKE_CURREN
 
 file(RELATIVE_PATH holdfast_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" holdfast_up "${holdfast_up}")
-configure_file(cmake/holdfast.pc.in holdfast.pc @ONLY)
-install(FILES "${CMAKE_CURRENT_BINARY_DIR}/holdfast.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+list(TRANSFORM holdfast_async_definitions PREPEND "-D" OUTPUT_VARIABLE holdfast_async_flags)
+list(JOIN holdfast_async_flags " " holdfast_async_flags)
+foreach(name holdfast holdfast-async)
+  configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endforeach()
+
+# Laid out as here, so that links between them lead somewhere.
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.acl" PATTERN "*.svg" PATTERN man EXCLUDE)

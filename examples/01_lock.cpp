@@ -1,4 +1,4 @@
-// Takes a lock, works under it, and looks before each step whether it still has it.
+// Takes a lock, works under it, and checks before each step that it still has it.
 #include <cstdlib>
 #include <iostream>
 

@@ -1,7 +1,6 @@
 // A wait that somebody else ends: the stop token of a std::jthread cancels it, and nothing stays behind.
 #include <cstdlib>
 #include <iostream>
-#include <optional>
 #include <thread>
 
 #include <holdfast/holdfast.hpp>
@@ -16,7 +15,7 @@ int main(int argc, char** argv) {
 
   std::jthread waiter([&](const std::stop_token& stop) {
     std::error_code why;
-    const std::optional<holdfast::Hold> mine = lock.try_acquire({.wait = 1min, .stop = stop}, why);
+    const holdfast::MaybeHold mine = lock.try_acquire({.wait = 1min, .stop = stop}, why);
     std::cout << "the waiter: " << (mine ? "has the lock" : why.message()) << '\n';
   });
 

@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
 
   // All or none, in one command: no order of locking can make a deadlock of it.
   holdfast::MultiLock transfer = clients.front().multi_lock({"example:account:1", "example:account:2"});
-  if (std::optional<holdfast::Hold> hold = transfer.try_acquire({.wait = 10s})) {
+  if (holdfast::MaybeHold hold = transfer.try_acquire({.wait = 10s})) {
     std::cout << "both accounts are ours for " << hold->valid_for().count() << " ms at least\n";
   }
 

@@ -1,14 +1,14 @@
 // The same locks for Boost.Asio: completion tokens, per-operation cancellation, coroutines. The only public header that
-// needs Boost, in the version that the library was built with.
+// needs Boost, in the version that the library was built with. In prose, with lifetimes and threads: docs/async.md.
 //
-// The operations are members: Lock::async_acquire and its like, Hold::async_release, Client::async_close. All of them:
+// The operations are members, such as Lock::async_acquire, Hold::async_release and Client::async_close. All of them:
 // - complete through the handler's executor, never inside the initiating call. A handler without an executor of its own
-//   runs on the client's io_context; of a client with its own thread, on Asio's system executor;
-// - are counted as work of that executor, and take what they allocate here from the handler's allocator;
-// - honour the handler's cancellation slot: acquiring and asking for every kind of cancellation (a cancelled acquire
-//   leaves nothing at the server), releasing for `terminal` and `partial`, and it goes on in the background;
-// - complete with Errc::closed when the client closes first.
-// docs/async.md has lifetimes, threads and cancellation in prose.
+//   runs on the client's io_context or, if the client has its own thread, on Asio's system executor;
+// - count as outstanding work of that executor, and use the handler's allocator for what they allocate here;
+// - honour the handler's cancellation slot: acquires and queries for every kind of cancellation (a cancelled acquire
+//   leaves nothing on the server), releases for `terminal` and `partial`, and they go on in the background;
+// - end when the client closes: with Errc::closed, but async_wait_lost with LossReason::closed, and async_release with
+//   its outcome, as far as it is known. async_close waits for that.
 #pragma once
 
 #include <concepts>
@@ -57,21 +57,21 @@ struct boost::asio::disposition_traits<holdfast::Failure> {
 
 namespace holdfast {
 
-// What hands objects of Boost's over is in a namespace that has its version. A linker that misses something there
-// means: the library was built with another Boost.
+// Functions that pass Boost objects are in a namespace named after Boost's version. An undefined symbol there means
+// that the library was built with another Boost.
 #define HOLDFAST_JOIN_(a, b) a##b
 #define HOLDFAST_JOIN(a, b) HOLDFAST_JOIN_(a, b)
 #define HOLDFAST_BOOST HOLDFAST_JOIN(boost_, BOOST_VERSION)
 
 inline namespace HOLDFAST_BOOST {
 
-/// A client on the caller's io_context: no thread of its own, everything runs where `context.run()` is called, by one
-/// thread or by several. Only the calls of this header may be used: nobody can wait for a loop that they may have to
-/// turn themselves, so the blocking ones throw Error(would_deadlock), Hold::release() says `unknown` and goes on, and
-/// the end of a Hold does not wait. Callbacks (observer, on_lost, stop callbacks) run on the io_context as well. (A
-/// host name, other than an address, is looked up by Asio's resolver, which has a thread for that.) While the client is
-/// open, `context.run()` does not return for want of work: see Client::async_close. Client::close() and the destructor
-/// only start closing. The io_context must outlive the client, its locks and holds. Throws as Client's constructors.
+/// A client on the caller's io_context: it has no thread of its own; everything runs where `context.run()` is called,
+/// by one thread or several. Only the calls of this header may be used: a blocking call could deadlock on the loop its
+/// own thread must run, so the blocking ones throw Error(would_deadlock), Hold::release() returns `unknown` and goes on
+/// (`released` if the lock is passed on inside the client), and the end of a Hold does not wait. Callbacks (observer,
+/// on_lost, stop callbacks) also run on the io_context. (Resolving a host name uses a separate thread while it lasts.)
+/// While the client is open, `context.run()` does not return for lack of work: see async_close. close() and destruction
+/// only start closing. The io_context must outlive the client, its locks and holds. Throws as Client's constructors do.
 HOLDFAST_EXPORT Client client_on(boost::asio::io_context& context, Config config);
 HOLDFAST_EXPORT Client client_on(boost::asio::io_context& context, std::string_view url);
 
@@ -82,15 +82,15 @@ namespace async {
 namespace asio = boost::asio;
 
 inline namespace HOLDFAST_BOOST {
-/// The io_context of a client that client_on() made, else null.
+/// The io_context of a client made by client_on(), otherwise null.
 HOLDFAST_EXPORT asio::io_context* home(const std::shared_ptr<Core>& core);
 HOLDFAST_EXPORT asio::io_context* home(const std::shared_ptr<HeldLock>& held);
 }  // namespace HOLDFAST_BOOST
 
-/// The token of calls without one: as Asio's I/O objects, `deferred`.
+/// The token of calls that pass none: `deferred`, as for Asio's I/O objects.
 struct DefaultToken {};
 
-/// Carries a completion handler, in memory of its own allocator.
+/// Carries a completion handler, in memory from that handler's allocator.
 template <class Handler, class... Results>
 class HandlerReceiver final : public Receiver<Results...> {
  public:
@@ -134,7 +134,7 @@ class HandlerReceiver final : public Receiver<Results...> {
   Work work_;
 };
 
-/// What starts an operation once its handler is known.
+/// Starts an operation once its handler is known.
 template <class Make, class... Results>
 class Initiation {
  public:
@@ -191,7 +191,10 @@ auto initiate(const Home& of, Make make, Token&& token,
   }
 }
 
-/// The result of a coroutine, which may be nothing.
+/// The cancellation types that a release honours: it goes on in the background.
+inline constexpr auto kReleases = boost::asio::cancellation_type::terminal | boost::asio::cancellation_type::partial;
+
+/// The result of a coroutine, which may be void.
 template <class Value>
 struct Box {
   std::optional<Value> value;
@@ -230,7 +233,7 @@ auto BasicLock::async_acquire(Token&& token) const {
 
 template <class Token>
 auto BasicLock::async_try_acquire(AcquireOptions options, Token&& token) const {
-  return async::initiate<Failure, std::optional<Hold>>(
+  return async::initiate<Failure, MaybeHold>(
       parts_.core,
       [parts = parts_, options = std::move(options)](auto receiver) mutable {
         return async::make_try_acquire(parts, std::move(options), std::move(receiver));
@@ -276,22 +279,29 @@ auto KeyLock::async_info(Token&& token) const {
 }
 
 template <class Token>
+  requires(!std::convertible_to<Token, std::string>)
 auto KeyLock::async_force_release(Token&& token) const {
   return async::initiate<Failure, bool>(
       parts().core, [parts = parts()](auto receiver) { return async::make_force_release(parts, std::move(receiver)); },
-      std::forward<Token>(token), boost::asio::cancellation_type::terminal | boost::asio::cancellation_type::partial);
+      std::forward<Token>(token), async::kReleases);
+}
+
+template <class Token>
+auto KeyLock::async_force_release(std::string owner, Token&& token) const {
+  auto make = [parts = parts(), owner = std::move(owner)](auto receiver) {
+    return async::make_force_release(parts, owner, std::move(receiver));
+  };
+  return async::initiate<Failure, bool>(parts().core, std::move(make), std::forward<Token>(token), async::kReleases);
 }
 
 template <class Token>
 auto Hold::async_release(Token&& token) {
   const std::shared_ptr<engine::HeldLock> held = held_;
   outcome_ = ReleaseOutcome::unknown;
-  return async::initiate<ReleaseOutcome>(
-      held,
-      [hold = std::move(*this)](auto receiver) mutable {
-        return async::make_release(std::move(hold), std::move(receiver));
-      },
-      std::forward<Token>(token), boost::asio::cancellation_type::terminal | boost::asio::cancellation_type::partial);
+  auto make = [hold = std::move(*this)](auto receiver) mutable {
+    return async::make_release(std::move(hold), std::move(receiver));
+  };
+  return async::initiate<ReleaseOutcome>(held, std::move(make), std::forward<Token>(token), async::kReleases);
 }
 
 template <class Token>
@@ -325,13 +335,13 @@ auto Client::async_close(Token&& token) const {
       std::forward<Token>(token));
 }
 
-/// Acquires the lock, runs `body(hold)`, a coroutine, and gives the lock back before it returns: however the body ends,
-/// and also when it is cancelled. The body is cancelled when the lock is lost, and waited for.
+/// Acquires the lock, runs `body(hold)`, a coroutine, and releases the lock before it returns, however the body ends
+/// and also if it is cancelled. If the lock is lost, the body is cancelled and awaited.
 ///
 /// Returns what the body returns. Throws what acquire() throws; what the body throws; Error(lost) if the lock was lost
 /// before the body had ended, or if the release found it gone (what the body threw is nested in it). The release cannot
-/// be cancelled and is waited for, `Config::release_timeout` at most; if it is not confirmed in that time, the lease
-/// bounds how long it can matter, and it is not an error.
+/// be cancelled and is awaited for at most `Config::release_timeout`; if it is not confirmed in that time, this is not
+/// an error, and the lease bounds how long it can matter.
 template <class Body>
 auto with_lock(BasicLock lock, AcquireOptions options, Body body) -> std::invoke_result_t<Body&, Hold&> {
   namespace asio = boost::asio;

@@ -14,6 +14,7 @@
 
 #include <holdfast/export.hpp>
 #include <holdfast/hold.hpp>
+#include <holdfast/maybe_hold.hpp>
 #include <holdfast/options.hpp>
 
 namespace holdfast {
@@ -31,31 +32,38 @@ struct Parts {
 /// The common part of Lock, SimpleLock, MultiLock and RedLock. A cheap handle: copy it, share it between threads.
 ///
 /// Two faces:
-/// - `acquire` / `try_acquire` give a Hold; the *hold* is the owner. Not re-entrant: acquiring again waits for the
-/// first.
+/// - `acquire` / `try_acquire` return a Hold; the *hold* is the owner. Not re-entrant: acquiring again waits for the
+///   first hold.
 /// - `lock` / `try_lock…` / `unlock` meet the standard's BasicLockable, Lockable and TimedLockable; the *thread* is the
-///   owner. Use them with std::scoped_lock and std::unique_lock. Whether the thread may lock again is the kind's
-///   affair; where it may, that is counted here and costs no round trip.
+///   owner. Use them with std::scoped_lock and std::unique_lock. Whether the thread may lock again depends on the kind;
+///   where it may, the levels are counted here and cost no round trip.
 ///
-/// Waiting is first-in-first-out inside a client; at most one waiter of a client asks the server. Woken by message, by
-/// the end of the lease, by a reconnect, and by a rare, counted safety poll.
+/// Waiting is first in, first out within a client; at most one waiter of a client asks the server. A waiter is woken by
+/// a message, by the end of the lease, by a reconnect, and by a rare, counted safety poll.
 class HOLDFAST_EXPORT BasicLock {
  public:
   /// Waits for the lock. Throws Error: `timed_out` (only with `wait`), `cancelled`, `unreachable`, `no_quorum`,
   /// `unknown_outcome`, `tls`, `server_error`, `denied`, `wrong_type`, `read_only`, `out_of_memory`,
-  /// `unsupported_by_server`, `invalid_argument`, `forked`, `closed`. A server that does not answer is borne for
-  /// `Config::patience`, through reconnects and restarts.
+  /// `unsupported_by_server`, `invalid_argument`, `forked`, `closed`. An unresponsive server is tolerated for
+  /// `Config::patience`, through reconnects and restarts. With a limit of a second or more, the text of `timed_out`
+  /// says who has the lock (see Holder), if a server with at most 1,000 clients reports it in time. The query is sent
+  /// up to a second before the limit: 1 command for each of the names, 100 at most, and 2 shared by all waiters of this
+  /// client; with several servers, on each.
+  /// Throws Error(would_deadlock) if the calling thread holds the lock by `lock()`, that hold does not end by itself
+  /// (renewed, no `max_hold`) and `wait` has no limit: only this thread could release it. With a limit, it waits and
+  /// times out.
   Hold acquire(const AcquireOptions& options = {});
 
-  /// The same, but empty when somebody else has the lock (at once, or until `wait` is over) or when `stop` stopped it.
-  /// Throws Error for everything else.
-  std::optional<Hold> try_acquire(const AcquireOptions& options = {});
+  /// The same, but returns empty if somebody else has the lock (at once, or when `wait` is over) or `stop` stopped the
+  /// wait. Throws Error for everything else. Keep the result in a variable: the lock is held as long as that lives.
+  MaybeHold try_acquire(const AcquireOptions& options = {});
 
-  /// The same without exceptions: on failure empty, and `ec` says why (`busy`, `timed_out`, `cancelled`, ...).
-  std::optional<Hold> try_acquire(const AcquireOptions& options, std::error_code& ec);
+  /// The same without throwing Error: empty on failure, and `ec` says why (`busy`, `timed_out`, `cancelled`, ...). Only
+  /// std::bad_alloc can escape.
+  MaybeHold try_acquire(const AcquireOptions& options, std::error_code& ec);
 
   /// As acquire(), without blocking, with a completion token of Boost.Asio: see async.hpp, which must be included.
-  /// Hands on `(Failure, Hold)`; with `use_awaitable` it is a Hold, or the Error is thrown. The end of a Hold that was
+  /// Completes with `(Failure, Hold)`; with `use_awaitable` it returns a Hold or throws the Error. The end of a Hold
   /// acquired in this way does not wait for the server either.
   template <class Token = async::DefaultToken>
   auto async_acquire(AcquireOptions options = {}, Token&& token = Token()) const;
@@ -63,20 +71,21 @@ class HOLDFAST_EXPORT BasicLock {
     requires(!std::same_as<std::remove_cvref_t<Token>, AcquireOptions>)
   auto async_acquire(Token&& token) const;
 
-  /// As try_acquire(), without blocking: `(Failure, std::optional<Hold>)`. When the operation itself is cancelled, and
-  /// not by the stop token in the options, it fails with `cancelled`.
+  /// As try_acquire(), without blocking: completes with `(Failure, MaybeHold)`. If the operation itself is cancelled,
+  /// rather than stopped by the stop token in the options, it fails with `cancelled`.
   template <class Token = async::DefaultToken>
   auto async_try_acquire(AcquireOptions options = {}, Token&& token = Token()) const;
   template <class Token>
     requires(!std::same_as<std::remove_cvref_t<Token>, AcquireOptions>)
   auto async_try_acquire(Token&& token) const;
 
-  /// BasicLockable. Throws Error as `acquire`; also `lost` when this thread holds the lock but has lost it, and
-  /// `would_deadlock` when it holds the lock and this kind is not re-entrant.
+  /// BasicLockable. Throws Error as `acquire` does; also `lost` if this thread holds the lock but has lost it, and
+  /// `would_deadlock` if it holds the lock and this kind is not re-entrant.
   void lock();
-  /// Lockable: one attempt. False: somebody else has it. Throws Error for anything but that.
+  /// Lockable: one attempt. False if somebody else has the lock, if the default `stop` was requested, or if this thread
+  /// holds the lock and this kind is not re-entrant. Throws Error for anything else.
   bool try_lock();
-  /// TimedLockable. Zero or less means one attempt.
+  /// TimedLockable. Zero or less means one attempt. False as for `try_lock`.
   template <class Rep, class Period>
   bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
     return try_lock_within(saturate(wait));
@@ -86,28 +95,31 @@ class HOLDFAST_EXPORT BasicLock {
     using Real = std::chrono::duration<double, std::milli>;  // does not overflow for time_point::max()
     return try_lock_within(saturate(Real(time.time_since_epoch()) - Real(Clock::now().time_since_epoch())));
   }
-  /// Gives back one level of the calling thread's hold. Never throws, blocks at most `Config::release_timeout`; what it
-  /// found goes to the observer. `release()` does the same and tells.
+  /// Gives back one level of the calling thread's hold. Never throws; blocks for at most `Config::release_timeout`, not
+  /// at all if the hold is lost; the outcome goes to the observer. If the calling thread does not hold the lock, it
+  /// does nothing except report to `Observer::on_misuse` and count that; in a forked child, nothing at all. `release()`
+  /// returns the outcome, and throws in these two cases.
   void unlock() noexcept;
 
-  /// `unlock` that tells the truth: `still_held` while levels remain (`was_lost` if it is lost by then), else as
-  /// Hold::release. Throws Error(not_owner) if the calling thread does not hold the lock.
+  /// As `unlock`, but returns the outcome: `still_held` while levels remain (`was_lost` if the hold is lost by then),
+  /// otherwise as Hold::release. Throws Error(not_owner) if the calling thread does not hold the lock, Error(forked) in
+  /// a child process.
   ReleaseOutcome release();
 
-  /// The calling thread's loss signal; a token without a state if it does not hold the lock.
+  /// The calling thread's loss signal; a token without state if it does not hold the lock.
   std::stop_token lost() const;
   /// As Hold::valid_for, for the calling thread's hold; zero if there is none.
   std::chrono::milliseconds valid_for() const;
   /// True if the calling thread holds the lock and has not lost it. Costs no round trip.
   bool is_mine() const;
-  /// How many times the calling thread holds it (Redisson: getHoldCount). Costs no round trip.
+  /// How many times the calling thread holds the lock (Redisson: getHoldCount). Costs no round trip.
   int hold_count() const;
 
-  /// The same lock with other defaults for the thread face: lease, max_hold, on_lost, and for `lock()` wait and stop.
+  /// The same lock with other defaults for the thread face: lease, max_hold, on_lost, stop and, for `lock()`, wait.
   /// Throws Error(invalid_argument) for options out of range.
   BasicLock with(AcquireOptions defaults) const { return {parts_, std::move(defaults)}; }
 
-  /// The name as the caller gave it; of several, all with commas between them.
+  /// The name as the caller gave it; for several locks, all names, separated by commas.
   const std::string& name() const noexcept;
 
  protected:
@@ -121,7 +133,7 @@ class HOLDFAST_EXPORT BasicLock {
   }
 
  private:
-  /// Rounded up to milliseconds; what does not fit becomes the largest value, which means "no limit".
+  /// Rounded up to milliseconds; a value that does not fit becomes the largest one, which means "no limit".
   template <class Rep, class Period>
   static std::chrono::milliseconds saturate(const std::chrono::duration<Rep, Period>& wait) {
     using Real = std::chrono::duration<double, std::milli>;
@@ -129,8 +141,9 @@ class HOLDFAST_EXPORT BasicLock {
     return std::chrono::ceil<std::chrono::milliseconds>(wait);
   }
   bool try_lock_within(std::chrono::milliseconds wait);
-  /// Empty: this thread holds it now, one level deeper. Else why it was not granted; throws for every other failure.
-  std::error_code enter(std::optional<std::chrono::milliseconds> wait, std::string& cause);
+  /// Empty: this thread now holds it, one level deeper. Otherwise why it was not granted, also in words if `cause` is
+  /// not null; throws for every other failure.
+  std::error_code enter(std::optional<std::chrono::milliseconds> wait, std::string* cause);
 
   engine::Parts parts_;
   std::shared_ptr<const AcquireOptions> defaults_;

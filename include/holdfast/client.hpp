@@ -9,6 +9,7 @@
 #include <holdfast/config.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/lock.hpp>
+#include <holdfast/lock_info.hpp>
 #include <holdfast/multi_lock.hpp>
 #include <holdfast/observer.hpp>
 #include <holdfast/simple_lock.hpp>
@@ -21,20 +22,20 @@ struct Plan;
 }  // namespace engine
 
 /// The connection to one server, with the watchdog that renews its holds. Thread-safe, except construction, move and
-/// destruction. Owns a thread that talks to the server, and
-/// from their first use one that runs callbacks and one that stops stop tokens. Make one per process and
-/// server. Destruction closes: holds are given back (or left, see Config::on_close) within `release_timeout`
-/// for all together; then it waits for its threads, so for callbacks that are under way.
+/// destruction. Owns three threads, all started by the constructor: one talks to the server, one runs callbacks, one
+/// stops stop tokens. Make one per process and server. Destruction closes the client: holds are given back (or left,
+/// see Config::on_close) within one `release_timeout` for all together; then it waits for its threads, and so for
+/// running callbacks.
 /// fork(): a child must make its own client. In a child, calls throw Error(forked) and destruction does nothing.
 class HOLDFAST_EXPORT Client {
  public:
-  /// From a URL (see Config::from_url) or a Config. Returns at once and connects in the background; a server that
-  /// cannot be reached shows at the first call, or with ping(). Throws Error(invalid_argument) for a bad URL or
-  /// setting, Error(tls) if a certificate file cannot be read. With `local:` it blocks while the server starts, and
-  /// throws Error(unreachable) or Error(denied).
+  /// From a URL (see Config::from_url) or a Config. Returns at once and connects in the background; an unreachable
+  /// server shows up at the first call, or with ping(). Throws Error(invalid_argument) for a bad URL or setting,
+  /// Error(tls) if a certificate file cannot be read, Error(exhausted) if a thread cannot be started. With `local:` it
+  /// blocks while the server starts, and throws Error(unreachable) or Error(denied).
   explicit Client(std::string_view url);
   explicit Client(Config config);
-  /// As client_on() of async.hpp makes it.
+  /// For client_on() of async.hpp.
   explicit Client(std::shared_ptr<engine::Core> core) noexcept;
   Client(Client&&) noexcept;
   Client& operator=(Client&&) noexcept;
@@ -42,25 +43,25 @@ class HOLDFAST_EXPORT Client {
   Client& operator=(const Client&) = delete;
   ~Client();
 
-  /// A handle to the lock of this name; nothing is sent. Any bytes are allowed but none at all is not
-  /// (Error(invalid_argument)). `defaults` is what the std face (`lock()`, `try_lock()`, …) uses: lease, max_hold,
-  /// on_lost; its `wait` and `stop` apply to `lock()`.
+  /// A handle to the lock of this name; nothing is sent. A name is any non-empty byte string; an empty one throws
+  /// Error(invalid_argument). `defaults` is what the std face (`lock()`, `try_lock()`, …) uses: lease, max_hold,
+  /// on_lost, stop and, for `lock()` only, wait.
   Lock lock(std::string_view name, AcquireOptions defaults = {});
 
-  /// The same for the lock of the SET NX PX family: see SimpleLock.
+  /// The same for a lock of the SET NX PX family: see SimpleLock.
   SimpleLock simple_lock(std::string_view name, AcquireOptions defaults = {});
 
-  /// All locks of these names together: see MultiLock. A name that stands twice counts once.
+  /// The locks of all these names together: see MultiLock. A repeated name counts once.
   MultiLock multi_lock(const std::vector<std::string>& names, AcquireOptions defaults = {});
 
   /// One round trip. Throws Error if the server cannot be reached or refuses.
   void ping();
 
   /// Locks on this server whose name matches a glob pattern, as SCAN sees them (never KEYS). Not a snapshot.
-  /// Cost: SCAN over the whole key space, 500 keys a step; HLEN of every hash that matches, HGETALL and PTTL of those
-  /// with one field. A hash counts as a lock if its one field has an owner's form. The pattern goes behind
-  /// `name_prefix`. Throws Error.
-  std::vector<LockInfo> list(std::string_view pattern = "*");
+  /// Cost: SCAN over the whole key space, 500 keys per step; HLEN of every matching hash, HGETALL and PTTL of those
+  /// with one field; 1 more for the holders of all. A hash counts as a lock if its one field has the form of an owner.
+  /// `name_prefix` goes before the pattern. Throws Error.
+  std::vector<LockInfo> list(std::string_view pattern = "*", Detail detail = Detail::holder);
 
   Counters counters() const;
   /// This client's id on the wire, the part of every owner before the colon (a UUID).
@@ -68,18 +69,18 @@ class HOLDFAST_EXPORT Client {
   /// The server in words, without secrets.
   const std::string& node() const noexcept;
 
-  // Without blocking, defined by async.hpp: `(Failure)`, and `(Failure, std::vector<LockInfo>)`.
+  // Without blocking, defined by async.hpp: complete with `(Failure)` and `(Failure, std::vector<LockInfo>)`.
   template <class Token = async::DefaultToken>
   auto async_ping(Token&& token = Token()) const;
   template <class Token = async::DefaultToken>
   auto async_list(std::string pattern = "*", Token&& token = Token()) const;
-  /// As close(), without blocking, but that the threads are stopped by the destructor. Hands on `()`: it cannot fail.
-  /// Cancelled, it completes before all is over.
+  /// As close(), without blocking, except that the threads are stopped by the destructor. Completes with `()`: it
+  /// cannot fail. If cancelled, it completes before closing is over.
   template <class Token = async::DefaultToken>
   auto async_close(Token&& token = Token()) const;
 
   /// Ends waits (`Errc::closed`), gives holds back as Config::on_close says, stops the threads. Idempotent, never
-  /// throws. Not from a callback.
+  /// throws. Not to be called from a callback.
   void close() noexcept;
 
  private:

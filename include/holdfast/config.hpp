@@ -33,8 +33,8 @@ enum class OnClose {
   leave_to_expire,  ///< Leave them; they end with their lease.
 };
 
-/// A client's settings. Every default is written here and nowhere else. A plain value: copy freely; not shared with the
-/// client that is made from it.
+/// A client's settings. Every default is written here and nowhere else. A plain value: copy freely; not shared with a
+/// client made from it.
 struct HOLDFAST_EXPORT Config {
   std::string host = "127.0.0.1";
   std::uint16_t port = 6379;
@@ -43,39 +43,47 @@ struct HOLDFAST_EXPORT Config {
   std::string password;     ///< Never printed, logged or put in an error.
   unsigned database = 0;
   TlsConfig tls;
-  std::string client_name = "holdfast";  ///< Shown by CLIENT LIST.
-  bool local = false;  ///< `local:`: a private redis-server of this user; joined if it runs, else started.
+  /// The first part of the name that CLIENT LIST shows: `client_name:id:host:process:label`. The id is also in every
+  /// owner, so that others can tell who holds a lock (LockInfo::holder). Host and label take up to 64 bytes each.
+  /// Empty: the connection has no name. Then nobody can tell, and after a reconnect the previous connection is not
+  /// ended.
+  std::string client_name = "holdfast";
+  std::string label;   ///< For people, in that name: what the client is for. Any bytes. Empty: the program's name.
+  bool local = false;  ///< `local:`: a private redis-server of this user; joined if it is running, else started.
 
   std::string name_prefix;  ///< Put before every lock name on the wire (Redisson: NameMapper).
 
   std::chrono::milliseconds connect_timeout{5000};  ///< One attempt to connect, TLS and login included.
-  std::chrono::milliseconds command_timeout{3000};  ///< One command, from the call to its reply; waiting for a
-                                                    ///< connection counts. A renewal: a sixth of its lease if shorter.
-  std::chrono::milliseconds release_timeout{3000};  ///< How long a release or a Hold's destructor may block at most.
-  std::chrono::milliseconds reconnect_min{20};      ///< First pause before connecting again; doubles, with jitter, ...
+  std::chrono::milliseconds command_timeout{3000};  ///< One command, from the call to its reply, any wait for a
+                                                    ///< connection included. A renewal: a sixth of its lease if less.
+  std::chrono::milliseconds release_timeout{3000};  ///< The longest a release or a Hold's destructor may block.
+  std::chrono::milliseconds reconnect_min{20};      ///< First pause before reconnecting; doubles, with jitter, ...
   std::chrono::milliseconds reconnect_max{2000};    ///< ... up to this.
-  std::chrono::milliseconds patience{15000};        ///< How long a waiting acquire bears a server that does not answer,
-                                                    ///< once a first connection has stood.
+  std::chrono::milliseconds patience{15000};        ///< How long a waiting acquire tolerates server trouble, from its
+                                                    ///< first failed attempt, once there has been a connection.
 
   std::chrono::milliseconds lease{30000};       ///< Length of a renewed lease (Redisson: lockWatchdogTimeout).
   std::size_t renewal_batch = 100;              ///< Holds per renewal command, 1 to 1000.
-  std::chrono::milliseconds safety_poll{2000};  ///< Longest sleep of a waiter without asking; 50-100 % of it, jittered.
+  std::chrono::milliseconds safety_poll{2000};  ///< Longest sleep of a waiter without asking; jittered, 50-100 % of it.
   std::chrono::milliseconds poll_min{
       10};  ///< A SimpleLock's waiter asks after about this, then after twice as long, ...
-  std::chrono::milliseconds poll_max{200};  ///< ... up to this; each 50-100 % of it, jittered.
-  /// How long the callers of one client may pass a `Lock` on among themselves, without asking the server, before other
-  /// clients get their chance. Passing needs somebody who waits in this client. 0 ms: every release goes to the server.
+  std::chrono::milliseconds poll_max{200};  ///< ... up to this; each jittered, 50-100 % of it.
+  /// How long the callers of one client may pass a `Lock` on among themselves, without asking the server, or take it
+  /// again at once after a release, before other clients get their chance. It is passed on only while another caller of
+  /// this client waits. After that time, a release that other clients hear of may be followed by a pause of some
+  /// milliseconds in which this client does not ask. 0 ms: every release goes to the server, without such a pause.
   std::chrono::milliseconds handoff{2};
   /// The end of a `Lock`'s guard (`unlock()`, a Hold's destructor) does not wait for the server's answer: the release
-  /// leaves with the client's next command, within about 2 ms at most, and its outcome goes to `Observer::on_released`
-  /// only. Saves a round trip; the lock is held that little longer. `release()` still waits and tells. Who locks again
-  /// at once leaves no gap for other clients that only try now and then; those that wait are told. A `SimpleLock`,
-  /// whose other clients ask now and then, always waits for the answer.
+  /// leaves with the client's next command, within about 2 ms at most, and its outcome goes only to
+  /// `Observer::on_released`. Saves a round trip; the lock is held that little longer. `release()` still waits and
+  /// returns the outcome. A caller that relocks immediately leaves no window for other clients that only try now and
+  /// then; those that wait are notified. A `SimpleLock`, whose other clients ask now and then, always waits for the
+  /// answer.
   bool pipelined_release = false;
-  /// RedLock and MultiLock over several servers: how long to wait for one server's answer. Empty: a twentieth of the
+  /// RedLock, and MultiLock over several servers: how long to wait for one server's answer. Empty: a twentieth of the
   /// lease, 50 to 500 ms. Never more than a fifth of the lease.
   std::optional<std::chrono::milliseconds> node_timeout{};
-  std::chrono::milliseconds subscription_linger{10000};  ///< A channel that nobody waits on is given back after 1 to
+  std::chrono::milliseconds subscription_linger{10000};  ///< A channel that nobody waits on is unsubscribed after 1 to
                                                          ///< 1.5 times this.
   OnClose on_close = OnClose::release;
   std::shared_ptr<Observer> observer;
@@ -83,17 +91,17 @@ struct HOLDFAST_EXPORT Config {
   /// Reads a URL. Forms:
   ///   redis://[user[:password]@]host[:port][/database]      rediss://… the same over TLS
   ///   unix://[user[:password]@]/path/to/socket              local:  (never chosen unless asked for)
-  /// Each may end in `?parameter=value&…`: `db`, `user`, `client_name`, `name_prefix`, the durations `connect_timeout`,
-  /// `command_timeout`, `release_timeout`, `patience`, `lease`, `safety_poll`, `handoff` (`500ms`, `10s`, `2m`), and
-  /// with rediss:// `ca_file`, `cert_file`, `key_file`, `verify` (`full` or `none`). Percent-escapes are decoded; an
-  /// `@` that does not end the login is written `%40`. Throws Error(invalid_argument) that says what is wrong and
-  /// where, without repeating a password.
+  /// Each may end in `?parameter=value&…`: `db`, `user`, `client_name`, `label`, `name_prefix`, the durations
+  /// `connect_timeout`, `command_timeout`, `release_timeout`, `patience`, `lease`, `safety_poll`, `handoff` (`500ms`,
+  /// `10s`, `1.5m`, `2h`, `1d`), and with rediss:// `ca_file`, `cert_file`, `key_file`, `verify` (`full` or `none`).
+  /// Percent-escapes are decoded; an `@` that does not end the login is written `%40`. Throws Error(invalid_argument),
+  /// which says what is wrong and where, without repeating a password.
   static Config from_url(std::string_view url);
 
   /// Throws Error(invalid_argument) if a value is out of range (zero timeouts, lease out of 10 ms .. 10 years, ...).
   void validate() const;
 
-  /// The server in words: `host:port` or the socket's path. Never a user or password.
+  /// The server in words: `host:port`, the socket's path or `local:`. Never a user or password.
   std::string node() const;
 };
 

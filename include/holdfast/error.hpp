@@ -10,29 +10,35 @@
 
 namespace holdfast {
 
-/// Every failure that the library reports. `busy` and `timed_out` say that somebody else has the lock; all others say
+/// Every failure that the library reports. `busy` and `timed_out` mean that somebody else has the lock; all others mean
 /// that the call could not be carried out. Compare with `ec == holdfast::Errc::lost`.
 enum class Errc {
-  busy = 1,         ///< Held by somebody else, and the call was not to wait.
-  timed_out,        ///< Held by somebody else until the limit on waiting was over.
-  cancelled,        ///< The caller's stop token stopped the wait. An attempt under way is undone in the background.
+  busy = 1,         ///< Held by somebody else, and the call did not wait.
+  timed_out,        ///< Held by somebody else until the wait limit was over.
+  cancelled,        ///< Ended by the caller's stop token or per-operation cancellation; an acquire under way is undone
+                    ///< in the background. Also async_wait_lost() when the hold is released first.
   lost,             ///< The hold is gone: expired, taken by force, or no longer certain.
-  not_owner,        ///< Release by somebody who does not hold the lock (a programming error).
+  not_owner,        ///< Release by a caller that does not hold the lock (a programming error).
   unreachable,      ///< No connection to the server; the command was not sent.
   unknown_outcome,  ///< Sent, but the reply never came. After an acquire, a release of its owner follows.
-  denied,           ///< The server refuses: password, user, or a permission (ACL) that is missing.
+  denied,           ///< The server refuses the password or user, or a permission (ACL) is missing.
   tls,              ///< The TLS connection could not be trusted or set up.
   wrong_type,       ///< A key of another type has the lock's name. It was left untouched.
   read_only,        ///< The server is a read-only replica.
-  out_of_memory,    ///< The server is over its `maxmemory` and takes no writes.
-  unsupported_by_server,  ///< A command that Holdfast needs is missing (EVAL switched off, Redis before 6, ...).
+  out_of_memory,    ///< The server is over its `maxmemory` and accepts no writes.
+  unsupported_by_server,  ///< A required command is missing (no EVAL, Redis before 6), or it is not a Redis server.
   server_error,           ///< Any other error reply.
   invalid_argument,       ///< A malformed URL, an empty name, a lease out of range, ...
   forked,                 ///< A client was used in a child process after fork(); holds belong to the parent.
   closed,                 ///< The client was closed.
-  would_deadlock,         ///< The calling thread holds it already and would wait for itself.
-  no_quorum,              ///< Too few of several servers answered. `cause()` has every server's vote.
+  would_deadlock,         ///< The calling thread already holds it and would wait for itself; or a blocking call on a
+                          ///< client made by client_on().
+  no_quorum,              ///< Too few of several servers answered. `cause()` lists every server's vote.
+  exhausted,              ///< This process is out of threads or memory. A grant that cannot be handed over is released.
 };
+
+/// The enumerator's name, as logs and the tool's `--json` show it: `busy`, `timed_out`, ...
+HOLDFAST_EXPORT const char* to_string(Errc code) noexcept;
 
 /// The category of `Errc`; its messages are plain English.
 HOLDFAST_EXPORT const std::error_category& error_category() noexcept;
@@ -48,7 +54,8 @@ class HOLDFAST_EXPORT Error : public std::system_error {
   const char* what() const noexcept override;
   /// The lock's name as given by the caller; empty when the failure is not about one lock.
   const std::string& key() const noexcept;
-  /// The server as `host:port` or the socket's path; empty when there is none yet.
+  /// The server as `host:port` or the socket's path, for a lock on several `N servers (...)`; empty when there is none
+  /// yet.
   const std::string& node() const noexcept;
   /// The underlying reason, in the server's or the system's words; may be empty.
   const std::string& cause() const noexcept;

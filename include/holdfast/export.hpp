@@ -1,4 +1,4 @@
-// Marks what a shared library of Holdfast offers to its users. All else, Boost included, stays inside.
+// Marks what a shared Holdfast library exports to its users. Everything else, Boost included, stays hidden.
 #pragma once
 
 #if defined(__GNUC__)

@@ -9,7 +9,7 @@
 
 namespace holdfast {
 
-/// What the operations of async.hpp hand on in the place of an error code; false: there was no failure. Tokens that
+/// What the operations of async.hpp complete with in place of an error code; false if there was no failure. Tokens that
 /// throw (`use_awaitable`, `use_future`) throw its Error, which names the lock, the server and the cause. A value;
 /// copies are cheap and do not throw.
 class HOLDFAST_EXPORT Failure {
@@ -22,7 +22,7 @@ class HOLDFAST_EXPORT Failure {
   std::error_code code() const noexcept;
   /// The whole message; empty if there was no failure.
   const char* what() const noexcept;
-  /// The exception that says the same. Only of a failure.
+  /// The same as an exception. Only if there was a failure.
   const Error& error() const noexcept { return *error_; }
 
   friend bool operator==(const Failure& failure, Errc code) noexcept { return failure.code() == code; }

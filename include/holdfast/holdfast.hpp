@@ -1,4 +1,4 @@
-// Everything a user of Holdfast includes. No Boost in it.
+// Everything that a user of Holdfast needs to include. Contains no Boost.
 #pragma once
 
 #include <holdfast/client.hpp>
@@ -7,8 +7,10 @@
 #include <holdfast/hold.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/lock.hpp>
+#include <holdfast/maybe_hold.hpp>
 #include <holdfast/multi_lock.hpp>
 #include <holdfast/observer.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/red_lock.hpp>
 #include <holdfast/simple_lock.hpp>
+#include <holdfast/version.hpp>

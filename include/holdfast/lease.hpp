@@ -8,10 +8,10 @@ namespace holdfast {
 
 /// How long the server keeps a hold without hearing from the holder again. A value; compare, copy, pass freely.
 ///
-/// *Renewed* (the default): the watchdog extends it every third of its length for as long as the hold lives. After the
-/// death of the process the lock is free within one lease. *Fixed*: never extended; the hold ends with the lease.
-/// Accepted lengths are 10 ms to 10 years; anything else is `Errc::invalid_argument` when acquiring, before anything is
-/// sent. Source: protocol section 5 (watchdog); Redisson calls these "no lease time" and "lease time".
+/// *Renewed* (the default): the watchdog extends it every third of its length for as long as the hold lives. If the
+/// process dies, the lock is free within one lease. *Fixed*: never extended; the hold ends with the lease.
+/// Lengths of 10 ms to 10 years are accepted; others fail with `Errc::invalid_argument` when acquiring, before anything
+/// is sent. Source: docs/guarantees.md sections 2 and 3; Redisson calls these "no lease time" and "lease time".
 class Lease {
  public:
   enum class Kind { renewed, fixed };

@@ -7,8 +7,8 @@
 namespace holdfast {
 
 /// From Client::lock. Re-entrant in its thread face. Redisson and Holdfast exclude each other on the same name.
-/// Wire cost: free lock 1 command to take, 1 to release; re-entry 0; a first contended wait 2 writes. Server: Redis
-/// >= 6. Source: protocol sections 3.4 and 6.1.
+/// Wire cost: for a free lock 1 command to take, 1 to release; re-entry 0; a first contended wait 2 writes. Server:
+/// Redis >= 6. Source: docs/wire.md sections 2 and 4.
 class HOLDFAST_EXPORT Lock : public KeyLock {
  private:
   friend class Client;

@@ -6,17 +6,9 @@
 #include <string>
 
 #include <holdfast/export.hpp>
+#include <holdfast/hold.hpp>
 
 namespace holdfast {
-
-/// Why a hold was lost.
-enum class LossReason : std::uint8_t {
-  expired,   ///< The local deadline passed without a renewal that is known to have worked.
-  taken,     ///< The server said that the lock is no longer ours (expired there, force release, FLUSHALL, failover).
-  max_hold,  ///< The cap `max_hold` was reached; renewal has stopped.
-  closed,    ///< The client was closed while the hold was open.
-};
-HOLDFAST_EXPORT const char* to_string(LossReason reason) noexcept;
 
 struct GrantedEvent {
   std::string name;
@@ -28,11 +20,11 @@ struct RenewedEvent {
   std::size_t holds = 0;            ///< Holds that this batch extended.
   std::chrono::nanoseconds late{};  ///< How long after its planned time the batch's oldest renewal was sent.
 };
-/// Told once per trouble.
+/// Reported once per incident.
 struct SuspectEvent {
   std::string name, owner;
-  std::string cause;                     ///< Why the renewal did not come through.
-  std::chrono::nanoseconds valid_for{};  ///< What is left of the lease.
+  std::string cause;                     ///< Why the renewal failed.
+  std::chrono::nanoseconds valid_for{};  ///< What is left until the deadline, as by Hold::valid_for().
 };
 struct LostEvent {
   std::string name, owner;
@@ -48,11 +40,16 @@ struct UnknownEvent {
   std::string operation;  ///< `acquire` or `release`.
   std::string cause;
 };
+/// A call that has no effect because of a mistake by the caller, and that cannot report it itself.
+struct MisuseEvent {
+  std::string name;
+  std::string cause;  ///< `unlock() by a thread that does not hold it`.
+};
 struct SafetyPollEvent {
   std::string name;
-  bool granted = false;  ///< True: a wake-up message was missed, the poll found the lock free.
+  bool granted = false;  ///< True: a wake-up message was missed; the poll found the lock free.
 };
-/// Told for each failed attempt to connect as well.
+/// Also reported for each failed attempt to connect.
 struct ConnectionEvent {
   std::string node;
   bool connected = false;
@@ -60,11 +57,14 @@ struct ConnectionEvent {
   std::string cause;        ///< When not connected: why.
 };
 
-/// Receives events. Derive, override what you need, hand it to `Config::observer`.
-/// Threads: all calls of one client come from that client's notifier thread, one after another, never under a lock and
-/// never on the thread that talks to the server. A slow observer delays other events and `on_lost` callbacks, not
-/// renewals, not loss signals (Hold::lost()) and not `Hold::valid_for()`. Exceptions that escape are swallowed. Do not
-/// destroy the client in a callback.
+/// Receives events. Derive, override what you need, and set it as `Config::observer`.
+/// Threads: all calls of one client come from that client's notifier thread, one after another, never under a mutex and
+/// never on the thread that talks to the server. A slow observer delays other events and `on_lost` callbacks, but not
+/// renewals, loss signals (Hold::lost()) or `Hold::valid_for()`. A client made by client_on() of async.hpp has no
+/// threads: its calls run on the io_context, one after another too, and what blocks that delays everything but
+/// `Hold::valid_for()`. Up to 10,000 events wait for an observer; any beyond that are dropped and counted in
+/// `Counters::events_dropped`. `on_lost` callbacks of single acquisitions are never dropped, and come before waiting
+/// events. Exceptions that escape are swallowed. Do not destroy the client in a callback.
 class HOLDFAST_EXPORT Observer {
  public:
   virtual ~Observer() = default;
@@ -74,11 +74,12 @@ class HOLDFAST_EXPORT Observer {
   virtual void on_lost(const LostEvent&) {}
   virtual void on_released(const ReleasedEvent&) {}
   virtual void on_unknown(const UnknownEvent&) {}
+  virtual void on_misuse(const MisuseEvent&) {}
   virtual void on_safety_poll(const SafetyPollEvent&) {}
   virtual void on_connection(const ConnectionEvent&) {}
 };
 
-/// A snapshot of a client's counters since it was made. Read with `Client::counters()`.
+/// A snapshot of what a client has counted since it was created. Read with `Client::counters()`.
 struct Counters {
   std::uint64_t granted = 0;      ///< Outermost acquisitions that succeeded.
   std::uint64_t contended = 0;    ///< Of those: had to wait for somebody else.
@@ -91,13 +92,16 @@ struct Counters {
   std::uint64_t suspect = 0;
   std::uint64_t lost = 0;
   std::uint64_t unknown =
-      0;  ///< Acquires and releases of unknown outcome, each resolved afterwards or ended by the lease.
+      0;  ///< Acquires and releases with an unknown outcome, each resolved afterwards or ended by the lease.
+  std::uint64_t misuses = 0;       ///< See MisuseEvent.
   std::uint64_t wakes = 0;         ///< Wake-up messages received.
   std::uint64_t safety_polls = 0;  ///< Attempts made only because no message came for a while.
   std::uint64_t safety_poll_wakes =
       0;                          ///< Of those: found the lock free; a message was missed, or none was sent (FLUSHALL).
   std::uint64_t connections = 0;  ///< Connections made, the first included.
   std::uint64_t commands = 0;  ///< Transitions and queries sent; not logins, SUBSCRIBE, or the connection's own PINGs.
+  std::uint64_t events_dropped = 0;  ///< Events that did not reach the observer, since 10,000 were already waiting
+                                     ///< for it or memory was short.
 };
 
 }  // namespace holdfast

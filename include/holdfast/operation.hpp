@@ -1,4 +1,4 @@
-// Between async.hpp and the library: operations that are started here and tell a receiver. Not for users.
+// Between async.hpp and the library: operations that are started here and report to a receiver. Not for users.
 #pragma once
 
 #include <exception>
@@ -13,8 +13,14 @@
 #include <holdfast/failure.hpp>
 #include <holdfast/hold.hpp>
 #include <holdfast/key_lock.hpp>
+#include <holdfast/maybe_hold.hpp>
 #include <holdfast/observer.hpp>
 #include <holdfast/options.hpp>
+
+// A static library has Asio's compiled part; with a second one in the program, a signal_set would wait in vain.
+#if defined(BOOST_ASIO_ENABLE_VERSION_NAMESPACE) && !defined(BOOST_ASIO_SEPARATE_COMPILATION)
+#error "Holdfast's static library brings Asio's compiled part along: define BOOST_ASIO_SEPARATE_COMPILATION as well"
+#endif
 
 namespace holdfast::async {
 
@@ -22,13 +28,13 @@ using engine::Core;
 using engine::HeldLock;
 using engine::Parts;
 
-/// Who is told the results of an operation.
+/// Receives the results of an operation.
 template <class... Results>
 class Receiver {
  public:
-  /// Hands them on, never from within this call to anything of the caller's, and is gone afterwards.
+  /// Passes them on, never running the caller's code within this call, then destroys itself.
   virtual void receive(Results... results) = 0;
-  /// Is gone without a word.
+  /// Destroys itself without passing anything on.
   virtual void drop() noexcept = 0;
 
  protected:
@@ -44,7 +50,7 @@ struct DropReceiver {
 template <class... Results>
 using ReceiverPtr = std::unique_ptr<Receiver<Results...>, DropReceiver>;
 
-/// One operation. Keeps itself alive from start() until it has told its receiver.
+/// One operation. Keeps itself alive from start() until it has reported to its receiver.
 class HOLDFAST_EXPORT Operation {
  public:
   Operation() = default;
@@ -52,7 +58,7 @@ class HOLDFAST_EXPORT Operation {
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
   virtual void start() = 0;
-  /// Ends it soon, if it has not ended. From any thread, also while it ends.
+  /// Ends it soon, unless it has already ended. From any thread, even while it is ending.
   virtual void cancel() noexcept = 0;
 };
 using OperationPtr = std::shared_ptr<Operation>;
@@ -60,7 +66,7 @@ using OperationPtr = std::shared_ptr<Operation>;
 HOLDFAST_EXPORT OperationPtr make_acquire(const Parts& parts, AcquireOptions options,
                                           ReceiverPtr<Failure, Hold> receiver);
 HOLDFAST_EXPORT OperationPtr make_try_acquire(const Parts& parts, AcquireOptions options,
-                                              ReceiverPtr<Failure, std::optional<Hold>> receiver);
+                                              ReceiverPtr<Failure, MaybeHold> receiver);
 HOLDFAST_EXPORT OperationPtr make_release(Hold hold, ReceiverPtr<ReleaseOutcome> receiver);
 HOLDFAST_EXPORT OperationPtr make_wait_lost(std::shared_ptr<HeldLock> held, ReceiverPtr<Failure, LossReason> receiver);
 
@@ -71,8 +77,10 @@ HOLDFAST_EXPORT OperationPtr make_remaining(const Parts& parts,
                                             ReceiverPtr<Failure, std::optional<std::chrono::milliseconds>> receiver);
 HOLDFAST_EXPORT OperationPtr make_info(const Parts& parts, ReceiverPtr<Failure, LockInfo> receiver);
 HOLDFAST_EXPORT OperationPtr make_force_release(const Parts& parts, ReceiverPtr<Failure, bool> receiver);
+HOLDFAST_EXPORT OperationPtr make_force_release(const Parts& parts, const std::string& owner,
+                                                ReceiverPtr<Failure, bool> receiver);
 
-/// Throws Error(lost), with the exception, if there is one, nested in it.
+/// Throws Error(lost), with the given exception, if any, nested in it.
 [[noreturn]] HOLDFAST_EXPORT void throw_lost(const HeldLock& held, const std::exception_ptr& nested);
 
 HOLDFAST_EXPORT OperationPtr make_ping(const std::shared_ptr<Core>& core, ReceiverPtr<Failure> receiver);

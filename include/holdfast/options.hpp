@@ -13,16 +13,17 @@ namespace holdfast {
 
 /// Use designated initialisers: `lock.try_acquire({.wait = 2s, .stop = token})`.
 struct AcquireOptions {
-  /// Limit on waiting. Empty: `acquire` waits without limit, `try_acquire` asks once. Zero or less: ask once.
-  /// More than ten years: no limit.
+  /// Limit on waiting. Empty: `acquire` waits without limit, `try_acquire` asks once. Zero or less: ask once. More than
+  /// ten years: no limit. The call returns by then even if the server does not answer or there is no connection yet; an
+  /// attempt that has just begun has 50 ms. Asking once takes at most `Config::command_timeout`.
   std::optional<std::chrono::milliseconds> wait{};
   Lease lease{};
-  /// A cap on the hold's age, counted from before the send, above 0 and up to 10 years: then it is lost
-  /// (`LossReason::max_hold`) and not renewed any more. The key stays for the rest of its lease unless it is released.
+  /// A cap on the hold's age, counted from before the send, above 0 and up to 10 years: at that age it is lost
+  /// (`LossReason::max_hold`) and no longer renewed. The key stays for the rest of its lease unless it is released.
   std::optional<std::chrono::milliseconds> max_hold{};
   /// Stops the wait: the call ends at once; an attempt under way is undone in the background. Example: 04_cancel.cpp.
   std::stop_token stop{};
-  /// Called once when the hold is lost, on the client's notifier thread (see Observer).
+  /// Called once when the hold is lost, on the client's notifier thread or its io_context (see Observer).
   std::function<void(const LostEvent&)> on_lost{};
 };
 

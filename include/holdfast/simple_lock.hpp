@@ -1,4 +1,4 @@
-// The plain lock of the field: SET key token NX PX lease, and compare-and-delete.
+// The plain lock in common use: SET key token NX PX lease, and compare-and-delete.
 #pragma once
 
 #include <holdfast/export.hpp>
@@ -7,16 +7,16 @@
 namespace holdfast {
 
 /// From Client::simple_lock. Excludes, and is excluded by, every client of this family: redis-py's Lock, go-redsync,
-/// node redlock, and those who send the commands themselves. The same engine as Lock: renewed by compare-and-PEXPIRE,
-/// with the same loss signal.
+/// node redlock, and programs that send the commands themselves. The same engine as Lock: renewed by
+/// compare-and-PEXPIRE, with the same loss signal.
 ///
-/// Not re-entrant: `lock()` of a thread that holds it throws Error(would_deadlock), `try_lock` says false.
-/// Waiting: this family tells nobody of a release. Holdfast's clients do, on a channel of their own, so among
-/// themselves they wake each other as Lock does; for the others' sake a waiter asks as well, at first after
-/// `Config::poll_min`, then less and less often, down to once in `Config::poll_max`, and when the key is to expire.
-/// A user who may not subscribe or publish waits by asking alone.
-/// Wire cost: as Lock. A name belongs to one kind: a Lock's key is a hash, this one a string, and either says
-/// `wrong_type` of the other. Source: the Redis documentation of SET (pattern "a simple locking system").
+/// Not re-entrant: `lock()` by a thread that holds it throws Error(would_deadlock), `try_lock` returns false.
+/// Waiting: this family does not announce releases. Holdfast's clients do, on a channel of their own, so among
+/// themselves they wake each other as Lock does; because of the others, a waiter also asks, at first after
+/// `Config::poll_min`, then less and less often, down to once per `Config::poll_max`, and when the key is due to
+/// expire. A user without permission to subscribe or publish waits by asking alone.
+/// Wire cost: as Lock. A name belongs to one kind: a Lock's key is a hash, this one a string, and each fails with
+/// `wrong_type` on the other. Source: the Redis documentation of SET (pattern "a simple locking system").
 class HOLDFAST_EXPORT SimpleLock : public KeyLock {
  private:
   friend class Client;

@@ -37,7 +37,7 @@ class Category final : public std::error_category {
       case Errc::out_of_memory:
         return "the server is out of memory";
       case Errc::unsupported_by_server:
-        return "the server lacks a command that is needed";
+        return "the server does not support what Holdfast needs";
       case Errc::server_error:
         return "the server reported an error";
       case Errc::invalid_argument:
@@ -50,6 +50,8 @@ class Category final : public std::error_category {
         return "the calling thread holds it already";
       case Errc::no_quorum:
         return "too few servers answered";
+      case Errc::exhausted:
+        return "this process is out of threads or memory";
     }
     return "unknown error";
   }
@@ -57,6 +59,7 @@ class Category final : public std::error_category {
   std::error_condition default_error_condition(int value) const noexcept override {
     switch (static_cast<Errc>(value)) {
       case Errc::busy:
+      case Errc::exhausted:
         return std::errc::resource_unavailable_try_again;
       case Errc::timed_out:
         return std::errc::timed_out;
@@ -84,6 +87,52 @@ class Category final : public std::error_category {
 };
 
 }  // namespace
+
+const char* to_string(Errc code) noexcept {
+  switch (code) {
+    case Errc::busy:
+      return "busy";
+    case Errc::timed_out:
+      return "timed_out";
+    case Errc::cancelled:
+      return "cancelled";
+    case Errc::lost:
+      return "lost";
+    case Errc::not_owner:
+      return "not_owner";
+    case Errc::unreachable:
+      return "unreachable";
+    case Errc::unknown_outcome:
+      return "unknown_outcome";
+    case Errc::denied:
+      return "denied";
+    case Errc::tls:
+      return "tls";
+    case Errc::wrong_type:
+      return "wrong_type";
+    case Errc::read_only:
+      return "read_only";
+    case Errc::out_of_memory:
+      return "out_of_memory";
+    case Errc::unsupported_by_server:
+      return "unsupported_by_server";
+    case Errc::server_error:
+      return "server_error";
+    case Errc::invalid_argument:
+      return "invalid_argument";
+    case Errc::forked:
+      return "forked";
+    case Errc::closed:
+      return "closed";
+    case Errc::would_deadlock:
+      return "would_deadlock";
+    case Errc::no_quorum:
+      return "no_quorum";
+    case Errc::exhausted:
+      return "exhausted";
+  }
+  return "?";
+}
 
 const std::error_category& error_category() noexcept {
   static const Category category;

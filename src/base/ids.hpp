@@ -6,8 +6,9 @@
 
 namespace holdfast::base {
 
-/// A random UUID version 4, lower case with hyphens (protocol section 1.3), from the system's random source.
-std::string make_uuid();
+/// A UUID of this version, lower case with hyphens, from the system's random source: 4 is for random ones, 8 for those
+/// that have a meaning of their maker's own.
+std::string make_uuid(unsigned version = 4);
 
 /// A number that no earlier call in this process returned; starts at 1.
 std::uint64_t next_number() noexcept;

@@ -4,17 +4,19 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/guarded.hpp"
+
 namespace holdfast::base {
 
 /// For short critical sections; a thread that has to wait sleeps. (The third of the mutexes in Drepper, "Futexes Are
 /// Tricky", 2011.)
-class SmallMutex {
+class HOLDFAST_CAPABILITY("mutex") SmallMutex {
  public:
   SmallMutex() = default;
   SmallMutex(const SmallMutex&) = delete;
   SmallMutex& operator=(const SmallMutex&) = delete;
 
-  void lock() noexcept {
+  void lock() noexcept HOLDFAST_ACQUIRE() {
     std::int32_t seen = kFree;
     if (state_.compare_exchange_strong(seen, kLocked, std::memory_order_acquire)) return;
     if (seen != kContended) seen = state_.exchange(kContended, std::memory_order_acquire);
@@ -23,11 +25,11 @@ class SmallMutex {
       seen = state_.exchange(kContended, std::memory_order_acquire);
     }
   }
-  bool try_lock() noexcept {
+  bool try_lock() noexcept HOLDFAST_TRY_ACQUIRE(true) {
     std::int32_t seen = kFree;
     return state_.compare_exchange_strong(seen, kLocked, std::memory_order_acquire);
   }
-  void unlock() noexcept {
+  void unlock() noexcept HOLDFAST_RELEASE() {
     if (state_.exchange(kFree, std::memory_order_release) == kContended) state_.notify_one();
   }
 

@@ -1,5 +1,7 @@
 #include "base/text.hpp"
 
+#include <charconv>
+
 namespace holdfast::base {
 namespace {
 
@@ -23,10 +25,24 @@ std::size_t utf8_length(std::string_view s) {
   return length;
 }
 
+/// True for a sequence that a terminal obeys and does not show: C1 controls, changes of direction, separators of lines.
+bool is_unseen(std::string_view sequence) {
+  if (sequence.size() == 2) return sequence[0] == '\xc2' && static_cast<unsigned char>(sequence[1]) < 0xa0;
+  if (sequence.size() != 3 || sequence[0] != '\xe2') return false;
+  const auto last = static_cast<unsigned char>(sequence[2]);
+  if (sequence[1] == '\x80') return last == 0x8e || last == 0x8f || (last >= 0xa8 && last <= 0xae);
+  return sequence[1] == '\x81' && last >= 0xa6 && last <= 0xa9;
+}
+
+void append_escaped(std::string& out, char c) {
+  const char* digits = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  out.append({'\\', 'x', digits[byte >> 4U], digits[byte & 0xfU]});
+}
+
 }  // namespace
 
 std::string quote(std::string_view bytes) {
-  const char* digits = "0123456789abcdef";
   std::string out = "\"";
   while (!bytes.empty()) {
     const auto c = static_cast<unsigned char>(bytes.front());
@@ -39,9 +55,11 @@ std::string quote(std::string_view bytes) {
       out += '\\';
       out += static_cast<char>(c);
     } else if (c < 0x20 || c == 0x7f || length == 0) {
-      out += "\\x";
-      out += digits[c >> 4U];
-      out += digits[c & 0xfU];
+      append_escaped(out, bytes.front());
+    } else if (is_unseen(bytes.substr(0, length))) {
+      for (const char each : bytes.substr(0, length)) append_escaped(out, each);
+      bytes.remove_prefix(length);
+      continue;
     } else {
       out += bytes.substr(0, length);
       bytes.remove_prefix(length);
@@ -50,6 +68,30 @@ std::string quote(std::string_view bytes) {
     bytes.remove_prefix(1);
   }
   out += '"';
+  return out;
+}
+
+std::string printable(std::string_view bytes) {
+  const bool blank_edge = bytes.empty() || bytes.front() == ' ' || bytes.back() == ' ';
+  std::string quoted = quote(bytes);
+  const bool changed = quoted.size() != bytes.size() + 2;
+  return blank_edge || changed ? quoted : std::string(bytes);
+}
+
+std::optional<std::string> percent_decoded(std::string_view text) {
+  std::string out;
+  for (; !text.empty(); text.remove_prefix(1)) {
+    if (text.front() != '%') {
+      out += text.front();
+      continue;
+    }
+    unsigned value = 0;
+    if (text.size() < 3 || std::from_chars(text.data() + 1, text.data() + 3, value, 16).ptr != text.data() + 3) {
+      return std::nullopt;
+    }
+    out += static_cast<char>(value);
+    text.remove_prefix(2);
+  }
   return out;
 }
 

@@ -1,12 +1,20 @@
 // Text for people: names that may hold any bytes, made printable.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace holdfast::base {
 
-/// The bytes in double quotes; control characters, quotes, backslashes and broken UTF-8 as escapes (`\n`, `\x00`).
+/// The bytes in double quotes; control characters, quotes, backslashes and broken UTF-8 as escapes (`\n`, `\x00`), and
+/// what would change the direction of the text.
 std::string quote(std::string_view bytes);
+
+/// The bytes as they are, or quoted where something could not be seen: control characters, spaces at an end, nothing.
+std::string printable(std::string_view bytes);
+
+/// With `%XX` decoded; empty if a `%` is not followed by two hexadecimal digits.
+std::optional<std::string> percent_decoded(std::string_view text);
 
 }  // namespace holdfast::base

@@ -1,11 +1,13 @@
 // Taking the lock in a thread of its own, so that the main thread can obey signals meanwhile.
 #pragma once
 
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <optional>
 #include <stop_token>
 #include <thread>
+#include <vector>
 
 #include <holdfast/lock.hpp>
 
@@ -13,12 +15,12 @@
 
 namespace holdfast::cli {
 
-/// Whether to ask who has the lock.
+/// Whether to ask who has the lock. Both functions are called from the thread that waits.
 struct AskHolder {
-  /// Asks. Called from the thread that waits.
-  std::function<std::optional<LockInfo>()> ask;
-  /// Before waiting, if set; called from the thread that waits, if somebody has it.
-  std::function<void(const LockInfo&)> before;
+  /// Asks for at most this long; empty: no answer in that time.
+  std::function<std::optional<std::vector<LockInfo>>(std::chrono::milliseconds limit)> ask;
+  /// Before waiting, if set and if somebody has it. What it throws ends the wait as its failure.
+  std::function<void(const std::vector<LockInfo>&)> before;
   bool after = false;  ///< After having waited in vain.
 };
 
@@ -45,7 +47,7 @@ class Acquisition {
   AcquisitionResult take();
 
  private:
-  void work(BasicLock lock, const AcquireOptions& options, const AskHolder& ask);
+  void work(BasicLock lock, AcquireOptions options, const AskHolder& ask);
 
   std::stop_source stop_;
   EventFd done_;

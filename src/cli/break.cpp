@@ -1,25 +1,92 @@
-// `holdfast break`: takes a lock away from its holder.
+// `holdfast break`: takes a lock away from its holder, and from nobody who has come since.
+#include <algorithm>
 #include <iostream>
+#include <map>
 #include <string>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
-#include <holdfast/client.hpp>
-
-#include "base/text.hpp"
 #include "cli/connect.hpp"
 #include "cli/json.hpp"
+#include "cli/lock_on_servers.hpp"
+#include "cli/secrets.hpp"
 #include "cli/verbs.hpp"
 
 namespace holdfast::cli {
 namespace {
 
 bool confirmed(const std::string& question) {
-  write_all(STDERR_FILENO, question + " [y/N] ");
+  write_all(STDERR_FILENO, without_logins(question) + " [y/N] ");
   std::string answer;
   std::getline(std::cin, answer);
   return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+/// `A`; of several servers `A (on 2), B (on 1)`. With who that is, if it is known.
+std::string owners_in_words(const std::vector<Answer>& answers) {
+  struct Owner {
+    const LockInfo* info = nullptr;
+    int count = 0;
+  };
+  std::map<std::string, Owner> owners;
+  for (const Answer& answer : answers) {
+    if (!answer.held()) continue;
+    Owner& owner = owners[answer.info->owner];
+    owner.info = &*answer.info;
+    ++owner.count;
+  }
+  std::string text;
+  for (const auto& [name, owner] : owners) {
+    const auto& [info, count] = owner;
+    text += (text.empty() ? "" : ", ") + holder_in_words(*info);
+    if (answers.size() > 1) text += fmt::format(" (on {})", count);
+  }
+  return text;
+}
+
+/// The owner of most servers; empty if there is none.
+std::string main_owner(const std::vector<Answer>& answers) {
+  std::map<std::string, int> counts;
+  std::string most;
+  for (const Answer& answer : answers) {
+    if (answer.held() && ++counts[answer.info->owner] > counts[most]) most = answer.info->owner;
+  }
+  return most;
+}
+
+bool any_held(const std::vector<Answer>& answers) { return std::ranges::any_of(answers, &Answer::held); }
+
+enum class Result { free, broken, refused, other_owner, changed };
+
+/// Throws if too few servers answered to say that the lock is broken.
+Result take(LockOnServers& lock, Survey& survey) {
+  const std::vector<LockOnServers::Part> parts = lock.take_from_owners(survey.answers);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!parts[i].error) continue;
+    survey.answers[i].info.reset();
+    survey.answers[i].error = parts[i].error;
+  }
+  if (survey.silent() >= survey.quorum()) throw Error(no_majority(survey));
+  return std::ranges::any_of(parts, &LockOnServers::Part::taken) ? Result::broken : Result::changed;
+}
+
+std::string in_words(Result result, const std::string& owners, LockOnServers& lock) {
+  switch (result) {
+    case Result::free:
+      return "is free";
+    case Result::broken:
+      return "taken from " + owners;
+    case Result::refused:
+      return "left alone";
+    case Result::other_owner:
+      return "left alone: it is held by " + owners;
+    case Result::changed:
+      break;
+  }
+  const Survey now = lock.ask();
+  return fmt::format("left alone: {} does not have it any more; {}", owners,
+                     any_held(now.answers) ? "it is held by " + owners_in_words(now.answers) : "it is free");
 }
 
 }  // namespace
@@ -28,31 +95,37 @@ int break_lock(const CommonOptions& common, const BreakOptions& options, const C
   if (!options.yes && isatty(STDIN_FILENO) == 0) {
     throw UsageError("break asks before it acts, but standard input is not a terminal; give --yes to go on");
   }
-  Client client(make_config(common));
-  KeyLock lock = key_lock(client, options.name, options.kind);
-  const std::string lock_in_words = fmt::format("lock {} on {}", base::quote(options.name), client.node());
-  const LockInfo info = lock.info();
+  LockOnServers lock(make_configs(common, console), options.name, options.kind);
+  Survey survey = lock.ask();
+  if (survey.silent() >= survey.quorum()) throw Error(no_majority(survey));
 
-  bool broken = false;
-  if (!info.owner.empty() &&
+  const std::vector<Answer> seen = survey.answers;
+  Result result = any_held(seen) ? Result::refused : Result::free;
+  if (options.owner) {
+    for (Answer& answer : survey.answers) {
+      if (answer.held() && answer.info->owner != *options.owner)
+        answer.info = LockInfo{.name = options.name, .owner = {}};
+    }
+    if (result == Result::refused && !any_held(survey.answers)) result = Result::other_owner;
+  }
+  const std::string owners = owners_in_words(result == Result::other_owner ? seen : survey.answers);
+  const std::string owner = main_owner(result == Result::other_owner ? seen : survey.answers);
+  if (result == Result::refused &&
       (options.yes || confirmed(fmt::format("{} is held by {}. Its work may overlap with the next holder's. Break it?",
-                                            lock_in_words, printable(info.owner))))) {
-    broken = lock.force_release();
+                                            lock.in_words(), owners)))) {
+    result = take(lock, survey);
   }
   if (console.json()) {
     boost::json::object out;
     put_text(out, "name", options.name);
-    out["broken"] = broken;
+    out["broken"] = result == Result::broken;
+    out["changed"] = result == Result::changed;
     out["owner"] = nullptr;
-    if (!info.owner.empty()) put_text(out, "owner", info.owner);
+    if (!owner.empty()) put_text(out, "owner", owner);
     console.result(json_line(out));
   }
-  if (broken) {
-    console.note(fmt::format("{}: taken from {}", lock_in_words, printable(info.owner)));
-  } else {
-    console.note(fmt::format("{}: {}", lock_in_words, info.owner.empty() ? "is free" : "left alone"));
-  }
-  return broken ? kExitOk : kExitNo;
+  console.note(fmt::format("{}: {}", lock.in_words(), in_words(result, owners, lock)));
+  return result == Result::broken ? kExitOk : kExitNo;
 }
 
 }  // namespace holdfast::cli

@@ -36,12 +36,14 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& chan
   return merged;
 }
 
-/// What the new process does until it is the command. Only async-signal-safe calls: other threads of the parent may
-/// hold any lock at the moment of the fork.
+/// What the new process does until it is the command. It shares the memory of its parent, which stands still meanwhile,
+/// and other threads may hold any lock: only async-signal-safe calls, and nothing of the parent's is changed.
 [[noreturn]] void become(char* const* argv, char* const* environment, const SignalGate& signals,
-                         const InheritedFds& inherited, const Guard& guard, pid_t parent, int error_pipe) noexcept {
+                         const InheritedFds& inherited, const Guard& guard, int terminal, pid_t parent,
+                         int error_pipe) noexcept {
   setpgid(0, 0);
   guard.watch_group(getpid());
+  if (terminal >= 0) tcsetpgrp(terminal, getpid());
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent may have died before that took effect.
   if (getppid() != parent) _exit(kNotFound);
@@ -61,7 +63,7 @@ int ChildEnd::shell_status() const {
 }
 
 Child::Child(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
-             const SignalGate& signals, const InheritedFds& inherited, const Guard& guard) {
+             const SignalGate& signals, const InheritedFds& inherited, const Guard& guard, int terminal) {
   // Orphans of the command become our children, so that they can be reaped where no init process does it.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
 
@@ -74,12 +76,17 @@ Child::Child(const std::vector<std::string>& argv, const std::vector<std::string
   const Fd write_end(pipe_ends[1]);
   const pid_t parent = getpid();
 
-  pid_ = fork();
-  if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
-  if (pid_ == 0) {
-    become(argv_pointers.data(), environment_pointers.data(), signals, inherited, guard, parent, write_end.get());
+  // A copy of the address space, to be thrown away at once, would take longer than the rest of the start.
+  // NOLINTBEGIN(bugprone-unsafe-functions,clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
+  const pid_t started = vfork();
+  if (started == 0) {
+    become(argv_pointers.data(), environment_pointers.data(), signals, inherited, guard, terminal, parent,
+           write_end.get());
   }
-  // Both sides do it: whoever comes first, the group exists when either goes on. Fails once the command runs.
+  // NOLINTEND(bugprone-unsafe-functions,clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
+  if (started < 0) throw std::system_error(errno, std::generic_category(), "vfork");
+  pid_ = started;
+  // Fails where the command runs already, as nearly always; a sanitizer makes a plain fork of it all.
   setpgid(pid_, pid_);
 }
 

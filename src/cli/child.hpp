@@ -34,9 +34,10 @@ struct ChildNews {
 class Child {
  public:
   /// Starts it. `environment` has `NAME=value` entries that are added or replaced. Throws std::system_error if not even
-  /// a process can be made; a command that cannot be executed shows in the end().
+  /// a process can be made; a command that cannot be executed shows in the end(). `terminal`: made its own before it
+  /// begins; -1: none.
   Child(const std::vector<std::string>& argv, const std::vector<std::string>& environment, const SignalGate& signals,
-        const InheritedFds& inherited, const Guard& guard);
+        const InheritedFds& inherited, const Guard& guard, int terminal);
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   /// Kills what is left of the group.

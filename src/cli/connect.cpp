@@ -1,85 +1,144 @@
 #include "cli/connect.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
-#include <fstream>
+#include <fcntl.h>
 #include <iterator>
+#include <optional>
+#include <ranges>
 #include <set>
 #include <sstream>
+#include <system_error>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
-#include "cli/output.hpp"
+#include "cli/fd.hpp"
+#include "cli/secrets.hpp"
 
 namespace holdfast::cli {
 namespace {
 
 constexpr const char* kDefaultUrl = "redis://127.0.0.1:6379";
+constexpr std::size_t kLargestFile = std::size_t{64} * 1024;
 
-/// Unset and empty are the same.
+/// Empty: unset. A variable that is set to nothing is a mistake, and no reason to take another server.
 std::optional<std::string> from_environment(const char* name) {
   const char* value = std::getenv(name);
-  if (value == nullptr || *value == '\0') return std::nullopt;
+  if (value == nullptr) return std::nullopt;
+  if (*value == '\0') throw UsageError(fmt::format("{} is set, but empty", name));
   return value;
 }
 
-/// The file's text without the newline that editors put at the end.
-std::string from_file(const std::string& path, const char* what) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file.is_open() || file.bad()) throw UsageError(fmt::format("cannot read the {} from {}", what, printable(path)));
+/// The file's text without the newline that editors put at the end. Empty: there is no such file.
+std::optional<std::string> read_file(const std::string& path, const char* what) {
+  const auto refused = [&](const std::string& why) {
+    return UsageError(fmt::format("cannot read the {} from {}: {}", what, shown(path), why));
+  };
+  const auto failed = [&] { return refused(std::generic_category().message(errno)); };
+  const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (file.get() < 0 && errno == ENOENT) return std::nullopt;
+  if (file.get() < 0) throw failed();
+  std::string text(kLargestFile + 1, '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t got = read(file.get(), text.data() + size, text.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw failed();
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  if (size > kLargestFile) throw refused(fmt::format("it is larger than {} KiB", kLargestFile / 1024));
+  text.resize(size);
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  if (text.empty()) throw refused("it is empty");
+  if (text.find('\0') != text.npos) throw refused("there is a NUL in it");
   return text;
 }
 
-/// An empty text is one bad URL, not none.
+std::string from_file(const std::string& path, const char* what) {
+  if (std::optional<std::string> text = read_file(path, what)) return std::move(*text);
+  throw UsageError(
+      fmt::format("cannot read the {} from {}: {}", what, shown(path), std::generic_category().message(ENOENT)));
+}
+
+/// Never none: a text of white space alone is one bad URL.
 std::vector<std::string> split(const std::string& text) {
   std::istringstream stream(text);
   std::vector<std::string> urls{std::istream_iterator<std::string>(stream), {}};
   return urls.empty() ? std::vector<std::string>{""} : urls;
 }
 
-std::vector<std::string> find_urls(const CommonOptions& options) {
+/// Where the administrator of this machine says which server is meant.
+std::string site_file() {
+  const char* folder = std::getenv("HOLDFAST_ETC");
+  return std::string(folder == nullptr ? "/etc/holdfast" : folder) + "/url";
+}
+
+/// Its URLs: the first line that is neither empty nor a comment.
+std::optional<std::vector<std::string>> site_urls() {
+  const std::optional<std::string> text = read_file(site_file(), "URL");
+  if (!text) return std::nullopt;
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t begin = line.find_first_not_of(" \t\r");
+    if (begin != line.npos && line[begin] != '#') return split(line);
+  }
+  throw UsageError(fmt::format("there is no URL in {}", shown(site_file())));
+}
+
+/// What was said about the server for this use of the tool; empty: nothing.
+std::optional<std::vector<std::string>> told_urls(const CommonOptions& options) {
   if (!options.urls.empty()) return options.urls;
   if (options.url_file) return split(from_file(*options.url_file, "URL"));
   if (const auto urls = from_environment("HOLDFAST_URL")) return split(*urls);
   if (const auto path = from_environment("HOLDFAST_URL_FILE")) return split(from_file(*path, "URL"));
+  return std::nullopt;
+}
+
+std::vector<std::string> find_urls(const CommonOptions& options, const Console& console) {
+  if (auto urls = told_urls(options)) return std::move(*urls);
+  if (auto urls = site_urls()) {
+    console.detail(fmt::format("the server is the one in {}", shown(site_file())));
+    return std::move(*urls);
+  }
+  console.detail(fmt::format("no server was given: {} is assumed", kDefaultUrl));
   return {kDefaultUrl};
 }
 
-void add_password(Config& config, const CommonOptions& options) {
+/// For URLs that have none. No password is no mistake, so an empty variable means that.
+std::string environment_password() {
+  if (const char* password = std::getenv("HOLDFAST_PASSWORD"); password != nullptr && *password != '\0')
+    return password;
+  const auto path = from_environment("HOLDFAST_PASSWORD_FILE");
+  return path ? from_file(*path, "password") : "";
+}
+
+/// Files are read once: they may be pipes.
+void add_passwords(std::vector<Config>& configs, const CommonOptions& options) {
+  const auto lacks_one = [](const Config& config) { return config.password.empty(); };
   if (options.password_file) {
-    config.password = from_file(*options.password_file, "password");
-  } else if (config.password.empty()) {
-    if (const auto password = from_environment("HOLDFAST_PASSWORD")) {
-      config.password = *password;
-    } else if (const auto path = from_environment("HOLDFAST_PASSWORD_FILE")) {
-      config.password = from_file(*path, "password");
-    }
+    const std::string password = from_file(*options.password_file, "password");
+    for (Config& config : configs) config.password = password;
+  } else if (std::ranges::any_of(configs, lacks_one)) {
+    const std::string password = environment_password();
+    for (Config& config : configs | std::views::filter(lacks_one)) config.password = password;
   }
 }
 
 }  // namespace
 
-std::vector<Config> make_configs(const CommonOptions& options) {
+std::vector<Config> make_configs(const CommonOptions& options, const Console& console) {
   std::vector<Config> configs;
   std::set<std::string> nodes;
-  for (const std::string& url : find_urls(options)) {
+  for (const std::string& url : find_urls(options, console)) {
     configs.push_back(Config::from_url(url));
-    add_password(configs.back(), options);
     const std::string node = configs.back().node();
     if (!nodes.insert(node).second) throw UsageError(fmt::format("{} is given twice: a server has one vote", node));
   }
+  add_passwords(configs, options);
   return configs;
-}
-
-Config make_config(const CommonOptions& options) {
-  std::vector<Config> configs = make_configs(options);
-  if (configs.size() > 1) {
-    throw UsageError(
-        fmt::format("{} servers are given, but only run uses several: choose one with --url", configs.size()));
-  }
-  return std::move(configs.front());
 }
 
 KeyLock key_lock(Client& client, const std::string& name, LockKind kind) {

@@ -8,17 +8,16 @@
 #include <holdfast/config.hpp>
 
 #include "cli/options.hpp"
+#include "cli/output.hpp"
 
 namespace holdfast::cli {
 
 /// The servers: each `--url`, else those in the file of `--url-file`, else those in HOLDFAST_URL, else those in the
-/// file named by HOLDFAST_URL_FILE, else the default port of this machine. Files and variables have white space between
-/// URLs. The password: `--password-file`, else the URL's, else HOLDFAST_PASSWORD, else the file named by
-/// HOLDFAST_PASSWORD_FILE. Throws UsageError or Error(invalid_argument); neither repeats a password.
-std::vector<Config> make_configs(const CommonOptions& options);
-
-/// The same for what looks at one server. Throws UsageError if there are several.
-Config make_config(const CommonOptions& options);
+/// file named by HOLDFAST_URL_FILE, else those in /etc/holdfast/url, else the default port of this machine. Files and
+/// variables have white space between URLs. With --verbose, the console is told which server was assumed. The password:
+/// `--password-file`, else the URL's, else HOLDFAST_PASSWORD, else the file named by HOLDFAST_PASSWORD_FILE. Throws
+/// UsageError or Error(invalid_argument); neither repeats a password.
+std::vector<Config> make_configs(const CommonOptions& options, const Console& console);
 
 /// The lock of this name and family.
 KeyLock key_lock(Client& client, const std::string& name, LockKind kind);

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
 
 #include "cli/inherited.hpp"
+#include "cli/title.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -24,7 +24,7 @@ struct Word {
 /// The guard's life. Only async-signal-safe calls: it is forked from a process with threads.
 [[noreturn]] void stand_guard(int words, const Timer& timer) noexcept {
   setpgid(0, 0);
-  prctl(PR_SET_NAME, "holdfast-guard");
+  set_title("holdfast-guard");
   // Whoever ends the tool must leave the guard its moment to act.
   sigset_t all;
   sigfillset(&all);
@@ -57,7 +57,9 @@ struct Word {
 
 }  // namespace
 
-Guard::Guard() {
+Guard::Guard() { start(); }
+
+void Guard::start() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
   const Fd read_end(ends[0]);
@@ -69,12 +71,29 @@ Guard::Guard() {
   if (pid_ == 0) stand_guard(read_end.get(), timer);
 }
 
-Guard::~Guard() {
+bool Guard::stands() const noexcept {
+  // Nobody else reads from the pipe. A process id tells less: what has ended is reaped along with the command's
+  // orphans.
+  pollfd polled{words_.get(), 0, 0};
+  return words_.get() >= 0 && poll(&polled, 1, 0) == 0;
+}
+
+void Guard::replace() {
+  words_.reset();
+  pid_ = -1;
+  start();
+}
+
+void Guard::dismiss() const noexcept {
   // If it was killed it has been reaped along with what the command left behind, and its number may be another's.
   siginfo_t info{};
-  if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0) return;
+  if (pid_ <= 0 || waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0) return;
   kill(pid_, SIGKILL);
-  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+}
+
+Guard::~Guard() {
+  dismiss();
+  while (pid_ > 0 && waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
 

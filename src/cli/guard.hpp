@@ -19,8 +19,17 @@ class Guard {
   Guard();
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
-  /// Dismisses it; the command must have ended.
+  /// Dismisses it, and waits for its end.
   ~Guard();
+  /// Ends it without waiting; the command must have ended.
+  void dismiss() const noexcept;
+
+  /// Readable when the guard has ended, which only somebody else can bring about; -1 when there is none.
+  int fd() const { return words_.get(); }
+  bool stands() const noexcept;
+  /// Puts another one in its place, which knows neither the group nor the time yet. Throws std::system_error, and then
+  /// there is none.
+  void replace();
 
   /// For the command's process, before it becomes the command: puts its group under guard. Async-signal-safe.
   void watch_group(pid_t group) const noexcept;
@@ -28,6 +37,8 @@ class Guard {
   void must_end_by(std::optional<base::TimePoint> time) const noexcept;
 
  private:
+  void start();
+
   pid_t pid_ = -1;
   Fd words_;  // the write end; the guard takes its closing for the end of the tool
 };

@@ -6,50 +6,54 @@ namespace {
 constexpr std::string_view kTool =
     R"(holdfast: run commands one at a time, across machines, with a lock on Redis or Valkey
 
-  holdfast run NAME -- COMMAND...   run a command while holding a lock, or several
+  holdfast run NAME -- COMMAND...   run a command while holding one or more locks
   holdfast ls [PATTERN]             list the locks that are held
-  holdfast inspect NAME             who holds a lock, and for how long
+  holdfast inspect NAME             show who holds a lock, and for how long
   holdfast wait NAME                wait until a lock is free, without taking it
   holdfast break NAME               take a lock away from its holder
 
-  holdfast VERB --help              options, exit codes and examples of a verb
+  holdfast help VERB                options, exit codes and examples of a verb; the same as holdfast VERB --help
   holdfast --version
 
 Examples
   holdfast run nightly-backup -- ./backup.sh
-  holdfast run -n nightly-backup -- ./backup.sh     # give up if it runs already
+  holdfast run -n nightly-backup -- ./backup.sh     # give up if it is already running
   holdfast ls 'nightly-*'
 )";
 
 constexpr std::string_view kRun = R"(holdfast run [OPTIONS] NAME... -- COMMAND...
 holdfast run [OPTIONS] -c 'SHELL LINE' NAME...
 
-Takes the lock, runs the command, gives the lock back. The lease is renewed while the command runs; if that fails, the
-command is ended before anyone else can have the lock. Several names: all of them are taken, or none.
+Takes the lock, runs the command, and gives the lock back. The lease is renewed while the command runs; if that fails,
+the command is ended before anyone else can have the lock. If several names are given, all are taken, or none.
 
 Lock
-      --url URL              once more for each further server, all independent: a majority of them must grant the lock
-      --kind KIND            lock: Redisson's RLock (default); simple: SET NX PX, as redis-py, redsync, node redlock
-Waiting
+      --url URL              repeat it for several independent servers: a majority of them must grant the lock
+      --kind KIND            lock: Redisson's RLock (default); simple: SET NX PX, as in redis-py, redsync, node redlock
+Waiting (a TIME is a number of seconds, or has a unit: 500ms, 10s, 5m, 2h, 1d)
   -n, --nonblock             give up at once if somebody else has the lock
-  -w, --wait SECONDS         give up after this long (fractions are fine; 0 is -n); default: wait without limit
-  -E, --conflict-exit-code N the exit code for having given up; default 1
+  -w, --wait TIME            give up after this long (0 is -n); default: wait without limit
+  -E, --conflict-exit-code N the exit code for giving up; default 1
 Holding
-      --lease SECONDS        after a crash the lock is free this much later; default 30
-      --max-hold SECONDS     the longest time the command may hold the lock; default: no limit
-      --on-lost WHAT         term: SIGTERM, then SIGKILL (default); kill: SIGKILL at once; warn: only say so
-      --kill-after SECONDS   from SIGTERM to SIGKILL, inside the lease; default 5, at most a quarter of the lease
+      --lease TIME           how long the lock stays taken after a crash; default 30
+      --max-hold TIME        the longest time the command may hold the lock, including the time it takes to stop:
+                             SIGTERM is sent --kill-after before the limit; default: no limit
+      --on-lost WHAT         term: SIGTERM, then SIGKILL (default); kill: only SIGKILL; warn: only warn
+      --kill-after TIME      time from SIGTERM to SIGKILL, within the lease; default 5, but at most a quarter of the
+                             lease or of --max-hold
 Command
-  -c, --command 'LINE'       run a line of shell instead
+  -c, --command 'LINE'       run a line of shell instead of a command
       --status-fd N          write a report as JSON to this descriptor at the end
+      --label TEXT           what inspect and ls call the holder; default: the command's name
 )";
 
 constexpr std::string_view kRunEnd = R"(
-The command gets HOLDFAST_NAME, HOLDFAST_OWNER, HOLDFAST_LEASE_MS, and HOLDFAST_EXPIRES_MS (Unix time; moved by every
-renewal). Signals are passed on to it. Standard output is its own; with --json the report goes to standard error.
+The command gets HOLDFAST_NAME, HOLDFAST_OWNER, HOLDFAST_LEASE_MS, and HOLDFAST_EXPIRES_MS (Unix time; postponed by
+every renewal). Signals are passed on to it; one that kills it kills the tool in the same way. Standard output belongs
+to the command; with --json the report goes to standard error.
 
 Exit codes
-  the command's own; 128+N if signal N killed it, or ended the wait for the lock
+  the command's own; 128+N if signal N killed it
   1    not acquired (-n, -w); another number with -E
   64   wrong usage                          75   the lock was lost, the command was stopped
   69   no server (majority), or it refuses  126  the command cannot be executed
@@ -57,7 +61,7 @@ Exit codes
 
 Examples
   holdfast run nightly-backup -- ./backup.sh --all
-  holdfast run -w 60 --lease 10 deploy -- make deploy
+  holdfast run -w 1m --lease 10s deploy -- make deploy
   holdfast run -n -E 0 report -c 'make report && mail -s done ops < report.txt'
   holdfast run stock:42 stock:77 -- ./move-stock
   holdfast run --url redis://a --url redis://b --url redis://c leader -- ./leader
@@ -65,15 +69,16 @@ Examples
 
 constexpr std::string_view kLs = R"(holdfast ls [OPTIONS] [PATTERN]
 
-Lists the locks that are held and whose name matches the pattern (glob; default *). Looks through the whole server in
-small steps (SCAN); locks that come and go meanwhile may be missed. Locks of the kind simple are not listed: nothing
-tells them from other strings.
+Lists the locks that are held and whose names match the pattern (a glob; default *), and who holds them: host, process
+and label, as far as the holder's connection gives them. Goes through the whole server in small steps (SCAN); locks
+that come and go meanwhile may be missed. Locks of the kind simple are not listed: they cannot be told apart from other
+strings. With several servers, the locks of each are listed.
 
 )";
 
 constexpr std::string_view kLsEnd = R"(
 Exit codes
-  0   done, even if there is none          64  wrong usage
+  0   done, even if there are none         64  wrong usage
   69  no server, or it refuses             70  internal error
 
 Examples
@@ -83,7 +88,9 @@ Examples
 
 constexpr std::string_view kInspect = R"(holdfast inspect [OPTIONS] NAME
 
-Shows who holds a lock, for how long it is theirs without renewal, and how often they hold it.
+Shows who holds a lock (with host, process, label and address, as far as the holder's connection gives them), how long
+it stays theirs without a renewal, and how many times they hold it. With several servers, it is held by whoever has it
+on a majority; what each server says is shown too.
 
       --kind KIND            lock (default) or simple, as in run
 )";
@@ -91,7 +98,7 @@ Shows who holds a lock, for how long it is theirs without renewal, and how often
 constexpr std::string_view kInspectEnd = R"(
 Exit codes
   0   held                                 64  wrong usage
-  1   free                                 69  no server, or it refuses
+  1   free                                 69  no server (majority), or it refuses
                                            70  internal error
 
 Examples
@@ -101,53 +108,56 @@ Examples
 
 constexpr std::string_view kWait = R"(holdfast wait [OPTIONS] NAME
 
-Waits until a lock is free, without taking it; somebody else may take it the next moment. Looks once or twice a second.
+Waits until a lock is free, without taking it; somebody else may take it the next moment. Checks once or twice a
+second. With several servers, the lock is free when nobody can have it on a majority.
 
       --kind KIND            lock (default) or simple, as in run
-  -n, --nonblock             only look
-  -w, --wait SECONDS         give up after this long (fractions are fine; 0 is -n); default: wait without limit
-  -E, --conflict-exit-code N the exit code for having given up; default 1
+  -n, --nonblock             only check, do not wait
+  -w, --wait TIME            give up after this long: seconds, or 500ms, 10s, 5m, 2h, 1d; default: wait without limit
+  -E, --conflict-exit-code N the exit code for giving up; default 1
 )";
 
 constexpr std::string_view kWaitEnd = R"(
 Exit codes
   0   free                                 64  wrong usage
-  1   still held (-n, -w); another         69  no server, or it refuses
+  1   still held (-n, -w); another         69  no server (majority), or it refuses
       number with -E                       70  internal error
 
 Examples
   holdfast wait deploy && echo "the deployment is over"
-  holdfast wait -w 600 deploy
+  holdfast wait -w 10m deploy
 )";
 
 constexpr std::string_view kBreak = R"(holdfast break [OPTIONS] NAME
 
-Takes a lock away from whoever holds it and wakes the next one. The holder learns of it with its next renewal, so its
-work may overlap with the next holder's: the last resort. Asks first.
+Takes a lock away from its holder and wakes the next one. The holder learns of it with its next renewal, so its work may
+overlap with the next holder's: use this only as a last resort. Asks for confirmation first. Only the holder that was
+seen loses the lock; anyone who has taken it since keeps it. With several servers, it is taken on each.
 
       --kind KIND            lock (default) or simple, as in run
-  -y, --yes                  do not ask; needed where standard input is not a terminal
+  -y, --yes                  do not ask; required if standard input is not a terminal
+      --owner OWNER          only if this is the holder, as shown by inspect
 )";
 
 constexpr std::string_view kBreakEnd = R"(
 Exit codes
   0   taken away                           64  wrong usage
-  1   was free, or the answer was no       69  no server, or it refuses
-                                           70  internal error
+  1   free, or left alone: the answer was  69  no server (majority), or it refuses
+      no, or the holder is a different one 70  internal error
 
 Examples
   holdfast break nightly-backup
-  holdfast break --yes nightly-backup
+  holdfast break --yes --owner 99999999-2222-4333-8444-555555555555:7 nightly-backup
 )";
 
 constexpr std::string_view kCommon = R"(Common
-      --url URL              the server; else from HOLDFAST_URL; default redis://127.0.0.1:6379
+      --url URL              the server; else HOLDFAST_URL, else /etc/holdfast/url, else redis://127.0.0.1:6379
                              redis://host:port/db  rediss://host (TLS)  unix:///path/to/socket  local:
-      --url-file FILE        read the URL from a file (or HOLDFAST_URL_FILE); for run, one or several
+      --url-file FILE        read the URL, or several, from a file (or name it in HOLDFAST_URL_FILE)
       --password-file FILE   read the password from a file (or HOLDFAST_PASSWORD_FILE, or set HOLDFAST_PASSWORD)
-      --json                 the result, or the failure, as one JSON value
-  -q, --quiet                say nothing but failures
-  -v, --verbose              say more: how long it waited, and for whom
+      --json                 print the result, or the failure, as one JSON value
+  -q, --quiet                print nothing but failures
+  -v, --verbose              print more: how long it waited, and for whom
   -h, --help                 this text
 )";
 

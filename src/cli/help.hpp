@@ -1,10 +1,13 @@
 // The texts of `--help`.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
 namespace holdfast::cli {
+
+constexpr std::array<std::string_view, 5> kVerbs{"run", "ls", "inspect", "wait", "break"};
 
 /// Of a verb; of the whole tool for an empty one.
 std::string help_of(std::string_view verb);

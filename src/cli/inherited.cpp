@@ -1,6 +1,7 @@
 #include "cli/inherited.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <dirent.h>
@@ -61,11 +62,23 @@ void close_range_of(unsigned first, unsigned last, unsigned flags) noexcept {
 
 }  // namespace
 
+void occupy_standard_fds() noexcept {
+  for (int fd = 0; fd < static_cast<int>(kFirst); ++fd) {
+    if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+    // Gets the lowest number that is free, and that is this one.
+    open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+  }
+}
+
 InheritedFds::InheritedFds() : inherited_(open_fds()) { find_gaps(); }
 
 bool InheritedFds::contains(int fd) const {
-  return fd >= 0 && (fd < static_cast<int>(kFirst) ||
-                     std::binary_search(inherited_.begin(), inherited_.end(), static_cast<unsigned>(fd)));
+  if (fd >= static_cast<int>(kFirst)) {
+    return std::binary_search(inherited_.begin(), inherited_.end(), static_cast<unsigned>(fd));
+  }
+  // What came through an exec does not have the mark; what occupy_standard_fds() has opened does.
+  const int flags = fcntl(fd, F_GETFD);
+  return flags >= 0 && (flags & FD_CLOEXEC) == 0;
 }
 
 void InheritedFds::keep_back(int fd) {

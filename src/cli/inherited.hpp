@@ -6,11 +6,16 @@
 
 namespace holdfast::cli {
 
+/// Opens /dev/null where standard input, output or error is closed, so that nothing else gets these numbers. Using it
+/// fails as using a closed one does, and the command has it closed again. For main(), before anything is opened.
+void occupy_standard_fds() noexcept;
+
 /// Make it before anything is opened. Standard input, output and error always pass through.
 class InheritedFds {
  public:
   InheritedFds();
 
+  /// False for a standard one too that was closed at the start.
   bool contains(int fd) const;
   /// Takes one out: it is ours alone from now on.
   void keep_back(int fd);

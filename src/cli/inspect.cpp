@@ -1,33 +1,89 @@
 // `holdfast inspect`: who holds a lock, and for how long.
 #include <fmt/format.h>
 
-#include <holdfast/client.hpp>
-
 #include "cli/connect.hpp"
 #include "cli/json.hpp"
+#include "cli/lock_on_servers.hpp"
 #include "cli/verbs.hpp"
 
 namespace holdfast::cli {
+namespace {
+
+std::string ttl(const LockInfo& info) { return info.remaining ? in_words(*info.remaining) : "none"; }
+
+/// Lines about who the owner is; none if the server was not asked.
+std::string about_holder(const LockInfo& info) {
+  if (!info.holder) return {};
+  const Holder& holder = *info.holder;
+  if (holder.connection == Holder::Connection::open) {
+    return fmt::format("who    {}\nfrom   {}, connected for {}\n", to_string(holder), printable(holder.address),
+                       in_words(holder.connected_for));
+  }
+  if (holder.connection == Holder::Connection::none) {
+    const std::string end = info.remaining ? "the lease ends in " + in_words(*info.remaining) : "there is no lease";
+    return fmt::format("who    no connection of this owner: it may be dead, {}\n", end);
+  }
+  return fmt::format("who    {}\n", to_string(holder));
+}
+
+boost::json::object to_json(const Answer& answer) {
+  boost::json::object out;
+  if (answer.error) {
+    out["error"] = cli::to_json(Failure::from(*answer.error));
+  } else {
+    out = cli::to_json(*answer.info);
+    out.erase("name");
+  }
+  out["node"] = answer.node;
+  return out;
+}
+
+std::string in_json(const Survey& survey, const std::string& node) {
+  boost::json::object out = cli::to_json(survey.lock);
+  out["held"] = survey.verdict == Survey::Verdict::held;
+  out["node"] = node;
+  boost::json::array& servers = out["servers"].emplace_array();
+  for (const Answer& answer : survey.answers) servers.push_back(to_json(answer));
+  return json_line(out);
+}
+
+std::string in_lines(const Survey& survey, const std::string& node) {
+  const LockInfo& lock = survey.lock;
+  const bool held = survey.verdict == Survey::Verdict::held;
+  std::string text = fmt::format("name   {}\nstate  {}\n", printable(lock.name), held ? "held" : "free");
+  if (held) {
+    text += fmt::format("owner  {}\n{}ttl    {}\nholds  {}\n", printable(lock.owner), about_holder(lock), ttl(lock),
+                        lock.holds);
+  }
+  if (survey.answers.size() == 1) return text + fmt::format("node   {}\n", node);
+  if (held)
+    text += fmt::format("votes  {} of {} servers, {} needed\n", survey.votes, survey.answers.size(), survey.quorum());
+  std::vector<std::vector<std::string>> rows{{"NODE", "OWNER", "TTL"}};
+  for (const Answer& answer : survey.answers) {
+    if (answer.error) {
+      rows.push_back({answer.node, in_words(*answer.error)});
+    } else if (answer.held()) {
+      rows.push_back({answer.node, printable(answer.info->owner), ttl(*answer.info)});
+    } else {
+      rows.push_back({answer.node, "free"});
+    }
+  }
+  return text + "\n" + table(std::move(rows));
+}
+
+}  // namespace
 
 int inspect(const CommonOptions& common, const InspectOptions& options, const Console& console) {
-  Client client(make_config(common));
-  const LockInfo info = key_lock(client, options.name, options.kind).info();
-  const bool held = !info.owner.empty();
-
+  LockOnServers lock(make_configs(common, console), options.name, options.kind);
+  const bool silent = console.quiet() && !console.json();
+  const Survey survey = lock.ask(silent ? Detail::owner : Detail::holder);
+  if (survey.verdict == Survey::Verdict::undecided) throw Error(no_majority(survey));
   if (console.json()) {
-    boost::json::object out = to_json(info);
-    out["held"] = held;
-    out["node"] = client.node();
-    console.result(json_line(out));
+    console.result(in_json(survey, lock.node()));
   } else if (!console.quiet()) {
-    std::string text = fmt::format("name   {}\nstate  {}\n", printable(info.name), held ? "held" : "free");
-    if (held) {
-      text += fmt::format("owner  {}\nttl    {}\nholds  {}\n", printable(info.owner),
-                          info.remaining ? in_words(*info.remaining) : "none", info.holds);
-    }
-    console.result(text + fmt::format("node   {}\n", client.node()));
+    console.result(in_lines(survey, lock.node()));
   }
-  return held ? kExitOk : kExitNo;
+  return survey.verdict == Survey::Verdict::held ? kExitOk : kExitNo;
 }
 
 }  // namespace holdfast::cli

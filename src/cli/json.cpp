@@ -1,6 +1,7 @@
 #include "cli/json.hpp"
 
 #include "base/text.hpp"
+#include "cli/secrets.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -28,6 +29,30 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
+const char* kind_name(Holder::Kind kind) {
+  switch (kind) {
+    case Holder::Kind::holdfast:
+      return "holdfast";
+    case Holder::Kind::redisson:
+      return "redisson";
+    case Holder::Kind::other:
+      break;
+  }
+  return "other";
+}
+
+const char* connection_name(Holder::Connection connection) {
+  switch (connection) {
+    case Holder::Connection::open:
+      return "open";
+    case Holder::Connection::none:
+      return "none";
+    case Holder::Connection::unknown:
+      break;
+  }
+  return "unknown";
+}
+
 }  // namespace
 
 void put_text(boost::json::object& object, std::string_view key, std::string_view text) {
@@ -47,6 +72,21 @@ void put_ms(boost::json::object& object, std::string_view key, std::optional<std
   object[key] = duration ? boost::json::value(duration->count()) : boost::json::value(nullptr);
 }
 
+boost::json::value to_json(const std::optional<Holder>& holder) {
+  if (!holder) return nullptr;
+  boost::json::object out;
+  out["kind"] = kind_name(holder->kind);
+  out["connection"] = connection_name(holder->connection);
+  for (const char* key : {"host", "process", "label", "address", "connected_ms"}) out[key] = nullptr;
+  if (holder->connection != Holder::Connection::open) return out;
+  put_text(out, "host", holder->host);
+  out["process"] = holder->process;
+  put_text(out, "label", holder->label);
+  put_text(out, "address", holder->address);
+  put_ms(out, "connected_ms", holder->connected_for);
+  return out;
+}
+
 boost::json::object to_json(const LockInfo& info) {
   boost::json::object out;
   put_text(out, "name", info.name);
@@ -54,13 +94,14 @@ boost::json::object to_json(const LockInfo& info) {
   if (!info.owner.empty()) put_text(out, "owner", info.owner);
   put_ms(out, "remaining_ms", info.remaining);
   out["holds"] = info.holds;
+  out["holder"] = to_json(info.holder);
   return out;
 }
 
 boost::json::object to_json(const Failure& failure) {
   boost::json::object out;
   out["code"] = failure.code;
-  put_text(out, "message", failure.message);
+  put_text(out, "message", without_logins(failure.message));
   out["key"] = nullptr;
   out["node"] = nullptr;
   if (!failure.key.empty()) put_text(out, "key", failure.key);

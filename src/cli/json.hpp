@@ -24,7 +24,11 @@ boost::json::string text_json(std::string_view text);
 /// Sets `key` to a number of milliseconds, or null.
 void put_ms(boost::json::object& object, std::string_view key, std::optional<std::chrono::milliseconds> duration);
 
-/// `name`, `owner` (null when free), `remaining_ms` and `holds`.
+/// `kind`, `connection`, and what an open connection tells: `host`, `process`, `label`, `address`, `connected_ms`, each
+/// null without one. Null if it was not asked for.
+boost::json::value to_json(const std::optional<Holder>& holder);
+
+/// `name`, `owner` (null when free), `remaining_ms`, `holds` and `holder`.
 boost::json::object to_json(const LockInfo& info);
 
 /// `{"code", "message", "key", "node"}`, the last two null when unknown.

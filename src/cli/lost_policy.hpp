@@ -71,6 +71,8 @@ class LostPolicy {
 
   /// True once the command has been told to end.
   bool acted() const { return acted_; }
+  /// True if the lock was lost while it should still have been ours: the server has said so.
+  bool told_early() const { return told_early_; }
 
  private:
   enum class State { holding, terminating, done };
@@ -89,11 +91,11 @@ class LostPolicy {
   }
 
   LostDecision gone(base::TimePoint now) {
-    if (on_lost_ == OnLost::warn) return finish(now, LostAction::warn);
     // Told before the time was over: the lock was taken by force, and a grace is all that the command can be given.
     // Otherwise this process was stopped past the deadline, and every further moment may overlap with somebody else.
-    const bool told_early = certain_until_ && now < *certain_until_;
-    if (on_lost_ == OnLost::term && told_early) return terminate(now + kill_after_);
+    told_early_ = certain_until_ && now < *certain_until_;
+    if (on_lost_ == OnLost::warn) return finish(now, LostAction::warn);
+    if (on_lost_ == OnLost::term && told_early_) return terminate(now + kill_after_);
     return finish(now, LostAction::kill);
   }
 
@@ -116,6 +118,7 @@ class LostPolicy {
   const base::Duration margin_;
   State state_ = State::holding;
   bool acted_ = false;
+  bool told_early_ = false;
   base::TimePoint kill_at_{};
   std::optional<base::TimePoint> certain_until_;  // as of the last look
 };

@@ -1,6 +1,8 @@
 // `holdfast ls`: the locks that are held.
 #include <algorithm>
-#include <array>
+#include <future>
+#include <tuple>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -13,55 +15,100 @@
 namespace holdfast::cli {
 namespace {
 
-using Row = std::array<std::string, 3>;
+/// What one server has.
+struct Listing {
+  std::string node;
+  std::variant<std::vector<LockInfo>, Error> result;
+};
 
-/// Columns on a screen: bytes that continue a UTF-8 sequence take none.
-std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+Listing list(Config config, const std::string& pattern, Detail detail) {
+  Client client(std::move(config));
+  try {
+    std::vector<LockInfo> locks = client.list(pattern, detail);
+    std::ranges::sort(locks, {}, &LockInfo::name);
+    return {client.node(), std::move(locks)};
+  } catch (const Error& error) {
+    return {client.node(), error};
+  }
 }
 
-std::string table(const std::vector<Row>& rows) {
-  std::array<std::size_t, 3> widths{};
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
+/// Asks all at the same time.
+std::vector<Listing> list_all(std::vector<Config> configs, const std::string& pattern, Detail detail) {
+  std::vector<std::future<Listing>> asked;
+  for (Config& config : configs) {
+    const auto policy = configs.size() == 1 ? std::launch::deferred : std::launch::async;
+    asked.push_back(std::async(policy, list, std::move(config), pattern, detail));
   }
-  std::string out;
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
-      out += row[i] + std::string(widths[i] - width(row[i]) + 2, ' ');
+  std::vector<Listing> listings;
+  for (auto& each : asked) listings.push_back(each.get());
+  return listings;
+}
+
+const std::vector<LockInfo>& locks_of(const Listing& listing) {
+  static const std::vector<LockInfo> none;
+  const auto* locks = std::get_if<std::vector<LockInfo>>(&listing.result);
+  return locks ? *locks : none;
+}
+
+std::string in_json(const std::vector<Listing>& listings) {
+  boost::json::array out;
+  for (const Listing& listing : listings) {
+    for (const LockInfo& lock : locks_of(listing)) {
+      boost::json::object row = to_json(lock);
+      row["node"] = listing.node;
+      out.push_back(std::move(row));
     }
-    out += row.back() + "\n";
+    if (const auto* error = std::get_if<Error>(&listing.result)) {
+      out.push_back(boost::json::object{{"node", listing.node}, {"error", to_json(Failure::from(*error))}});
+    }
   }
-  return out;
+  return json_line(out);
+}
+
+std::string in_names(const std::vector<Listing>& listings) {
+  std::vector<std::string> names;
+  for (const Listing& listing : listings) {
+    for (const LockInfo& lock : locks_of(listing)) names.push_back(lock.name);
+  }
+  std::ranges::sort(names);
+  names.erase(std::ranges::unique(names).begin(), names.end());
+  std::string text;
+  for (const std::string& name : names) text += printable(name) + "\n";
+  return text;
+}
+
+std::string in_rows(const std::vector<Listing>& listings) {
+  const bool several = listings.size() > 1;
+  std::vector<std::vector<std::string>> rows{{"NAME", "OWNER", "TTL", "HOLDER"}};
+  if (several) rows.front().emplace_back("NODE");
+  for (const Listing& listing : listings) {
+    for (const LockInfo& lock : locks_of(listing)) {
+      rows.push_back({printable(lock.name), printable(lock.owner), lock.remaining ? in_words(*lock.remaining) : "none",
+                      lock.holder ? to_string(*lock.holder) : ""});
+      if (several) rows.back().push_back(listing.node);
+    }
+  }
+  const auto by_name_and_node = [](const auto& a, const auto& b) {
+    return std::tie(a.front(), a.back()) < std::tie(b.front(), b.back());
+  };
+  std::sort(rows.begin() + 1, rows.end(), by_name_and_node);
+  return table(std::move(rows));
 }
 
 }  // namespace
 
 int ls(const CommonOptions& common, const LsOptions& options, const Console& console) {
-  Client client(make_config(common));
-  std::vector<LockInfo> locks = client.list(options.pattern);
-  std::sort(locks.begin(), locks.end(), [](const LockInfo& a, const LockInfo& b) { return a.name < b.name; });
-
-  if (console.json()) {
-    boost::json::array out;
-    for (const LockInfo& lock : locks) out.push_back(to_json(lock));
-    console.result(json_line(out));
-    return kExitOk;
+  const bool only_names = console.quiet() && !console.json();
+  const std::vector<Listing> listings =
+      list_all(make_configs(common, console), options.pattern, only_names ? Detail::owner : Detail::holder);
+  std::vector<const Error*> errors;
+  for (const Listing& listing : listings) {
+    if (const auto* error = std::get_if<Error>(&listing.result)) errors.push_back(error);
   }
-  std::string text;
-  if (console.quiet()) {
-    for (const LockInfo& lock : locks) text += printable(lock.name) + "\n";
-  } else {
-    std::vector<Row> rows{{"NAME", "OWNER", "TTL"}};
-    for (const LockInfo& lock : locks) {
-      rows.push_back(
-          {printable(lock.name), printable(lock.owner), lock.remaining ? in_words(*lock.remaining) : "none"});
-    }
-    text = table(rows);
-  }
-  console.result(text);
-  return kExitOk;
+  if (listings.size() == 1 && !errors.empty()) throw Error(*errors.front());
+  console.result(console.json() ? in_json(listings) : console.quiet() ? in_names(listings) : in_rows(listings));
+  for (const Error* error : errors) console.failure(Failure::from(*error));
+  return errors.empty() ? kExitOk : kExitUnavailable;
 }
 
 }  // namespace holdfast::cli

@@ -5,8 +5,10 @@
 
 #include "cli/connect.hpp"
 #include "cli/help.hpp"
+#include "cli/inherited.hpp"
 #include "cli/json.hpp"
 #include "cli/parse.hpp"
+#include "cli/title.hpp"
 #include "cli/verbs.hpp"
 
 namespace holdfast::cli {
@@ -28,8 +30,8 @@ void report(const Console& console, const Failure& failure, int json_fd) {
 int carry_out(const Options& options, const Console& console) {
   if (shows_password(options.common)) {
     console.note(
-        "the password in --url can be seen by every user of this machine; better set HOLDFAST_URL, or "
-        "HOLDFAST_PASSWORD, or give --password-file");
+        "the password in --url can be seen by every user of this machine; use HOLDFAST_URL, HOLDFAST_PASSWORD or "
+        "--password-file instead");
   }
   const CommonOptions& common = options.common;
   if (const auto* verb = std::get_if<RunOptions>(&options.verb)) return run(common, *verb, console);
@@ -71,6 +73,8 @@ int main(const std::vector<std::string>& args) {
 }  // namespace holdfast::cli
 
 int main(int argc, char** argv) {
+  holdfast::cli::occupy_standard_fds();
+  holdfast::cli::remember_arguments(argc, argv);
   try {
     return holdfast::cli::main({argv + (argc > 0 ? 1 : 0), argv + argc});
   } catch (const std::exception& error) {

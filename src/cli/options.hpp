@@ -38,6 +38,7 @@ struct RunOptions {
   OnLost on_lost = OnLost::term;
   int conflict_exit_code = 1;
   std::optional<int> status_fd;
+  std::optional<std::string> label;  ///< Empty: the URL's, else the command's name.
 };
 
 struct LsOptions {
@@ -60,6 +61,7 @@ struct BreakOptions {
   std::string name;
   LockKind kind = LockKind::lock;
   bool yes = false;
+  std::optional<std::string> owner;  ///< Only from this one.
 };
 
 struct Options {

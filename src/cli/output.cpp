@@ -1,5 +1,6 @@
 #include "cli/output.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <system_error>
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "cli/secrets.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -15,54 +17,31 @@ namespace {
 /// The name of an Errc as `--json` shows it.
 const char* code_name(const std::error_code& code) {
   if (code.category() != error_category()) return "internal";
-  switch (static_cast<Errc>(code.value())) {
-    case Errc::busy:
-      return "busy";
-    case Errc::timed_out:
-      return "timed_out";
-    case Errc::cancelled:
-      return "cancelled";
-    case Errc::lost:
-      return "lost";
-    case Errc::not_owner:
-      return "not_owner";
-    case Errc::unreachable:
-      return "unreachable";
-    case Errc::unknown_outcome:
-      return "unknown_outcome";
-    case Errc::denied:
-      return "denied";
-    case Errc::tls:
-      return "tls";
-    case Errc::wrong_type:
-      return "wrong_type";
-    case Errc::read_only:
-      return "read_only";
-    case Errc::out_of_memory:
-      return "out_of_memory";
-    case Errc::unsupported_by_server:
-      return "unsupported_by_server";
-    case Errc::server_error:
-      return "server_error";
-    case Errc::invalid_argument:
-      return "invalid_argument";
-    case Errc::forked:
-      return "forked";
-    case Errc::closed:
-      return "closed";
-    case Errc::would_deadlock:
-      return "would_deadlock";
-    case Errc::no_quorum:
-      return "no_quorum";
-  }
-  return "internal";
+  return to_string(static_cast<Errc>(code.value()));
 }
 
 /// One line whatever the text holds: a server's words are not ours to trust.
 std::string line(std::string_view text) {
   std::string out = "holdfast: ";
-  for (const char c : text) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+  for (const char c : without_logins(text)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
   return out + "\n";
+}
+
+/// Columns on a screen: bytes that continue a UTF-8 sequence take none.
+bool takes_a_column(char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }
+
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, takes_a_column));
+}
+
+/// Its first characters and an ellipsis, together this wide.
+std::string cut(const std::string& text, std::size_t columns) {
+  constexpr std::string_view kEllipsis = "...";
+  std::size_t end = 0;
+  for (std::size_t seen = kEllipsis.size(); end < text.size(); ++end) {
+    if (takes_a_column(text[end]) && ++seen > columns) break;
+  }
+  return text.substr(0, end).append(kEllipsis);
 }
 
 /// Standard error may be closed or full; there is nobody left to tell.
@@ -123,11 +102,22 @@ void write_all(int fd, std::string_view text) {
   }
 }
 
-std::string printable(std::string_view name) {
-  const bool blank_edge = name.empty() || name.front() == ' ' || name.back() == ' ';
-  std::string quoted = base::quote(name);
-  const bool changed = quoted.size() != name.size() + 2;
-  return blank_edge || changed ? quoted : std::string(name);
+std::string table(std::vector<std::vector<std::string>> rows) {
+  constexpr std::size_t kWidest = 64;
+  std::vector<std::size_t> widths;
+  for (std::vector<std::string>& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
+      if (width(row[i]) > kWidest) row[i] = cut(row[i], kWidest);
+      widths[i] = std::max(widths[i], width(row[i]));
+    }
+  }
+  std::string out;
+  for (const std::vector<std::string>& row : rows) {
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) out += row[i] + std::string(widths[i] - width(row[i]) + 2, ' ');
+    out += row.back() + "\n";
+  }
+  return out;
 }
 
 std::string in_words(std::chrono::milliseconds duration) {
@@ -144,6 +134,11 @@ std::string in_words(std::chrono::milliseconds duration) {
                        count(duration_cast<minutes>(duration) % 60));
   }
   return fmt::format("{} d {} h", count(duration_cast<days>(duration)), count(duration_cast<hours>(duration) % 24));
+}
+
+std::string holder_in_words(const LockInfo& info) {
+  const bool named = info.holder && info.holder->connection == Holder::Connection::open;
+  return named ? to_string(*info.holder) : printable(info.owner);
 }
 
 }  // namespace holdfast::cli

@@ -5,9 +5,12 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <holdfast/error.hpp>
+#include <holdfast/lock_info.hpp>
 
+#include "base/text.hpp"
 #include "cli/options.hpp"
 
 namespace holdfast::cli {
@@ -67,10 +70,16 @@ class Console {
 /// Writes all of it; throws std::system_error.
 void write_all(int fd, std::string_view text);
 
-/// A name for people: as it is, or in quotes with escapes where it has bytes that cannot be printed.
-std::string printable(std::string_view name);
+using base::printable;
+
+/// Rows in aligned columns, two spaces apart. A cell that is wider than 64 characters is cut, so that one odd name does
+/// not push everything else out of sight; the last column is not.
+std::string table(std::vector<std::vector<std::string>> rows);
 
 /// `350 ms`, `29.1 s`, `12 min 3 s`, `5 h 20 min`, `3 d 4 h`.
 std::string in_words(std::chrono::milliseconds duration);
+
+/// `web-3, process 812, label nightly`, or the owner where the holder has no name.
+std::string holder_in_words(const LockInfo& info);
 
 }  // namespace holdfast::cli

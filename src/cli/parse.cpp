@@ -1,112 +1,22 @@
 #include "cli/parse.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <map>
+#include <array>
+#include <string_view>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+
+#include <holdfast/version.hpp>
 
 #include "cli/help.hpp"
 #include "cli/output.hpp"
-
-#ifndef HOLDFAST_VERSION
-#define HOLDFAST_VERSION "unknown"
-#endif
+#include "cli/secrets.hpp"
+#include "cli/verb_parser.hpp"
 
 namespace holdfast::cli {
 namespace {
 
 using std::chrono::milliseconds;
-using Args = std::vector<std::string>;
-
-constexpr double kLongestSeconds = 10.0 * 366 * 24 * 3600;
-
-milliseconds seconds(const std::string& option, const std::string& text) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end || !std::isfinite(value) || value < 0 || value > kLongestSeconds) {
-    throw UsageError(fmt::format("{}: {} is not a number of seconds", option, printable(text)));
-  }
-  return milliseconds(static_cast<std::int64_t>(std::ceil(value * 1000)));
-}
-
-int number(const std::string& option, const std::string& text, int largest) {
-  int value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end || value < 0 || value > largest) {
-    throw UsageError(fmt::format("{}: {} is not a number from 0 to {}", option, printable(text), largest));
-  }
-  return value;
-}
-
-LockKind lock_kind(const std::string& text) {
-  if (text == "lock") return LockKind::lock;
-  if (text == "simple") return LockKind::simple;
-  throw UsageError(fmt::format("--kind: {} is none of lock, simple", printable(text)));
-}
-
-/// The parser of one verb. Positional arguments are left to the caller: the library would read meaning into names
-/// like `++` or `[a]`.
-class VerbParser {
- public:
-  explicit VerbParser(CommonOptions& common) {
-    app_.set_help_flag();
-    app_.add_flag("-h,--help", help_);
-    app_.add_option("--url", common.urls)->allow_extra_args(false);
-    app_.add_option("--url-file", common.url_file);
-    app_.add_option("--password-file", common.password_file);
-    app_.add_flag("--json", common.json);
-    app_.add_flag("-q,--quiet", common.quiet);
-    app_.add_flag("-v,--verbose", common.verbose);
-    app_.allow_extras();
-  }
-
-  void flag(const std::string& names, bool& target) { app_.add_flag(names, target); }
-  void text(const std::string& names, std::optional<std::string>& target) { app_.add_option(names, target); }
-  void kind(LockKind& target) {
-    value("--kind", [&target](const std::string&, const std::string& text) { target = lock_kind(text); });
-  }
-  void seconds(const std::string& names, std::optional<milliseconds>& target) {
-    value(names,
-          [&target](const std::string& option, const std::string& text) { target = cli::seconds(option, text); });
-  }
-  void number(const std::string& names, int largest, std::optional<int>& target) {
-    value(names, [&target, largest](const std::string& option, const std::string& text) {
-      target = cli::number(option, text, largest);
-    });
-  }
-  template <class Set>
-  void value(const std::string& names, Set set) {
-    const std::string option = names.substr(names.find("--"));
-    app_.add_option_function<std::string>(names, [option, set](const std::string& text) { set(option, text); });
-  }
-
-  /// Returns what is no option. Throws UsageError.
-  Args parse(Args args) {
-    // The library takes them last first.
-    std::reverse(args.begin(), args.end());
-    try {
-      app_.parse(args);
-    } catch (const CLI::ParseError& error) {
-      throw UsageError(error.what());
-    }
-    Args rest = app_.remaining();
-    for (const std::string& arg : rest) {
-      if (arg.size() > 1 && arg.front() == '-') throw UsageError("unknown option " + printable(arg));
-    }
-    return rest;
-  }
-
-  bool help() const { return help_; }
-
- private:
-  CLI::App app_;
-  bool help_ = false;
-};
 
 /// What stands before and after the first `--`.
 struct Halves {
@@ -121,12 +31,22 @@ Halves divide(const Args& args) {
   return {Args(args.begin(), mark), Args(mark + 1, args.end()), true};
 }
 
+/// A server's URL that was meant for --url would be sent to another server as a name, and shown there to everybody.
+void refuse_login(const std::string& name) {
+  if (has_login(name)) {
+    throw UsageError(
+        "the argument given as a name looks like the URL of a server with a login in it; it belongs after --url, or "
+        "better in HOLDFAST_URL");
+  }
+}
+
 /// The one positional argument of a verb; it may follow `--` if it looks like an option.
 std::string only(const Args& before, const Args& after, const char* verb, const char* what) {
   Args all = before;
   all.insert(all.end(), after.begin(), after.end());
   if (all.empty()) throw UsageError(fmt::format("{}: {} is missing", verb, what));
-  if (all.size() > 1) throw UsageError(fmt::format("{}: one argument too many: {}", verb, printable(all[1])));
+  if (all.size() > 1) throw UsageError(fmt::format("{}: one argument too many: {}", verb, shown(all[1])));
+  refuse_login(all.front());
   return all.front();
 }
 
@@ -139,7 +59,7 @@ OnLost on_lost(const std::string& text) {
   if (text == "term") return OnLost::term;
   if (text == "kill") return OnLost::kill;
   if (text == "warn") return OnLost::warn;
-  throw UsageError(fmt::format("--on-lost: {} is none of term, kill, warn", printable(text)));
+  throw UsageError(fmt::format("--on-lost: {} is not one of term, kill, warn", shown(text)));
 }
 
 /// NAME... -- COMMAND...; for names that look like options, -- NAME... -- COMMAND... or -- NAME COMMAND...
@@ -152,9 +72,10 @@ void take_names_and_command(RunOptions& options, Args before, Args after, bool d
     after.erase(after.begin(), has_second ? end + 1 : end);
   }
   if (before.empty()) throw UsageError("run: the name of the lock is missing");
+  for (const std::string& name : before) refuse_login(name);
   if (before.size() > 1 && !divided && !has_shell_line) {
     throw UsageError(fmt::format("run: put -- between the name and the command: holdfast run {} -- {}",
-                                 printable(before[0]), printable(before[1])));
+                                 shown(before[0]), shown(before[1])));
   }
   options.names = std::move(before);
   options.command = std::move(after);
@@ -168,14 +89,15 @@ RunOptions parse_run(VerbParser& parser, const Halves& args) {
   std::optional<std::string> shell_line;
   parser.kind(options.kind);
   parser.flag("-n,--nonblock", nonblock);
-  parser.seconds("-w,--wait", wait);
+  parser.duration("-w,--wait", wait);
   parser.number("-E,--conflict-exit-code", 255, conflict_exit_code);
   parser.text("-c,--command", shell_line);
-  parser.seconds("--lease", options.lease);
-  parser.seconds("--max-hold", options.max_hold);
-  parser.seconds("--kill-after", options.kill_after);
+  parser.duration("--lease", options.lease, milliseconds(10));
+  parser.duration("--max-hold", options.max_hold, milliseconds(1));
+  parser.duration("--kill-after", options.kill_after);
   parser.value("--on-lost", [&](const std::string&, const std::string& text) { options.on_lost = on_lost(text); });
   parser.number("--status-fd", 1 << 20, options.status_fd);
+  parser.text("--label", options.label);
 
   const Args before = parser.parse(args.before);
   if (parser.help()) return options;
@@ -185,7 +107,6 @@ RunOptions parse_run(VerbParser& parser, const Halves& args) {
   if (shell_line && !options.command.empty()) throw UsageError("run: give either --command or a command after --");
   if (shell_line) options.command = {"/bin/sh", "-c", *shell_line};
   if (options.command.empty()) throw UsageError("run: the command is missing: holdfast run NAME -- COMMAND...");
-  if (options.max_hold == milliseconds::zero()) throw UsageError("--max-hold: 0 leaves no time for the command");
   return options;
 }
 
@@ -212,7 +133,7 @@ WaitOptions parse_wait(VerbParser& parser, const Halves& args) {
   std::optional<int> conflict_exit_code;
   parser.kind(options.kind);
   parser.flag("-n,--nonblock", nonblock);
-  parser.seconds("-w,--wait", wait);
+  parser.duration("-w,--wait", wait);
   parser.number("-E,--conflict-exit-code", 255, conflict_exit_code);
   const Args before = parser.parse(args.before);
   if (parser.help()) return options;
@@ -226,11 +147,15 @@ BreakOptions parse_break(VerbParser& parser, const Halves& args) {
   BreakOptions options;
   parser.kind(options.kind);
   parser.flag("-y,--yes", options.yes);
+  parser.text("--owner", options.owner);
   const Args before = parser.parse(args.before);
   if (parser.help()) return options;
   options.name = only(before, args.after, "break", "the name of the lock");
   return options;
 }
+
+constexpr std::array kCommonOptions{"--url",     "--url-file", "--password-file", "--json",   "-q", "--quiet", "-v",
+                                    "--verbose", "-h",         "--help",          "--version"};
 
 /// Where the verb stands: the first argument that is neither an option nor an option's value.
 std::size_t verb_position(const Args& args) {
@@ -242,38 +167,48 @@ std::size_t verb_position(const Args& args) {
   return std::min(i, args.size());
 }
 
+[[noreturn]] void refuse_verb(const Args& before, const std::string& verb) {
+  // Behind an option that nobody knows may stand its value, and not a verb.
+  for (const std::string& arg : before) {
+    const bool is_option = arg.size() > 1 && arg.front() == '-';
+    if (is_option && std::ranges::find(kCommonOptions, option_name(arg)) == kCommonOptions.end()) {
+      throw UsageError(fmt::format("unknown option {} before the verb (see holdfast help)", option_name(arg)));
+    }
+  }
+  throw UsageError(fmt::format("no such verb: {} (see holdfast help)", shown(verb)));
+}
+
+/// `help` and `help VERB`; the same texts as `--help`.
+TextRequest parse_help(const Args& args) {
+  if (args.size() > 1) throw UsageError(fmt::format("help: one argument too many: {}", shown(args[1])));
+  const std::string verb = args.empty() || args.front().starts_with('-') ? "" : args.front();
+  if (!verb.empty() && std::ranges::find(kVerbs, verb) == kVerbs.end()) refuse_verb({}, verb);
+  return TextRequest{help_of(verb)};
+}
+
 }  // namespace
 
 std::variant<Options, TextRequest> parse(Args args) {
-  const std::size_t position = verb_position(args);
-  const auto asks_for = [&](std::string_view option) {
-    return std::find(args.begin(), args.begin() + static_cast<std::ptrdiff_t>(position), option) !=
-           args.begin() + static_cast<std::ptrdiff_t>(position);
-  };
-  if (asks_for("--version")) return TextRequest{"holdfast " HOLDFAST_VERSION "\n"};
-  if (position == args.size()) {
+  const auto verb_at = args.begin() + static_cast<std::ptrdiff_t>(verb_position(args));
+  const auto asks_for = [&](std::string_view option) { return std::find(args.begin(), verb_at, option) != verb_at; };
+  if (asks_for("--version")) return TextRequest{"holdfast " HOLDFAST_VERSION_STRING "\n"};
+  if (verb_at == args.end()) {
     if (asks_for("--help") || asks_for("-h")) return TextRequest{help_of("")};
     throw UsageError("");
   }
-  const std::string verb = args[position];
-  args.erase(args.begin() + static_cast<std::ptrdiff_t>(position));
+  const std::string verb = std::move(*verb_at);
+  if (verb == "help") return parse_help({verb_at + 1, args.end()});
+  if (std::ranges::find(kVerbs, verb) == kVerbs.end()) refuse_verb({args.begin(), verb_at}, verb);
+  args.erase(verb_at);
   const Halves halves = divide(args);
 
   Options options;
   VerbParser parser(options.common);
-  if (verb == "run") {
-    options.verb = parse_run(parser, halves);
-  } else if (verb == "ls") {
-    options.verb = parse_ls(parser, halves);
-  } else if (verb == "inspect") {
-    options.verb = parse_inspect(parser, halves);
-  } else if (verb == "wait") {
-    options.verb = parse_wait(parser, halves);
-  } else if (verb == "break") {
-    options.verb = parse_break(parser, halves);
-  } else {
-    throw UsageError(fmt::format("no such verb: {} (see holdfast --help)", printable(verb)));
-  }
+  if (verb == "run") options.verb = parse_run(parser, halves);
+  if (verb == "ls") options.verb = parse_ls(parser, halves);
+  if (verb == "inspect") options.verb = parse_inspect(parser, halves);
+  if (verb == "wait") options.verb = parse_wait(parser, halves);
+  if (verb == "break") options.verb = parse_break(parser, halves);
   if (parser.help()) return TextRequest{help_of(verb)};
   return options;
 }

@@ -1,6 +1,7 @@
 #include "cli/run_settings.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -25,6 +26,12 @@ RunTimes run_times(const RunOptions& options, const Config& config) {
                                  in_words(shortest / 2)));
   }
   return times;
+}
+
+std::string run_label(const RunOptions& options, const Config& config) {
+  if (options.label) return *options.label;
+  if (!config.label.empty()) return config.label;
+  return std::filesystem::path(options.command.front()).filename();
 }
 
 }  // namespace holdfast::cli

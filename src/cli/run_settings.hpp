@@ -20,4 +20,7 @@ struct RunTimes {
 /// Throws UsageError when they do not fit together.
 RunTimes run_times(const RunOptions& options, const Config& config);
 
+/// What the connection calls itself.
+std::string run_label(const RunOptions& options, const Config& config);
+
 }  // namespace holdfast::cli

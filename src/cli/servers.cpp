@@ -1,6 +1,5 @@
 #include "cli/servers.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -14,12 +13,8 @@
 namespace holdfast::cli {
 namespace {
 
-/// How long servers may take to say who holds a lock, when there are several: one that is silent must not delay a lock
-/// that the others can grant.
-constexpr std::chrono::milliseconds kAnswerLimit{300};
-
-/// How long the closing of several servers may take. A release that can arrive has been sent long before that.
-constexpr std::chrono::milliseconds kCloseLimit{500};
+/// How long the closing may take. A release that can arrive has been sent long before that.
+constexpr std::chrono::milliseconds kCloseLimit{300};
 
 template <class Make>
 BasicLock made_of(std::vector<Client>& clients, const std::vector<std::string>& names, Make make) {
@@ -33,16 +28,19 @@ BasicLock made_of(std::vector<Client>& clients, const std::vector<std::string>& 
   return RedLock(on_each);
 }
 
-/// The first of these locks that is held. Only for a message, so failures are left to the acquire to report.
-std::optional<LockInfo> first_held(const std::vector<KeyLock>& locks) {
+/// Those of these locks that are held, and of the first who that is. Only for a message, so failures are left to the
+/// acquire to report.
+std::optional<std::vector<LockInfo>> held(const std::vector<KeyLock>& locks) {
+  std::vector<LockInfo> found;
   try {
     for (const KeyLock& lock : locks) {
-      LockInfo info = lock.info();
-      if (!info.owner.empty()) return info;
+      LockInfo info = lock.info(found.empty() ? Detail::holder_if_cheap : Detail::owner);
+      if (!info.owner.empty()) found.push_back(std::move(info));
     }
   } catch (const Error&) {
+    if (found.empty()) return std::nullopt;
   }
-  return std::nullopt;
+  return found;
 }
 
 }  // namespace
@@ -58,26 +56,22 @@ BasicLock Servers::lock(const std::vector<std::string>& names, LockKind kind) {
   return made_of(clients_, names, [](Client& client, const std::string& name) { return client.lock(name); });
 }
 
-std::optional<LockInfo> Servers::holder(const std::vector<std::string>& names, LockKind kind) {
-  std::vector<std::vector<KeyLock>> on_each;
+std::optional<std::vector<LockInfo>> Servers::holders(const std::vector<std::string>& names, LockKind kind,
+                                                      std::chrono::milliseconds limit) {
+  std::vector<std::future<std::optional<std::vector<LockInfo>>>> answers;
   for (Client& client : clients_) {
-    on_each.emplace_back();
-    for (const std::string& name : names) on_each.back().push_back(key_lock(client, name, kind));
+    std::vector<KeyLock> locks;
+    for (const std::string& name : names) locks.push_back(key_lock(client, name, kind));
+    answers.push_back(std::async(std::launch::async, [locks = std::move(locks)] { return held(locks); }));
   }
-  if (on_each.size() == 1) return first_held(on_each.front());
-
-  std::vector<std::future<std::optional<LockInfo>>> answers;
-  for (std::vector<KeyLock>& locks : on_each) {
-    answers.push_back(std::async(std::launch::async, [locks = std::move(locks)] { return first_held(locks); }));
-  }
-  const auto limit = std::chrono::steady_clock::now() + kAnswerLimit;
-  std::optional<LockInfo> found;
+  const auto end = std::chrono::steady_clock::now() + limit;
+  std::optional<std::vector<LockInfo>> found;
   for (auto& answer : answers) {
-    if (answer.wait_until(limit) == std::future_status::ready) {
-      std::optional<LockInfo> info = answer.get();
-      if (!found) found = std::move(info);
-    } else {
+    if (answer.wait_until(end) != std::future_status::ready) {
       late_.push_back(std::move(answer));
+    } else if (std::optional<std::vector<LockInfo>> here = answer.get()) {
+      if (!found) found.emplace();
+      found->insert(found->end(), here->begin(), here->end());
     }
   }
   return found;
@@ -95,15 +89,10 @@ std::vector<std::string> Servers::nodes() const {
 
 std::uint64_t Servers::renewals() const { return clients_.front().counters().renewals; }
 
-bool Servers::close() {
-  if (clients_.size() == 1) {
-    clients_.front().close();
-    return true;
-  }
+void Servers::close() {
   for (Client& client : clients_) closing_.push_back(std::async(std::launch::async, [&client] { client.close(); }));
   const auto limit = std::chrono::steady_clock::now() + kCloseLimit;
-  return std::ranges::all_of(
-      closing_, [&](const std::future<void>& each) { return each.wait_until(limit) == std::future_status::ready; });
+  for (const std::future<void>& each : closing_) each.wait_until(limit);
 }
 
 }  // namespace holdfast::cli

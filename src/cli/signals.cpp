@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <system_error>
 #include <unistd.h>
@@ -59,6 +60,20 @@ void SignalGate::hand_back() const noexcept {
 bool SignalGate::is_ending(int signal) noexcept {
   return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT;
 }
+
+void SignalGate::die_of(int signal) noexcept {
+  // The signal was meant for the command too, which may have left a core; one of ours would tell nothing.
+  prctl(PR_SET_DUMPABLE, 0);
+  set_disposition(signal, SIG_DFL);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  raise(signal);
+  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  _exit(128 + signal);
+}
+
+void SignalGate::signal_own_group(int signal) noexcept { kill(0, signal); }
 
 const char* SignalGate::name(int signal) noexcept {
   switch (signal) {

@@ -28,8 +28,13 @@ class SignalGate {
   /// Async-signal-safe.
   void hand_back() const noexcept;
 
-  /// Signals that end a wait for the lock.
+  /// Signals that ask a program to end.
   static bool is_ending(int signal) noexcept;
+  /// Ends this process by the signal, so that whoever waits for it sees that, as a shell does that is to stop a loop.
+  /// Where that is not possible (process 1 of a container) it exits with 128 + signal.
+  [[noreturn]] static void die_of(int signal) noexcept;
+  /// To all of our own process group, as a key does. This process takes it for one more signal to read.
+  static void signal_own_group(int signal) noexcept;
   /// `SIGTERM` and so on.
   static const char* name(int signal) noexcept;
 

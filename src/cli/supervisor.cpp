@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <stop_token>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,11 +26,12 @@ constexpr milliseconds kTerminalLook{200};
 
 }  // namespace
 
-Supervisor::Supervisor(const Hold& hold, Child& child, const Guard& guard, const SignalGate& signals,
+Supervisor::Supervisor(const Hold& hold, Child& child, Guard& guard, Terminal& terminal, const SignalGate& signals,
                        const EventFd& wake, const Console& console, Settings settings)
     : hold_(hold),
       child_(child),
       guard_(guard),
+      terminal_(terminal),
       signals_(signals),
       wake_(wake),
       console_(console),
@@ -42,6 +44,7 @@ void Supervisor::run() {
   obey_policy();
   while (!ended_) {
     wait_for_news();
+    keep_guard();
     // Before the signals: a tool that was stopped for too long must not first pass SIGCONT on.
     obey_policy();
     obey_signals();
@@ -59,8 +62,28 @@ void Supervisor::wait_for_news() {
   std::optional<base::TimePoint> next = next_look_;
   if (wants_terminal_) next = std::min(next.value_or(base::TimePoint::max()), base::Clock::now() + kTerminalLook);
   timer_.arm(next);
-  wait_readable(std::array{signals_.fd(), wake_.get(), timer_.get()});
+  wait_readable(std::array{signals_.fd(), wake_.get(), timer_.get(), guard_.fd()});
   wake_.take();
+}
+
+void Supervisor::keep_guard() {
+  if (guard_.stands()) return;
+  try {
+    guard_.replace();
+    guard_.watch_group(child_.pid());
+    console_.note("the guard of the command was killed; another one has taken its place");
+  } catch (const std::system_error& error) {
+    // Tried again with the next renewal.
+    if (std::exchange(told_of_guard_, true)) return;
+    console_.note(fmt::format("the guard of the command was killed and cannot be replaced: {}", error.what()));
+  }
+}
+
+SharedEnd Supervisor::shared_end() const {
+  const int signal = child_.end().signal;
+  if (passed_on_.contains(signal)) return {.signal = signal, .by_key = false};
+  const bool key = terminal_.was_lent() && (signal == SIGINT || signal == SIGQUIT);
+  return key ? SharedEnd{.signal = signal, .by_key = true} : SharedEnd{};
 }
 
 void Supervisor::obey_policy() {
@@ -75,10 +98,14 @@ void Supervisor::obey_policy() {
 
 void Supervisor::act(LostAction action, milliseconds valid_for) {
   // A hold that is renewed ends early only with its cap; the library ends it a little before.
-  reached_max_hold_ = settings_.max_hold && base::Clock::now() - start_ + valid_for >= *settings_.max_hold * 9 / 10;
-  const std::string why = lost_               ? " is lost"
-                          : reached_max_hold_ ? " has nearly reached --max-hold"
-                                              : " cannot be renewed and ends in " + in_words(valid_for);
+  const bool max_hold = settings_.max_hold && base::Clock::now() - start_ + valid_for >= *settings_.max_hold * 9 / 10;
+  // SIGKILL after SIGTERM has the same reason.
+  if (!loss_reason_) {
+    loss_reason_ = policy_.told_early() ? LossReason::taken : max_hold ? LossReason::max_hold : LossReason::expired;
+  }
+  const std::string why = lost_      ? " is lost"
+                          : max_hold ? " has nearly reached --max-hold"
+                                     : " cannot be renewed and ends in " + in_words(valid_for);
   bool allowed = true;
   switch (action) {
     case LostAction::none:
@@ -119,21 +146,30 @@ void Supervisor::on_signal(int signal) {
   if (signal != SIGWINCH && signal != SIGCONT) {
     console_.detail(fmt::format("passing {} on to the command", SignalGate::name(signal)));
   }
+  passed_on_.insert(signal);
   child_.signal_group(signal);
+  // A stopped process would see it only when continued.
+  if (SignalGate::is_ending(signal)) child_.signal_group(SIGCONT);
 }
 
 void Supervisor::on_stopped(int signal) {
-  if (signal == SIGTTIN || signal == SIGTTOU) {
+  if (terminal_.exists() && (signal == SIGTTIN || signal == SIGTTOU)) {
     wants_terminal_ = true;
     return;
   }
-  console_.note(fmt::format("the command was suspended, and is continued since it would keep {}", settings_.lock));
+  console_.note(
+      fmt::format("the command was suspended, and is continued since it would otherwise keep {}", settings_.lock));
   child_.signal_group(SIGCONT);
 }
 
 void Supervisor::offer_terminal() {
   if (terminal_.lend(child_.pid())) {
     wants_terminal_ = false;
+    child_.signal_group(SIGCONT);
+  } else if (terminal_.hung_up()) {
+    // As the system does to a stopped group whose session is over. It sees this one's parent, us, and leaves it alone.
+    wants_terminal_ = false;
+    child_.signal_group(SIGHUP);
     child_.signal_group(SIGCONT);
   } else if (!std::exchange(told_of_background_, true)) {
     // Continuing it would only stop it again. A shell brings us to the foreground without a sign, so keep looking.

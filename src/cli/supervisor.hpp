@@ -2,9 +2,11 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include <holdfast/hold.hpp>
+#include <holdfast/observer.hpp>
 
 #include "cli/child.hpp"
 #include "cli/guard.hpp"
@@ -14,6 +16,12 @@
 #include "cli/terminal.hpp"
 
 namespace holdfast::cli {
+
+/// A signal that has ended the command and was meant for the tool too.
+struct SharedEnd {
+  int signal = 0;       ///< 0: there is none.
+  bool by_key = false;  ///< By a key of the terminal that the command had; else it was sent to the tool and passed on.
+};
 
 /// One command under one hold. Used by the main thread.
 class Supervisor {
@@ -27,8 +35,8 @@ class Supervisor {
   };
 
   /// `wake`: set whenever the hold was renewed.
-  Supervisor(const Hold& hold, Child& child, const Guard& guard, const SignalGate& signals, const EventFd& wake,
-             const Console& console, Settings settings);
+  Supervisor(const Hold& hold, Child& child, Guard& guard, Terminal& terminal, const SignalGate& signals,
+             const EventFd& wake, const Console& console, Settings settings);
 
   /// Returns when the command has ended and nothing of its process group is left.
   void run();
@@ -37,11 +45,14 @@ class Supervisor {
   bool acted() const { return policy_.acted(); }
   /// True if the lock was lost while the command ran.
   bool lost() const { return lost_; }
-  /// True if it was told to end because `max_hold` is nearly over.
-  bool reached_max_hold() const { return reached_max_hold_; }
+  /// Why, if the lock was lost or the command told to end.
+  std::optional<LossReason> loss_reason() const { return loss_reason_; }
+  /// After run().
+  SharedEnd shared_end() const;
 
  private:
   void wait_for_news();
+  void keep_guard();
   void obey_policy();
   void act(LostAction action, std::chrono::milliseconds valid_for);
   void obey_signals();
@@ -54,21 +65,23 @@ class Supervisor {
 
   const Hold& hold_;
   Child& child_;
-  const Guard& guard_;
+  Guard& guard_;
+  Terminal& terminal_;
   const SignalGate& signals_;
   const EventFd& wake_;
   const Console& console_;
   const Settings settings_;
   LostPolicy policy_;
   const base::TimePoint start_ = base::Clock::now();
-  Terminal terminal_;
   Timer timer_;
   std::optional<base::TimePoint> next_look_;
   bool ended_ = false;
   bool lost_ = false;
-  bool reached_max_hold_ = false;
+  std::optional<LossReason> loss_reason_;
+  std::set<int> passed_on_;
   bool wants_terminal_ = false;  // the command is stopped until it can have it
   bool told_of_background_ = false;
+  bool told_of_guard_ = false;
 };
 
 }  // namespace holdfast::cli

@@ -1,5 +1,6 @@
 #include "cli/terminal.hpp"
 
+#include <cerrno>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -9,16 +10,28 @@ Terminal::Terminal() : fd_(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)) {}
 
 Terminal::~Terminal() { take_back(); }
 
-bool Terminal::is_all_ours() const { return fd_.get() >= 0 && isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0; }
+bool Terminal::hung_up() const { return exists() && tcgetpgrp(fd_.get()) < 0 && (errno == EIO || errno == ENOTTY); }
+
+bool Terminal::is_all_ours() const { return exists() && isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0; }
+
+void Terminal::keep_modes() { modes_known_ = tcgetattr(fd_.get(), &modes_) == 0; }
+
+int Terminal::to_begin_with() {
+  if (!is_all_ours() || tcgetpgrp(fd_.get()) != getpgrp()) return -1;
+  keep_modes();
+  return fd_.get();
+}
 
 bool Terminal::lend(pid_t group) {
-  if (fd_.get() < 0) return false;
+  if (!exists()) return false;
   const pid_t foreground = tcgetpgrp(fd_.get());
-  if (foreground == group) return true;
-  if (foreground != getpgrp()) return false;
-  modes_known_ = tcgetattr(fd_.get(), &modes_) == 0;
-  if (tcsetpgrp(fd_.get(), group) != 0) return false;
+  if (foreground != group) {
+    if (foreground != getpgrp()) return false;
+    keep_modes();
+    if (tcsetpgrp(fd_.get(), group) != 0) return false;
+  }
   lent_to_ = group;
+  was_lent_ = true;
   return true;
 }
 

@@ -17,18 +17,30 @@ class Terminal {
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
+  bool exists() const { return fd_.get() >= 0; }
+  /// True once the terminal is gone: its window was closed, or the session's leader has ended.
+  bool hung_up() const;
   /// True if the command would have it from the start were it run without us: not if a pager or another part of a
   /// pipeline may need it too. Then it is lent when the command asks (SIGTTIN, SIGTTOU).
   bool is_all_ours() const;
-  /// Makes this process group the foreground one. False if our group is not, so that there is nothing to lend.
+  /// The terminal, for the command's process to take before it becomes the command, so that a key that is pressed at
+  /// once goes there; -1 if it is not to have it from the start.
+  int to_begin_with();
+  /// Makes this process group the foreground one. False if neither it nor ours is, so that there is nothing to
+  /// lend.
   bool lend(pid_t group);
+  /// True if it has been lent at any time.
+  bool was_lent() const { return was_lent_; }
   void take_back();
   /// The same, and its modes as they were: a command that was killed cannot have put them back.
   void take_back_from_killed();
 
  private:
+  void keep_modes();
+
   Fd fd_;
   pid_t lent_to_ = 0;
+  bool was_lent_ = false;
   termios modes_{};
   bool modes_known_ = false;
 };

@@ -1,4 +1,5 @@
-// The verbs of the tool. Each returns the exit code; failures are exceptions (`run` reports its own).
+// The verbs of the tool. Each returns the exit code; failures are exceptions. `run` reports its own, and ends the
+// process itself unless the command line is wrong.
 #pragma once
 
 #include "cli/options.hpp"

@@ -5,12 +5,10 @@
 
 #include <fmt/format.h>
 
-#include <holdfast/client.hpp>
-
 #include "base/clock.hpp"
-#include "base/text.hpp"
 #include "cli/connect.hpp"
 #include "cli/json.hpp"
+#include "cli/lock_on_servers.hpp"
 #include "cli/verbs.hpp"
 
 namespace holdfast::cli {
@@ -22,43 +20,48 @@ using std::chrono::milliseconds;
 constexpr milliseconds kFirstPause{200};
 constexpr milliseconds kLongestPause{1000};
 
+/// The look at the very end of a limit on waiting may take this long.
+constexpr milliseconds kLastLook{50};
+
 /// 50 to 100 % of it, so that many waiters do not ask at the same moment.
 milliseconds jittered(milliseconds pause) {
   static std::minstd_rand random(std::random_device{}());
   return milliseconds(std::uniform_int_distribution<std::int64_t>(pause.count() / 2, pause.count())(random));
 }
 
-/// Looks at the lock, and bears a server that is away for a while once it has answered.
+/// Looks at the lock, and bears servers that are away for a while once they have answered.
 class Looker {
  public:
-  Looker(KeyLock lock, milliseconds patience) : lock_(std::move(lock)), patience_(patience) {}
+  Looker(LockOnServers& lock, milliseconds patience) : lock_(lock), patience_(patience) {}
 
-  /// Empty: no answer this time. Throws Error.
-  std::optional<LockInfo> look() {
-    try {
-      LockInfo info = lock_.info();
-      last_answer_ = base::Clock::now();
-      return info;
-    } catch (const Error& error) {
-      const bool passing = error.code() == Errc::unreachable || error.code() == Errc::unknown_outcome;
-      if (!passing || !last_answer_ || base::Clock::now() - *last_answer_ > patience_) throw;
-      return std::nullopt;
+  /// Empty: no answer this time, or too few. Throws Error. The last look when `until` has come.
+  std::optional<Survey> look(std::optional<base::TimePoint> until) {
+    Survey survey = lock_.ask(Detail::owner, until);
+    if (survey.verdict != Survey::Verdict::undecided) {
+      bears_until_ = base::Clock::now() + patience_;
+      return survey;
     }
+    const Error error = no_majority(survey);
+    const bool passing =
+        error.code() == Errc::unreachable || error.code() == Errc::unknown_outcome || error.code() == Errc::no_quorum;
+    if (!passing || base::Clock::now() > bears_until_) throw Error(error);
+    return std::nullopt;
   }
 
  private:
-  KeyLock lock_;
+  LockOnServers& lock_;
   milliseconds patience_;
-  std::optional<base::TimePoint> last_answer_;
+  base::TimePoint bears_until_{};  // long ago, until the first answer
 };
 
 }  // namespace
 
 int wait(const CommonOptions& common, const WaitOptions& options, const Console& console) {
-  const Config config = make_config(common);
-  Client client(config);
-  Looker looker(key_lock(client, options.name, options.kind), config.patience);
-  const std::string lock_in_words = fmt::format("lock {} on {}", base::quote(options.name), client.node());
+  std::vector<Config> configs = make_configs(common, console);
+  const milliseconds patience = configs.front().patience;
+  LockOnServers lock(std::move(configs), options.name, options.kind);
+  Looker looker(lock, patience);
+  const std::string lock_in_words = lock.in_words();
   const base::TimePoint start = base::Clock::now();
   std::string holder;
   milliseconds pause = kFirstPause;
@@ -79,15 +82,22 @@ int wait(const CommonOptions& common, const WaitOptions& options, const Console&
     return free ? kExitOk : options.conflict_exit_code;
   };
 
+  // To look once is to look until there is an answer.
+  const bool limited = options.wait && *options.wait > milliseconds::zero();
+  const auto look_ends = [&]() -> std::optional<base::TimePoint> {
+    if (!limited) return std::nullopt;
+    return std::max(start + *options.wait, base::Clock::now() + kLastLook);
+  };
+
   while (true) {
-    const std::optional<LockInfo> info = looker.look();
-    if (info && info->owner.empty()) return conclude(true);
-    if (info && info->owner != holder) {
-      holder = info->owner;
+    const std::optional<Survey> survey = looker.look(look_ends());
+    if (survey && survey->verdict == Survey::Verdict::free) return conclude(true);
+    if (survey && survey->lock.owner != holder) {
+      holder = survey->lock.owner;
       console.detail(fmt::format("{}: held by {}, waiting", lock_in_words, printable(holder)));
     }
     milliseconds next = jittered(pause);
-    if (info && info->remaining) next = std::min(next, *info->remaining + milliseconds(1));
+    if (survey && survey->lock.remaining) next = std::min(next, *survey->lock.remaining + milliseconds(1));
     if (options.wait) {
       const auto left = std::chrono::ceil<milliseconds>(start + *options.wait - base::Clock::now());
       if (left <= milliseconds::zero()) return conclude(false);

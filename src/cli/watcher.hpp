@@ -1,11 +1,9 @@
 // What `holdfast run` hears of its lock while the command runs.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -13,6 +11,7 @@
 
 #include <holdfast/observer.hpp>
 
+#include "base/guarded.hpp"
 #include "base/text.hpp"
 #include "cli/fd.hpp"
 #include "cli/output.hpp"
@@ -36,32 +35,25 @@ class Watcher : public Observer {
     console_.detail(late > kNotable ? fmt::format("renewed, {} late", in_words(late)) : "renewed");
   }
   void on_suspect(const SuspectEvent& event) override {
-    console_.note(fmt::format("lock {} could not be renewed ({}); it is certain for {} more", base::quote(event.name),
-                              event.cause,
+    console_.note(fmt::format("lock {} could not be renewed ({}); it is certainly held for another {}",
+                              base::quote(event.name), event.cause,
                               in_words(std::chrono::duration_cast<std::chrono::milliseconds>(event.valid_for))));
   }
-  void on_lost(const LostEvent& event) override { loss_reason_ = static_cast<int>(event.reason); }
   void on_connection(const ConnectionEvent& event) override {
     {
       // Every attempt is told, but one that ends as the last one did is no news.
-      const std::scoped_lock guard(mutex_);
+      const base::Guard guard(mutex_);
       if (std::exchange(trouble_[event.node], event.cause) == event.cause && !event.connected) return;
     }
     if (event.connected && event.times > 1) console_.detail(fmt::format("connected to {} again", event.node));
     if (!event.connected) console_.detail(fmt::format("no connection to {}: {}", event.node, event.cause));
   }
 
-  std::optional<LossReason> loss_reason() const {
-    const int reason = loss_reason_;
-    return reason < 0 ? std::nullopt : std::optional(static_cast<LossReason>(reason));
-  }
-
  private:
   const Console& console_;
   const EventFd wake_;
-  std::atomic<int> loss_reason_{-1};
-  std::mutex mutex_;
-  std::map<std::string, std::string> trouble_;  // guarded by mutex_; by node, the last cause of a breakdown
+  base::Mutex mutex_;
+  std::map<std::string, std::string> trouble_ HOLDFAST_GUARDED_BY(mutex_);  // by node, the last cause of a breakdown
 };
 
 }  // namespace holdfast::cli

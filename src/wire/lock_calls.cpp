@@ -11,8 +11,11 @@ LockNames::LockNames(std::string raw_name) : key(std::move(raw_name)), channel(l
 LockNames::LockNames(std::string raw_name, std::string its_channel)
     : key(std::move(raw_name)), channel(std::move(its_channel)) {}
 
-base::Command acquire(const LockNames& names, const Owner& owner, std::chrono::milliseconds lease) {
-  return base::Command::call(scripts::lock_acquire, "1", names.key, std::to_string(lease.count()), owner.text);
+base::Command acquire(const LockNames& names, const Owner& owner, std::chrono::milliseconds lease, bool count) {
+  base::Command command =
+      base::Command::call(scripts::lock_acquire, "1", names.key, std::to_string(lease.count()), owner.text);
+  if (count) command.args.push_back(names.channel);
+  return command;
 }
 
 base::Command acquire_all(std::span<const LockNames> names, const Owner& owner, std::chrono::milliseconds lease) {
@@ -31,9 +34,13 @@ base::Command acquire_all_with(const base::Script& script, std::span<const LockN
 AcquireReply decode_acquire(const base::Reply& reply) {
   if (reply.is_null()) return {true, std::nullopt};
   if (reply.is_integer()) return {false, std::chrono::milliseconds(reply.integer)};
-  if (reply.is_array() && reply.elements.size() == 2 && reply.elements[0].integer > 0) {
-    return {false, std::chrono::milliseconds(reply.elements[1].integer),
-            static_cast<std::size_t>(reply.elements[0].integer - 1)};
+  const std::size_t size = reply.is_array() ? reply.elements.size() : 0;
+  if (size >= 2 && size <= 4 && reply.elements[0].integer > 0) {
+    AcquireReply busy{false, std::chrono::milliseconds(reply.elements[1].integer),
+                      static_cast<std::size_t>(reply.elements[0].integer - 1)};
+    if (size > 2) busy.listeners = reply.elements[2].integer;
+    if (size > 3) busy.holder = reply.elements[3].text;
+    return busy;
   }
   return {};
 }
@@ -57,6 +64,16 @@ base::Command release_all_with(const base::Script& script, std::span<const LockN
 std::optional<std::int64_t> decode_release(const base::Reply& reply) {
   if (!reply.is_integer() || reply.integer < 0) return std::nullopt;
   return reply.integer;
+}
+
+base::Command server_info() { return {{"INFO", "server"}}; }
+
+std::string decode_run_id(const base::Reply& reply) {
+  constexpr std::string_view kLine = "\nrun_id:";
+  const std::size_t found = reply.is_text() ? reply.text.find(kLine) : std::string::npos;
+  if (found == std::string::npos) return {};
+  const std::size_t begin = found + kLine.size();
+  return reply.text.substr(begin, reply.text.find('\r', begin) - begin);
 }
 
 base::Command force_release(const LockNames& names) {

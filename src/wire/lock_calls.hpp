@@ -1,7 +1,8 @@
-// Typed calls of the plain lock's transitions: arguments in, meaning of the reply out (protocol section 6.1).
+// Typed calls of the plain lock's transitions: arguments in, meaning of the reply out (docs/wire.md section 2).
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,9 +32,11 @@ struct AcquireReply {
   bool granted = false;
   std::optional<std::chrono::milliseconds> busy_for;  ///< Remaining time to live; -1 ms: it has none.
   std::size_t blocker = 0;                            ///< When busy: which of the locks that were asked for.
+  std::optional<std::int64_t> listeners{};            ///< When busy, and it was asked for; -1: we may not ask.
+  std::string holder{};                               ///< With `listeners`; empty: we may not ask.
 };
 
-/// One lock as read back: its holder and its remaining time to live (-2 ms absent, -1 ms none).
+/// One lock as read back: its holder, empty if it is free, and how often that holds it.
 struct Held {
   std::string owner;
   long long count = 0;
@@ -44,18 +47,23 @@ struct Renewal {
   std::string owner;
 };
 
-base::Command acquire(const LockNames& names, const Owner& owner, std::chrono::milliseconds lease);
+/// `count`: if it is busy, ask how many connections listen for its release.
+base::Command acquire(const LockNames& names, const Owner& owner, std::chrono::milliseconds lease, bool count = false);
 /// All or none.
 base::Command acquire_all(std::span<const LockNames> names, const Owner& owner, std::chrono::milliseconds lease);
 AcquireReply decode_acquire(const base::Reply& reply);
 
 base::Command release(const LockNames& names, const Owner& owner);
 base::Command release_all(std::span<const LockNames> names, const Owner& owner);
-/// True: released by this call, all of them if there are several. False: this owner does not have it.
-/// Released: how many clients were told. Empty: it was not this owner's.
+/// Released by this call, all of them if there are several: how many clients were told. Empty: it, or one of them, was
+/// not this owner's.
 std::optional<std::int64_t> decode_release(const base::Reply& reply);
 
 base::Command force_release(const LockNames& names);
+
+base::Command server_info();
+/// What no other run of a server has; empty if it does not tell.
+std::string decode_run_id(const base::Reply& reply);
 
 base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease);
 /// For each renewal asked for: true if extended. Empty if the reply does not fit the call.

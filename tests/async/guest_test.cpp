@@ -7,6 +7,8 @@
 #include <boost/asio/use_future.hpp>
 
 #include "async.hpp"
+#include "support/counter.hpp"
+#include "support/names.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -88,6 +90,19 @@ TEST_F(Guest, AHoldsEndDoesNotWaitForTheServer) {
   close(client);
 }
 
+/// Nobody has looked at the clock since: neither the client, whose context stands still, nor the holder.
+TEST_F(Guest, AReleaseAfterTheDeadlineFindsTheLossItself) {
+  Client client = make_client();
+  std::optional<Hold> hold;
+  run([&]() -> awaitable<void> { hold = co_await client.lock("orders").async_acquire({.lease = fixed(200ms)}); }());
+  std::this_thread::sleep_for(300ms);
+  EXPECT_EQ(hold->release(), ReleaseOutcome::unknown);
+  EXPECT_EQ(hold->loss_reason(), LossReason::expired);
+  EXPECT_TRUE(turn_until([&] { return log->count("lost") == 1 && log->count("released") == 1; }));
+  EXPECT_EQ(client.counters().lost, 1U);
+  close(client);
+}
+
 TEST_F(Guest, TheContextRunsOutOfWorkOnceTheClientIsClosed) {
   Client client = make_client();
   std::optional<Hold> hold;
@@ -112,7 +127,7 @@ TEST_F(Guest, TheContextRunsOutOfWorkOnceTheClientIsClosed) {
   EXPECT_GT(context.run_for(kPatience), 0U);
   EXPECT_TRUE(context.stopped());
   EXPECT_EQ(failure, Errc::closed);
-  EXPECT_EQ(hold->state(), HoldState::released);
+  EXPECT_EQ(hold->state(), HoldState::lost);
   EXPECT_THAT(log->details("lost"), ElementsAre("closed"));
   run([&]() -> awaitable<void> { co_await client.async_close(); }());  // again: at once
 }
@@ -165,37 +180,66 @@ TEST_F(Guest, TheContextMayBeDestroyedWithEverythingUnderWay) {
   }
 }
 
+TEST_F(Guest, EndsWhileItsNameIsLookedUp) {
+  Name name("silent.test");
+  name.silent(true);
+  Config settings = config("redis://silent.test");
+  {
+    asio::io_context own;
+    std::optional<Client> client = client_on(own, settings);
+    own.run_for(50ms);
+    EXPECT_FALSE(own.stopped()) << "it is open";
+    bool closed = false;
+    client->async_close([&] { closed = true; });
+    EXPECT_LT(duration_of([&] { own.run(); }), 1s);
+    EXPECT_TRUE(closed);
+  }
+  {
+    asio::io_context own;
+    const Client client = client_on(own, settings);
+    own.run_for(50ms);
+  }
+  EXPECT_TRUE(eventually([&] { return name.asked() == 2; }));
+}
+
 TEST_F(Guest, SeveralThreadsMayRunTheContext) {
   constexpr int kCoroutines = 32, kTimes = 20;
-  asio::io_context shared;
-  Client client = client_on(shared, config());
-  Client other = client_on(shared, config());
-  int inside = 0, total = 0;  // guarded by the lock
-  std::atomic<int> ended{0};
-  for (int i = 0; i < kCoroutines; ++i) {
-    asio::co_spawn(
-        shared,
-        [&, i]() -> awaitable<void> {
-          Lock lock = (i % 2 == 0 ? client : other).lock("orders");
-          for (int n = 0; n < kTimes; ++n) {
-            Hold hold = co_await lock.async_acquire();
-            EXPECT_EQ(++inside, 1);
-            ++total;
-            --inside;
-            EXPECT_EQ(co_await hold.async_release(), ReleaseOutcome::released);
-          }
-        },
-        [&](std::exception_ptr problem) {
-          EXPECT_FALSE(problem);
-          if (++ended < kCoroutines) return;
-          client.async_close(asio::detached);
-          other.async_close(asio::detached);
-        });
-  }
-  std::vector<std::jthread> threads;
-  for (int i = 0; i < 4; ++i) threads.emplace_back([&] { shared.run_for(kPatience); });
-  threads.clear();
-  EXPECT_EQ(total, kCoroutines * kTimes);
+  const auto lost_counts = [this](bool locked) {
+    asio::io_context shared;
+    Client client = client_on(shared, config());
+    Client other = client_on(shared, config());
+    Counter counter;
+    std::atomic<int> ended{0};
+    for (int i = 0; i < kCoroutines; ++i) {
+      asio::co_spawn(
+          shared,
+          [&, i]() -> awaitable<void> {
+            Lock lock = (i % 2 == 0 ? client : other).lock("orders");
+            for (int n = 0; n < kTimes; ++n) {
+              std::optional<Hold> hold;
+              if (locked) hold = co_await lock.async_acquire();
+              const long long before = counter.read();
+              co_await asio::post(asio::use_awaitable);  // others may come in between, on any of the threads
+              counter.write_next(before);
+              if (!hold) continue;
+              EXPECT_EQ(co_await hold->async_release(), ReleaseOutcome::released);
+            }
+          },
+          [&](std::exception_ptr problem) {
+            EXPECT_FALSE(problem);
+            if (++ended < kCoroutines) return;
+            client.async_close(asio::detached);
+            other.async_close(asio::detached);
+          });
+    }
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) threads.emplace_back([&] { shared.run_for(kPatience); });
+    threads.clear();
+    EXPECT_EQ(counter.calls(), kCoroutines * kTimes);
+    return counter.lost();
+  };
+  EXPECT_EQ(lost_counts(true), 0);
+  EXPECT_GT(lost_counts(false), 0) << "the control";
 }
 
 TEST_F(Guest, ServesItsWaitersThroughARestartOfTheServer) {

@@ -168,7 +168,10 @@ class CancelledAfterEveryStep : public Sweep, public testing::WithParamInterface
       const Counters counters = client.counters();
       return counters.granted == counters.released + counters.lost;
     })) << "a hold is left";
-    EXPECT_TRUE(turn_until([&] { return other.lock("orders").try_acquire().has_value(); })) << "somebody is in the way";
+    EXPECT_TRUE(turn_until([&] {
+      const MaybeHold free = other.lock("orders").try_acquire();
+      return free.has_value();
+    })) << "somebody is in the way";
   }
 
   void sweep(asio::cancellation_type type) {

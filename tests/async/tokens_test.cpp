@@ -74,12 +74,12 @@ TEST_P(Tokens, TryingIsEmptyWhereAcquiringFails) {
   run([&]() -> awaitable<void> {
     std::optional<Hold> first = co_await lock.async_try_acquire();
     EXPECT_TRUE(first);
-    EXPECT_FALSE(co_await lock.async_try_acquire());
-    EXPECT_FALSE(co_await lock.async_try_acquire({.wait = 10ms}, use_awaitable));
+    EXPECT_EQ(co_await lock.async_try_acquire(), std::nullopt);
+    EXPECT_EQ(co_await lock.async_try_acquire({.wait = 10ms}, use_awaitable), std::nullopt);
     std::stop_source stop;
     stop.request_stop();
     const AcquireOptions stopped{.stop = stop.get_token()};  // by a name: see docs/async.md, "Compilers"
-    EXPECT_FALSE(co_await lock.async_try_acquire(stopped));
+    EXPECT_EQ(co_await lock.async_try_acquire(stopped), std::nullopt);
     raw.command("SET", "other", "a string");
     auto [failure, hold] = co_await client.lock("other").async_try_acquire(asio::as_tuple(use_awaitable));
     EXPECT_EQ(failure, Errc::wrong_type);
@@ -252,6 +252,11 @@ TEST_P(Tokens, QuestionsAreAnsweredAsByTheBlockingCalls) {
     const std::vector<LockInfo> all = co_await client.async_list("ord*");
     EXPECT_EQ(all.size(), 1U);
     EXPECT_EQ(all.front().owner, hold.owner());
+    EXPECT_FALSE(co_await lock.async_force_release("somebody:1"));
+    EXPECT_TRUE(co_await lock.async_force_release(hold.owner()));
+    EXPECT_FALSE(co_await lock.async_is_locked());
+    EXPECT_EQ(co_await hold.async_release(), ReleaseOutcome::was_lost);
+    hold = co_await lock.async_acquire();
     EXPECT_TRUE(co_await lock.async_force_release());
     EXPECT_FALSE(co_await lock.async_is_locked());
     raw.command("SET", "other", "a string");
@@ -274,7 +279,7 @@ TEST_P(Tokens, AllKindsOfLocksHaveThem) {
     for (const BasicLock& each : all) {
       Hold hold = co_await each.async_acquire();
       EXPECT_GT(hold.valid_for(), 0ms);
-      EXPECT_FALSE(co_await each.async_try_acquire());
+      EXPECT_EQ(co_await each.async_try_acquire(), std::nullopt);
       EXPECT_EQ(co_await hold.async_release(), ReleaseOutcome::released);
     }
     co_await b.async_close();

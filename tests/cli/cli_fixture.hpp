@@ -31,6 +31,8 @@ inline const std::string kSomebody = "99999999-2222-4333-8444-555555555555:7";
 
 inline ExitStatus exited(int code) { return {.code = code, .signal = 0}; }
 
+inline ExitStatus killed_by(int signal) { return {.code = 0, .signal = signal}; }
+
 /// True while the process runs; a zombie does not.
 inline bool runs(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
@@ -48,6 +50,29 @@ inline char state_of(pid_t pid) {
   std::getline(file, text);
   const std::size_t name_end = text.rfind(')');
   return name_end != std::string::npos && name_end + 2 < text.size() ? text[name_end + 2] : '\0';
+}
+
+/// What the tool, whose process this is, has started: the command, and its guard.
+struct Children {
+  pid_t command = 0;
+  pid_t guard = 0;
+};
+/// Waits until there are both.
+inline Children children_of(pid_t tool) {
+  const std::string id = std::to_string(tool);
+  Children found;
+  EXPECT_TRUE(eventually([&] {
+    found = {};
+    std::ifstream file("/proc/" + id + "/task/" + id + "/children");
+    for (pid_t pid = 0; file >> pid;) {
+      std::string name;
+      std::ifstream("/proc/" + std::to_string(pid) + "/comm") >> name;
+      // A new one still has the name of the tool.
+      if (runs(pid) && name != "holdfast") (name == "holdfast-guard" ? found.guard : found.command) = pid;
+    }
+    return found.command != 0 && found.guard != 0;
+  }));
+  return found;
 }
 
 class CliTest : public testing::Test {

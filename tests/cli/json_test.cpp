@@ -158,6 +158,57 @@ TEST_F(Json, RunReportsALoss) {
   EXPECT_EQ(report.at("error").at("code"), "lost");
 }
 
+TEST_F(Json, RunReportsALossThatTheServersSilenceBrings) {
+  Process process = start({"run", "--json", "--lease", "2", "job", "--", "sh", "-c", "echo $$; exec sleep 1000"});
+  const pid_t command = read_pid(process);
+  server_.freeze();
+  ASSERT_TRUE(eventually([&] { return !runs(command); }));
+  const auto ended = std::chrono::steady_clock::now();
+  const Outcome outcome = finish(process);
+  // Nobody waits for what cannot come.
+  EXPECT_LT(std::chrono::steady_clock::now() - ended, std::chrono::seconds(2));
+  server_.thaw();
+  EXPECT_EQ(outcome.status, exited(75));
+  const json::value report = parsed(last_line(outcome.err));
+  EXPECT_EQ(report.at("lost"), true);
+  EXPECT_EQ(report.at("loss_reason"), "expired");
+  EXPECT_LE(report.at("held_ms").as_int64(), 2000);
+  EXPECT_EQ(report.at("release"), "unknown");
+  EXPECT_EQ(report.at("error").at("code"), "lost");
+}
+
+TEST_F(Json, RunReportsTheEndOfMaxHold) {
+  const Outcome outcome = use({"run", "--json", "--max-hold", "1", "job", "--", "sleep", "1000"});
+  EXPECT_EQ(outcome.status, exited(75));
+  const json::value report = parsed(last_line(outcome.err));
+  EXPECT_EQ(report.at("lost"), true);
+  EXPECT_EQ(report.at("loss_reason"), "max_hold");
+  EXPECT_LE(report.at("held_ms").as_int64(), 1000);
+  EXPECT_EQ(report.at("release"), "released");
+}
+
+TEST_F(Json, RunReportsWhyOfALossThatShowsAtTheRelease) {
+  Process process = start({"run", "--json", "--lease", "300", "job", "--", "sh", "-c", "echo started; read line"});
+  ASSERT_EQ(process.read_line(), "started");
+  raw_.flushall();
+  process.write_line("");
+  const Outcome outcome = finish(process);
+  EXPECT_EQ(outcome.status, exited(75));
+  const json::value report = parsed(last_line(outcome.err));
+  EXPECT_EQ(report.at("lost"), true);
+  EXPECT_EQ(report.at("loss_reason"), "taken");
+  EXPECT_EQ(report.at("release"), "was_lost");
+}
+
+TEST_F(Json, ARunWhoseReportCannotBeWrittenFails) {
+  for (const std::string line :
+       {"\"$tool\" run --status-fd 3 job -- true 3>/dev/full", "\"$tool\" run --json job -- true 2>/dev/full"}) {
+    Process process = start_shell(line);
+    EXPECT_EQ(finish(process).status, exited(70)) << line;
+    EXPECT_FALSE(raw_.exists("job"));
+  }
+}
+
 TEST_F(Json, FailuresNameCodeKeyAndNode) {
   raw_.command("SET", "job", "x");
   Outcome outcome = use({"inspect", "--json", "job"});

@@ -36,6 +36,7 @@ class Transcript {
   milliseconds next_look() const { return since_start(next_look_); }
   milliseconds must_end_by() const { return since_start(policy_.must_end_by()); }
   bool acted() const { return policy_.acted(); }
+  bool told_early() const { return policy_.told_early(); }
 
  private:
   LostAction take(const LostDecision& decision) {
@@ -190,6 +191,21 @@ TEST(LostPolicyWarn, WarnsWhenTheLockIsBroken) {
 
 /// Whatever the times are, every decision that is not final says when to look again, and never in the past: the loop
 /// that follows it neither spins nor sleeps through the end.
+TEST(LostPolicyAll, TellsALossBeforeItsTimeFromOneInTime) {
+  for (const OnLost on_lost : {OnLost::term, OnLost::kill, OnLost::warn}) {
+    Transcript broken(on_lost, 5s, 100ms);
+    broken.at(0ms).look(30s);
+    EXPECT_FALSE(broken.told_early());
+    broken.at(10s).look_lost();
+    EXPECT_TRUE(broken.told_early());
+
+    Transcript frozen(on_lost, 5s, 100ms);
+    frozen.at(0ms).look(30s);
+    frozen.at(31s).look_lost();
+    EXPECT_FALSE(frozen.told_early());
+  }
+}
+
 TEST(LostPolicyAll, AlwaysLookAgainInTimeAndNeverSpin) {
   for (const OnLost on_lost : {OnLost::term, OnLost::kill, OnLost::warn}) {
     for (const milliseconds kill_after : {0ms, 3ms, 250ms, 5000ms}) {

@@ -17,7 +17,7 @@ TEST_F(RunSignals, EndTheWaitAndLeaveNothingOnTheServer) {
     ASSERT_TRUE(eventually([&] { return raw_.command("PUBSUB", "CHANNELS").elements.size() == 1; }));
     process.signal(signal);
     const Outcome outcome = finish(process);
-    EXPECT_EQ(outcome.status, exited(128 + signal));
+    EXPECT_EQ(outcome.status, killed_by(signal));
     EXPECT_EQ(outcome.out, "");
     // The lock becomes free, and nobody who is gone takes it.
     EXPECT_EQ(owner_of("job"), kSomebody);
@@ -34,7 +34,7 @@ TEST_F(RunSignals, EndTheWaitForAServerThatDoesNotAnswer) {
   ASSERT_TRUE(eventually([&] { return raw_.command("PUBSUB", "CHANNELS").elements.size() == 1; }));
   server_.freeze();
   process.signal(SIGTERM);
-  EXPECT_EQ(process.wait(), exited(128 + SIGTERM));
+  EXPECT_EQ(process.wait(), killed_by(SIGTERM));
   server_.thaw();
 }
 
@@ -49,6 +49,10 @@ TEST_F(RunSignals, ArePassedOnToTheCommand) {
   for (const auto& [signal, name] : signals) {
     process.signal(signal);
     EXPECT_EQ(process.read_line(), name);
+    // For a command that is stopped.
+    if (signal == SIGHUP) {
+      EXPECT_EQ(process.read_line(), "CONT");
+    }
   }
   EXPECT_EQ(finish(process).status, exited(5));
   EXPECT_FALSE(raw_.exists("job"));
@@ -59,7 +63,7 @@ TEST_F(RunSignals, ThatKillTheCommandReleaseTheLock) {
     Process process = start({"run", "job", "--", "sh", "-c", "echo started; exec sleep 1000"});
     ASSERT_EQ(process.read_line(), "started");
     process.signal(signal);
-    EXPECT_EQ(finish(process).status, exited(128 + signal));
+    EXPECT_EQ(finish(process).status, killed_by(signal));
     EXPECT_FALSE(raw_.exists("job"));
   }
 }
@@ -68,7 +72,7 @@ TEST_F(RunSignals, ReachWhatTheCommandHasStartedToo) {
   Process process = start({"run", "job", "--", "sh", "-c", "sleep 1000 & echo $!; wait; true"});
   const pid_t grandchild = read_pid(process);
   process.signal(SIGTERM);
-  EXPECT_EQ(finish(process).status, exited(128 + SIGTERM));
+  EXPECT_EQ(finish(process).status, killed_by(SIGTERM));
   EXPECT_FALSE(runs(grandchild));
 }
 
@@ -98,6 +102,38 @@ TEST_F(RunSignals, OfTheTerminalCannotSuspendTheHolder) {
   process.signal(SIGTSTP);
   process.write_line("");
   EXPECT_EQ(finish(process).status, exited(4));
+}
+
+TEST_F(RunSignals, ThatKillTheCommandAloneAreReportedByTheExitCode) {
+  Process process = start({"run", "job", "--", "sh", "-c", "echo $$; exec sleep 1000"});
+  kill(read_pid(process), SIGTERM);
+  EXPECT_EQ(finish(process).status, exited(128 + SIGTERM));
+}
+
+TEST_F(RunSignals, ThatKillTheGuardBringAnotherOne) {
+  Process process = start({"run", "job", "--", "sh", "-c", "sh -c 'echo $$; exec sleep 1000' & wait; true"});
+  const pid_t grandchild = read_pid(process);
+  const Children first = children_of(process.pid());
+  ASSERT_TRUE(runs(first.guard));
+  kill(first.guard, SIGKILL);
+  EXPECT_THAT(process.read_error_line().value_or(""), HasSubstr("another one has taken its place"));
+  const Children second = children_of(process.pid());
+  EXPECT_NE(second.guard, first.guard);
+  ASSERT_TRUE(runs(second.guard));
+  // It guards what the first one has guarded.
+  process.signal(SIGKILL);
+  EXPECT_TRUE(eventually([&] { return !runs(second.command) && !runs(grandchild) && !runs(second.guard); }));
+}
+
+TEST_F(RunSignals, ThatKillToolAndGuardAtOnceKillTheCommand) {
+  Process process = start({"run", "job", "--", "sh", "-c", "echo started; trap '' TERM; read line"});
+  ASSERT_EQ(process.read_line(), "started");
+  const Children children = children_of(process.pid());
+  process.signal(SIGSTOP);
+  ASSERT_TRUE(eventually([&] { return state_of(process.pid()) == 'T'; }));
+  kill(children.guard, SIGKILL);
+  process.signal(SIGKILL);
+  EXPECT_TRUE(eventually([&] { return !runs(children.command); }));
 }
 
 TEST_F(RunSignals, ThatKillTheToolKillTheCommandAndWhatItHasStarted) {

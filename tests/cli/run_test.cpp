@@ -134,6 +134,33 @@ TEST_F(RunTest, GivesUpAfterTheLimitOnWaiting) {
   EXPECT_GE(std::chrono::steady_clock::now() - start_time, std::chrono::milliseconds(300));
 }
 
+TEST_F(RunTest, KeepsTheLimitOnWaitingWhenTheServerIsSilent) {
+  server_.freeze();
+  const std::vector<std::vector<std::string>> ways{{}, {"-v"}, {"--json"}};
+  for (const std::vector<std::string>& options : ways) {
+    std::vector<std::string> args{"run", "-w", "1", "job", "--", "true"};
+    args.insert(args.begin() + 1, options.begin(), options.end());
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_NE(use(args).status, exited(0));
+    // The limit is 1 s; the rest is for slow machines.
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(2500));
+  }
+  server_.thaw();
+}
+
+TEST_F(RunTest, KeepsTheLimitOnWaitingWhenTheServerFallsSilent) {
+  hold("job");
+  const auto begin = std::chrono::steady_clock::now();
+  Process process = start({"run", "-v", "-w", "1", "job", "--", "true"});
+  ASSERT_THAT(process.read_error_line().value_or(""), HasSubstr("waiting"));
+  server_.freeze();
+  const std::optional<ExitStatus> status = finish(process).status;
+  EXPECT_TRUE(status);
+  EXPECT_NE(status, exited(0));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  server_.thaw();
+}
+
 TEST_F(RunTest, TakesAWaitOfZeroForNonblock) {
   hold("job");
   EXPECT_THAT(use({"run", "-w", "0", "job", "--", "true"}).err, HasSubstr("somebody else holds it ("));
@@ -155,10 +182,11 @@ TEST_F(RunTest, SaysNothingAboutAConflictWhenQuiet) {
 TEST_F(RunTest, WaitsUntilTheLockIsReleased) {
   Process first = start({"run", "job", "--", "sh", "-c", "echo started; read line"});
   ASSERT_EQ(first.read_line(), "started");
-  const std::string owner = owner_of("job");
   Process second = start({"run", "-v", "job", "--", "echo", "second"});
-  EXPECT_EQ(second.read_error_line(),
-            "holdfast: lock \"job\" on " + server_.socket_path() + ": held by " + owner + ", waiting");
+  const std::string lock = "holdfast: lock \"job\" on " + server_.socket_path();
+  EXPECT_THAT(second.read_error_line().value_or(""),
+              testing::AllOf(StartsWith(lock + ": held by "),
+                             testing::EndsWith(", process " + std::to_string(first.pid()) + ", label sh, waiting")));
   first.close_stdin();
   const Outcome outcome = finish(second);
   EXPECT_EQ(outcome.status, exited(0));
@@ -222,6 +250,38 @@ TEST_F(RunTest, LetsOnlyInheritedDescriptorsThroughToTheCommand) {
   EXPECT_EQ(finish(under).out, expected);
 }
 
+TEST_F(RunTest, HasANameOfItsOwnForItsGuard) {
+  Process process = start({"run", "job", "--", "sh", "-c", "echo $PPID; read line"});
+  const Children children = children_of(read_pid(process));
+  std::string line;
+  std::ifstream("/proc/" + std::to_string(children.guard) + "/cmdline") >> line;
+  EXPECT_STREQ(line.c_str(), "holdfast-guard");
+  process.close_stdin();
+  finish(process);
+}
+
+TEST_F(RunTest, LetsNothingIntoThePlaceOfClosedStandardDescriptors) {
+  const Outcome outcome = [this] {
+    Process process = start_shell(
+        "exec \"$tool\" run job -- sh -c 'readlink /proc/$PPID/fd/0 /proc/$PPID/fd/2; for fd in 0 2; do test -e "
+        "/proc/$$/fd/$fd && echo $fd; done; exit 5' <&- 2>&-");
+    return finish(process);
+  }();
+  EXPECT_EQ(outcome.status, exited(5));
+  EXPECT_EQ(outcome.out, "/dev/null\n/dev/null\n");
+}
+
+TEST_F(RunTest, TakesAClosedStandardDescriptorForClosed) {
+  Process process = start_shell("exec \"$tool\" run --status-fd 2 job -- true 2>&-");
+  EXPECT_EQ(finish(process).status, exited(64));
+  Process ls = start_shell("exec \"$tool\" ls -q >&-");
+  const Outcome outcome = finish(ls);
+  EXPECT_EQ(outcome.status, exited(0)) << outcome.err;  // nothing is held, so there is nothing to write
+  hold("job");
+  Process full = start_shell("exec \"$tool\" ls -q >&-");
+  EXPECT_EQ(finish(full).status, exited(70));
+}
+
 TEST_F(RunTest, EndsWhatTheCommandLeavesBehindBeforeTheLockIsReleased) {
   Process process =
       start({"run", "job", "--", "sh", "-c", "sh -c 'trap \"\" TERM; echo $$; exec sleep 1000' & sleep 0.2"});
@@ -252,14 +312,13 @@ TEST_F(RunTest, SparesWhatHasLeftTheProcessGroup) {
 
 TEST_F(RunTest, LeavesItsGuardBehindInNoCase) {
   Process process = start({"run", "job", "--", "sh", "-c", "echo $PPID; read line"});
-  const pid_t tool = read_pid(process);
-  std::ifstream file("/proc/" + std::to_string(tool) + "/task/" + std::to_string(tool) + "/children");
-  std::vector<pid_t> children;
-  for (pid_t pid = 0; file >> pid;) children.push_back(pid);
-  ASSERT_EQ(children.size(), 2U);
+  const Children children = children_of(read_pid(process));
+  ASSERT_TRUE(runs(children.guard));
+  ASSERT_TRUE(runs(children.command));
   process.close_stdin();
   finish(process);
-  for (const pid_t child : children) EXPECT_FALSE(runs(child));
+  EXPECT_FALSE(runs(children.guard));
+  EXPECT_FALSE(runs(children.command));
 }
 
 }  // namespace

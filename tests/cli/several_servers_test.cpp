@@ -169,7 +169,7 @@ TEST_F(SeveralServers, ComeFromTheEnvironmentOrAFileToo) {
   for (const Outcome& outcome :
        {use({"run", "--json", "job", "--", "true"}, {"HOLDFAST_URL=" + urls(" ")}),
         use({"run", "--json", "--url-file", file, "job", "--", "true"}),
-        use({"run", "--json", "job", "--", "true"}, {"HOLDFAST_URL=", "HOLDFAST_URL_FILE=" + file})}) {
+        use({"run", "--json", "job", "--", "true"}, {"HOLDFAST_URL", "HOLDFAST_URL_FILE=" + file})}) {
     EXPECT_EQ(outcome.status, exited(0));
     const boost::json::value report = boost::json::parse(outcome.err);
     EXPECT_EQ(report.at("node"), "5 servers");
@@ -180,20 +180,22 @@ TEST_F(SeveralServers, ComeFromTheEnvironmentOrAFileToo) {
   }
 }
 
-TEST_F(SeveralServers, AreForRunAlone) {
-  for (const std::vector<std::string>& args :
-       std::vector<std::vector<std::string>>{{"ls"}, {"inspect", "job"}, {"wait", "job"}, {"break", "--yes", "job"}}) {
-    const Outcome outcome = use(args, {"HOLDFAST_URL=" + urls(" ")});
-    EXPECT_EQ(outcome.status, exited(64)) << args[0];
-    EXPECT_EQ(outcome.err, "holdfast: 5 servers are given, but only run uses several: choose one with --url\n");
-  }
-}
-
 TEST_F(SeveralServers, HaveOneVoteEach) {
   const Outcome outcome =
       use({"run", "--url", server(0).url(), "--url", server(0).url() + "?db=1", "job", "--", "echo", "ran"});
   EXPECT_EQ(outcome.status, exited(64));
   EXPECT_EQ(outcome.err, "holdfast: " + server(0).socket_path() + " is given twice: a server has one vote\n");
+}
+
+/// Two votes for one server would be none.
+TEST_F(SeveralServers, RefuseTheSameOneTwiceAndNameBothAddresses) {
+  const RedisServer twice({.listen = ServerOptions::Listen::tcp});
+  const std::string port = std::to_string(twice.port());
+  const Outcome outcome =
+      use({"run", "--url", twice.url(), "--url", "redis://localhost:" + port, "job", "--", "echo", "ran"});
+  EXPECT_EQ(outcome.status, exited(64));
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, HasSubstr("127.0.0.1:" + port + " and localhost:" + port + " are the same server"));
 }
 
 }  // namespace

@@ -65,7 +65,8 @@ TEST_F(SimpleKind, IsInspected) {
   const Outcome outcome = use({"inspect", "--kind", "simple", "job"});
   EXPECT_EQ(outcome.status, exited(0));
   EXPECT_THAT(outcome.out,
-              MatchesRegex("name   job\nstate  held\nowner  their-token\nttl    [0-9]+ min [0-9]+ s\nholds "
+              MatchesRegex("name   job\nstate  held\nowner  their-token\nwho    a client of another library, no name "
+                           "known\nttl    [0-9]+ min [0-9]+ s\nholds "
                            " 1\nnode   .*\n"));
 }
 

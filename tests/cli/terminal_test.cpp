@@ -76,6 +76,76 @@ TEST_F(OnTerminal, TheInterruptKeyEndsTheCommandAndReleasesTheLock) {
   EXPECT_FALSE(raw_.exists("job"));
 }
 
+TEST_F(OnTerminal, TheInterruptKeyEndsALoopOfAScript) {
+  const std::string script = folder_.file("script");
+  std::ofstream(script)
+      << "for i in 1 2 3; do \"$tool\" run job -- sh -c 'echo ready; exec sleep 1000'; done\necho after\n";
+  for (const std::string shell : {"bash", "sh"}) {
+    Process process = start_on_terminal(shell + " " + script);
+    ASSERT_TRUE(shows(process, "ready")) << process.output();
+    process.write("\x03");
+    EXPECT_EQ(process.finish(), exited(128 + SIGINT)) << shell;
+    EXPECT_THAT(process.output(), Not(HasSubstr("after")));
+    EXPECT_FALSE(raw_.exists("job"));
+  }
+}
+
+TEST_F(OnTerminal, TheInterruptKeyDoesNotEndALoopWhoseCommandsHandleIt) {
+  const std::string script = folder_.file("script");
+  std::ofstream(script) << "for i in 1 2; do \"$tool\" run job -- sh -c 'trap \"echo got; exit 3\" INT; echo ready$1; "
+                           "while :; do sleep 0.02; done' sh $i; echo code=$?; done\n";
+  Process process = start_on_terminal("bash " + script);
+  for (const std::string round : {"1", "2"}) {
+    ASSERT_TRUE(shows(process, "ready" + round)) << process.output();
+    process.write("\x03");
+  }
+  EXPECT_EQ(process.finish(), exited(0));
+  EXPECT_THAT(process.output(), HasSubstr("code=3"));
+}
+
+TEST_F(OnTerminal, TheInterruptKeyEndsALoopThatWaits) {
+  hold("job");
+  const std::string script = folder_.file("script");
+  std::ofstream(script) << "for i in 1 2 3; do \"$tool\" run -v job -- true; done\n";
+  Process process = start_on_terminal("bash " + script);
+  ASSERT_TRUE(shows(process, "waiting")) << process.output();
+  process.write("\x03");
+  EXPECT_EQ(process.finish(), exited(128 + SIGINT));
+}
+
+TEST_F(OnTerminal, ASignalEndsACommandThatIsStoppedForWantOfTheTerminal) {
+  for (const std::string signal : {"TERM", "HUP", "INT"}) {
+    Process process = start_on_terminal("bash --norc -i");
+    process.write("\"$tool\" run job -- cat &\n");
+    ASSERT_TRUE(shows(process, "needs the terminal but runs in the background")) << process.output();
+    process.write("kill -" + signal + " $!; wait $!; echo status=$?\n");
+    ASSERT_TRUE(shows(process, "status=1")) << process.output();
+    EXPECT_FALSE(raw_.exists("job"));
+    process.write("exit\nexit\n");
+    EXPECT_TRUE(process.finish());
+  }
+}
+
+TEST_F(OnTerminal, ItsEndEndsACommandThatIsStoppedForWantOfIt) {
+  Process process = start_on_terminal("bash --norc -i");
+  process.write("\"$tool\" run job -- cat &\n");
+  ASSERT_TRUE(shows(process, "needs the terminal but runs in the background")) << process.output();
+  ASSERT_TRUE(raw_.exists("job"));
+  // The window is closed.
+  process.signal(SIGKILL);
+  EXPECT_TRUE(eventually([&] { return !raw_.exists("job"); }));
+}
+
+TEST_F(OnTerminal, TheShellsEndEndsACommandThatIsStoppedForWantOfIt) {
+  Process process = start_on_terminal("bash --norc -i");
+  process.write("\"$tool\" run job -- cat &\n");
+  ASSERT_TRUE(shows(process, "needs the terminal but runs in the background")) << process.output();
+  // Too sudden for the shell to tell its jobs.
+  process.write("kill -KILL $$\n");
+  EXPECT_TRUE(eventually([&] { return !raw_.exists("job"); }));
+  EXPECT_TRUE(process.finish());
+}
+
 TEST_F(OnTerminal, TheInterruptKeyEndsTheWait) {
   hold("job");
   Process process = start_on_terminal("\"$tool\" run -v job -- true");
@@ -117,6 +187,30 @@ TEST_F(OnTerminal, BreakAsksAndObeysTheAnswer) {
   yes.write("y\n");
   EXPECT_EQ(yes.finish(), exited(0));
   EXPECT_FALSE(raw_.exists("job"));
+}
+
+TEST_F(OnTerminal, BreakTakesTheLockFromNobodyWhoHasComeSinceItAsked) {
+  hold("job");
+  Process process = start_on_terminal("\"$tool\" break job");
+  ASSERT_TRUE(shows(process, "is held by " + kSomebody)) << process.output();
+  raw_.command("DEL", "job");
+  const std::string healthy = "11111111-2222-4333-8444-555555555555:1";
+  hold("job", 3'600'000, healthy);
+  process.write("y\n");
+  EXPECT_EQ(process.finish(), exited(1));
+  EXPECT_THAT(process.output(),
+              HasSubstr("left alone: " + kSomebody + " does not have it any more; it is held by " + healthy));
+  EXPECT_EQ(owner_of("job"), healthy);
+}
+
+TEST_F(OnTerminal, BreakSaysThatTheLockHasBecomeFreeSinceItAsked) {
+  hold("job");
+  Process process = start_on_terminal("\"$tool\" break job");
+  ASSERT_TRUE(shows(process, "[y/N]")) << process.output();
+  raw_.command("DEL", "job");
+  process.write("y\n");
+  EXPECT_EQ(process.finish(), exited(1));
+  EXPECT_THAT(process.output(), HasSubstr(kSomebody + " does not have it any more; it is free"));
 }
 
 TEST_F(OnTerminal, BreakDoesNotAskAboutAFreeLock) {

@@ -32,21 +32,24 @@ TEST_F(Usage, WrongCommandLinesAreRefusedBeforeAnythingIsSent) {
       {{"run", "job", "true"}, "put -- between the name and the command: holdfast run job -- true"},
       {{"run", "a", "b", "true"}, "put -- between the name and the command: holdfast run a -- b"},
       {{"run", "a", "b", "--"}, "the command is missing"},
-      {{"run", "--kind", "hash", "job", "--", "true"}, "--kind: hash is none of lock, simple"},
+      {{"run", "--kind", "hash", "job", "--", "true"}, "--kind: hash is not one of lock, simple"},
       {{"ls", "--kind", "simple"}, "unknown option --kind"},
       {{"run", "--frob", "job", "--", "true"}, "unknown option --frob"},
       {{"run", "-n", "-w", "1", "job", "--", "true"}, "exclude each other"},
-      {{"run", "-w", "soon", "job", "--", "true"}, "--wait: soon is not a number of seconds"},
-      {{"run", "-w", "-1", "job", "--", "true"}, "--wait: -1 is not a number of seconds"},
-      {{"run", "-w", "nan", "job", "--", "true"}, "--wait: nan is not a number of seconds"},
-      {{"run", "-w", "1e300", "job", "--", "true"}, "--wait: 1e300 is not a number of seconds"},
-      {{"run", "--lease", "3s", "job", "--", "true"}, "--lease: 3s is not a number of seconds"},
-      {{"run", "--lease", "0", "job", "--", "true"}, "a lease of 0 ms"},
-      {{"run", "--lease", "0.005", "job", "--", "true"}, "a lease of 5 ms"},
-      {{"run", "--max-hold", "0", "job", "--", "true"}, "--max-hold: 0 leaves no time"},
-      {{"run", "--kill-after", "16", "job", "--", "true"}, "--kill-after 16.0 s is taken out of the end of the lease"},
+      {{"run", "-w", "soon", "job", "--", "true"}, "--wait: soon is neither a number of seconds nor a number with its"},
+      {{"run", "-w", "-1", "job", "--", "true"}, "--wait: -1 is neither a number of seconds nor"},
+      {{"run", "-w", "nan", "job", "--", "true"}, "--wait: nan is neither a number of seconds nor"},
+      {{"run", "-w", "3 s", "job", "--", "true"}, "--wait: 3 s is neither"},
+      {{"run", "-w", "1e300", "job", "--", "true"}, "--wait: 1e300 is out of range: from 0 ms to 10 years (3650d)"},
+      {{"run", "--wait", "4e8", "job", "--", "true"}, "--wait: 4e8 is out of range: from 0 ms to 10 years (3650d)"},
+      {{"wait", "-w", "4000d", "job"}, "--wait: 4000d is out of range"},
+      {{"run", "--lease", "1e9", "job", "--", "true"}, "--lease: 1e9 is out of range: from 10 ms to 10 years (3650d)"},
+      {{"run", "--lease", "0", "job", "--", "true"}, "--lease: 0 is out of range: from 10 ms"},
+      {{"run", "--lease", "5ms", "job", "--", "true"}, "--lease: 5ms is out of range: from 10 ms"},
+      {{"run", "--max-hold", "0", "job", "--", "true"}, "--max-hold: 0 is out of range: from 1 ms"},
+      {{"run", "--kill-after", "16s", "job", "--", "true"}, "--kill-after 16.0 s is taken out of the end of the lease"},
       {{"run", "--max-hold", "4", "--kill-after", "3", "job", "--", "true"}, "so it can be at most 2.0 s"},
-      {{"run", "--on-lost", "panic", "job", "--", "true"}, "--on-lost: panic is none of term, kill, warn"},
+      {{"run", "--on-lost", "panic", "job", "--", "true"}, "--on-lost: panic is not one of term, kill, warn"},
       {{"run", "-E", "256", "job", "--", "true"}, "--conflict-exit-code: 256 is not a number from 0 to 255"},
       {{"run", "-c", "true", "job", "--", "true"}, "either --command or a command after --"},
       {{"run", "--status-fd", "99", "job", "--", "true"}, "--status-fd 99 is not open"},
@@ -59,7 +62,7 @@ TEST_F(Usage, WrongCommandLinesAreRefusedBeforeAnythingIsSent) {
       {{"break"}, "the name of the lock is missing"},
       {{"break", "job"}, "standard input is not a terminal; give --yes"},
       {{"ls", "--url", "http://127.0.0.1"}, "the scheme \"http\" is unknown"},
-      {{"ls", "--url-file", "/no/such/file"}, "cannot read the URL from /no/such/file"},
+      {{"ls", "--url-file", "/no/such/file"}, "cannot read the URL from /no/such/file: No such file or directory"},
       {{"ls", "--password-file", "/no/such/file"}, "cannot read the password from /no/such/file"},
   };
   raw_.command("CONFIG", "RESETSTAT");
@@ -90,6 +93,8 @@ TEST_F(Usage, EveryHelpTextIsOnStandardOutputAndFitsAScreen) {
                                                                                     {"wait", "--help"},
                                                                                     {"break", "--help"},
                                                                                     {"run", "job", "--help"},
+                                                                                    {"help"},
+                                                                                    {"help", "run"},
                                                                                     {"--json", "run", "-h"}}) {
     const Outcome outcome = use(args);
     EXPECT_EQ(outcome.status, exited(0));
@@ -102,6 +107,15 @@ TEST_F(Usage, EveryHelpTextIsOnStandardOutputAndFitsAScreen) {
     for (std::string line; std::getline(lines, line); ++count) EXPECT_LE(line.size(), 120U) << line;
     EXPECT_LE(count, 60);
   }
+}
+
+TEST_F(Usage, HelpIsAVerbToo) {
+  EXPECT_EQ(use({"help"}).out, use({"--help"}).out);
+  for (const char* verb : {"run", "ls", "inspect", "wait", "break"}) {
+    EXPECT_EQ(use({"help", verb}).out, use({verb, "--help"}).out);
+  }
+  EXPECT_THAT(use({"help", "frob"}).err, HasSubstr("no such verb: frob"));
+  EXPECT_EQ(use({"help", "frob"}).status, exited(64));
 }
 
 TEST_F(Usage, TheHelpOfAVerbNamesEveryOptionAndExitCode) {
@@ -143,16 +157,45 @@ TEST_F(Usage, CommonOptionsMayStandBeforeTheVerb) {
   EXPECT_EQ(use({"-q", "run", "-n", "job", "--", "true"}).status, exited(0));
 }
 
-TEST_F(Usage, TheUrlComesFromOptionFileOrEnvironmentInThisOrder) {
-  const std::string wrong = "redis://127.0.0.1:1";
-  const std::string file = folder_.file("url");
-  std::ofstream(file) << url_ << "\n";
-  const std::string wrong_file = folder_.file("wrong");
-  std::ofstream(wrong_file) << wrong << "\n";
-  EXPECT_EQ(use({"ls", "--url", url_, "--url-file", wrong_file}, {"HOLDFAST_URL=" + wrong}).status, exited(0));
-  EXPECT_EQ(use({"ls", "--url-file", file}, {"HOLDFAST_URL=" + wrong}).status, exited(0));
-  EXPECT_EQ(use({"ls"}, {"HOLDFAST_URL_FILE=" + wrong_file}).status, exited(0));
-  EXPECT_EQ(use({"ls"}, {"HOLDFAST_URL=", "HOLDFAST_URL_FILE=" + file}).status, exited(0));
+TEST_F(Usage, NoOptionTakesAnEmptyValueOrTheNextArgumentInItsPlace) {
+  raw_.command("CONFIG", "RESETSTAT");
+  const std::vector<std::pair<std::string, std::string>> options{{"-w", "--wait"},    {"-E", "--conflict-exit-code"},
+                                                                 {"-c", "--command"}, {"", "--kind"},
+                                                                 {"", "--lease"},     {"", "--max-hold"},
+                                                                 {"", "--on-lost"},   {"", "--kill-after"},
+                                                                 {"", "--status-fd"}, {"", "--url"},
+                                                                 {"", "--url-file"},  {"", "--password-file"}};
+  for (const auto& [letter, name] : options) {
+    std::vector<std::vector<std::string>> lines{{"run", name + "=", "job", "--", "true"},
+                                                {"run", name, "", "job", "--", "true"}};
+    if (!letter.empty()) lines.push_back({"run", letter, "", "job", "--", "true"});
+    for (const std::vector<std::string>& line : lines) {
+      const Outcome outcome = use(line);
+      EXPECT_EQ(outcome.status, exited(64)) << name;
+      EXPECT_EQ(outcome.err, "holdfast: " + name + ": the value is empty\n");
+    }
+    EXPECT_EQ(use({"run", "job", name}).err, "holdfast: " + name + ": the value is missing\n");
+  }
+  EXPECT_EQ(use({"break", "job", "-y", "--owner="}).err, "holdfast: --owner: the value is empty\n");
+  EXPECT_EQ(use({"ls", "--json="}).err, "holdfast: --json takes no value\n");
+  EXPECT_EQ(use({"ls", "--json=true"}).err, "holdfast: --json takes no value\n");
+  EXPECT_EQ(raw_.calls("eval") + raw_.calls("evalsha"), 0);
+}
+
+TEST_F(Usage, OfAnOptionGivenTwiceTheLastCounts) {
+  hold("job");
+  EXPECT_EQ(use({"run", "-n", "-E", "7", "-E", "9", "job", "--", "true"}).status, exited(9));
+}
+
+TEST_F(Usage, DurationsHaveUnits) {
+  hold("job");
+  for (const char* wait : {"50ms", "0.05s", "0.05", "0.001m", "0s"}) {
+    EXPECT_EQ(use({"wait", "-w", wait, "job"}).status, exited(1)) << wait;
+    EXPECT_EQ(use({"run", "-w", wait, "--lease", "1h", "--max-hold", "1d", "--kill-after", "1.5m", "job", "--", "true"})
+                  .status,
+              exited(1))
+        << wait;
+  }
 }
 
 TEST_F(Usage, AFullDiskIsNoSuccess) {
@@ -184,23 +227,6 @@ TEST_F(Trouble, AWrongPasswordIsToldAndNotShown) {
       EXPECT_THAT(outcome.out, IsEmpty());
     }
   }
-}
-
-TEST_F(Trouble, ThePasswordComesFromTheEnvironmentOrAFile) {
-  const std::string file = folder_.file("password");
-  std::ofstream(file) << "open sesame\n";
-  EXPECT_EQ(use({"ls"}, {"HOLDFAST_PASSWORD=open sesame"}).status, exited(0));
-  EXPECT_EQ(use({"ls"}, {"HOLDFAST_PASSWORD_FILE=" + file}).status, exited(0));
-  EXPECT_EQ(use({"ls", "--password-file", file}, {"HOLDFAST_PASSWORD=wrong"}).status, exited(0));
-  EXPECT_EQ(use({"ls"}, {"HOLDFAST_URL=" + server_.url("", "open sesame"), "HOLDFAST_PASSWORD=wrong"}).status,
-            exited(0));
-}
-
-TEST_F(Trouble, APasswordOnTheCommandLineIsAdvisedAgainst) {
-  const Outcome outcome = use({"ls", "--url", server_.url("", "open sesame")});
-  EXPECT_EQ(outcome.status, exited(0));
-  EXPECT_THAT(outcome.err, HasSubstr("can be seen by every user"));
-  EXPECT_THAT(outcome.err, Not(HasSubstr("sesame")));
 }
 
 TEST_F(Trouble, AServerThatIsDownIsToldByEveryVerb) {

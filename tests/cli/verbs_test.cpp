@@ -26,15 +26,15 @@ TEST_F(Ls, ShowsAnAlignedTableSortedByName) {
   hold("a", 5'000, kSomebody + "77");
   const std::vector<std::string> lines = lines_of(use({"ls"}).out);
   ASSERT_EQ(lines.size(), 3U);
-  EXPECT_EQ(lines[0], "NAME       OWNER                                     TTL");
-  EXPECT_THAT(lines[1], MatchesRegex("a          " + kSomebody + "77  [0-9.]+ s"));
-  EXPECT_THAT(lines[2], MatchesRegex("orders:42  " + kSomebody + "    [0-9]+ min [0-9]+ s"));
+  EXPECT_THAT(lines[0], MatchesRegex("NAME       OWNER                                     TTL  +HOLDER"));
+  EXPECT_THAT(lines[1], MatchesRegex("a          " + kSomebody + "77  [0-9.]+ s  +a Redisson .*"));
+  EXPECT_THAT(lines[2], MatchesRegex("orders:42  " + kSomebody + "    [0-9]+ min [0-9]+ s  a Redisson .*"));
 }
 
 TEST_F(Ls, ShowsOnlyTheHeadOfTheTableWhenThereAreNone) {
   const Outcome outcome = use({"ls"});
   EXPECT_EQ(outcome.status, exited(0));
-  EXPECT_EQ(outcome.out, "NAME  OWNER  TTL\n");
+  EXPECT_EQ(outcome.out, "NAME  OWNER  TTL  HOLDER\n");
 }
 
 TEST_F(Ls, MatchesNamesWithAPattern) {
@@ -62,6 +62,19 @@ TEST_F(Ls, AlignsColumnsByCharactersNotBytes) {
   EXPECT_THAT(lines[2], testing::StartsWith("käse    " + kSomebody + "  "));
 }
 
+TEST_F(Ls, CutsAnOddNameSoThatItPushesNothingOutOfSight) {
+  const std::string odd(512 * 1024, 'x');
+  hold(odd, 5'000);
+  hold("job", 5'000);
+  const Outcome outcome = use({"ls"});
+  const std::vector<std::string> lines = lines_of(outcome.out);
+  ASSERT_EQ(lines.size(), 3U);
+  for (const std::string& line : lines) EXPECT_LT(line.size(), 200U);
+  EXPECT_THAT(lines[2], testing::StartsWith(std::string(61, 'x') + "...  " + kSomebody));
+  EXPECT_THAT(use({"ls", "--json"}).out, HasSubstr(odd));
+  EXPECT_EQ(use({"ls", "-q"}).out, "job\n" + odd + "\n");
+}
+
 TEST_F(Ls, NeverUsesKeys) {
   hold("job");
   use({"ls"});
@@ -75,9 +88,10 @@ TEST_F(Inspect, ShowsTheHolderAndExitsWithZeroWhenHeld) {
   hold("job", 3'600'000, kSomebody);
   const Outcome outcome = use({"inspect", "job"});
   EXPECT_EQ(outcome.status, exited(0));
-  EXPECT_THAT(outcome.out, MatchesRegex("name   job\nstate  held\nowner  " + kSomebody +
-                                        "\nttl    [0-9]+ min [0-9]+ s\nholds  "
-                                        "1\nnode   .*\n"));
+  EXPECT_THAT(outcome.out,
+              MatchesRegex("name   job\nstate  held\nowner  " + kSomebody +
+                           "\nwho    a Redisson .or other. client, no name known\nttl    [0-9]+ min [0-9]+ s\nholds  "
+                           "1\nnode   .*\n"));
 }
 
 TEST_F(Inspect, ExitsWithOneWhenFree) {
@@ -129,6 +143,21 @@ TEST_F(Wait, GivesUpAfterTheLimitWithTheExitCodeAskedFor) {
   EXPECT_EQ(outcome.err, "");
 }
 
+TEST_F(Wait, KeepsItsLimitWhateverTheServerDoes) {
+  url_ += "?command_timeout=5m&connect_timeout=5m";
+  hold("job");
+  Process process = start({"wait", "-v", "-w", "1", "job"});
+  EXPECT_THAT(process.read_error_line().value_or(""), HasSubstr("held by " + kSomebody + ", waiting"));
+  server_.freeze();
+  Outcome outcome = finish(process);
+  EXPECT_EQ(outcome.status, exited(1));
+  EXPECT_THAT(outcome.err, HasSubstr("still held by " + kSomebody));
+  outcome = use({"wait", "-w", "0.5", "job"});
+  EXPECT_EQ(outcome.status, exited(69));
+  EXPECT_THAT(outcome.err, HasSubstr("cannot reach the server: no answer in time"));
+  server_.thaw();
+}
+
 TEST_F(Wait, LooksSeldom) {
   hold("job");
   use({"wait", "-w", "2", "job"});
@@ -161,6 +190,26 @@ TEST_F(Break, TakesTheLockAwayAndWakesTheNext) {
   EXPECT_EQ(outcome.status, exited(0));
   EXPECT_THAT(outcome.err, HasSubstr("taken from " + kSomebody));
   EXPECT_EQ(finish(next).out, "next\n");
+}
+
+TEST_F(Break, TakesItOnlyFromTheOwnerThatIsNamed) {
+  hold("job");
+  Outcome outcome = use({"break", "-y", "--owner", "somebody:1", "job"});
+  EXPECT_EQ(outcome.status, exited(1));
+  EXPECT_THAT(outcome.err, HasSubstr("left alone: it is held by " + kSomebody));
+  EXPECT_EQ(owner_of("job"), kSomebody);
+  outcome = use({"break", "-y", "--owner", kSomebody, "job"});
+  EXPECT_EQ(outcome.status, exited(0));
+  EXPECT_THAT(outcome.err, HasSubstr("taken from " + kSomebody));
+  EXPECT_FALSE(raw_.exists("job"));
+}
+
+TEST_F(Break, TakesASimpleLockToo) {
+  raw_.command("SET", "job", "a stranger's token");
+  EXPECT_EQ(use({"break", "-y", "--kind", "simple", "--owner", "another", "job"}).status, exited(1));
+  EXPECT_TRUE(raw_.exists("job"));
+  EXPECT_EQ(use({"break", "-y", "--kind", "simple", "job"}).status, exited(0));
+  EXPECT_FALSE(raw_.exists("job"));
 }
 
 TEST_F(Break, ExitsWithOneWhenTheLockIsFree) {

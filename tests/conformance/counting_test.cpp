@@ -5,6 +5,7 @@
 #include <holdfast/holdfast.hpp>
 
 #include "conformance.hpp"
+#include "support/counter.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -81,25 +82,24 @@ TEST(SharedLockObject, ManyThreadsTryAndUnlockWithoutEverMeeting) {
   const RedisServer server;
   Client client(optimised_config(server.url()));
   Lock lock = client.lock("shared");
-  std::atomic<int> inside{0};
-  std::atomic<int> met{0};
-  std::atomic<int> entered{0};
+  Counter counter;
+  std::atomic<int> not_mine{0};
   std::vector<std::thread> threads;
   for (int i = 0; i < 16; ++i) {
     threads.emplace_back([&] {
       for (int k = 0; k < 500; ++k) {
         if (!lock.try_lock()) continue;
-        ++entered;
-        if (++inside != 1) ++met;
-        if (!lock.is_mine()) ++met;
-        --inside;
+        counter.increment();
+        if (!lock.is_mine()) ++not_mine;
         lock.unlock();
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(met, 0);
-  EXPECT_GT(entered, 0);
+  EXPECT_EQ(counter.lost(), 0);
+  EXPECT_EQ(not_mine, 0);
+  EXPECT_GT(counter.calls(), 0);
+  EXPECT_GT(lost_without_a_lock(16, 20), 0);
   EXPECT_FALSE(lock.is_locked());
   EXPECT_EQ(client.counters().lost, 0U);
 }

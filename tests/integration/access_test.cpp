@@ -34,7 +34,7 @@ TEST_F(Access, AWrongPasswordIsToldAtOnceByEveryCallAndNeverShown) {
     EXPECT_THAT(error_of([&] { return lock.is_locked(); }), said("app:orders"));
     EXPECT_THAT(error_of([&] { return lock.force_release(); }), said("app:orders"));
     std::error_code error;
-    EXPECT_FALSE(lock.try_acquire({}, error));
+    EXPECT_EQ(lock.try_acquire({}, error), std::nullopt);
     EXPECT_EQ(error, Errc::denied);
     EXPECT_EQ(error, std::errc::permission_denied);
   });
@@ -121,6 +121,18 @@ TEST_F(Access, WithoutAWriteInsideTheScriptNothingIsTaken) {
   EXPECT_THAT(error_of([&] { return client.lock("app:orders").acquire(); }),
               IsError(Errc::denied, "app:orders", node(), kNotInScripts));
   EXPECT_FALSE(raw.exists("app:orders"));
+}
+
+TEST_F(Access, WithoutPexpireNothingStaysThatHasNoEnd) {
+  grant(kRights, {"-pexpire"});
+  Client client(as_app());
+  EXPECT_THAT(error_of([&] { return client.lock("app:orders").acquire(); }),
+              IsError(Errc::denied, "app:orders", node(), kNotInScripts));
+  EXPECT_THAT(error_of([&] { return MultiLock({client.lock("app:a"), client.lock("app:b")}).try_acquire(); }),
+              testing::Optional(testing::Property("code", &Error::code, code(Errc::denied))));
+  EXPECT_EQ(raw.command("DBSIZE").integer, 0);
+  // After any error out of a script the owner is released from here as well: two acquires, two releases.
+  EXPECT_TRUE(eventually([&] { return raw.info("commandstats", "cmdstat_evalsha").starts_with("calls=4,"); }));
 }
 
 TEST_F(Access, WithoutPublishAReleaseFreesTheLockAndSaysSo) {

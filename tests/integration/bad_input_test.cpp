@@ -61,7 +61,7 @@ TEST_F(BadInput, ALeaseOutOfRangeIsRefusedBeforeAnythingIsSent) {
       EXPECT_THAT(error_of([&] { return lock.try_acquire({.lease = lease}); }), said);
       EXPECT_THAT(error_of([&] { return client.lock("orders", {.lease = lease}); }), said);
       std::error_code error;
-      EXPECT_FALSE(lock.try_acquire({.lease = lease}, error));
+      EXPECT_EQ(lock.try_acquire({.lease = lease}, error), std::nullopt);
       EXPECT_EQ(error, Errc::invalid_argument);
     }
     EXPECT_THAT(
@@ -92,18 +92,18 @@ TEST_F(BadInput, AnyLimitOnWaitingIsUnderstood) {
   const Hold holder = client.lock("orders").acquire();
   Lock lock = Client(config()).lock("other");
   Lock same = client.lock("orders");
-  EXPECT_FALSE(same.try_acquire({.wait = milliseconds::min()}));
-  EXPECT_FALSE(same.try_acquire({.wait = -1ms}));
+  EXPECT_EQ(same.try_acquire({.wait = milliseconds::min()}), std::nullopt);
+  EXPECT_EQ(same.try_acquire({.wait = -1ms}), std::nullopt);
   EXPECT_FALSE(same.try_lock_for(std::chrono::nanoseconds(1)));
   Client second(config());
   Lock theirs = second.lock("orders");
-  EXPECT_FALSE(theirs.try_acquire({.wait = milliseconds::min()}));
+  EXPECT_EQ(theirs.try_acquire({.wait = milliseconds::min()}), std::nullopt);
   std::stop_source stop;
   auto endless = in_thread([&] { return theirs.try_acquire({.wait = milliseconds::max(), .stop = stop.get_token()}); });
   EXPECT_TRUE(listeners(raw, "orders"));
   EXPECT_FALSE(ready(endless, 50ms));
   stop.request_stop();
-  EXPECT_FALSE(endless.get());
+  EXPECT_EQ(endless.get(), std::nullopt);
 }
 
 // --- Names ---

@@ -113,7 +113,7 @@ TEST_F(Close, EveryLaterCallSaysClosed) {
   EXPECT_THAT(error_of([&] { return lock.info(); }), said("orders"));
   EXPECT_THAT(error_of([&] { return lock.force_release(); }), said("orders"));
   std::error_code error;
-  EXPECT_FALSE(lock.try_acquire({}, error));
+  EXPECT_EQ(lock.try_acquire({}, error), std::nullopt);
   EXPECT_EQ(error, Errc::closed);
   lock.unlock();
   EXPECT_EQ(client.counters().connections, 1U);

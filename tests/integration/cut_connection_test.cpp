@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "faults.hpp"
+#include "support/counter.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -36,7 +37,7 @@ TEST_F(Cut, AnAcquireIsSentAgainAndHoldsOnce) {
   using Way = std::function<Hold(Lock&)>;
   const Way ways[] = {[](Lock& lock) { return lock.acquire(); },
                       [](Lock& lock) { return lock.acquire({.wait = 10s, .lease = fixed(1min)}); },
-                      [](Lock& lock) { return std::move(lock.try_acquire().value()); }};
+                      [](Lock& lock) { return lock.try_acquire().value(); }};
   std::uint64_t cuts = 0;
   for (const Way& way : ways) {
     proxy.cut_after_next_request("orders");
@@ -190,9 +191,8 @@ TEST_F(Cut, ManyCutsUnderTrafficLoseNoIncrementAndLeaveNothing) {
   constexpr std::uint64_t kCuts = 5;
   Client other(config(proxy.url()));
   client.ping();
-  other.ping();     // from here on the server is known, and a connection that is cut is borne
-  int counter = 0;  // guarded by the lock, which is what is tested
-  std::atomic<int> rounds{0};
+  other.ping();  // from here on the server is known, and a connection that is cut is borne
+  Counter counter;
   std::atomic<bool> stop{false};
   auto cutter = in_thread([&] {
     while (!stop) {
@@ -209,8 +209,7 @@ TEST_F(Cut, ManyCutsUnderTrafficLoseNoIncrementAndLeaveNothing) {
         Lock lock = (i % 2 == 0 ? client : other).lock("orders");
         for (int round = 0; round < kRounds || client.counters().connections <= kCuts; ++round) {
           Hold hold = lock.acquire({.lease = renewed(1min)});
-          ++counter;
-          ++rounds;
+          counter.increment();
           // Not answered within its time limit only if the machine stands still.
           EXPECT_THAT(hold.release(), AnyOf(ReleaseOutcome::released, ReleaseOutcome::unknown));
         }
@@ -219,8 +218,9 @@ TEST_F(Cut, ManyCutsUnderTrafficLoseNoIncrementAndLeaveNothing) {
   }
   stop = true;
   cutter.get();
-  EXPECT_EQ(counter, rounds);
-  EXPECT_GE(counter, kThreads * kRounds);
+  EXPECT_EQ(counter.lost(), 0);
+  EXPECT_GE(counter.calls(), kThreads * kRounds);
+  EXPECT_GT(lost_without_a_lock(kThreads, 20), 0);
   EXPECT_TRUE(eventually([&] { return !raw.exists("orders"); }, 10s));
 }
 

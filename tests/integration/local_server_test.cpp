@@ -1,5 +1,5 @@
 // `local:`: the private server of this user is started once, joined afterwards, and never put into unsafe places.
-#include "redis/local_server.hpp"
+#include "redis/local/local_server.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -48,7 +48,9 @@ using testing::StartsWith;
 
 std::string contents(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream out;
+  out << in.rdbuf();  // which bears a process in /proc that ends meanwhile; an iterator would throw
+  return out.str();
 }
 
 /// What a call came to: the socket's path, or `<error code's message> | <text>`.

@@ -42,7 +42,7 @@ TEST_F(OddState, AKeyOfAnotherTypeIsToldByEveryCallAndLeftAlone) {
     EXPECT_THAT(error_of([&] { return lock.is_held_by("x"); }), said);
     EXPECT_THAT(error_of([&] { return lock.info(); }), said);
     std::error_code error;
-    EXPECT_FALSE(lock.try_acquire({}, error));
+    EXPECT_EQ(lock.try_acquire({}, error), std::nullopt);
     EXPECT_EQ(error, Errc::wrong_type);
     EXPECT_EQ(raw.command("DUMP", "orders").text, before);
     EXPECT_EQ(raw.pttl("orders"), -1);
@@ -83,8 +83,8 @@ TEST_F(OddState, AWaiterIsToldWhenTheKeyIsReplacedByAnotherType) {
 
 TEST_F(OddState, AHashThatIsNoLockIsTakenForOneThatIsHeld) {
   raw.command("HSET", "orders", "colour", "red");
-  EXPECT_FALSE(client.lock("orders").try_acquire());
-  EXPECT_FALSE(client.lock("orders").try_acquire({.wait = 100ms}));
+  EXPECT_EQ(client.lock("orders").try_acquire(), std::nullopt);
+  EXPECT_EQ(client.lock("orders").try_acquire({.wait = 100ms}), std::nullopt);
   EXPECT_TRUE(client.lock("orders").is_locked());
   EXPECT_EQ(client.lock("orders").remaining(), std::nullopt);
   EXPECT_THAT(client.list(), IsEmpty()) << "its field does not look like an owner";

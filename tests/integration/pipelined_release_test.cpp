@@ -1,6 +1,7 @@
 // Guards that do not wait for their release: when it reaches the server all the same, and who is told what became of
 // it.
 #include "faults.hpp"
+#include "support/counter.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -118,7 +119,7 @@ TEST_F(PipelinedRelease, WakesWhoeverWaitsElsewhere) {
 }
 
 TEST_F(PipelinedRelease, LosesNoIncrementAmongManyThreads) {
-  int counter = 0;
+  Counter counter;
   {
     Client one(settings());
     Client two(settings());
@@ -127,12 +128,14 @@ TEST_F(PipelinedRelease, LosesNoIncrementAmongManyThreads) {
       threads.emplace_back([&counter, lock = (i % 2 == 0 ? one : two).lock("orders")]() mutable {
         for (int k = 0; k < 300; ++k) {
           const std::scoped_lock guard(lock);
-          ++counter;
+          counter.increment();
         }
       });
     }
   }
-  EXPECT_EQ(counter, 6 * 300);
+  EXPECT_EQ(counter.calls(), 6 * 300);
+  EXPECT_EQ(counter.lost(), 0);
+  EXPECT_GT(lost_without_a_lock(6, 20), 0);
   EXPECT_FALSE(raw.exists("orders"));
 }
 

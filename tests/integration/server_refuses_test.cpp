@@ -57,6 +57,19 @@ TEST_F(ServerRefuses, AHoldOutlivesAPrimaryThatIsAReplicaForAMoment) {
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
 }
 
+TEST_F(ServerRefuses, AnAcquireWaitsForAPrimaryThatIsAReplicaForAMoment) {
+  RedisServer server;
+  Raw raw(server);
+  Client client(config(server));
+  ASSERT_EQ(client.lock("orders").acquire().release(), ReleaseOutcome::released);
+  raw.command("REPLICAOF", "127.0.0.1", 1);
+  auto acquire = in_thread([&] { return client.lock("orders").acquire(); });
+  EXPECT_FALSE(ready(acquire, 100ms));
+  raw.command("REPLICAOF", "NO", "ONE");
+  ASSERT_TRUE(ready(acquire));
+  EXPECT_EQ(acquire.get().release(), ReleaseOutcome::released);
+}
+
 TEST_F(ServerRefuses, AReleaseWaitsForAPrimaryThatIsAReplicaForAMoment) {
   RedisServer server;
   Raw raw(server);

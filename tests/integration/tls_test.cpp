@@ -1,5 +1,6 @@
 // TLS: it works, and what cannot be trusted is refused at once with its reason.
 #include "faults.hpp"
+#include "support/stranger.hpp"
 #include "support/temp_dir.hpp"
 
 namespace holdfast::test {
@@ -126,7 +127,33 @@ TEST_F(Tls, IsNotWhatAPlainServerSpeaks) {
   // A plain server waits for the end of what it takes for a command, so only the time limit ends this.
   const std::optional<Error> error = refused(settings);
   ASSERT_TRUE(error);
-  EXPECT_THAT(error, IsError(Errc::tls, "orders", settings.node(), HasSubstr("no answer to the TLS handshake within")));
+  EXPECT_THAT(
+      error, IsError(Errc::unreachable, "orders", settings.node(), HasSubstr("no answer to the TLS handshake within")));
+}
+
+TEST_F(Tls, AFrozenServerIsBorneAsWithoutTls) {
+  Config settings = config();
+  settings.connect_timeout = 300ms;
+  settings.patience = 60s;
+  Client client(settings);
+  client.ping();
+  server.freeze();
+  auto acquire = in_thread([&] { return client.lock("orders").acquire(); });
+  // The idle connection is given up first; then no handshake is answered.
+  EXPECT_TRUE(log->wait_for("down", 4));
+  EXPECT_THAT(log->details("down"), testing::Contains(testing::AllOf(HasSubstr("no answer to the TLS handshake"),
+                                                                     HasSubstr("within 300 ms"))));
+  EXPECT_FALSE(ready(acquire, 0ms));
+  server.thaw();
+  ASSERT_TRUE(ready(acquire));
+  EXPECT_TRUE(acquire.get());
+}
+
+TEST_F(Tls, AServerThatHangsUpInTheHandshakeIsUnreachable) {
+  const Stranger stranger("", Stranger::Manner::hangs_up);
+  Config settings = config(server.url_with_port(stranger.port()));
+  EXPECT_THAT(refused(settings), IsError(Errc::unreachable, "orders", settings.node(),
+                                         HasSubstr("the server closed the connection during the TLS handshake")));
 }
 
 TEST_F(Tls, APlainClientIsNotHeard) {

@@ -57,7 +57,7 @@ TEST_F(UnknownOutcome, ACancelAtAnyPointOfTheWayLeavesNothing) {
   int granted = 0;
   for (int i = 0; i < 60; ++i) {
     const std::error_code error =
-        acquire_and_cancel(client, "orders:" + std::to_string(i), std::chrono::microseconds(i * 400));
+        acquire_and_cancel(client, "orders:" + std::to_string(i), std::chrono::microseconds(i * 800));
     ASSERT_THAT(error, AnyOf(std::error_code(), code(Errc::cancelled)));
     ++(error ? cancelled : granted);
   }
@@ -177,7 +177,11 @@ TEST_F(UnknownOutcome, ManyWaitersWithOddLimitsLeaveNothing) {
       threads.emplace_back([&, i] {
         Lock lock = (i % 2 == 0 ? client : other).lock("orders");
         for (int round = 0; round < 40; ++round) {
-          std::optional<Hold> hold = lock.try_acquire({.wait = milliseconds((round * 7 + i) % 15)});
+          std::error_code error;
+          std::optional<Hold> hold = lock.try_acquire({.wait = milliseconds((round * 7 + i) % 15)}, error);
+          // Unknown, if the machine stands still for as long as an attempt may take.
+          EXPECT_THAT(error,
+                      AnyOf(std::error_code(), code(Errc::busy), code(Errc::timed_out), code(Errc::unknown_outcome)));
           give_back(hold);
         }
       });

@@ -143,6 +143,46 @@ TEST(LeastRights, the_commands_the_scripts_execute_and_no_key_rights_on_channels
   EXPECT_THAT(run(raw, wire::acquire(wire::LockNames("other:1"), kA, kLease)).text, HasSubstr("NOPERM"));
 }
 
+/// A user who may set, but not set an expiry.
+class MayNotExpire : public testing::TestWithParam<const char*> {
+ protected:
+  Raw as_app() const {
+    Endpoint endpoint = Endpoint::of(server);
+    endpoint.user = "app";
+    endpoint.password = "secret";
+    return Raw(endpoint);
+  }
+  const RedisServer server{{.users = {std::string("app on >secret ~* &* +@all ") + GetParam()}}};
+  Raw raw{server};
+};
+
+TEST_P(MayNotExpire, and_leaves_no_lock_without_an_end) {
+  Raw app = as_app();
+  EXPECT_TRUE(run(app, wire::acquire(kL, kA, kLease)).is_error());
+  EXPECT_FALSE(raw.exists("L"));
+  const std::vector<wire::LockNames> all{wire::LockNames("a"), wire::LockNames("b"), wire::LockNames("c")};
+  EXPECT_TRUE(run(app, wire::acquire_all(all, kA, kLease)).is_error());
+  EXPECT_EQ(raw.command("DBSIZE").integer, 0);
+  run(raw, wire::acquire(wire::LockNames("b"), kB, kLease));
+  EXPECT_TRUE(wire::decode_acquire(run(app, wire::acquire_all(all, kA, kLease))).busy_for.has_value());
+  EXPECT_EQ(raw.hgetall("b"), (Fields{{kB.text, "1"}}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Users, MayNotExpire, testing::Values("-pexpire", "-pexpire -hdel"));
+
+TEST(MayNotPublish, and_releases_all_the_same) {
+  const RedisServer server({.users = {"app on >secret ~* +@all -publish"}});
+  Raw raw(server);
+  Endpoint endpoint = Endpoint::of(server);
+  endpoint.user = "app";
+  endpoint.password = "secret";
+  Raw app(endpoint);
+  const std::vector<wire::LockNames> all{wire::LockNames("a"), wire::LockNames("b"), wire::LockNames("c")};
+  EXPECT_TRUE(wire::decode_acquire(run(app, wire::acquire_all(all, kA, kLease))).granted);
+  EXPECT_TRUE(run(app, wire::release_all(all, kA)).is_error());
+  EXPECT_EQ(raw.command("DBSIZE").integer, 0);
+}
+
 TEST(ClusterNode, takes_the_scripts_of_one_lock_whatever_its_name) {
   const RedisServer server({.cluster = true});
   Raw raw(server);

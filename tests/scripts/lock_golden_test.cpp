@@ -1,4 +1,4 @@
-// The golden vectors of the plain lock (protocol section 18), replayed with Holdfast's scripts.
+// The golden vectors of the plain lock, what Redisson does to a server step by step, replayed with Holdfast's scripts.
 //
 // Where Holdfast differs on purpose: re-entry is counted in the client and every outermost acquisition has an owner of
 // its own, so the field stays at 1 where Redisson counts to 2. A repeated acquire by one owner is a resend, and one

@@ -46,6 +46,12 @@ Expected list(const std::vector<long long>& values) {
   return out;
 }
 
+Expected list(const std::vector<long long>& values, const std::string& last) {
+  Expected out = list(values);
+  out.reply.elements.push_back({.kind = Reply::Kind::text, .integer = 0, .text = last, .elements = {}});
+  return out;
+}
+
 struct Row {
   std::string title;
   State before;
@@ -71,6 +77,16 @@ std::vector<Row> acquire_rows() {
        wire::acquire(kL, kB, kLease),
        ttl(30'000),
        {{"L", held_by(kA, 30'000)}}},
+      {"acquire of a lock that another has tells how many listen, and who has it, if that is asked",
+       {{"L", held_by(kA, kNoExpiry)}},
+       wire::acquire(kL, kB, kLease, true),
+       list({1, -1, 0}, kA.text),
+       {{"L", held_by(kA, kNoExpiry)}}},
+      {"acquire of a free lock is granted, whoever listens",
+       {},
+       wire::acquire(kL, kA, kLease, true),
+       nil(),
+       {{"L", held_by(kA, 60'000)}}},
       {"acquire of a lock that another has without expiry tells -1",
        {{"L", held_by(kA, kNoExpiry)}},
        wire::acquire(kL, kB, kLease),
@@ -231,8 +247,9 @@ class LockTable : public testing::TestWithParam<Row> {
     ASSERT_EQ(actual.elements.size(), expected.reply.elements.size());
     for (std::size_t i = 0; i < actual.elements.size(); ++i) {
       SCOPED_TRACE("element " + std::to_string(i));
-      EXPECT_TRUE(actual.elements[i].is_integer());
+      EXPECT_EQ(actual.elements[i].kind, expected.reply.elements[i].kind);
       EXPECT_EQ(actual.elements[i].integer, expected.reply.elements[i].integer);
+      EXPECT_EQ(actual.elements[i].text, expected.reply.elements[i].text);
     }
   }
 

@@ -11,7 +11,7 @@
 
 namespace holdfast::test {
 
-// Owners in the shape of the golden vectors (protocol section 18).
+// Owners in the shape of the golden vectors.
 inline const wire::Owner kA{"11111111-2222-4333-8444-555555555555:1"};
 inline const wire::Owner kB{"99999999-2222-4333-8444-555555555555:7"};
 

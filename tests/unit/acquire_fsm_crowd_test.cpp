@@ -1,6 +1,5 @@
-// The acquire loop among many: who has lost races asks a little later, and who has had the lock lets others come first.
+// The acquire loop among many: who has waited longest asks first, and who has had the lock lets others come first.
 #include <chrono>
-#include <set>
 
 #include <gtest/gtest.h>
 
@@ -9,72 +8,92 @@
 namespace holdfast::engine {
 namespace {
 
-/// Waits, after losing this many races.
-void lose(AcquireStory& story, int races) {
+/// Busy, and so many listen, this client and the holder included.
+Attempt busy_among(std::int64_t listeners) {
+  Attempt reply = busy(30s);
+  reply.listeners = listeners;
+  return reply;
+}
+
+/// Waits in such a crowd.
+void wait_among(AcquireStory& story, std::int64_t listeners) {
   story.start();
   story.turn(0ms, kWarm);
-  for (int i = 1; i < races; ++i) {
-    story.reply(0ms, busy(30s));
-    story.wake(0ms, kWarm);
-  }
-  story.reply(0ms, busy(30s));
+  story.reply(0ms, busy_among(listeners));
 }
 
-TEST(AcquireFsmCrowd, AMessageIsFollowedByAnAttemptAtFirst) {
-  for (const int races : {1, 2}) {
+TEST(AcquireFsmCrowd, WhoIsAloneAsksAtOnce) {
+  for (const std::int64_t listeners : {1, 2}) {
     AcquireStory story(unlimited());
-    lose(story, races);
-    EXPECT_EQ(story.message(10ms), "attempt timeout=3000ms") << races << " lost";
+    wait_among(story, listeners);
+    EXPECT_EQ(story.message(10ms), "attempt timeout=3000ms") << listeners;
   }
 }
 
-/// How long after a message the attempt comes, with this many races lost.
-Duration spread_after(int races, double jitter) {
-  AcquireTerms terms = unlimited();
-  terms.jitter = jitter;
-  AcquireFsm fsm(terms, kStart);
+/// How long after a message the attempt comes.
+Duration delay_among(std::int64_t listeners, int messages = 1, TargetView view = kWarm) {
+  AcquireFsm fsm(unlimited(), kStart);
   fsm.start();
   fsm.on_turn(kStart, kWarm);
-  for (int i = 0; i < races; ++i) {
-    fsm.on_attempt(kStart, busy(30s));
-    if (i + 1 < races) fsm.on_wake(kStart, kWarm);
-  }
-  const AcquireAction action = fsm.on_message(at(10ms), kWarm);
-  EXPECT_EQ(action.kind, AcquireAction::Kind::wait);
-  return action.until - at(10ms);
+  fsm.on_attempt(kStart, busy_among(listeners));
+  AcquireAction action;
+  for (int i = 1; i <= messages; ++i) action = fsm.on_message(at(i * 10ms), view);
+  return action.kind == AcquireAction::Kind::attempt ? Duration{} : action.until - at(messages * 10ms);
 }
 
-TEST(AcquireFsmCrowd, TheMoreRacesAreLostTheWiderTheSpread) {
-  for (const double jitter : {0.0, 0.1, 0.37, 0.5, 0.99}) {
-    EXPECT_LE(spread_after(3, jitter), 40us);
-    EXPECT_LE(spread_after(12, jitter), 400us);
-    EXPECT_LE(spread_after(1000, jitter), 2480us) << "below the pause of a busy client, which is 3 ms";
-    EXPECT_GE(spread_after(1000, jitter), 0us);
+TEST(AcquireFsmCrowd, WhoCameFirstAsksFirst) {
+  for (std::int64_t listeners = 3; listeners < 9; ++listeners) {
+    EXPECT_GT(delay_among(listeners + 1), delay_among(listeners)) << listeners;
   }
 }
 
-TEST(AcquireFsmCrowd, WaitersOfOneMomentAskAtDifferentMoments) {
-  std::set<Duration> moments;
-  for (int i = 0; i < 64; ++i) moments.insert(spread_after(100, i / 64.0));
-  EXPECT_GE(moments.size(), 60U);
-  EXPECT_LT(*moments.begin(), 100us) << "the lock does not lie idle";
+TEST(AcquireFsmCrowd, EveryReleaseBringsTheTurnNearer) {
+  for (int messages = 1; messages < 6; ++messages) {
+    EXPECT_LT(delay_among(8, messages + 1), delay_among(8, messages)) << messages;
+  }
+  EXPECT_EQ(delay_among(8, 12), 0ms);
 }
 
-TEST(AcquireFsmCrowd, FurtherMessagesDoNotPutTheAttemptOff) {
-  AcquireTerms terms = unlimited();
-  terms.jitter = 0.3;
-  AcquireStory story(terms);
-  lose(story, 100);
-  const std::string first = story.message(10ms);
-  EXPECT_EQ(first.substr(0, 10), "wait until");
-  EXPECT_EQ(story.message(11ms), first);
-  EXPECT_EQ(story.time(13ms, kWarm), "attempt timeout=3000ms");
+TEST(AcquireFsmCrowd, WhoHasLearntThatListenersDoNotComeAsksSoon) {
+  TargetView view = kWarm;
+  view.place_limit = 2;
+  EXPECT_LT(delay_among(60, 1, view), 1ms);
+}
+
+TEST(AcquireFsmCrowd, TheNextReleaseStartsTheDelayAnew) {
+  AcquireStory story(unlimited());
+  wait_among(story, 6);
+  EXPECT_EQ(story.message(10ms).substr(0, 12), "wait until=1");
+  const std::string second = story.message(10500us);
+  EXPECT_EQ(second.substr(0, 12), "wait until=1") << "its place came nearer, but the others go first once more";
+  EXPECT_EQ(story.time(20ms, kWarm), "attempt timeout=3000ms");
   EXPECT_FALSE(story.fsm().safety_polling());
+}
+
+TEST(AcquireFsmCrowd, WhoHasJustReleasedItIsBehindThoseWhoHeard) {
+  AcquireStory story(unlimited());
+  story.start();
+  const TargetView pausing{.subscribed = true, .not_before = at(8ms), .others = 5};
+  story.turn(5ms, pausing);
+  const TargetView heard{.subscribed = true, .others = 5};
+  EXPECT_EQ(story.message(6ms, heard).substr(0, 10), "wait until");
+}
+
+TEST(AcquireFsmCrowd, WhereNobodyCanTellChanceDecidesOnceItIsACrowd) {
+  AcquireStory story(unlimited());
+  story.start();
+  story.turn(0ms, kWarm);
+  story.reply(0ms, busy(30s));
+  EXPECT_EQ(story.message(10ms), "attempt timeout=3000ms");
+  story.reply(11ms, busy_among(-1));
+  EXPECT_EQ(story.message(20ms), "attempt timeout=3000ms");
+  story.reply(21ms, busy_among(-1));
+  EXPECT_EQ(story.message(30ms).substr(0, 10), "wait until");
 }
 
 TEST(AcquireFsmCrowd, AWakeInsideTheClientIsForNobodyElse) {
   AcquireStory story(unlimited());
-  lose(story, 100);
+  wait_among(story, 60);
   EXPECT_EQ(story.wake(10ms, kWarm), "attempt timeout=3000ms");
 }
 

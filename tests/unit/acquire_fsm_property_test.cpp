@@ -15,7 +15,7 @@ using Kind = AcquireAction::Kind;
 
 constexpr Duration kLongestPause = 640ms;
 constexpr Duration kExpiryRounding = 2ms;
-constexpr Duration kShortestTimeout = 100ms;
+constexpr Duration kShortestTimeout = 50ms;
 
 /// Lives through one random acquire and compares every action with a plain reckoning of what has happened so far.
 class History {
@@ -104,6 +104,7 @@ class History {
     if (action.kind == Kind::attempt) return answer_attempt(action);
     view_ = random_view();
     seen_taken_ = seen_taken_ || view_.held_here;
+    if (view_.held_here) trouble_since_.reset();
     const bool for_turn = action.kind == Kind::wait_turn;
     // Without an end, only a turn or a wake can end it.
     const bool called = action.until == TimePoint::max() || chance(40);
@@ -122,6 +123,7 @@ class History {
 
   AcquireAction answer_attempt(const AcquireAction& action) {
     const Attempt reply = random_reply(action.subscribe);
+    asked_at_ = now_;
     now_ += chance(50) ? between(0s, 1ms) : between(0s, action.timeout);
     event_ = "reply " + std::to_string(static_cast<int>(reply.kind));
     last_reply_ = reply;
@@ -140,7 +142,7 @@ class History {
       seen_busy_ = seen_taken_ = true;
       trouble_since_.reset();
     } else if (reply.kind != Attempt::Kind::granted && reply.kind != Attempt::Kind::refused && !trouble_since_) {
-      trouble_since_ = now_;
+      trouble_since_ = asked_at_;
     }
   }
 
@@ -183,6 +185,11 @@ class History {
     if (terms_.wait) {
       must(action.timeout <= std::max<Duration>(limit() - now_, kShortestTimeout), "a command ends with the limit");
     }
+    if (trouble_since_ && !terms_.once) {
+      const TimePoint give_up = *trouble_since_ + terms_.patience;
+      must(now_ < give_up, "patience is lost without a further attempt");
+      must(action.timeout <= std::max<Duration>(give_up - now_, kShortestTimeout), "an attempt ends with patience");
+    }
     must(!held_here(), "the server is not asked while this client holds the lock");
     if (terms_.once) must(!action.subscribe, "who asks once does not subscribe");
     if (after_reply()) {
@@ -214,7 +221,7 @@ class History {
     if (terms_.once) {
       must(action.until <= kStart + terms_.command_timeout, "who asks once tries no longer than one command may take");
     } else {
-      must(now_ < *trouble_since_ + terms_.patience, "trouble is borne no longer than patience lasts");
+      must(action.until <= *trouble_since_ + terms_.patience, "trouble is borne no longer than patience lasts");
     }
   }
 
@@ -258,6 +265,7 @@ class History {
   bool seen_busy_ = false;     // by the server
   bool seen_taken_ = false;    // by the server, or because this client held it
   bool poll_is_next_ = false;  // the wait ends only because no message came for a while
+  TimePoint asked_at_{};       // when the latest attempt began
   std::optional<TimePoint> trouble_since_;
 };
 

@@ -1,5 +1,5 @@
 // The acquire loop while the server answers: turns, attempts, waits, wakes and limits, told without a clock.
-#include "engine/acquire_fsm.hpp"
+#include "engine/decide/acquire_fsm.hpp"
 
 #include <chrono>
 #include <cmath>
@@ -220,7 +220,7 @@ TEST(AcquireFsm, TakesAGrantThatComesAfterTheLimit) {
   EXPECT_EQ(story.reply(201ms, granted()), "finish granted");
 }
 
-TEST(AcquireFsm, GivesACommandNoMoreTimeThanIsLeftButAtLeastATenthOfASecond) {
+TEST(AcquireFsm, GivesACommandNoMoreTimeThanIsLeftButAtLeast50Milliseconds) {
   AcquireStory story(limited(4s));
   story.start();
   EXPECT_EQ(story.turn(0ms), "attempt timeout=3000ms");
@@ -229,7 +229,7 @@ TEST(AcquireFsm, GivesACommandNoMoreTimeThanIsLeftButAtLeastATenthOfASecond) {
   story.reply(1001ms, busy(-1ms));
   EXPECT_EQ(story.wake(1500ms, kWarm), "attempt timeout=2500ms");
   story.reply(1501ms, busy(-1ms));
-  EXPECT_EQ(story.wake(3990ms, kWarm), "attempt timeout=100ms");
+  EXPECT_EQ(story.wake(3990ms, kWarm), "attempt timeout=50ms");
 }
 
 TEST(AcquireFsm, NeverGivesACommandMoreThanTheClientsTimeLimit) {
@@ -243,7 +243,7 @@ TEST(AcquireFsm, NeverGivesACommandMoreThanTheClientsTimeLimit) {
 TEST(AcquireFsm, MakesALastAttemptWhenItsTurnComesJustTooLate) {
   AcquireStory story(limited(2s));
   story.start();
-  EXPECT_EQ(story.turn(2001ms), "attempt timeout=100ms");
+  EXPECT_EQ(story.turn(2001ms), "attempt timeout=50ms");
   EXPECT_EQ(story.reply(2002ms, busy_unsubscribed(1s)), "finish timed_out");
 }
 
@@ -256,7 +256,7 @@ TEST(AcquireFsm, WaitsForTheLeaseEndOnlyUntilTheLimit) {
 TEST(AcquireFsm, AsksWhenTheLeaseEndsBeforeTheLimit) {
   AcquireStory story(limited(300ms));
   EXPECT_EQ(story.wait_behind_somebody(297ms), "wait until=299ms");
-  EXPECT_EQ(story.time(299ms, kWarm), "attempt timeout=100ms");
+  EXPECT_EQ(story.time(299ms, kWarm), "attempt timeout=50ms");
 }
 
 // --- asking once ---

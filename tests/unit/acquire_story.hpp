@@ -38,6 +38,9 @@ inline Attempt busy_unsubscribed(milliseconds busy_for) { return {.kind = Attemp
 inline Attempt refused(Errc error, std::string cause) {
   return {.kind = Attempt::Kind::refused, .error = error, .cause = std::move(cause)};
 }
+inline Attempt failed(Errc error, std::string cause) {
+  return {.kind = Attempt::Kind::failed, .error = error, .cause = std::move(cause)};
+}
 inline Attempt passing(std::string cause) {
   return {.kind = Attempt::Kind::passing, .error = Errc::server_error, .cause = std::move(cause)};
 }
@@ -100,6 +103,8 @@ class AcquireStory {
                (attempt.subscribed ? ", subscribed" : "");
       case Kind::refused:
         return "refused, " + attempt.cause;
+      case Kind::failed:
+        return "failed, " + attempt.cause;
       case Kind::passing:
         return "passing, " + attempt.cause;
       case Kind::not_sent:

@@ -1,5 +1,5 @@
 // Pauses between attempts to connect.
-#include "redis/backoff.hpp"
+#include "redis/connection/backoff.hpp"
 
 #include <chrono>
 #include <vector>

@@ -9,7 +9,7 @@
 #include <holdfast/error.hpp>
 
 #include "acquire_story.hpp"
-#include "engine/ballot.hpp"
+#include "engine/decide/ballot.hpp"
 
 namespace holdfast::engine {
 namespace {

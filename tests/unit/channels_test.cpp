@@ -1,8 +1,9 @@
 // Which channels are subscribed, who hears their messages, and when a subscription is given back.
-#include "redis/channels.hpp"
+#include "redis/connection/channels.hpp"
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -32,7 +33,7 @@ TEST(Channels, AreNoneWhileNothingIsKnownOfAny) {
   channels.on_subscribed(kOrders);
   channels.end_use(kOrders, use, at(0s));
   EXPECT_FALSE(channels.none());
-  channels.take_idle(at(1s), at(2s));
+  channels.take_idle(at(1s));
   EXPECT_TRUE(channels.none());
 }
 
@@ -151,19 +152,19 @@ TEST(Channels, AreIdleWhenTheirLastUseEndedLongEnoughAgo) {
   const std::uint64_t use = channels.begin_use(kOrders, kDeaf);
   channels.on_subscribed(kOrders);
   channels.end_use(kOrders, use, at(10s));
-  EXPECT_THAT(channels.take_idle(at(9s), at(19s)), IsEmpty());
+  EXPECT_THAT(channels.take_idle(at(9s)), IsEmpty());
   EXPECT_TRUE(channels.subscribed(kOrders));
-  EXPECT_THAT(channels.take_idle(at(10s), at(20s)), ElementsAre(kOrders));
+  EXPECT_THAT(channels.take_idle(at(10s)), ElementsAre(kOrders));
 }
 
 TEST(Channels, CountAsUnsubscribedOnceTheyWereTakenAsIdle) {
   Channels channels;
   channels.on_subscribed(kOrders);
-  EXPECT_THAT(channels.take_idle(at(0s), at(10s)), ElementsAre(kOrders));
+  EXPECT_THAT(channels.take_idle(at(0s)), ElementsAre(kOrders));
   // UNSUBSCRIBE is on its way: whoever waits now must subscribe again, behind it.
   EXPECT_FALSE(channels.subscribed(kOrders));
   EXPECT_FALSE(channels.any_subscribed());
-  EXPECT_THAT(channels.take_idle(at(0s), at(10s)), IsEmpty());
+  EXPECT_THAT(channels.take_idle(at(0s)), IsEmpty());
 }
 
 TEST(Channels, AreNeverIdleWhileSomebodyUsesThem) {
@@ -172,7 +173,7 @@ TEST(Channels, AreNeverIdleWhileSomebodyUsesThem) {
   channels.begin_use(kOrders, kDeaf);
   channels.on_subscribed(kOrders);
   channels.end_use(kOrders, first, at(0s));
-  EXPECT_THAT(channels.take_idle(at(1h), at(2h)), IsEmpty());
+  EXPECT_THAT(channels.take_idle(at(1h)), IsEmpty());
   EXPECT_TRUE(channels.subscribed(kOrders));
 }
 
@@ -182,24 +183,24 @@ TEST(Channels, AreUsedAgainWithoutBeingGivenBack) {
   channels.on_subscribed(kOrders);
   channels.end_use(kOrders, first, at(0s));
   const std::uint64_t second = channels.begin_use(kOrders, kDeaf);
-  EXPECT_THAT(channels.take_idle(at(10s), at(20s)), IsEmpty());
+  EXPECT_THAT(channels.take_idle(at(10s)), IsEmpty());
   channels.end_use(kOrders, second, at(20s));
-  EXPECT_THAT(channels.take_idle(at(19s), at(29s)), IsEmpty());
-  EXPECT_THAT(channels.take_idle(at(20s), at(30s)), ElementsAre(kOrders));
+  EXPECT_THAT(channels.take_idle(at(19s)), IsEmpty());
+  EXPECT_THAT(channels.take_idle(at(20s)), ElementsAre(kOrders));
 }
 
 TEST(Channels, AreAllGivenBackTogether) {
   Channels channels;
   channels.on_subscribed(kOrders);
   channels.on_subscribed(kStock);
-  EXPECT_THAT(channels.take_idle(at(0s), at(10s)), UnorderedElementsAre(kOrders, kStock));
+  EXPECT_THAT(channels.take_idle(at(0s)), UnorderedElementsAre(kOrders, kStock));
 }
 
 TEST(Channels, AreSubscribedAgainWhenTheConfirmationsComeInOrder) {
   // Given back, then wanted again: SUBSCRIBE went behind UNSUBSCRIBE, and so come the confirmations.
   Channels channels;
   channels.on_subscribed(kOrders);
-  channels.take_idle(at(0s), at(10s));
+  channels.take_idle(at(0s));
   channels.begin_use(kOrders, kDeaf);
   channels.on_unsubscribed(kOrders);
   EXPECT_FALSE(channels.subscribed(kOrders));
@@ -209,29 +210,60 @@ TEST(Channels, AreSubscribedAgainWhenTheConfirmationsComeInOrder) {
 
 // --- refusals ---
 
-TEST(Channels, RememberARefusalForAsLongAsTheyAreTold) {
+Channels::Why why(const char* text) {
+  return std::make_shared<const Refusal>(Refusal{{Errc::denied, Fate::denied}, text});
+}
+
+TEST(Channels, RememberARefusalForAWhile) {
   Channels channels;
-  channels.deny(kOrders, "NOPERM", at(5s));
-  EXPECT_EQ(channels.denied(kOrders, at(0s)), "NOPERM");
-  EXPECT_EQ(channels.denied(kOrders, at(4999ms)), "NOPERM");
-  EXPECT_EQ(channels.denied(kOrders, at(5s)), "");
-  EXPECT_EQ(channels.denied(kStock, at(0s)), "");
+  channels.deny({kOrders}, why("NOPERM"), at(0s));
+  ASSERT_TRUE(channels.denied({kOrders}, at(4999ms)));
+  EXPECT_EQ(channels.denied({kOrders}, at(4999ms))->cause, "NOPERM");
+  EXPECT_FALSE(channels.denied({kOrders}, at(5s)));
+  EXPECT_FALSE(channels.denied({kStock}, at(0s)));
 }
 
 TEST(Channels, RememberTheLatestRefusal) {
   Channels channels;
-  channels.deny(kOrders, "NOPERM", at(5s));
-  channels.deny(kOrders, "still NOPERM", at(10s));
-  EXPECT_EQ(channels.denied(kOrders, at(7s)), "still NOPERM");
+  channels.deny({kOrders}, why("NOPERM"), at(0s));
+  channels.deny({kOrders}, why("still NOPERM"), at(4s));
+  ASSERT_TRUE(channels.denied({kOrders}, at(7s)));
+  EXPECT_EQ(channels.denied({kOrders}, at(7s))->cause, "still NOPERM");
+}
+
+TEST(Channels, DoNotBlameOneForARefusalOfSeveral) {
+  Channels channels;
+  channels.deny({kOrders, kStock}, why("NOPERM"), at(0s));
+  EXPECT_TRUE(channels.denied({kOrders, kStock}, at(1s)));
+  EXPECT_FALSE(channels.denied({kOrders}, at(1s)));
+  EXPECT_FALSE(channels.denied({kStock}, at(1s)));
+}
+
+TEST(Channels, RememberThatNoneCanBeSubscribed) {
+  Channels channels;
+  channels.deny({}, why("unknown command"), at(0s));
+  EXPECT_TRUE(channels.denied({kOrders}, at(1s)));
+  EXPECT_TRUE(channels.denied({kOrders, kStock}, at(1s)));
+  EXPECT_FALSE(channels.denied({kOrders}, at(5s)));
 }
 
 TEST(Channels, RememberARefusalThoughNobodyUsesTheChannelAnyMore) {
   Channels channels;
   const std::uint64_t use = channels.begin_use(kOrders, kDeaf);
-  channels.deny(kOrders, "NOPERM", at(5s));
+  channels.deny({kOrders}, why("NOPERM"), at(0s));
   channels.end_use(kOrders, use, at(1s));
-  channels.take_idle(at(1s), at(2s));
-  EXPECT_EQ(channels.denied(kOrders, at(2s)), "NOPERM");
+  channels.take_idle(at(1s));
+  EXPECT_TRUE(channels.none());
+  EXPECT_TRUE(channels.denied({kOrders}, at(2s)));
+}
+
+TEST(Channels, ForgetRefusalsThatDoNotCountAnyMore) {
+  Channels channels;
+  const Channels::Why first = why("NOPERM");
+  for (int i = 0; i < 1000; ++i) channels.deny({"channel " + std::to_string(i)}, first, at(0s));
+  EXPECT_GT(first.use_count(), 1000);
+  channels.deny({kOrders}, why("NOPERM"), at(6s));
+  EXPECT_EQ(first.use_count(), 1);
 }
 
 // --- from many threads ---
@@ -258,7 +290,7 @@ TEST(Channels, CanBeUsedFromManyThreadsAtOnce) {
   while (running > 0) {  // the lane's part
     channels.on_subscribed(kOrders);
     channels.on_message(kOrders);
-    channels.take_idle(at(0s), at(1s));
+    channels.take_idle(at(0s));
     channels.on_disconnected();
   }
   for (std::thread& user : users) user.join();

@@ -112,12 +112,14 @@ TEST(ConfigUrl, TurnsTlsOnWithVerificationUnlessToldOtherwise) {
 
 TEST(ConfigUrl, ReadsEveryParameterThatTheHeaderNames) {
   const Config config = Config::from_url(
-      "rediss://h?db=4&user=ann&client_name=worker-7&name_prefix=app%3A&ca_file=/etc/ca%20x.pem&cert_file=c.pem&"
+      "rediss://h?db=4&user=ann&client_name=worker-7&label=nightly%20run&name_prefix=app%3A&ca_file=/etc/"
+      "ca%20x.pem&cert_file=c.pem&"
       "key_file=k.pem&verify=none&connect_timeout=1500ms&command_timeout=2s&release_timeout=700ms&patience=0s&"
-      "lease=2m&safety_poll=1s");
+      "lease=2m&safety_poll=1.5s&handoff=0ms");
   EXPECT_EQ(config.database, 4U);
   EXPECT_EQ(config.username, "ann");
   EXPECT_EQ(config.client_name, "worker-7");
+  EXPECT_EQ(config.label, "nightly run");
   EXPECT_EQ(config.name_prefix, "app:");
   EXPECT_EQ(config.tls.ca_file, "/etc/ca x.pem");
   EXPECT_EQ(config.tls.certificate_file, "c.pem");
@@ -128,7 +130,8 @@ TEST(ConfigUrl, ReadsEveryParameterThatTheHeaderNames) {
   EXPECT_EQ(config.release_timeout, 700ms);
   EXPECT_EQ(config.patience, 0ms);
   EXPECT_EQ(config.lease, 2min);
-  EXPECT_EQ(config.safety_poll, 1s);
+  EXPECT_EQ(config.safety_poll, 1500ms);
+  EXPECT_EQ(config.handoff, 0ms);
 }
 
 // --- URLs that are refused ---
@@ -222,9 +225,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Durations, BadUrls,
-    testing::Values(Bad{"redis://h?lease=10", "lease must be a whole number with its unit"},
-                    Bad{"redis://h?lease=", "lease must be a whole number"}, Bad{"redis://h?lease=s", "not \"s\""},
-                    Bad{"redis://h?lease=1.5s", "not \"1.5s\""}, Bad{"redis://h?lease=-1s", "not \"-1s\""},
+    testing::Values(Bad{"redis://h?lease=10", "lease must be a number with its unit such as 500ms, 10s, 5m, 2h or 1d"},
+                    Bad{"redis://h?lease=", "lease must be a number"}, Bad{"redis://h?lease=s", "not \"s\""},
+                    Bad{"redis://h?lease=1.5", "not \"1.5\""}, Bad{"redis://h?lease=-1s", "not \"-1s\""},
                     Bad{"redis://h?lease=1%20s", "not \"1 s\""}, Bad{"redis://h?lease=1S", "not \"1S\""},
                     Bad{"redis://h?lease=9ms", "lease must be from 10 ms to 10 years, not 9 ms"},
                     Bad{"redis://h?lease=0s", "not 0 ms"}, Bad{"redis://h?lease=9999999m", "longer than 10 years"},

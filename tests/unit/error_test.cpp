@@ -34,7 +34,16 @@ constexpr Errc kAll[] = {Errc::busy,
                          Errc::forked,
                          Errc::closed,
                          Errc::would_deadlock,
-                         Errc::no_quorum};
+                         Errc::no_quorum,
+                         Errc::exhausted};
+
+TEST(ErrorText, EveryCodeHasANameOfItsOwn) {
+  std::set<std::string> names;
+  for (const Errc code : kAll) names.insert(to_string(code));
+  EXPECT_EQ(names.size(), std::size(kAll));
+  EXPECT_FALSE(names.contains("?"));
+  EXPECT_STREQ(to_string(Errc::timed_out), "timed_out");
+}
 
 TEST(ErrorText, NamesKeyNodeAndCause) {
   const Error error(Errc::unreachable, "orders:42", "127.0.0.1:6379", "Connection refused");
@@ -88,8 +97,8 @@ TEST(ErrorCodes, HaveAWordingOfTheirOwnEach) {
     EXPECT_THAT(made.message(), testing::Not(testing::AnyOf("", "unknown error")));
     EXPECT_TRUE(seen.insert(made.message()).second) << made.message();
   }
-  EXPECT_EQ(seen.size(), 19U);
-  EXPECT_EQ(std::error_code(20, error_category()).message(), "unknown error") << "a code is missing in this test";
+  EXPECT_EQ(seen.size(), 20U);
+  EXPECT_EQ(std::error_code(21, error_category()).message(), "unknown error") << "a code is missing in this test";
 }
 
 TEST(ErrorCodes, MeanTheStandardConditionWhereThereIsOne) {

@@ -6,9 +6,9 @@
 
 #include <holdfast/error.hpp>
 
-#include "engine/acquire_fsm.hpp"
-#include "engine/hold_fsm.hpp"
-#include "engine/release_fsm.hpp"
+#include "engine/decide/acquire_fsm.hpp"
+#include "engine/decide/hold_fsm.hpp"
+#include "engine/decide/release_fsm.hpp"
 
 namespace holdfast::engine {
 
@@ -32,28 +32,7 @@ inline std::string text(TimePoint time) { return time == TimePoint::max() ? "nev
 inline std::string text(const std::error_code& error) {
   if (!error) return "granted";
   if (error.category() != error_category()) return error.message();
-  switch (static_cast<Errc>(error.value())) {
-    case Errc::busy:
-      return "busy";
-    case Errc::timed_out:
-      return "timed_out";
-    case Errc::cancelled:
-      return "cancelled";
-    case Errc::unreachable:
-      return "unreachable";
-    case Errc::unknown_outcome:
-      return "unknown_outcome";
-    case Errc::denied:
-      return "denied";
-    case Errc::wrong_type:
-      return "wrong_type";
-    case Errc::server_error:
-      return "server_error";
-    case Errc::closed:
-      return "closed";
-    default:
-      return error.message();
-  }
+  return to_string(static_cast<Errc>(error.value()));
 }
 
 /// `attempt subscribe timeout=3000ms`, `wait until=1000ms`, `finish timed_out undo (no reply)`, ...

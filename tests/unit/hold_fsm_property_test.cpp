@@ -168,7 +168,8 @@ class History {
     must(fsm_.ended() == (fsm_.valid_for(kStart) == 0ms), "what has ended is valid for no time at all");
     must(fsm_.lateness(now_) >= 0ms, "nothing is late by less than nothing");
     if (ended_) must(fsm_.ended(), "what has ended is never held again");
-    if (released_) must(fsm_.state() == HoldState::released, "what was released stays released");
+    if (state_before_ == HoldState::lost) must(fsm_.state() == HoldState::lost, "what was lost stays lost");
+    if (released_) must(fsm_.ended(), "what was released stays released");
     if (fsm_.state() == HoldState::lost) must(told_lost_, "no loss is kept from the holder");
     check_that_it_is_looked_after();
     ended_ = fsm_.ended();

@@ -1,5 +1,5 @@
 // One hold from grant to end, told without a clock: renewals, trouble, loss, release.
-#include "engine/hold_fsm.hpp"
+#include "engine/decide/hold_fsm.hpp"
 
 #include <iostream>
 #include <string>
@@ -378,7 +378,7 @@ TEST(HoldFsm, CanBeReleasedWhileSuspectOrAfterItWasLost) {
 
   HoldStory lost(kRenewed);
   lost.time(889ms);
-  EXPECT_EQ(lost.release(890ms), "begun: released");
+  EXPECT_EQ(lost.release(890ms), "begun: lost, expired");
   EXPECT_EQ(lost.fsm().reason(), LossReason::expired);
 }
 

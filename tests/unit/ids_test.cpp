@@ -18,6 +18,11 @@ TEST(Uuid, IsOfVersion4InLowerCaseWithHyphens) {
   for (int i = 0; i < 200; ++i) EXPECT_THAT(make_uuid(), testing::MatchesRegex(shape));
 }
 
+TEST(Uuid, IsOfAnotherVersionIfAskedFor) {
+  const std::string shape = "[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}";
+  for (int i = 0; i < 200; ++i) EXPECT_THAT(make_uuid(8), testing::MatchesRegex(shape));
+}
+
 TEST(Uuid, IsNeverTheSameTwice) {
   std::set<std::string> seen;
   for (int i = 0; i < 5000; ++i) EXPECT_TRUE(seen.insert(make_uuid()).second);

@@ -50,6 +50,11 @@ TEST(Acquire, SendsTheKeyTheLeaseAndTheOwner) {
   EXPECT_THAT(command.args, ElementsAre("1", "orders", "30000", kOwner.text));
 }
 
+TEST(Acquire, SendsTheChannelWhereThoseWhoListenAreToBeCounted) {
+  EXPECT_THAT(acquire(LockNames("orders"), kOwner, 30s, true).args,
+              ElementsAre("1", "orders", "30000", kOwner.text, "redisson_lock__channel:{orders}"));
+}
+
 TEST(Acquire, SendsTheLongestLeaseInPlainDecimal) {
   EXPECT_EQ(acquire(LockNames("n"), kOwner, 315'569'520'000ms).args.at(2), "315569520000");
 }
@@ -71,6 +76,21 @@ TEST(AcquireReply, IsBusyForTheTimeThatItTells) {
     EXPECT_FALSE(reply.granted);
     EXPECT_EQ(reply.busy_for, std::chrono::milliseconds(left));
   }
+}
+
+TEST(AcquireReply, TellsHowManyListen) {
+  const AcquireReply reply = decode_acquire(array({integer(1), integer(29'999), integer(5)}));
+  EXPECT_EQ(reply.busy_for, std::chrono::milliseconds(29'999));
+  EXPECT_EQ(reply.blocker, 0U);
+  EXPECT_EQ(reply.listeners, 5);
+  EXPECT_EQ(reply.holder, "") << "not everybody may ask";
+  EXPECT_EQ(decode_acquire(integer(1)).listeners, std::nullopt);
+}
+
+TEST(AcquireReply, TellsWhoHasIt) {
+  const AcquireReply reply = decode_acquire(array({integer(1), integer(29'999), integer(5), text(kOwner.text)}));
+  EXPECT_EQ(reply.listeners, 5);
+  EXPECT_EQ(reply.holder, kOwner.text);
 }
 
 TEST(AcquireReply, IsNeitherGrantedNorBusyWhenItMakesNoSense) {

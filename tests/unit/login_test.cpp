@@ -1,7 +1,6 @@
 // What a lane says first on a new connection, and what it makes of the answers.
-#include "redis/login.hpp"
+#include "redis/connection/login.hpp"
 
-#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,10 +36,10 @@ Reply number(std::int64_t value) { return {.kind = Reply::Kind::integer, .intege
 Reply error(std::string value) { return {.kind = Reply::Kind::error, .text = std::move(value)}; }
 Reply ok() { return text("OK"); }
 /// HELLO's answer, as far as it matters: a map, so names and values in turn.
-Reply hello(std::int64_t id) {
+Reply hello(std::int64_t id, std::string mode = "standalone") {
   return {.kind = Reply::Kind::array,
           .elements = {text("server"), text("redis"), text("version"), text("7.0.15"), text("proto"), number(3),
-                       text("id"), number(id), text("mode"), text("standalone"), text("role"), text("master"),
+                       text("id"), number(id), text("mode"), text(std::move(mode)), text("role"), text("master"),
                        text("modules"), Reply{.kind = Reply::Kind::array}}};
 }
 
@@ -93,37 +92,31 @@ TEST(Login, LearnsTheConnectionsClientId) {
   EXPECT_FALSE(outcome.pointless);
 }
 
-TEST(Login, RecognisesItsEarlierConnectionByNameAndAge) {
-  using std::chrono::seconds;
+TEST(Login, RecognisesItsEarlierConnectionByItsName) {
   const Reply listed = text("id=7 addr=127.0.0.1:5000 laddr=127.0.0.1:6379 fd=8 name=worker age=100 idle=3 flags=N\n");
-  EXPECT_TRUE(is_client(listed, plain(), seconds(100)));
-  EXPECT_TRUE(is_client(listed, plain(), seconds(102))) << "whole seconds on both sides";
-  EXPECT_FALSE(is_client(listed, plain(), seconds(110))) << "younger: a stranger on a restarted server";
-  Config other = plain();
-  other.client_name = "work";
-  EXPECT_FALSE(is_client(listed, other, seconds(100)));
-  EXPECT_FALSE(is_client(text(""), plain(), seconds(0))) << "gone already";
-  EXPECT_FALSE(
-      is_client(error("NOPERM this user has no permissions to run the 'client|list' command"), plain(), seconds(0)));
+  EXPECT_TRUE(is_client(listed, plain()));
+  for (const char* name : {"work", "worker2", "orker", "fd=8"}) {
+    Config other = plain();
+    other.client_name = name;
+    EXPECT_FALSE(is_client(listed, other)) << name;
+  }
+  EXPECT_FALSE(is_client(text(""), plain())) << "gone already";
+  EXPECT_FALSE(is_client(error("NOPERM this user has no permissions to run the 'client|list' command"), plain()));
 }
 
-TEST(Login, RecognisesAConnectionThatHasNoName) {
+TEST(Login, WithoutANameRecognisesNobody) {
   Config nameless = plain();
   nameless.client_name.clear();
-  const Reply listed = text("id=7 addr=127.0.0.1:5000 fd=8 name= age=5 idle=3\n");
-  EXPECT_TRUE(is_client(listed, nameless, std::chrono::seconds(5)));
-  EXPECT_FALSE(is_client(listed, plain(), std::chrono::seconds(5)));
+  EXPECT_FALSE(is_client(text("id=7 addr=127.0.0.1:5000 fd=8 name= age=5 idle=3\n"), nameless));
 }
 
 TEST(Login, RecognisesNobodyInAListThatMakesNoSense) {
-  for (const Reply& reply : {text("id=7 name=worker "), text("name=worker"), number(7), Reply{}}) {
-    EXPECT_FALSE(is_client(reply, plain(), std::chrono::seconds(0)));
-  }
+  for (const Reply& reply : {text("name=worker"), number(7), Reply{}}) EXPECT_FALSE(is_client(reply, plain()));
 }
 
 TEST(Login, RecognisesItsEarlierConnectionInTheShapeOfTheThirdProtocol) {
   // There the list is a verbatim string, and the parser leaves its format in front.
-  EXPECT_TRUE(is_client(text("txt:id=7 name=worker age=100 idle=3\n"), plain(), std::chrono::seconds(100)));
+  EXPECT_TRUE(is_client(text("txt:id=7 name=worker age=100 idle=3\n"), plain()));
 }
 
 TEST(Login, KnowsNoClientIdIfTheServerTellsNone) {
@@ -131,6 +124,11 @@ TEST(Login, KnowsNoClientIdIfTheServerTellsNone) {
   const LoginOutcome outcome = judge_login(plain(), {silent});
   EXPECT_FALSE(outcome.error);
   EXPECT_EQ(outcome.client, 0);
+}
+
+TEST(Login, LearnsWhetherTheServerIsOneOfACluster) {
+  EXPECT_FALSE(judge_login(plain(), {hello(9)}).clustered);
+  EXPECT_TRUE(judge_login(plain(), {hello(9, "cluster")}).clustered);
 }
 
 TEST(Login, IsNotMisledByAValueThatLooksLikeTheName) {

@@ -5,13 +5,18 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <new>
+#include <random>
+#include <sys/eventfd.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <gtest/gtest.h>
 
-#include "engine/own_loop.hpp"
+#include "engine/loop/own_loop.hpp"
+#include "support/counter.hpp"
 
 namespace holdfast::engine {
 namespace {
@@ -26,9 +31,8 @@ using std::chrono::milliseconds;
 struct Running : OwnLoop {
   explicit Running(
       std::function<void()> settle = [] {}, std::function<TimePoint()> next_due = TimePoint::max)
-      : OwnLoop(std::move(settle), std::move(next_due)) {
-    start();
-  }
+      : Running(Hooks{.settle = std::move(settle), .next_due = std::move(next_due)}) {}
+  explicit Running(Hooks hooks) : OwnLoop(std::move(hooks)) { start(); }
   ~Running() override { finish({}); }  // while it is still all there for its thread
 };
 
@@ -59,10 +63,14 @@ std::thread::id quick_call(OwnLoop& loop) {
 }
 
 TEST(LoopTest, IsTurnedByACallerThatComesAgainAndAgain) {
-  Running loop;
+  const int always_ready = eventfd(1, EFD_CLOEXEC);  // as if the reply were there at once
+  Running loop(
+      OwnLoop::Hooks{.settle = [] {}, .next_due = TimePoint::max, .socket = [always_ready] { return always_ready; }});
   int own = 0;
   for (int i = 0; i < 1000; ++i) own += quick_call(loop) == std::this_thread::get_id() ? 1 : 0;
   EXPECT_GT(own, 0);
+  loop.finish({});
+  close(always_ready);
 }
 
 TEST(LoopTest, AnswersCallersThatComeTogether) {
@@ -84,22 +92,24 @@ TEST(LoopTest, AnswersCallersThatComeTogether) {
 
 TEST(LoopTest, RunsOneThingAtATimeWhoeverTurnsIt) {
   Running loop;
-  int unguarded = 0;
+  test::Counter counter;
   {
     std::vector<std::jthread> callers;
     for (int i = 0; i < 4; ++i) {
       callers.emplace_back([&] {
-        for (int k = 0; k < 1000; ++k) {
+        for (int k = 0; k < 250; ++k) {
           const auto slot = std::make_shared<Slot>();
-          call(loop, slot, [&loop, &unguarded, slot = slot.get()] {
-            ++unguarded;
+          call(loop, slot, [&loop, &counter, slot = slot.get()] {
+            counter.increment();
             loop.set(slot->answer);
           });
         }
       });
     }
   }
-  EXPECT_EQ(unguarded, 4000);
+  EXPECT_EQ(counter.calls(), 1000);
+  EXPECT_EQ(counter.lost(), 0);
+  EXPECT_GT(test::lost_without_a_lock(4, 20), 0);
 }
 
 TEST(LoopTest, WakesACallerWhoseAnswerComesFromElsewhere) {
@@ -270,6 +280,94 @@ TEST(LoopTest, RunsWhatIsPostedInOrder) {
   ASSERT_EQ(last.get_future().wait_for(30s), std::future_status::ready);
   EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
   EXPECT_EQ(order.size(), 100U);
+}
+
+/// Whatever the order in which a lone caller, a timer on the loop and the loop's own thread come: nothing is missed for
+/// longer than the loop's own thread takes to look in.
+TEST(LoopTest, ChangesDriversWithoutMissingATimerUnderLoad) {
+  std::atomic<bool> over{false};
+  std::vector<std::jthread> load;
+  for (unsigned i = 0; i < 2 * std::thread::hardware_concurrency(); ++i) {
+    load.emplace_back([&] {
+      while (!over) continue;
+    });
+  }
+  Running loop;
+  Duration longest{};
+  std::minstd_rand random(1);
+  for (int round = 0; round < 300; ++round) {
+    const auto slot = std::make_shared<Slot>();
+    const auto timer = std::make_shared<boost::asio::basic_waitable_timer<Clock>>(loop.executor());
+    const Duration due = std::chrono::microseconds(random() % 12'000);
+    const bool late = random() % 2 == 0;
+    const TimePoint begun = Clock::now();
+    call(loop, slot, [&loop, slot = slot.get(), timer, due, late] {
+      if (late) slot->answer.comes_late();
+      timer->expires_after(due);
+      timer->async_wait(
+          [&loop, slot = slot->shared_from_this(), timer](boost::system::error_code) { loop.set(slot->answer); });
+    });
+    ASSERT_TRUE(slot->answer.is_there());
+    longest = std::max<Duration>(longest, Clock::now() - begun - due);
+    if (round % 3 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 40'000));
+  }
+  over = true;
+  EXPECT_LT(longest, 5s);
+}
+
+TEST(LoopTest, OfAHandlerThatThrowsOnlyItselfIsLost) {
+  std::atomic<int> recovered{0};
+  Running loop(OwnLoop::Hooks{.settle = [] {}, .next_due = TimePoint::max, .recover = [&recovered] { ++recovered; }});
+  for (int i = 0; i < 50; ++i) {
+    for (int k = 0; k < i % 3; ++k) quick_call(loop);  // its own thread turns it, or has stepped aside
+    const int before = recovered;
+    std::promise<void> ran;
+    loop.defer([] { throw std::bad_alloc(); });
+    loop.defer([&ran] { ran.set_value(); });
+    quick_call(loop);
+    ASSERT_EQ(ran.get_future().wait_for(30s), std::future_status::ready);
+    const TimePoint limit = Clock::now() + 30s;
+    while (recovered == before && Clock::now() < limit) std::this_thread::yield();
+    EXPECT_GT(recovered, before);
+  }
+}
+
+TEST(LoopTest, OfATaskThatThrowsOnlyItselfIsToldSo) {
+  struct Throwing final : Loop::Task {
+    void run() override { throw std::bad_alloc(); }
+    void broken() noexcept override { told = true; }
+    std::atomic<bool> told{false};
+  };
+  Running loop;
+  const auto bad = std::make_shared<Throwing>();
+  const auto good = std::make_shared<Slot>();
+  std::promise<void> ran, blocked, go;
+  loop.defer([&] {
+    blocked.set_value();
+    go.get_future().wait();
+  });
+  blocked.get_future().wait();
+  good->work = [&ran] { ran.set_value(); };
+  loop.post(bad);
+  loop.post(good);
+  go.set_value();
+  ASSERT_EQ(ran.get_future().wait_for(30s), std::future_status::ready);
+  EXPECT_TRUE(bad->told);
+}
+
+TEST(LoopTest, TriesAgainWhenWhatItIsToMakeGoodThrows) {
+  std::atomic<int> tried{0};
+  Running loop(OwnLoop::Hooks{.settle = [] {},
+                              .next_due = TimePoint::max,
+                              .recover =
+                                  [&tried] {
+                                    if (++tried < 4) throw std::bad_alloc();
+                                  }});
+  loop.defer([] { throw std::bad_alloc(); });
+  const TimePoint limit = Clock::now() + 30s;
+  while (tried < 4 && Clock::now() < limit) std::this_thread::yield();
+  EXPECT_EQ(tried, 4);
+  quick_call(loop);
 }
 
 TEST(LoopTest, KnowsWhoIsInside) {

@@ -1,4 +1,4 @@
-// Names of channels, and owners told from other hash fields (protocol sections 1.1, 1.3 and 2).
+// Names of channels, and owners told from other hash fields (docs/wire.md section 1).
 #include "wire/names.hpp"
 
 #include <string>
@@ -79,6 +79,14 @@ TEST(LooksLikeOwner, NoticesEveryWrongCharacterOfTheUuid) {
     field[i] = kUuid[i] == '-' ? 'a' : '-';
     EXPECT_FALSE(looks_like_owner(field)) << field;
   }
+}
+
+TEST(NamedClient, HasAUuidOfVersion8) {
+  EXPECT_TRUE(is_named_client(base::make_uuid(8)));
+  EXPECT_FALSE(is_named_client(base::make_uuid())) << "as Redisson's";
+  EXPECT_FALSE(is_named_client(""));
+  EXPECT_FALSE(is_named_client(kUuid + ":8"));
+  EXPECT_EQ(client_of(kUuid + ":57"), kUuid);
 }
 
 }  // namespace

@@ -1,11 +1,14 @@
 // The thread that runs what belongs to the user: in order, one at a time, come what may.
-#include "engine/notifier.hpp"
+#include "engine/loop/notifier.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
 #include <future>
 #include <memory>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -19,6 +22,10 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+struct Started : Notifier {
+  Started() { start(); }
+};
+
 /// Returns once everything that was posted before it has run.
 void wait_for_all(Notifier& notifier) {
   const auto done = std::make_shared<std::promise<void>>();
@@ -29,7 +36,7 @@ void wait_for_all(Notifier& notifier) {
 TEST(Notifier, RunsTasksInOrderOnAThreadOfItsOwn) {
   std::vector<int> ran;
   std::thread::id thread;
-  Notifier notifier;
+  Started notifier;
   for (int i = 0; i < 5; ++i) {
     notifier.post([&, i] {
       ran.push_back(i);
@@ -43,14 +50,14 @@ TEST(Notifier, RunsTasksInOrderOnAThreadOfItsOwn) {
 
 TEST(Notifier, RunsWhatATaskPosts) {
   std::promise<void> done;
-  Notifier notifier;
+  Started notifier;
   notifier.post([&] { notifier.post([&] { done.set_value(); }); });
   done.get_future().wait();
 }
 
 TEST(Notifier, GoesOnAfterATaskThatThrows) {
   std::promise<void> done;
-  Notifier notifier;
+  Started notifier;
   notifier.post([] { throw std::runtime_error("the user's"); });
   notifier.post([] { throw 1; });
   notifier.post([&] { done.set_value(); });
@@ -61,7 +68,7 @@ TEST(Notifier, RunsOneTaskAtATimeWhoeverPostsThem) {
   constexpr int kThreads = 4;
   constexpr int kTimes = 1000;
   int ran = 0;  // guarded by the promise alone: a second task at the same time would be a race
-  Notifier notifier;
+  Started notifier;
   std::vector<std::thread> posters;
   for (int i = 0; i < kThreads; ++i) {
     posters.emplace_back([&] {
@@ -76,7 +83,7 @@ TEST(Notifier, RunsOneTaskAtATimeWhoeverPostsThem) {
 TEST(Notifier, KeepsTheOrderOfEachPoster) {
   constexpr int kTimes = 500;
   std::vector<std::vector<int>> ran(3);
-  Notifier notifier;
+  Started notifier;
   std::vector<std::thread> posters;
   for (std::size_t who = 0; who < ran.size(); ++who) {
     posters.emplace_back([&, who] {
@@ -94,7 +101,7 @@ TEST(Notifier, KeepsTheOrderOfEachPoster) {
 TEST(Notifier, RunsWhatIsQueuedBeforeItStops) {
   std::promise<void> gate;
   std::vector<int> ran;
-  Notifier notifier;
+  Started notifier;
   notifier.post([&] { gate.get_future().wait(); });
   for (int i = 0; i < 3; ++i) notifier.post([&, i] { ran.push_back(i); });
   std::thread stopper([&] { notifier.stop(); });
@@ -105,7 +112,7 @@ TEST(Notifier, RunsWhatIsQueuedBeforeItStops) {
 
 TEST(Notifier, DropsWhatComesAfterTheStop) {
   std::vector<int> ran;
-  Notifier notifier;
+  Started notifier;
   notifier.stop();
   notifier.post([&] { ran.push_back(1); });
   notifier.stop();
@@ -115,10 +122,96 @@ TEST(Notifier, DropsWhatComesAfterTheStop) {
 TEST(Notifier, IsStoppedByItsDestruction) {
   std::vector<int> ran;
   {
-    Notifier notifier;
+    Started notifier;
     notifier.post([&] { ran.push_back(1); });
   }
   EXPECT_THAT(ran, ElementsAre(1));
+}
+
+TEST(Notifier, KeepsManyEventsButNotMoreThanItsLimit) {
+  std::promise<void> gate, reached;
+  std::size_t ran = 0;
+  Started notifier;
+  notifier.post([&] {
+    reached.set_value();
+    gate.get_future().wait();
+  });
+  reached.get_future().wait();
+  for (std::size_t i = 0; i < Notifier::kMostEvents; ++i) ASSERT_TRUE(notifier.post([&] { ++ran; }));
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(notifier.post([&] { ++ran; }));
+  gate.set_value();
+  notifier.stop();
+  EXPECT_EQ(ran, Notifier::kMostEvents);
+}
+
+/// Counts how it ended.
+struct CountedNotice final : Notifier::Notice {
+  void run() override { ++ran; }
+  void drop() noexcept override { ++dropped; }
+  int ran = 0, dropped = 0;
+};
+
+TEST(Notifier, NeverDropsANoticeThoughEventsAreTooMany) {
+  std::promise<void> gate, reached;
+  int events_before = 0;
+  std::vector<CountedNotice> notices(3);
+  Started notifier;
+  notifier.post([&] {
+    reached.set_value();
+    gate.get_future().wait();
+  });
+  reached.get_future().wait();
+  while (notifier.post([&] { events_before += notices.back().ran == 0 ? 1 : 0; })) continue;
+  for (CountedNotice& notice : notices) notifier.post(notice);
+  gate.set_value();
+  notifier.stop();
+  for (const CountedNotice& notice : notices) EXPECT_EQ(notice.ran, 1);
+  EXPECT_EQ(events_before, 0) << "notices come first";
+}
+
+TEST(Notifier, DropsANoticeAfterTheStop) {
+  CountedNotice notice;
+  Started notifier;
+  notifier.stop();
+  notifier.post(notice);
+  EXPECT_EQ(notice.ran, 0);
+  EXPECT_EQ(notice.dropped, 1);
+}
+
+TEST(Notifier, RunsElsewhereOneAfterAnother) {
+  std::vector<std::function<void()>> given;
+  std::vector<int> ran;
+  CountedNotice notice;
+  {
+    Notifier notifier([&](std::function<void()> function) { given.push_back(std::move(function)); });
+    notifier.start();
+    for (int i = 0; i < 3; ++i) notifier.post([&, i] { ran.push_back(i); });
+    notifier.post(notice);
+    EXPECT_EQ(given.size(), 1U);
+  }
+  for (std::size_t i = 0; i < given.size(); ++i) std::exchange(given[i], {})();  // it outlives the notifier
+  EXPECT_THAT(ran, ElementsAre(0, 1, 2));
+  EXPECT_EQ(notice.ran, 1);
+  EXPECT_EQ(given.size(), 4U);
+}
+
+TEST(Notifier, CallsItsWatchWhenThatIsDueAndWhenItIsWoken) {
+  std::atomic<int> calls{0};
+  std::atomic<bool> soon{true};
+  Notifier notifier;
+  notifier.start([&] {
+    ++calls;
+    return soon ? base::Clock::now() + std::chrono::milliseconds(1) : base::TimePoint::max();
+  });
+  while (calls < 5) std::this_thread::yield();
+  soon = false;
+  notifier.wake();
+  std::promise<void> idle;
+  notifier.post([&] { idle.set_value(); });
+  idle.get_future().wait();
+  const int before = calls;
+  notifier.wake();
+  while (calls == before) std::this_thread::yield();
 }
 
 TEST(Notifier, DestroysEachTaskOnceItHasRun) {
@@ -127,7 +220,7 @@ TEST(Notifier, DestroysEachTaskOnceItHasRun) {
   const std::weak_ptr<int> watch = kept;
   std::promise<void> gate;
   std::promise<void> reached;
-  Notifier notifier;
+  Started notifier;
   notifier.post([kept = std::move(kept)] {});
   notifier.post([&] {
     reached.set_value();

@@ -1,5 +1,5 @@
 // A release until its outcome is known, told without a clock, and every reply in every situation as a table.
-#include "engine/release_fsm.hpp"
+#include "engine/decide/release_fsm.hpp"
 
 #include <iostream>
 #include <random>

@@ -1,11 +1,10 @@
 // Replies built from the bytes of a server, through the parser that the lane uses.
-#include "redis/reply_builder.hpp"
+#include "redis/protocol/reply_builder.hpp"
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <boost/redis/resp3/parser.hpp>
 #include <gtest/gtest.h>
 
 namespace holdfast::redis {
@@ -13,25 +12,22 @@ namespace {
 
 using base::Reply;
 
-struct Sink {
-  void on_init() {}
-  void on_node(const boost::redis::resp3::node_view& node, boost::system::error_code&) { builder.add(node); }
-  void on_done() { builder.finish(); }
-  ReplyBuilder builder;
-};
-
 /// The replies in these bytes, message after message.
 std::vector<Reply> built(std::string_view bytes) {
-  Sink sink;
+  ReplyBuilder builder;
+  Parser parser({.bytes = 1U << 20U, .elements = 10'000});
   while (!bytes.empty()) {
-    boost::redis::resp3::parser parser;
-    boost::system::error_code error;
-    EXPECT_TRUE(boost::redis::resp3::parse(parser, bytes, sink, error)) << "incomplete: " << bytes;
-    EXPECT_FALSE(error) << error.message() << ": " << bytes;
-    if (error || !parser.done()) break;
-    bytes.remove_prefix(parser.get_consumed());
+    while (!parser.done()) {
+      const std::optional<Node> node = parser.next(bytes);
+      EXPECT_TRUE(node) << "incomplete: " << bytes << parser.problem();
+      if (!node) return builder.replies;
+      builder.add(*node);
+    }
+    builder.finish();
+    bytes.remove_prefix(parser.parsed());
+    parser.reset();
   }
-  return sink.builder.replies;
+  return builder.replies;
 }
 
 /// `[1 "text" null error(ERR x) []]`

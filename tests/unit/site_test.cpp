@@ -1,78 +1,18 @@
 // One lock name inside one client: who is next, who is woken, who holds it, and the threads' levels.
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <memory>
 #include <mutex>
-#include <ostream>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "engine/held_lock.hpp"
-#include "engine/sites.hpp"
-#include "sync/plans.hpp"
+#include "site_fixture.hpp"
 
 namespace holdfast::engine {
-
-void PrintTo(Waiter::Signal signal, std::ostream* out) {
-  *out << (signal == Waiter::Signal::turn      ? "turn"
-           : signal == Waiter::Signal::wake    ? "wake"
-           : signal == Waiter::Signal::message ? "message"
-                                               : "closed");
-}
-
 namespace {
-
-using namespace std::chrono_literals;
-using testing::ElementsAre;
-using testing::IsEmpty;
-using Signal = Waiter::Signal;
-
-class FakeWaiter final : public Waiter {
- public:
-  void post(Signal signal) override { signals_.push_back(signal); }
-  void drop() override {}
-  /// What has come since the last look.
-  std::vector<Signal> signals() { return std::exchange(signals_, {}); }
-
- private:
-  std::vector<Signal> signals_;
-};
-
-class SiteTest : public testing::Test {
- protected:
-  // A thread's hold keeps its site, which keeps the hold: closing the client parts them. Waiters must leave before they
-  // go.
-  ~SiteTest() override {
-    if (!site_) return;
-    site_->forget_threads();
-    site_->drop_waiters();
-  }
-
-  /// A hold granted `age` ago, of 10 s. It has no client behind it, so only what it knows itself may be asked.
-  std::shared_ptr<HeldLock> hold(Duration age = 0s) {
-    const LeaseTerms terms{.length = 10s, .renewed = true, .max_hold = {}};
-    const base::TimePoint granted_at = base::Clock::now() - age;
-    return std::make_shared<HeldLock>(nullptr, site_, wire::Owner{"client:1"}, granted_at, terms,
-                                      HeldLock::LostCallback{}, granted_at);
-  }
-
-  const std::shared_ptr<redis::Channels> channels_ = std::make_shared<redis::Channels>();
-  const std::shared_ptr<Sites> sites_ = std::make_shared<Sites>(channels_, "app:", 2ms);
-  std::shared_ptr<Site> site_ = sites_->site({"orders"}, sync::kLockPlan);
-  const std::string channel_ = site_->names().channel;
-  FakeWaiter first_, second_, third_;
-};
 
 TEST_F(SiteTest, KnowsTheCallersNameAndTheOneOnTheWire) {
   EXPECT_EQ(site_->name(), "orders");
   EXPECT_EQ(site_->names().key, "app:orders");
-  EXPECT_EQ(&site_->plan(), &sync::kLockPlan);
+  EXPECT_EQ(&site_->plan(), &kinds::kLock);
 }
 
 // --- the queue ---
@@ -176,9 +116,9 @@ TEST_F(SiteTest, KeepsItsChannelAsLongAsItIsUsed) {
   Target::Use use = site_->begin_use();
   channels_->on_subscribed(channel_);
   const base::TimePoint later = base::Clock::now() + 1h;
-  EXPECT_THAT(channels_->take_idle(later, later), IsEmpty());
+  EXPECT_THAT(channels_->take_idle(later), IsEmpty());
   use.reset();
-  EXPECT_THAT(channels_->take_idle(later, later), ElementsAre(channel_));
+  EXPECT_THAT(channels_->take_idle(later), ElementsAre(channel_));
 }
 
 // --- what it tells the acquire loop ---
@@ -255,35 +195,6 @@ TEST_F(SiteTest, HasNothingToPassOnWhileNobodyWaits) {
   EXPECT_FALSE(site_->leave(first_).has_value());
 }
 
-TEST_F(SiteTest, PausesAfterAReleaseThatOthersHeard) {
-  const base::TimePoint long_ago = base::Clock::now() - 1s;
-  site_->begin_release();
-  site_->end_release({ReleaseOutcome::released, 1}, long_ago);
-  EXPECT_GT(site_->view().not_before, base::Clock::now() - 10ms);
-  EXPECT_TRUE(site_->others_listened());
-  site_->heard();
-  EXPECT_EQ(site_->view().not_before, base::TimePoint{}) << "somebody came";
-}
-
-TEST_F(SiteTest, DoesNotTakeItsOwnWaitersForOthers) {
-  const Target::Use use = site_->listen();
-  site_->begin_release();
-  site_->end_release({ReleaseOutcome::released, 1}, base::Clock::now() - 1s);
-  EXPECT_EQ(site_->view().not_before, base::TimePoint{});
-  EXPECT_FALSE(site_->others_listened());
-}
-
-TEST_F(SiteTest, IgnoresItsOwnMessageButAsksAgainIfAnAttemptCameFirst) {
-  site_->enter(first_);
-  first_.signals();
-  site_->begin_release();
-  site_->heard();
-  EXPECT_THAT(first_.signals(), IsEmpty());
-  site_->saw_other();
-  site_->end_release({}, base::Clock::now());
-  EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake));
-}
-
 // --- holds of threads ---
 
 TEST_F(SiteTest, CountsTheLevelsOfAThread) {
@@ -358,7 +269,7 @@ TEST_F(SiteTest, LetsOneWaiterAtATimeHaveItsTurn) {
   /// Blocks until its turn.
   class Blocking final : public Waiter {
    public:
-    void post(Signal signal) override {
+    void post(Signal signal) noexcept override {
       const std::scoped_lock guard(mutex_);
       turn_ = turn_ || signal == Signal::turn;
       arrived_.notify_one();

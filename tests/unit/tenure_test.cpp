@@ -1,5 +1,5 @@
 // How long one client keeps a lock among its own callers, and when it pauses for others.
-#include "engine/tenure.hpp"
+#include "engine/decide/tenure.hpp"
 
 #include <chrono>
 
@@ -106,10 +106,77 @@ TEST(TenureTest, AsksAfterTheReleaseOnlyIfOthersWereThereLastTime) {
   EXPECT_FALSE(tenure.must_ask_after_release(at(20ms)));
 }
 
-/// Listeners that never come: how many of `rounds` tenures are followed by a pause.
-int pauses_in_vain(Tenure& tenure, int rounds) {
-  int pauses = 0;
+TEST(TenureTest, IsNotBegunAnewByAnAttemptInOneWriteWithTheRelease) {
+  Tenure tenure(2ms);
+  tenure.on_granted(at(0ms));
+  tenure.on_released(at(3ms), kOthers);
+  tenure.on_granted(at(1500us));  // when nobody else could have come
+  EXPECT_FALSE(tenure.may_pass(at(3100us)));
+  EXPECT_TRUE(tenure.must_ask_after_release(at(3100us)));
+  tenure.on_released(at(4ms), kOthers);
+  EXPECT_EQ(tenure.pause_until(), at(7ms)) << "and the earlier pause was not in vain: there was none";
+}
+
+TEST(TenureTest, BeginsAnewWithAnAttemptInOneWriteWithTheReleaseIfNobodyListens) {
+  Tenure tenure(2ms);
+  tenure.on_granted(at(0ms));
+  tenure.on_released(at(3ms), kNobody);
+  tenure.on_granted(at(2900us));
+  EXPECT_TRUE(tenure.may_pass(at(4800us)));
+}
+
+TEST(TenureTest, BeginsAnewIfOthersCameBetweenTheReleaseAndAnAttemptInOneWriteWithIt) {
+  Tenure tenure(2ms);
+  tenure.on_granted(at(0ms));
+  tenure.on_released(at(3ms), kOthers);
+  tenure.on_other();
+  tenure.on_granted(at(1500us));
+  EXPECT_TRUE(tenure.may_pass(at(3400us)));
+}
+
+TEST(TenureTest, PausesLongerForThoseWhoMayBeSlow) {
+  Tenure tenure(2ms);
   TimePoint now = at(0ms);
+  for (const Duration pause : {3ms, 6ms, 12ms, 24ms}) {
+    tenure.on_granted(now);
+    now += 3ms;
+    tenure.on_released(now, kOthers);
+    EXPECT_EQ(tenure.pause_until() - now, pause);
+    now = tenure.pause_until();
+  }
+  tenure.on_other();
+  tenure.on_granted(now);
+  tenure.on_released(now + 3ms, kOthers);
+  EXPECT_EQ(tenure.pause_until() - now, 27ms) << "and goes on so, since now they come";
+}
+
+TEST(TenureTest, IsOverWithEachReleaseWhereClientsOfAnotherLibraryWantItToo) {
+  Tenure tenure(2ms);
+  tenure.on_granted(at(0ms));
+  tenure.on_stranger(at(0ms));
+  EXPECT_TRUE(tenure.may_pass(at(1ms))) << "inside the client nothing changes";
+  tenure.on_released(at(1ms), kOthers);
+  EXPECT_EQ(tenure.pause_until(), at(4ms));
+  tenure.on_other();
+  tenure.on_granted(at(5ms));
+  EXPECT_TRUE(tenure.must_ask_after_release(at(6ms)));
+  tenure.on_released(at(6ms), kNobody);
+  EXPECT_LE(tenure.pause_until(), at(6ms)) << "they have gone";
+}
+
+TEST(TenureTest, ForgetsClientsOfAnotherLibraryThatWereNotSeenForLong) {
+  Tenure tenure(2ms);
+  tenure.on_stranger(at(0s));
+  EXPECT_TRUE(tenure.strangers(at(9s)));
+  EXPECT_FALSE(tenure.strangers(at(10s)));
+  tenure.on_granted(at(20s));
+  tenure.on_released(at(20s + 1ms), kOthers);
+  EXPECT_LE(tenure.pause_until(), at(20s));
+}
+
+/// Listeners that never come: how many of `rounds` tenures are followed by a pause.
+int pauses_in_vain(Tenure& tenure, int rounds, TimePoint now) {
+  int pauses = 0;
   for (int i = 0; i < rounds; ++i) {
     tenure.on_granted(now);
     now += 3ms;
@@ -124,13 +191,13 @@ int pauses_in_vain(Tenure& tenure, int rounds) {
 
 TEST(TenureTest, PausesLessAndLessForThoseWhoListenButDoNotCome) {
   Tenure tenure(2ms);
-  EXPECT_LE(pauses_in_vain(tenure, 200), 9) << "after 1, 2, 4, ... 64, 64 tenures";
-  EXPECT_GE(pauses_in_vain(tenure, 200), 3) << "but never quite stops";
+  EXPECT_LE(pauses_in_vain(tenure, 200, at(0s)), 13) << "four, each longer, then after 1, 2, 4, ... 64, 64 tenures";
+  EXPECT_GE(pauses_in_vain(tenure, 200, at(100s)), 3) << "but never quite stops";
 }
 
 TEST(TenureTest, PausesForEverybodyAgainOnceSomebodyHasCome) {
   Tenure tenure(2ms);
-  pauses_in_vain(tenure, 50);
+  pauses_in_vain(tenure, 50, at(0s));
   tenure.on_other();
   tenure.on_granted(at(1h));
   tenure.on_released(at(1h + 5ms), kOthers);

@@ -44,6 +44,21 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"\xf0\x90\x80\x80", "\"\xf0\x90\x80\x80\""}, Case{"\xf0\x9f\x94\x92", "\"\xf0\x9f\x94\x92\""},
                     Case{"\xf4\x8f\xbf\xbf", "\"\xf4\x8f\xbf\xbf\""}));
 
+// Shown by nothing, obeyed by terminals: C1 controls, marks and changes of direction, line and paragraph separators.
+INSTANTIATE_TEST_SUITE_P(Unseen, Quote,
+                         testing::Values(Case{"\xc2\x80", R"("\xc2\x80")"},
+                                         Case{"\xc2\x9b"
+                                              "31m",
+                                              R"("\xc2\x9b31m")"},
+                                         Case{"\xe2\x80\x8f", R"("\xe2\x80\x8f")"},
+                                         Case{"\xe2\x80\xa8", R"("\xe2\x80\xa8")"},
+                                         Case{"a\xe2\x80\xae"
+                                              "b",
+                                              R"("a\xe2\x80\xaeb")"},
+                                         Case{"\xe2\x81\xa6", R"("\xe2\x81\xa6")"},
+                                         Case{"\xe2\x80\x90", "\"\xe2\x80\x90\""},
+                                         Case{"\xe2\x81\xaa", "\"\xe2\x81\xaa\""}));
+
 INSTANTIATE_TEST_SUITE_P(
     BrokenUtf8, Quote,
     testing::Values(Case{"\x80", R"("\x80")"}, Case{"a\xbf z", R"("a\xbf z")"}, Case{"\xc3", R"("\xc3")"},
@@ -82,6 +97,19 @@ TEST(Quoted, CanBeReadBackForEveryPairOfBytes) {
         ASSERT_TRUE(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) << first << ' ' << second;
     }
   }
+}
+
+TEST(Printable, QuotesOnlyWhatCouldNotBeSeen) {
+  for (const char* text : {"orders:42", "two words", "k\xc3\xa4se"}) EXPECT_EQ(printable(text), text);
+  EXPECT_EQ(printable(""), R"("")");
+  EXPECT_EQ(printable(" edge"), R"(" edge")");
+  EXPECT_EQ(printable("\x1b[31m"), R"("\x1b[31m")");
+}
+
+TEST(PercentDecoded, ReadsEscapesAndRefusesWhatIsNone) {
+  EXPECT_EQ(percent_decoded("a%20b%C3%a4%25"), "a b\xc3\xa4%");
+  EXPECT_EQ(percent_decoded(""), "");
+  for (const char* text : {"%", "%4", "%zz", "%-1", "a%4"}) EXPECT_EQ(percent_decoded(text), std::nullopt) << text;
 }
 
 }  // namespace

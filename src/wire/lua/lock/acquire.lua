@@ -1,13 +1,24 @@
 -- lock/acquire: take the lock for one owner, or say how long it is taken (protocol 6.1, transition 1).
--- KEYS[1] lock   ARGV[1] lease in ms, > 0   ARGV[2] owner
--- returns    nil: granted; else the remaining time to live in ms, -1 if the key has none
+-- KEYS[1] lock   ARGV[1] lease in ms, > 0   ARGV[2] owner   ARGV[3] channel, if those who listen are to be counted
+-- returns    nil: granted; else the remaining time to live in ms, -1 if the key has none; with a channel the list
+--            1, that time, how many listen on the channel (-1: this user may not ask), who has it (if he may ask)
 -- publishes  nothing
 -- retry      idempotent: the same owner again sets the same field and the lease again
--- pairs with Redisson lock(), tryLock()
+-- pairs with Redisson lock(), tryLock(); pcall, so that where the expiry is refused nothing stays that has no end
 local ttl = redis.call('PTTL', KEYS[1])
 if ttl ~= -2 and redis.call('HEXISTS', KEYS[1], ARGV[2]) == 0 then
-  return ttl
+  if not ARGV[3] then
+    return ttl
+  end
+  local listeners = redis.pcall('PUBSUB', 'NUMSUB', ARGV[3])
+  return {1, ttl, listeners[2] or -1, redis.pcall('HGETALL', KEYS[1])[1]}
 end
 redis.call('HSET', KEYS[1], ARGV[2], 1)
-redis.call('PEXPIRE', KEYS[1], ARGV[1])
+local expiry = redis.pcall('PEXPIRE', KEYS[1], ARGV[1])
+if type(expiry) == 'table' then
+  if redis.pcall('HDEL', KEYS[1], ARGV[2]) ~= 1 then
+    redis.call('DEL', KEYS[1])
+  end
+  return expiry
+end
 return nil

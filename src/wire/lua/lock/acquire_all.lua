@@ -4,7 +4,8 @@
 --            it has none. Of several that are taken, one that stays longest
 -- publishes  nothing
 -- retry      idempotent: the same owner again sets the same fields and the lease again
--- pairs with Redisson lock(), tryLock() on each; a key of another type is an error before anything is changed
+-- pairs with Redisson lock(), tryLock() on each; a key of another type is an error before anything is changed; pcall,
+--            so that where a write is refused nothing stays that has no end
 local blocker, longest = 0, -2
 for i = 1, #KEYS do
   local ttl = redis.call('PTTL', KEYS[i])
@@ -18,7 +19,17 @@ if blocker > 0 then
   return {blocker, longest}
 end
 for i = 1, #KEYS do
-  redis.call('HSET', KEYS[i], ARGV[2], 1)
-  redis.call('PEXPIRE', KEYS[i], ARGV[1])
+  local written = redis.pcall('HSET', KEYS[i], ARGV[2], 1)
+  if type(written) ~= 'table' then
+    written = redis.pcall('PEXPIRE', KEYS[i], ARGV[1])
+  end
+  if type(written) == 'table' then
+    for j = 1, i do
+      if type(redis.pcall('HDEL', KEYS[j], ARGV[2])) == 'table' then
+        redis.call('DEL', KEYS[j])
+      end
+    end
+    return written
+  end
 end
 return nil

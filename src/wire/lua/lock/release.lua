@@ -2,6 +2,7 @@
 -- KEYS[1] lock   ARGV[1] owner   ARGV[2] channel
 -- returns    released: how many clients were told; nil: this owner does not have it
 -- publishes  0 on the channel, when released
+-- also takes the lock from an owner by force, and from nobody who has come since
 -- retry      idempotent: a repeated send finds nothing and changes nothing
 -- pairs with Redisson unlock(); no unlock latch is needed, since an owner is used for one acquisition only
 if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then

@@ -4,13 +4,22 @@
 -- returns    all released: how many clients were told; nil: at least one was not this owner's
 -- publishes  0 on the channel of each that was released
 -- retry      idempotent: a repeated send finds nothing and changes nothing
--- pairs with Redisson unlock() on each; pcall, so that a key of another type does not keep the others
-local released, told = 0, 0
+-- pairs with Redisson unlock() on each; pcall, so that one key of another type, or one message that is refused, does not
+--            keep the others
+local released, told, refused = 0, 0, nil
 for i = 1, #KEYS do
   if redis.pcall('HDEL', KEYS[i], ARGV[1]) == 1 then
     released = released + 1
-    told = told + redis.call('PUBLISH', ARGV[1 + i], '0')
+    local heard = redis.pcall('PUBLISH', ARGV[1 + i], '0')
+    if type(heard) == 'table' then
+      refused = heard
+    else
+      told = told + heard
+    end
   end
+end
+if refused then
+  return refused
 end
 if released == #KEYS then
   return told

@@ -4,7 +4,8 @@
 --            it has none. Of several that are taken, one that stays longest
 -- publishes  nothing
 -- retry      idempotent: the same owner again sets the same values and the lease again
--- pairs with SET key value NX PX lease on each; a key of another type is an error before anything is changed
+-- pairs with SET key value NX PX lease on each; a key of another type is an error before anything is changed; pcall, so
+--            that where a write is refused those before it do not stay
 local blocker, longest = 0, -2
 for i = 1, #KEYS do
   local value = redis.call('GET', KEYS[i])
@@ -19,6 +20,12 @@ if blocker > 0 then
   return {blocker, longest}
 end
 for i = 1, #KEYS do
-  redis.call('SET', KEYS[i], ARGV[2], 'PX', ARGV[1])
+  local written = redis.pcall('SET', KEYS[i], ARGV[2], 'PX', ARGV[1])
+  if written.err then
+    for j = 1, i - 1 do
+      redis.call('DEL', KEYS[j])
+    end
+    return written
+  end
 end
 return nil

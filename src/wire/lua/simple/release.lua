@@ -2,6 +2,7 @@
 -- KEYS[1] lock   ARGV[1] owner   ARGV[2] channel
 -- returns    released: how many clients were told (0 if this user may not publish); nil: this owner does not have it
 -- publishes  0 on the channel, when released; a user who may not publish releases all the same
+-- also takes the lock from an owner by force, and from nobody who has come since
 -- retry      idempotent: a repeated send finds nothing and changes nothing
 -- pairs with the compare-and-delete of every client of this family; the channel is Holdfast's own
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then

@@ -1,0 +1,89 @@
+# Completion for holdfast(1) in fish: verbs, options, their values, the names of locks that are held, and for `run` the
+# command. The list of options comes from the tool itself.
+
+function __holdfast_verb --description 'The verb on the command line, if it is already there'
+    set -l words (commandline -opc)
+    set -e words[1]
+    while set -q words[1]
+        switch $words[1]
+            case --url --url-file --password-file
+                set -e words[1]
+            case '-*'
+            case '*'
+                echo $words[1]
+                return
+        end
+        set -e words[1]
+    end
+    return 1
+end
+
+function __holdfast_options --description 'The options of the verb: the option, the word for its value, what it does'
+    set -l verb (__holdfast_verb)
+    holdfast help $verb 2>/dev/null </dev/null | awk -v quote="'" '
+        /^  +-/ {
+            letter = $1 ~ /,$/ ? substr($1, 1, 2) : ""
+            name = letter ? $2 : $1
+            value = letter ? $3 : $2
+            gsub(quote, "", value)
+            if (value !~ /^[A-Z]+$/) value = ""
+            text = substr($0, 30)
+            if (letter) print letter "\t" value "\t" text
+            print name "\t" value "\t" text
+        }'
+end
+
+function __holdfast_value --description 'The kind of value that the option before the cursor takes'
+    set -l words (commandline -opc)
+    string match -q -- '-*' $words[-1]; or return 1
+    for line in (__holdfast_options)
+        set -l parts (string split \t -- $line)
+        if string match -q -- "$words[-1]" "$parts[1]"; and string length -q -- $parts[2]
+            echo $parts[2]
+            return
+        end
+    end
+    return 1
+end
+
+function __holdfast_command_begins --description 'True after the -- of run'
+    contains -- -- (commandline -opc); and string match -q run (__holdfast_verb)
+end
+
+# Asking for names must not take long, nor start a server.
+function __holdfast_names
+    string match -q -- 'local:*' "$HOLDFAST_URL"; and return
+    set -l pattern (commandline -ct | string replace -ra '[\][*?\\\\]' '\\\\$0')
+    timeout 1 holdfast ls -q -- "$pattern*" 2>/dev/null </dev/null | string match -v -- '"*'
+end
+
+function __holdfast_completions
+    set -l verb (__holdfast_verb)
+    switch (__holdfast_value; or true)
+        case KIND
+            printf '%s\n' lock simple
+        case WHAT
+            printf '%s\n' term kill warn
+        case URL
+            printf '%s\n' redis:// rediss:// unix:// local:
+        case FILE
+            __fish_complete_path (commandline -ct)
+        case ''
+            if string match -q -- '-*' (commandline -ct)
+                for line in (__holdfast_options)
+                    set -l parts (string split \t -- $line)
+                    printf '%s\t%s\n' $parts[1] $parts[3]
+                end
+            else if contains -- "$verb" '' help
+                printf '%s\t%s\n' run 'run a command while holding one or more locks' ls 'list the locks that are held' \
+                    inspect 'show who holds a lock, and for how long' \
+                    wait 'wait until a lock is free, without taking it' break 'take a lock away from its holder'
+                test -z "$verb"; and printf '%s\t%s\n' help 'options, exit codes and examples of a verb'
+            else if test "$verb" != ls
+                __holdfast_names
+            end
+    end
+end
+
+complete -c holdfast -f -n 'not __holdfast_command_begins' -a '(__holdfast_completions)'
+complete -c holdfast -n __holdfast_command_begins -a '(__fish_complete_subcommand --commandline (string split -m1 " -- " -- (commandline -cp))[2])'

@@ -1,0 +1,56 @@
+// What can be learnt about a lock and its holder.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <holdfast/export.hpp>
+
+namespace holdfast {
+
+/// Who holds a lock, as far as the server knows. Every connection of Holdfast says in its name whose it is. A hint for
+/// people, not proof: each client chooses its own name, and may lie. Texts may contain any bytes.
+struct HOLDFAST_EXPORT Holder {
+  enum class Kind {
+    holdfast,  ///< A client of Holdfast whose connection has a name.
+    redisson,  ///< `<uuid>:<number>` without Holdfast's mark: Redisson, or a client of Holdfast without a name.
+    other,     ///< A token of the SET NX PX family.
+  };
+  enum class Connection {
+    unknown,  ///< The server was not asked or does not say, or the client is of a kind that gives no name.
+    open,     ///< There is one; the members below describe it.
+    none,     ///< A client of Holdfast with no connection now: dead, cut off, or about to reconnect. If it is dead,
+              ///< the lock ends with its lease.
+  };
+  Kind kind = Kind::other;
+  Connection connection = Connection::unknown;
+  std::string host;                      ///< The name that its machine or container gives itself.
+  std::int64_t process = 0;              ///< Its process id there.
+  std::string label;                     ///< Config::label.
+  std::string address;                   ///< The connection's other end, as the server sees it.
+  std::chrono::seconds connected_for{};  ///< How long this connection has been up. The client may be older.
+};
+
+/// For people: `web-3, process 812, label nightly`; or what is known instead. Unprintable text is escaped.
+HOLDFAST_EXPORT std::string to_string(const Holder& holder);
+
+/// What the server reports about a lock.
+struct LockInfo {
+  std::string name;
+  std::string owner;                                     ///< Empty: free.
+  std::optional<std::chrono::milliseconds> remaining{};  ///< Remaining time to live; empty: free, or no expiry.
+  long long holds = 0;                                   ///< Redisson's hold count; Holdfast's own holds count 1.
+  std::optional<Holder> holder{};                        ///< Empty: free, or not asked for.
+};
+
+/// How much to ask about a lock's holder.
+enum class Detail {
+  owner,            ///< Only what the lock's key says. For frequent queries.
+  holder,           ///< `holder` too: 1 CLIENT LIST, about 330 bytes and 1 us of the server's time for each of its
+                    ///< clients. Without permission for it, the connection is `unknown`.
+  holder_if_cheap,  ///< The same on a server with at most 1,000 clients (INFO), for many callers at the same time.
+};
+
+}  // namespace holdfast

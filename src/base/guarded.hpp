@@ -1,0 +1,81 @@
+// Mutexes that clang can check: which field each of them guards, and which function needs it locked (`tools/tidy`).
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+#if defined(__clang__)
+#define HOLDFAST_THREAD_SAFETY(attribute) __attribute__((attribute))
+#else
+#define HOLDFAST_THREAD_SAFETY(attribute)
+#endif
+
+/// Of a field: read and written only with this mutex locked.
+#define HOLDFAST_GUARDED_BY(mutex) HOLDFAST_THREAD_SAFETY(guarded_by(mutex))
+/// Of a function: to be called with these mutexes locked, or unlocked.
+#define HOLDFAST_REQUIRES(...) HOLDFAST_THREAD_SAFETY(requires_capability(__VA_ARGS__))
+#define HOLDFAST_EXCLUDES(...) HOLDFAST_THREAD_SAFETY(locks_excluded(__VA_ARGS__))
+/// Of a function that needs no mutex for what it reads, for a reason that its comment gives.
+#define HOLDFAST_NOT_GUARDED HOLDFAST_THREAD_SAFETY(no_thread_safety_analysis)
+/// What a class of mutexes or guards does.
+#define HOLDFAST_CAPABILITY(name) HOLDFAST_THREAD_SAFETY(capability(name))
+#define HOLDFAST_SCOPED_CAPABILITY HOLDFAST_THREAD_SAFETY(scoped_lockable)
+#define HOLDFAST_ACQUIRE(...) HOLDFAST_THREAD_SAFETY(acquire_capability(__VA_ARGS__))
+#define HOLDFAST_RELEASE(...) HOLDFAST_THREAD_SAFETY(release_capability(__VA_ARGS__))
+#define HOLDFAST_TRY_ACQUIRE(...) HOLDFAST_THREAD_SAFETY(try_acquire_capability(__VA_ARGS__))
+
+namespace holdfast::base {
+
+/// std::mutex, annotated.
+class HOLDFAST_CAPABILITY("mutex") Mutex {
+ public:
+  Mutex() = default;
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+
+  void lock() HOLDFAST_ACQUIRE() { mutex_.lock(); }
+  bool try_lock() HOLDFAST_TRY_ACQUIRE(true) { return mutex_.try_lock(); }
+  void unlock() HOLDFAST_RELEASE() { mutex_.unlock(); }
+
+ private:
+  friend class WaitingGuard;
+  std::mutex mutex_;
+};
+
+/// Locks a mutex as long as it lives.
+template <class AnyMutex>
+class HOLDFAST_SCOPED_CAPABILITY Guard {
+ public:
+  explicit Guard(AnyMutex& mutex) HOLDFAST_ACQUIRE(mutex) : mutex_(mutex) { mutex.lock(); }
+  ~Guard() HOLDFAST_RELEASE() { mutex_.unlock(); }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+ private:
+  AnyMutex& mutex_;
+};
+
+/// The same, unlocked now and then, or while it waits.
+class HOLDFAST_SCOPED_CAPABILITY WaitingGuard {
+ public:
+  explicit WaitingGuard(Mutex& mutex) HOLDFAST_ACQUIRE(mutex) : lock_(mutex.mutex_) {}
+  ~WaitingGuard() HOLDFAST_RELEASE() = default;
+  WaitingGuard(const WaitingGuard&) = delete;
+  WaitingGuard& operator=(const WaitingGuard&) = delete;
+
+  void lock() HOLDFAST_ACQUIRE() { lock_.lock(); }
+  void unlock() HOLDFAST_RELEASE() { lock_.unlock(); }
+  template <class Condition>
+  void wait(std::condition_variable& event, Condition condition) {
+    event.wait(lock_, condition);
+  }
+  template <class Duration, class Condition>
+  bool wait_for(std::condition_variable& event, Duration limit, Condition condition) {
+    return event.wait_for(lock_, limit, condition);
+  }
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+};
+
+}  // namespace holdfast::base

@@ -1,0 +1,40 @@
+// Acquires, and waits for the outcome: the blocking face of AcquireOp.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include <holdfast/lock.hpp>
+
+#include "engine/hold/held_lock.hpp"
+#include "engine/hold/target.hpp"
+#include "engine/runtime/reporter.hpp"
+
+namespace holdfast::engine {
+
+class Core;
+
+struct Acquired {
+  std::shared_ptr<HeldLock> held;  // set: granted
+  std::error_code error;           // else: why not
+  std::string cause;
+};
+
+/// Without a limit on waiting in the options: `once` decides between asking once and waiting without limit.
+enum class NoLimit { ask_once, wait_on };
+
+void report_granted(Reporter& reporter, const HeldLock& held, Duration waited, bool contended);
+
+/// What is known without asking for it: the client cannot be used, the wait is stopped already, or a caller of this
+/// client has just released it. No round trip.
+std::optional<Acquired> acquire_at_once(const std::shared_ptr<Core>& core, const std::shared_ptr<Target>& target,
+                                        const AcquireOptions& options, const LeaseTerms& lease);
+
+/// Throws Error(invalid_argument) for options out of range, Error(would_deadlock) on a guest's loop; every other
+/// failure is in the result.
+Acquired acquire(const std::shared_ptr<Core>& core, const std::shared_ptr<Target>& target,
+                 const AcquireOptions& options, NoLimit no_limit);
+
+}  // namespace holdfast::engine

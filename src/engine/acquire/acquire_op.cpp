@@ -1,0 +1,323 @@
+#include "engine/acquire/acquire_op.hpp"
+
+#include <random>
+
+#include <holdfast/error.hpp>
+
+#include "engine/hold/held_lock.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+using base::Clock;
+
+constexpr unsigned bit(Waiter::Signal signal) { return 1U << static_cast<unsigned>(signal); }
+
+double random_share() {
+  thread_local std::minstd_rand random(std::random_device{}());
+  return std::generate_canonical<double, 32>(random);
+}
+
+}  // namespace
+
+AcquireOp::AcquireOp(std::shared_ptr<Core> core, std::shared_ptr<Target> target, AcquireOptions options,
+                     LeaseTerms lease, NoLimit no_limit)
+    : core_(std::move(core)),
+      target_(std::move(target)),
+      options_(std::move(options)),
+      lease_(lease),
+      owner_(core_->make_owner()),
+      started_(Clock::now()),
+      fsm_(terms(no_limit), started_),
+      explanation_(explanation(no_limit)) {}
+
+AcquireTerms AcquireOp::terms(NoLimit no_limit) const {
+  const Config& config = core_->config();
+  AcquireTerms terms;
+  terms.once = options_.wait ? options_.wait->count() <= 0 : no_limit == NoLimit::ask_once;
+  // A limit beyond the longest lease is none: `max()` is how callers say "for ever", and must not overflow.
+  if (!terms.once && options_.wait && *options_.wait < kLongestLease) terms.wait = *options_.wait;
+  terms.command_timeout = config.command_timeout;
+  terms.patience = config.patience;
+  terms.safety_poll = config.safety_poll;
+  terms.turn = config.handoff;
+  if (!target_->plan().announced) terms.poll = AcquireTerms::Poll{config.poll_min, config.poll_max};
+  terms.jitter = random_share();
+  return terms;
+}
+
+/// Only a failure has a text: what try_acquire() returns has no place for it.
+std::unique_ptr<Explanation> AcquireOp::explanation(NoLimit no_limit) const {
+  if (no_limit != NoLimit::wait_on || !options_.wait) return nullptr;
+  if (*options_.wait < Explanation::kShortestWait || *options_.wait >= kLongestLease) return nullptr;
+  return std::make_unique<Explanation>(started_, *options_.wait);
+}
+
+/// Brings the reply to an attempt. If it goes without having been called, the operation hears that too. It is moved on,
+/// not copied, from hand to hand; a copy (that std::function asks for) would answer for nothing.
+class AcquireOp::Reply {
+ public:
+  Reply(std::shared_ptr<AcquireOp> op, Pending::Token pending) : op_(std::move(op)), pending_(std::move(pending)) {}
+  Reply(const Reply& other) : op_(other.op_), pending_(other.pending_), due_(false) {}
+  Reply(Reply&& other) noexcept
+      : op_(std::move(other.op_)), pending_(std::move(other.pending_)), due_(std::exchange(other.due_, false)) {}
+  Reply& operator=(const Reply&) = delete;
+  ~Reply() {
+    if (due_) op_->signal_arrived(kUnanswered);
+  }
+
+  void operator()(Attempt reply) {
+    Loop& loop = op_->core_->loop();
+    if (loop.inside()) return deliver(std::move(reply));
+    loop.defer([self = std::move(*this), reply = std::move(reply)]() mutable { self.deliver(std::move(reply)); });
+  }
+
+ private:
+  void deliver(Attempt reply) {
+    due_ = false;
+    op_->on_attempt(std::move(reply));
+  }
+
+  std::shared_ptr<AcquireOp> op_;
+  Pending::Token pending_;
+  bool due_ = true;
+};
+
+void AcquireOp::run() {
+  if (state_ == State::starting) start();
+  on_signals();
+  if (state_ == State::in_queue) waits();
+}
+
+void AcquireOp::broken() noexcept {
+  if (state_ == State::finished) return;
+  finish({.kind = AcquireAction::Kind::finish, .undo = fsm_.unresolved(), .error = Errc::exhausted});
+}
+
+void AcquireOp::start() {
+  self_ = shared_from_this();
+  target_->enter(*this);
+  if (core_->unusable()) post(Signal::closed);  // closed while we entered
+  if (options_.stop.stop_possible()) {
+    on_stop_.emplace(options_.stop, [weak = weak_from_this()] {
+      if (const auto op = weak.lock()) op->signal_arrived(kStopped);
+    });
+  }
+  act(fsm_.start());
+}
+
+void AcquireOp::signal_arrived(unsigned signal) noexcept {
+  signals_.fetch_or(signal);
+  if (!scheduled_.exchange(true)) core_->loop().post(shared_from_this());
+}
+
+void AcquireOp::on_signals() {
+  scheduled_.store(false);
+  const unsigned signals = signals_.exchange(0);
+  if (state_ == State::finished || signals == 0) return;
+  if ((signals & kUnanswered) != 0 && state_ == State::asking) {
+    Attempt lost;
+    lost.kind = Attempt::Kind::unknown;
+    lost.owner = owner_;
+    lost.error = Errc::exhausted;
+    on_attempt(std::move(lost));
+    if (state_ == State::finished) return;
+  }
+  if ((signals & bit(Signal::closed)) != 0) {
+    act(fsm_.on_stop(core_->in_child() ? Errc::forked : Errc::closed));
+  } else if ((signals & kStopped) != 0) {
+    act(fsm_.on_stop(Errc::cancelled));
+  } else if ((signals & bit(Signal::turn)) != 0 && state_ == State::in_queue) {
+    act(fsm_.on_turn(Clock::now(), target_->view()));
+  } else if ((signals & (bit(Signal::wake) | bit(Signal::message))) != 0) {
+    if (explanation_) explanation_->on_change();
+    if (state_ == State::waiting) {
+      look_again(signals);
+    } else {
+      // It may tell of a release just after the server looked.
+      if (state_ == State::asking) missed_ |= signals;
+    }
+  }
+}
+
+void AcquireOp::look_again(unsigned signals) {
+  const TargetView view = target_->view();
+  act((signals & bit(Signal::wake)) != 0 ? fsm_.on_wake(Clock::now(), view) : fsm_.on_message(Clock::now(), view));
+}
+
+void AcquireOp::act(AcquireAction action) {
+  using Kind = AcquireAction::Kind;
+  switch (action.kind) {
+    case Kind::wait_turn:
+      state_ = State::in_queue;
+      return sleep_until(action.until);
+    case Kind::attempt:
+      return attempt(action);
+    case Kind::wait:
+      state_ = State::waiting;
+      if (const unsigned missed = std::exchange(missed_, 0); missed != 0) return look_again(missed);
+      if (!use_ && target_->subscribed()) use_ = target_->listen();  // of an earlier wait: who pauses hears as well
+      waits();
+      return sleep_until(action.until);
+    case Kind::pause:
+      state_ = State::pausing;
+      waits();
+      return sleep_until(action.until);
+    case Kind::finish:
+      return finish(std::move(action));
+  }
+}
+
+void AcquireOp::sleep_until(TimePoint until) {
+  ++sleep_;
+  if (until == TimePoint::max()) return;
+  if (!timer_) timer_.emplace(core_->loop().executor());
+  const TimePoint ask_at = explanation_ ? explanation_->ask_at() : TimePoint::max();
+  timer_->expires_at(std::min(until, ask_at));
+  timer_->async_wait(
+      [self = shared_from_this(), sleep = sleep_, ask = ask_at < until, until](boost::system::error_code error) {
+        if (error || sleep != self->sleep_ || self->state_ == State::asking || self->state_ == State::finished) return;
+        try {
+          if (!ask) return self->act(self->fsm_.on_time(Clock::now(), self->target_->view()));
+          self->ask_holder();
+          self->sleep_until(until);
+        } catch (...) {
+          self->broken();
+        }
+      });
+}
+
+void AcquireOp::ask_holder() {
+  explanation_->asked();
+  target_->ask_holder(*core_,
+                      [weak_core = std::weak_ptr(core_), weak = weak_from_this()](std::optional<LockInfo> info) {
+                        const std::shared_ptr<Core> core = weak_core.lock();
+                        if (!core) return;
+                        const auto take = [weak, info = std::move(info)] {
+                          if (const auto op = weak.lock()) op->explanation_->on_holder(info);
+                        };
+                        if (core->loop().inside()) return take();
+                        core->loop().defer(take);
+                      });
+}
+
+/// What a caller of this client has just released and kept for us is taken without asking.
+bool AcquireOp::take_kept() {
+  const LeaseTerms terms = fsm_.unresolved() ? LeaseTerms{} : lease_;  // an own attempt must be resolved first
+  Target::Taken taken = target_->take_kept({core_, terms, options_.on_lost, true});
+  if (taken.unfit) target_->give_back(*core_, std::move(*taken.unfit));  // and our attempt goes behind that
+  if (!taken.held) return false;
+  held_ = std::move(taken.held);
+  Attempt granted;
+  granted.kind = Attempt::Kind::granted;
+  act(fsm_.on_attempt(Clock::now(), granted));
+  return true;
+}
+
+void AcquireOp::attempt(const AcquireAction& action) {
+  if (take_kept()) return;
+  Target::Order order{owner_, lease_.length, action.timeout, action.subscribe || target_->subscribed()};
+  if (order.subscribe && !use_) use_ = target_->listen();
+  if (fsm_.safety_polling()) Reporter::add(core_->reporter().count.safety_polls);
+  if (timer_) timer_->cancel();
+  state_ = State::asking;
+  missed_ = 0;  // what was known before this attempt is covered by it
+  // The handler counts as pending work from here on: either close() waits for it, or its flag is seen now.
+  Pending::Token pending = core_->pending().begin();
+  if (const std::error_code error = core_->unusable()) return act(fsm_.on_stop(error));
+  try {
+    target_->attempt(*core_, std::move(order), Reply(shared_from_this(), std::move(pending)));
+  } catch (...) {
+    // Out of memory: the reply, which will not come, says so.
+  }
+}
+
+/// What is granted and cannot be delivered is given back.
+void AcquireOp::on_attempt(Attempt reply) noexcept {
+  const bool perhaps = reply.may_stand();
+  const wire::Owner owner = std::move(reply.owner);
+  try {
+    judge(reply, owner);
+  } catch (...) {
+    if (perhaps && !held_) target_->undo(*core_, owner, lease_.length);
+    broken();
+  }
+}
+
+void AcquireOp::judge(Attempt& reply, const wire::Owner& owner) {
+  if (reply.kind == Attempt::Kind::granted && Clock::now() >= lease_end(reply.sent_at, lease_.length)) {
+    // Nobody can say whether it still stands: the next attempt, by the same owner, takes it again or finds it taken.
+    reply.kind = Attempt::Kind::unknown;
+    reply.error = Errc::unknown_outcome;
+    reply.cause = "the grant came after its lease of " + std::to_string(lease_.length.count()) + " ms was over";
+  }
+  const bool granted = reply.kind == Attempt::Kind::granted;
+  const bool unknown = reply.kind == Attempt::Kind::unknown;
+  if (state_ == State::finished) {
+    if (reply.may_stand()) target_->undo(*core_, owner, lease_.length);
+    return;
+  }
+  // A grant is armed right here, so there is no moment in which a hold stands that the watchdog does not know.
+  if (granted) {
+    held_ = std::make_shared<HeldLock>(core_, target_, owner, reply.sent_at, lease_, options_.on_lost, reply.sent_at);
+    target_->set_holder(held_);
+    core_->watchdog().arm(held_);
+  }
+  if (reply.kind == Attempt::Kind::busy) {
+    target_->saw_other(reply.of_stranger);
+    if (explanation_) explanation_->on_busy(Clock::now(), reply);
+  }
+  if (fsm_.safety_polling()) {
+    if (granted) Reporter::add(core_->reporter().count.safety_poll_wakes);
+    core_->reporter().tell(&Observer::on_safety_poll, [&] { return SafetyPollEvent{target_->name(), granted}; });
+  }
+  if (unknown) {
+    Reporter::add(core_->reporter().count.unknown);
+    core_->reporter().tell(&Observer::on_unknown,
+                           [&] { return UnknownEvent{target_->name(), owner_.text, "acquire", reply.cause}; });
+  }
+  act(fsm_.on_attempt(Clock::now(), reply));
+}
+
+void AcquireOp::finish(AcquireAction action) noexcept {
+  state_ = State::finished;
+  if (timer_) timer_->cancel();
+  on_stop_.reset();
+  if (fsm_.place().known()) target_->waited(fsm_.place());
+  if (std::optional<Kept> unwanted = target_->leave(*this)) target_->give_back(*core_, std::move(*unwanted));
+  use_.reset();
+  if (action.undo) target_->undo(*core_, owner_, lease_.length);
+  report(action);
+  const std::shared_ptr<AcquireOp> self = std::move(self_);
+  const std::shared_ptr<HeldLock> held = std::move(held_);
+  if (action.error && held) held->give_up();
+  try {
+    if (explanation_ && action.error == Errc::timed_out) action.cause = explanation_->text(Clock::now(), action.cause);
+  } catch (...) {
+    // Out of memory: without the explanation.
+  }
+  try {
+    done({action.error ? nullptr : held, action.error, std::move(action.cause)});
+  } catch (...) {
+    if (held) held->give_up();  // it could not be told of
+  }
+}
+
+void AcquireOp::drop() {
+  state_ = State::finished;
+  scheduled_.store(true);  // nothing is to be posted any more
+  on_stop_.reset();
+  timer_.reset();
+  use_.reset();
+  const std::shared_ptr<AcquireOp> self = std::move(self_);
+}
+
+void AcquireOp::report(const AcquireAction& action) const {
+  Reporter& reporter = core_->reporter();
+  if (!action.error) return report_granted(reporter, *held_, Clock::now() - started_, fsm_.contended());
+  const bool not_granted =
+      action.error == Errc::busy || action.error == Errc::timed_out || action.error == Errc::cancelled;
+  Reporter::add(not_granted ? reporter.count.not_granted : reporter.count.failed);
+}
+
+}  // namespace holdfast::engine

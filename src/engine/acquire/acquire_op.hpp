@@ -1,0 +1,86 @@
+// One acquire under way: carries out what AcquireFsm says, on the client's loop.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "engine/acquire/acquire.hpp"
+#include "engine/client/core.hpp"
+#include "engine/decide/explanation.hpp"
+
+namespace holdfast::engine {
+
+/// Keeps itself alive from its first `run` until it is finished. Signals come as further runs, which take no memory.
+/// If memory is short it fails, and what was granted meanwhile is given back. `post` from any thread; the rest on the
+/// loop.
+class AcquireOp : public Waiter, public Loop::Task, public std::enable_shared_from_this<AcquireOp> {
+ public:
+  AcquireOp(std::shared_ptr<Core> core, std::shared_ptr<Target> target, AcquireOptions options, LeaseTerms lease,
+            NoLimit no_limit);
+
+  void run() final;
+  void broken() noexcept final;
+  void post(Signal signal) noexcept final { signal_arrived(1U << static_cast<unsigned>(signal)); }
+  void drop() final;
+  /// Ends it as the stop token in the options does. From any thread.
+  void stop() noexcept { signal_arrived(kStopped); }
+
+ protected:
+  /// Called once, on the loop.
+  virtual void done(Acquired result) = 0;
+  /// For somebody else's release: its result may take long. On the loop.
+  virtual void waits() noexcept {}
+  const std::shared_ptr<Core>& core() const { return core_; }
+  const std::shared_ptr<Target>& target() const { return target_; }
+  /// What need not be asked for, in the calling thread, instead of run().
+  std::optional<Acquired> at_once() const { return acquire_at_once(core_, target_, options_, lease_); }
+
+ private:
+  enum class State { starting, in_queue, asking, waiting, pausing, finished };
+  static constexpr unsigned kStopped = 1U << 8;
+  static constexpr unsigned kUnanswered = 1U << 9;  // the attempt's reply was lost on its way through this process
+  class Reply;
+
+  AcquireTerms terms(NoLimit no_limit) const;
+  std::unique_ptr<Explanation> explanation(NoLimit no_limit) const;
+  void ask_holder();
+  void start();
+  void signal_arrived(unsigned signal) noexcept;
+  void on_signals();
+  void look_again(unsigned signals);
+  void act(AcquireAction action);
+  bool take_kept();
+  void attempt(const AcquireAction& action);
+  void on_attempt(Attempt reply) noexcept;
+  void judge(Attempt& reply, const wire::Owner& owner);
+  void sleep_until(TimePoint until);
+  void finish(AcquireAction action) noexcept;
+  void report(const AcquireAction& action) const;
+
+  const std::shared_ptr<Core> core_;
+  const std::shared_ptr<Target> target_;
+  const AcquireOptions options_;
+  const LeaseTerms lease_;
+  const wire::Owner owner_;
+  const TimePoint started_;
+  AcquireFsm fsm_;
+
+  const std::unique_ptr<Explanation> explanation_;  // null: nobody wants one
+
+  State state_ = State::starting;
+  unsigned missed_ = 0;  // signals since the attempt under way was sent
+  std::optional<Core::Timer> timer_;
+  unsigned sleep_ = 0;  // counts sleeps, so that the end of an earlier one is known
+  std::shared_ptr<HeldLock> held_;
+  Target::Use use_;  // of the wake channels
+  std::shared_ptr<AcquireOp> self_;
+  std::optional<std::stop_callback<std::function<void()>>> on_stop_;
+
+  std::atomic<unsigned> signals_{0};
+  std::atomic<bool> scheduled_{true};  // on_signals will run; `start` counts as such
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,173 @@
+#include "engine/decide/acquire_fsm.hpp"
+
+#include <holdfast/error.hpp>
+
+namespace holdfast::engine {
+namespace {
+
+/// The server counts in whole milliseconds: ask just after the key is gone, not just before.
+constexpr Duration kExpiryRounding = milliseconds(2);
+/// Limits do not make a command's time limit shorter than this: an attempt that begins has a chance.
+constexpr Duration kShortestTimeout = milliseconds(50);
+/// Who has found it busy this often is in a crowd, though nobody says so.
+constexpr int kCrowd = 3;
+
+}  // namespace
+
+AcquireFsm::AcquireFsm(AcquireTerms terms, TimePoint now)
+    : terms_(terms), started_(now), place_(terms.turn, terms.jitter) {}
+
+TimePoint AcquireFsm::limit() const {
+  if (terms_.once) return started_;
+  return terms_.wait ? started_ + *terms_.wait : TimePoint::max();
+}
+
+/// When trouble ends it.
+TimePoint AcquireFsm::give_up() const {
+  if (terms_.once) return started_ + terms_.command_timeout;
+  return trouble_since_ ? std::min(limit(), *trouble_since_ + terms_.patience) : limit();
+}
+
+AcquireAction AcquireFsm::start() const { return {.kind = AcquireAction::Kind::wait_turn, .until = limit()}; }
+
+AcquireAction AcquireFsm::on_turn(TimePoint now, TargetView view) { return go_on(now, view); }
+
+AcquireAction AcquireFsm::go_on(TimePoint now, TargetView view) {
+  if (view.held_here) {
+    contended_ = taken_ = true;
+    trouble_since_.reset();  // the server has answered somebody here
+    troubles_ = 0;
+    if (terms_.once) return finish(Errc::busy);
+    if (now >= limit()) return finish(Errc::timed_out);
+    return wait_until(limit(), Bound::local_hold);
+  }
+  if (trouble_since_ && now >= give_up()) return end_of_trouble(now);
+  if (!terms_.once && now < view.not_before && now < limit()) {
+    return wait_until(std::min({give_up(), view.not_before, now + terms_.safety_poll}), Bound::others_first);
+  }
+  // The first attempt goes without a subscription: a free lock must cost one command.
+  return attempt(now, contended_ && !terms_.once && !view.subscribed);
+}
+
+AcquireAction AcquireFsm::attempt(TimePoint now, bool subscribe) {
+  asked_at_ = now;
+  const Duration timeout = std::min(terms_.command_timeout, std::max(give_up() - now, kShortestTimeout));
+  return {.kind = AcquireAction::Kind::attempt, .timeout = timeout, .subscribe = subscribe};
+}
+
+AcquireAction AcquireFsm::wait_until(TimePoint until, Bound bound) {
+  bound_ = until < limit() ? bound : (bound == Bound::local_hold ? bound : Bound::limit);
+  return {.kind = AcquireAction::Kind::wait, .until = std::min(until, limit())};
+}
+
+AcquireAction AcquireFsm::on_attempt(TimePoint now, const Attempt& reply) {
+  using Kind = Attempt::Kind;
+  switch (reply.kind) {
+    case Kind::granted:
+      return finish({});
+    case Kind::busy:
+      contended_ = taken_ = true;
+      ++races_lost_;
+      unresolved_ = false;  // the server has just said that this owner does not hold it
+      trouble_since_.reset();
+      troubles_ = 0;
+      busy_cause_ = reply.cause;
+      // Without this client, and without the one who holds it.
+      if (reply.listeners && *reply.listeners >= 0) place_.found(*reply.listeners - 2);
+      if (races_lost_ >= kCrowd) place_.guess();
+      if (terms_.once) return finish(Errc::busy, busy_cause_);
+      if (now >= limit()) return finish(Errc::timed_out, busy_cause_);
+      if (!reply.subscribed && !reply.unheard) return attempt(now, true);
+      return wait_busy(now, reply);
+    case Kind::refused:
+      return finish(reply.error, reply.cause);
+    case Kind::failed:
+      unresolved_ = true;
+      return finish(reply.error, reply.cause);
+    case Kind::unknown:
+      unresolved_ = true;
+      return on_trouble(now, reply);
+    case Kind::passing:
+    case Kind::not_sent:
+      if (reply.pointless) return finish(reply.error, reply.cause);
+      return on_trouble(now, reply);
+  }
+  return finish(Errc::server_error);
+}
+
+AcquireAction AcquireFsm::wait_busy(TimePoint now, const Attempt& reply) {
+  if (reply.retry_after) {
+    AcquireAction action = wait_until(now + *reply.retry_after, Bound::pause);
+    action.kind = AcquireAction::Kind::pause;
+    return action;
+  }
+  const bool polling = terms_.poll.has_value();
+  const TimePoint poll = now + (polling ? next_poll() : jittered(terms_.safety_poll));
+  const bool ends = reply.busy_for.count() >= 0 && reply.busy_for <= kLongestLease;  // else: never, or nearly so
+  const TimePoint free = ends ? now + reply.busy_for + kExpiryRounding : TimePoint::max();
+  if (free <= poll) return wait_until(free, Bound::lease_end);
+  return wait_until(poll, polling ? Bound::poll : Bound::safety_poll);
+}
+
+/// Half of it for certain, the other half by chance, so that waiters do not ask in step.
+Duration AcquireFsm::jittered(Duration longest) const {
+  const auto half = longest / 2;
+  return half + std::chrono::duration_cast<Duration>(half * terms_.jitter);
+}
+
+Duration AcquireFsm::next_poll() {
+  const Duration grown = terms_.poll->first * (1LL << std::min(polls_++, 20));
+  return jittered(std::min(grown, terms_.poll->longest));
+}
+
+AcquireAction AcquireFsm::on_trouble(TimePoint now, const Attempt& reply) {
+  last_error_ = reply.error;
+  last_cause_ = reply.cause;
+  if (!trouble_since_) trouble_since_ = asked_at_;
+  if (now >= give_up()) return end_of_trouble(now);
+  // The gate of the connection paces attempts that were not sent; the others pace themselves here.
+  const Duration pause =
+      std::min<Duration>(milliseconds(10) * (1 << std::min(troubles_++, 6)), std::chrono::seconds(1));
+  bound_ = Bound::pause;
+  return {.kind = AcquireAction::Kind::wait, .until = std::min(now + pause, give_up())};
+}
+
+/// Who had been waiting for somebody when the limit came was waiting for that.
+AcquireAction AcquireFsm::end_of_trouble(TimePoint now) const {
+  const bool was_waiting = taken_ && !terms_.once && now >= limit();
+  return was_waiting ? finish(Errc::timed_out, busy_cause_) : finish(last_error_, last_cause_);
+}
+
+AcquireAction AcquireFsm::on_wake(TimePoint now, TargetView view) {
+  safety_polling_ = false;
+  return go_on(now, view);
+}
+
+AcquireAction AcquireFsm::on_message(TimePoint now, TargetView view) {
+  if (bound_ == Bound::others_first && view.others > 0) place_.found(view.others);
+  place_.on_release(now);
+  const Duration delay = view.held_here ? Duration{} : place_.delay(view.place_limit, view.strangers);
+  if (delay == Duration{}) return on_wake(now, view);
+  safety_polling_ = false;
+  return wait_until(now + delay, Bound::spread);
+}
+
+AcquireAction AcquireFsm::on_time(TimePoint now, TargetView view) {
+  if (bound_ == Bound::limit || bound_ == Bound::local_hold) {
+    if (terms_.once) return finish(Errc::busy);
+    if (now >= limit()) {
+      contended_ = true;
+      return trouble_since_ && !taken_ ? finish(last_error_, last_cause_) : finish(Errc::timed_out, busy_cause_);
+    }
+  }
+  safety_polling_ = bound_ == Bound::safety_poll && !view.held_here;
+  return go_on(now, view);
+}
+
+AcquireAction AcquireFsm::on_stop(std::error_code why) const { return finish(why); }
+
+AcquireAction AcquireFsm::finish(std::error_code error, std::string cause) const {
+  return {.kind = AcquireAction::Kind::finish, .undo = error && unresolved_, .error = error, .cause = std::move(cause)};
+}
+
+}  // namespace holdfast::engine

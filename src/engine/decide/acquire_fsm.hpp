@@ -1,0 +1,116 @@
+// The one acquire loop of the library, as a pure state machine: events and times in, actions out.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "engine/decide/attempt.hpp"
+#include "engine/decide/place.hpp"
+
+namespace holdfast::engine {
+
+/// How an acquire may behave; durations and limits are decided before it starts. Whatever the server does, the call
+/// ends with `once` when `command_timeout` is over; else when `wait` is over, and when trouble has lasted for
+/// `patience` (or one command, if that takes longer), counted from the beginning of the first attempt that met it.
+struct AcquireTerms {
+  bool once = false;               ///< Ask once, do not wait for the lock.
+  std::optional<Duration> wait{};  ///< Limit on waiting; empty: none.
+  Duration command_timeout{};
+  Duration patience{};
+  Duration safety_poll{};
+  Duration turn{};  ///< How long one client may keep taking the lock (Tenure).
+  /// Set if not every release is told: how often to ask meanwhile, at first and in the long run.
+  struct Poll {
+    Duration first{};
+    Duration longest{};
+  };
+  std::optional<Poll> poll{};
+  double jitter = 0;  ///< In [0, 1): how much of the half safety poll is added to the other half.
+};
+
+/// What the target knows when the machine is asked.
+struct TargetView {
+  bool held_here = false;             ///< A hold of this client stands: the server need not be asked.
+  bool subscribed = false;            ///< The wake channel is subscribed.
+  TimePoint not_before{};             ///< Until then others come first; `max()`: until somebody wakes the waiter.
+  int others = 0;                     ///< How many were told of this client's latest release.
+  bool strangers = false;             ///< Clients that keep no order take it as well.
+  int place_limit = Place::kNoLimit;  ///< No more than so many are ahead (PlaceLimit).
+};
+
+struct AcquireAction {
+  enum class Kind {
+    wait_turn,  // stay in the target's queue until `until`; feed on_turn at its head, else on_time
+    attempt,    // send the acquire (with SUBSCRIBE before it if `subscribe`), `timeout`; feed on_attempt
+    wait,       // sleep until `until`, a wake or a message; feed on_wake, on_message or on_time
+    pause,      // sleep until `until`, whatever wakes; feed on_time
+    finish,     // leave the queue; `error` empty: granted
+  };
+  Kind kind = Kind::finish;
+  TimePoint until{};
+  Duration timeout{};
+  bool subscribe = false;
+  bool undo = false;  // finish: a compensating release is needed, an attempt's outcome is unknown
+  std::error_code error{};
+  std::string cause{};
+};
+
+/// Start -> (wait_turn) -> attempt -> busy -> attempt with subscription -> wait -> attempt ... -> finish.
+/// Any time: on_stop ends it. If it ends while an attempt is under way, the shell undoes that attempt when its reply
+/// comes. Every wait is bounded: by the lease's end, the safety poll, the limit, or the end of another local hold.
+class AcquireFsm {
+ public:
+  AcquireFsm(AcquireTerms terms, TimePoint now);
+
+  AcquireAction start() const;
+  AcquireAction on_turn(TimePoint now, TargetView view);
+  AcquireAction on_attempt(TimePoint now, const Attempt& reply);
+  AcquireAction on_wake(TimePoint now, TargetView view);
+  /// A release elsewhere was told: to everybody who waits. Who has waited longest asks at once, the others a little
+  /// later (Place), and only once if the next release is told meanwhile.
+  AcquireAction on_message(TimePoint now, TargetView view);
+  AcquireAction on_time(TimePoint now, TargetView view);
+  AcquireAction on_stop(std::error_code why) const;
+
+  /// An attempt's outcome is unknown: it must be repeated by the same owner, or undone.
+  bool unresolved() const { return unresolved_; }
+  bool contended() const { return contended_; }
+  const Place& place() const { return place_; }
+  /// True while an attempt goes out, or the last one went out, only because no message came for a while.
+  bool safety_polling() const { return safety_polling_; }
+
+ private:
+  enum class Bound { limit, lease_end, safety_poll, poll, local_hold, others_first, spread, pause };
+
+  AcquireAction attempt(TimePoint now, bool subscribe);
+  AcquireAction go_on(TimePoint now, TargetView view);
+  AcquireAction wait_until(TimePoint until, Bound bound);
+  AcquireAction wait_busy(TimePoint now, const Attempt& reply);
+  Duration jittered(Duration longest) const;
+  Duration next_poll();
+  AcquireAction on_trouble(TimePoint now, const Attempt& reply);
+  AcquireAction end_of_trouble(TimePoint now) const;
+  AcquireAction finish(std::error_code error, std::string cause = {}) const;
+  TimePoint limit() const;
+  TimePoint give_up() const;
+
+  const AcquireTerms terms_;
+  const TimePoint started_;
+  Bound bound_ = Bound::limit;
+  bool contended_ = false;
+  bool taken_ = false;       // somebody else has been seen to hold it
+  bool unresolved_ = false;  // an attempt's outcome is unknown
+  bool safety_polling_ = false;
+  int polls_ = 0;
+  int races_lost_ = 0;
+  Place place_;
+  std::string busy_cause_;
+  TimePoint asked_at_{};  // when the latest attempt began
+  std::optional<TimePoint> trouble_since_;
+  int troubles_ = 0;
+  std::error_code last_error_;
+  std::string last_cause_;
+};
+
+}  // namespace holdfast::engine

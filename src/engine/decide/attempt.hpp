@@ -1,0 +1,42 @@
+// The outcome of one acquire command, in the engine's terms.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "engine/decide/lease.hpp"
+#include "wire/lock_calls.hpp"
+
+namespace holdfast::engine {
+
+/// What became of one acquire command.
+struct Attempt {
+  enum class Kind {
+    granted,
+    busy,      // `busy_for`: remaining time to live; negative: it has none
+    refused,   // an error reply for good, nothing changed
+    passing,   // an error reply of a server that will be well again (loading, a failover, ...), nothing changed
+    failed,    // an error reply out of the middle of a script: it may have taken it
+    not_sent,  // the server cannot have seen it
+    unknown,   // sent, no reply
+  };
+  Kind kind = Kind::not_sent;
+  wire::Owner owner{};  // granted: to whom
+  milliseconds busy_for{};
+  bool subscribed = false;                  // the wake channels were subscribed before the server looked
+  bool unheard = false;                     // busy: the channels may not be subscribed; waiting goes without them
+  std::optional<std::int64_t> listeners{};  // busy: how many listen for its release; negative: unknown
+  bool of_stranger = false;                 // busy: the holder's client is not of this library
+  std::optional<Duration> retry_after{};    // busy, but nobody was seen to have it: the votes were split
+  bool pointless = false;                   // not_sent, passing: trying again will not help
+  std::error_code error{};
+  std::string cause{};
+  TimePoint sent_at{};
+
+  /// The owner may have it: it must be used, asked for again, or undone.
+  bool may_stand() const { return kind == Kind::granted || kind == Kind::unknown || kind == Kind::failed; }
+};
+
+}  // namespace holdfast::engine

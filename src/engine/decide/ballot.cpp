@@ -1,0 +1,97 @@
+#include "engine/decide/ballot.hpp"
+
+#include <algorithm>
+
+#include <holdfast/error.hpp>
+
+namespace holdfast::engine {
+namespace {
+
+using Kind = Attempt::Kind;
+
+std::string reason(const Attempt& vote) {
+  std::string text = vote.error.message();
+  if (!vote.cause.empty()) text += ": " + vote.cause;
+  return text;
+}
+
+std::string words(const std::optional<Attempt>& vote) {
+  if (!vote) return "has not answered yet";
+  switch (vote->kind) {
+    case Kind::granted:
+      return "granted";
+    case Kind::busy:
+      if (vote->busy_for.count() < 0) return "held by somebody else";
+      return "held by somebody else, for another " + std::to_string(vote->busy_for.count()) + " ms unless renewed";
+    case Kind::refused:
+    case Kind::passing:
+    case Kind::failed:
+    case Kind::not_sent:
+    case Kind::unknown:
+      return reason(*vote);
+  }
+  return "?";
+}
+
+}  // namespace
+
+void Ballot::record(std::size_t member, Attempt vote) {
+  if (!votes_[member]) votes_[member] = std::move(vote);
+}
+
+std::size_t Ballot::count(Kind kind) const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(votes_, [kind](const auto& vote) { return vote && vote->kind == kind; }));
+}
+
+std::size_t Ballot::voted() const {
+  return static_cast<std::size_t>(std::ranges::count_if(votes_, [](const auto& vote) { return vote.has_value(); }));
+}
+
+/// When enough of those that are taken will be free, if nobody renews them. Those that have not answered may be free.
+milliseconds Ballot::busy_for() const {
+  std::vector<milliseconds> taken;
+  for (const auto& vote : votes_) {
+    if (vote && vote->kind == Kind::busy) taken.push_back(vote->busy_for.count() < 0 ? kLongestLease : vote->busy_for);
+  }
+  std::ranges::sort(taken);
+  const std::size_t perhaps_free = quorum_.members - voted() + count(Kind::granted);
+  const std::size_t wanted = quorum_.needed > perhaps_free ? quorum_.needed - perhaps_free : 1;
+  return taken[std::min(wanted, taken.size()) - 1];
+}
+
+Attempt Ballot::result(const std::vector<std::string>& nodes, Duration pause) const {
+  Attempt attempt;
+  attempt.cause = text(nodes);
+  const std::size_t busy = count(Kind::busy);
+  const std::size_t out_of_order = voted() - busy - count(Kind::granted);
+  if (busy > 0 && out_of_order <= quorum_.members - quorum_.needed) {
+    attempt.kind = Kind::busy;
+    attempt.busy_for = busy_for();
+    const auto heard = [](const auto& vote) { return !vote || vote->kind != Kind::busy || vote->subscribed; };
+    attempt.subscribed = std::ranges::all_of(votes_, heard);
+    const auto deaf = [](const auto& vote) { return vote && vote->unheard; };
+    attempt.unheard = std::ranges::any_of(votes_, deaf);
+    // Nobody was seen to have the quorum: the one who asked at the same time may have failed as we have.
+    const bool split = quorum_.needed < quorum_.members && busy < quorum_.needed;
+    if (split) attempt.retry_after = pause;
+    return attempt;
+  }
+  const auto lasting = [](const auto& vote) {
+    return vote && (vote->kind == Kind::refused || vote->kind == Kind::failed || vote->pointless);
+  };
+  const auto hopeless = static_cast<std::size_t>(std::ranges::count_if(votes_, lasting));
+  attempt.kind = Kind::not_sent;
+  attempt.pointless = hopeless > quorum_.members - quorum_.needed;
+  attempt.error = Errc::no_quorum;
+  return attempt;
+}
+
+std::string Ballot::text(const std::vector<std::string>& nodes) const {
+  std::string out = std::to_string(count(Kind::granted)) + " of " + std::to_string(quorum_.members) +
+                    " servers granted it, " + std::to_string(quorum_.needed) + " are needed (";
+  for (std::size_t i = 0; i < votes_.size(); ++i) out += (i == 0 ? "" : "; ") + nodes[i] + ": " + words(votes_[i]);
+  return out + ")";
+}
+
+}  // namespace holdfast::engine

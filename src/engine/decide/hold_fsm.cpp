@@ -1,0 +1,104 @@
+#include "engine/decide/hold_fsm.hpp"
+
+namespace holdfast::engine {
+
+HoldFsm::HoldFsm(TimePoint sent_at, const LeaseTerms& terms, TimePoint granted_at)
+    : length_(terms.length),
+      max_hold_(terms.max_hold.value_or(milliseconds::max())),
+      granted_at_(granted_at),
+      renewed_(terms.renewed) {
+  extend(sent_at);
+}
+
+void HoldFsm::extend(TimePoint sent_at) {
+  last_extension_ = sent_at;
+  planned_ = sent_at + renew_after(length_);
+  due_ = renewed_ ? std::min(planned_, deadline()) : deadline();
+}
+
+TimePoint HoldFsm::deadline() const {
+  const TimePoint end = lease_end(last_extension_, length_);
+  return capped() ? std::min(end, granted_at_ + max_hold_) : end;
+}
+
+HoldFsm::Todo HoldFsm::on_time(TimePoint now, Duration early) {
+  if (ended()) return Todo::nothing;
+  if (now >= deadline()) {
+    lose(why_expired());
+    return Todo::lost;
+  }
+  if (!renewed_ || in_flight_ || now + early < due_) return Todo::nothing;
+  // A renewal that would only reach past the cap is not needed when the lease outlives the cap already.
+  if (capped() && lease_end(last_extension_, length_) >= granted_at_ + max_hold_) {
+    due_ = deadline();
+    return Todo::nothing;
+  }
+  in_flight_ = true;
+  due_ = deadline();
+  return Todo::renew;
+}
+
+HoldFsm::Change HoldFsm::on_renewed(TimePoint sent_at, TimePoint now) {
+  in_flight_ = false;
+  if (ended()) return Change::none;
+  if (now >= deadline()) return lose(why_expired());
+  if (sent_at >= last_extension_) extend(sent_at);
+  state_ = HoldState::held;
+  return Change::none;
+}
+
+HoldFsm::Change HoldFsm::on_gone() {
+  in_flight_ = false;
+  return ended() ? Change::none : lose(LossReason::taken);
+}
+
+HoldFsm::Change HoldFsm::on_unanswered(TimePoint now) {
+  in_flight_ = false;
+  if (ended()) return Change::none;
+  if (now >= deadline()) return lose(why_expired());
+  due_ = std::min(now + retry_after(length_), deadline());
+  planned_ = due_;
+  if (state_ == HoldState::suspect) return Change::none;
+  state_ = HoldState::suspect;
+  return Change::suspect;
+}
+
+void HoldFsm::on_reconnect(TimePoint now) {
+  if (ended() || !renewed_) return;
+  in_flight_ = false;
+  due_ = std::min(now, deadline());
+  planned_ = now;
+}
+
+HoldFsm::Change HoldFsm::on_closed() { return ended() ? Change::none : lose(LossReason::closed); }
+
+bool HoldFsm::begin_release() {
+  if (released_) return false;
+  released_ = true;
+  if (state_ != HoldState::lost) state_ = HoldState::released;
+  return true;
+}
+
+void HoldFsm::on_release_found_none(TimePoint now) {
+  if (was_lost_) return;
+  was_lost_ = true;
+  reason_ = now >= deadline() ? why_expired() : LossReason::taken;
+}
+
+Duration HoldFsm::valid_for(TimePoint now) const {
+  if (ended() || now >= deadline()) return {};
+  return deadline() - now;
+}
+
+HoldFsm::Change HoldFsm::lose(LossReason reason) {
+  state_ = HoldState::lost;
+  was_lost_ = true;
+  reason_ = reason;
+  return Change::lost;
+}
+
+LossReason HoldFsm::why_expired() const {
+  return capped() && deadline() == granted_at_ + max_hold_ ? LossReason::max_hold : LossReason::expired;
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,89 @@
+// What one hold knows of itself: held, suspect or lost, until when, and when to look again. Pure; time is an input.
+#pragma once
+
+#include <string>
+
+#include <holdfast/hold.hpp>
+#include <holdfast/observer.hpp>
+
+#include "engine/decide/lease.hpp"
+
+namespace holdfast::engine {
+
+/// held --renewal unanswered--> suspect --renewal answered--> held
+/// held, suspect --deadline, "not yours", cap--> lost          held, suspect --release begun--> released
+/// Not thread-safe; HeldLock guards it.
+class HoldFsm {
+ public:
+  /// `sent_at`: of the command that set the lease. `granted_at`: when this hold began, later if the lock was passed on.
+  HoldFsm(TimePoint sent_at, const LeaseTerms& terms, TimePoint granted_at);
+
+  enum class Todo {
+    nothing,  // look again at due()
+    renew,    // send a renewal; feed on_renewed / on_gone / on_unanswered
+    lost,     // just became lost: tell the holder
+  };
+  enum class Change {
+    none,
+    suspect,  // just became suspect: tell the observer
+    lost,     // just became lost: tell the holder
+  };
+
+  /// The time has come to look (not before due(), but looking early does no harm). With `early`, a renewal that is due
+  /// within the batching window is taken along.
+  Todo on_time(TimePoint now, Duration early = {});
+  /// A renewal sent at `sent_at` was answered "extended".
+  Change on_renewed(TimePoint sent_at, TimePoint now);
+  /// The server says that this owner does not have the lock.
+  Change on_gone();
+  /// A renewal failed, or its outcome is unknown: it extends nothing.
+  Change on_unanswered(TimePoint now);
+  /// The connection is new: ask at once whether the hold still stands.
+  void on_reconnect(TimePoint now);
+  Change on_closed();
+  /// From here on nothing is renewed. False if it was called before.
+  bool begin_release();
+  /// The release has found that it was not ours any more.
+  void on_release_found_none(TimePoint now);
+
+  HoldState state() const { return state_; }
+  LossReason reason() const { return reason_; }
+  /// It was lost; known before its release, or from that.
+  bool was_lost() const { return was_lost_; }
+  bool ended() const { return state_ == HoldState::lost || state_ == HoldState::released; }
+  TimePoint deadline() const;
+  /// When on_time must be called next.
+  TimePoint due() const { return due_; }
+  /// How late a renewal sent now is, against its plan.
+  Duration lateness(TimePoint now) const { return std::max(Duration{}, now - planned_); }
+  Duration valid_for(TimePoint now) const;
+  milliseconds lease() const { return length_; }
+  bool renewed() const { return renewed_; }
+  /// Renewal goes on for as long as it works.
+  bool endless() const { return renewed_ && !capped(); }
+  TimePoint granted_at() const { return granted_at_; }
+  TimePoint last_extension() const { return last_extension_; }
+
+ private:
+  void extend(TimePoint sent_at);
+  Change lose(LossReason reason);
+  LossReason why_expired() const;
+
+  bool capped() const { return max_hold_ != milliseconds::max(); }
+
+  // There may be millions: no larger than it must be.
+  milliseconds length_;
+  milliseconds max_hold_;  // max(): none
+  TimePoint granted_at_;
+  TimePoint due_{};
+  TimePoint planned_{};
+  TimePoint last_extension_{};
+  bool renewed_;
+  bool in_flight_ = false;
+  bool released_ = false;
+  bool was_lost_ = false;
+  HoldState state_ = HoldState::held;
+  LossReason reason_ = LossReason::expired;
+};
+
+}  // namespace holdfast::engine

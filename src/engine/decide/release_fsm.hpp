@@ -1,0 +1,64 @@
+// A release until its outcome is known, as a pure state machine: replies and times in, actions out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <holdfast/hold.hpp>
+
+#include "engine/decide/lease.hpp"
+
+namespace holdfast::engine {
+
+/// What became of one release command.
+struct ReleaseReply {
+  enum class Kind {
+    deleted,   // it was ours and is free now
+    absent,    // this owner does not have the lock
+    wrong,     // the key is not a lock (any more)
+    passing,   // a definite error that will go away; nothing changed
+    error,     // an error reply; the script may have run half way
+    not_sent,  // the server cannot have seen it
+    closed,    // the client is closed; no more can be sent
+    unknown,   // sent, no reply
+  };
+  Kind kind = Kind::not_sent;
+  std::string cause{};
+  std::int64_t told = 0;  // deleted: the clients that heard of it
+};
+
+struct ReleaseAction {
+  enum class Kind {
+    send,   // send the release; feed on_reply
+    pause,  // sleep until `until`; feed on_time
+    finish,
+  };
+  Kind kind = Kind::finish;
+  TimePoint until{};
+  ReleaseOutcome outcome = ReleaseOutcome::unknown;
+  std::string cause{};
+  std::int64_t told = 0;  // finish: the clients that heard of it
+};
+
+/// Resends until answered: every send is idempotent, since the owner is used for one acquisition only.
+/// A resend that finds nothing was done by an earlier send if the lease cannot have run out since; else it was lost.
+class ReleaseFsm {
+ public:
+  /// `deadline`: until when the hold was certainly ours; `give_up`: when the server has certainly let it expire.
+  ReleaseFsm(TimePoint deadline, TimePoint give_up) : deadline_(deadline), give_up_(give_up) {}
+
+  ReleaseAction start() const { return {.kind = ReleaseAction::Kind::send}; }
+  ReleaseAction on_reply(TimePoint now, const ReleaseReply& reply);
+  ReleaseAction on_time() const { return start(); }
+
+ private:
+  static ReleaseAction finish(ReleaseOutcome outcome, std::string cause = {});
+
+  TimePoint deadline_;
+  TimePoint give_up_;
+  bool maybe_done_ = false;  // an earlier send may have released it
+  int errors_ = 0;
+  int pauses_ = 0;
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,104 @@
+#include "engine/hold/group.hpp"
+
+#include <algorithm>
+
+#include "engine/client/core.hpp"
+#include "engine/hold/group_rounds.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+std::vector<std::string> nodes_of(const std::vector<Group::Member>& members) {
+  std::vector<std::string> nodes;
+  nodes.reserve(members.size());
+  for (const Group::Member& member : members) nodes.push_back(member.core->node());
+  return nodes;
+}
+
+}  // namespace
+
+std::shared_ptr<Group> Group::make(std::string name, std::vector<Member> members, std::size_t needed, Servers servers) {
+  auto group = std::make_shared<Group>(std::move(name), std::move(members), needed, servers);
+  for (const Member& member : group->members_) {
+    const bool serves = member.core == group->members_.front().core;
+    if (servers == Servers::different) member.core->identify_server();
+    member.core->adopt(group, serves ? Core::Bond::serves : Core::Bond::wakes);
+  }
+  return group;
+}
+
+Group::Group(std::string name, std::vector<Member> members, std::size_t needed, Servers servers)
+    : Target(std::move(name)),
+      members_(std::move(members)),
+      nodes_(nodes_of(members_)),
+      quorum_{members_.size(), needed},
+      servers_(servers) {}
+
+std::optional<std::string> Group::same_server() const {
+  if (servers_ == Servers::any) return std::nullopt;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const std::uint64_t server = members_[i].core->server();
+    for (std::size_t j = 0; server != 0 && j < i; ++j) {
+      if (members_[j].core->server() == server) return nodes_[j] + " and " + nodes_[i] + " are the same server";
+    }
+  }
+  return std::nullopt;
+}
+
+Duration Group::handoff() const { return members_.front().core->config().handoff; }
+
+std::string Group::where(const Core&) const {
+  std::string text = std::to_string(nodes_.size()) + " servers (";
+  for (std::size_t i = 0; i < nodes_.size(); ++i) text += (i == 0 ? "" : ", ") + nodes_[i];
+  return text + ")";
+}
+
+bool Group::subscribed() const {
+  const auto ready = [](const Member& member) { return member.site->subscribed(); };
+  return static_cast<std::size_t>(std::ranges::count_if(members_, ready)) >= quorum_.needed;
+}
+
+Target::Use Group::begin_use() {
+  const auto uses = std::make_shared<std::vector<Use>>();
+  for (const Member& member : members_) {
+    uses->push_back(member.site->begin_use([weak = weak_from_this()] {
+      if (const std::shared_ptr<Target> group = weak.lock()) group->wake();
+    }));
+  }
+  return uses;
+}
+
+void Group::attempt(Core& core, Order order, AttemptDone done) {
+  order.owner = core.make_owner();
+  ask_members_for(std::static_pointer_cast<Group>(shared_from_this()), std::move(order), std::move(done));
+}
+
+void Group::release(Core&, const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) {
+  release_members(std::static_pointer_cast<Group>(shared_from_this()), owner, deadline, give_up, std::move(done));
+}
+
+void Group::ask_holder(Core&, HolderDone done) {
+  struct First {
+    explicit First(HolderDone told) : done(std::move(told)) {}
+    base::Mutex mutex;
+    HolderDone done HOLDFAST_GUARDED_BY(mutex);
+  };
+  const auto first = std::make_shared<First>(std::move(done));
+  for (const Member& member : members_) {
+    member.site->ask_holder(*member.core, [first](std::optional<LockInfo> info) {
+      if (!info) return;
+      HolderDone tell;
+      {
+        const base::Guard guard(first->mutex);
+        tell = std::exchange(first->done, {});
+      }
+      if (tell) tell(std::move(info));
+    });
+  }
+}
+
+void Group::renew(Core&, const std::shared_ptr<HeldLock>& hold, RenewDone done) {
+  renew_members(std::static_pointer_cast<Group>(shared_from_this()), hold, std::move(done));
+}
+
+}  // namespace holdfast::engine

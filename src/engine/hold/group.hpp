@@ -1,0 +1,67 @@
+// One lock that lives on several servers, each with a client of its own: all of them, or a majority.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/decide/ballot.hpp"
+#include "engine/hold/site.hpp"
+
+namespace holdfast::engine {
+
+/// Asks all members at the same time if a majority will do. If all are needed it asks one after another in the order
+/// given, so that of two groups with common members one stops at the first and the other gets all.
+/// It belongs to the first member's client, which serves it with threads, counters and time limits, and ends with that
+/// one. What becomes of another member's client is that member's vote: closed, it says no at once; silent, it is waited
+/// for as long as its server would be.
+class Group final : public Target {
+ public:
+  struct Member {
+    std::shared_ptr<Core> core;
+    std::shared_ptr<Site> site;
+  };
+  /// Whether each member's vote must be that of another server.
+  enum class Servers { any, different };
+  /// With what the members' clients must know of it.
+  static std::shared_ptr<Group> make(std::string name, std::vector<Member> members, std::size_t needed,
+                                     Servers servers);
+  Group(std::string name, std::vector<Member> members, std::size_t needed, Servers servers);
+
+  const std::vector<Member>& members() const { return members_; }
+  const std::vector<std::string>& nodes() const { return nodes_; }
+  Quorum quorum() const { return quorum_; }
+  Servers servers() const { return servers_; }
+  /// Two members that must be of different servers and are of one, which would have two votes. In words.
+  std::optional<std::string> same_server() const;
+  bool one_by_one() const { return quorum_.needed == quorum_.members; }
+
+  const Plan& plan() const override { return members_.front().site->plan(); }
+  std::string where(const Core& core) const override;
+  bool subscribed() const override;
+  Use begin_use() override;
+  // All of these on the loop of the client that serves it, where their outcomes come as well.
+  /// Every round has an owner of its own, whatever the order says: releases of an earlier round that are still being
+  /// repeated must not hit a later one. A round that fails has already been released everywhere.
+  void attempt(Core& core, Order order, AttemptDone done) override;
+  void release(Core& core, const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
+  /// The first answer of a member that names somebody.
+  void ask_holder(Core& core, HolderDone done) override;
+  /// Locks of a group are renewed group by group.
+  std::size_t batched_locks() const override { return 0; }
+  void add_renewals(std::vector<wire::Renewal>&, const wire::Owner&) const override {}
+  /// Extended if enough members have extended it. Then those that have lost it, after a restart for example, are asked
+  /// to take it again; that vote counts from the next renewal on.
+  void renew(Core& core, const std::shared_ptr<HeldLock>& hold, RenewDone done) override;
+
+ private:
+  Duration handoff() const override;
+
+  const std::vector<Member> members_;
+  const std::vector<std::string> nodes_;
+  const Quorum quorum_;
+  const Servers servers_;
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,331 @@
+#include "engine/hold/group_rounds.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <random>
+
+#include <holdfast/error.hpp>
+
+#include "engine/client/core.hpp"
+#include "engine/hold/held_lock.hpp"
+#include "engine/hold/rounds.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+using base::Clock;
+
+/// What a word takes at most from a member's loop, as long as that lives, to the loop of the client that serves the
+/// group.
+constexpr Duration kOnTheWay = milliseconds(50);
+
+/// How long to wait for one member's vote: far below the lease, so that servers that are down cost little of it.
+Duration vote_timeout(const Config& config, milliseconds lease) {
+  const Duration wanted = config.node_timeout.value_or(
+      std::clamp(std::chrono::duration_cast<milliseconds>(lease) / 20, milliseconds(50), milliseconds(500)));
+  return std::max<Duration>(std::min<Duration>(wanted, Duration(lease) / 5), milliseconds(1));
+}
+
+/// Two who ask at the same moment fail each other; chance parts them.
+Duration split_pause() {
+  thread_local std::minstd_rand random(std::random_device{}());
+  return std::chrono::microseconds(std::uniform_int_distribution<int>(1'000, 30'000)(random));
+}
+
+constexpr const char* kSilent = "no word from its client, whose loop stands still";
+
+/// Brings the members' words, which come on their clients' loops, to the loop of the client that serves the group. Once
+/// it is over nothing is heard any more.
+template <class Word>
+class MembersRound : public Round {
+ public:
+  explicit MembersRound(std::shared_ptr<Group> group)
+      : group_(std::move(group)), core_(*group_->members().front().core) {}
+
+ protected:
+  virtual void on_word(std::size_t member, Word word) = 0;
+
+  auto hears(std::size_t member) {
+    return [self = std::static_pointer_cast<MembersRound>(shared_from_this()), member](Word word) {
+      if (self->over_.load()) return;
+      self->core_.hand_over([self, member, word = std::move(word)]() mutable {
+        if (!self->over_.load()) self->on_word(member, std::move(word));
+      });
+    };
+  }
+  void limit_to(Duration time) { core_.rounds().limit(*this, Clock::now() + time + kOnTheWay); }
+  void end() {
+    over_.store(true);
+    core_.rounds().end(*this);
+  }
+  bool over() const { return over_.load(); }
+  const Group& group() const { return *group_; }
+  const std::vector<Group::Member>& members() const { return group_->members(); }
+  const std::shared_ptr<Group>& shared_group() const { return group_; }
+  Core& core() { return core_; }
+
+ private:
+  const std::shared_ptr<Group> group_;  // and with it the clients
+  Core& core_;
+  std::atomic<bool> over_{false};
+};
+
+/// One round of an acquire.
+class AcquireRound final : public MembersRound<Attempt> {
+ public:
+  AcquireRound(std::shared_ptr<Group> group, Target::Order order, Target::AttemptDone done)
+      : MembersRound(std::move(group)),
+        order_(std::move(order)),
+        done_(std::move(done)),
+        ballot_(this->group().quorum()) {}
+
+  void start() {
+    if (std::optional<std::string> same = group().same_server()) return refuse(std::move(*same));
+    if (group().one_by_one()) return ask_next();
+    Duration longest{};
+    for (std::size_t i = 0; i < members().size(); ++i) longest = std::max(longest, timeout(i));
+    limit_to(longest);
+    for (std::size_t i = 0; i < members().size() && !over(); ++i) ask(i);
+    asked_ = members().size();  // before that nothing is decided: who is asked after it could not be undone
+    decide();
+  }
+
+ private:
+  Duration timeout(std::size_t i) const {
+    return std::min(order_.timeout, vote_timeout(members()[i].core->config(), order_.lease));
+  }
+  void ask_next() {
+    const std::size_t next = asked_++;
+    limit_to(timeout(next));
+    if (!over()) ask(next);
+  }
+  void ask(std::size_t i) {
+    Target::Order order = order_;
+    order.timeout = timeout(i);
+    members()[i].site->attempt(*members()[i].core, std::move(order), hears(i));
+  }
+
+  void on_word(std::size_t i, Attempt vote) override {
+    ballot_.record(i, std::move(vote));
+    decide();
+  }
+  void on_limit() override {
+    if (!group().one_by_one()) asked_ = members().size();
+    for (std::size_t i = 0; i < asked_; ++i) {
+      if (ballot_.has_voted(i)) continue;
+      Attempt silence;
+      silence.kind = Attempt::Kind::unknown;
+      silence.error = Errc::unknown_outcome;
+      silence.cause = kSilent;
+      ballot_.record(i, std::move(silence));
+    }
+    decide();
+  }
+
+  void decide() {
+    if (over() || (!group().one_by_one() && asked_ < members().size())) return;
+    if (ballot_.won() || ballot_.failed()) {
+      end();
+      const bool in_time = Clock::now() < lease_end(started_, order_.lease);
+      std::optional<std::string> same = group().same_server();  // it may have shown just now
+      if (ballot_.won() && in_time && !same) return win();
+      fail(std::move(same));
+    } else if (group().one_by_one()) {
+      ask_next();
+    }
+  }
+
+  void win() {
+    Attempt attempt;
+    attempt.kind = Attempt::Kind::granted;
+    attempt.owner = order_.owner;
+    attempt.sent_at = started_;
+    std::exchange(done_, {})(std::move(attempt));
+  }
+
+  static Attempt refusal(std::string cause) {
+    Attempt attempt;
+    attempt.kind = Attempt::Kind::refused;
+    attempt.error = Errc::invalid_argument;
+    attempt.cause = std::move(cause);
+    return attempt;
+  }
+  void refuse(std::string cause) {
+    end();
+    std::exchange(done_, {})(refusal(std::move(cause)));
+  }
+
+  /// Releases wherever a grant may stand or still come: not where the server has said that somebody else has it.
+  void fail(std::optional<std::string> same_server) {
+    Attempt attempt;
+    if (same_server) {
+      attempt = refusal(std::move(*same_server));
+    } else if (ballot_.won()) {
+      attempt.kind = Attempt::Kind::passing;
+      attempt.error = Errc::no_quorum;
+      attempt.cause = "the votes took longer than the lease: " + ballot_.text(group().nodes());
+    } else {
+      attempt = ballot_.result(group().nodes(), split_pause());
+    }
+    for (std::size_t i = 0; i < asked_; ++i) {
+      const auto& vote = ballot_.vote(i);
+      const Group::Member& member = members()[i];
+      if (!vote || vote->may_stand()) member.site->undo(*member.core, order_.owner, order_.lease);
+    }
+    std::exchange(done_, {})(std::move(attempt));
+  }
+
+  const Target::Order order_;
+  Target::AttemptDone done_;  // taken when it is decided
+  const TimePoint started_ = Clock::now();
+  Ballot ballot_;
+  std::size_t asked_ = 0;  // members
+};
+
+/// A release on all members.
+class ReleaseRound final : public MembersRound<Released> {
+ public:
+  ReleaseRound(std::shared_ptr<Group> group, Target::ReleaseDone done)
+      : MembersRound(std::move(group)), done_(std::move(done)), pending_(core().pending().begin()) {}
+
+  void start(const wire::Owner& owner, TimePoint deadline, TimePoint give_up) {
+    limit_to(give_up - Clock::now());
+    for (std::size_t i = 0; i < members().size(); ++i) {
+      members()[i].site->release(*members()[i].core, owner, deadline, give_up, hears(i));
+    }
+  }
+
+ private:
+  void on_word(std::size_t, Released released) override {
+    const auto [members, needed] = group().quorum();
+    listeners_ = std::max(listeners_, released.listeners);
+    ++known_;
+    if (released.outcome == ReleaseOutcome::released) ++released_;
+    if (released.outcome == ReleaseOutcome::was_lost) ++lost_;
+    if (released_ >= needed) {
+      decide(ReleaseOutcome::released);
+    } else if (lost_ > members - needed) {
+      decide(ReleaseOutcome::was_lost);
+    } else if (known_ == members) {
+      decide(ReleaseOutcome::unknown);
+    }
+  }
+  void on_limit() override { decide(ReleaseOutcome::unknown); }
+  void decide(ReleaseOutcome outcome) {
+    end();
+    std::exchange(done_, {})({outcome, listeners_});
+    pending_ = {};
+  }
+
+  Target::ReleaseDone done_;  // taken when it is decided
+  Pending::Token pending_;    // close() waits until then
+  std::size_t known_ = 0, released_ = 0, lost_ = 0;
+  std::int64_t listeners_ = 0;  // where there were most
+};
+
+/// One renewal on all members, and the healing of those that have lost it.
+class RenewRound final : public MembersRound<Target::Renewed> {
+ public:
+  using Renewed = Target::Renewed;
+  RenewRound(std::shared_ptr<Group> group, std::shared_ptr<HeldLock> hold, Target::RenewDone done)
+      : MembersRound(std::move(group)), hold_(std::move(hold)), done_(std::move(done)), heard_(members().size()) {}
+
+  void start() {
+    Duration longest{};
+    for (const Group::Member& member : members()) {
+      longest = std::max(longest, renewal_timeout(hold_->lease(), member.core->config().command_timeout));
+    }
+    limit_to(longest);
+    for (std::size_t i = 0; i < members().size() && !over(); ++i) {
+      members()[i].site->renew(*members()[i].core, hold_, hears(i));
+    }
+  }
+
+ private:
+  void on_word(std::size_t i, Renewed vote) override {
+    heard_[i] = true;
+    if (vote.kind == Renewed::Kind::extended) {
+      servers_.push_back(members()[i].core->server());
+      const bool again = servers_.back() != 0 && std::ranges::count(servers_, servers_.back()) > 1;
+      if (again && group().servers() == Group::Servers::different) {
+        add_trouble(i, "it is the same server as another");
+      } else {
+        ++extended_;
+      }
+    }
+    if (vote.kind == Renewed::Kind::gone) gone_.push_back(i);
+    if (vote.kind == Renewed::Kind::unanswered) add_trouble(i, vote.cause);
+    decide();
+  }
+  void on_limit() override {
+    for (std::size_t i = 0; i < heard_.size(); ++i) {
+      if (!heard_[i]) add_trouble(i, kSilent);
+    }
+    decide();
+  }
+  void add_trouble(std::size_t i, const std::string& cause) {
+    ++unanswered_;
+    trouble_ += (trouble_.empty() ? "" : "; ") + group().nodes()[i] + ": " + cause;
+  }
+
+  void decide() {
+    const auto [members, needed] = group().quorum();
+    const bool extended = extended_ >= needed;
+    const bool all_heard = extended_ + gone_.size() + healed_ + unanswered_ == members;
+    if (extended) {
+      tell({Renewed::Kind::extended, started_, {}});
+    } else if (gone_.size() > members - needed) {
+      tell({Renewed::Kind::gone, started_, {}});
+    } else if (all_heard) {
+      tell({Renewed::Kind::unanswered, started_, trouble_});
+    }
+    if (extended) {
+      for (const std::size_t member : std::exchange(gone_, {})) {
+        ++healed_;
+        heal(member);
+      }
+    }
+    if (all_heard) end();
+  }
+  void tell(const Renewed& renewed) {
+    if (done_) std::exchange(done_, {})(renewed);
+  }
+
+  void heal(std::size_t i) {
+    const Group::Member& member = members()[i];
+    const milliseconds lease = hold_->lease();
+    member.site->attempt(*member.core, {hold_->owner(), lease, vote_timeout(member.core->config(), lease), false},
+                         [member, group = shared_group(), hold = hold_](const Attempt& vote) {
+                           // A hold that has ended meanwhile has sent its release before this came to be; one that was
+                           // passed on will, when its successor ends.
+                           if (!vote.may_stand() || !hold->ended() || group->has(hold->owner())) return;
+                           member.site->undo(*member.core, hold->owner(), hold->lease());
+                         });
+  }
+
+  const std::shared_ptr<HeldLock> hold_;
+  Target::RenewDone done_;  // taken when it is decided
+  const TimePoint started_ = Clock::now();
+  std::vector<bool> heard_;
+  std::vector<std::uint64_t> servers_;  // that have extended it
+  std::size_t extended_ = 0, unanswered_ = 0, healed_ = 0;
+  std::vector<std::size_t> gone_;  // not yet being healed
+  std::string trouble_;
+};
+
+}  // namespace
+
+void ask_members_for(std::shared_ptr<Group> group, Target::Order order, Target::AttemptDone done) {
+  std::make_shared<AcquireRound>(std::move(group), std::move(order), std::move(done))->start();
+}
+
+void release_members(std::shared_ptr<Group> group, const wire::Owner& owner, TimePoint deadline, TimePoint give_up,
+                     Target::ReleaseDone done) {
+  std::make_shared<ReleaseRound>(std::move(group), std::move(done))->start(owner, deadline, give_up);
+}
+
+void renew_members(std::shared_ptr<Group> group, std::shared_ptr<HeldLock> hold, Target::RenewDone done) {
+  std::make_shared<RenewRound>(std::move(group), std::move(hold), std::move(done))->start();
+}
+
+}  // namespace holdfast::engine

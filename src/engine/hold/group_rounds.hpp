@@ -1,0 +1,16 @@
+// What a group asks its members, round by round. Each is begun on the loop of the client that serves the group, and
+// tells its outcome there, once.
+#pragma once
+
+#include <memory>
+
+#include "engine/hold/group.hpp"
+
+namespace holdfast::engine {
+
+void ask_members_for(std::shared_ptr<Group> group, Target::Order order, Target::AttemptDone done);
+void release_members(std::shared_ptr<Group> group, const wire::Owner& owner, TimePoint deadline, TimePoint give_up,
+                     Target::ReleaseDone done);
+void renew_members(std::shared_ptr<Group> group, std::shared_ptr<HeldLock> hold, Target::RenewDone done);
+
+}  // namespace holdfast::engine

@@ -1,0 +1,60 @@
+#include "engine/hold/holder.hpp"
+
+#include "base/text.hpp"
+#include "wire/names.hpp"
+
+namespace holdfast {
+namespace {
+
+/// One value of several that stand between commas.
+std::string item(std::string_view text) {
+  return text.find(',') == text.npos ? base::printable(text) : base::quote(text);
+}
+
+}  // namespace
+
+std::string to_string(const Holder& holder) {
+  switch (holder.connection) {
+    case Holder::Connection::open:
+      return item(holder.host) + ", process " + std::to_string(holder.process) + ", label " + item(holder.label);
+    case Holder::Connection::none:
+      return "a Holdfast client without a connection, which may be dead";
+    case Holder::Connection::unknown:
+      break;
+  }
+  switch (holder.kind) {
+    case Holder::Kind::holdfast:
+      return "a Holdfast client, no name known";
+    case Holder::Kind::redisson:
+      return "a Redisson (or other) client, no name known";
+    case Holder::Kind::other:
+      break;
+  }
+  return "a client of another library, no name known";
+}
+
+namespace engine {
+
+Holder holder_of(std::string_view owner, const wire::Connections* connections) {
+  Holder holder;
+  if (!wire::looks_like_owner(owner)) return holder;
+  const std::string_view client = wire::client_of(owner);
+  holder.kind = wire::is_named_client(client) ? Holder::Kind::holdfast : Holder::Kind::redisson;
+  if (connections == nullptr) return holder;
+  const auto found = connections->find(client);
+  if (found == connections->end()) {
+    if (holder.kind == Holder::Kind::holdfast) holder.connection = Holder::Connection::none;
+    return holder;
+  }
+  const wire::Connection& connection = found->second;
+  holder.connection = Holder::Connection::open;
+  holder.host = connection.identity.host;
+  holder.process = connection.identity.process;
+  holder.label = connection.identity.label;
+  holder.address = connection.address;
+  holder.connected_for = connection.age;
+  return holder;
+}
+
+}  // namespace engine
+}  // namespace holdfast

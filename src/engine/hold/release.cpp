@@ -1,0 +1,145 @@
+#include "engine/hold/release.hpp"
+
+#include <optional>
+
+#include <holdfast/error.hpp>
+
+#include "engine/client/core.hpp"
+#include "redis/failures/errors.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+ReleaseReply judge(const Plan& plan, const redis::Result& result) {
+  using Kind = ReleaseReply::Kind;
+  if (result.delivery == redis::Delivery::unknown) return {Kind::unknown, result.cause};
+  if (result.delivery == redis::Delivery::not_sent) {
+    return {result.error == Errc::closed ? Kind::closed : Kind::not_sent, result.cause};
+  }
+  const base::Reply& reply = result.replies.front();
+  if (!reply.is_error()) {
+    const std::optional<std::int64_t> told = plan.decode_release(reply);
+    return {told ? Kind::deleted : Kind::absent, {}, told.value_or(0)};
+  }
+  const redis::Meaning meaning = redis::classify(reply.text);
+  if (meaning.code == Errc::wrong_type) return {Kind::wrong, reply.text};
+  return {meaning.fate == redis::Fate::passing ? Kind::passing : Kind::error, reply.text};
+}
+
+/// Keeps itself alive until it is finished.
+class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
+ public:
+  ReleaseOp(Core& core, std::shared_ptr<Site> site, wire::Owner owner, ReleaseFsm fsm, Target::ReleaseDone done)
+      : core_(core),
+        keep_(core.keep_alive()),
+        site_(std::move(site)),
+        owner_(std::move(owner)),
+        fsm_(fsm),
+        done_(std::move(done)),
+        pending_(core.pending().begin()) {}
+
+  ReleaseOp(const ReleaseOp&) = delete;
+  ReleaseOp& operator=(const ReleaseOp&) = delete;
+  /// Nothing holds it any more, and it is not finished: there was no memory to go on, or its loop is gone.
+  ~ReleaseOp() {
+    if (!finished_ && !core_.unusable()) tell({});
+  }
+
+  void start() noexcept { carry_out(fsm_.start()); }
+
+ private:
+  void carry_out(const ReleaseAction& action) noexcept {
+    switch (action.kind) {
+      case ReleaseAction::Kind::send:
+        return send();
+      case ReleaseAction::Kind::pause:
+        return pause(action.until);
+      case ReleaseAction::Kind::finish:
+        return finish(action);
+    }
+  }
+
+  void send() noexcept {
+    try {
+      messages_before_ = site_->messages();
+      core_.send(
+          redis::Request::of(site_->release_command(owner_), core_.config().command_timeout),
+          [self = shared_from_this()](const redis::Result& result) { self->on_result(result); },
+          2 * Core::kMostWaiting);
+    } catch (...) {
+      carry_out(fsm_.on_reply(base::Clock::now(), {ReleaseReply::Kind::not_sent}));  // out of memory: once more, later
+    }
+  }
+
+  void pause(TimePoint until) noexcept {
+    try {
+      timer_.emplace(core_.loop().executor(), until);
+      core_.pauses().insert(&*timer_);
+      timer_->async_wait([self = shared_from_this()](boost::system::error_code) {
+        self->core_.pauses().erase(&*self->timer_);
+        self->carry_out(self->fsm_.on_time());
+      });
+    } catch (...) {
+      if (timer_) core_.pauses().erase(&*timer_);  // out of memory: this is the end of it
+    }
+  }
+
+  void finish(const ReleaseAction& action) noexcept {
+    finished_ = true;
+    Released released{action.outcome};
+    try {
+      released.listeners = site_->others(action.told);
+      site_->expect_own(action.told, messages_before_);
+    } catch (...) {
+      // Out of memory: as if nobody had listened.
+    }
+    tell(released);
+  }
+
+  void tell(const Released& released) noexcept {
+    try {
+      done_(released);
+    } catch (...) {
+      // Out of memory for whoever was to be told; the release itself is done.
+    }
+  }
+
+  void on_result(const redis::Result& result) noexcept {
+    if (!core_.loop().inside()) {  // the client is over, or stands still: nothing was sent
+      finished_ = true;
+      return tell({});
+    }
+    ReleaseReply reply;
+    try {
+      reply = judge(site_->plan(), result);
+    } catch (...) {
+      reply.kind = ReleaseReply::Kind::unknown;  // out of memory: what came is forgotten, and asked for again
+    }
+    if (reply.kind == ReleaseReply::Kind::unknown || reply.kind == ReleaseReply::Kind::error) {
+      Reporter::add(core_.reporter().count.unknown);
+      core_.reporter().tell(&Observer::on_unknown,
+                            [&] { return UnknownEvent{site_->name(), owner_.text, "release", reply.cause}; });
+    }
+    carry_out(fsm_.on_reply(base::Clock::now(), reply));
+  }
+
+  Core& core_;  // outlives the thread that runs this
+  const std::shared_ptr<void> keep_;
+  const std::shared_ptr<Site> site_;
+  const wire::Owner owner_;
+  ReleaseFsm fsm_;
+  const Target::ReleaseDone done_;
+  std::optional<Core::Timer> timer_;
+  const Pending::Token pending_;
+  std::vector<std::uint64_t> messages_before_;  // Site::messages() when it was last sent
+  bool finished_ = false;
+};
+
+}  // namespace
+
+void start_release(Core& core, const std::shared_ptr<Site>& site, const wire::Owner& owner, ReleaseFsm fsm,
+                   Target::ReleaseDone done) {
+  std::make_shared<ReleaseOp>(core, site, owner, fsm, std::move(done))->start();
+}
+
+}  // namespace holdfast::engine

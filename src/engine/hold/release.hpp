@@ -1,0 +1,20 @@
+// Carries out a release on the loop until its outcome is known: the shell around ReleaseFsm.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "engine/decide/release_fsm.hpp"
+#include "engine/hold/site.hpp"
+
+namespace holdfast::engine {
+
+class Core;
+
+/// Starts at once (the first send is queued before this returns, so a later acquire of the same client goes behind it).
+/// `done` is called once, on the loop.
+void start_release(Core& core, const std::shared_ptr<Site>& site, const wire::Owner& owner, ReleaseFsm fsm,
+                   Target::ReleaseDone done);
+
+}  // namespace holdfast::engine

@@ -1,0 +1,63 @@
+#include "engine/hold/rounds.hpp"
+
+#include "engine/client/core.hpp"
+
+namespace holdfast::engine {
+
+Rounds::Rounds(Core& core) : core_(core), timer_(core.loop().executor()) {}
+
+void Rounds::limit(Round& round, TimePoint limit) {
+  const std::shared_ptr<Round> keep = round.shared_from_this();
+  take_out(round);
+  if (closed_) return round.on_limit();
+  round.place_ = by_limit_.emplace(limit, keep);
+  round.under_way_ = true;
+  set_timer();
+}
+
+void Rounds::end(Round& round) {
+  const std::shared_ptr<Round> keep = round.shared_from_this();
+  take_out(round);
+}
+
+void Rounds::take_out(Round& round) {
+  if (std::exchange(round.under_way_, false)) by_limit_.erase(round.place_);
+}
+
+/// A timer that fires too early, for a round that has ended, is cheaper than one that moves with every round.
+void Rounds::set_timer() {
+  if (by_limit_.empty() || by_limit_.begin()->first >= timer_at_) return;
+  timer_at_ = by_limit_.begin()->first;
+  timer_.expires_at(timer_at_);
+  timer_.async_wait([this, keep = core_.keep_alive()](boost::system::error_code error) {
+    if (!error) on_timer();
+  });
+}
+
+void Rounds::on_timer() {
+  timer_at_ = TimePoint::max();
+  const TimePoint now = base::Clock::now();
+  while (!by_limit_.empty() && by_limit_.begin()->first <= now) {
+    const std::shared_ptr<Round> round = by_limit_.begin()->second;
+    take_out(*round);
+    round->on_limit();
+  }
+  set_timer();
+}
+
+void Rounds::close() {
+  closed_ = true;
+  timer_.cancel();
+  while (!by_limit_.empty()) {
+    const std::shared_ptr<Round> round = by_limit_.begin()->second;
+    take_out(*round);
+    round->on_limit();
+  }
+}
+
+void Rounds::drop_all() {
+  closed_ = true;
+  for (auto& [limit, round] : std::exchange(by_limit_, {})) round->under_way_ = false;
+}
+
+}  // namespace holdfast::engine

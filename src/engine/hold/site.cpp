@@ -1,0 +1,231 @@
+#include "engine/hold/site.hpp"
+
+#include <algorithm>
+
+#include <holdfast/error.hpp>
+
+#include "base/text.hpp"
+#include "engine/client/core.hpp"
+#include "engine/hold/release.hpp"
+#include "engine/hold/sites.hpp"
+#include "redis/failures/errors.hpp"
+#include "wire/names.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+/// Which of several is taken: a caller who waited in vain wants to know.
+std::string blocker_text(const wire::LockNames& blocker, milliseconds busy_for) {
+  std::string text = base::quote(blocker.key) + " is held by somebody else";
+  if (busy_for.count() >= 0) text += ", for another " + std::to_string(busy_for.count()) + " ms unless it is renewed";
+  return text;
+}
+
+Attempt::Kind kind_of(redis::Fate fate) {
+  switch (fate) {
+    case redis::Fate::passing:
+      return Attempt::Kind::passing;
+    case redis::Fate::lasting:
+    case redis::Fate::denied:
+      return Attempt::Kind::refused;
+    case redis::Fate::ran:
+      return Attempt::Kind::failed;
+    case redis::Fate::unknown:
+      break;
+  }
+  return Attempt::Kind::unknown;
+}
+
+/// The channels are in use as long as this lives.
+struct ChannelUse {
+  ChannelUse(std::shared_ptr<redis::Channels> hub, std::vector<std::string> used)
+      : channels(std::move(hub)), names(std::move(used)) {}
+  ~ChannelUse() {
+    for (std::size_t i = 0; i < ids.size(); ++i) channels->end_use(names[i], ids[i], base::Clock::now());
+  }
+  ChannelUse(const ChannelUse&) = delete;
+  ChannelUse& operator=(const ChannelUse&) = delete;
+
+  const std::shared_ptr<redis::Channels> channels;
+  const std::vector<std::string> names;
+  std::vector<std::uint64_t> ids;
+};
+
+}  // namespace
+
+Site::Site(std::shared_ptr<Sites> sites, std::string title, const std::vector<std::string>& names, const Plan& plan)
+    : Target(std::move(title)),
+      plan_(plan),
+      sites_(std::move(sites)),
+      several_(names.size() > 1 ? std::make_unique<const std::vector<std::string>>(names) : nullptr) {}
+
+Site::~Site() { sites_->forget(*this); }
+
+Duration Site::handoff() const { return sites_->handoff(); }
+
+void Site::stay() noexcept { sites_->keep(std::static_pointer_cast<Site>(shared_from_this())); }
+
+wire::LockNames Site::names() const { return plan_.names(sites_->prefix() + (several_ ? several_->front() : name())); }
+
+std::vector<wire::LockNames> Site::all_names() const {
+  std::vector<wire::LockNames> all;
+  if (!several_) {
+    all.push_back(names());
+    return all;
+  }
+  all.reserve(several_->size());
+  for (const std::string& each : *several_) all.push_back(plan_.names(sites_->prefix() + each));
+  return all;
+}
+
+std::vector<std::string> Site::wake_channels() const {
+  std::vector<std::string> channels;
+  for (wire::LockNames& each : all_names()) channels.push_back(std::move(each.channel));
+  return channels;
+}
+
+bool Site::subscribed() const {
+  const redis::Channels& channels = *sites_->channels();
+  return !channels.none() && channels.all_subscribed(wake_channels());
+}
+
+void Site::add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const {
+  for (wire::LockNames& each : all_names()) to.push_back({std::move(each.key), owner.text});
+}
+
+std::string Site::where(const Core& core) const { return core.node(); }
+
+Target::Use Site::begin_use() {
+  return begin_use([weak = weak_from_this()] {
+    if (const std::shared_ptr<Target> site = weak.lock()) site->heard();
+  });
+}
+
+std::int64_t Site::others(std::int64_t told) const {
+  const redis::Channels& channels = *sites_->channels();
+  if (!channels.counts_all()) ++told;  // somebody may listen at another node
+  if (channels.none()) return std::max<std::int64_t>(told, 0);
+  std::int64_t subscribed = 0;
+  std::int64_t waiters = 0;
+  for (const std::string& channel : wake_channels()) {
+    if (channels.subscribed(channel)) ++subscribed;
+    waiters = std::max(waiters, static_cast<std::int64_t>(channels.users(channel)));
+  }
+  return std::max<std::int64_t>(told - subscribed, 0) + waiters;
+}
+
+std::vector<std::uint64_t> Site::messages() const {
+  std::vector<std::uint64_t> messages;
+  const redis::Channels& channels = *sites_->channels();
+  if (channels.none()) return messages;
+  for (const std::string& channel : wake_channels()) messages.push_back(channels.messages(channel));
+  return messages;
+}
+
+/// Redis 7.0 sends what a script publishes to the client itself before the script's reply, Redis 8 behind it.
+void Site::expect_own(std::int64_t told, const std::vector<std::uint64_t>& before) const {
+  redis::Channels& channels = *sites_->channels();
+  const std::vector<std::string> all = before.empty() ? std::vector<std::string>{} : wake_channels();
+  if (told < static_cast<std::int64_t>(all.size())) return;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (channels.subscribed(all[i]) && channels.messages(all[i]) == before[i]) channels.expect_own(all[i]);
+  }
+}
+
+Target::Use Site::begin_use(const redis::Channels::Listener& listener) {
+  auto use = std::make_shared<ChannelUse>(sites_->channels(), wake_channels());
+  for (const std::string& channel : use->names) use->ids.push_back(use->channels->begin_use(channel, listener));
+  return use;
+}
+
+void Site::attempt(Core& core, Order order, AttemptDone done) {
+  const bool count = order.subscribe && !blind_;
+  auto request = redis::Request::of(plan_.acquire(all_names(), order.owner, order.lease, count), order.timeout);
+  if (order.subscribe) request.subscribe = wake_channels();
+  const std::atomic<std::uint64_t>& granted = core.reporter().count.granted;  // lives as long as what runs the handler
+  core.send(std::move(request), [self = std::static_pointer_cast<Site>(shared_from_this()), &granted,
+                                 owner = std::move(order.owner), done = std::move(done)](const redis::Result& result) {
+    Attempt attempt = self->judge(result);
+    if (attempt.listeners && *attempt.listeners < 0) self->blind_ = true;
+    attempt.owner = owner;
+    // A replica that never was more than that is a wrong address; one that gave locks will have a successor.
+    if (attempt.error == Errc::read_only && granted.load() == 0) attempt.pointless = true;
+    done(std::move(attempt));
+  });
+}
+
+Attempt Site::judge(const redis::Result& result) const {
+  using Kind = Attempt::Kind;
+  Attempt attempt;
+  attempt.sent_at = result.sent_at;
+  attempt.error = result.error;
+  attempt.cause = result.cause;
+  attempt.pointless = result.pointless;
+  attempt.subscribed = result.subscribed;
+  if (result.delivery == redis::Delivery::not_sent) {
+    attempt.kind = Kind::not_sent;
+    return attempt;
+  }
+  if (result.delivery == redis::Delivery::unknown) {
+    attempt.kind = Kind::unknown;
+    return attempt;
+  }
+  const base::Reply& reply = result.replies.front();
+  const wire::AcquireReply decoded = plan_.decode_acquire(reply);
+  if (decoded.granted) {
+    attempt.kind = Kind::granted;
+  } else if (decoded.busy_for && decoded.blocker < batched_locks()) {
+    attempt.kind = Kind::busy;
+    attempt.busy_for = *decoded.busy_for;
+    attempt.listeners = decoded.listeners;
+    attempt.of_stranger = !decoded.holder.empty() && !wire::is_named_client(wire::client_of(decoded.holder));
+    if (several_) attempt.cause = blocker_text(all_names()[decoded.blocker], attempt.busy_for);
+    if (result.refused) judge_silence(*result.refused, attempt);
+  } else {
+    const redis::Meaning meaning =
+        reply.is_error() ? redis::classify(reply.text) : redis::Meaning{Errc::server_error, redis::Fate::ran};
+    attempt.kind = kind_of(meaning.fate);
+    attempt.error = meaning.code;
+    attempt.cause = reply.is_error() ? redis::explain(reply.text) : "a reply of an unexpected type";
+  }
+  return attempt;
+}
+
+/// Somebody else has it, and the server will not tell when it is free.
+void Site::judge_silence(const redis::Refusal& refusal, Attempt& attempt) const {
+  attempt.unheard = refusal.meaning.for_good() && !plan_.announced;
+  if (attempt.unheard) return;
+  attempt.kind = kind_of(refusal.meaning.fate);
+  attempt.error = refusal.meaning.code;
+  attempt.cause = refusal.cause;
+}
+
+void Site::release(Core& core, const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) {
+  start_release(core, std::static_pointer_cast<Site>(shared_from_this()), owner, ReleaseFsm(deadline, give_up),
+                std::move(done));
+}
+
+void Site::ask_holder(Core& core, HolderDone done) {
+  engine::ask_holder(core.shared_from_this(), plan_, all_names(), std::move(done));
+}
+
+void Site::renew(Core& core, const std::shared_ptr<HeldLock>& hold, RenewDone done) {
+  std::vector<wire::Renewal> renewals;
+  add_renewals(renewals, hold->owner());
+  auto request = redis::Request::of(plan_.renew(renewals, hold->lease()),
+                                    renewal_timeout(hold->lease(), core.config().command_timeout));
+  core.send(std::move(request), [self = shared_from_this(), asked = batched_locks(),
+                                 done = std::move(done)](const redis::Result& result) {
+    std::vector<bool> extended;
+    if (result.delivery == redis::Delivery::answered) extended = wire::decode_renew(result.replies.front(), asked);
+    if (extended.empty()) {
+      const bool answered = result.delivery == redis::Delivery::answered;
+      done({Renewed::Kind::unanswered, result.sent_at, answered ? result.replies.front().text : result.cause});
+      return;
+    }
+    const bool all = std::find(extended.begin(), extended.end(), false) == extended.end();
+    done({all ? Renewed::Kind::extended : Renewed::Kind::gone, result.sent_at, {}});
+  });
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,75 @@
+// One lock of one server, or several that are taken together with one command.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/intrusive/unordered_set_hook.hpp>
+
+#include "engine/hold/target.hpp"
+#include "redis/connection/channels.hpp"
+#include "redis/connection/lane.hpp"
+
+namespace holdfast::engine {
+
+class Sites;
+
+/// One object per client, kind and name as long as somebody refers to it; made by Sites. There may be millions: no
+/// larger than it must be, so the names on the wire are made anew for each use.
+class Site final
+    : public Target,
+      public boost::intrusive::unordered_set_base_hook<boost::intrusive::link_mode<boost::intrusive::normal_link>> {
+ public:
+  /// `names`: each once, in canonical order.
+  Site(std::shared_ptr<Sites> sites, std::string title, const std::vector<std::string>& names, const Plan& plan);
+  ~Site() override;
+
+  /// On the wire, of the one lock, or of the first.
+  wire::LockNames names() const;
+
+  /// Who was told of a release, by the number of those who heard: clients elsewhere, and waiters of this client, the
+  /// own ones included. In a cluster nobody knows of all, so there is one more.
+  std::int64_t others(std::int64_t told) const;
+  /// How many messages have come on each channel. Empty while no channel is known.
+  std::vector<std::uint64_t> messages() const;
+  /// So many were told of a release that was sent when `before` had come. Those of its messages that have not yet come
+  /// to this client itself come next, and are nobody's concern.
+  void expect_own(std::int64_t told, const std::vector<std::uint64_t>& before) const;
+
+  base::Command release_command(const wire::Owner& owner) const { return plan_.release(all_names(), owner); }
+
+  const Plan& plan() const override { return plan_; }
+  std::string where(const Core& core) const override;
+  bool subscribed() const override;
+  Use begin_use() override;
+  /// The same for somebody else than this site's own queue.
+  Use begin_use(const redis::Channels::Listener& listener);
+  void attempt(Core& core, Order order, AttemptDone done) override;
+  void release(Core& core, const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
+  void ask_holder(Core& core, HolderDone done) override;
+  std::size_t batched_locks() const override { return several_ ? several_->size() : 1; }
+  void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const override;
+  void renew(Core& core, const std::shared_ptr<HeldLock>& hold, RenewDone done) override;
+
+ private:
+  friend class Sites;
+  Duration handoff() const override;
+  void stay() noexcept override;
+  std::vector<wire::LockNames> all_names() const;
+  std::vector<std::string> wake_channels() const;
+  Attempt judge(const redis::Result& result) const;
+  void judge_silence(const redis::Refusal& refusal, Attempt& attempt) const;
+
+  // Constant after construction.
+  const Plan& plan_;
+  const std::shared_ptr<Sites> sites_;
+  const std::unique_ptr<const std::vector<std::string>> several_;  // null: one lock, of the target's name
+
+  bool listed_ = false;             // guarded by the mutex of sites_
+  bool staying_ = false;            // guarded by the mutex of sites_
+  std::atomic<bool> blind_{false};  // we may not ask how many listen
+};
+
+}  // namespace holdfast::engine

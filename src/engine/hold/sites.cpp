@@ -1,0 +1,80 @@
+#include "engine/hold/sites.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+constexpr std::size_t kFirstBuckets = 64;
+
+}  // namespace
+
+Sites::Sites(std::shared_ptr<redis::Channels> channels, std::string prefix, Duration handoff)
+    : channels_(std::move(channels)),
+      prefix_(std::move(prefix)),
+      handoff_(handoff),
+      buckets_(std::make_unique<Table::bucket_type[]>(kFirstBuckets)),
+      bucket_count_(kFirstBuckets),
+      table_(Table::bucket_traits(buckets_.get(), bucket_count_)) {}
+
+Sites::~Sites() = default;
+
+bool Sites::Same::operator()(const Key& key, const Site& site) const {
+  if (key.plan != &site.plan() || key.title != site.name()) return false;
+  return key.several == nullptr ? site.several_ == nullptr : site.several_ && *key.several == *site.several_;
+}
+
+std::shared_ptr<Site> Sites::site(const std::vector<std::string>& names, const Plan& plan) {
+  std::string title;
+  for (const std::string& name : names) title += (title.empty() ? "" : ", ") + name;
+  const Key key{&plan, title, names.size() > 1 ? &names : nullptr};
+  const base::Guard guard(mutex_);
+  Table::insert_commit_data place;
+  const auto [found, is_new] = table_.insert_check(key, Hash(), Same(), place);
+  if (!is_new) {
+    if (std::shared_ptr<Site> site = std::static_pointer_cast<Site>(found->weak_from_this().lock())) return site;
+    found->listed_ = false;  // its end has begun
+    table_.erase(found);
+  }
+  auto site = std::make_shared<Site>(shared_from_this(), std::move(title), names, plan);
+  table_.insert(*site);
+  site->listed_ = true;
+  if (table_.size() > bucket_count_) {
+    auto more = std::make_unique<Table::bucket_type[]>(bucket_count_ * 2);
+    table_.rehash(Table::bucket_traits(more.get(), bucket_count_ * 2));
+    buckets_ = std::move(more);
+    bucket_count_ *= 2;
+  }
+  return site;
+}
+
+std::vector<std::shared_ptr<Site>> Sites::all() {
+  std::vector<std::shared_ptr<Site>> out;
+  const base::Guard guard(mutex_);
+  for (Site& site : table_) {
+    if (auto alive = std::static_pointer_cast<Site>(site.weak_from_this().lock())) out.push_back(std::move(alive));
+  }
+  return out;
+}
+
+void Sites::keep(std::shared_ptr<Site> site) noexcept {
+  const base::Guard guard(mutex_);
+  if (over_ || std::exchange(site->staying_, true)) return;
+  std::shared_ptr<Site>& place = kept_[next_kept_];
+  next_kept_ = (next_kept_ + 1) % kMostKept;
+  site.swap(place);  // the one that goes may strike itself off, so after the mutex
+  if (site) site->staying_ = false;
+}
+
+void Sites::let_go() noexcept {
+  std::array<std::shared_ptr<Site>, kMostKept> kept;
+  const base::Guard guard(mutex_);
+  over_ = true;
+  kept.swap(kept_);
+}
+
+void Sites::forget(Site& site) {
+  if (fork_guard_.in_child()) return;
+  const base::Guard guard(mutex_);
+  if (site.listed_) table_.erase(table_.iterator_to(site));
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,81 @@
+// All sites of one client, and what they have in common.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <boost/intrusive/unordered_set.hpp>
+
+#include "base/fork_guard.hpp"
+#include "base/guarded.hpp"
+#include "engine/hold/site.hpp"
+#include "redis/connection/channels.hpp"
+
+namespace holdfast::engine {
+
+/// One Site per kind and names as long as somebody refers to it, or it is among the latest that others wanted: who
+/// takes the same lock again and again by its name must not forget them in between. A site strikes itself off, but not
+/// in a forked child, where the mutex may be locked for ever. Thread-safe.
+class Sites : public std::enable_shared_from_this<Sites> {
+ public:
+  Sites(std::shared_ptr<redis::Channels> channels, std::string prefix, Duration handoff);
+  ~Sites();
+  Sites(const Sites&) = delete;
+  Sites& operator=(const Sites&) = delete;
+
+  /// Of this lock, or of these locks together (each once, sorted).
+  std::shared_ptr<Site> site(const std::vector<std::string>& names, const Plan& plan);
+  std::vector<std::shared_ptr<Site>> all();
+
+  /// Others want it: it stays until so many others have come after it, or until let_go().
+  void keep(std::shared_ptr<Site> site) noexcept;
+  static constexpr std::size_t kMostKept = 64;
+  /// The client is over, and none stays any more: what a site refers to may refer to the client.
+  void let_go() noexcept;
+
+  const std::shared_ptr<redis::Channels>& channels() const { return channels_; }
+  const std::string& prefix() const { return prefix_; }
+  Duration handoff() const { return handoff_; }
+
+ private:
+  friend class Site;
+  void forget(Site& site);
+
+  struct Key {
+    const Plan* plan;
+    const std::string& title;
+    const std::vector<std::string>* several;  // null: one lock
+  };
+  struct Same {
+    bool operator()(const Key& key, const Site& site) const;
+    bool operator()(const Site& a, const Site& b) const { return &a == &b; }
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const { return of(*key.plan, key.title); }
+    std::size_t operator()(const Site& site) const { return of(site.plan(), site.name()); }
+    static std::size_t of(const Plan& plan, const std::string& title) {
+      return std::hash<std::string>()(title) ^ std::hash<const void*>()(&plan);
+    }
+  };
+  using Table = boost::intrusive::unordered_set<Site, boost::intrusive::hash<Hash>, boost::intrusive::equal<Same>,
+                                                boost::intrusive::power_2_buckets<true>>;
+
+  const base::ForkGuard fork_guard_;
+  const std::shared_ptr<redis::Channels> channels_;
+  const std::string prefix_;
+  const Duration handoff_;
+
+  base::Mutex mutex_;
+  std::unique_ptr<Table::bucket_type[]> buckets_ HOLDFAST_GUARDED_BY(mutex_);
+  std::size_t bucket_count_ HOLDFAST_GUARDED_BY(mutex_);
+  Table table_ HOLDFAST_GUARDED_BY(mutex_);
+  std::array<std::shared_ptr<Site>, kMostKept> kept_ HOLDFAST_GUARDED_BY(mutex_);
+  std::size_t next_kept_ HOLDFAST_GUARDED_BY(mutex_) = 0;
+  bool over_ HOLDFAST_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,36 @@
+// The holds that belong to threads (the std face): which thread has which, and how many levels deep.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "base/guarded.hpp"
+
+namespace holdfast::engine {
+
+class HeldLock;
+
+/// Thread-safe; only a thread itself changes its own entry.
+class ThreadHolds {
+ public:
+  struct Entry {
+    std::shared_ptr<HeldLock> held;
+    int count = 0;  // levels of re-entry; zero: the thread does not own the lock
+  };
+
+  Entry find(std::uint64_t thread) const;
+  void own(std::uint64_t thread, std::shared_ptr<HeldLock> held);
+  /// One level deeper; the thread owns the lock.
+  void reenter(std::uint64_t thread);
+  /// One level up. Returns the entry as it was; at its last level the entry is gone and the caller releases the hold.
+  Entry leave_level(std::uint64_t thread);
+  void forget_all();
+
+ private:
+  mutable base::Mutex mutex_;
+  std::map<std::uint64_t, Entry> entries_ HOLDFAST_GUARDED_BY(mutex_);
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,91 @@
+// The one watchdog of a client: looks at every hold when it is due, and renews many with one command.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/intrusive/set.hpp>
+
+#include "base/guarded.hpp"
+#include "engine/hold/held_lock.hpp"
+#include "engine/hold/target.hpp"
+#include "engine/runtime/reporter.hpp"
+#include "redis/connection/lane.hpp"
+
+namespace holdfast::engine {
+
+/// No thread, timer or allocation per hold: the schedule is an intrusive tree ordered by the time to look next.
+/// Deadlines are watched twice: by a timer on the loop, and on a thread of their own that the loop cannot hold up
+/// (look_at_deadlines). That one also calls the loop when it is behind.
+/// Threads: arm and disarm from any; the rest on the loop.
+class Watchdog {
+ public:
+  struct Settings {
+    std::size_t batch;
+    Duration command_timeout;
+  };
+  /// `core` is the one that this belongs to.
+  Watchdog(Core& core, Settings settings);
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+  void arm(const std::shared_ptr<HeldLock>& hold);
+  /// After this the hold is not looked at or renewed any more, whatever is under way.
+  void disarm(HeldLock& hold);
+  /// A new connection: every renewed hold is asked for at once.
+  void on_connected();
+  std::vector<std::shared_ptr<HeldLock>> armed() const;
+  /// When it must be given the loop; from any thread.
+  TimePoint next_look() const;
+  /// Whoever has not been looked at in time, and whose deadline is over, is lost, whatever the loop does. Returns when
+  /// to look next; a hold that is armed with an earlier deadline wakes the signals' thread. Only on that thread.
+  TimePoint look_at_deadlines() noexcept;
+  void stop();
+  /// Forgets all holds, without a word.
+  void drop_all();
+
+ private:
+  using Hook = boost::intrusive::member_hook<HeldLock, HeldLock::Hook, &HeldLock::schedule_hook>;
+  struct Earlier {
+    bool operator()(const HeldLock& a, const HeldLock& b) const { return a.scheduled < b.scheduled; }
+  };
+  using Schedule = boost::intrusive::multiset<HeldLock, Hook, boost::intrusive::compare<Earlier>>;
+  using Holds = std::vector<std::shared_ptr<HeldLock>>;
+  struct LookNow;
+
+  void set_timer() noexcept;
+  void on_timer() noexcept;
+  std::shared_ptr<HeldLock> take_expired(TimePoint now, bool& late) HOLDFAST_REQUIRES(mutex_);
+  void look(const Holds& holds, bool early) noexcept;
+  void ask_for(const Holds& holds, bool early);
+  /// Renews holds of one kind with one command.
+  void renew(Holds batch, TimePoint now);
+  void on_reply(const Holds& batch, const redis::Result& result, Duration late) noexcept;
+  void read_reply(const Holds& batch, const redis::Result& result, Duration late);
+  /// Nothing is known of the renewals of those that stand.
+  static void unanswered(const Holds& holds, TimePoint now) noexcept;
+  /// Lets the hold's target renew it, on several servers perhaps.
+  void renew_alone(const std::shared_ptr<HeldLock>& hold, TimePoint now);
+  void on_renewed_alone(const std::shared_ptr<HeldLock>& hold, const Target::Renewed& renewed, Duration late);
+  /// Puts holds that are still armed at their new places.
+  void reschedule(const Holds& holds) noexcept;
+
+  Core& core_;
+  Reporter& reporter_;
+  const Settings settings_;
+  boost::asio::basic_waitable_timer<base::Clock> timer_;  // on the loop
+  TimePoint timer_at_ HOLDFAST_GUARDED_BY(mutex_) = TimePoint::max();
+  TimePoint watched_until_ HOLDFAST_GUARDED_BY(mutex_) = TimePoint::max();  // when deadlines are looked at next
+  const std::shared_ptr<LookNow> look_now_;
+  std::atomic<bool> called_{false};  // look_now_ was posted and has not run
+  bool stopped_ = false;             // on the loop
+
+  mutable base::Mutex mutex_;
+  Schedule schedule_ HOLDFAST_GUARDED_BY(mutex_);
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,75 @@
+#include "engine/loop/driver_seat.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+
+namespace holdfast::engine {
+
+using base::Clock;
+using base::Duration;
+using base::TimePoint;
+
+namespace {
+
+int make_eventfd() {
+  const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (fd < 0) throw std::system_error(errno, std::system_category(), "eventfd");
+  return fd;
+}
+
+}  // namespace
+
+int spare_processors() {
+  static const int spare = static_cast<int>(std::thread::hardware_concurrency()) - 1;
+  return spare;
+}
+
+DriverSeat::DriverSeat() : woken_(make_eventfd()) {}
+
+DriverSeat::~DriverSeat() { close(woken_); }
+
+bool DriverSeat::wait(int socket, TimePoint until, const sigset_t& signals) {
+  pollfd looked_at[] = {{socket, POLLIN, 0}, {woken_, POLLIN, 0}};
+  const TimePoint begun = Clock::now();
+  const TimePoint spin_until = std::min(begun + spin(), until);
+  int ready = 0;
+  do {
+    ready = poll(looked_at, 2, 0);
+  } while (ready == 0 && Clock::now() < spin_until);
+  if (ready == 0) {
+    const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(until - Clock::now());
+    if (left.count() > 0) {
+      const timespec limit{static_cast<time_t>(left.count() / 1'000'000'000), left.count() % 1'000'000'000};
+      ready = ppoll(looked_at, 2, &limit, &signals);
+    }
+  }
+  waited(Clock::now() - begun);
+  if (ready > 0 && looked_at[1].revents != 0) {
+    std::uint64_t times = 0;
+    [[maybe_unused]] const ssize_t got = read(woken_, &times, sizeof times);
+  }
+  return ready != 0 || Clock::now() < until;
+}
+
+void DriverSeat::wake() noexcept {
+  const std::uint64_t once = 1;
+  [[maybe_unused]] const ssize_t put = write(woken_, &once, sizeof once);
+}
+
+void DriverSeat::waited(Duration time) {
+  Duration spin = spin_.load(std::memory_order_relaxed);
+  if (time <= kLongestSpin && spare_processors() > 0) {
+    spin = std::clamp(spin * 2, kShortestSpin, kLongestSpin);
+  } else {
+    spin = spin > kShortestSpin ? spin / 2 : Duration{};
+  }
+  spin_.store(spin, std::memory_order_relaxed);
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,53 @@
+// Where a caller waits for the server while it drives the loop: on the connection itself, without the loop.
+#pragma once
+
+#include <atomic>
+#include <signal.h>
+
+#include "base/clock.hpp"
+
+namespace holdfast::engine {
+
+/// For one caller at a time; and what is known of how long such waits are. A wait that is likely to be short is spent
+/// looking, since to fall asleep and be woken costs more than a round trip to a server nearby: as long as waits are
+/// shorter than kLongestSpin it looks that long (the way in which KVM polls before it halts). Far servers and idle
+/// clients are waited for asleep.
+class DriverSeat {
+ public:
+  static constexpr base::Duration kLongestSpin = std::chrono::microseconds(120);
+
+  /// Throws std::system_error if there is no descriptor to be had.
+  DriverSeat();
+  ~DriverSeat();
+  DriverSeat(const DriverSeat&) = delete;
+  DriverSeat& operator=(const DriverSeat&) = delete;
+
+  /// True for one at a time.
+  bool take() { return !taken_.exchange(true); }
+  void leave() { taken_.store(false); }
+  bool taken() const { return taken_.load(); }
+
+  /// Waits until something has come on the socket, somebody wakes it, or the time is over: then false. Asleep the
+  /// thread holds these signals back.
+  bool wait(int socket, base::TimePoint until, const sigset_t& signals);
+  /// Ends the wait of whoever is in the seat, or its next one. From any thread.
+  void wake() noexcept;
+
+  /// How long to look before falling asleep.
+  base::Duration spin() const { return spin_.load(std::memory_order_relaxed); }
+  /// A wait for the server has taken so long.
+  void waited(base::Duration time);
+
+ private:
+  static constexpr base::Duration kShortestSpin = std::chrono::microseconds(10);
+
+  const int woken_;  // an eventfd
+  std::atomic<bool> taken_{false};
+  std::atomic<base::Duration> spin_{};
+};
+
+/// Besides the one that a thread is on: processors on which one may look around without keeping the server or others
+/// from working.
+int spare_processors();
+
+}  // namespace holdfast::engine

@@ -1,0 +1,94 @@
+// Runs what belongs to the user: observer calls and loss callbacks, or stop callbacks.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "base/guarded.hpp"
+
+namespace holdfast::engine {
+
+/// Runs notices and events one after another, notices first: elsewhere, if it is told where, or on a thread of its own.
+/// They must not throw past themselves; what escapes is swallowed.
+class Notifier {
+ public:
+  /// What must be told, come what may: to post it takes no memory. There are no more of them than holds.
+  class Notice {
+   public:
+    Notice() = default;
+    virtual ~Notice() = default;
+    Notice(const Notice&) = delete;
+    Notice& operator=(const Notice&) = delete;
+    /// Called once, or `drop` is. May destroy it.
+    virtual void run() = 0;
+    virtual void drop() noexcept = 0;
+
+   private:
+    friend class Notifier;
+    Notice* next_ = nullptr;
+  };
+  /// Runs a function some time later, after those that it was given before.
+  using Elsewhere = std::function<void(std::function<void()>)>;
+  /// Looks after something now and then, between notices: returns when to call it next. Must not throw.
+  using Watch = std::function<base::TimePoint()>;
+
+  /// As many events wait at most.
+  static constexpr std::size_t kMostEvents = 10'000;
+
+  explicit Notifier(Elsewhere elsewhere = {});
+  ~Notifier();
+  Notifier(const Notifier&) = delete;
+  Notifier& operator=(const Notifier&) = delete;
+
+  /// Starts its thread, unless all runs elsewhere; once. With a watch it runs no signal handlers. Throws
+  /// std::system_error if there is no thread to be had.
+  void start(Watch watch = {});
+  /// From any thread. False: dropped, since too many are waiting, or after stop().
+  bool post(std::function<void()> event);
+  /// The same; dropped after stop() only. It stays alive until it has run or was dropped.
+  void post(Notice& notice) noexcept;
+  /// The watch is called soon. From any thread.
+  void wake() noexcept;
+  /// Runs what is queued, then ends the thread; elsewhere, what is queued runs in its time. Idempotent.
+  void stop() noexcept;
+
+ private:
+  /// Outlives it elsewhere.
+  struct Queue {
+    ~Queue();
+    bool empty() const HOLDFAST_REQUIRES(mutex) { return first == nullptr && events.empty(); }
+    /// The next of them, which runs without the mutex.
+    struct Next {
+      Notice* notice = nullptr;
+      std::function<void()> event;
+      void run() noexcept;
+    };
+    Next take() HOLDFAST_REQUIRES(mutex);
+
+    base::Mutex mutex;
+    Notice* first HOLDFAST_GUARDED_BY(mutex) = nullptr;  // notices, the oldest first
+    Notice* last HOLDFAST_GUARDED_BY(mutex) = nullptr;
+    std::deque<std::function<void()>> events HOLDFAST_GUARDED_BY(mutex);
+    bool stopping HOLDFAST_GUARDED_BY(mutex) = false;
+    bool carried_on HOLDFAST_GUARDED_BY(mutex) = false;  // elsewhere: run_elsewhere() will be called
+    bool woken HOLDFAST_GUARDED_BY(mutex) = false;
+  };
+
+  void run();
+  /// Something was queued.
+  void carry_on() noexcept;
+  static void run_elsewhere(const std::shared_ptr<Queue>& queue, const Elsewhere& elsewhere);
+
+  const Elsewhere elsewhere_;
+  const std::shared_ptr<Queue> queue_ = std::make_shared<Queue>();
+  std::condition_variable wake_;
+  Watch watch_;  // constant once the thread runs
+  std::thread thread_;
+};
+
+}  // namespace holdfast::engine

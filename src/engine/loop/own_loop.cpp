@@ -1,0 +1,295 @@
+#include "engine/loop/own_loop.hpp"
+
+#include <algorithm>
+
+#include "base/no_signals.hpp"
+
+namespace holdfast::engine {
+
+using base::Clock;
+using base::TimePoint;
+
+namespace {
+
+/// As many callers as may look for their answers instead of sleeping.
+const int kFew = std::min(spare_processors(), 3);
+
+/// The loop that this thread turns at the moment. Its address tells threads apart.
+thread_local const Loop* turned_here = nullptr;
+
+struct Turning {
+  explicit Turning(const Loop* loop) { turned_here = loop; }
+  ~Turning() { turned_here = nullptr; }
+  Turning(const Turning&) = delete;
+  Turning& operator=(const Turning&) = delete;
+};
+
+/// The turn of a caller, if there is one to be had. On a thread of the user's: no signal handler may run meanwhile, so
+/// that it cannot hold up others.
+class CallersTurn {
+ public:
+  CallersTurn(std::mutex& turn, const Loop* loop) : lock_(turn, std::try_to_lock) {
+    if (lock_) turned_here = loop;
+  }
+  ~CallersTurn() {
+    if (lock_) turned_here = nullptr;
+  }
+  CallersTurn(const CallersTurn&) = delete;
+  CallersTurn& operator=(const CallersTurn&) = delete;
+  explicit operator bool() const { return lock_.owns_lock(); }
+
+ private:
+  const std::unique_lock<std::mutex> lock_;
+};
+
+}  // namespace
+
+OwnLoop::OwnLoop(Hooks hooks)
+    : Loop(own_context, &wake_slot, std::nullopt, hooks.settle),
+      hooks_(std::move(hooks)),
+      work_(own_context.get_executor()) {}
+
+void OwnLoop::start() {
+  const base::NoSignals inherited;
+  thread_ = std::thread([this] { run(); });
+}
+
+OwnLoop::~OwnLoop() { finish({}); }
+
+bool OwnLoop::inside() const { return turned_here == this; }
+
+bool OwnLoop::callers_come_one_by_one() const {
+  return Clock::now().time_since_epoch().count() < aside_until_.load(std::memory_order_relaxed);
+}
+
+// ---- work, for whoever has the turn ----
+
+/// Runs what is ready, one thing. A handler that throws ends nothing but itself.
+bool OwnLoop::run_ready() noexcept {
+  try {
+    return own_context.poll_one() > 0;
+  } catch (...) {
+    troubled_ = true;
+    return true;
+  }
+}
+
+/// What the work so far has left to be done.
+void OwnLoop::settle_work() noexcept {
+  try {
+    if (troubled_) hooks_.recover();
+    troubled_ = false;
+    settle();
+  } catch (...) {
+    troubled_ = true;  // once more, soon
+  }
+}
+
+/// One piece of work; waits for it, as long as it takes: only for the loop's own thread.
+void OwnLoop::run_one() {
+  const TimePoint begun = Clock::now();
+  const TimePoint spin_until = begun + seat_.spin();
+  while (Clock::now() < spin_until) {
+    if (run_ready() || own_context.stopped()) return;
+  }
+  try {
+    if (troubled_) {
+      own_context.run_one_for(kTryAgain);
+    } else {
+      own_context.run_one();
+    }
+  } catch (...) {
+    troubled_ = true;
+  }
+  seat_.waited(Clock::now() - begun);
+}
+
+// ---- the loop's own thread ----
+
+void OwnLoop::run() {
+  while (!own_context.stopped()) {
+    {
+      const std::scoped_lock turn(turn_);
+      const Turning turning(this);
+      settle_work();  // what a lazy task left
+      while (!own_context.stopped()) {
+        run_one();
+        settle_work();
+        if (waiting_.load(std::memory_order_relaxed) == 0 && attending_.load() == 0 && callers_come_one_by_one()) break;
+      }
+    }
+    step_aside();
+  }
+  const base::Guard guard(parked_mutex_);
+  over_ = true;
+  parked_.notify_all();
+}
+
+void OwnLoop::step_aside() {
+  base::WaitingGuard guard(parked_mutex_);
+  aside_.store(true);  // before the look at attending_: see attend()
+  base::Duration gap = kLookIn;
+  unsigned calls = calls_.load(std::memory_order_relaxed);
+  int idle_looks = 0;  // that found callers who wait, and none that had come since
+  while (!wanted_ && !own_context.stopped() && attending_.load() == 0 && callers_come_one_by_one()) {
+    const base::Duration due = hooks_.next_due() - Clock::now();
+    guard.wait_for(parked_, std::clamp(due, kLookIn, gap),
+                   [this]() HOLDFAST_REQUIRES(parked_mutex_) { return wanted_ || nudged_; });
+    nudged_ = false;
+    if (wanted_) break;
+    const unsigned calls_now = calls_.load(std::memory_order_relaxed);
+    const bool none_came = std::exchange(calls, calls_now) == calls_now;
+    gap = none_came ? std::min(gap * 2, kRarestLookIn) : kLookIn;
+    // Who drives may be held up: its own signal handler, a processor that it does not get.
+    idle_looks = none_came && waiting_.load() > 0 ? idle_looks + 1 : 0;
+    if (idle_looks > kPatientLooks) break;
+    // Before the look: what is posted after it finds this set, and nudges.
+    looks_in_rarely_.store(gap > kLookIn);
+    guard.unlock();
+    look_in();
+    guard.lock();
+  }
+  looks_in_rarely_.store(false);
+  aside_.store(false);
+  wanted_ = nudged_ = false;
+}
+
+void OwnLoop::attend() {
+  attending_.fetch_add(1);
+  if (aside_.load()) want_own_thread();
+}
+
+void OwnLoop::attended() { attending_.fetch_sub(1); }
+
+/// Unless a caller has the turn.
+void OwnLoop::look_in() {
+  if (!turn_.try_lock()) return;
+  const std::scoped_lock turn(std::adopt_lock, turn_);
+  const Turning turning(this);
+  while (run_ready()) settle_work();
+  settle_work();
+}
+
+void OwnLoop::want_own_thread() {
+  const base::Guard guard(parked_mutex_);
+  wanted_ = true;
+  parked_.notify_all();
+}
+
+void OwnLoop::nudge() {
+  if (inside()) return;
+  if (seat_.taken()) seat_.wake();
+  if (!looks_in_rarely_.load()) return;
+  const base::Guard guard(parked_mutex_);
+  nudged_ = true;
+  parked_.notify_all();
+}
+
+// ---- callers ----
+
+void OwnLoop::call(std::shared_ptr<Task> task, Answer& answer, TimePoint until) {
+  calls_.fetch_add(1, std::memory_order_relaxed);
+  if (waiting_.fetch_add(1) == 0) {
+    aside_until_.store((Clock::now() + kAside).time_since_epoch().count(), std::memory_order_relaxed);
+  }
+  std::optional<base::NoSignals> no_signals(std::in_place);  // but for the waits
+  const bool drives = seat_.take();
+  const std::optional<int> socket = run_here(*task);
+  const bool posted = !socket;
+  if (posted) {
+    post(std::move(task));
+  } else if (drives) {
+    drive(answer, *socket, until, no_signals->before());
+  }
+  if (drives) seat_.leave();
+  // Who drives now sees to this one, and the last to drive to those that are left.
+  const bool driven = (!drives && seat_.taken()) || (posted && !aside_.load());
+  if (!driven && (waiting_.load() > 0 || !answer.is_there())) want_own_thread();
+  no_signals.reset();
+  if (!answer.is_there()) wait(answer, until);
+  if (looks_in_rarely_.load()) nudge();  // it looks in soon again
+}
+
+/// Returns the connection; nothing if somebody else has the turn.
+std::optional<int> OwnLoop::run_here(Task& task) {
+  const CallersTurn turn(turn_, this);
+  if (!turn) return std::nullopt;
+  empty_inbox();  // what this caller posted before comes first
+  Loop::run(task);
+  empty_inbox();  // what it has woken sends with it
+  settle_work();
+  return hooks_.socket();
+}
+
+/// For a round trip at most. The turn is taken only while there is something to be done.
+void OwnLoop::drive(Answer& answer, int socket, TimePoint until, const sigset_t& signals) {
+  answer.driver_.store(static_cast<const void*>(&turned_here));
+  const TimePoint end = std::min(until, Clock::now() + kLongestDrive);
+  while (!answer.is_there() && !answer.late_.load(std::memory_order_relaxed) && socket >= 0 &&
+         seat_.wait(socket, end, signals)) {
+    if (answer.is_there()) break;
+    const CallersTurn turn(turn_, this);
+    if (!turn) break;  // its own thread has come
+    while (!answer.is_there() && run_ready()) settle_work();
+    if (troubled_ || own_context.stopped()) break;
+    socket = hooks_.socket();
+  }
+  answer.driver_.store(nullptr);
+}
+
+void OwnLoop::wait(Answer& answer, TimePoint until) {
+  if (waiting_.load(std::memory_order_relaxed) <= kFew) {
+    const bool near = seat_.spin() > base::Duration{};
+    const TimePoint end = Clock::now() + (near ? DriverSeat::kLongestSpin : base::Duration{});
+    while (!answer.is_there() && Clock::now() < end) std::this_thread::yield();
+  }
+  base::WaitingGuard guard(answer.mutex_);
+  const auto ready = [&answer] { return answer.is_there(); };
+  while (!ready() && Clock::now() < until && !own_context.stopped()) {
+    const base::Duration left = until == TimePoint::max() ? kLongestSleep : until - Clock::now();
+    guard.wait_for(answer.arrived_, std::min(left, kLongestSleep), ready);
+  }
+}
+
+void OwnLoop::set(Answer& answer) noexcept {
+  waiting_.fetch_sub(1);
+  {
+    const base::Guard guard(answer.mutex_);
+    answer.there_.store(true);
+  }
+  answer.arrived_.notify_one();  // without the mutex, which the caller wants next
+  const void* const driver = answer.driver_.load();
+  if (driver != nullptr && driver != static_cast<const void*>(&turned_here)) seat_.wake();
+}
+
+void OwnLoop::post_from_caller(std::shared_ptr<Task> task, Pace pace) {
+  {
+    const base::NoSignals no_signals;
+    const CallersTurn turn(turn_, this);
+    if (!turn) return post(std::move(task));
+    empty_inbox();
+    Loop::run(*task);
+    if (pace == Pace::at_once) settle_work();
+  }
+  calls_.fetch_add(1, std::memory_order_relaxed);
+  nudge();  // it looks in soon again
+}
+
+void OwnLoop::finish(base::Duration limit) {
+  if (!thread_.joinable()) return;
+  work_.reset();
+  want_own_thread();
+  {
+    base::WaitingGuard guard(parked_mutex_);
+    guard.wait_for(parked_, limit, [this]() HOLDFAST_REQUIRES(parked_mutex_) { return over_; });
+  }
+  own_context.stop();
+  want_own_thread();
+  thread_.join();
+  // What came too late learns it.
+  const std::scoped_lock turn(turn_);
+  const Turning turning(this);
+  empty_inbox();
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,127 @@
+// A client's own event loop, and who turns it: its own thread, or a caller for the length of a round trip.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include <boost/asio/executor_work_guard.hpp>
+
+#include "base/clock.hpp"
+#include "base/guarded.hpp"
+#include "engine/loop/driver_seat.hpp"
+#include "engine/loop/loop.hpp"
+
+namespace holdfast::engine {
+
+/// What OwnLoop has before its base class is made.
+struct OwnContext {
+  WakeSlot wake_slot;
+  boost::asio::io_context own_context{1};
+};
+
+/// A caller that comes while nobody else does drives the loop itself for a round trip: its command then costs no switch
+/// between threads. It takes the turn for what there is to be done, and waits for the server without it, so that a
+/// thread that is held up while it waits holds up nobody else. As long as callers come one by one, the loop's own
+/// thread steps aside, and looks in after a millisecond, then less and less often; when they come together, or not at
+/// all, do not wait for their answers, or wait longer than a round trip, it turns the loop again.
+class OwnLoop : private OwnContext, public Loop {
+ public:
+  /// What a caller waits for.
+  class Answer {
+   public:
+    bool is_there() const { return there_.load(); }
+    /// It will not come with the next reply: nothing to drive the loop for. On the loop.
+    void comes_late() { late_.store(true, std::memory_order_relaxed); }
+
+   private:
+    friend class OwnLoop;
+    std::atomic<bool> there_{false};
+    std::atomic<bool> late_{false};
+    std::atomic<const void*> driver_{nullptr};  // the caller's thread, while it drives
+    base::Mutex mutex_;
+    std::condition_variable arrived_;
+  };
+
+  /// What the loop asks of its owner.
+  struct Hooks {
+    /// See Loop.
+    std::function<void()> settle;
+    /// When a timer that must not be late will ring; from any thread.
+    std::function<base::TimePoint()> next_due;
+    /// What a driver waits for: the connection to the server, or -1. On the loop.
+    std::function<int()> socket = [] { return -1; };
+    /// A handler has thrown, perhaps half way through: makes good what it can have left behind. Called again soon if
+    /// that throws. On the loop.
+    std::function<void()> recover = [] {};
+  };
+  explicit OwnLoop(Hooks hooks);
+  ~OwnLoop() override;
+  /// Starts its own thread; once, before anything is called or posted. Throws std::system_error if there is none.
+  void start();
+
+  bool inside() const override;
+  void post_from_caller(std::shared_ptr<Task> task, Pace pace) override;
+  void nudge() override;
+  void to_be_settled(std::size_t) override {}  // it will be, like all work
+
+  /// Runs a task on the loop, and waits until the answer is set, until `until`, or until the loop is over. The answer
+  /// belongs to the task. Not from the loop itself.
+  void call(std::shared_ptr<Task> task, Answer& answer, base::TimePoint until);
+  /// From any thread, once for each call. Whoever calls it keeps the task alive meanwhile.
+  void set(Answer& answer) noexcept;
+
+  /// Lets the loop run out of work, `limit` at most, then stops it and ends its thread. Idempotent.
+  void finish(base::Duration limit);
+
+ private:
+  static constexpr base::Duration kAside = std::chrono::seconds(1);  // after the last call
+  static constexpr base::Duration kLookIn = std::chrono::milliseconds(1);
+  static constexpr base::Duration kRarestLookIn = std::chrono::milliseconds(32);
+  static constexpr base::Duration kLongestDrive = std::chrono::milliseconds(5);
+  static constexpr base::Duration kLongestSleep = std::chrono::milliseconds(500);
+  static constexpr base::Duration kTryAgain = std::chrono::milliseconds(10);
+  static constexpr int kPatientLooks = 3;  // at a caller that drives and does not get on
+
+  void run();
+  void run_one();
+  bool run_ready() noexcept;
+  void settle_work() noexcept;
+  bool callers_come_one_by_one() const;
+  void step_aside();
+  void look_in();
+  void want_own_thread();
+  std::optional<int> run_here(Task& task);
+  void drive(Answer& answer, int socket, base::TimePoint until, const sigset_t& signals);
+  void wait(Answer& answer, base::TimePoint until);
+  void attend() override;
+  void attended() override;
+
+  const Hooks hooks_;
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+
+  std::mutex turn_;  // whose turn it is
+  // With the turn, in whatever form (clang cannot follow CallersTurn): something was thrown, and `recover` has not yet
+  // been through.
+  bool troubled_ = false;
+  DriverSeat seat_;
+  std::atomic<int> waiting_{0};                   // calls without an answer
+  std::atomic<int> attending_{0};                 // what lives of Attended
+  std::atomic<bool> aside_{false};                // its own thread, at present
+  std::atomic<unsigned> calls_{0};                // so far
+  std::atomic<bool> looks_in_rarely_{false};      // its own thread, at present
+  std::atomic<base::Clock::rep> aside_until_{0};  // callers have come one by one so far
+
+  base::Mutex parked_mutex_;
+  std::condition_variable parked_;
+  bool wanted_ HOLDFAST_GUARDED_BY(parked_mutex_) = false;
+  bool nudged_ HOLDFAST_GUARDED_BY(parked_mutex_) = false;
+  bool over_ HOLDFAST_GUARDED_BY(parked_mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace holdfast::engine

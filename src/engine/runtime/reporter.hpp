@@ -1,0 +1,51 @@
+// Counts what happens and tells the observer.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include <holdfast/observer.hpp>
+
+#include "engine/loop/notifier.hpp"
+
+namespace holdfast::engine {
+
+/// Thread-safe. Counters are incremented at once; the observer is told on the notifier's thread.
+class Reporter {
+ public:
+  Reporter(std::shared_ptr<Observer> observer, Notifier& notifier)
+      : observer_(std::move(observer)), notifier_(notifier) {}
+
+  struct Count {
+    std::atomic<std::uint64_t> granted{0}, contended{0}, not_granted{0}, failed{0}, released{0}, renewals{0},
+        renewal_batches{0}, renewal_failures{0}, suspect{0}, lost{0}, unknown{0}, misuses{0}, wakes{0}, safety_polls{0},
+        safety_poll_wakes{0}, connections{0}, commands{0}, events_dropped{0};
+  };
+  Count count;
+  Counters snapshot() const;
+
+  static void add(std::atomic<std::uint64_t>& counter, std::uint64_t n = 1) {
+    counter.fetch_add(n, std::memory_order_relaxed);
+  }
+
+  /// Tells the observer, if there is one. `make` builds the event only then. An event for which there is no room is
+  /// dropped, and counted.
+  template <class Event, class Make>
+  void tell(void (Observer::*method)(const Event&), Make&& make) noexcept {
+    if (!observer_) return;
+    try {
+      if (notifier_.post([observer = observer_, method, event = Event(make())] { (observer.get()->*method)(event); })) {
+        return;
+      }
+    } catch (...) {
+      // Out of memory: as if there were no room.
+    }
+    add(count.events_dropped);
+  }
+
+ private:
+  const std::shared_ptr<Observer> observer_;
+  Notifier& notifier_;
+};
+
+}  // namespace holdfast::engine

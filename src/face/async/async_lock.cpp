@@ -1,0 +1,203 @@
+// Acquiring, releasing and watching without blocking: shells that tell a receiver.
+#include <exception>
+
+#include <holdfast/operation.hpp>
+
+#include "engine/acquire/acquire_op.hpp"
+#include "engine/hold/held_lock.hpp"
+#include "face/outcome.hpp"
+#include "face/receiving.hpp"
+
+namespace holdfast::async {
+namespace {
+
+using engine::Acquired;
+using engine::Loop;
+using engine::NoLimit;
+using face::Receiving;
+
+/// How a result is put: `acquire` has a hold or fails, `try_acquire` has none when somebody else has it.
+struct Acquiring {
+  using Result = Hold;
+  static constexpr NoLimit kNoLimit = NoLimit::wait_on;
+  static bool is_result(std::error_code error, bool) { return !error; }
+  static std::error_code as_failure(std::error_code error) { return face::as_waiting(error); }
+};
+struct Trying {
+  using Result = MaybeHold;
+  static constexpr NoLimit kNoLimit = NoLimit::ask_once;
+  static bool is_result(std::error_code error, bool cancelled) {
+    return !error || (face::not_granted(error) && !(cancelled && error == Errc::cancelled));
+  }
+  static std::error_code as_failure(std::error_code error) { return error; }
+};
+
+template <class Way>
+class AsyncAcquire final : public engine::AcquireOp, public Operation {
+ public:
+  using Result = typename Way::Result;
+
+  AsyncAcquire(const Parts& parts, AcquireOptions options, engine::LeaseTerms lease,
+               ReceiverPtr<Failure, Result> receiver)
+      : AcquireOp(parts.core, parts.target, std::move(options), lease, Way::kNoLimit),
+        receiving_(std::move(receiver)) {}
+
+  void start() override {
+    pending_ = core()->pending().begin();  // close() waits until it is told, or its flag is seen now
+    if (std::optional<Acquired> known = at_once()) return done(std::move(*known));
+    attended_ = Loop::Attended(core()->loop());
+    core()->loop().post(shared_from_this());
+  }
+  void cancel() noexcept override {
+    cancelled_.store(true);
+    stop();
+  }
+
+ private:
+  void done(Acquired outcome) override {
+    Hold hold(std::move(outcome.held));
+    hold.do_not_wait();
+    if (Way::is_result(outcome.error, cancelled_.load())) {
+      receiving_.tell({}, hold ? Result(std::move(hold)) : Result());
+    } else {
+      receiving_.tell(
+          Failure(face::error_about(*core(), *target(), Way::as_failure(outcome.error), std::move(outcome.cause))),
+          Result());
+    }
+    attended_ = {};
+    pending_ = {};
+  }
+
+  Receiving<Failure, Result> receiving_;
+  std::atomic<bool> cancelled_{false};
+  engine::Pending::Token pending_;
+  Loop::Attended attended_;
+};
+
+template <class Way>
+OperationPtr make(const Parts& parts, AcquireOptions options, ReceiverPtr<Failure, typename Way::Result> receiver) {
+  try {
+    const engine::LeaseTerms lease = parts.core->lease_terms(options, parts.target->name());
+    return std::make_shared<AsyncAcquire<Way>>(parts, std::move(options), lease, std::move(receiver));
+  } catch (const Error& error) {
+    return face::make_told<Failure, typename Way::Result>(std::move(receiver), Failure(error), {});
+  }
+}
+
+/// Bounded by `release_timeout`; then the outcome is unknown, and the release goes on.
+class AsyncRelease final : public Loop::Task, public Operation, public std::enable_shared_from_this<AsyncRelease> {
+ public:
+  AsyncRelease(std::shared_ptr<HeldLock> held, const std::shared_ptr<Core>& core, ReceiverPtr<ReleaseOutcome> receiver)
+      : held_(std::move(held)), core_(core), receiving_(std::move(receiver)) {}
+
+  void start() override {
+    pending_ = core_->pending().begin();  // close() waits for it, or its flag is seen now
+    if (core_->in_child()) return tell(ReleaseOutcome::was_lost);
+    if (core_->unusable()) return tell(held_->known_outcome());
+    if (held_->pass_on()) return tell(ReleaseOutcome::released);
+    attended_ = Loop::Attended(core_->loop());
+    core_->loop().post(shared_from_this());
+  }
+  void run() override {
+    limit_.emplace(core_->loop().executor());
+    limit_->expires_after(core_->config().release_timeout);
+    limit_->async_wait([self = shared_from_this()](boost::system::error_code error) {
+      if (!error) self->tell(ReleaseOutcome::unknown);
+    });
+    held_->release_async([self = shared_from_this()](ReleaseOutcome outcome) { self->on_released(outcome); });
+  }
+  void broken() noexcept override {
+    held_->give_up();
+    try {
+      tell(ReleaseOutcome::unknown);
+    } catch (...) {
+      // Out of memory: the receiver is dropped.
+    }
+  }
+  void cancel() noexcept override {
+    core_->loop().defer([self = shared_from_this()] { self->tell(ReleaseOutcome::unknown); });
+  }
+
+ private:
+  void on_released(ReleaseOutcome outcome) {
+    limit_->cancel();
+    tell(outcome);
+  }
+  void tell(ReleaseOutcome outcome) {
+    if (!receiving_.tell(outcome)) return;
+    pending_ = {};
+    attended_ = {};
+  }
+
+  const std::shared_ptr<HeldLock> held_;
+  const std::shared_ptr<Core> core_;
+  Receiving<ReleaseOutcome> receiving_;
+  engine::Pending::Token pending_;
+  Loop::Attended attended_;
+  std::optional<Core::Timer> limit_;
+};
+
+/// The hold's list of watches keeps it alive.
+class AsyncWaitLost final : public Operation, public std::enable_shared_from_this<AsyncWaitLost> {
+ public:
+  AsyncWaitLost(std::shared_ptr<HeldLock> held, ReceiverPtr<Failure, LossReason> receiver)
+      : held_(std::move(held)), receiving_(std::move(receiver)) {}
+
+  void start() override {
+    watching_.store(held_->watch([self = shared_from_this()](std::optional<LossReason> lost) {
+      if (lost) {
+        self->receiving_.tell({}, *lost);
+      } else {
+        self->tell_cancelled("the hold was released");
+      }
+    }));
+  }
+  void cancel() noexcept override {
+    held_->unwatch(watching_.load());
+    tell_cancelled({});
+  }
+
+ private:
+  void tell_cancelled(std::string cause) {
+    const std::shared_ptr<Core>& core = held_->core();
+    receiving_.tell(Failure(face::error_about(*core, *held_->target(), Errc::cancelled, std::move(cause))), {});
+  }
+
+  const std::shared_ptr<HeldLock> held_;
+  Receiving<Failure, LossReason> receiving_;
+  std::atomic<std::uint64_t> watching_{0};
+};
+
+}  // namespace
+
+OperationPtr make_acquire(const Parts& parts, AcquireOptions options, ReceiverPtr<Failure, Hold> receiver) {
+  return make<Acquiring>(parts, std::move(options), std::move(receiver));
+}
+
+OperationPtr make_try_acquire(const Parts& parts, AcquireOptions options, ReceiverPtr<Failure, MaybeHold> receiver) {
+  return make<Trying>(parts, std::move(options), std::move(receiver));
+}
+
+OperationPtr make_release(Hold hold, ReceiverPtr<ReleaseOutcome> receiver) {
+  if (!hold) return face::make_told<ReleaseOutcome>(std::move(receiver), ReleaseOutcome::was_lost);
+  const std::shared_ptr<Core> core = hold.held()->core();
+  return std::make_shared<AsyncRelease>(hold.take(), core, std::move(receiver));
+}
+
+OperationPtr make_wait_lost(std::shared_ptr<HeldLock> held, ReceiverPtr<Failure, LossReason> receiver) {
+  if (held) return std::make_shared<AsyncWaitLost>(std::move(held), std::move(receiver));
+  return face::make_told<Failure, LossReason>(std::move(receiver),
+                                              Failure(Error(Errc::not_owner, {}, {}, "the hold is empty")), {});
+}
+
+void throw_lost(const HeldLock& held, const std::exception_ptr& nested) {
+  Error error = face::error_about(*held.core(), *held.target(), Errc::lost, {});
+  if (!nested) throw error;
+  try {
+    std::rethrow_exception(nested);
+  } catch (...) {
+    std::throw_with_nested(std::move(error));
+  }
+}
+
+}  // namespace holdfast::async

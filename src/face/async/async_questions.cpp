@@ -1,0 +1,87 @@
+// Asking without blocking: about a lock, about a server, and the end of a client.
+#include <holdfast/operation.hpp>
+
+#include "face/listing.hpp"
+#include "face/looking.hpp"
+#include "face/question.hpp"
+
+namespace holdfast::async {
+namespace {
+
+const engine::Site& site_of(const Parts& parts) { return static_cast<const engine::Site&>(*parts.target); }
+
+class AsyncPing final : public face::AsyncAsk {
+ public:
+  AsyncPing(const std::shared_ptr<Core>& core, ReceiverPtr<Failure> receiver)
+      : AsyncAsk(core), receiving_(std::move(receiver)) {}
+
+ private:
+  const std::string& name() const override { return none_; }
+  std::vector<base::Command> commands() override { return {{{"PING"}}}; }
+  bool answered(std::vector<base::Reply>) override {
+    receiving_.tell({});
+    return false;
+  }
+  void failed(const Error& error) override { receiving_.tell(Failure(error)); }
+
+  const std::string none_;
+  face::Receiving<Failure> receiving_;
+};
+
+class AsyncClose final : public Operation, public std::enable_shared_from_this<AsyncClose> {
+ public:
+  AsyncClose(std::shared_ptr<Core> core, ReceiverPtr<> receiver)
+      : core_(std::move(core)), receiving_(std::move(receiver)) {}
+  void start() override {
+    core_->start_close([self = shared_from_this()] { self->receiving_.tell(); });
+  }
+  void cancel() noexcept override { receiving_.tell(); }
+
+ private:
+  const std::shared_ptr<Core> core_;
+  face::Receiving<> receiving_;
+};
+
+}  // namespace
+
+OperationPtr make_is_locked(const Parts& parts, ReceiverPtr<Failure, bool> receiver) {
+  return face::make_ask(parts.core, face::is_locked(site_of(parts)), std::move(receiver));
+}
+
+OperationPtr make_is_held_by(const Parts& parts, const std::string& owner, ReceiverPtr<Failure, bool> receiver) {
+  return face::make_ask(parts.core, face::is_held_by(site_of(parts), owner), std::move(receiver));
+}
+
+OperationPtr make_remaining(const Parts& parts,
+                            ReceiverPtr<Failure, std::optional<std::chrono::milliseconds>> receiver) {
+  return face::make_ask(parts.core, face::remaining(site_of(parts)), std::move(receiver));
+}
+
+OperationPtr make_info(const Parts& parts, ReceiverPtr<Failure, LockInfo> receiver) {
+  const engine::Site& site = site_of(parts);
+  return face::make_ask_in_steps(parts.core, face::Looking(site, Detail::holder), site.name(), std::move(receiver));
+}
+
+OperationPtr make_force_release(const Parts& parts, ReceiverPtr<Failure, bool> receiver) {
+  return face::make_ask(parts.core, face::force_release(site_of(parts)), std::move(receiver));
+}
+
+OperationPtr make_force_release(const Parts& parts, const std::string& owner, ReceiverPtr<Failure, bool> receiver) {
+  return face::make_ask(parts.core, face::force_release(site_of(parts), owner), std::move(receiver));
+}
+
+OperationPtr make_ping(const std::shared_ptr<Core>& core, ReceiverPtr<Failure> receiver) {
+  return std::make_shared<AsyncPing>(core, std::move(receiver));
+}
+
+OperationPtr make_list(const std::shared_ptr<Core>& core, const std::string& pattern,
+                       ReceiverPtr<Failure, std::vector<LockInfo>> receiver) {
+  face::Listing listing(core->config().name_prefix, pattern, Detail::holder);
+  return face::make_ask_in_steps(core, std::move(listing), {}, std::move(receiver));
+}
+
+OperationPtr make_close(const std::shared_ptr<Core>& core, ReceiverPtr<> receiver) {
+  return std::make_shared<AsyncClose>(core, std::move(receiver));
+}
+
+}  // namespace holdfast::async

@@ -1,0 +1,23 @@
+// Clients on the caller's io_context.
+#include <holdfast/async.hpp>
+
+#include "engine/client/core.hpp"
+#include "engine/hold/held_lock.hpp"
+
+// By their full names: they are in a namespace that names Boost's version.
+
+holdfast::Client holdfast::client_on(boost::asio::io_context& context, Config config) {
+  return Client(engine::Core::make(std::move(config), &context));
+}
+
+holdfast::Client holdfast::client_on(boost::asio::io_context& context, std::string_view url) {
+  return client_on(context, Config::from_url(url));
+}
+
+boost::asio::io_context* holdfast::async::home(const std::shared_ptr<Core>& core) {
+  return core ? core->host() : nullptr;
+}
+
+boost::asio::io_context* holdfast::async::home(const std::shared_ptr<HeldLock>& held) {
+  return held ? held->core()->host() : nullptr;
+}

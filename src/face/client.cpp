@@ -1,0 +1,80 @@
+#include <algorithm>
+
+#include <holdfast/client.hpp>
+#include <holdfast/error.hpp>
+
+#include "engine/client/core.hpp"
+#include "engine/hold/site.hpp"
+#include "face/listing.hpp"
+#include "face/question.hpp"
+#include "kinds/lock.hpp"
+#include "kinds/simple_lock.hpp"
+
+namespace holdfast {
+
+Client::Client(std::string_view url) : Client(Config::from_url(url)) {}
+
+Client::Client(Config config) : core_(engine::Core::make(std::move(config), nullptr)) {}
+
+Client::Client(std::shared_ptr<engine::Core> core) noexcept : core_(std::move(core)) {}
+
+Client::Client(Client&&) noexcept = default;
+
+Client& Client::operator=(Client&& other) noexcept {
+  if (this != &other) {
+    const Client old(std::move(*this));
+    core_ = std::move(other.core_);
+  }
+  return *this;
+}
+
+Client::~Client() {
+  if (core_ && core_->in_child()) {
+    // The threads that the core would join exist in the parent only, so in the child it is never destroyed.
+    new (std::nothrow) std::shared_ptr<engine::Core>(std::move(core_));
+    return;
+  }
+  close();
+}
+
+void Client::close() noexcept {
+  if (core_ && !core_->in_child()) core_->close();
+}
+
+std::shared_ptr<engine::Site> Client::site(std::vector<std::string> names, const engine::Plan& plan) const {
+  core_->require_usable(names.empty() ? std::string() : names.front());
+  if (names.empty()) throw Error(Errc::invalid_argument, {}, core_->node(), "no lock is named");
+  if (std::ranges::find(names, "") != names.end()) {
+    throw Error(Errc::invalid_argument, {}, core_->node(), "the lock's name is empty");
+  }
+  std::ranges::sort(names);
+  const auto repeated = std::ranges::unique(names);
+  names.erase(repeated.begin(), repeated.end());
+  return core_->sites().site(names, plan);
+}
+
+Lock Client::lock(std::string_view name, AcquireOptions defaults) {
+  return {{core_, site({std::string(name)}, kinds::kLock)}, std::move(defaults)};
+}
+
+SimpleLock Client::simple_lock(std::string_view name, AcquireOptions defaults) {
+  return {{core_, site({std::string(name)}, kinds::kSimpleLock)}, std::move(defaults)};
+}
+
+MultiLock Client::multi_lock(const std::vector<std::string>& names, AcquireOptions defaults) {
+  std::vector<Lock> members;
+  for (const std::string& name : names) members.push_back(lock(name));
+  return MultiLock(members, std::move(defaults));
+}
+
+void Client::ping() { core_->ask({{{"PING"}}}, {}); }
+
+std::vector<LockInfo> Client::list(std::string_view pattern, Detail detail) {
+  return face::ask_in_steps(*core_, face::Listing(core_->config().name_prefix, std::string(pattern), detail), {});
+}
+
+Counters Client::counters() const { return core_->reporter().snapshot(); }
+const std::string& Client::id() const noexcept { return core_->id(); }
+const std::string& Client::node() const noexcept { return core_->node(); }
+
+}  // namespace holdfast

@@ -1,0 +1,70 @@
+#include "face/compose.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <holdfast/error.hpp>
+
+#include "base/text.hpp"
+#include "engine/client/core.hpp"
+#include "engine/hold/group.hpp"
+
+namespace holdfast::face {
+namespace {
+
+using engine::Group;
+
+[[noreturn]] void refuse(const std::string& why) { throw Error(Errc::invalid_argument, {}, {}, why); }
+
+std::string title_of(const std::vector<Group::Member>& members) {
+  std::string title;
+  for (const Group::Member& member : members) title += (title.empty() ? "" : ", ") + member.site->name();
+  return title;
+}
+
+}  // namespace
+
+engine::Parts all_of(const std::vector<engine::Parts>& members) {
+  if (members.empty()) refuse("a MultiLock of no lock");
+  std::map<std::shared_ptr<engine::Core>, std::set<std::string>> names;
+  for (const engine::Parts& member : members) names[member.core].insert(member.target->name());
+  std::vector<Group::Member> parts;
+  for (const auto& [core, its_names] : names) {
+    core->require_usable(*its_names.begin());
+    parts.push_back({core, core->sites().site({its_names.begin(), its_names.end()}, members.front().target->plan())});
+  }
+  if (parts.size() == 1) return {parts.front().core, parts.front().site};
+  // The same order in every process, so that of two groups with common members one gets all.
+  std::ranges::sort(parts, {},
+                    [](const Group::Member& part) { return std::pair(part.core->node(), part.site->name()); });
+  std::string title = title_of(parts);
+  const std::size_t needed = parts.size();
+  const std::shared_ptr<engine::Core> first = parts.front().core;
+  return {first, Group::make(std::move(title), std::move(parts), needed, Group::Servers::any)};
+}
+
+engine::Parts majority_of(const std::vector<engine::Parts>& members) {
+  if (members.empty()) refuse("a RedLock of no server");
+  std::vector<Group::Member> parts;
+  std::set<std::shared_ptr<engine::Core>> seen;
+  for (const engine::Parts& member : members) {
+    if (member.core->in_child()) member.core->require_usable(member.target->name());
+    auto site = std::dynamic_pointer_cast<engine::Site>(member.target);
+    if (!site) refuse("a RedLock of " + base::quote(member.target->name()) + ", which is on several servers itself");
+    if (!seen.insert(member.core).second) {
+      refuse("a RedLock with two locks of one client (" + member.core->node() + "): each server needs its own");
+    }
+    parts.push_back({member.core, std::move(site)});
+  }
+  std::string title = parts.front().site->name();
+  const auto differs = [&](const Group::Member& part) { return part.site->name() != title; };
+  if (std::ranges::any_of(parts, differs)) title = title_of(parts);
+  const std::size_t needed = engine::Quorum::majority(parts.size()).needed;
+  const std::shared_ptr<engine::Core> first = parts.front().core;
+  return {first, Group::make(std::move(title), std::move(parts), needed, Group::Servers::different)};
+}
+
+}  // namespace holdfast::face

@@ -1,0 +1,90 @@
+#include <holdfast/hold.hpp>
+
+#include "engine/hold/held_lock.hpp"
+#include "face/outcome.hpp"
+
+namespace holdfast {
+
+const char* to_string(ReleaseOutcome outcome) noexcept {
+  switch (outcome) {
+    case ReleaseOutcome::released:
+      return "released";
+    case ReleaseOutcome::still_held:
+      return "still_held";
+    case ReleaseOutcome::was_lost:
+      return "was_lost";
+    case ReleaseOutcome::unknown:
+      return "unknown";
+  }
+  return "?";
+}
+
+const char* to_string(HoldState state) noexcept {
+  switch (state) {
+    case HoldState::held:
+      return "held";
+    case HoldState::suspect:
+      return "suspect";
+    case HoldState::lost:
+      return "lost";
+    case HoldState::released:
+      return "released";
+  }
+  return "?";
+}
+
+Hold::Hold(std::shared_ptr<engine::HeldLock> held) noexcept : held_(std::move(held)) {}
+
+Hold& Hold::operator=(Hold&& other) noexcept {
+  if (this != &other) {
+    end();
+    held_ = std::move(other.held_);
+    outcome_ = other.outcome_;
+    loss_ = other.loss_;
+    waits_ = other.waits_;
+  }
+  return *this;
+}
+
+Hold::~Hold() { end(); }
+
+void Hold::end() noexcept {
+  if (!held_) return;
+  if (waits_) {
+    held_->unlock();
+  } else {
+    held_->unlock_without_waiting();
+  }
+}
+
+std::chrono::milliseconds Hold::valid_for() const noexcept {
+  return held_ ? std::chrono::duration_cast<std::chrono::milliseconds>(held_->valid_for())
+               : std::chrono::milliseconds{};
+}
+
+std::stop_token Hold::lost() const noexcept { return held_ ? held_->stop_token() : std::stop_token{}; }
+
+HoldState Hold::state() const noexcept { return held_ ? held_->state() : HoldState::released; }
+
+std::optional<LossReason> Hold::loss_reason() const noexcept { return held_ ? held_->loss_reason() : loss_; }
+
+void Hold::throw_if_lost() const {
+  if (!held_) throw Error(Errc::not_owner, {}, {}, "the hold is empty");
+  if (valid_for() > std::chrono::milliseconds{}) return;
+  throw face::error_about(*held_->core(), *held_->target(), Errc::lost, {});
+}
+
+std::string Hold::owner() const { return held_ ? held_->owner().text : std::string(); }
+
+std::string Hold::name() const { return held_ ? held_->name() : std::string(); }
+
+ReleaseOutcome Hold::release() noexcept {
+  if (held_) {
+    outcome_ = held_->release();
+    loss_ = held_->loss_reason();
+    held_.reset();
+  }
+  return outcome_;
+}
+
+}  // namespace holdfast

@@ -1,0 +1,70 @@
+#include "face/listing.hpp"
+
+#include <utility>
+
+#include "wire/lock_calls.hpp"
+#include "wire/names.hpp"
+
+namespace holdfast::face {
+namespace {
+
+/// How many names one SCAN step and one round of questions take.
+constexpr std::size_t kScanStep = 500;
+
+}  // namespace
+
+std::vector<base::Command> Listing::commands() const {
+  if (step_ == Step::holders) return ask_holders_.commands();
+  std::vector<base::Command> commands;
+  if (step_ == Step::scan) commands.push_back(wire::scan(cursor_, pattern_, kScanStep));
+  for (const std::string& key : keys_) {
+    if (step_ == Step::sizes) {
+      commands.push_back(wire::count_fields(key));
+    } else {
+      commands.push_back(wire::holder(key));
+      commands.push_back(wire::remaining(key));
+    }
+  }
+  return commands;
+}
+
+bool Listing::next_page() {
+  keys_.clear();
+  step_ = cursor_ == "0" ? Step::holders : Step::scan;
+  return step_ == Step::scan || ask_holders_.begin(found_);
+}
+
+bool Listing::on_replies(const std::vector<base::Reply>& replies) {
+  switch (step_) {
+    case Step::scan:
+      if (!replies.front().is_array() || replies.front().elements.size() != 2) return false;
+      cursor_ = replies.front().elements[0].text;
+      for (const base::Reply& key : replies.front().elements[1].elements) keys_.push_back(key.text);
+      if (keys_.empty()) return next_page();
+      step_ = Step::sizes;
+      return true;
+    case Step::sizes: {
+      std::vector<std::string> locks;  // a lock has exactly one field
+      for (std::size_t i = 0; i < keys_.size(); ++i) {
+        if (replies[i].integer == 1) locks.push_back(std::move(keys_[i]));
+      }
+      keys_.swap(locks);
+      if (keys_.empty()) return next_page();
+      step_ = Step::owners;
+      return true;
+    }
+    case Step::owners:
+      for (std::size_t i = 0; i < keys_.size(); ++i) {
+        const wire::Held held = wire::decode_holder(replies[2 * i]);
+        if (!wire::looks_like_owner(held.owner)) continue;
+        found_.push_back(
+            {keys_[i].substr(prefix_.size()), held.owner, wire::time_left(replies[2 * i + 1]), held.count});
+      }
+      return next_page();
+    case Step::holders:
+      return ask_holders_.on_replies(replies, found_);
+  }
+  return false;
+}
+
+}  // namespace holdfast::face

@@ -1,0 +1,53 @@
+#include "face/looking.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "engine/hold/holder.hpp"
+#include "wire/connection_name.hpp"
+#include "wire/lock_calls.hpp"
+
+namespace holdfast::face {
+
+bool AskHolders::begin(std::span<const LockInfo> locks) const {
+  const bool any = std::ranges::any_of(locks, [](const LockInfo& lock) { return !lock.owner.empty(); });
+  return any && detail_ != Detail::owner;
+}
+
+std::vector<base::Command> AskHolders::commands() const {
+  return {detail_ == Detail::holder_if_cheap ? wire::count_connections() : wire::list_connections()};
+}
+
+bool AskHolders::on_replies(const std::vector<base::Reply>& replies, std::span<LockInfo> locks) {
+  std::optional<wire::Connections> connections;
+  if (detail_ == Detail::holder_if_cheap) {
+    detail_ = Detail::holder;
+    if (wire::are_few_connections(replies.front())) return true;
+  } else {
+    connections = wire::decode_connections(replies.front());
+  }
+  for (LockInfo& lock : locks) {
+    if (!lock.owner.empty()) lock.holder = engine::holder_of(lock.owner, connections ? &*connections : nullptr);
+  }
+  return false;
+}
+
+Looking::Looking(const engine::Site& site, Detail detail)
+    : plan_(site.plan()), key_(site.names().key), holders_(detail), info_{.name = site.name(), .owner = {}} {}
+
+std::vector<base::Command> Looking::commands() const {
+  if (key_known_) return holders_.commands();
+  return {plan_.holder(key_), wire::remaining(key_)};
+}
+
+bool Looking::on_replies(const std::vector<base::Reply>& replies) {
+  if (key_known_) return holders_.on_replies(replies, {&info_, 1});
+  key_known_ = true;
+  wire::Held held = plan_.decode_holder(replies[0]);
+  info_.owner = std::move(held.owner);
+  info_.holds = held.count;
+  if (!info_.owner.empty()) info_.remaining = wire::time_left(replies[1]);
+  return holders_.begin({&info_, 1});
+}
+
+}  // namespace holdfast::face

@@ -1,0 +1,131 @@
+// What is asked of a server and answered once, as a value: the blocking and the asynchronous face both put it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <holdfast/key_lock.hpp>
+#include <holdfast/operation.hpp>
+
+#include "base/resp.hpp"
+#include "engine/client/core.hpp"
+#include "engine/hold/site.hpp"
+#include "face/receiving.hpp"
+
+namespace holdfast::face {
+
+template <class Result>
+struct Question {
+  std::string name;  // what it is about, for errors
+  std::vector<base::Command> commands;
+  std::function<Result(const std::vector<base::Reply>&)> decode;
+};
+
+Question<bool> is_locked(const engine::Site& site);
+Question<bool> is_held_by(const engine::Site& site, const std::string& owner);
+Question<std::optional<std::chrono::milliseconds>> remaining(const engine::Site& site);
+Question<bool> force_release(const engine::Site& site);
+Question<bool> force_release(const engine::Site& site, const std::string& owner);
+
+/// Asks, and waits. Throws Error.
+template <class Result>
+Result ask(engine::Core& core, Question<Result> question) {
+  return question.decode(core.ask(std::move(question.commands), question.name));
+}
+
+/// Asks step by step, and waits. `Steps` has `commands()`; `on_replies(replies)`, false if that was all;
+/// `keeps_errors()`, whether error replies are for it; `take()`. Throws Error.
+template <class Steps>
+auto ask_in_steps(engine::Core& core, Steps steps, const std::string& name) {
+  using Errors = engine::Core::Errors;
+  bool more = true;
+  while (more) {
+    const Errors errors = steps.keeps_errors() ? Errors::keep : Errors::raise;
+    more = steps.on_replies(core.ask(steps.commands(), name, errors));
+  }
+  return steps.take();
+}
+
+/// Asks once it is started. A receiver that has cancelled hears nothing of the replies.
+class AsyncAsk : public engine::Loop::Task, public async::Operation, public std::enable_shared_from_this<AsyncAsk> {
+ public:
+  explicit AsyncAsk(std::shared_ptr<engine::Core> core) : core_(std::move(core)) {}
+
+  void start() final;
+  void run() final;
+  void broken() noexcept final;
+  void cancel() noexcept final { failed(Error(Errc::cancelled, name(), core_->node(), {})); }
+
+ protected:
+  virtual const std::string& name() const = 0;
+  /// What is to be asked first, and next; called on the loop.
+  virtual std::vector<base::Command> commands() = 0;
+  virtual engine::Core::Errors errors() const { return engine::Core::Errors::raise; }
+  /// True: there is more to ask.
+  virtual bool answered(std::vector<base::Reply> replies) = 0;
+  virtual void failed(const Error& error) = 0;
+
+ private:
+  const std::shared_ptr<engine::Core> core_;
+  engine::Pending::Token pending_;  // until it is sent
+  engine::Loop::Attended attended_;
+};
+
+template <class Result>
+async::OperationPtr make_ask(const std::shared_ptr<engine::Core>& core, Question<Result> question,
+                             async::ReceiverPtr<Failure, Result> receiver) {
+  class Asking final : public AsyncAsk {
+   public:
+    Asking(const std::shared_ptr<engine::Core>& its_core, Question<Result> what,
+           async::ReceiverPtr<Failure, Result> whom)
+        : AsyncAsk(its_core), question_(std::move(what)), receiving_(std::move(whom)) {}
+
+   private:
+    const std::string& name() const override { return question_.name; }
+    std::vector<base::Command> commands() override { return std::move(question_.commands); }
+    bool answered(std::vector<base::Reply> replies) override {
+      receiving_.tell({}, question_.decode(replies));
+      return false;
+    }
+    void failed(const Error& error) override { receiving_.tell(Failure(error), {}); }
+
+    Question<Result> question_;
+    Receiving<Failure, Result> receiving_;
+  };
+  return std::make_shared<Asking>(core, std::move(question), std::move(receiver));
+}
+
+/// The same step by step: see `ask_in_steps`.
+template <class Steps, class Result>
+async::OperationPtr make_ask_in_steps(const std::shared_ptr<engine::Core>& core, Steps steps, std::string name,
+                                      async::ReceiverPtr<Failure, Result> receiver) {
+  class Asking final : public AsyncAsk {
+   public:
+    Asking(const std::shared_ptr<engine::Core>& its_core, Steps what, std::string about,
+           async::ReceiverPtr<Failure, Result> whom)
+        : AsyncAsk(its_core), steps_(std::move(what)), name_(std::move(about)), receiving_(std::move(whom)) {}
+
+   private:
+    using Errors = engine::Core::Errors;
+    const std::string& name() const override { return name_; }
+    std::vector<base::Command> commands() override { return steps_.commands(); }
+    Errors errors() const override { return steps_.keeps_errors() ? Errors::keep : Errors::raise; }
+    bool answered(std::vector<base::Reply> replies) override {
+      if (!receiving_.waits()) return false;
+      if (steps_.on_replies(replies)) return true;
+      receiving_.tell({}, steps_.take());
+      return false;
+    }
+    void failed(const Error& error) override { receiving_.tell(Failure(error), {}); }
+
+    Steps steps_;
+    const std::string name_;
+    Receiving<Failure, Result> receiving_;
+  };
+  return std::make_shared<Asking>(core, std::move(steps), std::move(name), std::move(receiver));
+}
+
+}  // namespace holdfast::face

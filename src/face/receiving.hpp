@@ -1,0 +1,55 @@
+// Tells a receiver, once.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <holdfast/operation.hpp>
+
+namespace holdfast::face {
+
+/// Thread-safe: of several that tell, the first does. A receiver that is never told is dropped.
+template <class... Results>
+class Receiving {
+ public:
+  explicit Receiving(async::ReceiverPtr<Results...> receiver) : receiver_(receiver.release()) {}
+  ~Receiving() { const async::ReceiverPtr<Results...> untold(receiver_.exchange(nullptr)); }
+  Receiving(const Receiving&) = delete;
+  Receiving& operator=(const Receiving&) = delete;
+
+  bool waits() const { return receiver_.load() != nullptr; }
+  /// True for the first.
+  bool tell(Results... results) {
+    async::Receiver<Results...>* const receiver = receiver_.exchange(nullptr);
+    if (receiver == nullptr) return false;
+    receiver->receive(std::move(results)...);
+    return true;
+  }
+
+ private:
+  std::atomic<async::Receiver<Results...>*> receiver_;
+};
+
+/// An operation whose results are known before it starts.
+template <class... Results>
+async::OperationPtr make_told(async::ReceiverPtr<Results...> receiver, std::type_identity_t<Results>... results) {
+  class Told final : public async::Operation {
+   public:
+    Told(async::ReceiverPtr<Results...> whom, std::tuple<Results...> what)
+        : receiving_(std::move(whom)), results_(std::move(what)) {}
+    void start() override {
+      std::apply([this](Results&... each) { receiving_.tell(std::move(each)...); }, results_);
+    }
+    void cancel() noexcept override {}
+
+   private:
+    Receiving<Results...> receiving_;
+    std::tuple<Results...> results_;
+  };
+  return std::make_shared<Told>(std::move(receiver), std::tuple<Results...>(std::move(results)...));
+}
+
+}  // namespace holdfast::face

@@ -1,0 +1,107 @@
+#include "redis/connection/dialer.hpp"
+
+#include <cerrno>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+
+namespace holdfast::redis {
+
+namespace asio = boost::asio;
+using base::Clock;
+
+Dialer::Dialer(const asio::any_io_executor& executor, const Config& config, Resolver& resolver,
+               std::optional<Endpoint> last, Done done)
+    : executor_(executor),
+      config_(config),
+      resolver_(resolver),
+      last_(std::move(last)),
+      done_(std::move(done)),
+      timer_(executor) {}
+
+void Dialer::start() {
+  if (!config_.unix_socket.empty()) return on_found({asio::local::stream_protocol::endpoint(config_.unix_socket)}, {});
+  // An address needs no name server.
+  ErrorCode not_an_address;
+  const auto address = asio::ip::make_address(config_.host, not_an_address);
+  if (!not_an_address) return on_found({asio::ip::tcp::endpoint(address, config_.port)}, {});
+  named_ = looking_up_ = true;
+  resolver_.look_up(config_.host, config_.port,
+                    [self = shared_from_this()](const std::vector<Endpoint>& endpoints, const std::string& problem) {
+                      self->on_found(endpoints, problem);
+                    });
+}
+
+void Dialer::on_found(const std::vector<Endpoint>& endpoints, const std::string& problem) {
+  looking_up_ = false;
+  if (!done_) return;
+  if (!problem.empty()) return finish({}, {}, "no address was found for " + config_.host + ": " + problem);
+  endpoints_ = in_turn(endpoints, [](const Endpoint& each) { return each.protocol().family(); }, last_);
+  calls_.resize(endpoints_.size());
+  race_.emplace(endpoints_.size(), config_.connect_timeout);
+  take(race_->start(Clock::now()));
+}
+
+void Dialer::take(const AddressRace::Step& step) {
+  timer_.cancel();
+  if (step.lost) return finish({}, {}, refusals_);
+  if (step.look) {
+    timer_.expires_at(*step.look);
+    timer_.async_wait([self = shared_from_this()](ErrorCode error) {
+      if (!error && self->done_) self->take(self->race_->on_time(Clock::now()));
+    });
+  }
+  if (step.dial) dial(*step.dial);
+}
+
+void Dialer::dial(std::size_t index) {
+  const Endpoint& endpoint = endpoints_[index];
+  Socket& socket = calls_[index].emplace(executor_);
+  // Not by Asio, whose sockets are inherited by the programs that this process starts.
+  const int fd = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ErrorCode error(errno, asio::error::get_system_category());
+  if (fd >= 0) socket.assign(endpoint.protocol(), fd, error);
+  if (error && fd >= 0) ::close(fd);
+  if (error) return on_dialled(index, error);
+  socket.async_connect(endpoint, [self = shared_from_this(), index](ErrorCode connect_error) {
+    self->on_dialled(index, connect_error);
+  });
+}
+
+void Dialer::on_dialled(std::size_t index, ErrorCode error) {
+  if (!done_) return;
+  const Endpoint endpoint = endpoints_[index];
+  if (!error) return finish(std::move(calls_[index]), endpoint, {});
+  calls_[index].reset();
+  if (!refusals_.empty()) refusals_ += "; ";
+  refusals_ += (named_ ? to_string(endpoint) + ": " : "") + error.message();
+  take(race_->on_refused(Clock::now()));
+}
+
+void Dialer::finish(std::optional<Socket> socket, const Endpoint& endpoint, const std::string& problem) {
+  const Done done = std::exchange(done_, {});
+  stop();
+  done(std::move(socket), endpoint, problem);
+}
+
+void Dialer::stop() {
+  done_ = {};
+  if (std::exchange(looking_up_, false)) resolver_.forget();
+  timer_.cancel();
+  calls_.clear();
+}
+
+std::string Dialer::missing() const {
+  if (!race_) return "address of " + config_.host;
+  std::string out;
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    if (calls_[i]) out += (out.empty() ? "connection to " : ", ") + to_string(endpoints_[i]);
+  }
+  return refusals_.empty() ? out : out + " (" + refusals_ + ")";
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,65 @@
+// From a configured server to a connected socket: the name looked up, its addresses tried.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+
+#include <holdfast/config.hpp>
+
+#include "base/clock.hpp"
+#include "redis/connection/address_race.hpp"
+#include "redis/connection/resolver.hpp"
+#include "redis/failures/errors.hpp"
+
+namespace holdfast::redis {
+
+/// On the loop. Has no limit of its own: whoever waits stops it.
+class Dialer : public std::enable_shared_from_this<Dialer> {
+ public:
+  using ErrorCode = boost::system::error_code;
+  using Socket = boost::asio::generic::stream_protocol::socket;
+  /// A socket that is connected, or in words why there is none.
+  using Done = std::function<void(std::optional<Socket> socket, const Endpoint& endpoint, const std::string& problem)>;
+
+  /// `last`: the address that is tried after all others, because it was of no use lately.
+  Dialer(const boost::asio::any_io_executor& executor, const Config& config, Resolver& resolver,
+         std::optional<Endpoint> last, Done done);
+
+  /// Calls `done` once, perhaps at once, unless stop() comes first. Whoever made it lives until then.
+  void start();
+  void stop();
+  /// The server is given by a name, not by an address.
+  bool named() const { return named_; }
+  Stage stage() const { return race_ ? Stage::connect : Stage::look_up; }
+  /// What it waits for, in words that follow "no".
+  std::string missing() const;
+
+ private:
+  void on_found(const std::vector<Endpoint>& endpoints, const std::string& problem);
+  void take(const AddressRace::Step& step);
+  void dial(std::size_t index);
+  void on_dialled(std::size_t index, ErrorCode error);
+  void finish(std::optional<Socket> socket, const Endpoint& endpoint, const std::string& problem);
+
+  const boost::asio::any_io_executor executor_;
+  const Config& config_;
+  Resolver& resolver_;
+  const std::optional<Endpoint> last_;
+  Done done_;  // empty: it is over
+  std::vector<Endpoint> endpoints_;
+  std::optional<AddressRace> race_;
+  std::vector<std::optional<Socket>> calls_;  // one for each endpoint, while it is tried
+  boost::asio::basic_waitable_timer<base::Clock> timer_;
+  bool named_ = false;  // the host is a name
+  bool looking_up_ = false;
+  std::string refusals_;
+};
+
+}  // namespace holdfast::redis

@@ -1,0 +1,54 @@
+#include "redis/connection/login.hpp"
+
+#include "redis/failures/errors.hpp"
+
+namespace holdfast::redis {
+
+std::vector<base::Command> login_commands(const Config& config) {
+  base::Command hello{{"HELLO", "3"}};
+  if (!config.password.empty() || !config.username.empty()) {
+    const std::string& user = config.username.empty() ? "default" : config.username;
+    hello.args.insert(hello.args.end(), {"AUTH", user, config.password});
+  }
+  if (!config.client_name.empty()) hello.args.insert(hello.args.end(), {"SETNAME", config.client_name});
+  std::vector<base::Command> commands{std::move(hello)};
+  if (config.database != 0) commands.push_back({{"SELECT", std::to_string(config.database)}});
+  return commands;
+}
+
+LoginOutcome judge_login(const Config& config, const std::vector<base::Reply>& replies) {
+  LoginOutcome outcome;
+  const std::size_t required = config.database != 0 ? 2 : 1;
+  for (std::size_t i = 0; i < required && i < replies.size(); ++i) {
+    if (!replies[i].is_error()) continue;
+    const std::string& text = replies[i].text;
+    const Meaning meaning = classify(text);
+    outcome.error = meaning.code;
+    outcome.cause = explain(text);
+    outcome.pointless = meaning.for_good();
+    return outcome;
+  }
+  if (replies.empty() || !replies.front().is_array()) {
+    outcome.error = Errc::unsupported_by_server;
+    outcome.cause = "HELLO 3 was not understood; Redis 6 or later is needed";
+    outcome.pointless = true;
+    return outcome;
+  }
+  const std::vector<base::Reply>& facts = replies.front().elements;
+  for (std::size_t i = 0; i + 1 < facts.size(); i += 2) {
+    if (facts[i].text == "id") outcome.client = facts[i + 1].integer;
+    if (facts[i].text == "mode") outcome.clustered = facts[i + 1].text == "cluster";
+  }
+  return outcome;
+}
+
+base::Command find_client(std::int64_t id) { return {{"CLIENT", "LIST", "ID", std::to_string(id)}}; }
+
+base::Command kill_client(std::int64_t id) { return {{"CLIENT", "KILL", "ID", std::to_string(id)}}; }
+
+bool is_client(const base::Reply& reply, const Config& config) {
+  if (!reply.is_text() || config.client_name.empty()) return false;
+  return (" " + reply.text).find(" name=" + config.client_name + " ") != std::string::npos;
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,52 @@
+// One request under way in a lane.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <boost/intrusive/set_hook.hpp>
+
+#include "redis/connection/lane.hpp"
+#include "redis/protocol/reply_builder.hpp"
+
+namespace holdfast::redis {
+
+/// Belongs to the lane's thread. Stays among those in flight as long as a reply may come, finished or not.
+struct Op : boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>,
+            std::enable_shared_from_this<Op> {
+  Op(Request what, Lane::Handler whom) : request(std::move(what)), handler(std::move(whom)) {}
+
+  Request request;
+  Lane::Handler handler;
+  ReplyBuilder builder;
+  std::size_t loads = 0;    // replies of SCRIPT LOAD that come before them
+  std::size_t replies = 0;  // that are still to come
+  base::TimePoint sent_at{};
+  base::TimePoint deadline{};
+  std::list<std::shared_ptr<Op>>::iterator waiting;  // valid while at the gate
+  bool at_gate = false;
+  bool finished = false;        // the handler has run
+  bool full_text = false;       // the server does not know the script's hash
+  bool leaving = false;         // UNSUBSCRIBE of the channels goes first, not SUBSCRIBE
+  std::size_t unconfirmed = 0;  // channels of the SUBSCRIBE or UNSUBSCRIBE that goes first
+  Channels::Why refused;        // why they were not subscribed
+
+  friend bool operator<(const Op& a, const Op& b) { return a.deadline < b.deadline; }
+};
+
+inline Result failure(Delivery delivery, std::error_code error, std::string cause, bool pointless = false) {
+  Result result;
+  result.delivery = delivery;
+  result.error = error;
+  result.cause = std::move(cause);
+  result.pointless = pointless;
+  return result;
+}
+
+inline std::string milliseconds(base::Duration duration) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,202 @@
+#include "redis/connection/session.hpp"
+
+#include <cstring>
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/write.hpp>
+
+namespace holdfast::redis {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr std::size_t kReadAtLeast = 4096;  // room for a read; the buffer grows when a reply needs more
+constexpr std::size_t kKept = 1U << 20U;    // of buffers that have grown, when they are empty
+
+void empty(std::string& buffer) {
+  buffer.clear();
+  if (buffer.capacity() > kKept) buffer.shrink_to_fit();
+}
+
+}  // namespace
+
+Session::Session(const asio::any_io_executor& executor, const Config& config, std::optional<asio::ssl::context>& tls,
+                 Resolver& resolver, std::optional<Endpoint> last, Owner& owner)
+    : config_(config),
+      owner_(&owner),
+      dialer_(std::make_shared<Dialer>(executor, config, resolver, std::move(last),
+                                       [this](auto socket, const auto& endpoint, const auto& problem) {
+                                         on_dialled(std::move(socket), endpoint, problem);
+                                       })),
+      socket_(executor),
+      tls_context_(tls) {}
+
+Session::~Session() { dialer_->stop(); }
+
+void Session::open() { dialer_->start(); }
+
+std::string Session::missing() const {
+  const std::string from = endpoint_ && dialer_->named() ? " from " + to_string(*endpoint_) : "";
+  if (stage_ == Stage::look_up) return dialer_->missing();
+  return (stage_ == Stage::handshake ? "answer to the TLS handshake" : "answer to the login") + from;
+}
+
+void Session::on_dialled(std::optional<Socket> socket, const Endpoint& endpoint, const std::string& problem) {
+  if (!socket) return end(asio::error::host_unreachable, problem);
+  socket_ = std::move(*socket);
+  endpoint_ = endpoint;
+  ErrorCode error;
+  if (config_.unix_socket.empty()) socket_.set_option(asio::ip::tcp::no_delay(true), error);
+  socket_.non_blocking(true, error);
+  if (config_.tls.enabled && config_.unix_socket.empty()) {
+    shake_hands();
+  } else {
+    begin();
+  }
+}
+
+void Session::shake_hands() {
+  stage_ = Stage::handshake;
+  tls_.emplace(socket_, *tls_context_);
+  // The name, for servers that have a certificate for each; addresses are not sent as names.
+  ErrorCode not_an_address;
+  asio::ip::make_address(config_.host, not_an_address);
+  if (not_an_address) SSL_set_tlsext_host_name(tls_->native_handle(), config_.host.c_str());
+  tls_->async_handshake(asio::ssl::stream_base::client, [self = shared_from_this()](ErrorCode error) {
+    if (error) return self->end(error);
+    self->begin();
+  });
+}
+
+void Session::begin() {
+  if (owner_ == nullptr) return;
+  stage_ = Stage::login;
+  read();
+  owner_->on_open();
+}
+
+void Session::logged_in() {
+  stage_ = Stage::ready;
+  parser_.set(kLimits);
+}
+
+void Session::make_room() {
+  if (in_begin_ == in_end_) {
+    in_begin_ = in_end_ = 0;
+    if (in_.size() > kKept) std::vector<char>().swap(in_);
+  }
+  if (in_.size() - in_end_ >= kReadAtLeast) return;
+  if (in_begin_ < in_end_) std::memmove(in_.data(), in_.data() + in_begin_, in_end_ - in_begin_);
+  in_end_ -= in_begin_;
+  in_begin_ = 0;
+  if (in_.size() - in_end_ < kReadAtLeast) in_.resize(std::max(in_.size() * 2, 4 * kReadAtLeast));
+}
+
+void Session::read() {
+  make_room();
+  const auto room = asio::buffer(in_.data() + in_end_, in_.size() - in_end_);
+  auto done = [self = shared_from_this()](ErrorCode error, std::size_t count) { self->on_read(error, count); };
+  if (tls_) {
+    tls_->async_read_some(room, std::move(done));
+  } else {
+    socket_.async_read_some(room, std::move(done));
+  }
+}
+
+void Session::on_read(ErrorCode error, std::size_t count) {
+  if (owner_ == nullptr) return;
+  if (error) return end(error);
+  heard_ = true;
+  in_end_ += count;
+  if (parse()) return read();
+  const std::string& problem = parser_.problem();
+  const ErrorCode nonsense = make_error_code(boost::system::errc::bad_message);
+  end(nonsense, problem.empty() ? "the server sent a reply that nobody asked for" : problem);
+}
+
+/// False if the bytes make no sense, or if the owner has closed the session.
+bool Session::parse() {
+  while (in_begin_ < in_end_) {
+    const std::string_view message(in_.data() + in_begin_, in_end_ - in_begin_);
+    while (!parser_.done()) {
+      const std::optional<Node> node = parser_.next(message);
+      if (!node) return parser_.problem().empty();  // the rest is still to come
+      if (!on_parsed(*node)) return false;
+    }
+    in_begin_ += parser_.parsed();
+    parser_.reset();
+    if (in_push_) {
+      in_push_ = false;
+      const std::vector<base::Reply> messages = std::exchange(push_, {}).replies;
+      owner_->on_push(messages.front());
+    } else {
+      owner_->on_reply();
+    }
+    if (owner_ == nullptr) return false;
+  }
+  return true;
+}
+
+bool Session::on_parsed(const Node& node) {
+  if (node.depth == 0 && node.type == Node::Type::push) in_push_ = true;
+  if (in_push_) {
+    push_.add(node);
+    return true;
+  }
+  return owner_->on_node(node);
+}
+
+void Session::flush() {
+  if (stage_ < Stage::login || owner_ == nullptr || out_.empty() || !writing_.empty()) return;
+  if (!tls_) {
+    ErrorCode error;
+    const std::size_t sent = socket_.write_some(asio::buffer(out_), error);
+    if (error && error != asio::error::would_block) return end(error);
+    if (sent == out_.size()) return empty(out_);
+    out_.erase(0, sent);
+  }
+  write_rest();
+}
+
+void Session::write_rest() {
+  writing_.swap(out_);
+  auto done = [self = shared_from_this()](ErrorCode error, std::size_t) {
+    if (error) return self->end(error);
+    empty(self->writing_);
+    self->flush();
+  };
+  if (tls_) {
+    asio::async_write(*tls_, asio::buffer(writing_), std::move(done));
+  } else {
+    asio::async_write(socket_, asio::buffer(writing_), std::move(done));
+  }
+}
+
+void Session::abandon() noexcept {
+  owner_ = nullptr;
+  dialer_->stop();
+  ErrorCode ignored;
+  socket_.close(ignored);
+}
+
+void Session::end(ErrorCode error) {
+  const bool closed = error == asio::error::eof || error == asio::ssl::error::stream_truncated;
+  std::string problem = closed ? "the server closed the connection" : error.message();
+  if (stage_ == Stage::handshake && closed) problem += " during the TLS handshake";
+  end(error, std::move(problem));
+}
+
+void Session::end(ErrorCode error, std::string problem) {
+  if (owner_ == nullptr) return;
+  Owner& owner = *owner_;
+  const Stage stage = stage_ == Stage::look_up ? dialer_->stage() : stage_;
+  abandon();
+  asio::post(socket_.get_executor(), [self = shared_from_this(), owner = owner.keep(),
+                                      ending = Ending{stage, error, std::move(problem)}] { owner->on_end(ending); });
+}
+
+}  // namespace holdfast::redis

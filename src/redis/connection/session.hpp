@@ -1,0 +1,114 @@
+// One connection from its first byte to its last: TCP, a unix socket or TLS; commands out, replies and pushes in.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+
+#include <holdfast/config.hpp>
+
+#include "redis/connection/dialer.hpp"
+#include "redis/failures/errors.hpp"
+#include "redis/protocol/parser.hpp"
+#include "redis/protocol/reply_builder.hpp"
+
+namespace holdfast::redis {
+
+/// Everything on the loop, whose executor it is given. The owner lives until end(), after which it is told nothing any
+/// more but on_end().
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  using ErrorCode = boost::system::error_code;
+  using Node = redis::Node;
+
+  /// A reply before the login is through, and one after it.
+  static constexpr ReplyLimits kLoginLimits{.bytes = 256U << 10U, .elements = 4096};
+  static constexpr ReplyLimits kLimits{.bytes = 64U << 20U, .elements = 1U << 20U};
+
+  struct Ending {
+    Stage stage{};
+    ErrorCode error;      ///< `bad_message`: the server does not speak the protocol, or says more than is allowed.
+    std::string problem;  ///< In words.
+  };
+
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    virtual void on_open() = 0;
+    /// The next node of the next reply, in the order of the commands. False: it makes no sense here.
+    virtual bool on_node(const Node& node) = 0;
+    virtual void on_reply() = 0;
+    virtual void on_push(const base::Reply& message) = 0;
+    /// The connection is gone, or never came about, and why. Never from within a call of the owner's.
+    virtual void on_end(const Ending& ending) = 0;
+    /// Keeps it alive.
+    virtual std::shared_ptr<Owner> keep() = 0;
+  };
+
+  /// `last`: the address that is tried after all others.
+  Session(const boost::asio::any_io_executor& executor, const Config& config,
+          std::optional<boost::asio::ssl::context>& tls, Resolver& resolver, std::optional<Endpoint> last,
+          Owner& owner);
+  ~Session();
+
+  void open();
+  /// The login is through: replies may be long from here on.
+  void logged_in();
+  /// Closes it, and tells the owner soon.
+  void end(ErrorCode error);
+  void end(ErrorCode error, std::string problem);
+  /// What it waits for before the login is through, in words that follow "no".
+  std::string missing() const;
+  /// The server's address, once there is a connection.
+  const std::optional<Endpoint>& endpoint() const { return endpoint_; }
+  /// Closes it, and tells nobody.
+  void abandon() noexcept;
+  /// -1 until the login is through, and after the end.
+  int socket() { return stage_ == Stage::ready && owner_ != nullptr ? socket_.native_handle() : -1; }
+  /// What is appended here is sent by the next flush().
+  std::string& out() { return out_; }
+  /// How many bytes the system has not taken yet.
+  std::size_t unsent() const { return out_.size() + writing_.size(); }
+  void flush();
+  /// Something has arrived since this was last asked.
+  bool heard() { return std::exchange(heard_, false); }
+
+ private:
+  using Socket = Dialer::Socket;
+
+  void on_dialled(std::optional<Socket> socket, const Endpoint& endpoint, const std::string& problem);
+  void shake_hands();
+  void begin();
+  void make_room();
+  void read();
+  void on_read(ErrorCode error, std::size_t count);
+  bool parse();
+  bool on_parsed(const Node& node);
+  void write_rest();
+
+  const Config& config_;
+  Owner* owner_;
+  Stage stage_ = Stage::look_up;  // also while it connects: the dialer knows which it is
+  const std::shared_ptr<Dialer> dialer_;
+  std::optional<Endpoint> endpoint_;
+  Socket socket_;
+  std::optional<boost::asio::ssl::context>& tls_context_;
+  std::optional<boost::asio::ssl::stream<Socket&>> tls_;
+
+  std::string out_;       // to be sent
+  std::string writing_;   // being sent; empty: nothing is
+  std::vector<char> in_;  // received
+  std::size_t in_end_ = 0;
+  std::size_t in_begin_ = 0;  // what comes before has been parsed
+  Parser parser_{kLoginLimits};
+  bool in_push_ = false;
+  ReplyBuilder push_;
+  bool heard_ = false;
+};
+
+}  // namespace holdfast::redis

@@ -1,0 +1,158 @@
+#include "redis/failures/errors.hpp"
+
+#include <algorithm>
+
+#include <boost/asio/ssl/error.hpp>
+#include <boost/system/errc.hpp>
+
+namespace holdfast::redis {
+namespace {
+
+struct Row {
+  std::string_view text;
+  Errc code;
+  Fate fate;
+  const char* hint = "";
+};
+
+constexpr const char* kCluster = "a cluster; Holdfast speaks to single servers";
+
+/// By the reply's code. Where the fate is not `ran`, the server says so before a script's first write, if it is in one:
+/// once a script has written, it is not stopped for any of these.
+constexpr Row kCodes[] = {
+    // The server will be well again.
+    {"LOADING", Errc::server_error, Fate::passing},
+    {"BUSY", Errc::server_error, Fate::passing},
+    {"MASTERDOWN", Errc::server_error, Fate::passing},
+    {"CLUSTERDOWN", Errc::server_error, Fate::passing},
+    {"TRYAGAIN", Errc::server_error, Fate::passing},
+    {"NOREPLICAS", Errc::server_error, Fate::passing},
+    {"MISCONF", Errc::server_error, Fate::passing},
+    {"UNBLOCKED", Errc::server_error, Fate::passing},
+    {"NOSCRIPT", Errc::server_error, Fate::passing},
+    {"READONLY", Errc::read_only, Fate::passing},
+    // It refuses.
+    {"NOPERM", Errc::denied, Fate::denied},
+    {"NOAUTH", Errc::denied, Fate::denied},
+    {"WRONGPASS", Errc::denied, Fate::denied},
+    {"DENIED", Errc::denied, Fate::denied},
+    // It cannot.
+    {"OOM", Errc::out_of_memory, Fate::lasting},
+    {"NOPROTO", Errc::unsupported_by_server, Fate::lasting},
+    {"MOVED", Errc::unsupported_by_server, Fate::lasting, kCluster},
+    {"ASK", Errc::unsupported_by_server, Fate::lasting, kCluster},
+    {"CROSSSLOT", Errc::unsupported_by_server, Fate::lasting, kCluster},
+    {"EXECABORT", Errc::server_error, Fate::lasting},
+    {"UNKILLABLE", Errc::server_error, Fate::lasting},
+};
+constexpr Row kWrongType{"WRONGTYPE", Errc::wrong_type, Fate::lasting};  // a script may have written before
+
+/// By words, where servers give no code but ERR.
+constexpr Row kPhrases[] = {
+    {"max number of clients", Errc::server_error, Fate::passing},
+    {"on a stale replica", Errc::server_error, Fate::passing},
+    {"while the cluster is down", Errc::server_error, Fate::passing},
+    {"Error compiling script", Errc::server_error, Fate::lasting},
+    // A permission that a script lacks is worded by 6.2 and 7.0, and by 7.2, later ones and Valkey.
+    {"The user executing the script", Errc::denied, Fate::ran},
+    {"ACL failure in script", Errc::denied, Fate::ran},
+    {"has no permissions to", Errc::denied, Fate::denied},
+    // So is a command that a server does not have, or a key of another server of a cluster.
+    {"Unknown Redis command", Errc::unsupported_by_server, Fate::ran},
+    {"Unknown command called", Errc::unsupported_by_server, Fate::ran},
+    {"Script attempted to access", Errc::unsupported_by_server, Fate::ran, kCluster},
+    {"nknown command 'HELLO'", Errc::unsupported_by_server, Fate::lasting, "Redis 6 or later is needed"},
+    {"nknown command `HELLO`", Errc::unsupported_by_server, Fate::lasting, "Redis 6 or later is needed"},
+    {"nknown command", Errc::unsupported_by_server, Fate::lasting},
+    {"DB index is out of range", Errc::invalid_argument, Fate::lasting},
+    {"SELECT is not allowed in cluster mode", Errc::invalid_argument, Fate::lasting, kCluster},
+};
+
+bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+bool starts_with_word(std::string_view text, std::string_view word) {
+  return text.starts_with(word) && (text.size() == word.size() || text[word.size()] == ' ');
+}
+
+/// What follows the position marks that Redis 6 puts before errors in scripts
+/// (`... @user_script:3: WRONGTYPE ...`, `... @user_script:6: @user_script: 6: -OOM ...`); empty if there are none.
+std::string_view behind_marks(std::string_view text) {
+  constexpr std::string_view kMark = "@user_script";
+  const std::size_t mark = text.find(kMark);
+  if (mark == std::string_view::npos) return {};
+  std::string_view rest = text.substr(mark);
+  while (rest.starts_with(kMark)) {
+    rest.remove_prefix(kMark.size());
+    const std::size_t end = rest.find_first_not_of(": 0123456789");
+    if (end == std::string_view::npos) return {};
+    rest.remove_prefix(end);
+  }
+  if (rest.starts_with('-')) rest.remove_prefix(1);
+  return rest;
+}
+
+/// Servers repeat the arguments of a command that they do not know; they may be anything, a password or a word of ours.
+std::string_view without_arguments(std::string_view text) { return text.substr(0, text.find(", with args")); }
+
+/// The error came out of a script that was running.
+bool of_script(std::string_view text) {
+  return has(text, "@user_script") || has(text, "Error running script") || has(text, "ACL failure in script") ||
+         has(text, "The user executing the script");
+}
+
+Row find(std::string_view text) {
+  const std::string_view inner = behind_marks(text);
+  const auto has_code = [&](const Row& row) {
+    return starts_with_word(text, row.text) || starts_with_word(inner, row.text);
+  };
+  if (const auto* row = std::ranges::find_if(kCodes, has_code); row != std::end(kCodes)) return *row;
+  if (has_code(kWrongType)) {
+    Row row = kWrongType;
+    if (of_script(text)) row.fate = Fate::ran;
+    return row;
+  }
+  const auto has_phrase = [&](const Row& row) { return has(text, row.text); };
+  if (const auto* row = std::ranges::find_if(kPhrases, has_phrase); row != std::end(kPhrases)) return *row;
+  return {{}, Errc::server_error, of_script(text) ? Fate::ran : Fate::lasting};
+}
+
+}  // namespace
+
+Meaning classify(std::string_view error_text) {
+  const Row row = find(without_arguments(error_text));
+  return {row.code, row.fate};
+}
+
+bool refuses_command(std::string_view error_text) {
+  const std::string_view text = without_arguments(error_text);
+  return has(text, "nknown command") || (starts_with_word(text, "NOPERM") && has(text, "permissions to run"));
+}
+
+std::string explain(std::string_view error_text) {
+  const std::string_view text = without_arguments(error_text);
+  std::string out(text);
+  if (const std::string_view hint = find(text).hint; !hint.empty()) out.append(" (").append(hint).append(")");
+  return out;
+}
+
+Meaning classify(Stage stage, const boost::system::error_code& error) {
+  constexpr Meaning kUnreachable{Errc::unreachable, Fate::passing};
+  if (stage == Stage::ready) return kUnreachable;
+  // A certificate that is not trusted, an alert, or no TLS at all. That the other side is gone, or late, is not that.
+  if (error.category() == boost::asio::error::get_ssl_category()) {
+    const bool hung_up =
+        ERR_GET_REASON(static_cast<unsigned long>(error.value())) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
+    return hung_up ? kUnreachable : Meaning{Errc::tls, Fate::lasting};
+  }
+  if (stage == Stage::login && error == boost::system::errc::bad_message) {
+    return {Errc::unsupported_by_server, Fate::lasting};
+  }
+  return kUnreachable;
+}
+
+bool is_demoted(std::string_view error_text) {
+  const std::string_view code = find(without_arguments(error_text)).text;
+  return code == "READONLY" || code == "MASTERDOWN" || code == "UNBLOCKED";
+}
+
+}  // namespace holdfast::redis

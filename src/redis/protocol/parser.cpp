@@ -1,0 +1,137 @@
+#include "redis/protocol/parser.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+
+#include "base/text.hpp"
+
+namespace holdfast::redis {
+namespace {
+
+constexpr std::string_view kEnd = "\r\n";
+/// The first bytes that lines have. Attributes and streamed values are not among them: nobody asks for them.
+constexpr std::string_view kTypes = "+-:$*_#,(!=%~>";
+/// How the answer of a server that speaks TLS begins: an alert.
+constexpr std::string_view kTlsAlert = "\x15\x03";
+/// As much of an answer as is shown of one that makes no sense.
+constexpr std::size_t kShown = 60;
+
+template <class Number>
+bool read(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+std::optional<Node> Parser::next(std::string_view bytes) {
+  if (bulk_) return bulk(bytes);
+  if (parsed_ >= bytes.size()) return std::nullopt;
+  const char type = bytes[parsed_];
+  if (kTypes.find(type) == std::string_view::npos) return not_redis(bytes);
+  const std::size_t end = bytes.find(kEnd, std::max(parsed_, searched_));
+  searched_ = bytes.size() - 1;  // if there is none so far; the last byte may be half of one
+  if (std::min(end, bytes.size()) > limits_.bytes) return too_long();
+  if (end == std::string_view::npos) return std::nullopt;
+  const std::optional<Node> node = line(type, bytes.substr(parsed_ + 1, end - parsed_ - 1), bytes);
+  if (!problem_.empty()) return std::nullopt;
+  parsed_ = searched_ = end + kEnd.size();
+  return bulk_ ? bulk(bytes) : node;
+}
+
+std::optional<Node> Parser::line(char type, std::string_view content, std::string_view bytes) {
+  switch (type) {
+    case '_':
+      return value(Node::Type::null, {});
+    case '+':
+    case ',':
+    case '(':
+      return value(Node::Type::text, content);
+    case '-':
+      return value(Node::Type::error, content);
+    case '#':
+      return content == "t" || content == "f" ? value(Node::Type::boolean, content) : not_redis(bytes);
+    case ':': {
+      std::int64_t number = 0;
+      return read(content, number) ? value(Node::Type::integer, content) : not_redis(bytes);
+    }
+    default:
+      break;
+  }
+  if (content == "-1" && (type == '$' || type == '*')) return value(Node::Type::null, {});
+  std::size_t announced = 0;
+  if (!read(content, announced)) return not_redis(bytes);
+  switch (type) {
+    case '*':
+    case '~':
+      return array(Node::Type::array, announced, 1);
+    case '%':
+      return array(Node::Type::array, announced, 2);
+    case '>':
+      return array(Node::Type::push, announced, 1);
+    default:
+      break;
+  }
+  if (announced > limits_.bytes) {
+    return refuse("announces " + std::to_string(announced) + " bytes, more than " + std::to_string(limits_.bytes));
+  }
+  bulk_ = announced;
+  bulk_type_ = type == '!' ? Node::Type::error : Node::Type::text;
+  return std::nullopt;
+}
+
+/// The bytes behind a line that has announced their number.
+std::optional<Node> Parser::bulk(std::string_view bytes) {
+  const std::size_t end = parsed_ + *bulk_;
+  if (end > limits_.bytes) return too_long();
+  if (bytes.size() < end + kEnd.size()) return std::nullopt;
+  if (bytes.substr(end, kEnd.size()) != kEnd) return not_redis(bytes);
+  const std::string_view content = bytes.substr(parsed_, *bulk_);
+  parsed_ = end + kEnd.size();
+  bulk_.reset();
+  return value(bulk_type_, content);
+}
+
+std::optional<Node> Parser::array(Node::Type type, std::size_t announced, std::size_t each) {
+  if (announced > (limits_.elements - elements_) / each) {
+    return refuse("announces " + std::to_string(announced) + (each == 1 ? " elements" : " pairs") + ", more than " +
+                  std::to_string(limits_.elements) + " elements in all");
+  }
+  if (type == Node::Type::push && (open_ > 0 || announced == 0)) return refuse("has a push where none can be");
+  elements_ += announced * each;
+  if (announced == 0) return value(type, {});
+  if (open_ == kDeepest) return refuse("is nested deeper than " + std::to_string(kDeepest));
+  missing_.at(open_) = announced * each;
+  return Node{type, open_++, {}};
+}
+
+/// A complete element, with which arrays may become complete.
+std::optional<Node> Parser::value(Node::Type type, std::string_view content) {
+  const Node node{type, open_, content};
+  while (open_ > 0 && --missing_.at(open_ - 1) == 0) --open_;
+  return node;
+}
+
+std::optional<Node> Parser::refuse(std::string problem) {
+  problem_ = "a reply of the server's " + std::move(problem);
+  return std::nullopt;
+}
+
+std::optional<Node> Parser::too_long() { return refuse("is longer than " + std::to_string(limits_.bytes) + " bytes"); }
+
+std::optional<Node> Parser::not_redis(std::string_view bytes) {
+  const std::string_view rest = bytes.substr(parsed_);
+  const std::string_view first_line = rest.substr(0, std::min(kShown, rest.find_first_of(kEnd)));
+  problem_ = "the server does not speak the Redis protocol: its answer begins with " + base::quote(first_line);
+  if (rest.starts_with(kTlsAlert)) problem_ += ", which is TLS (rediss://)";
+  return std::nullopt;
+}
+
+void Parser::reset() {
+  parsed_ = searched_ = elements_ = open_ = 0;
+  bulk_.reset();
+  problem_.clear();
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,235 @@
+// The meaning of a URL's parts, and the limits of every setting.
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <sys/un.h>
+
+#include <holdfast/config.hpp>
+
+#include "base/duration.hpp"
+#include "base/text.hpp"
+#include "redis/settings/url.hpp"
+
+namespace holdfast {
+namespace {
+
+using redis::Url;
+using std::chrono::milliseconds;
+
+struct DurationSetting {
+  std::string_view name;
+  milliseconds Config::* member;
+  milliseconds shortest;
+  enum class Source { url_and_code, code } source = Source::url_and_code;
+};
+
+constexpr DurationSetting kDurations[] = {
+    {"connect_timeout", &Config::connect_timeout, milliseconds(1)},
+    {"command_timeout", &Config::command_timeout, milliseconds(1)},
+    {"release_timeout", &Config::release_timeout, milliseconds(1)},
+    {"patience", &Config::patience, milliseconds(0)},
+    {"lease", &Config::lease, milliseconds(10)},
+    {"safety_poll", &Config::safety_poll, milliseconds(1)},
+    {"handoff", &Config::handoff, milliseconds(0)},
+    {"reconnect_min", &Config::reconnect_min, milliseconds(1), DurationSetting::Source::code},
+    {"reconnect_max", &Config::reconnect_max, milliseconds(1), DurationSetting::Source::code},
+    {"subscription_linger", &Config::subscription_linger, milliseconds(0), DurationSetting::Source::code},
+    {"poll_min", &Config::poll_min, milliseconds(1), DurationSetting::Source::code},
+    {"poll_max", &Config::poll_max, milliseconds(1), DurationSetting::Source::code},
+};
+
+struct TextSetting {
+  std::string_view name;
+  std::string Config::* member;
+};
+constexpr TextSetting kTexts[] = {
+    {"client_name", &Config::client_name}, {"label", &Config::label}, {"name_prefix", &Config::name_prefix}};
+
+struct TlsFileSetting {
+  std::string_view name;
+  std::string TlsConfig::* member;
+};
+constexpr TlsFileSetting kTlsFiles[] = {
+    {"ca_file", &TlsConfig::ca_file}, {"cert_file", &TlsConfig::certificate_file}, {"key_file", &TlsConfig::key_file}};
+
+constexpr std::string_view kKnownParameters =
+    "db, user, client_name, label, name_prefix, ca_file, cert_file, key_file, verify, connect_timeout, "
+    "command_timeout, "
+    "release_timeout, patience, lease, safety_poll and handoff";
+
+template <typename Table>
+auto find_setting(const Table& table, std::string_view name) {
+  const auto found = std::ranges::find_if(table, [&](const auto& setting) { return setting.name == name; });
+  return found == std::end(table) ? nullptr : &*found;
+}
+
+std::string must_be(std::string_view name, std::string_view what, std::string_view value) {
+  return std::string(name).append(" must be ").append(what).append(", not ").append(base::quote(value));
+}
+
+std::string read_database(std::string_view text, Config& config) {
+  // The server counts databases with an int.
+  int number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 0) {
+    return must_be("the database", "a number from 0 on", text);
+  }
+  config.database = static_cast<unsigned>(number);
+  return {};
+}
+
+std::string read_duration(std::string_view text, const DurationSetting& setting, Config& config) {
+  const auto parsed = base::parse_duration(text, base::BareNumber::refused);
+  if (const auto* value = std::get_if<milliseconds>(&parsed)) {
+    config.*setting.member = *value;
+    return {};
+  }
+  if (std::get<base::BadDuration>(parsed) == base::BadDuration::too_long) {
+    return std::string(setting.name) + " is longer than 10 years";
+  }
+  return must_be(setting.name, base::kDurationForm, text);
+}
+
+std::string read_tls_parameter(const Url::Parameter& parameter, Config& config) {
+  if (!config.tls.enabled) return parameter.name + " is about TLS, so it needs a rediss:// URL";
+  if (const auto* file = find_setting(kTlsFiles, parameter.name)) {
+    config.tls.*file->member = parameter.value;
+    return {};
+  }
+  if (parameter.value == "full") {
+    config.tls.verify = TlsConfig::Verify::full;
+  } else if (parameter.value == "none") {
+    config.tls.verify = TlsConfig::Verify::none;
+  } else {
+    return must_be("verify", "full or none", parameter.value);
+  }
+  return {};
+}
+
+/// Applies one query parameter; returns what is wrong with it, or nothing.
+std::string read_parameter(const Url& url, const Url::Parameter& parameter, Config& config) {
+  if (parameter.name == "db") {
+    const bool in_path = url.scheme != Url::Scheme::unix_socket && url.path.size() > 1;
+    return in_path ? "the database is given twice, in the path and as db" : read_database(parameter.value, config);
+  }
+  if (parameter.name == "user") {
+    if (!config.username.empty()) return "the user is given twice, before the '@' and as user";
+    config.username = parameter.value;
+    return {};
+  }
+  if (parameter.name == "password") {
+    return "a password does not belong in the query; put it before the host, as in redis://user:password@host or "
+           "unix://user:password@/path, or set Config::password";
+  }
+  if (parameter.name == "verify" || find_setting(kTlsFiles, parameter.name)) {
+    return read_tls_parameter(parameter, config);
+  }
+  if (const auto* text = find_setting(kTexts, parameter.name)) {
+    config.*text->member = parameter.value;
+    return {};
+  }
+  const auto* duration = find_setting(kDurations, parameter.name);
+  if (duration && duration->source == DurationSetting::Source::url_and_code) {
+    return read_duration(parameter.value, *duration, config);
+  }
+  return "the query parameter " + base::quote(parameter.name) + " is unknown; known are " +
+         std::string(kKnownParameters);
+}
+
+/// Applies what stands before the query; returns what is wrong with it, or nothing.
+std::string read_place(const Url& url, Config& config) {
+  config.username = url.user;
+  config.password = url.password;
+  config.local = url.scheme == Url::Scheme::local;
+  config.tls.enabled = url.scheme == Url::Scheme::rediss;
+  if (url.scheme == Url::Scheme::unix_socket) {
+    if (!url.host.empty() || url.port) return "the socket's path must be absolute, as in unix:///run/redis.sock";
+    if (url.path.size() < 2) return "the socket's path is missing, as in unix:///run/redis.sock";
+    config.unix_socket = url.path;
+    return {};
+  }
+  if (!url.host.empty()) config.host = url.host;
+  config.port = url.port.value_or(config.port);
+  return url.path.size() > 1 ? read_database(std::string_view(url.path).substr(1), config) : std::string();
+}
+
+std::string check_place(const Config& config) {
+  constexpr std::string_view kNul("\0", 1);
+  if (config.unix_socket.find(kNul) != std::string::npos) return "the path of unix_socket contains a NUL";
+  if (config.unix_socket.size() >= sizeof(sockaddr_un::sun_path)) {
+    return "the path of unix_socket is longer than the " + std::to_string(sizeof(sockaddr_un::sun_path) - 1) +
+           " bytes that the system allows";
+  }
+  if (config.unix_socket.empty() && !config.local) {
+    // A host is not repeated: what is not one may be a URL with a password.
+    const auto odd = [](char c) {
+      return static_cast<unsigned char>(c) <= 0x20 || std::string_view("[]/@?#\x7f").find(c) != std::string_view::npos;
+    };
+    if (config.host.empty()) return "host is empty";
+    if (std::ranges::any_of(config.host, odd)) return "host must be a bare name or address";
+    if (config.port == 0) return "port must be from 1 to 65535";
+  }
+  for (const TlsFileSetting& file : kTlsFiles) {
+    const std::string& path = config.tls.*file.member;
+    if (path.find(kNul) != std::string::npos) return "the path of " + std::string(file.name) + " contains a NUL";
+  }
+  if (config.tls.certificate_file.empty() != config.tls.key_file.empty()) {
+    return "a client certificate needs both its certificate file and its key file";
+  }
+  return {};
+}
+
+/// The first value that is out of range, in words; empty if there is none.
+std::string check(const Config& config) {
+  if (std::string problem = check_place(config); !problem.empty()) return problem;
+  if (config.database > static_cast<unsigned>(std::numeric_limits<int>::max())) return "database is too large";
+  // The server's own rule for CLIENT SETNAME.
+  if (!std::ranges::all_of(config.client_name, [](char c) { return c >= '!' && c <= '~'; })) {
+    return must_be("client_name", "printable ASCII without spaces", config.client_name);
+  }
+  for (const DurationSetting& setting : kDurations) {
+    const milliseconds value = config.*setting.member;
+    if (value < setting.shortest || value > base::kLongestDuration) {
+      return std::string(setting.name) + " must be from " + std::to_string(setting.shortest.count()) +
+             " ms to 10 years, not " + std::to_string(value.count()) + " ms";
+    }
+  }
+  if (config.reconnect_min > config.reconnect_max) return "reconnect_min is longer than reconnect_max";
+  if (config.poll_min > config.poll_max) return "poll_min is longer than poll_max";
+  if (config.node_timeout && (config.node_timeout->count() < 1 || *config.node_timeout > base::kLongestDuration)) {
+    return "node_timeout must be from 1 ms to 10 years, not " + std::to_string(config.node_timeout->count()) + " ms";
+  }
+  if (config.renewal_batch < 1 || config.renewal_batch > 1000) {
+    return "renewal_batch must be from 1 to 1000, not " + std::to_string(config.renewal_batch);
+  }
+  return {};
+}
+
+}  // namespace
+
+Config Config::from_url(std::string_view url) {
+  const Url parts = redis::parse_url(url);
+  Config config;
+  std::string problem = read_place(parts, config);
+  for (auto parameter = parts.query.begin(); problem.empty() && parameter != parts.query.end(); ++parameter) {
+    problem = read_parameter(parts, *parameter, config);
+  }
+  if (problem.empty()) problem = check(config);
+  if (!problem.empty()) throw redis::bad_url(url, problem);
+  return config;
+}
+
+void Config::validate() const {
+  if (const std::string problem = check(*this); !problem.empty()) {
+    throw Error(Errc::invalid_argument, "", "", problem);
+  }
+}
+
+std::string Config::node() const {
+  if (!unix_socket.empty()) return unix_socket;
+  if (local) return "local:";
+  const bool literal = host.find(':') != std::string::npos;
+  return (literal ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+}  // namespace holdfast

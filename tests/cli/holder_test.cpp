@@ -1,0 +1,137 @@
+// Who holds a lock, as the tool shows it: of real holders, dead ones, and clients that call themselves what they like.
+#include <array>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+
+#include "cli_fixture.hpp"
+
+namespace holdfast::test {
+namespace {
+
+namespace json = boost::json;
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+class WhoHolds : public CliTest {
+ protected:
+  explicit WhoHolds(ServerOptions options = {}) : CliTest(std::move(options)) {}
+
+  /// Starts a run whose command says its id and stays until it is told to end; returns when it holds the lock.
+  Process holding(std::vector<std::string> options) const {
+    options.insert(options.begin(), "run");
+    options.insert(options.end(), {"job", "--", "sh", "-c", "echo $$; read line"});
+    Process process = start(std::move(options));
+    EXPECT_TRUE(process.read_line()) << process.errors();
+    return process;
+  }
+  static void end(Process& process) {
+    process.write_line("");
+    EXPECT_EQ(finish(process).status, exited(0));
+  }
+  json::value inspected() const { return json::parse(use({"inspect", "--json", "job"}).out); }
+};
+
+TEST_F(WhoHolds, InspectNamesHostProcessLabelAndAddress) {
+  Process holder = holding({"--label", "nightly run"});
+  const std::string who = host_name() + ", process " + std::to_string(holder.pid()) + ", label nightly run";
+  EXPECT_THAT(use({"inspect", "job"}).out, AllOf(HasSubstr("\nwho    " + who + "\n"),
+                                                 ContainsRegex("\nfrom   .*, connected for [0-9.]+ m?s\nttl ")));
+  EXPECT_THAT(use({"ls"}).out, HasSubstr("  " + who + "\n"));
+  const json::value value = inspected().at("holder");
+  EXPECT_EQ(value.at("kind"), "holdfast");
+  EXPECT_EQ(value.at("connection"), "open");
+  EXPECT_EQ(value.at("host").as_string(), host_name());
+  EXPECT_EQ(value.at("process"), holder.pid());
+  EXPECT_EQ(value.at("label"), "nightly run");
+  EXPECT_TRUE(value.at("address").is_string());
+  EXPECT_GE(value.at("connected_ms").as_int64(), 0);
+  EXPECT_EQ(json::parse(use({"ls", "--json"}).out).at(0).at("holder").at("process"), holder.pid());
+  end(holder);
+  EXPECT_TRUE(inspected().at("holder").is_null());
+}
+
+TEST_F(WhoHolds, TheLabelIsTheCommandsNameUnlessItIsGiven) {
+  Process plain = holding({});
+  EXPECT_EQ(inspected().at("holder").at("label"), "sh");
+  end(plain);
+  url_ += "?label=of%20the%20URL";
+  Process with_url = holding({});
+  EXPECT_EQ(inspected().at("holder").at("label"), "of the URL");
+  end(with_url);
+}
+
+TEST_F(WhoHolds, WhoGivesUpWaitingSaysWhoHasIt) {
+  Process holder = holding({"--label", "nightly"});
+  const std::string who = host_name() + ", process " + std::to_string(holder.pid()) + ", label nightly";
+  EXPECT_THAT(use({"run", "-n", "job", "--", "true"}).err, HasSubstr("somebody else holds it (" + who + ", "));
+  EXPECT_THAT(use({"run", "-v", "-w", "0.1", "job", "--", "true"}).err, HasSubstr("held by " + who + ", waiting"));
+  EXPECT_THAT(use({"run", "-w", "2.2", "job", "--", "true"}).err,
+              ContainsRegex("held by " + who + "[^(]* \\([^,]*, [0-9.]+ s left\\)\n"));
+  EXPECT_THAT(use({"break", "--yes", "job"}).err, HasSubstr("taken from " + who));
+  holder.signal(SIGKILL);
+  finish(holder);
+}
+
+TEST_F(WhoHolds, AHolderThatWasKilledHasNoConnection) {
+  Process holder = holding({"--lease", "60"});
+  holder.signal(SIGKILL);
+  finish(holder);
+  EXPECT_TRUE(eventually([&] { return raw_.command("CLIENT", "LIST").text.find(":sh ") == std::string::npos; }));
+  EXPECT_THAT(use({"inspect", "job"}).out,
+              ContainsRegex("\nwho    no connection of this owner: it may be dead, the lease ends in [0-9.]+ s\nttl "));
+  EXPECT_EQ(inspected().at("holder").at("connection"), "none");
+}
+
+TEST_F(WhoHolds, RedissonIsShownAsWhatItIs) {
+  hold("job");
+  EXPECT_THAT(use({"inspect", "job"}).out, HasSubstr("\nwho    a Redisson (or other) client, no name known\nttl "));
+  const json::value holder = inspected().at("holder");
+  EXPECT_EQ(holder.at("kind"), "redisson");
+  EXPECT_EQ(holder.at("connection"), "unknown");
+  EXPECT_TRUE(holder.at("host").is_null());
+}
+
+TEST_F(WhoHolds, WhatOthersCallThemselvesCannotHarmATerminal) {
+  const std::string client = "99999999-2222-4333-8444-555555555555";
+  hold("job", 60'000, client + ":1");
+  // Escapes in a name of our form: a screen erased, a line begun, text from right to left, bytes that are no text.
+  ASSERT_FALSE(raw_.command("CLIENT", "SETNAME", "x:" + client + ":%1B[2Jh:1:a%0Ab%E2%80%AEc%ff").is_error());
+  EXPECT_THAT(use({"inspect", "job"}).out,
+              HasSubstr("\nwho    \"\\x1b[2Jh\", process 1, label \"a\\nb\\xe2\\x80\\xaec\\xff\"\nfrom   "));
+  for (const std::string& out : {use({"inspect", "job"}).out, use({"ls"}).out}) {
+    EXPECT_THAT(out, AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("\xe2\x80\xae"))));
+  }
+  const json::value holder = inspected().at("holder");
+  EXPECT_EQ(holder.at("host").as_string(), "\x1b[2Jh");
+  EXPECT_EQ(holder.at("label_base64"), "YQpi4oCuY/8=");
+}
+
+class WhoMayAsk : public WhoHolds {
+ protected:
+  WhoMayAsk() : WhoHolds({.listen = ServerOptions::Listen::tcp, .users = {"app on >pw ~* &* +@all -client|list"}}) {
+    url_ = server_.url("app", "pw");
+  }
+};
+
+TEST_F(WhoMayAsk, WithoutPermissionTheRestIsShown) {
+  Process holder = holding({});
+  const Outcome outcome = use({"inspect", "job"});
+  EXPECT_EQ(outcome.status, exited(0));
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(outcome.out, HasSubstr("\nwho    a Holdfast client, no name known\nttl "));
+  EXPECT_THAT(use({"ls"}).out, HasSubstr("a Holdfast client, no name known\n"));
+  EXPECT_EQ(inspected().at("holder").at("connection"), "unknown");
+  end(holder);
+}
+
+}  // namespace
+}  // namespace holdfast::test

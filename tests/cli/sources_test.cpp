@@ -1,0 +1,166 @@
+// Where the server and the password come from, and that no message repeats a password.
+#include <algorithm>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli_fixture.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+class Sources : public CliTest {};
+
+TEST_F(Sources, TheUrlComesFromOptionFileOrEnvironmentInThisOrder) {
+  const std::string wrong = "redis://127.0.0.1:1";
+  const std::string file = folder_.file("url");
+  std::ofstream(file) << url_ << "\n";
+  const std::string wrong_file = folder_.file("wrong");
+  std::ofstream(wrong_file) << wrong << "\n";
+  EXPECT_EQ(use({"ls", "--url", url_, "--url-file", wrong_file}, {"HOLDFAST_URL=" + wrong}).status, exited(0));
+  EXPECT_EQ(use({"ls", "--url-file", file}, {"HOLDFAST_URL=" + wrong}).status, exited(0));
+  EXPECT_EQ(use({"ls"}, {"HOLDFAST_URL_FILE=" + wrong_file}).status, exited(0));
+  EXPECT_EQ(use({"ls"}, {"HOLDFAST_URL", "HOLDFAST_URL_FILE=" + file}).status, exited(0));
+}
+
+TEST_F(Sources, NoMessageRepeatsAPassword) {
+  const std::string login = "redis://ann:s3cret@127.0.0.1:1";
+  const std::string other = "https://ann:s3cret@example.org/x";
+  const std::string odd = "redis://ann:s3 \"c'r/s3cret@h";
+  hold(other);
+  for (const std::vector<std::string>& line :
+       std::vector<std::vector<std::string>>{{"ls", "--password=s3cret"},
+                                             {"--password=s3cret", "ls"},
+                                             {"--password", "s3cret", "ls"},
+                                             {"--password", "s3cret"},
+                                             {"ls", "-ps3cret"},
+                                             {"-ps3cret", "ls"},
+                                             {"ls", login},
+                                             {"ls", "*", login},
+                                             {"ls", "*", odd},
+                                             {login, "ls"},
+                                             {odd},
+                                             {"help", login},
+                                             {"help", "run", odd},
+                                             {"inspect", login},
+                                             {"inspect", "--", odd},
+                                             {"inspect", "redis://:s3cret"},
+                                             {"wait", "-n", login},
+                                             {"break", "-y", login},
+                                             {"run", login, "--", "true"},
+                                             {"run", login, "true"},
+                                             {"run", "job", login},
+                                             {"run", "job", odd},
+                                             {"run", "--", login, "true"},
+                                             {"run", "-w", login, "job", "--", "true"},
+                                             {"run", "-E", odd, "job", "--", "true"},
+                                             {"run", "--kind", odd, "job", "--", "true"},
+                                             {"run", "--on-lost", login, "job", "--", "true"},
+                                             {"run", "--status-fd", login, "job", "--", "true"},
+                                             {"ls", "--json=s3cret"},
+                                             {"ls", "--url-file", login},
+                                             {"ls", "--password-file", odd},
+                                             {"ls", "--url", odd},
+                                             {"ls", "--url", "redis://ann:s3cret@127.0.0.1:0"},
+                                             {"run", "-n", other, "--", "true"},
+                                             {"run", "--max-hold", "1d", "job", "--", other},
+                                             {"wait", "-n", "-v", other}}) {
+    const Outcome outcome = use(line);
+    EXPECT_NE(outcome.status, exited(0));
+    EXPECT_THAT(outcome.err + outcome.out, Not(HasSubstr("s3cret"))) << testing::PrintToString(line);
+    // In JSON a lock's name is data.
+    if (std::ranges::find(line, other) != line.end()) continue;
+    std::vector<std::string> in_json = line;
+    in_json.insert(in_json.begin(), "--json");
+    const Outcome value = use(in_json);
+    EXPECT_THAT(value.err + value.out, Not(HasSubstr("s3cret"))) << testing::PrintToString(line);
+  }
+  EXPECT_THAT(use({"wait", "-n", other}).err, HasSubstr("lock \"https://***@example.org/x\""));
+  EXPECT_THAT(use({"inspect", login}).err, HasSubstr("belongs after --url"));
+}
+
+TEST_F(Sources, AnEmptyUrlIsAMistakeAndNoReasonToTakeAnotherServer) {
+  EXPECT_EQ(use({"ls"}, {"HOLDFAST_URL="}).err, "holdfast: HOLDFAST_URL is set, but empty\n");
+  EXPECT_EQ(use({"ls"}, {"HOLDFAST_URL="}).status, exited(64));
+  EXPECT_EQ(use({"run", "job", "--", "true"}, {"HOLDFAST_URL="}).status, exited(64));
+  EXPECT_EQ(use({"ls"}, {"HOLDFAST_URL", "HOLDFAST_URL_FILE="}).err, "holdfast: HOLDFAST_URL_FILE is set, but empty\n");
+  EXPECT_EQ(use({"ls"}, {"HOLDFAST_URL= "}).status, exited(64));
+  EXPECT_EQ(use({"ls", "--url", url_}, {"HOLDFAST_URL="}).status, exited(0));
+}
+
+TEST_F(Sources, TheSitesFileSaysWhichServerIsMeantIfNobodyElseDoes) {
+  const std::vector<std::string> site{"HOLDFAST_URL", "HOLDFAST_ETC=" + folder_.path().string()};
+  const std::string file = folder_.file("url");
+  std::ofstream(file) << "\n# the locks of this site\n  " << url_ << " \nredis://127.0.0.1:1\n";
+  const Outcome outcome = use({"-v", "ls"}, site);
+  EXPECT_EQ(outcome.status, exited(0));
+  EXPECT_EQ(outcome.err, "holdfast: the server is the one in " + file + "\n");
+  EXPECT_EQ(use({"ls"}, {"HOLDFAST_URL=redis://127.0.0.1:1", site[1]}).status, exited(69)) << "the environment first";
+  std::ofstream(file) << "# none\n\n";
+  EXPECT_EQ(use({"ls"}, site).err, "holdfast: there is no URL in " + file + "\n");
+}
+
+TEST_F(Sources, AServerThatIsAssumedIsTold) {
+  // Whether there is one does not matter.
+  const std::vector<std::string> nothing{"HOLDFAST_URL", "HOLDFAST_ETC=" + folder_.path().string()};
+  EXPECT_THAT(use({"ls", "-v"}, nothing).err,
+              StartsWith("holdfast: no server was given: redis://127.0.0.1:6379 is assumed\n"));
+  EXPECT_THAT(use({"ls"}, nothing).err, Not(HasSubstr("assumed")));
+}
+
+TEST_F(Sources, FilesThatHoldNoSecretAreNamed) {
+  const auto says = [&](const std::string& file, const std::string& why) {
+    for (const char* option : {"--password-file", "--url-file"}) {
+      const Outcome outcome =
+          use({"ls", option, file}, {"HOLDFAST_URL" + std::string(option[2] == 'u' ? "" : "=" + url_)});
+      EXPECT_EQ(outcome.status, exited(64)) << file;
+      EXPECT_THAT(outcome.err, HasSubstr(" from " + file + ": " + why));
+    }
+  };
+  says(folder_.path().string(), "Is a directory");
+  says("/dev/null", "it is empty");
+  says("/dev/zero", "it is larger than 64 KiB");
+  says("/no/such/file", "No such file or directory");
+  const std::string file = folder_.file("secret");
+  std::ofstream(file) << "\n";
+  says(file, "it is empty");
+  std::ofstream(file) << std::string("a\0b", 3);
+  says(file, "there is a NUL in it");
+  if (geteuid() != 0) {
+    std::ofstream(file) << "secret";
+    chmod(file.c_str(), 0);
+    says(file, "Permission denied");
+  }
+}
+
+class PasswordSources : public CliTest {
+ protected:
+  PasswordSources() : CliTest({.listen = ServerOptions::Listen::tcp, .password = "open sesame"}) {}
+};
+
+TEST_F(PasswordSources, ThePasswordComesFromTheEnvironmentOrAFile) {
+  const std::string file = folder_.file("password");
+  std::ofstream(file) << "open sesame\n";
+  EXPECT_EQ(use({"ls"}, {"HOLDFAST_PASSWORD=open sesame"}).status, exited(0));
+  EXPECT_EQ(use({"ls"}, {"HOLDFAST_PASSWORD_FILE=" + file}).status, exited(0));
+  EXPECT_EQ(use({"ls", "--password-file", file}, {"HOLDFAST_PASSWORD=wrong"}).status, exited(0));
+  std::ofstream(file) << "open sesame\r\n\n";
+  EXPECT_EQ(use({"ls", "--password-file", file}).status, exited(0));
+  Process piped = start_shell("echo open sesame | \"$tool\" ls --password-file /dev/stdin");
+  EXPECT_EQ(finish(piped).status, exited(0));
+  EXPECT_EQ(use({"ls"}, {"HOLDFAST_URL=" + server_.url("", "open sesame"), "HOLDFAST_PASSWORD=wrong"}).status,
+            exited(0));
+}
+
+TEST_F(PasswordSources, APasswordOnTheCommandLineIsAdvisedAgainst) {
+  const Outcome outcome = use({"ls", "--url", server_.url("", "open sesame")});
+  EXPECT_EQ(outcome.status, exited(0));
+  EXPECT_THAT(outcome.err, HasSubstr("can be seen by every user"));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("sesame")));
+}
+
+}  // namespace
+}  // namespace holdfast::test

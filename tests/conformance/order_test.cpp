@@ -1,0 +1,77 @@
+// The order in which processes get a lock: there is no queue at the server, and yet who waits longer comes sooner.
+#include <thread>
+
+#include "conformance.hpp"
+
+namespace holdfast::test {
+namespace {
+
+constexpr Setting kOneProcessEach[] = {{Setting::Parties::processes, Setting::Face::hold}};
+
+class OrderOfProcesses : public Conformance {
+ protected:
+  OrderOfProcesses() { set("lease_ms", 30s); }
+
+  /// Waiters that began one after another, 50 ms apart, then a release: which share of all pairs came in the wrong
+  /// order. Each is inside for 2 ms.
+  double inverted_pairs(int waiters, const std::string& name) {
+    const TempDir folder;
+    Party& holder = party(0);
+    holder.lock(name);
+    std::vector<Pending> waiting;
+    for (int i = 1; i <= waiters; ++i) {
+      waiting.push_back(
+          party(static_cast<std::size_t>(i)).start("increment", name, {folder.file("counter"), "1", "2"}));
+      EXPECT_TRUE(waits(waiting.back(), name, i));
+    }
+    EXPECT_EQ(holder.unlock(name), "released");
+    std::vector<Answer::Time> ended;
+    for (const Pending& pending : waiting) ended.push_back(pending.get().ended);
+    return inverted_pairs(ended);
+  }
+
+  static double inverted_pairs(const std::vector<Answer::Time>& times) {
+    std::size_t inverted = 0;
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      for (std::size_t k = i + 1; k < times.size(); ++k) inverted += times[k] < times[i] ? 1 : 0;
+    }
+    return 2.0 * static_cast<double>(inverted) / static_cast<double>(times.size() * (times.size() - 1));
+  }
+};
+HOLDFAST_CONFORMANCE(OrderOfProcesses, kOneProcessEach);
+
+TEST_P(OrderOfProcesses, ThirtyThatBeganOneAfterAnotherComeRatherInOrder) {
+  constexpr int kWaiters = 30;
+  for (int i = 0; i <= kWaiters; ++i) party(static_cast<std::size_t>(i));
+  // A machine that is busy with other things mixes them a little: the middle one of three counts.
+  std::vector<double> shares;
+  for (const char* name : {"first", "second", "third"}) shares.push_back(inverted_pairs(kWaiters, name));
+  std::sort(shares.begin(), shares.end());
+  EXPECT_LE(shares[1], 1.0 / 3) << "of all pairs; left to chance it is a half";
+}
+
+TEST_P(OrderOfProcesses, OfSixtyFourOnAHotLockNoneStarves) {
+  constexpr std::size_t kProcesses = 64;
+  const TempDir folder;
+  for (std::size_t i = 0; i < kProcesses; ++i) party(i);
+  // Until there have been enough turns for a share to mean something, however busy the machine is.
+  std::vector<long long> sections(kProcesses);
+  for (int i = 0; i < 8 && read_number(folder.file("counter")) < 20 * static_cast<long long>(kProcesses); ++i) {
+    std::vector<Pending> work;
+    for (std::size_t k = 0; k < kProcesses; ++k) {
+      work.push_back(party(k).start("increment_for", "hot", {folder.file("counter"), "5000", "1"}));
+    }
+    for (std::size_t k = 0; k < kProcesses; ++k) {
+      const Answer answer = work[k].get();
+      EXPECT_TRUE(answer.ok) << answer.text;
+      sections[k] += answer.ok ? std::stoll(answer.value) : 0;
+    }
+  }
+  const long long all = read_number(folder.file("counter"));
+  const double fair_share = static_cast<double>(all) / static_cast<double>(kProcesses);
+  EXPECT_GE(static_cast<double>(*std::min_element(sections.begin(), sections.end())), fair_share / 3)
+      << ::testing::PrintToString(sections);
+}
+
+}  // namespace
+}  // namespace holdfast::test

@@ -1,0 +1,111 @@
+// What a limit on waiting that was reached in vain is explained with, as transcripts.
+#include "engine/decide/explanation.hpp"
+
+#include <gtest/gtest.h>
+
+namespace holdfast::engine {
+namespace {
+
+using namespace std::chrono_literals;
+
+const TimePoint kStart = TimePoint(100s);
+
+Attempt busy(milliseconds rest, bool subscribed = true) {
+  Attempt attempt;
+  attempt.kind = Attempt::Kind::busy;
+  attempt.busy_for = rest;
+  attempt.subscribed = subscribed;
+  return attempt;
+}
+
+LockInfo held_by(Holder::Connection connection) {
+  LockInfo info;
+  info.owner = "376fe4aa-10ea-8e60-b8ed-a49082e92014:3";
+  info.holder.emplace();
+  info.holder->kind = Holder::Kind::holdfast;
+  info.holder->connection = connection;
+  info.holder->host = "web-3";
+  info.holder->process = 812;
+  info.holder->label = "nightly";
+  return info;
+}
+const std::string kWho = "held by web-3, process 812, label nightly";
+
+class Explained : public testing::Test {
+ protected:
+  Explanation explanation{kStart, 60s};
+};
+
+TEST_F(Explained, TheServerIsAskedOnceShortlyBeforeTheLimit) {
+  EXPECT_EQ(explanation.ask_at(), kStart + 59s);
+  EXPECT_EQ(Explanation(kStart, 1s).ask_at(), kStart + 500ms);
+  explanation.asked();
+  EXPECT_EQ(explanation.ask_at(), TimePoint::max());
+}
+
+TEST_F(Explained, WithoutAnAnswerThereIsOnlyTheCause) {
+  explanation.on_busy(kStart, busy(30s));
+  EXPECT_EQ(explanation.text(kStart + 60s, "because"), "because");
+  explanation.on_holder(std::nullopt);
+  EXPECT_EQ(explanation.text(kStart + 60s, ""), "");
+}
+
+TEST_F(Explained, WhoHasItIsNamedBehindTheCause) {
+  explanation.on_holder(held_by(Holder::Connection::open));
+  EXPECT_EQ(explanation.text(kStart, ""), kWho);
+  EXPECT_EQ(explanation.text(kStart, "because"), "because; " + kWho);
+}
+
+TEST_F(Explained, TheTimeCountsFromTheFirstReplyAfterWhichAReleaseWouldHaveBeenHeard) {
+  explanation.on_busy(kStart, busy(30s, false));
+  explanation.on_busy(kStart + 1s, busy(29s));
+  for (auto at = 3s; at < 15s; at += 2s) explanation.on_busy(kStart + at, busy(30s - at));
+  explanation.on_holder(held_by(Holder::Connection::open));
+  EXPECT_EQ(explanation.text(kStart + 15900ms, ""), kWho + ", for at least 14 s");
+  EXPECT_EQ(explanation.text(kStart + 1900ms, ""), kWho) << "less than a second is not told";
+}
+
+TEST_F(Explained, AReleaseBeginsTheTimeAnew) {
+  explanation.on_busy(kStart, busy(30s));
+  explanation.on_change();
+  explanation.on_busy(kStart + 10s, busy(30s));
+  explanation.asked();
+  explanation.on_holder(held_by(Holder::Connection::open));
+  EXPECT_EQ(explanation.text(kStart + 12s, ""), kWho + ", for at least 2 s");
+}
+
+TEST_F(Explained, AnAnswerFromBeforeAReleaseIsNotWhoHasItNow) {
+  explanation.on_busy(kStart, busy(30s));
+  explanation.on_change();
+  explanation.asked();
+  explanation.on_holder(held_by(Holder::Connection::open));
+  EXPECT_EQ(explanation.text(kStart + 12s, "because"), "because; " + kWho);
+  explanation.on_change();
+  explanation.on_busy(kStart + 12s, busy(30s));
+  EXPECT_EQ(explanation.text(kStart + 12s, "because"), "because; lately " + kWho);
+}
+
+TEST_F(Explained, ALeaseThatMayHaveEndedInBetweenBeginsTheTimeAnew) {
+  explanation.on_busy(kStart, busy(3s));
+  explanation.on_busy(kStart + 3s, busy(3s));
+  explanation.on_holder(held_by(Holder::Connection::open));
+  EXPECT_EQ(explanation.text(kStart + 5s, ""), kWho + ", for at least 2 s");
+}
+
+TEST_F(Explained, ALockWithoutALeaseCannotEndInBetween) {
+  explanation.on_busy(kStart, busy(-1ms));
+  explanation.on_busy(kStart + 20s, busy(-1ms));
+  explanation.on_holder(held_by(Holder::Connection::open));
+  EXPECT_EQ(explanation.text(kStart + 25s, ""), kWho + ", for at least 25 s");
+}
+
+TEST_F(Explained, WhoHasNoConnectionIsToldWithTheEndOfTheLease) {
+  const std::string gone = "held by a Holdfast client without a connection, which may be dead";
+  explanation.on_holder(held_by(Holder::Connection::none));
+  EXPECT_EQ(explanation.text(kStart, ""), gone);
+  explanation.on_busy(kStart, busy(30s));
+  EXPECT_EQ(explanation.text(kStart + 18500ms, ""), gone + "; unless it is renewed, its lease ends in 12 s");
+}
+
+}  // namespace
+}  // namespace holdfast::engine

@@ -1,0 +1,70 @@
+// One lock of a client without a server, and waiters that note what they are told.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/hold/held_lock.hpp"
+#include "engine/hold/sites.hpp"
+#include "kinds/lock.hpp"
+#include "kinds/simple_lock.hpp"
+
+namespace holdfast::engine {
+
+inline void PrintTo(Waiter::Signal signal, std::ostream* out) {
+  *out << (signal == Waiter::Signal::turn      ? "turn"
+           : signal == Waiter::Signal::wake    ? "wake"
+           : signal == Waiter::Signal::message ? "message"
+                                               : "closed");
+}
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using Signal = Waiter::Signal;
+
+class FakeWaiter final : public Waiter {
+ public:
+  void post(Signal signal) noexcept override { signals_.push_back(signal); }
+  void drop() override {}
+  /// What has come since the last look.
+  std::vector<Signal> signals() { return std::exchange(signals_, {}); }
+
+ private:
+  std::vector<Signal> signals_;
+};
+
+class SiteTest : public testing::Test {
+ protected:
+  // A thread's hold keeps its site, which keeps the hold: closing the client parts them. Waiters must leave before they
+  // go.
+  ~SiteTest() override {
+    sites_->let_go();
+    if (!site_) return;
+    site_->forget_threads();
+    site_->drop_waiters();
+  }
+
+  /// A hold granted `age` ago, of 10 s. It has no client behind it, so only what it knows itself may be asked.
+  std::shared_ptr<HeldLock> hold(Duration age = 0s) {
+    const LeaseTerms terms{.length = 10s, .renewed = true, .max_hold = {}};
+    const base::TimePoint granted_at = base::Clock::now() - age;
+    return std::make_shared<HeldLock>(nullptr, site_, wire::Owner{"client:1"}, granted_at, terms,
+                                      HeldLock::LostCallback{}, granted_at);
+  }
+
+  const std::shared_ptr<redis::Channels> channels_ = std::make_shared<redis::Channels>();
+  const std::shared_ptr<Sites> sites_ = std::make_shared<Sites>(channels_, "app:", 2ms);
+  std::shared_ptr<Site> site_ = sites_->site({"orders"}, kinds::kLock);
+  const std::string channel_ = site_->names().channel;
+  FakeWaiter first_, second_, third_;
+};
+
+}  // namespace holdfast::engine
