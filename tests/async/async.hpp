@@ -98,12 +98,26 @@ class Async : public Faults {
     EXPECT_LT(steady_clock::now(), end) << "a closed client still has work on the context";
   }
 
-  asio::io_context context{1};
+  /// Timers that Asio makes for a client with its own thread run on the system executor. Its threads may be about to
+  /// leave the context when the test has ended, and nobody can wait for them.
+  void keep_context_for_ever() {
+    static auto* const kept = new std::vector<std::unique_ptr<asio::io_context>>;
+    kept->push_back(std::move(owned_));
+  }
+
+ private:
+  std::unique_ptr<asio::io_context> owned_ = std::make_unique<asio::io_context>(1);
+
+ protected:
+  asio::io_context& context = *owned_;
 };
 
 /// The same for both kinds of clients.
 class BothHomes : public Async, public testing::WithParamInterface<Home> {
  protected:
+  ~BothHomes() override {
+    if (home() == Home::own) keep_context_for_ever();
+  }
   Home home() const override { return GetParam(); }
 };
 #define HOLDFAST_BOTH_HOMES(suite) \

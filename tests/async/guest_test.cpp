@@ -180,6 +180,58 @@ TEST_F(Guest, TheContextMayBeDestroyedWithEverythingUnderWay) {
   }
 }
 
+/// What an end of the context leaves: nothing, not even a client that some waiter keeps alive.
+class EndOfContext : public Guest {
+ protected:
+  void end() {
+    const std::weak_ptr<EventLog> kept_by_the_client = observer;
+    observer.reset();
+    lock.reset();
+    client.reset();
+    own.reset();
+    EXPECT_TRUE(kept_by_the_client.expired()) << "the client lives on";
+  }
+  Config observed() {
+    Config settings = config();
+    settings.observer = observer;
+    return settings;
+  }
+  void turn_own_until(const std::function<bool()>& predicate) {
+    EXPECT_TRUE(eventually([&] {
+      own->run_for(2ms);
+      return predicate();
+    }));
+  }
+
+  std::shared_ptr<EventLog> observer = std::make_shared<EventLog>();
+  std::unique_ptr<asio::io_context> own = std::make_unique<asio::io_context>();
+  std::optional<Client> client = client_on(*own, observed());
+  std::optional<Lock> lock = client->lock("orders");
+};
+
+TEST_F(EndOfContext, ReachesThoseBehindTheFirstInTheQueue) {
+  raw.command("HSET", "orders", "somebody:1", 1);
+  for (int i = 0; i < 3; ++i) {
+    lock->async_acquire([](auto&&...) { ADD_FAILURE() << "called"; });
+  }
+  turn_own_until([&] { return raw.command("PUBSUB", "NUMSUB", channel_of("orders")).elements.at(1).integer == 1; });
+  end();
+}
+
+TEST_F(EndOfContext, ReachesWhoWasCancelledWhileAReplyWasOnItsWay) {
+  lock->async_acquire([](auto&&...) {});
+  turn_own_until([&] { return observer->count("released") == 1; });
+  server.freeze();
+  asio::cancellation_signal signal;
+  int cancelled = 0;
+  lock->async_acquire(asio::bind_cancellation_slot(signal.slot(), [&](auto&&...) { ++cancelled; }));
+  own->run_for(20ms);
+  signal.emit(asio::cancellation_type::all);
+  turn_own_until([&] { return cancelled == 1; });
+  end();
+  server.thaw();
+}
+
 TEST_F(Guest, EndsWhileItsNameIsLookedUp) {
   Name name("silent.test");
   name.silent(true);

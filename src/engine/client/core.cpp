@@ -299,7 +299,7 @@ void Core::drop_all() noexcept {
   stop_taking();
   pending_.when_none({});
   for (const std::shared_ptr<Target>& target : targets(Which::own)) target->drop_waiters();
-  loop_->drop_inbox();
+  loop_->shut();
   lane_.drop_all();
   watchdog_.drop_all();
   rounds_.drop_all();

@@ -119,8 +119,8 @@ void Target::drop_waiters() {
       const base::Guard guard(mutex_);
       waiter = head_;
       head_ = nullptr;
-      if (busy_ && waiter == nullptr && !busy_->behind.empty()) {
-        waiter = &busy_->behind.front();
+      if (busy_ && !busy_->behind.empty()) {  // there is always a head where somebody is behind it: see rest()
+        head_ = &busy_->behind.front();
         busy_->behind.pop_front();
       }
       if (busy_) busy_->kept.reset();

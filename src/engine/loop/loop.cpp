@@ -9,9 +9,11 @@ namespace holdfast::engine {
 Loop::Loop(boost::asio::io_context& context, WakeSlot* slot, std::optional<Strand> strand, std::function<void()> settle)
     : context_(context), strand_(std::move(strand)), settle_(std::move(settle)), slot_(slot) {}
 
-Loop::~Loop() { drop_inbox(); }
+Loop::~Loop() { shut(); }
 
-void Loop::drop_inbox() {
+/// What is dropped here may post, as may what the host destroys after this.
+void Loop::shut() noexcept {
+  shut_ = true;
   for (Task* task = inbox_.exchange(nullptr); task != nullptr;) {
     const std::shared_ptr<Task> last = std::move(task->keep_);
     task = task->next_;
@@ -41,6 +43,7 @@ struct Loop::InSlot {
 };
 
 void Loop::post(std::shared_ptr<Task> task) noexcept {
+  if (shut_) return;
   Task* const newest = task.get();
   newest->keep_ = std::move(task);
   Task* older = inbox_.load(std::memory_order_relaxed);

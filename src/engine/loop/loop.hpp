@@ -62,14 +62,15 @@ class Loop {
   template <class Function>
   void defer(Function function) {
     if (strand_) {
+      if (shut_) return;
       boost::asio::post(*strand_, [keep = keep_.lock(), function = std::move(function)]() mutable { function(); });
     } else {
       boost::asio::post(context_, std::move(function));
       nudge();
     }
   }
-  /// Forgets what was posted and has not run.
-  void drop_inbox();
+  /// Forgets what was posted and has not run, and whatever is posted from now on: nobody turns the loop any more.
+  void shut() noexcept;
 
   /// Something was posted on the context.
   virtual void nudge() = 0;
@@ -126,6 +127,7 @@ class Loop {
   std::weak_ptr<void> keep_;            // what a guest's handlers keep alive
   const std::function<void()> settle_;
   std::atomic<Task*> inbox_{nullptr};  // the newest first
+  std::atomic<bool> shut_{false};
   std::atomic<bool> emptying_{false};  // a handler that will empty it is queued
   WakeSlot* const slot_;               // for that handler; a guest has none
 };
