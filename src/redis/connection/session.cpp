@@ -151,11 +151,11 @@ bool Session::on_parsed(const Node& node) {
 }
 
 void Session::flush() {
-  if (stage_ < Stage::login || owner_ == nullptr || out_.empty() || !writing_.empty()) return;
+  if (stage_ < Stage::login || owner_ == nullptr || out_.empty() || !writing_.empty() || mute_) return;
   if (!tls_) {
     ErrorCode error;
     const std::size_t sent = socket_.write_some(asio::buffer(out_), error);
-    if (error && error != asio::error::would_block) return end(error);
+    if (error && error != asio::error::would_block) return on_write_failed();
     if (sent == out_.size()) return empty(out_);
     out_.erase(0, sent);
   }
@@ -165,7 +165,7 @@ void Session::flush() {
 void Session::write_rest() {
   writing_.swap(out_);
   auto done = [self = shared_from_this()](ErrorCode error, std::size_t) {
-    if (error) return self->end(error);
+    if (error) return self->on_write_failed();
     empty(self->writing_);
     self->flush();
   };
@@ -174,6 +174,14 @@ void Session::write_rest() {
   } else {
     asio::async_write(socket_, asio::buffer(writing_), std::move(done));
   }
+}
+
+/// A server that refuses says why and hangs up, perhaps before the login has left here. So the read that is under way
+/// ends the session: with those words if there are any, and else with the end of the stream.
+void Session::on_write_failed() {
+  mute_ = true;
+  ErrorCode ignored;
+  socket_.shutdown(Socket::shutdown_both, ignored);
 }
 
 void Session::abandon() noexcept {

@@ -90,6 +90,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool parse();
   bool on_parsed(const Node& node);
   void write_rest();
+  void on_write_failed();
 
   const Config& config_;
   Owner* owner_;
@@ -102,6 +103,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   std::string out_;       // to be sent
   std::string writing_;   // being sent; empty: nothing is
+  bool mute_ = false;     // nothing can be sent any more
   std::vector<char> in_;  // received
   std::size_t in_end_ = 0;
   std::size_t in_begin_ = 0;  // what comes before has been parsed
