@@ -20,6 +20,10 @@ struct Child {
   std::string said;
 };
 
+/// Seen in a debugger: the child waits for a lock of the sanitizer's allocator, inside its first malloc.
+[[maybe_unused]] constexpr std::string_view kSanitizersHang =
+    "g++ 12's sanitizers have locks of their own that a child may find taken for ever";
+
 enum class End {
   at_once,   ///< _exit: nothing more is run.
   in_order,  ///< exit: destructors of static objects are run.
@@ -202,17 +206,20 @@ TEST_F(Fork, TheMessageSaysWhatToDo) {
 
 TEST_F(Fork, AForkInTheMiddleOfTrafficNeverHangsTheChild) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "g++ 12's sanitizers have locks of their own that a child may find taken for ever";
+  GTEST_SKIP() << kSanitizersHang;
 #endif
   Client client(settings_);
-  std::atomic<bool> stop{false};
   std::vector<std::jthread> threads;
   for (int i = 0; i < 3; ++i) {
-    threads.emplace_back([&, i] {
+    threads.emplace_back([&, i](const std::stop_token& stop) {
       Lock lock = client.lock("orders:" + std::to_string(i % 2));
-      while (!stop) {
-        if (const std::optional<Hold> hold = lock.try_acquire({.wait = 5ms})) static_cast<void>(hold->valid_for());
-        lock.try_lock_for(2ms);
+      while (!stop.stop_requested()) {
+        try {
+          if (const std::optional<Hold> hold = lock.try_acquire({.wait = 5ms})) static_cast<void>(hold->valid_for());
+          lock.try_lock_for(2ms);
+        } catch (const Error&) {
+          // Busy machines do not always reply in time.
+        }
         lock.unlock();
       }
     });
@@ -231,20 +238,18 @@ TEST_F(Fork, AForkInTheMiddleOfTrafficNeverHangsTheChild) {
     ASSERT_EQ(child.code, 0);
     ASSERT_THAT(child.said, IsEmpty());
   }
-  stop = true;
 }
 
 /// Client::lock holds the mutex of the table of locks most of the time here, and the child finds it locked.
 TEST_F(Fork, AForkInTheMiddleOfMakingHandlesNeverHangsTheirDestructors) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "g++ 12's sanitizers have locks of their own that a child may find taken for ever";
+  GTEST_SKIP() << kSanitizersHang;
 #endif
   std::optional<Client> client(settings_);
-  std::atomic<bool> stop{false};
   std::vector<std::jthread> threads;
   for (int i = 0; i < 3; ++i) {
-    threads.emplace_back([&] {
-      while (!stop) static_cast<void>(client->lock("busy"));
+    threads.emplace_back([&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) static_cast<void>(client->lock("busy"));
     });
   }
   std::optional<Lock> lock = client->lock("orders");
@@ -259,7 +264,6 @@ TEST_F(Fork, AForkInTheMiddleOfMakingHandlesNeverHangsTheirDestructors) {
     EXPECT_EQ(child.code, 0);
     EXPECT_EQ(child.said, "done");
   }
-  stop = true;
 }
 
 #if !defined(__SANITIZE_THREAD__)  // which ends a child that starts a thread

@@ -154,10 +154,9 @@ TEST_F(OddState, ScriptsAreSentAgainWheneverTheServerForgetsThem) {
 }
 
 TEST_F(OddState, ScriptsThatAreForgottenAllTheTimeCostNothingButTime) {
-  std::atomic<bool> stop{false};
-  std::jthread flusher([&] {
+  std::jthread flusher([&](const std::stop_token& stop) {
     Raw own(server);
-    while (!stop) own.command("SCRIPT", "FLUSH");
+    while (!stop.stop_requested()) own.command("SCRIPT", "FLUSH");
   });
   Hold kept = client.lock("kept").acquire({.lease = renewed(600ms)});
   for (int i = 0; i < 200; ++i) {
@@ -166,7 +165,6 @@ TEST_F(OddState, ScriptsThatAreForgottenAllTheTimeCostNothingButTime) {
     EXPECT_EQ(hold.release(), ReleaseOutcome::released);
   }
   EXPECT_TRUE(eventually([&] { return client.counters().renewals >= 3; }));
-  stop = true;
   EXPECT_EQ(kept.release(), ReleaseOutcome::released);
 }
 

@@ -48,12 +48,11 @@ TEST_F(Renewal, OneKeyOfAnotherTypeAmongManyCostsOnlyItsHold) {
 TEST_F(Renewal, HoldsThatComeAndGoAreAllKept) {
   Client client(config());
   std::vector<Hold> kept = acquire(client, 50, 1200ms);
-  std::atomic<bool> stop{false};
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 3; ++i) {
-      threads.emplace_back([&, i] {
-        while (!stop) {
+      threads.emplace_back([&, i](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
           Hold hold = client.lock("brief:" + std::to_string(i)).acquire({.lease = renewed(30ms)});
           std::this_thread::sleep_for(milliseconds(i * 7));
           hold.release();
@@ -61,7 +60,6 @@ TEST_F(Renewal, HoldsThatComeAndGoAreAllKept) {
       });
     }
     expect_held(kept, 3000ms);
-    stop = true;
   }
   expect_released(kept);
 }
@@ -69,16 +67,15 @@ TEST_F(Renewal, HoldsThatComeAndGoAreAllKept) {
 TEST_F(Renewal, SurvivesAConnectionThatIsKilledTenTimesASecond) {
   Client client(config());
   std::vector<Hold> holds = acquire(client, 50, 1200ms);
-  std::atomic<bool> stop{false};
-  std::jthread killer([&] {
+  std::jthread killer([&](const std::stop_token& stop) {
     Raw own(server);
-    while (!stop) {
+    while (!stop.stop_requested()) {
       own.command("CLIENT", "KILL", "TYPE", "normal");
       std::this_thread::sleep_for(100ms);
     }
   });
   expect_held(holds, 4000ms);
-  stop = true;
+  killer.request_stop();
   killer.join();
   EXPECT_GT(client.counters().connections, 10U);
   EXPECT_EQ(client.counters().lost, 0U);
