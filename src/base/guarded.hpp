@@ -12,9 +12,8 @@
 
 /// Of a field: read and written only with this mutex locked.
 #define HOLDFAST_GUARDED_BY(mutex) HOLDFAST_THREAD_SAFETY(guarded_by(mutex))
-/// Of a function: to be called with these mutexes locked, or unlocked.
+/// Of a function: to be called with these mutexes locked.
 #define HOLDFAST_REQUIRES(...) HOLDFAST_THREAD_SAFETY(requires_capability(__VA_ARGS__))
-#define HOLDFAST_EXCLUDES(...) HOLDFAST_THREAD_SAFETY(locks_excluded(__VA_ARGS__))
 /// Of a function that needs no mutex for what it reads, for a reason that its comment gives.
 #define HOLDFAST_NOT_GUARDED HOLDFAST_THREAD_SAFETY(no_thread_safety_analysis)
 /// What a class of mutexes or guards does.
@@ -34,7 +33,6 @@ class HOLDFAST_CAPABILITY("mutex") Mutex {
   Mutex& operator=(const Mutex&) = delete;
 
   void lock() HOLDFAST_ACQUIRE() { mutex_.lock(); }
-  bool try_lock() HOLDFAST_TRY_ACQUIRE(true) { return mutex_.try_lock(); }
   void unlock() HOLDFAST_RELEASE() { mutex_.unlock(); }
 
  private:

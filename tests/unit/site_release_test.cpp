@@ -41,7 +41,7 @@ class OwnMessage : public SiteTest {
     site_->enter(first_);
     first_.signals();
     site_->begin_release();
-    before_ = site_->messages();
+    before_ = site_->heard_so_far();
   }
   ~OwnMessage() override { site_->leave(first_); }
   void reply(std::int64_t told) {
@@ -55,7 +55,7 @@ class OwnMessage : public SiteTest {
   }
 
   Target::Use use_ = site_->begin_use();
-  std::vector<std::uint64_t> before_;
+  std::vector<Site::Heard> before_;
 };
 
 TEST_F(OwnMessage, IsIgnoredBehindTheReplyAndTheNextIsHeard) {

@@ -61,7 +61,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
 
   void send() noexcept {
     try {
-      messages_before_ = site_->messages();
+      heard_before_ = site_->heard_so_far();
       core_.send(
           redis::Request::of(site_->release_command(owner_), core_.config().command_timeout),
           [self = shared_from_this()](const redis::Result& result) { self->on_result(result); },
@@ -89,7 +89,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
     Released released{action.outcome};
     try {
       released.listeners = site_->others(action.told);
-      site_->expect_own(action.told, messages_before_);
+      site_->expect_own(action.told, heard_before_);
     } catch (...) {
       // Out of memory: as if nobody had listened.
     }
@@ -131,7 +131,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   const Target::ReleaseDone done_;
   std::optional<Core::Timer> timer_;
   const Pending::Token pending_;
-  std::vector<std::uint64_t> messages_before_;  // Site::messages() when it was last sent
+  std::vector<Site::Heard> heard_before_;  // when it was last sent
   bool finished_ = false;
 };
 

@@ -114,21 +114,23 @@ std::int64_t Site::others(std::int64_t told) const {
   return std::max<std::int64_t>(told - subscribed, 0) + waiters;
 }
 
-std::vector<std::uint64_t> Site::messages() const {
-  std::vector<std::uint64_t> messages;
+std::vector<Site::Heard> Site::heard_so_far() const {
+  std::vector<Heard> heard;
   const redis::Channels& channels = *sites_->channels();
-  if (channels.none()) return messages;
-  for (const std::string& channel : wake_channels()) messages.push_back(channels.messages(channel));
-  return messages;
+  if (channels.none()) return heard;
+  for (std::string& channel : wake_channels()) {
+    const std::uint64_t messages = channels.messages(channel);
+    heard.push_back({std::move(channel), messages});
+  }
+  return heard;
 }
 
 /// Redis 7.0 sends what a script publishes to the client itself before the script's reply, Redis 8 behind it.
-void Site::expect_own(std::int64_t told, const std::vector<std::uint64_t>& before) const {
+void Site::expect_own(std::int64_t told, const std::vector<Heard>& before) const {
+  if (told < static_cast<std::int64_t>(before.size())) return;
   redis::Channels& channels = *sites_->channels();
-  const std::vector<std::string> all = before.empty() ? std::vector<std::string>{} : wake_channels();
-  if (told < static_cast<std::int64_t>(all.size())) return;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (channels.subscribed(all[i]) && channels.messages(all[i]) == before[i]) channels.expect_own(all[i]);
+  for (const auto& [channel, messages] : before) {
+    if (channels.subscribed(channel) && channels.messages(channel) == messages) channels.expect_own(channel);
   }
 }
 

@@ -32,11 +32,16 @@ class Site final
   /// Who was told of a release, by the number of those who heard: clients elsewhere, and waiters of this client, the
   /// own ones included. In a cluster nobody knows of all, so there is one more.
   std::int64_t others(std::int64_t told) const;
-  /// How many messages have come on each channel. Empty while no channel is known.
-  std::vector<std::uint64_t> messages() const;
+  /// How many messages have come on a channel.
+  struct Heard {
+    std::string channel;
+    std::uint64_t messages = 0;
+  };
+  /// On each channel. Empty while no channel is known.
+  std::vector<Heard> heard_so_far() const;
   /// So many were told of a release that was sent when `before` had come. Those of its messages that have not yet come
   /// to this client itself come next, and are nobody's concern.
-  void expect_own(std::int64_t told, const std::vector<std::uint64_t>& before) const;
+  void expect_own(std::int64_t told, const std::vector<Heard>& before) const;
 
   base::Command release_command(const wire::Owner& owner) const { return plan_.release(all_names(), owner); }
 
