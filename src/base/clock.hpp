@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <ctime>
 
 namespace holdfast::base {
 
@@ -15,16 +14,7 @@ struct Clock {
   using time_point = std::chrono::time_point<Clock>;
   static constexpr bool is_steady = true;
 
-  static time_point now() noexcept {
-#ifdef CLOCK_BOOTTIME
-    constexpr clockid_t kClock = CLOCK_BOOTTIME;
-#else
-    constexpr clockid_t kClock = CLOCK_MONOTONIC;
-#endif
-    timespec t{};
-    clock_gettime(kClock, &t);
-    return time_point(std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec));
-  }
+  static time_point now() noexcept;
 };
 
 using TimePoint = Clock::time_point;

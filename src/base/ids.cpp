@@ -1,17 +1,17 @@
 #include "base/ids.hpp"
 
 #include <atomic>
-#include <random>
+
+#include "base/entropy.hpp"
 
 namespace holdfast::base {
 
 std::string make_uuid(unsigned version) {
-  std::random_device random;
   const char* digits = "0123456789abcdef";
   std::string out;
   out.reserve(36);
   for (int i = 0; i < 16; ++i) {
-    unsigned byte = random() & 0xffU;
+    unsigned byte = entropy() & 0xffU;
     if (i == 6) byte = (byte & 0x0fU) | (version << 4U);
     if (i == 8) byte = (byte & 0x3fU) | 0x80U;  // variant 1
     if (i == 4 || i == 6 || i == 8 || i == 10) out += '-';

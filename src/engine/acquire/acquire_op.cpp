@@ -4,6 +4,7 @@
 
 #include <holdfast/error.hpp>
 
+#include "base/entropy.hpp"
 #include "engine/hold/held_lock.hpp"
 
 namespace holdfast::engine {
@@ -14,7 +15,7 @@ using base::Clock;
 constexpr unsigned bit(Waiter::Signal signal) { return 1U << static_cast<unsigned>(signal); }
 
 double random_share() {
-  thread_local std::minstd_rand random(std::random_device{}());
+  thread_local std::minstd_rand random(base::entropy());
   return std::generate_canonical<double, 32>(random);
 }
 

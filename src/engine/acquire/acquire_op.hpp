@@ -10,6 +10,7 @@
 #include "engine/acquire/acquire.hpp"
 #include "engine/client/core.hpp"
 #include "engine/decide/explanation.hpp"
+#include "timing/timer.hpp"
 
 namespace holdfast::engine {
 
@@ -72,7 +73,7 @@ class AcquireOp : public Waiter, public Loop::Task, public std::enable_shared_fr
 
   State state_ = State::starting;
   unsigned missed_ = 0;  // signals since the attempt under way was sent
-  std::optional<Core::Timer> timer_;
+  std::optional<timing::Timer> timer_;
   unsigned sleep_ = 0;  // counts sleeps, so that the end of an earlier one is known
   std::shared_ptr<HeldLock> held_;
   Target::Use use_;  // of the wake channels

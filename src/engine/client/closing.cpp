@@ -59,7 +59,7 @@ void Closing::finish() {
   core_->lane_.close();
   core_->rounds_.close();
   core_->stop_taking();
-  for (Core::Timer* timer : core_->pauses_) timer->cancel();
+  for (timing::Timer* timer : core_->pauses_) timer->cancel();
   core_->on_closed();
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/client/core.hpp"
+#include "timing/timer.hpp"
 
 namespace holdfast::engine {
 
@@ -29,7 +30,7 @@ class Closing : public std::enable_shared_from_this<Closing> {
   // On the loop.
   std::vector<std::shared_ptr<Target>> open_;
   TimePoint end_{};
-  Core::Timer timer_;
+  timing::Timer timer_;
   int round_ = 0;
 };
 

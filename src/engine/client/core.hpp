@@ -8,8 +8,6 @@
 #include <set>
 #include <string>
 
-#include <boost/asio/basic_waitable_timer.hpp>
-
 #include <holdfast/config.hpp>
 #include <holdfast/lock.hpp>
 
@@ -26,6 +24,7 @@
 #include "engine/runtime/reporter.hpp"
 #include "redis/connection/channels.hpp"
 #include "redis/connection/lane.hpp"
+#include "timing/timer.hpp"
 
 namespace holdfast::engine {
 
@@ -90,9 +89,8 @@ class Core : public std::enable_shared_from_this<Core> {
   boost::asio::io_context* host() const { return host_; }
   /// What a guest's handlers hold; null if this outlives all handlers.
   std::shared_ptr<void> keep_alive() { return host_ != nullptr ? shared_from_this() : nullptr; }
-  using Timer = boost::asio::basic_waitable_timer<base::Clock>;
   /// Timers of releases that pause before the next send; cut short by close(). Only on the loop.
-  std::set<Timer*>& pauses() { return pauses_; }
+  std::set<timing::Timer*>& pauses() { return pauses_; }
   /// Rounds of the groups that this client serves.
   Rounds& rounds() { return rounds_; }
   /// Sends a request on this core's loop; from any thread, the handler on the loop. If the client is over, or its loop
@@ -153,7 +151,7 @@ class Core : public std::enable_shared_from_this<Core> {
   Watchdog watchdog_;
   Rounds rounds_;
 
-  std::set<Timer*> pauses_;                    // on the loop
+  std::set<timing::Timer*> pauses_;            // on the loop
   KnownConnections known_connections_{*this};  // on the loop
   std::atomic<bool> identifies_server_{false};
   std::atomic<std::uint64_t> server_{0};

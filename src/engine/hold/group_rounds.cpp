@@ -6,6 +6,7 @@
 
 #include <holdfast/error.hpp>
 
+#include "base/entropy.hpp"
 #include "engine/client/core.hpp"
 #include "engine/hold/held_lock.hpp"
 #include "engine/hold/rounds.hpp"
@@ -28,7 +29,7 @@ Duration vote_timeout(const Config& config, milliseconds lease) {
 
 /// Two who ask at the same moment fail each other; chance parts them.
 Duration split_pause() {
-  thread_local std::minstd_rand random(std::random_device{}());
+  thread_local std::minstd_rand random(base::entropy());
   return std::chrono::microseconds(std::uniform_int_distribution<int>(1'000, 30'000)(random));
 }
 

@@ -6,6 +6,7 @@
 
 #include "engine/client/core.hpp"
 #include "redis/failures/errors.hpp"
+#include "timing/timer.hpp"
 
 namespace holdfast::engine {
 namespace {
@@ -129,7 +130,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   const wire::Owner owner_;
   ReleaseFsm fsm_;
   const Target::ReleaseDone done_;
-  std::optional<Core::Timer> timer_;
+  std::optional<timing::Timer> timer_;
   const Pending::Token pending_;
   std::vector<Site::Heard> heard_before_;  // when it was last sent
   bool finished_ = false;

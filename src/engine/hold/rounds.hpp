@@ -4,9 +4,8 @@
 #include <map>
 #include <memory>
 
-#include <boost/asio/basic_waitable_timer.hpp>
-
 #include "engine/decide/lease.hpp"
+#include "timing/timer.hpp"
 
 namespace holdfast::engine {
 
@@ -51,7 +50,7 @@ class Rounds {
   void on_timer();
 
   Core& core_;
-  boost::asio::basic_waitable_timer<base::Clock> timer_;
+  timing::Timer timer_;
   TimePoint timer_at_ = TimePoint::max();
   std::multimap<TimePoint, std::shared_ptr<Round>> by_limit_;
   bool closed_ = false;

@@ -6,7 +6,6 @@
 #include <mutex>
 #include <vector>
 
-#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/intrusive/set.hpp>
 
 #include "base/guarded.hpp"
@@ -14,6 +13,7 @@
 #include "engine/hold/target.hpp"
 #include "engine/runtime/reporter.hpp"
 #include "redis/connection/lane.hpp"
+#include "timing/timer.hpp"
 
 namespace holdfast::engine {
 
@@ -77,7 +77,7 @@ class Watchdog {
   Core& core_;
   Reporter& reporter_;
   const Settings settings_;
-  boost::asio::basic_waitable_timer<base::Clock> timer_;  // on the loop
+  timing::Timer timer_;  // on the loop
   TimePoint timer_at_ HOLDFAST_GUARDED_BY(mutex_) = TimePoint::max();
   TimePoint watched_until_ HOLDFAST_GUARDED_BY(mutex_) = TimePoint::max();  // when deadlines are looked at next
   const std::shared_ptr<LookNow> look_now_;

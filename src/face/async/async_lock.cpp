@@ -7,6 +7,7 @@
 #include "engine/hold/held_lock.hpp"
 #include "face/outcome.hpp"
 #include "face/receiving.hpp"
+#include "timing/timer.hpp"
 
 namespace holdfast::async {
 namespace {
@@ -134,7 +135,7 @@ class AsyncRelease final : public Loop::Task, public Operation, public std::enab
   Receiving<ReleaseOutcome> receiving_;
   engine::Pending::Token pending_;
   Loop::Attended attended_;
-  std::optional<Core::Timer> limit_;
+  std::optional<timing::Timer> limit_;
 };
 
 /// The hold's list of watches keeps it alive.

@@ -8,15 +8,14 @@
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 
 #include <holdfast/config.hpp>
 
-#include "base/clock.hpp"
 #include "redis/connection/address_race.hpp"
 #include "redis/connection/resolver.hpp"
 #include "redis/failures/errors.hpp"
+#include "timing/timer.hpp"
 
 namespace holdfast::redis {
 
@@ -56,7 +55,7 @@ class Dialer : public std::enable_shared_from_this<Dialer> {
   std::vector<Endpoint> endpoints_;
   std::optional<AddressRace> race_;
   std::vector<std::optional<Socket>> calls_;  // one for each endpoint, while it is tried
-  boost::asio::basic_waitable_timer<base::Clock> timer_;
+  timing::Timer timer_;
   bool named_ = false;  // the host is a name
   bool looking_up_ = false;
   std::string refusals_;

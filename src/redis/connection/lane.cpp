@@ -1,5 +1,6 @@
 #include "redis/connection/lane.hpp"
 
+#include "base/entropy.hpp"
 #include "redis/connection/lane_impl.hpp"
 
 namespace holdfast::redis {
@@ -18,7 +19,7 @@ Lane::Impl::Impl(asio::any_io_executor the_loop, const Config& user_config, Chan
       idle_timer(executor),
       health_timer(executor),
       backoff(config.reconnect_min, config.reconnect_max),
-      random(std::random_device{}()) {}
+      random(base::entropy()) {}
 
 std::shared_ptr<Lane::Impl> Lane::Impl::self() {
   std::shared_ptr<void> kept = owner.lock();

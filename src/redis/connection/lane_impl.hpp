@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/intrusive/set.hpp>
 
 #include <holdfast/error.hpp>
@@ -21,6 +20,7 @@
 #include "redis/connection/op.hpp"
 #include "redis/connection/session.hpp"
 #include "redis/connection/tls.hpp"
+#include "timing/timer.hpp"
 
 namespace holdfast::redis {
 
@@ -29,7 +29,7 @@ struct Lane::Impl final : Session::Owner, std::enable_shared_from_this<Impl> {
   /// leaving: the gate is closed, and what was sent is answered before the session ends.
   enum class State { down, connecting, ready, leaving, closed };
   using ErrorCode = Session::ErrorCode;
-  using Timer = boost::asio::basic_waitable_timer<base::Clock>;
+  using Timer = timing::Timer;
   using OpPtr = std::shared_ptr<Op>;
   using Replies = std::vector<base::Reply>;
 

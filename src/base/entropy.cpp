@@ -1,0 +1,10 @@
+// Nothing else may be defined here: a simulation from a seed replaces this file.
+#include "base/entropy.hpp"
+
+#include <random>
+
+namespace holdfast::base {
+
+std::uint32_t entropy() { return std::random_device{}(); }
+
+}  // namespace holdfast::base
