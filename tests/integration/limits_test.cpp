@@ -1,11 +1,7 @@
 // Limits are kept whatever the server does: an acquire returns when `wait`, `command_timeout` or `patience` is over, be
 // the server frozen, killed, never there, or a black hole; and a cut attempt is undone, without holding up a close.
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include "faults.hpp"
-#include "support/port_lease.hpp"
+#include "support/stranger.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -32,6 +28,15 @@ class Limits : public Faults {
     settings.lease = 30s;
     settings.safety_poll = 100ms;
   }
+  void expect_unreachable_in_time(Lock& lock) const {
+    const Timed limited = timed_error_of([&] { return lock.acquire({.wait = 600ms}); });
+    EXPECT_THAT(limited.error, Says(Errc::unreachable));
+    EXPECT_THAT(limited.took, Takes(600ms));
+    const Timed once = timed_error_of([&] { return lock.try_acquire(); });
+    EXPECT_THAT(once.error, Says(Errc::unreachable));
+    EXPECT_THAT(once.took, Takes(settings.command_timeout));
+  }
+
   Config settings;
 };
 
@@ -95,43 +100,14 @@ TEST_F(Limits, OfAServerThatWasKilled) {
   server.kill();
   ASSERT_TRUE(log->wait_for("down"));
   Lock lock = client.lock("orders");
-  const Timed limited = timed_error_of([&] { return lock.acquire({.wait = 600ms}); });
-  EXPECT_THAT(limited.error, Says(Errc::unreachable));
-  EXPECT_THAT(limited.took, Takes(600ms));
-  const Timed once = timed_error_of([&] { return lock.try_acquire(); });
-  EXPECT_THAT(once.error, Says(Errc::unreachable));
-  EXPECT_THAT(once.took, Takes(settings.command_timeout));
+  expect_unreachable_in_time(lock);
   const Timed patient = timed_error_of([&] { return lock.acquire(); });
   EXPECT_THAT(patient.error, Says(Errc::unreachable));
   EXPECT_THAT(patient.took, Takes(settings.patience));
 }
 
-/// A port that takes connections and never says a word.
-class Mute {
- public:
-  Mute() {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(lease_.port());
-    const int on = 1;
-    ::setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (::bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 || ::listen(fd_, 16) != 0) {
-      throw std::runtime_error("no port for the mute server");
-    }
-  }
-  ~Mute() { ::close(fd_); }
-  Mute(const Mute&) = delete;
-  Mute& operator=(const Mute&) = delete;
-  std::uint16_t port() const { return lease_.port(); }
-
- private:
-  PortLease lease_;
-  const int fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-};
-
 TEST_F(Limits, OfAServerThatIsNotConnectedYet) {
-  const Mute mute;
+  const Stranger mute("");
   settings.host = "127.0.0.1";
   settings.port = mute.port();
   for (const bool tls : {false, true}) {
@@ -139,12 +115,7 @@ TEST_F(Limits, OfAServerThatIsNotConnectedYet) {
     settings.tls.verify = TlsConfig::Verify::none;
     Client client(settings);
     Lock lock = client.lock("orders");
-    const Timed limited = timed_error_of([&] { return lock.acquire({.wait = 600ms}); });
-    EXPECT_THAT(limited.error, Says(Errc::unreachable));
-    EXPECT_THAT(limited.took, Takes(600ms));
-    const Timed once = timed_error_of([&] { return lock.try_acquire(); });
-    EXPECT_THAT(once.error, Says(Errc::unreachable));
-    EXPECT_THAT(once.took, Takes(settings.command_timeout));
+    expect_unreachable_in_time(lock);
   }
 }
 

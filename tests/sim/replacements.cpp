@@ -69,15 +69,6 @@ void Timer::cancel() { end_wait(this, timer_.get_executor(), boost::asio::error:
 
 namespace holdfast::redis {
 
-Dialer::Dialer(const boost::asio::any_io_executor& executor, const Config& config, Resolver& resolver,
-               std::optional<Endpoint> last, Done done)
-    : executor_(executor),
-      config_(config),
-      resolver_(resolver),
-      last_(std::move(last)),
-      done_(std::move(done)),
-      timer_(executor) {}
-
 void Dialer::start() {
   test::Network::current().dial([self = shared_from_this()](int fd) {
     if (!self->done_) {

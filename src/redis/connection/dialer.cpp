@@ -14,15 +14,6 @@ namespace holdfast::redis {
 namespace asio = boost::asio;
 using base::Clock;
 
-Dialer::Dialer(const asio::any_io_executor& executor, const Config& config, Resolver& resolver,
-               std::optional<Endpoint> last, Done done)
-    : executor_(executor),
-      config_(config),
-      resolver_(resolver),
-      last_(std::move(last)),
-      done_(std::move(done)),
-      timer_(executor) {}
-
 void Dialer::start() {
   if (!config_.unix_socket.empty()) return on_found({asio::local::stream_protocol::endpoint(config_.unix_socket)}, {});
   // An address needs no name server.

@@ -29,7 +29,13 @@ class Dialer : public std::enable_shared_from_this<Dialer> {
 
   /// `last`: the address that is tried after all others, because it was of no use lately.
   Dialer(const boost::asio::any_io_executor& executor, const Config& config, Resolver& resolver,
-         std::optional<Endpoint> last, Done done);
+         std::optional<Endpoint> last, Done done)
+      : executor_(executor),
+        config_(config),
+        resolver_(resolver),
+        last_(std::move(last)),
+        done_(std::move(done)),
+        timer_(executor) {}
 
   /// Calls `done` once, perhaps at once, unless stop() comes first. Whoever made it lives until then.
   void start();
