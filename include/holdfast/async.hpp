@@ -22,29 +22,22 @@
 #include <utility>
 #include <vector>
 
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/associated_allocator.hpp>
-#include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/associated_executor.hpp>
-#include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/disposition.hpp>
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/system_executor.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/version.hpp>
 
+#include <holdfast/detail/hold_access.hpp>
+#include <holdfast/detail/initiate.hpp>
+#include <holdfast/detail/operation.hpp>
 #include <holdfast/holdfast.hpp>
-#include <holdfast/operation.hpp>
 
 template <>
 struct boost::asio::disposition_traits<holdfast::Failure> {
@@ -77,122 +70,13 @@ HOLDFAST_EXPORT Client client_on(boost::asio::io_context& context, std::string_v
 
 }  // namespace HOLDFAST_BOOST
 
-namespace async {
-
-namespace asio = boost::asio;
+namespace detail {
 
 inline namespace HOLDFAST_BOOST {
 /// The io_context of a client made by client_on(), otherwise null.
-HOLDFAST_EXPORT asio::io_context* home(const std::shared_ptr<Core>& core);
-HOLDFAST_EXPORT asio::io_context* home(const std::shared_ptr<HeldLock>& held);
+HOLDFAST_EXPORT boost::asio::io_context* home(const std::shared_ptr<engine::Core>& core);
+HOLDFAST_EXPORT boost::asio::io_context* home(const std::shared_ptr<engine::HeldLock>& held);
 }  // namespace HOLDFAST_BOOST
-
-/// The token of calls that pass none: `deferred`, as for Asio's I/O objects.
-struct DefaultToken {};
-
-/// Carries a completion handler, in memory from that handler's allocator.
-template <class Handler, class... Results>
-class HandlerReceiver final : public Receiver<Results...> {
- public:
-  static ReceiverPtr<Results...> make(Handler handler, const asio::any_io_executor& otherwise) {
-    Memory memory(asio::get_associated_allocator(handler));
-    HandlerReceiver* const place = Traits::allocate(memory, 1);
-    Traits::construct(memory, place, std::move(handler), otherwise);
-    return ReceiverPtr<Results...>(place);
-  }
-
-  HandlerReceiver(Handler handler, const asio::any_io_executor& otherwise)
-      : handler_(std::move(handler)), work_(asio::get_associated_executor(handler_, otherwise)) {}
-
-  void receive(Results... results) override {
-    const auto allocator = asio::get_associated_allocator(handler_);
-    Handler handler(std::move(handler_));
-    const Work work(std::move(work_));
-    give_back(Memory(allocator));  // before the handler runs
-    asio::post(work.get_executor(),
-               asio::bind_allocator(allocator, [handler = std::move(handler),
-                                                results = std::make_tuple(std::move(results)...)]() mutable {
-                 if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected()) slot.clear();
-                 std::apply(std::move(handler), std::move(results));
-               }));
-  }
-
-  void drop() noexcept override { give_back(Memory(asio::get_associated_allocator(handler_))); }
-
- private:
-  using Memory =
-      typename std::allocator_traits<asio::associated_allocator_t<Handler>>::template rebind_alloc<HandlerReceiver>;
-  using Traits = std::allocator_traits<Memory>;
-  using Work = asio::executor_work_guard<asio::associated_executor_t<Handler, asio::any_io_executor>>;
-
-  void give_back(Memory memory) noexcept {
-    Traits::destroy(memory, this);
-    Traits::deallocate(memory, this, 1);
-  }
-
-  Handler handler_;
-  Work work_;
-};
-
-/// Starts an operation once its handler is known.
-template <class Make, class... Results>
-class Initiation {
- public:
-  using executor_type = asio::any_io_executor;
-
-  Initiation(asio::io_context* home, Make make, asio::cancellation_type honoured)
-      : home_(home), make_(std::move(make)), honoured_(honoured) {}
-
-  executor_type get_executor() const {
-    if (home_ != nullptr) return home_->get_executor();
-    return asio::system_executor();
-  }
-
-  template <class Handler>
-  void operator()(Handler&& handler) && {
-    start(make_, std::forward<Handler>(handler));
-  }
-  template <class Handler>
-  void operator()(Handler&& handler) const& {
-    Make make(make_);
-    start(make, std::forward<Handler>(handler));
-  }
-
- private:
-  template <class Handler>
-  void start(Make& make, Handler&& handler) const {
-    const auto slot = asio::get_associated_cancellation_slot(handler);
-    using Told = HandlerReceiver<std::decay_t<Handler>, Results...>;
-    const OperationPtr operation = make(Told::make(std::forward<Handler>(handler), get_executor()));
-    if (slot.is_connected()) cancel_by(slot, operation);
-    operation->start();
-  }
-  template <class Slot>
-  void cancel_by(Slot slot, const std::weak_ptr<Operation>& operation) const {
-    slot.assign([operation, honoured = honoured_](asio::cancellation_type type) {
-      if ((type & honoured) == asio::cancellation_type::none) return;
-      if (const OperationPtr running = operation.lock()) running->cancel();
-    });
-  }
-
-  asio::io_context* home_;
-  Make make_;
-  asio::cancellation_type honoured_;
-};
-
-template <class... Results, class Home, class Make, class Token>
-auto initiate(const Home& of, Make make, Token&& token,
-              asio::cancellation_type honoured = asio::cancellation_type::all) {
-  Initiation<Make, Results...> initiation(home(of), std::move(make), honoured);
-  if constexpr (std::is_same_v<std::remove_cvref_t<Token>, DefaultToken>) {
-    return asio::async_initiate<const asio::deferred_t&, void(Results...)>(std::move(initiation), asio::deferred);
-  } else {
-    return asio::async_initiate<Token, void(Results...)>(std::move(initiation), token);
-  }
-}
-
-/// The cancellation types that a release honours: it goes on in the background.
-inline constexpr auto kReleases = boost::asio::cancellation_type::terminal | boost::asio::cancellation_type::partial;
 
 /// The result of a coroutine, which may be void.
 template <class Value>
@@ -213,14 +97,14 @@ struct Box<void> {
   void take() {}
 };
 
-}  // namespace async
+}  // namespace detail
 
 template <class Token>
 auto BasicLock::async_acquire(AcquireOptions options, Token&& token) const {
-  return async::initiate<Failure, Hold>(
-      parts_.core,
+  return detail::initiate<Failure, Hold>(
+      detail::home(parts_.core),
       [parts = parts_, options = std::move(options)](auto receiver) mutable {
-        return async::make_acquire(parts, std::move(options), std::move(receiver));
+        return detail::make_acquire(parts, std::move(options), std::move(receiver));
       },
       std::forward<Token>(token));
 }
@@ -233,10 +117,10 @@ auto BasicLock::async_acquire(Token&& token) const {
 
 template <class Token>
 auto BasicLock::async_try_acquire(AcquireOptions options, Token&& token) const {
-  return async::initiate<Failure, MaybeHold>(
-      parts_.core,
+  return detail::initiate<Failure, MaybeHold>(
+      detail::home(parts_.core),
       [parts = parts_, options = std::move(options)](auto receiver) mutable {
-        return async::make_try_acquire(parts, std::move(options), std::move(receiver));
+        return detail::make_try_acquire(parts, std::move(options), std::move(receiver));
       },
       std::forward<Token>(token));
 }
@@ -249,49 +133,54 @@ auto BasicLock::async_try_acquire(Token&& token) const {
 
 template <class Token>
 auto KeyLock::async_is_locked(Token&& token) const {
-  return async::initiate<Failure, bool>(
-      parts().core, [parts = parts()](auto receiver) { return async::make_is_locked(parts, std::move(receiver)); },
+  return detail::initiate<Failure, bool>(
+      detail::home(parts().core),
+      [parts = parts()](auto receiver) { return detail::make_is_locked(parts, std::move(receiver)); },
       std::forward<Token>(token));
 }
 
 template <class Token>
 auto KeyLock::async_is_held_by(std::string owner, Token&& token) const {
-  return async::initiate<Failure, bool>(
-      parts().core,
+  return detail::initiate<Failure, bool>(
+      detail::home(parts().core),
       [parts = parts(), owner = std::move(owner)](auto receiver) {
-        return async::make_is_held_by(parts, owner, std::move(receiver));
+        return detail::make_is_held_by(parts, owner, std::move(receiver));
       },
       std::forward<Token>(token));
 }
 
 template <class Token>
 auto KeyLock::async_remaining(Token&& token) const {
-  return async::initiate<Failure, std::optional<std::chrono::milliseconds>>(
-      parts().core, [parts = parts()](auto receiver) { return async::make_remaining(parts, std::move(receiver)); },
+  return detail::initiate<Failure, std::optional<std::chrono::milliseconds>>(
+      detail::home(parts().core),
+      [parts = parts()](auto receiver) { return detail::make_remaining(parts, std::move(receiver)); },
       std::forward<Token>(token));
 }
 
 template <class Token>
 auto KeyLock::async_info(Token&& token) const {
-  return async::initiate<Failure, LockInfo>(
-      parts().core, [parts = parts()](auto receiver) { return async::make_info(parts, std::move(receiver)); },
+  return detail::initiate<Failure, LockInfo>(
+      detail::home(parts().core),
+      [parts = parts()](auto receiver) { return detail::make_info(parts, std::move(receiver)); },
       std::forward<Token>(token));
 }
 
 template <class Token>
   requires(!std::convertible_to<Token, std::string>)
 auto KeyLock::async_force_release(Token&& token) const {
-  return async::initiate<Failure, bool>(
-      parts().core, [parts = parts()](auto receiver) { return async::make_force_release(parts, std::move(receiver)); },
-      std::forward<Token>(token), async::kReleases);
+  return detail::initiate<Failure, bool>(
+      detail::home(parts().core),
+      [parts = parts()](auto receiver) { return detail::make_force_release(parts, std::move(receiver)); },
+      std::forward<Token>(token), detail::kReleases);
 }
 
 template <class Token>
 auto KeyLock::async_force_release(std::string owner, Token&& token) const {
   auto make = [parts = parts(), owner = std::move(owner)](auto receiver) {
-    return async::make_force_release(parts, owner, std::move(receiver));
+    return detail::make_force_release(parts, owner, std::move(receiver));
   };
-  return async::initiate<Failure, bool>(parts().core, std::move(make), std::forward<Token>(token), async::kReleases);
+  return detail::initiate<Failure, bool>(detail::home(parts().core), std::move(make), std::forward<Token>(token),
+                                         detail::kReleases);
 }
 
 template <class Token>
@@ -299,39 +188,40 @@ auto Hold::async_release(Token&& token) {
   const std::shared_ptr<engine::HeldLock> held = held_;
   outcome_ = ReleaseOutcome::unknown;
   auto make = [hold = std::move(*this)](auto receiver) mutable {
-    return async::make_release(std::move(hold), std::move(receiver));
+    return detail::make_release(std::move(hold), std::move(receiver));
   };
-  return async::initiate<ReleaseOutcome>(held, std::move(make), std::forward<Token>(token), async::kReleases);
+  return detail::initiate<ReleaseOutcome>(detail::home(held), std::move(make), std::forward<Token>(token),
+                                          detail::kReleases);
 }
 
 template <class Token>
 auto Hold::async_wait_lost(Token&& token) const {
-  return async::initiate<Failure, LossReason>(
-      held_, [held = held_](auto receiver) { return async::make_wait_lost(held, std::move(receiver)); },
+  return detail::initiate<Failure, LossReason>(
+      detail::home(held_), [held = held_](auto receiver) { return detail::make_wait_lost(held, std::move(receiver)); },
       std::forward<Token>(token));
 }
 
 template <class Token>
 auto Client::async_ping(Token&& token) const {
-  return async::initiate<Failure>(
-      core_, [core = core_](auto receiver) { return async::make_ping(core, std::move(receiver)); },
+  return detail::initiate<Failure>(
+      detail::home(core_), [core = core_](auto receiver) { return detail::make_ping(core, std::move(receiver)); },
       std::forward<Token>(token));
 }
 
 template <class Token>
 auto Client::async_list(std::string pattern, Token&& token) const {
-  return async::initiate<Failure, std::vector<LockInfo>>(
-      core_,
+  return detail::initiate<Failure, std::vector<LockInfo>>(
+      detail::home(core_),
       [core = core_, pattern = std::move(pattern)](auto receiver) {
-        return async::make_list(core, pattern, std::move(receiver));
+        return detail::make_list(core, pattern, std::move(receiver));
       },
       std::forward<Token>(token));
 }
 
 template <class Token>
 auto Client::async_close(Token&& token) const {
-  return async::initiate<>(
-      core_, [core = core_](auto receiver) { return async::make_close(core, std::move(receiver)); },
+  return detail::initiate<>(
+      detail::home(core_), [core = core_](auto receiver) { return detail::make_close(core, std::move(receiver)); },
       std::forward<Token>(token));
 }
 
@@ -350,8 +240,8 @@ auto with_lock(BasicLock lock, AcquireOptions options, Body body) -> std::invoke
   constexpr asio::use_awaitable_t<Executor> use_awaitable;
 
   Hold hold = co_await lock.async_acquire(std::move(options), use_awaitable);
-  const std::shared_ptr<engine::HeldLock> held = hold.held();
-  async::Box<typename Coroutine::value_type> box;
+  const std::shared_ptr<engine::HeldLock> held = detail::HoldAccess::held(hold);
+  detail::Box<typename Coroutine::value_type> box;
   std::exception_ptr problem;
   bool lost = false;
   const auto run = [&]() -> asio::awaitable<void, Executor> {
@@ -383,7 +273,7 @@ auto with_lock(BasicLock lock, AcquireOptions options, Body body) -> std::invoke
     lost = lost || outcome == ReleaseOutcome::was_lost;
   }
   co_await asio::this_coro::throw_if_cancelled(throws);
-  if (lost) async::throw_lost(*held, problem);
+  if (lost) detail::throw_lost(*held, problem);
   if (problem) std::rethrow_exception(problem);
   co_return box.take();
 }

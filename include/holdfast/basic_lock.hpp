@@ -12,22 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include <holdfast/detail/parts.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/hold.hpp>
 #include <holdfast/maybe_hold.hpp>
 #include <holdfast/options.hpp>
 
 namespace holdfast {
-
-namespace engine {
-class Core;
-class Target;
-/// What a lock is made of: the client that serves it, and what is acquired.
-struct Parts {
-  std::shared_ptr<Core> core;
-  std::shared_ptr<Target> target;
-};
-}  // namespace engine
 
 /// The common part of Lock, SimpleLock, MultiLock and RedLock. A cheap handle: copy it, share it between threads.
 ///
@@ -65,7 +56,7 @@ class HOLDFAST_EXPORT BasicLock {
   /// As acquire(), without blocking, with a completion token of Boost.Asio: see async.hpp, which must be included.
   /// Completes with `(Failure, Hold)`; with `use_awaitable` it returns a Hold or throws the Error. The end of a Hold
   /// acquired in this way does not wait for the server either.
-  template <class Token = async::DefaultToken>
+  template <class Token = detail::DefaultToken>
   auto async_acquire(AcquireOptions options = {}, Token&& token = Token()) const;
   template <class Token>
     requires(!std::same_as<std::remove_cvref_t<Token>, AcquireOptions>)
@@ -73,7 +64,7 @@ class HOLDFAST_EXPORT BasicLock {
 
   /// As try_acquire(), without blocking: completes with `(Failure, MaybeHold)`. If the operation itself is cancelled,
   /// rather than stopped by the stop token in the options, it fails with `cancelled`.
-  template <class Token = async::DefaultToken>
+  template <class Token = detail::DefaultToken>
   auto async_try_acquire(AcquireOptions options = {}, Token&& token = Token()) const;
   template <class Token>
     requires(!std::same_as<std::remove_cvref_t<Token>, AcquireOptions>)
@@ -123,11 +114,11 @@ class HOLDFAST_EXPORT BasicLock {
   const std::string& name() const noexcept;
 
  protected:
-  BasicLock(engine::Parts parts, AcquireOptions defaults);
-  const engine::Parts& parts() const noexcept { return parts_; }
+  BasicLock(detail::Parts parts, AcquireOptions defaults);
+  const detail::Parts& parts() const noexcept { return parts_; }
   template <class Kind>
-  static std::vector<engine::Parts> parts_of(const std::vector<Kind>& locks) {
-    std::vector<engine::Parts> parts;
+  static std::vector<detail::Parts> parts_of(const std::vector<Kind>& locks) {
+    std::vector<detail::Parts> parts;
     for (const BasicLock& lock : locks) parts.push_back(lock.parts_);
     return parts;
   }
@@ -145,7 +136,7 @@ class HOLDFAST_EXPORT BasicLock {
   /// not null; throws for every other failure.
   std::error_code enter(std::optional<std::chrono::milliseconds> wait, std::string* cause);
 
-  engine::Parts parts_;
+  detail::Parts parts_;
   std::shared_ptr<const AcquireOptions> defaults_;
 };
 

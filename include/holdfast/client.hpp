@@ -20,6 +20,9 @@ namespace engine {
 class Core;
 struct Plan;
 }  // namespace engine
+namespace detail {
+struct ClientAccess;  // for client_on() of async.hpp
+}
 
 /// The connection to one server, with the watchdog that renews its holds. Thread-safe, except construction, move and
 /// destruction. Owns three threads, all started by the constructor: one talks to the server, one runs callbacks, one
@@ -35,8 +38,6 @@ class HOLDFAST_EXPORT Client {
   /// blocks while the server starts, and throws Error(unreachable) or Error(denied).
   explicit Client(std::string_view url);
   explicit Client(Config config);
-  /// For client_on() of async.hpp.
-  explicit Client(std::shared_ptr<engine::Core> core) noexcept;
   Client(Client&&) noexcept;
   Client& operator=(Client&&) noexcept;
   Client(const Client&) = delete;
@@ -70,13 +71,13 @@ class HOLDFAST_EXPORT Client {
   const std::string& node() const noexcept;
 
   // Without blocking, defined by async.hpp: complete with `(Failure)` and `(Failure, std::vector<LockInfo>)`.
-  template <class Token = async::DefaultToken>
+  template <class Token = detail::DefaultToken>
   auto async_ping(Token&& token = Token()) const;
-  template <class Token = async::DefaultToken>
+  template <class Token = detail::DefaultToken>
   auto async_list(std::string pattern = "*", Token&& token = Token()) const;
   /// As close(), without blocking, except that the threads are stopped by the destructor. Completes with `()`: it
   /// cannot fail. If cancelled, it completes before closing is over.
-  template <class Token = async::DefaultToken>
+  template <class Token = detail::DefaultToken>
   auto async_close(Token&& token = Token()) const;
 
   /// Ends waits (`Errc::closed`), gives holds back as Config::on_close says, stops the threads. Idempotent, never
@@ -84,6 +85,8 @@ class HOLDFAST_EXPORT Client {
   void close() noexcept;
 
  private:
+  friend struct detail::ClientAccess;
+  explicit Client(std::shared_ptr<engine::Core> core) noexcept;
   std::shared_ptr<engine::Site> site(std::vector<std::string> names, const engine::Plan& plan) const;
 
   std::shared_ptr<engine::Core> core_;

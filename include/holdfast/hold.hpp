@@ -2,47 +2,23 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 
 #include <holdfast/export.hpp>
+#include <holdfast/outcome.hpp>
 
 namespace holdfast {
 
 namespace engine {
 class HeldLock;
 }
-namespace async {
+namespace detail {
 struct DefaultToken;  // of async.hpp
-}
-
-/// What a release found.
-enum class ReleaseOutcome : std::uint8_t {
-  released,    ///< The server confirms: we held it without interruption, and it is now free. Also for a hold that
-               ///< was given up as lost but that the server still had.
-  still_held,  ///< One level of a re-entrant hold was given back; the thread still holds the lock.
-  was_lost,    ///< It was no longer ours. Work done under it may have overlapped with somebody else's.
-  unknown,     ///< No answer in time. The release goes on in the background; the lease bounds how long it can matter.
-};
-HOLDFAST_EXPORT const char* to_string(ReleaseOutcome outcome) noexcept;
-
-/// The states of a hold. held -> suspect (a renewal failed; back to held when one succeeds) -> lost, or released. The
-/// last two are final: a lost hold stays lost when it is released.
-enum class HoldState : std::uint8_t { held, suspect, lost, released };
-HOLDFAST_EXPORT const char* to_string(HoldState state) noexcept;
-
-/// Why a hold was lost.
-enum class LossReason : std::uint8_t {
-  expired,   ///< The local deadline passed without a renewal that is known to have succeeded.
-  taken,     ///< The server says that the lock is no longer ours (expired there, force release, FLUSHALL, failover).
-  max_hold,  ///< The cap `max_hold` was reached; renewal has stopped.
-  closed,    ///< The client was closed while the hold was open.
-  forked,    ///< This is a child process: the hold belongs to the parent.
-};
-HOLDFAST_EXPORT const char* to_string(LossReason reason) noexcept;
+struct HoldAccess;
+}  // namespace detail
 
 /// One granted acquisition of a lock. Move-only; the hold is the owner, so it may be moved to and released by any
 /// thread.
@@ -55,7 +31,6 @@ HOLDFAST_EXPORT const char* to_string(LossReason reason) noexcept;
 class [[nodiscard]] HOLDFAST_EXPORT Hold {
  public:
   Hold() noexcept = default;
-  explicit Hold(std::shared_ptr<engine::HeldLock> held) noexcept;
   Hold(Hold&& other) noexcept = default;
   Hold& operator=(Hold&& other) noexcept;
   Hold(const Hold&) = delete;
@@ -104,19 +79,16 @@ class [[nodiscard]] HOLDFAST_EXPORT Hold {
   /// As release(), without blocking: see async.hpp, which defines it. Completes with `(ReleaseOutcome)`: it cannot
   /// fail. The hold moves into the operation and is empty from then on. If cancelled, it completes with `unknown` and
   /// goes on in the background.
-  template <class Token = async::DefaultToken>
+  template <class Token = detail::DefaultToken>
   auto async_release(Token&& token = Token());
   /// Completes with `(Failure, LossReason)` when the hold is lost, as soon as `lost()` stops. Fails with `cancelled` if
   /// it is cancelled or the hold is released first; with `not_owner` for an empty hold. Defined by async.hpp.
-  template <class Token = async::DefaultToken>
+  template <class Token = detail::DefaultToken>
   auto async_wait_lost(Token&& token = Token()) const;
 
-  // For the library: keep the end of this hold from waiting for the server; see and take what is inside.
-  void do_not_wait() noexcept { waits_ = false; }
-  const std::shared_ptr<engine::HeldLock>& held() const noexcept { return held_; }
-  std::shared_ptr<engine::HeldLock> take() noexcept { return std::move(held_); }
-
  private:
+  friend struct detail::HoldAccess;
+  explicit Hold(std::shared_ptr<engine::HeldLock> held) noexcept;
   void end() noexcept;
 
   std::shared_ptr<engine::HeldLock> held_;

@@ -11,6 +11,7 @@
 #include <holdfast/multi_lock.hpp>
 #include <holdfast/observer.hpp>
 #include <holdfast/options.hpp>
+#include <holdfast/outcome.hpp>
 #include <holdfast/red_lock.hpp>
 #include <holdfast/simple_lock.hpp>
 #include <holdfast/version.hpp>

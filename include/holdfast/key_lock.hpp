@@ -39,18 +39,18 @@ class HOLDFAST_EXPORT KeyLock : public BasicLock {
   bool force_release(const std::string& owner);
 
   // The same without blocking, defined by async.hpp: complete with `(Failure, T)`, with the T of the blocking call.
-  template <class Token = async::DefaultToken>
+  template <class Token = detail::DefaultToken>
   auto async_is_locked(Token&& token = Token()) const;
-  template <class Token = async::DefaultToken>
+  template <class Token = detail::DefaultToken>
   auto async_is_held_by(std::string owner, Token&& token = Token()) const;
-  template <class Token = async::DefaultToken>
+  template <class Token = detail::DefaultToken>
   auto async_remaining(Token&& token = Token()) const;
-  template <class Token = async::DefaultToken>
+  template <class Token = detail::DefaultToken>
   auto async_info(Token&& token = Token()) const;
-  template <class Token = async::DefaultToken>
+  template <class Token = detail::DefaultToken>
     requires(!std::convertible_to<Token, std::string>)
   auto async_force_release(Token&& token = Token()) const;
-  template <class Token = async::DefaultToken>
+  template <class Token = detail::DefaultToken>
   auto async_force_release(std::string owner, Token&& token = Token()) const;
 
  protected:

@@ -6,7 +6,7 @@
 #include <string>
 
 #include <holdfast/export.hpp>
-#include <holdfast/hold.hpp>
+#include <holdfast/outcome.hpp>
 
 namespace holdfast {
 

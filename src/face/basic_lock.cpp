@@ -1,4 +1,5 @@
 #include <holdfast/basic_lock.hpp>
+#include <holdfast/detail/hold_access.hpp>
 #include <holdfast/error.hpp>
 
 #include "base/ids.hpp"
@@ -24,7 +25,7 @@ engine::ThreadHolds::Entry own_hold(const engine::Core& core, const engine::Targ
 }
 
 /// A wait without a limit for what only the calling thread can release would never be served.
-void require_not_own(const engine::Parts& parts, const AcquireOptions& options, NoLimit no_limit) {
+void require_not_own(const detail::Parts& parts, const AcquireOptions& options, NoLimit no_limit) {
   const bool limited = options.wait ? *options.wait < engine::kLongestLease : no_limit == NoLimit::ask_once;
   if (limited) return;
   const engine::ThreadHolds::Entry own = own_hold(*parts.core, *parts.target);
@@ -32,14 +33,14 @@ void require_not_own(const engine::Parts& parts, const AcquireOptions& options, 
   fail(*parts.core, *parts.target, Errc::would_deadlock, "by lock(), and would wait for itself without a limit");
 }
 
-engine::Acquired acquire(const engine::Parts& parts, const AcquireOptions& options, NoLimit no_limit) {
+engine::Acquired acquire(const detail::Parts& parts, const AcquireOptions& options, NoLimit no_limit) {
   require_not_own(parts, options, no_limit);
   return engine::acquire(parts.core, parts.target, options, no_limit);
 }
 
 }  // namespace
 
-BasicLock::BasicLock(engine::Parts parts, AcquireOptions defaults)
+BasicLock::BasicLock(detail::Parts parts, AcquireOptions defaults)
     : parts_(std::move(parts)), defaults_(std::make_shared<const AcquireOptions>(std::move(defaults))) {
   static_cast<void>(parts_.core->lease_terms(*defaults_, parts_.target->name()));
 }
@@ -49,12 +50,12 @@ const std::string& BasicLock::name() const noexcept { return parts_.target->name
 Hold BasicLock::acquire(const AcquireOptions& options) {
   engine::Acquired result = holdfast::acquire(parts_, options, NoLimit::wait_on);
   if (result.error) fail(*parts_.core, *parts_.target, face::as_waiting(result.error), std::move(result.cause));
-  return Hold(std::move(result.held));
+  return detail::HoldAccess::make(std::move(result.held));
 }
 
 MaybeHold BasicLock::try_acquire(const AcquireOptions& options) {
   engine::Acquired result = holdfast::acquire(parts_, options, NoLimit::ask_once);
-  if (!result.error) return Hold(std::move(result.held));
+  if (!result.error) return detail::HoldAccess::make(std::move(result.held));
   if (!face::not_granted(result.error)) fail(*parts_.core, *parts_.target, result.error, std::move(result.cause));
   return std::nullopt;
 }
@@ -63,7 +64,7 @@ MaybeHold BasicLock::try_acquire(const AcquireOptions& options, std::error_code&
   try {
     engine::Acquired result = holdfast::acquire(parts_, options, NoLimit::ask_once);
     ec = result.error;
-    if (!ec) return Hold(std::move(result.held));
+    if (!ec) return detail::HoldAccess::make(std::move(result.held));
   } catch (const Error& error) {
     ec = error.code();
   }

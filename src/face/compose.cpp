@@ -27,10 +27,10 @@ std::string title_of(const std::vector<Group::Member>& members) {
 
 }  // namespace
 
-engine::Parts all_of(const std::vector<engine::Parts>& members) {
+detail::Parts all_of(const std::vector<detail::Parts>& members) {
   if (members.empty()) refuse("a MultiLock of no lock");
   std::map<std::shared_ptr<engine::Core>, std::set<std::string>> names;
-  for (const engine::Parts& member : members) names[member.core].insert(member.target->name());
+  for (const detail::Parts& member : members) names[member.core].insert(member.target->name());
   std::vector<Group::Member> parts;
   for (const auto& [core, its_names] : names) {
     core->require_usable(*its_names.begin());
@@ -46,11 +46,11 @@ engine::Parts all_of(const std::vector<engine::Parts>& members) {
   return {first, Group::make(std::move(title), std::move(parts), needed, Group::Servers::any)};
 }
 
-engine::Parts majority_of(const std::vector<engine::Parts>& members) {
+detail::Parts majority_of(const std::vector<detail::Parts>& members) {
   if (members.empty()) refuse("a RedLock of no server");
   std::vector<Group::Member> parts;
   std::set<std::shared_ptr<engine::Core>> seen;
-  for (const engine::Parts& member : members) {
+  for (const detail::Parts& member : members) {
     if (member.core->in_child()) member.core->require_usable(member.target->name());
     auto site = std::dynamic_pointer_cast<engine::Site>(member.target);
     if (!site) refuse("a RedLock of " + base::quote(member.target->name()) + ", which is on several servers itself");

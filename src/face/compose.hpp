@@ -3,13 +3,13 @@
 
 #include <vector>
 
-#include <holdfast/basic_lock.hpp>
+#include <holdfast/detail/parts.hpp>
 
 namespace holdfast::face {
 
 /// All of these single locks, each once. Throws Error(invalid_argument) if there is none.
-engine::Parts all_of(const std::vector<engine::Parts>& members);
+detail::Parts all_of(const std::vector<detail::Parts>& members);
 /// A majority of these, each of a client of its own. Throws Error(invalid_argument).
-engine::Parts majority_of(const std::vector<engine::Parts>& members);
+detail::Parts majority_of(const std::vector<detail::Parts>& members);
 
 }  // namespace holdfast::face

@@ -5,34 +5,6 @@
 
 namespace holdfast {
 
-const char* to_string(ReleaseOutcome outcome) noexcept {
-  switch (outcome) {
-    case ReleaseOutcome::released:
-      return "released";
-    case ReleaseOutcome::still_held:
-      return "still_held";
-    case ReleaseOutcome::was_lost:
-      return "was_lost";
-    case ReleaseOutcome::unknown:
-      return "unknown";
-  }
-  return "?";
-}
-
-const char* to_string(HoldState state) noexcept {
-  switch (state) {
-    case HoldState::held:
-      return "held";
-    case HoldState::suspect:
-      return "suspect";
-    case HoldState::lost:
-      return "lost";
-    case HoldState::released:
-      return "released";
-  }
-  return "?";
-}
-
 Hold::Hold(std::shared_ptr<engine::HeldLock> held) noexcept : held_(std::move(held)) {}
 
 Hold& Hold::operator=(Hold&& other) noexcept {

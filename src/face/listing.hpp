@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <holdfast/key_lock.hpp>
+#include <holdfast/lock_info.hpp>
 
 #include "base/resp.hpp"
 #include "face/looking.hpp"

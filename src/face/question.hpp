@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <holdfast/detail/operation.hpp>
 #include <holdfast/key_lock.hpp>
-#include <holdfast/operation.hpp>
 
 #include "base/resp.hpp"
 #include "engine/client/core.hpp"
@@ -50,7 +50,7 @@ auto ask_in_steps(engine::Core& core, Steps steps, const std::string& name) {
 }
 
 /// Asks once it is started. A receiver that has cancelled hears nothing of the replies.
-class AsyncAsk : public engine::Loop::Task, public async::Operation, public std::enable_shared_from_this<AsyncAsk> {
+class AsyncAsk : public engine::Loop::Task, public detail::Operation, public std::enable_shared_from_this<AsyncAsk> {
  public:
   explicit AsyncAsk(std::shared_ptr<engine::Core> core) : core_(std::move(core)) {}
 
@@ -75,12 +75,12 @@ class AsyncAsk : public engine::Loop::Task, public async::Operation, public std:
 };
 
 template <class Result>
-async::OperationPtr make_ask(const std::shared_ptr<engine::Core>& core, Question<Result> question,
-                             async::ReceiverPtr<Failure, Result> receiver) {
+detail::OperationPtr make_ask(const std::shared_ptr<engine::Core>& core, Question<Result> question,
+                              detail::ReceiverPtr<Failure, Result> receiver) {
   class Asking final : public AsyncAsk {
    public:
     Asking(const std::shared_ptr<engine::Core>& its_core, Question<Result> what,
-           async::ReceiverPtr<Failure, Result> whom)
+           detail::ReceiverPtr<Failure, Result> whom)
         : AsyncAsk(its_core), question_(std::move(what)), receiving_(std::move(whom)) {}
 
    private:
@@ -100,12 +100,12 @@ async::OperationPtr make_ask(const std::shared_ptr<engine::Core>& core, Question
 
 /// The same step by step: see `ask_in_steps`.
 template <class Steps, class Result>
-async::OperationPtr make_ask_in_steps(const std::shared_ptr<engine::Core>& core, Steps steps, std::string name,
-                                      async::ReceiverPtr<Failure, Result> receiver) {
+detail::OperationPtr make_ask_in_steps(const std::shared_ptr<engine::Core>& core, Steps steps, std::string name,
+                                       detail::ReceiverPtr<Failure, Result> receiver) {
   class Asking final : public AsyncAsk {
    public:
     Asking(const std::shared_ptr<engine::Core>& its_core, Steps what, std::string about,
-           async::ReceiverPtr<Failure, Result> whom)
+           detail::ReceiverPtr<Failure, Result> whom)
         : AsyncAsk(its_core), steps_(std::move(what)), name_(std::move(about)), receiving_(std::move(whom)) {}
 
    private:

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <holdfast/operation.hpp>
+#include <holdfast/detail/operation.hpp>
 
 namespace holdfast::face {
 
@@ -15,30 +15,30 @@ namespace holdfast::face {
 template <class... Results>
 class Receiving {
  public:
-  explicit Receiving(async::ReceiverPtr<Results...> receiver) : receiver_(receiver.release()) {}
-  ~Receiving() { const async::ReceiverPtr<Results...> untold(receiver_.exchange(nullptr)); }
+  explicit Receiving(detail::ReceiverPtr<Results...> receiver) : receiver_(receiver.release()) {}
+  ~Receiving() { const detail::ReceiverPtr<Results...> untold(receiver_.exchange(nullptr)); }
   Receiving(const Receiving&) = delete;
   Receiving& operator=(const Receiving&) = delete;
 
   bool waits() const { return receiver_.load() != nullptr; }
   /// True for the first.
   bool tell(Results... results) {
-    async::Receiver<Results...>* const receiver = receiver_.exchange(nullptr);
+    detail::Receiver<Results...>* const receiver = receiver_.exchange(nullptr);
     if (receiver == nullptr) return false;
     receiver->receive(std::move(results)...);
     return true;
   }
 
  private:
-  std::atomic<async::Receiver<Results...>*> receiver_;
+  std::atomic<detail::Receiver<Results...>*> receiver_;
 };
 
 /// An operation whose results are known before it starts.
 template <class... Results>
-async::OperationPtr make_told(async::ReceiverPtr<Results...> receiver, std::type_identity_t<Results>... results) {
-  class Told final : public async::Operation {
+detail::OperationPtr make_told(detail::ReceiverPtr<Results...> receiver, std::type_identity_t<Results>... results) {
+  class Told final : public detail::Operation {
    public:
-    Told(async::ReceiverPtr<Results...> whom, std::tuple<Results...> what)
+    Told(detail::ReceiverPtr<Results...> whom, std::tuple<Results...> what)
         : receiving_(std::move(whom)), results_(std::move(what)) {}
     void start() override {
       std::apply([this](Results&... each) { receiving_.tell(std::move(each)...); }, results_);

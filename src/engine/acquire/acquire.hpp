@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-#include <holdfast/lock.hpp>
+#include <holdfast/options.hpp>
 
 #include "engine/hold/held_lock.hpp"
 #include "engine/hold/target.hpp"

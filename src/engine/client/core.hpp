@@ -9,7 +9,7 @@
 #include <string>
 
 #include <holdfast/config.hpp>
-#include <holdfast/lock.hpp>
+#include <holdfast/options.hpp>
 
 #include "base/fork_guard.hpp"
 #include "base/guarded.hpp"

@@ -3,8 +3,7 @@
 
 #include <string>
 
-#include <holdfast/hold.hpp>
-#include <holdfast/observer.hpp>
+#include <holdfast/outcome.hpp>
 
 #include "engine/decide/lease.hpp"
 

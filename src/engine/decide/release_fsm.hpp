@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include <holdfast/hold.hpp>
+#include <holdfast/outcome.hpp>
 
 #include "engine/decide/lease.hpp"
 

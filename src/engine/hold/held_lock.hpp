@@ -11,8 +11,8 @@
 
 #include <boost/intrusive/set_hook.hpp>
 
-#include <holdfast/hold.hpp>
 #include <holdfast/observer.hpp>
+#include <holdfast/outcome.hpp>
 
 #include "base/guarded.hpp"
 #include "base/small_mutex.hpp"

@@ -9,8 +9,8 @@
 
 #include <boost/intrusive/list.hpp>
 
-#include <holdfast/hold.hpp>
 #include <holdfast/observer.hpp>
+#include <holdfast/outcome.hpp>
 
 #include "base/guarded.hpp"
 #include "base/small_mutex.hpp"

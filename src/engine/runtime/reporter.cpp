@@ -1,24 +1,6 @@
 #include "engine/runtime/reporter.hpp"
 
-namespace holdfast {
-
-const char* to_string(LossReason reason) noexcept {
-  switch (reason) {
-    case LossReason::expired:
-      return "expired";
-    case LossReason::taken:
-      return "taken";
-    case LossReason::max_hold:
-      return "max_hold";
-    case LossReason::closed:
-      return "closed";
-    case LossReason::forked:
-      return "forked";
-  }
-  return "?";
-}
-
-namespace engine {
+namespace holdfast::engine {
 
 Counters Reporter::snapshot() const {
   const auto read = [](const std::atomic<std::uint64_t>& counter) { return counter.load(std::memory_order_relaxed); };
@@ -44,5 +26,4 @@ Counters Reporter::snapshot() const {
   return out;
 }
 
-}  // namespace engine
-}  // namespace holdfast
+}  // namespace holdfast::engine

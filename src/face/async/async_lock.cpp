@@ -1,7 +1,8 @@
 // Acquiring, releasing and watching without blocking: shells that tell a receiver.
 #include <exception>
 
-#include <holdfast/operation.hpp>
+#include <holdfast/detail/hold_access.hpp>
+#include <holdfast/detail/operation.hpp>
 
 #include "engine/acquire/acquire_op.hpp"
 #include "engine/hold/held_lock.hpp"
@@ -9,7 +10,7 @@
 #include "face/receiving.hpp"
 #include "timing/timer.hpp"
 
-namespace holdfast::async {
+namespace holdfast::detail {
 namespace {
 
 using engine::Acquired;
@@ -56,8 +57,7 @@ class AsyncAcquire final : public engine::AcquireOp, public Operation {
 
  private:
   void done(Acquired outcome) override {
-    Hold hold(std::move(outcome.held));
-    hold.do_not_wait();
+    Hold hold = HoldAccess::make_unwaiting(std::move(outcome.held));
     if (Way::is_result(outcome.error, cancelled_.load())) {
       receiving_.tell({}, hold ? Result(std::move(hold)) : Result());
     } else {
@@ -181,8 +181,8 @@ OperationPtr make_try_acquire(const Parts& parts, AcquireOptions options, Receiv
 
 OperationPtr make_release(Hold hold, ReceiverPtr<ReleaseOutcome> receiver) {
   if (!hold) return face::make_told<ReleaseOutcome>(std::move(receiver), ReleaseOutcome::was_lost);
-  const std::shared_ptr<Core> core = hold.held()->core();
-  return std::make_shared<AsyncRelease>(hold.take(), core, std::move(receiver));
+  const std::shared_ptr<Core> core = HoldAccess::held(hold)->core();
+  return std::make_shared<AsyncRelease>(HoldAccess::take(hold), core, std::move(receiver));
 }
 
 OperationPtr make_wait_lost(std::shared_ptr<HeldLock> held, ReceiverPtr<Failure, LossReason> receiver) {
@@ -201,4 +201,4 @@ void throw_lost(const HeldLock& held, const std::exception_ptr& nested) {
   }
 }
 
-}  // namespace holdfast::async
+}  // namespace holdfast::detail

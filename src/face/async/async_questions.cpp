@@ -1,11 +1,11 @@
 // Asking without blocking: about a lock, about a server, and the end of a client.
-#include <holdfast/operation.hpp>
+#include <holdfast/detail/operation.hpp>
 
 #include "face/listing.hpp"
 #include "face/looking.hpp"
 #include "face/question.hpp"
 
-namespace holdfast::async {
+namespace holdfast::detail {
 namespace {
 
 const engine::Site& site_of(const Parts& parts) { return static_cast<const engine::Site&>(*parts.target); }
@@ -84,4 +84,4 @@ OperationPtr make_close(const std::shared_ptr<Core>& core, ReceiverPtr<> receive
   return std::make_shared<AsyncClose>(core, std::move(receiver));
 }
 
-}  // namespace holdfast::async
+}  // namespace holdfast::detail

@@ -4,20 +4,24 @@
 #include "engine/client/core.hpp"
 #include "engine/hold/held_lock.hpp"
 
+struct holdfast::detail::ClientAccess {
+  static Client make(std::shared_ptr<engine::Core> core) noexcept { return Client(std::move(core)); }
+};
+
 // By their full names: they are in a namespace that names Boost's version.
 
 holdfast::Client holdfast::client_on(boost::asio::io_context& context, Config config) {
-  return Client(engine::Core::make(std::move(config), &context));
+  return detail::ClientAccess::make(engine::Core::make(std::move(config), &context));
 }
 
 holdfast::Client holdfast::client_on(boost::asio::io_context& context, std::string_view url) {
   return client_on(context, Config::from_url(url));
 }
 
-boost::asio::io_context* holdfast::async::home(const std::shared_ptr<Core>& core) {
+boost::asio::io_context* holdfast::detail::home(const std::shared_ptr<engine::Core>& core) {
   return core ? core->host() : nullptr;
 }
 
-boost::asio::io_context* holdfast::async::home(const std::shared_ptr<HeldLock>& held) {
+boost::asio::io_context* holdfast::detail::home(const std::shared_ptr<engine::HeldLock>& held) {
   return held ? held->core()->host() : nullptr;
 }

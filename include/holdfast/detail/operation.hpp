@@ -1,32 +1,31 @@
 // Between async.hpp and the library: operations that are started here and report to a receiver. Not for users.
 #pragma once
 
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
+#include <holdfast/detail/parts.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/failure.hpp>
 #include <holdfast/hold.hpp>
-#include <holdfast/key_lock.hpp>
+#include <holdfast/lock_info.hpp>
 #include <holdfast/maybe_hold.hpp>
-#include <holdfast/observer.hpp>
 #include <holdfast/options.hpp>
+#include <holdfast/outcome.hpp>
 
 // A static library has Asio's compiled part; with a second one in the program, a signal_set would wait in vain.
 #if defined(BOOST_ASIO_ENABLE_VERSION_NAMESPACE) && !defined(BOOST_ASIO_SEPARATE_COMPILATION)
 #error "Holdfast's static library brings Asio's compiled part along: define BOOST_ASIO_SEPARATE_COMPILATION as well"
 #endif
 
-namespace holdfast::async {
+namespace holdfast::detail {
 
 using engine::Core;
 using engine::HeldLock;
-using engine::Parts;
 
 /// Receives the results of an operation.
 template <class... Results>
@@ -88,4 +87,4 @@ HOLDFAST_EXPORT OperationPtr make_list(const std::shared_ptr<Core>& core, const 
                                        ReceiverPtr<Failure, std::vector<LockInfo>> receiver);
 HOLDFAST_EXPORT OperationPtr make_close(const std::shared_ptr<Core>& core, ReceiverPtr<> receiver);
 
-}  // namespace holdfast::async
+}  // namespace holdfast::detail

@@ -1,0 +1,49 @@
+#include <holdfast/outcome.hpp>
+
+namespace holdfast {
+
+const char* to_string(ReleaseOutcome outcome) noexcept {
+  switch (outcome) {
+    case ReleaseOutcome::released:
+      return "released";
+    case ReleaseOutcome::still_held:
+      return "still_held";
+    case ReleaseOutcome::was_lost:
+      return "was_lost";
+    case ReleaseOutcome::unknown:
+      return "unknown";
+  }
+  return "?";
+}
+
+const char* to_string(HoldState state) noexcept {
+  switch (state) {
+    case HoldState::held:
+      return "held";
+    case HoldState::suspect:
+      return "suspect";
+    case HoldState::lost:
+      return "lost";
+    case HoldState::released:
+      return "released";
+  }
+  return "?";
+}
+
+const char* to_string(LossReason reason) noexcept {
+  switch (reason) {
+    case LossReason::expired:
+      return "expired";
+    case LossReason::taken:
+      return "taken";
+    case LossReason::max_hold:
+      return "max_hold";
+    case LossReason::closed:
+      return "closed";
+    case LossReason::forked:
+      return "forked";
+  }
+  return "?";
+}
+
+}  // namespace holdfast
