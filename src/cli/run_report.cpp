@@ -1,5 +1,8 @@
 #include "cli/run_report.hpp"
 
+#include <fmt/format.h>
+
+#include "base/text.hpp"
 #include "cli/json.hpp"
 
 namespace holdfast::cli {
@@ -24,6 +27,8 @@ boost::json::value command_json(const RunReport& report) {
 }
 
 }  // namespace
+
+std::string RunReport::lock_in_words() const { return fmt::format("lock {} on {}", base::quote(name), node); }
 
 boost::json::object RunReport::to_json() const {
   boost::json::object out;

@@ -7,9 +7,8 @@
 
 #include <boost/json.hpp>
 
-#include <holdfast/hold.hpp>
-#include <holdfast/lock.hpp>
-#include <holdfast/observer.hpp>
+#include <holdfast/lock_info.hpp>
+#include <holdfast/outcome.hpp>
 
 #include "base/clock.hpp"
 #include "cli/child.hpp"
@@ -36,6 +35,8 @@ struct RunReport {
   std::optional<Failure> failure;
   int exit_code = kExitInternal;
 
+  /// `lock "name" on node`
+  std::string lock_in_words() const;
   boost::json::object to_json() const;
 };
 

@@ -1,4 +1,4 @@
-// The times of `holdfast run` that depend on each other, worked out and checked before anything is sent.
+// What `holdfast run` works out, and checks, before anything is sent: times that depend on each other, names.
 #pragma once
 
 #include <chrono>
@@ -8,6 +8,9 @@
 #include "cli/options.hpp"
 
 namespace holdfast::cli {
+
+/// The environment variable with the owners of the runs around a command, the innermost last.
+inline constexpr const char* kOwners = "HOLDFAST_OWNERS";
 
 struct RunTimes {
   std::chrono::milliseconds lease{};

@@ -1,0 +1,119 @@
+#include "cli/run_command.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "cli/child.hpp"
+#include "cli/terminal.hpp"
+
+namespace holdfast::cli {
+
+using std::chrono::milliseconds;
+
+int RunCommand::run(RunLock& lock, Hold& hold) {
+  if (hold.valid_for() <= milliseconds::zero()) {
+    throw Error(Errc::lost, report_.name, report_.node, "before the command was started");
+  }
+  surroundings_.signals.refuse_suspension();
+  const base::TimePoint start = base::Clock::now();
+  Guard guard;
+  if (options_.on_lost != OnLost::warn) guard.must_end_by(start + hold.valid_for());
+  const bool acted = supervise(hold, guard);
+  // It ends while the server answers.
+  guard.dismiss();
+  const base::TimePoint certain_until = base::Clock::now() + hold.valid_for();
+  lock.release(hold);
+  report_.held = std::min(base::Clock::now(), certain_until) - start;
+  if (report_.release == ReleaseOutcome::was_lost && !gone_) {
+    gone_ = true;
+    report_.lost = true;
+    if (!report_.loss_reason) report_.loss_reason = LossReason::taken;
+  }
+  return conclude(acted);
+}
+
+bool RunCommand::supervise(const Hold& hold, Guard& guard) {
+  Terminal terminal;
+  Child child(options_.command, environment(hold), surroundings_.signals, surroundings_.inherited, guard,
+              terminal.to_begin_with());
+  report_.pid = child.pid();
+  Supervisor supervisor(hold, child, guard, terminal, surroundings_.signals, surroundings_.wake, console_,
+                        {.on_lost = options_.on_lost,
+                         .kill_after = times_.kill_after,
+                         .margin = times_.margin,
+                         .max_hold = options_.max_hold,
+                         .lock = report_.lock_in_words()});
+  supervisor.run();
+  report_.end = child.end();
+  gone_ = supervisor.lost();
+  report_.lost = gone_ || supervisor.acted();
+  report_.loss_reason = supervisor.loss_reason();
+  ended_by_ = supervisor.shared_end();
+  return supervisor.acted();
+}
+
+int RunCommand::conclude(bool acted) {
+  const ChildEnd& end = *report_.end;
+  if (end.exec_error != 0) {
+    const bool not_found = end.exec_error == ENOENT;
+    return fail({not_found ? "not_found" : "not_executable",
+                 fmt::format("cannot run {}: {}", base::quote(options_.command.front()),
+                             std::generic_category().message(end.exec_error)),
+                 report_.name, report_.node, end.shell_status()});
+  }
+  if (report_.lost) {
+    const std::string message = fmt::format("{} {} while the command ran ({})", report_.lock_in_words(),
+                                            gone_ ? "was lost" : "was about to end", reason_in_words());
+    if (options_.on_lost != OnLost::warn) {
+      ended_by_ = {};
+      return fail({"lost", message + (acted ? "; the command was stopped" : "; the command had ended by itself"),
+                   report_.name, report_.node, kExitLost});
+    }
+    console_.note(message);
+  } else if (report_.release == ReleaseOutcome::unknown) {
+    console_.note(fmt::format("{}: the release was not confirmed; the lock ends with its lease at the latest",
+                              report_.lock_in_words()));
+  } else {
+    console_.detail(fmt::format("{}: {} after {}", report_.lock_in_words(), to_string(*report_.release),
+                                in_words(std::chrono::duration_cast<milliseconds>(report_.held))));
+  }
+  return end.shell_status();
+}
+
+const char* RunCommand::reason_in_words() const {
+  switch (report_.loss_reason.value_or(LossReason::expired)) {
+    case LossReason::taken:
+      return "broken by somebody, expired on the server, or its data are gone";
+    case LossReason::max_hold:
+      return "--max-hold is over";
+    case LossReason::expired:
+    case LossReason::closed:
+    case LossReason::forked:
+      break;
+  }
+  return gone_ ? "no renewal came through in time" : "no renewal came through";
+}
+
+int RunCommand::fail(const Failure& failure) {
+  console_.failure(failure);
+  report_.failure = failure;
+  return failure.exit_code;
+}
+
+std::vector<std::string> RunCommand::environment(const Hold& hold) const {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto expires = std::chrono::duration_cast<milliseconds>(now) + hold.valid_for();
+  std::string names;
+  for (const std::string& name : options_.names) names += (names.empty() ? "" : "\n") + name;
+  const char* around = std::getenv(kOwners);
+  const std::string owners = around == nullptr ? hold.owner() : fmt::format("{} {}", around, hold.owner());
+  return {"HOLDFAST_NAME=" + names, "HOLDFAST_OWNER=" + hold.owner(), fmt::format("{}={}", kOwners, owners),
+          fmt::format("HOLDFAST_EXPIRES_MS={}", expires.count()),
+          fmt::format("HOLDFAST_LEASE_MS={}", times_.lease.count())};
+}
+
+}  // namespace holdfast::cli

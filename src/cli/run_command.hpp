@@ -1,0 +1,58 @@
+// The command of `holdfast run`, from its start under a hold to what the tool says at its end.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <holdfast/hold.hpp>
+
+#include "cli/guard.hpp"
+#include "cli/inherited.hpp"
+#include "cli/options.hpp"
+#include "cli/output.hpp"
+#include "cli/run_lock.hpp"
+#include "cli/run_report.hpp"
+#include "cli/run_settings.hpp"
+#include "cli/signals.hpp"
+#include "cli/supervisor.hpp"
+
+namespace holdfast::cli {
+
+/// Used once, by the main thread.
+class RunCommand {
+ public:
+  /// What the process has that the command gets, or that is watched while it runs.
+  struct Surroundings {
+    const InheritedFds& inherited;
+    const SignalGate& signals;
+    const EventFd& wake;  ///< Set whenever the hold was renewed.
+  };
+
+  /// What it refers to must outlive it.
+  RunCommand(const RunOptions& options, RunTimes times, const Console& console, RunReport& report,
+             Surroundings surroundings)
+      : options_(options), times_(times), console_(console), report_(report), surroundings_(surroundings) {}
+
+  /// Runs it, releases the lock, and returns the exit code.
+  int run(RunLock& lock, Hold& hold);
+  /// The signal that has ended it, if one has: the tool dies of it too.
+  const SharedEnd& ended_by() const { return ended_by_; }
+
+ private:
+  /// True if the command was told to end because of the lock.
+  bool supervise(const Hold& hold, Guard& guard);
+  int conclude(bool acted);
+  const char* reason_in_words() const;
+  int fail(const Failure& failure);
+  std::vector<std::string> environment(const Hold& hold) const;
+
+  const RunOptions& options_;
+  const RunTimes times_;
+  const Console& console_;
+  RunReport& report_;
+  const Surroundings surroundings_;
+  SharedEnd ended_by_;
+  bool gone_ = false;  // the lock was lost before the command had ended
+};
+
+}  // namespace holdfast::cli

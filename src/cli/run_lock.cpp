@@ -1,0 +1,120 @@
+#include "cli/run_lock.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// How long the tool tries to give back a lock that is lost, or could not be renewed.
+constexpr milliseconds kLastWord{300};
+
+}  // namespace
+
+RunLock::RunLock(const RunOptions& options, const Console& console, RunReport& report, std::vector<Config> configs)
+    : options_(options), console_(console), report_(report), servers_(std::move(configs)) {
+  report_.node = servers_.in_words();
+  report_.nodes = servers_.nodes();
+}
+
+AcquisitionResult RunLock::acquire(const RunTimes& times, const SignalGate& signals) {
+  BasicLock lock = servers_.lock(options_.names, options_.kind);
+  report_.name = lock.name();
+  AcquireOptions options;
+  options.wait = options_.wait;
+  options.lease = renewed(times.lease);
+  options.max_hold = options_.max_hold;
+  Acquisition acquisition(lock, options, ask_holder());
+  while (interrupted_by_ == 0 && !acquisition.done()) {
+    wait_readable(std::array{signals.fd(), acquisition.done_fd()});
+    while (const std::optional<int> signal = signals.next()) {
+      if (SignalGate::is_ending(*signal)) interrupted_by_ = *signal;
+    }
+  }
+  if (interrupted_by_ != 0) acquisition.stop();
+  return acquisition.take();
+}
+
+AskHolder RunLock::ask_holder() {
+  const bool reports = console_.json() || options_.status_fd;
+  AskHolder ask{.ask = [&](milliseconds limit) { return servers_.holders(options_.names, options_.kind, limit); },
+                .before = {},
+                .after = reports || !console_.quiet()};
+  if (console_.verbose() || reports || std::getenv(kOwners) != nullptr) {
+    ask.before = [this](const std::vector<LockInfo>& holders) {
+      refuse_to_wait_for_ourselves(holders);
+      console_.detail(
+          fmt::format("{}: held by {}, waiting", report_.lock_in_words(), holder_in_words(holders.front())));
+    };
+  }
+  return ask;
+}
+
+void RunLock::refuse_to_wait_for_ourselves(const std::vector<LockInfo>& holders) const {
+  const char* around = std::getenv(kOwners);
+  std::istringstream owners(around == nullptr ? "" : around);
+  for (std::string owner; owners >> owner;) {
+    for (const LockInfo& info : holders) {
+      if (info.owner != owner) continue;
+      throw UsageError(
+          fmt::format("lock {} is held by a run that this command is part of, so it would wait for itself; "
+                      "if that run does not wait for this command, unset {}",
+                      base::quote(info.name), kOwners));
+    }
+  }
+}
+
+int RunLock::not_acquired(const AcquisitionResult& result) {
+  try {
+    std::rethrow_exception(result.failure);
+  } catch (const Error& error) {
+    auto code = static_cast<Errc>(error.code().value());
+    const bool in_vain = code == Errc::busy || code == Errc::timed_out;
+    if (in_vain && options_.wait == milliseconds::zero()) code = Errc::busy;
+    // Where there are several servers, the cause names them already.
+    const Error told(code, error.key(), error.node().empty() ? "" : report_.node, error.cause());
+    if (!in_vain) throw Error(told);
+    Failure failure = Failure::from(told);
+    failure.exit_code = options_.conflict_exit_code;
+    if (result.holder) {
+      const auto left = result.holder->remaining;
+      // After a longer wait the failure itself names the holder.
+      const std::string who = holder_in_words(*result.holder);
+      const bool named = told.cause().find(who) != std::string::npos;
+      failure.message += fmt::format(" ({}{})", named ? printable(result.holder->owner) : who,
+                                     left ? fmt::format(", {} left", in_words(*left)) : "");
+    }
+    report_.failure = failure;
+    console_.note(failure.message);
+    return failure.exit_code;
+  }
+}
+
+void RunLock::release(Hold& hold) {
+  if (!report_.lost) {
+    report_.release = hold.release();
+    return;
+  }
+  // The server may be silent, and nobody is served by waiting for it.
+  last_word_ =
+      std::async(std::launch::async, [last = std::make_shared<Hold>(std::move(hold))] { return last->release(); });
+  const bool answered = last_word_.wait_for(kLastWord) == std::future_status::ready;
+  report_.release = answered ? last_word_.get() : ReleaseOutcome::unknown;
+}
+
+void RunLock::close() {
+  const bool waited_for_it = report_.lost || report_.release == ReleaseOutcome::unknown;
+  // Of several servers some may not have heard of the release yet.
+  const bool settled = report_.release == ReleaseOutcome::released && report_.nodes.size() == 1;
+  if (!waited_for_it && !settled) servers_.close();
+}
+
+}  // namespace holdfast::cli

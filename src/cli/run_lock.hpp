@@ -1,0 +1,54 @@
+// The lock of `holdfast run`: taken while signals are obeyed, and given back.
+#pragma once
+
+#include <future>
+#include <vector>
+
+#include <holdfast/config.hpp>
+#include <holdfast/hold.hpp>
+
+#include "cli/acquisition.hpp"
+#include "cli/options.hpp"
+#include "cli/output.hpp"
+#include "cli/run_report.hpp"
+#include "cli/run_settings.hpp"
+#include "cli/servers.hpp"
+#include "cli/signals.hpp"
+
+namespace holdfast::cli {
+
+/// Used by the main thread. Destruction waits for the server; where that may be silent, end the process instead.
+class RunLock {
+ public:
+  /// What it refers to must outlive it. A client for each of the configs.
+  RunLock(const RunOptions& options, const Console& console, RunReport& report, std::vector<Config> configs);
+
+  /// Waits for it until a signal comes that ends programs.
+  AcquisitionResult acquire(const RunTimes& times, const SignalGate& signals);
+  /// That signal; 0: none came.
+  int interrupted_by() const { return interrupted_by_; }
+  /// Reports why there is no hold, and returns the exit code if it is only that somebody else has the lock. Throws what
+  /// else was the cause.
+  int not_acquired(const AcquisitionResult& result);
+
+  /// Gives it back. One that is lost, or could not be renewed, is left behind after 0.3 s: others get it with the lease
+  /// anyway.
+  void release(Hold& hold);
+  /// Gives what may still be ours back, as far as that can be done soon.
+  void close();
+
+  std::uint64_t renewals() const { return servers_.renewals(); }
+
+ private:
+  AskHolder ask_holder();
+  void refuse_to_wait_for_ourselves(const std::vector<LockInfo>& holders) const;
+
+  const RunOptions& options_;
+  const Console& console_;
+  RunReport& report_;
+  Servers servers_;
+  int interrupted_by_ = 0;
+  std::future<ReleaseOutcome> last_word_;
+};
+
+}  // namespace holdfast::cli
