@@ -42,9 +42,9 @@ class Looker {
       return survey;
     }
     const Error error = no_majority(survey);
-    const bool passing =
+    const bool transient =
         error.code() == Errc::unreachable || error.code() == Errc::unknown_outcome || error.code() == Errc::no_quorum;
-    if (!passing || base::Clock::now() > bears_until_) throw Error(error);
+    if (!transient || base::Clock::now() > bears_until_) throw Error(error);
     return std::nullopt;
   }
 

@@ -74,7 +74,7 @@ TEST(AcquireFsmAsking, BearsAChannelThatIsRefusedForAMoment) {
     story.start();
     story.turn(0ms);
     EXPECT_EQ(story.reply(0ms, busy_unsubscribed(30s)), "attempt subscribe timeout=3000ms");
-    EXPECT_EQ(story.reply(1ms, passing("SUBSCRIBE x: BUSY")), "wait until=11ms");
+    EXPECT_EQ(story.reply(1ms, transient("SUBSCRIBE x: BUSY")), "wait until=11ms");
     EXPECT_EQ(story.time(11ms), "attempt subscribe timeout=3000ms");
   }
 }

@@ -81,7 +81,7 @@ class History {
         return chance(10) ? pointless(Errc::denied, "WRONGPASS") : not_sent("refused");
       case 1:
       case 2:
-        return passing("LOADING");
+        return transient("LOADING");
       case 3:
       case 4:
         return not_sent("refused");

@@ -26,7 +26,7 @@ std::vector<std::string> pauses(AcquireStory& story, const Attempt& trouble, int
 }
 
 TEST(AcquireFsmInTrouble, PausesLongerFromTryToTry) {
-  for (const Attempt& trouble : {passing("LOADING"), not_sent("refused"), unknown("no reply")}) {
+  for (const Attempt& trouble : {transient("LOADING"), not_sent("refused"), unknown("no reply")}) {
     AcquireStory story(unlimited());
     const std::vector<std::string> expected{"10ms",  "20ms",  "40ms",  "80ms", "160ms",
                                             "320ms", "640ms", "640ms", "640ms"};
@@ -48,7 +48,7 @@ TEST(AcquireFsmInTrouble, DoesNotBearWhatPassesWithoutHopeForIt) {
   AcquireStory story(unlimited());
   story.start();
   story.turn(0ms);
-  Attempt replica = passing("READONLY");
+  Attempt replica = transient("READONLY");
   replica.error = Errc::read_only;
   EXPECT_EQ(story.reply(1ms, replica), "wait until=11ms");
   story.time(11ms);
@@ -58,10 +58,10 @@ TEST(AcquireFsmInTrouble, DoesNotBearWhatPassesWithoutHopeForIt) {
 
 TEST(AcquireFsmInTrouble, BeginsWithShortPausesAgainAfterAnAnswer) {
   AcquireStory story(unlimited());
-  pauses(story, passing("LOADING"), 5);
+  pauses(story, transient("LOADING"), 5);
   EXPECT_EQ(story.reply(400ms, busy(-1ms)), "wait until=1400ms");
   EXPECT_EQ(story.time(1400ms, kWarm), "attempt timeout=3000ms");
-  EXPECT_EQ(story.reply(1400ms, passing("LOADING")), "wait until=1410ms");
+  EXPECT_EQ(story.reply(1400ms, transient("LOADING")), "wait until=1410ms");
 }
 
 TEST(AcquireFsmInTrouble, AsksAgainAfterThePauseAsBefore) {
@@ -146,7 +146,7 @@ TEST(AcquireFsmInTrouble, StillHasToUndoWhenLaterAttemptsWereNotSentOrPutOff) {
   story.time(3010ms);
   story.reply(3011ms, not_sent("refused"));
   story.time(3031ms);
-  story.reply(3032ms, passing("LOADING"));
+  story.reply(3032ms, transient("LOADING"));
   EXPECT_EQ(story.stop(3040ms), "finish cancelled undo");
 }
 
@@ -243,7 +243,7 @@ TEST(AcquireFsmInTrouble, LosesPatienceAtOnceWhenItHasNone) {
   AcquireStory story(terms);
   story.start();
   story.turn(0ms);
-  EXPECT_EQ(story.reply(5ms, passing("LOADING")), "finish server_error (LOADING)");
+  EXPECT_EQ(story.reply(5ms, transient("LOADING")), "finish server_error (LOADING)");
 }
 
 // --- the limit on waiting comes during trouble ---
@@ -292,7 +292,7 @@ TEST(AcquireFsmInTrouble, ReportsTheTroubleAtTheLimitWhenTheServerOnlyPutItOff) 
   AcquireStory story(limited(500ms));
   story.start();
   story.turn(0ms);
-  EXPECT_EQ(story.reply(495ms, passing("LOADING")), "wait until=500ms");
+  EXPECT_EQ(story.reply(495ms, transient("LOADING")), "wait until=500ms");
   EXPECT_EQ(story.time(500ms), "finish server_error (LOADING)");
 }
 
@@ -321,7 +321,7 @@ TEST(AcquireFsmInTrouble, AskingOnceCanStillBeGrantedOrBusyAfterTrouble) {
   AcquireStory lucky(once());
   lucky.start();
   lucky.turn(0ms);
-  lucky.reply(0ms, passing("LOADING"));
+  lucky.reply(0ms, transient("LOADING"));
   EXPECT_EQ(lucky.time(10ms), "attempt timeout=2990ms");
   EXPECT_EQ(lucky.reply(11ms, granted()), "finish granted");
 
@@ -344,16 +344,16 @@ TEST(AcquireFsmInTrouble, AskingOnceNeverCallsTroubleBusy) {
   AcquireStory story(once());
   story.start();
   story.turn(0ms);
-  story.reply(0ms, passing("LOADING"));
+  story.reply(0ms, transient("LOADING"));
   story.time(10ms);
-  EXPECT_EQ(story.reply(3001ms, passing("LOADING")), "finish server_error (LOADING)");
+  EXPECT_EQ(story.reply(3001ms, transient("LOADING")), "finish server_error (LOADING)");
 }
 
 TEST(AcquireFsmInTrouble, AskingOnceEndsBusyWhenThisClientHasGotTheLockMeanwhile) {
   AcquireStory story(once());
   story.start();
   story.turn(0ms);
-  story.reply(0ms, passing("LOADING"));
+  story.reply(0ms, transient("LOADING"));
   EXPECT_EQ(story.time(10ms, kHeldHere), "finish busy");
 }
 

@@ -41,8 +41,8 @@ inline Attempt refused(Errc error, std::string cause) {
 inline Attempt failed(Errc error, std::string cause) {
   return {.kind = Attempt::Kind::failed, .error = error, .cause = std::move(cause)};
 }
-inline Attempt passing(std::string cause) {
-  return {.kind = Attempt::Kind::passing, .error = Errc::server_error, .cause = std::move(cause)};
+inline Attempt transient(std::string cause) {
+  return {.kind = Attempt::Kind::transient, .error = Errc::server_error, .cause = std::move(cause)};
 }
 inline Attempt not_sent(std::string cause) {
   return {.kind = Attempt::Kind::not_sent, .error = Errc::unreachable, .cause = std::move(cause)};
@@ -105,8 +105,8 @@ class AcquireStory {
         return "refused, " + attempt.cause;
       case Kind::failed:
         return "failed, " + attempt.cause;
-      case Kind::passing:
-        return "passing, " + attempt.cause;
+      case Kind::transient:
+        return "transient, " + attempt.cause;
       case Kind::not_sent:
         return std::string("not sent") + (attempt.pointless ? " and pointless, " : ", ") + attempt.cause;
       case Kind::unknown:

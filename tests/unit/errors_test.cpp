@@ -13,7 +13,7 @@
 namespace holdfast::redis {
 
 void PrintTo(const Meaning& meaning, std::ostream* out) {
-  constexpr const char* kFates[] = {"passing", "lasting", "denied", "ran", "unknown"};
+  constexpr const char* kFates[] = {"transient", "lasting", "denied", "ran", "unknown"};
   *out << make_error_code(meaning.code).message() << ", " << kFates[static_cast<int>(meaning.fate)];
 }
 
@@ -38,11 +38,11 @@ const Refusal kRefusals[] = {
     {"7.0 on", "WRONGTYPE Operation against a key holding the wrong kind of value" BEHIND, Errc::wrong_type, Fate::ran},
 
     // A replica.
-    {"any", "READONLY You can't write against a read only replica.", Errc::read_only, Fate::passing},
+    {"any", "READONLY You can't write against a read only replica.", Errc::read_only, Fate::transient},
     {"6.2", IN_SCRIPT_6_2 "@user_script: 1: -READONLY You can't write against a read only replica.  ", Errc::read_only,
-     Fate::passing},
-    {"7.0 on", "READONLY You can't write against a read only replica." BEHIND, Errc::read_only, Fate::passing},
-    {"7.0 on", "READONLY Can not run script with write flag on readonly replica", Errc::read_only, Fate::passing},
+     Fate::transient},
+    {"7.0 on", "READONLY You can't write against a read only replica." BEHIND, Errc::read_only, Fate::transient},
+    {"7.0 on", "READONLY Can not run script with write flag on readonly replica", Errc::read_only, Fate::transient},
 
     // Out of memory.
     {"any", "OOM command not allowed when used memory > 'maxmemory'.", Errc::out_of_memory, Fate::lasting},
@@ -139,52 +139,52 @@ const Refusal kRefusals[] = {
      Fate::ran},
 
     // It will be well again.
-    {"Redis", "LOADING Redis is loading the dataset in memory", Errc::server_error, Fate::passing},
-    {"Valkey", "LOADING Valkey is loading the dataset in memory", Errc::server_error, Fate::passing},
+    {"Redis", "LOADING Redis is loading the dataset in memory", Errc::server_error, Fate::transient},
+    {"Valkey", "LOADING Valkey is loading the dataset in memory", Errc::server_error, Fate::transient},
     {"Redis", "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
-     Errc::server_error, Fate::passing},
+     Errc::server_error, Fate::transient},
     {"Valkey", "BUSY Valkey is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
-     Errc::server_error, Fate::passing},
-    {"7.0 on", "BUSY Redis is busy running a module command.", Errc::server_error, Fate::passing},
+     Errc::server_error, Fate::transient},
+    {"7.0 on", "BUSY Redis is busy running a module command.", Errc::server_error, Fate::transient},
     {"any", "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.", Errc::server_error,
-     Fate::passing},
-    {"any", "NOREPLICAS Not enough good replicas to write.", Errc::server_error, Fate::passing},
+     Fate::transient},
+    {"any", "NOREPLICAS Not enough good replicas to write.", Errc::server_error, Fate::transient},
     {"6.2", IN_SCRIPT_6_2 "@user_script: 1: -NOREPLICAS Not enough good replicas to write.  ", Errc::server_error,
-     Fate::passing},
-    {"7.0 on", "NOREPLICAS Not enough good replicas to write." BEHIND, Errc::server_error, Fate::passing},
-    {"any", "CLUSTERDOWN The cluster is down", Errc::server_error, Fate::passing},
-    {"any", "CLUSTERDOWN Hash slot not served", Errc::server_error, Fate::passing},
-    {"any", "TRYAGAIN Multiple keys request during rehashing of slot", Errc::server_error, Fate::passing},
-    {"any", "ERR max number of clients reached", Errc::server_error, Fate::passing},
+     Fate::transient},
+    {"7.0 on", "NOREPLICAS Not enough good replicas to write." BEHIND, Errc::server_error, Fate::transient},
+    {"any", "CLUSTERDOWN The cluster is down", Errc::server_error, Fate::transient},
+    {"any", "CLUSTERDOWN Hash slot not served", Errc::server_error, Fate::transient},
+    {"any", "TRYAGAIN Multiple keys request during rehashing of slot", Errc::server_error, Fate::transient},
+    {"any", "ERR max number of clients reached", Errc::server_error, Fate::transient},
 
     {"Redis",
      "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands that "
      "may modify the data set are disabled, because this instance is configured to report errors during writes if RDB "
      "snapshotting fails (stop-writes-on-bgsave-error option). Please check the Redis logs for details about the RDB "
      "error.",
-     Errc::server_error, Fate::passing},
+     Errc::server_error, Fate::transient},
     {"Valkey", "MISCONF Valkey is configured to persist data to AOF, but it's currently unable to persist to disk.",
-     Errc::server_error, Fate::passing},
+     Errc::server_error, Fate::transient},
     {"6.2", IN_SCRIPT_6_2 "@user_script: 1: -MISCONF Errors writing to the AOF file: No space left on device  ",
-     Errc::server_error, Fate::passing},
-    {"any", "MISCONF Errors writing to the AOF file: No space left on device", Errc::server_error, Fate::passing},
+     Errc::server_error, Fate::transient},
+    {"any", "MISCONF Errors writing to the AOF file: No space left on device", Errc::server_error, Fate::transient},
     {"7.0 on", "MASTERDOWN Link with MASTER is down, and replica-serve-stale-data is set to 'no'.", Errc::server_error,
-     Fate::passing},
-    {"7.0 on", "ERR Can not execute the command on a stale replica" BEHIND, Errc::server_error, Fate::passing},
+     Fate::transient},
+    {"7.0 on", "ERR Can not execute the command on a stale replica" BEHIND, Errc::server_error, Fate::transient},
     {"7.0 on", "ERR Script attempted to execute a write command while the cluster is down and readonly" BEHIND,
-     Errc::server_error, Fate::passing},
+     Errc::server_error, Fate::transient},
     {"Redis", "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)",
-     Errc::server_error, Fate::passing},
+     Errc::server_error, Fate::transient},
     {"Valkey", "UNBLOCKED force unblock from blocking operation, instance state changed (primary -> replica?)",
-     Errc::server_error, Fate::passing},
-    {"any", "ERR max number of clients + cluster connections reached", Errc::server_error, Fate::passing},
+     Errc::server_error, Fate::transient},
+    {"any", "ERR max number of clients + cluster connections reached", Errc::server_error, Fate::transient},
 
     // Anything else.
     {"any", "ERR value is not an integer or out of range", Errc::server_error, Fate::lasting},
     {"any", "ERR syntax error", Errc::server_error, Fate::lasting},
     {"any", "BUSYKEY Target key name already exists.", Errc::server_error, Fate::lasting},
-    {"any", "NOSCRIPT No matching script. Please use EVAL.", Errc::server_error, Fate::passing},
-    {"Valkey", "NOSCRIPT No matching script.", Errc::server_error, Fate::passing},
+    {"any", "NOSCRIPT No matching script. Please use EVAL.", Errc::server_error, Fate::transient},
+    {"Valkey", "NOSCRIPT No matching script.", Errc::server_error, Fate::transient},
     {"any", "EXECABORT Transaction discarded because of previous errors.", Errc::server_error, Fate::lasting},
     {"any",
      "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script "
@@ -221,7 +221,7 @@ TEST(ServerError, IsTakenByItsFirstWordNotByOneThatContainsIt) {
 TEST(ServerError, IsUnderstoodWithoutAnExplanation) {
   EXPECT_EQ(classify("OOM"), (Meaning{Errc::out_of_memory, Fate::lasting}));
   EXPECT_EQ(classify(IN_SCRIPT_6_2 "-WRONGTYPE"), (Meaning{Errc::wrong_type, Fate::ran}));
-  EXPECT_EQ(classify("LOADING"), (Meaning{Errc::server_error, Fate::passing}));
+  EXPECT_EQ(classify("LOADING"), (Meaning{Errc::server_error, Fate::transient}));
 }
 
 TEST(ServerError, OfNoKnownShapeIsJustAnError) {
@@ -269,7 +269,7 @@ TEST(ServerError, RefusesTheCommandOrOnlyItsArguments) {
 TEST(ServerError, IsForGoodIfNeitherTimeNorARepetitionHelps) {
   EXPECT_TRUE((Meaning{Errc::server_error, Fate::lasting}).for_good());
   EXPECT_TRUE((Meaning{Errc::denied, Fate::denied}).for_good());
-  EXPECT_FALSE((Meaning{Errc::server_error, Fate::passing}).for_good());
+  EXPECT_FALSE((Meaning{Errc::server_error, Fate::transient}).for_good());
   EXPECT_FALSE((Meaning{Errc::unknown_outcome, Fate::unknown}).for_good());
   EXPECT_FALSE((Meaning{Errc::server_error, Fate::ran}).for_good());
 }
@@ -289,44 +289,44 @@ const struct {
   error_code error;
   Meaning meaning;
 } kEnds[] = {
-    {"no such host", Stage::look_up, asio::error::host_not_found, {Errc::unreachable, Fate::passing}},
-    {"no name server", Stage::look_up, asio::error::host_not_found_try_again, {Errc::unreachable, Fate::passing}},
-    {"no address", Stage::look_up, asio::error::no_data, {Errc::unreachable, Fate::passing}},
-    {"name server is silent", Stage::look_up, asio::error::timed_out, {Errc::unreachable, Fate::passing}},
+    {"no such host", Stage::look_up, asio::error::host_not_found, {Errc::unreachable, Fate::transient}},
+    {"no name server", Stage::look_up, asio::error::host_not_found_try_again, {Errc::unreachable, Fate::transient}},
+    {"no address", Stage::look_up, asio::error::no_data, {Errc::unreachable, Fate::transient}},
+    {"name server is silent", Stage::look_up, asio::error::timed_out, {Errc::unreachable, Fate::transient}},
 
-    {"refused", Stage::connect, asio::error::connection_refused, {Errc::unreachable, Fate::passing}},
-    {"no answer", Stage::connect, asio::error::timed_out, {Errc::unreachable, Fate::passing}},
-    {"reset", Stage::connect, asio::error::connection_reset, {Errc::unreachable, Fate::passing}},
-    {"no route", Stage::connect, asio::error::host_unreachable, {Errc::unreachable, Fate::passing}},
+    {"refused", Stage::connect, asio::error::connection_refused, {Errc::unreachable, Fate::transient}},
+    {"no answer", Stage::connect, asio::error::timed_out, {Errc::unreachable, Fate::transient}},
+    {"reset", Stage::connect, asio::error::connection_reset, {Errc::unreachable, Fate::transient}},
+    {"no route", Stage::connect, asio::error::host_unreachable, {Errc::unreachable, Fate::transient}},
     {"no such socket",
      Stage::connect,
      error_code(ENOENT, boost::system::system_category()),
-     {Errc::unreachable, Fate::passing}},
+     {Errc::unreachable, Fate::transient}},
 
     {"not trusted", Stage::handshake, of_tls(SSL_R_CERTIFICATE_VERIFY_FAILED), {Errc::tls, Fate::lasting}},
     {"an alert", Stage::handshake, of_tls(SSL_R_TLSV1_ALERT_UNKNOWN_CA), {Errc::tls, Fate::lasting}},
     {"no TLS", Stage::handshake, of_tls(SSL_R_WRONG_VERSION_NUMBER), {Errc::tls, Fate::lasting}},
-    {"no answer", Stage::handshake, asio::error::timed_out, {Errc::unreachable, Fate::passing}},
-    {"reset", Stage::handshake, asio::error::connection_reset, {Errc::unreachable, Fate::passing}},
-    {"closed", Stage::handshake, asio::error::eof, {Errc::unreachable, Fate::passing}},
-    {"closed", Stage::handshake, asio::ssl::error::stream_truncated, {Errc::unreachable, Fate::passing}},
-    {"closed", Stage::handshake, of_tls(SSL_R_UNEXPECTED_EOF_WHILE_READING), {Errc::unreachable, Fate::passing}},
+    {"no answer", Stage::handshake, asio::error::timed_out, {Errc::unreachable, Fate::transient}},
+    {"reset", Stage::handshake, asio::error::connection_reset, {Errc::unreachable, Fate::transient}},
+    {"closed", Stage::handshake, asio::error::eof, {Errc::unreachable, Fate::transient}},
+    {"closed", Stage::handshake, asio::ssl::error::stream_truncated, {Errc::unreachable, Fate::transient}},
+    {"closed", Stage::handshake, of_tls(SSL_R_UNEXPECTED_EOF_WHILE_READING), {Errc::unreachable, Fate::transient}},
 
     // In TLS 1.3 the server refuses our certificate when we believe to be through.
     {"an alert", Stage::login, of_tls(SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED), {Errc::tls, Fate::lasting}},
-    {"no answer", Stage::login, asio::error::timed_out, {Errc::unreachable, Fate::passing}},
-    {"closed", Stage::login, asio::error::eof, {Errc::unreachable, Fate::passing}},
-    {"closed", Stage::login, asio::ssl::error::stream_truncated, {Errc::unreachable, Fate::passing}},
+    {"no answer", Stage::login, asio::error::timed_out, {Errc::unreachable, Fate::transient}},
+    {"closed", Stage::login, asio::error::eof, {Errc::unreachable, Fate::transient}},
+    {"closed", Stage::login, asio::ssl::error::stream_truncated, {Errc::unreachable, Fate::transient}},
     {"no RESP",
      Stage::login,
      make_error_code(boost::system::errc::bad_message),
      {Errc::unsupported_by_server, Fate::lasting}},
 
     // What has stood may stand again, whatever ended it.
-    {"reset", Stage::ready, asio::error::connection_reset, {Errc::unreachable, Fate::passing}},
-    {"silent", Stage::ready, asio::error::timed_out, {Errc::unreachable, Fate::passing}},
-    {"damaged", Stage::ready, of_tls(SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC), {Errc::unreachable, Fate::passing}},
-    {"no RESP", Stage::ready, make_error_code(boost::system::errc::bad_message), {Errc::unreachable, Fate::passing}},
+    {"reset", Stage::ready, asio::error::connection_reset, {Errc::unreachable, Fate::transient}},
+    {"silent", Stage::ready, asio::error::timed_out, {Errc::unreachable, Fate::transient}},
+    {"damaged", Stage::ready, of_tls(SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC), {Errc::unreachable, Fate::transient}},
+    {"no RESP", Stage::ready, make_error_code(boost::system::errc::bad_message), {Errc::unreachable, Fate::transient}},
 };
 
 TEST(ConnectionsEnd, MeansWhatItWasAndHowFarItHadCome) {

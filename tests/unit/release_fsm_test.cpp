@@ -28,8 +28,8 @@ const char* name(Kind kind) {
       return "absent";
     case Kind::wrong:
       return "wrong";
-    case Kind::passing:
-      return "passing";
+    case Kind::transient:
+      return "transient";
     case Kind::error:
       return "error";
     case Kind::not_sent:
@@ -101,7 +101,7 @@ TEST(ReleaseFsm, KeepsNoCreditForSendsThatTheServerCannotHaveSeenOrPutOff) {
   story.start();
   story.reply(100ms, Kind::not_sent);
   story.time(105ms);
-  story.reply(106ms, Kind::passing);
+  story.reply(106ms, Kind::transient);
   story.time(116ms);
   EXPECT_EQ(story.reply(117ms, Kind::absent), "finish was_lost");
 }
@@ -185,7 +185,7 @@ const Situation kSituations[] = {
     {"after an error, past all", 2500ms, {Kind::error}},
     {"after not_sent, certain", 500ms, {Kind::not_sent}},
     {"after not_sent, past the deadline", 1500ms, {Kind::not_sent}},
-    {"after passing, certain", 500ms, {Kind::passing}},
+    {"after transient, certain", 500ms, {Kind::transient}},
 };
 
 struct Row {
@@ -194,14 +194,14 @@ struct Row {
   const char* answers;
 };
 const Row kRows[] = {
-    {Kind::deleted, "RRR RRR RRR RR R"},   //
-    {Kind::absent, "LLL RLL RLL LL L"},    //
-    {Kind::wrong, "LLL LLL LLL LL L"},     //
-    {Kind::passing, "PPU PPU PPU PP P"},   //
-    {Kind::error, "PPU PPU UUU PP P"},     //
-    {Kind::not_sent, "PPU PPU PPU PP P"},  //
-    {Kind::closed, "UUU UUU UUU UU U"},    //
-    {Kind::unknown, "PPU PPU PPU PP P"},   //
+    {Kind::deleted, "RRR RRR RRR RR R"},    //
+    {Kind::absent, "LLL RLL RLL LL L"},     //
+    {Kind::wrong, "LLL LLL LLL LL L"},      //
+    {Kind::transient, "PPU PPU PPU PP P"},  //
+    {Kind::error, "PPU PPU UUU PP P"},      //
+    {Kind::not_sent, "PPU PPU PPU PP P"},   //
+    {Kind::closed, "UUU UUU UUU UU U"},     //
+    {Kind::unknown, "PPU PPU PPU PP P"},    //
 };
 
 char letter(const ReleaseAction& action) {

@@ -87,7 +87,7 @@ AcquireAction AcquireFsm::on_attempt(TimePoint now, const Attempt& reply) {
     case Kind::unknown:
       unresolved_ = true;
       return on_trouble(now, reply);
-    case Kind::passing:
+    case Kind::transient:
     case Kind::not_sent:
       if (reply.pointless) return finish(reply.error, reply.cause);
       return on_trouble(now, reply);

@@ -15,12 +15,12 @@ namespace holdfast::engine {
 struct Attempt {
   enum class Kind {
     granted,
-    busy,      // `busy_for`: remaining time to live; negative: it has none
-    refused,   // an error reply for good, nothing changed
-    passing,   // an error reply of a server that will be well again (loading, a failover, ...), nothing changed
-    failed,    // an error reply out of the middle of a script: it may have taken it
-    not_sent,  // the server cannot have seen it
-    unknown,   // sent, no reply
+    busy,       // `busy_for`: remaining time to live; negative: it has none
+    refused,    // an error reply for good, nothing changed
+    transient,  // an error reply of a server that will be well again (loading, a failover, ...), nothing changed
+    failed,     // an error reply out of the middle of a script: it may have taken it
+    not_sent,   // the server cannot have seen it
+    unknown,    // sent, no reply
   };
   Kind kind = Kind::not_sent;
   wire::Owner owner{};  // granted: to whom
@@ -30,7 +30,7 @@ struct Attempt {
   std::optional<std::int64_t> listeners{};  // busy: how many listen for its release; negative: unknown
   bool of_stranger = false;                 // busy: the holder's client is not of this library
   std::optional<Duration> retry_after{};    // busy, but nobody was seen to have it: the votes were split
-  bool pointless = false;                   // not_sent, passing: trying again will not help
+  bool pointless = false;                   // not_sent, transient: trying again will not help
   std::error_code error{};
   std::string cause{};
   TimePoint sent_at{};

@@ -24,7 +24,7 @@ std::string words(const std::optional<Attempt>& vote) {
       if (vote->busy_for.count() < 0) return "held by somebody else";
       return "held by somebody else, for another " + std::to_string(vote->busy_for.count()) + " ms unless renewed";
     case Kind::refused:
-    case Kind::passing:
+    case Kind::transient:
     case Kind::failed:
     case Kind::not_sent:
     case Kind::unknown:

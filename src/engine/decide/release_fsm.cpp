@@ -24,7 +24,7 @@ ReleaseAction ReleaseFsm::on_reply(TimePoint now, const ReleaseReply& reply) {
     case Kind::unknown:
       maybe_done_ = true;
       break;
-    case Kind::passing:
+    case Kind::transient:
     case Kind::not_sent:
       break;
   }

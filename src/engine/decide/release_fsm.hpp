@@ -13,14 +13,14 @@ namespace holdfast::engine {
 /// What became of one release command.
 struct ReleaseReply {
   enum class Kind {
-    deleted,   // it was ours and is free now
-    absent,    // this owner does not have the lock
-    wrong,     // the key is not a lock (any more)
-    passing,   // a definite error that will go away; nothing changed
-    error,     // an error reply; the script may have run half way
-    not_sent,  // the server cannot have seen it
-    closed,    // the client is closed; no more can be sent
-    unknown,   // sent, no reply
+    deleted,    // it was ours and is free now
+    absent,     // this owner does not have the lock
+    wrong,      // the key is not a lock (any more)
+    transient,  // a definite error that will go away; nothing changed
+    error,      // an error reply; the script may have run half way
+    not_sent,   // the server cannot have seen it
+    closed,     // the client is closed; no more can be sent
+    unknown,    // sent, no reply
   };
   Kind kind = Kind::not_sent;
   std::string cause{};

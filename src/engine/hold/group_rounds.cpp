@@ -162,7 +162,7 @@ class AcquireRound final : public MembersRound<Attempt> {
     if (same_server) {
       attempt = refusal(std::move(*same_server));
     } else if (ballot_.won()) {
-      attempt.kind = Attempt::Kind::passing;
+      attempt.kind = Attempt::Kind::transient;
       attempt.error = Errc::no_quorum;
       attempt.cause = "the votes took longer than the lease: " + ballot_.text(group().nodes());
     } else {

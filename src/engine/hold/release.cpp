@@ -24,7 +24,7 @@ ReleaseReply judge(const Plan& plan, const redis::Result& result) {
   }
   const redis::Meaning meaning = redis::classify(reply.text);
   if (meaning.code == Errc::wrong_type) return {Kind::wrong, reply.text};
-  return {meaning.fate == redis::Fate::passing ? Kind::passing : Kind::error, reply.text};
+  return {meaning.fate == redis::Fate::transient ? Kind::transient : Kind::error, reply.text};
 }
 
 /// Keeps itself alive until it is finished.

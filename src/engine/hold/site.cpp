@@ -23,8 +23,8 @@ std::string blocker_text(const wire::LockNames& blocker, milliseconds busy_for) 
 
 Attempt::Kind kind_of(redis::Fate fate) {
   switch (fate) {
-    case redis::Fate::passing:
-      return Attempt::Kind::passing;
+    case redis::Fate::transient:
+      return Attempt::Kind::transient;
     case redis::Fate::lasting:
     case redis::Fate::denied:
       return Attempt::Kind::refused;

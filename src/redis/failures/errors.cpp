@@ -21,16 +21,16 @@ constexpr const char* kCluster = "a cluster; Holdfast speaks to single servers";
 /// once a script has written, it is not stopped for any of these.
 constexpr Row kCodes[] = {
     // The server will be well again.
-    {"LOADING", Errc::server_error, Fate::passing},
-    {"BUSY", Errc::server_error, Fate::passing},
-    {"MASTERDOWN", Errc::server_error, Fate::passing},
-    {"CLUSTERDOWN", Errc::server_error, Fate::passing},
-    {"TRYAGAIN", Errc::server_error, Fate::passing},
-    {"NOREPLICAS", Errc::server_error, Fate::passing},
-    {"MISCONF", Errc::server_error, Fate::passing},
-    {"UNBLOCKED", Errc::server_error, Fate::passing},
-    {"NOSCRIPT", Errc::server_error, Fate::passing},
-    {"READONLY", Errc::read_only, Fate::passing},
+    {"LOADING", Errc::server_error, Fate::transient},
+    {"BUSY", Errc::server_error, Fate::transient},
+    {"MASTERDOWN", Errc::server_error, Fate::transient},
+    {"CLUSTERDOWN", Errc::server_error, Fate::transient},
+    {"TRYAGAIN", Errc::server_error, Fate::transient},
+    {"NOREPLICAS", Errc::server_error, Fate::transient},
+    {"MISCONF", Errc::server_error, Fate::transient},
+    {"UNBLOCKED", Errc::server_error, Fate::transient},
+    {"NOSCRIPT", Errc::server_error, Fate::transient},
+    {"READONLY", Errc::read_only, Fate::transient},
     // It refuses.
     {"NOPERM", Errc::denied, Fate::denied},
     {"NOAUTH", Errc::denied, Fate::denied},
@@ -49,9 +49,9 @@ constexpr Row kWrongType{"WRONGTYPE", Errc::wrong_type, Fate::lasting};  // a sc
 
 /// By words, where servers give no code but ERR.
 constexpr Row kPhrases[] = {
-    {"max number of clients", Errc::server_error, Fate::passing},
-    {"on a stale replica", Errc::server_error, Fate::passing},
-    {"while the cluster is down", Errc::server_error, Fate::passing},
+    {"max number of clients", Errc::server_error, Fate::transient},
+    {"on a stale replica", Errc::server_error, Fate::transient},
+    {"while the cluster is down", Errc::server_error, Fate::transient},
     {"Error compiling script", Errc::server_error, Fate::lasting},
     // A permission that a script lacks is worded by 6.2 and 7.0, and by 7.2, later ones and Valkey.
     {"The user executing the script", Errc::denied, Fate::ran},
@@ -136,7 +136,7 @@ std::string explain(std::string_view error_text) {
 }
 
 Meaning classify(Stage stage, const boost::system::error_code& error) {
-  constexpr Meaning kUnreachable{Errc::unreachable, Fate::passing};
+  constexpr Meaning kUnreachable{Errc::unreachable, Fate::transient};
   if (stage == Stage::ready) return kUnreachable;
   // A certificate that is not trusted, an alert, or no TLS at all. That the other side is gone, or late, is not that.
   if (error.category() == boost::asio::error::get_ssl_category()) {

@@ -13,11 +13,11 @@ namespace holdfast::redis {
 
 /// What has become of the command that failed, and what to do about it.
 enum class Fate {
-  passing,  ///< Not executed, for a reason that goes away by itself: try again.
-  lasting,  ///< Not executed, and trying again will not help.
-  denied,   ///< Not executed: a password, a user or a permission is missing.
-  ran,      ///< Executed, and ended in an error: what a script had written by then stays. To be undone.
-  unknown,  ///< It may have been executed.
+  transient,  ///< Not executed, for a reason that goes away by itself: try again.
+  lasting,    ///< Not executed, and trying again will not help.
+  denied,     ///< Not executed: a password, a user or a permission is missing.
+  ran,        ///< Executed, and ended in an error: what a script had written by then stays. To be undone.
+  unknown,    ///< It may have been executed.
 };
 
 struct Meaning {
