@@ -11,7 +11,7 @@
 namespace holdfast {
 namespace {
 
-using engine::NoLimit;
+using engine::DefaultWait;
 
 [[noreturn]] void fail(const engine::Core& core, const engine::Target& target, std::error_code error,
                        std::string cause) {
@@ -25,17 +25,17 @@ engine::ThreadHolds::Entry own_hold(const engine::Core& core, const engine::Targ
 }
 
 /// A wait without a limit for what only the calling thread can release would never be served.
-void require_not_own(const detail::Parts& parts, const AcquireOptions& options, NoLimit no_limit) {
-  const bool limited = options.wait ? *options.wait < engine::kLongestLease : no_limit == NoLimit::ask_once;
+void require_not_own(const detail::Parts& parts, const AcquireOptions& options, DefaultWait default_wait) {
+  const bool limited = options.wait ? *options.wait < engine::kLongestLease : default_wait == DefaultWait::ask_once;
   if (limited) return;
   const engine::ThreadHolds::Entry own = own_hold(*parts.core, *parts.target);
   if (own.count == 0 || !own.held->endless() || !own.held->stands()) return;
   fail(*parts.core, *parts.target, Errc::would_deadlock, "by lock(), and would wait for itself without a limit");
 }
 
-engine::Acquired acquire(const detail::Parts& parts, const AcquireOptions& options, NoLimit no_limit) {
-  require_not_own(parts, options, no_limit);
-  return engine::acquire(parts.core, parts.target, options, no_limit);
+engine::Acquired acquire(const detail::Parts& parts, const AcquireOptions& options, DefaultWait default_wait) {
+  require_not_own(parts, options, default_wait);
+  return engine::acquire(parts.core, parts.target, options, default_wait);
 }
 
 }  // namespace
@@ -48,13 +48,13 @@ BasicLock::BasicLock(detail::Parts parts, AcquireOptions defaults)
 const std::string& BasicLock::name() const noexcept { return parts_.target->name(); }
 
 Hold BasicLock::acquire(const AcquireOptions& options) {
-  engine::Acquired result = holdfast::acquire(parts_, options, NoLimit::wait_on);
+  engine::Acquired result = holdfast::acquire(parts_, options, DefaultWait::wait_on);
   if (result.error) fail(*parts_.core, *parts_.target, face::as_waiting(result.error), std::move(result.cause));
   return detail::HoldAccess::make(std::move(result.held));
 }
 
 MaybeHold BasicLock::try_acquire(const AcquireOptions& options) {
-  engine::Acquired result = holdfast::acquire(parts_, options, NoLimit::ask_once);
+  engine::Acquired result = holdfast::acquire(parts_, options, DefaultWait::ask_once);
   if (!result.error) return detail::HoldAccess::make(std::move(result.held));
   if (!face::not_granted(result.error)) fail(*parts_.core, *parts_.target, result.error, std::move(result.cause));
   return std::nullopt;
@@ -62,7 +62,7 @@ MaybeHold BasicLock::try_acquire(const AcquireOptions& options) {
 
 MaybeHold BasicLock::try_acquire(const AcquireOptions& options, std::error_code& ec) {
   try {
-    engine::Acquired result = holdfast::acquire(parts_, options, NoLimit::ask_once);
+    engine::Acquired result = holdfast::acquire(parts_, options, DefaultWait::ask_once);
     ec = result.error;
     if (!ec) return detail::HoldAccess::make(std::move(result.held));
   } catch (const Error& error) {
@@ -86,8 +86,8 @@ std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, 
   }
   AcquireOptions options = *defaults_;
   options.wait = wait;
-  const NoLimit no_limit = cause != nullptr ? NoLimit::wait_on : NoLimit::ask_once;
-  engine::Acquired result = engine::acquire(parts_.core, parts_.target, options, no_limit);
+  const DefaultWait default_wait = cause != nullptr ? DefaultWait::wait_on : DefaultWait::ask_once;
+  engine::Acquired result = engine::acquire(parts_.core, parts_.target, options, default_wait);
   if (!result.error) {
     try {
       parts_.target->threads().own(thread, result.held);

@@ -42,11 +42,11 @@ std::optional<Acquired> acquire_at_once(const std::shared_ptr<Core>& core, const
 }
 
 Acquired acquire(const std::shared_ptr<Core>& core, const std::shared_ptr<Target>& target,
-                 const AcquireOptions& options, NoLimit no_limit) {
+                 const AcquireOptions& options, DefaultWait default_wait) {
   core->require_waiting(target->name());
   const LeaseTerms lease = core->lease_terms(options, target->name());
   if (std::optional<Acquired> known = acquire_at_once(core, target, options, lease)) return std::move(*known);
-  const auto op = std::make_shared<BlockingAcquire>(core, target, options, lease, no_limit);
+  const auto op = std::make_shared<BlockingAcquire>(core, target, options, lease, default_wait);
   core->own_loop()->call(op, op->answer, TimePoint::max());
   if (!op->answer.is_there()) return {nullptr, core->in_child() ? Errc::forked : Errc::closed, {}};
   return std::move(op->result);

@@ -22,8 +22,8 @@ struct Acquired {
   std::string cause;
 };
 
-/// Without a limit on waiting in the options: `once` decides between asking once and waiting without limit.
-enum class NoLimit { ask_once, wait_on };
+/// What an acquire does if the options do not say how long to wait: ask once, or wait without limit.
+enum class DefaultWait { ask_once, wait_on };
 
 void report_granted(Reporter& reporter, const HeldLock& held, Duration waited, bool contended);
 
@@ -35,6 +35,6 @@ std::optional<Acquired> acquire_at_once(const std::shared_ptr<Core>& core, const
 /// Throws Error(invalid_argument) for options out of range, Error(would_deadlock) on a guest's loop; every other
 /// failure is in the result.
 Acquired acquire(const std::shared_ptr<Core>& core, const std::shared_ptr<Target>& target,
-                 const AcquireOptions& options, NoLimit no_limit);
+                 const AcquireOptions& options, DefaultWait default_wait);
 
 }  // namespace holdfast::engine

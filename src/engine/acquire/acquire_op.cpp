@@ -22,20 +22,20 @@ double random_share() {
 }  // namespace
 
 AcquireOp::AcquireOp(std::shared_ptr<Core> core, std::shared_ptr<Target> target, AcquireOptions options,
-                     LeaseTerms lease, NoLimit no_limit)
+                     LeaseTerms lease, DefaultWait default_wait)
     : core_(std::move(core)),
       target_(std::move(target)),
       options_(std::move(options)),
       lease_(lease),
       owner_(core_->make_owner()),
       started_(Clock::now()),
-      fsm_(terms(no_limit), started_),
-      explanation_(explanation(no_limit)) {}
+      fsm_(terms(default_wait), started_),
+      explanation_(explanation(default_wait)) {}
 
-AcquireTerms AcquireOp::terms(NoLimit no_limit) const {
+AcquireTerms AcquireOp::terms(DefaultWait default_wait) const {
   const Config& config = core_->config();
   AcquireTerms terms;
-  terms.once = options_.wait ? options_.wait->count() <= 0 : no_limit == NoLimit::ask_once;
+  terms.once = options_.wait ? options_.wait->count() <= 0 : default_wait == DefaultWait::ask_once;
   // A limit beyond the longest lease is none: `max()` is how callers say "for ever", and must not overflow.
   if (!terms.once && options_.wait && *options_.wait < kLongestLease) terms.wait = *options_.wait;
   terms.command_timeout = config.command_timeout;
@@ -48,8 +48,8 @@ AcquireTerms AcquireOp::terms(NoLimit no_limit) const {
 }
 
 /// Only a failure has a text: what try_acquire() returns has no place for it.
-std::unique_ptr<Explanation> AcquireOp::explanation(NoLimit no_limit) const {
-  if (no_limit != NoLimit::wait_on || !options_.wait) return nullptr;
+std::unique_ptr<Explanation> AcquireOp::explanation(DefaultWait default_wait) const {
+  if (default_wait != DefaultWait::wait_on || !options_.wait) return nullptr;
   if (*options_.wait < Explanation::kShortestWait || *options_.wait >= kLongestLease) return nullptr;
   return std::make_unique<Explanation>(started_, *options_.wait);
 }

@@ -20,7 +20,7 @@ namespace holdfast::engine {
 class AcquireOp : public Waiter, public Loop::Task, public std::enable_shared_from_this<AcquireOp> {
  public:
   AcquireOp(std::shared_ptr<Core> core, std::shared_ptr<Target> target, AcquireOptions options, LeaseTerms lease,
-            NoLimit no_limit);
+            DefaultWait default_wait);
 
   void run() final;
   void broken() noexcept final;
@@ -45,8 +45,8 @@ class AcquireOp : public Waiter, public Loop::Task, public std::enable_shared_fr
   static constexpr unsigned kUnanswered = 1U << 9;  // the attempt's reply was lost on its way through this process
   class Reply;
 
-  AcquireTerms terms(NoLimit no_limit) const;
-  std::unique_ptr<Explanation> explanation(NoLimit no_limit) const;
+  AcquireTerms terms(DefaultWait default_wait) const;
+  std::unique_ptr<Explanation> explanation(DefaultWait default_wait) const;
   void ask_holder();
   void start();
   void signal_arrived(unsigned signal) noexcept;

@@ -14,20 +14,20 @@ namespace holdfast::detail {
 namespace {
 
 using engine::Acquired;
+using engine::DefaultWait;
 using engine::Loop;
-using engine::NoLimit;
 using face::Receiving;
 
 /// How a result is put: `acquire` has a hold or fails, `try_acquire` has none when somebody else has it.
 struct Acquiring {
   using Result = Hold;
-  static constexpr NoLimit kNoLimit = NoLimit::wait_on;
+  static constexpr DefaultWait kDefaultWait = DefaultWait::wait_on;
   static bool is_result(std::error_code error, bool) { return !error; }
   static std::error_code as_failure(std::error_code error) { return face::as_waiting(error); }
 };
 struct Trying {
   using Result = MaybeHold;
-  static constexpr NoLimit kNoLimit = NoLimit::ask_once;
+  static constexpr DefaultWait kDefaultWait = DefaultWait::ask_once;
   static bool is_result(std::error_code error, bool cancelled) {
     return !error || (face::not_granted(error) && !(cancelled && error == Errc::cancelled));
   }
@@ -41,7 +41,7 @@ class AsyncAcquire final : public engine::AcquireOp, public Operation {
 
   AsyncAcquire(const Parts& parts, AcquireOptions options, engine::LeaseTerms lease,
                ReceiverPtr<Failure, Result> receiver)
-      : AcquireOp(parts.core, parts.target, std::move(options), lease, Way::kNoLimit),
+      : AcquireOp(parts.core, parts.target, std::move(options), lease, Way::kDefaultWait),
         receiving_(std::move(receiver)) {}
 
   void start() override {
