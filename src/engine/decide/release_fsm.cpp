@@ -10,7 +10,7 @@ ReleaseAction ReleaseFsm::on_reply(TimePoint now, const ReleaseReply& reply) {
   using Kind = ReleaseReply::Kind;
   switch (reply.kind) {
     case Kind::deleted:
-      return {.kind = ReleaseAction::Kind::finish, .outcome = ReleaseOutcome::released, .told = reply.told};
+      return {.kind = ReleaseAction::Kind::finish, .outcome = ReleaseOutcome::released, .listeners = reply.listeners};
     case Kind::absent:
       return finish(maybe_done_ && now < deadline_ ? ReleaseOutcome::released : ReleaseOutcome::was_lost);
     case Kind::wrong:

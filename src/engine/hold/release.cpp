@@ -19,8 +19,8 @@ ReleaseReply judge(const Plan& plan, const redis::Result& result) {
   }
   const base::Reply& reply = result.replies.front();
   if (!reply.is_error()) {
-    const std::optional<std::int64_t> told = plan.decode_release(reply);
-    return {told ? Kind::deleted : Kind::absent, {}, told.value_or(0)};
+    const std::optional<std::int64_t> listeners = plan.decode_release(reply);
+    return {listeners ? Kind::deleted : Kind::absent, {}, listeners.value_or(0)};
   }
   const redis::Meaning meaning = redis::classify(reply.text);
   if (meaning.code == Errc::wrong_type) return {Kind::wrong, reply.text};
@@ -89,8 +89,8 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
     finished_ = true;
     Released released{action.outcome};
     try {
-      released.listeners = site_->others(action.told);
-      site_->expect_own(action.told, heard_before_);
+      released.listeners = site_->others(action.listeners);
+      site_->expect_own(action.listeners, heard_before_);
     } catch (...) {
       // Out of memory: as if nobody had listened.
     }
