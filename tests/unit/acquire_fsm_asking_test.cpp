@@ -41,8 +41,8 @@ TEST(AcquireFsmAsking, IsWokenByAMessageAllTheSame) {
   EXPECT_EQ(story.reply(2ms, granted()), "finish granted");
 }
 
-Attempt unheard(Attempt attempt) {
-  attempt.unheard = true;
+Attempt cannot_subscribe(Attempt attempt) {
+  attempt.cannot_subscribe = true;
   return attempt;
 }
 
@@ -51,10 +51,10 @@ TEST(AcquireFsmAsking, GoesOnWithoutTheChannelWhenItMayNotSubscribe) {
   story.start();
   story.turn(0ms);
   EXPECT_EQ(story.reply(0ms, busy_unsubscribed(30s)), "attempt subscribe timeout=3000ms");
-  EXPECT_EQ(story.reply(2ms, unheard(busy_unsubscribed(30s))), "wait until=7ms");
+  EXPECT_EQ(story.reply(2ms, cannot_subscribe(busy_unsubscribed(30s))), "wait until=7ms");
   // It may have been permitted meanwhile; while it is known to be refused, the lane leaves it out.
   EXPECT_EQ(story.time(7ms), "attempt subscribe timeout=3000ms");
-  EXPECT_EQ(story.reply(8ms, unheard(busy_unsubscribed(30s))), "wait until=18ms");
+  EXPECT_EQ(story.reply(8ms, cannot_subscribe(busy_unsubscribed(30s))), "wait until=18ms");
   EXPECT_EQ(story.time(18ms), "attempt subscribe timeout=3000ms");
   EXPECT_EQ(story.reply(19ms, busy(30s)), "wait until=39ms");
   EXPECT_EQ(story.time(39ms, kWarm), "attempt timeout=3000ms");

@@ -77,7 +77,7 @@ AcquireAction AcquireFsm::on_attempt(TimePoint now, const Attempt& reply) {
       if (races_lost_ >= kCrowd) place_.guess();
       if (terms_.once) return finish(Errc::busy, busy_cause_);
       if (now >= limit()) return finish(Errc::timed_out, busy_cause_);
-      if (!reply.subscribed && !reply.unheard) return attempt(now, true);
+      if (!reply.subscribed && !reply.cannot_subscribe) return attempt(now, true);
       return wait_busy(now, reply);
     case Kind::refused:
       return finish(reply.error, reply.cause);

@@ -70,8 +70,8 @@ Attempt Ballot::result(const std::vector<std::string>& nodes, Duration pause) co
     attempt.busy_for = busy_for();
     const auto heard = [](const auto& vote) { return !vote || vote->kind != Kind::busy || vote->subscribed; };
     attempt.subscribed = std::ranges::all_of(votes_, heard);
-    const auto deaf = [](const auto& vote) { return vote && vote->unheard; };
-    attempt.unheard = std::ranges::any_of(votes_, deaf);
+    const auto cannot = [](const auto& vote) { return vote && vote->cannot_subscribe; };
+    attempt.cannot_subscribe = std::ranges::any_of(votes_, cannot);
     // Nobody was seen to have the quorum: the one who asked at the same time may have failed as we have.
     const bool split = quorum_.needed < quorum_.members && busy < quorum_.needed;
     if (split) attempt.retry_after = pause;

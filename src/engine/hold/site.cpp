@@ -182,7 +182,7 @@ Attempt Site::judge(const redis::Result& result) const {
     attempt.listeners = decoded.listeners;
     attempt.of_stranger = !decoded.holder.empty() && !wire::is_named_client(wire::client_of(decoded.holder));
     if (several_) attempt.cause = blocker_text(all_names()[decoded.blocker], attempt.busy_for);
-    if (result.refused) judge_silence(*result.refused, attempt);
+    if (result.cannot_subscribe) judge_silence(*result.cannot_subscribe, attempt);
   } else {
     const redis::Meaning meaning =
         reply.is_error() ? redis::classify(reply.text) : redis::Meaning{Errc::server_error, redis::Fate::ran};
@@ -195,8 +195,8 @@ Attempt Site::judge(const redis::Result& result) const {
 
 /// Somebody else has it, and the server will not tell when it is free.
 void Site::judge_silence(const redis::Refusal& refusal, Attempt& attempt) const {
-  attempt.unheard = refusal.meaning.for_good() && !plan_.announced;
-  if (attempt.unheard) return;
+  attempt.cannot_subscribe = refusal.meaning.for_good() && !plan_.announced;
+  if (attempt.cannot_subscribe) return;
   attempt.kind = kind_of(refusal.meaning.fate);
   attempt.error = refusal.meaning.code;
   attempt.cause = refusal.cause;

@@ -42,12 +42,12 @@ enum class Delivery {
 struct Result {
   Delivery delivery = Delivery::not_sent;
   std::vector<base::Reply> replies;
-  std::error_code error;      ///< When not answered: unreachable, denied, tls, closed, unknown_outcome, ...
-  std::string cause;          ///< When not answered: the reason in words, without secrets.
-  bool pointless = false;     ///< When not sent: trying again will not help (login refused, first connection refused).
-  bool subscribed = false;    ///< Answered, and the request's channels were subscribed before its commands ran.
-  Channels::Why refused{};    ///< Answered, but the channels could not be subscribed.
-  base::TimePoint sent_at{};  ///< Taken before the send: a lease is counted from here.
+  std::error_code error;    ///< When not answered: unreachable, denied, tls, closed, unknown_outcome, ...
+  std::string cause;        ///< When not answered: the reason in words, without secrets.
+  bool pointless = false;   ///< When not sent: trying again will not help (login refused, first connection refused).
+  bool subscribed = false;  ///< Answered, and the request's channels were subscribed before its commands ran.
+  Channels::Why cannot_subscribe{};  ///< Answered, but the channels could not be subscribed.
+  base::TimePoint sent_at{};         ///< Taken before the send: a lease is counted from here.
 };
 
 /// What a lane tells its owner; called on the loop, must not block.

@@ -68,12 +68,12 @@ void Lane::Impl::send(const OpPtr& op) noexcept {
 void Lane::Impl::encode_request(const OpPtr& op) {
   op->builder = {};
   op->unconfirmed = 0;
-  op->refused.reset();
+  op->cannot_subscribe.reset();
   std::string& out = session->out();
   const std::vector<std::string>& wanted = op->request.subscribe;
   if (!wanted.empty() && !channels.all_subscribed(wanted)) {
-    op->refused = channels.denied(wanted, Clock::now());
-    if (!op->refused) {
+    op->cannot_subscribe = channels.denied(wanted, Clock::now());
+    if (!op->cannot_subscribe) {
       op->unconfirmed = wanted.size();
       encode(out, "SUBSCRIBE", wanted);
     }
@@ -141,9 +141,9 @@ void Lane::Impl::on_refused(Op& op) {
   }
   std::string cause = "SUBSCRIBE";
   for (const std::string& channel : names) cause += " " + channel;
-  op.refused = std::make_shared<const Refusal>(Refusal{meaning, cause + ": " + explain(reply.text)});
+  op.cannot_subscribe = std::make_shared<const Refusal>(Refusal{meaning, cause + ": " + explain(reply.text)});
   if (meaning.for_good()) {
-    channels.deny(refuses_command(reply.text) ? std::vector<std::string>{} : names, op.refused, Clock::now());
+    channels.deny(refuses_command(reply.text) ? std::vector<std::string>{} : names, op.cannot_subscribe, Clock::now());
   }
 }
 
@@ -178,8 +178,8 @@ void Lane::Impl::on_done(const OpPtr& op) {
   Result result;
   result.delivery = Delivery::answered;
   result.replies = std::move(replies);
-  result.refused = std::move(op->refused);
-  result.subscribed = !op->request.subscribe.empty() && !result.refused;
+  result.cannot_subscribe = std::move(op->cannot_subscribe);
+  result.subscribed = !op->request.subscribe.empty() && !result.cannot_subscribe;
   finish(op, std::move(result));
 }
 

@@ -27,11 +27,11 @@ struct Op : boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::i
   base::TimePoint deadline{};
   std::list<std::shared_ptr<Op>>::iterator waiting;  // valid while at the gate
   bool at_gate = false;
-  bool finished = false;        // the handler has run
-  bool full_text = false;       // the server does not know the script's hash
-  bool leaving = false;         // UNSUBSCRIBE of the channels goes first, not SUBSCRIBE
-  std::size_t unconfirmed = 0;  // channels of the SUBSCRIBE or UNSUBSCRIBE that goes first
-  Channels::Why refused;        // why they were not subscribed
+  bool finished = false;           // the handler has run
+  bool full_text = false;          // the server does not know the script's hash
+  bool leaving = false;            // UNSUBSCRIBE of the channels goes first, not SUBSCRIBE
+  std::size_t unconfirmed = 0;     // channels of the SUBSCRIBE or UNSUBSCRIBE that goes first
+  Channels::Why cannot_subscribe;  // why they were not subscribed
 
   friend bool operator<(const Op& a, const Op& b) { return a.deadline < b.deadline; }
 };
