@@ -135,7 +135,7 @@ TEST_F(Stalled, ALossIsToldInTimeThoughTheLoopItselfStandsStill) {
   const std::stop_callback first(renewed_hold.lost(), [&] { renewed_stopped.set_value(steady_clock::now()); });
   const std::stop_callback second(fixed_hold.lost(), [&] { fixed_stopped.set_value(steady_clock::now()); });
   const auto begun = steady_clock::now();
-  std::this_thread::sleep_for(1500ms);  // nobody calls any more: the loop's own thread turns it, and renews
+  std::this_thread::sleep_for(1500ms);  // nobody calls any more: the loop's own thread drives it, and renews
   ASSERT_FALSE(renewed_hold.lost().stop_requested());
   stop_task(*own.rbegin());
   for (std::promise<steady_clock::time_point>* stopped : {&renewed_stopped, &fixed_stopped}) {

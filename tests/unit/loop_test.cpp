@@ -1,4 +1,4 @@
-// Who turns a client's loop: its own thread, or a caller that waits alone.
+// Who drives a client's loop: its own thread, or a caller that waits alone.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -49,7 +49,7 @@ void call(OwnLoop& loop, const std::shared_ptr<Slot>& slot, std::function<void()
   loop.call(slot, slot->answer, until);
 }
 
-/// A call that is answered at once. Returns the thread that turned the loop for it.
+/// A call that is answered at once. Returns the thread that drove the loop for it.
 std::thread::id quick_call(OwnLoop& loop) {
   const auto slot = std::make_shared<Slot>();
   call(loop, slot, [&loop, slot = slot.get()] {
@@ -231,7 +231,7 @@ TEST(LoopTest, SettlesALazyTaskSoonThoughNobodyComes) {
   std::atomic<bool> settled{false};
   Running loop([&] { settled = done.load(); });
   for (int i = 0; i < 50; ++i) {
-    for (int k = 0; k < i % 3; ++k) quick_call(loop);  // its own thread turns it, or has stepped aside
+    for (int k = 0; k < i % 3; ++k) quick_call(loop);  // its own thread drives it, or has stepped aside
     done = settled = false;
     const auto task = std::make_shared<Slot>();
     task->work = [&done] { done = true; };
@@ -319,7 +319,7 @@ TEST(LoopTest, OfAHandlerThatThrowsOnlyItselfIsLost) {
   std::atomic<int> recovered{0};
   Running loop(OwnLoop::Hooks{.settle = [] {}, .next_due = TimePoint::max, .recover = [&recovered] { ++recovered; }});
   for (int i = 0; i < 50; ++i) {
-    for (int k = 0; k < i % 3; ++k) quick_call(loop);  // its own thread turns it, or has stepped aside
+    for (int k = 0; k < i % 3; ++k) quick_call(loop);  // its own thread drives it, or has stepped aside
     const int before = recovered;
     std::promise<void> ran;
     loop.defer([] { throw std::bad_alloc(); });

@@ -26,7 +26,7 @@ struct Attempt {
   wire::Owner owner{};  // granted: to whom
   milliseconds busy_for{};
   bool subscribed = false;                  // the wake channels were subscribed before the server looked
-  bool cannot_subscribe = false;            // busy: the channels may not be subscribed; waiting goes without them
+  bool cannot_subscribe = false;            // busy: refused for good; waiting goes without the wake channels
   std::optional<std::int64_t> listeners{};  // busy: how many listen for its release; negative: unknown
   bool of_stranger = false;                 // busy: the holder's client is not of this library
   std::optional<Duration> retry_after{};    // busy, but nobody was seen to have it: the votes were split

@@ -24,7 +24,7 @@ struct ReleaseReply {
   };
   Kind kind = Kind::not_sent;
   std::string cause{};
-  std::int64_t listeners = 0;  // deleted: how many listened for it
+  std::int64_t listeners = 0;  // deleted: the clients that heard of it
 };
 
 struct ReleaseAction {
@@ -37,7 +37,7 @@ struct ReleaseAction {
   TimePoint until{};
   ReleaseOutcome outcome = ReleaseOutcome::unknown;
   std::string cause{};
-  std::int64_t listeners = 0;  // finish: how many listened for it
+  std::int64_t listeners = 0;  // finish: the clients that heard of it
 };
 
 /// Resends until answered: every send is idempotent, since the owner is used for one acquisition only.

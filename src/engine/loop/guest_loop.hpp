@@ -8,8 +8,8 @@
 
 namespace holdfast::engine {
 
-/// No thread of its own: whoever runs the io_context turns it, one thread or several (a strand keeps them apart).
-/// Nobody may wait for it, since nobody knows whether the caller is needed to turn it.
+/// No thread of its own: whoever runs the io_context drives it, one thread or several (a strand keeps them apart).
+/// Nobody may wait for it, since nobody knows whether the caller is needed to drive it.
 class GuestLoop final : public Loop {
  public:
   GuestLoop(boost::asio::io_context& host, std::function<void()> settle);

@@ -52,7 +52,7 @@ class Loop {
   /// Runs a task on the loop, soon; a batch of them is settled together. From any thread; on an own loop it takes no
   /// memory. A task that was posted and has not run must not be posted again.
   void post(std::shared_ptr<Task> task) noexcept;
-  /// The same, in the calling thread if nobody turns the loop; `with_the_next`: settled with whatever comes next,
+  /// The same, in the calling thread if nobody drives the loop; `with_the_next`: settled with whatever comes next,
   /// within some milliseconds.
   enum class Pace { at_once, with_the_next };
   virtual void post_from_caller(std::shared_ptr<Task> task, Pace pace) = 0;
@@ -69,7 +69,7 @@ class Loop {
       nudge();
     }
   }
-  /// Forgets what was posted and has not run, and whatever is posted from now on: nobody turns the loop any more.
+  /// Forgets what was posted and has not run, and whatever is posted from now on: nobody drives the loop any more.
   void shut() noexcept;
 
   /// Something was posted on the context.
@@ -77,7 +77,7 @@ class Loop {
   /// There is something to be sent, so many bytes by now, on the loop.
   virtual void to_be_settled(std::size_t bytes) = 0;
 
-  /// As long as it lives somebody turns the loop, without a call that waits.
+  /// As long as it lives somebody drives the loop, without a call that waits.
   class Attended {
    public:
     Attended() = default;
@@ -110,7 +110,7 @@ class Loop {
   void keep(std::weak_ptr<void> owner) { keep_ = std::move(owner); }
   void settle() { settle_(); }
   void empty_inbox() noexcept;
-  /// What a task throws is its own affair, and not that of other tasks or of whoever turns the loop.
+  /// What a task throws is its own affair, and not that of other tasks or of whoever drives the loop.
   static void run(Task& task) noexcept;
 
  private:

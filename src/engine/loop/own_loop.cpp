@@ -14,28 +14,28 @@ namespace {
 /// As many callers as may look for their answers instead of sleeping.
 const int kFew = std::min(spare_processors(), 3);
 
-/// The loop that this thread turns at the moment. Its address tells threads apart.
-thread_local const Loop* turned_here = nullptr;
+/// The loop that this thread drives at the moment. Its address tells threads apart.
+thread_local const Loop* driven_here = nullptr;
 
-struct Turning {
-  explicit Turning(const Loop* loop) { turned_here = loop; }
-  ~Turning() { turned_here = nullptr; }
-  Turning(const Turning&) = delete;
-  Turning& operator=(const Turning&) = delete;
+struct Driving {
+  explicit Driving(const Loop* loop) { driven_here = loop; }
+  ~Driving() { driven_here = nullptr; }
+  Driving(const Driving&) = delete;
+  Driving& operator=(const Driving&) = delete;
 };
 
-/// The turn of a caller, if there is one to be had. On a thread of the user's: no signal handler may run meanwhile, so
-/// that it cannot hold up others.
-class CallersTurn {
+/// The wheel in the hands of a caller, if it could be had. On a thread of the user's: no signal handler may run
+/// meanwhile, so that it cannot hold up others.
+class CallersWheel {
  public:
-  CallersTurn(std::mutex& turn, const Loop* loop) : lock_(turn, std::try_to_lock) {
-    if (lock_) turned_here = loop;
+  CallersWheel(std::mutex& wheel, const Loop* loop) : lock_(wheel, std::try_to_lock) {
+    if (lock_) driven_here = loop;
   }
-  ~CallersTurn() {
-    if (lock_) turned_here = nullptr;
+  ~CallersWheel() {
+    if (lock_) driven_here = nullptr;
   }
-  CallersTurn(const CallersTurn&) = delete;
-  CallersTurn& operator=(const CallersTurn&) = delete;
+  CallersWheel(const CallersWheel&) = delete;
+  CallersWheel& operator=(const CallersWheel&) = delete;
   explicit operator bool() const { return lock_.owns_lock(); }
 
  private:
@@ -56,13 +56,13 @@ void OwnLoop::start() {
 
 OwnLoop::~OwnLoop() { finish({}); }
 
-bool OwnLoop::inside() const { return turned_here == this; }
+bool OwnLoop::inside() const { return driven_here == this; }
 
 bool OwnLoop::callers_come_one_by_one() const {
   return Clock::now().time_since_epoch().count() < aside_until_.load(std::memory_order_relaxed);
 }
 
-// ---- work, for whoever has the turn ----
+// ---- work, for whoever has the wheel ----
 
 /// Runs what is ready, one thing. A handler that throws ends nothing but itself.
 bool OwnLoop::run_ready() noexcept {
@@ -109,8 +109,8 @@ void OwnLoop::run_one() {
 void OwnLoop::run() {
   while (!own_context.stopped()) {
     {
-      const std::scoped_lock turn(turn_);
-      const Turning turning(this);
+      const std::scoped_lock wheel(wheel_);
+      const Driving driving(this);
       settle_work();  // what a lazy task left
       while (!own_context.stopped()) {
         run_one();
@@ -161,11 +161,11 @@ void OwnLoop::attend() {
 
 void OwnLoop::attended() { attending_.fetch_sub(1); }
 
-/// Unless a caller has the turn.
+/// Unless a caller has the wheel.
 void OwnLoop::look_in() {
-  if (!turn_.try_lock()) return;
-  const std::scoped_lock turn(std::adopt_lock, turn_);
-  const Turning turning(this);
+  if (!wheel_.try_lock()) return;
+  const std::scoped_lock wheel(std::adopt_lock, wheel_);
+  const Driving driving(this);
   while (run_ready()) settle_work();
   settle_work();
 }
@@ -210,10 +210,10 @@ void OwnLoop::call(std::shared_ptr<Task> task, Answer& answer, TimePoint until) 
   if (looks_in_rarely_.load()) nudge();  // it looks in soon again
 }
 
-/// Returns the connection; nothing if somebody else has the turn.
+/// Returns the connection; nothing if somebody else has the wheel.
 std::optional<int> OwnLoop::run_here(Task& task) {
-  const CallersTurn turn(turn_, this);
-  if (!turn) return std::nullopt;
+  const CallersWheel wheel(wheel_, this);
+  if (!wheel) return std::nullopt;
   empty_inbox();  // what this caller posted before comes first
   Loop::run(task);
   empty_inbox();  // what it has woken sends with it
@@ -221,15 +221,15 @@ std::optional<int> OwnLoop::run_here(Task& task) {
   return hooks_.socket();
 }
 
-/// For a round trip at most. The turn is taken only while there is something to be done.
+/// For a round trip at most. The wheel is taken only while there is something to be done.
 void OwnLoop::drive(Answer& answer, int socket, TimePoint until, const sigset_t& signals) {
-  answer.driver_.store(static_cast<const void*>(&turned_here));
+  answer.driver_.store(static_cast<const void*>(&driven_here));
   const TimePoint end = std::min(until, Clock::now() + kLongestDrive);
   while (!answer.is_there() && !answer.late_.load(std::memory_order_relaxed) && socket >= 0 &&
          seat_.wait(socket, end, signals)) {
     if (answer.is_there()) break;
-    const CallersTurn turn(turn_, this);
-    if (!turn) break;  // its own thread has come
+    const CallersWheel wheel(wheel_, this);
+    if (!wheel) break;  // its own thread has come
     while (!answer.is_there() && run_ready()) settle_work();
     if (troubled_ || own_context.stopped()) break;
     socket = hooks_.socket();
@@ -259,14 +259,14 @@ void OwnLoop::set(Answer& answer) noexcept {
   }
   answer.arrived_.notify_one();  // without the mutex, which the caller wants next
   const void* const driver = answer.driver_.load();
-  if (driver != nullptr && driver != static_cast<const void*>(&turned_here)) seat_.wake();
+  if (driver != nullptr && driver != static_cast<const void*>(&driven_here)) seat_.wake();
 }
 
 void OwnLoop::post_from_caller(std::shared_ptr<Task> task, Pace pace) {
   {
     const base::NoSignals no_signals;
-    const CallersTurn turn(turn_, this);
-    if (!turn) return post(std::move(task));
+    const CallersWheel wheel(wheel_, this);
+    if (!wheel) return post(std::move(task));
     empty_inbox();
     Loop::run(*task);
     if (pace == Pace::at_once) settle_work();
@@ -287,8 +287,8 @@ void OwnLoop::finish(base::Duration limit) {
   want_own_thread();
   thread_.join();
   // What came too late learns it.
-  const std::scoped_lock turn(turn_);
-  const Turning turning(this);
+  const std::scoped_lock wheel(wheel_);
+  const Driving driving(this);
   empty_inbox();
 }
 

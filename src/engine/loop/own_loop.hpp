@@ -1,4 +1,4 @@
-// A client's own event loop, and who turns it: its own thread, or a caller for the length of a round trip.
+// A client's own event loop, and who drives it: its own thread, or a caller for the length of a round trip.
 #pragma once
 
 #include <atomic>
@@ -25,10 +25,10 @@ struct OwnContext {
 };
 
 /// A caller that comes while nobody else does drives the loop itself for a round trip: its command then costs no switch
-/// between threads. It takes the turn for what there is to be done, and waits for the server without it, so that a
+/// between threads. It takes the wheel for what there is to be done, and waits for the server without it, so that a
 /// thread that is held up while it waits holds up nobody else. As long as callers come one by one, the loop's own
 /// thread steps aside, and looks in after a millisecond, then less and less often; when they come together, or not at
-/// all, do not wait for their answers, or wait longer than a round trip, it turns the loop again.
+/// all, do not wait for their answers, or wait longer than a round trip, it drives the loop again.
 class OwnLoop : private OwnContext, public Loop {
  public:
   /// What a caller waits for.
@@ -104,9 +104,9 @@ class OwnLoop : private OwnContext, public Loop {
   const Hooks hooks_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
 
-  std::mutex turn_;  // whose turn it is
-  // With the turn, in whatever form (clang cannot follow CallersTurn): something was thrown, and `recover` has not yet
-  // been through.
+  std::mutex wheel_;  // only who has it drives
+  // With the wheel, in whatever form (clang cannot follow CallersWheel): something was thrown, and `recover` has not
+  // yet been through.
   bool troubled_ = false;
   DriverSeat seat_;
   std::atomic<int> waiting_{0};                   // calls without an answer
