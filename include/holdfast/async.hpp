@@ -75,6 +75,7 @@ namespace detail {
 inline namespace HOLDFAST_BOOST {
 /// The io_context of a client made by client_on(), otherwise null.
 HOLDFAST_EXPORT boost::asio::io_context* home(const std::shared_ptr<engine::Core>& core);
+HOLDFAST_EXPORT boost::asio::io_context* home(const std::shared_ptr<engine::Runtime>& runtime);
 HOLDFAST_EXPORT boost::asio::io_context* home(const std::shared_ptr<engine::HeldLock>& held);
 }  // namespace HOLDFAST_BOOST
 
@@ -102,7 +103,7 @@ struct Box<void> {
 template <class Token>
 auto BasicLock::async_acquire(AcquireOptions options, Token&& token) const {
   return detail::initiate<Failure, Hold>(
-      detail::home(parts_.core),
+      detail::home(parts_.runtime),
       [parts = parts_, options = std::move(options)](auto receiver) mutable {
         return detail::make_acquire(parts, std::move(options), std::move(receiver));
       },
@@ -118,7 +119,7 @@ auto BasicLock::async_acquire(Token&& token) const {
 template <class Token>
 auto BasicLock::async_try_acquire(AcquireOptions options, Token&& token) const {
   return detail::initiate<Failure, MaybeHold>(
-      detail::home(parts_.core),
+      detail::home(parts_.runtime),
       [parts = parts_, options = std::move(options)](auto receiver) mutable {
         return detail::make_try_acquire(parts, std::move(options), std::move(receiver));
       },
@@ -134,7 +135,7 @@ auto BasicLock::async_try_acquire(Token&& token) const {
 template <class Token>
 auto KeyLock::async_is_locked(Token&& token) const {
   return detail::initiate<Failure, bool>(
-      detail::home(parts().core),
+      detail::home(parts().runtime),
       [parts = parts()](auto receiver) { return detail::make_is_locked(parts, std::move(receiver)); },
       std::forward<Token>(token));
 }
@@ -142,7 +143,7 @@ auto KeyLock::async_is_locked(Token&& token) const {
 template <class Token>
 auto KeyLock::async_is_held_by(std::string owner, Token&& token) const {
   return detail::initiate<Failure, bool>(
-      detail::home(parts().core),
+      detail::home(parts().runtime),
       [parts = parts(), owner = std::move(owner)](auto receiver) {
         return detail::make_is_held_by(parts, owner, std::move(receiver));
       },
@@ -152,7 +153,7 @@ auto KeyLock::async_is_held_by(std::string owner, Token&& token) const {
 template <class Token>
 auto KeyLock::async_remaining(Token&& token) const {
   return detail::initiate<Failure, std::optional<std::chrono::milliseconds>>(
-      detail::home(parts().core),
+      detail::home(parts().runtime),
       [parts = parts()](auto receiver) { return detail::make_remaining(parts, std::move(receiver)); },
       std::forward<Token>(token));
 }
@@ -160,7 +161,7 @@ auto KeyLock::async_remaining(Token&& token) const {
 template <class Token>
 auto KeyLock::async_info(Token&& token) const {
   return detail::initiate<Failure, LockInfo>(
-      detail::home(parts().core),
+      detail::home(parts().runtime),
       [parts = parts()](auto receiver) { return detail::make_info(parts, std::move(receiver)); },
       std::forward<Token>(token));
 }
@@ -169,7 +170,7 @@ template <class Token>
   requires(!std::convertible_to<Token, std::string>)
 auto KeyLock::async_force_release(Token&& token) const {
   return detail::initiate<Failure, bool>(
-      detail::home(parts().core),
+      detail::home(parts().runtime),
       [parts = parts()](auto receiver) { return detail::make_force_release(parts, std::move(receiver)); },
       std::forward<Token>(token), detail::kReleases);
 }
@@ -179,7 +180,7 @@ auto KeyLock::async_force_release(std::string owner, Token&& token) const {
   auto make = [parts = parts(), owner = std::move(owner)](auto receiver) {
     return detail::make_force_release(parts, owner, std::move(receiver));
   };
-  return detail::initiate<Failure, bool>(detail::home(parts().core), std::move(make), std::forward<Token>(token),
+  return detail::initiate<Failure, bool>(detail::home(parts().runtime), std::move(make), std::forward<Token>(token),
                                          detail::kReleases);
 }
 

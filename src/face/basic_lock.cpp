@@ -4,8 +4,9 @@
 
 #include "base/ids.hpp"
 #include "engine/acquire/acquire.hpp"
-#include "engine/client/core.hpp"
+#include "engine/hold/hold_release.hpp"
 #include "engine/hold/target.hpp"
+#include "engine/runtime/runtime.hpp"
 #include "face/outcome.hpp"
 
 namespace holdfast {
@@ -13,50 +14,49 @@ namespace {
 
 using engine::DefaultWait;
 
-[[noreturn]] void fail(const engine::Core& core, const engine::Target& target, std::error_code error,
-                       std::string cause) {
-  throw face::error_about(core, target, error, std::move(cause));
+[[noreturn]] void fail(const engine::Target& target, std::error_code error, std::string cause) {
+  throw face::error_about(target, error, std::move(cause));
 }
 
 /// The calling thread's hold. In a forked child there is none, and the target's mutex must not be touched.
-engine::ThreadHolds::Entry own_hold(const engine::Core& core, const engine::Target& target) {
-  if (core.in_child()) return {};
-  return target.hold_of(base::this_thread_number());
+engine::ThreadHolds::Entry own_hold(const engine::Target& target) {
+  if (target.runtime().in_child()) return {};
+  return target.threads().find(base::this_thread_number());
 }
 
 /// A wait without a limit for what only the calling thread can release would never be served.
 void require_not_own(const detail::Parts& parts, const AcquireOptions& options, DefaultWait default_wait) {
   const bool limited = options.wait ? *options.wait < engine::kLongestLease : default_wait == DefaultWait::ask_once;
   if (limited) return;
-  const engine::ThreadHolds::Entry own = own_hold(*parts.core, *parts.target);
+  const engine::ThreadHolds::Entry own = own_hold(*parts.target);
   if (own.count == 0 || !own.held->endless() || !own.held->stands()) return;
-  fail(*parts.core, *parts.target, Errc::would_deadlock, "by lock(), and would wait for itself without a limit");
+  fail(*parts.target, Errc::would_deadlock, "by lock(), and would wait for itself without a limit");
 }
 
 engine::Acquired acquire(const detail::Parts& parts, const AcquireOptions& options, DefaultWait default_wait) {
   require_not_own(parts, options, default_wait);
-  return engine::acquire(parts.core, parts.target, options, default_wait);
+  return engine::acquire(parts.runtime, parts.target, options, default_wait);
 }
 
 }  // namespace
 
 BasicLock::BasicLock(detail::Parts parts, AcquireOptions defaults)
     : parts_(std::move(parts)), defaults_(std::make_shared<const AcquireOptions>(std::move(defaults))) {
-  static_cast<void>(parts_.core->lease_terms(*defaults_, parts_.target->name()));
+  static_cast<void>(engine::lease_terms(*parts_.runtime, *defaults_, parts_.target->name()));
 }
 
 const std::string& BasicLock::name() const noexcept { return parts_.target->name(); }
 
 Hold BasicLock::acquire(const AcquireOptions& options) {
   engine::Acquired result = holdfast::acquire(parts_, options, DefaultWait::wait_on);
-  if (result.error) fail(*parts_.core, *parts_.target, face::as_waiting(result.error), std::move(result.cause));
+  if (result.error) fail(*parts_.target, face::as_waiting(result.error), std::move(result.cause));
   return detail::HoldAccess::make(std::move(result.held));
 }
 
 MaybeHold BasicLock::try_acquire(const AcquireOptions& options) {
   engine::Acquired result = holdfast::acquire(parts_, options, DefaultWait::ask_once);
   if (!result.error) return detail::HoldAccess::make(std::move(result.held));
-  if (!face::not_granted(result.error)) fail(*parts_.core, *parts_.target, result.error, std::move(result.cause));
+  if (!face::not_granted(result.error)) fail(*parts_.target, result.error, std::move(result.cause));
   return std::nullopt;
 }
 
@@ -72,13 +72,12 @@ MaybeHold BasicLock::try_acquire(const AcquireOptions& options, std::error_code&
 }
 
 std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, std::string* cause) {
-  parts_.core->require_usable(name());
+  parts_.runtime->require_usable(name());
   const std::uint64_t thread = base::this_thread_number();
-  const engine::ThreadHolds::Entry own = own_hold(*parts_.core, *parts_.target);
+  const engine::ThreadHolds::Entry own = own_hold(*parts_.target);
   if (own.count > 0) {
     if (own.held->valid_for() <= engine::Duration{}) {
-      fail(*parts_.core, *parts_.target, Errc::lost,
-           "this thread holds it, but has lost it; unlock before locking again");
+      fail(*parts_.target, Errc::lost, "this thread holds it, but has lost it; unlock before locking again");
     }
     if (!parts_.target->plan().reentrant) return Errc::would_deadlock;
     parts_.target->threads().reenter(thread);
@@ -87,17 +86,17 @@ std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, 
   AcquireOptions options = *defaults_;
   options.wait = wait;
   const DefaultWait default_wait = cause != nullptr ? DefaultWait::wait_on : DefaultWait::ask_once;
-  engine::Acquired result = engine::acquire(parts_.core, parts_.target, options, default_wait);
+  engine::Acquired result = engine::acquire(parts_.runtime, parts_.target, options, default_wait);
   if (!result.error) {
     try {
       parts_.target->threads().own(thread, result.held);
     } catch (...) {
-      result.held->give_up();  // out of memory: nobody could release it
+      engine::give_up(*result.held);  // out of memory: nobody could release it
       throw;
     }
     return {};
   }
-  if (!face::not_granted(result.error)) fail(*parts_.core, *parts_.target, result.error, std::move(result.cause));
+  if (!face::not_granted(result.error)) fail(*parts_.target, result.error, std::move(result.cause));
   if (cause != nullptr) *cause = std::move(result.cause);
   return result.error;
 }
@@ -105,7 +104,7 @@ std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, 
 void BasicLock::lock() {
   std::string cause;
   const std::error_code error = enter(defaults_->wait, &cause);
-  if (error) fail(*parts_.core, *parts_.target, face::as_waiting(error), std::move(cause));
+  if (error) fail(*parts_.target, face::as_waiting(error), std::move(cause));
 }
 
 bool BasicLock::try_lock() { return try_lock_within({}); }
@@ -113,24 +112,24 @@ bool BasicLock::try_lock() { return try_lock_within({}); }
 bool BasicLock::try_lock_within(std::chrono::milliseconds wait) { return !enter(wait, nullptr); }
 
 ReleaseOutcome BasicLock::release() {
-  if (parts_.core->in_child()) fail(*parts_.core, *parts_.target, Errc::forked, {});
+  if (parts_.runtime->in_child()) fail(*parts_.target, Errc::forked, {});
   const engine::ThreadHolds::Entry own = parts_.target->threads().leave_level(base::this_thread_number());
-  if (own.count == 0) fail(*parts_.core, *parts_.target, Errc::not_owner, "release by a thread that does not hold it");
+  if (own.count == 0) fail(*parts_.target, Errc::not_owner, "release by a thread that does not hold it");
   if (own.count > 1) {
     return own.held->valid_for() > engine::Duration{} ? ReleaseOutcome::still_held : ReleaseOutcome::was_lost;
   }
-  return own.held->release();
+  return engine::release(*own.held);
 }
 
 /// Not the owner, or a forked child: a guard's destructor must not throw. release() tells. Once the client is closed
 /// the threads' holds are over, and their guards still end.
 void BasicLock::unlock() noexcept {
   try {
-    if (parts_.core->in_child()) return;
+    if (parts_.runtime->in_child()) return;
     const engine::ThreadHolds::Entry own = parts_.target->threads().leave_level(base::this_thread_number());
-    if (own.count == 1) own.held->unlock();
-    if (own.count > 0 || parts_.core->unusable()) return;
-    engine::Reporter& reporter = parts_.core->reporter();
+    if (own.count == 1) engine::unlock(*own.held);
+    if (own.count > 0 || parts_.runtime->unusable()) return;
+    engine::Reporter& reporter = parts_.runtime->reporter();
     engine::Reporter::add(reporter.count.misuses);
     reporter.tell(&Observer::on_misuse,
                   [this] { return MisuseEvent{name(), "unlock() by a thread that does not hold it"}; });
@@ -140,21 +139,21 @@ void BasicLock::unlock() noexcept {
 }
 
 std::stop_token BasicLock::lost() const {
-  const engine::ThreadHolds::Entry own = own_hold(*parts_.core, *parts_.target);
+  const engine::ThreadHolds::Entry own = own_hold(*parts_.target);
   return own.held ? own.held->stop_token() : std::stop_token{};
 }
 
 std::chrono::milliseconds BasicLock::valid_for() const {
-  const engine::ThreadHolds::Entry own = own_hold(*parts_.core, *parts_.target);
+  const engine::ThreadHolds::Entry own = own_hold(*parts_.target);
   return own.held ? std::chrono::duration_cast<std::chrono::milliseconds>(own.held->valid_for())
                   : std::chrono::milliseconds{};
 }
 
 bool BasicLock::is_mine() const {
-  const engine::ThreadHolds::Entry own = own_hold(*parts_.core, *parts_.target);
+  const engine::ThreadHolds::Entry own = own_hold(*parts_.target);
   return own.held && own.held->valid_for() > engine::Duration{};
 }
 
-int BasicLock::hold_count() const { return own_hold(*parts_.core, *parts_.target).count; }
+int BasicLock::hold_count() const { return own_hold(*parts_.target).count; }
 
 }  // namespace holdfast

@@ -29,7 +29,7 @@ Client& Client::operator=(Client&& other) noexcept {
 }
 
 Client::~Client() {
-  if (core_ && core_->in_child()) {
+  if (core_ && core_->runtime().in_child()) {
     // The threads that the core would join exist in the parent only, so in the child it is never destroyed.
     new (std::nothrow) std::shared_ptr<engine::Core>(std::move(core_));
     return;
@@ -38,14 +38,14 @@ Client::~Client() {
 }
 
 void Client::close() noexcept {
-  if (core_ && !core_->in_child()) core_->close();
+  if (core_ && !core_->runtime().in_child()) core_->close();
 }
 
 std::shared_ptr<engine::Site> Client::site(std::vector<std::string> names, const engine::Plan& plan) const {
-  core_->require_usable(names.empty() ? std::string() : names.front());
-  if (names.empty()) throw Error(Errc::invalid_argument, {}, core_->node(), "no lock is named");
+  core_->runtime().require_usable(names.empty() ? std::string() : names.front());
+  if (names.empty()) throw Error(Errc::invalid_argument, {}, core_->runtime().node(), "no lock is named");
   if (std::ranges::find(names, "") != names.end()) {
-    throw Error(Errc::invalid_argument, {}, core_->node(), "the lock's name is empty");
+    throw Error(Errc::invalid_argument, {}, core_->runtime().node(), "the lock's name is empty");
   }
   std::ranges::sort(names);
   const auto repeated = std::ranges::unique(names);
@@ -54,11 +54,11 @@ std::shared_ptr<engine::Site> Client::site(std::vector<std::string> names, const
 }
 
 Lock Client::lock(std::string_view name, AcquireOptions defaults) {
-  return {{core_, site({std::string(name)}, kinds::kLock)}, std::move(defaults)};
+  return {{core_->shared_runtime(), site({std::string(name)}, kinds::kLock)}, std::move(defaults)};
 }
 
 SimpleLock Client::simple_lock(std::string_view name, AcquireOptions defaults) {
-  return {{core_, site({std::string(name)}, kinds::kSimpleLock)}, std::move(defaults)};
+  return {{core_->shared_runtime(), site({std::string(name)}, kinds::kSimpleLock)}, std::move(defaults)};
 }
 
 MultiLock Client::multi_lock(const std::vector<std::string>& names, AcquireOptions defaults) {
@@ -67,14 +67,15 @@ MultiLock Client::multi_lock(const std::vector<std::string>& names, AcquireOptio
   return MultiLock(members, std::move(defaults));
 }
 
-void Client::ping() { core_->ask({{{"PING"}}}, {}); }
+void Client::ping() { engine::ask(core_->runtime(), {{{"PING"}}}, {}); }
 
 std::vector<LockInfo> Client::list(std::string_view pattern, Detail detail) {
-  return face::ask_in_steps(*core_, face::Listing(core_->config().name_prefix, std::string(pattern), detail), {});
+  return face::ask_in_steps(core_->runtime(),
+                            face::Listing(core_->runtime().config().name_prefix, std::string(pattern), detail), {});
 }
 
-Counters Client::counters() const { return core_->reporter().snapshot(); }
-const std::string& Client::id() const noexcept { return core_->id(); }
-const std::string& Client::node() const noexcept { return core_->node(); }
+Counters Client::counters() const { return core_->runtime().reporter().snapshot(); }
+const std::string& Client::id() const noexcept { return core_->runtime().id(); }
+const std::string& Client::node() const noexcept { return core_->runtime().node(); }
 
 }  // namespace holdfast

@@ -9,8 +9,9 @@
 #include <holdfast/error.hpp>
 
 #include "base/text.hpp"
-#include "engine/client/core.hpp"
 #include "engine/hold/group.hpp"
+#include "engine/hold/sites.hpp"
+#include "engine/runtime/runtime.hpp"
 
 namespace holdfast::face {
 namespace {
@@ -29,41 +30,50 @@ std::string title_of(const std::vector<Group::Member>& members) {
 
 detail::Parts all_of(const std::vector<detail::Parts>& members) {
   if (members.empty()) refuse("a MultiLock of no lock");
-  std::map<std::shared_ptr<engine::Core>, std::set<std::string>> names;
-  for (const detail::Parts& member : members) names[member.core].insert(member.target->name());
-  std::vector<Group::Member> parts;
-  for (const auto& [core, its_names] : names) {
-    core->require_usable(*its_names.begin());
-    parts.push_back({core, core->sites().site({its_names.begin(), its_names.end()}, members.front().target->plan())});
+  struct Share {
+    engine::Sites* sites = nullptr;
+    std::set<std::string> names{};
+  };
+  std::map<std::shared_ptr<engine::Runtime>, Share> shares;
+  for (const detail::Parts& member : members) {
+    Share& share = shares[member.runtime];
+    share.sites = &static_cast<const engine::Site&>(*member.target).sites();
+    share.names.insert(member.target->name());
   }
-  if (parts.size() == 1) return {parts.front().core, parts.front().site};
+  const engine::Plan& plan = members.front().target->plan();
+  std::vector<Group::Member> parts;
+  for (const auto& [runtime, share] : shares) {
+    runtime->require_usable(*share.names.begin());
+    parts.push_back({runtime, share.sites->site({share.names.begin(), share.names.end()}, plan)});
+  }
+  if (parts.size() == 1) return {parts.front().runtime, parts.front().site};
   // The same order in every process, so that of two groups with common members one gets all.
   std::ranges::sort(parts, {},
-                    [](const Group::Member& part) { return std::pair(part.core->node(), part.site->name()); });
+                    [](const Group::Member& part) { return std::pair(part.runtime->node(), part.site->name()); });
   std::string title = title_of(parts);
   const std::size_t needed = parts.size();
-  const std::shared_ptr<engine::Core> first = parts.front().core;
+  const std::shared_ptr<engine::Runtime> first = parts.front().runtime;
   return {first, Group::make(std::move(title), std::move(parts), needed, Group::Servers::any)};
 }
 
 detail::Parts majority_of(const std::vector<detail::Parts>& members) {
   if (members.empty()) refuse("a RedLock of no server");
   std::vector<Group::Member> parts;
-  std::set<std::shared_ptr<engine::Core>> seen;
+  std::set<std::shared_ptr<engine::Runtime>> seen;
   for (const detail::Parts& member : members) {
-    if (member.core->in_child()) member.core->require_usable(member.target->name());
+    if (member.runtime->in_child()) member.runtime->require_usable(member.target->name());
     auto site = std::dynamic_pointer_cast<engine::Site>(member.target);
     if (!site) refuse("a RedLock of " + base::quote(member.target->name()) + ", which is on several servers itself");
-    if (!seen.insert(member.core).second) {
-      refuse("a RedLock with two locks of one client (" + member.core->node() + "): each server needs its own");
+    if (!seen.insert(member.runtime).second) {
+      refuse("a RedLock with two locks of one client (" + member.runtime->node() + "): each server needs its own");
     }
-    parts.push_back({member.core, std::move(site)});
+    parts.push_back({member.runtime, std::move(site)});
   }
   std::string title = parts.front().site->name();
   const auto differs = [&](const Group::Member& part) { return part.site->name() != title; };
   if (std::ranges::any_of(parts, differs)) title = title_of(parts);
   const std::size_t needed = engine::Quorum::majority(parts.size()).needed;
-  const std::shared_ptr<engine::Core> first = parts.front().core;
+  const std::shared_ptr<engine::Runtime> first = parts.front().runtime;
   return {first, Group::make(std::move(title), std::move(parts), needed, Group::Servers::different)};
 }
 

@@ -1,6 +1,7 @@
 #include <holdfast/hold.hpp>
 
 #include "engine/hold/held_lock.hpp"
+#include "engine/hold/hold_release.hpp"
 #include "face/outcome.hpp"
 
 namespace holdfast {
@@ -23,9 +24,9 @@ Hold::~Hold() { end(); }
 void Hold::end() noexcept {
   if (!held_) return;
   if (waits_) {
-    held_->unlock();
+    engine::unlock(*held_);
   } else {
-    held_->unlock_without_waiting();
+    engine::unlock_without_waiting(*held_);
   }
 }
 
@@ -43,7 +44,7 @@ std::optional<LossReason> Hold::loss_reason() const noexcept { return held_ ? he
 void Hold::throw_if_lost() const {
   if (!held_) throw Error(Errc::not_owner, {}, {}, "the hold is empty");
   if (valid_for() > std::chrono::milliseconds{}) return;
-  throw face::error_about(*held_->core(), *held_->target(), Errc::lost, {});
+  throw face::error_about(*held_->target(), Errc::lost, {});
 }
 
 std::string Hold::owner() const { return held_ ? held_->owner().text : std::string(); }
@@ -52,7 +53,7 @@ std::string Hold::name() const { return held_ ? held_->name() : std::string(); }
 
 ReleaseOutcome Hold::release() noexcept {
   if (held_) {
-    outcome_ = held_->release();
+    outcome_ = engine::release(*held_);
     loss_ = held_->loss_reason();
     held_.reset();
   }

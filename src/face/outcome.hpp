@@ -17,6 +17,6 @@ inline std::error_code as_waiting(std::error_code error) {
   return error == Errc::busy ? make_error_code(Errc::timed_out) : error;
 }
 
-Error error_about(const engine::Core& core, const engine::Target& target, std::error_code error, std::string cause);
+Error error_about(const engine::Target& target, std::error_code error, std::string cause);
 
 }  // namespace holdfast::face

@@ -38,32 +38,33 @@ Question<bool> force_release(const engine::Site& site, const std::string& owner)
 }
 
 void AsyncAsk::start() {
-  pending_ = core_->pending().begin();  // close() waits until it is sent, or its flag is seen now
-  if (const std::error_code error = core_->unusable()) {
-    pending_ = {};
-    return failed(Error(static_cast<Errc>(error.value()), name(), core_->node(), {}));
+  engine::Runtime::Admission admission = runtime_->admit();  // until it is sent
+  if (admission.refused) {
+    return failed(Error(static_cast<Errc>(admission.refused.value()), name(), runtime_->node(), {}));
   }
-  attended_ = engine::Loop::Attended(core_->loop());
-  core_->loop().post(shared_from_this());
+  pending_ = std::move(admission.token);
+  attended_ = engine::Loop::Attended(runtime_->loop());
+  runtime_->loop().post(shared_from_this());
 }
 
 void AsyncAsk::run() {
-  core_->send({commands(), core_->config().command_timeout, {}}, [self = shared_from_this()](redis::Result result) {
-    bool more = false;
-    try {
-      more = self->answered(self->core_->replies(std::move(result), self->name(), self->errors()));
-    } catch (const Error& error) {
-      self->failed(error);
-    }
-    if (more) return self->run();
-    self->attended_ = {};
-  });
+  runtime_->send(
+      {commands(), runtime_->config().command_timeout, {}}, [self = shared_from_this()](redis::Result result) {
+        bool more = false;
+        try {
+          more = self->answered(engine::replies(*self->runtime_, std::move(result), self->name(), self->errors()));
+        } catch (const Error& error) {
+          self->failed(error);
+        }
+        if (more) return self->run();
+        self->attended_ = {};
+      });
   pending_ = {};
 }
 
 void AsyncAsk::broken() noexcept {
   try {
-    failed(Error(Errc::exhausted, name(), core_->node(), {}));
+    failed(Error(Errc::exhausted, name(), runtime_->node(), {}));
   } catch (...) {
     // Out of memory: the receiver is dropped.
   }

@@ -11,8 +11,9 @@
 #include <holdfast/key_lock.hpp>
 
 #include "base/resp.hpp"
-#include "engine/client/core.hpp"
 #include "engine/hold/site.hpp"
+#include "engine/runtime/asking.hpp"
+#include "engine/runtime/runtime.hpp"
 #include "face/receiving.hpp"
 
 namespace holdfast::face {
@@ -32,19 +33,19 @@ Question<bool> force_release(const engine::Site& site, const std::string& owner)
 
 /// Asks, and waits. Throws Error.
 template <class Result>
-Result ask(engine::Core& core, Question<Result> question) {
-  return question.decode(core.ask(std::move(question.commands), question.name));
+Result ask(engine::Runtime& runtime, Question<Result> question) {
+  return question.decode(engine::ask(runtime, std::move(question.commands), question.name));
 }
 
 /// Asks step by step, and waits. `Steps` has `commands()`; `on_replies(replies)`, false if that was all;
 /// `keeps_errors()`, whether error replies are for it; `take()`. Throws Error.
 template <class Steps>
-auto ask_in_steps(engine::Core& core, Steps steps, const std::string& name) {
-  using Errors = engine::Core::Errors;
+auto ask_in_steps(engine::Runtime& runtime, Steps steps, const std::string& name) {
+  using engine::Errors;
   bool more = true;
   while (more) {
     const Errors errors = steps.keeps_errors() ? Errors::keep : Errors::raise;
-    more = steps.on_replies(core.ask(steps.commands(), name, errors));
+    more = steps.on_replies(engine::ask(runtime, steps.commands(), name, errors));
   }
   return steps.take();
 }
@@ -52,36 +53,36 @@ auto ask_in_steps(engine::Core& core, Steps steps, const std::string& name) {
 /// Asks once it is started. A receiver that has cancelled hears nothing of the replies.
 class AsyncAsk : public engine::Loop::Task, public detail::Operation, public std::enable_shared_from_this<AsyncAsk> {
  public:
-  explicit AsyncAsk(std::shared_ptr<engine::Core> core) : core_(std::move(core)) {}
+  explicit AsyncAsk(std::shared_ptr<engine::Runtime> runtime) : runtime_(std::move(runtime)) {}
 
   void start() final;
   void run() final;
   void broken() noexcept final;
-  void cancel() noexcept final { failed(Error(Errc::cancelled, name(), core_->node(), {})); }
+  void cancel() noexcept final { failed(Error(Errc::cancelled, name(), runtime_->node(), {})); }
 
  protected:
   virtual const std::string& name() const = 0;
   /// What is to be asked first, and next; called on the loop.
   virtual std::vector<base::Command> commands() = 0;
-  virtual engine::Core::Errors errors() const { return engine::Core::Errors::raise; }
+  virtual engine::Errors errors() const { return engine::Errors::raise; }
   /// True: there is more to ask.
   virtual bool answered(std::vector<base::Reply> replies) = 0;
   virtual void failed(const Error& error) = 0;
 
  private:
-  const std::shared_ptr<engine::Core> core_;
+  const std::shared_ptr<engine::Runtime> runtime_;
   engine::Pending::Token pending_;  // until it is sent
   engine::Loop::Attended attended_;
 };
 
 template <class Result>
-detail::OperationPtr make_ask(const std::shared_ptr<engine::Core>& core, Question<Result> question,
+detail::OperationPtr make_ask(const std::shared_ptr<engine::Runtime>& runtime, Question<Result> question,
                               detail::ReceiverPtr<Failure, Result> receiver) {
   class Asking final : public AsyncAsk {
    public:
-    Asking(const std::shared_ptr<engine::Core>& its_core, Question<Result> what,
+    Asking(const std::shared_ptr<engine::Runtime>& its_runtime, Question<Result> what,
            detail::ReceiverPtr<Failure, Result> whom)
-        : AsyncAsk(its_core), question_(std::move(what)), receiving_(std::move(whom)) {}
+        : AsyncAsk(its_runtime), question_(std::move(what)), receiving_(std::move(whom)) {}
 
    private:
     const std::string& name() const override { return question_.name; }
@@ -95,24 +96,25 @@ detail::OperationPtr make_ask(const std::shared_ptr<engine::Core>& core, Questio
     Question<Result> question_;
     Receiving<Failure, Result> receiving_;
   };
-  return std::make_shared<Asking>(core, std::move(question), std::move(receiver));
+  return std::make_shared<Asking>(runtime, std::move(question), std::move(receiver));
 }
 
 /// The same step by step: see `ask_in_steps`.
 template <class Steps, class Result>
-detail::OperationPtr make_ask_in_steps(const std::shared_ptr<engine::Core>& core, Steps steps, std::string name,
+detail::OperationPtr make_ask_in_steps(const std::shared_ptr<engine::Runtime>& runtime, Steps steps, std::string name,
                                        detail::ReceiverPtr<Failure, Result> receiver) {
   class Asking final : public AsyncAsk {
    public:
-    Asking(const std::shared_ptr<engine::Core>& its_core, Steps what, std::string about,
+    Asking(const std::shared_ptr<engine::Runtime>& its_runtime, Steps what, std::string about,
            detail::ReceiverPtr<Failure, Result> whom)
-        : AsyncAsk(its_core), steps_(std::move(what)), name_(std::move(about)), receiving_(std::move(whom)) {}
+        : AsyncAsk(its_runtime), steps_(std::move(what)), name_(std::move(about)), receiving_(std::move(whom)) {}
 
    private:
-    using Errors = engine::Core::Errors;
     const std::string& name() const override { return name_; }
     std::vector<base::Command> commands() override { return steps_.commands(); }
-    Errors errors() const override { return steps_.keeps_errors() ? Errors::keep : Errors::raise; }
+    engine::Errors errors() const override {
+      return steps_.keeps_errors() ? engine::Errors::keep : engine::Errors::raise;
+    }
     bool answered(std::vector<base::Reply> replies) override {
       if (!receiving_.waits()) return false;
       if (steps_.on_replies(replies)) return true;
@@ -125,7 +127,7 @@ detail::OperationPtr make_ask_in_steps(const std::shared_ptr<engine::Core>& core
     const std::string name_;
     Receiving<Failure, Result> receiving_;
   };
-  return std::make_shared<Asking>(core, std::move(steps), std::move(name), std::move(receiver));
+  return std::make_shared<Asking>(runtime, std::move(steps), std::move(name), std::move(receiver));
 }
 
 }  // namespace holdfast::face

@@ -1,4 +1,4 @@
-// One lock of a client without a server, and waiters that note what they are told.
+// One lock of an idle client, and waiters that note what they are told.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/hold/held_lock.hpp"
-#include "engine/hold/sites.hpp"
+#include "idle_client.hpp"
 #include "kinds/lock.hpp"
 #include "kinds/simple_lock.hpp"
 
@@ -48,20 +48,21 @@ class SiteTest : public testing::Test {
   ~SiteTest() override {
     sites_->let_go();
     if (!site_) return;
-    site_->forget_threads();
+    site_->threads().forget_all();
     site_->drop_waiters();
   }
 
-  /// A hold granted `age` ago, of 10 s. It has no client behind it, so only what it knows itself may be asked.
+  /// A hold granted `age` ago, of 10 s.
   std::shared_ptr<HeldLock> hold(Duration age = 0s) {
     const LeaseTerms terms{.length = 10s, .renewed = true, .max_hold = {}};
     const base::TimePoint granted_at = base::Clock::now() - age;
-    return std::make_shared<HeldLock>(nullptr, site_, wire::Owner{"client:1"}, granted_at, terms,
-                                      HeldLock::LostCallback{}, granted_at);
+    return std::make_shared<HeldLock>(client_.runtime, site_, wire::Owner{"client:1"}, granted_at, terms,
+                                      LossSignal::LostCallback{}, granted_at);
   }
 
-  const std::shared_ptr<redis::Channels> channels_ = std::make_shared<redis::Channels>();
-  const std::shared_ptr<Sites> sites_ = std::make_shared<Sites>(channels_, "app:", 2ms);
+  IdleClient client_;
+  const std::shared_ptr<redis::Channels> channels_ = client_.runtime->channels();
+  const std::shared_ptr<Sites> sites_ = client_.sites;
   std::shared_ptr<Site> site_ = sites_->site({"orders"}, kinds::kLock);
   const std::string channel_ = site_->names().channel;
   FakeWaiter first_, second_, third_;

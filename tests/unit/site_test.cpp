@@ -138,7 +138,7 @@ TEST_F(SiteTest, SeesAHoldThatStands) {
   const std::shared_ptr<HeldLock> held = hold();
   site_->set_holder(held);
   EXPECT_TRUE(site_->view().held_here);
-  site_->clear_holder(held.get());
+  site_->clear_holder(*held);
   EXPECT_FALSE(site_->view().held_here);
 }
 
@@ -159,7 +159,7 @@ TEST_F(SiteTest, WakesTheHeadWhenTheHoldEnds) {
   site_->enter(first_);
   site_->enter(second_);
   first_.signals();
-  site_->clear_holder(held.get());
+  site_->clear_holder(*held);
   EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake));
   EXPECT_THAT(second_.signals(), IsEmpty());
 }
@@ -171,7 +171,7 @@ TEST_F(SiteTest, IsNotMovedByTheEndOfAnEarlierHold) {
   site_->set_holder(held);
   site_->enter(first_);
   first_.signals();
-  site_->clear_holder(earlier.get());
+  site_->clear_holder(*earlier);
   EXPECT_TRUE(site_->view().held_here);
   EXPECT_THAT(first_.signals(), IsEmpty());
 }
@@ -181,18 +181,54 @@ TEST_F(SiteTest, WakesNobodyTwiceForTheSameHold) {
   site_->set_holder(held);
   site_->enter(first_);
   first_.signals();
-  site_->clear_holder(held.get());
-  site_->clear_holder(held.get());
+  site_->clear_holder(*held);
+  site_->clear_holder(*held);
   EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake));
 }
 
-// --- what is kept for the queue: what the passing itself does is in the integration tests ---
+// --- what is retained for the queue: under load it is in the integration tests ---
 
 TEST_F(SiteTest, HasNothingToPassOnWhileNobodyWaits) {
   const LeaseTerms terms{.length = 10s, .renewed = true, .max_hold = {}};
-  EXPECT_FALSE(site_->take_kept({nullptr, terms, {}, true}).held);
+  EXPECT_EQ(site_->take_retained({client_.runtime, terms, {}}, Handoff::From::queue), nullptr);
   site_->enter(first_);
   EXPECT_FALSE(site_->leave(first_).has_value());
+}
+
+/// Its tenure has just begun, and lasts for the whole test.
+TEST_F(SiteTest, RetainsWhatIsReleasedForWhoeverWaits) {
+  const std::shared_ptr<HeldLock> held = hold(-1s);
+  site_->set_holder(held);
+  EXPECT_FALSE(site_->retain(*held)) << "nobody waits";
+  EXPECT_FALSE(held->ended());
+  site_->enter(first_);
+  first_.signals();
+  ASSERT_TRUE(site_->retain(*held));
+  EXPECT_TRUE(held->ended());
+  EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake));
+  EXPECT_TRUE(site_->has(held->owner()));
+  EXPECT_FALSE(site_->view().held_here);
+
+  const LeaseTerms terms{.length = 10s, .renewed = true, .max_hold = {}};
+  const std::shared_ptr<HeldLock> next = site_->take_retained({client_.runtime, terms, {}}, Handoff::From::queue);
+  ASSERT_NE(next, nullptr);
+  EXPECT_EQ(next->owner(), held->owner());
+  EXPECT_TRUE(site_->view().held_here);
+  EXPECT_FALSE(site_->leave(first_).has_value());
+  client_.watchdog.drop_all();
+}
+
+TEST_F(SiteTest, ReturnsWhatWasRetainedWhenTheLastWaiterLeaves) {
+  const std::shared_ptr<HeldLock> held = hold(-1s);
+  site_->set_holder(held);
+  site_->enter(first_);
+  site_->enter(second_);
+  ASSERT_TRUE(site_->retain(*held));
+  EXPECT_FALSE(site_->leave(first_).has_value()) << "the second may want it";
+  const std::optional<Retained> unwanted = site_->leave(second_);
+  ASSERT_TRUE(unwanted.has_value());
+  EXPECT_EQ(unwanted->owner, held->owner());
+  EXPECT_FALSE(site_->has(held->owner()));
 }
 
 // --- holds of threads ---
@@ -256,7 +292,7 @@ TEST_F(SiteTest, ForgetsTheThreadsHoldsWhenTheClientIsClosed) {
   std::shared_ptr<HeldLock> held = hold();
   const std::weak_ptr<HeldLock> watch = held;
   site_->threads().own(7, std::move(held));
-  site_->forget_threads();
+  site_->threads().forget_all();
   EXPECT_EQ(site_->threads().find(7).count, 0);
   EXPECT_TRUE(watch.expired());
 }

@@ -22,6 +22,10 @@
 #error "Holdfast's static library brings Asio's compiled part along: define BOOST_ASIO_SEPARATE_COMPILATION as well"
 #endif
 
+namespace holdfast::engine {
+class Core;
+}
+
 namespace holdfast::detail {
 
 using engine::Core;

@@ -6,15 +6,15 @@
 namespace holdfast {
 
 namespace engine {
-class Core;
+class Runtime;
 class Target;
 }  // namespace engine
 
 namespace detail {
 
-/// What a lock is made of: the client that serves it, and what is acquired.
+/// What a lock is made of: what the client that serves it runs on, and what is acquired.
 struct Parts {
-  std::shared_ptr<engine::Core> core;
+  std::shared_ptr<engine::Runtime> runtime;  // and with it the client
   std::shared_ptr<engine::Target> target;
 };
 

@@ -3,6 +3,7 @@
 #include <holdfast/error.hpp>
 
 #include "engine/acquire/acquire_op.hpp"
+#include "engine/loop/own_loop.hpp"
 
 namespace holdfast::engine {
 namespace {
@@ -19,11 +20,27 @@ class BlockingAcquire final : public AcquireOp {
   void waits() noexcept override { answer.comes_late(); }
   void done(Acquired outcome) override {
     result = std::move(outcome);
-    core()->own_loop()->set(answer);
+    runtime()->own_loop()->set(answer);
   }
 };
 
 }  // namespace
+
+LeaseTerms lease_terms(const Runtime& runtime, const AcquireOptions& options, const std::string& name) {
+  LeaseTerms terms;
+  terms.renewed = options.lease.kind() == Lease::Kind::renewed;
+  terms.length = options.lease.length().value_or(runtime.config().lease);
+  terms.max_hold = options.max_hold;
+  if (terms.length < kShortestLease || terms.length > kLongestLease) {
+    throw Error(Errc::invalid_argument, name, runtime.node(),
+                "a lease of " + std::to_string(terms.length.count()) + " ms; it must be between 10 ms and 10 years");
+  }
+  if (terms.max_hold && (terms.max_hold->count() <= 0 || *terms.max_hold > kLongestLease)) {
+    throw Error(Errc::invalid_argument, name, runtime.node(),
+                "max_hold of " + std::to_string(terms.max_hold->count()) + " ms; it must be above 0, up to 10 years");
+  }
+  return terms;
+}
 
 void report_granted(Reporter& reporter, const HeldLock& held, Duration waited, bool contended) {
   Reporter::add(reporter.count.granted);
@@ -31,24 +48,24 @@ void report_granted(Reporter& reporter, const HeldLock& held, Duration waited, b
   reporter.tell(&Observer::on_granted, [&] { return GrantedEvent{held.name(), held.owner().text, waited, contended}; });
 }
 
-std::optional<Acquired> acquire_at_once(const std::shared_ptr<Core>& core, const std::shared_ptr<Target>& target,
+std::optional<Acquired> acquire_at_once(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Target>& target,
                                         const AcquireOptions& options, const LeaseTerms& lease) {
-  if (const std::error_code error = core->unusable()) return Acquired{nullptr, error, {}};
+  if (const std::error_code error = runtime->unusable()) return Acquired{nullptr, error, {}};
   if (options.stop.stop_requested()) return Acquired{nullptr, Errc::cancelled, {}};
-  const Target::Taken taken = target->take_kept({core, lease, options.on_lost, false});
-  if (!taken.held) return std::nullopt;
-  report_granted(core->reporter(), *taken.held, {}, false);
-  return Acquired{taken.held, {}, {}};
+  std::shared_ptr<HeldLock> held = target->take_retained({runtime, lease, options.on_lost}, Handoff::From::newcomer);
+  if (!held) return std::nullopt;
+  report_granted(runtime->reporter(), *held, {}, false);
+  return Acquired{std::move(held), {}, {}};
 }
 
-Acquired acquire(const std::shared_ptr<Core>& core, const std::shared_ptr<Target>& target,
+Acquired acquire(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Target>& target,
                  const AcquireOptions& options, DefaultWait default_wait) {
-  core->require_waiting(target->name());
-  const LeaseTerms lease = core->lease_terms(options, target->name());
-  if (std::optional<Acquired> known = acquire_at_once(core, target, options, lease)) return std::move(*known);
-  const auto op = std::make_shared<BlockingAcquire>(core, target, options, lease, default_wait);
-  core->own_loop()->call(op, op->answer, TimePoint::max());
-  if (!op->answer.is_there()) return {nullptr, core->in_child() ? Errc::forked : Errc::closed, {}};
+  runtime->require_waiting(target->name());
+  const LeaseTerms lease = lease_terms(*runtime, options, target->name());
+  if (std::optional<Acquired> known = acquire_at_once(runtime, target, options, lease)) return std::move(*known);
+  const auto op = std::make_shared<BlockingAcquire>(runtime, target, options, lease, default_wait);
+  runtime->own_loop()->call(op, op->answer, TimePoint::max());
+  if (!op->answer.is_there()) return {nullptr, runtime->in_child() ? Errc::forked : Errc::closed, {}};
   return std::move(op->result);
 }
 

@@ -14,7 +14,7 @@
 
 namespace holdfast::engine {
 
-class Core;
+class Runtime;
 
 struct Acquired {
   std::shared_ptr<HeldLock> held;  // set: granted
@@ -25,16 +25,19 @@ struct Acquired {
 /// What an acquire does if the options do not say how long to wait: ask once, or wait without limit.
 enum class DefaultWait { ask_once, wait_on };
 
+/// All lengths decided; throws Error(invalid_argument) if one is out of range.
+LeaseTerms lease_terms(const Runtime& runtime, const AcquireOptions& options, const std::string& name);
+
 void report_granted(Reporter& reporter, const HeldLock& held, Duration waited, bool contended);
 
 /// What is known without asking for it: the client cannot be used, the wait is stopped already, or a caller of this
 /// client has just released it. No round trip.
-std::optional<Acquired> acquire_at_once(const std::shared_ptr<Core>& core, const std::shared_ptr<Target>& target,
+std::optional<Acquired> acquire_at_once(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Target>& target,
                                         const AcquireOptions& options, const LeaseTerms& lease);
 
 /// Throws Error(invalid_argument) for options out of range, Error(would_deadlock) on a guest's loop; every other
 /// failure is in the result.
-Acquired acquire(const std::shared_ptr<Core>& core, const std::shared_ptr<Target>& target,
+Acquired acquire(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Target>& target,
                  const AcquireOptions& options, DefaultWait default_wait);
 
 }  // namespace holdfast::engine

@@ -6,6 +6,8 @@
 
 #include "base/entropy.hpp"
 #include "engine/hold/held_lock.hpp"
+#include "engine/hold/hold_release.hpp"
+#include "engine/hold/watchdog.hpp"
 
 namespace holdfast::engine {
 namespace {
@@ -19,40 +21,41 @@ double random_share() {
   return std::generate_canonical<double, 32>(random);
 }
 
-}  // namespace
-
-AcquireOp::AcquireOp(std::shared_ptr<Core> core, std::shared_ptr<Target> target, AcquireOptions options,
-                     LeaseTerms lease, DefaultWait default_wait)
-    : core_(std::move(core)),
-      target_(std::move(target)),
-      options_(std::move(options)),
-      lease_(lease),
-      owner_(core_->make_owner()),
-      started_(Clock::now()),
-      fsm_(terms(default_wait), started_),
-      explanation_(explanation(default_wait)) {}
-
-AcquireTerms AcquireOp::terms(DefaultWait default_wait) const {
-  const Config& config = core_->config();
+AcquireTerms terms_of(const Target& target, const AcquireOptions& options, DefaultWait default_wait) {
+  const Config& config = target.runtime().config();
   AcquireTerms terms;
-  terms.once = options_.wait ? options_.wait->count() <= 0 : default_wait == DefaultWait::ask_once;
+  terms.once = options.wait ? options.wait->count() <= 0 : default_wait == DefaultWait::ask_once;
   // A limit beyond the longest lease is none: `max()` is how callers say "for ever", and must not overflow.
-  if (!terms.once && options_.wait && *options_.wait < kLongestLease) terms.wait = *options_.wait;
+  if (!terms.once && options.wait && *options.wait < kLongestLease) terms.wait = *options.wait;
   terms.command_timeout = config.command_timeout;
   terms.patience = config.patience;
   terms.safety_poll = config.safety_poll;
   terms.turn = config.handoff;
-  if (!target_->plan().announced) terms.poll = AcquireTerms::Poll{config.poll_min, config.poll_max};
+  if (!target.plan().announced) terms.poll = AcquireTerms::Poll{config.poll_min, config.poll_max};
   terms.jitter = random_share();
   return terms;
 }
 
 /// Only a failure has a text: what try_acquire() returns has no place for it.
-std::unique_ptr<Explanation> AcquireOp::explanation(DefaultWait default_wait) const {
-  if (default_wait != DefaultWait::wait_on || !options_.wait) return nullptr;
-  if (*options_.wait < Explanation::kShortestWait || *options_.wait >= kLongestLease) return nullptr;
-  return std::make_unique<Explanation>(started_, *options_.wait);
+std::unique_ptr<Explanation> explanation_of(const AcquireOptions& options, TimePoint started,
+                                            DefaultWait default_wait) {
+  if (default_wait != DefaultWait::wait_on || !options.wait) return nullptr;
+  if (*options.wait < Explanation::kShortestWait || *options.wait >= kLongestLease) return nullptr;
+  return std::make_unique<Explanation>(started, *options.wait);
 }
+
+}  // namespace
+
+AcquireOp::AcquireOp(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, AcquireOptions options,
+                     LeaseTerms lease, DefaultWait default_wait)
+    : runtime_(std::move(runtime)),
+      target_(std::move(target)),
+      options_(std::move(options)),
+      lease_(lease),
+      owner_(runtime_->make_owner()),
+      started_(Clock::now()),
+      fsm_(terms_of(*target_, options_, default_wait), started_),
+      explanation_(explanation_of(options_, started_, default_wait)) {}
 
 /// Brings the reply to an attempt. If it goes without having been called, the operation hears that too. It is moved on,
 /// not copied, from hand to hand; a copy (that std::function asks for) would answer for nothing.
@@ -68,7 +71,7 @@ class AcquireOp::Reply {
   }
 
   void operator()(Attempt reply) {
-    Loop& loop = op_->core_->loop();
+    Loop& loop = op_->runtime_->loop();
     if (loop.inside()) return deliver(std::move(reply));
     loop.defer([self = std::move(*this), reply = std::move(reply)]() mutable { self.deliver(std::move(reply)); });
   }
@@ -98,7 +101,7 @@ void AcquireOp::broken() noexcept {
 void AcquireOp::start() {
   self_ = shared_from_this();
   target_->enter(*this);
-  if (core_->unusable()) post(Signal::closed);  // closed while we entered
+  if (runtime_->unusable()) post(Signal::closed);  // closed while we entered
   if (options_.stop.stop_possible()) {
     on_stop_.emplace(options_.stop, [weak = weak_from_this()] {
       if (const auto op = weak.lock()) op->signal_arrived(kStopped);
@@ -109,7 +112,7 @@ void AcquireOp::start() {
 
 void AcquireOp::signal_arrived(unsigned signal) noexcept {
   signals_.fetch_or(signal);
-  if (!scheduled_.exchange(true)) core_->loop().post(shared_from_this());
+  if (!scheduled_.exchange(true)) runtime_->loop().post(shared_from_this());
 }
 
 void AcquireOp::on_signals() {
@@ -125,7 +128,7 @@ void AcquireOp::on_signals() {
     if (state_ == State::finished) return;
   }
   if ((signals & bit(Signal::closed)) != 0) {
-    act(fsm_.on_stop(core_->in_child() ? Errc::forked : Errc::closed));
+    act(fsm_.on_stop(runtime_->in_child() ? Errc::forked : Errc::closed));
   } else if ((signals & kStopped) != 0) {
     act(fsm_.on_stop(Errc::cancelled));
   } else if ((signals & bit(Signal::turn)) != 0 && state_ == State::in_queue) {
@@ -172,7 +175,7 @@ void AcquireOp::act(AcquireAction action) {
 void AcquireOp::sleep_until(TimePoint until) {
   ++sleep_;
   if (until == TimePoint::max()) return;
-  if (!timer_) timer_.emplace(core_->loop().executor());
+  if (!timer_) timer_.emplace(runtime_->loop().executor());
   const TimePoint ask_at = explanation_ ? explanation_->ask_at() : TimePoint::max();
   timer_->expires_at(std::min(until, ask_at));
   timer_->async_wait(
@@ -190,25 +193,26 @@ void AcquireOp::sleep_until(TimePoint until) {
 
 void AcquireOp::ask_holder() {
   explanation_->asked();
-  target_->ask_holder(*core_,
-                      [weak_core = std::weak_ptr(core_), weak = weak_from_this()](std::optional<LockInfo> info) {
-                        const std::shared_ptr<Core> core = weak_core.lock();
-                        if (!core) return;
-                        const auto take = [weak, info = std::move(info)] {
-                          if (const auto op = weak.lock()) op->explanation_->on_holder(info);
-                        };
-                        if (core->loop().inside()) return take();
-                        core->loop().defer(take);
-                      });
+  target_->ask_holder([client = std::weak_ptr(runtime_), weak = weak_from_this()](std::optional<LockInfo> info) {
+    const std::shared_ptr<Runtime> runtime = client.lock();
+    if (!runtime) return;
+    const auto take = [weak, info = std::move(info)] {
+      if (const auto op = weak.lock()) op->explanation_->on_holder(info);
+    };
+    if (runtime->loop().inside()) return take();
+    runtime->loop().defer(take);
+  });
 }
 
-/// What a caller of this client has just released and kept for us is taken without asking.
-bool AcquireOp::take_kept() {
+/// What a caller of this client has just released and retained for us is taken without asking.
+bool AcquireOp::take_retained() {
   const LeaseTerms terms = fsm_.unresolved() ? LeaseTerms{} : lease_;  // an own attempt must be resolved first
-  Target::Taken taken = target_->take_kept({core_, terms, options_.on_lost, true});
-  if (taken.unfit) target_->give_back(*core_, std::move(*taken.unfit));  // and our attempt goes behind that
-  if (!taken.held) return false;
-  held_ = std::move(taken.held);
+  held_ = target_->take_retained({runtime_, terms, options_.on_lost}, Handoff::From::queue);
+  if (!held_) {
+    // Our attempt goes behind that.
+    if (std::optional<Retained> unfit = target_->take_unfit()) target_->give_back(std::move(*unfit));
+    return false;
+  }
   Attempt granted;
   granted.kind = Attempt::Kind::granted;
   act(fsm_.on_attempt(Clock::now(), granted));
@@ -216,18 +220,17 @@ bool AcquireOp::take_kept() {
 }
 
 void AcquireOp::attempt(const AcquireAction& action) {
-  if (take_kept()) return;
-  Target::Order order{owner_, lease_.length, action.timeout, action.subscribe || target_->subscribed()};
+  if (take_retained()) return;
+  Order order{owner_, lease_.length, action.timeout, action.subscribe || target_->subscribed()};
   if (order.subscribe && !use_) use_ = target_->listen();
-  if (fsm_.safety_polling()) Reporter::add(core_->reporter().count.safety_polls);
+  if (fsm_.safety_polling()) Reporter::add(runtime_->reporter().count.safety_polls);
   if (timer_) timer_->cancel();
   state_ = State::asking;
-  missed_ = 0;  // what was known before this attempt is covered by it
-  // The handler counts as pending work from here on: either close() waits for it, or its flag is seen now.
-  Pending::Token pending = core_->pending().begin();
-  if (const std::error_code error = core_->unusable()) return act(fsm_.on_stop(error));
+  missed_ = 0;                                       // what was known before this attempt is covered by it
+  Runtime::Admission admission = runtime_->admit();  // for the handler
+  if (admission.refused) return act(fsm_.on_stop(admission.refused));
   try {
-    target_->attempt(*core_, std::move(order), Reply(shared_from_this(), std::move(pending)));
+    target_->attempt(std::move(order), Reply(shared_from_this(), std::move(admission.token)));
   } catch (...) {
     // Out of memory: the reply, which will not come, says so.
   }
@@ -240,7 +243,7 @@ void AcquireOp::on_attempt(Attempt reply) noexcept {
   try {
     judge(reply, owner);
   } catch (...) {
-    if (perhaps && !held_) target_->undo(*core_, owner, lease_.length);
+    if (perhaps && !held_) target_->undo(owner, lease_.length);
     broken();
   }
 }
@@ -255,27 +258,28 @@ void AcquireOp::judge(Attempt& reply, const wire::Owner& owner) {
   const bool granted = reply.kind == Attempt::Kind::granted;
   const bool unknown = reply.kind == Attempt::Kind::unknown;
   if (state_ == State::finished) {
-    if (reply.may_stand()) target_->undo(*core_, owner, lease_.length);
+    if (reply.may_stand()) target_->undo(owner, lease_.length);
     return;
   }
   // A grant is armed right here, so there is no moment in which a hold stands that the watchdog does not know.
   if (granted) {
-    held_ = std::make_shared<HeldLock>(core_, target_, owner, reply.sent_at, lease_, options_.on_lost, reply.sent_at);
+    held_ =
+        std::make_shared<HeldLock>(runtime_, target_, owner, reply.sent_at, lease_, options_.on_lost, reply.sent_at);
     target_->set_holder(held_);
-    core_->watchdog().arm(held_);
+    target_->watchdog().arm(held_);
   }
   if (reply.kind == Attempt::Kind::busy) {
     target_->saw_other(reply.of_stranger);
     if (explanation_) explanation_->on_busy(Clock::now(), reply);
   }
   if (fsm_.safety_polling()) {
-    if (granted) Reporter::add(core_->reporter().count.safety_poll_wakes);
-    core_->reporter().tell(&Observer::on_safety_poll, [&] { return SafetyPollEvent{target_->name(), granted}; });
+    if (granted) Reporter::add(runtime_->reporter().count.safety_poll_wakes);
+    runtime_->reporter().tell(&Observer::on_safety_poll, [&] { return SafetyPollEvent{target_->name(), granted}; });
   }
   if (unknown) {
-    Reporter::add(core_->reporter().count.unknown);
-    core_->reporter().tell(&Observer::on_unknown,
-                           [&] { return UnknownEvent{target_->name(), owner_.text, "acquire", reply.cause}; });
+    Reporter::add(runtime_->reporter().count.unknown);
+    runtime_->reporter().tell(&Observer::on_unknown,
+                              [&] { return UnknownEvent{target_->name(), owner_.text, "acquire", reply.cause}; });
   }
   act(fsm_.on_attempt(Clock::now(), reply));
 }
@@ -285,13 +289,13 @@ void AcquireOp::finish(AcquireAction action) noexcept {
   if (timer_) timer_->cancel();
   on_stop_.reset();
   if (fsm_.place().known()) target_->waited(fsm_.place());
-  if (std::optional<Kept> unwanted = target_->leave(*this)) target_->give_back(*core_, std::move(*unwanted));
+  if (std::optional<Retained> unwanted = target_->leave(*this)) target_->give_back(std::move(*unwanted));
   use_.reset();
-  if (action.undo) target_->undo(*core_, owner_, lease_.length);
+  if (action.undo) target_->undo(owner_, lease_.length);
   report(action);
   const std::shared_ptr<AcquireOp> self = std::move(self_);
   const std::shared_ptr<HeldLock> held = std::move(held_);
-  if (action.error && held) held->give_up();
+  if (action.error && held) give_up(*held);
   try {
     if (explanation_ && action.error == Errc::timed_out) action.cause = explanation_->text(Clock::now(), action.cause);
   } catch (...) {
@@ -300,7 +304,7 @@ void AcquireOp::finish(AcquireAction action) noexcept {
   try {
     done({action.error ? nullptr : held, action.error, std::move(action.cause)});
   } catch (...) {
-    if (held) held->give_up();  // it could not be told of
+    if (held) give_up(*held);  // it could not be told of
   }
 }
 
@@ -314,7 +318,7 @@ void AcquireOp::drop() {
 }
 
 void AcquireOp::report(const AcquireAction& action) const {
-  Reporter& reporter = core_->reporter();
+  Reporter& reporter = runtime_->reporter();
   if (!action.error) return report_granted(reporter, *held_, Clock::now() - started_, fsm_.contended());
   const bool not_granted =
       action.error == Errc::busy || action.error == Errc::timed_out || action.error == Errc::cancelled;

@@ -8,8 +8,10 @@
 #include <stop_token>
 
 #include "engine/acquire/acquire.hpp"
-#include "engine/client/core.hpp"
+#include "engine/decide/acquire_fsm.hpp"
 #include "engine/decide/explanation.hpp"
+#include "engine/hold/waiter.hpp"
+#include "engine/runtime/runtime.hpp"
 #include "timing/timer.hpp"
 
 namespace holdfast::engine {
@@ -19,7 +21,7 @@ namespace holdfast::engine {
 /// loop.
 class AcquireOp : public Waiter, public Loop::Task, public std::enable_shared_from_this<AcquireOp> {
  public:
-  AcquireOp(std::shared_ptr<Core> core, std::shared_ptr<Target> target, AcquireOptions options, LeaseTerms lease,
+  AcquireOp(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, AcquireOptions options, LeaseTerms lease,
             DefaultWait default_wait);
 
   void run() final;
@@ -34,10 +36,10 @@ class AcquireOp : public Waiter, public Loop::Task, public std::enable_shared_fr
   virtual void done(Acquired result) = 0;
   /// For somebody else's release: its result may take long. On the loop.
   virtual void waits() noexcept {}
-  const std::shared_ptr<Core>& core() const { return core_; }
+  const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
   const std::shared_ptr<Target>& target() const { return target_; }
   /// What need not be asked for, in the calling thread, instead of run().
-  std::optional<Acquired> at_once() const { return acquire_at_once(core_, target_, options_, lease_); }
+  std::optional<Acquired> at_once() const { return acquire_at_once(runtime_, target_, options_, lease_); }
 
  private:
   enum class State { starting, in_queue, asking, waiting, pausing, finished };
@@ -45,15 +47,13 @@ class AcquireOp : public Waiter, public Loop::Task, public std::enable_shared_fr
   static constexpr unsigned kUnanswered = 1U << 9;  // the attempt's reply was lost on its way through this process
   class Reply;
 
-  AcquireTerms terms(DefaultWait default_wait) const;
-  std::unique_ptr<Explanation> explanation(DefaultWait default_wait) const;
   void ask_holder();
   void start();
   void signal_arrived(unsigned signal) noexcept;
   void on_signals();
   void look_again(unsigned signals);
   void act(AcquireAction action);
-  bool take_kept();
+  bool take_retained();
   void attempt(const AcquireAction& action);
   void on_attempt(Attempt reply) noexcept;
   void judge(Attempt& reply, const wire::Owner& owner);
@@ -61,7 +61,7 @@ class AcquireOp : public Waiter, public Loop::Task, public std::enable_shared_fr
   void finish(AcquireAction action) noexcept;
   void report(const AcquireAction& action) const;
 
-  const std::shared_ptr<Core> core_;
+  const std::shared_ptr<Runtime> runtime_;
   const std::shared_ptr<Target> target_;
   const AcquireOptions options_;
   const LeaseTerms lease_;

@@ -10,13 +10,13 @@ constexpr milliseconds kUndoLimit{100};
 }  // namespace
 
 Closing::Closing(std::shared_ptr<Core> core)
-    : core_(std::move(core)), attended_(core_->loop()), timer_(core_->loop().executor()) {}
+    : core_(std::move(core)), attended_(core_->runtime().loop()), timer_(core_->runtime().loop().executor()) {}
 
 void Closing::start() {
-  core_->loop().defer([self = shared_from_this()] {
-    self->open_ = self->core_->targets(Core::Which::own);
+  core_->runtime().loop().defer([self = shared_from_this()] {
+    self->open_ = self->core_->sites().targets(Sites::Which::own);
     for (const std::shared_ptr<Target>& target : self->open_) target->close();
-    self->end_ = base::Clock::now() + self->core_->config().release_timeout;
+    self->end_ = base::Clock::now() + self->core_->runtime().config().release_timeout;
     self->watch();
     self->end_holds();
   });
@@ -27,8 +27,8 @@ void Closing::watch() {
   timer_.expires_at(std::min(end_, base::Clock::now() + kUndoLimit));
   timer_.async_wait([self = shared_from_this()](boost::system::error_code error) {
     if (error) return;
-    Core& core = *self->core_;
-    if (base::Clock::now() >= self->end_ || core.pending().count() <= core.undos().count()) return self->finish();
+    Runtime& runtime = self->core_->runtime();
+    if (base::Clock::now() >= self->end_ || runtime.pending().count() <= runtime.undos().count()) return self->finish();
     self->watch();
   });
 }
@@ -37,8 +37,8 @@ void Closing::watch() {
 /// second time; nothing can follow that.
 void Closing::end_holds() {
   core_->end_holds();
-  core_->pending().when_none([self = shared_from_this(), round = ++round_] {
-    self->core_->loop().defer([self, round] { self->on_none(round); });
+  core_->runtime().pending().when_none([self = shared_from_this(), round = ++round_] {
+    self->core_->runtime().loop().defer([self, round] { self->on_none(round); });
   });
 }
 
@@ -52,14 +52,11 @@ void Closing::on_none(int round) {
 void Closing::finish() {
   constexpr int kOver = 3;
   if (std::exchange(round_, kOver) == kOver) return;
-  core_->pending().when_none({});
-  for (const std::shared_ptr<Target>& target : open_) target->forget_threads();
+  core_->runtime().pending().when_none({});
+  for (const std::shared_ptr<Target>& target : open_) target->threads().forget_all();
   core_->sites_->let_go();
   core_->watchdog_.stop();
-  core_->lane_.close();
-  core_->rounds_.close();
-  core_->stop_taking();
-  for (timing::Timer* timer : core_->pauses_) timer->cancel();
+  core_->runtime().stop_work();
   core_->on_closed();
 }
 

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "engine/client/core.hpp"
 #include "engine/hold/group_rounds.hpp"
+#include "engine/hold/sites.hpp"
+#include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 std::vector<std::string> nodes_of(const std::vector<Group::Member>& members) {
   std::vector<std::string> nodes;
   nodes.reserve(members.size());
-  for (const Group::Member& member : members) nodes.push_back(member.core->node());
+  for (const Group::Member& member : members) nodes.push_back(member.runtime->node());
   return nodes;
 }
 
@@ -20,9 +21,9 @@ std::vector<std::string> nodes_of(const std::vector<Group::Member>& members) {
 std::shared_ptr<Group> Group::make(std::string name, std::vector<Member> members, std::size_t needed, Servers servers) {
   auto group = std::make_shared<Group>(std::move(name), std::move(members), needed, servers);
   for (const Member& member : group->members_) {
-    const bool serves = member.core == group->members_.front().core;
-    if (servers == Servers::different) member.core->identify_server();
-    member.core->adopt(group, serves ? Core::Bond::serves : Core::Bond::wakes);
+    const bool serves = member.runtime == group->members_.front().runtime;
+    if (servers == Servers::different) member.runtime->identify_server();
+    member.site->sites().adopt(group, serves ? Sites::Bond::serves : Sites::Bond::wakes);
   }
   return group;
 }
@@ -37,17 +38,19 @@ Group::Group(std::string name, std::vector<Member> members, std::size_t needed, 
 std::optional<std::string> Group::same_server() const {
   if (servers_ == Servers::any) return std::nullopt;
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    const std::uint64_t server = members_[i].core->server();
+    const std::uint64_t server = members_[i].runtime->server();
     for (std::size_t j = 0; server != 0 && j < i; ++j) {
-      if (members_[j].core->server() == server) return nodes_[j] + " and " + nodes_[i] + " are the same server";
+      if (members_[j].runtime->server() == server) return nodes_[j] + " and " + nodes_[i] + " are the same server";
     }
   }
   return std::nullopt;
 }
 
-Duration Group::handoff() const { return members_.front().core->config().handoff; }
+Runtime& Group::runtime() const { return *members_.front().runtime; }
 
-std::string Group::where(const Core&) const {
+Watchdog& Group::watchdog() const { return members_.front().site->watchdog(); }
+
+std::string Group::where() const {
   std::string text = std::to_string(nodes_.size()) + " servers (";
   for (std::size_t i = 0; i < nodes_.size(); ++i) text += (i == 0 ? "" : ", ") + nodes_[i];
   return text + ")";
@@ -68,24 +71,24 @@ Target::Use Group::begin_use() {
   return uses;
 }
 
-void Group::attempt(Core& core, Order order, AttemptDone done) {
-  order.owner = core.make_owner();
+void Group::attempt(Order order, AttemptDone done) {
+  order.owner = runtime().make_owner();
   ask_members_for(std::static_pointer_cast<Group>(shared_from_this()), std::move(order), std::move(done));
 }
 
-void Group::release(Core&, const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) {
+void Group::release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) {
   release_members(std::static_pointer_cast<Group>(shared_from_this()), owner, deadline, give_up, std::move(done));
 }
 
-void Group::ask_holder(Core&, HolderDone done) {
+void Group::ask_holder(HolderDone done) {
   struct First {
-    explicit First(HolderDone told) : done(std::move(told)) {}
+    explicit First(HolderDone its_done) : done(std::move(its_done)) {}
     base::Mutex mutex;
     HolderDone done HOLDFAST_GUARDED_BY(mutex);
   };
   const auto first = std::make_shared<First>(std::move(done));
   for (const Member& member : members_) {
-    member.site->ask_holder(*member.core, [first](std::optional<LockInfo> info) {
+    member.site->ask_holder([first](std::optional<LockInfo> info) {
       if (!info) return;
       HolderDone tell;
       {
@@ -97,7 +100,7 @@ void Group::ask_holder(Core&, HolderDone done) {
   }
 }
 
-void Group::renew(Core&, const std::shared_ptr<HeldLock>& hold, RenewDone done) {
+void Group::renew(const std::shared_ptr<HeldLock>& hold, RenewDone done) {
   renew_members(std::static_pointer_cast<Group>(shared_from_this()), hold, std::move(done));
 }
 

@@ -19,7 +19,7 @@ namespace holdfast::engine {
 class Group final : public Target {
  public:
   struct Member {
-    std::shared_ptr<Core> core;
+    std::shared_ptr<Runtime> runtime;
     std::shared_ptr<Site> site;
   };
   /// Whether each member's vote must be that of another server.
@@ -38,26 +38,26 @@ class Group final : public Target {
   bool one_by_one() const { return quorum_.needed == quorum_.members; }
 
   const Plan& plan() const override { return members_.front().site->plan(); }
-  std::string where(const Core& core) const override;
+  Runtime& runtime() const override;
+  Watchdog& watchdog() const override;
+  std::string where() const override;
   bool subscribed() const override;
   Use begin_use() override;
   // All of these on the loop of the client that serves it, where their outcomes come as well.
   /// Every round has an owner of its own, whatever the order says: releases of an earlier round that are still being
   /// repeated must not hit a later one. A round that fails has already been released everywhere.
-  void attempt(Core& core, Order order, AttemptDone done) override;
-  void release(Core& core, const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
+  void attempt(Order order, AttemptDone done) override;
+  void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
   /// The first answer of a member that names somebody.
-  void ask_holder(Core& core, HolderDone done) override;
+  void ask_holder(HolderDone done) override;
   /// Locks of a group are renewed group by group.
   std::size_t batched_locks() const override { return 0; }
   void add_renewals(std::vector<wire::Renewal>&, const wire::Owner&) const override {}
   /// Extended if enough members have extended it. Then those that have lost it, after a restart for example, are asked
   /// to take it again; that vote counts from the next renewal on.
-  void renew(Core& core, const std::shared_ptr<HeldLock>& hold, RenewDone done) override;
+  void renew(const std::shared_ptr<HeldLock>& hold, RenewDone done) override;
 
  private:
-  Duration handoff() const override;
-
   const std::vector<Member> members_;
   const std::vector<std::string> nodes_;
   const Quorum quorum_;

@@ -7,9 +7,9 @@
 #include <holdfast/error.hpp>
 
 #include "base/entropy.hpp"
-#include "engine/client/core.hpp"
 #include "engine/hold/held_lock.hpp"
-#include "engine/hold/rounds.hpp"
+#include "engine/runtime/rounds.hpp"
+#include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
 namespace {
@@ -40,8 +40,7 @@ constexpr const char* kSilent = "no word from its client, whose loop stands stil
 template <class Word>
 class MembersRound : public Round {
  public:
-  explicit MembersRound(std::shared_ptr<Group> group)
-      : group_(std::move(group)), core_(*group_->members().front().core) {}
+  explicit MembersRound(std::shared_ptr<Group> group) : group_(std::move(group)), runtime_(group_->runtime()) {}
 
  protected:
   virtual void on_word(std::size_t member, Word word) = 0;
@@ -49,32 +48,32 @@ class MembersRound : public Round {
   auto hears(std::size_t member) {
     return [self = std::static_pointer_cast<MembersRound>(shared_from_this()), member](Word word) {
       if (self->over_.load()) return;
-      self->core_.hand_over([self, member, word = std::move(word)]() mutable {
+      self->runtime_.hand_over([self, member, word = std::move(word)]() mutable {
         if (!self->over_.load()) self->on_word(member, std::move(word));
       });
     };
   }
-  void limit_to(Duration time) { core_.rounds().limit(*this, Clock::now() + time + kOnTheWay); }
+  void limit_to(Duration time) { runtime_.rounds().limit(*this, Clock::now() + time + kOnTheWay); }
   void end() {
     over_.store(true);
-    core_.rounds().end(*this);
+    runtime_.rounds().end(*this);
   }
   bool over() const { return over_.load(); }
   const Group& group() const { return *group_; }
   const std::vector<Group::Member>& members() const { return group_->members(); }
   const std::shared_ptr<Group>& shared_group() const { return group_; }
-  Core& core() { return core_; }
+  Runtime& runtime() { return runtime_; }
 
  private:
   const std::shared_ptr<Group> group_;  // and with it the clients
-  Core& core_;
+  Runtime& runtime_;
   std::atomic<bool> over_{false};
 };
 
 /// One round of an acquire.
 class AcquireRound final : public MembersRound<Attempt> {
  public:
-  AcquireRound(std::shared_ptr<Group> group, Target::Order order, Target::AttemptDone done)
+  AcquireRound(std::shared_ptr<Group> group, Order order, AttemptDone done)
       : MembersRound(std::move(group)),
         order_(std::move(order)),
         done_(std::move(done)),
@@ -93,7 +92,7 @@ class AcquireRound final : public MembersRound<Attempt> {
 
  private:
   Duration timeout(std::size_t i) const {
-    return std::min(order_.timeout, vote_timeout(members()[i].core->config(), order_.lease));
+    return std::min(order_.timeout, vote_timeout(members()[i].runtime->config(), order_.lease));
   }
   void ask_next() {
     const std::size_t next = asked_++;
@@ -101,9 +100,9 @@ class AcquireRound final : public MembersRound<Attempt> {
     if (!over()) ask(next);
   }
   void ask(std::size_t i) {
-    Target::Order order = order_;
+    Order order = order_;
     order.timeout = timeout(i);
-    members()[i].site->attempt(*members()[i].core, std::move(order), hears(i));
+    members()[i].site->attempt(std::move(order), hears(i));
   }
 
   void on_word(std::size_t i, Attempt vote) override {
@@ -171,13 +170,13 @@ class AcquireRound final : public MembersRound<Attempt> {
     for (std::size_t i = 0; i < asked_; ++i) {
       const auto& vote = ballot_.vote(i);
       const Group::Member& member = members()[i];
-      if (!vote || vote->may_stand()) member.site->undo(*member.core, order_.owner, order_.lease);
+      if (!vote || vote->may_stand()) member.site->undo(order_.owner, order_.lease);
     }
     std::exchange(done_, {})(std::move(attempt));
   }
 
-  const Target::Order order_;
-  Target::AttemptDone done_;  // taken when it is decided
+  const Order order_;
+  AttemptDone done_;  // taken when it is decided
   const TimePoint started_ = Clock::now();
   Ballot ballot_;
   std::size_t asked_ = 0;  // members
@@ -186,13 +185,13 @@ class AcquireRound final : public MembersRound<Attempt> {
 /// A release on all members.
 class ReleaseRound final : public MembersRound<Released> {
  public:
-  ReleaseRound(std::shared_ptr<Group> group, Target::ReleaseDone done)
-      : MembersRound(std::move(group)), done_(std::move(done)), pending_(core().pending().begin()) {}
+  ReleaseRound(std::shared_ptr<Group> group, ReleaseDone done)
+      : MembersRound(std::move(group)), done_(std::move(done)), pending_(runtime().pending().begin()) {}
 
   void start(const wire::Owner& owner, TimePoint deadline, TimePoint give_up) {
     limit_to(give_up - Clock::now());
     for (std::size_t i = 0; i < members().size(); ++i) {
-      members()[i].site->release(*members()[i].core, owner, deadline, give_up, hears(i));
+      members()[i].site->release(owner, deadline, give_up, hears(i));
     }
   }
 
@@ -218,27 +217,26 @@ class ReleaseRound final : public MembersRound<Released> {
     pending_ = {};
   }
 
-  Target::ReleaseDone done_;  // taken when it is decided
-  Pending::Token pending_;    // close() waits until then
+  ReleaseDone done_;        // taken when it is decided
+  Pending::Token pending_;  // close() waits until then
   std::size_t known_ = 0, released_ = 0, lost_ = 0;
   std::int64_t listeners_ = 0;  // where there were most
 };
 
 /// One renewal on all members, and the healing of those that have lost it.
-class RenewRound final : public MembersRound<Target::Renewed> {
+class RenewRound final : public MembersRound<Renewed> {
  public:
-  using Renewed = Target::Renewed;
-  RenewRound(std::shared_ptr<Group> group, std::shared_ptr<HeldLock> hold, Target::RenewDone done)
+  RenewRound(std::shared_ptr<Group> group, std::shared_ptr<HeldLock> hold, RenewDone done)
       : MembersRound(std::move(group)), hold_(std::move(hold)), done_(std::move(done)), heard_(members().size()) {}
 
   void start() {
     Duration longest{};
     for (const Group::Member& member : members()) {
-      longest = std::max(longest, renewal_timeout(hold_->lease(), member.core->config().command_timeout));
+      longest = std::max(longest, renewal_timeout(hold_->lease(), member.runtime->config().command_timeout));
     }
     limit_to(longest);
     for (std::size_t i = 0; i < members().size() && !over(); ++i) {
-      members()[i].site->renew(*members()[i].core, hold_, hears(i));
+      members()[i].site->renew(hold_, hears(i));
     }
   }
 
@@ -246,7 +244,7 @@ class RenewRound final : public MembersRound<Target::Renewed> {
   void on_word(std::size_t i, Renewed vote) override {
     heard_[i] = true;
     if (vote.kind == Renewed::Kind::extended) {
-      servers_.push_back(members()[i].core->server());
+      servers_.push_back(members()[i].runtime->server());
       const bool again = servers_.back() != 0 && std::ranges::count(servers_, servers_.back()) > 1;
       if (again && group().servers() == Group::Servers::different) {
         add_trouble(i, "it is the same server as another");
@@ -295,17 +293,17 @@ class RenewRound final : public MembersRound<Target::Renewed> {
   void heal(std::size_t i) {
     const Group::Member& member = members()[i];
     const milliseconds lease = hold_->lease();
-    member.site->attempt(*member.core, {hold_->owner(), lease, vote_timeout(member.core->config(), lease), false},
+    member.site->attempt({hold_->owner(), lease, vote_timeout(member.runtime->config(), lease), false},
                          [member, group = shared_group(), hold = hold_](const Attempt& vote) {
                            // A hold that has ended meanwhile has sent its release before this came to be; one that was
                            // passed on will, when its successor ends.
                            if (!vote.may_stand() || !hold->ended() || group->has(hold->owner())) return;
-                           member.site->undo(*member.core, hold->owner(), hold->lease());
+                           member.site->undo(hold->owner(), hold->lease());
                          });
   }
 
   const std::shared_ptr<HeldLock> hold_;
-  Target::RenewDone done_;  // taken when it is decided
+  RenewDone done_;  // taken when it is decided
   const TimePoint started_ = Clock::now();
   std::vector<bool> heard_;
   std::vector<std::uint64_t> servers_;  // that have extended it
@@ -316,16 +314,16 @@ class RenewRound final : public MembersRound<Target::Renewed> {
 
 }  // namespace
 
-void ask_members_for(std::shared_ptr<Group> group, Target::Order order, Target::AttemptDone done) {
+void ask_members_for(std::shared_ptr<Group> group, Order order, AttemptDone done) {
   std::make_shared<AcquireRound>(std::move(group), std::move(order), std::move(done))->start();
 }
 
 void release_members(std::shared_ptr<Group> group, const wire::Owner& owner, TimePoint deadline, TimePoint give_up,
-                     Target::ReleaseDone done) {
+                     ReleaseDone done) {
   std::make_shared<ReleaseRound>(std::move(group), std::move(done))->start(owner, deadline, give_up);
 }
 
-void renew_members(std::shared_ptr<Group> group, std::shared_ptr<HeldLock> hold, Target::RenewDone done) {
+void renew_members(std::shared_ptr<Group> group, std::shared_ptr<HeldLock> hold, RenewDone done) {
   std::make_shared<RenewRound>(std::move(group), std::move(hold), std::move(done))->start();
 }
 

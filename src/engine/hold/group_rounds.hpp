@@ -8,9 +8,9 @@
 
 namespace holdfast::engine {
 
-void ask_members_for(std::shared_ptr<Group> group, Target::Order order, Target::AttemptDone done);
+void ask_members_for(std::shared_ptr<Group> group, Order order, AttemptDone done);
 void release_members(std::shared_ptr<Group> group, const wire::Owner& owner, TimePoint deadline, TimePoint give_up,
-                     Target::ReleaseDone done);
-void renew_members(std::shared_ptr<Group> group, std::shared_ptr<HeldLock> hold, Target::RenewDone done);
+                     ReleaseDone done);
+void renew_members(std::shared_ptr<Group> group, std::shared_ptr<HeldLock> hold, RenewDone done);
 
 }  // namespace holdfast::engine

@@ -1,11 +1,10 @@
 #include "engine/hold/held_lock.hpp"
 
 #include <charconv>
-#include <new>
-#include <thread>
 
-#include "engine/client/core.hpp"
 #include "engine/hold/target.hpp"
+#include "engine/hold/watchdog.hpp"
+#include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
 
@@ -21,92 +20,42 @@ std::uint64_t number_of(const wire::Owner& owner) {
 
 }  // namespace
 
-/// Tells those who asked, and `on_lost` on the notifier's thread.
-class HeldLock::Watches final : public Notifier::Notice {
- public:
-  explicit Watches(LostCallback callback = {}) : on_lost(std::move(callback)) {}
-
-  /// Belongs to the notifier from here on.
-  static void post(std::unique_ptr<Watches> watches, std::shared_ptr<HeldLock> hold, LossReason reason) noexcept {
-    watches->hold_ = std::move(hold);
-    watches->reason_ = reason;
-    Notifier& notifier = watches->hold_->core()->notifier();
-    notifier.post(*watches.release());
-  }
-
-  LostCallback on_lost;
-  std::map<std::uint64_t, EndCallback> ends;
-
- private:
-  void run() override {
-    const std::unique_ptr<Watches> self(this);
-    std::optional<LostEvent> event;
-    while (!event) {
-      try {
-        event = LostEvent{hold_->name(), hold_->owner().text, reason_};
-      } catch (const std::bad_alloc&) {
-        std::this_thread::sleep_for(milliseconds(10));  // it must be told
-      }
-    }
-    on_lost(*event);
-  }
-  void drop() noexcept override { const std::unique_ptr<Watches> self(this); }
-
-  std::shared_ptr<HeldLock> hold_;
-  LossReason reason_{};
-};
-
-/// Stops the tokens, on the signals' thread if need be.
-class HeldLock::StopSignal final : public Notifier::Notice {
- public:
-  std::stop_source source;
-
-  void post(std::shared_ptr<HeldLock> hold) noexcept {
-    hold_ = std::move(hold);
-    Notifier& signals = hold_->core()->signals();
-    signals.post(*this);
-  }
-
- private:
-  void run() override {
-    const std::shared_ptr<HeldLock> hold = std::move(hold_);
-    source.request_stop();
-  }
-  void drop() noexcept override { const std::shared_ptr<HeldLock> hold = std::move(hold_); }
-
-  std::shared_ptr<HeldLock> hold_;  // while it is posted
-};
-
-HeldLock::HeldLock(std::shared_ptr<Core> core, std::shared_ptr<Target> target, const wire::Owner& owner,
-                   TimePoint sent_at, const LeaseTerms& terms, const LostCallback& on_lost, TimePoint granted_at)
-    : core_(std::move(core)),
+HeldLock::HeldLock(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, const wire::Owner& owner,
+                   TimePoint sent_at, const LeaseTerms& terms, const LossSignal::LostCallback& on_lost,
+                   TimePoint granted_at)
+    : runtime_(std::move(runtime)),
       target_(std::move(target)),
       owner_number_(number_of(owner)),
       fsm_(sent_at, terms, granted_at),
-      watches_(on_lost ? std::make_unique<Watches>(on_lost) : nullptr) {}
+      signal_(on_lost) {}
 
 HeldLock::~HeldLock() {
-  if (core_ && core_->in_child()) return;  // whoever held a mutex in the parent holds it for ever in the child
-  target_->clear_holder(this);
+  if (runtime_->in_child()) return;  // whoever held a mutex in the parent holds it for ever in the child
+  target_->clear_holder(*this);
 }
 
-wire::Owner HeldLock::owner() const { return core_->owner(owner_number_); }
+wire::Owner HeldLock::owner() const { return runtime_->owner(owner_number_); }
 
 const std::string& HeldLock::name() const { return target_->name(); }
 
 HoldState HeldLock::state() {
-  if (core_->in_child()) return HoldState::lost;
+  if (runtime_->in_child()) return HoldState::lost;
   valid_for();
   const base::Guard guard(mutex_);
   return fsm_.state();
 }
 
 std::optional<LossReason> HeldLock::loss_reason() {
-  if (core_->in_child()) return LossReason::forked;
+  if (runtime_->in_child()) return LossReason::forked;
   valid_for();
   const base::Guard guard(mutex_);
   if (!fsm_.was_lost()) return std::nullopt;
   return fsm_.reason();
+}
+
+TimePoint HeldLock::granted_at() const {
+  const base::Guard guard(mutex_);
+  return fsm_.granted_at();
 }
 
 bool HeldLock::stands() const {
@@ -125,7 +74,7 @@ bool HeldLock::ended() const {
 }
 
 Duration HeldLock::valid_for() {
-  if (core_->in_child()) return {};
+  if (runtime_->in_child()) return {};
   HoldFsm::Todo todo{};
   LossReason reason{};
   HoldState state{};
@@ -149,37 +98,33 @@ Duration HeldLock::valid_for() {
 std::stop_token HeldLock::stop_token() {
   valid_for();
   const base::Guard guard(mutex_);
-  if (!stop_) {
-    stop_ = std::make_unique<StopSignal>();
-    if (fsm_.was_lost()) stop_->source.request_stop();  // nobody can have a callback on it yet
-  }
-  return stop_->source.get_token();
+  return signal_.token(fsm_.was_lost());
 }
 
 void HeldLock::request_stop() noexcept {
   std::stop_source source(std::nostopstate);
   {
     const base::Guard guard(mutex_);
-    if (stop_) source = stop_->source;
+    source = signal_.source();
   }
   source.request_stop();  // without the mutex: it runs callbacks
 }
 
 void HeldLock::announce_loss(LossReason reason, StopIn where) noexcept {
-  target_->clear_holder(this);
-  Reporter& reporter = core_->reporter();
+  target_->clear_holder(*this);
+  Reporter& reporter = runtime_->reporter();
   Reporter::add(reporter.count.lost);
   if (where == StopIn::this_thread) {
     request_stop();
   } else {
-    StopSignal* signal = nullptr;
+    LossSignal::Stop* stop = nullptr;
     {
       const base::Guard guard(mutex_);
-      signal = stop_.get();  // without one nobody has a token; whoever asks for one later finds it lost
+      stop = signal_.stop();
     }
-    if (signal != nullptr) signal->post(shared_from_this());
+    if (stop != nullptr) LossSignal::post(*stop, shared_from_this());
   }
-  tell_watches(reason);
+  tell_end(reason);
   reporter.tell(&Observer::on_lost, [&] { return LostEvent{target_->name(), owner().text, reason}; });
 }
 
@@ -197,61 +142,39 @@ void HeldLock::announce_expired() noexcept {
   announce_loss(reason, StopIn::signal_thread);
 }
 
-void HeldLock::apply(HoldFsm::Change change, const std::string& cause) {
-  if (change == HoldFsm::Change::none) return;
+/// Changes what is known of it, and reports that without the mutex.
+template <class Decide>
+void HeldLock::change(Decide decide, const std::string& cause) {
+  HoldFsm::Change change{};
   LossReason reason{};
   Duration left{};
   {
     const base::Guard guard(mutex_);
+    change = decide(fsm_);
     reason = fsm_.reason();
-    left = fsm_.valid_for(base::Clock::now());
+    if (change == HoldFsm::Change::suspect) left = fsm_.valid_for(base::Clock::now());
   }
-  if (change == HoldFsm::Change::lost) {
-    announce_loss(reason, StopIn::signal_thread);
-    return;
-  }
-  Reporter::add(core_->reporter().count.suspect);
-  core_->reporter().tell(&Observer::on_suspect,
-                         [&] { return SuspectEvent{target_->name(), owner().text, cause, left}; });
-}
-
-HoldFsm::Todo HeldLock::on_time(TimePoint now, Duration early) {
-  HoldFsm::Todo todo{};
-  LossReason reason{};
-  {
-    const base::Guard guard(mutex_);
-    todo = fsm_.on_time(now, early);
-    reason = fsm_.reason();
-  }
-  if (todo == HoldFsm::Todo::lost) announce_loss(reason, StopIn::signal_thread);
-  return todo;
+  if (change == HoldFsm::Change::lost) announce_loss(reason, StopIn::signal_thread);
+  if (change != HoldFsm::Change::suspect) return;
+  Reporter::add(runtime_->reporter().count.suspect);
+  runtime_->reporter().tell(&Observer::on_suspect,
+                            [&] { return SuspectEvent{target_->name(), owner().text, cause, left}; });
 }
 
 void HeldLock::on_renewed(TimePoint sent_at, TimePoint now) {
-  HoldFsm::Change change{};
-  {
-    const base::Guard guard(mutex_);
-    change = fsm_.on_renewed(sent_at, now);
-  }
-  apply(change);
+  change([&](HoldFsm& fsm) { return fsm.on_renewed(sent_at, now); });
 }
 
 void HeldLock::on_gone() {
-  HoldFsm::Change change{};
-  {
-    const base::Guard guard(mutex_);
-    change = fsm_.on_gone();
-  }
-  apply(change);
+  change([](HoldFsm& fsm) { return fsm.on_gone(); });
 }
 
 void HeldLock::on_unanswered(TimePoint now, const std::string& cause) {
-  HoldFsm::Change change{};
-  {
-    const base::Guard guard(mutex_);
-    change = fsm_.on_unanswered(now);
-  }
-  apply(change, cause);
+  change([&](HoldFsm& fsm) { return fsm.on_unanswered(now); }, cause);
+}
+
+void HeldLock::on_closed() {
+  change([](HoldFsm& fsm) { return fsm.on_closed(); });
 }
 
 void HeldLock::on_reconnect(TimePoint now) {
@@ -259,13 +182,14 @@ void HeldLock::on_reconnect(TimePoint now) {
   fsm_.on_reconnect(now);
 }
 
-void HeldLock::on_closed() {
-  HoldFsm::Change change{};
+HoldFsm::Todo HeldLock::on_time(TimePoint now, Duration early) {
+  HoldFsm::Todo todo{};
   {
     const base::Guard guard(mutex_);
-    change = fsm_.on_closed();
+    todo = fsm_.on_time(now, early);
   }
-  apply(change);
+  if (todo == HoldFsm::Todo::lost) announce_expired();
+  return todo;
 }
 
 TimePoint HeldLock::due() const {
@@ -278,54 +202,78 @@ Duration HeldLock::lateness(TimePoint now) const {
   return fsm_.lateness(now);
 }
 
-std::uint64_t HeldLock::watch(EndCallback told) {
+std::uint64_t HeldLock::watch(LossSignal::EndCallback on_end) {
   std::optional<LossReason> lost;
   {
     const base::Guard guard(mutex_);
-    if (!fsm_.ended()) {
-      if (!watches_) watches_ = std::make_unique<Watches>();
-      const std::uint64_t watching = watches_->ends.empty() ? 1 : watches_->ends.rbegin()->first + 1;
-      watches_->ends.emplace(watching, std::move(told));
-      return watching;
-    }
+    if (!fsm_.ended()) return signal_.watch(std::move(on_end));
     if (fsm_.was_lost()) lost = fsm_.reason();
   }
-  told(lost);
+  on_end(lost);
   return 0;
 }
 
 void HeldLock::unwatch(std::uint64_t watching) {
-  EndCallback last;  // destroyed without the mutex
+  LossSignal::EndCallback last;  // destroyed without the mutex
   const base::Guard guard(mutex_);
-  if (!watches_) return;
-  if (const auto found = watches_->ends.find(watching); found != watches_->ends.end()) {
-    last.swap(found->second);
-    watches_->ends.erase(found);
-  }
+  last = signal_.unwatch(watching);
 }
 
 void HeldLock::drop_watches() {
-  std::unique_ptr<Watches> watches;  // destroyed without the mutex
+  LossSignal::WatchesPtr watches;  // destroyed without the mutex
   const base::Guard guard(mutex_);
-  watches.swap(watches_);
+  watches = signal_.take_watches();
 }
 
-void HeldLock::tell_watches(std::optional<LossReason> lost) noexcept {
-  std::unique_ptr<Watches> watches;
+void HeldLock::tell_end(std::optional<LossReason> lost) noexcept {
+  LossSignal::WatchesPtr watches;
   {
     const base::Guard guard(mutex_);
     if (!lost && fsm_.was_lost()) return;  // it was; whoever found it tells
-    watches.swap(watches_);
+    watches = signal_.take_watches();
   }
-  if (!watches) return;
-  for (const auto& [watching, told] : watches->ends) {
-    try {
-      told(lost);
-    } catch (...) {
-      // Out of memory: this one does not hear of it, all others do.
-    }
+  if (watches) LossSignal::tell(std::move(watches), shared_from_this(), lost);
+}
+
+// ---- its end by its holder's hand: hold_release.cpp decides when ----
+
+std::optional<HeldLock::Ending> HeldLock::begin_release() noexcept {
+  Ending ending;
+  LossReason reason{};
+  bool found_lost = false;
+  {
+    const base::Guard guard(mutex_);
+    const TimePoint now = base::Clock::now();
+    const bool ended = fsm_.ended();
+    if (!ended) found_lost = fsm_.on_time(now) == HoldFsm::Todo::lost;
+    if (!fsm_.begin_release()) return std::nullopt;
+    ending = {fsm_.deadline(), fsm_.last_extension(), now + lease() + margin(lease()), !ended && !found_lost};
+    reason = fsm_.reason();
   }
-  if (lost && watches->on_lost) Watches::post(std::move(watches), shared_from_this(), *lost);
+  if (found_lost) announce_loss(reason, StopIn::signal_thread);
+  tell_end({});
+  target_->watchdog().disarm(*this);
+  if (ending.stood) target_->begin_release();
+  return ending;
+}
+
+void HeldLock::set_outcome(ReleaseOutcome outcome) {
+  const base::Guard guard(mutex_);
+  outcome_ = outcome;
+  if (outcome == ReleaseOutcome::was_lost) fsm_.on_release_found_none(base::Clock::now());
+}
+
+std::optional<TimePoint> HeldLock::end_to_pass_on(TimePoint now) {
+  const base::Guard guard(mutex_);
+  if (!fsm_.renewed() || fsm_.state() != HoldState::held || fsm_.valid_for(now) < Duration(lease()) / 2) return {};
+  fsm_.begin_release();
+  outcome_ = ReleaseOutcome::released;
+  return fsm_.last_extension();
+}
+
+ReleaseOutcome HeldLock::known_outcome() const {
+  const base::Guard guard(mutex_);
+  return outcome_;
 }
 
 }  // namespace holdfast::engine

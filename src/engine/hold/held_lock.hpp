@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -17,30 +15,28 @@
 #include "base/guarded.hpp"
 #include "base/small_mutex.hpp"
 #include "engine/decide/hold_fsm.hpp"
+#include "engine/hold/loss_signal.hpp"
 #include "wire/lock_calls.hpp"
 
 namespace holdfast::engine {
 
-class Core;
+class Runtime;
 class Target;
 
 /// Thread-safe. The stop source is stopped outside the mutex, on the signals' thread or in the thread that asked.
 /// There may be millions: no larger than it must be.
 class HeldLock : public std::enable_shared_from_this<HeldLock> {
  public:
-  using LostCallback = std::function<void(const LostEvent&)>;
-  /// Told once: why it was lost, or nothing if it has ended otherwise.
-  using EndCallback = std::function<void(std::optional<LossReason>)>;
-
-  HeldLock(std::shared_ptr<Core> core, std::shared_ptr<Target> target, const wire::Owner& owner, TimePoint sent_at,
-           const LeaseTerms& terms, const LostCallback& on_lost, TimePoint granted_at);
+  HeldLock(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, const wire::Owner& owner,
+           TimePoint sent_at, const LeaseTerms& terms, const LossSignal::LostCallback& on_lost, TimePoint granted_at);
   ~HeldLock();
   HeldLock(const HeldLock&) = delete;
   HeldLock& operator=(const HeldLock&) = delete;
 
   wire::Owner owner() const;
   const std::string& name() const;
-  const std::shared_ptr<Core>& core() const { return core_; }
+  /// Keeps the client alive.
+  const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
   const std::shared_ptr<Target>& target() const { return target_; }
   /// Constant, as is endless().
   milliseconds lease() const HOLDFAST_NOT_GUARDED { return fsm_.lease(); }
@@ -56,33 +52,34 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
   bool endless() const HOLDFAST_NOT_GUARDED { return fsm_.endless(); }
   /// Still ours as far as known, without side effects: for the target, which must not run callbacks.
   bool stands() const;
+  TimePoint granted_at() const;
   bool ended() const;
   /// Of the release; `unknown` as long as it is not known.
   ReleaseOutcome known_outcome() const;
   /// When the lease was set last: the send of the command that did.
   TimePoint extended_at() const;
 
-  /// Gives it back and waits for the outcome, `release_timeout` at most. A guest's caller cannot wait: `unknown`,
-  /// unless it was passed on.
-  ReleaseOutcome release() noexcept;
-  /// The end of a guard: as release(), or, if it is lost or the client is configured so, without waiting for the
-  /// outcome.
-  void unlock() noexcept;
-  /// The end of a guard that must not wait.
-  void unlock_without_waiting() noexcept;
-  /// Keeps the lock for another caller of this client, if one waits. Counts as a release. From any thread.
-  bool pass_on();
-  /// Gives it back in the background. `done` is called once, on the loop; not if this throws: then it has ended all the
-  /// same, and its lease ends it at the server.
-  void release_async(std::function<void(ReleaseOutcome)> done);
-  /// Nobody is going to use it: gives it back if that can be had, and in any case it is not renewed any more.
-  void give_up() noexcept;
+  // For hold_release.cpp, which decides how it is given back.
+  /// What a release needs to know of the hold that it ends.
+  struct Ending {
+    TimePoint deadline{};
+    TimePoint extended_at{};
+    TimePoint give_up{};  // when the server has certainly let it expire
+    bool stood = false;
+  };
+  /// Ends it: nobody renews it any more. Empty if somebody else releases it, or has.
+  std::optional<Ending> begin_release() noexcept;
+  /// What the release has found.
+  void set_outcome(ReleaseOutcome outcome);
+  /// Tells those who watch that it has ended, and why it was lost if it was. To be called without the mutex.
+  void tell_end(std::optional<LossReason> lost) noexcept;
 
-  /// Ends it if it certainly stands and is renewed, so that the lock can be passed on: when its lease was set last.
+  /// For the target: ends it if it certainly stands and is renewed, so that the lock can be passed on. When its lease
+  /// was set last.
   std::optional<TimePoint> end_to_pass_on(TimePoint now);
 
   /// Called at the end of the hold, perhaps at once, or on any thread; must not block. Returns what unwatch() takes.
-  std::uint64_t watch(EndCallback told);
+  std::uint64_t watch(LossSignal::EndCallback on_end);
   /// It may still be called once after this.
   void unwatch(std::uint64_t watching);
   void drop_watches();
@@ -110,37 +107,17 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
   /// To be called without the mutex, after a change to `lost`.
   enum class StopIn { this_thread, signal_thread };
   void announce_loss(LossReason reason, StopIn where) noexcept;
-  /// Guards give it back without waiting for the outcome, and with the next command.
-  bool pipelined() const;
-  /// What a release needs to know of the hold that it ends.
-  struct Ending {
-    TimePoint deadline{};
-    TimePoint extended_at{};
-    TimePoint give_up{};  // when the server has certainly let it expire
-    bool stood = false;
-  };
-  /// What only few holds have. Made before they are lost, since then there may be no memory.
-  class Watches;
-  class StopSignal;
-  /// To be called without the mutex, when it has ended.
-  void tell_watches(std::optional<LossReason> lost) noexcept;
-  /// Ends the hold. Empty if somebody else releases it, or has.
-  std::optional<Ending> begin_release() noexcept;
-  void end_unsent() noexcept;
-  void send_release(const Ending& ending, std::function<void(ReleaseOutcome)> done);
-  void report_released(ReleaseOutcome outcome);
   void request_stop() noexcept;
-  void apply(HoldFsm::Change change, const std::string& cause = {});
+  template <class Decide>
+  void change(Decide decide, const std::string& cause = {});
 
   // Constant after construction.
-  const std::shared_ptr<Core> core_;
+  const std::shared_ptr<Runtime> runtime_;
   const std::shared_ptr<Target> target_;
   const std::uint64_t owner_number_;
 
   HoldFsm fsm_ HOLDFAST_GUARDED_BY(mutex_);
-  std::unique_ptr<Watches> watches_ HOLDFAST_GUARDED_BY(mutex_);
-  std::unique_ptr<StopSignal> stop_
-      HOLDFAST_GUARDED_BY(mutex_);  // once somebody has asked for a token, and then to the end
+  LossSignal signal_ HOLDFAST_GUARDED_BY(mutex_);
   mutable base::SmallMutex mutex_;
   ReleaseOutcome outcome_ HOLDFAST_GUARDED_BY(mutex_) = ReleaseOutcome::unknown;  // of the release, once it is known
 };

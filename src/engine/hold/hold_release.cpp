@@ -1,182 +1,167 @@
-// How a hold ends by its holder's hand: passed on inside the client, released, or left to its lease.
-#include "engine/client/core.hpp"
+#include "engine/hold/hold_release.hpp"
+
 #include "engine/hold/held_lock.hpp"
 #include "engine/hold/target.hpp"
+#include "engine/hold/watchdog.hpp"
+#include "engine/loop/own_loop.hpp"
+#include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
+namespace {
 
-std::optional<TimePoint> HeldLock::end_to_pass_on(TimePoint now) {
-  const base::Guard guard(mutex_);
-  if (!fsm_.renewed() || fsm_.state() != HoldState::held || fsm_.valid_for(now) < Duration(lease()) / 2) return {};
-  fsm_.begin_release();
-  outcome_ = ReleaseOutcome::released;
-  return fsm_.last_extension();
-}
+using Ending = HeldLock::Ending;
 
-bool HeldLock::pass_on() {
-  if (!target_->keep(*core_, *this)) return false;
-  tell_watches({});
-  core_->watchdog().disarm(*this);
-  report_released(ReleaseOutcome::released);
-  return true;
-}
-
-void HeldLock::report_released(ReleaseOutcome outcome) {
-  Reporter& reporter = core_->reporter();
+void report_released(const HeldLock& hold, ReleaseOutcome outcome) {
+  Reporter& reporter = hold.runtime()->reporter();
   if (outcome == ReleaseOutcome::released) Reporter::add(reporter.count.released);
   reporter.tell(&Observer::on_released, [&] {
-    TimePoint granted_at{};
-    {
-      const base::Guard guard(mutex_);
-      granted_at = fsm_.granted_at();
-    }
-    return ReleasedEvent{target_->name(), owner().text, to_string(outcome), base::Clock::now() - granted_at};
+    return ReleasedEvent{hold.name(), hold.owner().text, to_string(outcome), base::Clock::now() - hold.granted_at()};
   });
 }
 
-std::optional<HeldLock::Ending> HeldLock::begin_release() noexcept {
-  Ending ending;
-  LossReason reason{};
-  bool found_lost = false;
-  {
-    const base::Guard guard(mutex_);
-    const TimePoint now = base::Clock::now();
-    const bool ended = fsm_.ended();
-    if (!ended) found_lost = fsm_.on_time(now) == HoldFsm::Todo::lost;
-    if (!fsm_.begin_release()) return std::nullopt;
-    ending = {fsm_.deadline(), fsm_.last_extension(), now + lease() + margin(lease()), !ended && !found_lost};
-    reason = fsm_.reason();
-  }
-  if (found_lost) announce_loss(reason, StopIn::signal_thread);
-  tell_watches({});
-  core_->watchdog().disarm(*this);
-  if (ending.stood) target_->begin_release();
-  return ending;
+/// Nothing could be sent, for want of memory: its lease ends it at the server.
+void end_unreleased(HeldLock& hold, const Ending& ending) {
+  if (ending.stood) hold.target()->end_release({}, ending.extended_at);
+  hold.target()->clear_holder(hold);
+  report_released(hold, ReleaseOutcome::unknown);
 }
 
-void HeldLock::release_async(std::function<void(ReleaseOutcome)> done) {
-  if (const std::optional<Ending> ending = begin_release()) return send_release(*ending, std::move(done));
-  if (done) done(known_outcome());
-}
-
-ReleaseOutcome HeldLock::known_outcome() const {
-  const base::Guard guard(mutex_);
-  return outcome_;
-}
-
-void HeldLock::send_release(const Ending& ending, std::function<void(ReleaseOutcome)> done) {
+void send_release(HeldLock& hold, const Ending& ending, std::function<void(ReleaseOutcome)> done) {
+  const std::shared_ptr<Target>& target = hold.target();
   try {
-    target_->release(*core_, owner(), ending.deadline, ending.give_up,
-                     [self = shared_from_this(), ending, done = std::move(done)](const Released& released) {
-                       {
-                         const base::Guard guard(self->mutex_);
-                         self->outcome_ = released.outcome;
-                         if (released.outcome == ReleaseOutcome::was_lost)
-                           self->fsm_.on_release_found_none(base::Clock::now());
-                       }
-                       if (ending.stood) self->target_->end_release(released, ending.extended_at);
-                       self->report_released(released.outcome);
-                       if (done) done(released.outcome);
-                     });
+    target->release(hold.owner(), ending.deadline, ending.give_up,
+                    [self = hold.shared_from_this(), ending, done = std::move(done)](const Released& released) {
+                      self->set_outcome(released.outcome);
+                      if (ending.stood) self->target()->end_release(released, ending.extended_at);
+                      report_released(*self, released.outcome);
+                      if (done) done(released.outcome);
+                    });
   } catch (...) {
-    // It could not be begun, for want of memory: the lease ends it at the server.
-    if (ending.stood) target_->end_release({}, ending.extended_at);
-    target_->clear_holder(this);
-    report_released(ReleaseOutcome::unknown);
+    end_unreleased(hold, ending);
     throw;
   }
   // The release is queued: a local waiter's attempt will reach the server behind it.
-  target_->clear_holder(this);
+  target->clear_holder(hold);
 }
 
-void HeldLock::give_up() noexcept {
+/// Out of memory before anything was sent.
+void end_unsent(HeldLock& hold) noexcept {
+  if (const std::optional<Ending> ending = hold.begin_release()) end_unreleased(hold, *ending);
+}
+
+/// Guards give it back without waiting for the outcome, and with the next command. Waiters who only ask now and then
+/// would never find it free if the next attempt left together with the release.
+bool pipelined(const HeldLock& hold) {
+  return hold.runtime()->config().pipelined_release && hold.target()->plan().announced;
+}
+
+/// For a caller who does not wait.
+class Unlocking final : public Loop::Task {
+ public:
+  Unlocking(std::shared_ptr<HeldLock> hold, Pending::Token pending)
+      : hold_(std::move(hold)), pending_(std::move(pending)) {}
+  /// False if somebody else releases it, or has. From here on nobody finds it lost, close() neither.
+  bool begin() {
+    ending_ = hold_->begin_release();
+    return ending_.has_value();
+  }
+  void run() override { send_release(*hold_, *ending_, {}); }
+
+ private:
+  const std::shared_ptr<HeldLock> hold_;
+  const Pending::Token pending_;
+  std::optional<Ending> ending_;
+};
+
+/// For a caller who waits on a client's own loop.
+class Releasing final : public Loop::Task, public std::enable_shared_from_this<Releasing> {
+ public:
+  Releasing(std::shared_ptr<HeldLock> hold, OwnLoop& loop) : hold_(std::move(hold)), loop_(loop) {}
+  void run() override {
+    release_async(*hold_, [self = shared_from_this()](ReleaseOutcome known) {
+      self->outcome = known;
+      self->loop_.set(self->answer);
+    });
+  }
+  void broken() noexcept override {
+    end_unsent(*hold_);
+    loop_.set(answer);
+  }
+
+  OwnLoop::Answer answer;
+  ReleaseOutcome outcome = ReleaseOutcome::unknown;
+
+ private:
+  const std::shared_ptr<HeldLock> hold_;
+  OwnLoop& loop_;
+};
+
+}  // namespace
+
+bool pass_on(HeldLock& hold) {
+  if (!hold.target()->retain(hold)) return false;
+  hold.tell_end({});
+  hold.target()->watchdog().disarm(hold);
+  report_released(hold, ReleaseOutcome::released);
+  return true;
+}
+
+void release_async(HeldLock& hold, std::function<void(ReleaseOutcome)> done) {
+  if (const std::optional<Ending> ending = hold.begin_release()) return send_release(hold, *ending, std::move(done));
+  if (done) done(hold.known_outcome());
+}
+
+void give_up(HeldLock& hold) noexcept {
   try {
-    release_async({});
+    release_async(hold, {});
   } catch (...) {
     // It has ended: nobody renews it.
   }
 }
 
-/// Waiters who only ask now and then would never find it free if the next attempt left together with the release.
-bool HeldLock::pipelined() const { return core_->config().pipelined_release && target_->plan().announced; }
-
-void HeldLock::unlock() noexcept {
-  if (core_->in_child()) return;
-  if (pipelined() || !stands()) {
-    unlock_without_waiting();
+void unlock(HeldLock& hold) noexcept {
+  if (hold.runtime()->in_child()) return;
+  if (pipelined(hold) || !hold.stands()) {
+    unlock_without_waiting(hold);
   } else {
-    release();
+    release(hold);
   }
 }
 
 /// Pipelined, it leaves with the client's next command, or within a millisecond or two; at once if others wait for it.
-void HeldLock::unlock_without_waiting() noexcept {
-  if (core_->in_child()) return;
+void unlock_without_waiting(HeldLock& hold) noexcept {
+  Runtime& runtime = *hold.runtime();
+  if (runtime.in_child()) return;
   try {
-    struct Releasing final : Loop::Task {
-      Releasing(std::shared_ptr<HeldLock> its_hold, Pending::Token token)
-          : hold(std::move(its_hold)), pending(std::move(token)) {}
-      void run() override { hold->send_release(ending, {}); }
-      const std::shared_ptr<HeldLock> hold;
-      const Pending::Token pending;
-      Ending ending;
-    };
-    Pending::Token pending = core_->pending().begin();  // close() waits for it, or its flag is seen now
-    if (core_->unusable()) return;
-    if (pass_on()) return;
-    const bool lazy = pipelined() && !target_->others_listened();
+    Runtime::Admission admission = runtime.admit();
+    if (admission.refused) return;
+    if (pass_on(hold)) return;
+    const bool lazy = pipelined(hold) && !hold.target()->others_listened();
     const Loop::Pace pace = lazy ? Loop::Pace::with_the_next : Loop::Pace::at_once;
-    auto releasing = std::make_shared<Releasing>(shared_from_this(), std::move(pending));
-    const std::optional<Ending> ending = begin_release();  // from here on nobody finds it lost, close() neither
-    if (!ending) return;
-    releasing->ending = *ending;
-    core_->loop().post_from_caller(std::move(releasing), pace);
+    auto unlocking = std::make_shared<Unlocking>(hold.shared_from_this(), std::move(admission.token));
+    if (unlocking->begin()) runtime.loop().post_from_caller(std::move(unlocking), pace);
   } catch (...) {
-    end_unsent();
+    end_unsent(hold);
   }
 }
 
-/// Out of memory before anything was sent: nobody renews it any more, and the lease ends it at the server.
-void HeldLock::end_unsent() noexcept {
-  const std::optional<Ending> ending = begin_release();
-  if (!ending) return;
-  if (ending->stood) target_->end_release({}, ending->extended_at);
-  target_->clear_holder(this);
-  report_released(ReleaseOutcome::unknown);
-}
-
-ReleaseOutcome HeldLock::release() noexcept {
-  if (core_->in_child()) return ReleaseOutcome::was_lost;
-  OwnLoop* const loop = core_->own_loop();
+ReleaseOutcome release(HeldLock& hold) noexcept {
+  Runtime& runtime = *hold.runtime();
+  if (runtime.in_child()) return ReleaseOutcome::was_lost;
+  OwnLoop* const loop = runtime.own_loop();
   if (loop == nullptr) {
-    unlock_without_waiting();
-    return known_outcome();
+    unlock_without_waiting(hold);
+    return hold.known_outcome();
   }
   try {
-    struct Releasing final : Loop::Task, std::enable_shared_from_this<Releasing> {
-      explicit Releasing(std::shared_ptr<HeldLock> its_hold) : hold(std::move(its_hold)) {}
-      void run() override {
-        hold->release_async([self = shared_from_this()](ReleaseOutcome known) {
-          self->outcome = known;
-          self->hold->core_->own_loop()->set(self->answer);
-        });
-      }
-      void broken() noexcept override {
-        hold->end_unsent();
-        hold->core_->own_loop()->set(answer);
-      }
-      const std::shared_ptr<HeldLock> hold;
-      OwnLoop::Answer answer;
-      ReleaseOutcome outcome = ReleaseOutcome::unknown;
-    };
-    const Pending::Token pending = core_->pending().begin();  // close() waits for it, or its flag is seen now
-    if (core_->unusable()) return known_outcome();
-    if (pass_on()) return ReleaseOutcome::released;
-    const auto releasing = std::make_shared<Releasing>(shared_from_this());
-    loop->call(releasing, releasing->answer, base::Clock::now() + core_->config().release_timeout);
+    const Runtime::Admission admission = runtime.admit();
+    if (admission.refused) return hold.known_outcome();
+    if (pass_on(hold)) return ReleaseOutcome::released;
+    const auto releasing = std::make_shared<Releasing>(hold.shared_from_this(), *loop);
+    loop->call(releasing, releasing->answer, base::Clock::now() + runtime.config().release_timeout);
     if (releasing->answer.is_there()) return releasing->outcome;
   } catch (...) {
-    end_unsent();
+    end_unsent(hold);
   }
   return ReleaseOutcome::unknown;
 }

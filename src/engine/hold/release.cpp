@@ -4,7 +4,7 @@
 
 #include <holdfast/error.hpp>
 
-#include "engine/client/core.hpp"
+#include "engine/runtime/runtime.hpp"
 #include "redis/failures/errors.hpp"
 #include "timing/timer.hpp"
 
@@ -30,20 +30,20 @@ ReleaseReply judge(const Plan& plan, const redis::Result& result) {
 /// Keeps itself alive until it is finished.
 class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
  public:
-  ReleaseOp(Core& core, std::shared_ptr<Site> site, wire::Owner owner, ReleaseFsm fsm, Target::ReleaseDone done)
-      : core_(core),
-        keep_(core.keep_alive()),
+  ReleaseOp(std::shared_ptr<Site> site, wire::Owner owner, ReleaseFsm fsm, ReleaseDone done)
+      : runtime_(site->runtime()),
+        keep_(runtime_.keep_alive()),
         site_(std::move(site)),
         owner_(std::move(owner)),
         fsm_(fsm),
         done_(std::move(done)),
-        pending_(core.pending().begin()) {}
+        pending_(runtime_.pending().begin()) {}
 
   ReleaseOp(const ReleaseOp&) = delete;
   ReleaseOp& operator=(const ReleaseOp&) = delete;
   /// Nothing holds it any more, and it is not finished: there was no memory to go on, or its loop is gone.
   ~ReleaseOp() {
-    if (!finished_ && !core_.unusable()) tell({});
+    if (!finished_ && !runtime_.unusable()) tell({});
   }
 
   void start() noexcept { carry_out(fsm_.start()); }
@@ -63,10 +63,10 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   void send() noexcept {
     try {
       heard_before_ = site_->heard_so_far();
-      core_.send(
-          redis::Request::of(site_->release_command(owner_), core_.config().command_timeout),
+      runtime_.send(
+          redis::Request::of(site_->release_command(owner_), runtime_.config().command_timeout),
           [self = shared_from_this()](const redis::Result& result) { self->on_result(result); },
-          2 * Core::kMostWaiting);
+          2 * Runtime::kMostWaiting);
     } catch (...) {
       carry_out(fsm_.on_reply(base::Clock::now(), {ReleaseReply::Kind::not_sent}));  // out of memory: once more, later
     }
@@ -74,14 +74,14 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
 
   void pause(TimePoint until) noexcept {
     try {
-      timer_.emplace(core_.loop().executor(), until);
-      core_.pauses().insert(&*timer_);
+      timer_.emplace(runtime_.loop().executor(), until);
+      runtime_.pauses().insert(&*timer_);
       timer_->async_wait([self = shared_from_this()](boost::system::error_code) {
-        self->core_.pauses().erase(&*self->timer_);
+        self->runtime_.pauses().erase(&*self->timer_);
         self->carry_out(self->fsm_.on_time());
       });
     } catch (...) {
-      if (timer_) core_.pauses().erase(&*timer_);  // out of memory: this is the end of it
+      if (timer_) runtime_.pauses().erase(&*timer_);  // out of memory: this is the end of it
     }
   }
 
@@ -106,7 +106,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   }
 
   void on_result(const redis::Result& result) noexcept {
-    if (!core_.loop().inside()) {  // the client is over, or stands still: nothing was sent
+    if (!runtime_.loop().inside()) {  // the client is over, or stands still: nothing was sent
       finished_ = true;
       return tell({});
     }
@@ -117,19 +117,19 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
       reply.kind = ReleaseReply::Kind::unknown;  // out of memory: what came is forgotten, and asked for again
     }
     if (reply.kind == ReleaseReply::Kind::unknown || reply.kind == ReleaseReply::Kind::error) {
-      Reporter::add(core_.reporter().count.unknown);
-      core_.reporter().tell(&Observer::on_unknown,
-                            [&] { return UnknownEvent{site_->name(), owner_.text, "release", reply.cause}; });
+      Reporter::add(runtime_.reporter().count.unknown);
+      runtime_.reporter().tell(&Observer::on_unknown,
+                               [&] { return UnknownEvent{site_->name(), owner_.text, "release", reply.cause}; });
     }
     carry_out(fsm_.on_reply(base::Clock::now(), reply));
   }
 
-  Core& core_;  // outlives the thread that runs this
+  Runtime& runtime_;  // outlives the thread that runs this
   const std::shared_ptr<void> keep_;
   const std::shared_ptr<Site> site_;
   const wire::Owner owner_;
   ReleaseFsm fsm_;
-  const Target::ReleaseDone done_;
+  const ReleaseDone done_;
   std::optional<timing::Timer> timer_;
   const Pending::Token pending_;
   std::vector<Site::Heard> heard_before_;  // when it was last sent
@@ -138,9 +138,8 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
 
 }  // namespace
 
-void start_release(Core& core, const std::shared_ptr<Site>& site, const wire::Owner& owner, ReleaseFsm fsm,
-                   Target::ReleaseDone done) {
-  std::make_shared<ReleaseOp>(core, site, owner, fsm, std::move(done))->start();
+void start_release(const std::shared_ptr<Site>& site, const wire::Owner& owner, ReleaseFsm fsm, ReleaseDone done) {
+  std::make_shared<ReleaseOp>(site, owner, fsm, std::move(done))->start();
 }
 
 }  // namespace holdfast::engine

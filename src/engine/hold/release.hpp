@@ -10,11 +10,8 @@
 
 namespace holdfast::engine {
 
-class Core;
-
 /// Starts at once (the first send is queued before this returns, so a later acquire of the same client goes behind it).
 /// `done` is called once, on the loop.
-void start_release(Core& core, const std::shared_ptr<Site>& site, const wire::Owner& owner, ReleaseFsm fsm,
-                   Target::ReleaseDone done);
+void start_release(const std::shared_ptr<Site>& site, const wire::Owner& owner, ReleaseFsm fsm, ReleaseDone done);
 
 }  // namespace holdfast::engine

@@ -5,9 +5,9 @@
 #include <holdfast/error.hpp>
 
 #include "base/text.hpp"
-#include "engine/client/core.hpp"
 #include "engine/hold/release.hpp"
 #include "engine/hold/sites.hpp"
+#include "engine/runtime/runtime.hpp"
 #include "redis/failures/errors.hpp"
 #include "wire/names.hpp"
 
@@ -61,7 +61,9 @@ Site::Site(std::shared_ptr<Sites> sites, std::string title, const std::vector<st
 
 Site::~Site() { sites_->forget(*this); }
 
-Duration Site::handoff() const { return sites_->handoff(); }
+Runtime& Site::runtime() const { return sites_->runtime(); }
+
+Watchdog& Site::watchdog() const { return sites_->watchdog(); }
 
 void Site::stay() noexcept { sites_->keep(std::static_pointer_cast<Site>(shared_from_this())); }
 
@@ -93,7 +95,7 @@ void Site::add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner
   for (wire::LockNames& each : all_names()) to.push_back({std::move(each.key), owner.text});
 }
 
-std::string Site::where(const Core& core) const { return core.node(); }
+std::string Site::where() const { return runtime().node(); }
 
 Target::Use Site::begin_use() {
   return begin_use([weak = weak_from_this()] {
@@ -140,20 +142,23 @@ Target::Use Site::begin_use(const redis::Channels::Listener& listener) {
   return use;
 }
 
-void Site::attempt(Core& core, Order order, AttemptDone done) {
+void Site::attempt(Order order, AttemptDone done) {
   const bool count = order.subscribe && !blind_;
   auto request = redis::Request::of(plan_.acquire(all_names(), order.owner, order.lease, count), order.timeout);
   if (order.subscribe) request.subscribe = wake_channels();
-  const std::atomic<std::uint64_t>& granted = core.reporter().count.granted;  // lives as long as what runs the handler
-  core.send(std::move(request), [self = std::static_pointer_cast<Site>(shared_from_this()), &granted,
-                                 owner = std::move(order.owner), done = std::move(done)](const redis::Result& result) {
-    Attempt attempt = self->judge(result);
-    if (attempt.listeners && *attempt.listeners < 0) self->blind_ = true;
-    attempt.owner = owner;
-    // A replica that never was more than that is a wrong address; one that gave locks will have a successor.
-    if (attempt.error == Errc::read_only && granted.load() == 0) attempt.pointless = true;
-    done(std::move(attempt));
-  });
+  const std::atomic<std::uint64_t>& granted =
+      runtime().reporter().count.granted;  // lives as long as what runs the handler
+  runtime().send(std::move(request),
+                 [self = std::static_pointer_cast<Site>(shared_from_this()), &granted, owner = std::move(order.owner),
+                  done = std::move(done)](const redis::Result& result) {
+                   Attempt attempt = self->judge(result);
+                   if (attempt.listeners && *attempt.listeners < 0) self->blind_ = true;
+                   attempt.owner = owner;
+                   // A replica that never was more than that is a wrong address; one that gave locks will have a
+                   // successor.
+                   if (attempt.error == Errc::read_only && granted.load() == 0) attempt.pointless = true;
+                   done(std::move(attempt));
+                 });
 }
 
 Attempt Site::judge(const redis::Result& result) const {
@@ -202,22 +207,20 @@ void Site::judge_silence(const redis::Refusal& refusal, Attempt& attempt) const 
   attempt.cause = refusal.cause;
 }
 
-void Site::release(Core& core, const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) {
-  start_release(core, std::static_pointer_cast<Site>(shared_from_this()), owner, ReleaseFsm(deadline, give_up),
+void Site::release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) {
+  start_release(std::static_pointer_cast<Site>(shared_from_this()), owner, ReleaseFsm(deadline, give_up),
                 std::move(done));
 }
 
-void Site::ask_holder(Core& core, HolderDone done) {
-  engine::ask_holder(core.shared_from_this(), plan_, all_names(), std::move(done));
-}
+void Site::ask_holder(HolderDone done) { engine::ask_holder(runtime(), plan_, all_names(), std::move(done)); }
 
-void Site::renew(Core& core, const std::shared_ptr<HeldLock>& hold, RenewDone done) {
+void Site::renew(const std::shared_ptr<HeldLock>& hold, RenewDone done) {
   std::vector<wire::Renewal> renewals;
   add_renewals(renewals, hold->owner());
   auto request = redis::Request::of(plan_.renew(renewals, hold->lease()),
-                                    renewal_timeout(hold->lease(), core.config().command_timeout));
-  core.send(std::move(request), [self = shared_from_this(), asked = batched_locks(),
-                                 done = std::move(done)](const redis::Result& result) {
+                                    renewal_timeout(hold->lease(), runtime().config().command_timeout));
+  runtime().send(std::move(request), [self = shared_from_this(), asked = batched_locks(),
+                                      done = std::move(done)](const redis::Result& result) {
     std::vector<bool> extended;
     if (result.delivery == redis::Delivery::answered) extended = wire::decode_renew(result.replies.front(), asked);
     if (extended.empty()) {

@@ -26,6 +26,8 @@ class Site final
   Site(std::shared_ptr<Sites> sites, std::string title, const std::vector<std::string>& names, const Plan& plan);
   ~Site() override;
 
+  /// Of the same client.
+  Sites& sites() const { return *sites_; }
   /// On the wire, of the one lock, or of the first.
   wire::LockNames names() const;
 
@@ -46,21 +48,22 @@ class Site final
   base::Command release_command(const wire::Owner& owner) const { return plan_.release(all_names(), owner); }
 
   const Plan& plan() const override { return plan_; }
-  std::string where(const Core& core) const override;
+  Runtime& runtime() const override;
+  Watchdog& watchdog() const override;
+  std::string where() const override;
   bool subscribed() const override;
   Use begin_use() override;
   /// The same for somebody else than this site's own queue.
   Use begin_use(const redis::Channels::Listener& listener);
-  void attempt(Core& core, Order order, AttemptDone done) override;
-  void release(Core& core, const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
-  void ask_holder(Core& core, HolderDone done) override;
+  void attempt(Order order, AttemptDone done) override;
+  void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
+  void ask_holder(HolderDone done) override;
   std::size_t batched_locks() const override { return several_ ? several_->size() : 1; }
   void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const override;
-  void renew(Core& core, const std::shared_ptr<HeldLock>& hold, RenewDone done) override;
+  void renew(const std::shared_ptr<HeldLock>& hold, RenewDone done) override;
 
  private:
   friend class Sites;
-  Duration handoff() const override;
   void stay() noexcept override;
   std::vector<wire::LockNames> all_names() const;
   std::vector<std::string> wake_channels() const;

@@ -1,5 +1,7 @@
 #include "engine/hold/sites.hpp"
 
+#include "engine/runtime/runtime.hpp"
+
 namespace holdfast::engine {
 namespace {
 
@@ -7,10 +9,11 @@ constexpr std::size_t kFirstBuckets = 64;
 
 }  // namespace
 
-Sites::Sites(std::shared_ptr<redis::Channels> channels, std::string prefix, Duration handoff)
-    : channels_(std::move(channels)),
-      prefix_(std::move(prefix)),
-      handoff_(handoff),
+Sites::Sites(Runtime& runtime, Watchdog& watchdog)
+    : runtime_(runtime),
+      watchdog_(watchdog),
+      channels_(runtime.channels()),
+      prefix_(runtime.config().name_prefix),
       buckets_(std::make_unique<Table::bucket_type[]>(kFirstBuckets)),
       bucket_count_(kFirstBuckets),
       table_(Table::bucket_traits(buckets_.get(), bucket_count_)) {}
@@ -46,11 +49,21 @@ std::shared_ptr<Site> Sites::site(const std::vector<std::string>& names, const P
   return site;
 }
 
-std::vector<std::shared_ptr<Site>> Sites::all() {
-  std::vector<std::shared_ptr<Site>> out;
+void Sites::adopt(const std::shared_ptr<Target>& target, Bond bond) {
+  const base::Guard guard(mutex_);
+  std::erase_if(adopted_, [](const Adopted& each) { return each.target.expired(); });
+  adopted_.push_back({target, bond});
+}
+
+std::vector<std::shared_ptr<Target>> Sites::targets(Which which) {
+  std::vector<std::shared_ptr<Target>> out;
   const base::Guard guard(mutex_);
   for (Site& site : table_) {
-    if (auto alive = std::static_pointer_cast<Site>(site.weak_from_this().lock())) out.push_back(std::move(alive));
+    if (std::shared_ptr<Target> alive = site.weak_from_this().lock()) out.push_back(std::move(alive));
+  }
+  for (const Adopted& each : adopted_) {
+    if (which == Which::own && each.bond == Bond::wakes) continue;
+    if (std::shared_ptr<Target> target = each.target.lock()) out.push_back(std::move(target));
   }
   return out;
 }

@@ -1,4 +1,4 @@
-// All sites of one client, and what they have in common.
+// All targets of one client, and what they have in common.
 #pragma once
 
 #include <array>
@@ -22,14 +22,20 @@ namespace holdfast::engine {
 /// in a forked child, where the mutex may be locked for ever. Thread-safe.
 class Sites : public std::enable_shared_from_this<Sites> {
  public:
-  Sites(std::shared_ptr<redis::Channels> channels, std::string prefix, Duration handoff);
+  /// Of the client that these are of, which whoever uses a target keeps alive.
+  Sites(Runtime& runtime, Watchdog& watchdog);
   ~Sites();
   Sites(const Sites&) = delete;
   Sites& operator=(const Sites&) = delete;
 
   /// Of this lock, or of these locks together (each once, sorted).
   std::shared_ptr<Site> site(const std::vector<std::string>& names, const Plan& plan);
-  std::vector<std::shared_ptr<Site>> all();
+  /// A target of several clients. Each of them wakes it when it is connected anew; it ends with the one that serves it.
+  enum class Bond { serves, wakes };
+  void adopt(const std::shared_ptr<Target>& target, Bond bond);
+  /// What ends with this client; with `all`, also what is only woken by it.
+  enum class Which { own, all };
+  std::vector<std::shared_ptr<Target>> targets(Which which);
 
   /// Others want it: it stays until so many others have come after it, or until let_go().
   void keep(std::shared_ptr<Site> site) noexcept;
@@ -37,9 +43,10 @@ class Sites : public std::enable_shared_from_this<Sites> {
   /// The client is over, and none stays any more: what a site refers to may refer to the client.
   void let_go() noexcept;
 
+  Runtime& runtime() const { return runtime_; }
+  Watchdog& watchdog() const { return watchdog_; }
   const std::shared_ptr<redis::Channels>& channels() const { return channels_; }
   const std::string& prefix() const { return prefix_; }
-  Duration handoff() const { return handoff_; }
 
  private:
   friend class Site;
@@ -65,15 +72,21 @@ class Sites : public std::enable_shared_from_this<Sites> {
                                                 boost::intrusive::power_2_buckets<true>>;
 
   const base::ForkGuard fork_guard_;
+  Runtime& runtime_;
+  Watchdog& watchdog_;
   const std::shared_ptr<redis::Channels> channels_;
   const std::string prefix_;
-  const Duration handoff_;
 
   base::Mutex mutex_;
   std::unique_ptr<Table::bucket_type[]> buckets_ HOLDFAST_GUARDED_BY(mutex_);
   std::size_t bucket_count_ HOLDFAST_GUARDED_BY(mutex_);
   Table table_ HOLDFAST_GUARDED_BY(mutex_);
   std::array<std::shared_ptr<Site>, kMostKept> kept_ HOLDFAST_GUARDED_BY(mutex_);
+  struct Adopted {
+    std::weak_ptr<Target> target;
+    Bond bond;
+  };
+  std::vector<Adopted> adopted_ HOLDFAST_GUARDED_BY(mutex_);
   std::size_t next_kept_ HOLDFAST_GUARDED_BY(mutex_) = 0;
   bool over_ HOLDFAST_GUARDED_BY(mutex_) = false;
 };

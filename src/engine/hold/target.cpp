@@ -1,7 +1,7 @@
 #include "engine/hold/target.hpp"
 
-#include "engine/client/core.hpp"
-#include "engine/hold/held_lock.hpp"
+#include "engine/hold/watchdog.hpp"
+#include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
 
@@ -18,69 +18,20 @@ constexpr Duration kReleaseFirst = milliseconds(100);
 Target::Target(std::string name) : name_(std::move(name)) {}
 Target::~Target() = default;
 
-ThreadHolds& Target::threads() {
-  const base::Guard guard(mutex_);
-  if (!threads_) threads_ = std::make_unique<ThreadHolds>();
-  return *threads_;
-}
-
-ThreadHolds::Entry Target::hold_of(std::uint64_t thread) const {
-  const ThreadHolds* threads = nullptr;
-  {
-    const base::Guard guard(mutex_);
-    threads = threads_.get();
-  }
-  return threads == nullptr ? ThreadHolds::Entry{} : threads->find(thread);
-}
-
 // ---- the queue ----
-
-Target::Busy& Target::busy() {
-  if (!busy_) {
-    // Clients that are not told of releases ask now and then: they would starve.
-    busy_ = std::make_unique<Busy>(plan().announced ? handoff() : Duration{});
-    if (holder_ != nullptr) busy_->tenure.on_granted(holder_->extended_at());
-  }
-  return *busy_;
-}
-
-/// Forgets what is of no use any more.
-void Target::rest() {
-  if (!busy_ || head_ != nullptr || releasing_ > 0 || listening_ > 0 || busy_->tenure.others() > 0) return;
-  busy_.reset();
-}
-
-void Target::wake_head() {
-  if (head_ != nullptr) head_->post(Waiter::Signal::wake);
-}
 
 void Target::enter(Waiter& waiter) {
   const base::Guard guard(mutex_);
-  if (head_ == nullptr) {
-    head_ = &waiter;
-    waiter.post(Waiter::Signal::turn);
-  } else {
-    busy().behind.push_back(waiter);
-  }
+  if (!queue_.empty()) handoff();  // several want it
+  queue_.enter(waiter);
 }
 
-std::optional<Kept> Target::leave(Waiter& waiter) {
-  std::optional<Kept> unwanted;
+std::optional<Retained> Target::leave(Waiter& waiter) {
+  std::optional<Retained> unwanted;
   const base::Guard guard(mutex_);
-  if (head_ != &waiter) {
-    if (waiter.is_linked()) busy_->behind.erase(busy_->behind.iterator_to(waiter));
-    return unwanted;
-  }
-  head_ = nullptr;
-  if (!busy_) return unwanted;
-  if (busy_->behind.empty()) {
-    unwanted.swap(busy_->kept);
-    rest();
-  } else {
-    head_ = &busy_->behind.front();
-    busy_->behind.pop_front();
-    head_->post(Waiter::Signal::turn);
-  }
+  if (!queue_.leave(waiter) || !handoff_ || !queue_.empty()) return unwanted;
+  unwanted = handoff_->take_unfit();
+  rest();
   return unwanted;
 }
 
@@ -91,25 +42,17 @@ void Target::wake() {
 
 void Target::heard() {
   const base::Guard guard(mutex_);
-  // Our own release's messages, one for each lock, come before its reply (or behind it: then they are expected, and do
-  // not come here). Whether these were they, the reply tells.
-  if (unclaimed_ < releasing_ * static_cast<std::int32_t>(batched_locks())) {
-    ++unclaimed_;
-  } else {
-    other_released();
-  }
+  if (!releases_.may_be_own(batched_locks())) other_released();
 }
 
 void Target::other_released() {
-  if (holder_ == nullptr && busy_) busy_->tenure.on_other();
-  if (head_ != nullptr) head_->post(Waiter::Signal::message);
+  if (occupancy_.empty() && handoff_) handoff_->tenure.on_other();
+  queue_.post(Waiter::Signal::message);
 }
 
 void Target::close() {
   const base::Guard guard(mutex_);
-  if (head_ != nullptr) head_->post(Waiter::Signal::closed);
-  if (!busy_) return;
-  for (Waiter& waiter : busy_->behind) waiter.post(Waiter::Signal::closed);
+  queue_.post_to_all(Waiter::Signal::closed);
 }
 
 void Target::drop_waiters() {
@@ -117,26 +60,12 @@ void Target::drop_waiters() {
     Waiter* waiter = nullptr;
     {
       const base::Guard guard(mutex_);
-      waiter = head_;
-      head_ = nullptr;
-      if (busy_ && !busy_->behind.empty()) {  // there is always a head where somebody is behind it: see rest()
-        head_ = &busy_->behind.front();
-        busy_->behind.pop_front();
-      }
-      if (busy_) busy_->kept.reset();
+      waiter = queue_.take_head();
+      if (handoff_) handoff_->retained.reset();
     }
     if (waiter == nullptr) return;
     waiter->drop();
   }
-}
-
-void Target::forget_threads() {
-  ThreadHolds* threads = nullptr;
-  {
-    const base::Guard guard(mutex_);
-    threads = threads_.get();
-  }
-  if (threads != nullptr) threads->forget_all();
 }
 
 Target::Use Target::listen() {
@@ -165,106 +94,118 @@ TargetView Target::view() const {
   TargetView view;
   view.subscribed = subscribed();
   const base::Guard guard(mutex_);
-  view.held_here = holder_ != nullptr && holder_->stands();
-  if (releasing_ > 0 && release_first_ != TimePoint{}) {
-    view.not_before = release_first_;
-  } else if (busy_) {
-    view.not_before = busy_->tenure.pause_until();
+  view.held_here = occupancy_.stands();
+  if (const std::optional<TimePoint> ask_after = releases_.ask_after()) {
+    view.not_before = *ask_after;
+  } else if (handoff_) {
+    view.not_before = handoff_->tenure.pause_until();
   }
-  if (busy_) {
-    view.others = busy_->tenure.others();
-    view.strangers = busy_->tenure.strangers(Clock::now());
-    view.place_limit = busy_->place_limit.limit();
+  if (handoff_) {
+    view.others = handoff_->tenure.others();
+    view.strangers = handoff_->tenure.strangers(Clock::now());
+    view.place_limit = handoff_->place_limit.limit();
   }
   return view;
 }
 
 void Target::set_holder(const std::shared_ptr<HeldLock>& holder) {
   const base::Guard guard(mutex_);
-  holder_ = holder.get();
-  if (!busy_) return;
-  busy_->tenure.on_granted(holder->extended_at());
-  busy_->tenure.on_queue_served(Clock::now());
+  occupancy_.enter(*holder);
+  if (!handoff_) return;
+  handoff_->tenure.on_granted(holder->extended_at());
+  handoff_->tenure.on_queue_served(Clock::now());
 }
 
 void Target::saw_other(bool stranger) {
   const base::Guard guard(mutex_);
-  if (stranger) busy().tenure.on_stranger(Clock::now());
-  if (releasing_ > 0) {
-    overtaken_ = true;
-  } else {
-    busy().tenure.on_other();
-  }
+  if (stranger) handoff().tenure.on_stranger(Clock::now());
+  if (!releases_.overtakes()) handoff().tenure.on_other();
 }
 
 void Target::waited(const Place& place) {
   const base::Guard guard(mutex_);
-  if (busy_) busy_->place_limit.on_end(place);
+  if (handoff_) handoff_->place_limit.on_end(place);
 }
 
 bool Target::has(const wire::Owner& owner) const {
   const base::Guard guard(mutex_);
-  if (busy_ && busy_->kept && busy_->kept->owner.text == owner.text) return true;
-  return holder_ != nullptr && holder_->stands() && holder_->owner().text == owner.text;
+  if (handoff_ && handoff_->retained && handoff_->retained->owner == owner) return true;
+  return occupancy_.has(owner);
 }
 
-void Target::clear_holder(const HeldLock* holder) {
+void Target::clear_holder(const HeldLock& holder) {
   const base::Guard guard(mutex_);
-  if (holder_ != holder) return;
-  holder_ = nullptr;
+  if (!occupancy_.is(holder)) return;
+  occupancy_.leave();
   wake_head();
 }
 
 // ---- passing it on ----
 
-bool Target::keep(Core& core, HeldLock& hold) {
-  Pending::Token pending = core.pending().begin();  // close() waits until somebody has it, or has given it back
+Handoff& Target::handoff() {
+  if (!handoff_) {
+    // Clients that are not told of releases ask now and then: they would starve.
+    handoff_ = std::make_unique<Handoff>(plan().announced ? runtime().config().handoff : Duration{});
+    if (const auto granted_at = occupancy_.extended_at()) handoff_->tenure.on_granted(*granted_at);
+  }
+  return *handoff_;
+}
+
+/// Forgets what is of no use any more.
+void Target::rest() {
+  if (!handoff_ || !queue_.empty() || releases_.any() || listening_ > 0 || handoff_->tenure.others() > 0) return;
+  handoff_.reset();
+}
+
+bool Target::retain(HeldLock& hold) {
+  Runtime::Admission admission = runtime().admit();
   const TimePoint now = Clock::now();
   const base::Guard guard(mutex_);
-  if (head_ == nullptr || holder_ != &hold || core.unusable() || !busy().tenure.may_pass(now)) return false;
+  if (queue_.empty() || !occupancy_.is(hold) || admission.refused || !handoff().tenure.may_pass(now)) return false;
   wire::Owner owner = hold.owner();  // what takes memory comes first
   const std::optional<TimePoint> sent_at = hold.end_to_pass_on(now);
   if (!sent_at) return false;
-  holder_ = nullptr;
-  busy_->kept.emplace(std::move(owner), *sent_at, hold.lease(), std::move(pending));
+  occupancy_.leave();
+  handoff_->retained.emplace(std::move(owner), *sent_at, hold.lease(), std::move(admission.token));
   wake_head();
   return true;
 }
 
-Target::Taken Target::take_kept(const Taker& taker) {
-  Taken taken;
+std::shared_ptr<HeldLock> Target::take_retained(const Taker& taker, Handoff::From from) {
+  std::shared_ptr<HeldLock> held;
   Pending::Token pending;  // until it is armed
   {
     const base::Guard guard(mutex_);
-    if (!busy_ || !busy_->kept) return taken;
+    if (!handoff_) return nullptr;
     const TimePoint now = Clock::now();
-    std::optional<Kept>& kept = busy_->kept;
-    if (!taker.from_queue && !busy_->tenure.may_overtake(now)) return taken;
-    const bool fits = taker.terms.renewed && taker.terms.length == kept->lease &&
-                      now < lease_end(kept->sent_at, taker.terms.length / 2);
-    if (!fits) {
-      if (taker.from_queue) taken.unfit.swap(kept);
-      return taken;
-    }
-    if (taker.from_queue) busy_->tenure.on_queue_served(now);
-    taken.held = std::make_shared<HeldLock>(taker.core, shared_from_this(), kept->owner, kept->sent_at, taker.terms,
-                                            taker.on_lost, now);
-    pending = std::move(kept->pending);
-    kept.reset();
-    holder_ = taken.held.get();
+    const Retained* const offer = handoff_->offer(taker.terms, from, now);
+    if (offer == nullptr) return nullptr;
+    held = std::make_shared<HeldLock>(taker.runtime, shared_from_this(), offer->owner, offer->sent_at, taker.terms,
+                                      taker.on_lost, now);
+    pending = handoff_->take(from, now).pending;
+    occupancy_.enter(*held);
   }
-  taker.core->watchdog().arm(taken.held);
-  return taken;
+  watchdog().arm(held);
+  return held;
 }
 
-void Target::give_back(Core& core, Kept kept) noexcept {
+std::optional<Retained> Target::take_unfit() {
+  const base::Guard guard(mutex_);
+  return handoff_ ? handoff_->take_unfit() : std::nullopt;
+}
+
+void Target::give_back(Retained retained) noexcept {
   begin_release();
+  const TimePoint since = retained.sent_at;
+  const TimePoint deadline = lease_end(since, retained.lease);
+  const TimePoint give_up = since + retained.lease + margin(retained.lease);
   try {
-    release(core, kept.owner, lease_end(kept.sent_at, kept.lease), kept.sent_at + kept.lease + margin(kept.lease),
-            [self = shared_from_this(), since = kept.sent_at,
-             pending = std::move(kept.pending)](const Released& released) { self->end_release(released, since); });
+    release(retained.owner, deadline, give_up,
+            [self = shared_from_this(), since, pending = std::move(retained.pending)](const Released& released) {
+              self->end_release(released, since);
+            });
   } catch (...) {
-    end_release({}, kept.sent_at);  // out of memory: the lease ends it
+    end_release({}, since);  // out of memory: the lease ends it
   }
 }
 
@@ -272,38 +213,33 @@ void Target::give_back(Core& core, Kept kept) noexcept {
 
 bool Target::others_listened() const {
   const base::Guard guard(mutex_);
-  return busy_ && busy_->tenure.others() > 0;
+  return handoff_ && handoff_->tenure.others() > 0;
 }
 
 void Target::begin_release() {
   const base::Guard guard(mutex_);
-  ++releasing_;
-  release_first_ = {};
-  if (!busy_) return;
   const TimePoint now = Clock::now();
-  if (busy_->tenure.must_ask_after_release(now)) release_first_ = now + kReleaseFirst;
+  const bool first = handoff_ && handoff_->tenure.must_ask_after_release(now);
+  releases_.begin(first ? std::optional(now + kReleaseFirst) : std::nullopt);
 }
 
 void Target::end_release(const Released& released, TimePoint held_since) {
   if (released.listeners > 0) stay();
   const base::Guard guard(mutex_);
-  --releasing_;
-  const bool ask_again = std::exchange(overtaken_, false) || release_first_ != TimePoint{};
+  const ReleaseTraffic::End end = releases_.end(released.outcome == ReleaseOutcome::released);
   const auto others = static_cast<int>(std::max<std::int64_t>(released.listeners - listening_, 0));
-  if (others > 0 && !busy_) busy().tenure.on_granted(held_since);
-  if (busy_) busy_->tenure.on_released(Clock::now(), others);
-  if (releasing_ == 0 && std::exchange(unclaimed_, 0) > 0 && released.outcome != ReleaseOutcome::released) {
-    other_released();
-  }
-  if (ask_again) wake_head();
+  if (others > 0 && !handoff_) handoff().tenure.on_granted(held_since);
+  if (handoff_) handoff_->tenure.on_released(Clock::now(), others);
+  if (end.others) other_released();
+  if (end.ask_again) wake_head();
   rest();
 }
 
-void Target::undo(Core& core, const wire::Owner& owner, milliseconds lease) noexcept {
-  if (core.in_child()) return;
+void Target::undo(const wire::Owner& owner, milliseconds lease) noexcept {
+  if (runtime().in_child()) return;
   const TimePoint end = Clock::now() + lease + margin(lease);
   try {
-    release(core, owner, end, end, [undo = core.undos().begin()](const Released&) {});
+    release(owner, end, end, [undo = runtime().undos().begin()](const Released&) {});
   } catch (...) {
     // Out of memory: the lease ends it, if there is one.
   }

@@ -1,37 +1,64 @@
 #include "engine/hold/thread_holds.hpp"
 
+#include <map>
+#include <mutex>
+
+#include "base/guarded.hpp"
+
 namespace holdfast::engine {
 
+struct ThreadHolds::Table {
+  base::Mutex mutex;
+  std::map<std::uint64_t, Entry> entries HOLDFAST_GUARDED_BY(mutex);
+};
+
+ThreadHolds::~ThreadHolds() { delete table_.load(); }
+
+ThreadHolds::Table& ThreadHolds::table() {
+  if (Table* const table = table_.load()) return *table;
+  auto mine = std::make_unique<Table>();
+  Table* first = nullptr;
+  return table_.compare_exchange_strong(first, mine.get()) ? *mine.release() : *first;
+}
+
 ThreadHolds::Entry ThreadHolds::find(std::uint64_t thread) const {
-  const base::Guard guard(mutex_);
-  const auto found = entries_.find(thread);
-  return found == entries_.end() ? Entry{} : found->second;
+  Table* const table = table_.load();
+  if (table == nullptr) return {};
+  const base::Guard guard(table->mutex);
+  const auto found = table->entries.find(thread);
+  return found == table->entries.end() ? Entry{} : found->second;
 }
 
 void ThreadHolds::own(std::uint64_t thread, std::shared_ptr<HeldLock> held) {
-  const base::Guard guard(mutex_);
-  entries_[thread] = {std::move(held), 1};
+  Table& own = table();
+  const base::Guard guard(own.mutex);
+  own.entries[thread] = {std::move(held), 1};
 }
 
 void ThreadHolds::reenter(std::uint64_t thread) {
-  const base::Guard guard(mutex_);
-  const auto found = entries_.find(thread);
-  if (found != entries_.end()) ++found->second.count;
+  Table& own = table();
+  const base::Guard guard(own.mutex);
+  const auto found = own.entries.find(thread);
+  if (found != own.entries.end()) ++found->second.count;
 }
 
 ThreadHolds::Entry ThreadHolds::leave_level(std::uint64_t thread) {
-  const base::Guard guard(mutex_);
-  const auto found = entries_.find(thread);
-  if (found == entries_.end()) return {};
+  Table* const table = table_.load();
+  if (table == nullptr) return {};
+  const base::Guard guard(table->mutex);
+  const auto found = table->entries.find(thread);
+  if (found == table->entries.end()) return {};
   Entry before = found->second;
-  if (--found->second.count == 0) entries_.erase(found);
+  if (--found->second.count == 0) table->entries.erase(found);
   return before;
 }
 
 void ThreadHolds::forget_all() {
   std::map<std::uint64_t, Entry> forgotten;  // destroyed without the mutex
-  const base::Guard guard(mutex_);
-  forgotten.swap(entries_);
+  Table* const table = table_.load();
+  if (table == nullptr) return;
+  const base::Guard guard(table->mutex);
+  forgotten.swap(table->entries);
 }
 
 }  // namespace holdfast::engine

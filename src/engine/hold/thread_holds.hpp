@@ -1,24 +1,27 @@
 // The holds that belong to threads (the std face): which thread has which, and how many levels deep.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
-
-#include "base/guarded.hpp"
 
 namespace holdfast::engine {
 
 class HeldLock;
 
-/// Thread-safe; only a thread itself changes its own entry.
+/// Thread-safe; only a thread itself changes its own entry. There may be millions of these: as small as a pointer until
+/// a thread owns a hold.
 class ThreadHolds {
  public:
   struct Entry {
     std::shared_ptr<HeldLock> held;
     int count = 0;  // levels of re-entry; zero: the thread does not own the lock
   };
+
+  ThreadHolds() = default;
+  ~ThreadHolds();
+  ThreadHolds(const ThreadHolds&) = delete;
+  ThreadHolds& operator=(const ThreadHolds&) = delete;
 
   Entry find(std::uint64_t thread) const;
   void own(std::uint64_t thread, std::shared_ptr<HeldLock> held);
@@ -29,8 +32,10 @@ class ThreadHolds {
   void forget_all();
 
  private:
-  mutable base::Mutex mutex_;
-  std::map<std::uint64_t, Entry> entries_ HOLDFAST_GUARDED_BY(mutex_);
+  struct Table;
+  Table& table();
+
+  std::atomic<Table*> table_{nullptr};  // stays once it is there
 };
 
 }  // namespace holdfast::engine

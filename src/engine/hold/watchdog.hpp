@@ -1,4 +1,4 @@
-// The one watchdog of a client: looks at every hold when it is due, and renews many with one command.
+// The one watchdog of a client: looks at every hold when it is due.
 #pragma once
 
 #include <atomic>
@@ -10,9 +10,7 @@
 
 #include "base/guarded.hpp"
 #include "engine/hold/held_lock.hpp"
-#include "engine/hold/target.hpp"
-#include "engine/runtime/reporter.hpp"
-#include "redis/connection/lane.hpp"
+#include "engine/hold/renewals.hpp"
 #include "timing/timer.hpp"
 
 namespace holdfast::engine {
@@ -23,12 +21,7 @@ namespace holdfast::engine {
 /// Threads: arm and disarm from any; the rest on the loop.
 class Watchdog {
  public:
-  struct Settings {
-    std::size_t batch;
-    Duration command_timeout;
-  };
-  /// `core` is the one that this belongs to.
-  Watchdog(Core& core, Settings settings);
+  explicit Watchdog(Runtime& runtime);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
@@ -54,29 +47,18 @@ class Watchdog {
     bool operator()(const HeldLock& a, const HeldLock& b) const { return a.scheduled < b.scheduled; }
   };
   using Schedule = boost::intrusive::multiset<HeldLock, Hook, boost::intrusive::compare<Earlier>>;
-  using Holds = std::vector<std::shared_ptr<HeldLock>>;
+  using Holds = Renewals::Holds;
   struct LookNow;
 
   void set_timer() noexcept;
   void on_timer() noexcept;
   std::shared_ptr<HeldLock> take_expired(TimePoint now, bool& late) HOLDFAST_REQUIRES(mutex_);
-  void look(const Holds& holds, bool early) noexcept;
-  void ask_for(const Holds& holds, bool early);
-  /// Renews holds of one kind with one command.
-  void renew(Holds batch, TimePoint now);
-  void on_reply(const Holds& batch, const redis::Result& result, Duration late) noexcept;
-  void read_reply(const Holds& batch, const redis::Result& result, Duration late);
-  /// Nothing is known of the renewals of those that stand.
-  static void unanswered(const Holds& holds, TimePoint now) noexcept;
-  /// Lets the hold's target renew it, on several servers perhaps.
-  void renew_alone(const std::shared_ptr<HeldLock>& hold, TimePoint now);
-  void on_renewed_alone(const std::shared_ptr<HeldLock>& hold, const Target::Renewed& renewed, Duration late);
+  void look(const Holds& holds, Renewals::When when) noexcept;
   /// Puts holds that are still armed at their new places.
   void reschedule(const Holds& holds) noexcept;
 
-  Core& core_;
-  Reporter& reporter_;
-  const Settings settings_;
+  Runtime& runtime_;
+  Renewals renewals_;
   timing::Timer timer_;  // on the loop
   TimePoint timer_at_ HOLDFAST_GUARDED_BY(mutex_) = TimePoint::max();
   TimePoint watched_until_ HOLDFAST_GUARDED_BY(mutex_) = TimePoint::max();  // when deadlines are looked at next

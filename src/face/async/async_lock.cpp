@@ -6,6 +6,8 @@
 
 #include "engine/acquire/acquire_op.hpp"
 #include "engine/hold/held_lock.hpp"
+#include "engine/hold/hold_release.hpp"
+#include "engine/runtime/runtime.hpp"
 #include "face/outcome.hpp"
 #include "face/receiving.hpp"
 #include "timing/timer.hpp"
@@ -41,14 +43,14 @@ class AsyncAcquire final : public engine::AcquireOp, public Operation {
 
   AsyncAcquire(const Parts& parts, AcquireOptions options, engine::LeaseTerms lease,
                ReceiverPtr<Failure, Result> receiver)
-      : AcquireOp(parts.core, parts.target, std::move(options), lease, Way::kDefaultWait),
+      : AcquireOp(parts.runtime, parts.target, std::move(options), lease, Way::kDefaultWait),
         receiving_(std::move(receiver)) {}
 
   void start() override {
-    pending_ = core()->pending().begin();  // close() waits until it is told, or its flag is seen now
+    pending_ = runtime()->pending().begin();  // close() waits until it is told, or its flag is seen now
     if (std::optional<Acquired> known = at_once()) return done(std::move(*known));
-    attended_ = Loop::Attended(core()->loop());
-    core()->loop().post(shared_from_this());
+    attended_ = Loop::Attended(runtime()->loop());
+    runtime()->loop().post(shared_from_this());
   }
   void cancel() noexcept override {
     cancelled_.store(true);
@@ -61,9 +63,8 @@ class AsyncAcquire final : public engine::AcquireOp, public Operation {
     if (Way::is_result(outcome.error, cancelled_.load())) {
       receiving_.tell({}, hold ? Result(std::move(hold)) : Result());
     } else {
-      receiving_.tell(
-          Failure(face::error_about(*core(), *target(), Way::as_failure(outcome.error), std::move(outcome.cause))),
-          Result());
+      receiving_.tell(Failure(face::error_about(*target(), Way::as_failure(outcome.error), std::move(outcome.cause))),
+                      Result());
     }
     attended_ = {};
     pending_ = {};
@@ -78,7 +79,7 @@ class AsyncAcquire final : public engine::AcquireOp, public Operation {
 template <class Way>
 OperationPtr make(const Parts& parts, AcquireOptions options, ReceiverPtr<Failure, typename Way::Result> receiver) {
   try {
-    const engine::LeaseTerms lease = parts.core->lease_terms(options, parts.target->name());
+    const engine::LeaseTerms lease = engine::lease_terms(*parts.runtime, options, parts.target->name());
     return std::make_shared<AsyncAcquire<Way>>(parts, std::move(options), lease, std::move(receiver));
   } catch (const Error& error) {
     return face::make_told<Failure, typename Way::Result>(std::move(receiver), Failure(error), {});
@@ -88,27 +89,28 @@ OperationPtr make(const Parts& parts, AcquireOptions options, ReceiverPtr<Failur
 /// Bounded by `release_timeout`; then the outcome is unknown, and the release goes on.
 class AsyncRelease final : public Loop::Task, public Operation, public std::enable_shared_from_this<AsyncRelease> {
  public:
-  AsyncRelease(std::shared_ptr<HeldLock> held, const std::shared_ptr<Core>& core, ReceiverPtr<ReleaseOutcome> receiver)
-      : held_(std::move(held)), core_(core), receiving_(std::move(receiver)) {}
+  AsyncRelease(std::shared_ptr<HeldLock> held, ReceiverPtr<ReleaseOutcome> receiver)
+      : held_(std::move(held)), runtime_(held_->runtime()), receiving_(std::move(receiver)) {}
 
   void start() override {
-    pending_ = core_->pending().begin();  // close() waits for it, or its flag is seen now
-    if (core_->in_child()) return tell(ReleaseOutcome::was_lost);
-    if (core_->unusable()) return tell(held_->known_outcome());
-    if (held_->pass_on()) return tell(ReleaseOutcome::released);
-    attended_ = Loop::Attended(core_->loop());
-    core_->loop().post(shared_from_this());
+    if (runtime_->in_child()) return tell(ReleaseOutcome::was_lost);
+    engine::Runtime::Admission admission = runtime_->admit();
+    if (admission.refused) return tell(held_->known_outcome());
+    pending_ = std::move(admission.token);
+    if (engine::pass_on(*held_)) return tell(ReleaseOutcome::released);
+    attended_ = Loop::Attended(runtime_->loop());
+    runtime_->loop().post(shared_from_this());
   }
   void run() override {
-    limit_.emplace(core_->loop().executor());
-    limit_->expires_after(core_->config().release_timeout);
+    limit_.emplace(runtime_->loop().executor());
+    limit_->expires_after(runtime_->config().release_timeout);
     limit_->async_wait([self = shared_from_this()](boost::system::error_code error) {
       if (!error) self->tell(ReleaseOutcome::unknown);
     });
-    held_->release_async([self = shared_from_this()](ReleaseOutcome outcome) { self->on_released(outcome); });
+    engine::release_async(*held_, [self = shared_from_this()](ReleaseOutcome outcome) { self->on_released(outcome); });
   }
   void broken() noexcept override {
-    held_->give_up();
+    engine::give_up(*held_);
     try {
       tell(ReleaseOutcome::unknown);
     } catch (...) {
@@ -116,7 +118,7 @@ class AsyncRelease final : public Loop::Task, public Operation, public std::enab
     }
   }
   void cancel() noexcept override {
-    core_->loop().defer([self = shared_from_this()] { self->tell(ReleaseOutcome::unknown); });
+    runtime_->loop().defer([self = shared_from_this()] { self->tell(ReleaseOutcome::unknown); });
   }
 
  private:
@@ -131,7 +133,7 @@ class AsyncRelease final : public Loop::Task, public Operation, public std::enab
   }
 
   const std::shared_ptr<HeldLock> held_;
-  const std::shared_ptr<Core> core_;
+  const std::shared_ptr<engine::Runtime> runtime_;
   Receiving<ReleaseOutcome> receiving_;
   engine::Pending::Token pending_;
   Loop::Attended attended_;
@@ -160,8 +162,7 @@ class AsyncWaitLost final : public Operation, public std::enable_shared_from_thi
 
  private:
   void tell_cancelled(std::string cause) {
-    const std::shared_ptr<Core>& core = held_->core();
-    receiving_.tell(Failure(face::error_about(*core, *held_->target(), Errc::cancelled, std::move(cause))), {});
+    receiving_.tell(Failure(face::error_about(*held_->target(), Errc::cancelled, std::move(cause))), {});
   }
 
   const std::shared_ptr<HeldLock> held_;
@@ -181,8 +182,7 @@ OperationPtr make_try_acquire(const Parts& parts, AcquireOptions options, Receiv
 
 OperationPtr make_release(Hold hold, ReceiverPtr<ReleaseOutcome> receiver) {
   if (!hold) return face::make_told<ReleaseOutcome>(std::move(receiver), ReleaseOutcome::was_lost);
-  const std::shared_ptr<Core> core = HoldAccess::held(hold)->core();
-  return std::make_shared<AsyncRelease>(HoldAccess::take(hold), core, std::move(receiver));
+  return std::make_shared<AsyncRelease>(HoldAccess::take(hold), std::move(receiver));
 }
 
 OperationPtr make_wait_lost(std::shared_ptr<HeldLock> held, ReceiverPtr<Failure, LossReason> receiver) {
@@ -192,7 +192,7 @@ OperationPtr make_wait_lost(std::shared_ptr<HeldLock> held, ReceiverPtr<Failure,
 }
 
 void throw_lost(const HeldLock& held, const std::exception_ptr& nested) {
-  Error error = face::error_about(*held.core(), *held.target(), Errc::lost, {});
+  Error error = face::error_about(*held.target(), Errc::lost, {});
   if (!nested) throw error;
   try {
     std::rethrow_exception(nested);

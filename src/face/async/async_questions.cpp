@@ -1,6 +1,7 @@
 // Asking without blocking: about a lock, about a server, and the end of a client.
 #include <holdfast/detail/operation.hpp>
 
+#include "engine/client/core.hpp"
 #include "face/listing.hpp"
 #include "face/looking.hpp"
 #include "face/question.hpp"
@@ -12,8 +13,8 @@ const engine::Site& site_of(const Parts& parts) { return static_cast<const engin
 
 class AsyncPing final : public face::AsyncAsk {
  public:
-  AsyncPing(const std::shared_ptr<Core>& core, ReceiverPtr<Failure> receiver)
-      : AsyncAsk(core), receiving_(std::move(receiver)) {}
+  AsyncPing(std::shared_ptr<engine::Runtime> runtime, ReceiverPtr<Failure> receiver)
+      : AsyncAsk(std::move(runtime)), receiving_(std::move(receiver)) {}
 
  private:
   const std::string& name() const override { return none_; }
@@ -45,39 +46,39 @@ class AsyncClose final : public Operation, public std::enable_shared_from_this<A
 }  // namespace
 
 OperationPtr make_is_locked(const Parts& parts, ReceiverPtr<Failure, bool> receiver) {
-  return face::make_ask(parts.core, face::is_locked(site_of(parts)), std::move(receiver));
+  return face::make_ask(parts.runtime, face::is_locked(site_of(parts)), std::move(receiver));
 }
 
 OperationPtr make_is_held_by(const Parts& parts, const std::string& owner, ReceiverPtr<Failure, bool> receiver) {
-  return face::make_ask(parts.core, face::is_held_by(site_of(parts), owner), std::move(receiver));
+  return face::make_ask(parts.runtime, face::is_held_by(site_of(parts), owner), std::move(receiver));
 }
 
 OperationPtr make_remaining(const Parts& parts,
                             ReceiverPtr<Failure, std::optional<std::chrono::milliseconds>> receiver) {
-  return face::make_ask(parts.core, face::remaining(site_of(parts)), std::move(receiver));
+  return face::make_ask(parts.runtime, face::remaining(site_of(parts)), std::move(receiver));
 }
 
 OperationPtr make_info(const Parts& parts, ReceiverPtr<Failure, LockInfo> receiver) {
   const engine::Site& site = site_of(parts);
-  return face::make_ask_in_steps(parts.core, face::Looking(site, Detail::holder), site.name(), std::move(receiver));
+  return face::make_ask_in_steps(parts.runtime, face::Looking(site, Detail::holder), site.name(), std::move(receiver));
 }
 
 OperationPtr make_force_release(const Parts& parts, ReceiverPtr<Failure, bool> receiver) {
-  return face::make_ask(parts.core, face::force_release(site_of(parts)), std::move(receiver));
+  return face::make_ask(parts.runtime, face::force_release(site_of(parts)), std::move(receiver));
 }
 
 OperationPtr make_force_release(const Parts& parts, const std::string& owner, ReceiverPtr<Failure, bool> receiver) {
-  return face::make_ask(parts.core, face::force_release(site_of(parts), owner), std::move(receiver));
+  return face::make_ask(parts.runtime, face::force_release(site_of(parts), owner), std::move(receiver));
 }
 
 OperationPtr make_ping(const std::shared_ptr<Core>& core, ReceiverPtr<Failure> receiver) {
-  return std::make_shared<AsyncPing>(core, std::move(receiver));
+  return std::make_shared<AsyncPing>(core->shared_runtime(), std::move(receiver));
 }
 
 OperationPtr make_list(const std::shared_ptr<Core>& core, const std::string& pattern,
                        ReceiverPtr<Failure, std::vector<LockInfo>> receiver) {
-  face::Listing listing(core->config().name_prefix, pattern, Detail::holder);
-  return face::make_ask_in_steps(core, std::move(listing), {}, std::move(receiver));
+  face::Listing listing(core->runtime().config().name_prefix, pattern, Detail::holder);
+  return face::make_ask_in_steps(core->shared_runtime(), std::move(listing), {}, std::move(receiver));
 }
 
 OperationPtr make_close(const std::shared_ptr<Core>& core, ReceiverPtr<> receiver) {

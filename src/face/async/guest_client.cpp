@@ -19,9 +19,13 @@ holdfast::Client holdfast::client_on(boost::asio::io_context& context, std::stri
 }
 
 boost::asio::io_context* holdfast::detail::home(const std::shared_ptr<engine::Core>& core) {
-  return core ? core->host() : nullptr;
+  return core ? core->runtime().host() : nullptr;
+}
+
+boost::asio::io_context* holdfast::detail::home(const std::shared_ptr<engine::Runtime>& runtime) {
+  return runtime ? runtime->host() : nullptr;
 }
 
 boost::asio::io_context* holdfast::detail::home(const std::shared_ptr<engine::HeldLock>& held) {
-  return held ? held->core()->host() : nullptr;
+  return held ? held->runtime()->host() : nullptr;
 }

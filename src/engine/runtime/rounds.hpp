@@ -9,7 +9,7 @@
 
 namespace holdfast::engine {
 
-class Core;
+class Runtime;
 
 /// What the members of a group are asked at the same time. It belongs to the client that serves the group and ends on
 /// its loop: when it is decided, or when its time is over, whatever the other members' clients do or leave undone.
@@ -33,8 +33,8 @@ class Round : public std::enable_shared_from_this<Round> {
 /// The rounds that are under way, which it keeps alive, and one timer for all. On the loop.
 class Rounds {
  public:
-  /// `core` is the one that this belongs to.
-  explicit Rounds(Core& core);
+  /// `runtime` is the one that this belongs to.
+  explicit Rounds(Runtime& runtime);
 
   /// Begins a round, or gives it another limit.
   void limit(Round& round, TimePoint limit);
@@ -49,7 +49,7 @@ class Rounds {
   void set_timer();
   void on_timer();
 
-  Core& core_;
+  Runtime& runtime_;
   timing::Timer timer_;
   TimePoint timer_at_ = TimePoint::max();
   std::multimap<TimePoint, std::shared_ptr<Round>> by_limit_;

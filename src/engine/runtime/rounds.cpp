@@ -1,10 +1,10 @@
-#include "engine/hold/rounds.hpp"
+#include "engine/runtime/rounds.hpp"
 
-#include "engine/client/core.hpp"
+#include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
 
-Rounds::Rounds(Core& core) : core_(core), timer_(core.loop().executor()) {}
+Rounds::Rounds(Runtime& runtime) : runtime_(runtime), timer_(runtime.loop().executor()) {}
 
 void Rounds::limit(Round& round, TimePoint limit) {
   const std::shared_ptr<Round> keep = round.shared_from_this();
@@ -29,7 +29,7 @@ void Rounds::set_timer() {
   if (by_limit_.empty() || by_limit_.begin()->first >= timer_at_) return;
   timer_at_ = by_limit_.begin()->first;
   timer_.expires_at(timer_at_);
-  timer_.async_wait([this, keep = core_.keep_alive()](boost::system::error_code error) {
+  timer_.async_wait([this, keep = runtime_.keep_alive()](boost::system::error_code error) {
     if (!error) on_timer();
   });
 }

@@ -1,0 +1,28 @@
+// Which hold of this client has the lock, as far as that keeps its other callers from asking the server.
+#pragma once
+
+#include "engine/hold/held_lock.hpp"
+
+namespace holdfast::engine {
+
+/// Of a kind with one owner at a time. Not thread-safe; the target guards it. Each hold leaves before it is destroyed.
+class Occupancy {
+ public:
+  bool empty() const { return hold_ == nullptr; }
+  bool is(const HeldLock& hold) const { return hold_ == &hold; }
+  /// As far as known, without side effects.
+  bool stands() const { return hold_ != nullptr && hold_->stands(); }
+  bool has(const wire::Owner& owner) const { return stands() && hold_->owner() == owner; }
+  /// When the server granted it; empty if there is none.
+  std::optional<TimePoint> extended_at() const {
+    return hold_ == nullptr ? std::nullopt : std::optional(hold_->extended_at());
+  }
+
+  void enter(HeldLock& hold) { hold_ = &hold; }
+  void leave() { hold_ = nullptr; }
+
+ private:
+  HeldLock* hold_ = nullptr;
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,160 @@
+#include "engine/hold/renewals.hpp"
+
+#include <algorithm>
+
+#include <holdfast/error.hpp>
+
+#include "engine/hold/held_lock.hpp"
+#include "engine/runtime/runtime.hpp"
+#include "redis/failures/errors.hpp"
+
+namespace holdfast::engine {
+
+using base::Clock;
+
+Renewals::Renewals(Runtime& runtime, Done done) : runtime_(runtime), done_(std::move(done)) {}
+
+void Renewals::ask_for(const Holds& holds, When when) noexcept {
+  try {
+    try_to_ask_for(holds, when);
+  } catch (...) {
+    unanswered(holds, Clock::now());
+  }
+}
+
+void Renewals::unanswered(const Holds& holds, TimePoint now) noexcept {
+  for (const std::shared_ptr<HeldLock>& hold : holds) hold->on_unanswered(now, {});
+}
+
+void Renewals::try_to_ask_for(const Holds& holds, When when) {
+  const TimePoint now = Clock::now();
+  // One command is for one kind and one lease; there are few of either.
+  struct Batch {
+    const Plan* plan;
+    milliseconds lease;
+    std::size_t locks = 0;
+    Holds holds{};
+  };
+  std::vector<Batch> batches;
+  for (const std::shared_ptr<HeldLock>& hold : holds) {
+    const Duration window = when == When::soon ? batching_window(hold->lease()) : Duration{};
+    if (hold->on_time(now, window) != HoldFsm::Todo::renew) continue;
+    const Target& target = *hold->target();
+    const std::size_t locks = target.batched_locks();
+    if (locks == 0) {
+      renew_alone(hold, now);
+      continue;
+    }
+    const auto fits = [&](const Batch& batch) { return batch.plan == &target.plan() && batch.lease == hold->lease(); };
+    auto batch = std::ranges::find_if(batches, fits);
+    if (batch == batches.end()) batch = batches.insert(batch, Batch{&target.plan(), hold->lease()});
+    batch->holds.push_back(hold);
+    batch->locks += locks;
+    if (batch->locks >= runtime_.config().renewal_batch) {
+      renew(std::exchange(batch->holds, {}), now);
+      batch->locks = 0;
+    }
+  }
+  for (Batch& batch : batches) {
+    if (!batch.holds.empty()) renew(std::move(batch.holds), now);
+  }
+}
+
+void Renewals::renew(Holds batch, TimePoint now) {
+  std::vector<wire::Renewal> renewals;
+  renewals.reserve(batch.size());
+  const milliseconds lease = batch.front()->lease();
+  Duration late{};
+  for (const std::shared_ptr<HeldLock>& hold : batch) {
+    hold->target()->add_renewals(renewals, hold->owner());
+    late = std::max(late, hold->lateness(now));
+  }
+  Reporter::add(runtime_.reporter().count.renewal_batches);
+  const Plan& plan = batch.front()->target()->plan();
+  auto request =
+      redis::Request::of(plan.renew(renewals, lease), renewal_timeout(lease, runtime_.config().command_timeout));
+  runtime_.send(std::move(request), [this, keep = runtime_.keep_alive(), batch = std::move(batch),
+                                     late](const redis::Result& result) { on_reply(batch, result, late); });
+}
+
+void Renewals::renew_alone(const std::shared_ptr<HeldLock>& hold, TimePoint now) {
+  Reporter::add(runtime_.reporter().count.renewal_batches);
+  hold->target()->renew(hold,
+                        [this, weak = runtime_.client(), hold, late = hold->lateness(now)](const Renewed& renewed) {
+                          // It may be another client's thread that says so, perhaps after this client has closed.
+                          const std::shared_ptr<void> client = weak.lock();
+                          if (!client || runtime_.unusable()) return;
+                          runtime_.loop().defer([this, still = std::weak_ptr(hold), renewed, late] {
+                            if (const auto armed = still.lock()) on_renewed_alone(armed, renewed, late);
+                          });
+                        });
+}
+
+void Renewals::on_renewed_alone(const std::shared_ptr<HeldLock>& hold, const Renewed& renewed, Duration late) {
+  const TimePoint now = Clock::now();
+  switch (renewed.kind) {
+    case Renewed::Kind::extended:
+      Reporter::add(runtime_.reporter().count.renewals);
+      runtime_.reporter().tell(&Observer::on_renewed, [&] { return RenewedEvent{1, late}; });
+      hold->on_renewed(renewed.sent_at, now);
+      break;
+    case Renewed::Kind::gone:
+      hold->on_gone();
+      break;
+    case Renewed::Kind::unanswered:
+      Reporter::add(runtime_.reporter().count.renewal_failures);
+      hold->on_unanswered(now, renewed.cause);
+      break;
+  }
+  done_(Holds(1, hold));
+}
+
+void Renewals::on_reply(const Holds& batch, const redis::Result& result, Duration late) noexcept {
+  try {
+    read_reply(batch, result, late);
+  } catch (...) {
+    unanswered(batch, Clock::now());
+  }
+  done_(batch);
+}
+
+void Renewals::read_reply(const Holds& batch, const redis::Result& result, Duration late) {
+  const TimePoint now = Clock::now();
+  std::vector<bool> extended;  // lock by lock
+  std::string cause = result.cause;
+  if (result.delivery == redis::Delivery::answered) {
+    std::size_t locks = 0;
+    for (const std::shared_ptr<HeldLock>& hold : batch) locks += hold->target()->batched_locks();
+    extended = wire::decode_renew(result.replies.front(), locks);
+    if (extended.empty()) cause = result.replies.front().text;
+    // The server checks all keys of a script before it runs: one that is not permitted any more must not cost the
+    // others.
+    if (extended.empty() && batch.size() > 1 && redis::classify(cause).code == Errc::denied) {
+      const auto middle = batch.begin() + static_cast<std::ptrdiff_t>(batch.size() / 2);
+      renew(Holds(batch.begin(), middle), now);
+      renew(Holds(middle, batch.end()), now);
+      return;
+    }
+  }
+  if (extended.empty()) Reporter::add(runtime_.reporter().count.renewal_failures);
+  std::size_t renewed = 0;
+  auto next = extended.cbegin();
+  for (const std::shared_ptr<HeldLock>& hold : batch) {
+    if (extended.empty()) {
+      hold->on_unanswered(now, cause);
+      continue;
+    }
+    const auto first = next;
+    next += static_cast<std::ptrdiff_t>(hold->target()->batched_locks());
+    if (std::find(first, next, false) == next) {
+      ++renewed;
+      hold->on_renewed(result.sent_at, now);
+    } else {
+      hold->on_gone();
+    }
+  }
+  Reporter::add(runtime_.reporter().count.renewals, renewed);
+  if (renewed > 0) runtime_.reporter().tell(&Observer::on_renewed, [&] { return RenewedEvent{renewed, late}; });
+}
+
+}  // namespace holdfast::engine

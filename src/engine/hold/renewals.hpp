@@ -1,0 +1,42 @@
+// Renews holds, many with one command, and tells each of them what the server said.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "engine/hold/target.hpp"
+#include "redis/connection/lane.hpp"
+
+namespace holdfast::engine {
+
+/// Of one client. On the loop.
+class Renewals {
+ public:
+  using Holds = std::vector<std::shared_ptr<HeldLock>>;
+  /// Something has become of these: they are due at another time.
+  using Done = std::function<void(const Holds&)>;
+  Renewals(Runtime& runtime, Done done);
+
+  /// Which of them: those that are due, or those as well that are due soon.
+  enum class When { due, soon };
+  /// Each hold decides by its own lease. Without memory they are suspect, and asked for again.
+  void ask_for(const Holds& holds, When when) noexcept;
+
+ private:
+  void try_to_ask_for(const Holds& holds, When when);
+  /// Renews holds of one kind with one command.
+  void renew(Holds batch, TimePoint now);
+  void on_reply(const Holds& batch, const redis::Result& result, Duration late) noexcept;
+  void read_reply(const Holds& batch, const redis::Result& result, Duration late);
+  /// Nothing is known of the renewals of those that stand.
+  static void unanswered(const Holds& holds, TimePoint now) noexcept;
+  /// Lets the hold's target renew it, on several servers perhaps.
+  void renew_alone(const std::shared_ptr<HeldLock>& hold, TimePoint now);
+  void on_renewed_alone(const std::shared_ptr<HeldLock>& hold, const Renewed& renewed, Duration late);
+
+  Runtime& runtime_;
+  const Done done_;
+};
+
+}  // namespace holdfast::engine

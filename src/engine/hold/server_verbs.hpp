@@ -1,0 +1,78 @@
+// What can be asked of the server, or the servers, about one lock.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <holdfast/outcome.hpp>
+
+#include "engine/decide/attempt.hpp"
+#include "engine/hold/holder_query.hpp"
+#include "engine/hold/plan.hpp"
+
+namespace holdfast::engine {
+
+class HeldLock;
+
+/// What became of a release, and how many listened for it: clients elsewhere, and waiters of this client.
+struct Released {
+  ReleaseOutcome outcome = ReleaseOutcome::unknown;
+  std::int64_t listeners = 0;
+};
+
+/// One acquire command.
+struct Order {
+  wire::Owner owner;
+  milliseconds lease{};
+  Duration timeout{};
+  bool subscribe = false;  // to the wake channels, before the server looks
+};
+
+/// What a renewal of one hold found.
+struct Renewed {
+  enum class Kind { extended, gone, unanswered };
+  Kind kind = Kind::unanswered;
+  TimePoint sent_at{};
+  std::string cause{};
+};
+
+using AttemptDone = std::function<void(Attempt)>;
+using ReleaseDone = std::function<void(const Released&)>;
+using RenewDone = std::function<void(Renewed)>;
+
+/// Whoever calls these keeps the client alive that serves the lock. `done` is called once, on that client's loop.
+class ServerVerbs {
+ public:
+  ServerVerbs() = default;
+  virtual ~ServerVerbs() = default;
+  ServerVerbs(const ServerVerbs&) = delete;
+  ServerVerbs& operator=(const ServerVerbs&) = delete;
+
+  virtual const Plan& plan() const = 0;
+  /// The server or servers in words, without secrets.
+  virtual std::string where() const = 0;
+
+  /// The wake channels are subscribed.
+  virtual bool subscribed() const = 0;
+  /// While the wake channels are in use, their messages wake the queue. Destroying the use ends it.
+  using Use = std::shared_ptr<void>;
+  virtual Use begin_use() = 0;
+
+  /// Asks for it once.
+  virtual void attempt(Order order, AttemptDone done) = 0;
+  /// A release that goes on until its outcome is known. What is queued before this returns is sent before any later
+  /// attempt.
+  virtual void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) = 0;
+  /// Who has it: see `engine::ask_holder`. `done` may run on another client's loop, or never if that client is gone.
+  virtual void ask_holder(HolderDone done) = 0;
+
+  /// How many locks of one server are renewed together with those of other holds; zero if `renew` does it.
+  virtual std::size_t batched_locks() const = 0;
+  virtual void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const = 0;
+  virtual void renew(const std::shared_ptr<HeldLock>& hold, RenewDone done) = 0;
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,25 @@
+// Somebody of this client who waits for a lock.
+#pragma once
+
+#include <boost/intrusive/list_hook.hpp>
+
+namespace holdfast::engine {
+
+/// `post` must not block and is called with the target locked.
+class Waiter : public boost::intrusive::list_base_hook<> {
+ public:
+  enum class Signal {
+    turn,     // at the head of the queue
+    wake,     // something has changed in this client, or the connection is new
+    message,  // a release was announced on a wake channel
+    closed,
+  };
+  virtual void post(Signal signal) noexcept = 0;
+  /// Is gone without a word: its loop is gone.
+  virtual void drop() = 0;
+
+ protected:
+  ~Waiter() = default;
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,35 @@
+// Who is connected to the server, for the texts of errors.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "wire/connection_name.hpp"
+
+namespace holdfast::engine {
+
+class Runtime;
+
+/// The connections of a server that has few, asked for once for all who want to know within a second. On the loop.
+class KnownConnections {
+ public:
+  using List = std::shared_ptr<const wire::Connections>;
+  /// `fresh`: the server was asked after the call. Null: it does not tell, or has many.
+  using Done = std::function<void(const List&, bool fresh)>;
+
+  explicit KnownConnections(Runtime& runtime) : runtime_(runtime) {}
+  void ask(Done done);
+
+ private:
+  void ask_list();
+  void tell(List connections);
+
+  Runtime& runtime_;
+  std::vector<Done> waiting_;  // while the server is being asked
+  List connections_;
+  base::TimePoint known_at_{};
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,218 @@
+#include "engine/runtime/runtime.hpp"
+
+#include <array>
+#include <cerrno>
+#include <unistd.h>
+
+#include <holdfast/error.hpp>
+
+#include "base/ids.hpp"
+#include "engine/loop/guest_loop.hpp"
+#include "engine/loop/own_loop.hpp"
+#include "redis/local/local_server.hpp"
+#include "wire/connection_name.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+Config prepare(Config config) {
+  config.validate();
+  if (config.local) config.unix_socket = redis::ensure_local_server();
+  return config;
+}
+
+/// A client that gives no name has a UUID that does not promise one.
+std::string make_id(const Config& config) { return base::make_uuid(config.client_name.empty() ? 4 : 8); }
+
+/// The settings of the connection: its name tells whose it is.
+Config with_full_name(Config config, const std::string& id) {
+  if (config.client_name.empty()) return config;
+  std::array<char, 256> host{};
+  if (gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
+  const std::string label = config.label.empty() ? program_invocation_short_name : config.label;
+  config.client_name = wire::connection_name(config.client_name, {id, host.data(), getpid(), label});
+  return config;
+}
+
+}  // namespace
+
+Runtime::Runtime(Config config, boost::asio::io_context* host, Hooks hooks)
+    : config_(prepare(std::move(config))),
+      id_(make_id(config_)),
+      node_(config_.node()),
+      hooks_(std::move(hooks)),
+      host_(host),
+      loop_(make_loop()),
+      notifier_(elsewhere()),
+      signals_(elsewhere()),
+      reporter_(config_.observer, notifier_),
+      channels_(std::make_shared<redis::Channels>()),
+      lane_(loop_->executor(), with_full_name(config_, id_), *channels_, lane_events()),
+      rounds_(*this),
+      known_connections_(*this) {}
+
+std::unique_ptr<Loop> Runtime::make_loop() {
+  if (host_ != nullptr) return std::make_unique<GuestLoop>(*host_, [this] { lane_.flush(); });
+  auto loop = std::make_unique<OwnLoop>(OwnLoop::Hooks{.settle = [this] { lane_.flush(); },
+                                                       .next_due = hooks_.next_due,
+                                                       .socket = [this] { return lane_.socket(); },
+                                                       .recover = [this] { lane_.recover(); }});
+  own_loop_ = loop.get();
+  return loop;
+}
+
+/// A guest's callbacks run where everything of the caller's runs.
+Notifier::Elsewhere Runtime::elsewhere() const {
+  if (host_ == nullptr) return {};
+  return [strand = boost::asio::make_strand(*host_)](std::function<void()> task) {
+    boost::asio::post(strand, std::move(task));
+  };
+}
+
+redis::LaneEvents Runtime::lane_events() {
+  return {.connected = [this] { on_connected(); },
+          .disconnected =
+              [this](const std::string& cause) {
+                server_.store(0, std::memory_order_relaxed);
+                reporter_.tell(&Observer::on_connection,
+                               [&] { return ConnectionEvent{node_, false, reporter_.snapshot().connections, cause}; });
+              },
+          .message = [this] { Reporter::add(reporter_.count.wakes); },
+          .command = [this] { Reporter::add(reporter_.count.commands); },
+          .to_be_flushed = [this](std::size_t bytes) { loop_->to_be_settled(bytes); }};
+}
+
+void Runtime::start(std::weak_ptr<void> client) {
+  client_ = std::move(client);
+  if (own_loop_ == nullptr) {
+    static_cast<GuestLoop&>(*loop_).start(client_);
+    loop_->defer([this] { lane_.start(client_); });
+    return;
+  }
+  try {
+    // All of them now: later there may be no thread to be had, and somebody must hear of a loss.
+    notifier_.start();
+    signals_.start(hooks_.look_at_deadlines);
+    own_loop_->start();
+  } catch (const std::system_error& error) {
+    throw Error(Errc::exhausted, {}, node_, std::string("no thread could be started: ") + error.code().message());
+  }
+  loop_->defer([this] { lane_.start({}); });
+}
+
+// ---- the server ----
+
+void Runtime::on_connected() {
+  Reporter::add(reporter_.count.connections);
+  reporter_.tell(&Observer::on_connection,
+                 [&] { return ConnectionEvent{node_, true, reporter_.snapshot().connections, {}}; });
+  if (identifies_server_.load()) ask_which_server();
+  hooks_.connected();
+}
+
+void Runtime::identify_server() {
+  if (!identifies_server_.exchange(true)) ask_which_server();
+}
+
+/// Its reply comes before that of any acquire behind it. Where there is no connection yet, it is asked again on that.
+void Runtime::ask_which_server() {
+  send(redis::Request::of(wire::server_info(), config_.command_timeout),
+       [this, keep = keep_alive()](const redis::Result& result) {
+         if (result.delivery != redis::Delivery::answered) return;
+         const std::string run_id = wire::decode_run_id(result.replies.front());
+         server_.store(run_id.empty() ? 0 : std::hash<std::string>()(run_id), std::memory_order_relaxed);
+       });
+}
+
+void Runtime::send(redis::Request request, redis::Lane::Handler handler, std::size_t most_waiting) {
+  if (loop_->inside()) return lane_.send(std::move(request), std::move(handler));
+  redis::Result refused;
+  {
+    const base::Guard guard(over_mutex_);
+    if (!over_ && waiting_ < most_waiting) {
+      ++waiting_;
+      loop_->defer([this, request = std::move(request), handler = std::move(handler)]() mutable {
+        {
+          const base::Guard taken(over_mutex_);
+          --waiting_;
+        }
+        lane_.send(std::move(request), std::move(handler));
+      });
+      return;
+    }
+    refused.pointless = over_;
+    refused.error = over_ ? Errc::closed : Errc::unreachable;
+  }
+  if (!refused.pointless) refused.cause = "its client's loop stands still";
+  handler(std::move(refused));
+}
+
+// ---- who may begin something ----
+
+wire::Owner Runtime::make_owner() const { return owner(base::next_number()); }
+
+std::error_code Runtime::unusable() const noexcept {
+  if (in_child()) return Errc::forked;
+  if (closed_.load()) return Errc::closed;
+  return {};
+}
+
+void Runtime::require_usable(const std::string& name) const {
+  if (const std::error_code error = unusable()) throw Error(static_cast<Errc>(error.value()), name, node_, {});
+}
+
+void Runtime::require_waiting(const std::string& name) const {
+  if (host_ == nullptr) return;
+  throw Error(Errc::would_deadlock, name, node_,
+              "this client runs on the caller's io_context: use the calls of async.hpp, which do not wait");
+}
+
+/// Sequentially consistent, as is begin_close(): the work counts before the flag is read.
+Runtime::Admission Runtime::admit() {
+  Admission admission{pending_.begin(), {}};
+  admission.refused = unusable();
+  if (admission.refused) admission.token = {};
+  return admission;
+}
+
+// ---- the end ----
+
+/// What was handed in before this is answered by the lane, as the loop runs out of work.
+void Runtime::stop_taking() {
+  const base::Guard guard(over_mutex_);
+  over_ = true;
+}
+
+void Runtime::stop_work() {
+  lane_.close();
+  rounds_.close();
+  stop_taking();
+  for (timing::Timer* timer : pauses_) timer->cancel();
+}
+
+void Runtime::stop_threads() {
+  if (own_loop_ == nullptr) return;
+  own_loop_->finish(kRunOut);
+  stop_taking();  // if it was stopped in the middle of its work
+  signals_.stop();
+  notifier_.stop();
+}
+
+void Runtime::halt() {
+  if (own_loop_ != nullptr) own_loop_->finish({});
+  signals_.stop();
+}
+
+void Runtime::refuse_work() noexcept {
+  closed_.store(true);
+  stop_taking();
+  pending_.when_none({});
+}
+
+void Runtime::drop_all() noexcept {
+  loop_->shut();
+  lane_.drop_all();
+  rounds_.drop_all();
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,181 @@
+// What a client runs on: settings, loop, connection, callbacks' threads, counters, and the work that is under way.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <system_error>
+
+#include <holdfast/config.hpp>
+#include <holdfast/options.hpp>
+
+#include "base/fork_guard.hpp"
+#include "base/guarded.hpp"
+#include "engine/decide/lease.hpp"
+#include "engine/loop/loop.hpp"
+#include "engine/loop/notifier.hpp"
+#include "engine/runtime/known_connections.hpp"
+#include "engine/runtime/pending.hpp"
+#include "engine/runtime/reporter.hpp"
+#include "engine/runtime/rounds.hpp"
+#include "redis/connection/channels.hpp"
+#include "redis/connection/lane.hpp"
+#include "timing/timer.hpp"
+#include "wire/lock_calls.hpp"
+
+namespace holdfast::engine {
+
+class OwnLoop;
+
+/// Thread-safe unless it says otherwise. Knows nothing of locks and holds. A shared pointer to it keeps the whole
+/// client alive.
+class Runtime {
+ public:
+  /// What it asks of the client that it belongs to.
+  struct Hooks {
+    /// There is a new connection. On the loop.
+    std::function<void()> connected;
+    /// When the watchdog needs the loop next. From any thread.
+    std::function<TimePoint()> next_due;
+    /// Finds the holds whose deadlines are over; returns when to look next. On the signals' thread.
+    std::function<TimePoint()> look_at_deadlines;
+  };
+  /// With a host: a guest there, without threads.
+  Runtime(Config config, boost::asio::io_context* host, Hooks hooks);
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  /// Starts the threads, and connects. `client` is what a guest's handlers keep alive. Throws Error(exhausted).
+  void start(std::weak_ptr<void> client);
+  /// The connection is closed, what is paused or being asked goes on at once, and nothing is taken any more. On the
+  /// loop.
+  void stop_work();
+  /// Ends the own threads; what the loop has left to do is done first, for kRunOut at most. Not on the loop.
+  void stop_threads();
+  static constexpr std::chrono::seconds kRunOut{2};
+  /// Ends the own loop, whatever it has left to do, and the thread that looks at the deadlines.
+  void halt();
+  /// A guest whose host is being destroyed: the client is unusable, and nothing is taken any more.
+  void refuse_work() noexcept;
+  /// Behind that: nothing will run any more, so all that is under way is dropped untold.
+  void drop_all() noexcept;
+
+  const Config& config() const { return config_; }
+  /// The client's on the wire: the part of its owners before the colon.
+  const std::string& id() const { return id_; }
+  /// The server in words.
+  const std::string& node() const { return node_; }
+  bool in_child() const noexcept { return fork_guard_.in_child(); }
+
+  /// Forked or closed: why the client cannot be used. Empty if it can.
+  std::error_code unusable() const noexcept;
+  /// Throws Error if the client cannot be used.
+  void require_usable(const std::string& name) const;
+  /// Throws Error if the caller cannot wait for anything: on a guest's loop nobody can.
+  void require_waiting(const std::string& name) const;
+  bool closed() const noexcept { return closed_.load(); }
+  /// From here on the client is unusable. True for the first.
+  bool begin_close() { return !closed_.exchange(true); }
+
+  /// For work that closing waits for.
+  struct Admission {
+    Pending::Token token;     // as long as it lives the client is not closed
+    std::error_code refused;  // set: the client is unusable, and nothing is to be begun
+  };
+  /// Either closing waits for the work, or its beginning is seen here.
+  Admission admit();
+  Pending& pending() { return pending_; }
+  /// Those releases among the pending work that nobody waits for.
+  Pending& undos() { return undos_; }
+
+  /// An owner that was never used before.
+  wire::Owner make_owner() const;
+  wire::Owner owner(std::uint64_t number) const { return {id_ + ":" + std::to_string(number)}; }
+
+  Loop& loop() { return *loop_; }
+  /// Null: a guest. Only on its own loop somebody can wait.
+  OwnLoop* own_loop() { return own_loop_; }
+  /// The caller's io_context; null: not a guest.
+  boost::asio::io_context* host() const { return host_; }
+  /// What a guest's handlers hold; null if the client outlives all handlers.
+  std::shared_ptr<void> keep_alive() const { return host_ != nullptr ? client_.lock() : nullptr; }
+  /// For those who come from other clients' loops: null once this one is gone.
+  std::weak_ptr<void> client() const { return client_; }
+
+  /// Sends a request on this client's loop; from any thread, the handler on the loop. If the client is over, or its
+  /// loop has taken nothing for long (a guest's context that nobody runs), the handler says so in the calling thread.
+  void send(redis::Request request, redis::Lane::Handler handler, std::size_t most_waiting = kMostWaiting);
+  /// So many requests wait for a loop that takes none; twice as many releases, lest what is asked for is not given
+  /// back.
+  static constexpr std::size_t kMostWaiting = 1000;
+  /// Runs a function on the loop, at once if the caller is there; not at all if the client is over.
+  template <class Function>
+  void hand_over(Function function) {
+    if (loop_->inside()) return function();
+    const base::Guard guard(over_mutex_);
+    if (!over_) loop_->defer(std::move(function));
+  }
+
+  const std::shared_ptr<redis::Channels>& channels() const { return channels_; }
+  /// Asks which server this is, now and on each new connection. For groups, whose members must be of different ones.
+  void identify_server();
+  /// The same for two clients of the same server; 0: not known, since it was not asked, is not connected or does not
+  /// tell.
+  std::uint64_t server() const { return server_.load(std::memory_order_relaxed); }
+
+  Reporter& reporter() { return reporter_; }
+  /// For observer calls and loss callbacks.
+  Notifier& notifier() { return notifier_; }
+  /// For stop tokens, so that an observer that dawdles does not hold up a loss signal.
+  Notifier& signals() { return signals_; }
+
+  // On the loop.
+  /// Timers of releases that pause before the next send; cut short by stop_work().
+  std::set<timing::Timer*>& pauses() { return pauses_; }
+  /// Rounds of the groups that this client serves.
+  Rounds& rounds() { return rounds_; }
+  KnownConnections& known_connections() { return known_connections_; }
+
+ private:
+  std::unique_ptr<Loop> make_loop();
+  Notifier::Elsewhere elsewhere() const;
+  redis::LaneEvents lane_events();
+  void on_connected();
+  void ask_which_server();
+  void stop_taking();
+
+  const base::ForkGuard fork_guard_;
+  const Config config_;
+  const std::string id_;
+  const std::string node_;
+  const Hooks hooks_;
+  std::weak_ptr<void> client_;  // set by start()
+  std::atomic<bool> closed_{false};
+
+  Pending pending_;  // before the loop, whose handlers may hold tokens
+  Pending undos_;
+  boost::asio::io_context* const host_;
+  OwnLoop* own_loop_ = nullptr;
+  const std::unique_ptr<Loop> loop_;
+  Notifier notifier_;
+  Notifier signals_;
+  Reporter reporter_;
+  const std::shared_ptr<redis::Channels> channels_;
+  redis::Lane lane_;
+  Rounds rounds_;
+  KnownConnections known_connections_;
+  std::set<timing::Timer*> pauses_;
+
+  std::atomic<bool> identifies_server_{false};
+  std::atomic<std::uint64_t> server_{0};
+
+  // What comes from other clients' loops.
+  base::Mutex over_mutex_;
+  bool over_ HOLDFAST_GUARDED_BY(over_mutex_) = false;        // the loop takes nothing any more
+  std::size_t waiting_ HOLDFAST_GUARDED_BY(over_mutex_) = 0;  // requests that the loop has not taken yet
+};
+
+}  // namespace holdfast::engine

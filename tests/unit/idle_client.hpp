@@ -1,0 +1,29 @@
+// The inside of a client that is never started: nothing is sent and nothing runs, but what it knows itself is real.
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include <boost/asio/io_context.hpp>
+
+#include "engine/hold/sites.hpp"
+#include "engine/hold/watchdog.hpp"
+#include "engine/runtime/runtime.hpp"
+
+namespace holdfast::engine {
+
+struct IdleClient {
+  static Config config() {
+    Config config;
+    config.name_prefix = "app:";
+    config.handoff = std::chrono::milliseconds(2);
+    return config;
+  }
+
+  boost::asio::io_context context;
+  const std::shared_ptr<Runtime> runtime = std::make_shared<Runtime>(config(), &context, Runtime::Hooks{});
+  Watchdog watchdog{*runtime};
+  const std::shared_ptr<Sites> sites = std::make_shared<Sites>(*runtime, watchdog);
+};
+
+}  // namespace holdfast::engine

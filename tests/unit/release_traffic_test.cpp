@@ -1,0 +1,67 @@
+// Messages and attempts that cross the releases of one client.
+#include "engine/decide/release_traffic.hpp"
+
+#include <chrono>
+
+#include <gtest/gtest.h>
+
+namespace holdfast::engine {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(ReleaseTrafficTest, TakesEveryMessageForSomebodyElsesWhileNothingIsReleased) {
+  ReleaseTraffic traffic;
+  EXPECT_FALSE(traffic.may_be_own(1));
+  EXPECT_FALSE(traffic.overtakes());
+}
+
+TEST(ReleaseTrafficTest, TakesAMessageForEachLockOfEachReleaseForItsOwn) {
+  ReleaseTraffic traffic;
+  traffic.begin({});
+  traffic.begin({});
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(traffic.may_be_own(2)) << i;
+  EXPECT_FALSE(traffic.may_be_own(2));
+}
+
+TEST(ReleaseTrafficTest, KnowsFromTheOutcomeWhoseMessageItWas) {
+  ReleaseTraffic traffic;
+  traffic.begin({});
+  EXPECT_TRUE(traffic.may_be_own(1));
+  EXPECT_FALSE(traffic.end(true).others);
+  traffic.begin({});
+  EXPECT_TRUE(traffic.may_be_own(1));
+  EXPECT_TRUE(traffic.end(false).others) << "nothing of ours was released, so it was somebody else's";
+}
+
+TEST(ReleaseTrafficTest, DecidesAboutMessagesWhenTheLastReleaseHasEnded) {
+  ReleaseTraffic traffic;
+  traffic.begin({});
+  traffic.begin({});
+  EXPECT_TRUE(traffic.may_be_own(1));
+  EXPECT_FALSE(traffic.end(false).others) << "it may be the other's";
+  EXPECT_TRUE(traffic.any());
+  EXPECT_TRUE(traffic.end(false).others);
+  EXPECT_FALSE(traffic.any());
+}
+
+TEST(ReleaseTrafficTest, AsksAgainIfAnAttemptOvertookTheRelease) {
+  ReleaseTraffic traffic;
+  traffic.begin({});
+  EXPECT_TRUE(traffic.overtakes());
+  EXPECT_TRUE(traffic.end(true).ask_again);
+  traffic.begin({});
+  EXPECT_FALSE(traffic.end(true).ask_again);
+}
+
+TEST(ReleaseTrafficTest, HoldsAttemptsBackUntilATimeOrTheOutcome) {
+  ReleaseTraffic traffic;
+  const TimePoint time = TimePoint{} + 1h;
+  traffic.begin(time);
+  EXPECT_EQ(traffic.ask_after(), time);
+  EXPECT_TRUE(traffic.end(true).ask_again);
+  EXPECT_EQ(traffic.ask_after(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace holdfast::engine
