@@ -15,15 +15,16 @@ namespace {
 using base::Reply;
 
 /// The commands as lines of words.
-std::string spoken(const Config& config) {
+std::string spoken(const std::vector<base::Command>& commands) {
   std::string out;
-  for (const base::Command& command : login_commands(config)) {
+  for (const base::Command& command : commands) {
     EXPECT_EQ(command.script, nullptr);
     for (const std::string& word : command.args) out += (word.empty() ? "''" : word) + " ";
     out.back() = '\n';
   }
   return out;
 }
+std::string spoken(const Config& config) { return spoken(login_commands(config)); }
 
 Config plain() {
   Config config;
@@ -205,6 +206,49 @@ TEST(Login, NeverPutsThePasswordInItsWords) {
     EXPECT_EQ(outcome.cause.find("secret"), std::string::npos) << outcome.cause;
     EXPECT_NE(outcome.cause.find("Redis 6 or later is needed"), std::string::npos) << outcome.cause;
   }
+}
+
+// --- step by step ---
+
+TEST(Login, IsThroughAfterHelloIfThereWasNoEarlierConnection) {
+  const Config config = plain();
+  Login login(config, 0);
+  EXPECT_EQ(spoken(login.first()), "HELLO 3 SETNAME worker\n");
+  EXPECT_EQ(spoken(login.next({hello(42, "cluster")})), "");
+  EXPECT_FALSE(login.outcome().error);
+  EXPECT_EQ(login.outcome().client, 42);
+  EXPECT_TRUE(login.outcome().clustered);
+}
+
+TEST(Login, EndsTheEarlierConnectionIfThatIsStillOurs) {
+  const Config config = plain();
+  Login login(config, 41);
+  EXPECT_EQ(spoken(login.next({hello(42)})), "CLIENT LIST ID 41\n");
+  EXPECT_EQ(spoken(login.next({text("id=41 addr=1.2.3.4:5 name=worker age=1")})), "CLIENT KILL ID 41\n");
+  EXPECT_EQ(spoken(login.next({number(1)})), "");
+  EXPECT_EQ(login.outcome().client, 42);
+}
+
+TEST(Login, LeavesAStrangerAloneThatHasTheIdByNow) {
+  const Config config = plain();
+  Login login(config, 41);
+  EXPECT_EQ(spoken(login.next({hello(42)})), "CLIENT LIST ID 41\n");
+  EXPECT_EQ(spoken(login.next({text("id=41 addr=1.2.3.4:5 name=other age=1")})), "");
+  EXPECT_FALSE(login.outcome().error);
+}
+
+TEST(Login, LooksForNobodyOnAServerThatCountsAnew) {
+  const Config config = plain();
+  Login login(config, 42);
+  EXPECT_EQ(spoken(login.next({hello(42)})), "");
+  EXPECT_EQ(login.outcome().client, 42);
+}
+
+TEST(Login, LooksForNobodyIfItHasFailed) {
+  const Config config = plain();
+  Login login(config, 41);
+  EXPECT_EQ(spoken(login.next({error("WRONGPASS invalid username-password pair or user is disabled.")})), "");
+  EXPECT_EQ(login.outcome().error, Errc::denied);
 }
 
 }  // namespace

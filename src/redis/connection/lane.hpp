@@ -1,72 +1,28 @@
 // A lane: one connection to one server, with login, reconnection, time limits and pushes. Knows no locks.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
-#include <system_error>
-#include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 
 #include <holdfast/config.hpp>
 
-#include "base/clock.hpp"
-#include "base/resp.hpp"
 #include "redis/connection/channels.hpp"
+#include "redis/connection/lane_events.hpp"
+#include "redis/connection/request.hpp"
 
 namespace holdfast::redis {
 
-/// Commands that travel in one write, in order. With `subscribe`, a SUBSCRIBE of those channels goes before them unless
-/// all are subscribed already, or that was refused for good lately: what is published after the first command has run
-/// is then heard.
-struct Request {
-  std::vector<base::Command> commands;
-  base::Duration timeout{};
-  std::vector<std::string> subscribe;
-
-  /// Of one command, without a copy of it.
-  static Request of(base::Command command, base::Duration timeout) {
-    Request request{{}, timeout, {}};
-    request.commands.push_back(std::move(command));
-    return request;
-  }
-};
-
-enum class Delivery {
-  answered,  ///< One reply per command (an error reply is a reply).
-  not_sent,  ///< The server cannot have seen it.
-  unknown,   ///< It was sent, wholly or in part, and no reply came.
-};
-
-struct Result {
-  Delivery delivery = Delivery::not_sent;
-  std::vector<base::Reply> replies;
-  std::error_code error;    ///< When not answered: unreachable, denied, tls, closed, unknown_outcome, ...
-  std::string cause;        ///< When not answered: the reason in words, without secrets.
-  bool pointless = false;   ///< When not sent: trying again will not help (login refused, first connection refused).
-  bool subscribed = false;  ///< Answered, and the request's channels were subscribed before its commands ran.
-  Channels::Why cannot_subscribe{};  ///< Answered, but the channels could not be subscribed.
-  base::TimePoint sent_at{};         ///< Taken before the send: a lease is counted from here.
-};
-
-/// What a lane tells its owner; called on the loop, must not block.
-struct LaneEvents {
-  std::function<void()> connected;
-  std::function<void(const std::string& cause)> disconnected;
-  std::function<void()> message;
-  std::function<void()> command;
-  std::function<void(std::size_t bytes)> to_be_flushed;
-};
-
 /// Commands wait at a gate until the login on a connection is through, so nothing runs in a wrong database or before
 /// an earlier connection of this lane has been killed by its client id: bytes still under way on it cannot take effect
-/// after anything that is sent later. What was sent on a lost connection is `unknown` and is not resent here.
+/// after anything that is sent later. What was sent on a lost connection is `unknown` and is not resent here. It is a
+/// `Connection` below and a `Pipeline` of requests above.
 /// Everything on the loop, whose executor it is given. The loop calls `flush` after each handler, or when it is told
 /// that so many bytes are `to_be_flushed`, so that all that one batch of work has to say leaves in one write or in few.
 class Lane {
  public:
-  using Handler = std::function<void(Result)>;
+  using Handler = ResultHandler;
 
   Lane(const boost::asio::any_io_executor& executor, const Config& config, Channels& channels, LaneEvents events);
   ~Lane();

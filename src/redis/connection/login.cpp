@@ -1,5 +1,7 @@
 #include "redis/connection/login.hpp"
 
+#include <utility>
+
 #include "redis/failures/errors.hpp"
 
 namespace holdfast::redis {
@@ -49,6 +51,23 @@ base::Command kill_client(std::int64_t id) { return {{"CLIENT", "KILL", "ID", st
 bool is_client(const base::Reply& reply, const Config& config) {
   if (!reply.is_text() || config.client_name.empty()) return false;
   return (" " + reply.text).find(" name=" + config.client_name + " ") != std::string::npos;
+}
+
+std::vector<base::Command> Login::next(const std::vector<base::Reply>& replies) {
+  if (step_ == Step::hello) return after_hello(replies);
+  const bool asked = std::exchange(step_, Step::through) == Step::earlier_client;
+  // A server that was restarted gives the same ids to strangers.
+  if (asked && replies.size() == 1 && is_client(replies.front(), config_)) return {kill_client(earlier_)};
+  return {};
+}
+
+std::vector<base::Command> Login::after_hello(const std::vector<base::Reply>& replies) {
+  outcome_ = judge_login(config_, replies);
+  step_ = Step::through;
+  // The first, or of a server that counts anew.
+  if (outcome_.error || earlier_ == 0 || earlier_ == outcome_.client) return {};
+  step_ = Step::earlier_client;
+  return {find_client(earlier_)};
 }
 
 }  // namespace holdfast::redis

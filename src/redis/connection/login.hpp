@@ -31,4 +31,28 @@ base::Command kill_client(std::int64_t id);
 /// none, or the server does not tell (no permission, before Redis 6.2).
 bool is_client(const base::Reply& reply, const Config& config);
 
+/// The login of one connection, step by step: HELLO, and then the end of the lane's earlier connection, if there was
+/// one and the server still has it.
+class Login {
+ public:
+  /// `earlier`: the client id of the lane's earlier connection; 0: there was none. The configuration outlives it.
+  Login(const Config& config, std::int64_t earlier) : config_(config), earlier_(earlier) {}
+
+  std::vector<base::Command> first() const { return login_commands(config_); }
+  /// Takes the replies to what was sent last. What is to be sent next; nothing: it has failed, or is through.
+  std::vector<base::Command> next(const std::vector<base::Reply>& replies);
+  /// Of HELLO.
+  const LoginOutcome& outcome() const { return outcome_; }
+
+ private:
+  enum class Step { hello, earlier_client, through };
+
+  std::vector<base::Command> after_hello(const std::vector<base::Reply>& replies);
+
+  const Config& config_;
+  const std::int64_t earlier_;
+  Step step_ = Step::hello;
+  LoginOutcome outcome_;
+};
+
 }  // namespace holdfast::redis

@@ -8,18 +8,18 @@
 
 #include <boost/intrusive/set_hook.hpp>
 
-#include "redis/connection/lane.hpp"
+#include "redis/connection/request.hpp"
 #include "redis/protocol/reply_builder.hpp"
 
 namespace holdfast::redis {
 
-/// Belongs to the lane's thread. Stays among those in flight as long as a reply may come, finished or not.
+/// Belongs to the loop. Stays among those in flight as long as a reply may come, finished or not.
 struct Op : boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>,
             std::enable_shared_from_this<Op> {
-  Op(Request what, Lane::Handler whom) : request(std::move(what)), handler(std::move(whom)) {}
+  Op(Request what, ResultHandler whom) : request(std::move(what)), handler(std::move(whom)) {}
 
   Request request;
-  Lane::Handler handler;
+  ResultHandler handler;
   ReplyBuilder builder;
   std::size_t loads = 0;    // replies of SCRIPT LOAD that come before them
   std::size_t replies = 0;  // that are still to come

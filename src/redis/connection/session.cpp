@@ -25,9 +25,10 @@ void empty(std::string& buffer) {
 }  // namespace
 
 Session::Session(const asio::any_io_executor& executor, const Config& config, std::optional<asio::ssl::context>& tls,
-                 Resolver& resolver, std::optional<Endpoint> last, Owner& owner)
+                 Resolver& resolver, std::optional<Endpoint> last, Owner& owner, Reader& reader)
     : config_(config),
       owner_(&owner),
+      reader_(reader),
       dialer_(std::make_shared<Dialer>(executor, config, resolver, std::move(last),
                                        [this](auto socket, const auto& endpoint, const auto& problem) {
                                          on_dialled(std::move(socket), endpoint, problem);
@@ -132,9 +133,9 @@ bool Session::parse() {
     if (in_push_) {
       in_push_ = false;
       const std::vector<base::Reply> messages = std::exchange(push_, {}).replies;
-      owner_->on_push(messages.front());
+      reader_.on_push(messages.front());
     } else {
-      owner_->on_reply();
+      reader_.on_reply();
     }
     if (owner_ == nullptr) return false;
   }
@@ -147,7 +148,7 @@ bool Session::on_parsed(const Node& node) {
     push_.add(node);
     return true;
   }
-  return owner_->on_node(node);
+  return reader_.on_node(node);
 }
 
 void Session::flush() {

@@ -19,8 +19,8 @@
 
 namespace holdfast::redis {
 
-/// Everything on the loop, whose executor it is given. The owner lives until end(), after which it is told nothing any
-/// more but on_end().
+/// Everything on the loop, whose executor it is given. Owner and reader live until end(), after which they are told
+/// nothing any more but on_end().
 class Session : public std::enable_shared_from_this<Session> {
  public:
   using ErrorCode = boost::system::error_code;
@@ -40,20 +40,26 @@ class Session : public std::enable_shared_from_this<Session> {
    public:
     virtual ~Owner() = default;
     virtual void on_open() = 0;
-    /// The next node of the next reply, in the order of the commands. False: it makes no sense here.
-    virtual bool on_node(const Node& node) = 0;
-    virtual void on_reply() = 0;
-    virtual void on_push(const base::Reply& message) = 0;
     /// The connection is gone, or never came about, and why. Never from within a call of the owner's.
     virtual void on_end(const Ending& ending) = 0;
     /// Keeps it alive.
     virtual std::shared_ptr<Owner> keep() = 0;
   };
 
+  /// Who takes what the server says.
+  class Reader {
+   public:
+    virtual ~Reader() = default;
+    /// The next node of the next reply, in the order of the commands. False: it makes no sense here.
+    virtual bool on_node(const Node& node) = 0;
+    virtual void on_reply() = 0;
+    virtual void on_push(const base::Reply& message) = 0;
+  };
+
   /// `last`: the address that is tried after all others.
   Session(const boost::asio::any_io_executor& executor, const Config& config,
-          std::optional<boost::asio::ssl::context>& tls, Resolver& resolver, std::optional<Endpoint> last,
-          Owner& owner);
+          std::optional<boost::asio::ssl::context>& tls, Resolver& resolver, std::optional<Endpoint> last, Owner& owner,
+          Reader& reader);
   ~Session();
 
   void open();
@@ -93,7 +99,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void on_write_failed();
 
   const Config& config_;
-  Owner* owner_;
+  Owner* owner_;  // null: it has ended
+  Reader& reader_;
   Stage stage_ = Stage::look_up;  // also while it connects: the dialer knows which it is
   const std::shared_ptr<Dialer> dialer_;
   std::optional<Endpoint> endpoint_;

@@ -1,0 +1,129 @@
+// The connection below a lane, session after session: login, reconnection, health, and why there is none.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/ssl/context.hpp>
+
+#include <holdfast/config.hpp>
+#include <holdfast/error.hpp>
+
+#include "base/clock.hpp"
+#include "base/resp.hpp"
+#include "redis/connection/backoff.hpp"
+#include "redis/connection/health.hpp"
+#include "redis/connection/lane_events.hpp"
+#include "redis/connection/lifeline.hpp"
+#include "redis/connection/login.hpp"
+#include "redis/connection/session.hpp"
+#include "redis/connection/tls.hpp"
+#include "redis/connection/traffic.hpp"
+#include "timing/timer.hpp"
+
+namespace holdfast::redis {
+
+/// Everything runs on the loop. down -> connecting -> ready (-> leaving) -> down ..., and closed from any of them.
+class Connection final : public Session::Owner {
+ public:
+  using Replies = std::vector<base::Reply>;
+
+  /// The references outlive it.
+  Connection(boost::asio::any_io_executor executor, const Config& config, const LaneEvents& events,
+             const Lifeline& lifeline, Traffic& traffic);
+
+  void connect();
+  /// Somebody waits: where there was little hope, a fresh attempt is due soon.
+  void hurry();
+  void on_login(const Replies& replies);
+  /// A server that takes no writes any more has a successor, whose address may be another one: if these replies tell
+  /// so, the session ends once all that was sent on it is answered, and the next one asks for the address again.
+  void leave_if_demoted(const Replies& replies);
+  /// Whatever was sent has been answered.
+  void on_idle();
+  /// Ends the session; the next one follows after a pause.
+  void fail(std::error_code error, std::string cause);
+  /// A handler has thrown, perhaps half way through: begins anew.
+  void recover();
+  void close();
+  /// The loop is gone: closed, without a word.
+  void drop();
+  /// Nothing is posted to the loop by a name look-up any more. From any thread.
+  void leave_resolver() { resolver_.leave(); }
+
+  /// The login is through, and more may be sent.
+  bool ready() const { return state_ == State::ready; }
+  /// The login is through.
+  bool stands() const { return state_ == State::ready || state_ == State::leaving; }
+  bool closed() const { return state_ == State::closed; }
+  /// What is appended here is sent by the next flush(). Only while a session stands, or logs in.
+  std::string& out() { return session_->out(); }
+  void flush();
+  /// How many bytes the system has not taken yet.
+  std::size_t unsent() const { return session_ ? session_->unsent() : 0; }
+  /// What replies come in on, or -1.
+  int socket() const { return session_ ? session_->socket() : -1; }
+
+  /// Why there is no connection, or why the latest one ended.
+  std::error_code error() const { return down_error_; }
+  const std::string& cause() const { return down_cause_; }
+  /// For who has waited for one as long as it may.
+  std::string why_not_yet() const;
+
+ private:
+  /// leaving: nothing more is sent, and what was sent is answered before the session ends.
+  enum class State { down, connecting, ready, leaving, closed };
+  using ErrorCode = Session::ErrorCode;
+
+  void on_open() override;
+  void on_end(const Session::Ending& ending) override;
+  std::shared_ptr<Session::Owner> keep() override { return self(); }
+  /// For handlers.
+  std::shared_ptr<Connection> self() { return {lifeline_.hold(), this}; }
+  void connect_at(base::TimePoint time);
+  void on_connect_timeout();
+  void on_ready();
+  void end_leaving();
+  void learn_why(const Session::Ending& ending);
+  void arm_health_check();
+  void check_health();
+
+  const boost::asio::any_io_executor executor_;
+  const Config& config_;
+  const LaneEvents& events_;
+  const Lifeline& lifeline_;
+  Traffic& traffic_;
+  const TlsRefusal tls_refusal_ = std::make_shared<std::string>();
+  std::optional<boost::asio::ssl::context> tls_;
+
+  Resolver resolver_;
+  std::shared_ptr<Session> session_;  // the latest
+  timing::Timer connect_timer_, health_timer_;
+  Backoff backoff_;
+  Health health_;
+  std::minstd_rand random_;
+
+  State state_ = State::down;
+  bool ever_connected_ = false;
+  bool login_pointless_ = false;  // the login was refused for good
+  bool failing_ = false;          // `down_error_` and `down_cause_` are set already
+  bool hopeless_ = false;         // the latest connection was refused, or there has never been one
+  bool demoted_ = false;          // the latest connection was left because the server takes no writes
+  base::TimePoint last_attempt_{};
+  base::TimePoint connecting_since_{};
+  base::TimePoint ready_since_{};
+  std::optional<Endpoint> useless_;  // the address of the latest connection, if it served nobody
+  std::error_code down_error_ = Errc::unreachable;
+  std::string down_cause_;
+
+  std::optional<Login> login_;  // of the latest session that was opened
+  std::int64_t client_ = 0;     // the latest connection's client id, also after its end
+};
+
+}  // namespace holdfast::redis

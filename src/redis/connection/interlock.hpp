@@ -1,0 +1,57 @@
+// SUBSCRIBE and UNSUBSCRIBE, in step with the replies around them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <holdfast/config.hpp>
+
+#include "redis/connection/channels.hpp"
+#include "redis/connection/connection.hpp"
+#include "redis/connection/lifeline.hpp"
+#include "redis/connection/op.hpp"
+#include "timing/timer.hpp"
+
+namespace holdfast::redis {
+
+/// A refused SUBSCRIBE or UNSUBSCRIBE is answered by a plain error and by nothing else, a permitted one by a push for
+/// each channel; both come in the order of the replies. So the request behind it counts the confirmations that are to
+/// come first (`Op::unconfirmed`), and a reply that comes before the last of them is the refusal, and must not be taken
+/// for the reply of the command behind it. On the loop.
+class Interlock {
+ public:
+  /// `expect` is called with what was put into the connection's buffer and is answered by one reply. The references
+  /// outlive this.
+  Interlock(const boost::asio::any_io_executor& executor, const Config& config, Channels& channels,
+            const Lifeline& lifeline, Connection& connection, std::function<void(const std::shared_ptr<Op>&)> expect);
+
+  void on_new_session() { unsubscribe_refused_ = false; }
+  /// Puts a SUBSCRIBE ahead of the request's commands, if it needs one and none has been refused lately.
+  void subscribe(Op& op);
+  /// A confirmation has come while this request was the first in line.
+  void on_confirmed(Op& first, const std::string& channel, bool left);
+  /// A reply has come while this request, the first in line, still lacked confirmations.
+  void on_refused(Op& first);
+  void cancel() { idle_timer_.cancel(); }
+
+ private:
+  std::shared_ptr<Interlock> self() { return {lifeline_.hold(), this}; }
+  void on_unsubscribe_refused(const Op& op, const std::string& error_text);
+  void on_subscribe_refused(Op& op, const std::string& error_text);
+  void arm_idle_sweep();
+  void give_back_idle();
+
+  const Config& config_;
+  Channels& channels_;
+  const Lifeline& lifeline_;
+  Connection& connection_;
+  const std::function<void(const std::shared_ptr<Op>&)> expect_;
+  timing::Timer idle_timer_;
+  bool idle_armed_ = false;
+  bool unsubscribe_refused_ = false;
+};
+
+}  // namespace holdfast::redis

@@ -1,0 +1,255 @@
+#include "redis/connection/pipeline.hpp"
+
+#include <new>
+#include <utility>
+
+#include "redis/protocol/encode.hpp"
+
+namespace holdfast::redis {
+
+using base::Clock;
+
+namespace {
+
+/// Commands at the gate and under way, and bytes that the system has not taken yet, beyond which no more is taken on.
+constexpr std::size_t kMostWaiting = 1U << 18U;
+constexpr std::size_t kMostUnsent = 64U << 20U;
+
+}  // namespace
+
+Pipeline::Pipeline(const boost::asio::any_io_executor& executor, const Config& config, Channels& channels,
+                   const LaneEvents& events, const Lifeline& lifeline, Connection& connection)
+    : channels_(channels),
+      events_(events),
+      connection_(connection),
+      interlock_(executor, config, channels, lifeline, connection, [this](const OpPtr& op) { expect(op, 1); }),
+      limits_(executor, lifeline, [this](const OpPtr& op) { on_time_over(op); }) {}
+
+// --- from the caller to the connection ---
+
+void Pipeline::submit(Request request, ResultHandler handler) {
+  OpPtr op;
+  try {
+    op = std::make_shared<Op>(std::move(request), std::move(handler));
+    accept(op);
+    return;
+  } catch (...) {
+    if (op) leave_gate(*op);
+    if (op && op->is_linked()) op->unlink();
+  }
+  const ResultHandler untold = std::move(op ? op->handler : handler);
+  untold(failure(Delivery::not_sent, Errc::exhausted, {}));
+}
+
+void Pipeline::accept(const OpPtr& op) {
+  if (connection_.closed()) {
+    op->handler(failure(Delivery::not_sent, Errc::closed, {}, true));
+    return;
+  }
+  if (std::string cause = overload(); !cause.empty()) {
+    op->handler(failure(Delivery::not_sent, Errc::unreachable, std::move(cause)));
+    return;
+  }
+  limits_.add(*op);
+  if (connection_.ready()) {
+    send(op);
+    return;
+  }
+  op->waiting = gate_.insert(gate_.end(), op);
+  op->at_gate = true;
+  connection_.hurry();
+}
+
+/// Why no more can be taken on; empty: it can.
+std::string Pipeline::overload() const {
+  if (gate_.size() + in_flight_.size() >= kMostWaiting) {
+    return std::to_string(kMostWaiting) + " commands wait for the server already";
+  }
+  if (const std::size_t unsent = connection_.unsent(); unsent >= kMostUnsent) {
+    return "the server does not take the " + std::to_string(unsent) + " bytes that wait for it";
+  }
+  return {};
+}
+
+void Pipeline::leave_gate(Op& op) {
+  if (!op.at_gate) return;
+  op.at_gate = false;
+  gate_.erase(op.waiting);
+}
+
+void Pipeline::open_gate() {
+  login_.reset();
+  while (!gate_.empty()) {
+    const OpPtr op = gate_.front();
+    leave_gate(*op);
+    send(op);
+  }
+}
+
+void Pipeline::send(const OpPtr& op) noexcept {
+  const std::size_t before = connection_.out().size();
+  try {
+    encode_request(op);
+  } catch (...) {
+    connection_.out().resize(before);  // no half of a command
+    finish(op, failure(Delivery::not_sent, Errc::exhausted, {}));
+  }
+}
+
+void Pipeline::encode_request(const OpPtr& op) {
+  op->builder = {};
+  std::string& out = connection_.out();
+  interlock_.subscribe(*op);
+  op->loads = op->full_text ? 0 : loaded_.load(op->request.commands, out);
+  for (const base::Command& command : op->request.commands) {
+    encode(out, command, op->full_text);
+    events_.command();
+  }
+  op->sent_at = Clock::now();
+  expect(op, op->request.commands.size());
+}
+
+void Pipeline::expect(const OpPtr& op, std::size_t replies) {
+  op->replies = replies;
+  in_flight_.push_back(op);
+  events_.to_be_flushed(connection_.out().size());
+}
+
+void Pipeline::send_login(const std::vector<base::Command>& commands) {
+  login_ = std::make_shared<Op>(Request{}, ResultHandler{});
+  for (const base::Command& command : commands) encode(connection_.out(), command, false);
+  expect(login_, commands.size());
+}
+
+void Pipeline::ping() {
+  const auto op = std::make_shared<Op>(Request{}, ResultHandler{});
+  op->finished = true;  // nobody waits for it
+  encode(connection_.out(), {{"PING"}}, false);
+  expect(op, 1);
+}
+
+// --- from the connection to the caller ---
+
+bool Pipeline::on_node(const Session::Node& node) {
+  if (in_flight_.empty()) return false;
+  Op& op = *in_flight_.front();
+  if (op.unconfirmed > 0 || op.loads == 0) op.builder.add(node);
+  return true;
+}
+
+void Pipeline::on_reply() {
+  const OpPtr op = in_flight_.front();
+  if (op->unconfirmed > 0) return interlock_.on_refused(*op);
+  if (op->loads > 0) {  // refused perhaps; then NOSCRIPT says so
+    --op->loads;
+    return;
+  }
+  op->builder.finish();
+  if (--op->replies > 0) return;
+  in_flight_.pop_front();
+  if (op == login_) return connection_.on_login(op->builder.replies);
+  connection_.leave_if_demoted(op->builder.replies);
+  if (!op->finished) on_done(op);
+  if (in_flight_.empty()) connection_.on_idle();
+}
+
+void Pipeline::on_done(const OpPtr& op) {
+  std::vector<base::Reply>& replies = op->builder.replies;
+  const bool script = op->request.commands.size() == 1 && op->request.commands.front().script != nullptr;
+  if (script && !op->full_text && replies.front().is_error() && replies.front().text.starts_with("NOSCRIPT") &&
+      connection_.stands()) {
+    op->full_text = true;
+    send(op);
+    return;
+  }
+  Result result;
+  result.delivery = Delivery::answered;
+  result.replies = std::move(replies);
+  result.cannot_subscribe = std::move(op->cannot_subscribe);
+  result.subscribed = !op->request.subscribe.empty() && !result.cannot_subscribe;
+  finish(op, std::move(result));
+}
+
+void Pipeline::finish(const OpPtr& op, Result result) noexcept {
+  leave_gate(*op);
+  op->unlink();
+  op->finished = true;
+  result.sent_at = op->sent_at;
+  const ResultHandler handler = std::move(op->handler);  // and with it what it holds, however long the bytes stay
+  try {
+    handler(std::move(result));
+  } catch (...) {
+    // Its own affair: the connection, and whoever else waits, have no part in it.
+  }
+}
+
+// --- what is not answered ---
+
+void Pipeline::on_time_over(const OpPtr& op) {
+  // What was sent stays with the connection, whose replies must go on finding their commands; only nobody waits.
+  finish(op, op->at_gate ? failure(Delivery::not_sent, connection_.error(), connection_.why_not_yet())
+                         : failure(Delivery::unknown, Errc::unknown_outcome,
+                                   "no reply within " + milliseconds(op->request.timeout) + " ms"));
+}
+
+void Pipeline::on_cut() {
+  channels_.on_disconnected();
+  const std::deque<OpPtr> sent = std::exchange(in_flight_, {});
+  for (const OpPtr& op : sent) cut(op);
+  login_.reset();
+}
+
+void Pipeline::cut(const OpPtr& op) noexcept {
+  if (op->finished || op == login_) return;
+  const std::string& cause = connection_.cause();
+  Result result;
+  try {
+    result = failure(Delivery::unknown, Errc::unknown_outcome,
+                     "the connection was lost before the reply came" + (cause.empty() ? "" : ": " + cause));
+  } catch (const std::bad_alloc&) {
+    result = failure(Delivery::unknown, Errc::unknown_outcome, {});
+  }
+  finish(op, std::move(result));
+}
+
+void Pipeline::give_up() {
+  const bool pointless = true;
+  while (!gate_.empty()) {
+    const OpPtr op = gate_.front();
+    finish(op, failure(Delivery::not_sent, connection_.error(), connection_.cause(), pointless));
+  }
+}
+
+void Pipeline::close() {
+  limits_.cancel();
+  interlock_.cancel();
+}
+
+void Pipeline::drop() {
+  limits_.forget_all();
+  const std::list<OpPtr> waiting = std::exchange(gate_, {});
+  const std::deque<OpPtr> sent = std::exchange(in_flight_, {});
+  login_.reset();
+}
+
+// --- a new session, and its messages ---
+
+void Pipeline::on_begin() {
+  loaded_.clear();
+  interlock_.on_new_session();
+}
+
+void Pipeline::on_push(const base::Reply& message) {
+  if (!message.is_array() || message.elements.size() < 2) return;
+  const std::string& kind = message.elements[0].text;
+  const std::string& channel = message.elements[1].text;
+  if (kind == "message") {
+    events_.message();
+    channels_.on_message(channel);
+  } else if ((kind == "subscribe" || kind == "unsubscribe") && !in_flight_.empty()) {
+    // In the order of the replies: of what the first in line has asked for.
+    interlock_.on_confirmed(*in_flight_.front(), channel, kind == "unsubscribe");
+  }
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,81 @@
+// The requests of a lane: at the gate, under way, answered, out of time.
+#pragma once
+
+#include <deque>
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <holdfast/config.hpp>
+
+#include "redis/connection/channels.hpp"
+#include "redis/connection/connection.hpp"
+#include "redis/connection/interlock.hpp"
+#include "redis/connection/lane_events.hpp"
+#include "redis/connection/lifeline.hpp"
+#include "redis/connection/loaded_scripts.hpp"
+#include "redis/connection/op.hpp"
+#include "redis/connection/time_limits.hpp"
+#include "redis/connection/traffic.hpp"
+
+namespace holdfast::redis {
+
+/// Everything runs on the loop. What is under way is sent on the connection's latest session, and its replies come in
+/// that order.
+class Pipeline final : public Traffic {
+ public:
+  /// The references outlive it, but for the connection's, which need not be made yet.
+  Pipeline(const boost::asio::any_io_executor& executor, const Config& config, Channels& channels,
+           const LaneEvents& events, const Lifeline& lifeline, Connection& connection);
+
+  void submit(Request request, ResultHandler handler);
+  /// A handler has thrown, perhaps half way through.
+  void recover() { limits_.recover(); }
+  /// The connection is closed for good.
+  void close();
+  /// The loop is gone: forgets everything under way, without a word.
+  void drop();
+
+  // For the connection.
+  void on_begin() override;
+  void send_login(const std::vector<base::Command>& commands) override;
+  void on_login(bool clustered) override { channels_.on_login(clustered); }
+  void open_gate() override;
+  void ping() override;
+  bool idle() const override { return in_flight_.empty(); }
+  void on_cut() override;
+  void give_up() override;
+  bool on_node(const Session::Node& node) override;
+  void on_reply() override;
+  void on_push(const base::Reply& message) override;
+
+ private:
+  using OpPtr = std::shared_ptr<Op>;
+
+  void accept(const OpPtr& op);
+  std::string overload() const;
+  void leave_gate(Op& op);
+  void send(const OpPtr& op) noexcept;
+  void encode_request(const OpPtr& op);
+  void expect(const OpPtr& op, std::size_t replies);
+  void on_done(const OpPtr& op);
+  void cut(const OpPtr& op) noexcept;
+  void finish(const OpPtr& op, Result result) noexcept;
+  void on_time_over(const OpPtr& op);
+
+  Channels& channels_;
+  const LaneEvents& events_;
+  Connection& connection_;
+
+  std::list<OpPtr> gate_;        // waiting for a login
+  std::deque<OpPtr> in_flight_;  // sent, in order
+  OpPtr login_;                  // the step of the login under way
+  LoadedScripts loaded_;
+  Interlock interlock_;
+  TimeLimits limits_;  // of all that are not finished
+};
+
+}  // namespace holdfast::redis

@@ -1,0 +1,50 @@
+// What a lane is asked to send, and what has become of it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/resp.hpp"
+#include "redis/connection/channels.hpp"
+
+namespace holdfast::redis {
+
+/// Commands that travel in one write, in order. With `subscribe`, a SUBSCRIBE of those channels goes before them unless
+/// all are subscribed already, or that was refused for good lately: what is published after the first command has run
+/// is then heard.
+struct Request {
+  std::vector<base::Command> commands;
+  base::Duration timeout{};
+  std::vector<std::string> subscribe;
+
+  /// Of one command, without a copy of it.
+  static Request of(base::Command command, base::Duration timeout) {
+    Request request{{}, timeout, {}};
+    request.commands.push_back(std::move(command));
+    return request;
+  }
+};
+
+enum class Delivery {
+  answered,  ///< One reply per command (an error reply is a reply).
+  not_sent,  ///< The server cannot have seen it.
+  unknown,   ///< It was sent, wholly or in part, and no reply came.
+};
+
+struct Result {
+  Delivery delivery = Delivery::not_sent;
+  std::vector<base::Reply> replies;
+  std::error_code error;    ///< When not answered: unreachable, denied, tls, closed, unknown_outcome, ...
+  std::string cause;        ///< When not answered: the reason in words, without secrets.
+  bool pointless = false;   ///< When not sent: trying again will not help (login refused, first connection refused).
+  bool subscribed = false;  ///< Answered, and the request's channels were subscribed before its commands ran.
+  Channels::Why cannot_subscribe{};  ///< Answered, but the channels could not be subscribed.
+  base::TimePoint sent_at{};         ///< Taken before the send: a lease is counted from here.
+};
+
+using ResultHandler = std::function<void(Result)>;
+
+}  // namespace holdfast::redis
