@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <boost/intrusive/set_hook.hpp>
 
@@ -28,10 +29,13 @@ struct Op : boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::i
   std::list<std::shared_ptr<Op>>::iterator waiting;  // valid while at the gate
   bool at_gate = false;
   bool finished = false;           // the handler has run
-  bool full_text = false;          // the server does not know the script's hash
   bool leaving = false;            // UNSUBSCRIBE of the channels goes first, not SUBSCRIBE
   std::size_t unconfirmed = 0;     // channels of the SUBSCRIBE or UNSUBSCRIBE that goes first
   Channels::Why cannot_subscribe;  // why they were not subscribed
+
+  // Of scripts that the server did not know: resent.hpp.
+  std::vector<std::size_t> resent;    // which commands are sent again, with their text; none: it is the first time
+  std::vector<base::Reply> answered;  // meanwhile, what came the first time
 
   friend bool operator<(const Op& a, const Op& b) { return a.deadline < b.deadline; }
 };

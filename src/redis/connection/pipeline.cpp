@@ -3,6 +3,7 @@
 #include <new>
 #include <utility>
 
+#include "redis/connection/resent.hpp"
 #include "redis/protocol/encode.hpp"
 
 namespace holdfast::redis {
@@ -89,24 +90,32 @@ void Pipeline::open_gate() {
 void Pipeline::send(const OpPtr& op) noexcept {
   const std::size_t before = connection_.out().size();
   try {
-    encode_request(op);
+    encode_request(*op);
+    expect(op, op->resent.empty() ? op->request.commands.size() : op->resent.size());
   } catch (...) {
     connection_.out().resize(before);  // no half of a command
-    finish(op, failure(Delivery::not_sent, Errc::exhausted, {}));
+    finish(op, resends_a_part(*op) ? failure(Delivery::unknown, Errc::unknown_outcome, {})
+                                   : failure(Delivery::not_sent, Errc::exhausted, {}));
   }
 }
 
-void Pipeline::encode_request(const OpPtr& op) {
-  op->builder = {};
+void Pipeline::encode_request(Op& op) {
+  op.builder = {};
   std::string& out = connection_.out();
-  interlock_.subscribe(*op);
-  op->loads = op->full_text ? 0 : loaded_.load(op->request.commands, out);
-  for (const base::Command& command : op->request.commands) {
-    encode(out, command, op->full_text);
+  const std::vector<base::Command>& commands = op.request.commands;
+  if (op.resent.empty()) {
+    interlock_.subscribe(op);
+    op.loads = loaded_.load(commands, out);
+    for (const base::Command& command : commands) {
+      encode(out, command, false);
+      events_.command();
+    }
+  }
+  for (const std::size_t i : op.resent) {
+    encode(out, commands[i], true);
     events_.command();
   }
-  op->sent_at = Clock::now();
-  expect(op, op->request.commands.size());
+  if (!resends_a_part(op)) op.sent_at = Clock::now();  // else the lease of what was executed runs already
 }
 
 void Pipeline::expect(const OpPtr& op, std::size_t replies) {
@@ -154,17 +163,11 @@ void Pipeline::on_reply() {
 }
 
 void Pipeline::on_done(const OpPtr& op) {
-  std::vector<base::Reply>& replies = op->builder.replies;
-  const bool script = op->request.commands.size() == 1 && op->request.commands.front().script != nullptr;
-  if (script && !op->full_text && replies.front().is_error() && replies.front().text.starts_with("NOSCRIPT") &&
-      connection_.stands()) {
-    op->full_text = true;
-    send(op);
-    return;
-  }
+  if (connection_.stands() && begin_resending(*op)) return send(op);
+  end_resending(*op);
   Result result;
   result.delivery = Delivery::answered;
-  result.replies = std::move(replies);
+  result.replies = std::move(op->builder.replies);
   result.cannot_subscribe = std::move(op->cannot_subscribe);
   result.subscribed = !op->request.subscribe.empty() && !result.cannot_subscribe;
   finish(op, std::move(result));

@@ -59,7 +59,7 @@ class Pipeline final : public Traffic {
   std::string overload() const;
   void leave_gate(Op& op);
   void send(const OpPtr& op) noexcept;
-  void encode_request(const OpPtr& op);
+  void encode_request(Op& op);
   void expect(const OpPtr& op, std::size_t replies);
   void on_done(const OpPtr& op);
   void cut(const OpPtr& op) noexcept;

@@ -1,0 +1,36 @@
+// Commands whose script a server did not know: they alone are sent again, with its text.
+#pragma once
+
+#include <cstddef>
+
+#include "redis/connection/op.hpp"
+
+namespace holdfast::redis {
+
+/// If commands of this request, just answered for the first time, were refused since the server does not know their
+/// script, notes which: they are to be sent again. A server says so before it does anything.
+inline bool begin_resending(Op& op) {
+  if (!op.resent.empty()) return false;
+  const std::vector<base::Reply>& replies = op.builder.replies;
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    const bool script = op.request.commands[i].script != nullptr;
+    if (script && replies[i].is_error() && replies[i].text.starts_with("NOSCRIPT")) op.resent.push_back(i);
+  }
+  if (op.resent.empty()) return false;
+  op.answered = std::move(op.builder.replies);
+  return true;
+}
+
+/// Some of the commands were executed the first time.
+inline bool resends_a_part(const Op& op) { return !op.resent.empty() && op.resent.size() < op.request.commands.size(); }
+
+/// All is answered: what came for the commands that were sent again takes the place of their refusals.
+inline void end_resending(Op& op) {
+  if (op.resent.empty()) return;
+  for (std::size_t i = 0; i < op.resent.size(); ++i) {
+    op.answered[op.resent[i]] = std::move(op.builder.replies[i]);
+  }
+  op.builder.replies = std::move(op.answered);
+}
+
+}  // namespace holdfast::redis
