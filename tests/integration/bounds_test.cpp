@@ -164,8 +164,8 @@ TEST(Callers, AreRefusedWhenTheServerDoesNotTakeWhatIsToBeSent) {
 
 TEST(Callers, AreRefusedWhenTooManyWait) {
   boost::asio::io_context context;
-  redis::Channels channels;
-  redis::Lane lane(context.get_executor(), Config(), channels, {});
+  redis::Subscriptions subscriptions(std::make_shared<redis::Listeners>());
+  redis::Lane lane(context.get_executor(), Config(), subscriptions, {});
   int refused = 0;
   redis::Result last;
   const auto ask = [&] {

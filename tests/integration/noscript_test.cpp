@@ -79,11 +79,11 @@ class NoScript : public testing::Test {
   RedisServer server_;
   Raw raw_{server_};
   boost::asio::io_context context_;
-  redis::Channels channels_;
+  redis::Subscriptions subscriptions_{std::make_shared<redis::Listeners>()};
   int sent_ = 0;
   redis::Lane lane_{context_.get_executor(),
                     settings(),
-                    channels_,
+                    subscriptions_,
                     {.connected = [] {},
                      .disconnected = [](const std::string&) {},
                      .message = [] {},

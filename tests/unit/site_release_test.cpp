@@ -37,7 +37,7 @@ TEST_F(SiteTest, IgnoresItsOwnMessageButAsksAgainIfAnAttemptCameFirst) {
 class OwnMessage : public SiteTest {
  protected:
   OwnMessage() {
-    channels_->on_subscribed(channel_);
+    subscriptions_->on_subscribed(channel_);
     site_->enter(first_);
     first_.signals();
     site_->begin_release();
@@ -50,7 +50,7 @@ class OwnMessage : public SiteTest {
     first_.signals();
   }
   std::vector<Signal> message() {
-    channels_->on_message(channel_);
+    subscriptions_->on_message(channel_);
     return first_.signals();
   }
 
@@ -79,8 +79,8 @@ TEST_F(OwnMessage, IsNotExpectedIfNobodyMayPublish) {
 
 TEST_F(OwnMessage, IsNotExpectedOnAnotherConnection) {
   reply(2);
-  channels_->on_disconnected();
-  channels_->on_subscribed(channel_);
+  subscriptions_->on_disconnected();
+  subscriptions_->on_subscribed(channel_);
   EXPECT_THAT(message(), ElementsAre(Signal::message));
 }
 
@@ -140,11 +140,11 @@ TEST_F(SiteTest, HearsTheMessageThatWasNotItsOwnWhenTheReleaseHasFoundNothing) {
 
 TEST_F(SiteTest, KnowsThatAClusterCountsOnlyWhoListensAtOneNode) {
   EXPECT_EQ(site_->others(0), 0);
-  channels_->on_login(true);
+  subscriptions_->on_login(true);
   EXPECT_EQ(site_->others(0), 1);
-  channels_->on_subscribed(channel_);
+  subscriptions_->on_subscribed(channel_);
   EXPECT_EQ(site_->others(1), 1) << "we, and one who is not seen";
-  channels_->on_login(false);
+  subscriptions_->on_login(false);
   EXPECT_EQ(site_->others(1), 0);
 }
 

@@ -94,42 +94,42 @@ TEST_F(SiteTest, WakesOnlyTheHead) {
 TEST_F(SiteTest, IsWokenByMessagesWhileItUsesItsChannel) {
   site_->enter(first_);
   first_.signals();
-  channels_->on_message(channel_);
+  subscriptions_->on_message(channel_);
   EXPECT_THAT(first_.signals(), IsEmpty());
   Target::Use use = site_->begin_use();
-  channels_->on_message(channel_);
+  subscriptions_->on_message(channel_);
   EXPECT_THAT(first_.signals(), ElementsAre(Signal::message));
-  channels_->on_message("another channel");
+  subscriptions_->on_message("another channel");
   EXPECT_THAT(first_.signals(), IsEmpty());
   use.reset();
-  channels_->on_message(channel_);
+  subscriptions_->on_message(channel_);
   EXPECT_THAT(first_.signals(), IsEmpty());
 }
 
 TEST_F(SiteTest, CanBeGoneWhenAMessageComes) {
   const Target::Use use = site_->begin_use();
   site_.reset();
-  channels_->on_message(channel_);
+  subscriptions_->on_message(channel_);
 }
 
 TEST_F(SiteTest, KeepsItsChannelAsLongAsItIsUsed) {
   Target::Use use = site_->begin_use();
-  channels_->on_subscribed(channel_);
+  subscriptions_->on_subscribed(channel_);
   const base::TimePoint later = base::Clock::now() + 1h;
-  EXPECT_THAT(channels_->take_idle(later), IsEmpty());
+  EXPECT_THAT(subscriptions_->take_idle(later), IsEmpty());
   use.reset();
-  EXPECT_THAT(channels_->take_idle(later), ElementsAre(channel_));
+  EXPECT_THAT(subscriptions_->take_idle(later), ElementsAre(channel_));
 }
 
 // --- what it tells the acquire loop ---
 
 TEST_F(SiteTest, SeesWhetherItsChannelIsSubscribed) {
   EXPECT_FALSE(site_->view().subscribed);
-  channels_->on_subscribed("another channel");
+  subscriptions_->on_subscribed("another channel");
   EXPECT_FALSE(site_->view().subscribed);
-  channels_->on_subscribed(channel_);
+  subscriptions_->on_subscribed(channel_);
   EXPECT_TRUE(site_->view().subscribed);
-  channels_->on_disconnected();
+  subscriptions_->on_disconnected();
   EXPECT_FALSE(site_->view().subscribed);
 }
 

@@ -38,15 +38,15 @@ Attempt::Kind kind_of(redis::Fate fate) {
 
 /// The channels are in use as long as this lives.
 struct ChannelUse {
-  ChannelUse(std::shared_ptr<redis::Channels> hub, std::vector<std::string> used)
-      : channels(std::move(hub)), names(std::move(used)) {}
+  ChannelUse(std::shared_ptr<redis::Listeners> all, std::vector<std::string> used)
+      : listeners(std::move(all)), names(std::move(used)) {}
   ~ChannelUse() {
-    for (std::size_t i = 0; i < ids.size(); ++i) channels->end_use(names[i], ids[i], base::Clock::now());
+    for (std::size_t i = 0; i < ids.size(); ++i) listeners->end_use(names[i], ids[i], base::Clock::now());
   }
   ChannelUse(const ChannelUse&) = delete;
   ChannelUse& operator=(const ChannelUse&) = delete;
 
-  const std::shared_ptr<redis::Channels> channels;
+  const std::shared_ptr<redis::Listeners> listeners;
   const std::vector<std::string> names;
   std::vector<std::uint64_t> ids;
 };
@@ -87,8 +87,8 @@ std::vector<std::string> Site::wake_channels() const {
 }
 
 bool Site::subscribed() const {
-  const redis::Channels& channels = *sites_->channels();
-  return !channels.none() && channels.all_subscribed(wake_channels());
+  const redis::Subscriptions& subscriptions = *sites_->subscriptions();
+  return !subscriptions.listeners()->none() && subscriptions.all_subscribed(wake_channels());
 }
 
 void Site::add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const {
@@ -104,24 +104,25 @@ Target::Use Site::begin_use() {
 }
 
 std::int64_t Site::others(std::int64_t told) const {
-  const redis::Channels& channels = *sites_->channels();
-  if (!channels.counts_all()) ++told;  // somebody may listen at another node
-  if (channels.none()) return std::max<std::int64_t>(told, 0);
+  const redis::Subscriptions& subscriptions = *sites_->subscriptions();
+  const redis::Listeners& listeners = *subscriptions.listeners();
+  if (!subscriptions.counts_all()) ++told;  // somebody may listen at another node
+  if (listeners.none()) return std::max<std::int64_t>(told, 0);
   std::int64_t subscribed = 0;
   std::int64_t waiters = 0;
   for (const std::string& channel : wake_channels()) {
-    if (channels.subscribed(channel)) ++subscribed;
-    waiters = std::max(waiters, static_cast<std::int64_t>(channels.users(channel)));
+    if (subscriptions.subscribed(channel)) ++subscribed;
+    waiters = std::max(waiters, static_cast<std::int64_t>(listeners.users(channel)));
   }
   return std::max<std::int64_t>(told - subscribed, 0) + waiters;
 }
 
 std::vector<Site::Heard> Site::heard_so_far() const {
   std::vector<Heard> heard;
-  const redis::Channels& channels = *sites_->channels();
-  if (channels.none()) return heard;
+  const redis::Listeners& listeners = *sites_->subscriptions()->listeners();
+  if (listeners.none()) return heard;
   for (std::string& channel : wake_channels()) {
-    const std::uint64_t messages = channels.messages(channel);
+    const std::uint64_t messages = listeners.messages(channel);
     heard.push_back({std::move(channel), messages});
   }
   return heard;
@@ -130,15 +131,15 @@ std::vector<Site::Heard> Site::heard_so_far() const {
 /// Redis 7.0 sends what a script publishes to the client itself before the script's reply, Redis 8 behind it.
 void Site::expect_own(std::int64_t told, const std::vector<Heard>& before) const {
   if (told < static_cast<std::int64_t>(before.size())) return;
-  redis::Channels& channels = *sites_->channels();
+  redis::Subscriptions& subscriptions = *sites_->subscriptions();
   for (const auto& [channel, messages] : before) {
-    if (channels.subscribed(channel) && channels.messages(channel) == messages) channels.expect_own(channel);
+    if (subscriptions.listeners()->messages(channel) == messages) subscriptions.expect_own(channel);
   }
 }
 
-Target::Use Site::begin_use(const redis::Channels::Listener& listener) {
-  auto use = std::make_shared<ChannelUse>(sites_->channels(), wake_channels());
-  for (const std::string& channel : use->names) use->ids.push_back(use->channels->begin_use(channel, listener));
+Target::Use Site::begin_use(const redis::Listeners::Listener& listener) {
+  auto use = std::make_shared<ChannelUse>(sites_->subscriptions()->listeners(), wake_channels());
+  for (const std::string& channel : use->names) use->ids.push_back(use->listeners->begin_use(channel, listener));
   return use;
 }
 

@@ -9,8 +9,8 @@
 #include <boost/intrusive/unordered_set_hook.hpp>
 
 #include "engine/hold/target.hpp"
-#include "redis/connection/channels.hpp"
 #include "redis/connection/lane.hpp"
+#include "redis/connection/listeners.hpp"
 
 namespace holdfast::engine {
 
@@ -54,7 +54,7 @@ class Site final
   bool subscribed() const override;
   Use begin_use() override;
   /// The same for somebody else than this site's own queue.
-  Use begin_use(const redis::Channels::Listener& listener);
+  Use begin_use(const redis::Listeners::Listener& listener);
   void attempt(Order order, AttemptDone done) override;
   void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
   void ask_holder(HolderDone done) override;

@@ -46,8 +46,8 @@ Runtime::Runtime(Config config, boost::asio::io_context* host, Hooks hooks)
       notifier_(elsewhere()),
       signals_(elsewhere()),
       reporter_(config_.observer, notifier_),
-      channels_(std::make_shared<redis::Channels>()),
-      lane_(loop_->executor(), with_full_name(config_, id_), *channels_, lane_events()),
+      subscriptions_(std::make_shared<redis::Subscriptions>(std::make_shared<redis::Listeners>())),
+      lane_(loop_->executor(), with_full_name(config_, id_), *subscriptions_, lane_events()),
       rounds_(*this),
       known_connections_(*this) {}
 

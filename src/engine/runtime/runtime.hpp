@@ -21,8 +21,8 @@
 #include "engine/runtime/pending.hpp"
 #include "engine/runtime/reporter.hpp"
 #include "engine/runtime/rounds.hpp"
-#include "redis/connection/channels.hpp"
 #include "redis/connection/lane.hpp"
+#include "redis/connection/subscriptions.hpp"
 #include "timing/timer.hpp"
 #include "wire/lock_calls.hpp"
 
@@ -119,7 +119,7 @@ class Runtime {
     if (!over_) loop_->defer(std::move(function));
   }
 
-  const std::shared_ptr<redis::Channels>& channels() const { return channels_; }
+  const std::shared_ptr<redis::Subscriptions>& subscriptions() const { return subscriptions_; }
   /// Asks which server this is, now and on each new connection. For groups, whose members must be of different ones.
   void identify_server();
   /// The same for two clients of the same server; 0: not known, since it was not asked, is not connected or does not
@@ -163,7 +163,7 @@ class Runtime {
   Notifier notifier_;
   Notifier signals_;
   Reporter reporter_;
-  const std::shared_ptr<redis::Channels> channels_;
+  const std::shared_ptr<redis::Subscriptions> subscriptions_;
   redis::Lane lane_;
   Rounds rounds_;
   KnownConnections known_connections_;

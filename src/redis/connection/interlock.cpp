@@ -11,11 +11,11 @@ namespace holdfast::redis {
 
 using base::Clock;
 
-Interlock::Interlock(const boost::asio::any_io_executor& executor, const Config& config, Channels& channels,
+Interlock::Interlock(const boost::asio::any_io_executor& executor, const Config& config, Subscriptions& subscriptions,
                      const Lifeline& lifeline, Connection& connection,
                      std::function<void(const std::shared_ptr<Op>&)> expect)
     : config_(config),
-      channels_(channels),
+      subscriptions_(subscriptions),
       lifeline_(lifeline),
       connection_(connection),
       expect_(std::move(expect)),
@@ -25,8 +25,8 @@ void Interlock::subscribe(Op& op) {
   op.unconfirmed = 0;
   op.cannot_subscribe.reset();
   const std::vector<std::string>& wanted = op.request.subscribe;
-  if (wanted.empty() || channels_.all_subscribed(wanted)) return;
-  op.cannot_subscribe = channels_.denied(wanted, Clock::now());
+  if (wanted.empty() || subscriptions_.all_subscribed(wanted)) return;
+  op.cannot_subscribe = subscriptions_.denied(wanted, Clock::now());
   if (op.cannot_subscribe) return;
   op.unconfirmed = wanted.size();
   encode(connection_.out(), "SUBSCRIBE", wanted);
@@ -36,9 +36,9 @@ void Interlock::on_confirmed(Op& first, const std::string& channel, bool left) {
   if (first.unconfirmed == 0 || first.leaving != left) return;
   --first.unconfirmed;
   if (left) {
-    channels_.on_unsubscribed(channel);
+    subscriptions_.on_unsubscribed(channel);
   } else {
-    channels_.on_subscribed(channel);
+    subscriptions_.on_subscribed(channel);
     arm_idle_sweep();
   }
 }
@@ -58,7 +58,7 @@ void Interlock::on_refused(Op& first) {
 }
 
 void Interlock::on_unsubscribe_refused(const Op& op, const std::string& error_text) {
-  for (const std::string& channel : op.request.subscribe) channels_.on_subscribed(channel);
+  for (const std::string& channel : op.request.subscribe) subscriptions_.on_subscribed(channel);
   unsubscribe_refused_ = classify(error_text).for_good();
   arm_idle_sweep();
 }
@@ -70,7 +70,8 @@ void Interlock::on_subscribe_refused(Op& op, const std::string& error_text) {
   for (const std::string& channel : names) cause += " " + channel;
   op.cannot_subscribe = std::make_shared<const Refusal>(Refusal{meaning, cause + ": " + explain(error_text)});
   if (meaning.for_good()) {
-    channels_.deny(refuses_command(error_text) ? std::vector<std::string>{} : names, op.cannot_subscribe, Clock::now());
+    subscriptions_.deny(refuses_command(error_text) ? std::vector<std::string>{} : names, op.cannot_subscribe,
+                        Clock::now());
   }
 }
 
@@ -82,13 +83,13 @@ void Interlock::arm_idle_sweep() {
     self->idle_armed_ = false;
     if (error || self->connection_.closed()) return;
     self->give_back_idle();
-    if (self->channels_.any_subscribed()) self->arm_idle_sweep();
+    if (self->subscriptions_.any_subscribed()) self->arm_idle_sweep();
   });
 }
 
 void Interlock::give_back_idle() {
   if (!connection_.ready() || unsubscribe_refused_) return;
-  std::vector<std::string> idle = channels_.take_idle(Clock::now() - config_.subscription_linger);
+  std::vector<std::string> idle = subscriptions_.take_idle(Clock::now() - config_.subscription_linger);
   if (idle.empty()) return;
   // The PING's reply is the end of what the UNSUBSCRIBE is answered by: see on_refused().
   const auto op =

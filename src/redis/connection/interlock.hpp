@@ -9,10 +9,10 @@
 
 #include <holdfast/config.hpp>
 
-#include "redis/connection/channels.hpp"
 #include "redis/connection/connection.hpp"
 #include "redis/connection/lifeline.hpp"
 #include "redis/connection/op.hpp"
+#include "redis/connection/subscriptions.hpp"
 #include "timing/timer.hpp"
 
 namespace holdfast::redis {
@@ -25,7 +25,7 @@ class Interlock {
  public:
   /// `expect` is called with what was put into the connection's buffer and is answered by one reply. The references
   /// outlive this.
-  Interlock(const boost::asio::any_io_executor& executor, const Config& config, Channels& channels,
+  Interlock(const boost::asio::any_io_executor& executor, const Config& config, Subscriptions& subscriptions,
             const Lifeline& lifeline, Connection& connection, std::function<void(const std::shared_ptr<Op>&)> expect);
 
   void on_new_session() { unsubscribe_refused_ = false; }
@@ -45,7 +45,7 @@ class Interlock {
   void give_back_idle();
 
   const Config& config_;
-  Channels& channels_;
+  Subscriptions& subscriptions_;
   const Lifeline& lifeline_;
   Connection& connection_;
   const std::function<void(const std::shared_ptr<Op>&)> expect_;

@@ -8,10 +8,11 @@ namespace holdfast::redis {
 namespace asio = boost::asio;
 
 struct Lane::Impl {
-  Impl(const asio::any_io_executor& executor, const Config& user_config, Channels& channels, LaneEvents lane_events)
+  Impl(const asio::any_io_executor& executor, const Config& user_config, Subscriptions& subscriptions,
+       LaneEvents lane_events)
       : config(user_config),
         events(std::move(lane_events)),
-        pipeline(executor, config, channels, events, lifeline, connection),
+        pipeline(executor, config, subscriptions, events, lifeline, connection),
         connection(executor, config, events, lifeline, pipeline) {}
 
   const Config config;
@@ -21,8 +22,8 @@ struct Lane::Impl {
   Connection connection;
 };
 
-Lane::Lane(const asio::any_io_executor& executor, const Config& config, Channels& channels, LaneEvents events)
-    : impl_(std::make_shared<Impl>(executor, config, channels, std::move(events))) {
+Lane::Lane(const asio::any_io_executor& executor, const Config& config, Subscriptions& subscriptions, LaneEvents events)
+    : impl_(std::make_shared<Impl>(executor, config, subscriptions, std::move(events))) {
   impl_->lifeline.lane = impl_;
 }
 

@@ -8,9 +8,9 @@
 
 #include <holdfast/config.hpp>
 
-#include "redis/connection/channels.hpp"
 #include "redis/connection/lane_events.hpp"
 #include "redis/connection/request.hpp"
+#include "redis/connection/subscriptions.hpp"
 
 namespace holdfast::redis {
 
@@ -24,7 +24,8 @@ class Lane {
  public:
   using Handler = ResultHandler;
 
-  Lane(const boost::asio::any_io_executor& executor, const Config& config, Channels& channels, LaneEvents events);
+  Lane(const boost::asio::any_io_executor& executor, const Config& config, Subscriptions& subscriptions,
+       LaneEvents events);
   ~Lane();
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;

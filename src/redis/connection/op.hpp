@@ -28,10 +28,10 @@ struct Op : boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::i
   base::TimePoint deadline{};
   std::list<std::shared_ptr<Op>>::iterator waiting;  // valid while at the gate
   bool at_gate = false;
-  bool finished = false;           // the handler has run
-  bool leaving = false;            // UNSUBSCRIBE of the channels goes first, not SUBSCRIBE
-  std::size_t unconfirmed = 0;     // channels of the SUBSCRIBE or UNSUBSCRIBE that goes first
-  Channels::Why cannot_subscribe;  // why they were not subscribed
+  bool finished = false;                // the handler has run
+  bool leaving = false;                 // UNSUBSCRIBE of the channels goes first, not SUBSCRIBE
+  std::size_t unconfirmed = 0;          // channels of the SUBSCRIBE or UNSUBSCRIBE that goes first
+  Subscriptions::Why cannot_subscribe;  // why they were not subscribed
 
   // Of scripts that the server did not know: resent.hpp.
   std::vector<std::size_t> resent;    // which commands are sent again, with their text; none: it is the first time

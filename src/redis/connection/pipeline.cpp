@@ -18,12 +18,12 @@ constexpr std::size_t kMostUnsent = 64U << 20U;
 
 }  // namespace
 
-Pipeline::Pipeline(const boost::asio::any_io_executor& executor, const Config& config, Channels& channels,
+Pipeline::Pipeline(const boost::asio::any_io_executor& executor, const Config& config, Subscriptions& subscriptions,
                    const LaneEvents& events, const Lifeline& lifeline, Connection& connection)
-    : channels_(channels),
+    : subscriptions_(subscriptions),
       events_(events),
       connection_(connection),
-      interlock_(executor, config, channels, lifeline, connection, [this](const OpPtr& op) { expect(op, 1); }),
+      interlock_(executor, config, subscriptions, lifeline, connection, [this](const OpPtr& op) { expect(op, 1); }),
       limits_(executor, lifeline, [this](const OpPtr& op) { on_time_over(op); }) {}
 
 // --- from the caller to the connection ---
@@ -196,7 +196,7 @@ void Pipeline::on_time_over(const OpPtr& op) {
 }
 
 void Pipeline::on_cut() {
-  channels_.on_disconnected();
+  subscriptions_.on_disconnected();
   const std::deque<OpPtr> sent = std::exchange(in_flight_, {});
   for (const OpPtr& op : sent) cut(op);
   login_.reset();
@@ -248,7 +248,7 @@ void Pipeline::on_push(const base::Reply& message) {
   const std::string& channel = message.elements[1].text;
   if (kind == "message") {
     events_.message();
-    channels_.on_message(channel);
+    subscriptions_.on_message(channel);
   } else if ((kind == "subscribe" || kind == "unsubscribe") && !in_flight_.empty()) {
     // In the order of the replies: of what the first in line has asked for.
     interlock_.on_confirmed(*in_flight_.front(), channel, kind == "unsubscribe");

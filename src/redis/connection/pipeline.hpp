@@ -11,13 +11,13 @@
 
 #include <holdfast/config.hpp>
 
-#include "redis/connection/channels.hpp"
 #include "redis/connection/connection.hpp"
 #include "redis/connection/interlock.hpp"
 #include "redis/connection/lane_events.hpp"
 #include "redis/connection/lifeline.hpp"
 #include "redis/connection/loaded_scripts.hpp"
 #include "redis/connection/op.hpp"
+#include "redis/connection/subscriptions.hpp"
 #include "redis/connection/time_limits.hpp"
 #include "redis/connection/traffic.hpp"
 
@@ -28,7 +28,7 @@ namespace holdfast::redis {
 class Pipeline final : public Traffic {
  public:
   /// The references outlive it, but for the connection's, which need not be made yet.
-  Pipeline(const boost::asio::any_io_executor& executor, const Config& config, Channels& channels,
+  Pipeline(const boost::asio::any_io_executor& executor, const Config& config, Subscriptions& subscriptions,
            const LaneEvents& events, const Lifeline& lifeline, Connection& connection);
 
   void submit(Request request, ResultHandler handler);
@@ -42,7 +42,7 @@ class Pipeline final : public Traffic {
   // For the connection.
   void on_begin() override;
   void send_login(const std::vector<base::Command>& commands) override;
-  void on_login(bool clustered) override { channels_.on_login(clustered); }
+  void on_login(bool clustered) override { subscriptions_.on_login(clustered); }
   void open_gate() override;
   void ping() override;
   bool idle() const override { return in_flight_.empty(); }
@@ -66,7 +66,7 @@ class Pipeline final : public Traffic {
   void finish(const OpPtr& op, Result result) noexcept;
   void on_time_over(const OpPtr& op);
 
-  Channels& channels_;
+  Subscriptions& subscriptions_;
   const LaneEvents& events_;
   Connection& connection_;
 

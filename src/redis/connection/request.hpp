@@ -8,7 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/resp.hpp"
-#include "redis/connection/channels.hpp"
+#include "redis/connection/subscriptions.hpp"
 
 namespace holdfast::redis {
 
@@ -41,8 +41,8 @@ struct Result {
   std::string cause;        ///< When not answered: the reason in words, without secrets.
   bool pointless = false;   ///< When not sent: trying again will not help (login refused, first connection refused).
   bool subscribed = false;  ///< Answered, and the request's channels were subscribed before its commands ran.
-  Channels::Why cannot_subscribe{};  ///< Answered, but the channels could not be subscribed.
-  base::TimePoint sent_at{};         ///< Taken before the send: a lease is counted from here.
+  Subscriptions::Why cannot_subscribe{};  ///< Answered, but the channels could not be subscribed.
+  base::TimePoint sent_at{};              ///< Taken before the send: a lease is counted from here.
 };
 
 using ResultHandler = std::function<void(Result)>;
