@@ -1,15 +1,32 @@
+# The text of a script as the server gets it: without comment lines, which are for readers of the file, and with what it
+# includes. A line `--@include shared/name` stands for the code of shared/name.lua, indented as that line is.
+function(holdfast_script_text result folder file)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+  file(READ "${file}" text)
+  string(PREPEND text "\n")
+  while(text MATCHES "\n( *)--@include ([a-z_/]+)\n")
+    set(line "${CMAKE_MATCH_0}")
+    set(indent "${CMAKE_MATCH_1}")
+    holdfast_script_text(part "${folder}" "${folder}/${CMAKE_MATCH_2}.lua")
+    string(PREPEND part "\n")
+    string(REGEX REPLACE "\n([^\n])" "\n${indent}\\1" part "${part}")
+    string(REPLACE "${line}" "${part}" text "${text}")
+  endwhile()
+  string(REGEX REPLACE "\n--[^\n]*" "" text "${text}")
+  string(REGEX REPLACE "^\n+" "" text "${text}")
+  set(${result} "${text}" PARENT_SCOPE)
+endfunction()
+
 # Embeds every .lua file below a folder as a base::Script with its SHA-1: rw/read_release.lua becomes
-# holdfast::wire::scripts::rw_read_release. Declarations are in src/wire/scripts.hpp.
+# holdfast::wire::scripts::rw_read_release. Declarations are in src/wire/scripts.hpp. What lies in shared/ is no script
+# but what several have in common.
 function(holdfast_embed_scripts result folder)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS "${folder}/*.lua")
+  list(FILTER files EXCLUDE REGEX "/shared/")
   set(body "// Made from ${folder} by cmake/HoldfastScripts.cmake.\n#include \"wire/scripts.hpp\"\n\n")
   string(APPEND body "namespace holdfast::wire::scripts {\n\n")
   foreach(file IN LISTS files)
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
-    file(READ "${file}" text)
-    # Comment lines are for readers of the file; the server gets the rest.
-    string(REGEX REPLACE "(^|\n)--[^\n]*" "" text "${text}")
-    string(REGEX REPLACE "^\n+" "" text "${text}")
+    holdfast_script_text(text "${CMAKE_CURRENT_SOURCE_DIR}/${folder}" "${file}")
     string(SHA1 sha "${text}")
     file(RELATIVE_PATH name "${CMAKE_CURRENT_SOURCE_DIR}/${folder}" "${file}")
     string(REGEX REPLACE "\\.lua$" "" name "${name}")

@@ -3,7 +3,8 @@
 #include <utility>
 
 #include "wire/lock_calls.hpp"
-#include "wire/names.hpp"
+#include "wire/owner.hpp"
+#include "wire/server_calls.hpp"
 
 namespace holdfast::face {
 namespace {
@@ -19,9 +20,9 @@ std::vector<base::Command> Listing::commands() const {
   if (step_ == Step::scan) commands.push_back(wire::scan(cursor_, pattern_, kScanStep));
   for (const std::string& key : keys_) {
     if (step_ == Step::sizes) {
-      commands.push_back(wire::count_fields(key));
+      commands.push_back(wire::lock::count_fields(key));
     } else {
-      commands.push_back(wire::holder(key));
+      commands.push_back(wire::lock::holder(key));
       commands.push_back(wire::remaining(key));
     }
   }
@@ -55,7 +56,7 @@ bool Listing::on_replies(const std::vector<base::Reply>& replies) {
     }
     case Step::owners:
       for (std::size_t i = 0; i < keys_.size(); ++i) {
-        const wire::Held held = wire::decode_holder(replies[2 * i]);
+        const wire::Held held = wire::lock::decode_holder(replies[2 * i]);
         if (!wire::looks_like_owner(held.owner)) continue;
         found_.push_back(
             {keys_[i].substr(prefix_.size()), held.owner, wire::time_left(replies[2 * i + 1]), held.count});

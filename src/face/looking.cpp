@@ -5,7 +5,7 @@
 
 #include "engine/hold/holder.hpp"
 #include "wire/connection_name.hpp"
-#include "wire/lock_calls.hpp"
+#include "wire/server_calls.hpp"
 
 namespace holdfast::face {
 

@@ -1,6 +1,6 @@
 #include "face/question.hpp"
 
-#include "wire/lock_calls.hpp"
+#include "wire/server_calls.hpp"
 
 namespace holdfast::face {
 

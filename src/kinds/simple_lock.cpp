@@ -4,22 +4,11 @@
 
 namespace holdfast::kinds {
 
-using Names = engine::Plan::Names;
-using std::chrono::milliseconds;
-
 const engine::Plan kSimpleLock{
     .names = wire::simple::names,
-    .acquire =
-        [](Names names, const wire::Owner& owner, milliseconds lease, bool) {
-          return names.size() == 1 ? wire::simple::acquire(names.front(), owner, lease)
-                                   : wire::simple::acquire_all(names, owner, lease);
-        },
+    .acquire = wire::simple::acquire,
     .decode_acquire = wire::decode_acquire,
-    .release =
-        [](Names names, const wire::Owner& owner) {
-          return names.size() == 1 ? wire::simple::release(names.front(), owner)
-                                   : wire::simple::release_all(names, owner);
-        },
+    .release = wire::simple::release,
     .decode_release = wire::decode_release,
     .renew = wire::simple::renew,
     .force_release = wire::simple::force_release,

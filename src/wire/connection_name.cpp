@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "base/text.hpp"
-#include "wire/names.hpp"
+#include "wire/owner.hpp"
 
 namespace holdfast::wire {
 namespace {

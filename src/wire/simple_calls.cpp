@@ -1,37 +1,29 @@
 #include "wire/simple_calls.hpp"
 
-#include "wire/names.hpp"
 #include "wire/scripts.hpp"
 
 namespace holdfast::wire::simple {
+namespace {
+
+constexpr LockScripts kScripts{scripts::simple_acquire, scripts::simple_acquire_all, scripts::simple_release,
+                               scripts::simple_release_all, scripts::simple_force_release};
+
+}  // namespace
 
 LockNames names(std::string raw_name) {
-  std::string channel = simple_lock_channel(raw_name);
+  std::string channel = prefixed("holdfast_simple_lock__channel", raw_name);
   return {std::move(raw_name), std::move(channel)};
 }
 
-base::Command acquire(const LockNames& names, const Owner& owner, std::chrono::milliseconds lease) {
-  return base::Command::call(scripts::simple_acquire, "1", names.key, std::to_string(lease.count()), owner.text);
+base::Command acquire(const AcquireCall& call) {
+  AcquireCall without_count = call;
+  without_count.count_listeners = false;
+  return wire::acquire(kScripts, without_count);
 }
-
-base::Command acquire_all(std::span<const LockNames> names, const Owner& owner, std::chrono::milliseconds lease) {
-  return acquire_all_with(scripts::simple_acquire_all, names, owner, lease);
-}
-
-base::Command release(const LockNames& names, const Owner& owner) {
-  return base::Command::call(scripts::simple_release, "1", names.key, owner.text, names.channel);
-}
-
-base::Command release_all(std::span<const LockNames> names, const Owner& owner) {
-  return release_all_with(scripts::simple_release_all, names, owner);
-}
-
-base::Command force_release(const LockNames& names) {
-  return {{"1", names.key, names.channel}, &scripts::simple_force_release};
-}
-
+base::Command release(const ReleaseCall& call) { return wire::release(kScripts, call); }
+base::Command force_release(const LockNames& names) { return wire::force_release(kScripts, names); }
 base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease) {
-  return renew_with(scripts::simple_renew, renewals, lease);
+  return wire::renew(scripts::simple_renew, renewals, lease);
 }
 
 base::Command length(std::string_view key) { return {{"STRLEN", std::string(key)}}; }

@@ -1,16 +1,20 @@
-// Typed calls of the SET NX PX family's transitions. Replies read as the lock's do: see lock_calls.hpp.
+// Typed calls of the SET NX PX family's transitions (docs/wire.md section 2). Replies read as the plain lock's do.
 #pragma once
 
-#include "wire/lock_calls.hpp"
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wire/calls.hpp"
+#include "wire/renewal.hpp"
 
 namespace holdfast::wire::simple {
 
+/// The family has no channel of its own: on this one Holdfast's clients tell each other.
 LockNames names(std::string raw_name);
 
-base::Command acquire(const LockNames& names, const Owner& owner, std::chrono::milliseconds lease);
-base::Command acquire_all(std::span<const LockNames> names, const Owner& owner, std::chrono::milliseconds lease);
-base::Command release(const LockNames& names, const Owner& owner);
-base::Command release_all(std::span<const LockNames> names, const Owner& owner);
+base::Command acquire(const AcquireCall& call);  ///< Never counts listeners.
+base::Command release(const ReleaseCall& call);
 base::Command force_release(const LockNames& names);
 base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease);
 

@@ -16,7 +16,7 @@ using testing::IsEmpty;
 using Fields = std::map<std::string, std::string>;
 
 constexpr milliseconds kLease{60'000};
-const wire::LockNames kL("L");
+const wire::LockNames kL = wire::lock::names("L");
 
 TEST(ForeignKey, of_any_other_type_is_an_error_and_stays_untouched) {
   const RedisServer server;
@@ -35,10 +35,10 @@ TEST(ForeignKey, of_any_other_type_is_an_error_and_stays_untouched) {
       if (expires) raw.command("PEXPIRE", "L", 30'000);
       const std::string before = raw.command("DUMP", "L").text;
 
-      EXPECT_THAT(run(raw, wire::acquire(kL, kA, kLease)).text, HasSubstr("WRONGTYPE"));
-      EXPECT_THAT(run(raw, wire::release(kL, kA)).text, HasSubstr("WRONGTYPE"));
-      EXPECT_THAT(run(raw, wire::force_release(kL)).text, HasSubstr("WRONGTYPE"));
-      EXPECT_THAT(run(raw, wire::count_fields("L")).text, HasSubstr("WRONGTYPE"));
+      EXPECT_THAT(run(raw, lock::acquire(kL, kA, kLease)).text, HasSubstr("WRONGTYPE"));
+      EXPECT_THAT(run(raw, lock::release(kL, kA)).text, HasSubstr("WRONGTYPE"));
+      EXPECT_THAT(run(raw, wire::lock::force_release(kL)).text, HasSubstr("WRONGTYPE"));
+      EXPECT_THAT(run(raw, wire::lock::count_fields("L")).text, HasSubstr("WRONGTYPE"));
 
       EXPECT_EQ(raw.command("DUMP", "L").text, before);
       EXPECT_LE(raw.pttl("L"), expires ? 30'000 : -1);
@@ -53,8 +53,8 @@ TEST(ForeignKey, does_not_stop_the_renewal_of_the_other_locks) {
   Raw raw(server);
   raw.command("SET", "text", "value");
   const std::string before = raw.command("DUMP", "text").text;
-  for (const char* key : {"a", "b"}) run(raw, wire::acquire(wire::LockNames(key), kA, milliseconds(30'000)));
-  const Reply reply = run(raw, wire::renew({{"a", kA.text}, {"text", kA.text}, {"b", kA.text}}, kLease));
+  for (const char* key : {"a", "b"}) run(raw, lock::acquire(wire::lock::names(key), kA, milliseconds(30'000)));
+  const Reply reply = run(raw, wire::lock::renew({{"a", kA.text}, {"text", kA.text}, {"b", kA.text}}, kLease));
   EXPECT_THAT(wire::decode_renew(reply, 3), ElementsAre(true, false, true));
   EXPECT_GT(raw.pttl("a"), 30'000);
   EXPECT_GT(raw.pttl("b"), 30'000);
@@ -86,13 +86,13 @@ TEST(Names, of_any_bytes_are_locked_and_told_on_exactly_their_channel) {
   };
   for (const auto& [name, channel] : names) {
     SCOPED_TRACE(base::quote(name).substr(0, 40));
-    const wire::LockNames lock(name);
-    EXPECT_TRUE(wire::decode_acquire(run(raw, wire::acquire(lock, kA, kLease))).granted);
+    const wire::LockNames lock = wire::lock::names(name);
+    EXPECT_TRUE(wire::decode_acquire(run(raw, lock::acquire(lock, kA, kLease))).granted);
     EXPECT_EQ(raw.hgetall(name), (Fields{{kA.text, "1"}}));
     EXPECT_EQ(raw.command("DBSIZE").integer, 1);
-    EXPECT_TRUE(wire::decode_acquire(run(raw, wire::acquire(lock, kB, kLease))).busy_for.has_value());
-    EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{name, kA.text}}, kLease)), 1), ElementsAre(true));
-    EXPECT_TRUE(wire::decode_release(run(raw, wire::release(lock, kA))));
+    EXPECT_TRUE(wire::decode_acquire(run(raw, lock::acquire(lock, kB, kLease))).busy_for.has_value());
+    EXPECT_THAT(wire::decode_renew(run(raw, wire::lock::renew({{name, kA.text}}, kLease)), 1), ElementsAre(true));
+    EXPECT_TRUE(wire::decode_release(run(raw, lock::release(lock, kA))));
     EXPECT_THAT(subscriber.messages(), ElementsAre(Message{channel, "0"}));
     subscriber.clear();
   }
@@ -101,13 +101,13 @@ TEST(Names, of_any_bytes_are_locked_and_told_on_exactly_their_channel) {
 TEST(FullServer, grants_nothing_but_lets_holders_renew_and_release) {
   const RedisServer server;
   Raw raw(server);
-  run(raw, wire::acquire(kL, kA, milliseconds(30'000)));
+  run(raw, lock::acquire(kL, kA, milliseconds(30'000)));
   raw.command("CONFIG", "SET", "maxmemory", 1);
-  EXPECT_THAT(run(raw, wire::acquire(wire::LockNames("M"), kA, kLease)).text, HasSubstr("OOM"));
+  EXPECT_THAT(run(raw, lock::acquire(wire::lock::names("M"), kA, kLease)).text, HasSubstr("OOM"));
   EXPECT_FALSE(raw.exists("M"));
-  EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{"L", kA.text}}, kLease)), 1), ElementsAre(true));
+  EXPECT_THAT(wire::decode_renew(run(raw, wire::lock::renew({{"L", kA.text}}, kLease)), 1), ElementsAre(true));
   EXPECT_GT(raw.pttl("L"), 30'000);
-  EXPECT_TRUE(wire::decode_release(run(raw, wire::release(kL, kA))));
+  EXPECT_TRUE(wire::decode_release(run(raw, lock::release(kL, kA))));
   EXPECT_FALSE(raw.exists("L"));
 }
 
@@ -116,12 +116,12 @@ TEST(ReadOnlyReplica, refuses_every_script_that_would_write) {
   const RedisServer replica({.replica_of = &primary});
   Raw to_primary(primary);
   Raw raw(replica);
-  run(to_primary, wire::acquire(kL, kA, kLease));
+  run(to_primary, lock::acquire(kL, kA, kLease));
   ASSERT_TRUE(eventually([&] { return raw.exists("L"); }));
-  EXPECT_THAT(run(raw, wire::acquire(wire::LockNames("M"), kA, kLease)).text, HasSubstr("READONLY"));
-  EXPECT_THAT(run(raw, wire::release(kL, kA)).text, HasSubstr("READONLY"));
-  EXPECT_THAT(run(raw, wire::force_release(kL)).text, HasSubstr("READONLY"));
-  EXPECT_THAT(run(raw, wire::renew({{"L", kA.text}}, kLease)).text, HasSubstr("READONLY"));
+  EXPECT_THAT(run(raw, lock::acquire(wire::lock::names("M"), kA, kLease)).text, HasSubstr("READONLY"));
+  EXPECT_THAT(run(raw, lock::release(kL, kA)).text, HasSubstr("READONLY"));
+  EXPECT_THAT(run(raw, wire::lock::force_release(kL)).text, HasSubstr("READONLY"));
+  EXPECT_THAT(run(raw, wire::lock::renew({{"L", kA.text}}, kLease)).text, HasSubstr("READONLY"));
   EXPECT_TRUE(raw.exists("L"));
 }
 
@@ -133,14 +133,14 @@ TEST(LeastRights, the_commands_the_scripts_execute_and_no_key_rights_on_channels
   endpoint.user = "app";
   endpoint.password = "secret";
   Raw raw(endpoint);
-  const wire::LockNames lock("lock:1");
-  EXPECT_TRUE(wire::decode_acquire(run(raw, wire::acquire(lock, kA, kLease))).granted);
-  EXPECT_TRUE(wire::decode_acquire(run(raw, wire::acquire(lock, kB, kLease))).busy_for.has_value());
-  EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{"lock:1", kA.text}}, kLease)), 1), ElementsAre(true));
-  EXPECT_TRUE(wire::decode_release(run(raw, wire::release(lock, kA))));
-  EXPECT_TRUE(wire::decode_acquire(run(raw, wire::acquire(lock, kA, kLease))).granted);
-  EXPECT_EQ(run(raw, wire::force_release(lock)).integer, 1);
-  EXPECT_THAT(run(raw, wire::acquire(wire::LockNames("other:1"), kA, kLease)).text, HasSubstr("NOPERM"));
+  const wire::LockNames lock = wire::lock::names("lock:1");
+  EXPECT_TRUE(wire::decode_acquire(run(raw, lock::acquire(lock, kA, kLease))).granted);
+  EXPECT_TRUE(wire::decode_acquire(run(raw, lock::acquire(lock, kB, kLease))).busy_for.has_value());
+  EXPECT_THAT(wire::decode_renew(run(raw, wire::lock::renew({{"lock:1", kA.text}}, kLease)), 1), ElementsAre(true));
+  EXPECT_TRUE(wire::decode_release(run(raw, lock::release(lock, kA))));
+  EXPECT_TRUE(wire::decode_acquire(run(raw, lock::acquire(lock, kA, kLease))).granted);
+  EXPECT_EQ(run(raw, wire::lock::force_release(lock)).integer, 1);
+  EXPECT_THAT(run(raw, lock::acquire(wire::lock::names("other:1"), kA, kLease)).text, HasSubstr("NOPERM"));
 }
 
 /// A user who may set, but not set an expiry.
@@ -158,13 +158,13 @@ class MayNotExpire : public testing::TestWithParam<const char*> {
 
 TEST_P(MayNotExpire, and_leaves_no_lock_without_an_end) {
   Raw app = as_app();
-  EXPECT_TRUE(run(app, wire::acquire(kL, kA, kLease)).is_error());
+  EXPECT_TRUE(run(app, lock::acquire(kL, kA, kLease)).is_error());
   EXPECT_FALSE(raw.exists("L"));
-  const std::vector<wire::LockNames> all{wire::LockNames("a"), wire::LockNames("b"), wire::LockNames("c")};
-  EXPECT_TRUE(run(app, wire::acquire_all(all, kA, kLease)).is_error());
+  const std::vector<wire::LockNames> all{wire::lock::names("a"), wire::lock::names("b"), wire::lock::names("c")};
+  EXPECT_TRUE(run(app, lock::acquire_all(all, kA, kLease)).is_error());
   EXPECT_EQ(raw.command("DBSIZE").integer, 0);
-  run(raw, wire::acquire(wire::LockNames("b"), kB, kLease));
-  EXPECT_TRUE(wire::decode_acquire(run(app, wire::acquire_all(all, kA, kLease))).busy_for.has_value());
+  run(raw, lock::acquire(wire::lock::names("b"), kB, kLease));
+  EXPECT_TRUE(wire::decode_acquire(run(app, lock::acquire_all(all, kA, kLease))).busy_for.has_value());
   EXPECT_EQ(raw.hgetall("b"), (Fields{{kB.text, "1"}}));
 }
 
@@ -177,9 +177,9 @@ TEST(MayNotPublish, and_releases_all_the_same) {
   endpoint.user = "app";
   endpoint.password = "secret";
   Raw app(endpoint);
-  const std::vector<wire::LockNames> all{wire::LockNames("a"), wire::LockNames("b"), wire::LockNames("c")};
-  EXPECT_TRUE(wire::decode_acquire(run(app, wire::acquire_all(all, kA, kLease))).granted);
-  EXPECT_TRUE(run(app, wire::release_all(all, kA)).is_error());
+  const std::vector<wire::LockNames> all{wire::lock::names("a"), wire::lock::names("b"), wire::lock::names("c")};
+  EXPECT_TRUE(wire::decode_acquire(run(app, lock::acquire_all(all, kA, kLease))).granted);
+  EXPECT_TRUE(run(app, lock::release_all(all, kA)).is_error());
   EXPECT_EQ(raw.command("DBSIZE").integer, 0);
 }
 
@@ -189,17 +189,17 @@ TEST(ClusterNode, takes_the_scripts_of_one_lock_whatever_its_name) {
   Subscriber subscriber(server);
   for (const std::string name : {"plain", "{tag}x", "a{b", "x{}y", "a}b{c}"}) {
     SCOPED_TRACE(name);
-    const wire::LockNames lock(name);
-    EXPECT_TRUE(wire::decode_acquire(run(raw, wire::acquire(lock, kA, kLease))).granted);
-    EXPECT_TRUE(wire::decode_acquire(run(raw, wire::acquire(lock, kB, kLease))).busy_for.has_value());
-    EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{name, kA.text}}, kLease)), 1), ElementsAre(true));
-    EXPECT_TRUE(wire::decode_release(run(raw, wire::release(lock, kA))));
+    const wire::LockNames lock = wire::lock::names(name);
+    EXPECT_TRUE(wire::decode_acquire(run(raw, lock::acquire(lock, kA, kLease))).granted);
+    EXPECT_TRUE(wire::decode_acquire(run(raw, lock::acquire(lock, kB, kLease))).busy_for.has_value());
+    EXPECT_THAT(wire::decode_renew(run(raw, wire::lock::renew({{name, kA.text}}, kLease)), 1), ElementsAre(true));
+    EXPECT_TRUE(wire::decode_release(run(raw, lock::release(lock, kA))));
     EXPECT_THAT(subscriber.messages(), ElementsAre(Message{lock.channel, "0"}));
     subscriber.clear();
   }
-  run(raw, wire::acquire(wire::LockNames("{tag}a"), kA, kLease));
-  run(raw, wire::acquire(wire::LockNames("{tag}b"), kA, kLease));
-  EXPECT_THAT(wire::decode_renew(run(raw, wire::renew({{"{tag}a", kA.text}, {"{tag}b", kA.text}}, kLease)), 2),
+  run(raw, lock::acquire(wire::lock::names("{tag}a"), kA, kLease));
+  run(raw, lock::acquire(wire::lock::names("{tag}b"), kA, kLease));
+  EXPECT_THAT(wire::decode_renew(run(raw, wire::lock::renew({{"{tag}a", kA.text}, {"{tag}b", kA.text}}, kLease)), 2),
               ElementsAre(true, true));
 }
 

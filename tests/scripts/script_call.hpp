@@ -1,6 +1,7 @@
 // Running the library's scripts without the library's connection: typed calls in, the server's own reply out.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,8 @@
 #include "support/raw.hpp"
 #include "wire/lock_calls.hpp"
 #include "wire/scripts.hpp"
+#include "wire/server_calls.hpp"
+#include "wire/simple_calls.hpp"
 
 namespace holdfast::test {
 
@@ -24,6 +27,37 @@ inline const std::vector<const base::Script*>& all_scripts() {
       &all::simple_release,     &all::simple_release_all, &all::simple_force_release, &all::simple_renew};
   return scripts;
 }
+
+// Calls of one lock, and of several.
+namespace lock {
+inline base::Command acquire(const wire::LockNames& names, const wire::Owner& owner, std::chrono::milliseconds lease,
+                             bool count_listeners = false) {
+  return wire::lock::acquire({{&names, 1}, owner, lease, count_listeners});
+}
+inline base::Command acquire_all(wire::Names names, const wire::Owner& owner, std::chrono::milliseconds lease) {
+  return wire::lock::acquire({names, owner, lease});
+}
+inline base::Command release(const wire::LockNames& names, const wire::Owner& owner) {
+  return wire::lock::release({{&names, 1}, owner});
+}
+inline base::Command release_all(wire::Names names, const wire::Owner& owner) {
+  return wire::lock::release({names, owner});
+}
+}  // namespace lock
+namespace simple {
+inline base::Command acquire(const wire::LockNames& names, const wire::Owner& owner, std::chrono::milliseconds lease) {
+  return wire::simple::acquire({{&names, 1}, owner, lease});
+}
+inline base::Command acquire_all(wire::Names names, const wire::Owner& owner, std::chrono::milliseconds lease) {
+  return wire::simple::acquire({names, owner, lease});
+}
+inline base::Command release(const wire::LockNames& names, const wire::Owner& owner) {
+  return wire::simple::release({{&names, 1}, owner});
+}
+inline base::Command release_all(wire::Names names, const wire::Owner& owner) {
+  return wire::simple::release({names, owner});
+}
+}  // namespace simple
 
 /// The two ways in which a script is sent.
 enum class SendBy { text, hash };

@@ -5,7 +5,6 @@
 #include "scripts/script_call.hpp"
 #include "support/listen.hpp"
 #include "support/redis_server.hpp"
-#include "wire/simple_calls.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -38,28 +37,28 @@ class SimpleScripts : public Scripts {
 };
 
 TEST_F(SimpleScripts, acquire_takes_what_is_free_or_its_own_and_leaves_the_rest) {
-  EXPECT_TRUE(call(wire::simple::acquire(names_, kA, kLease)).is_null());
+  EXPECT_TRUE(call(simple::acquire(names_, kA, kLease)).is_null());
   EXPECT_EQ(value("S"), kA.text);
   EXPECT_THAT(raw_.pttl("S"), AllOf(Gt(40'000), Le(60'000)));
   raw_.command("PEXPIRE", "S", "30000");
-  EXPECT_THAT(call(wire::simple::acquire(names_, kB, kLease)).integer, AllOf(Gt(15'000), Le(30'000)));
+  EXPECT_THAT(call(simple::acquire(names_, kB, kLease)).integer, AllOf(Gt(15'000), Le(30'000)));
   EXPECT_EQ(value("S"), kA.text);
-  EXPECT_TRUE(call(wire::simple::acquire(names_, kA, kLease)).is_null()) << "the same owner again";
+  EXPECT_TRUE(call(simple::acquire(names_, kA, kLease)).is_null()) << "the same owner again";
   EXPECT_GT(raw_.pttl("S"), 40'000);
   raw_.command("PERSIST", "S");
-  EXPECT_EQ(call(wire::simple::acquire(names_, kB, kLease)).integer, -1);
+  EXPECT_EQ(call(simple::acquire(names_, kB, kLease)).integer, -1);
 }
 
 TEST_F(SimpleScripts, release_deletes_its_own_value_alone) {
   Subscriber listener(server_, {names_.channel});
-  EXPECT_TRUE(call(wire::simple::release(names_, kA)).is_null()) << "there is none";
+  EXPECT_TRUE(call(simple::release(names_, kA)).is_null()) << "there is none";
   set("S", "a stranger's token");
-  EXPECT_TRUE(call(wire::simple::release(names_, kA)).is_null());
+  EXPECT_TRUE(call(simple::release(names_, kA)).is_null());
   EXPECT_EQ(value("S"), "a stranger's token");
   set("S", kA.text);
-  EXPECT_EQ(call(wire::simple::release(names_, kA)).integer, 1);
+  EXPECT_EQ(call(simple::release(names_, kA)).integer, 1);
   EXPECT_FALSE(raw_.exists("S"));
-  EXPECT_TRUE(call(wire::simple::release(names_, kA)).is_null());
+  EXPECT_TRUE(call(simple::release(names_, kA)).is_null());
   EXPECT_EQ(listener.messages().size(), 1U) << "only a release is told";
 }
 
@@ -84,8 +83,8 @@ TEST_F(SimpleScripts, renew_extends_its_own_values_alone) {
 
 TEST_F(SimpleScripts, a_lock_of_the_other_kind_is_an_error_and_stays) {
   hold("S", kA);
-  for (const base::Command& command : {wire::simple::acquire(names_, kA, kLease), wire::simple::release(names_, kA),
-                                       wire::simple::force_release(names_)}) {
+  for (const base::Command& command :
+       {simple::acquire(names_, kA, kLease), simple::release(names_, kA), wire::simple::force_release(names_)}) {
     EXPECT_THAT(call(command).text, HasSubstr("WRONGTYPE"));
   }
   EXPECT_TRUE(raw_.exists("S"));
@@ -96,14 +95,13 @@ class SeveralScripts : public Scripts, public testing::WithParamInterface<bool> 
   bool simple() const { return GetParam(); }
   std::vector<wire::LockNames> names() const {
     if (simple()) return {wire::simple::names("a"), wire::simple::names("b"), wire::simple::names("c")};
-    return {wire::LockNames("a"), wire::LockNames("b"), wire::LockNames("c")};
+    return {wire::lock::names("a"), wire::lock::names("b"), wire::lock::names("c")};
   }
   Reply acquire(const wire::Owner& owner) {
-    return call(simple() ? wire::simple::acquire_all(names(), owner, kLease)
-                         : wire::acquire_all(names(), owner, kLease));
+    return call(simple() ? simple::acquire_all(names(), owner, kLease) : lock::acquire_all(names(), owner, kLease));
   }
   Reply release(const wire::Owner& owner) {
-    return call(simple() ? wire::simple::release_all(names(), owner) : wire::release_all(names(), owner));
+    return call(simple() ? simple::release_all(names(), owner) : lock::release_all(names(), owner));
   }
   void take(const std::string& key, const wire::Owner& owner, const std::string& lease = "30000") {
     if (!simple()) return hold(key, owner, lease);

@@ -10,8 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "wire/scripts.hpp"
+#include "wire/server_calls.hpp"
 
-namespace holdfast::wire {
+namespace holdfast::wire::lock {
 namespace {
 
 using base::Command;
@@ -22,6 +23,11 @@ using namespace std::chrono_literals;
 using namespace std::string_literals;
 
 const Owner kOwner{"376fe4aa-10ea-4e60-b8ed-a49082e92014:57"};
+
+Command acquire(const LockNames& name, const Owner& owner, std::chrono::milliseconds lease, bool count = false) {
+  return lock::acquire({{&name, 1}, owner, lease, count});
+}
+Command release(const LockNames& name, const Owner& owner) { return lock::release({{&name, 1}, owner}); }
 
 Reply null() { return {}; }
 Reply integer(std::int64_t value) { return {Reply::Kind::integer, value, {}, {}}; }
@@ -37,31 +43,31 @@ std::vector<Reply> odd_replies() {
 }
 
 TEST(LockNames, AreTheRawNameAndItsChannel) {
-  const LockNames plain("orders");
+  const LockNames plain = names("orders");
   EXPECT_EQ(plain.key, "orders");
   EXPECT_EQ(plain.channel, "redisson_lock__channel:{orders}");
-  EXPECT_EQ(LockNames("{t}x").channel, "redisson_lock__channel:{t}x");
-  EXPECT_EQ(LockNames("a\0b"s).key, "a\0b"s);
+  EXPECT_EQ(names("{t}x").channel, "redisson_lock__channel:{t}x");
+  EXPECT_EQ(names("a\0b"s).key, "a\0b"s);
 }
 
 TEST(Acquire, SendsTheKeyTheLeaseAndTheOwner) {
-  const Command command = acquire(LockNames("orders"), kOwner, 30s);
+  const Command command = acquire(names("orders"), kOwner, 30s);
   EXPECT_EQ(command.script, &scripts::lock_acquire);
   EXPECT_THAT(command.args, ElementsAre("1", "orders", "30000", kOwner.text));
 }
 
 TEST(Acquire, SendsTheChannelWhereThoseWhoListenAreToBeCounted) {
-  EXPECT_THAT(acquire(LockNames("orders"), kOwner, 30s, true).args,
+  EXPECT_THAT(acquire(names("orders"), kOwner, 30s, true).args,
               ElementsAre("1", "orders", "30000", kOwner.text, "redisson_lock__channel:{orders}"));
 }
 
 TEST(Acquire, SendsTheLongestLeaseInPlainDecimal) {
-  EXPECT_EQ(acquire(LockNames("n"), kOwner, 315'569'520'000ms).args.at(2), "315569520000");
+  EXPECT_EQ(acquire(names("n"), kOwner, 315'569'520'000ms).args.at(2), "315569520000");
 }
 
 TEST(Acquire, SendsANameWithAnyBytesUnchanged) {
   const std::string name = "a b\n\0{\xff"s;
-  EXPECT_EQ(acquire(LockNames(name), kOwner, 1s).args.at(1), name);
+  EXPECT_EQ(acquire(names(name), kOwner, 1s).args.at(1), name);
 }
 
 TEST(AcquireReply, IsGrantedWhenItIsNull) {
@@ -102,7 +108,7 @@ TEST(AcquireReply, IsNeitherGrantedNorBusyWhenItMakesNoSense) {
 }
 
 TEST(Release, SendsTheKeyTheOwnerAndTheChannel) {
-  const Command command = release(LockNames("orders"), kOwner);
+  const Command command = release(names("orders"), kOwner);
   EXPECT_EQ(command.script, &scripts::lock_release);
   EXPECT_THAT(command.args, ElementsAre("1", "orders", kOwner.text, "redisson_lock__channel:{orders}"));
 }
@@ -116,7 +122,7 @@ TEST(ReleaseReply, IsTrueForOneOnly) {
 }
 
 TEST(ForceRelease, SendsTheKeyAndTheChannel) {
-  const Command command = force_release(LockNames("{t}x"));
+  const Command command = force_release(names("{t}x"));
   EXPECT_EQ(command.script, &scripts::lock_force_release);
   EXPECT_THAT(command.args, ElementsAre("1", "{t}x", "redisson_lock__channel:{t}x"));
 }
@@ -183,4 +189,4 @@ TEST(Queries, ScanHashesInSteps) {
 }
 
 }  // namespace
-}  // namespace holdfast::wire
+}  // namespace holdfast::wire::lock

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "base/ids.hpp"
+#include "wire/lock_calls.hpp"
+#include "wire/owner.hpp"
 
 namespace holdfast::wire {
 namespace {
@@ -42,8 +44,8 @@ TEST(Prefixed, TakesAnyBytes) {
 }
 
 TEST(LockChannel, IsTheOneThatRedissonSubscribesTo) {
-  EXPECT_EQ(lock_channel("orders"), "redisson_lock__channel:{orders}");
-  EXPECT_EQ(lock_channel("{t}x"), "redisson_lock__channel:{t}x");
+  EXPECT_EQ(lock::names("orders").channel, "redisson_lock__channel:{orders}");
+  EXPECT_EQ(lock::names("{t}x").channel, "redisson_lock__channel:{t}x");
 }
 
 TEST(LooksLikeOwner, AcceptsWhatRedissonAndHoldfastWrite) {

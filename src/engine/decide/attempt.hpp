@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "engine/decide/lease.hpp"
-#include "wire/lock_calls.hpp"
+#include "wire/owner.hpp"
 
 namespace holdfast::engine {
 

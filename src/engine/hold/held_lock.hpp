@@ -16,7 +16,7 @@
 #include "base/small_mutex.hpp"
 #include "engine/decide/hold_fsm.hpp"
 #include "engine/hold/loss_signal.hpp"
-#include "wire/lock_calls.hpp"
+#include "wire/owner.hpp"
 
 namespace holdfast::engine {
 

@@ -1,7 +1,7 @@
 #include "engine/hold/holder.hpp"
 
 #include "base/text.hpp"
-#include "wire/names.hpp"
+#include "wire/owner.hpp"
 
 namespace holdfast {
 namespace {

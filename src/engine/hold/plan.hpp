@@ -1,21 +1,17 @@
 // A kind of lock as data: what the engine sends for its transitions, and how it reads the answers.
 #pragma once
 
-#include <span>
-
-#include "wire/lock_calls.hpp"
+#include "wire/calls.hpp"
+#include "wire/renewal.hpp"
 
 namespace holdfast::engine {
 
 /// One per kind, in src/kinds/. All functions are pure.
 struct Plan {
-  using Names = std::span<const wire::LockNames>;  // of one lock, or of several that are taken together
-
   wire::LockNames (*names)(std::string raw_name);
-  /// `count`: if it is busy, ask how many listen for its release, where the kind can tell.
-  base::Command (*acquire)(Names, const wire::Owner&, std::chrono::milliseconds lease, bool count);
+  base::Command (*acquire)(const wire::AcquireCall&);
   wire::AcquireReply (*decode_acquire)(const base::Reply&);
-  base::Command (*release)(Names, const wire::Owner&);
+  base::Command (*release)(const wire::ReleaseCall&);
   std::optional<std::int64_t> (*decode_release)(const base::Reply&);
   base::Command (*renew)(const std::vector<wire::Renewal>&, std::chrono::milliseconds lease);
 

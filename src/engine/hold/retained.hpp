@@ -3,7 +3,7 @@
 
 #include "engine/decide/lease.hpp"
 #include "engine/runtime/pending.hpp"
-#include "wire/lock_calls.hpp"
+#include "wire/owner.hpp"
 
 namespace holdfast::engine {
 

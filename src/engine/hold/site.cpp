@@ -9,7 +9,7 @@
 #include "engine/hold/sites.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "redis/failures/errors.hpp"
-#include "wire/names.hpp"
+#include "wire/owner.hpp"
 
 namespace holdfast::engine {
 namespace {
@@ -145,7 +145,7 @@ Target::Use Site::begin_use(const redis::Listeners::Listener& listener) {
 
 void Site::attempt(Order order, AttemptDone done) {
   const bool count = order.subscribe && !blind_;
-  auto request = redis::Request::of(plan_.acquire(all_names(), order.owner, order.lease, count), order.timeout);
+  auto request = redis::Request::of(plan_.acquire({all_names(), order.owner, order.lease, count}), order.timeout);
   if (order.subscribe) request.subscribe = wake_channels();
   const std::atomic<std::uint64_t>& granted =
       runtime().reporter().count.granted;  // lives as long as what runs the handler

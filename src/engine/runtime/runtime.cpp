@@ -11,6 +11,7 @@
 #include "engine/loop/own_loop.hpp"
 #include "redis/local/local_server.hpp"
 #include "wire/connection_name.hpp"
+#include "wire/server_calls.hpp"
 
 namespace holdfast::engine {
 namespace {

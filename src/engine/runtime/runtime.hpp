@@ -24,7 +24,7 @@
 #include "redis/connection/lane.hpp"
 #include "redis/connection/subscriptions.hpp"
 #include "timing/timer.hpp"
-#include "wire/lock_calls.hpp"
+#include "wire/owner.hpp"
 
 namespace holdfast::engine {
 

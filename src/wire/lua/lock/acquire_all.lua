@@ -10,9 +10,7 @@ local blocker, longest = 0, -2
 for i = 1, #KEYS do
   local ttl = redis.call('PTTL', KEYS[i])
   if ttl ~= -2 and redis.call('HEXISTS', KEYS[i], ARGV[2]) == 0 then
-    if blocker == 0 or ttl == -1 or (longest ~= -1 and ttl > longest) then
-      blocker, longest = i, ttl
-    end
+    --@include shared/longest_blocker
   end
 end
 if blocker > 0 then

@@ -11,9 +11,7 @@ for i = 1, #KEYS do
   local value = redis.call('GET', KEYS[i])
   if value and value ~= ARGV[2] then
     local ttl = redis.call('PTTL', KEYS[i])
-    if blocker == 0 or ttl == -1 or (longest ~= -1 and ttl > longest) then
-      blocker, longest = i, ttl
-    end
+    --@include shared/longest_blocker
   end
 end
 if blocker > 0 then

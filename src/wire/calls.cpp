@@ -1,0 +1,57 @@
+#include "wire/calls.hpp"
+
+namespace holdfast::wire {
+namespace {
+
+/// The number of keys and the keys; there is room for so many arguments behind them.
+base::Command with_keys(const base::Script& script, Names names, std::size_t arguments) {
+  base::Command command{{}, &script};
+  command.args.reserve(1 + names.size() + arguments);
+  command.args.push_back(std::to_string(names.size()));
+  for (const LockNames& name : names) command.args.push_back(name.key);
+  return command;
+}
+
+}  // namespace
+
+base::Command acquire(const LockScripts& scripts, const AcquireCall& call) {
+  const bool one = call.names.size() == 1;
+  base::Command command = with_keys(one ? scripts.acquire : scripts.acquire_all, call.names, 3);
+  command.args.push_back(std::to_string(call.lease.count()));
+  command.args.push_back(call.owner.text);
+  if (one && call.count_listeners) command.args.push_back(call.names.front().channel);
+  return command;
+}
+
+base::Command release(const LockScripts& scripts, const ReleaseCall& call) {
+  const bool one = call.names.size() == 1;
+  base::Command command = with_keys(one ? scripts.release : scripts.release_all, call.names, 1 + call.names.size());
+  command.args.push_back(call.owner.text);
+  for (const LockNames& name : call.names) command.args.push_back(name.channel);
+  return command;
+}
+
+base::Command force_release(const LockScripts& scripts, const LockNames& names) {
+  return base::Command::call(scripts.force_release, "1", names.key, names.channel);
+}
+
+AcquireReply decode_acquire(const base::Reply& reply) {
+  if (reply.is_null()) return {true, std::nullopt};
+  if (reply.is_integer()) return {false, std::chrono::milliseconds(reply.integer)};
+  const std::size_t size = reply.is_array() ? reply.elements.size() : 0;
+  if (size >= 2 && size <= 4 && reply.elements[0].integer > 0) {
+    AcquireReply busy{false, std::chrono::milliseconds(reply.elements[1].integer),
+                      static_cast<std::size_t>(reply.elements[0].integer - 1)};
+    if (size > 2) busy.listeners = reply.elements[2].integer;
+    if (size > 3) busy.holder = reply.elements[3].text;
+    return busy;
+  }
+  return {};
+}
+
+std::optional<std::int64_t> decode_release(const base::Reply& reply) {
+  if (!reply.is_integer() || reply.integer < 0) return std::nullopt;
+  return reply.integer;
+}
+
+}  // namespace holdfast::wire

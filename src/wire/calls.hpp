@@ -1,0 +1,63 @@
+// What the calls of several kinds of locks have in common: what goes into a transition, and what its reply means.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/resp.hpp"
+#include "wire/names.hpp"
+#include "wire/owner.hpp"
+
+namespace holdfast::wire {
+
+/// What an acquire is told. It refers to what its caller has, and lives no longer than the call.
+struct AcquireCall {
+  Names names;
+  const Owner& owner;
+  std::chrono::milliseconds lease;
+  /// If it is busy, ask how many connections listen for its release, where the kind can tell.
+  bool count_listeners = false;
+};
+
+/// What a release is told; as above.
+struct ReleaseCall {
+  Names names;
+  const Owner& owner;
+};
+
+/// Reply of an acquire. Neither granted nor busy: the reply makes no sense, or it is an error.
+struct AcquireReply {
+  bool granted = false;
+  std::optional<std::chrono::milliseconds> busy_for;  ///< Remaining time to live; -1 ms: it has none.
+  std::size_t blocker = 0;                            ///< When busy: which of the locks that were asked for.
+  std::optional<std::int64_t> listeners{};            ///< When busy, and it was asked for; -1: we may not ask.
+  std::string holder{};                               ///< With `listeners`; empty: we may not ask.
+};
+
+/// One lock as read back: its holder, empty if it is free, and how often that holds it.
+struct Held {
+  std::string owner;
+  long long count = 0;
+};
+
+/// The scripts of a kind with a key and a channel for each lock.
+struct LockScripts {
+  const base::Script& acquire;
+  const base::Script& acquire_all;  ///< Several locks, all or none.
+  const base::Script& release;
+  const base::Script& release_all;
+  const base::Script& force_release;
+};
+
+base::Command acquire(const LockScripts& scripts, const AcquireCall& call);
+base::Command release(const LockScripts& scripts, const ReleaseCall& call);
+base::Command force_release(const LockScripts& scripts, const LockNames& names);
+
+AcquireReply decode_acquire(const base::Reply& reply);
+/// Released by this call, all of them if there are several: how many clients were told. Empty: it, or one of them, was
+/// not this owner's.
+std::optional<std::int64_t> decode_release(const base::Reply& reply);
+
+}  // namespace holdfast::wire

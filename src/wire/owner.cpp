@@ -1,0 +1,34 @@
+#include "wire/owner.hpp"
+
+#include <algorithm>
+
+namespace holdfast::wire {
+namespace {
+
+constexpr std::size_t kUuid = 36;
+constexpr std::size_t kVersionDigit = 14;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+}  // namespace
+
+bool is_uuid(std::string_view text) {
+  if (text.size() != kUuid) return false;
+  const auto is_hex = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); };
+  for (std::size_t i = 0; i < kUuid; ++i) {
+    const bool hyphen = i == 8 || i == 13 || i == 18 || i == 23;
+    if (hyphen ? text[i] != '-' : !is_hex(text[i])) return false;
+  }
+  return true;
+}
+
+bool looks_like_owner(std::string_view field) {
+  if (field.size() < kUuid + 2 || field[kUuid] != ':') return false;
+  return is_uuid(field.substr(0, kUuid)) && std::ranges::all_of(field.substr(kUuid + 1), is_digit);
+}
+
+std::string_view client_of(std::string_view owner) { return owner.substr(0, kUuid); }
+
+bool is_named_client(std::string_view uuid) { return uuid.size() == kUuid && uuid[kVersionDigit] == '8'; }
+
+}  // namespace holdfast::wire

@@ -1,0 +1,28 @@
+// Who holds a lock, as it is written on the server, and what such a text says of its client (docs/wire.md section 1).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace holdfast::wire {
+
+/// Who holds, `<client uuid>:<number>`. A type of its own, so that it cannot be mixed up with a name.
+struct Owner {
+  std::string text;
+  friend bool operator==(const Owner&, const Owner&) = default;
+};
+
+/// True for text of the shape of a UUID, of any version.
+bool is_uuid(std::string_view text);
+
+/// True for text of the shape `<uuid>:<decimal>`, which Redisson and Holdfast write as owner.
+bool looks_like_owner(std::string_view field);
+
+/// The UUID of such an owner.
+std::string_view client_of(std::string_view owner);
+
+/// True for the UUID of a client of Holdfast whose connection carries its name: of version 8, where Redisson's and
+/// those of clients without a name are of version 4.
+bool is_named_client(std::string_view uuid);
+
+}  // namespace holdfast::wire
