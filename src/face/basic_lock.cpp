@@ -79,7 +79,7 @@ std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, 
     if (own.held->valid_for() <= engine::Duration{}) {
       fail(*parts_.target, Errc::lost, "this thread holds it, but has lost it; unlock before locking again");
     }
-    if (!parts_.target->plan().reentrant) return Errc::would_deadlock;
+    if (!parts_.target->plan().traits.reentrant) return Errc::would_deadlock;
     parts_.target->threads().reenter(thread);
     return {};
   }

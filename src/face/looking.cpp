@@ -37,13 +37,13 @@ Looking::Looking(const engine::Site& site, Detail detail)
 
 std::vector<base::Command> Looking::commands() const {
   if (key_known_) return holders_.commands();
-  return {plan_.holder(key_), wire::remaining(key_)};
+  return {plan_.questions.holder(key_), wire::remaining(key_)};
 }
 
 bool Looking::on_replies(const std::vector<base::Reply>& replies) {
   if (key_known_) return holders_.on_replies(replies, {&info_, 1});
   key_known_ = true;
-  wire::Held held = plan_.decode_holder(replies[0]);
+  wire::Held held = plan_.questions.decode_holder(replies[0]);
   info_.owner = std::move(held.owner);
   info_.holds = held.count;
   if (!info_.owner.empty()) info_.remaining = wire::time_left(replies[1]);

@@ -7,15 +7,16 @@ namespace holdfast::face {
 using Replies = std::vector<base::Reply>;
 
 Question<bool> is_locked(const engine::Site& site) {
-  return {site.name(), {site.plan().count(site.names().key)}, [](const Replies& replies) {
+  return {site.name(), {site.plan().questions.count(site.names().key)}, [](const Replies& replies) {
             return replies.front().integer > 0;
           }};
 }
 
 Question<bool> is_held_by(const engine::Site& site, const std::string& owner) {
-  return {site.name(),
-          {site.plan().ask_owner(site.names().key, owner)},
-          [&plan = site.plan(), owner](const Replies& replies) { return plan.is_owner(replies.front(), owner); }};
+  return {
+      site.name(),
+      {site.plan().questions.ask_owner(site.names().key, owner)},
+      [&plan = site.plan(), owner](const Replies& replies) { return plan.questions.is_owner(replies.front(), owner); }};
 }
 
 Question<std::optional<std::chrono::milliseconds>> remaining(const engine::Site& site) {
@@ -25,7 +26,7 @@ Question<std::optional<std::chrono::milliseconds>> remaining(const engine::Site&
 }
 
 Question<bool> force_release(const engine::Site& site) {
-  return {site.name(), {site.plan().force_release(site.names())}, [](const Replies& replies) {
+  return {site.name(), {site.plan().transitions.force_release(site.names())}, [](const Replies& replies) {
             return replies.front().integer == 1;
           }};
 }
@@ -33,7 +34,7 @@ Question<bool> force_release(const engine::Site& site) {
 Question<bool> force_release(const engine::Site& site, const std::string& owner) {
   // Compare, delete and tell: what the owner's own release does.
   return {site.name(), {site.release_command({owner})}, [&plan = site.plan()](const Replies& replies) {
-            return plan.decode_release(replies.front()).has_value();
+            return plan.transitions.decode_release(replies.front()).has_value();
           }};
 }
 

@@ -5,20 +5,19 @@
 namespace holdfast::kinds {
 
 const engine::Plan kLock{
-    .names = wire::lock::names,
-    .acquire = wire::lock::acquire,
-    .decode_acquire = wire::decode_acquire,
-    .release = wire::lock::release,
-    .decode_release = wire::decode_release,
-    .renew = wire::lock::renew,
-    .force_release = wire::lock::force_release,
-    .count = wire::lock::count_fields,
-    .ask_owner = wire::lock::has_owner,
-    .is_owner = [](const base::Reply& reply, std::string_view) { return reply.integer == 1; },
-    .holder = wire::lock::holder,
-    .decode_holder = wire::lock::decode_holder,
-    .reentrant = true,
-    .announced = true,
+    .traits = {.reentrant = true, .announced = true, .exclusive = true, .passable = true},
+    .transitions = {.names = wire::lock::names,
+                    .acquire = wire::lock::acquire,
+                    .decode_acquire = wire::decode_acquire,
+                    .release = wire::lock::release,
+                    .decode_release = wire::decode_release,
+                    .renew = wire::lock::renew,
+                    .force_release = wire::lock::force_release},
+    .questions = {.count = wire::lock::count_fields,
+                  .ask_owner = wire::lock::has_owner,
+                  .is_owner = [](const base::Reply& reply, std::string_view) { return reply.integer == 1; },
+                  .holder = wire::lock::holder,
+                  .decode_holder = wire::lock::decode_holder},
 };
 
 }  // namespace holdfast::kinds

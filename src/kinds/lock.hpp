@@ -1,7 +1,7 @@
 // Redisson's plain lock as data for the engine.
 #pragma once
 
-#include "engine/hold/plan.hpp"
+#include "engine/decide/plan.hpp"
 
 namespace holdfast::kinds {
 

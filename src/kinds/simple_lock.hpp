@@ -1,7 +1,7 @@
 // The lock of the SET NX PX family as data for the engine.
 #pragma once
 
-#include "engine/hold/plan.hpp"
+#include "engine/decide/plan.hpp"
 
 namespace holdfast::kinds {
 

@@ -31,7 +31,7 @@ AcquireTerms terms_of(const Target& target, const AcquireOptions& options, Defau
   terms.patience = config.patience;
   terms.safety_poll = config.safety_poll;
   terms.turn = config.handoff;
-  if (!target.plan().announced) terms.poll = AcquireTerms::Poll{config.poll_min, config.poll_max};
+  if (!target.plan().traits.announced) terms.poll = AcquireTerms::Poll{config.poll_min, config.poll_max};
   terms.jitter = random_share();
   return terms;
 }

@@ -20,12 +20,12 @@ class HolderQuery : public std::enable_shared_from_this<HolderQuery> {
 
   void start() {
     redis::Request request{{}, runtime_.config().command_timeout, {}};
-    for (const wire::LockNames& name : names_) request.commands.push_back(plan_.holder(name.key));
+    for (const wire::LockNames& name : names_) request.commands.push_back(plan_.questions.holder(name.key));
     runtime_.send(std::move(request), [self = shared_from_this()](const redis::Result& result) {
       self->owner_known_ = true;
       for (std::size_t i = 0; i < result.replies.size() && self->info_.owner.empty(); ++i) {
         self->info_.name = self->names_[i].key;
-        self->info_.owner = self->plan_.decode_holder(result.replies[i]).owner;
+        self->info_.owner = self->plan_.questions.decode_holder(result.replies[i]).owner;
       }
       self->tell_if_known();
     });

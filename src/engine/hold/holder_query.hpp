@@ -8,7 +8,7 @@
 
 #include <holdfast/lock_info.hpp>
 
-#include "engine/hold/plan.hpp"
+#include "engine/decide/plan.hpp"
 
 namespace holdfast::engine {
 

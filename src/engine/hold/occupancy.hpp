@@ -5,7 +5,8 @@
 
 namespace holdfast::engine {
 
-/// Of a kind with one owner at a time. Not thread-safe; the target guards it. Each hold leaves before it is destroyed.
+/// Of a kind with one owner at a time; for one that admits several the server is always asked, and this stays empty.
+/// Not thread-safe; the target guards it. Each hold leaves before it is destroyed.
 class Occupancy {
  public:
   bool empty() const { return hold_ == nullptr; }

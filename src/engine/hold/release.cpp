@@ -19,7 +19,7 @@ ReleaseReply judge(const Plan& plan, const redis::Result& result) {
   }
   const base::Reply& reply = result.replies.front();
   if (!reply.is_error()) {
-    const std::optional<std::int64_t> listeners = plan.decode_release(reply);
+    const std::optional<std::int64_t> listeners = plan.transitions.decode_release(reply);
     return {listeners ? Kind::deleted : Kind::absent, {}, listeners.value_or(0)};
   }
   const redis::Meaning meaning = redis::classify(reply.text);

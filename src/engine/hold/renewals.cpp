@@ -71,8 +71,8 @@ void Renewals::renew(Holds batch, TimePoint now) {
   }
   Reporter::add(runtime_.reporter().count.renewal_batches);
   const Plan& plan = batch.front()->target()->plan();
-  auto request =
-      redis::Request::of(plan.renew(renewals, lease), renewal_timeout(lease, runtime_.config().command_timeout));
+  auto request = redis::Request::of(plan.transitions.renew(renewals, lease),
+                                    renewal_timeout(lease, runtime_.config().command_timeout));
   runtime_.send(std::move(request), [this, keep = runtime_.keep_alive(), batch = std::move(batch),
                                      late](const redis::Result& result) { on_reply(batch, result, late); });
 }

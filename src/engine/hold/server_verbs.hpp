@@ -10,8 +10,8 @@
 #include <holdfast/outcome.hpp>
 
 #include "engine/decide/attempt.hpp"
+#include "engine/decide/plan.hpp"
 #include "engine/hold/holder_query.hpp"
-#include "engine/hold/plan.hpp"
 
 namespace holdfast::engine {
 

@@ -67,7 +67,9 @@ Watchdog& Site::watchdog() const { return sites_->watchdog(); }
 
 void Site::stay() noexcept { sites_->keep(std::static_pointer_cast<Site>(shared_from_this())); }
 
-wire::LockNames Site::names() const { return plan_.names(sites_->prefix() + (several_ ? several_->front() : name())); }
+wire::LockNames Site::names() const {
+  return plan_.transitions.names(sites_->prefix() + (several_ ? several_->front() : name()));
+}
 
 std::vector<wire::LockNames> Site::all_names() const {
   std::vector<wire::LockNames> all;
@@ -76,7 +78,7 @@ std::vector<wire::LockNames> Site::all_names() const {
     return all;
   }
   all.reserve(several_->size());
-  for (const std::string& each : *several_) all.push_back(plan_.names(sites_->prefix() + each));
+  for (const std::string& each : *several_) all.push_back(plan_.transitions.names(sites_->prefix() + each));
   return all;
 }
 
@@ -145,7 +147,8 @@ Target::Use Site::begin_use(const redis::Listeners::Listener& listener) {
 
 void Site::attempt(Order order, AttemptDone done) {
   const bool count = order.subscribe && !blind_;
-  auto request = redis::Request::of(plan_.acquire({all_names(), order.owner, order.lease, count}), order.timeout);
+  auto request =
+      redis::Request::of(plan_.transitions.acquire({all_names(), order.owner, order.lease, count}), order.timeout);
   if (order.subscribe) request.subscribe = wake_channels();
   const std::atomic<std::uint64_t>& granted =
       runtime().reporter().count.granted;  // lives as long as what runs the handler
@@ -179,7 +182,7 @@ Attempt Site::judge(const redis::Result& result) const {
     return attempt;
   }
   const base::Reply& reply = result.replies.front();
-  const wire::AcquireReply decoded = plan_.decode_acquire(reply);
+  const wire::AcquireReply decoded = plan_.transitions.decode_acquire(reply);
   if (decoded.granted) {
     attempt.kind = Kind::granted;
   } else if (decoded.busy_for && decoded.blocker < batched_locks()) {
@@ -201,7 +204,7 @@ Attempt Site::judge(const redis::Result& result) const {
 
 /// Somebody else has it, and the server will not tell when it is free.
 void Site::judge_silence(const redis::Refusal& refusal, Attempt& attempt) const {
-  attempt.cannot_subscribe = refusal.meaning.for_good() && !plan_.announced;
+  attempt.cannot_subscribe = refusal.meaning.for_good() && !plan_.traits.announced;
   if (attempt.cannot_subscribe) return;
   attempt.kind = kind_of(refusal.meaning.fate);
   attempt.error = refusal.meaning.code;
@@ -218,7 +221,7 @@ void Site::ask_holder(HolderDone done) { engine::ask_holder(runtime(), plan_, al
 void Site::renew(const std::shared_ptr<HeldLock>& hold, RenewDone done) {
   std::vector<wire::Renewal> renewals;
   add_renewals(renewals, hold->owner());
-  auto request = redis::Request::of(plan_.renew(renewals, hold->lease()),
+  auto request = redis::Request::of(plan_.transitions.renew(renewals, hold->lease()),
                                     renewal_timeout(hold->lease(), runtime().config().command_timeout));
   runtime().send(std::move(request), [self = shared_from_this(), asked = batched_locks(),
                                       done = std::move(done)](const redis::Result& result) {

@@ -45,7 +45,9 @@ class Site final
   /// to this client itself come next, and are nobody's concern.
   void expect_own(std::int64_t told, const std::vector<Heard>& before) const;
 
-  base::Command release_command(const wire::Owner& owner) const { return plan_.release({all_names(), owner}); }
+  base::Command release_command(const wire::Owner& owner) const {
+    return plan_.transitions.release({all_names(), owner});
+  }
 
   const Plan& plan() const override { return plan_; }
   Runtime& runtime() const override;

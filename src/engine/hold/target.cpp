@@ -110,7 +110,7 @@ TargetView Target::view() const {
 
 void Target::set_holder(const std::shared_ptr<HeldLock>& holder) {
   const base::Guard guard(mutex_);
-  occupancy_.enter(*holder);
+  if (plan().traits.exclusive) occupancy_.enter(*holder);
   if (!handoff_) return;
   handoff_->tenure.on_granted(holder->extended_at());
   handoff_->tenure.on_queue_served(Clock::now());
@@ -135,8 +135,10 @@ bool Target::has(const wire::Owner& owner) const {
 
 void Target::clear_holder(const HeldLock& holder) {
   const base::Guard guard(mutex_);
-  if (!occupancy_.is(holder)) return;
-  occupancy_.leave();
+  if (plan().traits.exclusive) {
+    if (!occupancy_.is(holder)) return;
+    occupancy_.leave();
+  }
   wake_head();
 }
 
@@ -145,7 +147,9 @@ void Target::clear_holder(const HeldLock& holder) {
 Handoff& Target::handoff() {
   if (!handoff_) {
     // Clients that are not told of releases ask now and then: they would starve.
-    handoff_ = std::make_unique<Handoff>(plan().announced ? runtime().config().handoff : Duration{});
+    const Traits& traits = plan().traits;
+    const bool passes = traits.announced && traits.exclusive && traits.passable;
+    handoff_ = std::make_unique<Handoff>(passes ? runtime().config().handoff : Duration{});
     if (const auto granted_at = occupancy_.extended_at()) handoff_->tenure.on_granted(*granted_at);
   }
   return *handoff_;

@@ -1,0 +1,52 @@
+// A kind of lock as data: how the engine must treat it, what it sends for it, and how it reads the answers.
+#pragma once
+
+#include "wire/calls.hpp"
+#include "wire/renewal.hpp"
+
+namespace holdfast::engine {
+
+/// What the engine does differently from kind to kind.
+struct Traits {
+  /// A thread that holds it may take it once more: BasicLock counts that in the client and sends nothing. If not, it is
+  /// told that it would wait for itself.
+  bool reentrant;
+  /// Every client of this kind tells its releases on the wake channels. If not, waiters ask now and then as well and do
+  /// without the channels where they may not subscribe, nobody passes it on, and no release waits for the next command.
+  bool announced;
+  /// One owner at a time. If not, nothing is passed on: whoever wants it need not wait until somebody has released it.
+  bool exclusive;
+  /// A released hold may be kept for another caller of this client, in the queue or just come (Target::retain). If not,
+  /// each acquisition is one at the server, as a number that grows with each of them needs it.
+  bool passable;
+};
+
+/// The changes on the server, each as a command and the meaning of its reply.
+struct Transitions {
+  wire::LockNames (*names)(std::string raw_name);
+  base::Command (*acquire)(const wire::AcquireCall&);
+  wire::AcquireReply (*decode_acquire)(const base::Reply&);
+  base::Command (*release)(const wire::ReleaseCall&);
+  /// How many clients were told; empty: it was not this owner's.
+  std::optional<std::int64_t> (*decode_release)(const base::Reply&);
+  base::Command (*renew)(const std::vector<wire::Renewal>&, std::chrono::milliseconds lease);
+  base::Command (*force_release)(const wire::LockNames&);  // an integer, 1: somebody had it
+};
+
+/// What is asked about one lock, and changes nothing.
+struct Questions {
+  base::Command (*count)(std::string_view key);  // an integer, 0: free; an error if the key is of another type
+  base::Command (*ask_owner)(std::string_view key, std::string_view owner);
+  bool (*is_owner)(const base::Reply&, std::string_view owner);
+  base::Command (*holder)(std::string_view key);
+  wire::Held (*decode_holder)(const base::Reply&);
+};
+
+/// One per kind, in src/kinds/. All functions are pure.
+struct Plan {
+  Traits traits;
+  Transitions transitions;
+  Questions questions;
+};
+
+}  // namespace holdfast::engine
