@@ -27,6 +27,13 @@ struct ReleaseCall {
   const Owner& owner;
 };
 
+/// What a server says when it grants.
+struct Grant {
+  Owner owner{};                        ///< Empty: who asked. Else what the server calls it, by which it is released.
+  std::optional<std::int64_t> token{};  ///< Grows with every grant of this lock.
+  std::optional<std::chrono::milliseconds> lease{};  ///< Empty: as long as was asked for.
+};
+
 /// Reply of an acquire. Neither granted nor busy: the reply makes no sense, or it is an error.
 struct AcquireReply {
   bool granted = false;
@@ -34,6 +41,7 @@ struct AcquireReply {
   std::size_t blocker = 0;                            ///< When busy: which of the locks that were asked for.
   std::optional<std::int64_t> listeners{};            ///< When busy, and it was asked for; -1: we may not ask.
   std::string holder{};                               ///< With `listeners`; empty: we may not ask.
+  Grant grant{};                                      ///< When granted.
 };
 
 /// One lock as read back: its holder, empty if it is free, and how often that holds it.

@@ -44,6 +44,18 @@ std::unique_ptr<Explanation> explanation_of(const AcquireOptions& options, TimeP
   return std::make_unique<Explanation>(started, *options.wait);
 }
 
+/// The length is what the server says, where it says something.
+LeaseTerms lease_of(LeaseTerms asked, const wire::Grant& grant) {
+  asked.length = grant.lease.value_or(asked.length);
+  return asked;
+}
+
+/// What a hold must know of its grant beyond an owner that this client has numbered; null: nothing.
+std::unique_ptr<const wire::Grant> kept_of(const Runtime& runtime, const wire::Grant& grant) {
+  if (!grant.token && grant.owner.text.starts_with(runtime.id())) return nullptr;
+  return std::make_unique<const wire::Grant>(grant);
+}
+
 }  // namespace
 
 AcquireOp::AcquireOp(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, AcquireOptions options,
@@ -122,7 +134,7 @@ void AcquireOp::on_signals() {
   if ((signals & kUnanswered) != 0 && state_ == State::asking) {
     Attempt lost;
     lost.kind = Attempt::Kind::unknown;
-    lost.owner = owner_;
+    lost.grant.owner = owner_;
     lost.error = Errc::exhausted;
     on_attempt(std::move(lost));
     if (state_ == State::finished) return;
@@ -239,32 +251,32 @@ void AcquireOp::attempt(const AcquireAction& action) {
 /// What is granted and cannot be delivered is given back.
 void AcquireOp::on_attempt(Attempt reply) noexcept {
   const bool perhaps = reply.may_stand();
-  const wire::Owner owner = std::move(reply.owner);
   try {
-    judge(reply, owner);
+    judge(reply);
   } catch (...) {
-    if (perhaps && !held_) target_->undo(owner, lease_.length);
+    if (perhaps && !held_) target_->undo(reply.grant.owner, lease_.length);
     broken();
   }
 }
 
-void AcquireOp::judge(Attempt& reply, const wire::Owner& owner) {
-  if (reply.kind == Attempt::Kind::granted && Clock::now() >= lease_end(reply.sent_at, lease_.length)) {
+void AcquireOp::judge(Attempt& reply) {
+  const LeaseTerms lease = lease_of(lease_, reply.grant);
+  if (reply.kind == Attempt::Kind::granted && Clock::now() >= lease_end(reply.sent_at, lease.length)) {
     // Nobody can say whether it still stands: the next attempt, by the same owner, takes it again or finds it taken.
     reply.kind = Attempt::Kind::unknown;
     reply.error = Errc::unknown_outcome;
-    reply.cause = "the grant came after its lease of " + std::to_string(lease_.length.count()) + " ms was over";
+    reply.cause = "the grant came after its lease of " + std::to_string(lease.length.count()) + " ms was over";
   }
   const bool granted = reply.kind == Attempt::Kind::granted;
   const bool unknown = reply.kind == Attempt::Kind::unknown;
   if (state_ == State::finished) {
-    if (reply.may_stand()) target_->undo(owner, lease_.length);
+    if (reply.may_stand()) target_->undo(reply.grant.owner, lease_.length);
     return;
   }
   // A grant is armed right here, so there is no moment in which a hold stands that the watchdog does not know.
   if (granted) {
-    held_ =
-        std::make_shared<HeldLock>(runtime_, target_, owner, reply.sent_at, lease_, options_.on_lost, reply.sent_at);
+    held_ = std::make_shared<HeldLock>(runtime_, target_, reply.grant.owner, reply.sent_at, lease, options_.on_lost,
+                                       reply.sent_at, kept_of(*runtime_, reply.grant));
     target_->set_holder(held_);
     target_->watchdog().arm(held_);
   }

@@ -56,7 +56,7 @@ class AcquireOp : public Waiter, public Loop::Task, public std::enable_shared_fr
   bool take_retained();
   void attempt(const AcquireAction& action);
   void on_attempt(Attempt reply) noexcept;
-  void judge(Attempt& reply, const wire::Owner& owner);
+  void judge(Attempt& reply);
   void sleep_until(TimePoint until);
   void finish(AcquireAction action) noexcept;
   void report(const AcquireAction& action) const;

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "engine/decide/lease.hpp"
-#include "wire/owner.hpp"
+#include "wire/calls.hpp"
 
 namespace holdfast::engine {
 
@@ -23,7 +23,7 @@ struct Attempt {
     unknown,    // sent, no reply
   };
   Kind kind = Kind::not_sent;
-  wire::Owner owner{};  // granted: to whom
+  wire::Grant grant{};  // of `owner`, who asked, whatever became of it; granted: as the server says
   milliseconds busy_for{};
   bool subscribed = false;                  // the wake channels were subscribed before the server looked
   bool cannot_subscribe = false;            // busy: refused for good; waiting goes without the wake channels

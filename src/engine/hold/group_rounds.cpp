@@ -138,7 +138,7 @@ class AcquireRound final : public MembersRound<Attempt> {
   void win() {
     Attempt attempt;
     attempt.kind = Attempt::Kind::granted;
-    attempt.owner = order_.owner;
+    attempt.grant.owner = order_.owner;  // what single members have said of it has no meaning for all of them
     attempt.sent_at = started_;
     std::exchange(done_, {})(std::move(attempt));
   }

@@ -22,10 +22,11 @@ std::uint64_t number_of(const wire::Owner& owner) {
 
 HeldLock::HeldLock(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, const wire::Owner& owner,
                    TimePoint sent_at, const LeaseTerms& terms, const LossSignal::LostCallback& on_lost,
-                   TimePoint granted_at)
+                   TimePoint granted_at, std::unique_ptr<const wire::Grant> grant)
     : runtime_(std::move(runtime)),
       target_(std::move(target)),
       owner_number_(number_of(owner)),
+      grant_(std::move(grant)),
       fsm_(sent_at, terms, granted_at),
       signal_(on_lost) {}
 
@@ -34,7 +35,7 @@ HeldLock::~HeldLock() {
   target_->clear_holder(*this);
 }
 
-wire::Owner HeldLock::owner() const { return runtime_->owner(owner_number_); }
+wire::Owner HeldLock::owner() const { return grant_ ? grant_->owner : runtime_->owner(owner_number_); }
 
 const std::string& HeldLock::name() const { return target_->name(); }
 

@@ -16,7 +16,7 @@
 #include "base/small_mutex.hpp"
 #include "engine/decide/hold_fsm.hpp"
 #include "engine/hold/loss_signal.hpp"
-#include "wire/owner.hpp"
+#include "wire/calls.hpp"
 
 namespace holdfast::engine {
 
@@ -27,13 +27,17 @@ class Target;
 /// There may be millions: no larger than it must be.
 class HeldLock : public std::enable_shared_from_this<HeldLock> {
  public:
+  /// `grant`: null, as for most kinds, if the server has said nothing but that it grants.
   HeldLock(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, const wire::Owner& owner,
-           TimePoint sent_at, const LeaseTerms& terms, const LossSignal::LostCallback& on_lost, TimePoint granted_at);
+           TimePoint sent_at, const LeaseTerms& terms, const LossSignal::LostCallback& on_lost, TimePoint granted_at,
+           std::unique_ptr<const wire::Grant> grant = nullptr);
   ~HeldLock();
   HeldLock(const HeldLock&) = delete;
   HeldLock& operator=(const HeldLock&) = delete;
 
   wire::Owner owner() const;
+  /// The number that the server has given to this acquisition, if the kind has such.
+  std::optional<std::int64_t> token() const { return grant_ ? grant_->token : std::nullopt; }
   const std::string& name() const;
   /// Keeps the client alive.
   const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
@@ -115,6 +119,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
   const std::shared_ptr<Runtime> runtime_;
   const std::shared_ptr<Target> target_;
   const std::uint64_t owner_number_;
+  const std::unique_ptr<const wire::Grant> grant_;
 
   HoldFsm fsm_ HOLDFAST_GUARDED_BY(mutex_);
   LossSignal signal_ HOLDFAST_GUARDED_BY(mutex_);

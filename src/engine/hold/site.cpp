@@ -157,7 +157,7 @@ void Site::attempt(Order order, AttemptDone done) {
                   done = std::move(done)](const redis::Result& result) {
                    Attempt attempt = self->judge(result);
                    if (attempt.listeners && *attempt.listeners < 0) self->blind_ = true;
-                   attempt.owner = owner;
+                   if (attempt.grant.owner.text.empty()) attempt.grant.owner = owner;
                    // A replica that never was more than that is a wrong address; one that gave locks will have a
                    // successor.
                    if (attempt.error == Errc::read_only && granted.load() == 0) attempt.pointless = true;
@@ -182,9 +182,10 @@ Attempt Site::judge(const redis::Result& result) const {
     return attempt;
   }
   const base::Reply& reply = result.replies.front();
-  const wire::AcquireReply decoded = plan_.transitions.decode_acquire(reply);
+  wire::AcquireReply decoded = plan_.transitions.decode_acquire(reply);
   if (decoded.granted) {
     attempt.kind = Kind::granted;
+    attempt.grant = std::move(decoded.grant);
   } else if (decoded.busy_for && decoded.blocker < batched_locks()) {
     attempt.kind = Kind::busy;
     attempt.busy_for = *decoded.busy_for;
