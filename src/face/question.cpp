@@ -33,7 +33,9 @@ Question<bool> force_release(const engine::Site& site) {
 
 Question<bool> force_release(const engine::Site& site, const std::string& owner) {
   // Compare, delete and tell: what the owner's own release does.
-  return {site.name(), {site.release_command({owner})}, [&plan = site.plan()](const Replies& replies) {
+  return {site.name(),
+          {site.return_command(engine::Site::Returned::hold, {owner})},
+          [&plan = site.plan()](const Replies& replies) {
             return plan.transitions.decode_release(replies.front()).has_value();
           }};
 }

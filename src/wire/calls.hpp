@@ -27,6 +27,12 @@ struct ReleaseCall {
   const Owner& owner;
 };
 
+/// What one who has waited says when it leaves the queue that a server keeps; as above.
+struct LeaveCall {
+  Names names;
+  const Owner& owner;
+};
+
 /// What a server says when it grants.
 struct Grant {
   Owner owner{};                        ///< Empty: who asked. Else what the server calls it, by which it is released.

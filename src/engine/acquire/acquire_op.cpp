@@ -241,6 +241,7 @@ void AcquireOp::attempt(const AcquireAction& action) {
   missed_ = 0;                                       // what was known before this attempt is covered by it
   Runtime::Admission admission = runtime_->admit();  // for the handler
   if (admission.refused) return act(fsm_.on_stop(admission.refused));
+  asked_ = under_way_ = true;
   try {
     target_->attempt(std::move(order), Reply(shared_from_this(), std::move(admission.token)));
   } catch (...) {
@@ -260,6 +261,7 @@ void AcquireOp::on_attempt(Attempt reply) noexcept {
 }
 
 void AcquireOp::judge(Attempt& reply) {
+  under_way_ = false;
   const LeaseTerms lease = lease_of(lease_, reply.grant);
   if (reply.kind == Attempt::Kind::granted && Clock::now() >= lease_end(reply.sent_at, lease.length)) {
     // Nobody can say whether it still stands: the next attempt, by the same owner, takes it again or finds it taken.
@@ -270,13 +272,18 @@ void AcquireOp::judge(Attempt& reply) {
   const bool granted = reply.kind == Attempt::Kind::granted;
   const bool unknown = reply.kind == Attempt::Kind::unknown;
   if (state_ == State::finished) {
-    if (reply.may_stand()) target_->undo(reply.grant.owner, lease_.length);
+    if (reply.may_stand()) {
+      target_->undo(reply.grant.owner, lease_.length);
+    } else {
+      target_->withdraw(owner_, lease_.length);
+    }
     return;
   }
   // A grant is armed right here, so there is no moment in which a hold stands that the watchdog does not know.
   if (granted) {
     held_ = std::make_shared<HeldLock>(runtime_, target_, reply.grant.owner, reply.sent_at, lease, options_.on_lost,
                                        reply.sent_at, kept_of(*runtime_, reply.grant));
+    asked_ = false;
     target_->set_holder(held_);
     target_->watchdog().arm(held_);
   }
@@ -303,7 +310,11 @@ void AcquireOp::finish(AcquireAction action) noexcept {
   if (fsm_.place().known()) target_->waited(fsm_.place());
   if (std::optional<Retained> unwanted = target_->leave(*this)) target_->give_back(std::move(*unwanted));
   use_.reset();
-  if (action.undo) target_->undo(owner_, lease_.length);
+  if (action.undo) {
+    target_->undo(owner_, lease_.length);
+  } else if (asked_ && !under_way_) {
+    target_->withdraw(owner_, lease_.length);
+  }
   report(action);
   const std::shared_ptr<AcquireOp> self = std::move(self_);
   const std::shared_ptr<HeldLock> held = std::move(held_);

@@ -72,7 +72,9 @@ class AcquireOp : public Waiter, public Loop::Task, public std::enable_shared_fr
   const std::unique_ptr<Explanation> explanation_;  // null: nobody wants one
 
   State state_ = State::starting;
-  unsigned missed_ = 0;  // signals since the attempt under way was sent
+  bool asked_ = false;      // and has not been granted it: the server may count the owner among those who wait
+  bool under_way_ = false;  // an attempt's reply is still to come, even if this is finished
+  unsigned missed_ = 0;     // signals since the attempt under way was sent
   std::optional<timing::Timer> timer_;
   unsigned sleep_ = 0;  // counts sleeps, so that the end of an earlier one is known
   std::shared_ptr<HeldLock> held_;

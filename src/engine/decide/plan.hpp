@@ -31,6 +31,9 @@ struct Transitions {
   std::optional<std::int64_t> (*decode_release)(const base::Reply&);
   base::Command (*renew)(const std::vector<wire::Renewal>&, std::chrono::milliseconds lease);
   base::Command (*force_release)(const wire::LockNames&);  // an integer, 1: somebody had it
+  /// For kinds whose server keeps a queue; else null. It is sent whenever an owner that has asked stops waiting without
+  /// a grant, behind whatever of it is under way, and again until it is answered: once more must change nothing.
+  base::Command (*leave)(const wire::LeaveCall&) = nullptr;
 };
 
 /// What is asked about one lock, and changes nothing.

@@ -48,6 +48,8 @@ class Group final : public Target {
   /// repeated must not hit a later one. A round that fails has already been released everywhere.
   void attempt(Order order, AttemptDone done) override;
   void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
+  /// Nothing: the owner of each round has been withdrawn at the end of that round.
+  void withdraw(const wire::Owner&, milliseconds) noexcept override {}
   /// The first answer of a member that names somebody.
   void ask_holder(HolderDone done) override;
   /// Locks of a group are renewed group by group.

@@ -140,8 +140,12 @@ class AcquireRound final : public MembersRound<Attempt> {
     attempt.kind = Attempt::Kind::granted;
     attempt.grant.owner = order_.owner;  // what single members have said of it has no meaning for all of them
     attempt.sent_at = started_;
+    for (std::size_t i = 0; i < asked_; ++i) {
+      if (ballot_.vote(i) && !ballot_.vote(i)->may_stand()) withdraw(i);
+    }
     std::exchange(done_, {})(std::move(attempt));
   }
+  void withdraw(std::size_t i) { members()[i].site->withdraw(order_.owner, order_.lease); }
 
   static Attempt refusal(std::string cause) {
     Attempt attempt;
@@ -170,7 +174,11 @@ class AcquireRound final : public MembersRound<Attempt> {
     for (std::size_t i = 0; i < asked_; ++i) {
       const auto& vote = ballot_.vote(i);
       const Group::Member& member = members()[i];
-      if (!vote || vote->may_stand()) member.site->undo(order_.owner, order_.lease);
+      if (!vote || vote->may_stand()) {
+        member.site->undo(order_.owner, order_.lease);
+      } else {
+        withdraw(i);
+      }
     }
     std::exchange(done_, {})(std::move(attempt));
   }

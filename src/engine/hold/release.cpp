@@ -11,7 +11,7 @@
 namespace holdfast::engine {
 namespace {
 
-ReleaseReply judge(const Plan& plan, const redis::Result& result) {
+ReleaseReply judge(const Plan& plan, Site::Returned what, const redis::Result& result) {
   using Kind = ReleaseReply::Kind;
   if (result.delivery == redis::Delivery::unknown) return {Kind::unknown, result.cause};
   if (result.delivery == redis::Delivery::not_sent) {
@@ -19,6 +19,7 @@ ReleaseReply judge(const Plan& plan, const redis::Result& result) {
   }
   const base::Reply& reply = result.replies.front();
   if (!reply.is_error()) {
+    if (what == Site::Returned::place) return {Kind::deleted};
     const std::optional<std::int64_t> listeners = plan.transitions.decode_release(reply);
     return {listeners ? Kind::deleted : Kind::absent, {}, listeners.value_or(0)};
   }
@@ -30,10 +31,11 @@ ReleaseReply judge(const Plan& plan, const redis::Result& result) {
 /// Keeps itself alive until it is finished.
 class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
  public:
-  ReleaseOp(std::shared_ptr<Site> site, wire::Owner owner, ReleaseFsm fsm, ReleaseDone done)
+  ReleaseOp(std::shared_ptr<Site> site, Site::Returned what, wire::Owner owner, ReleaseFsm fsm, ReleaseDone done)
       : runtime_(site->runtime()),
         keep_(runtime_.keep_alive()),
         site_(std::move(site)),
+        what_(what),
         owner_(std::move(owner)),
         fsm_(fsm),
         done_(std::move(done)),
@@ -62,9 +64,9 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
 
   void send() noexcept {
     try {
-      heard_before_ = site_->heard_so_far();
+      if (what_ == Site::Returned::hold) heard_before_ = site_->heard_so_far();
       runtime_.send(
-          redis::Request::of(site_->release_command(owner_), runtime_.config().command_timeout),
+          redis::Request::of(site_->return_command(what_, owner_), runtime_.config().command_timeout),
           [self = shared_from_this()](const redis::Result& result) { self->on_result(result); },
           2 * Runtime::kMostWaiting);
     } catch (...) {
@@ -112,11 +114,12 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
     }
     ReleaseReply reply;
     try {
-      reply = judge(site_->plan(), result);
+      reply = judge(site_->plan(), what_, result);
     } catch (...) {
       reply.kind = ReleaseReply::Kind::unknown;  // out of memory: what came is forgotten, and asked for again
     }
-    if (reply.kind == ReleaseReply::Kind::unknown || reply.kind == ReleaseReply::Kind::error) {
+    const bool in_doubt = reply.kind == ReleaseReply::Kind::unknown || reply.kind == ReleaseReply::Kind::error;
+    if (in_doubt && what_ == Site::Returned::hold) {
       Reporter::add(runtime_.reporter().count.unknown);
       runtime_.reporter().tell(&Observer::on_unknown,
                                [&] { return UnknownEvent{site_->name(), owner_.text, "release", reply.cause}; });
@@ -127,6 +130,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   Runtime& runtime_;  // outlives the thread that runs this
   const std::shared_ptr<void> keep_;
   const std::shared_ptr<Site> site_;
+  const Site::Returned what_;
   const wire::Owner owner_;
   ReleaseFsm fsm_;
   const ReleaseDone done_;
@@ -138,8 +142,9 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
 
 }  // namespace
 
-void start_release(const std::shared_ptr<Site>& site, const wire::Owner& owner, ReleaseFsm fsm, ReleaseDone done) {
-  std::make_shared<ReleaseOp>(site, owner, fsm, std::move(done))->start();
+void start_return(const std::shared_ptr<Site>& site, Site::Returned what, const wire::Owner& owner, ReleaseFsm fsm,
+                  ReleaseDone done) {
+  std::make_shared<ReleaseOp>(site, what, owner, fsm, std::move(done))->start();
 }
 
 }  // namespace holdfast::engine

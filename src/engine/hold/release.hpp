@@ -1,4 +1,4 @@
-// Carries out a release on the loop until its outcome is known: the shell around ReleaseFsm.
+// Carries out a release on the loop until its outcome is known, or a waiter's leave: the shell around ReleaseFsm.
 #pragma once
 
 #include <functional>
@@ -12,6 +12,7 @@ namespace holdfast::engine {
 
 /// Starts at once (the first send is queued before this returns, so a later acquire of the same client goes behind it).
 /// `done` is called once, on the loop.
-void start_release(const std::shared_ptr<Site>& site, const wire::Owner& owner, ReleaseFsm fsm, ReleaseDone done);
+void start_return(const std::shared_ptr<Site>& site, Site::Returned what, const wire::Owner& owner, ReleaseFsm fsm,
+                  ReleaseDone done);
 
 }  // namespace holdfast::engine

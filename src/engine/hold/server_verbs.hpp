@@ -66,6 +66,10 @@ class ServerVerbs {
   /// A release that goes on until its outcome is known. What is queued before this returns is sent before any later
   /// attempt.
   virtual void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) = 0;
+  /// Takes an owner that has asked, and waits no more, out of the queue that the server keeps, if the kind has one.
+  /// Goes on in the background, as an undo does, until a server has answered or a lease is over: then the server, whose
+  /// queue must not wait for ever for clients that have died, is left to find out by itself.
+  virtual void withdraw(const wire::Owner& owner, milliseconds lease) noexcept = 0;
   /// Who has it: see `engine::ask_holder`. `done` may run on another client's loop, or never if that client is gone.
   virtual void ask_holder(HolderDone done) = 0;
 

@@ -213,8 +213,24 @@ void Site::judge_silence(const redis::Refusal& refusal, Attempt& attempt) const 
 }
 
 void Site::release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) {
-  start_release(std::static_pointer_cast<Site>(shared_from_this()), owner, ReleaseFsm(deadline, give_up),
-                std::move(done));
+  start_return(std::static_pointer_cast<Site>(shared_from_this()), Returned::hold, owner, ReleaseFsm(deadline, give_up),
+               std::move(done));
+}
+
+void Site::withdraw(const wire::Owner& owner, milliseconds lease) noexcept {
+  if (plan_.transitions.leave == nullptr || runtime().in_child()) return;
+  const TimePoint end = base::Clock::now() + lease + margin(lease);
+  try {
+    start_return(std::static_pointer_cast<Site>(shared_from_this()), Returned::place, owner, ReleaseFsm(end, end),
+                 [undo = runtime().undos().begin()](const Released&) {});
+  } catch (...) {
+    // Out of memory: the server will find out.
+  }
+}
+
+base::Command Site::return_command(Returned what, const wire::Owner& owner) const {
+  const Transitions& transitions = plan_.transitions;
+  return what == Returned::place ? transitions.leave({all_names(), owner}) : transitions.release({all_names(), owner});
 }
 
 void Site::ask_holder(HolderDone done) { engine::ask_holder(runtime(), plan_, all_names(), std::move(done)); }

@@ -45,9 +45,9 @@ class Site final
   /// to this client itself come next, and are nobody's concern.
   void expect_own(std::int64_t told, const std::vector<Heard>& before) const;
 
-  base::Command release_command(const wire::Owner& owner) const {
-    return plan_.transitions.release({all_names(), owner});
-  }
+  /// What is given back to the server: a hold, or a place in the queue that it keeps.
+  enum class Returned { hold, place };
+  base::Command return_command(Returned what, const wire::Owner& owner) const;
 
   const Plan& plan() const override { return plan_; }
   Runtime& runtime() const override;
@@ -59,6 +59,7 @@ class Site final
   Use begin_use(const redis::Listeners::Listener& listener);
   void attempt(Order order, AttemptDone done) override;
   void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
+  void withdraw(const wire::Owner& owner, milliseconds lease) noexcept override;
   void ask_holder(HolderDone done) override;
   std::size_t batched_locks() const override { return several_ ? several_->size() : 1; }
   void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const override;

@@ -247,6 +247,7 @@ void Target::undo(const wire::Owner& owner, milliseconds lease) noexcept {
   } catch (...) {
     // Out of memory: the lease ends it, if there is one.
   }
+  withdraw(owner, lease);
 }
 
 }  // namespace holdfast::engine

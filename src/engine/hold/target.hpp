@@ -89,7 +89,7 @@ class Target : public ServerVerbs, public std::enable_shared_from_this<Target> {
   /// `held_since`: the server's grant of what was released.
   void end_release(const Released& released, TimePoint held_since);
   /// Releases an owner that nobody will use: an attempt of unknown outcome, or one that came too late. Without memory
-  /// for it, its lease ends it.
+  /// for it, its lease ends it. The owner is withdrawn as well.
   void undo(const wire::Owner& owner, milliseconds lease) noexcept;
 
  private:
