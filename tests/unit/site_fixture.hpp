@@ -65,6 +65,7 @@ class SiteTest : public testing::Test {
   const std::shared_ptr<Sites> sites_ = client_.sites;
   std::shared_ptr<Site> site_ = sites_->site({"orders"}, kinds::kLock);
   const std::string channel_ = site_->names().channel;
+  const wire::Owner waiter_{"client:2"};
   FakeWaiter first_, second_, third_;
 };
 

@@ -15,7 +15,7 @@ TEST_F(SiteTest, PausesAfterAReleaseThatOthersHeard) {
 }
 
 TEST_F(SiteTest, DoesNotTakeItsOwnWaitersForOthers) {
-  const Target::Use use = site_->listen();
+  const Target::Use use = site_->listen(waiter_);
   site_->begin_release();
   site_->end_release({ReleaseOutcome::released, 1}, base::Clock::now() - 1s);
   EXPECT_EQ(site_->view().not_before, base::TimePoint{});
@@ -54,7 +54,7 @@ class OwnMessage : public SiteTest {
     return first_.signals();
   }
 
-  Target::Use use_ = site_->begin_use();
+  Target::Use use_ = site_->begin_use(waiter_);
   std::vector<Site::Heard> before_;
 };
 
@@ -89,7 +89,7 @@ TEST_F(OwnMessage, IsCountedEvenIfNobodyListens) {
   use_.reset();
   EXPECT_THAT(message(), IsEmpty());
   reply(2);
-  use_ = site_->begin_use();
+  use_ = site_->begin_use(waiter_);
   EXPECT_THAT(message(), ElementsAre(Signal::message));
 }
 

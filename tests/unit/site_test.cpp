@@ -96,7 +96,7 @@ TEST_F(SiteTest, IsWokenByMessagesWhileItUsesItsChannel) {
   first_.signals();
   subscriptions_->on_message(channel_);
   EXPECT_THAT(first_.signals(), IsEmpty());
-  Target::Use use = site_->begin_use();
+  Target::Use use = site_->begin_use(waiter_);
   subscriptions_->on_message(channel_);
   EXPECT_THAT(first_.signals(), ElementsAre(Signal::message));
   subscriptions_->on_message("another channel");
@@ -107,13 +107,13 @@ TEST_F(SiteTest, IsWokenByMessagesWhileItUsesItsChannel) {
 }
 
 TEST_F(SiteTest, CanBeGoneWhenAMessageComes) {
-  const Target::Use use = site_->begin_use();
+  const Target::Use use = site_->begin_use(waiter_);
   site_.reset();
   subscriptions_->on_message(channel_);
 }
 
 TEST_F(SiteTest, KeepsItsChannelAsLongAsItIsUsed) {
-  Target::Use use = site_->begin_use();
+  Target::Use use = site_->begin_use(waiter_);
   subscriptions_->on_subscribed(channel_);
   const base::TimePoint later = base::Clock::now() + 1h;
   EXPECT_THAT(subscriptions_->take_idle(later), IsEmpty());
@@ -124,13 +124,13 @@ TEST_F(SiteTest, KeepsItsChannelAsLongAsItIsUsed) {
 // --- what it tells the acquire loop ---
 
 TEST_F(SiteTest, SeesWhetherItsChannelIsSubscribed) {
-  EXPECT_FALSE(site_->view().subscribed);
+  EXPECT_FALSE(site_->subscribed(waiter_));
   subscriptions_->on_subscribed("another channel");
-  EXPECT_FALSE(site_->view().subscribed);
+  EXPECT_FALSE(site_->subscribed(waiter_));
   subscriptions_->on_subscribed(channel_);
-  EXPECT_TRUE(site_->view().subscribed);
+  EXPECT_TRUE(site_->subscribed(waiter_));
   subscriptions_->on_disconnected();
-  EXPECT_FALSE(site_->view().subscribed);
+  EXPECT_FALSE(site_->subscribed(waiter_));
 }
 
 TEST_F(SiteTest, SeesAHoldThatStands) {

@@ -31,6 +31,7 @@ AcquireTerms terms_of(const Target& target, const AcquireOptions& options, Defau
   terms.patience = config.patience;
   terms.safety_poll = config.safety_poll;
   terms.turn = config.handoff;
+  terms.own_channel = target.plan().transitions.wake_channel != nullptr;
   if (!target.plan().traits.announced) terms.poll = AcquireTerms::Poll{config.poll_min, config.poll_max};
   terms.jitter = random_share();
   return terms;
@@ -144,7 +145,7 @@ void AcquireOp::on_signals() {
   } else if ((signals & kStopped) != 0) {
     act(fsm_.on_stop(Errc::cancelled));
   } else if ((signals & bit(Signal::turn)) != 0 && state_ == State::in_queue) {
-    act(fsm_.on_turn(Clock::now(), target_->view()));
+    act(fsm_.on_turn(Clock::now(), view()));
   } else if ((signals & (bit(Signal::wake) | bit(Signal::message))) != 0) {
     if (explanation_) explanation_->on_change();
     if (state_ == State::waiting) {
@@ -156,9 +157,15 @@ void AcquireOp::on_signals() {
   }
 }
 
+TargetView AcquireOp::view() const {
+  TargetView view = target_->view();
+  view.subscribed = target_->subscribed(owner_);
+  return view;
+}
+
 void AcquireOp::look_again(unsigned signals) {
-  const TargetView view = target_->view();
-  act((signals & bit(Signal::wake)) != 0 ? fsm_.on_wake(Clock::now(), view) : fsm_.on_message(Clock::now(), view));
+  const TargetView now = view();
+  act((signals & bit(Signal::wake)) != 0 ? fsm_.on_wake(Clock::now(), now) : fsm_.on_message(Clock::now(), now));
 }
 
 void AcquireOp::act(AcquireAction action) {
@@ -172,7 +179,8 @@ void AcquireOp::act(AcquireAction action) {
     case Kind::wait:
       state_ = State::waiting;
       if (const unsigned missed = std::exchange(missed_, 0); missed != 0) return look_again(missed);
-      if (!use_ && target_->subscribed()) use_ = target_->listen();  // of an earlier wait: who pauses hears as well
+      if (!use_ && target_->subscribed(owner_))
+        use_ = target_->listen(owner_);  // of an earlier wait: who pauses hears as well
       waits();
       return sleep_until(action.until);
     case Kind::pause:
@@ -194,7 +202,7 @@ void AcquireOp::sleep_until(TimePoint until) {
       [self = shared_from_this(), sleep = sleep_, ask = ask_at < until, until](boost::system::error_code error) {
         if (error || sleep != self->sleep_ || self->state_ == State::asking || self->state_ == State::finished) return;
         try {
-          if (!ask) return self->act(self->fsm_.on_time(Clock::now(), self->target_->view()));
+          if (!ask) return self->act(self->fsm_.on_time(Clock::now(), self->view()));
           self->ask_holder();
           self->sleep_until(until);
         } catch (...) {
@@ -233,8 +241,8 @@ bool AcquireOp::take_retained() {
 
 void AcquireOp::attempt(const AcquireAction& action) {
   if (take_retained()) return;
-  Order order{owner_, lease_.length, action.timeout, action.subscribe || target_->subscribed()};
-  if (order.subscribe && !use_) use_ = target_->listen();
+  Order order{owner_, lease_.length, action.timeout, action.subscribe || target_->subscribed(owner_)};
+  if (order.subscribe && !use_) use_ = target_->listen(owner_);
   if (fsm_.safety_polling()) Reporter::add(runtime_->reporter().count.safety_polls);
   if (timer_) timer_->cancel();
   state_ = State::asking;

@@ -51,6 +51,7 @@ class AcquireOp : public Waiter, public Loop::Task, public std::enable_shared_fr
   void start();
   void signal_arrived(unsigned signal) noexcept;
   void on_signals();
+  TargetView view() const;
   void look_again(unsigned signals);
   void act(AcquireAction action);
   bool take_retained();

@@ -144,6 +144,7 @@ AcquireAction AcquireFsm::on_wake(TimePoint now, TargetView view) {
 }
 
 AcquireAction AcquireFsm::on_message(TimePoint now, TargetView view) {
+  if (terms_.own_channel) return on_wake(now, view);
   if (bound_ == Bound::others_first && view.others > 0) place_.found(view.others);
   place_.on_release(now);
   const Duration delay = view.held_here ? Duration{} : place_.delay(view.place_limit, view.strangers);

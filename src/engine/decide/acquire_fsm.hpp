@@ -26,7 +26,8 @@ struct AcquireTerms {
     Duration longest{};
   };
   std::optional<Poll> poll{};
-  double jitter = 0;  ///< In [0, 1): how much of the half safety poll is added to the other half.
+  bool own_channel = false;  ///< A message is for this waiter alone: it is its turn.
+  double jitter = 0;         ///< In [0, 1): how much of the half safety poll is added to the other half.
 };
 
 /// What the target knows when the machine is asked.
@@ -68,7 +69,7 @@ class AcquireFsm {
   AcquireAction on_attempt(TimePoint now, const Attempt& reply);
   AcquireAction on_wake(TimePoint now, TargetView view);
   /// A release elsewhere was told: to everybody who waits. Who has waited longest asks at once, the others a little
-  /// later (Place), and only once if the next release is told meanwhile.
+  /// later (Place), and only once if the next release is told meanwhile. To one waiter alone: it asks at once.
   AcquireAction on_message(TimePoint now, TargetView view);
   AcquireAction on_time(TimePoint now, TargetView view);
   AcquireAction on_stop(std::error_code why) const;

@@ -34,6 +34,8 @@ struct Transitions {
   /// For kinds whose server keeps a queue; else null. It is sent whenever an owner that has asked stops waiting without
   /// a grant, behind whatever of it is under way, and again until it is answered: once more must change nothing.
   base::Command (*leave)(const wire::LeaveCall&) = nullptr;
+  /// For kinds that wake each waiter on a channel of its own; else null: all of them hear the channel of the lock.
+  std::string (*wake_channel)(const wire::LockNames&, const wire::Owner& waiter) = nullptr;
 };
 
 /// What is asked about one lock, and changes nothing.

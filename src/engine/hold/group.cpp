@@ -56,15 +56,15 @@ std::string Group::where() const {
   return text + ")";
 }
 
-bool Group::subscribed() const {
-  const auto ready = [](const Member& member) { return member.site->subscribed(); };
+bool Group::subscribed(const wire::Owner& waiter) const {
+  const auto ready = [&](const Member& member) { return member.site->subscribed(waiter); };
   return static_cast<std::size_t>(std::ranges::count_if(members_, ready)) >= quorum_.needed;
 }
 
-Target::Use Group::begin_use() {
+Target::Use Group::begin_use(const wire::Owner& waiter) {
   const auto uses = std::make_shared<std::vector<Use>>();
   for (const Member& member : members_) {
-    uses->push_back(member.site->begin_use([weak = weak_from_this()] {
+    uses->push_back(member.site->begin_use(waiter, [weak = weak_from_this()] {
       if (const std::shared_ptr<Target> group = weak.lock()) group->wake();
     }));
   }

@@ -41,8 +41,9 @@ class Group final : public Target {
   Runtime& runtime() const override;
   Watchdog& watchdog() const override;
   std::string where() const override;
-  bool subscribed() const override;
-  Use begin_use() override;
+  /// Where each waiter has a channel of its own nobody is woken: the owners who ask are those of the rounds.
+  bool subscribed(const wire::Owner& waiter) const override;
+  Use begin_use(const wire::Owner& waiter) override;
   // All of these on the loop of the client that serves it, where their outcomes come as well.
   /// Every round has an owner of its own, whatever the order says: releases of an earlier round that are still being
   /// repeated must not hit a later one. A round that fails has already been released everywhere.

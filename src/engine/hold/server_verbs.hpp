@@ -28,7 +28,7 @@ struct Order {
   wire::Owner owner;
   milliseconds lease{};
   Duration timeout{};
-  bool subscribe = false;  // to the wake channels, before the server looks
+  bool subscribe = false;  // to the owner's wake channels, before the server looks
 };
 
 /// What a renewal of one hold found.
@@ -55,11 +55,11 @@ class ServerVerbs {
   /// The server or servers in words, without secrets.
   virtual std::string where() const = 0;
 
-  /// The wake channels are subscribed.
-  virtual bool subscribed() const = 0;
-  /// While the wake channels are in use, their messages wake the queue. Destroying the use ends it.
+  /// The channels on which a waiter of this owner is woken are subscribed.
+  virtual bool subscribed(const wire::Owner& waiter) const = 0;
+  /// While those channels are in use, their messages wake the queue. Destroying the use ends it.
   using Use = std::shared_ptr<void>;
-  virtual Use begin_use() = 0;
+  virtual Use begin_use(const wire::Owner& waiter) = 0;
 
   /// Asks for it once.
   virtual void attempt(Order order, AttemptDone done) = 0;

@@ -82,15 +82,24 @@ std::vector<wire::LockNames> Site::all_names() const {
   return all;
 }
 
-std::vector<std::string> Site::wake_channels() const {
+std::vector<std::string> Site::wake_channels(const wire::Owner& waiter) const {
+  const auto own = plan_.transitions.wake_channel;
   std::vector<std::string> channels;
-  for (wire::LockNames& each : all_names()) channels.push_back(std::move(each.channel));
+  for (wire::LockNames& each : all_names()) {
+    channels.push_back(own == nullptr ? std::move(each.channel) : own(each, waiter));
+  }
   return channels;
 }
 
-bool Site::subscribed() const {
+/// Those that all waiters have in common: none, if each has its own.
+std::vector<std::string> Site::common_channels() const {
+  if (plan_.transitions.wake_channel != nullptr) return {};
+  return wake_channels({});
+}
+
+bool Site::subscribed(const wire::Owner& waiter) const {
   const redis::Subscriptions& subscriptions = *sites_->subscriptions();
-  return !subscriptions.listeners()->none() && subscriptions.all_subscribed(wake_channels());
+  return !subscriptions.listeners()->none() && subscriptions.all_subscribed(wake_channels(waiter));
 }
 
 void Site::add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const {
@@ -99,8 +108,8 @@ void Site::add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner
 
 std::string Site::where() const { return runtime().node(); }
 
-Target::Use Site::begin_use() {
-  return begin_use([weak = weak_from_this()] {
+Target::Use Site::begin_use(const wire::Owner& waiter) {
+  return begin_use(waiter, [weak = weak_from_this()] {
     if (const std::shared_ptr<Target> site = weak.lock()) site->heard();
   });
 }
@@ -112,7 +121,7 @@ std::int64_t Site::others(std::int64_t told) const {
   if (listeners.none()) return std::max<std::int64_t>(told, 0);
   std::int64_t subscribed = 0;
   std::int64_t waiters = 0;
-  for (const std::string& channel : wake_channels()) {
+  for (const std::string& channel : common_channels()) {
     if (subscriptions.subscribed(channel)) ++subscribed;
     waiters = std::max(waiters, static_cast<std::int64_t>(listeners.users(channel)));
   }
@@ -123,7 +132,7 @@ std::vector<Site::Heard> Site::heard_so_far() const {
   std::vector<Heard> heard;
   const redis::Listeners& listeners = *sites_->subscriptions()->listeners();
   if (listeners.none()) return heard;
-  for (std::string& channel : wake_channels()) {
+  for (std::string& channel : common_channels()) {
     const std::uint64_t messages = listeners.messages(channel);
     heard.push_back({std::move(channel), messages});
   }
@@ -139,8 +148,8 @@ void Site::expect_own(std::int64_t told, const std::vector<Heard>& before) const
   }
 }
 
-Target::Use Site::begin_use(const redis::Listeners::Listener& listener) {
-  auto use = std::make_shared<ChannelUse>(sites_->subscriptions()->listeners(), wake_channels());
+Target::Use Site::begin_use(const wire::Owner& waiter, const redis::Listeners::Listener& listener) {
+  auto use = std::make_shared<ChannelUse>(sites_->subscriptions()->listeners(), wake_channels(waiter));
   for (const std::string& channel : use->names) use->ids.push_back(use->listeners->begin_use(channel, listener));
   return use;
 }
@@ -149,7 +158,7 @@ void Site::attempt(Order order, AttemptDone done) {
   const bool count = order.subscribe && !blind_;
   auto request =
       redis::Request::of(plan_.transitions.acquire({all_names(), order.owner, order.lease, count}), order.timeout);
-  if (order.subscribe) request.subscribe = wake_channels();
+  if (order.subscribe) request.subscribe = wake_channels(order.owner);
   const std::atomic<std::uint64_t>& granted =
       runtime().reporter().count.granted;  // lives as long as what runs the handler
   runtime().send(std::move(request),

@@ -39,7 +39,7 @@ class Site final
     std::string channel;
     std::uint64_t messages = 0;
   };
-  /// On each channel. Empty while no channel is known.
+  /// On each channel. Empty while no channel is known, and where each waiter has its own.
   std::vector<Heard> heard_so_far() const;
   /// So many were told of a release that was sent when `before` had come. Those of its messages that have not yet come
   /// to this client itself come next, and are nobody's concern.
@@ -53,10 +53,10 @@ class Site final
   Runtime& runtime() const override;
   Watchdog& watchdog() const override;
   std::string where() const override;
-  bool subscribed() const override;
-  Use begin_use() override;
+  bool subscribed(const wire::Owner& waiter) const override;
+  Use begin_use(const wire::Owner& waiter) override;
   /// The same for somebody else than this site's own queue.
-  Use begin_use(const redis::Listeners::Listener& listener);
+  Use begin_use(const wire::Owner& waiter, const redis::Listeners::Listener& listener);
   void attempt(Order order, AttemptDone done) override;
   void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
   void withdraw(const wire::Owner& owner, milliseconds lease) noexcept override;
@@ -69,7 +69,8 @@ class Site final
   friend class Sites;
   void stay() noexcept override;
   std::vector<wire::LockNames> all_names() const;
-  std::vector<std::string> wake_channels() const;
+  std::vector<std::string> wake_channels(const wire::Owner& waiter) const;
+  std::vector<std::string> common_channels() const;
   Attempt judge(const redis::Result& result) const;
   void judge_silence(const redis::Refusal& refusal, Attempt& attempt) const;
 

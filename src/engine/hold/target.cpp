@@ -68,7 +68,7 @@ void Target::drop_waiters() {
   }
 }
 
-Target::Use Target::listen() {
+Target::Use Target::listen(const wire::Owner& waiter) {
   struct Listening {
     Listening(std::shared_ptr<Target> its_target, Use its_use)
         : target(std::move(its_target)), use(std::move(its_use)) {
@@ -85,14 +85,13 @@ Target::Use Target::listen() {
     const std::shared_ptr<Target> target;
     const Use use;
   };
-  return std::make_shared<Listening>(shared_from_this(), begin_use());
+  return std::make_shared<Listening>(shared_from_this(), begin_use(waiter));
 }
 
 // ---- the holder ----
 
 TargetView Target::view() const {
   TargetView view;
-  view.subscribed = subscribed();
   const base::Guard guard(mutex_);
   view.held_here = occupancy_.stands();
   if (const std::optional<TimePoint> ask_after = releases_.ask_after()) {

@@ -53,8 +53,9 @@ class Target : public ServerVerbs, public std::enable_shared_from_this<Target> {
   /// The loop is gone, and with it all that waits.
   void drop_waiters();
   /// The wake channels are in use by a waiter of this queue.
-  Use listen();
+  Use listen(const wire::Owner& waiter);
 
+  /// All of it but `subscribed`, which depends on the waiter.
   TargetView view() const;
   /// The server granted it to the waiter at the head.
   void set_holder(const std::shared_ptr<HeldLock>& holder);
