@@ -32,9 +32,9 @@ Question<bool> force_release(const engine::Site& site) {
 }
 
 Question<bool> force_release(const engine::Site& site, const std::string& owner) {
-  // Compare, delete and tell: what the owner's own release does.
+  // Compare, delete and tell: what the owner's own release does, which may come at any time.
   return {site.name(),
-          {site.return_command(engine::Site::Returned::hold, {owner})},
+          {site.return_command(engine::Site::Returned::hold, {owner}, engine::kLongestLease)},
           [&plan = site.plan()](const Replies& replies) {
             return plan.transitions.decode_release(replies.front()).has_value();
           }};

@@ -5,7 +5,7 @@
 namespace holdfast::kinds {
 
 const engine::Plan kLock{
-    .traits = {.reentrant = true, .announced = true, .exclusive = true, .passable = true},
+    .traits = {.reentrant = true, .announced = true, .exclusive = true, .passable = true, .repeatable = true},
     .transitions = {.names = wire::lock::names,
                     .acquire = wire::lock::acquire,
                     .decode_acquire = wire::decode_acquire,

@@ -5,7 +5,7 @@
 namespace holdfast::kinds {
 
 const engine::Plan kSimpleLock{
-    .traits = {.reentrant = false, .announced = false, .exclusive = true, .passable = true},
+    .traits = {.reentrant = false, .announced = false, .exclusive = true, .passable = true, .repeatable = true},
     .transitions = {.names = wire::simple::names,
                     .acquire = wire::simple::acquire,
                     .decode_acquire = wire::decode_acquire,

@@ -14,6 +14,9 @@ base::Command with_keys(const base::Script& script, Names names, std::size_t arg
 
 }  // namespace
 
+std::string acquired_key(const Owner& owner) { return owner.text + ":acquire"; }
+std::string released_key(const Owner& owner) { return owner.text + ":release"; }
+
 base::Command acquire(const LockScripts& scripts, const AcquireCall& call) {
   const bool one = call.names.size() == 1;
   base::Command command = with_keys(one ? scripts.acquire : scripts.acquire_all, call.names, 3);

@@ -12,6 +12,17 @@
 
 namespace holdfast::wire {
 
+/// By which a server knows a transition that it has carried out already, where doing it twice would change something
+/// twice: for kinds that are not repeatable. Their scripts keep the key, with the outcome, for as long as said here,
+/// and repeat the outcome when it comes again.
+struct Once {
+  std::string key;  ///< `<owner>:<transition>`: the same whenever this one is sent, and no other.
+  std::chrono::milliseconds remembered{};  ///< After that it is sent no more.
+};
+/// Of the one grant that an owner may get, and of its release.
+std::string acquired_key(const Owner& owner);
+std::string released_key(const Owner& owner);
+
 /// What an acquire is told. It refers to what its caller has, and lives no longer than the call.
 struct AcquireCall {
   Names names;
@@ -19,12 +30,17 @@ struct AcquireCall {
   std::chrono::milliseconds lease;
   /// If it is busy, ask how many connections listen for its release, where the kind can tell.
   bool count_listeners = false;
+  std::optional<Once> once{};  ///< Of a kind that is not repeatable. An acquire that finds it busy is not to be kept.
 };
 
 /// What a release is told; as above.
 struct ReleaseCall {
   Names names;
   const Owner& owner;
+  std::optional<Once> once{};  ///< Of a kind that is not repeatable.
+  /// With `once`, of an acquire whose outcome is unknown: its key. Only what the server remembers is given back. Empty:
+  /// it was granted.
+  std::string undoes{};
 };
 
 /// What one who has waited says when it leaves the queue that a server keeps; as above.

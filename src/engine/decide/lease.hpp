@@ -41,6 +41,15 @@ constexpr Duration retry_after(milliseconds lease) {
 constexpr Duration renewal_timeout(milliseconds lease, Duration command_timeout) {
   return std::min(std::max<Duration>(Duration(lease) / 6, milliseconds(10)), command_timeout);
 }
+/// For how long a command can be sent again whose repetitions begin before `over`, each with so much time to be sent.
+constexpr milliseconds repeated_for(Duration until_over, Duration command_timeout) {
+  return std::chrono::ceil<milliseconds>(std::max(until_over, Duration{}) + command_timeout);
+}
+/// The same of an acquire: in trouble it is repeated for `patience`, its last attempt takes a command's time, and the
+/// undo behind that goes on for a lease.
+constexpr milliseconds acquire_repeated_for(milliseconds lease, Duration patience, Duration command_timeout) {
+  return repeated_for(patience + command_timeout + lease + margin(lease), command_timeout);
+}
 /// Renewals due within this time are sent together, so that holds taken at different times share commands.
 constexpr Duration batching_window(milliseconds lease) { return renew_after(lease) / 10; }
 

@@ -19,6 +19,10 @@ struct Traits {
   /// A released hold may be kept for another caller of this client, in the queue or just come (Target::retain). If not,
   /// each acquisition is one at the server, as a number that grows with each of them needs it.
   bool passable;
+  /// The same acquire or release sent twice changes nothing more than sent once. If not, the engine, which sends both
+  /// again when an outcome is unknown, and undoes what nobody will use, gives each call a key (wire::Once) by which the
+  /// server knows it again. Such a kind is not for groups, which acquire once more what a member has lost.
+  bool repeatable;
 };
 
 /// The changes on the server, each as a command and the meaning of its reply.

@@ -27,6 +27,9 @@ struct ReleaseReply {
   std::int64_t listeners = 0;  // deleted: the clients that heard of it
 };
 
+/// The deadline of an owner that may never have been granted it.
+constexpr TimePoint kNeverOurs{};
+
 struct ReleaseAction {
   enum class Kind {
     send,   // send the release; feed on_reply
@@ -47,6 +50,7 @@ class ReleaseFsm {
   /// `deadline`: until when the hold was certainly ours; `give_up`: when the server has certainly let it expire.
   ReleaseFsm(TimePoint deadline, TimePoint give_up) : deadline_(deadline), give_up_(give_up) {}
 
+  TimePoint give_up() const { return give_up_; }
   ReleaseAction start() const { return {.kind = ReleaseAction::Kind::send}; }
   ReleaseAction on_reply(TimePoint now, const ReleaseReply& reply);
   ReleaseAction on_time() const { return start(); }

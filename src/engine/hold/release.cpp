@@ -36,6 +36,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
         keep_(runtime_.keep_alive()),
         site_(std::move(site)),
         what_(what),
+        repeated_(repeated_for(fsm.give_up() - base::Clock::now(), runtime_.config().command_timeout)),
         owner_(std::move(owner)),
         fsm_(fsm),
         done_(std::move(done)),
@@ -64,9 +65,9 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
 
   void send() noexcept {
     try {
-      if (what_ == Site::Returned::hold) heard_before_ = site_->heard_so_far();
+      if (what_ != Site::Returned::place) heard_before_ = site_->heard_so_far();
       runtime_.send(
-          redis::Request::of(site_->return_command(what_, owner_), runtime_.config().command_timeout),
+          redis::Request::of(site_->return_command(what_, owner_, repeated_), runtime_.config().command_timeout),
           [self = shared_from_this()](const redis::Result& result) { self->on_result(result); },
           2 * Runtime::kMostWaiting);
     } catch (...) {
@@ -119,7 +120,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
       reply.kind = ReleaseReply::Kind::unknown;  // out of memory: what came is forgotten, and asked for again
     }
     const bool in_doubt = reply.kind == ReleaseReply::Kind::unknown || reply.kind == ReleaseReply::Kind::error;
-    if (in_doubt && what_ == Site::Returned::hold) {
+    if (in_doubt && what_ != Site::Returned::place) {
       Reporter::add(runtime_.reporter().count.unknown);
       runtime_.reporter().tell(&Observer::on_unknown,
                                [&] { return UnknownEvent{site_->name(), owner_.text, "release", reply.cause}; });
@@ -131,6 +132,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   const std::shared_ptr<void> keep_;
   const std::shared_ptr<Site> site_;
   const Site::Returned what_;
+  const milliseconds repeated_;  // for so long after the first send it may be sent
   const wire::Owner owner_;
   ReleaseFsm fsm_;
   const ReleaseDone done_;

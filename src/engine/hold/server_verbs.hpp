@@ -63,8 +63,8 @@ class ServerVerbs {
 
   /// Asks for it once.
   virtual void attempt(Order order, AttemptDone done) = 0;
-  /// A release that goes on until its outcome is known. What is queued before this returns is sent before any later
-  /// attempt.
+  /// A release that goes on until its outcome is known, of what was ours until `deadline` (or perhaps kNeverOurs). What
+  /// is queued before this returns is sent before any later attempt.
   virtual void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) = 0;
   /// Takes an owner that has asked, and waits no more, out of the queue that the server keeps, if the kind has one.
   /// Goes on in the background, as an undo does, until a server has answered or a lease is over: then the server, whose

@@ -156,8 +156,7 @@ Target::Use Site::begin_use(const wire::Owner& waiter, const redis::Listeners::L
 
 void Site::attempt(Order order, AttemptDone done) {
   const bool count = order.subscribe && !blind_;
-  auto request =
-      redis::Request::of(plan_.transitions.acquire({all_names(), order.owner, order.lease, count}), order.timeout);
+  auto request = redis::Request::of(acquire_command(order, count), order.timeout);
   if (order.subscribe) request.subscribe = wake_channels(order.owner);
   const std::atomic<std::uint64_t>& granted =
       runtime().reporter().count.granted;  // lives as long as what runs the handler
@@ -222,7 +221,8 @@ void Site::judge_silence(const redis::Refusal& refusal, Attempt& attempt) const 
 }
 
 void Site::release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) {
-  start_return(std::static_pointer_cast<Site>(shared_from_this()), Returned::hold, owner, ReleaseFsm(deadline, give_up),
+  start_return(std::static_pointer_cast<Site>(shared_from_this()),
+               deadline == kNeverOurs ? Returned::perhaps_hold : Returned::hold, owner, ReleaseFsm(deadline, give_up),
                std::move(done));
 }
 
@@ -237,9 +237,26 @@ void Site::withdraw(const wire::Owner& owner, milliseconds lease) noexcept {
   }
 }
 
-base::Command Site::return_command(Returned what, const wire::Owner& owner) const {
-  const Transitions& transitions = plan_.transitions;
-  return what == Returned::place ? transitions.leave({all_names(), owner}) : transitions.release({all_names(), owner});
+base::Command Site::return_command(Returned what, const wire::Owner& owner, milliseconds repeated) const {
+  const std::vector<wire::LockNames> names = all_names();
+  if (what == Returned::place) return plan_.transitions.leave({names, owner});
+  wire::ReleaseCall call{names, owner};
+  if (!plan_.traits.repeatable) {
+    call.once = wire::Once{wire::released_key(owner), repeated};
+    if (what == Returned::perhaps_hold) call.undoes = wire::acquired_key(owner);
+  }
+  return plan_.transitions.release(call);
+}
+
+base::Command Site::acquire_command(const Order& order, bool count) const {
+  const std::vector<wire::LockNames> names = all_names();
+  wire::AcquireCall call{names, order.owner, order.lease, count};
+  if (!plan_.traits.repeatable) {
+    const Config& config = runtime().config();
+    call.once = wire::Once{wire::acquired_key(order.owner),
+                           acquire_repeated_for(order.lease, config.patience, config.command_timeout)};
+  }
+  return plan_.transitions.acquire(call);
 }
 
 void Site::ask_holder(HolderDone done) { engine::ask_holder(runtime(), plan_, all_names(), std::move(done)); }

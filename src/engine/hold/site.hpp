@@ -45,9 +45,11 @@ class Site final
   /// to this client itself come next, and are nobody's concern.
   void expect_own(std::int64_t told, const std::vector<Heard>& before) const;
 
-  /// What is given back to the server: a hold, or a place in the queue that it keeps.
-  enum class Returned { hold, place };
-  base::Command return_command(Returned what, const wire::Owner& owner) const;
+  /// What is given back to the server: a hold; what an acquire of unknown outcome may have taken; or a place in the
+  /// queue that the server keeps.
+  enum class Returned { hold, perhaps_hold, place };
+  /// It may be sent again for so long.
+  base::Command return_command(Returned what, const wire::Owner& owner, milliseconds repeated) const;
 
   const Plan& plan() const override { return plan_; }
   Runtime& runtime() const override;
@@ -69,6 +71,7 @@ class Site final
   friend class Sites;
   void stay() noexcept override;
   std::vector<wire::LockNames> all_names() const;
+  base::Command acquire_command(const Order& order, bool count) const;
   std::vector<std::string> wake_channels(const wire::Owner& waiter) const;
   std::vector<std::string> common_channels() const;
   Attempt judge(const redis::Result& result) const;

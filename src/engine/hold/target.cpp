@@ -1,5 +1,6 @@
 #include "engine/hold/target.hpp"
 
+#include "engine/decide/release_fsm.hpp"
 #include "engine/hold/watchdog.hpp"
 #include "engine/runtime/runtime.hpp"
 
@@ -242,7 +243,7 @@ void Target::undo(const wire::Owner& owner, milliseconds lease) noexcept {
   if (runtime().in_child()) return;
   const TimePoint end = Clock::now() + lease + margin(lease);
   try {
-    release(owner, end, end, [undo = runtime().undos().begin()](const Released&) {});
+    release(owner, kNeverOurs, end, [undo = runtime().undos().begin()](const Released&) {});
   } catch (...) {
     // Out of memory: the lease ends it, if there is one.
   }
