@@ -83,6 +83,7 @@ class NoScript : public testing::Test {
   int sent_ = 0;
   redis::Lane lane_{context_.get_executor(),
                     settings(),
+                    std::make_shared<redis::FixedEndpoint>(settings()),
                     subscriptions_,
                     {.connected = [] {},
                      .disconnected = [](const std::string&) {},

@@ -48,7 +48,8 @@ Runtime::Runtime(Config config, boost::asio::io_context* host, Hooks hooks)
       signals_(elsewhere()),
       reporter_(config_.observer, notifier_),
       subscriptions_(std::make_shared<redis::Subscriptions>(std::make_shared<redis::Listeners>())),
-      lane_(loop_->executor(), with_full_name(config_, id_), *subscriptions_, lane_events()),
+      lane_(loop_->executor(), with_full_name(config_, id_), std::make_shared<redis::FixedEndpoint>(config_),
+            *subscriptions_, lane_events()),
       rounds_(*this),
       known_connections_(*this) {}
 

@@ -23,14 +23,15 @@ constexpr std::chrono::seconds kLeaving{1};
 
 }  // namespace
 
-Connection::Connection(asio::any_io_executor executor, const Config& config, const LaneEvents& events,
-                       const Lifeline& lifeline, Traffic& traffic)
+Connection::Connection(asio::any_io_executor executor, const Config& config, std::shared_ptr<EndpointSource> source,
+                       const LaneEvents& events, const Lifeline& lifeline, Traffic& traffic)
     : executor_(std::move(executor)),
       config_(config),
+      source_(std::move(source)),
       events_(events),
       lifeline_(lifeline),
       traffic_(traffic),
-      tls_(make_tls_context(config, tls_refusal_)),
+      tls_(make_tls_context(config)),
       resolver_(executor_),
       connect_timer_(executor_),
       health_timer_(executor_),
@@ -43,9 +44,8 @@ void Connection::connect() {
   if (state_ == State::closed) return;
   state_ = State::connecting;
   connecting_since_ = Clock::now();
-  tls_refusal_->clear();
   traffic_.on_begin();
-  session_ = std::make_shared<Session>(executor_, config_, tls_, resolver_, useless_, *this, traffic_);
+  session_ = std::make_shared<Session>(executor_, config_, tls_, *source_, resolver_, useless_, *this, traffic_);
   connect_timer_.expires_after(config_.connect_timeout);
   connect_timer_.async_wait([self = self()](ErrorCode error) {
     if (!error && self->state_ == State::connecting) self->on_connect_timeout();
@@ -149,7 +149,6 @@ void Connection::learn_why(const Session::Ending& ending) {
   down_error_ = meaning.code;
   login_pointless_ = meaning.for_good();
   down_cause_ = ending.problem;
-  if (!tls_refusal_->empty()) down_cause_ += ": " + *tls_refusal_;
 }
 
 void Connection::on_end(const Session::Ending& ending) {

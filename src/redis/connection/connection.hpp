@@ -18,6 +18,7 @@
 #include "base/clock.hpp"
 #include "base/resp.hpp"
 #include "redis/connection/backoff.hpp"
+#include "redis/connection/endpoint_source.hpp"
 #include "redis/connection/health.hpp"
 #include "redis/connection/lane_events.hpp"
 #include "redis/connection/lifeline.hpp"
@@ -35,8 +36,8 @@ class Connection final : public Session::Owner {
   using Replies = std::vector<base::Reply>;
 
   /// The references outlive it.
-  Connection(boost::asio::any_io_executor executor, const Config& config, const LaneEvents& events,
-             const Lifeline& lifeline, Traffic& traffic);
+  Connection(boost::asio::any_io_executor executor, const Config& config, std::shared_ptr<EndpointSource> source,
+             const LaneEvents& events, const Lifeline& lifeline, Traffic& traffic);
 
   void connect();
   /// Somebody waits: where there was little hope, a fresh attempt is due soon.
@@ -96,10 +97,10 @@ class Connection final : public Session::Owner {
 
   const boost::asio::any_io_executor executor_;
   const Config& config_;
+  const std::shared_ptr<EndpointSource> source_;
   const LaneEvents& events_;
   const Lifeline& lifeline_;
   Traffic& traffic_;
-  const TlsRefusal tls_refusal_ = std::make_shared<std::string>();
   std::optional<boost::asio::ssl::context> tls_;
 
   Resolver resolver_;

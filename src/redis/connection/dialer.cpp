@@ -15,25 +15,38 @@ namespace asio = boost::asio;
 using base::Clock;
 
 void Dialer::start() {
-  if (!config_.unix_socket.empty()) return on_found({asio::local::stream_protocol::endpoint(config_.unix_socket)}, {});
+  asking_ = true;
+  source_.find([self = shared_from_this()](std::optional<ServerAddress> address, const std::string& problem) {
+    self->on_address(std::move(address), problem);
+  });
+}
+
+void Dialer::on_address(std::optional<ServerAddress> address, const std::string& problem) {
+  asking_ = false;
+  if (!done_) return;
+  if (!address) return finish({}, {}, problem);
+  address_ = std::move(*address);
+  if (!address_.unix_socket.empty()) {
+    return on_found({asio::local::stream_protocol::endpoint(address_.unix_socket)}, {});
+  }
   // An address needs no name server.
   ErrorCode not_an_address;
-  const auto address = asio::ip::make_address(config_.host, not_an_address);
-  if (!not_an_address) return on_found({asio::ip::tcp::endpoint(address, config_.port)}, {});
+  const auto ip = asio::ip::make_address(address_.host, not_an_address);
+  if (!not_an_address) return on_found({asio::ip::tcp::endpoint(ip, address_.port)}, {});
   named_ = looking_up_ = true;
-  resolver_.look_up(config_.host, config_.port,
-                    [self = shared_from_this()](const std::vector<Endpoint>& endpoints, const std::string& problem) {
-                      self->on_found(endpoints, problem);
+  resolver_.look_up(address_.host, address_.port,
+                    [self = shared_from_this()](const std::vector<Endpoint>& endpoints, const std::string& why_none) {
+                      self->on_found(endpoints, why_none);
                     });
 }
 
 void Dialer::on_found(const std::vector<Endpoint>& endpoints, const std::string& problem) {
   looking_up_ = false;
   if (!done_) return;
-  if (!problem.empty()) return finish({}, {}, "no address was found for " + config_.host + ": " + problem);
+  if (!problem.empty()) return finish({}, {}, "no address was found for " + address_.host + ": " + problem);
   endpoints_ = in_turn(endpoints, [](const Endpoint& each) { return each.protocol().family(); }, last_);
   calls_.resize(endpoints_.size());
-  race_.emplace(endpoints_.size(), config_.connect_timeout);
+  race_.emplace(endpoints_.size(), limit_);
   take(race_->start(Clock::now()));
 }
 
@@ -81,13 +94,15 @@ void Dialer::finish(std::optional<Socket> socket, const Endpoint& endpoint, cons
 
 void Dialer::stop() {
   done_ = {};
+  if (std::exchange(asking_, false)) source_.forget();
   if (std::exchange(looking_up_, false)) resolver_.forget();
   timer_.cancel();
   calls_.clear();
 }
 
 std::string Dialer::missing() const {
-  if (!race_) return "address of " + config_.host;
+  if (asking_) return source_.missing();
+  if (!race_) return "address of " + address_.host;
   std::string out;
   for (std::size_t i = 0; i < calls_.size(); ++i) {
     if (calls_[i]) out += (out.empty() ? "connection to " : ", ") + to_string(endpoints_[i]);

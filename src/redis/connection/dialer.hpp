@@ -1,4 +1,4 @@
-// From a configured server to a connected socket: the name looked up, its addresses tried.
+// From a server to a connected socket: its address asked for, the name looked up, the addresses of that tried.
 #pragma once
 
 #include <functional>
@@ -10,9 +10,9 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 
-#include <holdfast/config.hpp>
-
+#include "base/clock.hpp"
 #include "redis/connection/address_race.hpp"
+#include "redis/connection/endpoint_source.hpp"
 #include "redis/connection/resolver.hpp"
 #include "redis/failures/errors.hpp"
 #include "timing/timer.hpp"
@@ -27,11 +27,13 @@ class Dialer : public std::enable_shared_from_this<Dialer> {
   /// A socket that is connected, or in words why there is none.
   using Done = std::function<void(std::optional<Socket> socket, const Endpoint& endpoint, const std::string& problem)>;
 
-  /// `last`: the address that is tried after all others, because it was of no use lately.
-  Dialer(const boost::asio::any_io_executor& executor, const Config& config, Resolver& resolver,
+  /// `limit`: how long whoever waits will wait. `last`: the address that is tried after all others, because it was of
+  /// no use lately.
+  Dialer(const boost::asio::any_io_executor& executor, base::Duration limit, EndpointSource& source, Resolver& resolver,
          std::optional<Endpoint> last, Done done)
       : executor_(executor),
-        config_(config),
+        limit_(limit),
+        source_(source),
         resolver_(resolver),
         last_(std::move(last)),
         done_(std::move(done)),
@@ -40,6 +42,8 @@ class Dialer : public std::enable_shared_from_this<Dialer> {
   /// Calls `done` once, perhaps at once, unless stop() comes first. Whoever made it lives until then.
   void start();
   void stop();
+  /// What is dialled, once the source has said it.
+  const ServerAddress& address() const { return address_; }
   /// The server is given by a name, not by an address.
   bool named() const { return named_; }
   Stage stage() const { return race_ ? Stage::connect : Stage::look_up; }
@@ -47,6 +51,7 @@ class Dialer : public std::enable_shared_from_this<Dialer> {
   std::string missing() const;
 
  private:
+  void on_address(std::optional<ServerAddress> address, const std::string& problem);
   void on_found(const std::vector<Endpoint>& endpoints, const std::string& problem);
   void take(const AddressRace::Step& step);
   void dial(std::size_t index);
@@ -54,7 +59,8 @@ class Dialer : public std::enable_shared_from_this<Dialer> {
   void finish(std::optional<Socket> socket, const Endpoint& endpoint, const std::string& problem);
 
   const boost::asio::any_io_executor executor_;
-  const Config& config_;
+  const base::Duration limit_;
+  EndpointSource& source_;
   Resolver& resolver_;
   const std::optional<Endpoint> last_;
   Done done_;  // empty: it is over
@@ -62,7 +68,9 @@ class Dialer : public std::enable_shared_from_this<Dialer> {
   std::optional<AddressRace> race_;
   std::vector<std::optional<Socket>> calls_;  // one for each endpoint, while it is tried
   timing::Timer timer_;
-  bool named_ = false;  // the host is a name
+  ServerAddress address_;
+  bool asking_ = false;  // the source
+  bool named_ = false;   // the host is a name
   bool looking_up_ = false;
   std::string refusals_;
 };

@@ -8,12 +8,12 @@ namespace holdfast::redis {
 namespace asio = boost::asio;
 
 struct Lane::Impl {
-  Impl(const asio::any_io_executor& executor, const Config& user_config, Subscriptions& subscriptions,
-       LaneEvents lane_events)
+  Impl(const asio::any_io_executor& executor, const Config& user_config, std::shared_ptr<EndpointSource> source,
+       Subscriptions& subscriptions, LaneEvents lane_events)
       : config(user_config),
         events(std::move(lane_events)),
         pipeline(executor, config, subscriptions, events, lifeline, connection),
-        connection(executor, config, events, lifeline, pipeline) {}
+        connection(executor, config, std::move(source), events, lifeline, pipeline) {}
 
   const Config config;
   const LaneEvents events;
@@ -22,8 +22,9 @@ struct Lane::Impl {
   Connection connection;
 };
 
-Lane::Lane(const asio::any_io_executor& executor, const Config& config, Subscriptions& subscriptions, LaneEvents events)
-    : impl_(std::make_shared<Impl>(executor, config, subscriptions, std::move(events))) {
+Lane::Lane(const asio::any_io_executor& executor, const Config& config, std::shared_ptr<EndpointSource> source,
+           Subscriptions& subscriptions, LaneEvents events)
+    : impl_(std::make_shared<Impl>(executor, config, std::move(source), subscriptions, std::move(events))) {
   impl_->lifeline.lane = impl_;
 }
 

@@ -8,6 +8,7 @@
 
 #include <holdfast/config.hpp>
 
+#include "redis/connection/endpoint_source.hpp"
 #include "redis/connection/lane_events.hpp"
 #include "redis/connection/request.hpp"
 #include "redis/connection/subscriptions.hpp"
@@ -24,8 +25,8 @@ class Lane {
  public:
   using Handler = ResultHandler;
 
-  Lane(const boost::asio::any_io_executor& executor, const Config& config, Subscriptions& subscriptions,
-       LaneEvents events);
+  Lane(const boost::asio::any_io_executor& executor, const Config& config, std::shared_ptr<EndpointSource> source,
+       Subscriptions& subscriptions, LaneEvents events);
   ~Lane();
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;

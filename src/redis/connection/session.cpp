@@ -25,11 +25,11 @@ void empty(std::string& buffer) {
 }  // namespace
 
 Session::Session(const asio::any_io_executor& executor, const Config& config, std::optional<asio::ssl::context>& tls,
-                 Resolver& resolver, std::optional<Endpoint> last, Owner& owner, Reader& reader)
+                 EndpointSource& source, Resolver& resolver, std::optional<Endpoint> last, Owner& owner, Reader& reader)
     : config_(config),
       owner_(&owner),
       reader_(reader),
-      dialer_(std::make_shared<Dialer>(executor, config, resolver, std::move(last),
+      dialer_(std::make_shared<Dialer>(executor, config.connect_timeout, source, resolver, std::move(last),
                                        [this](auto socket, const auto& endpoint, const auto& problem) {
                                          on_dialled(std::move(socket), endpoint, problem);
                                        })),
@@ -51,9 +51,10 @@ void Session::on_dialled(std::optional<Socket> socket, const Endpoint& endpoint,
   socket_ = std::move(*socket);
   endpoint_ = endpoint;
   ErrorCode error;
-  if (config_.unix_socket.empty()) socket_.set_option(asio::ip::tcp::no_delay(true), error);
+  const bool remote = dialer_->address().unix_socket.empty();
+  if (remote) socket_.set_option(asio::ip::tcp::no_delay(true), error);
   socket_.non_blocking(true, error);
-  if (config_.tls.enabled && config_.unix_socket.empty()) {
+  if (config_.tls.enabled && remote) {
     shake_hands();
   } else {
     begin();
@@ -63,10 +64,7 @@ void Session::on_dialled(std::optional<Socket> socket, const Endpoint& endpoint,
 void Session::shake_hands() {
   stage_ = Stage::handshake;
   tls_.emplace(socket_, *tls_context_);
-  // The name, for servers that have a certificate for each; addresses are not sent as names.
-  ErrorCode not_an_address;
-  asio::ip::make_address(config_.host, not_an_address);
-  if (not_an_address) SSL_set_tlsext_host_name(tls_->native_handle(), config_.host.c_str());
+  expect_host(*tls_, dialer_->address().host, config_.tls.verify, tls_refusal_);
   tls_->async_handshake(asio::ssl::stream_base::client, [self = shared_from_this()](ErrorCode error) {
     if (error) return self->end(error);
     self->begin();
@@ -203,6 +201,7 @@ void Session::end(ErrorCode error, std::string problem) {
   if (owner_ == nullptr) return;
   Owner& owner = *owner_;
   const Stage stage = stage_ == Stage::look_up ? dialer_->stage() : stage_;
+  if (!tls_refusal_.empty()) problem += ": " + tls_refusal_;
   abandon();
   asio::post(socket_.get_executor(), [self = shared_from_this(), owner = owner.keep(),
                                       ending = Ending{stage, error, std::move(problem)}] { owner->on_end(ending); });

@@ -8,11 +8,11 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/ssl/context.hpp>
-#include <boost/asio/ssl/stream.hpp>
 
 #include <holdfast/config.hpp>
 
 #include "redis/connection/dialer.hpp"
+#include "redis/connection/tls.hpp"
 #include "redis/failures/errors.hpp"
 #include "redis/protocol/parser.hpp"
 #include "redis/protocol/reply_builder.hpp"
@@ -58,8 +58,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
   /// `last`: the address that is tried after all others.
   Session(const boost::asio::any_io_executor& executor, const Config& config,
-          std::optional<boost::asio::ssl::context>& tls, Resolver& resolver, std::optional<Endpoint> last, Owner& owner,
-          Reader& reader);
+          std::optional<boost::asio::ssl::context>& tls, EndpointSource& source, Resolver& resolver,
+          std::optional<Endpoint> last, Owner& owner, Reader& reader);
   ~Session();
 
   void open();
@@ -106,7 +106,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::optional<Endpoint> endpoint_;
   Socket socket_;
   std::optional<boost::asio::ssl::context>& tls_context_;
-  std::optional<boost::asio::ssl::stream<Socket&>> tls_;
+  std::string tls_refusal_;  // why the certificate was refused; empty: it was not
+  std::optional<TlsStream> tls_;
 
   std::string out_;       // to be sent
   std::string writing_;   // being sent; empty: nothing is

@@ -1,5 +1,6 @@
 #include "redis/connection/tls.hpp"
 
+#include <boost/asio/ip/address.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
 #include <openssl/x509_vfy.h>
 
@@ -7,7 +8,7 @@
 
 namespace holdfast::redis {
 
-std::optional<boost::asio::ssl::context> make_tls_context(const Config& config, TlsRefusal refusal) {
+std::optional<boost::asio::ssl::context> make_tls_context(const Config& config) {
   namespace ssl = boost::asio::ssl;
   if (!config.tls.enabled) return std::nullopt;
   ssl::context context(ssl::context::tls_client);
@@ -32,22 +33,26 @@ std::optional<boost::asio::ssl::context> make_tls_context(const Config& config, 
     context.use_private_key_file(config.tls.key_file, ssl::context::pem, error);
     check(error, "cannot read the private key in " + config.tls.key_file);
   }
-  if (config.tls.verify == TlsConfig::Verify::full) {
-    context.set_verify_mode(ssl::verify_peer);
-    context.set_verify_callback(
-        [refusal = std::move(refusal), host = config.host](bool trusted, ssl::verify_context& v) {
-          const bool accepted = ssl::host_name_verification(host)(trusted, v);
-          if (!trusted) {
-            *refusal = X509_verify_cert_error_string(X509_STORE_CTX_get_error(v.native_handle()));
-          } else if (!accepted) {
-            *refusal = "it is not for the host " + host;
-          }
-          return accepted;
-        });
-  } else {
-    context.set_verify_mode(ssl::verify_none);
-  }
+  context.set_verify_mode(config.tls.verify == TlsConfig::Verify::full ? ssl::verify_peer : ssl::verify_none);
   return context;
+}
+
+void expect_host(TlsStream& stream, const std::string& host, TlsConfig::Verify verify, std::string& refusal) {
+  namespace ssl = boost::asio::ssl;
+  // The name, for servers that have a certificate for each; addresses are not sent as names.
+  boost::system::error_code not_an_address;
+  boost::asio::ip::make_address(host, not_an_address);
+  if (not_an_address) SSL_set_tlsext_host_name(stream.native_handle(), host.c_str());
+  if (verify != TlsConfig::Verify::full) return;
+  stream.set_verify_callback([&refusal, host](bool trusted, ssl::verify_context& context) {
+    const bool accepted = ssl::host_name_verification(host)(trusted, context);
+    if (!trusted) {
+      refusal = X509_verify_cert_error_string(X509_STORE_CTX_get_error(context.native_handle()));
+    } else if (!accepted) {
+      refusal = "it is not for the host " + host;
+    }
+    return accepted;
+  });
 }
 
 }  // namespace holdfast::redis

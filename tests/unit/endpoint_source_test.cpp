@@ -1,0 +1,145 @@
+// Where a lane's server is: asked for each session, perhaps not known, perhaps not soon.
+#include "redis/connection/endpoint_source.hpp"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <holdfast/error.hpp>
+
+#include "redis/connection/lane.hpp"
+
+namespace holdfast::redis {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// Answers when it is told to.
+class SlowSource final : public EndpointSource {
+ public:
+  void find(Found found) override {
+    ++asked;
+    found_ = std::move(found);
+  }
+  void forget() override {
+    ++forgotten;
+    found_ = {};
+  }
+  std::string missing() const override { return "word of the guide"; }
+
+  void answer(std::optional<ServerAddress> address, const std::string& problem) {
+    std::exchange(found_, {})(std::move(address), problem);
+  }
+
+  int asked = 0;
+  int forgotten = 0;
+
+ private:
+  Found found_;
+};
+
+class EndpointSourceTest : public testing::Test {
+ protected:
+  ~EndpointSourceTest() override {
+    lane_.close();
+    context_.restart();
+    context_.run();
+  }
+
+  static Config settings() {
+    Config config;
+    config.connect_timeout = 300ms;
+    config.reconnect_min = config.reconnect_max = 10ms;
+    return config;
+  }
+  void send() {
+    lane_.send(Request::of({{"PING"}}, 10s), [this](Result result) { result_ = std::move(result); });
+  }
+  template <class Condition>
+  void run_until(Condition condition) {
+    const auto end = std::chrono::steady_clock::now() + 20s;
+    while (!condition() && std::chrono::steady_clock::now() < end) {
+      context_.restart();
+      context_.run_one_for(100ms);
+    }
+    EXPECT_TRUE(condition());
+  }
+
+  boost::asio::io_context context_;
+  const std::shared_ptr<SlowSource> source_ = std::make_shared<SlowSource>();
+  Subscriptions subscriptions_{std::make_shared<Listeners>()};
+  std::vector<std::string> ends_;
+  Lane lane_{context_.get_executor(),
+             settings(),
+             source_,
+             subscriptions_,
+             {.connected = [] {},
+              .disconnected = [this](const std::string& cause) { ends_.push_back(cause); },
+              .message = [] {},
+              .command = [] {},
+              .to_be_flushed = [](std::size_t) {}}};
+  std::optional<Result> result_;
+};
+
+TEST_F(EndpointSourceTest, SaysWhyThereIsNoAddress) {
+  lane_.start({});
+  send();
+  EXPECT_EQ(source_->asked, 1);
+  source_->answer({}, "nobody has been elected");
+  run_until([&] { return result_.has_value(); });
+  EXPECT_EQ(result_->delivery, Delivery::not_sent);
+  EXPECT_EQ(result_->error, Errc::unreachable);
+  EXPECT_EQ(result_->cause, "nobody has been elected");
+}
+
+TEST_F(EndpointSourceTest, IsAskedAnewForEachSession) {
+  lane_.start({});
+  source_->answer({}, "nobody has been elected");
+  run_until([&] { return source_->asked == 2; });
+  source_->answer(ServerAddress{.unix_socket = "/nowhere/redis.sock"}, {});
+  run_until([&] { return source_->asked == 3; });
+  ASSERT_EQ(ends_.size(), 2U);
+  EXPECT_EQ(ends_.front(), "nobody has been elected");
+  EXPECT_THAT(ends_.back(), HasSubstr("No such file or directory"));
+  EXPECT_EQ(source_->forgotten, 0);
+}
+
+TEST_F(EndpointSourceTest, IsForgottenWhenItTakesTooLong) {
+  lane_.start({});
+  send();
+  run_until([&] { return result_.has_value(); });
+  EXPECT_THAT(result_->cause, StartsWith("no word of the guide within 300 ms"));
+  EXPECT_EQ(source_->forgotten, 1);
+}
+
+TEST_F(EndpointSourceTest, IsForgottenWhenTheLaneIsClosed) {
+  lane_.start({});
+  lane_.close();
+  EXPECT_EQ(source_->forgotten, 1);
+}
+
+TEST(FixedEndpoint, IsThatOfTheConfiguration) {
+  std::vector<ServerAddress> found;
+  const auto note = [&](std::optional<ServerAddress> address, const std::string& problem) {
+    EXPECT_EQ(problem, "");
+    found.push_back(address.value());
+  };
+  FixedEndpoint(Config::from_url("redis://example.org:17")).find(note);
+  FixedEndpoint(Config::from_url("unix:///run/redis.sock")).find(note);
+  EXPECT_EQ(found.at(0).host, "example.org");
+  EXPECT_EQ(found.at(0).port, 17);
+  EXPECT_EQ(found.at(0).unix_socket, "");
+  EXPECT_EQ(found.at(1).unix_socket, "/run/redis.sock");
+}
+
+}  // namespace
+}  // namespace holdfast::redis
