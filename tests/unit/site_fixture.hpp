@@ -61,7 +61,7 @@ class SiteTest : public testing::Test {
   }
 
   IdleClient client_;
-  const std::shared_ptr<redis::Subscriptions> subscriptions_ = client_.runtime->subscriptions();
+  const std::shared_ptr<redis::Subscriptions> subscriptions_ = client_.runtime->router().shard_of({}).subscriptions();
   const std::shared_ptr<Sites> sites_ = client_.sites;
   std::shared_ptr<Site> site_ = sites_->site({"orders"}, kinds::kLock);
   const std::string channel_ = site_->names().channel;

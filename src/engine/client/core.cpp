@@ -11,7 +11,7 @@ namespace holdfast::engine {
 
 Core::Core(Config config, boost::asio::io_context* host)
     : runtime_(std::move(config), host,
-               {.connected = [this] { on_connected(); },
+               {.connected = [this](redis::Shard& shard) { on_connected(shard); },
                 .next_due = [this] { return watchdog_.next_look(); },
                 .look_at_deadlines = [this] { return watchdog_.look_at_deadlines(); }}),
       watchdog_(runtime_),
@@ -30,10 +30,12 @@ void Core::start() {
   if (runtime_.host() != nullptr) boost::asio::use_service<Guests>(*runtime_.host()).add(weak_from_this());
 }
 
-void Core::on_connected() {
-  watchdog_.on_connected();
+void Core::on_connected(const redis::Shard& shard) {
+  watchdog_.on_connected(shard);
   // A message may have been missed while there was no connection.
-  for (const std::shared_ptr<Target>& target : sites_->targets(Sites::Which::all)) target->wake();
+  for (const std::shared_ptr<Target>& target : sites_->targets(Sites::Which::all)) {
+    if (target->stands_on(shard)) target->wake();
+  }
 }
 
 void Core::end_holds() {

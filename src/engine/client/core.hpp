@@ -41,7 +41,7 @@ class Core : public std::enable_shared_from_this<Core> {
   friend class Closing;
 
   void start();
-  void on_connected();
+  void on_connected(const redis::Shard& shard);
   void end_holds();
   void on_closed();
 

@@ -22,7 +22,7 @@ std::shared_ptr<Group> Group::make(std::string name, std::vector<Member> members
   auto group = std::make_shared<Group>(std::move(name), std::move(members), needed, servers);
   for (const Member& member : group->members_) {
     const bool serves = member.runtime == group->members_.front().runtime;
-    if (servers == Servers::different) member.runtime->identify_server();
+    if (servers == Servers::different) member.runtime->identify_servers();
     member.site->sites().adopt(group, serves ? Sites::Bond::serves : Sites::Bond::wakes);
   }
   return group;
@@ -38,9 +38,9 @@ Group::Group(std::string name, std::vector<Member> members, std::size_t needed, 
 std::optional<std::string> Group::same_server() const {
   if (servers_ == Servers::any) return std::nullopt;
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    const std::uint64_t server = members_[i].runtime->server();
+    const std::uint64_t server = members_[i].site->shard().server();
     for (std::size_t j = 0; server != 0 && j < i; ++j) {
-      if (members_[j].runtime->server() == server) return nodes_[j] + " and " + nodes_[i] + " are the same server";
+      if (members_[j].site->shard().server() == server) return nodes_[j] + " and " + nodes_[i] + " are the same server";
     }
   }
   return std::nullopt;
@@ -49,6 +49,10 @@ std::optional<std::string> Group::same_server() const {
 Runtime& Group::runtime() const { return *members_.front().runtime; }
 
 Watchdog& Group::watchdog() const { return members_.front().site->watchdog(); }
+
+bool Group::stands_on(const redis::Shard& shard) const {
+  return std::ranges::any_of(members_, [&](const Member& member) { return member.site->stands_on(shard); });
+}
 
 std::string Group::where() const {
   std::string text = std::to_string(nodes_.size()) + " servers (";

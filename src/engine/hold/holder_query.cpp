@@ -15,13 +15,14 @@ constexpr std::size_t kMostKeys = 100;
 /// The owner and the connections, asked for at the same time.
 class HolderQuery : public std::enable_shared_from_this<HolderQuery> {
  public:
-  HolderQuery(Runtime& runtime, const Plan& plan, std::vector<wire::LockNames> names, HolderDone done)
-      : runtime_(runtime), plan_(plan), names_(std::move(names)), done_(std::move(done)) {}
+  HolderQuery(Runtime& runtime, redis::Shard& shard, const Plan& plan, std::vector<wire::LockNames> names,
+              HolderDone done)
+      : runtime_(runtime), shard_(shard), plan_(plan), names_(std::move(names)), done_(std::move(done)) {}
 
   void start() {
     redis::Request request{{}, runtime_.config().command_timeout, {}};
     for (const wire::LockNames& name : names_) request.commands.push_back(plan_.questions.holder(name.key));
-    runtime_.send(std::move(request), [self = shared_from_this()](const redis::Result& result) {
+    shard_.send(std::move(request), [self = shared_from_this()](const redis::Result& result) {
       self->owner_known_ = true;
       for (std::size_t i = 0; i < result.replies.size() && self->info_.owner.empty(); ++i) {
         self->info_.name = self->names_[i].key;
@@ -29,7 +30,7 @@ class HolderQuery : public std::enable_shared_from_this<HolderQuery> {
       }
       self->tell_if_known();
     });
-    runtime_.known_connections().ask([self = shared_from_this()](KnownConnections::List connections, bool fresh) {
+    runtime_.known_connections(shard_).ask([self = shared_from_this()](KnownConnections::List connections, bool fresh) {
       self->connections_known_ = true;
       self->fresh_ = fresh;
       self->connections_ = std::move(connections);
@@ -49,6 +50,7 @@ class HolderQuery : public std::enable_shared_from_this<HolderQuery> {
   }
 
   Runtime& runtime_;
+  redis::Shard& shard_;
   const Plan& plan_;
   const std::vector<wire::LockNames> names_;
   const HolderDone done_;
@@ -61,9 +63,10 @@ class HolderQuery : public std::enable_shared_from_this<HolderQuery> {
 
 }  // namespace
 
-void ask_holder(Runtime& runtime, const Plan& plan, std::vector<wire::LockNames> names, HolderDone done) {
+void ask_holder(Runtime& runtime, redis::Shard& shard, const Plan& plan, std::vector<wire::LockNames> names,
+                HolderDone done) {
   names.erase(names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMostKeys)), names.end());
-  const auto query = std::make_shared<HolderQuery>(runtime, plan, std::move(names), std::move(done));
+  const auto query = std::make_shared<HolderQuery>(runtime, shard, plan, std::move(names), std::move(done));
   if (runtime.loop().inside()) return query->start();
   runtime.loop().defer([query] { query->start(); });
 }

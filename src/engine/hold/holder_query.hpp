@@ -10,14 +10,19 @@
 
 #include "engine/decide/plan.hpp"
 
+namespace holdfast::redis {
+class Shard;
+}
+
 namespace holdfast::engine {
 
 class Runtime;
 
 using HolderDone = std::function<void(std::optional<LockInfo>)>;
 
-/// The first of these keys that somebody has, and who that is: two round trips at most. `done` is called on the
-/// client's loop, with nothing if nobody has one or the server does not tell. From any thread.
-void ask_holder(Runtime& runtime, const Plan& plan, std::vector<wire::LockNames> names, HolderDone done);
+/// The first of these keys of one server that somebody has, and who that is: two round trips at most. `done` is called
+/// on the client's loop, with nothing if nobody has one or the server does not tell. From any thread.
+void ask_holder(Runtime& runtime, redis::Shard& shard, const Plan& plan, std::vector<wire::LockNames> names,
+                HolderDone done);
 
 }  // namespace holdfast::engine

@@ -28,8 +28,9 @@ void Renewals::unanswered(const Holds& holds, TimePoint now) noexcept {
 
 void Renewals::try_to_ask_for(const Holds& holds, When when) {
   const TimePoint now = Clock::now();
-  // One command is for one kind and one lease; there are few of either.
+  // One command is for one server, one kind and one lease; there are few of each.
   struct Batch {
+    const redis::Shard* shard;
     const Plan* plan;
     milliseconds lease;
     std::size_t locks = 0;
@@ -40,16 +41,18 @@ void Renewals::try_to_ask_for(const Holds& holds, When when) {
     const Duration window = when == When::soon ? batching_window(hold->lease()) : Duration{};
     if (hold->on_time(now, window) != HoldFsm::Todo::renew) continue;
     const Target& target = *hold->target();
-    const std::size_t locks = target.batched_locks();
-    if (locks == 0) {
+    const redis::Shard* const shard = target.batched_on();
+    if (shard == nullptr) {
       renew_alone(hold, now);
       continue;
     }
-    const auto fits = [&](const Batch& batch) { return batch.plan == &target.plan() && batch.lease == hold->lease(); };
+    const auto fits = [&](const Batch& batch) {
+      return batch.shard == shard && batch.plan == &target.plan() && batch.lease == hold->lease();
+    };
     auto batch = std::ranges::find_if(batches, fits);
-    if (batch == batches.end()) batch = batches.insert(batch, Batch{&target.plan(), hold->lease()});
+    if (batch == batches.end()) batch = batches.insert(batch, Batch{shard, &target.plan(), hold->lease()});
     batch->holds.push_back(hold);
-    batch->locks += locks;
+    batch->locks += target.batched_locks();
     if (batch->locks >= runtime_.config().renewal_batch) {
       renew(std::exchange(batch->holds, {}), now);
       batch->locks = 0;

@@ -13,6 +13,10 @@
 #include "engine/decide/plan.hpp"
 #include "engine/hold/holder_query.hpp"
 
+namespace holdfast::redis {
+class Shard;
+}
+
 namespace holdfast::engine {
 
 class HeldLock;
@@ -55,6 +59,9 @@ class ServerVerbs {
   /// The server or servers in words, without secrets.
   virtual std::string where() const = 0;
 
+  /// It, or a part of it, is on this server.
+  virtual bool stands_on(const redis::Shard& shard) const = 0;
+
   /// The channels on which a waiter of this owner is woken are subscribed.
   virtual bool subscribed(const wire::Owner& waiter) const = 0;
   /// While those channels are in use, their messages wake the queue. Destroying the use ends it.
@@ -73,7 +80,9 @@ class ServerVerbs {
   /// Who has it: see `engine::ask_holder`. `done` may run on another client's loop, or never if that client is gone.
   virtual void ask_holder(HolderDone done) = 0;
 
-  /// How many locks of one server are renewed together with those of other holds; zero if `renew` does it.
+  /// The server where its renewal shares a command with those of other holds; null: `renew` does it.
+  virtual const redis::Shard* batched_on() const = 0;
+  /// How many locks that renewal is of.
   virtual std::size_t batched_locks() const = 0;
   virtual void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const = 0;
   virtual void renew(const std::shared_ptr<HeldLock>& hold, RenewDone done) = 0;

@@ -65,6 +65,16 @@ Runtime& Site::runtime() const { return sites_->runtime(); }
 
 Watchdog& Site::watchdog() const { return sites_->watchdog(); }
 
+/// With one server there is no need to know the key.
+redis::Shard& Site::shard() const {
+  redis::Router& router = runtime().router();
+  return router.shards().size() == 1 ? *router.shards().front() : router.shard_of(names().key);
+}
+
+redis::Subscriptions& Site::subscriptions() const { return *shard().subscriptions(); }
+
+bool Site::stands_on(const redis::Shard& its_shard) const { return &shard() == &its_shard; }
+
 void Site::stay() noexcept { sites_->keep(std::static_pointer_cast<Site>(shared_from_this())); }
 
 wire::LockNames Site::names() const {
@@ -98,8 +108,8 @@ std::vector<std::string> Site::common_channels() const {
 }
 
 bool Site::subscribed(const wire::Owner& waiter) const {
-  const redis::Subscriptions& subscriptions = *sites_->subscriptions();
-  return !subscriptions.listeners()->none() && subscriptions.all_subscribed(wake_channels(waiter));
+  const redis::Subscriptions& here = subscriptions();
+  return !runtime().listeners()->none() && here.all_subscribed(wake_channels(waiter));
 }
 
 void Site::add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const {
@@ -114,23 +124,23 @@ Target::Use Site::begin_use(const wire::Owner& waiter) {
   });
 }
 
-std::int64_t Site::others(std::int64_t told) const {
-  const redis::Subscriptions& subscriptions = *sites_->subscriptions();
-  const redis::Listeners& listeners = *subscriptions.listeners();
-  if (!subscriptions.counts_all()) ++told;  // somebody may listen at another node
-  if (listeners.none()) return std::max<std::int64_t>(told, 0);
+std::int64_t Site::others(std::int64_t reached) const {
+  const redis::Subscriptions& here = subscriptions();
+  const redis::Listeners& listeners = *runtime().listeners();
+  if (!here.counts_all()) ++reached;  // somebody may listen at another node
+  if (listeners.none()) return std::max<std::int64_t>(reached, 0);
   std::int64_t subscribed = 0;
   std::int64_t waiters = 0;
   for (const std::string& channel : common_channels()) {
-    if (subscriptions.subscribed(channel)) ++subscribed;
+    if (here.subscribed(channel)) ++subscribed;
     waiters = std::max(waiters, static_cast<std::int64_t>(listeners.users(channel)));
   }
-  return std::max<std::int64_t>(told - subscribed, 0) + waiters;
+  return std::max<std::int64_t>(reached - subscribed, 0) + waiters;
 }
 
 std::vector<Site::Heard> Site::heard_so_far() const {
   std::vector<Heard> heard;
-  const redis::Listeners& listeners = *sites_->subscriptions()->listeners();
+  const redis::Listeners& listeners = *runtime().listeners();
   if (listeners.none()) return heard;
   for (std::string& channel : common_channels()) {
     const std::uint64_t messages = listeners.messages(channel);
@@ -140,16 +150,16 @@ std::vector<Site::Heard> Site::heard_so_far() const {
 }
 
 /// Redis 7.0 sends what a script publishes to the client itself before the script's reply, Redis 8 behind it.
-void Site::expect_own(std::int64_t told, const std::vector<Heard>& before) const {
-  if (told < static_cast<std::int64_t>(before.size())) return;
-  redis::Subscriptions& subscriptions = *sites_->subscriptions();
+void Site::expect_own(std::int64_t reached, const std::vector<Heard>& before) const {
+  if (reached < static_cast<std::int64_t>(before.size())) return;
+  redis::Subscriptions& here = subscriptions();
   for (const auto& [channel, messages] : before) {
-    if (subscriptions.listeners()->messages(channel) == messages) subscriptions.expect_own(channel);
+    if (runtime().listeners()->messages(channel) == messages) here.expect_own(channel);
   }
 }
 
 Target::Use Site::begin_use(const wire::Owner& waiter, const redis::Listeners::Listener& listener) {
-  auto use = std::make_shared<ChannelUse>(sites_->subscriptions()->listeners(), wake_channels(waiter));
+  auto use = std::make_shared<ChannelUse>(runtime().listeners(), wake_channels(waiter));
   for (const std::string& channel : use->names) use->ids.push_back(use->listeners->begin_use(channel, listener));
   return use;
 }
@@ -259,7 +269,7 @@ base::Command Site::acquire_command(const Order& order, bool count) const {
   return plan_.transitions.acquire(call);
 }
 
-void Site::ask_holder(HolderDone done) { engine::ask_holder(runtime(), plan_, all_names(), std::move(done)); }
+void Site::ask_holder(HolderDone done) { engine::ask_holder(runtime(), shard(), plan_, all_names(), std::move(done)); }
 
 void Site::renew(const std::shared_ptr<HeldLock>& hold, RenewDone done) {
   std::vector<wire::Renewal> renewals;

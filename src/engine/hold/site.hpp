@@ -33,7 +33,7 @@ class Site final
 
   /// Who was told of a release, by the number of those who heard: clients elsewhere, and waiters of this client, the
   /// own ones included. In a cluster nobody knows of all, so there is one more.
-  std::int64_t others(std::int64_t told) const;
+  std::int64_t others(std::int64_t reached) const;
   /// How many messages have come on a channel.
   struct Heard {
     std::string channel;
@@ -43,7 +43,7 @@ class Site final
   std::vector<Heard> heard_so_far() const;
   /// So many were told of a release that was sent when `before` had come. Those of its messages that have not yet come
   /// to this client itself come next, and are nobody's concern.
-  void expect_own(std::int64_t told, const std::vector<Heard>& before) const;
+  void expect_own(std::int64_t reached, const std::vector<Heard>& before) const;
 
   /// What is given back to the server: a hold; what an acquire of unknown outcome may have taken; or a place in the
   /// queue that the server keeps.
@@ -54,6 +54,9 @@ class Site final
   const Plan& plan() const override { return plan_; }
   Runtime& runtime() const override;
   Watchdog& watchdog() const override;
+  /// The server that has it now.
+  redis::Shard& shard() const;
+  bool stands_on(const redis::Shard& shard) const override;
   std::string where() const override;
   bool subscribed(const wire::Owner& waiter) const override;
   Use begin_use(const wire::Owner& waiter) override;
@@ -63,12 +66,14 @@ class Site final
   void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
   void withdraw(const wire::Owner& owner, milliseconds lease) noexcept override;
   void ask_holder(HolderDone done) override;
+  const redis::Shard* batched_on() const override { return &shard(); }
   std::size_t batched_locks() const override { return several_ ? several_->size() : 1; }
   void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const override;
   void renew(const std::shared_ptr<HeldLock>& hold, RenewDone done) override;
 
  private:
   friend class Sites;
+  redis::Subscriptions& subscriptions() const;
   void stay() noexcept override;
   std::vector<wire::LockNames> all_names() const;
   base::Command acquire_command(const Order& order, bool count) const;

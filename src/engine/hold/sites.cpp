@@ -12,7 +12,6 @@ constexpr std::size_t kFirstBuckets = 64;
 Sites::Sites(Runtime& runtime, Watchdog& watchdog)
     : runtime_(runtime),
       watchdog_(watchdog),
-      subscriptions_(runtime.subscriptions()),
       prefix_(runtime.config().name_prefix),
       buckets_(std::make_unique<Table::bucket_type[]>(kFirstBuckets)),
       bucket_count_(kFirstBuckets),

@@ -13,7 +13,6 @@
 #include "base/fork_guard.hpp"
 #include "base/guarded.hpp"
 #include "engine/hold/site.hpp"
-#include "redis/connection/subscriptions.hpp"
 
 namespace holdfast::engine {
 
@@ -45,7 +44,6 @@ class Sites : public std::enable_shared_from_this<Sites> {
 
   Runtime& runtime() const { return runtime_; }
   Watchdog& watchdog() const { return watchdog_; }
-  const std::shared_ptr<redis::Subscriptions>& subscriptions() const { return subscriptions_; }
   const std::string& prefix() const { return prefix_; }
 
  private:
@@ -74,7 +72,6 @@ class Sites : public std::enable_shared_from_this<Sites> {
   const base::ForkGuard fork_guard_;
   Runtime& runtime_;
   Watchdog& watchdog_;
-  const std::shared_ptr<redis::Subscriptions> subscriptions_;
   const std::string prefix_;
 
   base::Mutex mutex_;

@@ -106,8 +106,9 @@ std::vector<std::shared_ptr<HeldLock>> Watchdog::armed() const {
   return holds;
 }
 
-void Watchdog::on_connected() {
-  const Holds holds = armed();
+void Watchdog::on_connected(const redis::Shard& shard) {
+  Holds holds = armed();
+  std::erase_if(holds, [&](const auto& hold) { return !hold->target()->stands_on(shard); });
   const TimePoint now = Clock::now();
   for (const std::shared_ptr<HeldLock>& hold : holds) hold->on_reconnect(now);
   look(holds, Renewals::When::due);

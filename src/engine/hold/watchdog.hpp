@@ -29,8 +29,8 @@ class Watchdog {
   void arm(const std::shared_ptr<HeldLock>& hold);
   /// After this the hold is not looked at or renewed any more, whatever is under way.
   void disarm(HeldLock& hold);
-  /// A new connection: every renewed hold is asked for at once.
-  void on_connected();
+  /// A new connection to this server: every renewed hold there is asked for at once.
+  void on_connected(const redis::Shard& shard);
   std::vector<std::shared_ptr<HeldLock>> armed() const;
   /// When it must be given the loop; from any thread.
   TimePoint next_look() const;

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "engine/runtime/runtime.hpp"
-
 namespace holdfast::engine {
 namespace {
 
@@ -18,21 +16,19 @@ void KnownConnections::ask(Done done) {
   if (Clock::now() < known_at_ + kFresh) return done(connections_, false);
   waiting_.push_back(std::move(done));
   if (waiting_.size() > 1) return;
-  runtime_.send(redis::Request::of(wire::count_connections(), runtime_.config().command_timeout),
-                [this](const redis::Result& result) {
-                  const bool few = !result.replies.empty() && wire::are_few_connections(result.replies.front());
-                  if (few) return ask_list();
-                  tell(nullptr);
-                });
+  shard_.send(redis::Request::of(wire::count_connections(), command_timeout_), [this](const redis::Result& result) {
+    const bool few = !result.replies.empty() && wire::are_few_connections(result.replies.front());
+    if (few) return ask_list();
+    tell(nullptr);
+  });
 }
 
 void KnownConnections::ask_list() {
-  runtime_.send(redis::Request::of(wire::list_connections(), runtime_.config().command_timeout),
-                [this](const redis::Result& result) {
-                  std::optional<wire::Connections> list;
-                  if (!result.replies.empty()) list = wire::decode_connections(result.replies.front());
-                  tell(list ? std::make_shared<const wire::Connections>(std::move(*list)) : nullptr);
-                });
+  shard_.send(redis::Request::of(wire::list_connections(), command_timeout_), [this](const redis::Result& result) {
+    std::optional<wire::Connections> list;
+    if (!result.replies.empty()) list = wire::decode_connections(result.replies.front());
+    tell(list ? std::make_shared<const wire::Connections>(std::move(*list)) : nullptr);
+  });
 }
 
 void KnownConnections::tell(List connections) {

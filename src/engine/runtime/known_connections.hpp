@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "redis/topology/shard.hpp"
 #include "wire/connection_name.hpp"
 
 namespace holdfast::engine {
-
-class Runtime;
 
 /// The connections of a server that has few, asked for once for all who want to know within a second. On the loop.
 class KnownConnections {
@@ -19,14 +18,16 @@ class KnownConnections {
   /// `fresh`: the server was asked after the call. Null: it does not tell, or has many.
   using Done = std::function<void(const List&, bool fresh)>;
 
-  explicit KnownConnections(Runtime& runtime) : runtime_(runtime) {}
+  KnownConnections(redis::Shard& shard, base::Duration command_timeout)
+      : shard_(shard), command_timeout_(command_timeout) {}
   void ask(Done done);
 
  private:
   void ask_list();
   void tell(List connections);
 
-  Runtime& runtime_;
+  redis::Shard& shard_;
+  const base::Duration command_timeout_;
   std::vector<Done> waiting_;  // while the server is being asked
   List connections_;
   base::TimePoint known_at_{};

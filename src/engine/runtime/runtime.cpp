@@ -10,6 +10,7 @@
 #include "engine/loop/guest_loop.hpp"
 #include "engine/loop/own_loop.hpp"
 #include "redis/local/local_server.hpp"
+#include "redis/topology/one_server.hpp"
 #include "wire/connection_name.hpp"
 #include "wire/server_calls.hpp"
 
@@ -35,6 +36,14 @@ Config with_full_name(Config config, const std::string& id) {
   return config;
 }
 
+/// A guest's callbacks run where everything of the caller's runs.
+Notifier::Elsewhere elsewhere(boost::asio::io_context* host) {
+  if (host == nullptr) return {};
+  return [strand = boost::asio::make_strand(*host)](std::function<void()> task) {
+    boost::asio::post(strand, std::move(task));
+  };
+}
+
 }  // namespace
 
 Runtime::Runtime(Config config, boost::asio::io_context* host, Hooks hooks)
@@ -44,51 +53,38 @@ Runtime::Runtime(Config config, boost::asio::io_context* host, Hooks hooks)
       hooks_(std::move(hooks)),
       host_(host),
       loop_(make_loop()),
-      notifier_(elsewhere()),
-      signals_(elsewhere()),
+      notifier_(elsewhere(host)),
+      signals_(elsewhere(host)),
       reporter_(config_.observer, notifier_),
-      subscriptions_(std::make_shared<redis::Subscriptions>(std::make_shared<redis::Listeners>())),
-      lane_(loop_->executor(), with_full_name(config_, id_), std::make_shared<redis::FixedEndpoint>(config_),
-            *subscriptions_, lane_events()),
-      rounds_(*this),
-      known_connections_(*this) {}
+      listeners_(std::make_shared<redis::Listeners>()),
+      router_(make_router()),
+      rounds_(*this) {}
 
 std::unique_ptr<Loop> Runtime::make_loop() {
-  if (host_ != nullptr) return std::make_unique<GuestLoop>(*host_, [this] { lane_.flush(); });
-  auto loop = std::make_unique<OwnLoop>(OwnLoop::Hooks{.settle = [this] { lane_.flush(); },
+  if (host_ != nullptr) return std::make_unique<GuestLoop>(*host_, [this] { router_->flush(); });
+  auto loop = std::make_unique<OwnLoop>(OwnLoop::Hooks{.settle = [this] { router_->flush(); },
                                                        .next_due = hooks_.next_due,
-                                                       .socket = [this] { return lane_.socket(); },
-                                                       .recover = [this] { lane_.recover(); }});
+                                                       .socket = [this] { return router_->socket(); },
+                                                       .recover = [this] { router_->recover(); }});
   own_loop_ = loop.get();
   return loop;
 }
 
-/// A guest's callbacks run where everything of the caller's runs.
-Notifier::Elsewhere Runtime::elsewhere() const {
-  if (host_ == nullptr) return {};
-  return [strand = boost::asio::make_strand(*host_)](std::function<void()> task) {
-    boost::asio::post(strand, std::move(task));
-  };
-}
-
-redis::LaneEvents Runtime::lane_events() {
-  return {.connected = [this] { on_connected(); },
-          .disconnected =
-              [this](const std::string& cause) {
-                server_.store(0, std::memory_order_relaxed);
-                reporter_.tell(&Observer::on_connection,
-                               [&] { return ConnectionEvent{node_, false, reporter_.snapshot().connections, cause}; });
-              },
-          .message = [this] { Reporter::add(reporter_.count.wakes); },
-          .command = [this] { Reporter::add(reporter_.count.commands); },
-          .to_be_flushed = [this](std::size_t bytes) { loop_->to_be_settled(bytes); }};
+std::unique_ptr<redis::Router> Runtime::make_router() {
+  return std::make_unique<redis::OneServer>(
+      loop_->executor(), with_full_name(config_, id_), listeners_,
+      redis::ShardEvents{.connected = [this](redis::Shard& shard) { on_connected(shard); },
+                         .disconnected = [this](redis::Shard&, const std::string& cause) { on_disconnected(cause); },
+                         .message = [this](redis::Shard&) { Reporter::add(reporter_.count.wakes); },
+                         .command = [this](redis::Shard&) { Reporter::add(reporter_.count.commands); },
+                         .to_be_flushed = [this](redis::Shard&, std::size_t bytes) { loop_->to_be_settled(bytes); }});
 }
 
 void Runtime::start(std::weak_ptr<void> client) {
   client_ = std::move(client);
   if (own_loop_ == nullptr) {
     static_cast<GuestLoop&>(*loop_).start(client_);
-    loop_->defer([this] { lane_.start(client_); });
+    loop_->defer([this] { router_->start(client_); });
     return;
   }
   try {
@@ -99,35 +95,52 @@ void Runtime::start(std::weak_ptr<void> client) {
   } catch (const std::system_error& error) {
     throw Error(Errc::exhausted, {}, node_, std::string("no thread could be started: ") + error.code().message());
   }
-  loop_->defer([this] { lane_.start({}); });
+  loop_->defer([this] { router_->start({}); });
 }
 
 // ---- the server ----
 
-void Runtime::on_connected() {
+void Runtime::on_connected(redis::Shard& shard) {
   Reporter::add(reporter_.count.connections);
   reporter_.tell(&Observer::on_connection,
                  [&] { return ConnectionEvent{node_, true, reporter_.snapshot().connections, {}}; });
-  if (identifies_server_.load()) ask_which_server();
-  hooks_.connected();
+  if (identifies_servers_.load()) ask_which_server(shard);
+  hooks_.connected(shard);
 }
 
-void Runtime::identify_server() {
-  if (!identifies_server_.exchange(true)) ask_which_server();
+void Runtime::on_disconnected(const std::string& cause) {
+  reporter_.tell(&Observer::on_connection,
+                 [&] { return ConnectionEvent{node_, false, reporter_.snapshot().connections, cause}; });
+}
+
+void Runtime::identify_servers() {
+  if (identifies_servers_.exchange(true)) return;
+  for (redis::Shard* shard : router_->shards()) ask_which_server(*shard);
 }
 
 /// Its reply comes before that of any acquire behind it. Where there is no connection yet, it is asked again on that.
-void Runtime::ask_which_server() {
-  send(redis::Request::of(wire::server_info(), config_.command_timeout),
-       [this, keep = keep_alive()](const redis::Result& result) {
-         if (result.delivery != redis::Delivery::answered) return;
-         const std::string run_id = wire::decode_run_id(result.replies.front());
-         server_.store(run_id.empty() ? 0 : std::hash<std::string>()(run_id), std::memory_order_relaxed);
-       });
+void Runtime::ask_which_server(redis::Shard& shard) {
+  hand_over([this, &shard] {
+    shard.send(redis::Request::of(wire::server_info(), config_.command_timeout),
+               [&shard, keep = keep_alive()](const redis::Result& result) {
+                 if (result.delivery != redis::Delivery::answered) return;
+                 const std::string run_id = wire::decode_run_id(result.replies.front());
+                 shard.identify(run_id.empty() ? 0 : std::hash<std::string>()(run_id));
+               });
+  });
+}
+
+KnownConnections& Runtime::known_connections(redis::Shard& shard) {
+  return known_connections_.try_emplace(&shard, shard, config_.command_timeout).first->second;
+}
+
+void Runtime::dispatch(redis::Request request, redis::Lane::Handler handler) {
+  redis::Shard& shard = router_->shard_of(request.key());
+  shard.send(std::move(request), std::move(handler));
 }
 
 void Runtime::send(redis::Request request, redis::Lane::Handler handler, std::size_t most_waiting) {
-  if (loop_->inside()) return lane_.send(std::move(request), std::move(handler));
+  if (loop_->inside()) return dispatch(std::move(request), std::move(handler));
   redis::Result refused;
   {
     const base::Guard guard(over_mutex_);
@@ -138,7 +151,7 @@ void Runtime::send(redis::Request request, redis::Lane::Handler handler, std::si
           const base::Guard taken(over_mutex_);
           --waiting_;
         }
-        lane_.send(std::move(request), std::move(handler));
+        dispatch(std::move(request), std::move(handler));
       });
       return;
     }
@@ -186,7 +199,7 @@ void Runtime::stop_taking() {
 }
 
 void Runtime::stop_work() {
-  lane_.close();
+  router_->close();
   rounds_.close();
   stop_taking();
   for (timing::Timer* timer : pauses_) timer->cancel();
@@ -213,7 +226,7 @@ void Runtime::refuse_work() noexcept {
 
 void Runtime::drop_all() noexcept {
   loop_->shut();
-  lane_.drop_all();
+  router_->drop_all();
   rounds_.drop_all();
 }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -22,7 +23,8 @@
 #include "engine/runtime/reporter.hpp"
 #include "engine/runtime/rounds.hpp"
 #include "redis/connection/lane.hpp"
-#include "redis/connection/subscriptions.hpp"
+#include "redis/connection/listeners.hpp"
+#include "redis/topology/router.hpp"
 #include "timing/timer.hpp"
 #include "wire/owner.hpp"
 
@@ -36,8 +38,8 @@ class Runtime {
  public:
   /// What it asks of the client that it belongs to.
   struct Hooks {
-    /// There is a new connection. On the loop.
-    std::function<void()> connected;
+    /// There is a new connection to this server. On the loop.
+    std::function<void(redis::Shard&)> connected;
     /// When the watchdog needs the loop next. From any thread.
     std::function<TimePoint()> next_due;
     /// Finds the holds whose deadlines are over; returns when to look next. On the signals' thread.
@@ -119,12 +121,12 @@ class Runtime {
     if (!over_) loop_->defer(std::move(function));
   }
 
-  const std::shared_ptr<redis::Subscriptions>& subscriptions() const { return subscriptions_; }
-  /// Asks which server this is, now and on each new connection. For groups, whose members must be of different ones.
-  void identify_server();
-  /// The same for two clients of the same server; 0: not known, since it was not asked, is not connected or does not
-  /// tell.
-  std::uint64_t server() const { return server_.load(std::memory_order_relaxed); }
+  /// Which server serves which key. From any thread, where that says so.
+  redis::Router& router() { return *router_; }
+  const std::shared_ptr<redis::Listeners>& listeners() const { return listeners_; }
+  /// Asks which servers these are, now and on each new connection: see Shard::server. For groups, whose members must be
+  /// of different ones.
+  void identify_servers();
 
   Reporter& reporter() { return reporter_; }
   /// For observer calls and loss callbacks.
@@ -137,14 +139,16 @@ class Runtime {
   std::set<timing::Timer*>& pauses() { return pauses_; }
   /// Rounds of the groups that this client serves.
   Rounds& rounds() { return rounds_; }
-  KnownConnections& known_connections() { return known_connections_; }
+  KnownConnections& known_connections(redis::Shard& shard);
 
  private:
   std::unique_ptr<Loop> make_loop();
-  Notifier::Elsewhere elsewhere() const;
-  redis::LaneEvents lane_events();
-  void on_connected();
-  void ask_which_server();
+  std::unique_ptr<redis::Router> make_router();
+  void on_connected(redis::Shard& shard);
+  void on_disconnected(const std::string& cause);
+  void ask_which_server(redis::Shard& shard);
+  /// On the loop: to the server that the request is for.
+  void dispatch(redis::Request request, redis::Lane::Handler handler);
   void stop_taking();
 
   const base::ForkGuard fork_guard_;
@@ -163,14 +167,13 @@ class Runtime {
   Notifier notifier_;
   Notifier signals_;
   Reporter reporter_;
-  const std::shared_ptr<redis::Subscriptions> subscriptions_;
-  redis::Lane lane_;
+  const std::shared_ptr<redis::Listeners> listeners_;
+  const std::unique_ptr<redis::Router> router_;
   Rounds rounds_;
-  KnownConnections known_connections_;
+  std::map<redis::Shard*, KnownConnections> known_connections_;
   std::set<timing::Timer*> pauses_;
 
-  std::atomic<bool> identifies_server_{false};
-  std::atomic<std::uint64_t> server_{0};
+  std::atomic<bool> identifies_servers_{false};
 
   // What comes from other clients' loops.
   base::Mutex over_mutex_;

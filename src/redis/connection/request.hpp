@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -25,6 +26,16 @@ struct Request {
     Request request{{}, timeout, {}};
     request.commands.push_back(std::move(command));
     return request;
+  }
+
+  /// The key that says which server this is for: the first one of the first command. That is the second of its `args`,
+  /// behind the number of keys of a script's call, or behind the name of a plain command (`GET key`). Empty: it is for
+  /// any server. Valid as long as the request is unchanged.
+  std::string_view key() const {
+    if (commands.empty() || commands.front().args.size() < 2) return {};
+    const base::Command& first = commands.front();
+    if (first.script != nullptr && first.args.front() == "0") return {};
+    return first.args[1];
   }
 };
 

@@ -1,0 +1,35 @@
+// The simplest shape: one server, where the configuration says.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <holdfast/config.hpp>
+
+#include "redis/connection/endpoint_source.hpp"
+#include "redis/topology/router.hpp"
+
+namespace holdfast::redis {
+
+/// It serves every key.
+class OneServer final : public Router {
+ public:
+  OneServer(const boost::asio::any_io_executor& executor, const Config& config, std::shared_ptr<Listeners> listeners,
+            ShardEvents events)
+      : events_(std::move(events)),
+        shard_(executor, config, std::make_shared<FixedEndpoint>(config), std::move(listeners), events_) {}
+
+  Shard& shard_of(std::string_view) override { return shard_; }
+  std::span<Shard* const> shards() const override { return all_; }
+
+ private:
+  const ShardEvents events_;
+  Shard shard_;
+  Shard* const all_[1] = {&shard_};
+};
+
+}  // namespace holdfast::redis

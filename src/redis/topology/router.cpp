@@ -1,0 +1,27 @@
+#include "redis/topology/router.hpp"
+
+namespace holdfast::redis {
+
+void Router::start(const std::weak_ptr<void>& owner) {
+  for (Shard* shard : shards()) shard->lane().start(owner);
+}
+
+void Router::flush() {
+  for (Shard* shard : shards()) shard->lane().flush();
+}
+
+void Router::recover() {
+  for (Shard* shard : shards()) shard->lane().recover();
+}
+
+void Router::close() {
+  for (Shard* shard : shards()) shard->lane().close();
+}
+
+void Router::drop_all() {
+  for (Shard* shard : shards()) shard->lane().drop_all();
+}
+
+int Router::socket() const { return shards().size() == 1 ? shards().front()->lane().socket() : -1; }
+
+}  // namespace holdfast::redis

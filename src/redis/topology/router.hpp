@@ -1,0 +1,35 @@
+// Which server a request goes to.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "redis/topology/shard.hpp"
+
+namespace holdfast::redis {
+
+/// All that a client knows of the shape of its servers. On the loop, unless it says otherwise.
+class Router {
+ public:
+  Router() = default;
+  virtual ~Router() = default;
+  Router(const Router&) = delete;
+  Router& operator=(const Router&) = delete;
+
+  /// The shard that serves this key (`Request::key`); without a key, any, but always the same. From any thread.
+  virtual Shard& shard_of(std::string_view key) = 0;
+  /// From any thread.
+  virtual std::span<Shard* const> shards() const = 0;
+
+  // For all shards: as those of `Lane`.
+  void start(const std::weak_ptr<void>& owner);
+  void flush();
+  void recover();
+  void close();
+  void drop_all();
+  /// Of the only shard; -1 if there are several, of which nobody can watch one alone.
+  int socket() const;
+};
+
+}  // namespace holdfast::redis
