@@ -39,7 +39,7 @@ class HOLDFAST_EXPORT BasicLock {
   /// `Config::patience`, through reconnects and restarts. With a limit of a second or more, the text of `timed_out`
   /// says who has the lock (see Holder), if a server with at most 1,000 clients reports it in time. The query is sent
   /// up to a second before the limit: 1 command for each of the names, 100 at most, and 2 shared by all waiters of this
-  /// client; with several servers, on each.
+  /// client; with several servers, on each of them.
   /// Throws Error(would_deadlock) if the calling thread holds the lock by `lock()`, that hold does not end by itself
   /// (renewed, no `max_hold`) and `wait` has no limit: only this thread could release it. With a limit, it waits and
   /// times out.

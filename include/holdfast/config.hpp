@@ -65,8 +65,7 @@ struct HOLDFAST_EXPORT Config {
   std::chrono::milliseconds lease{30000};       ///< Length of a renewed lease (Redisson: lockWatchdogTimeout).
   std::size_t renewal_batch = 100;              ///< Holds per renewal command, 1 to 1000.
   std::chrono::milliseconds safety_poll{2000};  ///< Longest sleep of a waiter without asking; jittered, 50-100 % of it.
-  std::chrono::milliseconds poll_min{
-      10};  ///< A SimpleLock's waiter asks after about this, then after twice as long, ...
+  std::chrono::milliseconds poll_min{10};   ///< First pause of a SimpleLock's waiter between two attempts; doubles, ...
   std::chrono::milliseconds poll_max{200};  ///< ... up to this; each jittered, 50-100 % of it.
   /// How long the callers of one client may pass a `Lock` on among themselves, without asking the server, or take it
   /// again at once after a release, before other clients get their chance. It is passed on only while another caller of

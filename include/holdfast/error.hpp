@@ -54,8 +54,8 @@ class HOLDFAST_EXPORT Error : public std::system_error {
   const char* what() const noexcept override;
   /// The lock's name as given by the caller; empty when the failure is not about one lock.
   const std::string& key() const noexcept;
-  /// The server as `host:port` or the socket's path, for a lock on several `N servers (...)`; empty when there is none
-  /// yet.
+  /// The server as `host:port` or the socket's path; for a lock on several servers, `N servers (...)`; empty if there
+  /// is none yet.
   const std::string& node() const noexcept;
   /// The underlying reason, in the server's or the system's words; may be empty.
   const std::string& cause() const noexcept;

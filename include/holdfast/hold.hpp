@@ -52,8 +52,8 @@ class [[nodiscard]] HOLDFAST_EXPORT Hold {
   /// already stopped, even in the first step after the process was frozen. A token taken earlier is stopped by a thread
   /// of the client: as soon as that thread is scheduled; later only if another stop callback blocks, or after the
   /// machine was suspended (by up to a health check). `valid_for()` is never late. Example: 03_loss.cpp. Callbacks
-  /// registered on it run on a thread of the client, or on the thread that saw `valid_for()` reach zero. Without state
-  /// for an empty hold; does not stop in a forked child.
+  /// registered on it run on a thread of the client, or on the thread that saw `valid_for()` reach zero. An empty
+  /// hold returns a token without state. Does not stop in a forked child.
   std::stop_token lost() const noexcept;
 
   /// Checks the clock, as `valid_for()` does.

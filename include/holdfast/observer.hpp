@@ -91,15 +91,13 @@ struct Counters {
   std::uint64_t renewal_failures = 0;  ///< Renewal commands without a usable reply.
   std::uint64_t suspect = 0;
   std::uint64_t lost = 0;
-  std::uint64_t unknown =
-      0;  ///< Acquires and releases with an unknown outcome, each resolved afterwards or ended by the lease.
-  std::uint64_t misuses = 0;       ///< See MisuseEvent.
-  std::uint64_t wakes = 0;         ///< Wake-up messages received.
-  std::uint64_t safety_polls = 0;  ///< Attempts made only because no message came for a while.
-  std::uint64_t safety_poll_wakes =
-      0;                          ///< Of those: found the lock free; a message was missed, or none was sent (FLUSHALL).
-  std::uint64_t connections = 0;  ///< Connections made, the first included.
-  std::uint64_t commands = 0;  ///< Transitions and queries sent; not logins, SUBSCRIBE, or the connection's own PINGs.
+  std::uint64_t unknown = 0;            ///< Acquires and releases of unknown outcome; resolved later, or expired.
+  std::uint64_t misuses = 0;            ///< See MisuseEvent.
+  std::uint64_t wakes = 0;              ///< Wake-up messages received.
+  std::uint64_t safety_polls = 0;       ///< Attempts made only because no message came for a while.
+  std::uint64_t safety_poll_wakes = 0;  ///< Of those: found it free; a message was missed, or none was sent (FLUSHALL).
+  std::uint64_t connections = 0;        ///< Connections made, the first included.
+  std::uint64_t commands = 0;  ///< Transitions and queries sent; not logins, SUBSCRIBE, or the connection's PINGs.
   std::uint64_t events_dropped = 0;  ///< Events that did not reach the observer, since 10,000 were already waiting
                                      ///< for it or memory was short.
 };

@@ -14,7 +14,7 @@ namespace holdfast {
 /// Waiting: this family does not announce releases. Holdfast's clients do, on a channel of their own, so among
 /// themselves they wake each other as Lock does; because of the others, a waiter also asks, at first after
 /// `Config::poll_min`, then less and less often, down to once per `Config::poll_max`, and when the key is due to
-/// expire. A user without permission to subscribe or publish waits by asking alone.
+/// expire. A client that may not subscribe waits by polling alone; one that may not publish leaves the others to poll.
 /// Wire cost: as Lock. A name belongs to one kind: a Lock's key is a hash, this one a string, and each fails with
 /// `wrong_type` on the other. Source: the Redis documentation of SET (pattern "a simple locking system").
 class HOLDFAST_EXPORT SimpleLock : public KeyLock {
