@@ -30,6 +30,14 @@ TEST(AcquireFsmCrowd, WhoIsAloneAsksAtOnce) {
   }
 }
 
+TEST(AcquireFsmCrowd, WhoIsWokenAloneAsksAtOnce) {
+  AcquireTerms terms = unlimited();
+  terms.own_channel = true;
+  AcquireStory story(terms);
+  wait_among(story, 9);
+  EXPECT_EQ(story.message(10ms), "attempt timeout=3000ms");
+}
+
 /// How long after a message the attempt comes.
 Duration delay_among(std::int64_t listeners, int messages = 1, TargetView view = kWarm) {
   AcquireFsm fsm(unlimited(), kStart);

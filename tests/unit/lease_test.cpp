@@ -55,6 +55,14 @@ TEST(Lease, NeverWaitsLongerForAReplyThanTheClientsTimeLimit) {
   for (const milliseconds length : lengths()) EXPECT_EQ(renewal_timeout(length, 1ms), 1ms) << length.count();
 }
 
+TEST(Lease, IsSentAgainUntilTimeIsUpAndThenForOneCommandsTime) {
+  EXPECT_EQ(repeated_for(10s, 3s), 13s);
+  EXPECT_EQ(repeated_for(-1s, 3s), 3s);
+  EXPECT_EQ(repeated_for(1us, 0s), 1ms) << "never less than the time that it is";
+  // In trouble, the last attempt, the undo, and that once more.
+  EXPECT_EQ(acquire_repeated_for(30s, 15s, 3s), 15s + 3s + (30s + 302ms) + 3s);
+}
+
 TEST(Lease, SharesCommandsWithWhatIsDueWithinATenthOfItsPeriod) {
   EXPECT_EQ(batching_window(30s), 1s);
   EXPECT_EQ(batching_window(300ms), 10ms);

@@ -45,12 +45,6 @@ std::unique_ptr<Explanation> explanation_of(const AcquireOptions& options, TimeP
   return std::make_unique<Explanation>(started, *options.wait);
 }
 
-/// The length is what the server says, where it says something.
-LeaseTerms lease_of(LeaseTerms asked, const wire::Grant& grant) {
-  asked.length = grant.lease.value_or(asked.length);
-  return asked;
-}
-
 /// What a hold must know of its grant beyond an owner that this client has numbered; null: nothing.
 std::unique_ptr<const wire::Grant> kept_of(const Runtime& runtime, const wire::Grant& grant) {
   if (!grant.token && grant.owner.text.starts_with(runtime.id())) return nullptr;
@@ -270,7 +264,7 @@ void AcquireOp::on_attempt(Attempt reply) noexcept {
 
 void AcquireOp::judge(Attempt& reply) {
   under_way_ = false;
-  const LeaseTerms lease = lease_of(lease_, reply.grant);
+  const LeaseTerms lease = as_granted(lease_, reply.grant);
   if (reply.kind == Attempt::Kind::granted && Clock::now() >= lease_end(reply.sent_at, lease.length)) {
     // Nobody can say whether it still stands: the next attempt, by the same owner, takes it again or finds it taken.
     reply.kind = Attempt::Kind::unknown;
@@ -280,12 +274,8 @@ void AcquireOp::judge(Attempt& reply) {
   const bool granted = reply.kind == Attempt::Kind::granted;
   const bool unknown = reply.kind == Attempt::Kind::unknown;
   if (state_ == State::finished) {
-    if (reply.may_stand()) {
-      target_->undo(reply.grant.owner, lease_.length);
-    } else {
-      target_->withdraw(owner_, lease_.length);
-    }
-    return;
+    if (reply.may_stand()) return target_->undo(reply.grant.owner, lease_.length);
+    return target_->withdraw(owner_, lease_.length);
   }
   // A grant is armed right here, so there is no moment in which a hold stands that the watchdog does not know.
   if (granted) {

@@ -11,6 +11,12 @@
 
 namespace holdfast::engine {
 
+/// The terms of a hold: the lease is what the server says, where it says something.
+inline LeaseTerms as_granted(LeaseTerms asked, const wire::Grant& grant) {
+  if (grant.lease) asked.length = *grant.lease;
+  return asked;
+}
+
 /// What became of one acquire command.
 struct Attempt {
   enum class Kind {
