@@ -39,7 +39,7 @@ struct Running : OwnLoop {
 struct Slot : Loop::Task, std::enable_shared_from_this<Slot> {
   void run() override { work(); }
   std::function<void()> work;
-  OwnLoop::Answer answer;
+  Answer answer;
   std::thread::id ran_on;
 };
 

@@ -13,7 +13,7 @@ class BlockingAcquire final : public AcquireOp {
  public:
   using AcquireOp::AcquireOp;
 
-  OwnLoop::Answer answer;
+  Answer answer;
   Acquired result;
 
  private:

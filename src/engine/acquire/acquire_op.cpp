@@ -45,6 +45,23 @@ std::unique_ptr<Explanation> explanation_of(const AcquireOptions& options, TimeP
   return std::make_unique<Explanation>(started, *options.wait);
 }
 
+void report_safety_poll(const Target& target, bool granted) {
+  Reporter& reporter = target.runtime().reporter();
+  if (granted) Reporter::add(reporter.count.safety_poll_wakes);
+  reporter.tell(&Observer::on_safety_poll, [&] { return SafetyPollEvent{target.name(), granted}; });
+}
+
+void report_unknown(const Target& target, const wire::Owner& owner, const std::string& cause) {
+  Reporter& reporter = target.runtime().reporter();
+  Reporter::add(reporter.count.unknown);
+  reporter.tell(&Observer::on_unknown, [&] { return UnknownEvent{target.name(), owner.text, "acquire", cause}; });
+}
+
+void report_failed(Reporter& reporter, std::error_code error) {
+  const bool not_granted = error == Errc::busy || error == Errc::timed_out || error == Errc::cancelled;
+  Reporter::add(not_granted ? reporter.count.not_granted : reporter.count.failed);
+}
+
 /// What a hold must know of its grant beyond an owner that this client has numbered; null: nothing.
 std::unique_ptr<const wire::Grant> kept_of(const Runtime& runtime, const wire::Grant& grant) {
   if (!grant.token && grant.owner.text.starts_with(runtime.id())) return nullptr;
@@ -63,36 +80,6 @@ AcquireOp::AcquireOp(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> t
       started_(Clock::now()),
       fsm_(terms_of(*target_, options_, default_wait), started_),
       explanation_(explanation_of(options_, started_, default_wait)) {}
-
-/// Brings the reply to an attempt. If it goes without having been called, the operation hears that too. It is moved on,
-/// not copied, from hand to hand; a copy (that std::function asks for) would answer for nothing.
-class AcquireOp::Reply {
- public:
-  Reply(std::shared_ptr<AcquireOp> op, Pending::Token pending) : op_(std::move(op)), pending_(std::move(pending)) {}
-  Reply(const Reply& other) : op_(other.op_), pending_(other.pending_), due_(false) {}
-  Reply(Reply&& other) noexcept
-      : op_(std::move(other.op_)), pending_(std::move(other.pending_)), due_(std::exchange(other.due_, false)) {}
-  Reply& operator=(const Reply&) = delete;
-  ~Reply() {
-    if (due_) op_->signal_arrived(kUnanswered);
-  }
-
-  void operator()(Attempt reply) {
-    Loop& loop = op_->runtime_->loop();
-    if (loop.inside()) return deliver(std::move(reply));
-    loop.defer([self = std::move(*this), reply = std::move(reply)]() mutable { self.deliver(std::move(reply)); });
-  }
-
- private:
-  void deliver(Attempt reply) {
-    due_ = false;
-    op_->on_attempt(std::move(reply));
-  }
-
-  std::shared_ptr<AcquireOp> op_;
-  Pending::Token pending_;
-  bool due_ = true;
-};
 
 void AcquireOp::run() {
   if (state_ == State::starting) start();
@@ -245,7 +232,7 @@ void AcquireOp::attempt(const AcquireAction& action) {
   if (admission.refused) return act(fsm_.on_stop(admission.refused));
   asked_ = under_way_ = true;
   try {
-    target_->attempt(std::move(order), Reply(shared_from_this(), std::move(admission.token)));
+    target_->attempt(std::move(order), AttemptReply(shared_from_this(), std::move(admission.token)));
   } catch (...) {
     // Out of memory: the reply, which will not come, says so.
   }
@@ -272,7 +259,6 @@ void AcquireOp::judge(Attempt& reply) {
     reply.cause = "the grant came after its lease of " + std::to_string(lease.length.count()) + " ms was over";
   }
   const bool granted = reply.kind == Attempt::Kind::granted;
-  const bool unknown = reply.kind == Attempt::Kind::unknown;
   if (state_ == State::finished) {
     if (reply.may_stand()) return target_->undo(reply.grant.owner, lease_.length);
     return target_->withdraw(owner_, lease_.length);
@@ -289,15 +275,8 @@ void AcquireOp::judge(Attempt& reply) {
     target_->saw_other(reply.of_stranger);
     if (explanation_) explanation_->on_busy(Clock::now(), reply);
   }
-  if (fsm_.safety_polling()) {
-    if (granted) Reporter::add(runtime_->reporter().count.safety_poll_wakes);
-    runtime_->reporter().tell(&Observer::on_safety_poll, [&] { return SafetyPollEvent{target_->name(), granted}; });
-  }
-  if (unknown) {
-    Reporter::add(runtime_->reporter().count.unknown);
-    runtime_->reporter().tell(&Observer::on_unknown,
-                              [&] { return UnknownEvent{target_->name(), owner_.text, "acquire", reply.cause}; });
-  }
+  if (fsm_.safety_polling()) report_safety_poll(*target_, granted);
+  if (reply.kind == Attempt::Kind::unknown) report_unknown(*target_, owner_, reply.cause);
   act(fsm_.on_attempt(Clock::now(), reply));
 }
 
@@ -313,7 +292,8 @@ void AcquireOp::finish(AcquireAction action) noexcept {
   } else if (asked_ && !under_way_) {
     target_->withdraw(owner_, lease_.length);
   }
-  report(action);
+  if (action.error) report_failed(runtime_->reporter(), action.error);
+  if (!action.error) report_granted(runtime_->reporter(), *held_, Clock::now() - started_, fsm_.contended());
   const std::shared_ptr<AcquireOp> self = std::move(self_);
   const std::shared_ptr<HeldLock> held = std::move(held_);
   if (action.error && held) give_up(*held);
@@ -336,14 +316,6 @@ void AcquireOp::drop() {
   timer_.reset();
   use_.reset();
   const std::shared_ptr<AcquireOp> self = std::move(self_);
-}
-
-void AcquireOp::report(const AcquireAction& action) const {
-  Reporter& reporter = runtime_->reporter();
-  if (!action.error) return report_granted(reporter, *held_, Clock::now() - started_, fsm_.contended());
-  const bool not_granted =
-      action.error == Errc::busy || action.error == Errc::timed_out || action.error == Errc::cancelled;
-  Reporter::add(not_granted ? reporter.count.not_granted : reporter.count.failed);
 }
 
 }  // namespace holdfast::engine

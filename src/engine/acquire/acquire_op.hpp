@@ -8,6 +8,7 @@
 #include <stop_token>
 
 #include "engine/acquire/acquire.hpp"
+#include "engine/acquire/attempt_reply.hpp"
 #include "engine/decide/acquire_fsm.hpp"
 #include "engine/decide/explanation.hpp"
 #include "engine/hold/waiter.hpp"
@@ -19,7 +20,10 @@ namespace holdfast::engine {
 /// Keeps itself alive from its first `run` until it is finished. Signals come as further runs, which take no memory.
 /// If memory is short it fails, and what was granted meanwhile is given back. `post` from any thread; the rest on the
 /// loop.
-class AcquireOp : public Waiter, public Loop::Task, public std::enable_shared_from_this<AcquireOp> {
+class AcquireOp : public Waiter,
+                  public Loop::Task,
+                  public AttemptReply::Asker,
+                  public std::enable_shared_from_this<AcquireOp> {
  public:
   AcquireOp(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, AcquireOptions options, LeaseTerms lease,
             DefaultWait default_wait);
@@ -45,7 +49,6 @@ class AcquireOp : public Waiter, public Loop::Task, public std::enable_shared_fr
   enum class State { starting, in_queue, asking, waiting, pausing, finished };
   static constexpr unsigned kStopped = 1U << 8;
   static constexpr unsigned kUnanswered = 1U << 9;  // the attempt's reply was lost on its way through this process
-  class Reply;
 
   void ask_holder();
   void start();
@@ -56,11 +59,12 @@ class AcquireOp : public Waiter, public Loop::Task, public std::enable_shared_fr
   void act(AcquireAction action);
   bool take_retained();
   void attempt(const AcquireAction& action);
-  void on_attempt(Attempt reply) noexcept;
+  Loop& loop() const final { return runtime_->loop(); }
+  void on_attempt(Attempt reply) noexcept final;
+  void on_unanswered() noexcept final { signal_arrived(kUnanswered); }
   void judge(Attempt& reply);
   void sleep_until(TimePoint until);
   void finish(AcquireAction action) noexcept;
-  void report(const AcquireAction& action) const;
 
   const std::shared_ptr<Runtime> runtime_;
   const std::shared_ptr<Target> target_;

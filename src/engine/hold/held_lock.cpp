@@ -54,24 +54,9 @@ std::optional<LossReason> HeldLock::loss_reason() {
   return fsm_.reason();
 }
 
-TimePoint HeldLock::granted_at() const {
-  const base::Guard guard(mutex_);
-  return fsm_.granted_at();
-}
-
 bool HeldLock::stands() const {
   const base::Guard guard(mutex_);
   return fsm_.valid_for(base::Clock::now()) > Duration{};
-}
-
-TimePoint HeldLock::extended_at() const {
-  const base::Guard guard(mutex_);
-  return fsm_.last_extension();
-}
-
-bool HeldLock::ended() const {
-  const base::Guard guard(mutex_);
-  return fsm_.ended();
 }
 
 Duration HeldLock::valid_for() {
@@ -134,24 +119,18 @@ bool HeldLock::expire(TimePoint now) {
   return now >= fsm_.deadline() && fsm_.on_time(now) == HoldFsm::Todo::lost;
 }
 
-void HeldLock::announce_expired() noexcept {
-  LossReason reason{};
-  {
-    const base::Guard guard(mutex_);
-    reason = fsm_.reason();
-  }
-  announce_loss(reason, StopIn::signal_thread);
-}
+void HeldLock::announce_expired() noexcept { announce_loss(ask(&HoldFsm::reason), StopIn::signal_thread); }
 
 /// Changes what is known of it, and reports that without the mutex.
-template <class Decide>
-void HeldLock::change(Decide decide, const std::string& cause) {
+template <class... Args>
+void HeldLock::change(const std::string& cause, HoldFsm::Change (HoldFsm::*decide)(Args...),
+                      std::type_identity_t<Args>... args) {
   HoldFsm::Change change{};
   LossReason reason{};
   Duration left{};
   {
     const base::Guard guard(mutex_);
-    change = decide(fsm_);
+    change = (fsm_.*decide)(args...);
     reason = fsm_.reason();
     if (change == HoldFsm::Change::suspect) left = fsm_.valid_for(base::Clock::now());
   }
@@ -162,21 +141,10 @@ void HeldLock::change(Decide decide, const std::string& cause) {
                             [&] { return SuspectEvent{target_->name(), owner().text, cause, left}; });
 }
 
-void HeldLock::on_renewed(TimePoint sent_at, TimePoint now) {
-  change([&](HoldFsm& fsm) { return fsm.on_renewed(sent_at, now); });
-}
-
-void HeldLock::on_gone() {
-  change([](HoldFsm& fsm) { return fsm.on_gone(); });
-}
-
-void HeldLock::on_unanswered(TimePoint now, const std::string& cause) {
-  change([&](HoldFsm& fsm) { return fsm.on_unanswered(now); }, cause);
-}
-
-void HeldLock::on_closed() {
-  change([](HoldFsm& fsm) { return fsm.on_closed(); });
-}
+void HeldLock::on_renewed(TimePoint sent_at, TimePoint now) { change({}, &HoldFsm::on_renewed, sent_at, now); }
+void HeldLock::on_gone() { change({}, &HoldFsm::on_gone); }
+void HeldLock::on_unanswered(TimePoint now, const std::string& cause) { change(cause, &HoldFsm::on_unanswered, now); }
+void HeldLock::on_closed() { change({}, &HoldFsm::on_closed); }
 
 void HeldLock::on_reconnect(TimePoint now) {
   const base::Guard guard(mutex_);
@@ -191,16 +159,6 @@ HoldFsm::Todo HeldLock::on_time(TimePoint now, Duration early) {
   }
   if (todo == HoldFsm::Todo::lost) announce_expired();
   return todo;
-}
-
-TimePoint HeldLock::due() const {
-  const base::Guard guard(mutex_);
-  return fsm_.due();
-}
-
-Duration HeldLock::lateness(TimePoint now) const {
-  const base::Guard guard(mutex_);
-  return fsm_.lateness(now);
 }
 
 std::uint64_t HeldLock::watch(LossSignal::EndCallback on_end) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <type_traits>
 
 #include <boost/intrusive/set_hook.hpp>
 
@@ -56,12 +57,12 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
   bool endless() const HOLDFAST_NOT_GUARDED { return fsm_.endless(); }
   /// Still ours as far as known, without side effects: for the target, which must not run callbacks.
   bool stands() const;
-  TimePoint granted_at() const;
-  bool ended() const;
+  TimePoint granted_at() const { return ask(&HoldFsm::granted_at); }
+  bool ended() const { return ask(&HoldFsm::ended); }
   /// Of the release; `unknown` as long as it is not known.
   ReleaseOutcome known_outcome() const;
   /// When the lease was set last: the send of the command that did.
-  TimePoint extended_at() const;
+  TimePoint extended_at() const { return ask(&HoldFsm::last_extension); }
 
   // For hold_release.cpp, which decides how it is given back.
   /// What a release needs to know of the hold that it ends.
@@ -95,8 +96,8 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
   void on_unanswered(TimePoint now, const std::string& cause);
   void on_reconnect(TimePoint now);
   void on_closed();
-  TimePoint due() const;
-  Duration lateness(TimePoint now) const;
+  TimePoint due() const { return ask(&HoldFsm::due); }
+  Duration lateness(TimePoint now) const { return ask(&HoldFsm::lateness, now); }
   // The same, on the signals' thread. True: it has just been lost, and is to be announced without any mutex.
   bool expire(TimePoint now);
   void announce_expired() noexcept;
@@ -112,8 +113,14 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
   enum class StopIn { this_thread, signal_thread };
   void announce_loss(LossReason reason, StopIn where) noexcept;
   void request_stop() noexcept;
-  template <class Decide>
-  void change(Decide decide, const std::string& cause = {});
+  template <class Result, class... Args>
+  Result ask(Result (HoldFsm::*question)(Args...) const, std::type_identity_t<Args>... args) const {
+    const base::Guard guard(mutex_);
+    return (fsm_.*question)(args...);
+  }
+  template <class... Args>
+  void change(const std::string& cause, HoldFsm::Change (HoldFsm::*decide)(Args...),
+              std::type_identity_t<Args>... args);
 
   // Constant after construction.
   const std::shared_ptr<Runtime> runtime_;

@@ -88,7 +88,7 @@ class Releasing final : public Loop::Task, public std::enable_shared_from_this<R
     loop_.set(answer);
   }
 
-  OwnLoop::Answer answer;
+  Answer answer;
   ReleaseOutcome outcome = ReleaseOutcome::unknown;
 
  private:

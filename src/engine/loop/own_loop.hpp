@@ -13,6 +13,7 @@
 
 #include "base/clock.hpp"
 #include "base/guarded.hpp"
+#include "engine/loop/answer.hpp"
 #include "engine/loop/driver_seat.hpp"
 #include "engine/loop/loop.hpp"
 
@@ -31,22 +32,6 @@ struct OwnContext {
 /// all, do not wait for their answers, or wait longer than a round trip, it drives the loop again.
 class OwnLoop : private OwnContext, public Loop {
  public:
-  /// What a caller waits for.
-  class Answer {
-   public:
-    bool is_there() const { return there_.load(); }
-    /// It will not come with the next reply: nothing to drive the loop for. On the loop.
-    void comes_late() { late_.store(true, std::memory_order_relaxed); }
-
-   private:
-    friend class OwnLoop;
-    std::atomic<bool> there_{false};
-    std::atomic<bool> late_{false};
-    std::atomic<const void*> driver_{nullptr};  // the caller's thread, while it drives
-    base::Mutex mutex_;
-    std::condition_variable arrived_;
-  };
-
   /// What the loop asks of its owner.
   struct Hooks {
     /// See Loop.

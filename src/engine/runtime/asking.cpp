@@ -24,7 +24,7 @@ class Asking final : public Loop::Task, public std::enable_shared_from_this<Aski
     runtime_.own_loop()->set(answer);
   }
 
-  OwnLoop::Answer answer;
+  Answer answer;
   redis::Result result;
 
  private:
