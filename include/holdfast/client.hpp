@@ -87,7 +87,7 @@ class HOLDFAST_EXPORT Client {
  private:
   friend struct detail::ClientAccess;
   explicit Client(std::shared_ptr<engine::Core> core) noexcept;
-  std::shared_ptr<engine::Site> site(std::vector<std::string> names, const engine::Plan& plan) const;
+  std::shared_ptr<engine::KeyTarget> target(std::vector<std::string> names, const engine::Plan& plan) const;
 
   std::shared_ptr<engine::Core> core_;
 };

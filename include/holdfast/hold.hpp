@@ -13,7 +13,7 @@
 namespace holdfast {
 
 namespace engine {
-class HeldLock;
+class Holding;
 }
 namespace detail {
 struct DefaultToken;  // of async.hpp
@@ -88,10 +88,10 @@ class [[nodiscard]] HOLDFAST_EXPORT Hold {
 
  private:
   friend struct detail::HoldAccess;
-  explicit Hold(std::shared_ptr<engine::HeldLock> held) noexcept;
+  explicit Hold(std::shared_ptr<engine::Holding> held) noexcept;
   void end() noexcept;
 
-  std::shared_ptr<engine::HeldLock> held_;
+  std::shared_ptr<engine::Holding> held_;
   ReleaseOutcome outcome_ = ReleaseOutcome::was_lost;
   std::optional<LossReason> loss_;  // once released
   bool waits_ = true;

@@ -14,7 +14,7 @@
 namespace holdfast {
 
 namespace engine {
-class Site;
+class KeyTarget;
 }
 
 /// The common part of Lock and SimpleLock. All handles of the same client, kind and name are one lock.
@@ -57,7 +57,7 @@ class HOLDFAST_EXPORT KeyLock : public BasicLock {
   using BasicLock::BasicLock;
 
  private:
-  engine::Site& site() const noexcept;
+  engine::KeyTarget& key_target() const noexcept;
 };
 
 }  // namespace holdfast

@@ -4,7 +4,7 @@
 #include <holdfast/error.hpp>
 
 #include "engine/client/core.hpp"
-#include "engine/hold/site.hpp"
+#include "engine/hold/key_target.hpp"
 #include "face/listing.hpp"
 #include "face/question.hpp"
 #include "kinds/lock.hpp"
@@ -41,7 +41,7 @@ void Client::close() noexcept {
   if (core_ && !core_->runtime().in_child()) core_->close();
 }
 
-std::shared_ptr<engine::Site> Client::site(std::vector<std::string> names, const engine::Plan& plan) const {
+std::shared_ptr<engine::KeyTarget> Client::target(std::vector<std::string> names, const engine::Plan& plan) const {
   core_->runtime().require_usable(names.empty() ? std::string() : names.front());
   if (names.empty()) throw Error(Errc::invalid_argument, {}, core_->runtime().node(), "no lock is named");
   if (std::ranges::find(names, "") != names.end()) {
@@ -50,15 +50,15 @@ std::shared_ptr<engine::Site> Client::site(std::vector<std::string> names, const
   std::ranges::sort(names);
   const auto repeated = std::ranges::unique(names);
   names.erase(repeated.begin(), repeated.end());
-  return core_->sites().site(names, plan);
+  return core_->targets().target(names, plan);
 }
 
 Lock Client::lock(std::string_view name, AcquireOptions defaults) {
-  return {{core_->shared_runtime(), site({std::string(name)}, kinds::kLock)}, std::move(defaults)};
+  return {{core_->shared_runtime(), target({std::string(name)}, kinds::kLock)}, std::move(defaults)};
 }
 
 SimpleLock Client::simple_lock(std::string_view name, AcquireOptions defaults) {
-  return {{core_->shared_runtime(), site({std::string(name)}, kinds::kSimpleLock)}, std::move(defaults)};
+  return {{core_->shared_runtime(), target({std::string(name)}, kinds::kSimpleLock)}, std::move(defaults)};
 }
 
 MultiLock Client::multi_lock(const std::vector<std::string>& names, AcquireOptions defaults) {

@@ -1,12 +1,12 @@
 #include <holdfast/hold.hpp>
 
-#include "engine/hold/held_lock.hpp"
 #include "engine/hold/hold_release.hpp"
+#include "engine/hold/holding.hpp"
 #include "face/outcome.hpp"
 
 namespace holdfast {
 
-Hold::Hold(std::shared_ptr<engine::HeldLock> held) noexcept : held_(std::move(held)) {}
+Hold::Hold(std::shared_ptr<engine::Holding> held) noexcept : held_(std::move(held)) {}
 
 Hold& Hold::operator=(Hold&& other) noexcept {
   if (this != &other) {

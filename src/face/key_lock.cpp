@@ -1,32 +1,32 @@
 #include <holdfast/key_lock.hpp>
 
-#include "engine/hold/site.hpp"
+#include "engine/hold/key_target.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "face/looking.hpp"
 #include "face/question.hpp"
 
 namespace holdfast {
 
-engine::Site& KeyLock::site() const noexcept { return static_cast<engine::Site&>(*parts().target); }
+engine::KeyTarget& KeyLock::key_target() const noexcept { return static_cast<engine::KeyTarget&>(*parts().target); }
 
-bool KeyLock::is_locked() const { return face::ask(*parts().runtime, face::is_locked(site())); }
+bool KeyLock::is_locked() const { return face::ask(*parts().runtime, face::is_locked(key_target())); }
 
 bool KeyLock::is_held_by(const std::string& owner) const {
-  return face::ask(*parts().runtime, face::is_held_by(site(), owner));
+  return face::ask(*parts().runtime, face::is_held_by(key_target(), owner));
 }
 
 std::optional<std::chrono::milliseconds> KeyLock::remaining() const {
-  return face::ask(*parts().runtime, face::remaining(site()));
+  return face::ask(*parts().runtime, face::remaining(key_target()));
 }
 
 LockInfo KeyLock::info(Detail detail) const {
-  return face::ask_in_steps(*parts().runtime, face::Looking(site(), detail), name());
+  return face::ask_in_steps(*parts().runtime, face::Looking(key_target(), detail), name());
 }
 
-bool KeyLock::force_release() { return face::ask(*parts().runtime, face::force_release(site())); }
+bool KeyLock::force_release() { return face::ask(*parts().runtime, face::force_release(key_target())); }
 
 bool KeyLock::force_release(const std::string& owner) {
-  return face::ask(*parts().runtime, face::force_release(site(), owner));
+  return face::ask(*parts().runtime, face::force_release(key_target(), owner));
 }
 
 }  // namespace holdfast

@@ -32,8 +32,8 @@ bool AskHolders::on_replies(const std::vector<base::Reply>& replies, std::span<L
   return false;
 }
 
-Looking::Looking(const engine::Site& site, Detail detail)
-    : plan_(site.plan()), key_(site.names().key), holders_(detail), info_{.name = site.name(), .owner = {}} {}
+Looking::Looking(const engine::KeyTarget& target, Detail detail)
+    : plan_(target.plan()), key_(target.names().key), holders_(detail), info_{.name = target.name(), .owner = {}} {}
 
 std::vector<base::Command> Looking::commands() const {
   if (key_known_) return holders_.commands();

@@ -9,7 +9,7 @@
 #include <holdfast/lock_info.hpp>
 
 #include "base/resp.hpp"
-#include "engine/hold/site.hpp"
+#include "engine/hold/key_target.hpp"
 
 namespace holdfast::face {
 
@@ -32,7 +32,7 @@ class AskHolders {
 /// One lock: its key, then its holder.
 class Looking {
  public:
-  Looking(const engine::Site& site, Detail detail);
+  Looking(const engine::KeyTarget& target, Detail detail);
 
   std::vector<base::Command> commands() const;
   bool on_replies(const std::vector<base::Reply>& replies);

@@ -6,36 +6,37 @@ namespace holdfast::face {
 
 using Replies = std::vector<base::Reply>;
 
-Question<bool> is_locked(const engine::Site& site) {
-  return {site.name(), {site.plan().questions.count(site.names().key)}, [](const Replies& replies) {
+Question<bool> is_locked(const engine::KeyTarget& target) {
+  return {target.name(), {target.plan().questions.count(target.names().key)}, [](const Replies& replies) {
             return replies.front().integer > 0;
           }};
 }
 
-Question<bool> is_held_by(const engine::Site& site, const std::string& owner) {
-  return {
-      site.name(),
-      {site.plan().questions.ask_owner(site.names().key, owner)},
-      [&plan = site.plan(), owner](const Replies& replies) { return plan.questions.is_owner(replies.front(), owner); }};
+Question<bool> is_held_by(const engine::KeyTarget& target, const std::string& owner) {
+  return {target.name(),
+          {target.plan().questions.ask_owner(target.names().key, owner)},
+          [&plan = target.plan(), owner](const Replies& replies) {
+            return plan.questions.is_owner(replies.front(), owner);
+          }};
 }
 
-Question<std::optional<std::chrono::milliseconds>> remaining(const engine::Site& site) {
-  return {site.name(), {wire::remaining(site.names().key)}, [](const Replies& replies) {
+Question<std::optional<std::chrono::milliseconds>> remaining(const engine::KeyTarget& target) {
+  return {target.name(), {wire::remaining(target.names().key)}, [](const Replies& replies) {
             return wire::time_left(replies.front());
           }};
 }
 
-Question<bool> force_release(const engine::Site& site) {
-  return {site.name(), {site.plan().transitions.force_release(site.names())}, [](const Replies& replies) {
+Question<bool> force_release(const engine::KeyTarget& target) {
+  return {target.name(), {target.plan().transitions.force_release(target.names())}, [](const Replies& replies) {
             return replies.front().integer == 1;
           }};
 }
 
-Question<bool> force_release(const engine::Site& site, const std::string& owner) {
+Question<bool> force_release(const engine::KeyTarget& target, const std::string& owner) {
   // Compare, delete and tell: what the owner's own release does, which may come at any time.
-  return {site.name(),
-          {site.return_command(engine::Site::Returned::hold, {owner}, engine::kLongestLease)},
-          [&plan = site.plan()](const Replies& replies) {
+  return {target.name(),
+          {target.return_command(engine::KeyTarget::Returned::hold, {owner}, engine::kLongestLease)},
+          [&plan = target.plan()](const Replies& replies) {
             return plan.transitions.decode_release(replies.front()).has_value();
           }};
 }

@@ -11,7 +11,7 @@
 #include <holdfast/key_lock.hpp>
 
 #include "base/resp.hpp"
-#include "engine/hold/site.hpp"
+#include "engine/hold/key_target.hpp"
 #include "engine/runtime/asking.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "face/receiving.hpp"
@@ -25,11 +25,11 @@ struct Question {
   std::function<Result(const std::vector<base::Reply>&)> decode;
 };
 
-Question<bool> is_locked(const engine::Site& site);
-Question<bool> is_held_by(const engine::Site& site, const std::string& owner);
-Question<std::optional<std::chrono::milliseconds>> remaining(const engine::Site& site);
-Question<bool> force_release(const engine::Site& site);
-Question<bool> force_release(const engine::Site& site, const std::string& owner);
+Question<bool> is_locked(const engine::KeyTarget& target);
+Question<bool> is_held_by(const engine::KeyTarget& target, const std::string& owner);
+Question<std::optional<std::chrono::milliseconds>> remaining(const engine::KeyTarget& target);
+Question<bool> force_release(const engine::KeyTarget& target);
+Question<bool> force_release(const engine::KeyTarget& target, const std::string& owner);
 
 /// Asks, and waits. Throws Error.
 template <class Result>

@@ -24,7 +24,7 @@ class Inside {
   Inside& operator=(const Inside&) = delete;
 
   std::shared_ptr<engine::Target> target(const engine::Plan& plan) const {
-    return core->sites().site({"orders"}, plan);
+    return core->targets().target({"orders"}, plan);
   }
   Acquired acquire(const engine::Plan& plan, AcquireOptions options = {.wait = 10s}) const {
     return engine::acquire(core->shared_runtime(), target(plan), options, engine::DefaultWait::wait_on);

@@ -6,7 +6,7 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "engine/hold/sites.hpp"
+#include "engine/hold/targets.hpp"
 #include "engine/hold/watchdog.hpp"
 #include "engine/runtime/runtime.hpp"
 
@@ -23,7 +23,7 @@ struct IdleClient {
   boost::asio::io_context context;
   const std::shared_ptr<Runtime> runtime = std::make_shared<Runtime>(config(), &context, Runtime::Hooks{});
   Watchdog watchdog{*runtime};
-  const std::shared_ptr<Sites> sites = std::make_shared<Sites>(*runtime, watchdog);
+  const std::shared_ptr<Targets> targets = std::make_shared<Targets>(*runtime, watchdog);
 };
 
 }  // namespace holdfast::engine

@@ -29,7 +29,7 @@ class Core;
 namespace holdfast::detail {
 
 using engine::Core;
-using engine::HeldLock;
+using engine::Holding;
 
 /// Receives the results of an operation.
 template <class... Results>
@@ -71,7 +71,7 @@ HOLDFAST_EXPORT OperationPtr make_acquire(const Parts& parts, AcquireOptions opt
 HOLDFAST_EXPORT OperationPtr make_try_acquire(const Parts& parts, AcquireOptions options,
                                               ReceiverPtr<Failure, MaybeHold> receiver);
 HOLDFAST_EXPORT OperationPtr make_release(Hold hold, ReceiverPtr<ReleaseOutcome> receiver);
-HOLDFAST_EXPORT OperationPtr make_wait_lost(std::shared_ptr<HeldLock> held, ReceiverPtr<Failure, LossReason> receiver);
+HOLDFAST_EXPORT OperationPtr make_wait_lost(std::shared_ptr<Holding> held, ReceiverPtr<Failure, LossReason> receiver);
 
 HOLDFAST_EXPORT OperationPtr make_is_locked(const Parts& parts, ReceiverPtr<Failure, bool> receiver);
 HOLDFAST_EXPORT OperationPtr make_is_held_by(const Parts& parts, const std::string& owner,
@@ -84,7 +84,7 @@ HOLDFAST_EXPORT OperationPtr make_force_release(const Parts& parts, const std::s
                                                 ReceiverPtr<Failure, bool> receiver);
 
 /// Throws Error(lost), with the given exception, if any, nested in it.
-[[noreturn]] HOLDFAST_EXPORT void throw_lost(const HeldLock& held, const std::exception_ptr& nested);
+[[noreturn]] HOLDFAST_EXPORT void throw_lost(const Holding& held, const std::exception_ptr& nested);
 
 HOLDFAST_EXPORT OperationPtr make_ping(const std::shared_ptr<Core>& core, ReceiverPtr<Failure> receiver);
 HOLDFAST_EXPORT OperationPtr make_list(const std::shared_ptr<Core>& core, const std::string& pattern,

@@ -42,7 +42,7 @@ LeaseTerms lease_terms(const Runtime& runtime, const AcquireOptions& options, co
   return terms;
 }
 
-void report_granted(Reporter& reporter, const HeldLock& held, Duration waited, bool contended) {
+void report_granted(Reporter& reporter, const Holding& held, Duration waited, bool contended) {
   Reporter::add(reporter.count.granted);
   if (contended) Reporter::add(reporter.count.contended);
   reporter.tell(&Observer::on_granted, [&] { return GrantedEvent{held.name(), held.owner().text, waited, contended}; });
@@ -52,7 +52,7 @@ std::optional<Acquired> acquire_at_once(const std::shared_ptr<Runtime>& runtime,
                                         const AcquireOptions& options, const LeaseTerms& lease) {
   if (const std::error_code error = runtime->unusable()) return Acquired{nullptr, error, {}};
   if (options.stop.stop_requested()) return Acquired{nullptr, Errc::cancelled, {}};
-  std::shared_ptr<HeldLock> held = target->take_retained({runtime, lease, options.on_lost}, Handoff::From::newcomer);
+  std::shared_ptr<Holding> held = target->take_retained({runtime, lease, options.on_lost}, Handoff::From::newcomer);
   if (!held) return std::nullopt;
   report_granted(runtime->reporter(), *held, {}, false);
   return Acquired{std::move(held), {}, {}};

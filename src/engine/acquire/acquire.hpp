@@ -8,7 +8,7 @@
 
 #include <holdfast/options.hpp>
 
-#include "engine/hold/held_lock.hpp"
+#include "engine/hold/holding.hpp"
 #include "engine/hold/target.hpp"
 #include "engine/runtime/reporter.hpp"
 
@@ -17,8 +17,8 @@ namespace holdfast::engine {
 class Runtime;
 
 struct Acquired {
-  std::shared_ptr<HeldLock> held;  // set: granted
-  std::error_code error;           // else: why not
+  std::shared_ptr<Holding> held;  // set: granted
+  std::error_code error;          // else: why not
   std::string cause;
 };
 
@@ -28,7 +28,7 @@ enum class DefaultWait { ask_once, wait_on };
 /// All lengths decided; throws Error(invalid_argument) if one is out of range.
 LeaseTerms lease_terms(const Runtime& runtime, const AcquireOptions& options, const std::string& name);
 
-void report_granted(Reporter& reporter, const HeldLock& held, Duration waited, bool contended);
+void report_granted(Reporter& reporter, const Holding& held, Duration waited, bool contended);
 
 /// What is known without asking for it: the client cannot be used, the wait is stopped already, or a caller of this
 /// client has just released it. No round trip.

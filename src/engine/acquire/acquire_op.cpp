@@ -5,8 +5,8 @@
 #include <holdfast/error.hpp>
 
 #include "base/entropy.hpp"
-#include "engine/hold/held_lock.hpp"
 #include "engine/hold/hold_release.hpp"
+#include "engine/hold/holding.hpp"
 #include "engine/hold/watchdog.hpp"
 
 namespace holdfast::engine {
@@ -265,8 +265,8 @@ void AcquireOp::judge(Attempt& reply) {
   }
   // A grant is armed right here, so there is no moment in which a hold stands that the watchdog does not know.
   if (granted) {
-    held_ = std::make_shared<HeldLock>(runtime_, target_, reply.grant.owner, reply.sent_at, lease, options_.on_lost,
-                                       reply.sent_at, kept_of(*runtime_, reply.grant));
+    held_ = std::make_shared<Holding>(runtime_, target_, reply.grant.owner, reply.sent_at, lease, options_.on_lost,
+                                      reply.sent_at, kept_of(*runtime_, reply.grant));
     asked_ = false;
     target_->set_holder(held_);
     target_->watchdog().arm(held_);
@@ -295,7 +295,7 @@ void AcquireOp::finish(AcquireAction action) noexcept {
   if (action.error) report_failed(runtime_->reporter(), action.error);
   if (!action.error) report_granted(runtime_->reporter(), *held_, Clock::now() - started_, fsm_.contended());
   const std::shared_ptr<AcquireOp> self = std::move(self_);
-  const std::shared_ptr<HeldLock> held = std::move(held_);
+  const std::shared_ptr<Holding> held = std::move(held_);
   if (action.error && held) give_up(*held);
   try {
     if (explanation_ && action.error == Errc::timed_out) action.cause = explanation_->text(Clock::now(), action.cause);

@@ -82,7 +82,7 @@ class AcquireOp : public Waiter,
   unsigned missed_ = 0;     // signals since the attempt under way was sent
   std::optional<timing::Timer> timer_;
   unsigned sleep_ = 0;  // counts sleeps, so that the end of an earlier one is known
-  std::shared_ptr<HeldLock> held_;
+  std::shared_ptr<Holding> held_;
   Target::Use use_;  // of the wake channels
   std::shared_ptr<AcquireOp> self_;
   std::optional<std::stop_callback<std::function<void()>>> on_stop_;

@@ -14,7 +14,7 @@ Closing::Closing(std::shared_ptr<Core> core)
 
 void Closing::start() {
   core_->runtime().loop().defer([self = shared_from_this()] {
-    self->open_ = self->core_->sites().targets(Sites::Which::own);
+    self->open_ = self->core_->targets().all(Targets::Which::own);
     for (const std::shared_ptr<Target>& target : self->open_) target->close();
     self->end_ = base::Clock::now() + self->core_->runtime().config().release_timeout;
     self->watch();
@@ -54,7 +54,7 @@ void Closing::finish() {
   if (std::exchange(round_, kOver) == kOver) return;
   core_->runtime().pending().when_none({});
   for (const std::shared_ptr<Target>& target : open_) target->threads().forget_all();
-  core_->sites_->let_go();
+  core_->targets_->let_go();
   core_->watchdog_.stop();
   core_->runtime().stop_work();
   core_->on_closed();

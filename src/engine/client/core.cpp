@@ -15,7 +15,7 @@ Core::Core(Config config, boost::asio::io_context* host)
                 .next_due = [this] { return watchdog_.next_look(); },
                 .look_at_deadlines = [this] { return watchdog_.look_at_deadlines(); }}),
       watchdog_(runtime_),
-      sites_(std::make_shared<Sites>(runtime_, watchdog_)) {}
+      targets_(std::make_shared<Targets>(runtime_, watchdog_)) {}
 
 Core::~Core() { runtime_.halt(); }
 
@@ -33,13 +33,13 @@ void Core::start() {
 void Core::on_connected(const redis::Shard& shard) {
   watchdog_.on_connected(shard);
   // A message may have been missed while there was no connection.
-  for (const std::shared_ptr<Target>& target : sites_->targets(Sites::Which::all)) {
+  for (const std::shared_ptr<Target>& target : targets_->all(Targets::Which::all)) {
     if (target->stands_on(shard)) target->wake();
   }
 }
 
 void Core::end_holds() {
-  for (const std::shared_ptr<HeldLock>& hold : watchdog_.armed()) {
+  for (const std::shared_ptr<Holding>& hold : watchdog_.armed()) {
     hold->on_closed();
     if (runtime_.config().on_close == OnClose::leave_to_expire) {
       watchdog_.disarm(*hold);
@@ -74,10 +74,10 @@ void Core::on_closed() {
 
 void Core::drop_all() noexcept {
   runtime_.refuse_work();
-  for (const std::shared_ptr<Target>& target : sites_->targets(Sites::Which::own)) target->drop_waiters();
+  for (const std::shared_ptr<Target>& target : targets_->all(Targets::Which::own)) target->drop_waiters();
   runtime_.drop_all();
   watchdog_.drop_all();
-  sites_->let_go();
+  targets_->let_go();
   std::vector<std::function<void()>> dropped;
   const base::Guard guard(mutex_);
   dropped.swap(when_closed_);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/guarded.hpp"
-#include "engine/hold/sites.hpp"
+#include "engine/hold/targets.hpp"
 #include "engine/hold/watchdog.hpp"
 #include "engine/runtime/runtime.hpp"
 
@@ -27,7 +27,7 @@ class Core : public std::enable_shared_from_this<Core> {
   Runtime& runtime() { return runtime_; }
   /// The same, and keeps all of this alive.
   std::shared_ptr<Runtime> shared_runtime() { return {shared_from_this(), &runtime_}; }
-  Sites& sites() { return *sites_; }
+  Targets& targets() { return *targets_; }
 
   /// Gives holds back as configured, ends waits, closes the connection. `done` is called once, on the loop or, if that
   /// is all over, at once. From any thread.
@@ -47,7 +47,7 @@ class Core : public std::enable_shared_from_this<Core> {
 
   Runtime runtime_;
   Watchdog watchdog_;
-  const std::shared_ptr<Sites> sites_;
+  const std::shared_ptr<Targets> targets_;
 
   base::Mutex mutex_;
   bool all_over_ HOLDFAST_GUARDED_BY(mutex_) = false;

@@ -11,7 +11,7 @@ namespace holdfast::engine {
 
 /// held --renewal unanswered--> suspect --renewal answered--> held
 /// held, suspect --deadline, "not yours", cap--> lost          held, suspect --release begun--> released
-/// Not thread-safe; HeldLock guards it.
+/// Not thread-safe; Holding guards it.
 class HoldFsm {
  public:
   /// `sent_at`: of the command that set the lease. `granted_at`: when this hold began, later if the lock was passed on.

@@ -27,14 +27,14 @@ struct Traits {
 
 /// The changes on the server, each as a command and the meaning of its reply.
 struct Transitions {
-  wire::LockNames (*names)(std::string raw_name);
-  base::Command (*acquire)(const wire::AcquireCall&);
-  wire::AcquireReply (*decode_acquire)(const base::Reply&);
-  base::Command (*release)(const wire::ReleaseCall&);
+  wire::LockNames (*names)(std::string raw_name) = nullptr;
+  base::Command (*acquire)(const wire::AcquireCall&) = nullptr;
+  wire::AcquireReply (*decode_acquire)(const base::Reply&) = nullptr;
+  base::Command (*release)(const wire::ReleaseCall&) = nullptr;
   /// How many clients were told; empty: it was not this owner's.
-  std::optional<std::int64_t> (*decode_release)(const base::Reply&);
-  base::Command (*renew)(const std::vector<wire::Renewal>&, std::chrono::milliseconds lease);
-  base::Command (*force_release)(const wire::LockNames&);  // an integer, 1: somebody had it
+  std::optional<std::int64_t> (*decode_release)(const base::Reply&) = nullptr;
+  base::Command (*renew)(const std::vector<wire::Renewal>&, std::chrono::milliseconds lease) = nullptr;
+  base::Command (*force_release)(const wire::LockNames&) = nullptr;  // an integer, 1: somebody had it
   /// For kinds whose server keeps a queue; else null. It is sent whenever an owner that has asked stops waiting without
   /// a grant, behind whatever of it is under way, and again until it is answered: once more must change nothing.
   base::Command (*leave)(const wire::LeaveCall&) = nullptr;
@@ -53,9 +53,9 @@ struct Questions {
 
 /// One per kind, in src/kinds/. All functions are pure.
 struct Plan {
-  Traits traits;
-  Transitions transitions;
-  Questions questions;
+  Traits traits{};
+  Transitions transitions{};
+  Questions questions{};
 };
 
 }  // namespace holdfast::engine

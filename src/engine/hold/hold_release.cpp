@@ -1,6 +1,6 @@
 #include "engine/hold/hold_release.hpp"
 
-#include "engine/hold/held_lock.hpp"
+#include "engine/hold/holding.hpp"
 #include "engine/hold/target.hpp"
 #include "engine/hold/watchdog.hpp"
 #include "engine/loop/own_loop.hpp"
@@ -9,9 +9,9 @@
 namespace holdfast::engine {
 namespace {
 
-using Ending = HeldLock::Ending;
+using Ending = Holding::Ending;
 
-void report_released(const HeldLock& hold, ReleaseOutcome outcome) {
+void report_released(const Holding& hold, ReleaseOutcome outcome) {
   Reporter& reporter = hold.runtime()->reporter();
   if (outcome == ReleaseOutcome::released) Reporter::add(reporter.count.released);
   reporter.tell(&Observer::on_released, [&] {
@@ -20,13 +20,13 @@ void report_released(const HeldLock& hold, ReleaseOutcome outcome) {
 }
 
 /// Nothing could be sent, for want of memory: its lease ends it at the server.
-void end_unreleased(HeldLock& hold, const Ending& ending) {
+void end_unreleased(Holding& hold, const Ending& ending) {
   if (ending.stood) hold.target()->end_release({}, ending.extended_at);
   hold.target()->clear_holder(hold);
   report_released(hold, ReleaseOutcome::unknown);
 }
 
-void send_release(HeldLock& hold, const Ending& ending, std::function<void(ReleaseOutcome)> done) {
+void send_release(Holding& hold, const Ending& ending, std::function<void(ReleaseOutcome)> done) {
   const std::shared_ptr<Target>& target = hold.target();
   try {
     target->release(hold.owner(), ending.deadline, ending.give_up,
@@ -45,20 +45,20 @@ void send_release(HeldLock& hold, const Ending& ending, std::function<void(Relea
 }
 
 /// Out of memory before anything was sent.
-void end_unsent(HeldLock& hold) noexcept {
+void end_unsent(Holding& hold) noexcept {
   if (const std::optional<Ending> ending = hold.begin_release()) end_unreleased(hold, *ending);
 }
 
 /// Guards give it back without waiting for the outcome, and with the next command. Waiters who only ask now and then
 /// would never find it free if the next attempt left together with the release.
-bool pipelined(const HeldLock& hold) {
+bool pipelined(const Holding& hold) {
   return hold.runtime()->config().pipelined_release && hold.target()->plan().traits.announced;
 }
 
 /// For a caller who does not wait.
 class Unlocking final : public Loop::Task {
  public:
-  Unlocking(std::shared_ptr<HeldLock> hold, Pending::Token pending)
+  Unlocking(std::shared_ptr<Holding> hold, Pending::Token pending)
       : hold_(std::move(hold)), pending_(std::move(pending)) {}
   /// False if somebody else releases it, or has. From here on nobody finds it lost, close() neither.
   bool begin() {
@@ -68,7 +68,7 @@ class Unlocking final : public Loop::Task {
   void run() override { send_release(*hold_, *ending_, {}); }
 
  private:
-  const std::shared_ptr<HeldLock> hold_;
+  const std::shared_ptr<Holding> hold_;
   const Pending::Token pending_;
   std::optional<Ending> ending_;
 };
@@ -76,7 +76,7 @@ class Unlocking final : public Loop::Task {
 /// For a caller who waits on a client's own loop.
 class Releasing final : public Loop::Task, public std::enable_shared_from_this<Releasing> {
  public:
-  Releasing(std::shared_ptr<HeldLock> hold, OwnLoop& loop) : hold_(std::move(hold)), loop_(loop) {}
+  Releasing(std::shared_ptr<Holding> hold, OwnLoop& loop) : hold_(std::move(hold)), loop_(loop) {}
   void run() override {
     release_async(*hold_, [self = shared_from_this()](ReleaseOutcome known) {
       self->outcome = known;
@@ -92,13 +92,13 @@ class Releasing final : public Loop::Task, public std::enable_shared_from_this<R
   ReleaseOutcome outcome = ReleaseOutcome::unknown;
 
  private:
-  const std::shared_ptr<HeldLock> hold_;
+  const std::shared_ptr<Holding> hold_;
   OwnLoop& loop_;
 };
 
 }  // namespace
 
-bool pass_on(HeldLock& hold) {
+bool pass_on(Holding& hold) {
   if (!hold.target()->retain(hold)) return false;
   hold.tell_end({});
   hold.target()->watchdog().disarm(hold);
@@ -106,12 +106,12 @@ bool pass_on(HeldLock& hold) {
   return true;
 }
 
-void release_async(HeldLock& hold, std::function<void(ReleaseOutcome)> done) {
+void release_async(Holding& hold, std::function<void(ReleaseOutcome)> done) {
   if (const std::optional<Ending> ending = hold.begin_release()) return send_release(hold, *ending, std::move(done));
   if (done) done(hold.known_outcome());
 }
 
-void give_up(HeldLock& hold) noexcept {
+void give_up(Holding& hold) noexcept {
   try {
     release_async(hold, {});
   } catch (...) {
@@ -119,7 +119,7 @@ void give_up(HeldLock& hold) noexcept {
   }
 }
 
-void unlock(HeldLock& hold) noexcept {
+void unlock(Holding& hold) noexcept {
   if (hold.runtime()->in_child()) return;
   if (pipelined(hold) || !hold.stands()) {
     unlock_without_waiting(hold);
@@ -129,7 +129,7 @@ void unlock(HeldLock& hold) noexcept {
 }
 
 /// Pipelined, it leaves with the client's next command, or within a millisecond or two; at once if others wait for it.
-void unlock_without_waiting(HeldLock& hold) noexcept {
+void unlock_without_waiting(Holding& hold) noexcept {
   Runtime& runtime = *hold.runtime();
   if (runtime.in_child()) return;
   try {
@@ -145,7 +145,7 @@ void unlock_without_waiting(HeldLock& hold) noexcept {
   }
 }
 
-ReleaseOutcome release(HeldLock& hold) noexcept {
+ReleaseOutcome release(Holding& hold) noexcept {
   Runtime& runtime = *hold.runtime();
   if (runtime.in_child()) return ReleaseOutcome::was_lost;
   OwnLoop* const loop = runtime.own_loop();

@@ -8,21 +8,21 @@
 
 namespace holdfast::engine {
 
-class HeldLock;
+class Holding;
 
 /// Gives it back and waits for the outcome, `release_timeout` at most. A guest's caller cannot wait: `unknown`, unless
 /// it was passed on.
-ReleaseOutcome release(HeldLock& hold) noexcept;
+ReleaseOutcome release(Holding& hold) noexcept;
 /// The end of a guard: as release(), or, if it is lost or the client is configured so, without waiting for the outcome.
-void unlock(HeldLock& hold) noexcept;
+void unlock(Holding& hold) noexcept;
 /// The end of a guard that must not wait.
-void unlock_without_waiting(HeldLock& hold) noexcept;
+void unlock_without_waiting(Holding& hold) noexcept;
 /// Retains the lock for another caller of this client, if one waits. Counts as a release. From any thread.
-bool pass_on(HeldLock& hold);
+bool pass_on(Holding& hold);
 /// Gives it back in the background. `done` is called once, on the loop; not if this throws: then it has ended all the
 /// same, and its lease ends it at the server.
-void release_async(HeldLock& hold, std::function<void(ReleaseOutcome)> done);
+void release_async(Holding& hold, std::function<void(ReleaseOutcome)> done);
 /// Nobody is going to use it: gives it back if that can be had, and in any case it is not renewed any more.
-void give_up(HeldLock& hold) noexcept;
+void give_up(Holding& hold) noexcept;
 
 }  // namespace holdfast::engine

@@ -1,7 +1,7 @@
 // Which hold of this client has the lock, as far as that keeps its other callers from asking the server.
 #pragma once
 
-#include "engine/hold/held_lock.hpp"
+#include "engine/hold/holding.hpp"
 
 namespace holdfast::engine {
 
@@ -10,7 +10,7 @@ namespace holdfast::engine {
 class Occupancy {
  public:
   bool empty() const { return hold_ == nullptr; }
-  bool is(const HeldLock& hold) const { return hold_ == &hold; }
+  bool is(const Holding& hold) const { return hold_ == &hold; }
   /// As far as known, without side effects.
   bool stands() const { return hold_ != nullptr && hold_->stands(); }
   bool has(const wire::Owner& owner) const { return stands() && hold_->owner() == owner; }
@@ -19,11 +19,11 @@ class Occupancy {
     return hold_ == nullptr ? std::nullopt : std::optional(hold_->extended_at());
   }
 
-  void enter(HeldLock& hold) { hold_ = &hold; }
+  void enter(Holding& hold) { hold_ = &hold; }
   void leave() { hold_ = nullptr; }
 
  private:
-  HeldLock* hold_ = nullptr;
+  Holding* hold_ = nullptr;
 };
 
 }  // namespace holdfast::engine

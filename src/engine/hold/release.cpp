@@ -11,7 +11,7 @@
 namespace holdfast::engine {
 namespace {
 
-ReleaseReply judge(const Plan& plan, Site::Returned what, const redis::Result& result) {
+ReleaseReply judge(const Plan& plan, KeyTarget::Returned what, const redis::Result& result) {
   using Kind = ReleaseReply::Kind;
   if (result.delivery == redis::Delivery::unknown) return {Kind::unknown, result.cause};
   if (result.delivery == redis::Delivery::not_sent) {
@@ -19,7 +19,7 @@ ReleaseReply judge(const Plan& plan, Site::Returned what, const redis::Result& r
   }
   const base::Reply& reply = result.replies.front();
   if (!reply.is_error()) {
-    if (what == Site::Returned::place) return {Kind::deleted};
+    if (what == KeyTarget::Returned::place) return {Kind::deleted};
     const std::optional<std::int64_t> listeners = plan.transitions.decode_release(reply);
     return {listeners ? Kind::deleted : Kind::absent, {}, listeners.value_or(0)};
   }
@@ -31,10 +31,11 @@ ReleaseReply judge(const Plan& plan, Site::Returned what, const redis::Result& r
 /// Keeps itself alive until it is finished.
 class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
  public:
-  ReleaseOp(std::shared_ptr<Site> site, Site::Returned what, wire::Owner owner, ReleaseFsm fsm, ReleaseDone done)
-      : runtime_(site->runtime()),
+  ReleaseOp(std::shared_ptr<KeyTarget> target, KeyTarget::Returned what, wire::Owner owner, ReleaseFsm fsm,
+            ReleaseDone done)
+      : runtime_(target->runtime()),
         keep_(runtime_.keep_alive()),
-        site_(std::move(site)),
+        target_(std::move(target)),
         what_(what),
         repeated_(repeated_for(fsm.give_up() - base::Clock::now(), runtime_.config().command_timeout)),
         owner_(std::move(owner)),
@@ -65,9 +66,9 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
 
   void send() noexcept {
     try {
-      if (what_ != Site::Returned::place) heard_before_ = site_->heard_so_far();
+      if (what_ != KeyTarget::Returned::place) heard_before_ = target_->heard_so_far();
       runtime_.send(
-          redis::Request::of(site_->return_command(what_, owner_, repeated_), runtime_.config().command_timeout),
+          redis::Request::of(target_->return_command(what_, owner_, repeated_), runtime_.config().command_timeout),
           [self = shared_from_this()](const redis::Result& result) { self->on_result(result); },
           2 * Runtime::kMostWaiting);
     } catch (...) {
@@ -92,8 +93,8 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
     finished_ = true;
     Released released{action.outcome};
     try {
-      released.listeners = site_->others(action.listeners);
-      site_->expect_own(action.listeners, heard_before_);
+      released.listeners = target_->others(action.listeners);
+      target_->expect_own(action.listeners, heard_before_);
     } catch (...) {
       // Out of memory: as if nobody had listened.
     }
@@ -115,38 +116,38 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
     }
     ReleaseReply reply;
     try {
-      reply = judge(site_->plan(), what_, result);
+      reply = judge(target_->plan(), what_, result);
     } catch (...) {
       reply.kind = ReleaseReply::Kind::unknown;  // out of memory: what came is forgotten, and asked for again
     }
     const bool in_doubt = reply.kind == ReleaseReply::Kind::unknown || reply.kind == ReleaseReply::Kind::error;
-    if (in_doubt && what_ != Site::Returned::place) {
+    if (in_doubt && what_ != KeyTarget::Returned::place) {
       Reporter::add(runtime_.reporter().count.unknown);
       runtime_.reporter().tell(&Observer::on_unknown,
-                               [&] { return UnknownEvent{site_->name(), owner_.text, "release", reply.cause}; });
+                               [&] { return UnknownEvent{target_->name(), owner_.text, "release", reply.cause}; });
     }
     carry_out(fsm_.on_reply(base::Clock::now(), reply));
   }
 
   Runtime& runtime_;  // outlives the thread that runs this
   const std::shared_ptr<void> keep_;
-  const std::shared_ptr<Site> site_;
-  const Site::Returned what_;
+  const std::shared_ptr<KeyTarget> target_;
+  const KeyTarget::Returned what_;
   const milliseconds repeated_;  // for so long after the first send it may be sent
   const wire::Owner owner_;
   ReleaseFsm fsm_;
   const ReleaseDone done_;
   std::optional<timing::Timer> timer_;
   const Pending::Token pending_;
-  std::vector<Site::Heard> heard_before_;  // when it was last sent
+  std::vector<KeyTarget::Heard> heard_before_;  // when it was last sent
   bool finished_ = false;
 };
 
 }  // namespace
 
-void start_return(const std::shared_ptr<Site>& site, Site::Returned what, const wire::Owner& owner, ReleaseFsm fsm,
-                  ReleaseDone done) {
-  std::make_shared<ReleaseOp>(site, what, owner, fsm, std::move(done))->start();
+void start_return(const std::shared_ptr<KeyTarget>& target, KeyTarget::Returned what, const wire::Owner& owner,
+                  ReleaseFsm fsm, ReleaseDone done) {
+  std::make_shared<ReleaseOp>(target, what, owner, fsm, std::move(done))->start();
 }
 
 }  // namespace holdfast::engine

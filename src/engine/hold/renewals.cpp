@@ -4,7 +4,7 @@
 
 #include <holdfast/error.hpp>
 
-#include "engine/hold/held_lock.hpp"
+#include "engine/hold/holding.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "redis/failures/errors.hpp"
 
@@ -23,7 +23,7 @@ void Renewals::ask_for(const Holds& holds, When when) noexcept {
 }
 
 void Renewals::unanswered(const Holds& holds, TimePoint now) noexcept {
-  for (const std::shared_ptr<HeldLock>& hold : holds) hold->on_unanswered(now, {});
+  for (const std::shared_ptr<Holding>& hold : holds) hold->on_unanswered(now, {});
 }
 
 void Renewals::try_to_ask_for(const Holds& holds, When when) {
@@ -37,7 +37,7 @@ void Renewals::try_to_ask_for(const Holds& holds, When when) {
     Holds holds{};
   };
   std::vector<Batch> batches;
-  for (const std::shared_ptr<HeldLock>& hold : holds) {
+  for (const std::shared_ptr<Holding>& hold : holds) {
     const Duration window = when == When::soon ? batching_window(hold->lease()) : Duration{};
     if (hold->on_time(now, window) != HoldFsm::Todo::renew) continue;
     const Target& target = *hold->target();
@@ -68,7 +68,7 @@ void Renewals::renew(Holds batch, TimePoint now) {
   renewals.reserve(batch.size());
   const milliseconds lease = batch.front()->lease();
   Duration late{};
-  for (const std::shared_ptr<HeldLock>& hold : batch) {
+  for (const std::shared_ptr<Holding>& hold : batch) {
     hold->target()->add_renewals(renewals, hold->owner());
     late = std::max(late, hold->lateness(now));
   }
@@ -80,7 +80,7 @@ void Renewals::renew(Holds batch, TimePoint now) {
                                      late](const redis::Result& result) { on_reply(batch, result, late); });
 }
 
-void Renewals::renew_alone(const std::shared_ptr<HeldLock>& hold, TimePoint now) {
+void Renewals::renew_alone(const std::shared_ptr<Holding>& hold, TimePoint now) {
   Reporter::add(runtime_.reporter().count.renewal_batches);
   hold->target()->renew(hold,
                         [this, weak = runtime_.client(), hold, late = hold->lateness(now)](const Renewed& renewed) {
@@ -93,7 +93,7 @@ void Renewals::renew_alone(const std::shared_ptr<HeldLock>& hold, TimePoint now)
                         });
 }
 
-void Renewals::on_renewed_alone(const std::shared_ptr<HeldLock>& hold, const Renewed& renewed, Duration late) {
+void Renewals::on_renewed_alone(const std::shared_ptr<Holding>& hold, const Renewed& renewed, Duration late) {
   const TimePoint now = Clock::now();
   switch (renewed.kind) {
     case Renewed::Kind::extended:
@@ -127,7 +127,7 @@ void Renewals::read_reply(const Holds& batch, const redis::Result& result, Durat
   std::string cause = result.cause;
   if (result.delivery == redis::Delivery::answered) {
     std::size_t locks = 0;
-    for (const std::shared_ptr<HeldLock>& hold : batch) locks += hold->target()->batched_locks();
+    for (const std::shared_ptr<Holding>& hold : batch) locks += hold->target()->batched_locks();
     extended = wire::decode_renew(result.replies.front(), locks);
     if (extended.empty()) cause = result.replies.front().text;
     // The server checks all keys of a script before it runs: one that is not permitted any more must not cost the
@@ -142,7 +142,7 @@ void Renewals::read_reply(const Holds& batch, const redis::Result& result, Durat
   if (extended.empty()) Reporter::add(runtime_.reporter().count.renewal_failures);
   std::size_t renewed = 0;
   auto next = extended.cbegin();
-  for (const std::shared_ptr<HeldLock>& hold : batch) {
+  for (const std::shared_ptr<Holding>& hold : batch) {
     if (extended.empty()) {
       hold->on_unanswered(now, cause);
       continue;

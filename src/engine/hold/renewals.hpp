@@ -13,7 +13,7 @@ namespace holdfast::engine {
 /// Of one client. On the loop.
 class Renewals {
  public:
-  using Holds = std::vector<std::shared_ptr<HeldLock>>;
+  using Holds = std::vector<std::shared_ptr<Holding>>;
   /// Something has become of these: they are due at another time.
   using Done = std::function<void(const Holds&)>;
   Renewals(Runtime& runtime, Done done);
@@ -32,8 +32,8 @@ class Renewals {
   /// Nothing is known of the renewals of those that stand.
   static void unanswered(const Holds& holds, TimePoint now) noexcept;
   /// Lets the hold's target renew it, on several servers perhaps.
-  void renew_alone(const std::shared_ptr<HeldLock>& hold, TimePoint now);
-  void on_renewed_alone(const std::shared_ptr<HeldLock>& hold, const Renewed& renewed, Duration late);
+  void renew_alone(const std::shared_ptr<Holding>& hold, TimePoint now);
+  void on_renewed_alone(const std::shared_ptr<Holding>& hold, const Renewed& renewed, Duration late);
 
   Runtime& runtime_;
   const Done done_;

@@ -19,7 +19,7 @@ class Shard;
 
 namespace holdfast::engine {
 
-class HeldLock;
+class Holding;
 
 /// What became of a release, and how many listened for it: clients elsewhere, and waiters of this client.
 struct Released {
@@ -85,7 +85,7 @@ class ServerVerbs {
   /// How many locks that renewal is of.
   virtual std::size_t batched_locks() const = 0;
   virtual void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const = 0;
-  virtual void renew(const std::shared_ptr<HeldLock>& hold, RenewDone done) = 0;
+  virtual void renew(const std::shared_ptr<Holding>& hold, RenewDone done) = 0;
 };
 
 }  // namespace holdfast::engine

@@ -108,7 +108,7 @@ TargetView Target::view() const {
   return view;
 }
 
-void Target::set_holder(const std::shared_ptr<HeldLock>& holder) {
+void Target::set_holder(const std::shared_ptr<Holding>& holder) {
   const base::Guard guard(mutex_);
   if (plan().traits.exclusive) occupancy_.enter(*holder);
   if (!handoff_) return;
@@ -133,7 +133,7 @@ bool Target::has(const wire::Owner& owner) const {
   return occupancy_.has(owner);
 }
 
-void Target::clear_holder(const HeldLock& holder) {
+void Target::clear_holder(const Holding& holder) {
   const base::Guard guard(mutex_);
   if (plan().traits.exclusive) {
     if (!occupancy_.is(holder)) return;
@@ -161,7 +161,7 @@ void Target::rest() {
   handoff_.reset();
 }
 
-bool Target::retain(HeldLock& hold) {
+bool Target::retain(Holding& hold) {
   Runtime::Admission admission = runtime().admit();
   const TimePoint now = Clock::now();
   const base::Guard guard(mutex_);
@@ -175,8 +175,8 @@ bool Target::retain(HeldLock& hold) {
   return true;
 }
 
-std::shared_ptr<HeldLock> Target::take_retained(const Taker& taker, Handoff::From from) {
-  std::shared_ptr<HeldLock> held;
+std::shared_ptr<Holding> Target::take_retained(const Taker& taker, Handoff::From from) {
+  std::shared_ptr<Holding> held;
   Pending::Token pending;  // until it is armed
   {
     const base::Guard guard(mutex_);
@@ -184,8 +184,8 @@ std::shared_ptr<HeldLock> Target::take_retained(const Taker& taker, Handoff::Fro
     const TimePoint now = Clock::now();
     const Retained* const offer = handoff_->offer(taker.terms, from, now);
     if (offer == nullptr) return nullptr;
-    held = std::make_shared<HeldLock>(taker.runtime, shared_from_this(), offer->owner, offer->sent_at, taker.terms,
-                                      taker.on_lost, now);
+    held = std::make_shared<Holding>(taker.runtime, shared_from_this(), offer->owner, offer->sent_at, taker.terms,
+                                     taker.on_lost, now);
     pending = handoff_->take(from, now).pending;
     occupancy_.enter(*held);
   }

@@ -58,7 +58,7 @@ class Target : public ServerVerbs, public std::enable_shared_from_this<Target> {
   /// All of it but `subscribed`, which depends on the waiter.
   TargetView view() const;
   /// The server granted it to the waiter at the head.
-  void set_holder(const std::shared_ptr<HeldLock>& holder);
+  void set_holder(const std::shared_ptr<Holding>& holder);
   /// The server said that somebody else has it, perhaps a client that keeps no order.
   void saw_other(bool stranger);
   /// The wait of the waiter at the head is over.
@@ -66,11 +66,11 @@ class Target : public ServerVerbs, public std::enable_shared_from_this<Target> {
   /// This owner holds it in this client, or it is retained for one who will take it over.
   bool has(const wire::Owner& owner) const;
   /// Forgets the holder if it is this one, and wakes the queue.
-  void clear_holder(const HeldLock& holder);
+  void clear_holder(const Holding& holder);
 
   /// Ends this hold and retains the lock for the queue, if somebody waits and others are not wronged by it. No round
   /// trip.
-  bool retain(HeldLock& hold);
+  bool retain(Holding& hold);
   /// Who takes what is retained.
   struct Taker {
     const std::shared_ptr<Runtime>& runtime;
@@ -78,7 +78,7 @@ class Target : public ServerVerbs, public std::enable_shared_from_this<Target> {
     const std::function<void(const LostEvent&)>& on_lost;
   };
   /// A new hold of the same owner, armed; or null. `queue`: for the waiter at the head.
-  std::shared_ptr<HeldLock> take_retained(const Taker& taker, Handoff::From from);
+  std::shared_ptr<Holding> take_retained(const Taker& taker, Handoff::From from);
   /// What is retained, and not for such a hold as the waiter at the head wants: that gives it back to the server.
   std::optional<Retained> take_unfit();
   void give_back(Retained retained) noexcept;

@@ -29,7 +29,7 @@ ThreadHolds::Entry ThreadHolds::find(std::uint64_t thread) const {
   return found == table->entries.end() ? Entry{} : found->second;
 }
 
-void ThreadHolds::own(std::uint64_t thread, std::shared_ptr<HeldLock> held) {
+void ThreadHolds::own(std::uint64_t thread, std::shared_ptr<Holding> held) {
   Table& own = table();
   const base::Guard guard(own.mutex);
   own.entries[thread] = {std::move(held), 1};

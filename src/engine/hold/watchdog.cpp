@@ -35,7 +35,7 @@ Watchdog::Watchdog(Runtime& runtime)
 
 Watchdog::~Watchdog() = default;
 
-void Watchdog::arm(const std::shared_ptr<HeldLock>& hold) {
+void Watchdog::arm(const std::shared_ptr<Holding>& hold) {
   bool first = false;
   bool unwatched = false;
   {
@@ -55,7 +55,7 @@ void Watchdog::arm(const std::shared_ptr<HeldLock>& hold) {
 TimePoint Watchdog::look_at_deadlines() noexcept {
   bool late = false;
   for (;;) {
-    std::shared_ptr<HeldLock> lost;
+    std::shared_ptr<Holding> lost;
     {
       const base::Guard guard(mutex_);
       if (watched_until_ == TimePoint::max()) break;
@@ -72,10 +72,10 @@ TimePoint Watchdog::look_at_deadlines() noexcept {
 }
 
 /// One that has just been lost, out of the schedule. If there is none: decides when to look next.
-std::shared_ptr<HeldLock> Watchdog::take_expired(TimePoint now, bool& late) {
+std::shared_ptr<Holding> Watchdog::take_expired(TimePoint now, bool& late) {
   late = false;
   TimePoint next = TimePoint::max();
-  for (HeldLock& hold : schedule_) {
+  for (Holding& hold : schedule_) {
     if (hold.scheduled > now) {
       next = hold.scheduled;
       break;
@@ -91,18 +91,18 @@ std::shared_ptr<HeldLock> Watchdog::take_expired(TimePoint now, bool& late) {
   return nullptr;
 }
 
-void Watchdog::disarm(HeldLock& hold) {
-  std::shared_ptr<HeldLock> keep;  // destroyed without the mutex
+void Watchdog::disarm(Holding& hold) {
+  std::shared_ptr<Holding> keep;  // destroyed without the mutex
   const base::Guard guard(mutex_);
   if (hold.schedule_hook.is_linked()) schedule_.erase(schedule_.iterator_to(hold));
   keep.swap(hold.armed);
 }
 
-std::vector<std::shared_ptr<HeldLock>> Watchdog::armed() const {
+std::vector<std::shared_ptr<Holding>> Watchdog::armed() const {
   Holds holds;
   const base::Guard guard(mutex_);
   holds.reserve(schedule_.size());
-  for (const HeldLock& hold : schedule_) holds.push_back(hold.armed);
+  for (const Holding& hold : schedule_) holds.push_back(hold.armed);
   return holds;
 }
 
@@ -110,7 +110,7 @@ void Watchdog::on_connected(const redis::Shard& shard) {
   Holds holds = armed();
   std::erase_if(holds, [&](const auto& hold) { return !hold->target()->stands_on(shard); });
   const TimePoint now = Clock::now();
-  for (const std::shared_ptr<HeldLock>& hold : holds) hold->on_reconnect(now);
+  for (const std::shared_ptr<Holding>& hold : holds) hold->on_reconnect(now);
   look(holds, Renewals::When::due);
 }
 
@@ -125,7 +125,7 @@ void Watchdog::stop() {
 }
 
 void Watchdog::drop_all() {
-  for (const std::shared_ptr<HeldLock>& hold : armed()) {
+  for (const std::shared_ptr<Holding>& hold : armed()) {
     disarm(*hold);
     hold->drop_watches();
   }
@@ -162,7 +162,7 @@ void Watchdog::on_timer() noexcept {
     if (!schedule_.empty() && schedule_.begin()->scheduled <= now) {
       // Take along what is due soon; each hold decides by its own lease whether that is soon enough.
       const Duration window = batching_window(schedule_.begin()->lease());
-      for (const HeldLock& hold : schedule_) {
+      for (const Holding& hold : schedule_) {
         if (hold.scheduled > now + window) break;
         due.push_back(hold.armed);
       }
@@ -182,7 +182,7 @@ void Watchdog::look(const Holds& holds, Renewals::When when) noexcept {
 void Watchdog::reschedule(const Holds& holds) noexcept {
   {
     const base::Guard guard(mutex_);
-    for (const std::shared_ptr<HeldLock>& hold : holds) {
+    for (const std::shared_ptr<Holding>& hold : holds) {
       if (!hold->armed) continue;  // disarmed meanwhile
       schedule_.erase(schedule_.iterator_to(*hold));
       if (hold->ended()) {

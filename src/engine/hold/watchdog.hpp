@@ -9,7 +9,7 @@
 #include <boost/intrusive/set.hpp>
 
 #include "base/guarded.hpp"
-#include "engine/hold/held_lock.hpp"
+#include "engine/hold/holding.hpp"
 #include "engine/hold/renewals.hpp"
 #include "timing/timer.hpp"
 
@@ -26,12 +26,12 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  void arm(const std::shared_ptr<HeldLock>& hold);
+  void arm(const std::shared_ptr<Holding>& hold);
   /// After this the hold is not looked at or renewed any more, whatever is under way.
-  void disarm(HeldLock& hold);
+  void disarm(Holding& hold);
   /// A new connection to this server: every renewed hold there is asked for at once.
   void on_connected(const redis::Shard& shard);
-  std::vector<std::shared_ptr<HeldLock>> armed() const;
+  std::vector<std::shared_ptr<Holding>> armed() const;
   /// When it must be given the loop; from any thread.
   TimePoint next_look() const;
   /// Whoever has not been looked at in time, and whose deadline is over, is lost, whatever the loop does. Returns when
@@ -42,17 +42,17 @@ class Watchdog {
   void drop_all();
 
  private:
-  using Hook = boost::intrusive::member_hook<HeldLock, HeldLock::Hook, &HeldLock::schedule_hook>;
+  using Hook = boost::intrusive::member_hook<Holding, Holding::Hook, &Holding::schedule_hook>;
   struct Earlier {
-    bool operator()(const HeldLock& a, const HeldLock& b) const { return a.scheduled < b.scheduled; }
+    bool operator()(const Holding& a, const Holding& b) const { return a.scheduled < b.scheduled; }
   };
-  using Schedule = boost::intrusive::multiset<HeldLock, Hook, boost::intrusive::compare<Earlier>>;
+  using Schedule = boost::intrusive::multiset<Holding, Hook, boost::intrusive::compare<Earlier>>;
   using Holds = Renewals::Holds;
   struct LookNow;
 
   void set_timer() noexcept;
   void on_timer() noexcept;
-  std::shared_ptr<HeldLock> take_expired(TimePoint now, bool& late) HOLDFAST_REQUIRES(mutex_);
+  std::shared_ptr<Holding> take_expired(TimePoint now, bool& late) HOLDFAST_REQUIRES(mutex_);
   void look(const Holds& holds, Renewals::When when) noexcept;
   /// Puts holds that are still armed at their new places.
   void reschedule(const Holds& holds) noexcept;

@@ -5,8 +5,8 @@
 #include <holdfast/detail/operation.hpp>
 
 #include "engine/acquire/acquire_op.hpp"
-#include "engine/hold/held_lock.hpp"
 #include "engine/hold/hold_release.hpp"
+#include "engine/hold/holding.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "face/outcome.hpp"
 #include "face/receiving.hpp"
@@ -89,7 +89,7 @@ OperationPtr make(const Parts& parts, AcquireOptions options, ReceiverPtr<Failur
 /// Bounded by `release_timeout`; then the outcome is unknown, and the release goes on.
 class AsyncRelease final : public Loop::Task, public Operation, public std::enable_shared_from_this<AsyncRelease> {
  public:
-  AsyncRelease(std::shared_ptr<HeldLock> held, ReceiverPtr<ReleaseOutcome> receiver)
+  AsyncRelease(std::shared_ptr<Holding> held, ReceiverPtr<ReleaseOutcome> receiver)
       : held_(std::move(held)), runtime_(held_->runtime()), receiving_(std::move(receiver)) {}
 
   void start() override {
@@ -132,7 +132,7 @@ class AsyncRelease final : public Loop::Task, public Operation, public std::enab
     attended_ = {};
   }
 
-  const std::shared_ptr<HeldLock> held_;
+  const std::shared_ptr<Holding> held_;
   const std::shared_ptr<engine::Runtime> runtime_;
   Receiving<ReleaseOutcome> receiving_;
   engine::Pending::Token pending_;
@@ -143,7 +143,7 @@ class AsyncRelease final : public Loop::Task, public Operation, public std::enab
 /// The hold's list of watches keeps it alive.
 class AsyncWaitLost final : public Operation, public std::enable_shared_from_this<AsyncWaitLost> {
  public:
-  AsyncWaitLost(std::shared_ptr<HeldLock> held, ReceiverPtr<Failure, LossReason> receiver)
+  AsyncWaitLost(std::shared_ptr<Holding> held, ReceiverPtr<Failure, LossReason> receiver)
       : held_(std::move(held)), receiving_(std::move(receiver)) {}
 
   void start() override {
@@ -165,7 +165,7 @@ class AsyncWaitLost final : public Operation, public std::enable_shared_from_thi
     receiving_.tell(Failure(face::error_about(*held_->target(), Errc::cancelled, std::move(cause))), {});
   }
 
-  const std::shared_ptr<HeldLock> held_;
+  const std::shared_ptr<Holding> held_;
   Receiving<Failure, LossReason> receiving_;
   std::atomic<std::uint64_t> watching_{0};
 };
@@ -185,13 +185,13 @@ OperationPtr make_release(Hold hold, ReceiverPtr<ReleaseOutcome> receiver) {
   return std::make_shared<AsyncRelease>(HoldAccess::take(hold), std::move(receiver));
 }
 
-OperationPtr make_wait_lost(std::shared_ptr<HeldLock> held, ReceiverPtr<Failure, LossReason> receiver) {
+OperationPtr make_wait_lost(std::shared_ptr<Holding> held, ReceiverPtr<Failure, LossReason> receiver) {
   if (held) return std::make_shared<AsyncWaitLost>(std::move(held), std::move(receiver));
   return face::make_told<Failure, LossReason>(std::move(receiver),
                                               Failure(Error(Errc::not_owner, {}, {}, "the hold is empty")), {});
 }
 
-void throw_lost(const HeldLock& held, const std::exception_ptr& nested) {
+void throw_lost(const Holding& held, const std::exception_ptr& nested) {
   Error error = face::error_about(*held.target(), Errc::lost, {});
   if (!nested) throw error;
   try {

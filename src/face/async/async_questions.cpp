@@ -9,7 +9,9 @@
 namespace holdfast::detail {
 namespace {
 
-const engine::Site& site_of(const Parts& parts) { return static_cast<const engine::Site&>(*parts.target); }
+const engine::KeyTarget& key_target_of(const Parts& parts) {
+  return static_cast<const engine::KeyTarget&>(*parts.target);
+}
 
 class AsyncPing final : public face::AsyncAsk {
  public:
@@ -46,29 +48,30 @@ class AsyncClose final : public Operation, public std::enable_shared_from_this<A
 }  // namespace
 
 OperationPtr make_is_locked(const Parts& parts, ReceiverPtr<Failure, bool> receiver) {
-  return face::make_ask(parts.runtime, face::is_locked(site_of(parts)), std::move(receiver));
+  return face::make_ask(parts.runtime, face::is_locked(key_target_of(parts)), std::move(receiver));
 }
 
 OperationPtr make_is_held_by(const Parts& parts, const std::string& owner, ReceiverPtr<Failure, bool> receiver) {
-  return face::make_ask(parts.runtime, face::is_held_by(site_of(parts), owner), std::move(receiver));
+  return face::make_ask(parts.runtime, face::is_held_by(key_target_of(parts), owner), std::move(receiver));
 }
 
 OperationPtr make_remaining(const Parts& parts,
                             ReceiverPtr<Failure, std::optional<std::chrono::milliseconds>> receiver) {
-  return face::make_ask(parts.runtime, face::remaining(site_of(parts)), std::move(receiver));
+  return face::make_ask(parts.runtime, face::remaining(key_target_of(parts)), std::move(receiver));
 }
 
 OperationPtr make_info(const Parts& parts, ReceiverPtr<Failure, LockInfo> receiver) {
-  const engine::Site& site = site_of(parts);
-  return face::make_ask_in_steps(parts.runtime, face::Looking(site, Detail::holder), site.name(), std::move(receiver));
+  const engine::KeyTarget& target = key_target_of(parts);
+  return face::make_ask_in_steps(parts.runtime, face::Looking(target, Detail::holder), target.name(),
+                                 std::move(receiver));
 }
 
 OperationPtr make_force_release(const Parts& parts, ReceiverPtr<Failure, bool> receiver) {
-  return face::make_ask(parts.runtime, face::force_release(site_of(parts)), std::move(receiver));
+  return face::make_ask(parts.runtime, face::force_release(key_target_of(parts)), std::move(receiver));
 }
 
 OperationPtr make_force_release(const Parts& parts, const std::string& owner, ReceiverPtr<Failure, bool> receiver) {
-  return face::make_ask(parts.runtime, face::force_release(site_of(parts), owner), std::move(receiver));
+  return face::make_ask(parts.runtime, face::force_release(key_target_of(parts), owner), std::move(receiver));
 }
 
 OperationPtr make_ping(const std::shared_ptr<Core>& core, ReceiverPtr<Failure> receiver) {

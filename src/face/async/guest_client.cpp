@@ -2,7 +2,7 @@
 #include <holdfast/async.hpp>
 
 #include "engine/client/core.hpp"
-#include "engine/hold/held_lock.hpp"
+#include "engine/hold/holding.hpp"
 
 struct holdfast::detail::ClientAccess {
   static Client make(std::shared_ptr<engine::Core> core) noexcept { return Client(std::move(core)); }
@@ -26,6 +26,6 @@ boost::asio::io_context* holdfast::detail::home(const std::shared_ptr<engine::Ru
   return runtime ? runtime->host() : nullptr;
 }
 
-boost::asio::io_context* holdfast::detail::home(const std::shared_ptr<engine::HeldLock>& held) {
+boost::asio::io_context* holdfast::detail::home(const std::shared_ptr<engine::Holding>& held) {
   return held ? held->runtime()->host() : nullptr;
 }

@@ -1,4 +1,4 @@
-#include "engine/hold/sites.hpp"
+#include "engine/hold/targets.hpp"
 
 #include "engine/runtime/runtime.hpp"
 
@@ -9,7 +9,7 @@ constexpr std::size_t kFirstBuckets = 64;
 
 }  // namespace
 
-Sites::Sites(Runtime& runtime, Watchdog& watchdog)
+Targets::Targets(Runtime& runtime, Watchdog& watchdog)
     : runtime_(runtime),
       watchdog_(watchdog),
       prefix_(runtime.config().name_prefix),
@@ -17,14 +17,14 @@ Sites::Sites(Runtime& runtime, Watchdog& watchdog)
       bucket_count_(kFirstBuckets),
       table_(Table::bucket_traits(buckets_.get(), bucket_count_)) {}
 
-Sites::~Sites() = default;
+Targets::~Targets() = default;
 
-bool Sites::Same::operator()(const Key& key, const Site& site) const {
-  if (key.plan != &site.plan() || key.title != site.name()) return false;
-  return key.several == nullptr ? site.several_ == nullptr : site.several_ && *key.several == *site.several_;
+bool Targets::Same::operator()(const Key& key, const KeyTarget& target) const {
+  if (key.plan != &target.plan() || key.title != target.name()) return false;
+  return key.several == nullptr ? target.several_ == nullptr : target.several_ && *key.several == *target.several_;
 }
 
-std::shared_ptr<Site> Sites::site(const std::vector<std::string>& names, const Plan& plan) {
+std::shared_ptr<KeyTarget> Targets::target(const std::vector<std::string>& names, const Plan& plan) {
   std::string title;
   for (const std::string& name : names) title += (title.empty() ? "" : ", ") + name;
   const Key key{&plan, title, names.size() > 1 ? &names : nullptr};
@@ -32,33 +32,34 @@ std::shared_ptr<Site> Sites::site(const std::vector<std::string>& names, const P
   Table::insert_commit_data place;
   const auto [found, is_new] = table_.insert_check(key, Hash(), Same(), place);
   if (!is_new) {
-    if (std::shared_ptr<Site> site = std::static_pointer_cast<Site>(found->weak_from_this().lock())) return site;
+    if (std::shared_ptr<KeyTarget> target = std::static_pointer_cast<KeyTarget>(found->weak_from_this().lock()))
+      return target;
     found->listed_ = false;  // its end has begun
     table_.erase(found);
   }
-  auto site = std::make_shared<Site>(shared_from_this(), std::move(title), names, plan);
-  table_.insert(*site);
-  site->listed_ = true;
+  auto target = std::make_shared<KeyTarget>(shared_from_this(), std::move(title), names, plan);
+  table_.insert(*target);
+  target->listed_ = true;
   if (table_.size() > bucket_count_) {
     auto more = std::make_unique<Table::bucket_type[]>(bucket_count_ * 2);
     table_.rehash(Table::bucket_traits(more.get(), bucket_count_ * 2));
     buckets_ = std::move(more);
     bucket_count_ *= 2;
   }
-  return site;
+  return target;
 }
 
-void Sites::adopt(const std::shared_ptr<Target>& target, Bond bond) {
+void Targets::adopt(const std::shared_ptr<Target>& target, Bond bond) {
   const base::Guard guard(mutex_);
   std::erase_if(adopted_, [](const Adopted& each) { return each.target.expired(); });
   adopted_.push_back({target, bond});
 }
 
-std::vector<std::shared_ptr<Target>> Sites::targets(Which which) {
+std::vector<std::shared_ptr<Target>> Targets::all(Which which) {
   std::vector<std::shared_ptr<Target>> out;
   const base::Guard guard(mutex_);
-  for (Site& site : table_) {
-    if (std::shared_ptr<Target> alive = site.weak_from_this().lock()) out.push_back(std::move(alive));
+  for (KeyTarget& target : table_) {
+    if (std::shared_ptr<Target> alive = target.weak_from_this().lock()) out.push_back(std::move(alive));
   }
   for (const Adopted& each : adopted_) {
     if (which == Which::own && each.bond == Bond::wakes) continue;
@@ -67,26 +68,26 @@ std::vector<std::shared_ptr<Target>> Sites::targets(Which which) {
   return out;
 }
 
-void Sites::keep(std::shared_ptr<Site> site) noexcept {
+void Targets::keep(std::shared_ptr<KeyTarget> target) noexcept {
   const base::Guard guard(mutex_);
-  if (over_ || std::exchange(site->staying_, true)) return;
-  std::shared_ptr<Site>& place = kept_[next_kept_];
+  if (over_ || std::exchange(target->staying_, true)) return;
+  std::shared_ptr<KeyTarget>& place = kept_[next_kept_];
   next_kept_ = (next_kept_ + 1) % kMostKept;
-  site.swap(place);  // the one that goes may strike itself off, so after the mutex
-  if (site) site->staying_ = false;
+  target.swap(place);  // the one that goes may strike itself off, so after the mutex
+  if (target) target->staying_ = false;
 }
 
-void Sites::let_go() noexcept {
-  std::array<std::shared_ptr<Site>, kMostKept> kept;
+void Targets::let_go() noexcept {
+  std::array<std::shared_ptr<KeyTarget>, kMostKept> kept;
   const base::Guard guard(mutex_);
   over_ = true;
   kept.swap(kept_);
 }
 
-void Sites::forget(Site& site) {
+void Targets::forget(KeyTarget& target) {
   if (fork_guard_.in_child()) return;
   const base::Guard guard(mutex_);
-  if (site.listed_) table_.erase(table_.iterator_to(site));
+  if (target.listed_) table_.erase(table_.iterator_to(target));
 }
 
 }  // namespace holdfast::engine

@@ -26,15 +26,15 @@ class Target;
 
 /// Thread-safe. The stop source is stopped outside the mutex, on the signals' thread or in the thread that asked.
 /// There may be millions: no larger than it must be.
-class HeldLock : public std::enable_shared_from_this<HeldLock> {
+class Holding : public std::enable_shared_from_this<Holding> {
  public:
   /// `grant`: null, as for most kinds, if the server has said nothing but that it grants.
-  HeldLock(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, const wire::Owner& owner,
-           TimePoint sent_at, const LeaseTerms& terms, const LossSignal::LostCallback& on_lost, TimePoint granted_at,
-           std::unique_ptr<const wire::Grant> grant = nullptr);
-  ~HeldLock();
-  HeldLock(const HeldLock&) = delete;
-  HeldLock& operator=(const HeldLock&) = delete;
+  Holding(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, const wire::Owner& owner, TimePoint sent_at,
+          const LeaseTerms& terms, const LossSignal::LostCallback& on_lost, TimePoint granted_at,
+          std::unique_ptr<const wire::Grant> grant = nullptr);
+  ~Holding();
+  Holding(const Holding&) = delete;
+  Holding& operator=(const Holding&) = delete;
 
   wire::Owner owner() const;
   /// The number that the server has given to this acquisition, if the kind has such.
@@ -106,7 +106,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock> {
   using Hook = boost::intrusive::set_member_hook<>;
   Hook schedule_hook;
   TimePoint scheduled{};
-  std::shared_ptr<HeldLock> armed;  // keeps it alive while it is in the schedule
+  std::shared_ptr<Holding> armed;  // keeps it alive while it is in the schedule
 
  private:
   /// To be called without the mutex, after a change to `lost`.

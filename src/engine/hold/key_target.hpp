@@ -14,20 +14,21 @@
 
 namespace holdfast::engine {
 
-class Sites;
+class Targets;
 
-/// One object per client, kind and name as long as somebody refers to it; made by Sites. There may be millions: no
+/// One object per client, kind and name as long as somebody refers to it; made by Targets. There may be millions: no
 /// larger than it must be, so the names on the wire are made anew for each use.
-class Site final
+class KeyTarget final
     : public Target,
       public boost::intrusive::unordered_set_base_hook<boost::intrusive::link_mode<boost::intrusive::normal_link>> {
  public:
   /// `names`: each once, in canonical order.
-  Site(std::shared_ptr<Sites> sites, std::string title, const std::vector<std::string>& names, const Plan& plan);
-  ~Site() override;
+  KeyTarget(std::shared_ptr<Targets> targets, std::string title, const std::vector<std::string>& names,
+            const Plan& plan);
+  ~KeyTarget() override;
 
   /// Of the same client.
-  Sites& sites() const { return *sites_; }
+  Targets& targets() const { return *targets_; }
   /// On the wire, of the one lock, or of the first.
   wire::LockNames names() const;
 
@@ -60,7 +61,7 @@ class Site final
   std::string where() const override;
   bool subscribed(const wire::Owner& waiter) const override;
   Use begin_use(const wire::Owner& waiter) override;
-  /// The same for somebody else than this site's own queue.
+  /// The same for somebody else than this target's own queue.
   Use begin_use(const wire::Owner& waiter, const redis::Listeners::Listener& listener);
   void attempt(Order order, AttemptDone done) override;
   void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
@@ -69,10 +70,10 @@ class Site final
   const redis::Shard* batched_on() const override { return &shard(); }
   std::size_t batched_locks() const override { return several_ ? several_->size() : 1; }
   void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const override;
-  void renew(const std::shared_ptr<HeldLock>& hold, RenewDone done) override;
+  void renew(const std::shared_ptr<Holding>& hold, RenewDone done) override;
 
  private:
-  friend class Sites;
+  friend class Targets;
   redis::Subscriptions& subscriptions() const;
   void stay() noexcept override;
   std::vector<wire::LockNames> all_names() const;
@@ -84,11 +85,11 @@ class Site final
 
   // Constant after construction.
   const Plan& plan_;
-  const std::shared_ptr<Sites> sites_;
+  const std::shared_ptr<Targets> targets_;
   const std::unique_ptr<const std::vector<std::string>> several_;  // null: one lock, of the target's name
 
-  bool listed_ = false;             // guarded by the mutex of sites_
-  bool staying_ = false;            // guarded by the mutex of sites_
+  bool listed_ = false;             // guarded by the mutex of targets_
+  bool staying_ = false;            // guarded by the mutex of targets_
   std::atomic<bool> blind_{false};  // we may not ask how many listen
 };
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/decide/ballot.hpp"
-#include "engine/hold/site.hpp"
+#include "engine/hold/key_target.hpp"
 
 namespace holdfast::engine {
 
@@ -16,18 +16,18 @@ namespace holdfast::engine {
 /// It belongs to the first member's client, which serves it with threads, counters and time limits, and ends with that
 /// one. What becomes of another member's client is that member's vote: closed, it says no at once; silent, it is waited
 /// for as long as its server would be.
-class Group final : public Target {
+class QuorumTarget final : public Target {
  public:
   struct Member {
     std::shared_ptr<Runtime> runtime;
-    std::shared_ptr<Site> site;
+    std::shared_ptr<KeyTarget> target;
   };
   /// Whether each member's vote must be that of another server.
   enum class Servers { any, different };
   /// With what the members' clients must know of it.
-  static std::shared_ptr<Group> make(std::string name, std::vector<Member> members, std::size_t needed,
-                                     Servers servers);
-  Group(std::string name, std::vector<Member> members, std::size_t needed, Servers servers);
+  static std::shared_ptr<QuorumTarget> make(std::string name, std::vector<Member> members, std::size_t needed,
+                                            Servers servers);
+  QuorumTarget(std::string name, std::vector<Member> members, std::size_t needed, Servers servers);
 
   const std::vector<Member>& members() const { return members_; }
   const std::vector<std::string>& nodes() const { return nodes_; }
@@ -37,7 +37,7 @@ class Group final : public Target {
   std::optional<std::string> same_server() const;
   bool one_by_one() const { return quorum_.needed == quorum_.members; }
 
-  const Plan& plan() const override { return members_.front().site->plan(); }
+  const Plan& plan() const override { return members_.front().target->plan(); }
   Runtime& runtime() const override;
   Watchdog& watchdog() const override;
   bool stands_on(const redis::Shard& shard) const override;
@@ -60,7 +60,7 @@ class Group final : public Target {
   void add_renewals(std::vector<wire::Renewal>&, const wire::Owner&) const override {}
   /// Extended if enough members have extended it. Then those that have lost it, after a restart for example, are asked
   /// to take it again; that vote counts from the next renewal on.
-  void renew(const std::shared_ptr<HeldLock>& hold, RenewDone done) override;
+  void renew(const std::shared_ptr<Holding>& hold, RenewDone done) override;
 
  private:
   const std::vector<Member> members_;

@@ -12,34 +12,34 @@
 
 #include "base/fork_guard.hpp"
 #include "base/guarded.hpp"
-#include "engine/hold/site.hpp"
+#include "engine/hold/key_target.hpp"
 
 namespace holdfast::engine {
 
-/// One Site per kind and names as long as somebody refers to it, or it is among the latest that others wanted: who
-/// takes the same lock again and again by its name must not forget them in between. A site strikes itself off, but not
-/// in a forked child, where the mutex may be locked for ever. Thread-safe.
-class Sites : public std::enable_shared_from_this<Sites> {
+/// One KeyTarget per kind and names as long as somebody refers to it, or it is among the latest that others wanted: who
+/// takes the same lock again and again by its name must not forget them in between. A target strikes itself off, but
+/// not in a forked child, where the mutex may be locked for ever. Thread-safe.
+class Targets : public std::enable_shared_from_this<Targets> {
  public:
   /// Of the client that these are of, which whoever uses a target keeps alive.
-  Sites(Runtime& runtime, Watchdog& watchdog);
-  ~Sites();
-  Sites(const Sites&) = delete;
-  Sites& operator=(const Sites&) = delete;
+  Targets(Runtime& runtime, Watchdog& watchdog);
+  ~Targets();
+  Targets(const Targets&) = delete;
+  Targets& operator=(const Targets&) = delete;
 
   /// Of this lock, or of these locks together (each once, sorted).
-  std::shared_ptr<Site> site(const std::vector<std::string>& names, const Plan& plan);
+  std::shared_ptr<KeyTarget> target(const std::vector<std::string>& names, const Plan& plan);
   /// A target of several clients. Each of them wakes it when it is connected anew; it ends with the one that serves it.
   enum class Bond { serves, wakes };
   void adopt(const std::shared_ptr<Target>& target, Bond bond);
   /// What ends with this client; with `all`, also what is only woken by it.
   enum class Which { own, all };
-  std::vector<std::shared_ptr<Target>> targets(Which which);
+  std::vector<std::shared_ptr<Target>> all(Which which);
 
   /// Others want it: it stays until so many others have come after it, or until let_go().
-  void keep(std::shared_ptr<Site> site) noexcept;
+  void keep(std::shared_ptr<KeyTarget> target) noexcept;
   static constexpr std::size_t kMostKept = 64;
-  /// The client is over, and none stays any more: what a site refers to may refer to the client.
+  /// The client is over, and none stays any more: what a target refers to may refer to the client.
   void let_go() noexcept;
 
   Runtime& runtime() const { return runtime_; }
@@ -47,8 +47,8 @@ class Sites : public std::enable_shared_from_this<Sites> {
   const std::string& prefix() const { return prefix_; }
 
  private:
-  friend class Site;
-  void forget(Site& site);
+  friend class KeyTarget;
+  void forget(KeyTarget& target);
 
   struct Key {
     const Plan* plan;
@@ -56,17 +56,17 @@ class Sites : public std::enable_shared_from_this<Sites> {
     const std::vector<std::string>* several;  // null: one lock
   };
   struct Same {
-    bool operator()(const Key& key, const Site& site) const;
-    bool operator()(const Site& a, const Site& b) const { return &a == &b; }
+    bool operator()(const Key& key, const KeyTarget& target) const;
+    bool operator()(const KeyTarget& a, const KeyTarget& b) const { return &a == &b; }
   };
   struct Hash {
     std::size_t operator()(const Key& key) const { return of(*key.plan, key.title); }
-    std::size_t operator()(const Site& site) const { return of(site.plan(), site.name()); }
+    std::size_t operator()(const KeyTarget& target) const { return of(target.plan(), target.name()); }
     static std::size_t of(const Plan& plan, const std::string& title) {
       return std::hash<std::string>()(title) ^ std::hash<const void*>()(&plan);
     }
   };
-  using Table = boost::intrusive::unordered_set<Site, boost::intrusive::hash<Hash>, boost::intrusive::equal<Same>,
+  using Table = boost::intrusive::unordered_set<KeyTarget, boost::intrusive::hash<Hash>, boost::intrusive::equal<Same>,
                                                 boost::intrusive::power_2_buckets<true>>;
 
   const base::ForkGuard fork_guard_;
@@ -78,7 +78,7 @@ class Sites : public std::enable_shared_from_this<Sites> {
   std::unique_ptr<Table::bucket_type[]> buckets_ HOLDFAST_GUARDED_BY(mutex_);
   std::size_t bucket_count_ HOLDFAST_GUARDED_BY(mutex_);
   Table table_ HOLDFAST_GUARDED_BY(mutex_);
-  std::array<std::shared_ptr<Site>, kMostKept> kept_ HOLDFAST_GUARDED_BY(mutex_);
+  std::array<std::shared_ptr<KeyTarget>, kMostKept> kept_ HOLDFAST_GUARDED_BY(mutex_);
   struct Adopted {
     std::weak_ptr<Target> target;
     Bond bond;

@@ -1,4 +1,4 @@
-#include "engine/hold/site.hpp"
+#include "engine/hold/key_target.hpp"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 #include "engine/hold/release.hpp"
-#include "engine/hold/sites.hpp"
+#include "engine/hold/targets.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "redis/failures/errors.hpp"
 #include "wire/owner.hpp"
@@ -53,46 +53,47 @@ struct ChannelUse {
 
 }  // namespace
 
-Site::Site(std::shared_ptr<Sites> sites, std::string title, const std::vector<std::string>& names, const Plan& plan)
+KeyTarget::KeyTarget(std::shared_ptr<Targets> targets, std::string title, const std::vector<std::string>& names,
+                     const Plan& plan)
     : Target(std::move(title)),
       plan_(plan),
-      sites_(std::move(sites)),
+      targets_(std::move(targets)),
       several_(names.size() > 1 ? std::make_unique<const std::vector<std::string>>(names) : nullptr) {}
 
-Site::~Site() { sites_->forget(*this); }
+KeyTarget::~KeyTarget() { targets_->forget(*this); }
 
-Runtime& Site::runtime() const { return sites_->runtime(); }
+Runtime& KeyTarget::runtime() const { return targets_->runtime(); }
 
-Watchdog& Site::watchdog() const { return sites_->watchdog(); }
+Watchdog& KeyTarget::watchdog() const { return targets_->watchdog(); }
 
 /// With one server there is no need to know the key.
-redis::Shard& Site::shard() const {
+redis::Shard& KeyTarget::shard() const {
   redis::Router& router = runtime().router();
   return router.shards().size() == 1 ? *router.shards().front() : router.shard_of(names().key);
 }
 
-redis::Subscriptions& Site::subscriptions() const { return *shard().subscriptions(); }
+redis::Subscriptions& KeyTarget::subscriptions() const { return *shard().subscriptions(); }
 
-bool Site::stands_on(const redis::Shard& its_shard) const { return &shard() == &its_shard; }
+bool KeyTarget::stands_on(const redis::Shard& its_shard) const { return &shard() == &its_shard; }
 
-void Site::stay() noexcept { sites_->keep(std::static_pointer_cast<Site>(shared_from_this())); }
+void KeyTarget::stay() noexcept { targets_->keep(std::static_pointer_cast<KeyTarget>(shared_from_this())); }
 
-wire::LockNames Site::names() const {
-  return plan_.transitions.names(sites_->prefix() + (several_ ? several_->front() : name()));
+wire::LockNames KeyTarget::names() const {
+  return plan_.transitions.names(targets_->prefix() + (several_ ? several_->front() : name()));
 }
 
-std::vector<wire::LockNames> Site::all_names() const {
+std::vector<wire::LockNames> KeyTarget::all_names() const {
   std::vector<wire::LockNames> all;
   if (!several_) {
     all.push_back(names());
     return all;
   }
   all.reserve(several_->size());
-  for (const std::string& each : *several_) all.push_back(plan_.transitions.names(sites_->prefix() + each));
+  for (const std::string& each : *several_) all.push_back(plan_.transitions.names(targets_->prefix() + each));
   return all;
 }
 
-std::vector<std::string> Site::wake_channels(const wire::Owner& waiter) const {
+std::vector<std::string> KeyTarget::wake_channels(const wire::Owner& waiter) const {
   const auto own = plan_.transitions.wake_channel;
   std::vector<std::string> channels;
   for (wire::LockNames& each : all_names()) {
@@ -102,29 +103,29 @@ std::vector<std::string> Site::wake_channels(const wire::Owner& waiter) const {
 }
 
 /// Those that all waiters have in common: none, if each has its own.
-std::vector<std::string> Site::common_channels() const {
+std::vector<std::string> KeyTarget::common_channels() const {
   if (plan_.transitions.wake_channel != nullptr) return {};
   return wake_channels({});
 }
 
-bool Site::subscribed(const wire::Owner& waiter) const {
+bool KeyTarget::subscribed(const wire::Owner& waiter) const {
   const redis::Subscriptions& here = subscriptions();
   return !runtime().listeners()->none() && here.all_subscribed(wake_channels(waiter));
 }
 
-void Site::add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const {
+void KeyTarget::add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const {
   for (wire::LockNames& each : all_names()) to.push_back({std::move(each.key), owner.text});
 }
 
-std::string Site::where() const { return runtime().node(); }
+std::string KeyTarget::where() const { return runtime().node(); }
 
-Target::Use Site::begin_use(const wire::Owner& waiter) {
+Target::Use KeyTarget::begin_use(const wire::Owner& waiter) {
   return begin_use(waiter, [weak = weak_from_this()] {
-    if (const std::shared_ptr<Target> site = weak.lock()) site->heard();
+    if (const std::shared_ptr<Target> target = weak.lock()) target->heard();
   });
 }
 
-std::int64_t Site::others(std::int64_t reached) const {
+std::int64_t KeyTarget::others(std::int64_t reached) const {
   const redis::Subscriptions& here = subscriptions();
   const redis::Listeners& listeners = *runtime().listeners();
   if (!here.counts_all()) ++reached;  // somebody may listen at another node
@@ -138,7 +139,7 @@ std::int64_t Site::others(std::int64_t reached) const {
   return std::max<std::int64_t>(reached - subscribed, 0) + waiters;
 }
 
-std::vector<Site::Heard> Site::heard_so_far() const {
+std::vector<KeyTarget::Heard> KeyTarget::heard_so_far() const {
   std::vector<Heard> heard;
   const redis::Listeners& listeners = *runtime().listeners();
   if (listeners.none()) return heard;
@@ -150,7 +151,7 @@ std::vector<Site::Heard> Site::heard_so_far() const {
 }
 
 /// Redis 7.0 sends what a script publishes to the client itself before the script's reply, Redis 8 behind it.
-void Site::expect_own(std::int64_t reached, const std::vector<Heard>& before) const {
+void KeyTarget::expect_own(std::int64_t reached, const std::vector<Heard>& before) const {
   if (reached < static_cast<std::int64_t>(before.size())) return;
   redis::Subscriptions& here = subscriptions();
   for (const auto& [channel, messages] : before) {
@@ -158,21 +159,21 @@ void Site::expect_own(std::int64_t reached, const std::vector<Heard>& before) co
   }
 }
 
-Target::Use Site::begin_use(const wire::Owner& waiter, const redis::Listeners::Listener& listener) {
+Target::Use KeyTarget::begin_use(const wire::Owner& waiter, const redis::Listeners::Listener& listener) {
   auto use = std::make_shared<ChannelUse>(runtime().listeners(), wake_channels(waiter));
   for (const std::string& channel : use->names) use->ids.push_back(use->listeners->begin_use(channel, listener));
   return use;
 }
 
-void Site::attempt(Order order, AttemptDone done) {
+void KeyTarget::attempt(Order order, AttemptDone done) {
   const bool count = order.subscribe && !blind_;
   auto request = redis::Request::of(acquire_command(order, count), order.timeout);
   if (order.subscribe) request.subscribe = wake_channels(order.owner);
   const std::atomic<std::uint64_t>& granted =
       runtime().reporter().count.granted;  // lives as long as what runs the handler
   runtime().send(std::move(request),
-                 [self = std::static_pointer_cast<Site>(shared_from_this()), &granted, owner = std::move(order.owner),
-                  done = std::move(done)](const redis::Result& result) {
+                 [self = std::static_pointer_cast<KeyTarget>(shared_from_this()), &granted,
+                  owner = std::move(order.owner), done = std::move(done)](const redis::Result& result) {
                    Attempt attempt = self->judge(result);
                    if (attempt.listeners && *attempt.listeners < 0) self->blind_ = true;
                    if (attempt.grant.owner.text.empty()) attempt.grant.owner = owner;
@@ -183,7 +184,7 @@ void Site::attempt(Order order, AttemptDone done) {
                  });
 }
 
-Attempt Site::judge(const redis::Result& result) const {
+Attempt KeyTarget::judge(const redis::Result& result) const {
   using Kind = Attempt::Kind;
   Attempt attempt;
   attempt.sent_at = result.sent_at;
@@ -222,7 +223,7 @@ Attempt Site::judge(const redis::Result& result) const {
 }
 
 /// Somebody else has it, and the server will not tell when it is free.
-void Site::judge_silence(const redis::Refusal& refusal, Attempt& attempt) const {
+void KeyTarget::judge_silence(const redis::Refusal& refusal, Attempt& attempt) const {
   attempt.cannot_subscribe = refusal.meaning.for_good() && !plan_.traits.announced;
   if (attempt.cannot_subscribe) return;
   attempt.kind = kind_of(refusal.meaning.fate);
@@ -230,24 +231,24 @@ void Site::judge_silence(const redis::Refusal& refusal, Attempt& attempt) const 
   attempt.cause = refusal.cause;
 }
 
-void Site::release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) {
-  start_return(std::static_pointer_cast<Site>(shared_from_this()),
+void KeyTarget::release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) {
+  start_return(std::static_pointer_cast<KeyTarget>(shared_from_this()),
                deadline == kNeverOurs ? Returned::perhaps_hold : Returned::hold, owner, ReleaseFsm(deadline, give_up),
                std::move(done));
 }
 
-void Site::withdraw(const wire::Owner& owner, milliseconds lease) noexcept {
+void KeyTarget::withdraw(const wire::Owner& owner, milliseconds lease) noexcept {
   if (plan_.transitions.leave == nullptr || runtime().in_child()) return;
   const TimePoint end = base::Clock::now() + lease + margin(lease);
   try {
-    start_return(std::static_pointer_cast<Site>(shared_from_this()), Returned::place, owner, ReleaseFsm(end, end),
+    start_return(std::static_pointer_cast<KeyTarget>(shared_from_this()), Returned::place, owner, ReleaseFsm(end, end),
                  [undo = runtime().undos().begin()](const Released&) {});
   } catch (...) {
     // Out of memory: the server will find out.
   }
 }
 
-base::Command Site::return_command(Returned what, const wire::Owner& owner, milliseconds repeated) const {
+base::Command KeyTarget::return_command(Returned what, const wire::Owner& owner, milliseconds repeated) const {
   const std::vector<wire::LockNames> names = all_names();
   if (what == Returned::place) return plan_.transitions.leave({names, owner});
   wire::ReleaseCall call{names, owner};
@@ -258,7 +259,7 @@ base::Command Site::return_command(Returned what, const wire::Owner& owner, mill
   return plan_.transitions.release(call);
 }
 
-base::Command Site::acquire_command(const Order& order, bool count) const {
+base::Command KeyTarget::acquire_command(const Order& order, bool count) const {
   const std::vector<wire::LockNames> names = all_names();
   wire::AcquireCall call{names, order.owner, order.lease, count};
   if (!plan_.traits.repeatable) {
@@ -269,9 +270,11 @@ base::Command Site::acquire_command(const Order& order, bool count) const {
   return plan_.transitions.acquire(call);
 }
 
-void Site::ask_holder(HolderDone done) { engine::ask_holder(runtime(), shard(), plan_, all_names(), std::move(done)); }
+void KeyTarget::ask_holder(HolderDone done) {
+  engine::ask_holder(runtime(), shard(), plan_, all_names(), std::move(done));
+}
 
-void Site::renew(const std::shared_ptr<HeldLock>& hold, RenewDone done) {
+void KeyTarget::renew(const std::shared_ptr<Holding>& hold, RenewDone done) {
   std::vector<wire::Renewal> renewals;
   add_renewals(renewals, hold->owner());
   auto request = redis::Request::of(plan_.transitions.renew(renewals, hold->lease()),

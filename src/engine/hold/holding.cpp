@@ -1,4 +1,4 @@
-#include "engine/hold/held_lock.hpp"
+#include "engine/hold/holding.hpp"
 
 #include <charconv>
 
@@ -20,9 +20,9 @@ std::uint64_t number_of(const wire::Owner& owner) {
 
 }  // namespace
 
-HeldLock::HeldLock(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, const wire::Owner& owner,
-                   TimePoint sent_at, const LeaseTerms& terms, const LossSignal::LostCallback& on_lost,
-                   TimePoint granted_at, std::unique_ptr<const wire::Grant> grant)
+Holding::Holding(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, const wire::Owner& owner,
+                 TimePoint sent_at, const LeaseTerms& terms, const LossSignal::LostCallback& on_lost,
+                 TimePoint granted_at, std::unique_ptr<const wire::Grant> grant)
     : runtime_(std::move(runtime)),
       target_(std::move(target)),
       owner_number_(number_of(owner)),
@@ -30,23 +30,23 @@ HeldLock::HeldLock(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> tar
       fsm_(sent_at, terms, granted_at),
       signal_(on_lost) {}
 
-HeldLock::~HeldLock() {
+Holding::~Holding() {
   if (runtime_->in_child()) return;  // whoever held a mutex in the parent holds it for ever in the child
   target_->clear_holder(*this);
 }
 
-wire::Owner HeldLock::owner() const { return grant_ ? grant_->owner : runtime_->owner(owner_number_); }
+wire::Owner Holding::owner() const { return grant_ ? grant_->owner : runtime_->owner(owner_number_); }
 
-const std::string& HeldLock::name() const { return target_->name(); }
+const std::string& Holding::name() const { return target_->name(); }
 
-HoldState HeldLock::state() {
+HoldState Holding::state() {
   if (runtime_->in_child()) return HoldState::lost;
   valid_for();
   const base::Guard guard(mutex_);
   return fsm_.state();
 }
 
-std::optional<LossReason> HeldLock::loss_reason() {
+std::optional<LossReason> Holding::loss_reason() {
   if (runtime_->in_child()) return LossReason::forked;
   valid_for();
   const base::Guard guard(mutex_);
@@ -54,12 +54,12 @@ std::optional<LossReason> HeldLock::loss_reason() {
   return fsm_.reason();
 }
 
-bool HeldLock::stands() const {
+bool Holding::stands() const {
   const base::Guard guard(mutex_);
   return fsm_.valid_for(base::Clock::now()) > Duration{};
 }
 
-Duration HeldLock::valid_for() {
+Duration Holding::valid_for() {
   if (runtime_->in_child()) return {};
   HoldFsm::Todo todo{};
   LossReason reason{};
@@ -81,13 +81,13 @@ Duration HeldLock::valid_for() {
   return {};
 }
 
-std::stop_token HeldLock::stop_token() {
+std::stop_token Holding::stop_token() {
   valid_for();
   const base::Guard guard(mutex_);
   return signal_.token(fsm_.was_lost());
 }
 
-void HeldLock::request_stop() noexcept {
+void Holding::request_stop() noexcept {
   std::stop_source source(std::nostopstate);
   {
     const base::Guard guard(mutex_);
@@ -96,7 +96,7 @@ void HeldLock::request_stop() noexcept {
   source.request_stop();  // without the mutex: it runs callbacks
 }
 
-void HeldLock::announce_loss(LossReason reason, StopIn where) noexcept {
+void Holding::announce_loss(LossReason reason, StopIn where) noexcept {
   target_->clear_holder(*this);
   Reporter& reporter = runtime_->reporter();
   Reporter::add(reporter.count.lost);
@@ -114,17 +114,17 @@ void HeldLock::announce_loss(LossReason reason, StopIn where) noexcept {
   reporter.tell(&Observer::on_lost, [&] { return LostEvent{target_->name(), owner().text, reason}; });
 }
 
-bool HeldLock::expire(TimePoint now) {
+bool Holding::expire(TimePoint now) {
   const base::Guard guard(mutex_);
   return now >= fsm_.deadline() && fsm_.on_time(now) == HoldFsm::Todo::lost;
 }
 
-void HeldLock::announce_expired() noexcept { announce_loss(ask(&HoldFsm::reason), StopIn::signal_thread); }
+void Holding::announce_expired() noexcept { announce_loss(ask(&HoldFsm::reason), StopIn::signal_thread); }
 
 /// Changes what is known of it, and reports that without the mutex.
 template <class... Args>
-void HeldLock::change(const std::string& cause, HoldFsm::Change (HoldFsm::*decide)(Args...),
-                      std::type_identity_t<Args>... args) {
+void Holding::change(const std::string& cause, HoldFsm::Change (HoldFsm::*decide)(Args...),
+                     std::type_identity_t<Args>... args) {
   HoldFsm::Change change{};
   LossReason reason{};
   Duration left{};
@@ -141,17 +141,17 @@ void HeldLock::change(const std::string& cause, HoldFsm::Change (HoldFsm::*decid
                             [&] { return SuspectEvent{target_->name(), owner().text, cause, left}; });
 }
 
-void HeldLock::on_renewed(TimePoint sent_at, TimePoint now) { change({}, &HoldFsm::on_renewed, sent_at, now); }
-void HeldLock::on_gone() { change({}, &HoldFsm::on_gone); }
-void HeldLock::on_unanswered(TimePoint now, const std::string& cause) { change(cause, &HoldFsm::on_unanswered, now); }
-void HeldLock::on_closed() { change({}, &HoldFsm::on_closed); }
+void Holding::on_renewed(TimePoint sent_at, TimePoint now) { change({}, &HoldFsm::on_renewed, sent_at, now); }
+void Holding::on_gone() { change({}, &HoldFsm::on_gone); }
+void Holding::on_unanswered(TimePoint now, const std::string& cause) { change(cause, &HoldFsm::on_unanswered, now); }
+void Holding::on_closed() { change({}, &HoldFsm::on_closed); }
 
-void HeldLock::on_reconnect(TimePoint now) {
+void Holding::on_reconnect(TimePoint now) {
   const base::Guard guard(mutex_);
   fsm_.on_reconnect(now);
 }
 
-HoldFsm::Todo HeldLock::on_time(TimePoint now, Duration early) {
+HoldFsm::Todo Holding::on_time(TimePoint now, Duration early) {
   HoldFsm::Todo todo{};
   {
     const base::Guard guard(mutex_);
@@ -161,7 +161,7 @@ HoldFsm::Todo HeldLock::on_time(TimePoint now, Duration early) {
   return todo;
 }
 
-std::uint64_t HeldLock::watch(LossSignal::EndCallback on_end) {
+std::uint64_t Holding::watch(LossSignal::EndCallback on_end) {
   std::optional<LossReason> lost;
   {
     const base::Guard guard(mutex_);
@@ -172,19 +172,19 @@ std::uint64_t HeldLock::watch(LossSignal::EndCallback on_end) {
   return 0;
 }
 
-void HeldLock::unwatch(std::uint64_t watching) {
+void Holding::unwatch(std::uint64_t watching) {
   LossSignal::EndCallback last;  // destroyed without the mutex
   const base::Guard guard(mutex_);
   last = signal_.unwatch(watching);
 }
 
-void HeldLock::drop_watches() {
+void Holding::drop_watches() {
   LossSignal::WatchesPtr watches;  // destroyed without the mutex
   const base::Guard guard(mutex_);
   watches = signal_.take_watches();
 }
 
-void HeldLock::tell_end(std::optional<LossReason> lost) noexcept {
+void Holding::tell_end(std::optional<LossReason> lost) noexcept {
   LossSignal::WatchesPtr watches;
   {
     const base::Guard guard(mutex_);
@@ -196,7 +196,7 @@ void HeldLock::tell_end(std::optional<LossReason> lost) noexcept {
 
 // ---- its end by its holder's hand: hold_release.cpp decides when ----
 
-std::optional<HeldLock::Ending> HeldLock::begin_release() noexcept {
+std::optional<Holding::Ending> Holding::begin_release() noexcept {
   Ending ending;
   LossReason reason{};
   bool found_lost = false;
@@ -216,13 +216,13 @@ std::optional<HeldLock::Ending> HeldLock::begin_release() noexcept {
   return ending;
 }
 
-void HeldLock::set_outcome(ReleaseOutcome outcome) {
+void Holding::set_outcome(ReleaseOutcome outcome) {
   const base::Guard guard(mutex_);
   outcome_ = outcome;
   if (outcome == ReleaseOutcome::was_lost) fsm_.on_release_found_none(base::Clock::now());
 }
 
-std::optional<TimePoint> HeldLock::end_to_pass_on(TimePoint now) {
+std::optional<TimePoint> Holding::end_to_pass_on(TimePoint now) {
   const base::Guard guard(mutex_);
   if (!fsm_.renewed() || fsm_.state() != HoldState::held || fsm_.valid_for(now) < Duration(lease()) / 2) return {};
   fsm_.begin_release();
@@ -230,7 +230,7 @@ std::optional<TimePoint> HeldLock::end_to_pass_on(TimePoint now) {
   return fsm_.last_extension();
 }
 
-ReleaseOutcome HeldLock::known_outcome() const {
+ReleaseOutcome Holding::known_outcome() const {
   const base::Guard guard(mutex_);
   return outcome_;
 }

@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/hold/held_lock.hpp"
+#include "engine/hold/holding.hpp"
 #include "idle_client.hpp"
 #include "kinds/lock.hpp"
 #include "kinds/simple_lock.hpp"
@@ -41,30 +41,30 @@ class FakeWaiter final : public Waiter {
   std::vector<Signal> signals_;
 };
 
-class SiteTest : public testing::Test {
+class TargetTest : public testing::Test {
  protected:
-  // A thread's hold keeps its site, which keeps the hold: closing the client parts them. Waiters must leave before they
-  // go.
-  ~SiteTest() override {
-    sites_->let_go();
-    if (!site_) return;
-    site_->threads().forget_all();
-    site_->drop_waiters();
+  // A thread's hold keeps its target, which keeps the hold: closing the client parts them. Waiters must leave before
+  // they go.
+  ~TargetTest() override {
+    targets_->let_go();
+    if (!target_) return;
+    target_->threads().forget_all();
+    target_->drop_waiters();
   }
 
   /// A hold granted `age` ago, of 10 s.
-  std::shared_ptr<HeldLock> hold(Duration age = 0s) {
+  std::shared_ptr<Holding> hold(Duration age = 0s) {
     const LeaseTerms terms{.length = 10s, .renewed = true, .max_hold = {}};
     const base::TimePoint granted_at = base::Clock::now() - age;
-    return std::make_shared<HeldLock>(client_.runtime, site_, wire::Owner{"client:1"}, granted_at, terms,
-                                      LossSignal::LostCallback{}, granted_at);
+    return std::make_shared<Holding>(client_.runtime, target_, wire::Owner{"client:1"}, granted_at, terms,
+                                     LossSignal::LostCallback{}, granted_at);
   }
 
   IdleClient client_;
   const std::shared_ptr<redis::Subscriptions> subscriptions_ = client_.runtime->router().shard_of({}).subscriptions();
-  const std::shared_ptr<Sites> sites_ = client_.sites;
-  std::shared_ptr<Site> site_ = sites_->site({"orders"}, kinds::kLock);
-  const std::string channel_ = site_->names().channel;
+  const std::shared_ptr<Targets> targets_ = client_.targets;
+  std::shared_ptr<KeyTarget> target_ = targets_->target({"orders"}, kinds::kLock);
+  const std::string channel_ = target_->names().channel;
   const wire::Owner waiter_{"client:2"};
   FakeWaiter first_, second_, third_;
 };

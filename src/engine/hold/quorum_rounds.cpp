@@ -1,4 +1,4 @@
-#include "engine/hold/group_rounds.hpp"
+#include "engine/hold/quorum_rounds.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -7,7 +7,7 @@
 #include <holdfast/error.hpp>
 
 #include "base/entropy.hpp"
-#include "engine/hold/held_lock.hpp"
+#include "engine/hold/holding.hpp"
 #include "engine/runtime/rounds.hpp"
 #include "engine/runtime/runtime.hpp"
 
@@ -40,7 +40,7 @@ constexpr const char* kSilent = "no word from its client, whose loop stands stil
 template <class Word>
 class MembersRound : public Round {
  public:
-  explicit MembersRound(std::shared_ptr<Group> group) : group_(std::move(group)), runtime_(group_->runtime()) {}
+  explicit MembersRound(std::shared_ptr<QuorumTarget> group) : group_(std::move(group)), runtime_(group_->runtime()) {}
 
  protected:
   virtual void on_word(std::size_t member, Word word) = 0;
@@ -59,13 +59,13 @@ class MembersRound : public Round {
     runtime_.rounds().end(*this);
   }
   bool over() const { return over_.load(); }
-  const Group& group() const { return *group_; }
-  const std::vector<Group::Member>& members() const { return group_->members(); }
-  const std::shared_ptr<Group>& shared_group() const { return group_; }
+  const QuorumTarget& group() const { return *group_; }
+  const std::vector<QuorumTarget::Member>& members() const { return group_->members(); }
+  const std::shared_ptr<QuorumTarget>& shared_group() const { return group_; }
   Runtime& runtime() { return runtime_; }
 
  private:
-  const std::shared_ptr<Group> group_;  // and with it the clients
+  const std::shared_ptr<QuorumTarget> group_;  // and with it the clients
   Runtime& runtime_;
   std::atomic<bool> over_{false};
 };
@@ -73,7 +73,7 @@ class MembersRound : public Round {
 /// One round of an acquire.
 class AcquireRound final : public MembersRound<Attempt> {
  public:
-  AcquireRound(std::shared_ptr<Group> group, Order order, AttemptDone done)
+  AcquireRound(std::shared_ptr<QuorumTarget> group, Order order, AttemptDone done)
       : MembersRound(std::move(group)),
         order_(std::move(order)),
         done_(std::move(done)),
@@ -102,7 +102,7 @@ class AcquireRound final : public MembersRound<Attempt> {
   void ask(std::size_t i) {
     Order order = order_;
     order.timeout = timeout(i);
-    members()[i].site->attempt(std::move(order), hears(i));
+    members()[i].target->attempt(std::move(order), hears(i));
   }
 
   void on_word(std::size_t i, Attempt vote) override {
@@ -145,7 +145,7 @@ class AcquireRound final : public MembersRound<Attempt> {
     }
     std::exchange(done_, {})(std::move(attempt));
   }
-  void withdraw(std::size_t i) { members()[i].site->withdraw(order_.owner, order_.lease); }
+  void withdraw(std::size_t i) { members()[i].target->withdraw(order_.owner, order_.lease); }
 
   static Attempt refusal(std::string cause) {
     Attempt attempt;
@@ -173,9 +173,9 @@ class AcquireRound final : public MembersRound<Attempt> {
     }
     for (std::size_t i = 0; i < asked_; ++i) {
       const auto& vote = ballot_.vote(i);
-      const Group::Member& member = members()[i];
+      const QuorumTarget::Member& member = members()[i];
       if (!vote || vote->may_stand()) {
-        member.site->undo(order_.owner, order_.lease);
+        member.target->undo(order_.owner, order_.lease);
       } else {
         withdraw(i);
       }
@@ -193,13 +193,13 @@ class AcquireRound final : public MembersRound<Attempt> {
 /// A release on all members.
 class ReleaseRound final : public MembersRound<Released> {
  public:
-  ReleaseRound(std::shared_ptr<Group> group, ReleaseDone done)
+  ReleaseRound(std::shared_ptr<QuorumTarget> group, ReleaseDone done)
       : MembersRound(std::move(group)), done_(std::move(done)), pending_(runtime().pending().begin()) {}
 
   void start(const wire::Owner& owner, TimePoint deadline, TimePoint give_up) {
     limit_to(give_up - Clock::now());
     for (std::size_t i = 0; i < members().size(); ++i) {
-      members()[i].site->release(owner, deadline, give_up, hears(i));
+      members()[i].target->release(owner, deadline, give_up, hears(i));
     }
   }
 
@@ -234,17 +234,17 @@ class ReleaseRound final : public MembersRound<Released> {
 /// One renewal on all members, and the healing of those that have lost it.
 class RenewRound final : public MembersRound<Renewed> {
  public:
-  RenewRound(std::shared_ptr<Group> group, std::shared_ptr<HeldLock> hold, RenewDone done)
+  RenewRound(std::shared_ptr<QuorumTarget> group, std::shared_ptr<Holding> hold, RenewDone done)
       : MembersRound(std::move(group)), hold_(std::move(hold)), done_(std::move(done)), heard_(members().size()) {}
 
   void start() {
     Duration longest{};
-    for (const Group::Member& member : members()) {
+    for (const QuorumTarget::Member& member : members()) {
       longest = std::max(longest, renewal_timeout(hold_->lease(), member.runtime->config().command_timeout));
     }
     limit_to(longest);
     for (std::size_t i = 0; i < members().size() && !over(); ++i) {
-      members()[i].site->renew(hold_, hears(i));
+      members()[i].target->renew(hold_, hears(i));
     }
   }
 
@@ -252,9 +252,9 @@ class RenewRound final : public MembersRound<Renewed> {
   void on_word(std::size_t i, Renewed vote) override {
     heard_[i] = true;
     if (vote.kind == Renewed::Kind::extended) {
-      servers_.push_back(members()[i].site->shard().server());
+      servers_.push_back(members()[i].target->shard().server());
       const bool again = servers_.back() != 0 && std::ranges::count(servers_, servers_.back()) > 1;
-      if (again && group().servers() == Group::Servers::different) {
+      if (again && group().servers() == QuorumTarget::Servers::different) {
         add_trouble(i, "it is the same server as another");
       } else {
         ++extended_;
@@ -299,18 +299,18 @@ class RenewRound final : public MembersRound<Renewed> {
   }
 
   void heal(std::size_t i) {
-    const Group::Member& member = members()[i];
+    const QuorumTarget::Member& member = members()[i];
     const milliseconds lease = hold_->lease();
-    member.site->attempt({hold_->owner(), lease, vote_timeout(member.runtime->config(), lease), false},
-                         [member, group = shared_group(), hold = hold_](const Attempt& vote) {
-                           // A hold that has ended meanwhile has sent its release before this came to be; one that was
-                           // passed on will, when its successor ends.
-                           if (!vote.may_stand() || !hold->ended() || group->has(hold->owner())) return;
-                           member.site->undo(hold->owner(), hold->lease());
-                         });
+    member.target->attempt({hold_->owner(), lease, vote_timeout(member.runtime->config(), lease), false},
+                           [member, group = shared_group(), hold = hold_](const Attempt& vote) {
+                             // A hold that has ended meanwhile has sent its release before this came to be; one that
+                             // was passed on will, when its successor ends.
+                             if (!vote.may_stand() || !hold->ended() || group->has(hold->owner())) return;
+                             member.target->undo(hold->owner(), hold->lease());
+                           });
   }
 
-  const std::shared_ptr<HeldLock> hold_;
+  const std::shared_ptr<Holding> hold_;
   RenewDone done_;  // taken when it is decided
   const TimePoint started_ = Clock::now();
   std::vector<bool> heard_;
@@ -322,16 +322,16 @@ class RenewRound final : public MembersRound<Renewed> {
 
 }  // namespace
 
-void ask_members_for(std::shared_ptr<Group> group, Order order, AttemptDone done) {
+void ask_members_for(std::shared_ptr<QuorumTarget> group, Order order, AttemptDone done) {
   std::make_shared<AcquireRound>(std::move(group), std::move(order), std::move(done))->start();
 }
 
-void release_members(std::shared_ptr<Group> group, const wire::Owner& owner, TimePoint deadline, TimePoint give_up,
-                     ReleaseDone done) {
+void release_members(std::shared_ptr<QuorumTarget> group, const wire::Owner& owner, TimePoint deadline,
+                     TimePoint give_up, ReleaseDone done) {
   std::make_shared<ReleaseRound>(std::move(group), std::move(done))->start(owner, deadline, give_up);
 }
 
-void renew_members(std::shared_ptr<Group> group, std::shared_ptr<HeldLock> hold, RenewDone done) {
+void renew_members(std::shared_ptr<QuorumTarget> group, std::shared_ptr<Holding> hold, RenewDone done) {
   std::make_shared<RenewRound>(std::move(group), std::move(hold), std::move(done))->start();
 }
 

@@ -1,0 +1,16 @@
+// What a group asks its members, round by round. Each is begun on the loop of the client that serves the group, and
+// tells its outcome there, once.
+#pragma once
+
+#include <memory>
+
+#include "engine/hold/quorum_target.hpp"
+
+namespace holdfast::engine {
+
+void ask_members_for(std::shared_ptr<QuorumTarget> group, Order order, AttemptDone done);
+void release_members(std::shared_ptr<QuorumTarget> group, const wire::Owner& owner, TimePoint deadline,
+                     TimePoint give_up, ReleaseDone done);
+void renew_members(std::shared_ptr<QuorumTarget> group, std::shared_ptr<Holding> hold, RenewDone done);
+
+}  // namespace holdfast::engine

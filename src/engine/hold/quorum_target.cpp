@@ -1,0 +1,114 @@
+#include "engine/hold/quorum_target.hpp"
+
+#include <algorithm>
+
+#include "engine/hold/quorum_rounds.hpp"
+#include "engine/hold/targets.hpp"
+#include "engine/runtime/runtime.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+std::vector<std::string> nodes_of(const std::vector<QuorumTarget::Member>& members) {
+  std::vector<std::string> nodes;
+  nodes.reserve(members.size());
+  for (const QuorumTarget::Member& member : members) nodes.push_back(member.runtime->node());
+  return nodes;
+}
+
+}  // namespace
+
+std::shared_ptr<QuorumTarget> QuorumTarget::make(std::string name, std::vector<Member> members, std::size_t needed,
+                                                 Servers servers) {
+  auto group = std::make_shared<QuorumTarget>(std::move(name), std::move(members), needed, servers);
+  for (const Member& member : group->members_) {
+    const bool serves = member.runtime == group->members_.front().runtime;
+    if (servers == Servers::different) member.runtime->identify_servers();
+    member.target->targets().adopt(group, serves ? Targets::Bond::serves : Targets::Bond::wakes);
+  }
+  return group;
+}
+
+QuorumTarget::QuorumTarget(std::string name, std::vector<Member> members, std::size_t needed, Servers servers)
+    : Target(std::move(name)),
+      members_(std::move(members)),
+      nodes_(nodes_of(members_)),
+      quorum_{members_.size(), needed},
+      servers_(servers) {}
+
+std::optional<std::string> QuorumTarget::same_server() const {
+  if (servers_ == Servers::any) return std::nullopt;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const std::uint64_t server = members_[i].target->shard().server();
+    for (std::size_t j = 0; server != 0 && j < i; ++j) {
+      if (members_[j].target->shard().server() == server)
+        return nodes_[j] + " and " + nodes_[i] + " are the same server";
+    }
+  }
+  return std::nullopt;
+}
+
+Runtime& QuorumTarget::runtime() const { return *members_.front().runtime; }
+
+Watchdog& QuorumTarget::watchdog() const { return members_.front().target->watchdog(); }
+
+bool QuorumTarget::stands_on(const redis::Shard& shard) const {
+  return std::ranges::any_of(members_, [&](const Member& member) { return member.target->stands_on(shard); });
+}
+
+std::string QuorumTarget::where() const {
+  std::string text = std::to_string(nodes_.size()) + " servers (";
+  for (std::size_t i = 0; i < nodes_.size(); ++i) text += (i == 0 ? "" : ", ") + nodes_[i];
+  return text + ")";
+}
+
+bool QuorumTarget::subscribed(const wire::Owner& waiter) const {
+  const auto ready = [&](const Member& member) { return member.target->subscribed(waiter); };
+  return static_cast<std::size_t>(std::ranges::count_if(members_, ready)) >= quorum_.needed;
+}
+
+Target::Use QuorumTarget::begin_use(const wire::Owner& waiter) {
+  const auto uses = std::make_shared<std::vector<Use>>();
+  for (const Member& member : members_) {
+    uses->push_back(member.target->begin_use(waiter, [weak = weak_from_this()] {
+      if (const std::shared_ptr<Target> group = weak.lock()) group->wake();
+    }));
+  }
+  return uses;
+}
+
+void QuorumTarget::attempt(Order order, AttemptDone done) {
+  order.owner = runtime().make_owner();
+  ask_members_for(std::static_pointer_cast<QuorumTarget>(shared_from_this()), std::move(order), std::move(done));
+}
+
+void QuorumTarget::release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) {
+  release_members(std::static_pointer_cast<QuorumTarget>(shared_from_this()), owner, deadline, give_up,
+                  std::move(done));
+}
+
+void QuorumTarget::ask_holder(HolderDone done) {
+  struct First {
+    explicit First(HolderDone its_done) : done(std::move(its_done)) {}
+    base::Mutex mutex;
+    HolderDone done HOLDFAST_GUARDED_BY(mutex);
+  };
+  const auto first = std::make_shared<First>(std::move(done));
+  for (const Member& member : members_) {
+    member.target->ask_holder([first](std::optional<LockInfo> info) {
+      if (!info) return;
+      HolderDone tell;
+      {
+        const base::Guard guard(first->mutex);
+        tell = std::exchange(first->done, {});
+      }
+      if (tell) tell(std::move(info));
+    });
+  }
+}
+
+void QuorumTarget::renew(const std::shared_ptr<Holding>& hold, RenewDone done) {
+  renew_members(std::static_pointer_cast<QuorumTarget>(shared_from_this()), hold, std::move(done));
+}
+
+}  // namespace holdfast::engine
