@@ -134,7 +134,7 @@ KnownConnections& Runtime::known_connections(redis::Shard& shard) {
   return known_connections_.try_emplace(&shard, shard, config_.command_timeout).first->second;
 }
 
-void Runtime::dispatch(redis::Request request, redis::Lane::Handler handler) {
+void Runtime::dispatch(redis::Request&& request, redis::Lane::Handler&& handler) {
   redis::Shard& shard = router_->shard_of(request.key());
   shard.send(std::move(request), std::move(handler));
 }

@@ -35,7 +35,9 @@ void Lane::start(std::weak_ptr<void> owner) {
   impl_->connection.connect();
 }
 
-void Lane::send(Request request, Handler handler) { impl_->pipeline.submit(std::move(request), std::move(handler)); }
+void Lane::send(Request&& request, Handler&& handler) {
+  impl_->pipeline.submit(std::move(request), std::move(handler));
+}
 
 void Lane::flush() { impl_->connection.flush(); }
 

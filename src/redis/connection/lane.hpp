@@ -36,7 +36,7 @@ class Lane {
   void start(std::weak_ptr<void> owner);
   /// The handler runs exactly once, within about the request's timeout, perhaps at once. Without memory for it the
   /// command is `not_sent`. What a handler throws is swallowed.
-  void send(Request request, Handler handler);
+  void send(Request&& request, Handler&& handler);
   void flush();
   /// What replies come in on, or -1 while there is no connection.
   int socket() const;

@@ -17,7 +17,7 @@ namespace holdfast::redis {
 /// Belongs to the loop. Stays among those in flight as long as a reply may come, finished or not.
 struct Op : boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>,
             std::enable_shared_from_this<Op> {
-  Op(Request what, ResultHandler whom) : request(std::move(what)), handler(std::move(whom)) {}
+  Op(Request&& what, ResultHandler&& whom) : request(std::move(what)), handler(std::move(whom)) {}
 
   Request request;
   ResultHandler handler;

@@ -28,7 +28,7 @@ Pipeline::Pipeline(const boost::asio::any_io_executor& executor, const Config& c
 
 // --- from the caller to the connection ---
 
-void Pipeline::submit(Request request, ResultHandler handler) {
+void Pipeline::submit(Request&& request, ResultHandler&& handler) {
   OpPtr op;
   try {
     op = std::make_shared<Op>(std::move(request), std::move(handler));

@@ -31,7 +31,7 @@ class Pipeline final : public Traffic {
   Pipeline(const boost::asio::any_io_executor& executor, const Config& config, Subscriptions& subscriptions,
            const LaneEvents& events, const Lifeline& lifeline, Connection& connection);
 
-  void submit(Request request, ResultHandler handler);
+  void submit(Request&& request, ResultHandler&& handler);
   /// A handler has thrown, perhaps half way through.
   void recover() { limits_.recover(); }
   /// The connection is closed for good.

@@ -39,7 +39,7 @@ class Shard {
   Shard(const Shard&) = delete;
   Shard& operator=(const Shard&) = delete;
 
-  void send(Request request, Lane::Handler handler) { lane_.send(std::move(request), std::move(handler)); }
+  void send(Request&& request, Lane::Handler&& handler) { lane_.send(std::move(request), std::move(handler)); }
   Lane& lane() { return lane_; }
   /// From any thread.
   const std::shared_ptr<Subscriptions>& subscriptions() const { return subscriptions_; }
