@@ -32,6 +32,9 @@ constexpr Duration margin(milliseconds lease) { return Duration(lease) / 100 + m
 /// The local deadline of a lease that was set by a command sent at `sent_at`.
 constexpr TimePoint lease_end(TimePoint sent_at, milliseconds lease) { return sent_at + lease - margin(lease); }
 
+/// When the server has certainly forgotten a lease that was set at `set_at` at the latest.
+constexpr TimePoint gone_by(TimePoint set_at, milliseconds lease) { return set_at + lease + margin(lease); }
+
 constexpr Duration renew_after(milliseconds lease) { return Duration(lease) / 3; }
 /// Pause after a renewal that did not come through: many tries fit into the rest of the lease.
 constexpr Duration retry_after(milliseconds lease) {

@@ -206,7 +206,7 @@ std::optional<Holding::Ending> Holding::begin_release() noexcept {
     const bool ended = fsm_.ended();
     if (!ended) found_lost = fsm_.on_time(now) == HoldFsm::Todo::lost;
     if (!fsm_.begin_release()) return std::nullopt;
-    ending = {fsm_.deadline(), fsm_.last_extension(), now + lease() + margin(lease()), !ended && !found_lost};
+    ending = {fsm_.deadline(), fsm_.last_extension(), gone_by(now, lease()), !ended && !found_lost};
     reason = fsm_.reason();
   }
   if (found_lost) announce_loss(reason, StopIn::signal_thread);

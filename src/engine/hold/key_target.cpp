@@ -109,8 +109,7 @@ std::vector<std::string> KeyTarget::common_channels() const {
 }
 
 bool KeyTarget::subscribed(const wire::Owner& waiter) const {
-  const redis::Subscriptions& here = subscriptions();
-  return !runtime().listeners()->none() && here.all_subscribed(wake_channels(waiter));
+  return !runtime().listeners()->none() && subscriptions().all_subscribed(wake_channels(waiter));
 }
 
 void KeyTarget::add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const {
@@ -239,7 +238,7 @@ void KeyTarget::release(const wire::Owner& owner, TimePoint deadline, TimePoint 
 
 void KeyTarget::withdraw(const wire::Owner& owner, milliseconds lease) noexcept {
   if (plan_.transitions.leave == nullptr || runtime().in_child()) return;
-  const TimePoint end = base::Clock::now() + lease + margin(lease);
+  const TimePoint end = gone_by(base::Clock::now(), lease);
   try {
     start_return(std::static_pointer_cast<KeyTarget>(shared_from_this()), Returned::place, owner, ReleaseFsm(end, end),
                  [undo = runtime().undos().begin()](const Released&) {});

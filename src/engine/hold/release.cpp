@@ -28,6 +28,12 @@ ReleaseReply judge(const Plan& plan, KeyTarget::Returned what, const redis::Resu
   return {meaning.fate == redis::Fate::transient ? Kind::transient : Kind::error, reply.text};
 }
 
+/// How long after the first send it may be sent again. Only kinds that are not repeatable need to know.
+milliseconds time_of_repetition(const KeyTarget& target, const ReleaseFsm& fsm) {
+  if (target.plan().traits.repeatable) return {};
+  return repeated_for(fsm.give_up() - base::Clock::now(), target.runtime().config().command_timeout);
+}
+
 /// Keeps itself alive until it is finished.
 class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
  public:
@@ -37,7 +43,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
         keep_(runtime_.keep_alive()),
         target_(std::move(target)),
         what_(what),
-        repeated_(repeated_for(fsm.give_up() - base::Clock::now(), runtime_.config().command_timeout)),
+        repeated_(time_of_repetition(*target_, fsm)),
         owner_(std::move(owner)),
         fsm_(fsm),
         done_(std::move(done)),
@@ -133,7 +139,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   const std::shared_ptr<void> keep_;
   const std::shared_ptr<KeyTarget> target_;
   const KeyTarget::Returned what_;
-  const milliseconds repeated_;  // for so long after the first send it may be sent
+  const milliseconds repeated_;  // see time_of_repetition()
   const wire::Owner owner_;
   ReleaseFsm fsm_;
   const ReleaseDone done_;

@@ -202,7 +202,7 @@ void Target::give_back(Retained retained) noexcept {
   begin_release();
   const TimePoint since = retained.sent_at;
   const TimePoint deadline = lease_end(since, retained.lease);
-  const TimePoint give_up = since + retained.lease + margin(retained.lease);
+  const TimePoint give_up = gone_by(since, retained.lease);
   try {
     release(retained.owner, deadline, give_up,
             [self = shared_from_this(), since, pending = std::move(retained.pending)](const Released& released) {
@@ -241,7 +241,7 @@ void Target::end_release(const Released& released, TimePoint held_since) {
 
 void Target::undo(const wire::Owner& owner, milliseconds lease) noexcept {
   if (runtime().in_child()) return;
-  const TimePoint end = Clock::now() + lease + margin(lease);
+  const TimePoint end = gone_by(Clock::now(), lease);
   try {
     release(owner, kNeverOurs, end, [undo = runtime().undos().begin()](const Released&) {});
   } catch (...) {
