@@ -16,6 +16,8 @@
 
 namespace holdfast {
 
+struct ProbeReport;
+
 namespace engine {
 class Core;
 struct Plan;
@@ -63,6 +65,10 @@ class HOLDFAST_EXPORT Client {
   /// with one field; 1 more for the holders of all. A hash counts as a lock if its one field has the form of an owner.
   /// `name_prefix` goes before the pattern. Throws Error.
   std::vector<LockInfo> list(std::string_view pattern = "*", Detail detail = Detail::holder);
+
+  /// What the servers behind this client are, and what about them endangers locks: see probe.hpp. Changes nothing
+  /// there. Never throws for a server's faults: those are findings.
+  ProbeReport probe();
 
   Counters counters() const;
   /// This client's id on the wire, the part of every owner before the colon (a UUID).

@@ -7,7 +7,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include <holdfast/acks.hpp>
 #include <holdfast/export.hpp>
 
 namespace holdfast {
@@ -27,6 +29,22 @@ struct TlsConfig {
   Verify verify = Verify::full;
 };
 
+/// Where a server is, before its name is looked up.
+struct NodeAddress {
+  std::string host;  ///< A name or an address.
+  std::uint16_t port = 6379;
+  friend bool operator==(const NodeAddress&, const NodeAddress&) = default;
+};
+
+/// Redis Sentinel, used when there are `addresses` (a `redis+sentinel://` URL): the Sentinels say which server is the
+/// primary, and are asked again for each connection.
+struct SentinelConfig {
+  std::vector<NodeAddress> addresses;  ///< In the order in which they are asked at first. Port 26379 unless given.
+  std::string primary;                 ///< The name by which the Sentinels know it ("mymaster").
+  std::string username;                ///< At the Sentinels; empty: their default user.
+  std::string password;                ///< At the Sentinels. Never printed, logged or put in an error.
+};
+
 /// What happens to open holds when a client is closed.
 enum class OnClose {
   release,          ///< Give them back, within `release_timeout`.
@@ -39,6 +57,9 @@ struct HOLDFAST_EXPORT Config {
   std::string host = "127.0.0.1";
   std::uint16_t port = 6379;
   std::string unix_socket;  ///< When set, host, port and TLS are not used.
+  /// Further addresses where the primary may be: tried in turn, until one serves as a primary.
+  std::vector<NodeAddress> alternatives;
+  SentinelConfig sentinel;  ///< When it has addresses, host, port and alternatives are not used.
   std::string username;     ///< Empty: the server's default user.
   std::string password;     ///< Never printed, logged or put in an error.
   unsigned database = 0;
@@ -84,6 +105,12 @@ struct HOLDFAST_EXPORT Config {
   std::optional<std::chrono::milliseconds> node_timeout{};
   std::chrono::milliseconds subscription_linger{10000};  ///< A channel that nobody waits on is unsubscribed after 1 to
                                                          ///< 1.5 times this.
+  /// What a grant and a renewal need besides the primary's word, unless AcquireOptions::acks says otherwise.
+  Acks acks{};
+  std::chrono::milliseconds acks_timeout{1000};  ///< How long to wait for them.
+  /// Where the server can tell that the key of a lock was changed (CLIENT TRACKING), holds that last are looked at
+  /// again at once when it does, so that a loss is told in milliseconds.
+  bool loss_notice = true;
   OnClose on_close = OnClose::release;
   std::shared_ptr<Observer> observer;
 

@@ -35,6 +35,8 @@ enum class Errc {
                           ///< client made by client_on().
   no_quorum,              ///< Too few of several servers answered. `cause()` lists every server's vote.
   exhausted,              ///< This process is out of threads or memory. A grant that cannot be handed over is released.
+  durability_not_met,     ///< Granted, but fewer replicas than asked for have confirmed it (AcquireOptions::acks).
+                          ///< `cause()` says how many. The grant is given back.
 };
 
 /// The enumerator's name, as logs and the tool's `--json` show it: `busy`, `timed_out`, ...

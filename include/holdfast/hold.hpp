@@ -47,6 +47,11 @@ class [[nodiscard]] HOLDFAST_EXPORT Hold {
   /// `lost().stop_requested()` is already true. Whole milliseconds, rounded down. Costs no round trip.
   std::chrono::milliseconds valid_for() const noexcept;
 
+  /// How long the lock is certainly still ours even if the primary fails now: as `valid_for()`, if the latest grant or
+  /// renewal has the acks that were asked for (AcquireOptions::acks), from the primary that serves it now. Zero
+  /// without acks, and after a failover until the new primary's replicas have confirmed. Costs no round trip.
+  std::chrono::milliseconds durable_for() const noexcept;
+
   /// Stops when the local deadline passes, and thus before the server can give the lock to somebody else, or when the
   /// server reports that it is gone. The call itself checks the clock: a token that it returns after the deadline has
   /// already stopped, even in the first step after the process was frozen. A token taken earlier is stopped by a thread

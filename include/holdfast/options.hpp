@@ -6,6 +6,7 @@
 #include <optional>
 #include <stop_token>
 
+#include <holdfast/acks.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/observer.hpp>
 
@@ -21,6 +22,9 @@ struct AcquireOptions {
   /// A cap on the hold's age, counted from before the send, above 0 and up to 10 years: at that age it is lost
   /// (`LossReason::max_hold`) and no longer renewed. The key stays for the rest of its lease unless it is released.
   std::optional<std::chrono::milliseconds> max_hold{};
+  /// Who must have the grant and each renewal before they count. Empty: as Config::acks says. A grant for which they do
+  /// not come within Config::acks_timeout is given back, and the call fails with `durability_not_met`.
+  std::optional<Acks> acks{};
   /// Stops the wait: the call ends at once; an attempt under way is undone in the background. Example: 04_cancel.cpp.
   std::stop_token stop{};
   /// Called once when the hold is lost, on the client's notifier thread or its io_context (see Observer).

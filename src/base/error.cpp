@@ -52,6 +52,8 @@ class Category final : public std::error_category {
         return "too few servers answered";
       case Errc::exhausted:
         return "this process is out of threads or memory";
+      case Errc::durability_not_met:
+        return "too few replicas have confirmed it";
     }
     return "unknown error";
   }
@@ -130,6 +132,8 @@ const char* to_string(Errc code) noexcept {
       return "no_quorum";
     case Errc::exhausted:
       return "exhausted";
+    case Errc::durability_not_met:
+      return "durability_not_met";
   }
   return "?";
 }

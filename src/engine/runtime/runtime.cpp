@@ -73,11 +73,15 @@ std::unique_ptr<Loop> Runtime::make_loop() {
 std::unique_ptr<redis::Router> Runtime::make_router() {
   return std::make_unique<redis::OneServer>(
       loop_->executor(), with_full_name(config_, id_), listeners_,
-      redis::ShardEvents{.connected = [this](redis::Shard& shard) { on_connected(shard); },
-                         .disconnected = [this](redis::Shard&, const std::string& cause) { on_disconnected(cause); },
-                         .message = [this](redis::Shard&) { Reporter::add(reporter_.count.wakes); },
-                         .command = [this](redis::Shard&) { Reporter::add(reporter_.count.commands); },
-                         .to_be_flushed = [this](redis::Shard&, std::size_t bytes) { loop_->to_be_settled(bytes); }});
+      redis::ShardEvents{
+          .connected = [this](redis::Shard& shard) { on_connected(shard); },
+          .disconnected = [this](redis::Shard&, const std::string& cause) { on_disconnected(cause); },
+          .message = [this](redis::Shard&) { Reporter::add(reporter_.count.wakes); },
+          .command = [this](redis::Shard&) { Reporter::add(reporter_.count.commands); },
+          .to_be_flushed = [this](redis::Shard&, std::size_t bytes) { loop_->to_be_settled(bytes); },
+          .side_connected = [this](redis::Shard& shard, redis::Side side) { hooks_.side_connected(shard, side); },
+          .side_disconnected = [this](redis::Shard& shard, redis::Side side,
+                                      const std::string&) { hooks_.side_disconnected(shard, side); }});
 }
 
 void Runtime::start(std::weak_ptr<void> client) {

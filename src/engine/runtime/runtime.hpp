@@ -40,6 +40,9 @@ class Runtime {
   struct Hooks {
     /// There is a new connection to this server. On the loop.
     std::function<void(redis::Shard&)> connected;
+    /// The same of its other lanes. On the loop.
+    std::function<void(redis::Shard&, redis::Side)> side_connected = [](redis::Shard&, redis::Side) {};
+    std::function<void(redis::Shard&, redis::Side)> side_disconnected = [](redis::Shard&, redis::Side) {};
     /// When the watchdog needs the loop next. From any thread.
     std::function<TimePoint()> next_due;
     /// Finds the holds whose deadlines are over; returns when to look next. On the signals' thread.

@@ -21,7 +21,9 @@ class OneServer final : public Router {
   OneServer(const boost::asio::any_io_executor& executor, const Config& config, std::shared_ptr<Listeners> listeners,
             ShardEvents events)
       : events_(std::move(events)),
-        shard_(executor, config, std::make_shared<FixedEndpoint>(config), std::move(listeners), events_) {}
+        shard_(
+            executor, config, [config] { return std::make_shared<FixedEndpoint>(config); }, std::move(listeners),
+            events_) {}
 
   Shard& shard_of(std::string_view) override { return shard_; }
   std::span<Shard* const> shards() const override { return all_; }

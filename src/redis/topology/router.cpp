@@ -3,25 +3,25 @@
 namespace holdfast::redis {
 
 void Router::start(const std::weak_ptr<void>& owner) {
-  for (Shard* shard : shards()) shard->lane().start(owner);
+  for (Shard* shard : shards()) shard->start(owner);
 }
 
 void Router::flush() {
-  for (Shard* shard : shards()) shard->lane().flush();
+  for (Shard* shard : shards()) shard->flush();
 }
 
 void Router::recover() {
-  for (Shard* shard : shards()) shard->lane().recover();
+  for (Shard* shard : shards()) shard->recover();
 }
 
 void Router::close() {
-  for (Shard* shard : shards()) shard->lane().close();
+  for (Shard* shard : shards()) shard->close();
 }
 
 void Router::drop_all() {
-  for (Shard* shard : shards()) shard->lane().drop_all();
+  for (Shard* shard : shards()) shard->drop_all();
 }
 
-int Router::socket() const { return shards().size() == 1 ? shards().front()->lane().socket() : -1; }
+int Router::socket() const { return shards().size() == 1 ? shards().front()->socket() : -1; }
 
 }  // namespace holdfast::redis

@@ -4,11 +4,27 @@
 
 namespace holdfast::redis {
 
-Shard::Shard(const boost::asio::any_io_executor& executor, const Config& config, std::shared_ptr<EndpointSource> source,
+/// Nothing is subscribed on it.
+struct Shard::SideLane {
+  SideLane(const boost::asio::any_io_executor& executor, const Config& config, std::shared_ptr<EndpointSource> source,
+           LaneEvents events)
+      : subscriptions(std::make_shared<Listeners>()),
+        lane(executor, config, std::move(source), subscriptions, std::move(events)) {}
+
+  Subscriptions subscriptions;
+  Lane lane;
+};
+
+Shard::Shard(const boost::asio::any_io_executor& executor, const Config& config, MakeSource make_source,
              std::shared_ptr<Listeners> listeners, const ShardEvents& events)
-    : events_(events),
+    : executor_(executor),
+      config_(config),
+      make_source_(std::move(make_source)),
+      events_(events),
       subscriptions_(std::make_shared<Subscriptions>(std::move(listeners))),
-      lane_(executor, config, std::move(source), *subscriptions_, lane_events()) {}
+      lane_(executor, config, make_source_(), *subscriptions_, lane_events()) {}
+
+Shard::~Shard() = default;
 
 LaneEvents Shard::lane_events() {
   return {.connected = [this] { events_.connected(*this); },
@@ -20,6 +36,61 @@ LaneEvents Shard::lane_events() {
           .message = [this] { events_.message(*this); },
           .command = [this] { events_.command(*this); },
           .to_be_flushed = [this](std::size_t bytes) { events_.to_be_flushed(*this, bytes); }};
+}
+
+LaneEvents Shard::side_events(Side side) {
+  return {.connected = [this, side] { events_.side_connected(*this, side); },
+          .disconnected = [this, side](const std::string& cause) { events_.side_disconnected(*this, side, cause); },
+          .message = [] {},
+          .command = [this] { events_.command(*this); },
+          .to_be_flushed = [this](std::size_t bytes) { events_.to_be_flushed(*this, bytes); }};
+}
+
+Lane& Shard::side_lane(Side side) {
+  std::unique_ptr<SideLane>& made = sides_.at(static_cast<std::size_t>(side));
+  if (made == nullptr) {
+    made = std::make_unique<SideLane>(executor_, config_, make_source_(), side_events(side));
+    if (closed_) {
+      made->lane.close();
+    } else {
+      made->lane.start(owner_);
+    }
+  }
+  return made->lane;
+}
+
+void Shard::start(const std::weak_ptr<void>& owner) {
+  owner_ = owner;
+  lane_.start(owner);
+}
+
+void Shard::flush() {
+  lane_.flush();
+  for (const auto& side : sides_) {
+    if (side) side->lane.flush();
+  }
+}
+
+void Shard::recover() {
+  lane_.recover();
+  for (const auto& side : sides_) {
+    if (side) side->lane.recover();
+  }
+}
+
+void Shard::close() {
+  closed_ = true;
+  lane_.close();
+  for (const auto& side : sides_) {
+    if (side) side->lane.close();
+  }
+}
+
+void Shard::drop_all() {
+  lane_.drop_all();
+  for (const auto& side : sides_) {
+    if (side) side->lane.drop_all();
+  }
 }
 
 }  // namespace holdfast::redis

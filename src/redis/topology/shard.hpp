@@ -1,6 +1,7 @@
 // One server as a client sees it: the way there, what is subscribed there, and which server it is.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +22,13 @@ namespace holdfast::redis {
 
 class Shard;
 
+/// Further lanes to the same server, each for what would be in the way on the one that all else uses.
+enum class Side : std::uint8_t {
+  acks,   ///< Waits for replicas, which blocks a connection at the server.
+  watch,  ///< Hears that keys were changed.
+};
+constexpr std::size_t kSides = 2;
+
 /// What is heard of shards, and of which. Called on the loop, must not block.
 struct ShardEvents {
   std::function<void(Shard&)> connected;
@@ -28,19 +36,36 @@ struct ShardEvents {
   std::function<void(Shard&)> message;
   std::function<void(Shard&)> command;
   std::function<void(Shard&, std::size_t bytes)> to_be_flushed;
+  std::function<void(Shard&, Side)> side_connected{};
+  std::function<void(Shard&, Side, const std::string& cause)> side_disconnected{};
 };
 
 /// On the loop, unless it says otherwise.
 class Shard {
  public:
+  /// Each lane asks for addresses by itself.
+  using MakeSource = std::function<std::shared_ptr<EndpointSource>()>;
+
   /// The events outlive it.
-  Shard(const boost::asio::any_io_executor& executor, const Config& config, std::shared_ptr<EndpointSource> source,
+  Shard(const boost::asio::any_io_executor& executor, const Config& config, MakeSource make_source,
         std::shared_ptr<Listeners> listeners, const ShardEvents& events);
   Shard(const Shard&) = delete;
   Shard& operator=(const Shard&) = delete;
+  ~Shard();
 
   void send(Request&& request, Lane::Handler&& handler) { lane_.send(std::move(request), std::move(handler)); }
-  Lane& lane() { return lane_; }
+  /// Made and connected when it is first asked for. What the two send has no order.
+  Lane& side_lane(Side side);
+
+  // For all of its lanes: as those of `Lane`.
+  void start(const std::weak_ptr<void>& owner);
+  void flush();
+  void recover();
+  void close();
+  void drop_all();
+  /// Of the lane that all use but the sides.
+  int socket() const { return lane_.socket(); }
+
   /// From any thread.
   const std::shared_ptr<Subscriptions>& subscriptions() const { return subscriptions_; }
 
@@ -51,12 +76,20 @@ class Shard {
   void identify(std::uint64_t server) { server_.store(server, std::memory_order_relaxed); }
 
  private:
+  struct SideLane;
   LaneEvents lane_events();
+  LaneEvents side_events(Side side);
 
+  const boost::asio::any_io_executor executor_;
+  const Config config_;
+  const MakeSource make_source_;
   const ShardEvents& events_;
   const std::shared_ptr<Subscriptions> subscriptions_;
   std::atomic<std::uint64_t> server_{0};
+  std::weak_ptr<void> owner_;
+  bool closed_ = false;
   Lane lane_;
+  std::array<std::unique_ptr<SideLane>, kSides> sides_;
 };
 
 }  // namespace holdfast::redis
