@@ -73,15 +73,13 @@ std::unique_ptr<Loop> Runtime::make_loop() {
 std::unique_ptr<redis::Router> Runtime::make_router() {
   return std::make_unique<redis::OneServer>(
       loop_->executor(), with_full_name(config_, id_), listeners_,
-      redis::ShardEvents{
-          .connected = [this](redis::Shard& shard) { on_connected(shard); },
-          .disconnected = [this](redis::Shard&, const std::string& cause) { on_disconnected(cause); },
-          .message = [this](redis::Shard&) { Reporter::add(reporter_.count.wakes); },
-          .command = [this](redis::Shard&) { Reporter::add(reporter_.count.commands); },
-          .to_be_flushed = [this](redis::Shard&, std::size_t bytes) { loop_->to_be_settled(bytes); },
-          .side_connected = [this](redis::Shard& shard, redis::Side side) { hooks_.side_connected(shard, side); },
-          .side_disconnected = [this](redis::Shard& shard, redis::Side side,
-                                      const std::string&) { hooks_.side_disconnected(shard, side); }});
+      redis::ShardEvents{.connected = [this](redis::Shard& shard) { on_connected(shard); },
+                         .disconnected = [this](redis::Shard&, const std::string& cause) { on_disconnected(cause); },
+                         .message = [this](redis::Shard&) { Reporter::add(reporter_.count.wakes); },
+                         .command = [this](redis::Shard&) { Reporter::add(reporter_.count.commands); },
+                         .to_be_flushed = [this](redis::Shard&, std::size_t bytes) { loop_->to_be_settled(bytes); },
+                         .side_connected = hooks_.side_connected,
+                         .side_disconnected = hooks_.side_disconnected});
 }
 
 void Runtime::start(std::weak_ptr<void> client) {
@@ -138,13 +136,8 @@ KnownConnections& Runtime::known_connections(redis::Shard& shard) {
   return known_connections_.try_emplace(&shard, shard, config_.command_timeout).first->second;
 }
 
-void Runtime::dispatch(redis::Request&& request, redis::Lane::Handler&& handler) {
-  redis::Shard& shard = router_->shard_of(request.key());
-  shard.send(std::move(request), std::move(handler));
-}
-
 void Runtime::send(redis::Request request, redis::Lane::Handler handler, std::size_t most_waiting) {
-  if (loop_->inside()) return dispatch(std::move(request), std::move(handler));
+  if (loop_->inside()) return router_->send(std::move(request), std::move(handler));
   redis::Result refused;
   {
     const base::Guard guard(over_mutex_);
@@ -155,7 +148,7 @@ void Runtime::send(redis::Request request, redis::Lane::Handler handler, std::si
           const base::Guard taken(over_mutex_);
           --waiting_;
         }
-        dispatch(std::move(request), std::move(handler));
+        router_->send(std::move(request), std::move(handler));
       });
       return;
     }

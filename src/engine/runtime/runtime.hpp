@@ -150,8 +150,6 @@ class Runtime {
   void on_connected(redis::Shard& shard);
   void on_disconnected(const std::string& cause);
   void ask_which_server(redis::Shard& shard);
-  /// On the loop: to the server that the request is for.
-  void dispatch(redis::Request&& request, redis::Lane::Handler&& handler);
   void stop_taking();
 
   const base::ForkGuard fork_guard_;

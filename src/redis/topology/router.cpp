@@ -1,6 +1,13 @@
 #include "redis/topology/router.hpp"
 
+#include <utility>
+
 namespace holdfast::redis {
+
+void Router::send(Request&& request, Lane::Handler&& handler) {
+  Shard& shard = shard_of(request.key());
+  shard.send(std::move(request), std::move(handler));
+}
 
 void Router::start(const std::weak_ptr<void>& owner) {
   for (Shard* shard : shards()) shard->start(owner);

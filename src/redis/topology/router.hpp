@@ -22,6 +22,9 @@ class Router {
   /// From any thread.
   virtual std::span<Shard* const> shards() const = 0;
 
+  /// To the shard that serves the request's key.
+  void send(Request&& request, Lane::Handler&& handler);
+
   // For all shards: as those of `Lane`.
   void start(const std::weak_ptr<void>& owner);
   void flush();

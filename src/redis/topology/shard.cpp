@@ -40,7 +40,7 @@ LaneEvents Shard::lane_events() {
 
 LaneEvents Shard::side_events(Side side) {
   return {.connected = [this, side] { events_.side_connected(*this, side); },
-          .disconnected = [this, side](const std::string& cause) { events_.side_disconnected(*this, side, cause); },
+          .disconnected = [this, side](const std::string&) { events_.side_disconnected(*this, side); },
           .message = [] {},
           .command = [this] { events_.command(*this); },
           .to_be_flushed = [this](std::size_t bytes) { events_.to_be_flushed(*this, bytes); }};

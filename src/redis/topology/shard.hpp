@@ -37,7 +37,7 @@ struct ShardEvents {
   std::function<void(Shard&)> command;
   std::function<void(Shard&, std::size_t bytes)> to_be_flushed;
   std::function<void(Shard&, Side)> side_connected{};
-  std::function<void(Shard&, Side, const std::string& cause)> side_disconnected{};
+  std::function<void(Shard&, Side)> side_disconnected{};
 };
 
 /// On the loop, unless it says otherwise.
