@@ -22,11 +22,11 @@ Signer make_authority(const std::filesystem::path& folder, const std::string& na
 }
 
 Signer make_certificate(const std::filesystem::path& folder, const std::string& name, const std::string& common_name,
-                        const Signer& authority) {
+                        const std::string& names, const Signer& authority) {
   Signer made{file(folder, name + ".pem"), file(folder, name + ".key")};
   const std::string request = file(folder, name + ".csr");
   const std::string extensions = file(folder, name + ".ext");
-  std::ofstream(extensions) << "subjectAltName=DNS:" << common_name << "\n";
+  std::ofstream(extensions) << "subjectAltName=" << names << "\n";
   run_checked("openssl", {"req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj",
                           "/CN=" + common_name, "-keyout", made.key, "-out", request});
   run_checked("openssl", {"x509", "-req", "-in", request, "-CA", authority.certificate, "-CAkey", authority.key,
@@ -36,13 +36,13 @@ Signer make_certificate(const std::filesystem::path& folder, const std::string& 
 
 }  // namespace
 
-Certificates Certificates::make(const std::filesystem::path& folder) {
+Certificates Certificates::make(const std::filesystem::path& folder, const std::string& server_names) {
   std::filesystem::create_directories(folder);
   const Signer trusted = make_authority(folder, "ca");
   const Signer untrusted = make_authority(folder, "untrusted-ca");
-  const Signer server = make_certificate(folder, "server", "localhost", trusted);
-  const Signer client = make_certificate(folder, "client", "client", trusted);
-  const Signer stranger = make_certificate(folder, "untrusted-client", "client", untrusted);
+  const Signer server = make_certificate(folder, "server", "localhost", server_names, trusted);
+  const Signer client = make_certificate(folder, "client", "client", "DNS:client", trusted);
+  const Signer stranger = make_certificate(folder, "untrusted-client", "client", "DNS:client", untrusted);
   return {trusted.certificate, untrusted.certificate, server.certificate, server.key, client.certificate,
           client.key,          stranger.certificate,  stranger.key};
 }

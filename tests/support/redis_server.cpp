@@ -16,14 +16,16 @@ namespace {
 
 using Listen = ServerOptions::Listen;
 
-Process start_process(const std::string& config_file, const std::string& log_file) {
+Process start_process(const std::string& config_file, bool sentinel, const std::string& log_file) {
   const ProcessOptions options{.output_file = log_file};
-  if (const char* program = std::getenv("HOLDFAST_REDIS_SERVER")) return {program, {config_file}, options};
+  std::vector<std::string> args{config_file};
+  if (sentinel) args.emplace_back("--sentinel");
+  if (const char* program = std::getenv("HOLDFAST_REDIS_SERVER")) return {program, args, options};
   try {
-    return {"redis-server", {config_file}, options};
+    return {"redis-server", args, options};
   } catch (const std::system_error& error) {
     if (error.code() != std::errc::no_such_file_or_directory) throw;
-    return {"valkey-server", {config_file}, options};
+    return {"valkey-server", args, options};
   }
 }
 
@@ -71,7 +73,9 @@ RedisServer::RedisServer(ServerOptions options)
   if (options_.cluster) options_.listen = Listen::tcp;
   if (options_.listen != Listen::unix_socket) port_ = std::make_unique<PortLease>();
   if (options_.cluster) bus_port_ = std::make_unique<PortLease>();
-  if (options_.listen == Listen::tls) certificates_ = Certificates::make(folder_.path() / "tls");
+  if (options_.listen == Listen::tls) {
+    certificates_ = options_.certificates ? *options_.certificates : Certificates::make(folder_.path() / "tls");
+  }
   if (!options_.users.empty()) {
     admin_user_ = "support";
     admin_password_ = base::make_uuid();
@@ -114,7 +118,7 @@ void RedisServer::write_config() {
 
 void RedisServer::start() {
   std::filesystem::create_directory(folder_.path() / "data");
-  process_.emplace(start_process(folder_.file("redis.conf"), folder_.file("log")));
+  process_.emplace(start_process(folder_.file("redis.conf"), options_.sentinel, folder_.file("log")));
   frozen_ = false;
   wait_until_ready();
 }

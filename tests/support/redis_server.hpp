@@ -30,7 +30,10 @@ struct ServerOptions {
   bool persistent = false;                  ///< Every write is on disk before its reply: restarts can keep the data.
   /// `{"EVAL", ""}` takes the command away, `{"EVAL", "X"}` renames it.
   std::vector<std::pair<std::string, std::string>> renamed_commands{};
-  bool cluster = false;               ///< One node that serves all slots; listens on tcp.
+  bool cluster = false;   ///< One node that serves all slots; listens on tcp.
+  bool sentinel = false;  ///< A Sentinel, configured by `config`.
+  /// With tls: these, instead of some made for this server alone. Their files outlive it.
+  std::optional<Certificates> certificates{};
   std::vector<std::string> config{};  ///< Further lines of redis.conf.
 };
 
@@ -60,6 +63,8 @@ class RedisServer {
   const std::string& socket_path() const { return socket_path_; }
   const Certificates& certificates() const { return certificates_; }
   pid_t pid() const;
+  /// It was started, and not stopped, killed or frozen since.
+  bool up() const { return process_.has_value() && !frozen_; }
   /// What it has logged so far.
   std::string log() const;
   /// The user and password with all rights that support code logs in with; both empty if no login is needed.
