@@ -12,6 +12,16 @@ namespace holdfast::engine {
 Core::Core(Config config, boost::asio::io_context* host)
     : runtime_(std::move(config), host,
                {.connected = [this](redis::Shard& shard) { on_connected(shard); },
+                .side_connected =
+                    [this](redis::Shard& shard, redis::Side side) {
+                      if (side == redis::Side::watch) watchdog_.loss_watch().on_connected(shard);
+                    },
+                .side_disconnected =
+                    [this](redis::Shard& shard, redis::Side side) {
+                      if (side == redis::Side::watch) watchdog_.loss_watch().on_disconnected(shard);
+                    },
+                .invalidated = [this](redis::Shard& shard,
+                                      const base::Reply& keys) { watchdog_.loss_watch().on_invalidated(shard, keys); },
                 .next_due = [this] { return watchdog_.next_look(); },
                 .look_at_deadlines = [this] { return watchdog_.look_at_deadlines(); }}),
       watchdog_(runtime_),

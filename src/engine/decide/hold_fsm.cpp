@@ -2,11 +2,12 @@
 
 namespace holdfast::engine {
 
-HoldFsm::HoldFsm(TimePoint sent_at, const LeaseTerms& terms, TimePoint granted_at)
+HoldFsm::HoldFsm(TimePoint sent_at, const LeaseTerms& terms, TimePoint granted_at, Watched watched)
     : length_(terms.length),
       max_hold_(terms.max_hold.value_or(milliseconds::max())),
       granted_at_(granted_at),
-      renewed_(terms.renewed) {
+      renewed_(terms.renewed),
+      to_be_watched_(watched == Watched::yes && terms.length >= kShortestWatched) {
   extend(sent_at);
 }
 
@@ -29,7 +30,7 @@ HoldFsm::Todo HoldFsm::on_time(TimePoint now, Duration early) {
   }
   if (!renewed_ || in_flight_ || now + early < due_) return Todo::nothing;
   // A renewal that would only reach past the cap is not needed when the lease outlives the cap already.
-  if (capped() && lease_end(last_extension_, length_) >= granted_at_ + max_hold_) {
+  if (outlives_cap()) {
     due_ = deadline();
     return Todo::nothing;
   }
@@ -70,6 +71,19 @@ void HoldFsm::on_reconnect(TimePoint now) {
   planned_ = now;
 }
 
+bool HoldFsm::on_doubt(TimePoint now) {
+  if (ended() || !renewed_ || outlives_cap()) return false;
+  on_reconnect(now);
+  return true;
+}
+
+bool HoldFsm::begin_watch(TimePoint now, Duration early) {
+  const Duration age = watch_after(length_);
+  if (!to_be_watched_ || now + std::min(early, age / 2) < granted_at_ + age) return false;
+  to_be_watched_ = false;
+  return !ended() && now < deadline();
+}
+
 HoldFsm::Change HoldFsm::on_closed() { return ended() ? Change::none : lose(LossReason::closed); }
 
 bool HoldFsm::begin_release() {
@@ -95,6 +109,11 @@ HoldFsm::Change HoldFsm::lose(LossReason reason) {
   was_lost_ = true;
   reason_ = reason;
   return Change::lost;
+}
+
+/// The lease as it stands ends behind the cap.
+bool HoldFsm::outlives_cap() const {
+  return capped() && lease_end(last_extension_, length_) >= granted_at_ + max_hold_;
 }
 
 LossReason HoldFsm::why_expired() const {

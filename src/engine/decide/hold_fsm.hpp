@@ -15,7 +15,9 @@ namespace holdfast::engine {
 class HoldFsm {
  public:
   /// `sent_at`: of the command that set the lease. `granted_at`: when this hold began, later if the lock was passed on.
-  HoldFsm(TimePoint sent_at, const LeaseTerms& terms, TimePoint granted_at);
+  /// `watched`: its keys are to be watched if it lasts.
+  enum class Watched { no, yes };
+  HoldFsm(TimePoint sent_at, const LeaseTerms& terms, TimePoint granted_at, Watched watched = Watched::no);
 
   enum class Todo {
     nothing,  // look again at due()
@@ -39,6 +41,12 @@ class HoldFsm {
   Change on_unanswered(TimePoint now);
   /// The connection is new: ask at once whether the hold still stands.
   void on_reconnect(TimePoint now);
+  /// Somebody says that the server does not have it. True: it is asked for at once, by a renewal; false: no renewal is
+  /// to come that would tell.
+  bool on_doubt(TimePoint now);
+  /// True once: it has lasted so long that its keys are to be watched. With `early`, which is half of that at most, it
+  /// is taken along with others.
+  bool begin_watch(TimePoint now, Duration early);
   Change on_closed();
   /// From here on nothing is renewed. False if it was called before.
   bool begin_release();
@@ -52,7 +60,7 @@ class HoldFsm {
   bool ended() const { return state_ == HoldState::lost || state_ == HoldState::released; }
   TimePoint deadline() const;
   /// When on_time must be called next.
-  TimePoint due() const { return due_; }
+  TimePoint due() const { return to_be_watched_ ? std::min(due_, granted_at_ + watch_after(length_)) : due_; }
   /// How late a renewal sent now is, against its plan.
   Duration lateness(TimePoint now) const { return std::max(Duration{}, now - planned_); }
   Duration valid_for(TimePoint now) const;
@@ -67,6 +75,7 @@ class HoldFsm {
   void extend(TimePoint sent_at);
   Change lose(LossReason reason);
   LossReason why_expired() const;
+  bool outlives_cap() const;
 
   bool capped() const { return max_hold_ != milliseconds::max(); }
 
@@ -81,6 +90,7 @@ class HoldFsm {
   bool in_flight_ = false;
   bool released_ = false;
   bool was_lost_ = false;
+  bool to_be_watched_;
   HoldState state_ = HoldState::held;
   LossReason reason_ = LossReason::expired;
 };

@@ -53,6 +53,12 @@ constexpr milliseconds repeated_for(Duration until_over, Duration command_timeou
 constexpr milliseconds acquire_repeated_for(milliseconds lease, Duration patience, Duration command_timeout) {
   return repeated_for(patience + command_timeout + lease + margin(lease), command_timeout);
 }
+/// How old a hold must be for its keys to be watched: before its first renewal, and only if it lasts.
+constexpr Duration watch_after(milliseconds lease) {
+  return std::min<Duration>(Duration(lease) / 6, std::chrono::seconds(1));
+}
+/// Of shorter leases none is watched: a renewal tells of a loss in a tenth of a second.
+constexpr milliseconds kShortestWatched{300};
 /// Renewals due within this time are sent together, so that holds taken at different times share commands.
 constexpr Duration batching_window(milliseconds lease) { return renew_after(lease) / 10; }
 

@@ -27,7 +27,7 @@ Holding::Holding(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> targe
       target_(std::move(target)),
       owner_number_(number_of(owner)),
       grant_(std::move(grant)),
-      fsm_(sent_at, terms, granted_at),
+      fsm_(sent_at, terms, granted_at, runtime_->config().loss_notice ? HoldFsm::Watched::yes : HoldFsm::Watched::no),
       signal_(on_lost) {}
 
 Holding::~Holding() {
@@ -149,6 +149,16 @@ void Holding::on_closed() { change({}, &HoldFsm::on_closed); }
 void Holding::on_reconnect(TimePoint now) {
   const base::Guard guard(mutex_);
   fsm_.on_reconnect(now);
+}
+
+bool Holding::on_doubt(TimePoint now) {
+  const base::Guard guard(mutex_);
+  return fsm_.on_doubt(now);
+}
+
+bool Holding::begin_watch(TimePoint now, Duration early) {
+  const base::Guard guard(mutex_);
+  return fsm_.begin_watch(now, early);
 }
 
 HoldFsm::Todo Holding::on_time(TimePoint now, Duration early) {

@@ -96,6 +96,9 @@ class Holding : public std::enable_shared_from_this<Holding> {
   void on_unanswered(TimePoint now, const std::string& cause);
   void on_reconnect(TimePoint now);
   void on_closed();
+  /// See HoldFsm. From any thread; after `true` the watchdog is to look at it.
+  bool on_doubt(TimePoint now);
+  bool begin_watch(TimePoint now, Duration early);
   TimePoint due() const { return ask(&HoldFsm::due); }
   Duration lateness(TimePoint now) const { return ask(&HoldFsm::lateness, now); }
   // The same, on the signals' thread. True: it has just been lost, and is to be announced without any mutex.

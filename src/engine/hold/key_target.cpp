@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "engine/hold/release.hpp"
 #include "engine/hold/targets.hpp"
+#include "engine/hold/watchdog.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "redis/failures/errors.hpp"
 #include "wire/owner.hpp"
@@ -289,6 +290,15 @@ void KeyTarget::renew(const std::shared_ptr<Holding>& hold, RenewDone done) {
     }
     const bool all = std::find(extended.begin(), extended.end(), false) == extended.end();
     done({all ? Renewed::Kind::extended : Renewed::Kind::gone, result.sent_at, {}});
+  });
+}
+
+/// From the loop of another client, if that serves the hold.
+void KeyTarget::watch(const std::shared_ptr<Holding>& hold, const Spare& spare) {
+  runtime().hand_over([self = std::static_pointer_cast<KeyTarget>(shared_from_this()), hold, spare] {
+    for (wire::LockNames& each : self->all_names()) {
+      self->watchdog().loss_watch().watch(std::move(each.key), hold, spare);
+    }
   });
 }
 

@@ -8,6 +8,7 @@
 
 #include <boost/intrusive/unordered_set_hook.hpp>
 
+#include "engine/hold/key_watch.hpp"
 #include "engine/hold/target.hpp"
 #include "redis/connection/lane.hpp"
 #include "redis/connection/listeners.hpp"
@@ -71,6 +72,9 @@ class KeyTarget final
   std::size_t batched_locks() const override { return several_ ? several_->size() : 1; }
   void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const override;
   void renew(const std::shared_ptr<Holding>& hold, RenewDone done) override;
+  void watch(const std::shared_ptr<Holding>& hold) override { watch(hold, nullptr); }
+  /// Of a group's hold: which of its members may lose it.
+  void watch(const std::shared_ptr<Holding>& hold, const Spare& spare);
 
  private:
   friend class Targets;

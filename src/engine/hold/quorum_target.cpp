@@ -111,4 +111,9 @@ void QuorumTarget::renew(const std::shared_ptr<Holding>& hold, RenewDone done) {
   renew_members(std::static_pointer_cast<QuorumTarget>(shared_from_this()), hold, std::move(done));
 }
 
+void QuorumTarget::watch(const std::shared_ptr<Holding>& hold) {
+  const auto spare = std::make_shared<std::atomic<int>>(static_cast<int>(quorum_.members - quorum_.needed));
+  for (const Member& member : members_) member.target->watch(hold, spare);
+}
+
 }  // namespace holdfast::engine

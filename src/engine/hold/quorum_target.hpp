@@ -61,6 +61,7 @@ class QuorumTarget final : public Target {
   /// Extended if enough members have extended it. Then those that have lost it, after a restart for example, are asked
   /// to take it again; that vote counts from the next renewal on.
   void renew(const std::shared_ptr<Holding>& hold, RenewDone done) override;
+  void watch(const std::shared_ptr<Holding>& hold) override;
 
  private:
   const std::vector<Member> members_;

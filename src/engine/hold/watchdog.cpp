@@ -30,6 +30,7 @@ struct Watchdog::LookNow final : Loop::Task {
 Watchdog::Watchdog(Runtime& runtime)
     : runtime_(runtime),
       renewals_(runtime, [this](const Holds& holds) { reschedule(holds); }),
+      loss_watch_(runtime),
       timer_(runtime.loop().executor()),
       look_now_(std::make_shared<LookNow>(*this)) {}
 
@@ -114,6 +115,8 @@ void Watchdog::on_connected(const redis::Shard& shard) {
   look(holds, Renewals::When::due);
 }
 
+void Watchdog::look_now(const std::shared_ptr<Holding>& hold) { look(Holds(1, hold), Renewals::When::due); }
+
 TimePoint Watchdog::next_look() const {
   const base::Guard guard(mutex_);
   return timer_at_;
@@ -122,6 +125,7 @@ TimePoint Watchdog::next_look() const {
 void Watchdog::stop() {
   stopped_ = true;
   timer_.cancel();
+  loss_watch_.stop();
 }
 
 void Watchdog::drop_all() {
@@ -173,7 +177,18 @@ void Watchdog::on_timer() noexcept {
   look(due, Renewals::When::soon);
 }
 
+void Watchdog::watch_if_it_lasts(const std::shared_ptr<Holding>& hold, Renewals::When when) noexcept {
+  const Duration early = when == Renewals::When::soon ? batching_window(hold->lease()) : Duration{};
+  if (!hold->begin_watch(Clock::now(), early)) return;
+  try {
+    hold->target()->watch(hold);
+  } catch (...) {
+    // Out of memory: a renewal, or its deadline, tells of its loss.
+  }
+}
+
 void Watchdog::look(const Holds& holds, Renewals::When when) noexcept {
+  for (const std::shared_ptr<Holding>& hold : holds) watch_if_it_lasts(hold, when);
   renewals_.ask_for(holds, when);
   reschedule(holds);
 }

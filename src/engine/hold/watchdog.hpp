@@ -10,6 +10,7 @@
 
 #include "base/guarded.hpp"
 #include "engine/hold/holding.hpp"
+#include "engine/hold/loss_watch.hpp"
 #include "engine/hold/renewals.hpp"
 #include "timing/timer.hpp"
 
@@ -31,6 +32,10 @@ class Watchdog {
   void disarm(Holding& hold);
   /// A new connection to this server: every renewed hold there is asked for at once.
   void on_connected(const redis::Shard& shard);
+  /// This one is due by what it has just learned.
+  void look_now(const std::shared_ptr<Holding>& hold);
+  /// Whoever has lasted long enough is handed to it.
+  LossWatch& loss_watch() { return loss_watch_; }
   std::vector<std::shared_ptr<Holding>> armed() const;
   /// When it must be given the loop; from any thread.
   TimePoint next_look() const;
@@ -54,11 +59,13 @@ class Watchdog {
   void on_timer() noexcept;
   std::shared_ptr<Holding> take_expired(TimePoint now, bool& late) HOLDFAST_REQUIRES(mutex_);
   void look(const Holds& holds, Renewals::When when) noexcept;
+  static void watch_if_it_lasts(const std::shared_ptr<Holding>& hold, Renewals::When when) noexcept;
   /// Puts holds that are still armed at their new places.
   void reschedule(const Holds& holds) noexcept;
 
   Runtime& runtime_;
   Renewals renewals_;
+  LossWatch loss_watch_;
   timing::Timer timer_;  // on the loop
   TimePoint timer_at_ HOLDFAST_GUARDED_BY(mutex_) = TimePoint::max();
   TimePoint watched_until_ HOLDFAST_GUARDED_BY(mutex_) = TimePoint::max();  // when deadlines are looked at next

@@ -22,6 +22,9 @@ Counters Reporter::snapshot() const {
   out.safety_poll_wakes = read(count.safety_poll_wakes);
   out.connections = read(count.connections);
   out.commands = read(count.commands);
+  out.watched = read(count.watched);
+  out.notices = read(count.notices);
+  out.watch_refusals = read(count.watch_refusals);
   out.events_dropped = read(count.events_dropped);
   return out;
 }

@@ -79,7 +79,8 @@ std::unique_ptr<redis::Router> Runtime::make_router() {
                          .command = [this](redis::Shard&) { Reporter::add(reporter_.count.commands); },
                          .to_be_flushed = [this](redis::Shard&, std::size_t bytes) { loop_->to_be_settled(bytes); },
                          .side_connected = hooks_.side_connected,
-                         .side_disconnected = hooks_.side_disconnected});
+                         .side_disconnected = hooks_.side_disconnected,
+                         .invalidated = hooks_.invalidated});
 }
 
 void Runtime::start(std::weak_ptr<void> client) {

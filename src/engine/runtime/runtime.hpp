@@ -43,6 +43,8 @@ class Runtime {
     /// The same of its other lanes. On the loop.
     std::function<void(redis::Shard&, redis::Side)> side_connected = [](redis::Shard&, redis::Side) {};
     std::function<void(redis::Shard&, redis::Side)> side_disconnected = [](redis::Shard&, redis::Side) {};
+    /// Keys of this server were changed: an array, or null: all. On the loop.
+    std::function<void(redis::Shard&, const base::Reply&)> invalidated = [](redis::Shard&, const base::Reply&) {};
     /// When the watchdog needs the loop next. From any thread.
     std::function<TimePoint()> next_due;
     /// Finds the holds whose deadlines are over; returns when to look next. On the signals' thread.

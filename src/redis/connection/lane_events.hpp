@@ -5,6 +5,8 @@
 #include <functional>
 #include <string>
 
+#include "base/resp.hpp"
+
 namespace holdfast::redis {
 
 /// Called on the loop, must not block.
@@ -14,6 +16,8 @@ struct LaneEvents {
   std::function<void()> message;
   std::function<void()> command;
   std::function<void(std::size_t bytes)> to_be_flushed;
+  /// These keys were changed, or may have been: an array; null: all. Only where CLIENT TRACKING was asked for.
+  std::function<void(const base::Reply& keys)> invalidated = [](const base::Reply&) {};
 };
 
 }  // namespace holdfast::redis

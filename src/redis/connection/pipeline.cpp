@@ -245,6 +245,7 @@ void Pipeline::on_begin() {
 void Pipeline::on_push(const base::Reply& message) {
   if (!message.is_array() || message.elements.size() < 2) return;
   const std::string& kind = message.elements[0].text;
+  if (kind == "invalidate") return events_.invalidated(message.elements[1]);
   const std::string& channel = message.elements[1].text;
   if (kind == "message") {
     events_.message();

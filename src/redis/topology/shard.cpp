@@ -43,7 +43,8 @@ LaneEvents Shard::side_events(Side side) {
           .disconnected = [this, side](const std::string&) { events_.side_disconnected(*this, side); },
           .message = [] {},
           .command = [this] { events_.command(*this); },
-          .to_be_flushed = [this](std::size_t bytes) { events_.to_be_flushed(*this, bytes); }};
+          .to_be_flushed = [this](std::size_t bytes) { events_.to_be_flushed(*this, bytes); },
+          .invalidated = [this](const base::Reply& keys) { events_.invalidated(*this, keys); }};
 }
 
 Lane& Shard::side_lane(Side side) {

@@ -38,6 +38,8 @@ struct ShardEvents {
   std::function<void(Shard&, std::size_t bytes)> to_be_flushed;
   std::function<void(Shard&, Side)> side_connected{};
   std::function<void(Shard&, Side)> side_disconnected{};
+  /// On the lane that watches: see LaneEvents.
+  std::function<void(Shard&, const base::Reply& keys)> invalidated{};
 };
 
 /// On the loop, unless it says otherwise.

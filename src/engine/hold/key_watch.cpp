@@ -1,0 +1,195 @@
+#include "engine/hold/key_watch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/hold/target.hpp"
+#include "engine/runtime/runtime.hpp"
+#include "redis/failures/errors.hpp"
+
+namespace holdfast::engine {
+
+using base::Clock;
+
+KeyWatch::KeyWatch(Runtime& runtime, redis::Shard& shard, std::function<void(const Doubt&)> doubt)
+    : runtime_(runtime), shard_(shard), doubt_(std::move(doubt)), timer_(runtime.loop().executor()) {}
+
+// ---- what is watched ----
+
+void KeyWatch::add(std::string key, const std::shared_ptr<Holding>& hold, Spare spare) {
+  if (stopped_ || state_ == State::refused) return;
+  shard_.side_lane(redis::Side::watch);  // from here on there is one
+  const auto added = keys_.emplace(std::move(key), Watched{hold, std::move(spare), {}});
+  Reporter::add(runtime_.reporter().count.watched);
+  if (state_ == State::on) on_changed(added, Clock::now());
+}
+
+bool KeyWatch::remove(const std::string& key, const Holding& hold) {
+  const auto [first, last] = keys_.equal_range(key);
+  const auto found =
+      std::find_if(first, last, [&](const auto& watched) { return watched.second.hold.lock().get() == &hold; });
+  if (found == last) return false;
+  found->second.hold.reset();  // the look that is to come strikes it off
+  return true;
+}
+
+void KeyWatch::stop() {
+  stopped_ = true;
+  timer_.cancel();
+  due_.clear();
+  keys_.clear();
+}
+
+// ---- the connection, and what it tells ----
+
+void KeyWatch::on_connected() {
+  auto request = redis::Request::of({{"CLIENT", "TRACKING", "ON"}}, runtime_.config().command_timeout);
+  shard_.side_lane(redis::Side::watch)
+      .send(std::move(request),
+            [this, keep = runtime_.keep_alive()](const redis::Result& result) { on_tracked(result); });
+}
+
+void KeyWatch::on_tracked(const redis::Result& result) {
+  if (stopped_) return;
+  if (result.delivery != redis::Delivery::answered || result.replies.front().is_error()) {
+    state_ = State::refused;
+    keys_.clear();
+    Reporter::add(runtime_.reporter().count.watch_refusals);
+    return;
+  }
+  state_ = State::on;
+  const TimePoint now = Clock::now();
+  for (auto key = keys_.begin(); key != keys_.end(); ++key) {
+    key->second.look = {};
+    on_changed(key, now);
+  }
+}
+
+/// What was under way has been told so by now.
+void KeyWatch::on_disconnected() {
+  state_ = State::off;
+  due_.clear();
+}
+
+void KeyWatch::on_invalidated(const base::Reply& keys) {
+  if (state_ != State::on) return;
+  const TimePoint now = Clock::now();
+  std::uint64_t notices = 0;
+  const auto changed = [&](Table::iterator first, Table::iterator last) {
+    for (; first != last; ++first, ++notices) on_changed(first, now);
+  };
+  if (keys.is_null()) changed(keys_.begin(), keys_.end());
+  for (const base::Reply& key : keys.elements) {
+    const auto [first, last] = keys_.equal_range(key.text);
+    changed(first, last);
+  }
+  Reporter::add(runtime_.reporter().count.notices, notices);
+}
+
+/// Strikes it off, later, if its hold has ended.
+void KeyWatch::on_changed(Table::iterator key, TimePoint now) {
+  const std::shared_ptr<Holding> hold = key->second.hold.lock();
+  const std::optional<TimePoint> when = key->second.look.on_changed(now, hold ? hold->lease() : milliseconds());
+  if (!when) return;
+  due_.emplace(*when, key);
+  ask_soon();
+}
+
+// ---- looks ----
+
+/// Behind the handler that is running, so that what it brings travels together.
+void KeyWatch::ask_soon() {
+  if (posted_ || under_way_) return;
+  runtime_.loop().defer([this, keep = runtime_.keep_alive()] {
+    posted_ = false;
+    ask();
+  });
+  posted_ = true;
+}
+
+void KeyWatch::ask_at(TimePoint when) {
+  timer_.expires_at(when);
+  timer_.async_wait([this, keep = runtime_.keep_alive()](boost::system::error_code error) {
+    if (!error) ask();
+  });
+}
+
+void KeyWatch::ask() {
+  if (stopped_ || under_way_ || state_ != State::on) return;
+  const TimePoint now = Clock::now();
+  std::vector<Asked> asked;
+  std::vector<base::Command> commands;
+  if (now >= next_batch_) commands = take_due(asked, now);
+  if (asked.empty()) {
+    if (!due_.empty()) ask_at(std::max(due_.begin()->first, next_batch_));
+    return;
+  }
+  if (asked.size() == kMostAtOnce) next_batch_ = now + kBetweenBatches;
+  under_way_ = true;
+  shard_.side_lane(redis::Side::watch)
+      .send({std::move(commands), runtime_.config().command_timeout, {}},
+            [this, keep = runtime_.keep_alive(), asked = std::move(asked)](const redis::Result& result) {
+              under_way_ = false;
+              on_reply(asked, result);
+            });
+}
+
+/// Without memory for some of them, those are not looked at before the next connection.
+std::vector<base::Command> KeyWatch::take_due(std::vector<Asked>& asked, TimePoint now) {
+  std::vector<base::Command> commands;
+  const std::size_t most = std::min(due_.size(), kMostAtOnce);
+  commands.reserve(most);
+  asked.reserve(most);
+  while (!due_.empty() && due_.begin()->first <= now && asked.size() < most) {
+    const Table::iterator key = due_.begin()->second;
+    due_.erase(due_.begin());
+    const std::shared_ptr<Holding> hold = key->second.hold.lock();
+    if (!hold || hold->ended()) {
+      keys_.erase(key);
+      continue;
+    }
+    wire::Owner owner = hold->owner();
+    commands.push_back(hold->target()->plan().questions.ask_owner(key->first, owner.text));
+    asked.push_back({key, std::move(owner)});
+    key->second.look.on_asked(now);
+  }
+  return commands;
+}
+
+void KeyWatch::on_reply(const std::vector<Asked>& asked, const redis::Result& result) {
+  if (stopped_) return;
+  const TimePoint now = Clock::now();
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const std::shared_ptr<Holding> hold = asked[i].key->second.hold.lock();
+    if (!hold || hold->ended()) {
+      keys_.erase(asked[i].key);
+      continue;
+    }
+    on_said(asked[i], read(result, i, hold->target()->plan(), asked[i].owner), now);
+  }
+  if (!due_.empty()) ask_soon();
+}
+
+KeyWatch::Said KeyWatch::read(const redis::Result& result, std::size_t i, const Plan& plan, const wire::Owner& owner) {
+  if (result.delivery != redis::Delivery::answered) return Said::nothing;
+  const base::Reply& reply = result.replies[i];
+  if (!reply.is_error()) return plan.questions.is_owner(reply, owner.text) ? Said::ours : Said::not_ours;
+  const redis::Meaning meaning = redis::classify(reply.text);
+  if (meaning.code == Errc::wrong_type) return Said::not_ours;
+  return meaning.fate == redis::Fate::transient ? Said::nothing : Said::refused;
+}
+
+void KeyWatch::on_said(const Asked& asked, Said said, TimePoint now) {
+  const Table::iterator key = asked.key;
+  Watched& watched = key->second;
+  if (said == Said::refused) {
+    keys_.erase(key);
+    return;
+  }
+  if (said == Said::ours) return watched.look.on_ours();
+  const std::shared_ptr<Holding> hold = watched.hold.lock();
+  due_.emplace(watched.look.on_open(now, hold->lease()), key);
+  if (said == Said::not_ours) doubt_({key->first, hold, watched.spare});
+}
+
+}  // namespace holdfast::engine

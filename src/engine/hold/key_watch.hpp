@@ -1,0 +1,91 @@
+// The keys of holds on one server, which tells when they are changed (CLIENT TRACKING).
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/decide/look.hpp"
+#include "engine/decide/plan.hpp"
+#include "engine/hold/holding.hpp"
+#include "redis/topology/shard.hpp"
+#include "timing/timer.hpp"
+
+namespace holdfast::engine {
+
+/// How many members of a group may lose a hold that nobody renews. Shared by its keys; null: it has one server.
+using Spare = std::shared_ptr<std::atomic<int>>;
+
+/// A hold seems to have lost this key.
+struct Doubt {
+  const std::string& key;
+  const std::shared_ptr<Holding>& hold;
+  const Spare& spare;
+};
+
+/// On the loop. A lane of its own, made for the first key and kept: each key is looked at on it, again whenever it was
+/// changed, and all of them on a new connection. Looks travel in batches, one batch under way at a time. What it finds
+/// is a doubt, never a loss: its connection may reach another server than the one that takes the writes.
+/// A key goes when its hold has ended, which its release tells as a change.
+class KeyWatch {
+ public:
+  static constexpr std::size_t kMostAtOnce = 250;
+  /// Behind a full batch.
+  static constexpr Duration kBetweenBatches = milliseconds(10);
+
+  KeyWatch(Runtime& runtime, redis::Shard& shard, std::function<void(const Doubt&)> doubt);
+
+  /// Nothing, where the server has said that it does not tell.
+  void add(std::string key, const std::shared_ptr<Holding>& hold, Spare spare);
+  /// It is certainly lost. True: it was watched until now.
+  bool remove(const std::string& key, const Holding& hold);
+  void on_connected();
+  void on_disconnected();
+  /// An array of keys; null: any may have been changed.
+  void on_invalidated(const base::Reply& keys);
+  void stop();
+
+  /// What an answer to `ask_owner` says. `refused`: that this may not be asked.
+  enum class Said { ours, not_ours, nothing, refused };
+  static Said read(const redis::Result& result, std::size_t i, const Plan& plan, const wire::Owner& owner);
+
+ private:
+  struct Watched {
+    std::weak_ptr<Holding> hold;
+    Spare spare;
+    Look look;
+  };
+  using Table = std::multimap<std::string, Watched>;
+  struct Asked {
+    Table::iterator key;
+    wire::Owner owner;
+  };
+  /// Refused: until the next connection.
+  enum class State { off, on, refused };
+  Runtime& runtime_;
+  redis::Shard& shard_;
+  const std::function<void(const Doubt&)> doubt_;
+  timing::Timer timer_;
+
+  State state_ = State::off;
+  Table keys_;
+  std::multimap<TimePoint, Table::iterator> due_;  // looks to come
+  bool posted_ = false;                            // a batch is about to be made
+  bool under_way_ = false;                         // one has been sent
+  TimePoint next_batch_{};
+  bool stopped_ = false;
+
+  void on_tracked(const redis::Result& result);
+  void on_changed(Table::iterator key, TimePoint now);
+  void ask_soon();
+  void ask();
+  std::vector<base::Command> take_due(std::vector<Asked>& asked, TimePoint now);
+  void on_reply(const std::vector<Asked>& asked, const redis::Result& result);
+  void on_said(const Asked& asked, Said said, TimePoint now);
+  void ask_at(TimePoint when);
+};
+
+}  // namespace holdfast::engine

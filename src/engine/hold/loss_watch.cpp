@@ -1,0 +1,62 @@
+#include "engine/hold/loss_watch.hpp"
+
+#include <utility>
+
+#include "engine/hold/target.hpp"
+#include "engine/hold/watchdog.hpp"
+#include "engine/runtime/runtime.hpp"
+
+namespace holdfast::engine {
+
+LossWatch::LossWatch(Runtime& runtime) : runtime_(runtime) {}
+
+void LossWatch::watch(std::string key, const std::shared_ptr<Holding>& hold, Spare spare) {
+  if (stopped_ || !runtime_.config().loss_notice) return;
+  of(runtime_.router().shard_of(key)).add(std::move(key), hold, std::move(spare));
+}
+
+KeyWatch& LossWatch::of(redis::Shard& shard) {
+  return by_shard_.try_emplace(&shard, runtime_, shard, [this, &shard](const Doubt& doubt) { on_doubt(shard, doubt); })
+      .first->second;
+}
+
+void LossWatch::on_connected(redis::Shard& shard) { of(shard).on_connected(); }
+void LossWatch::on_disconnected(redis::Shard& shard) { of(shard).on_disconnected(); }
+void LossWatch::on_invalidated(redis::Shard& shard, const base::Reply& keys) { of(shard).on_invalidated(keys); }
+
+void LossWatch::stop() {
+  stopped_ = true;
+  for (auto& [shard, keys] : by_shard_) keys.stop();
+}
+
+void LossWatch::on_doubt(redis::Shard& shard, const Doubt& doubt) {
+  if (doubt.hold->on_doubt(base::Clock::now())) return renew(doubt.hold);
+  ask(shard, doubt);
+}
+
+/// On the loop of the client that the hold is of.
+void LossWatch::renew(const std::shared_ptr<Holding>& hold) {
+  Runtime& runtime = *hold->runtime();
+  runtime.hand_over([weak = std::weak_ptr(hold)] {
+    if (const std::shared_ptr<Holding> still = weak.lock()) still->target()->watchdog().look_now(still);
+  });
+}
+
+void LossWatch::ask(redis::Shard& shard, const Doubt& doubt) {
+  wire::Owner owner = doubt.hold->owner();
+  auto request = redis::Request::of(doubt.hold->target()->plan().questions.ask_owner(doubt.key, owner.text),
+                                    runtime_.config().command_timeout);
+  shard.send(std::move(request),
+             [this, keep = runtime_.keep_alive(), &shard, key = doubt.key, weak = std::weak_ptr(doubt.hold),
+              spare = doubt.spare, owner = std::move(owner)](const redis::Result& result) {
+               const std::shared_ptr<Holding> hold = weak.lock();
+               if (stopped_ || !hold) return;
+               const Plan& plan = hold->target()->plan();
+               if (KeyWatch::read(result, 0, plan, owner) != KeyWatch::Said::not_ours) return;
+               if (!of(shard).remove(key, *hold) || (spare && spare->fetch_sub(1) > 0)) return;
+               hold->on_gone();
+               hold->target()->watchdog().disarm(*hold);
+             });
+}
+
+}  // namespace holdfast::engine

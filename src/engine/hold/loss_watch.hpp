@@ -1,0 +1,39 @@
+// Tells of the losses that the server knows of first: watches the keys of holds that last.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "engine/hold/key_watch.hpp"
+
+namespace holdfast::engine {
+
+/// Of one client, for each of its servers. Whether a doubt is a loss is decided by the server that takes the writes: by
+/// a renewal at once or, where no more of them are to come, by the same question on the lane that all else uses. On the
+/// loop.
+class LossWatch {
+ public:
+  explicit LossWatch(Runtime& runtime);
+
+  /// A key of a hold, which may be another client's. Nothing if this client is not to watch.
+  void watch(std::string key, const std::shared_ptr<Holding>& hold, Spare spare);
+  /// Of the lane that watches this server.
+  void on_connected(redis::Shard& shard);
+  void on_disconnected(redis::Shard& shard);
+  void on_invalidated(redis::Shard& shard, const base::Reply& keys);
+  void stop();
+
+ private:
+  KeyWatch& of(redis::Shard& shard);
+  void on_doubt(redis::Shard& shard, const Doubt& doubt);
+  void ask(redis::Shard& shard, const Doubt& doubt);
+  static void renew(const std::shared_ptr<Holding>& hold);
+
+  Runtime& runtime_;
+  std::map<redis::Shard*, KeyWatch> by_shard_;
+  bool stopped_ = false;
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,81 @@
+// From when on a hold is watched, and who decides a doubt, told without a clock.
+#include <gtest/gtest.h>
+
+#include "engine/decide/hold_fsm.hpp"
+#include "fsm_text.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A lease of 6 s is watched from the age of 1 s on, or from half of that if others are looked at.
+HoldFsm lasting(LeaseTerms terms = {.length = 6s, .renewed = true, .max_hold = {}}) {
+  return {at(0ms), terms, at(100ms), HoldFsm::Watched::yes};
+}
+
+TEST(HoldFsmWatch, BeginsOnceWhenItHasLasted) {
+  HoldFsm hold = lasting();
+  EXPECT_EQ(hold.due(), at(1100ms)) << "counted from the grant";
+  EXPECT_FALSE(hold.begin_watch(at(1099ms), 0ms));
+  EXPECT_EQ(hold.on_time(at(1100ms)), HoldFsm::Todo::nothing) << "no renewal comes any earlier for it";
+  EXPECT_TRUE(hold.begin_watch(at(1100ms), 0ms));
+  EXPECT_FALSE(hold.begin_watch(at(1101ms), 0ms));
+  EXPECT_EQ(hold.due(), at(2000ms)) << "the renewal";
+}
+
+TEST(HoldFsmWatch, IsTakenAlongFromHalfOfThatOn) {
+  HoldFsm hold = lasting();
+  EXPECT_FALSE(hold.begin_watch(at(599ms), 10s));
+  EXPECT_TRUE(hold.begin_watch(at(600ms), 10s));
+  HoldFsm other = lasting();
+  EXPECT_FALSE(other.begin_watch(at(899ms), 200ms));
+  EXPECT_TRUE(other.begin_watch(at(900ms), 200ms));
+}
+
+TEST(HoldFsmWatch, ComesBeforeTheFirstRenewal) {
+  HoldFsm hold = lasting({.length = 300ms, .renewed = true, .max_hold = {}});
+  EXPECT_EQ(hold.due(), at(100ms));
+  HoldFsm fixed = lasting({.length = 600ms, .renewed = false, .max_hold = {}});
+  EXPECT_EQ(fixed.due(), at(200ms));
+}
+
+TEST(HoldFsmWatch, IsNotForShorterLeasesOrWhereNobodyWantsIt) {
+  HoldFsm shorter = lasting({.length = 299ms, .renewed = false, .max_hold = {}});
+  EXPECT_EQ(shorter.due(), shorter.deadline());
+  EXPECT_FALSE(shorter.begin_watch(at(200ms), 0ms));
+  HoldFsm unwanted(at(0ms), {.length = 6s, .renewed = true, .max_hold = {}}, at(0ms));
+  EXPECT_EQ(unwanted.due(), at(2000ms));
+  EXPECT_FALSE(unwanted.begin_watch(at(5000ms), 0ms));
+}
+
+TEST(HoldFsmWatch, IsNotForWhatHasEnded) {
+  HoldFsm released = lasting();
+  released.begin_release();
+  EXPECT_FALSE(released.begin_watch(at(2000ms), 0ms));
+  HoldFsm late = lasting();
+  EXPECT_FALSE(late.begin_watch(late.deadline(), 0ms));
+}
+
+TEST(HoldFsmWatch, ADoubtIsForARenewalToDecide) {
+  HoldFsm hold = lasting();
+  EXPECT_TRUE(hold.on_doubt(at(500ms)));
+  EXPECT_EQ(hold.due(), at(500ms));
+  EXPECT_EQ(hold.on_time(at(500ms)), HoldFsm::Todo::renew);
+  EXPECT_TRUE(hold.on_doubt(at(510ms))) << "also with one under way: that may have been sent before";
+  EXPECT_EQ(hold.on_time(at(510ms)), HoldFsm::Todo::renew);
+  EXPECT_EQ(hold.state(), HoldState::held);
+}
+
+TEST(HoldFsmWatch, ADoubtIsForAQuestionWhereNoRenewalIsToCome) {
+  HoldFsm fixed = lasting({.length = 6s, .renewed = false, .max_hold = {}});
+  EXPECT_FALSE(fixed.on_doubt(at(500ms)));
+  HoldFsm capped = lasting({.length = 6s, .renewed = true, .max_hold = 5s});
+  EXPECT_FALSE(capped.on_doubt(at(500ms))) << "its lease outlives the cap";
+  HoldFsm ended = lasting();
+  ended.begin_release();
+  EXPECT_FALSE(ended.on_doubt(at(500ms)));
+}
+
+}  // namespace
+}  // namespace holdfast::engine
