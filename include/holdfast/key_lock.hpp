@@ -30,7 +30,8 @@ class HOLDFAST_EXPORT KeyLock : public BasicLock {
   /// and perhaps CLIENT LIST for `holder_if_cheap`, nothing more for `owner`. Throws Error.
   LockInfo info(Detail detail = Detail::holder) const;
   /// Takes the lock away from whoever holds it and wakes a waiter. True if it was held. 1 command. The holder learns of
-  /// it at its next renewal (with a fixed lease: at its deadline or release). A key of another type is left alone
+  /// it by a notice (Config::loss_notice) or at its next renewal (with a fixed lease: at its deadline or release). A
+  /// key of another type is left alone
   /// (`wrong_type`). Throws Error.
   bool force_release();
   /// The same, but only from this owner (as from LockInfo::owner or Hold::owner): compared and deleted in one step on

@@ -183,6 +183,21 @@ TEST_F(LeastAcl, IsTakenByTheServerAsTheFileStands) {
               IsError(Errc::denied, "orders", client.node(), HasSubstr("NOPERM")));
 }
 
+TEST_F(LeastAcl, NeedsOneMoreToBeToldOfALossAtOnce) {
+  grant(least_rights());
+  Client without(as_app());
+  Hold hold = without.lock("lock:orders").acquire();
+  EXPECT_TRUE(eventually([&] { return without.counters().watch_refusals == 1; }));
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+  grant(least_rights(), {"+client|tracking"});
+  Client with(as_app());
+  hold = with.lock("lock:orders").acquire({.lease = fixed(1min)});
+  EXPECT_TRUE(eventually([&] { return raw.info("stats", "tracking_total_keys") == "1"; }));
+  raw.command("DEL", "lock:orders");
+  EXPECT_TRUE(eventually([&] { return hold.state() == HoldState::lost; }, 10s));
+  EXPECT_EQ(with.counters().watch_refusals, 0U);
+}
+
 TEST_F(LeastAcl, NeedsSelectForAnotherDatabase) {
   Config settings = as_app();
   settings.database = 1;

@@ -115,7 +115,7 @@ TEST(ConfigUrl, ReadsEveryParameterThatTheHeaderNames) {
       "rediss://h?db=4&user=ann&client_name=worker-7&label=nightly%20run&name_prefix=app%3A&ca_file=/etc/"
       "ca%20x.pem&cert_file=c.pem&"
       "key_file=k.pem&verify=none&connect_timeout=1500ms&command_timeout=2s&release_timeout=700ms&patience=0s&"
-      "lease=2m&safety_poll=1.5s&handoff=0ms");
+      "lease=2m&safety_poll=1.5s&handoff=0ms&loss_notice=off");
   EXPECT_EQ(config.database, 4U);
   EXPECT_EQ(config.username, "ann");
   EXPECT_EQ(config.client_name, "worker-7");
@@ -132,6 +132,8 @@ TEST(ConfigUrl, ReadsEveryParameterThatTheHeaderNames) {
   EXPECT_EQ(config.lease, 2min);
   EXPECT_EQ(config.safety_poll, 1500ms);
   EXPECT_EQ(config.handoff, 0ms);
+  EXPECT_FALSE(config.loss_notice);
+  EXPECT_TRUE(Config::from_url("redis://h?loss_notice=on").loss_notice);
 }
 
 // --- URLs that are refused ---
@@ -216,6 +218,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"redis://h?a%0ab=1", "\"a\\nb\" is unknown"}, Bad{"redis://h?=1", "\"\" is unknown"},
         Bad{"redis://h?db", "\"db\" has no value"}, Bad{"redis://h?db=1&&user=x", "\"\" has no value"},
         Bad{"redis://h?lease=1s&lease=2s", "\"lease\" is given twice"}, Bad{"redis://h?user=%g0", "in the query"},
+        Bad{"redis://h?loss_notice=1", "loss_notice must be on or off, not \"1\""},
         Bad{"rediss://h?verify=maybe", "not \"maybe\""}, Bad{"redis://h?verify=none", "needs a rediss:// URL"},
         Bad{"redis://h?ca_file=x", "ca_file is about TLS"}, Bad{"unix:///r?key_file=x", "needs a rediss:// URL"},
         Bad{"rediss://h?cert_file=x", "both its certificate file and its key file"},

@@ -146,21 +146,6 @@ void Holding::on_gone() { change({}, &HoldFsm::on_gone); }
 void Holding::on_unanswered(TimePoint now, const std::string& cause) { change(cause, &HoldFsm::on_unanswered, now); }
 void Holding::on_closed() { change({}, &HoldFsm::on_closed); }
 
-void Holding::on_reconnect(TimePoint now) {
-  const base::Guard guard(mutex_);
-  fsm_.on_reconnect(now);
-}
-
-bool Holding::on_doubt(TimePoint now) {
-  const base::Guard guard(mutex_);
-  return fsm_.on_doubt(now);
-}
-
-bool Holding::begin_watch(TimePoint now, Duration early) {
-  const base::Guard guard(mutex_);
-  return fsm_.begin_watch(now, early);
-}
-
 HoldFsm::Todo Holding::on_time(TimePoint now, Duration early) {
   HoldFsm::Todo todo{};
   {

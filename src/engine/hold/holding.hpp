@@ -94,11 +94,11 @@ class Holding : public std::enable_shared_from_this<Holding> {
   void on_renewed(TimePoint sent_at, TimePoint now);
   void on_gone();
   void on_unanswered(TimePoint now, const std::string& cause);
-  void on_reconnect(TimePoint now);
+  void on_reconnect(TimePoint now) { let(&HoldFsm::on_reconnect, now); }
   void on_closed();
   /// See HoldFsm. From any thread; after `true` the watchdog is to look at it.
-  bool on_doubt(TimePoint now);
-  bool begin_watch(TimePoint now, Duration early);
+  bool on_doubt(TimePoint now) { return let(&HoldFsm::on_doubt, now); }
+  bool begin_watch(TimePoint now, Duration early) { return let(&HoldFsm::begin_watch, now, early); }
   TimePoint due() const { return ask(&HoldFsm::due); }
   Duration lateness(TimePoint now) const { return ask(&HoldFsm::lateness, now); }
   // The same, on the signals' thread. True: it has just been lost, and is to be announced without any mutex.
@@ -120,6 +120,12 @@ class Holding : public std::enable_shared_from_this<Holding> {
   Result ask(Result (HoldFsm::*question)(Args...) const, std::type_identity_t<Args>... args) const {
     const base::Guard guard(mutex_);
     return (fsm_.*question)(args...);
+  }
+  /// What nobody need be told of.
+  template <class Result, class... Args>
+  Result let(Result (HoldFsm::*event)(Args...), std::type_identity_t<Args>... args) {
+    const base::Guard guard(mutex_);
+    return (fsm_.*event)(args...);
   }
   template <class... Args>
   void change(const std::string& cause, HoldFsm::Change (HoldFsm::*decide)(Args...),

@@ -40,10 +40,9 @@ class Runtime {
   struct Hooks {
     /// There is a new connection to this server. On the loop.
     std::function<void(redis::Shard&)> connected;
-    /// The same of its other lanes. On the loop.
+    /// The same of its other lanes, and of keys that were changed: see LaneEvents. On the loop.
     std::function<void(redis::Shard&, redis::Side)> side_connected = [](redis::Shard&, redis::Side) {};
     std::function<void(redis::Shard&, redis::Side)> side_disconnected = [](redis::Shard&, redis::Side) {};
-    /// Keys of this server were changed: an array, or null: all. On the loop.
     std::function<void(redis::Shard&, const base::Reply&)> invalidated = [](redis::Shard&, const base::Reply&) {};
     /// When the watchdog needs the loop next. From any thread.
     std::function<TimePoint()> next_due;
@@ -175,7 +174,6 @@ class Runtime {
   Rounds rounds_;
   std::map<redis::Shard*, KnownConnections> known_connections_;
   std::set<timing::Timer*> pauses_;
-
   std::atomic<bool> identifies_servers_{false};
 
   // What comes from other clients' loops.

@@ -55,7 +55,7 @@ constexpr TlsFileSetting kTlsFiles[] = {
 constexpr std::string_view kKnownParameters =
     "db, user, client_name, label, name_prefix, ca_file, cert_file, key_file, verify, connect_timeout, "
     "command_timeout, "
-    "release_timeout, patience, lease, safety_poll and handoff";
+    "release_timeout, patience, lease, safety_poll, handoff and loss_notice";
 
 template <typename Table>
 auto find_setting(const Table& table, std::string_view name) {
@@ -126,6 +126,12 @@ std::string read_parameter(const Url& url, const Url::Parameter& parameter, Conf
   }
   if (const auto* text = find_setting(kTexts, parameter.name)) {
     config.*text->member = parameter.value;
+    return {};
+  }
+  if (parameter.name == "loss_notice") {
+    if (parameter.value != "on" && parameter.value != "off")
+      return must_be("loss_notice", "on or off", parameter.value);
+    config.loss_notice = parameter.value == "on";
     return {};
   }
   const auto* duration = find_setting(kDurations, parameter.name);
