@@ -47,6 +47,16 @@ TEST_P(AsyncLoss, IsToldWithItsReason) {
   }());
 }
 
+TEST_P(AsyncLoss, IsToldByANoticeWithoutARenewal) {
+  run([&]() -> awaitable<void> {
+    Hold hold = co_await lock.async_acquire({.lease = fixed(1min)});
+    const bool watched = co_await soon([&] { return raw.info("stats", "tracking_total_keys") == "1"; });
+    EXPECT_TRUE(watched);
+    raw.command("DEL", "orders");
+    EXPECT_EQ(co_await loss_of(hold), LossReason::taken);
+  }());
+}
+
 TEST_P(AsyncLoss, ComesBeforeTheServerCanGiveTheLockAway) {
   run([&]() -> awaitable<void> {
     Hold hold = co_await lock.async_acquire({.lease = renewed(500ms)});

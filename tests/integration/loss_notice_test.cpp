@@ -1,6 +1,8 @@
 // A loss that the server knows of first is told at once, whatever it was that took the key, for every kind of hold.
 #include <deque>
 #include <functional>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "notice.hpp"
 
@@ -137,6 +139,39 @@ TEST_F(Notice, OfAHoldThatIsNextInLineComesToo) {
   EXPECT_TRUE(eventually([&] { return client.counters().watched == 2 && tracked(raw) == 1; }));
   raw.command("DEL", "orders");
   EXPECT_TRUE(told(hold));
+}
+
+TEST_F(Notice, IsNothingToAForkedChildAndGoesOnInTheParent) {
+  Client client(long_lived());
+  const Hold hold = client.lock("orders").acquire();
+  ASSERT_TRUE(tracks(raw, 1));
+  const pid_t child = fork();
+  if (child == 0) _exit(hold.valid_for() == 0ms && hold.loss_reason() == LossReason::forked ? 0 : 1);
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_FALSE(hold.lost().stop_requested());
+  raw.command("DEL", "orders");
+  EXPECT_TRUE(told(hold));
+}
+
+TEST_F(Notice, IsToldBesideACallerWhoDrivesTheLoop) {
+  Client client(long_lived());
+  std::vector<Hold> holds;
+  for (int i = 0; i < 10; ++i) holds.push_back(client.lock("orders:" + std::to_string(i)).acquire());
+  ASSERT_TRUE(tracks(raw, 10));
+  std::jthread caller([&client](const std::stop_token& stop) {
+    Lock lock = client.lock("other");
+    while (!stop.stop_requested()) {
+      lock.lock();
+      lock.unlock();
+      std::this_thread::sleep_for(50ms);
+    }
+  });
+  for (int i = 0; i < 10; ++i) {
+    raw.command("DEL", "orders:" + std::to_string(i));
+    EXPECT_TRUE(told(holds[static_cast<std::size_t>(i)]));
+  }
 }
 
 TEST_F(Notice, CostsShortHoldsNothing) {

@@ -81,9 +81,10 @@ TEST_F(LookTest, ComesAgainWhenThereWasNoAnswer) {
   EXPECT_EQ(open(40ms), "80ms");
 }
 
-TEST_F(LookTest, IsSpacedTheSameForTheShortestLeases) {
+TEST_F(LookTest, IsSpacedByTheLengthOfTheLease) {
   EXPECT_EQ(Look::longest_pause(300ms), 25ms);
   EXPECT_EQ(Look::longest_pause(12s), 1s);
+  EXPECT_EQ(Look::longest_pause(24h), 10s);
   EXPECT_EQ(Look::longest_pause(0ms), Look::kShortestPause) << "never without a pause";
 }
 

@@ -17,7 +17,7 @@ class Look {
   static constexpr Duration kShortestPause = milliseconds(20);
   /// As far as that grows, for a lease of this length: so a storm costs four looks for each renewal.
   static constexpr Duration longest_pause(milliseconds lease) {
-    return std::max<Duration>(renew_after(lease) / 4, kShortestPause);
+    return std::clamp<Duration>(renew_after(lease) / 4, kShortestPause, std::chrono::seconds(10));
   }
 
   /// The key was changed, or may have been. When to look; empty: a look is to come or under way.

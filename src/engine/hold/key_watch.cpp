@@ -38,6 +38,7 @@ void KeyWatch::stop() {
   timer_.cancel();
   due_.clear();
   keys_.clear();
+  attended_.reset();
 }
 
 // ---- the connection, and what it tells ----
@@ -69,6 +70,7 @@ void KeyWatch::on_tracked(const redis::Result& result) {
 void KeyWatch::on_disconnected() {
   state_ = State::off;
   due_.clear();
+  rest();
 }
 
 void KeyWatch::on_invalidated(const base::Reply& keys) {
@@ -92,6 +94,7 @@ void KeyWatch::on_changed(Table::iterator key, TimePoint now) {
   const std::optional<TimePoint> when = key->second.look.on_changed(now, hold ? hold->lease() : milliseconds());
   if (!when) return;
   due_.emplace(*when, key);
+  if (!attended_) attended_.emplace(runtime_.loop());
   ask_soon();
 }
 
@@ -121,6 +124,7 @@ void KeyWatch::ask() {
   std::vector<base::Command> commands;
   if (now >= next_batch_) commands = take_due(asked, now);
   if (asked.empty()) {
+    rest();
     if (!due_.empty()) ask_at(std::max(due_.begin()->first, next_batch_));
     return;
   }
@@ -167,7 +171,12 @@ void KeyWatch::on_reply(const std::vector<Asked>& asked, const redis::Result& re
     }
     on_said(asked[i], read(result, i, hold->target()->plan(), asked[i].owner), now);
   }
+  rest();
   if (!due_.empty()) ask_soon();
+}
+
+void KeyWatch::rest() {
+  if (due_.empty() && !under_way_) attended_.reset();
 }
 
 KeyWatch::Said KeyWatch::read(const redis::Result& result, std::size_t i, const Plan& plan, const wire::Owner& owner) {

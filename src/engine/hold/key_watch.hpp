@@ -5,12 +5,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/decide/look.hpp"
 #include "engine/decide/plan.hpp"
 #include "engine/hold/holding.hpp"
+#include "engine/loop/loop.hpp"
 #include "redis/topology/shard.hpp"
 #include "timing/timer.hpp"
 
@@ -76,6 +78,7 @@ class KeyWatch {
   bool posted_ = false;                            // a batch is about to be made
   bool under_way_ = false;                         // one has been sent
   TimePoint next_batch_{};
+  std::optional<Loop::Attended> attended_;  // as long as looks are to come, lest each step waits for a caller
   bool stopped_ = false;
 
   void on_tracked(const redis::Result& result);
@@ -86,6 +89,7 @@ class KeyWatch {
   void on_reply(const std::vector<Asked>& asked, const redis::Result& result);
   void on_said(const Asked& asked, Said said, TimePoint now);
   void ask_at(TimePoint when);
+  void rest();
 };
 
 }  // namespace holdfast::engine
