@@ -107,7 +107,7 @@ struct HOLDFAST_EXPORT Config {
                                                          ///< 1.5 times this.
   /// What a grant and a renewal need besides the primary's word, unless AcquireOptions::acks says otherwise.
   Acks acks{};
-  std::chrono::milliseconds acks_timeout{1000};  ///< How long to wait for them.
+  std::chrono::milliseconds acks_timeout{1000};  ///< How long to wait for them; within command_timeout all the same.
   /// Where the server can tell that the key of a lock was changed (CLIENT TRACKING), holds that last are looked at
   /// again at once when it does, so that a loss is told in milliseconds. From the age of 1 s (or a sixth of the lease,
   /// if that is less; leases below 300 ms never): a second connection, and for each key a read then and after each
@@ -120,10 +120,11 @@ struct HOLDFAST_EXPORT Config {
   ///   redis://[user[:password]@]host[:port][/database]      rediss://… the same over TLS
   ///   unix://[user[:password]@]/path/to/socket              local:  (never chosen unless asked for)
   /// Each may end in `?parameter=value&…`: `db`, `user`, `client_name`, `label`, `name_prefix`, the durations
-  /// `connect_timeout`, `command_timeout`, `release_timeout`, `patience`, `lease`, `safety_poll`, `handoff` (`500ms`,
-  /// `10s`, `1.5m`, `2h`, `1d`), `loss_notice` (`on` or `off`), and with rediss:// `ca_file`, `cert_file`, `key_file`,
-  /// `verify` (`full` or `none`). Percent-escapes are decoded; an `@` that does not end the login is written `%40`.
-  /// Throws Error(invalid_argument), which says what is wrong and where, without repeating a password.
+  /// `connect_timeout`, `command_timeout`, `release_timeout`, `patience`, `lease`, `safety_poll`, `handoff`,
+  /// `acks_timeout` (`500ms`, `10s`, `1.5m`, `2h`, `1d`), `acks` (`none`, a number, `majority`, `all`, `aof`),
+  /// `loss_notice` (`on` or `off`), and with rediss:// `ca_file`, `cert_file`, `key_file`, `verify` (`full` or `none`).
+  /// Percent-escapes are decoded; an `@` that does not end the login is written `%40`. Throws Error(invalid_argument),
+  /// which says what is wrong and where, without repeating a password.
   static Config from_url(std::string_view url);
 
   /// Throws Error(invalid_argument) if a value is out of range (zero timeouts, lease out of 10 ms .. 10 years, ...).

@@ -35,6 +35,11 @@ std::chrono::milliseconds Hold::valid_for() const noexcept {
                : std::chrono::milliseconds{};
 }
 
+std::chrono::milliseconds Hold::durable_for() const noexcept {
+  return held_ ? std::chrono::duration_cast<std::chrono::milliseconds>(held_->durable_for())
+               : std::chrono::milliseconds{};
+}
+
 std::stop_token Hold::lost() const noexcept { return held_ ? held_->stop_token() : std::stop_token{}; }
 
 HoldState Hold::state() const noexcept { return held_ ? held_->state() : HoldState::released; }

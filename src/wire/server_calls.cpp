@@ -1,5 +1,7 @@
 #include "wire/server_calls.hpp"
 
+#include <charconv>
+
 namespace holdfast::wire {
 
 base::Command server_info() { return {{"INFO", "server"}}; }
@@ -10,6 +12,31 @@ std::string decode_run_id(const base::Reply& reply) {
   if (found == std::string::npos) return {};
   const std::size_t begin = found + kLine.size();
   return reply.text.substr(begin, reply.text.find('\r', begin) - begin);
+}
+
+base::Command wait(int replicas, std::chrono::milliseconds time) {
+  return {{"WAIT", std::to_string(replicas), std::to_string(time.count())}};
+}
+
+base::Command wait_aof(std::chrono::milliseconds time) { return {{"WAITAOF", "1", "0", std::to_string(time.count())}}; }
+
+std::optional<long long> decode_acks(const base::Reply& reply) {
+  const base::Reply& number = reply.is_array() && !reply.elements.empty() ? reply.elements.front() : reply;
+  if (!number.is_integer()) return std::nullopt;
+  return number.integer;
+}
+
+base::Command replication_info() { return {{"INFO", "replication"}}; }
+
+std::optional<int> decode_replicas(const base::Reply& reply) {
+  constexpr std::string_view kLine = "\nconnected_slaves:";
+  const std::size_t found = reply.is_text() ? reply.text.find(kLine) : std::string::npos;
+  if (found == std::string::npos) return std::nullopt;
+  int replicas = 0;
+  const char* const begin = reply.text.data() + found + kLine.size();
+  const auto [end, error] = std::from_chars(begin, reply.text.data() + reply.text.size(), replicas);
+  if (error != std::errc() || replicas < 0) return std::nullopt;
+  return replicas;
 }
 
 base::Command remaining(std::string_view key) { return {{"PTTL", std::string(key)}}; }

@@ -14,6 +14,17 @@ base::Command server_info();  ///< INFO
 /// What no other run of a server has; empty if it does not tell.
 std::string decode_run_id(const base::Reply& reply);
 
+/// To be answered once so many replicas have what this connection has written, or when the time, which is not 0, is
+/// over: with how many have it.
+base::Command wait(int replicas, std::chrono::milliseconds time);
+/// The same of the primary's own append-only file.
+base::Command wait_aof(std::chrono::milliseconds time);
+/// Of either; empty: a reply that makes no sense.
+std::optional<long long> decode_acks(const base::Reply& reply);
+base::Command replication_info();  ///< INFO
+/// How many replicas are connected; empty if it does not tell.
+std::optional<int> decode_replicas(const base::Reply& reply);
+
 base::Command remaining(std::string_view key);  ///< PTTL
 /// Empty: the key is absent or has no expiry.
 std::optional<std::chrono::milliseconds> time_left(const base::Reply& pttl);

@@ -67,9 +67,12 @@ struct TakerSettings {
         {"command_timeout_ms", &Config::command_timeout},
         {"release_timeout_ms", &Config::release_timeout},
         {"patience_ms", &Config::patience},
+        {"acks_timeout_ms", &Config::acks_timeout},
     };
     if (durations.contains(key)) {
       for (Config& config : configs) config.*durations.at(key) = Milliseconds(std::stoll(value));
+    } else if (key == "acks") {
+      for (Config& config : configs) config.acks = Config::from_url("redis://unused?acks=" + value).acks;
     } else if (key == "name_prefix") {
       for (Config& config : configs) config.name_prefix = value;
     } else if (key == "on_close" && value == "leave") {

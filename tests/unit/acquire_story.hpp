@@ -54,6 +54,10 @@ inline Attempt unknown(std::string cause) {
   return {.kind = Attempt::Kind::unknown, .error = Errc::unknown_outcome, .cause = std::move(cause)};
 }
 
+inline Attempt not_durable(std::string cause) {
+  return {.kind = Attempt::Kind::not_durable, .error = Errc::durability_not_met, .cause = std::move(cause)};
+}
+
 constexpr TargetView kCold{};                      // no subscription, nothing held by this client
 constexpr TargetView kWarm{.subscribed = true};    // the wake channel is subscribed
 constexpr TargetView kHeldHere{.held_here = true,  // another caller of this client has the lock
@@ -111,6 +115,8 @@ class AcquireStory {
         return std::string("not sent") + (attempt.pointless ? " and pointless, " : ", ") + attempt.cause;
       case Kind::unknown:
         return "unknown, " + attempt.cause;
+      case Kind::not_durable:
+        return "not durable, " + attempt.cause;
     }
     return "?";
   }

@@ -115,7 +115,7 @@ TEST(ConfigUrl, ReadsEveryParameterThatTheHeaderNames) {
       "rediss://h?db=4&user=ann&client_name=worker-7&label=nightly%20run&name_prefix=app%3A&ca_file=/etc/"
       "ca%20x.pem&cert_file=c.pem&"
       "key_file=k.pem&verify=none&connect_timeout=1500ms&command_timeout=2s&release_timeout=700ms&patience=0s&"
-      "lease=2m&safety_poll=1.5s&handoff=0ms&loss_notice=off");
+      "lease=2m&safety_poll=1.5s&handoff=0ms&acks=majority&acks_timeout=250ms&loss_notice=off");
   EXPECT_EQ(config.database, 4U);
   EXPECT_EQ(config.username, "ann");
   EXPECT_EQ(config.client_name, "worker-7");
@@ -134,6 +134,18 @@ TEST(ConfigUrl, ReadsEveryParameterThatTheHeaderNames) {
   EXPECT_EQ(config.handoff, 0ms);
   EXPECT_FALSE(config.loss_notice);
   EXPECT_TRUE(Config::from_url("redis://h?loss_notice=on").loss_notice);
+  EXPECT_EQ(config.acks, Acks::majority());
+  EXPECT_EQ(config.acks_timeout, 250ms);
+}
+
+TEST(ConfigUrl, ReadsAcksAsWordsAndNumbers) {
+  const auto acks = [](const std::string& text) { return Config::from_url("redis://h?acks=" + text).acks; };
+  EXPECT_EQ(acks("none"), Acks::none());
+  EXPECT_EQ(acks("0"), Acks::none());
+  EXPECT_EQ(acks("1"), Acks::replicas(1));
+  EXPECT_EQ(acks("255"), Acks::replicas(255));
+  EXPECT_EQ(acks("all"), Acks::all());
+  EXPECT_EQ(acks("aof"), Acks::aof());
 }
 
 // --- URLs that are refused ---

@@ -35,7 +35,8 @@ constexpr Errc kAll[] = {Errc::busy,
                          Errc::closed,
                          Errc::would_deadlock,
                          Errc::no_quorum,
-                         Errc::exhausted};
+                         Errc::exhausted,
+                         Errc::durability_not_met};
 
 TEST(ErrorText, EveryCodeHasANameOfItsOwn) {
   std::set<std::string> names;
@@ -97,8 +98,8 @@ TEST(ErrorCodes, HaveAWordingOfTheirOwnEach) {
     EXPECT_THAT(made.message(), testing::Not(testing::AnyOf("", "unknown error")));
     EXPECT_TRUE(seen.insert(made.message()).second) << made.message();
   }
-  EXPECT_EQ(seen.size(), 20U);
-  EXPECT_EQ(std::error_code(21, error_category()).message(), "unknown error") << "a code is missing in this test";
+  EXPECT_EQ(seen.size(), 21U);
+  EXPECT_EQ(std::error_code(22, error_category()).message(), "unknown error") << "a code is missing in this test";
 }
 
 TEST(ErrorCodes, MeanTheStandardConditionWhereThereIsOne) {

@@ -171,6 +171,15 @@ const Refusal kRefusals[] = {
     {"7.0 on", "MASTERDOWN Link with MASTER is down, and replica-serve-stale-data is set to 'no'.", Errc::server_error,
      Fate::transient},
     {"7.0 on", "ERR Can not execute the command on a stale replica" BEHIND, Errc::server_error, Fate::transient},
+    {"any",
+     "ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is "
+     "configured to be writable (which is not the default) writes to replicas are just local and are not "
+     "propagated.",
+     Errc::read_only, Fate::transient},
+    {"7.2 on", "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.",
+     Errc::unsupported_by_server, Fate::lasting},
+    {"7.0", "ERR unknown command 'WAITAOF', with args beginning with: '1' '0' '1000' ", Errc::unsupported_by_server,
+     Fate::lasting},
     {"7.0 on", "ERR Script attempted to execute a write command while the cluster is down and readonly" BEHIND,
      Errc::server_error, Fate::transient},
     {"Redis", "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)",

@@ -364,6 +364,19 @@ TEST(HoldFsm, IsLostWhenTheClientIsClosed) {
   EXPECT_EQ(story.closed(101ms), "none: lost, closed");
 }
 
+TEST(HoldFsm, IsDurableOnlyWithAcksOfTheEraThatIsNow) {
+  LeaseTerms terms = kRenewed;
+  terms.acks = Acks::all();
+  HoldFsm fsm(at(0ms), terms, at(0ms));
+  EXPECT_EQ(fsm.durable_for(at(100ms), 3), Duration{}) << "nobody has confirmed it";
+  fsm.on_acked(3);
+  EXPECT_EQ(fsm.durable_for(at(100ms), 3), fsm.valid_for(at(100ms)));
+  EXPECT_EQ(fsm.durable_for(at(100ms), 4), Duration{}) << "the primary may be another one";
+  EXPECT_GT(fsm.valid_for(at(100ms)), Duration{});
+  fsm.on_acked(4);
+  EXPECT_EQ(fsm.durable_for(at(889ms), 4), Duration{}) << "it is lost";
+}
+
 TEST(HoldFsm, CanBeReleasedOnce) {
   HoldStory story(kRenewed);
   EXPECT_EQ(story.release(100ms), "begun: released");

@@ -64,8 +64,9 @@ std::thread::id quick_call(OwnLoop& loop) {
 
 TEST(LoopTest, IsTurnedByACallerThatComesAgainAndAgain) {
   const int always_ready = eventfd(1, EFD_CLOEXEC);  // as if the reply were there at once
-  Running loop(
-      OwnLoop::Hooks{.settle = [] {}, .next_due = TimePoint::max, .socket = [always_ready] { return always_ready; }});
+  Running loop(OwnLoop::Hooks{.settle = [] {},
+                              .next_due = TimePoint::max,
+                              .sockets = [always_ready] { return OwnLoop::Sockets{always_ready, -1}; }});
   int own = 0;
   for (int i = 0; i < 1000; ++i) own += quick_call(loop) == std::this_thread::get_id() ? 1 : 0;
   EXPECT_GT(own, 0);

@@ -55,7 +55,7 @@ TEST_F(OneServerTest, ServesEveryKey) {
   EXPECT_EQ(&router_.shard_of("orders"), &shard);
   EXPECT_EQ(&router_.shard_of({}), &shard);
   EXPECT_EQ(shard.subscriptions()->listeners(), listeners_);
-  EXPECT_EQ(router_.socket(), -1);
+  EXPECT_EQ(router_.sockets().front(), -1);
 }
 
 TEST_F(OneServerTest, SaysWhichShardHasLostItsConnectionAndForgetsWhichServerItWas) {

@@ -31,6 +31,7 @@ LeaseTerms lease_terms(const Runtime& runtime, const AcquireOptions& options, co
   terms.renewed = options.lease.kind() == Lease::Kind::renewed;
   terms.length = options.lease.length().value_or(runtime.config().lease);
   terms.max_hold = options.max_hold;
+  terms.acks = options.acks.value_or(runtime.config().acks);
   if (terms.length < kShortestLease || terms.length > kLongestLease) {
     throw Error(Errc::invalid_argument, name, runtime.node(),
                 "a lease of " + std::to_string(terms.length.count()) + " ms; it must be between 10 ms and 10 years");

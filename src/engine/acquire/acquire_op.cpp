@@ -222,7 +222,7 @@ bool AcquireOp::take_retained() {
 
 void AcquireOp::attempt(const AcquireAction& action) {
   if (take_retained()) return;
-  Order order{owner_, lease_.length, action.timeout, action.subscribe || target_->subscribed(owner_)};
+  Order order{owner_, lease_.length, action.timeout, action.subscribe || target_->subscribed(owner_), lease_.acks};
   if (order.subscribe && !use_) use_ = target_->listen(owner_);
   if (fsm_.safety_polling()) Reporter::add(runtime_->reporter().count.safety_polls);
   if (timer_) timer_->cancel();
@@ -267,6 +267,7 @@ void AcquireOp::judge(Attempt& reply) {
   if (granted) {
     held_ = std::make_shared<Holding>(runtime_, target_, reply.grant.owner, reply.sent_at, lease, options_.on_lost,
                                       reply.sent_at, kept_of(*runtime_, reply.grant));
+    if (reply.acks_era != 0) held_->on_acked(reply.acks_era);
     asked_ = false;
     target_->set_holder(held_);
     target_->watchdog().arm(held_);

@@ -10,20 +10,15 @@
 namespace holdfast::engine {
 
 Core::Core(Config config, boost::asio::io_context* host)
-    : runtime_(std::move(config), host,
-               {.connected = [this](redis::Shard& shard) { on_connected(shard); },
-                .side_connected =
-                    [this](redis::Shard& shard, redis::Side side) {
-                      if (side == redis::Side::watch) watchdog_.loss_watch().on_connected(shard);
-                    },
-                .side_disconnected =
-                    [this](redis::Shard& shard, redis::Side side) {
-                      if (side == redis::Side::watch) watchdog_.loss_watch().on_disconnected(shard);
-                    },
-                .invalidated = [this](redis::Shard& shard,
-                                      const base::Reply& keys) { watchdog_.loss_watch().on_invalidated(shard, keys); },
-                .next_due = [this] { return watchdog_.next_look(); },
-                .look_at_deadlines = [this] { return watchdog_.look_at_deadlines(); }}),
+    : runtime_(
+          std::move(config), host,
+          {.connected = [this](redis::Shard& shard) { on_connected(shard); },
+           .side_connected = [this](redis::Shard& shard, redis::Side side) { on_side_connected(shard, side); },
+           .side_disconnected = [this](redis::Shard& shard, redis::Side side) { on_side_disconnected(shard, side); },
+           .invalidated = [this](redis::Shard& shard,
+                                 const base::Reply& keys) { watchdog_.loss_watch().on_invalidated(shard, keys); },
+           .next_due = [this] { return watchdog_.next_look(); },
+           .look_at_deadlines = [this] { return watchdog_.look_at_deadlines(); }}),
       watchdog_(runtime_),
       targets_(std::make_shared<Targets>(runtime_, watchdog_)) {}
 
@@ -46,6 +41,16 @@ void Core::on_connected(const redis::Shard& shard) {
   for (const std::shared_ptr<Target>& target : targets_->all(Targets::Which::all)) {
     if (target->stands_on(shard)) target->wake();
   }
+}
+
+void Core::on_side_connected(redis::Shard& shard, redis::Side side) {
+  if (side == redis::Side::acks) watchdog_.on_acks_connected(shard);
+  if (side == redis::Side::watch) watchdog_.loss_watch().on_connected(shard);
+}
+
+void Core::on_side_disconnected(redis::Shard& shard, redis::Side side) {
+  if (side == redis::Side::acks) runtime_.end_acks_era();
+  if (side == redis::Side::watch) watchdog_.loss_watch().on_disconnected(shard);
 }
 
 void Core::end_holds() {

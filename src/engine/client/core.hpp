@@ -42,6 +42,8 @@ class Core : public std::enable_shared_from_this<Core> {
 
   void start();
   void on_connected(const redis::Shard& shard);
+  void on_side_connected(redis::Shard& shard, redis::Side side);
+  void on_side_disconnected(redis::Shard& shard, redis::Side side);
   void end_holds();
   void on_closed();
 

@@ -87,8 +87,15 @@ AcquireAction AcquireFsm::on_attempt(TimePoint now, const Attempt& reply) {
     case Kind::unknown:
       unresolved_ = true;
       return on_trouble(now, reply);
+    case Kind::not_durable:
+      unresolved_ = true;
+      taken_ = false;  // it is ours, and nobody else is waited for
+      if (terms_.once) return finish(reply.error, reply.cause);
+      return on_trouble(now, reply);
     case Kind::transient:
     case Kind::not_sent:
+      // Of a group, all of whose trouble is that: what was granted has been given back.
+      if (terms_.once && reply.error == Errc::durability_not_met) return finish(reply.error, reply.cause);
       if (reply.pointless) return finish(reply.error, reply.cause);
       return on_trouble(now, reply);
   }

@@ -21,12 +21,13 @@ inline LeaseTerms as_granted(LeaseTerms asked, const wire::Grant& grant) {
 struct Attempt {
   enum class Kind {
     granted,
-    busy,       // `busy_for`: remaining time to live; negative: it has none
-    refused,    // an error reply for good, nothing changed
-    transient,  // an error reply of a server that will be well again (loading, a failover, ...), nothing changed
-    failed,     // an error reply out of the middle of a script: it may have taken it
-    not_sent,   // the server cannot have seen it
-    unknown,    // sent, no reply
+    busy,         // `busy_for`: remaining time to live; negative: it has none
+    refused,      // an error reply for good, nothing changed
+    transient,    // an error reply of a server that will be well again (loading, a failover, ...), nothing changed
+    failed,       // an error reply out of the middle of a script: it may have taken it
+    not_sent,     // the server cannot have seen it
+    unknown,      // sent, no reply
+    not_durable,  // granted, and not confirmed by as many as were asked for
   };
   Kind kind = Kind::not_sent;
   wire::Grant grant{};  // of `owner`, who asked, whatever became of it; granted: as the server says
@@ -40,9 +41,12 @@ struct Attempt {
   std::error_code error{};
   std::string cause{};
   TimePoint sent_at{};
+  std::uint32_t acks_era = 0;  // granted and confirmed: see Runtime::acks_era
 
   /// The owner may have it: it must be used, asked for again, or undone.
-  bool may_stand() const { return kind == Kind::granted || kind == Kind::unknown || kind == Kind::failed; }
+  bool may_stand() const {
+    return kind == Kind::granted || kind == Kind::unknown || kind == Kind::failed || kind == Kind::not_durable;
+  }
 };
 
 }  // namespace holdfast::engine

@@ -28,6 +28,7 @@ std::string words(const std::optional<Attempt>& vote) {
     case Kind::failed:
     case Kind::not_sent:
     case Kind::unknown:
+    case Kind::not_durable:
       return reason(*vote);
   }
   return "?";
@@ -83,7 +84,9 @@ Attempt Ballot::result(const std::vector<std::string>& nodes, Duration pause) co
   const auto hopeless = static_cast<std::size_t>(std::ranges::count_if(votes_, lasting));
   attempt.kind = Kind::not_sent;
   attempt.pointless = hopeless > quorum_.members - quorum_.needed;
-  attempt.error = Errc::no_quorum;
+  // What keeps it from the quorum is nothing but that.
+  const bool undurable = out_of_order > 0 && count(Kind::not_durable) == out_of_order;
+  attempt.error = undurable ? Errc::durability_not_met : Errc::no_quorum;
   return attempt;
 }
 

@@ -6,6 +6,7 @@ HoldFsm::HoldFsm(TimePoint sent_at, const LeaseTerms& terms, TimePoint granted_a
     : length_(terms.length),
       max_hold_(terms.max_hold.value_or(milliseconds::max())),
       granted_at_(granted_at),
+      acks_(terms.acks),
       renewed_(terms.renewed),
       to_be_watched_(watched == Watched::yes && terms.length >= kShortestWatched) {
   extend(sent_at);

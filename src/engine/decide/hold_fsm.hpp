@@ -1,6 +1,7 @@
 // What one hold knows of itself: held, suspect or lost, until when, and when to look again. Pure; time is an input.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <holdfast/outcome.hpp>
@@ -52,6 +53,8 @@ class HoldFsm {
   bool begin_release();
   /// The release has found that it was not ours any more.
   void on_release_found_none(TimePoint now);
+  /// What set the lease last has the acks that were asked for, as of this era (never 0).
+  void on_acked(std::uint32_t era) { acked_era_ = era; }
 
   HoldState state() const { return state_; }
   LossReason reason() const { return reason_; }
@@ -64,6 +67,12 @@ class HoldFsm {
   /// How late a renewal sent now is, against its plan.
   Duration lateness(TimePoint now) const { return std::max(Duration{}, now - planned_); }
   Duration valid_for(TimePoint now) const;
+  /// As valid_for(), even if the primary fails now; `era`: of the acks that count by now.
+  Duration durable_for(TimePoint now, std::uint32_t era) const {
+    return acked_era_ == era ? valid_for(now) : Duration{};
+  }
+  Acks acks() const { return acks_; }
+  std::uint32_t acked_era() const { return acked_era_; }
   milliseconds lease() const { return length_; }
   bool renewed() const { return renewed_; }
   /// Renewal goes on for as long as it works.
@@ -86,12 +95,14 @@ class HoldFsm {
   TimePoint due_{};
   TimePoint planned_{};
   TimePoint last_extension_{};
-  bool renewed_;
-  bool in_flight_ = false;
-  bool released_ = false;
-  bool was_lost_ = false;
-  bool to_be_watched_;
-  HoldState state_ = HoldState::held;
+  std::uint32_t acked_era_ = 0;
+  Acks acks_;
+  bool renewed_ : 1;
+  bool in_flight_ : 1 = false;
+  bool released_ : 1 = false;
+  bool was_lost_ : 1 = false;
+  bool to_be_watched_ : 1;
+  HoldState state_ : 3 = HoldState::held;
   LossReason reason_ = LossReason::expired;
 };
 

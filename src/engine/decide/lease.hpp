@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 
+#include <holdfast/acks.hpp>
 #include <holdfast/lease.hpp>
 
 #include "base/clock.hpp"
@@ -23,6 +24,7 @@ struct LeaseTerms {
   milliseconds length{};
   bool renewed = true;
   std::optional<milliseconds> max_hold{};
+  Acks acks{};
 };
 
 /// How much earlier than the server the holder stops believing: clock drift of 1 %, and 2 ms for the server's rounding

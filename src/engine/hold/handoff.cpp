@@ -2,10 +2,11 @@
 
 namespace holdfast::engine {
 
-const Retained* Handoff::offer(const LeaseTerms& terms, From from, TimePoint now) const {
+const Retained* Handoff::offer(const LeaseTerms& terms, From from, TimePoint now, std::uint32_t acks_era) const {
   if (!retained || (from == From::newcomer && !tenure.may_overtake(now))) return nullptr;
-  const bool fits =
-      terms.renewed && terms.length == retained->lease && now < lease_end(retained->sent_at, terms.length / 2);
+  const bool fits = terms.renewed && terms.length == retained->lease && terms.acks == retained->acks &&
+                    (!terms.acks.wanted() || retained->acked_era == acks_era) &&
+                    now < lease_end(retained->sent_at, terms.length / 2);
   return fits ? &*retained : nullptr;
 }
 

@@ -18,8 +18,9 @@ struct Handoff {
   explicit Handoff(Duration limit) : tenure(limit) {}
 
   enum class From { queue, newcomer };
-  /// What is retained, if it fits such a lease, and if a newcomer may overtake; or null.
-  const Retained* offer(const LeaseTerms& terms, From from, TimePoint now) const;
+  /// What is retained, if it fits such a lease and such acks, which still count, and if a newcomer may overtake; or
+  /// null.
+  const Retained* offer(const LeaseTerms& terms, From from, TimePoint now, std::uint32_t acks_era) const;
   /// The offer is taken.
   Retained take(From from, TimePoint now);
   /// Takes what is retained, whatever it fits, to give it back.

@@ -81,6 +81,13 @@ Duration Holding::valid_for() {
   return {};
 }
 
+Duration Holding::durable_for() {
+  if (!acks().wanted() || valid_for() == Duration{}) return {};
+  const std::uint32_t era = target_->acks_era();
+  const base::Guard guard(mutex_);
+  return fsm_.durable_for(base::Clock::now(), era);
+}
+
 std::stop_token Holding::stop_token() {
   valid_for();
   const base::Guard guard(mutex_);
@@ -142,6 +149,11 @@ void Holding::change(const std::string& cause, HoldFsm::Change (HoldFsm::*decide
 }
 
 void Holding::on_renewed(TimePoint sent_at, TimePoint now) { change({}, &HoldFsm::on_renewed, sent_at, now); }
+void Holding::on_acked(std::uint32_t era) {
+  const base::Guard guard(mutex_);
+  fsm_.on_acked(era);
+}
+
 void Holding::on_gone() { change({}, &HoldFsm::on_gone); }
 void Holding::on_unanswered(TimePoint now, const std::string& cause) { change(cause, &HoldFsm::on_unanswered, now); }
 void Holding::on_closed() { change({}, &HoldFsm::on_closed); }
@@ -217,12 +229,12 @@ void Holding::set_outcome(ReleaseOutcome outcome) {
   if (outcome == ReleaseOutcome::was_lost) fsm_.on_release_found_none(base::Clock::now());
 }
 
-std::optional<TimePoint> Holding::end_to_pass_on(TimePoint now) {
+std::optional<Holding::Passed> Holding::end_to_pass_on(TimePoint now) {
   const base::Guard guard(mutex_);
   if (!fsm_.renewed() || fsm_.state() != HoldState::held || fsm_.valid_for(now) < Duration(lease()) / 2) return {};
   fsm_.begin_release();
   outcome_ = ReleaseOutcome::released;
-  return fsm_.last_extension();
+  return Passed{fsm_.last_extension(), fsm_.acked_era()};
 }
 
 ReleaseOutcome Holding::known_outcome() const {

@@ -5,6 +5,7 @@
 #include <holdfast/error.hpp>
 
 #include "base/text.hpp"
+#include "engine/hold/holding.hpp"
 #include "engine/hold/release.hpp"
 #include "engine/hold/targets.hpp"
 #include "engine/hold/watchdog.hpp"
@@ -74,6 +75,8 @@ redis::Shard& KeyTarget::shard() const {
 }
 
 redis::Subscriptions& KeyTarget::subscriptions() const { return *shard().subscriptions(); }
+
+std::uint32_t KeyTarget::acks_era() const { return runtime().acks_era(); }
 
 bool KeyTarget::stands_on(const redis::Shard& its_shard) const { return &shard() == &its_shard; }
 
@@ -171,17 +174,21 @@ void KeyTarget::attempt(Order order, AttemptDone done) {
   if (order.subscribe) request.subscribe = wake_channels(order.owner);
   const std::atomic<std::uint64_t>& granted =
       runtime().reporter().count.granted;  // lives as long as what runs the handler
-  runtime().send(std::move(request),
-                 [self = std::static_pointer_cast<KeyTarget>(shared_from_this()), &granted,
-                  owner = std::move(order.owner), done = std::move(done)](const redis::Result& result) {
-                   Attempt attempt = self->judge(result);
-                   if (attempt.listeners && *attempt.listeners < 0) self->blind_ = true;
-                   if (attempt.grant.owner.text.empty()) attempt.grant.owner = owner;
-                   // A replica that never was more than that is a wrong address; one that gave locks will have a
-                   // successor.
-                   if (attempt.error == Errc::read_only && granted.load() == 0) attempt.pointless = true;
-                   done(std::move(attempt));
-                 });
+  runtime().send(std::move(request), [self = std::static_pointer_cast<KeyTarget>(shared_from_this()), &granted,
+                                      owner = std::move(order.owner), acks = order.acks, lease = order.lease,
+                                      until = base::Clock::now() + order.timeout,
+                                      done = std::move(done)](const redis::Result& result) mutable {
+    Attempt attempt = self->judge(result);
+    if (attempt.listeners && *attempt.listeners < 0) self->blind_ = true;
+    if (attempt.grant.owner.text.empty()) attempt.grant.owner = owner;
+    // A replica that never was more than that is a wrong address; one that gave locks will have a
+    // successor.
+    if (attempt.error == Errc::read_only && granted.load() == 0) attempt.pointless = true;
+    if (acks.wanted() && attempt.kind == Attempt::Kind::granted) {
+      return self->confirm(std::move(attempt), acks, lease, until, std::move(done));
+    }
+    done(std::move(attempt));
+  });
 }
 
 Attempt KeyTarget::judge(const redis::Result& result) const {
@@ -277,6 +284,7 @@ void KeyTarget::ask_holder(HolderDone done) {
 void KeyTarget::renew(const std::shared_ptr<Holding>& hold, RenewDone done) {
   std::vector<wire::Renewal> renewals;
   add_renewals(renewals, hold->owner());
+  if (hold->acks().wanted()) return renew_with_acks(*hold, std::move(renewals), std::move(done));
   auto request = redis::Request::of(plan_.transitions.renew(renewals, hold->lease()),
                                     renewal_timeout(hold->lease(), runtime().config().command_timeout));
   runtime().send(std::move(request), [self = shared_from_this(), asked = batched_locks(),

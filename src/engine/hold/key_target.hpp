@@ -59,6 +59,7 @@ class KeyTarget final
   /// The server that has it now.
   redis::Shard& shard() const;
   bool stands_on(const redis::Shard& shard) const override;
+  std::uint32_t acks_era() const override;
   std::string where() const override;
   bool subscribed(const wire::Owner& waiter) const override;
   Use begin_use(const wire::Owner& waiter) override;
@@ -68,7 +69,7 @@ class KeyTarget final
   void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
   void withdraw(const wire::Owner& owner, milliseconds lease) noexcept override;
   void ask_holder(HolderDone done) override;
-  const redis::Shard* batched_on() const override { return &shard(); }
+  redis::Shard* batched_on() const override { return &shard(); }
   std::size_t batched_locks() const override { return several_ ? several_->size() : 1; }
   void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const override;
   void renew(const std::shared_ptr<Holding>& hold, RenewDone done) override;
@@ -85,6 +86,9 @@ class KeyTarget final
   std::vector<std::string> wake_channels(const wire::Owner& waiter) const;
   std::vector<std::string> common_channels() const;
   Attempt judge(const redis::Result& result) const;
+  /// On the loop, at a grant: has it confirmed, until `until` at the latest.
+  void confirm(Attempt granted, Acks acks, milliseconds lease, TimePoint until, AttemptDone done);
+  void renew_with_acks(const Holding& hold, std::vector<wire::Renewal> renewals, RenewDone done);
   void judge_silence(const redis::Refusal& refusal, Attempt& attempt) const;
 
   // Constant after construction.

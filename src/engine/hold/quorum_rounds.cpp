@@ -140,10 +140,20 @@ class AcquireRound final : public MembersRound<Attempt> {
     attempt.kind = Attempt::Kind::granted;
     attempt.grant.owner = order_.owner;  // what single members have said of it has no meaning for all of them
     attempt.sent_at = started_;
+    if (order_.acks.wanted()) attempt.acks_era = era_of_votes();
     for (std::size_t i = 0; i < asked_; ++i) {
       if (ballot_.vote(i) && !ballot_.vote(i)->may_stand()) withdraw(i);
     }
     std::exchange(done_, {})(std::move(attempt));
+  }
+  /// As of now, if those who granted it did so in their present ones.
+  std::uint32_t era_of_votes() const {
+    for (std::size_t i = 0; i < asked_; ++i) {
+      const auto& vote = ballot_.vote(i);
+      const bool granted = vote && vote->kind == Attempt::Kind::granted;
+      if (granted && vote->acks_era != members()[i].target->acks_era()) return 0;
+    }
+    return group().acks_era();
   }
   void withdraw(std::size_t i) { members()[i].target->withdraw(order_.owner, order_.lease); }
 
@@ -258,6 +268,7 @@ class RenewRound final : public MembersRound<Renewed> {
         add_trouble(i, "it is the same server as another");
       } else {
         ++extended_;
+        confirmed_ = confirmed_ && vote.acks_era == members()[i].target->acks_era();
       }
     }
     if (vote.kind == Renewed::Kind::gone) gone_.push_back(i);
@@ -280,7 +291,7 @@ class RenewRound final : public MembersRound<Renewed> {
     const bool extended = extended_ >= needed;
     const bool all_heard = extended_ + gone_.size() + healed_ + unanswered_ == members;
     if (extended) {
-      tell({Renewed::Kind::extended, started_, {}});
+      tell({Renewed::Kind::extended, started_, {}, confirmed_ ? group().acks_era() : 0});
     } else if (gone_.size() > members - needed) {
       tell({Renewed::Kind::gone, started_, {}});
     } else if (all_heard) {
@@ -301,7 +312,7 @@ class RenewRound final : public MembersRound<Renewed> {
   void heal(std::size_t i) {
     const QuorumTarget::Member& member = members()[i];
     const milliseconds lease = hold_->lease();
-    member.target->attempt({hold_->owner(), lease, vote_timeout(member.runtime->config(), lease), false},
+    member.target->attempt({hold_->owner(), lease, vote_timeout(member.runtime->config(), lease), false, hold_->acks()},
                            [member, group = shared_group(), hold = hold_](const Attempt& vote) {
                              // A hold that has ended meanwhile has sent its release before this came to be; one that
                              // was passed on will, when its successor ends.
@@ -314,7 +325,8 @@ class RenewRound final : public MembersRound<Renewed> {
   RenewDone done_;  // taken when it is decided
   const TimePoint started_ = Clock::now();
   std::vector<bool> heard_;
-  std::vector<std::uint64_t> servers_;  // that have extended it
+  std::vector<std::uint64_t> servers_;       // that have extended it
+  bool confirmed_ = hold_->acks().wanted();  // by all of those, in their present eras
   std::size_t extended_ = 0, unanswered_ = 0, healed_ = 0;
   std::vector<std::size_t> gone_;  // not yet being healed
   std::string trouble_;

@@ -56,6 +56,13 @@ bool QuorumTarget::stands_on(const redis::Shard& shard) const {
   return std::ranges::any_of(members_, [&](const Member& member) { return member.target->stands_on(shard); });
 }
 
+/// Another one with each era of a member.
+std::uint32_t QuorumTarget::acks_era() const {
+  std::uint32_t sum = 0;
+  for (const Member& member : members_) sum += member.target->acks_era();
+  return std::max(sum, 1U);
+}
+
 std::string QuorumTarget::where() const {
   std::string text = std::to_string(nodes_.size()) + " servers (";
   for (std::size_t i = 0; i < nodes_.size(); ++i) text += (i == 0 ? "" : ", ") + nodes_[i];

@@ -12,7 +12,8 @@ namespace holdfast::engine {
 
 using base::Clock;
 
-Renewals::Renewals(Runtime& runtime, Done done) : runtime_(runtime), done_(std::move(done)) {}
+Renewals::Renewals(Runtime& runtime, Confirmations& confirmations, Done done)
+    : runtime_(runtime), confirmations_(confirmations), done_(std::move(done)) {}
 
 void Renewals::ask_for(const Holds& holds, When when) noexcept {
   try {
@@ -33,6 +34,7 @@ void Renewals::try_to_ask_for(const Holds& holds, When when) {
     const redis::Shard* shard;
     const Plan* plan;
     milliseconds lease;
+    Acks acks;
     std::size_t locks = 0;
     Holds holds{};
   };
@@ -47,10 +49,12 @@ void Renewals::try_to_ask_for(const Holds& holds, When when) {
       continue;
     }
     const auto fits = [&](const Batch& batch) {
-      return batch.shard == shard && batch.plan == &target.plan() && batch.lease == hold->lease();
+      return batch.shard == shard && batch.plan == &target.plan() && batch.lease == hold->lease() &&
+             batch.acks == hold->acks();
     };
     auto batch = std::ranges::find_if(batches, fits);
-    if (batch == batches.end()) batch = batches.insert(batch, Batch{shard, &target.plan(), hold->lease()});
+    if (batch == batches.end())
+      batch = batches.insert(batch, Batch{shard, &target.plan(), hold->lease(), hold->acks()});
     batch->holds.push_back(hold);
     batch->locks += target.batched_locks();
     if (batch->locks >= runtime_.config().renewal_batch) {
@@ -73,11 +77,26 @@ void Renewals::renew(Holds batch, TimePoint now) {
     late = std::max(late, hold->lateness(now));
   }
   Reporter::add(runtime_.reporter().count.renewal_batches);
+  if (batch.front()->acks().wanted()) return renew_with_acks(std::move(batch), std::move(renewals), late);
   const Plan& plan = batch.front()->target()->plan();
   auto request = redis::Request::of(plan.transitions.renew(renewals, lease),
                                     renewal_timeout(lease, runtime_.config().command_timeout));
   runtime_.send(std::move(request), [this, keep = runtime_.keep_alive(), batch = std::move(batch),
                                      late](const redis::Result& result) { on_reply(batch, result, late); });
+}
+
+void Renewals::renew_with_acks(Holds batch, std::vector<wire::Renewal> renewals, Duration late) {
+  const Holding& first = *batch.front();
+  redis::Shard& shard = *first.target()->batched_on();
+  const Acks acks = first.acks();
+  Confirm confirm = confirmations_.confirm_of(renewal_timeout(first.lease(), runtime_.config().command_timeout));
+  confirm.renewals = std::move(renewals);
+  confirm.plan = &first.target()->plan();
+  confirm.lease = first.lease();
+  confirm.done = [this, batch = std::move(batch), late](const Confirmed& confirmed) {
+    on_confirmed(batch, confirmed, late);
+  };
+  confirmations_.ask(shard, acks, std::move(confirm));
 }
 
 void Renewals::renew_alone(const std::shared_ptr<Holding>& hold, TimePoint now) {
@@ -99,6 +118,7 @@ void Renewals::on_renewed_alone(const std::shared_ptr<Holding>& hold, const Rene
     case Renewed::Kind::extended:
       Reporter::add(runtime_.reporter().count.renewals);
       runtime_.reporter().tell(&Observer::on_renewed, [&] { return RenewedEvent{1, late}; });
+      if (renewed.acks_era != 0) hold->on_acked(renewed.acks_era);
       hold->on_renewed(renewed.sent_at, now);
       break;
     case Renewed::Kind::gone:
@@ -122,38 +142,60 @@ void Renewals::on_reply(const Holds& batch, const redis::Result& result, Duratio
 }
 
 void Renewals::read_reply(const Holds& batch, const redis::Result& result, Duration late) {
-  const TimePoint now = Clock::now();
-  std::vector<bool> extended;  // lock by lock
-  std::string cause = result.cause;
+  Known known{.cause = result.cause, .sent_at = result.sent_at};
   if (result.delivery == redis::Delivery::answered) {
     std::size_t locks = 0;
     for (const std::shared_ptr<Holding>& hold : batch) locks += hold->target()->batched_locks();
-    extended = wire::decode_renew(result.replies.front(), locks);
-    if (extended.empty()) cause = result.replies.front().text;
-    // The server checks all keys of a script before it runs: one that is not permitted any more must not cost the
-    // others.
-    if (extended.empty() && batch.size() > 1 && redis::classify(cause).code == Errc::denied) {
-      const auto middle = batch.begin() + static_cast<std::ptrdiff_t>(batch.size() / 2);
-      renew(Holds(batch.begin(), middle), now);
-      renew(Holds(middle, batch.end()), now);
-      return;
+    known.extended = wire::decode_renew(result.replies.front(), locks);
+    if (known.extended.empty()) {
+      known.cause = result.replies.front().text;
+      known.denied = redis::classify(known.cause).code == Errc::denied;
     }
   }
-  if (extended.empty()) Reporter::add(runtime_.reporter().count.renewal_failures);
+  tell(batch, known, late);
+}
+
+void Renewals::on_confirmed(const Holds& batch, const Confirmed& confirmed, Duration late) noexcept {
+  try {
+    tell(batch,
+         {.extended = confirmed.extended,
+          .cause = confirmed.cause,
+          .denied = confirmed.error == Errc::denied,
+          .sent_at = confirmed.sent_at,
+          .confirmed = confirmed.acked,
+          .acks_era = confirmed.era},
+         late);
+  } catch (...) {
+    unanswered(batch, Clock::now());
+  }
+  done_(batch);
+}
+
+void Renewals::tell(const Holds& batch, const Known& known, Duration late) {
+  const TimePoint now = Clock::now();
+  const bool answered = !known.extended.empty();
+  // The server checks all keys of a script before it runs: one that is not permitted any more must not cost the
+  // others.
+  if (!answered && known.denied && batch.size() > 1) {
+    const auto middle = batch.begin() + static_cast<std::ptrdiff_t>(batch.size() / 2);
+    renew(Holds(batch.begin(), middle), now);
+    renew(Holds(middle, batch.end()), now);
+    return;
+  }
+  if (!answered || !known.confirmed) Reporter::add(runtime_.reporter().count.renewal_failures);
   std::size_t renewed = 0;
-  auto next = extended.cbegin();
+  auto next = known.extended.cbegin();
   for (const std::shared_ptr<Holding>& hold : batch) {
-    if (extended.empty()) {
-      hold->on_unanswered(now, cause);
-      continue;
-    }
     const auto first = next;
-    next += static_cast<std::ptrdiff_t>(hold->target()->batched_locks());
-    if (std::find(first, next, false) == next) {
-      ++renewed;
-      hold->on_renewed(result.sent_at, now);
-    } else {
+    if (answered) next += static_cast<std::ptrdiff_t>(hold->target()->batched_locks());
+    if (answered && std::find(first, next, false) != next) {
       hold->on_gone();
+    } else if (!answered || !known.confirmed) {
+      hold->on_unanswered(now, known.cause);
+    } else {
+      ++renewed;
+      if (known.acks_era != 0) hold->on_acked(known.acks_era);
+      hold->on_renewed(known.sent_at, now);
     }
   }
   Reporter::add(runtime_.reporter().count.renewals, renewed);

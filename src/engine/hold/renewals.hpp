@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/hold/confirmations.hpp"
 #include "engine/hold/target.hpp"
 #include "redis/connection/lane.hpp"
 
@@ -16,7 +17,7 @@ class Renewals {
   using Holds = std::vector<std::shared_ptr<Holding>>;
   /// Something has become of these: they are due at another time.
   using Done = std::function<void(const Holds&)>;
-  Renewals(Runtime& runtime, Done done);
+  Renewals(Runtime& runtime, Confirmations& confirmations, Done done);
 
   /// Which of them: those that are due, or those as well that are due soon.
   enum class When { due, soon };
@@ -27,8 +28,21 @@ class Renewals {
   void try_to_ask_for(const Holds& holds, When when);
   /// Renews holds of one kind with one command.
   void renew(Holds batch, TimePoint now);
+  /// The same of holds that want acks.
+  void renew_with_acks(Holds batch, std::vector<wire::Renewal> renewals, Duration late);
   void on_reply(const Holds& batch, const redis::Result& result, Duration late) noexcept;
   void read_reply(const Holds& batch, const redis::Result& result, Duration late);
+  void on_confirmed(const Holds& batch, const Confirmed& confirmed, Duration late) noexcept;
+  /// What is known of the batch, lock by lock (nothing: why not).
+  struct Known {
+    std::vector<bool> extended{};
+    std::string cause{};
+    bool denied = false;
+    TimePoint sent_at{};
+    bool confirmed = true;  // as far as that is asked for
+    std::uint32_t acks_era = 0;
+  };
+  void tell(const Holds& batch, const Known& known, Duration late);
   /// Nothing is known of the renewals of those that stand.
   static void unanswered(const Holds& holds, TimePoint now) noexcept;
   /// Lets the hold's target renew it, on several servers perhaps.
@@ -36,6 +50,7 @@ class Renewals {
   void on_renewed_alone(const std::shared_ptr<Holding>& hold, const Renewed& renewed, Duration late);
 
   Runtime& runtime_;
+  Confirmations& confirmations_;
   const Done done_;
 };
 

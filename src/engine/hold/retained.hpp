@@ -11,7 +11,9 @@ struct Retained {
   wire::Owner owner;
   TimePoint sent_at{};  // of the command that extended the lease last
   milliseconds lease{};
-  Pending::Token pending;  // close() waits until somebody has taken it, or has given it back
+  Acks acks{};
+  std::uint32_t acked_era = 0;  // wanted, and by then confirmed: see Runtime::acks_era
+  Pending::Token pending;       // close() waits until somebody has taken it, or has given it back
 };
 
 }  // namespace holdfast::engine

@@ -33,6 +33,7 @@ struct Order {
   milliseconds lease{};
   Duration timeout{};
   bool subscribe = false;  // to the owner's wake channels, before the server looks
+  Acks acks{};             // a grant without them is not_durable
 };
 
 /// What a renewal of one hold found.
@@ -41,6 +42,7 @@ struct Renewed {
   Kind kind = Kind::unanswered;
   TimePoint sent_at{};
   std::string cause{};
+  std::uint32_t acks_era = 0;  // extended, and confirmed, if the hold wants acks
 };
 
 using AttemptDone = std::function<void(Attempt)>;
@@ -58,6 +60,9 @@ class ServerVerbs {
   virtual const Plan& plan() const = 0;
   /// The server or servers in words, without secrets.
   virtual std::string where() const = 0;
+
+  /// Which acks count by now: those of this era. From any thread.
+  virtual std::uint32_t acks_era() const = 0;
 
   /// It, or a part of it, is on this server.
   virtual bool stands_on(const redis::Shard& shard) const = 0;
@@ -81,7 +86,7 @@ class ServerVerbs {
   virtual void ask_holder(HolderDone done) = 0;
 
   /// The server where its renewal shares a command with those of other holds; null: `renew` does it.
-  virtual const redis::Shard* batched_on() const = 0;
+  virtual redis::Shard* batched_on() const = 0;
   /// How many locks that renewal is of.
   virtual std::size_t batched_locks() const = 0;
   virtual void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const = 0;

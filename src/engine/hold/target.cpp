@@ -167,10 +167,11 @@ bool Target::retain(Holding& hold) {
   const base::Guard guard(mutex_);
   if (queue_.empty() || !occupancy_.is(hold) || admission.refused || !handoff().tenure.may_pass(now)) return false;
   wire::Owner owner = hold.owner();  // what takes memory comes first
-  const std::optional<TimePoint> sent_at = hold.end_to_pass_on(now);
-  if (!sent_at) return false;
+  const std::optional<Holding::Passed> passed = hold.end_to_pass_on(now);
+  if (!passed) return false;
   occupancy_.leave();
-  handoff_->retained.emplace(std::move(owner), *sent_at, hold.lease(), std::move(admission.token));
+  handoff_->retained.emplace(std::move(owner), passed->sent_at, hold.lease(), hold.acks(), passed->acked_era,
+                             std::move(admission.token));
   wake_head();
   return true;
 }
@@ -182,10 +183,11 @@ std::shared_ptr<Holding> Target::take_retained(const Taker& taker, Handoff::From
     const base::Guard guard(mutex_);
     if (!handoff_) return nullptr;
     const TimePoint now = Clock::now();
-    const Retained* const offer = handoff_->offer(taker.terms, from, now);
+    const Retained* const offer = handoff_->offer(taker.terms, from, now, acks_era());
     if (offer == nullptr) return nullptr;
     held = std::make_shared<Holding>(taker.runtime, shared_from_this(), offer->owner, offer->sent_at, taker.terms,
                                      taker.on_lost, now);
+    held->on_acked(offer->acked_era);
     pending = handoff_->take(from, now).pending;
     occupancy_.enter(*held);
   }

@@ -29,7 +29,8 @@ struct Watchdog::LookNow final : Loop::Task {
 
 Watchdog::Watchdog(Runtime& runtime)
     : runtime_(runtime),
-      renewals_(runtime, [this](const Holds& holds) { reschedule(holds); }),
+      confirmations_(runtime),
+      renewals_(runtime, confirmations_, [this](const Holds& holds) { reschedule(holds); }),
       loss_watch_(runtime),
       timer_(runtime.loop().executor()),
       look_now_(std::make_shared<LookNow>(*this)) {}
@@ -110,6 +111,17 @@ std::vector<std::shared_ptr<Holding>> Watchdog::armed() const {
 void Watchdog::on_connected(const redis::Shard& shard) {
   Holds holds = armed();
   std::erase_if(holds, [&](const auto& hold) { return !hold->target()->stands_on(shard); });
+  renew_at_once(holds);
+}
+
+void Watchdog::on_acks_connected(const redis::Shard& shard) {
+  confirmations_.on_connected(shard);
+  Holds holds = armed();
+  std::erase_if(holds, [&](const auto& hold) { return !hold->acks().wanted() || !hold->target()->stands_on(shard); });
+  renew_at_once(holds);
+}
+
+void Watchdog::renew_at_once(const Holds& holds) {
   const TimePoint now = Clock::now();
   for (const std::shared_ptr<Holding>& hold : holds) hold->on_reconnect(now);
   look(holds, Renewals::When::due);
@@ -126,9 +138,11 @@ void Watchdog::stop() {
   stopped_ = true;
   timer_.cancel();
   loss_watch_.stop();
+  confirmations_.stop();
 }
 
 void Watchdog::drop_all() {
+  confirmations_.drop_all();
   for (const std::shared_ptr<Holding>& hold : armed()) {
     disarm(*hold);
     hold->drop_watches();

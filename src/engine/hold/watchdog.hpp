@@ -9,6 +9,7 @@
 #include <boost/intrusive/set.hpp>
 
 #include "base/guarded.hpp"
+#include "engine/hold/confirmations.hpp"
 #include "engine/hold/holding.hpp"
 #include "engine/hold/loss_watch.hpp"
 #include "engine/hold/renewals.hpp"
@@ -36,6 +37,9 @@ class Watchdog {
   void look_now(const std::shared_ptr<Holding>& hold);
   /// Whoever has lasted long enough is handed to it.
   LossWatch& loss_watch() { return loss_watch_; }
+  /// The same of the lane for acks, and of those holds that want them.
+  void on_acks_connected(const redis::Shard& shard);
+  Confirmations& confirmations() { return confirmations_; }
   std::vector<std::shared_ptr<Holding>> armed() const;
   /// When it must be given the loop; from any thread.
   TimePoint next_look() const;
@@ -58,12 +62,14 @@ class Watchdog {
   void set_timer() noexcept;
   void on_timer() noexcept;
   std::shared_ptr<Holding> take_expired(TimePoint now, bool& late) HOLDFAST_REQUIRES(mutex_);
+  void renew_at_once(const Holds& holds);
   void look(const Holds& holds, Renewals::When when) noexcept;
   static void watch_if_it_lasts(const std::shared_ptr<Holding>& hold, Renewals::When when) noexcept;
   /// Puts holds that are still armed at their new places.
   void reschedule(const Holds& holds) noexcept;
 
   Runtime& runtime_;
+  Confirmations confirmations_;
   Renewals renewals_;
   LossWatch loss_watch_;
   timing::Timer timer_;  // on the loop

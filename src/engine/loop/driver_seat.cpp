@@ -34,23 +34,24 @@ DriverSeat::DriverSeat() : woken_(make_eventfd()) {}
 
 DriverSeat::~DriverSeat() { close(woken_); }
 
-bool DriverSeat::wait(int socket, TimePoint until, const sigset_t& signals) {
-  pollfd looked_at[] = {{socket, POLLIN, 0}, {woken_, POLLIN, 0}};
+bool DriverSeat::wait(const Sockets& sockets, TimePoint until, const sigset_t& signals) {
+  pollfd looked_at[] = {{woken_, POLLIN, 0}, {sockets[0], POLLIN, 0}, {sockets[1], POLLIN, 0}};
+  const nfds_t count = sockets[1] >= 0 ? 3 : 2;
   const TimePoint begun = Clock::now();
   const TimePoint spin_until = std::min(begun + spin(), until);
   int ready = 0;
   do {
-    ready = poll(looked_at, 2, 0);
+    ready = poll(looked_at, count, 0);
   } while (ready == 0 && Clock::now() < spin_until);
   if (ready == 0) {
     const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(until - Clock::now());
     if (left.count() > 0) {
       const timespec limit{static_cast<time_t>(left.count() / 1'000'000'000), left.count() % 1'000'000'000};
-      ready = ppoll(looked_at, 2, &limit, &signals);
+      ready = ppoll(looked_at, count, &limit, &signals);
     }
   }
   waited(Clock::now() - begun);
-  if (ready > 0 && looked_at[1].revents != 0) {
+  if (ready > 0 && looked_at[0].revents != 0) {
     std::uint64_t times = 0;
     [[maybe_unused]] const ssize_t got = read(woken_, &times, sizeof times);
   }

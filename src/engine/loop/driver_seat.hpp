@@ -1,6 +1,7 @@
 // Where a caller waits for the server while it drives the loop: on the connection itself, without the loop.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <signal.h>
 
@@ -27,9 +28,11 @@ class DriverSeat {
   void leave() { taken_.store(false); }
   bool taken() const { return taken_.load(); }
 
-  /// Waits until something has come on the socket, somebody wakes it, or the time is over: then false. Asleep the
+  /// Those with nothing to wait for are -1.
+  using Sockets = std::array<int, 2>;
+  /// Waits until something has come on a socket, somebody wakes it, or the time is over: then false. Asleep the
   /// thread holds these signals back.
-  bool wait(int socket, base::TimePoint until, const sigset_t& signals);
+  bool wait(const Sockets& sockets, base::TimePoint until, const sigset_t& signals);
   /// Ends the wait of whoever is in the seat, or its next one. From any thread.
   void wake() noexcept;
 

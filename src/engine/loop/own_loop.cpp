@@ -194,12 +194,12 @@ void OwnLoop::call(std::shared_ptr<Task> task, Answer& answer, TimePoint until) 
   }
   std::optional<base::NoSignals> no_signals(std::in_place);  // but for the waits
   const bool drives = seat_.take();
-  const std::optional<int> socket = run_here(*task);
-  const bool posted = !socket;
+  const std::optional<Sockets> sockets = run_here(*task);
+  const bool posted = !sockets;
   if (posted) {
     post(std::move(task));
   } else if (drives) {
-    drive(answer, *socket, until, no_signals->before());
+    drive(answer, *sockets, until, no_signals->before());
   }
   if (drives) seat_.leave();
   // Who drives now sees to this one, and the last to drive to those that are left.
@@ -210,29 +210,29 @@ void OwnLoop::call(std::shared_ptr<Task> task, Answer& answer, TimePoint until) 
   if (looks_in_rarely_.load()) nudge();  // it looks in soon again
 }
 
-/// Returns the connection; nothing if somebody else has the wheel.
-std::optional<int> OwnLoop::run_here(Task& task) {
+/// Returns the connections; nothing if somebody else has the wheel.
+std::optional<OwnLoop::Sockets> OwnLoop::run_here(Task& task) {
   const CallersWheel wheel(wheel_, this);
   if (!wheel) return std::nullopt;
   empty_inbox();  // what this caller posted before comes first
   Loop::run(task);
   empty_inbox();  // what it has woken sends with it
   settle_work();
-  return hooks_.socket();
+  return hooks_.sockets();
 }
 
 /// For a round trip at most. The wheel is taken only while there is something to be done.
-void OwnLoop::drive(Answer& answer, int socket, TimePoint until, const sigset_t& signals) {
+void OwnLoop::drive(Answer& answer, Sockets sockets, TimePoint until, const sigset_t& signals) {
   answer.driver_.store(static_cast<const void*>(&driven_here));
   const TimePoint end = std::min(until, Clock::now() + kLongestDrive);
-  while (!answer.is_there() && !answer.late_.load(std::memory_order_relaxed) && socket >= 0 &&
-         seat_.wait(socket, end, signals)) {
+  while (!answer.is_there() && !answer.late_.load(std::memory_order_relaxed) && sockets.front() >= 0 &&
+         seat_.wait(sockets, end, signals)) {
     if (answer.is_there()) break;
     const CallersWheel wheel(wheel_, this);
     if (!wheel) break;  // its own thread has come
     while (!answer.is_there() && run_ready()) settle_work();
     if (troubled_ || own_context.stopped()) break;
-    socket = hooks_.socket();
+    sockets = hooks_.sockets();
   }
   answer.driver_.store(nullptr);
 }

@@ -32,14 +32,15 @@ struct OwnContext {
 /// all, do not wait for their answers, or wait longer than a round trip, it drives the loop again.
 class OwnLoop : private OwnContext, public Loop {
  public:
+  using Sockets = DriverSeat::Sockets;
   /// What the loop asks of its owner.
   struct Hooks {
     /// See Loop.
     std::function<void()> settle;
     /// When a timer that must not be late will ring; from any thread.
     std::function<base::TimePoint()> next_due;
-    /// What a driver waits for: the connection to the server, or -1. On the loop.
-    std::function<int()> socket = [] { return -1; };
+    /// What a driver waits for: the connections to the server; -1: none. On the loop.
+    std::function<Sockets()> sockets = [] { return Sockets{-1, -1}; };
     /// A handler has thrown, perhaps half way through: makes good what it can have left behind. Called again soon if
     /// that throws. On the loop.
     std::function<void()> recover = [] {};
@@ -80,8 +81,8 @@ class OwnLoop : private OwnContext, public Loop {
   void step_aside();
   void look_in();
   void want_own_thread();
-  std::optional<int> run_here(Task& task);
-  void drive(Answer& answer, int socket, base::TimePoint until, const sigset_t& signals);
+  std::optional<Sockets> run_here(Task& task);
+  void drive(Answer& answer, Sockets sockets, base::TimePoint until, const sigset_t& signals);
   void wait(Answer& answer, base::TimePoint until);
   void attend() override;
   void attended() override;

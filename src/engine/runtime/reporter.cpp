@@ -25,6 +25,8 @@ Counters Reporter::snapshot() const {
   out.watched = read(count.watched);
   out.notices = read(count.notices);
   out.watch_refusals = read(count.watch_refusals);
+  out.acks_waits = read(count.acks_waits);
+  out.acks_missed = read(count.acks_missed);
   out.events_dropped = read(count.events_dropped);
   return out;
 }

@@ -64,7 +64,7 @@ std::unique_ptr<Loop> Runtime::make_loop() {
   if (host_ != nullptr) return std::make_unique<GuestLoop>(*host_, [this] { router_->flush(); });
   auto loop = std::make_unique<OwnLoop>(OwnLoop::Hooks{.settle = [this] { router_->flush(); },
                                                        .next_due = hooks_.next_due,
-                                                       .socket = [this] { return router_->socket(); },
+                                                       .sockets = [this] { return router_->sockets(); },
                                                        .recover = [this] { router_->recover(); }});
   own_loop_ = loop.get();
   return loop;
@@ -104,6 +104,7 @@ void Runtime::start(std::weak_ptr<void> client) {
 // ---- the server ----
 
 void Runtime::on_connected(redis::Shard& shard) {
+  end_acks_era();
   Reporter::add(reporter_.count.connections);
   reporter_.tell(&Observer::on_connection,
                  [&] { return ConnectionEvent{node_, true, reporter_.snapshot().connections, {}}; });

@@ -169,6 +169,7 @@ void Pipeline::on_done(const OpPtr& op) {
   result.delivery = Delivery::answered;
   result.replies = std::move(op->builder.replies);
   result.cannot_subscribe = std::move(op->cannot_subscribe);
+  result.resent = !op->resent.empty();
   result.subscribed = !op->request.subscribe.empty() && !result.cannot_subscribe;
   finish(op, std::move(result));
 }

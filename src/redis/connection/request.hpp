@@ -51,6 +51,7 @@ struct Result {
   std::error_code error;    ///< When not answered: unreachable, denied, tls, closed, unknown_outcome, ...
   std::string cause;        ///< When not answered: the reason in words, without secrets.
   bool pointless = false;   ///< When not sent: trying again will not help (login refused, first connection refused).
+  bool resent = false;      ///< Answered, but commands whose script was forgotten ran behind the others.
   bool subscribed = false;  ///< Answered, and the request's channels were subscribed before its commands ran.
   Subscriptions::Why cannot_subscribe{};  ///< Answered, but the channels could not be subscribed.
   base::TimePoint sent_at{};              ///< Taken before the send: a lease is counted from here.

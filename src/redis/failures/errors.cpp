@@ -52,6 +52,9 @@ constexpr Row kPhrases[] = {
     {"max number of clients", Errc::server_error, Fate::transient},
     {"on a stale replica", Errc::server_error, Fate::transient},
     {"while the cluster is down", Errc::server_error, Fate::transient},
+    {"cannot be used with replica instances", Errc::read_only, Fate::transient},
+    {"numlocal is set but appendonly is disabled", Errc::unsupported_by_server, Fate::lasting,
+     "acks=aof needs appendonly yes"},
     {"Error compiling script", Errc::server_error, Fate::lasting},
     // A permission that a script lacks is worded by 6.2 and 7.0, and by 7.2, later ones and Valkey.
     {"The user executing the script", Errc::denied, Fate::ran},

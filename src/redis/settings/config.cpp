@@ -31,6 +31,7 @@ constexpr DurationSetting kDurations[] = {
     {"lease", &Config::lease, milliseconds(10)},
     {"safety_poll", &Config::safety_poll, milliseconds(1)},
     {"handoff", &Config::handoff, milliseconds(0)},
+    {"acks_timeout", &Config::acks_timeout, milliseconds(1)},
     {"reconnect_min", &Config::reconnect_min, milliseconds(1), DurationSetting::Source::code},
     {"reconnect_max", &Config::reconnect_max, milliseconds(1), DurationSetting::Source::code},
     {"subscription_linger", &Config::subscription_linger, milliseconds(0), DurationSetting::Source::code},
@@ -55,7 +56,7 @@ constexpr TlsFileSetting kTlsFiles[] = {
 constexpr std::string_view kKnownParameters =
     "db, user, client_name, label, name_prefix, ca_file, cert_file, key_file, verify, connect_timeout, "
     "command_timeout, "
-    "release_timeout, patience, lease, safety_poll, handoff and loss_notice";
+    "release_timeout, patience, lease, safety_poll, handoff, acks, acks_timeout and loss_notice";
 
 template <typename Table>
 auto find_setting(const Table& table, std::string_view name) {
@@ -88,6 +89,23 @@ std::string read_duration(std::string_view text, const DurationSetting& setting,
     return std::string(setting.name) + " is longer than 10 years";
   }
   return must_be(setting.name, base::kDurationForm, text);
+}
+
+std::string read_acks(std::string_view text, Config& config) {
+  constexpr std::pair<std::string_view, Acks> kWords[] = {
+      {"none", Acks::none()}, {"majority", Acks::majority()}, {"all", Acks::all()}, {"aof", Acks::aof()}};
+  if (const auto* word = std::ranges::find(kWords, text, &std::pair<std::string_view, Acks>::first);
+      word != std::end(kWords)) {
+    config.acks = word->second;
+    return {};
+  }
+  std::uint8_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return must_be("acks", "none, majority, all, aof or a number of replicas up to 255", text);
+  }
+  config.acks = Acks::replicas(number);
+  return {};
 }
 
 std::string read_tls_parameter(const Url::Parameter& parameter, Config& config) {
@@ -134,6 +152,7 @@ std::string read_parameter(const Url& url, const Url::Parameter& parameter, Conf
     config.loss_notice = parameter.value == "on";
     return {};
   }
+  if (parameter.name == "acks") return read_acks(parameter.value, config);
   const auto* duration = find_setting(kDurations, parameter.name);
   if (duration && duration->source == DurationSetting::Source::url_and_code) {
     return read_duration(parameter.value, *duration, config);

@@ -29,6 +29,8 @@ void Router::drop_all() {
   for (Shard* shard : shards()) shard->drop_all();
 }
 
-int Router::socket() const { return shards().size() == 1 ? shards().front()->socket() : -1; }
+std::array<int, 2> Router::sockets() const {
+  return shards().size() == 1 ? shards().front()->sockets() : std::array<int, 2>{-1, -1};
+}
 
 }  // namespace holdfast::redis

@@ -1,6 +1,7 @@
 // Which server a request goes to.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -31,8 +32,8 @@ class Router {
   void recover();
   void close();
   void drop_all();
-  /// Of the only shard; -1 if there are several, of which nobody can watch one alone.
-  int socket() const;
+  /// Of the only shard; -1 if there are several, of which nobody can watch some alone.
+  std::array<int, 2> sockets() const;
 };
 
 }  // namespace holdfast::redis

@@ -60,6 +60,11 @@ Lane& Shard::side_lane(Side side) {
   return made->lane;
 }
 
+std::array<int, 2> Shard::sockets() const {
+  const auto& acks = sides_[static_cast<std::size_t>(Side::acks)];
+  return {lane_.socket(), acks ? acks->lane.socket() : -1};
+}
+
 void Shard::start(const std::weak_ptr<void>& owner) {
   owner_ = owner;
   lane_.start(owner);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -65,8 +66,9 @@ class Shard {
   void recover();
   void close();
   void drop_all();
-  /// Of the lane that all use but the sides.
-  int socket() const { return lane_.socket(); }
+  /// Where callers' replies come in: of the lane that all use but the sides, and of the one for acks; -1: there is
+  /// none.
+  std::array<int, 2> sockets() const;
 
   /// From any thread.
   const std::shared_ptr<Subscriptions>& subscriptions() const { return subscriptions_; }
@@ -76,6 +78,10 @@ class Shard {
   std::uint64_t server() const { return server_.load(std::memory_order_relaxed); }
   /// Whoever has asked says what the server told; forgotten with the connection.
   void identify(std::uint64_t server) { server_.store(server, std::memory_order_relaxed); }
+
+  /// How many replicas it has on record with those who would elect one of them; empty: nobody has told.
+  std::optional<int> configured_replicas() const { return configured_replicas_; }
+  void set_configured_replicas(std::optional<int> replicas) { configured_replicas_ = replicas; }
 
  private:
   struct SideLane;
@@ -90,6 +96,7 @@ class Shard {
   std::atomic<std::uint64_t> server_{0};
   std::weak_ptr<void> owner_;
   bool closed_ = false;
+  std::optional<int> configured_replicas_;
   Lane lane_;
   std::array<std::unique_ptr<SideLane>, kSides> sides_;
 };

@@ -1,0 +1,211 @@
+#include "engine/hold/confirmations.hpp"
+
+#include <algorithm>
+
+#include <holdfast/error.hpp>
+
+#include "engine/runtime/runtime.hpp"
+#include "redis/connection/health.hpp"
+#include "redis/failures/errors.hpp"
+#include "wire/server_calls.hpp"
+
+namespace holdfast::engine {
+
+using base::Clock;
+
+namespace {
+
+/// What a reply takes beyond the time that the replicas have.
+constexpr Duration kOnTheWay = milliseconds(50);
+
+ServerRefusal refusal_of(const base::Reply& reply) {
+  if (!reply.is_error()) return {Errc::server_error, false, "a reply of an unexpected type"};
+  const redis::Meaning meaning = redis::classify(reply.text);
+  return {meaning.code, meaning.for_good(), redis::explain(reply.text)};
+}
+
+CommitReply::Renewal renewal_of(const base::Reply& reply, std::size_t locks) {
+  CommitReply::Renewal renewal{wire::decode_renew(reply, locks)};
+  if (renewal.extended.empty()) renewal.refused = refusal_of(reply);
+  return renewal;
+}
+
+CommitReply reply_of(const GroupCommit::Batch& batch, const redis::Result& result, std::uint32_t era) {
+  CommitReply reply;
+  reply.sent_at = result.sent_at;
+  reply.era = era;
+  reply.cause = result.cause;
+  if (result.delivery == redis::Delivery::not_sent) return reply;
+  reply.kind = CommitReply::Kind::unknown;
+  if (result.delivery == redis::Delivery::unknown) return reply;
+  reply.kind = CommitReply::Kind::answered;
+  reply.resent = result.resent;
+  auto next = result.replies.begin();
+  for (const auto& command : batch.commands) reply.commands.push_back(renewal_of(*next++, command.locks));
+  if (batch.ask_replicas) {
+    reply.replicas = wire::decode_replicas(*next);
+    if (!reply.replicas) reply.refused = refusal_of(*next);
+    ++next;
+  }
+  reply.acks = wire::decode_acks(*next);
+  if (!reply.acks) reply.refused = refusal_of(*next);
+  return reply;
+}
+
+}  // namespace
+
+/// What is known of one server.
+struct Confirmations::Place {
+  explicit Place(redis::Shard& its_shard) : shard(its_shard) {}
+  redis::Shard& shard;
+  ReplicaCount replicas;
+};
+
+struct Confirmations::Level {
+  Level(Place& its_place, Acks its_acks, Runtime& runtime)
+      : place(its_place),
+        acks(its_acks),
+        // A connection of which nothing is heard for two intervals counts as dead.
+        commit(its_acks, runtime.config().renewal_batch, redis::Health::interval(runtime.config().lease) * 3 / 2),
+        timer(runtime.loop().executor()) {}
+  Place& place;
+  const Acks acks;
+  GroupCommit commit;
+  timing::Timer timer;
+  TimePoint timer_at = TimePoint::max();
+};
+
+Confirmations::Confirmations(Runtime& runtime) : runtime_(runtime) {}
+Confirmations::~Confirmations() = default;
+
+Confirm Confirmations::confirm_of(Duration time) const {
+  Confirm confirm;
+  confirm.asked_at = Clock::now();
+  const Duration for_acks = std::clamp<Duration>(time, milliseconds(1), runtime_.config().acks_timeout);
+  confirm.acks_until = confirm.asked_at + for_acks;
+  confirm.until = std::max(confirm.asked_at + time, confirm.acks_until + kOnTheWay);
+  return confirm;
+}
+
+Confirmations::Place& Confirmations::place_of(redis::Shard& shard) {
+  const auto here = std::ranges::find_if(places_, [&](const auto& place) { return &place->shard == &shard; });
+  if (here != places_.end()) return **here;
+  return *places_.emplace_back(std::make_unique<Place>(shard));
+}
+
+Confirmations::Level& Confirmations::level_of(redis::Shard& shard, Acks acks) {
+  const auto fits = [&](const auto& level) { return &level->place.shard == &shard && level->acks == acks; };
+  const auto here = std::ranges::find_if(levels_, fits);
+  if (here != levels_.end()) return **here;
+  return *levels_.emplace_back(std::make_unique<Level>(place_of(shard), acks, runtime_));
+}
+
+void Confirmations::ask(redis::Shard& shard, Acks acks, Confirm confirm) {
+  Level& level = level_of(shard, acks);
+  const TimePoint until = confirm.until;
+  level.commit.add(std::move(confirm));
+  set_timer(level, until);
+  go_on(level);
+}
+
+void Confirmations::on_connected(const redis::Shard& shard) {
+  for (const auto& place : places_) {
+    if (&place->shard == &shard) place->replicas.ask_again();
+  }
+}
+
+void Confirmations::go_on(Level& level) noexcept {
+  try {
+    level.place.replicas.set_configured(level.place.shard.configured_replicas());
+    if (const auto batch = level.commit.next(Clock::now(), level.place.replicas)) send(level, *batch);
+  } catch (...) {
+    // Out of memory: who waits on is seen to at its time.
+    tell(level.commit.take_under_way());
+  }
+}
+
+void Confirmations::send(Level& level, const GroupCommit::Batch& batch) {
+  redis::Request request{{}, batch.timeout, {}};
+  request.commands.reserve(batch.commands.size() + 2);
+  for (const auto& command : batch.commands) {
+    std::vector<wire::Renewal> renewals;
+    renewals.reserve(command.locks);
+    for (const Confirm* part : command.parts) {
+      renewals.insert(renewals.end(), part->renewals.begin(), part->renewals.end());
+    }
+    request.commands.push_back(command.plan->transitions.renew(renewals, command.lease));
+  }
+  if (batch.ask_replicas) request.commands.push_back(wire::replication_info());
+  const bool aof = level.acks.level() == Acks::Level::aof;
+  request.commands.push_back(aof ? wire::wait_aof(batch.wait) : wire::wait(batch.acks, batch.wait));
+  Reporter::add(runtime_.reporter().count.acks_waits);
+  const auto era = runtime_.acks_era();
+  level.place.shard.side_lane(redis::Side::acks)
+      .send(std::move(request), [this, keep = runtime_.keep_alive(), &level, batch, era](const redis::Result& result) {
+        on_result(level, batch, result, era);
+      });
+}
+
+void Confirmations::on_result(Level& level, const GroupCommit::Batch& batch, const redis::Result& result,
+                              std::uint32_t era) noexcept {
+  Confirms decided;
+  try {
+    decided = level.commit.on_reply(Clock::now(), reply_of(batch, result, era), level.place.replicas);
+  } catch (...) {
+    decided = level.commit.take_under_way();
+  }
+  tell(std::move(decided));
+  if (!stopped_) go_on(level);
+}
+
+void Confirmations::tell(Confirms decided) noexcept {
+  for (const Confirm& confirm : decided) {
+    if (!confirm.found.acked) Reporter::add(runtime_.reporter().count.acks_missed);
+    try {
+      confirm.done(confirm.found);
+    } catch (...) {
+      // Out of memory for whoever asked, who hears so by other ways.
+    }
+  }
+}
+
+void Confirmations::set_timer(Level& level, TimePoint due) noexcept {
+  if (stopped_ || due >= level.timer_at) return;
+  level.timer_at = due;
+  try {
+    level.timer.expires_at(due);
+    level.timer.async_wait([this, keep = runtime_.keep_alive(), &level](boost::system::error_code error) {
+      if (!error) on_timer(level);
+    });
+  } catch (...) {
+    level.timer_at = TimePoint::max();  // out of memory: whoever comes next sets it
+  }
+}
+
+void Confirmations::on_timer(Level& level) noexcept {
+  level.timer_at = TimePoint::max();
+  Confirms late;
+  try {
+    late = level.commit.on_time(Clock::now());
+  } catch (...) {
+    late = level.commit.take_all();
+  }
+  tell(std::move(late));
+  go_on(level);
+  set_timer(level, level.commit.due());
+}
+
+void Confirmations::stop() {
+  stopped_ = true;
+  for (const auto& level : levels_) {
+    level->timer.cancel();
+    tell(level->commit.take_all());
+  }
+}
+
+void Confirmations::drop_all() noexcept {
+  stopped_ = true;
+  for (const auto& level : levels_) level->commit.take_all();
+}
+
+}  // namespace holdfast::engine
