@@ -58,7 +58,9 @@ TEST(AcquireFsmWithoutAcks, WhoFindsItTakenAfterThatHasWaitedForSomebody) {
   story.time(510ms);
   story.reply(511ms, busy_unsubscribed(30s));
   EXPECT_FALSE(story.fsm().unresolved()) << "a failover has forgotten the grant";
-  story.reply(512ms, busy(1490ms));
+  story.reply(512ms, busy(30s));
+  story.time(1512ms, kWarm);
+  story.reply(1513ms, busy(30s));
   EXPECT_EQ(story.time(2000ms), "finish timed_out");
 }
 

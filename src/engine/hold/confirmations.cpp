@@ -15,7 +15,9 @@ using base::Clock;
 
 namespace {
 
-/// What a reply takes beyond the time that the replicas have.
+/// Servers end a WAIT up to a tenth of a second late (they look ten times a second when they are idle), and then the
+/// reply is on its way.
+constexpr Duration kLate = milliseconds(100);
 constexpr Duration kOnTheWay = milliseconds(50);
 
 ServerRefusal refusal_of(const base::Reply& reply) {
@@ -81,9 +83,10 @@ Confirmations::~Confirmations() = default;
 Confirm Confirmations::confirm_of(Duration time) const {
   Confirm confirm;
   confirm.asked_at = Clock::now();
-  const Duration for_acks = std::clamp<Duration>(time, milliseconds(1), runtime_.config().acks_timeout);
+  const Duration leaves = std::max({time - kLate, time / 2, Duration(milliseconds(1))});
+  const Duration for_acks = std::min<Duration>(leaves, runtime_.config().acks_timeout);
   confirm.acks_until = confirm.asked_at + for_acks;
-  confirm.until = std::max(confirm.asked_at + time, confirm.acks_until + kOnTheWay);
+  confirm.until = confirm.asked_at + std::max(time, for_acks + kOnTheWay);
   return confirm;
 }
 
