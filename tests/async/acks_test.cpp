@@ -1,6 +1,7 @@
 // Acks by the face that does not block, on the caller's io_context and on the client's own loop.
-#include "async.hpp"
 #include "integration/acks.hpp"
+
+#include "async.hpp"
 
 namespace holdfast::test {
 namespace {

@@ -132,7 +132,10 @@ TEST_F(AcksOfMembers, ARenewalOfAMajorityNeedsTheAcksOfAMajority) {
 
 TEST_F(AcksOfMembers, AllMembersOfAMultiLockNeedThem) {
   MultiLock both(members(2));
-  { const Hold hold = both.acquire(); EXPECT_GT(hold.durable_for(), 0ms); }
+  {
+    const Hold hold = both.acquire();
+    EXPECT_GT(hold.durable_for(), 0ms);
+  }
   replicas[1].freeze();
   EXPECT_EQ(error_of([&] { return both.acquire({.wait = 0ms}); })->code(), code(Errc::durability_not_met));
   EXPECT_TRUE(eventually([&] { return !raw.exists("orders"); }));

@@ -369,11 +369,11 @@ TEST(HoldFsm, IsDurableOnlyWithAcksOfTheEraThatIsNow) {
   terms.acks = Acks::all();
   HoldFsm fsm(at(0ms), terms, at(0ms));
   EXPECT_EQ(fsm.durable_for(at(100ms), 3), Duration{}) << "nobody has confirmed it";
-  fsm.on_acked(3);
+  fsm.on_renewed(at(0ms), at(50ms), 3);
   EXPECT_EQ(fsm.durable_for(at(100ms), 3), fsm.valid_for(at(100ms)));
   EXPECT_EQ(fsm.durable_for(at(100ms), 4), Duration{}) << "the primary may be another one";
   EXPECT_GT(fsm.valid_for(at(100ms)), Duration{});
-  fsm.on_acked(4);
+  fsm.on_renewed(at(0ms), at(150ms), 4);
   EXPECT_EQ(fsm.durable_for(at(889ms), 4), Duration{}) << "it is lost";
 }
 

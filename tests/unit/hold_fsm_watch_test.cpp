@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 /// A lease of 6 s is watched from the age of 1 s on, or from half of that if others are looked at.
 HoldFsm lasting(LeaseTerms terms = {.length = 6s, .renewed = true, .max_hold = {}}) {
-  return {at(0ms), terms, at(100ms), HoldFsm::Watched::yes};
+  return {at(0ms), terms, at(100ms), 0, HoldFsm::Watched::yes};
 }
 
 TEST(HoldFsmWatch, BeginsOnceWhenItHasLasted) {

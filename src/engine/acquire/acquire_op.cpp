@@ -266,8 +266,7 @@ void AcquireOp::judge(Attempt& reply) {
   // A grant is armed right here, so there is no moment in which a hold stands that the watchdog does not know.
   if (granted) {
     held_ = std::make_shared<Holding>(runtime_, target_, reply.grant.owner, reply.sent_at, lease, options_.on_lost,
-                                      reply.sent_at, kept_of(*runtime_, reply.grant));
-    if (reply.acks_era != 0) held_->on_acked(reply.acks_era);
+                                      reply.sent_at, kept_of(*runtime_, reply.grant), reply.acks_era);
     asked_ = false;
     target_->set_holder(held_);
     target_->watchdog().arm(held_);

@@ -49,7 +49,7 @@ void Core::on_side_connected(redis::Shard& shard, redis::Side side) {
 }
 
 void Core::on_side_disconnected(redis::Shard& shard, redis::Side side) {
-  if (side == redis::Side::acks) runtime_.end_acks_era();
+  if (side == redis::Side::acks) watchdog_.confirmations().end_era();
   if (side == redis::Side::watch) watchdog_.loss_watch().on_disconnected(shard);
 }
 

@@ -41,7 +41,7 @@ struct Attempt {
   std::error_code error{};
   std::string cause{};
   TimePoint sent_at{};
-  std::uint32_t acks_era = 0;  // granted and confirmed: see Runtime::acks_era
+  std::uint32_t acks_era = 0;  // granted and confirmed: see Confirmations::era
 
   /// The owner may have it: it must be used, asked for again, or undone.
   bool may_stand() const {

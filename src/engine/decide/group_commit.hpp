@@ -25,7 +25,7 @@ struct Confirmed {
   std::error_code error{};       // not acked: why
   std::string cause{};
   TimePoint sent_at{};    // of the renewal
-  std::uint32_t era = 0;  // when that was sent: see Runtime::acks_era
+  std::uint32_t era = 0;  // when that was sent: see Confirmations::era
 
   /// One of them is not this owner's any more.
   bool gone() const { return std::ranges::find(extended, false) != extended.end(); }

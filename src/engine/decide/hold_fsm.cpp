@@ -2,10 +2,12 @@
 
 namespace holdfast::engine {
 
-HoldFsm::HoldFsm(TimePoint sent_at, const LeaseTerms& terms, TimePoint granted_at, Watched watched)
+HoldFsm::HoldFsm(TimePoint sent_at, const LeaseTerms& terms, TimePoint granted_at, std::uint32_t acked_era,
+                 Watched watched)
     : length_(terms.length),
       max_hold_(terms.max_hold.value_or(milliseconds::max())),
       granted_at_(granted_at),
+      acked_era_(acked_era),
       acks_(terms.acks),
       renewed_(terms.renewed),
       to_be_watched_(watched == Watched::yes && terms.length >= kShortestWatched) {
@@ -40,11 +42,14 @@ HoldFsm::Todo HoldFsm::on_time(TimePoint now, Duration early) {
   return Todo::renew;
 }
 
-HoldFsm::Change HoldFsm::on_renewed(TimePoint sent_at, TimePoint now) {
+HoldFsm::Change HoldFsm::on_renewed(TimePoint sent_at, TimePoint now, std::uint32_t acked_era) {
   in_flight_ = false;
   if (ended()) return Change::none;
   if (now >= deadline()) return lose(why_expired());
-  if (sent_at >= last_extension_) extend(sent_at);
+  if (sent_at >= last_extension_) {
+    extend(sent_at);
+    acked_era_ = acked_era;
+  }
   state_ = HoldState::held;
   return Change::none;
 }

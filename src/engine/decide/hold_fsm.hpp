@@ -16,9 +16,11 @@ namespace holdfast::engine {
 class HoldFsm {
  public:
   /// `sent_at`: of the command that set the lease. `granted_at`: when this hold began, later if the lock was passed on.
+  /// `acked_era`: as of that era (never 0) it has the acks that were asked for; 0: it has none.
   /// `watched`: its keys are to be watched if it lasts.
   enum class Watched { no, yes };
-  HoldFsm(TimePoint sent_at, const LeaseTerms& terms, TimePoint granted_at, Watched watched = Watched::no);
+  HoldFsm(TimePoint sent_at, const LeaseTerms& terms, TimePoint granted_at, std::uint32_t acked_era = 0,
+          Watched watched = Watched::no);
 
   enum class Todo {
     nothing,  // look again at due()
@@ -35,7 +37,7 @@ class HoldFsm {
   /// within the batching window is taken along.
   Todo on_time(TimePoint now, Duration early = {});
   /// A renewal sent at `sent_at` was answered "extended".
-  Change on_renewed(TimePoint sent_at, TimePoint now);
+  Change on_renewed(TimePoint sent_at, TimePoint now, std::uint32_t acked_era = 0);
   /// The server says that this owner does not have the lock.
   Change on_gone();
   /// A renewal failed, or its outcome is unknown: it extends nothing.
@@ -53,8 +55,6 @@ class HoldFsm {
   bool begin_release();
   /// The release has found that it was not ours any more.
   void on_release_found_none(TimePoint now);
-  /// What set the lease last has the acks that were asked for, as of this era (never 0).
-  void on_acked(std::uint32_t era) { acked_era_ = era; }
 
   HoldState state() const { return state_; }
   LossReason reason() const { return reason_; }
@@ -95,7 +95,7 @@ class HoldFsm {
   TimePoint due_{};
   TimePoint planned_{};
   TimePoint last_extension_{};
-  std::uint32_t acked_era_ = 0;
+  std::uint32_t acked_era_;
   Acks acks_;
   bool renewed_ : 1;
   bool in_flight_ : 1 = false;

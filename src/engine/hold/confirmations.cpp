@@ -111,6 +111,10 @@ void Confirmations::ask(redis::Shard& shard, Acks acks, Confirm confirm) {
   go_on(level);
 }
 
+void Confirmations::end_era() {
+  if (era_.fetch_add(1) + 1 == 0) era_.store(1);
+}
+
 void Confirmations::on_connected(const redis::Shard& shard) {
   for (const auto& place : places_) {
     if (&place->shard == &shard) place->replicas.ask_again();
@@ -142,7 +146,7 @@ void Confirmations::send(Level& level, const GroupCommit::Batch& batch) {
   const bool aof = level.acks.level() == Acks::Level::aof;
   request.commands.push_back(aof ? wire::wait_aof(batch.wait) : wire::wait(batch.acks, batch.wait));
   Reporter::add(runtime_.reporter().count.acks_waits);
-  const auto era = runtime_.acks_era();
+  const std::uint32_t era = this->era();
   level.place.shard.side_lane(redis::Side::acks)
       .send(std::move(request), [this, keep = runtime_.keep_alive(), &level, batch, era](const redis::Result& result) {
         on_result(level, batch, result, era);

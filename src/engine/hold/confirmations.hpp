@@ -1,6 +1,8 @@
 // Renews locks and has that confirmed by replicas, many with one WAIT: the shell around GroupCommit.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -27,6 +29,12 @@ class Confirmations {
   /// `done` is called once, perhaps at once.
   void ask(redis::Shard& shard, Acks acks, Confirm confirm);
 
+  /// Acks belong to one primary: those of an era before this one may be of another, and count no more. Never 0. From
+  /// any thread.
+  std::uint32_t era() const { return era_.load(std::memory_order_relaxed); }
+  /// A primary may have been replaced.
+  void end_era();
+
   /// The shard's lane for acks is new: who is there at the other end, and with how many replicas, is not known.
   void on_connected(const redis::Shard& shard);
   void stop();
@@ -50,6 +58,7 @@ class Confirmations {
   std::vector<std::unique_ptr<Place>> places_;
   std::vector<std::unique_ptr<Level>> levels_;
   bool stopped_ = false;
+  std::atomic<std::uint32_t> era_{1};
 };
 
 }  // namespace holdfast::engine

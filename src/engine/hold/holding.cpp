@@ -22,12 +22,13 @@ std::uint64_t number_of(const wire::Owner& owner) {
 
 Holding::Holding(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, const wire::Owner& owner,
                  TimePoint sent_at, const LeaseTerms& terms, const LossSignal::LostCallback& on_lost,
-                 TimePoint granted_at, std::unique_ptr<const wire::Grant> grant)
+                 TimePoint granted_at, std::unique_ptr<const wire::Grant> grant, std::uint32_t acked_era)
     : runtime_(std::move(runtime)),
       target_(std::move(target)),
       owner_number_(number_of(owner)),
       grant_(std::move(grant)),
-      fsm_(sent_at, terms, granted_at, runtime_->config().loss_notice ? HoldFsm::Watched::yes : HoldFsm::Watched::no),
+      fsm_(sent_at, terms, granted_at, acked_era,
+           runtime_->config().loss_notice ? HoldFsm::Watched::yes : HoldFsm::Watched::no),
       signal_(on_lost) {}
 
 Holding::~Holding() {
@@ -82,10 +83,7 @@ Duration Holding::valid_for() {
 }
 
 Duration Holding::durable_for() {
-  if (!acks().wanted() || valid_for() == Duration{}) return {};
-  const std::uint32_t era = target_->acks_era();
-  const base::Guard guard(mutex_);
-  return fsm_.durable_for(base::Clock::now(), era);
+  return valid_for() > Duration{} ? ask(&HoldFsm::durable_for, base::Clock::now(), target_->acks_era()) : Duration{};
 }
 
 std::stop_token Holding::stop_token() {
@@ -148,12 +146,9 @@ void Holding::change(const std::string& cause, HoldFsm::Change (HoldFsm::*decide
                             [&] { return SuspectEvent{target_->name(), owner().text, cause, left}; });
 }
 
-void Holding::on_renewed(TimePoint sent_at, TimePoint now) { change({}, &HoldFsm::on_renewed, sent_at, now); }
-void Holding::on_acked(std::uint32_t era) {
-  const base::Guard guard(mutex_);
-  fsm_.on_acked(era);
+void Holding::on_renewed(TimePoint sent_at, TimePoint now, std::uint32_t acked_era) {
+  change({}, &HoldFsm::on_renewed, sent_at, now, acked_era);
 }
-
 void Holding::on_gone() { change({}, &HoldFsm::on_gone); }
 void Holding::on_unanswered(TimePoint now, const std::string& cause) { change(cause, &HoldFsm::on_unanswered, now); }
 void Holding::on_closed() { change({}, &HoldFsm::on_closed); }
@@ -229,12 +224,12 @@ void Holding::set_outcome(ReleaseOutcome outcome) {
   if (outcome == ReleaseOutcome::was_lost) fsm_.on_release_found_none(base::Clock::now());
 }
 
-std::optional<Holding::Passed> Holding::end_to_pass_on(TimePoint now) {
+std::optional<HoldFsm> Holding::end_to_pass_on(TimePoint now) {
   const base::Guard guard(mutex_);
   if (!fsm_.renewed() || fsm_.state() != HoldState::held || fsm_.valid_for(now) < Duration(lease()) / 2) return {};
   fsm_.begin_release();
   outcome_ = ReleaseOutcome::released;
-  return Passed{fsm_.last_extension(), fsm_.acked_era()};
+  return fsm_;
 }
 
 ReleaseOutcome Holding::known_outcome() const {

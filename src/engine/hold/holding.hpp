@@ -31,7 +31,7 @@ class Holding : public std::enable_shared_from_this<Holding> {
   /// `grant`: null, as for most kinds, if the server has said nothing but that it grants.
   Holding(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, const wire::Owner& owner, TimePoint sent_at,
           const LeaseTerms& terms, const LossSignal::LostCallback& on_lost, TimePoint granted_at,
-          std::unique_ptr<const wire::Grant> grant = nullptr);
+          std::unique_ptr<const wire::Grant> grant = nullptr, std::uint32_t acked_era = 0);
   ~Holding();
   Holding(const Holding&) = delete;
   Holding& operator=(const Holding&) = delete;
@@ -45,14 +45,12 @@ class Holding : public std::enable_shared_from_this<Holding> {
   const std::shared_ptr<Target>& target() const { return target_; }
   /// Constant, as are acks() and endless().
   milliseconds lease() const HOLDFAST_NOT_GUARDED { return fsm_.lease(); }
-
   Acks acks() const HOLDFAST_NOT_GUARDED { return fsm_.acks(); }
 
   HoldState state();
   /// Zero once lost; a hold whose time is over becomes lost here, stop token included.
   Duration valid_for();
-  /// The same, even if the primary fails now.
-  Duration durable_for();
+  Duration durable_for();  ///< The same, even if the primary fails now.
   /// Stopped already if the time is over, whether or not a thread of ours has had the time to see it.
   std::stop_token stop_token();
   /// Why it was lost, if it was; looks at the clock.
@@ -83,12 +81,8 @@ class Holding : public std::enable_shared_from_this<Holding> {
   /// Tells those who watch that it has ended, and why it was lost if it was. To be called without the mutex.
   void tell_end(std::optional<LossReason> lost) noexcept;
 
-  struct Passed {
-    TimePoint sent_at{};  // when its lease was set last
-    std::uint32_t acked_era = 0;
-  };
-  /// For the target: ends it if it certainly stands and is renewed, so that the lock can be passed on.
-  std::optional<Passed> end_to_pass_on(TimePoint now);
+  /// For the target: ends it if it certainly stands and is renewed, so that the lock can be passed on. What is known.
+  std::optional<HoldFsm> end_to_pass_on(TimePoint now);
 
   /// Called at the end of the hold, perhaps at once, or on any thread; must not block. Returns what unwatch() takes.
   std::uint64_t watch(LossSignal::EndCallback on_end);
@@ -98,9 +92,8 @@ class Holding : public std::enable_shared_from_this<Holding> {
 
   // For the watchdog, on the loop.
   HoldFsm::Todo on_time(TimePoint now, Duration early);
-  void on_renewed(TimePoint sent_at, TimePoint now);
+  void on_renewed(TimePoint sent_at, TimePoint now, std::uint32_t acked_era);
   void on_gone();
-  void on_acked(std::uint32_t era);
   void on_unanswered(TimePoint now, const std::string& cause);
   void on_reconnect(TimePoint now) { let(&HoldFsm::on_reconnect, now); }
   void on_closed();

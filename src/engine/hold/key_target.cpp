@@ -76,8 +76,6 @@ redis::Shard& KeyTarget::shard() const {
 
 redis::Subscriptions& KeyTarget::subscriptions() const { return *shard().subscriptions(); }
 
-std::uint32_t KeyTarget::acks_era() const { return runtime().acks_era(); }
-
 bool KeyTarget::stands_on(const redis::Shard& its_shard) const { return &shard() == &its_shard; }
 
 void KeyTarget::stay() noexcept { targets_->keep(std::static_pointer_cast<KeyTarget>(shared_from_this())); }

@@ -17,6 +17,8 @@ Renewed as_renewed(const Confirmed& confirmed) {
 
 }  // namespace
 
+std::uint32_t KeyTarget::acks_era() const { return watchdog().confirmations().era(); }
+
 void KeyTarget::confirm(Attempt granted, Acks acks, milliseconds lease, TimePoint until, AttemptDone done) {
   Confirm confirm = watchdog().confirmations().confirm_of(until - base::Clock::now());
   add_renewals(confirm.renewals, granted.grant.owner);

@@ -118,8 +118,7 @@ void Renewals::on_renewed_alone(const std::shared_ptr<Holding>& hold, const Rene
     case Renewed::Kind::extended:
       Reporter::add(runtime_.reporter().count.renewals);
       runtime_.reporter().tell(&Observer::on_renewed, [&] { return RenewedEvent{1, late}; });
-      if (renewed.acks_era != 0) hold->on_acked(renewed.acks_era);
-      hold->on_renewed(renewed.sent_at, now);
+      hold->on_renewed(renewed.sent_at, now, renewed.acks_era);
       break;
     case Renewed::Kind::gone:
       hold->on_gone();
@@ -194,8 +193,7 @@ void Renewals::tell(const Holds& batch, const Known& known, Duration late) {
       hold->on_unanswered(now, known.cause);
     } else {
       ++renewed;
-      if (known.acks_era != 0) hold->on_acked(known.acks_era);
-      hold->on_renewed(known.sent_at, now);
+      hold->on_renewed(known.sent_at, now, known.acks_era);
     }
   }
   Reporter::add(runtime_.reporter().count.renewals, renewed);

@@ -12,7 +12,7 @@ struct Retained {
   TimePoint sent_at{};  // of the command that extended the lease last
   milliseconds lease{};
   Acks acks{};
-  std::uint32_t acked_era = 0;  // wanted, and by then confirmed: see Runtime::acks_era
+  std::uint32_t acked_era = 0;  // wanted, and by then confirmed: see Confirmations::era
   Pending::Token pending;       // close() waits until somebody has taken it, or has given it back
 };
 

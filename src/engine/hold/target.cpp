@@ -167,11 +167,11 @@ bool Target::retain(Holding& hold) {
   const base::Guard guard(mutex_);
   if (queue_.empty() || !occupancy_.is(hold) || admission.refused || !handoff().tenure.may_pass(now)) return false;
   wire::Owner owner = hold.owner();  // what takes memory comes first
-  const std::optional<Holding::Passed> passed = hold.end_to_pass_on(now);
+  const std::optional<HoldFsm> passed = hold.end_to_pass_on(now);
   if (!passed) return false;
   occupancy_.leave();
-  handoff_->retained.emplace(std::move(owner), passed->sent_at, hold.lease(), hold.acks(), passed->acked_era,
-                             std::move(admission.token));
+  handoff_->retained.emplace(std::move(owner), passed->last_extension(), passed->lease(), passed->acks(),
+                             passed->acked_era(), std::move(admission.token));
   wake_head();
   return true;
 }
@@ -186,8 +186,7 @@ std::shared_ptr<Holding> Target::take_retained(const Taker& taker, Handoff::From
     const Retained* const offer = handoff_->offer(taker.terms, from, now, acks_era());
     if (offer == nullptr) return nullptr;
     held = std::make_shared<Holding>(taker.runtime, shared_from_this(), offer->owner, offer->sent_at, taker.terms,
-                                     taker.on_lost, now);
-    held->on_acked(offer->acked_era);
+                                     taker.on_lost, now, nullptr, offer->acked_era);
     pending = handoff_->take(from, now).pending;
     occupancy_.enter(*held);
   }

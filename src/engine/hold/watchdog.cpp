@@ -109,6 +109,7 @@ std::vector<std::shared_ptr<Holding>> Watchdog::armed() const {
 }
 
 void Watchdog::on_connected(const redis::Shard& shard) {
+  confirmations_.end_era();
   Holds holds = armed();
   std::erase_if(holds, [&](const auto& hold) { return !hold->target()->stands_on(shard); });
   renew_at_once(holds);

@@ -104,7 +104,6 @@ void Runtime::start(std::weak_ptr<void> client) {
 // ---- the server ----
 
 void Runtime::on_connected(redis::Shard& shard) {
-  end_acks_era();
   Reporter::add(reporter_.count.connections);
   reporter_.tell(&Observer::on_connection,
                  [&] { return ConnectionEvent{node_, true, reporter_.snapshot().connections, {}}; });

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -133,14 +132,6 @@ class Runtime {
   /// of different ones.
   void identify_servers();
 
-  /// Acks belong to one primary: those of an era before this one may be of another, and count no more. Never 0. From
-  /// any thread.
-  std::uint32_t acks_era() const { return acks_era_.load(std::memory_order_relaxed); }
-  /// A primary may have been replaced. On the loop.
-  void end_acks_era() {
-    if (acks_era_.fetch_add(1) + 1 == 0) acks_era_.store(1);
-  }
-
   Reporter& reporter() { return reporter_; }
   /// For observer calls and loss callbacks.
   Notifier& notifier() { return notifier_; }
@@ -184,7 +175,6 @@ class Runtime {
   std::map<redis::Shard*, KnownConnections> known_connections_;
   std::set<timing::Timer*> pauses_;
   std::atomic<bool> identifies_servers_{false};
-  std::atomic<std::uint32_t> acks_era_{1};
 
   // What comes from other clients' loops.
   base::Mutex over_mutex_;
