@@ -12,6 +12,11 @@ base::Command with_keys(const base::Script& script, Names names, std::size_t arg
   return command;
 }
 
+/// No server has more clients. Valkey 9.1 at times counts trillions, while its table of a channel's listeners grows.
+constexpr std::int64_t kMostListeners = 1'000'000;
+
+std::int64_t believable(std::int64_t listeners) { return listeners <= kMostListeners ? listeners : -1; }
+
 }  // namespace
 
 std::string acquired_key(const Owner& owner) { return owner.text + ":acquire"; }
@@ -45,7 +50,7 @@ AcquireReply decode_acquire(const base::Reply& reply) {
   if (size >= 2 && size <= 4 && reply.elements[0].integer > 0) {
     AcquireReply busy{false, std::chrono::milliseconds(reply.elements[1].integer),
                       static_cast<std::size_t>(reply.elements[0].integer - 1)};
-    if (size > 2) busy.listeners = reply.elements[2].integer;
+    if (size > 2) busy.listeners = believable(reply.elements[2].integer);
     if (size > 3) busy.holder = reply.elements[3].text;
     return busy;
   }

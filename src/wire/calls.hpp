@@ -61,7 +61,7 @@ struct AcquireReply {
   bool granted = false;
   std::optional<std::chrono::milliseconds> busy_for;  ///< Remaining time to live; -1 ms: it has none.
   std::size_t blocker = 0;                            ///< When busy: which of the locks that were asked for.
-  std::optional<std::int64_t> listeners{};            ///< When busy, and it was asked for; -1: we may not ask.
+  std::optional<std::int64_t> listeners{};            ///< When busy, and it was asked for; -1: nobody can tell.
   std::string holder{};                               ///< With `listeners`; empty: we may not ask.
   Grant grant{};                                      ///< When granted.
 };

@@ -93,6 +93,12 @@ TEST(AcquireReply, TellsHowManyListen) {
   EXPECT_EQ(decode_acquire(integer(1)).listeners, std::nullopt);
 }
 
+TEST(AcquireReply, TellsOfNoMoreListenersThanAServerCanHave) {
+  // What Valkey 9.1.2 says of eight.
+  EXPECT_EQ(decode_acquire(array({integer(1), integer(29'999), integer(140'241'013'626'887)})).listeners, -1);
+  EXPECT_EQ(decode_acquire(array({integer(1), integer(29'999), integer(100'000)})).listeners, 100'000);
+}
+
 TEST(AcquireReply, TellsWhoHasIt) {
   const AcquireReply reply = decode_acquire(array({integer(1), integer(29'999), integer(5), text(kOwner.text)}));
   EXPECT_EQ(reply.listeners, 5);
