@@ -114,14 +114,16 @@ class LocalServer : public testing::Test {
   /// The pid of the server that answers on the socket.
   pid_t answering() const { return std::stoi(raw().info("server", "process_id")); }
 
-  /// All processes that name this test's folder in their command line: whatever `local:` has started.
+  /// All processes that name this test's folder in their command line or run in it: whatever `local:` has started.
   std::vector<pid_t> servers() const {
     std::vector<pid_t> found;
     for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
       const std::string name = entry.path().filename();
       if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-      const std::string command = contents(entry.path() / "cmdline");
-      if (command.find(dir_.path().string()) != std::string::npos) found.push_back(std::stoi(name));
+      std::error_code gone;
+      const std::string traces =
+          contents(entry.path() / "cmdline") + fs::read_symlink(entry.path() / "cwd", gone).string();
+      if (traces.find(dir_.path().string()) != std::string::npos) found.push_back(std::stoi(name));
     }
     return found;
   }

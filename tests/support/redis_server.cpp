@@ -2,31 +2,32 @@
 
 #include <cctype>
 #include <csignal>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
-#include <system_error>
 
 #include "base/ids.hpp"
 #include "support/raw.hpp"
+#include "support/server_program.hpp"
 
 namespace holdfast::test {
 namespace {
 
 using Listen = ServerOptions::Listen;
 
-Process start_process(const std::string& config_file, bool sentinel, const std::string& log_file) {
-  const ProcessOptions options{.output_file = log_file};
-  std::vector<std::string> args{config_file};
-  if (sentinel) args.emplace_back("--sentinel");
-  if (const char* program = std::getenv("HOLDFAST_REDIS_SERVER")) return {program, args, options};
-  try {
-    return {"redis-server", args, options};
-  } catch (const std::system_error& error) {
-    if (error.code() != std::errc::no_such_file_or_directory) throw;
-    return {"valkey-server", args, options};
+/// Redis 6.0 knows no rights on channels: everybody may use all of them.
+std::string without_channels(const std::string& user) {
+  std::istringstream words(user);
+  std::string out;
+  for (std::string word; words >> word;) {
+    if (!word.starts_with('&')) out += (out.empty() ? "" : " ") + word;
   }
+  return out;
+}
+
+std::string user_line(const std::string& user) {
+  return "user " + (server_like_redis(6, 2) ? user : without_channels(user)) + "\n";
 }
 
 std::string read_file(const std::string& path) {
@@ -39,6 +40,13 @@ char process_state(pid_t pid) {
   const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
   const std::size_t name_end = stat.rfind(')');
   return name_end == std::string::npos || name_end + 2 >= stat.size() ? '?' : stat[name_end + 2];
+}
+
+/// Redis 6 knows no ADDSLOTSRANGE.
+std::vector<std::string> all_slots() {
+  std::vector<std::string> command{"CLUSTER", "ADDSLOTS"};
+  for (int slot = 0; slot < 16384; ++slot) command.push_back(std::to_string(slot));
+  return command;
 }
 
 std::string percent_encoded(const std::string& text) {
@@ -72,7 +80,8 @@ RedisServer::RedisServer(ServerOptions options)
     : options_(std::move(options)), socket_path_(folder_.file("redis.sock")), admin_password_(options_.password) {
   if (options_.cluster) options_.listen = Listen::tcp;
   if (options_.listen != Listen::unix_socket) port_ = std::make_unique<PortLease>();
-  if (options_.cluster) bus_port_ = std::make_unique<PortLease>();
+  // Before Redis 7 the bus is always 10,000 above the port, where no test listens otherwise.
+  if (options_.cluster && server_like_redis(7, 0)) bus_port_ = std::make_unique<PortLease>();
   if (options_.listen == Listen::tls) {
     certificates_ = options_.certificates ? *options_.certificates : Certificates::make(folder_.path() / "tls");
   }
@@ -100,8 +109,8 @@ void RedisServer::write_config() {
          << (options_.ask_client_certificate ? "yes\n" : "no\n");
   }
   if (!options_.password.empty()) file << "requirepass \"" << options_.password << "\"\n";
-  for (const std::string& user : options_.users) file << "user " << user << "\n";
-  if (!admin_user_.empty()) file << "user " << admin_user_ << " on >" << admin_password_ << " ~* &* +@all\n";
+  for (const std::string& user : options_.users) file << user_line(user);
+  if (!admin_user_.empty()) file << user_line(admin_user_ + " on >" + admin_password_ + " ~* &* +@all");
   if (!options_.maxmemory.empty()) file << "maxmemory " << options_.maxmemory << "\nmaxmemory-policy noeviction\n";
   if (options_.persistent) file << "appendonly yes\nappendfsync always\n";
   if (const RedisServer* primary = options_.replica_of) {
@@ -109,16 +118,22 @@ void RedisServer::write_config() {
     if (!primary->admin_user_.empty()) file << "masteruser " << primary->admin_user_ << "\n";
     if (!primary->admin_password_.empty()) file << "masterauth \"" << primary->admin_password_ << "\"\n";
   }
-  if (options_.cluster) file << "cluster-enabled yes\ncluster-port " << bus_port_->port() << "\n";
+  if (options_.cluster) file << "cluster-enabled yes\n";
+  if (bus_port_) file << "cluster-port " << bus_port_->port() << "\n";
   for (const auto& [command, name] : options_.renamed_commands) {
     file << "rename-command " << command << " \"" << name << "\"\n";
   }
-  for (const std::string& line : options_.config) file << line << "\n";
+  for (const std::string& line : options_.config) {
+    const bool needless = line.starts_with("enable-debug-command ") && !server_like_redis(7, 0);
+    if (!needless) file << line << "\n";
+  }
 }
 
 void RedisServer::start() {
   std::filesystem::create_directory(folder_.path() / "data");
-  process_.emplace(start_process(folder_.file("redis.conf"), options_.sentinel, folder_.file("log")));
+  std::vector<std::string> args{folder_.file("redis.conf")};
+  if (options_.sentinel) args.emplace_back("--sentinel");
+  process_.emplace(start_server_program(args, {.output_file = folder_.file("log")}));
   frozen_ = false;
   wait_until_ready();
 }
@@ -132,7 +147,7 @@ void RedisServer::wait_until_ready() {
       if (raw.command("PING").text != "PONG") return false;
       if (options_.replica_of != nullptr) return raw.info("replication", "master_link_status") == "up";
       if (!options_.cluster) return true;
-      if (!slots_given) raw.command("CLUSTER", "ADDSLOTSRANGE", 0, 16383);
+      if (!slots_given) raw.send(all_slots());
       slots_given = true;
       return raw.command("CLUSTER", "INFO").text.starts_with("cluster_state:ok");
     } catch (const std::runtime_error&) {
