@@ -12,6 +12,7 @@
 #include <holdfast/observer.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/outcome.hpp>
+#include <holdfast/probe.hpp>
 #include <holdfast/red_lock.hpp>
 #include <holdfast/simple_lock.hpp>
 #include <holdfast/version.hpp>

@@ -11,6 +11,7 @@ constexpr std::string_view kTool =
   holdfast inspect NAME             show who holds a lock, and for how long
   holdfast wait NAME                wait until a lock is free, without taking it
   holdfast break NAME               take a lock away from its holder
+  holdfast doctor                   examine the servers: what about them endangers locks
 
   holdfast help VERB                options, exit codes and examples of a verb; the same as holdfast VERB --help
   holdfast --version
@@ -150,6 +151,27 @@ Examples
   holdfast break --yes --owner 99999999-2222-4333-8444-555555555555:7 nightly-backup
 )";
 
+constexpr std::string_view kDoctor = R"(holdfast doctor [OPTIONS]
+
+Examines the server, its replicas and its Sentinels, and says what about them endangers locks, and what to do about it:
+permissions, eviction, persistence, failover, clocks, limits, and more. Changes nothing there. Takes 10 s at most. With
+several servers, says too what is wrong between them. What could not be looked at is shown as unknown.
+
+      --strict               notes and what is unknown count as well, for the exit code
+)";
+
+constexpr std::string_view kDoctorEnd = R"(
+Exit codes
+  0   nothing worse than a note            64  wrong usage
+  1   warnings or dangers                  69  a server cannot be reached or refuses the login
+                                           70  internal error
+
+Examples
+  holdfast doctor
+  holdfast doctor -q --url redis://a --url redis://b --url redis://c
+  holdfast doctor --json | jq -r '.findings[] | select(.severity == "danger") | .id'
+)";
+
 constexpr std::string_view kCommon = R"(Common
       --url URL              the server; else HOLDFAST_URL, else /etc/holdfast/url, else redis://127.0.0.1:6379
                              redis://host:port/db  rediss://host (TLS)  unix:///path/to/socket  local:
@@ -173,6 +195,7 @@ std::string help_of(std::string_view verb) {
   if (verb == "inspect") return with_common(kInspect, kInspectEnd);
   if (verb == "wait") return with_common(kWait, kWaitEnd);
   if (verb == "break") return with_common(kBreak, kBreakEnd);
+  if (verb == "doctor") return with_common(kDoctor, kDoctorEnd);
   return std::string(kTool).append("\n").append(kCommon);
 }
 

@@ -64,9 +64,13 @@ struct BreakOptions {
   std::optional<std::string> owner;  ///< Only from this one.
 };
 
+struct DoctorOptions {
+  bool strict = false;  ///< Notes and what could not be looked at count as well.
+};
+
 struct Options {
   CommonOptions common;
-  std::variant<RunOptions, LsOptions, InspectOptions, WaitOptions, BreakOptions> verb;
+  std::variant<RunOptions, LsOptions, InspectOptions, WaitOptions, BreakOptions, DoctorOptions> verb;
 };
 
 }  // namespace holdfast::cli

@@ -154,6 +154,15 @@ BreakOptions parse_break(VerbParser& parser, const Halves& args) {
   return options;
 }
 
+DoctorOptions parse_doctor(VerbParser& parser, const Halves& args) {
+  DoctorOptions options;
+  parser.flag("--strict", options.strict);
+  Args rest = parser.parse(args.before);
+  rest.insert(rest.end(), args.after.begin(), args.after.end());
+  if (!rest.empty()) throw UsageError(fmt::format("doctor: one argument too many: {}", shown(rest.front())));
+  return options;
+}
+
 constexpr std::array kCommonOptions{"--url",     "--url-file", "--password-file", "--json",   "-q", "--quiet", "-v",
                                     "--verbose", "-h",         "--help",          "--version"};
 
@@ -209,6 +218,7 @@ std::variant<Options, TextRequest> parse(Args args) {
   if (verb == "inspect") options.verb = parse_inspect(parser, halves);
   if (verb == "wait") options.verb = parse_wait(parser, halves);
   if (verb == "break") options.verb = parse_break(parser, halves);
+  if (verb == "doctor") options.verb = parse_doctor(parser, halves);
   if (parser.help()) return TextRequest{help_of(verb)};
   return options;
 }

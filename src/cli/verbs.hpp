@@ -11,6 +11,7 @@ int run(const CommonOptions& common, const RunOptions& options, const Console& c
 int ls(const CommonOptions& common, const LsOptions& options, const Console& console);
 int inspect(const CommonOptions& common, const InspectOptions& options, const Console& console);
 int wait(const CommonOptions& common, const WaitOptions& options, const Console& console);
+int doctor(const CommonOptions& common, const DoctorOptions& options, const Console& console);
 int break_lock(const CommonOptions& common, const BreakOptions& options, const Console& console);
 
 }  // namespace holdfast::cli

@@ -2,10 +2,12 @@
 
 #include <holdfast/client.hpp>
 #include <holdfast/error.hpp>
+#include <holdfast/probe.hpp>
 
 #include "engine/client/core.hpp"
 #include "engine/hold/key_target.hpp"
 #include "face/listing.hpp"
+#include "face/probing.hpp"
 #include "face/question.hpp"
 #include "kinds/lock.hpp"
 #include "kinds/simple_lock.hpp"
@@ -72,6 +74,12 @@ void Client::ping() { engine::ask(core_->runtime(), {{{"PING"}}}, {}); }
 std::vector<LockInfo> Client::list(std::string_view pattern, Detail detail) {
   return face::ask_in_steps(core_->runtime(),
                             face::Listing(core_->runtime().config().name_prefix, std::string(pattern), detail), {});
+}
+
+ProbeReport Client::probe() {
+  core_->runtime().require_usable({});
+  core_->runtime().require_waiting({});
+  return face::probe_servers(core_->runtime().config());
 }
 
 Counters Client::counters() const { return core_->runtime().reporter().snapshot(); }

@@ -1,0 +1,88 @@
+// What the servers behind a client are, and what about them endangers locks.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <holdfast/export.hpp>
+
+namespace holdfast {
+
+/// From the best to the worst.
+enum class Severity : std::uint8_t {
+  ok,       ///< Looked at, and as it should be.
+  unknown,  ///< Could not be looked at: the text says why.
+  note,     ///< Good to know; no lock is in danger because of it.
+  warning,  ///< A lock may be forgotten, or a call fail, when something else goes wrong as well.
+  danger,   ///< Locks do not work, or exclude nobody, or may be forgotten at any time.
+};
+
+/// `ok`, `unknown`, `note`, `warning`, `danger`.
+HOLDFAST_EXPORT const char* to_string(Severity severity) noexcept;
+
+/// One thing that was looked at. Texts have no passwords and no control characters.
+struct Finding {
+  Severity severity = Severity::ok;
+  std::string id;      ///< What was looked at, as one stable word: `eviction`, `persistence`, ...
+  std::string node;    ///< Where; empty: it concerns several.
+  std::string text;    ///< What was found.
+  std::string advice;  ///< What to do about it; empty: nothing.
+};
+
+/// One server, replica or Sentinel.
+struct ProbedNode {
+  enum class Part : std::uint8_t {
+    server,    ///< What the client talks to.
+    replica,   ///< A server that this one names as its replica, or, if it is a replica itself, as its primary.
+    sentinel,  ///< A Sentinel of the client's settings, or one that those know.
+  };
+  /// What a restart leaves of the locks.
+  enum class Keeps : std::uint8_t {
+    unknown,
+    nothing,
+    snapshot,         ///< What the last RDB file has.
+    all_but_seconds,  ///< An append-only file that is written to disk every second, or when the system likes.
+    all,              ///< An append-only file, on disk before each reply.
+  };
+
+  std::string address;  ///< `host:port`, or in words.
+  Part part = Part::server;
+  bool answered = false;
+  std::string problem;         ///< Why it did not answer.
+  std::string software;        ///< `Redis`, `Valkey`, `KeyDB`, ...; empty: it does not tell.
+  std::string version;         ///< Of the software.
+  std::string role;            ///< `master`, `slave`, `sentinel`; empty: it does not tell.
+  std::string run_id;          ///< What no other run of a server has; empty: it does not tell.
+  std::string replication_id;  ///< The same on a primary and its replicas; empty: it does not tell.
+  Keeps keeps = Keeps::unknown;
+  std::optional<std::chrono::microseconds> round_trip_p50{};  ///< Of up to 100 PINGs.
+  std::optional<std::chrono::microseconds> round_trip_p99{};
+  /// How far its clock is ahead of this machine's; negative: behind. Certain to `clock_error`, half of a round trip.
+  std::optional<std::chrono::microseconds> clock_ahead{};
+  std::chrono::microseconds clock_error{};
+};
+
+HOLDFAST_EXPORT const char* to_string(ProbedNode::Part part) noexcept;    ///< `server`, `replica`, `sentinel`.
+HOLDFAST_EXPORT const char* to_string(ProbedNode::Keeps keeps) noexcept;  ///< The names above.
+
+/// What Client::probe() found.
+struct HOLDFAST_EXPORT ProbeReport {
+  std::vector<ProbedNode> nodes;  ///< The client's server first.
+  std::vector<Finding> findings;  ///< Worst first; of the same severity, in the order in which they were looked at.
+
+  /// Of all findings.
+  Severity worst() const noexcept;
+  /// The client's server answered.
+  bool reached() const noexcept { return !nodes.empty() && nodes.front().answered; }
+};
+
+/// What servers that are meant to be independent of each other (RedLock) have that no report sees alone: the same one
+/// twice, a replica among them, clocks that differ, a restart that forgets. Worst first; empty for less than two
+/// reports. Sends nothing.
+HOLDFAST_EXPORT std::vector<Finding> compare(std::span<const ProbeReport> independent);
+
+}  // namespace holdfast

@@ -1,0 +1,238 @@
+// `holdfast doctor`: what the servers are, and what about them endangers locks.
+#include <algorithm>
+#include <future>
+#include <optional>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <holdfast/client.hpp>
+#include <holdfast/probe.hpp>
+
+#include "cli/connect.hpp"
+#include "cli/json.hpp"
+#include "cli/secrets.hpp"
+#include "cli/verbs.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+using std::chrono::microseconds;
+
+/// Asks all at the same time.
+std::vector<ProbeReport> probe_all(std::vector<Config> configs) {
+  std::vector<std::future<ProbeReport>> asked;
+  for (Config& config : configs) {
+    const auto policy = configs.size() == 1 ? std::launch::deferred : std::launch::async;
+    asked.push_back(std::async(policy, [&config] { return Client(std::move(config)).probe(); }));
+  }
+  std::vector<ProbeReport> reports;
+  for (auto& each : asked) reports.push_back(each.get());
+  return reports;
+}
+
+/// Of all servers, and between them; worst first.
+std::vector<Finding> all_findings(const std::vector<ProbeReport>& reports) {
+  std::vector<Finding> all = compare(reports);
+  for (const ProbeReport& report : reports) all.insert(all.end(), report.findings.begin(), report.findings.end());
+  std::ranges::stable_sort(all, std::ranges::greater(), &Finding::severity);
+  return all;
+}
+
+Severity worst_of(const std::vector<Finding>& findings) {
+  return findings.empty() ? Severity::ok : findings.front().severity;
+}
+
+std::string in_words(microseconds time) {
+  return time < std::chrono::milliseconds(100)
+             ? fmt::format("{:.2f} ms", static_cast<double>(time.count()) / 1000)
+             : cli::in_words(std::chrono::duration_cast<std::chrono::milliseconds>(time));
+}
+
+// ---- for programs ----
+
+void put_us(boost::json::object& object, std::string_view key, std::optional<microseconds> time) {
+  object[key] = time ? boost::json::value(time->count()) : boost::json::value(nullptr);
+}
+
+void put_known(boost::json::object& object, std::string_view key, std::string_view text) {
+  object[key] = nullptr;
+  if (!text.empty()) put_text(object, key, without_logins(text));
+}
+
+boost::json::object to_json(const ProbedNode& node) {
+  boost::json::object out;
+  put_known(out, "address", node.address);
+  out["part"] = to_string(node.part);
+  out["answered"] = node.answered;
+  put_known(out, "problem", node.problem);
+  put_known(out, "software", node.software);
+  put_known(out, "version", node.version);
+  put_known(out, "role", node.role);
+  put_known(out, "run_id", node.run_id);
+  out["keeps"] = to_string(node.keeps);
+  put_us(out, "round_trip_p50_us", node.round_trip_p50);
+  put_us(out, "round_trip_p99_us", node.round_trip_p99);
+  put_us(out, "clock_ahead_us", node.clock_ahead);
+  put_us(out, "clock_error_us", node.clock_ahead ? std::optional(node.clock_error) : std::nullopt);
+  return out;
+}
+
+boost::json::object to_json(const Finding& finding) {
+  boost::json::object out;
+  out["severity"] = to_string(finding.severity);
+  out["id"] = finding.id;
+  put_known(out, "node", finding.node);
+  put_known(out, "text", finding.text);
+  put_known(out, "advice", finding.advice);
+  return out;
+}
+
+std::string in_json(const std::vector<ProbeReport>& reports, const std::vector<Finding>& findings) {
+  boost::json::object out;
+  out["worst"] = to_string(worst_of(findings));
+  boost::json::array& nodes = out["nodes"].emplace_array();
+  for (const ProbeReport& report : reports) {
+    for (const ProbedNode& node : report.nodes) nodes.push_back(to_json(node));
+  }
+  boost::json::array& list = out["findings"].emplace_array();
+  for (const Finding& finding : findings) list.push_back(to_json(finding));
+  return json_line(out);
+}
+
+// ---- for people ----
+
+constexpr std::size_t kSeverityWidth = 7;
+
+/// Colours, where a person looks at them.
+class Paint {
+ public:
+  Paint() : on_(isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr) {}
+
+  std::string severity(Severity severity) const {
+    const std::string word = fmt::format("{:<{}}", to_string(severity), kSeverityWidth);
+    switch (severity) {
+      case Severity::danger:
+        return in("1;31", word);
+      case Severity::warning:
+        return in("33", word);
+      case Severity::ok:
+        return in("32", word);
+      case Severity::note:
+      case Severity::unknown:
+        break;
+    }
+    return in("36", word);
+  }
+  std::string bold(const std::string& text) const { return in("1", text); }
+  std::string dim(const std::string& text) const { return in("2", text); }
+
+ private:
+  std::string in(const char* code, const std::string& text) const {
+    return on_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
+  }
+  const bool on_;
+};
+
+/// The text in lines of this many columns at most, broken at spaces; the second and all further ones indented.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t columns) {
+  std::string out;
+  std::size_t used = indent;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    if (!out.empty() && used + 1 + word.size() > columns) {
+      out += "\n" + std::string(indent, ' ');
+      used = indent;
+    } else if (!out.empty()) {
+      out += ' ';
+      ++used;
+    }
+    out += word;
+    used += word.size();
+  }
+  return out;
+}
+
+std::string rows_of_nodes(const std::vector<ProbeReport>& reports) {
+  std::vector<std::vector<std::string>> rows{{"NODE", "PART", "SOFTWARE", "ROLE", "ROUND TRIP", "CLOCK"}};
+  for (const ProbeReport& report : reports) {
+    for (const ProbedNode& node : report.nodes) {
+      const std::string part = to_string(node.part);
+      if (!node.answered) {
+        rows.push_back({printable(node.address), part, "no answer", "", "", ""});
+        continue;
+      }
+      const std::string clock =
+          node.clock_ahead ? fmt::format("{}{} +- {}", node.clock_ahead->count() < 0 ? "-" : "+",
+                                         in_words(std::chrono::abs(*node.clock_ahead)), in_words(node.clock_error))
+                           : "";
+      rows.push_back({printable(node.address), part, node.software + " " + node.version, node.role,
+                      node.round_trip_p50 ? in_words(*node.round_trip_p50) : "", clock});
+    }
+  }
+  return table(std::move(rows));
+}
+
+constexpr std::size_t kColumns = 110;
+constexpr std::size_t kIndent = 25;
+
+std::string line(const Paint& paint, Severity severity, const std::string& id, std::string_view text) {
+  return paint.severity(severity) + fmt::format("  {:<14}  ", id) + wrapped(text, kIndent, kColumns) + "\n";
+}
+
+/// What was found at one node. What is as it should be takes one line for all of it, unless all is wanted.
+std::string about(const std::string& node, const std::vector<Finding>& findings, const Paint& paint,
+                  const Console& console) {
+  std::string text;
+  std::string fine;
+  for (const Finding& finding : findings) {
+    if (finding.node != node || (console.quiet() && finding.severity < Severity::warning)) continue;
+    if (finding.severity == Severity::ok && !console.verbose()) {
+      fine += (fine.empty() ? "" : ", ") + finding.id;
+      continue;
+    }
+    text += line(paint, finding.severity, finding.id, without_logins(finding.text));
+    if (finding.advice.empty()) continue;
+    text += std::string(kIndent, ' ') + paint.dim("-> " + wrapped(finding.advice, kIndent + 3, kColumns)) + "\n";
+  }
+  if (!fine.empty()) {
+    text += paint.severity(Severity::ok) + "  " + wrapped(fine, kSeverityWidth + 2, kColumns) + "\n";
+  }
+  return text;
+}
+
+std::string in_lines(const std::vector<ProbeReport>& reports, const std::vector<Finding>& findings,
+                     const Console& console) {
+  const Paint paint;
+  std::vector<std::string> nodes{""};
+  for (const ProbeReport& report : reports) {
+    for (const ProbedNode& node : report.nodes) nodes.push_back(node.address);
+  }
+  std::string text = console.quiet() ? "" : rows_of_nodes(reports);
+  for (const std::string& node : nodes) {
+    const std::string section = about(node, findings, paint, console);
+    if (section.empty()) continue;
+    text += text.empty() ? "" : "\n";
+    if (nodes.size() > 2) text += paint.bold(node.empty() ? "together" : printable(node)) + "\n";
+    text += section;
+  }
+  if (console.quiet()) return text;
+  const auto count = [&](Severity severity) { return std::ranges::count(findings, severity, &Finding::severity); };
+  return text + fmt::format("\n{} danger, {} warning, {} note, {} unknown, {} ok\n", count(Severity::danger),
+                            count(Severity::warning), count(Severity::note), count(Severity::unknown),
+                            count(Severity::ok));
+}
+
+}  // namespace
+
+int doctor(const CommonOptions& common, const DoctorOptions& options, const Console& console) {
+  const std::vector<ProbeReport> reports = probe_all(make_configs(common, console));
+  const std::vector<Finding> findings = all_findings(reports);
+  console.result(console.json() ? in_json(reports, findings) : in_lines(reports, findings, console));
+  if (!std::ranges::all_of(reports, &ProbeReport::reached)) return kExitUnavailable;
+  const Severity tolerated = options.strict ? Severity::ok : Severity::note;
+  return worst_of(findings) <= tolerated ? kExitOk : kExitNo;
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,274 @@
+#include "face/probing.hpp"
+
+#include <algorithm>
+#include <future>
+#include <memory>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <holdfast/error.hpp>
+
+#include "base/clock.hpp"
+#include "engine/client/core.hpp"
+#include "engine/runtime/asking.hpp"
+#include "probe/judge.hpp"
+#include "probe/questions.hpp"
+#include "probe/reading.hpp"
+
+namespace holdfast::face {
+namespace {
+
+using base::TimePoint;
+using probe::NodeFacts;
+using probe::text_of;
+using Part = ProbedNode::Part;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+/// One question, the way to the node included.
+constexpr milliseconds kServerQuestion{2000};
+constexpr milliseconds kNodeQuestion{1000};
+/// No question begins later than this after the beginning.
+constexpr milliseconds kServerEnd{6000};
+constexpr milliseconds kNodesEnd{8500};
+constexpr milliseconds kMeasuring{1000};
+constexpr std::size_t kPings = 100;
+constexpr std::size_t kTimes = 5;
+/// A node that leaves so many questions unanswered is asked no more.
+constexpr int kMostSilences = 2;
+
+std::string in_words(const Error& error) {
+  return error.code().message() + (error.cause().empty() ? "" : ": " + error.cause());
+}
+
+/// Asks one node, on a connection of its own: what a proxy or a server makes of an odd command hurts no lock.
+class Interview {
+ public:
+  Interview(Config config, NodeFacts facts, const probe::Settings& settings, TimePoint end)
+      : config_(std::move(config)), settings_(settings), end_(end), facts_(std::move(facts)) {}
+
+  NodeFacts hold() {
+    facts_.user = config_.username.empty() ? "default" : config_.username;
+    try {
+      core_ = engine::Core::make(std::move(config_), nullptr);
+      ask({probe::ask_ping()});
+      put_questions();
+    } catch (const Error& error) {
+      facts_.trouble = static_cast<Errc>(error.code().value());
+      facts_.problem = in_words(error);
+    }
+    if (core_) core_->close();
+    return std::move(facts_);
+  }
+
+ private:
+  std::vector<base::Reply> ask(std::vector<base::Command> commands) {
+    return engine::ask(core_->runtime(), std::move(commands), {}, engine::Errors::keep);
+  }
+
+  /// Does something that asks; if that is not answered, notes it.
+  template <class Step>
+  void attempt(const std::string& question, Step step) {
+    if (silences_ >= kMostSilences || base::Clock::now() >= end_) {
+      facts_.refused[question] = silences_ >= kMostSilences ? "not asked, since it had fallen silent" : "out of time";
+      return;
+    }
+    try {
+      step();
+    } catch (const Error& error) {
+      ++silences_;
+      facts_.refused[question] = in_words(error);
+    }
+  }
+
+  void put_questions() {
+    const bool is_sentinel = facts_.part == Part::sentinel;
+    const auto questions = is_sentinel ? probe::questions_for_sentinel() : probe::questions_for_server();
+    for (const probe::Question& question : questions) {
+      std::vector<base::Command> commands = question.commands(facts_, settings_);
+      if (commands.empty()) continue;
+      attempt(std::string(question.name), [&] { question.read(facts_, ask(std::move(commands))); });
+    }
+    if (is_sentinel) return;
+    attempt("TIME", [this] { compare_clocks(); });
+    attempt("PING", [this] { measure_round_trips(); });
+    if (facts_.part == Part::server) attempt("SCAN", [this] { walk_keys(); });
+  }
+
+  void compare_clocks() {
+    for (std::size_t i = 0; i < kTimes; ++i) {
+      const TimePoint begin = base::Clock::now();
+      const auto wall = std::chrono::system_clock::now();
+      const base::Reply reply = ask({probe::ask_time()}).front();
+      const base::Duration half = (base::Clock::now() - begin) / 2;
+      const auto server = probe::read_time(reply);
+      if (!server) return;
+      const auto error = std::chrono::ceil<microseconds>(half);
+      if (facts_.clock && facts_.clock->error <= error) continue;
+      const auto here = std::chrono::duration_cast<microseconds>(wall.time_since_epoch() + half);
+      facts_.clock = probe::ClockReading{*server - here, error};
+    }
+  }
+
+  void measure_round_trips() {
+    const TimePoint end = base::Clock::now() + kMeasuring;
+    std::vector<microseconds> round_trips;
+    while (round_trips.size() < kPings && (round_trips.empty() || base::Clock::now() < end)) {
+      const TimePoint begin = base::Clock::now();
+      ask({probe::ask_ping()});
+      round_trips.push_back(std::chrono::duration_cast<microseconds>(base::Clock::now() - begin));
+    }
+    facts_.round_trips = probe::summarize(std::move(round_trips));
+  }
+
+  void walk_keys() {
+    const TimePoint end = std::min(end_, base::Clock::now() + kMeasuring);
+    probe::KeyWalk walk(settings_.name_prefix);
+    while (walk.on_replies(ask(walk.commands())) && base::Clock::now() < end) {
+    }
+    facts_.keys = walk.seen();
+    if (walk.refused().empty()) return;
+    facts_.refused["SCAN"] = walk.refused();
+    facts_.keys.reset();
+  }
+
+  Config config_;
+  const probe::Settings& settings_;
+  const TimePoint end_;
+  NodeFacts facts_;
+  std::shared_ptr<engine::Core> core_;
+  int silences_ = 0;
+};
+
+probe::Settings settings_of(const Config& config) {
+  return {.unix_socket = !config.unix_socket.empty(),
+          .tls = config.tls.enabled && config.unix_socket.empty(),
+          .host = config.sentinel.addresses.empty() ? config.host : std::string(),
+          .password = !config.password.empty(),
+          .name_prefix = config.name_prefix,
+          .lease = config.lease,
+          .acks = config.acks,
+          .loss_notice = config.loss_notice,
+          .sentinel_primary = config.sentinel.addresses.empty() ? std::string() : config.sentinel.primary};
+}
+
+/// A client's settings for one that only asks.
+Config asking(const Config& config, milliseconds limit) {
+  Config asking = config;
+  asking.observer = nullptr;
+  asking.local = false;
+  asking.acks = {};
+  asking.loss_notice = false;
+  asking.connect_timeout = std::min(config.connect_timeout, limit);
+  asking.command_timeout = std::min(config.command_timeout, limit);
+  return asking;
+}
+
+Config asking(const Config& config, const NodeAddress& address) {
+  Config node = asking(config, kNodeQuestion);
+  node.host = address.host;
+  node.port = address.port;
+  node.unix_socket.clear();
+  node.alternatives.clear();
+  node.sentinel = {};
+  return node;
+}
+
+/// Where else to look: each address once.
+class OtherNodes {
+ public:
+  OtherNodes(const Config& config, const probe::Settings& settings, TimePoint end)
+      : config_(config), settings_(settings), end_(end) {}
+
+  void add(Part part, NodeAddress address) {
+    if (address.host.empty() || address.port == 0 || !seen_.insert({address.host, address.port}).second) return;
+    if (taken_ == kMostProbedNodes) {
+      ++left_out_;
+      return;
+    }
+    ++taken_;
+    next_.emplace_back(part, std::move(address));
+  }
+
+  /// Asks those that were added since, at the same time.
+  std::vector<NodeFacts> ask() {
+    std::vector<std::future<NodeFacts>> asked;
+    for (auto& [part, address] : next_) {
+      Config config = asking(config_, address);
+      if (part == Part::sentinel) {
+        config.database = 0;
+        config.username = config_.sentinel.username;
+        config.password = config_.sentinel.password;
+      }
+      NodeFacts facts;
+      facts.part = part;
+      facts.address = probe::host_port(address.host, address.port);
+      asked.push_back(std::async(std::launch::async,
+                                 [this, config, facts] { return Interview(config, facts, settings_, end_).hold(); }));
+    }
+    next_.clear();
+    std::vector<NodeFacts> nodes;
+    for (auto& each : asked) nodes.push_back(each.get());
+    return nodes;
+  }
+
+  std::size_t left_out() const { return left_out_; }
+
+ private:
+  const Config& config_;
+  const probe::Settings& settings_;
+  const TimePoint end_;
+  std::set<std::pair<std::string, std::uint16_t>> seen_;
+  std::vector<std::pair<Part, NodeAddress>> next_;
+  std::size_t taken_ = 0;
+  std::size_t left_out_ = 0;
+};
+
+/// Without those that were there already, under another address.
+void append(std::vector<NodeFacts>& nodes, std::vector<NodeFacts> more) {
+  for (NodeFacts& node : more) {
+    const std::string run_id(text_of(node.info, "run_id"));
+    const bool known = std::ranges::any_of(
+        nodes, [&](const NodeFacts& each) { return !run_id.empty() && text_of(each.info, "run_id") == run_id; });
+    if (!known) nodes.push_back(std::move(node));
+  }
+}
+
+}  // namespace
+
+ProbeReport probe_servers(const Config& config) {
+  const TimePoint begin = base::Clock::now();
+  probe::Facts facts{settings_of(config), {}};
+  NodeFacts server;
+  server.address = config.node();
+  facts.nodes.push_back(
+      Interview(asking(config, kServerQuestion), std::move(server), facts.settings, begin + kServerEnd).hold());
+
+  OtherNodes others(config, facts.settings, begin + kNodesEnd);
+  const probe::Role role = facts.nodes.front().role;
+  for (const probe::ReplicaSeen& replica : role.replicas) others.add(Part::replica, {replica.host, replica.port});
+  others.add(Part::replica, {role.primary_host, role.primary_port});
+  for (const NodeAddress& address : config.alternatives) others.add(Part::replica, address);
+  for (const NodeAddress& address : config.sentinel.addresses) others.add(Part::sentinel, address);
+  append(facts.nodes, others.ask());
+
+  // Those that the Sentinels know besides.
+  for (const NodeFacts& node : facts.nodes) {
+    if (!node.sentinel) continue;
+    for (const probe::Fields& each : node.sentinel->others) {
+      const auto is_this = [&](const NodeFacts& known) {
+        return text_of(known.info, "run_id") == text_of(each, "runid");
+      };
+      if (std::ranges::any_of(facts.nodes, is_this)) continue;
+      others.add(Part::sentinel, {std::string(text_of(each, "ip")), probe::to_port(text_of(each, "port"))});
+    }
+  }
+  append(facts.nodes, others.ask());
+  facts.left_out = others.left_out();
+  return probe::judge(facts);
+}
+
+}  // namespace holdfast::face

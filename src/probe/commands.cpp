@@ -1,0 +1,40 @@
+#include "probe/commands.hpp"
+
+namespace holdfast::probe {
+namespace {
+
+constexpr NeededCommand kCommands[] = {
+    {"evalsha", Need::lock, "everything", "0000000000000000000000000000000000000000 0", true},
+    {"eval", Need::lock, "everything", "return(1) 0", true},
+    {"pttl", Need::lock, "acquire", "KEY", true},
+    {"hexists", Need::lock, "acquire, renew", "KEY field", true},
+    {"hset", Need::lock, "acquire", "KEY field 1", false},
+    {"pexpire", Need::lock, "acquire, renew", "KEY 1", false},
+    {"hdel", Need::lock, "release", "KEY field", false},
+    {"publish", Need::lock, "release", "CHANNEL 0", false},
+    {"subscribe", Need::lock, "waiting", "CHANNEL", false},
+    {"unsubscribe", Need::lock, "waiting", "CHANNEL", false},
+    {"ping", Need::lock, "idle connections", "", true},
+    {"get", Need::simple, "SimpleLock", "KEY", true},
+    {"set", Need::simple, "SimpleLock", "KEY value", false},
+    {"del", Need::simple, "SimpleLock, force_release", "KEY", false},
+    {"strlen", Need::simple, "SimpleLock: queries", "KEY", true},
+    {"client list", Need::some, "ending the old connection after a reconnect; who holds a lock", "ID 1", true},
+    {"client kill", Need::some, "ending the old connection after a reconnect", "ID 1", false},
+    {"hlen", Need::some, "is_locked, list", "KEY", true},
+    {"hgetall", Need::some, "info, list", "KEY", true},
+    {"scan", Need::some, "list", "0 COUNT 1", true},
+    {"info", Need::some, "RedLock: the same server twice; who holds a lock", "server", true},
+    {"pubsub numsub", Need::some, "the order among those who wait", "CHANNEL", true},
+    {"script load", Need::some, "one command less for a new connection", "return(1)", false},
+    {"wait", Need::feature, "acks", "0 0", true},
+    {"waitaof", Need::feature, "acks=aof", "0 0 0", true},
+    {"client tracking", Need::feature, "loss_notice", "OFF", true},
+    {"spublish", Need::feature, "sharded channels", "CHANNEL 0", false},
+};
+
+}  // namespace
+
+std::span<const NeededCommand> needed_commands() { return kCommands; }
+
+}  // namespace holdfast::probe

@@ -1,0 +1,12 @@
+// From what was learnt about some servers to what it means for locks.
+#pragma once
+
+#include <holdfast/probe.hpp>
+
+#include "probe/facts.hpp"
+
+namespace holdfast::probe {
+
+ProbeReport judge(const Facts& facts);
+
+}  // namespace holdfast::probe

@@ -1,0 +1,171 @@
+// What the client's user may do, and who else gets in.
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "probe/commands.hpp"
+#include "probe/findings.hpp"
+
+namespace holdfast::probe {
+namespace {
+
+Access access_to(const NodeFacts& node, std::string_view command) {
+  const auto found = node.access.find(std::string(command));
+  return found == node.access.end() ? Access::untested : found->second;
+}
+
+/// Those of the commands with this access that are needed so.
+std::vector<const NeededCommand*> with(const NodeFacts& node, Access access, Need need) {
+  std::vector<const NeededCommand*> found;
+  for (const NeededCommand& each : needed_commands()) {
+    if (each.need == need && access_to(node, each.name) == access) found.push_back(&each);
+  }
+  return found;
+}
+
+std::string upper(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  return out;
+}
+
+std::string names(const std::vector<const NeededCommand*>& commands) {
+  std::string text;
+  for (const NeededCommand* each : commands) text += (text.empty() ? "" : ", ") + upper(each->name);
+  return text;
+}
+
+/// With what each is for.
+std::string uses(const std::vector<const NeededCommand*>& commands) {
+  std::string text;
+  for (const NeededCommand* each : commands) {
+    text += (text.empty() ? "" : "; ") + upper(each->name) + ": " + std::string(each->what_for);
+  }
+  return text;
+}
+
+std::string grant(const NodeFacts& node, const std::vector<const NeededCommand*>& commands) {
+  std::string text = "ACL SETUSER " + (node.user.empty() ? "USER" : base::printable(node.user));
+  for (const NeededCommand* each : commands) {
+    std::string name(each->name);
+    std::ranges::replace(name, ' ', '|');
+    text += " +" + name;
+  }
+  return text + " (docs/least-acl.acl)";
+}
+
+void judge_needed(const NodeFacts& node, Need need, Severity severity, const char* what, Findings& out) {
+  const auto denied = with(node, Access::denied, need);
+  const auto missing = with(node, Access::missing, need);
+  if (!denied.empty()) {
+    out.add(severity, "permissions", std::string(what) + " needs what is not permitted: " + uses(denied),
+            grant(node, denied));
+  }
+  if (!missing.empty()) {
+    out.add(severity, "commands", std::string(what) + " needs what this server does not have: " + uses(missing),
+            "renamed or removed (rename-command), or a proxy in between");
+  }
+}
+
+struct Feature {
+  const char* id;
+  std::string_view command;
+  const char* what;  ///< With it.
+  bool wanted;       ///< By the client's settings.
+};
+
+void judge_feature(const NodeFacts& node, const Feature& feature, Findings& out) {
+  const std::string name = upper(feature.command);
+  switch (access_to(node, feature.command)) {
+    case Access::allowed:
+      return out.ok(feature.id, name + " is there");
+    case Access::untested:
+      return out.unknown(feature.id, name + " could not be tried without doing it");
+    case Access::denied:
+    case Access::missing:
+      break;
+  }
+  const bool denied = access_to(node, feature.command) == Access::denied;
+  const std::string text = name + (denied ? " is not permitted" : " is not there") + ", so no " + feature.what;
+  out.add(feature.wanted ? Severity::warning : Severity::note, feature.id, text,
+          denied ? "ACL SETUSER ... +" + std::string(feature.command.substr(0, feature.command.find(' '))) : "");
+}
+
+enum class Reach { here, private_network, anywhere, unknown };
+
+Reach reach_of(std::string_view host) {
+  const auto begins = [&](std::initializer_list<std::string_view> prefixes) {
+    return std::ranges::any_of(prefixes, [&](std::string_view prefix) { return host.starts_with(prefix); });
+  };
+  if (host.empty()) return Reach::unknown;
+  if (begins({"127.", "[::1]"}) || host == "::1" || host == "localhost") return Reach::here;
+  const bool is_v6 = host.find(':') != std::string_view::npos;
+  if (!is_v6 && host.find_first_not_of("0123456789.") != std::string_view::npos) return Reach::unknown;
+  if (begins({"10.", "192.168.", "169.254.", "fd", "fc", "fe80", "[fd", "[fc", "[fe80"})) return Reach::private_network;
+  if (host.starts_with("172.")) {
+    const auto second = number_of(Fields{{"second", std::string(host.substr(4))}}, "second").value_or(0);
+    if (second >= 16 && second <= 31) return Reach::private_network;
+  }
+  return Reach::anywhere;
+}
+
+/// How far away the server is: its own end of the connection, where it tells.
+Reach reach_of(const NodeFacts& node, const Settings& settings) {
+  if (settings.unix_socket) return Reach::here;
+  const std::string_view own_end = text_of(node.client, "laddr");
+  const Reach told = reach_of(own_end.substr(0, own_end.rfind(':')));
+  return told == Reach::unknown ? reach_of(settings.host) : told;
+}
+
+}  // namespace
+
+void judge_access(const NodeFacts& node, const Settings& settings, Findings out) {
+  judge_needed(node, Need::lock, Severity::danger, "a Lock", out);
+  judge_needed(node, Need::simple, Severity::note, "a SimpleLock", out);
+  judge_needed(node, Need::some, Severity::note, "a client", out);
+  std::vector<const NeededCommand*> untested = with(node, Access::untested, Need::lock);
+  if (untested.empty() && with(node, Access::denied, Need::lock).empty() &&
+      with(node, Access::missing, Need::lock).empty()) {
+    out.ok("permissions", "every command of a Lock is permitted");
+  } else if (!untested.empty()) {
+    const auto refused = node.refused.find("ACL DRYRUN");
+    const std::string why = refused == node.refused.end() ? "" : " (ACL DRYRUN: " + refused->second + ")";
+    out.unknown("permissions", "not tried, since that would change something: " + names(untested) + why);
+  }
+  if (node.some_names_only) {
+    out.note("names", "the user may use some keys or channels only",
+             "the names of all locks must be among them, and their channels (docs/least-acl.acl)");
+  }
+  const bool wants_aof = settings.acks.level() == Acks::Level::aof;
+  judge_feature(node, {"wait", "wait", "acks", settings.acks.wanted() && !wants_aof}, out);
+  judge_feature(node, {"waitaof", "waitaof", "acks=aof (Redis 7.2 or later)", wants_aof}, out);
+  judge_feature(
+      node, {"tracking", "client tracking", "loss notice: a loss is told up to a third of a lease later", false}, out);
+  judge_feature(node, {"spublish", "spublish", "sharded channels (which only a cluster needs)", false}, out);
+}
+
+void judge_exposure(const NodeFacts& node, const Settings& settings, Findings out) {
+  const Reach reach = reach_of(node, settings);
+  if (settings.tls) {
+    out.ok("tls", "the connection is encrypted");
+  } else if (reach == Reach::here) {
+    out.ok("tls", "no TLS, and none needed: it is on this machine");
+  } else {
+    out.add(reach == Reach::anywhere ? Severity::warning : Severity::note, "tls",
+            "no TLS: the password and the names of locks can be read on the way", "rediss://");
+  }
+
+  const std::string_view bound = text_of(node.config, "bind");
+  const bool listens_widely = node.config.contains("bind") &&
+                              (bound.empty() || bound.find('*') != bound.npos || bound.find("0.0.0.0") != bound.npos);
+  const bool is_protected = text_of(node.config, "protected-mode") != "no";
+  // Whoever gets in without one knows that others do.
+  if (!node.default_user_is_open && settings.password) return;
+  if (!node.default_user_is_open.value_or(true)) return out.ok("password", "nobody gets in without a password");
+  const std::string advice = "a password (requirepass, or ACL users), and `user default off`";
+  if (reach != Reach::here || (listens_widely && !is_protected)) {
+    return out.danger("password", "everybody who reaches it gets in: the default user has no password", advice);
+  }
+  out.note("password", "everybody on this machine gets in: the default user has no password", advice);
+}
+
+}  // namespace holdfast::probe

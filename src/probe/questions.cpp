@@ -1,0 +1,226 @@
+#include "probe/questions.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "base/resp.hpp"
+#include "probe/commands.hpp"
+#include "probe/reading.hpp"
+
+namespace holdfast::probe {
+namespace {
+
+using Commands = std::vector<base::Command>;
+using Replies = std::vector<base::Reply>;
+
+constexpr std::string_view kParameters[] = {
+    "appendfsync", "save",    "min-replicas-to-write",     "min-replicas-max-lag", "replica-priority", "protected-mode",
+    "bind",        "timeout", "client-output-buffer-limit"};
+
+/// A key that no lock has: only read.
+std::string trial_key(const Settings& settings) { return settings.name_prefix + "holdfast:doctor"; }
+
+std::vector<std::string> words_of(const NeededCommand& command, const Settings& settings) {
+  std::vector<std::string> words;
+  std::istringstream stream(std::string(command.name) + " " + std::string(command.arguments));
+  for (std::string word; stream >> word;) {
+    if (word == "KEY") word = trial_key(settings);
+    if (word == "CHANNEL") word = "redisson_lock__channel:{" + trial_key(settings) + "}";
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+void refuse(NodeFacts& facts, const std::string& question, const base::Reply& reply) {
+  if (reply.is_error()) facts.refused[question] = in_words(reply.text);
+}
+
+Commands ask_info(const NodeFacts&, const Settings&) { return {{{"INFO"}}}; }
+void read_info_reply(NodeFacts& facts, const Replies& replies) {
+  facts.info = read_info(replies[0].is_text() ? replies[0].text : std::string_view());
+  if (text_of(facts.info, "loading") == "1") facts.busy = "it is still loading its data";
+  refuse(facts, "INFO", replies[0]);
+}
+
+Commands ask_config(const NodeFacts&, const Settings&) {
+  Commands commands;
+  for (const std::string_view name : kParameters) commands.push_back({{"CONFIG", "GET", std::string(name)}});
+  return commands;
+}
+void read_config(NodeFacts& facts, const Replies& replies) {
+  for (const base::Reply& reply : replies) facts.config.merge(read_pairs(reply));
+  refuse(facts, "CONFIG", replies[0]);
+}
+
+Commands ask_identity(const NodeFacts&, const Settings&) {
+  return {{{"ROLE"}}, {{"CLIENT", "INFO"}}, {{"ACL", "WHOAMI"}}, {{"ACL", "GETUSER", "default"}}};
+}
+void read_identity(NodeFacts& facts, const Replies& replies) {
+  facts.role = read_role(replies[0]);
+  refuse(facts, "ROLE", replies[0]);
+  if (facts.role.name.empty()) facts.role.name = text_of(facts.info, "role");
+  if (replies[1].is_text()) facts.client = read_client_info(replies[1].text);
+  if (replies[2].is_text()) facts.user = replies[2].text;
+  for (std::size_t i = 0; i + 1 < replies[3].elements.size(); i += 2) {
+    if (replies[3].elements[i].text != "flags") continue;
+    const Replies& flags = replies[3].elements[i + 1].elements;
+    const auto has = [&](std::string_view flag) {
+      return std::ranges::any_of(flags, [&](const base::Reply& each) { return each.text == flag; });
+    };
+    facts.default_user_is_open = has("on") && has("nopass");
+  }
+}
+
+/// Of the whole command where it is one of several words; COMMAND INFO knows `client|list` since Redis 7 only.
+Commands ask_commands(const NodeFacts&, const Settings&) {
+  base::Command command{{"COMMAND", "INFO"}};
+  for (const NeededCommand& each : needed_commands()) {
+    command.args.emplace_back(each.name.substr(0, each.name.find(' ')));
+  }
+  return {std::move(command)};
+}
+void read_commands(NodeFacts& facts, const Replies& replies) {
+  const auto needed = needed_commands();
+  if (replies[0].elements.size() != needed.size()) return;
+  for (std::size_t i = 0; i < needed.size(); ++i) {
+    const base::Reply& told = replies[0].elements[i];
+    const bool missing = told.is_null() || (told.is_array() && told.elements.empty());
+    if (missing) facts.access[std::string(needed[i].name)] = Access::missing;
+  }
+}
+
+Commands ask_dry_run(const NodeFacts& facts, const Settings& settings) {
+  Commands commands;
+  for (const NeededCommand& each : needed_commands()) {
+    base::Command command{{"ACL", "DRYRUN", facts.user}};
+    for (std::string& word : words_of(each, settings)) command.args.push_back(std::move(word));
+    commands.push_back(std::move(command));
+  }
+  if (facts.user.empty()) commands.clear();
+  return commands;
+}
+void read_dry_run(NodeFacts& facts, const Replies& replies) {
+  // PING is allowed to everybody who has got this far, so an error is about ACL DRYRUN itself.
+  const auto needed = needed_commands();
+  for (std::size_t i = 0; i < needed.size(); ++i) {
+    if (needed[i].name == "ping" && replies[i].is_error()) return refuse(facts, "ACL DRYRUN", replies[i]);
+  }
+  facts.dry_run = true;
+  for (std::size_t i = 0; i < needed.size(); ++i) {
+    Access& access = facts.access[std::string(needed[i].name)];
+    if (access != Access::missing) access = read_access(replies[i]);
+    if (!replies[i].is_error() && replies[i].text != "OK" && refuses_name(replies[i].text)) {
+      facts.some_names_only = true;
+    }
+  }
+}
+
+Commands ask_own_rights(const NodeFacts& facts, const Settings&) {
+  if (facts.dry_run || facts.user.empty()) return {};
+  return {{{"ACL", "GETUSER", facts.user}}};
+}
+void read_own_rights(NodeFacts& facts, const Replies& replies) {
+  const std::string_view commands = text_of(read_pairs(replies[0]), "commands");
+  facts.all_commands = commands == "+@all";
+}
+
+Commands ask_trials(const NodeFacts&, const Settings& settings) {
+  Commands commands;
+  for (const NeededCommand& each : needed_commands()) {
+    if (each.harmless) commands.push_back({words_of(each, settings)});
+  }
+  return commands;
+}
+void read_trials(NodeFacts& facts, const Replies& replies) {
+  std::size_t i = 0;
+  for (const NeededCommand& each : needed_commands()) {
+    Access& access = facts.access[std::string(each.name)];
+    if (!each.harmless) {
+      if (access == Access::untested && facts.all_commands) access = Access::allowed;
+      continue;
+    }
+    const base::Reply& reply = replies[i++];
+    if (reply.is_error() && (reply.text.starts_with("BUSY") || reply.text.starts_with("LOADING"))) {
+      facts.busy = in_words(reply.text);
+    }
+    if (reply.is_error() && refuses_name(reply.text) && reply.text.starts_with("NOPERM")) facts.some_names_only = true;
+    access = access == Access::missing ? access : read_access(reply);
+  }
+}
+
+Commands ask_slow_log(const NodeFacts&, const Settings&) { return {{{"SLOWLOG", "GET", "128"}}}; }
+void read_slow_log_reply(NodeFacts& facts, const Replies& replies) {
+  refuse(facts, "SLOWLOG", replies[0]);
+  if (replies[0].is_array()) facts.slow = read_slow_log(replies[0]);
+}
+
+Commands ask_sentinel(const NodeFacts&, const Settings& settings) {
+  const std::string& name = settings.sentinel_primary;
+  return {{{"SENTINEL", "GET-MASTER-ADDR-BY-NAME", name}},
+          {{"SENTINEL", "MASTER", name}},
+          {{"SENTINEL", "SLAVES", name}},
+          {{"SENTINEL", "SENTINELS", name}},
+          {{"SENTINEL", "CKQUORUM", name}}};
+}
+void read_sentinel(NodeFacts& facts, const Replies& replies) {
+  refuse(facts, "SENTINEL", replies[0]);
+  if (replies[0].is_error()) return;
+  SentinelView view;
+  if (replies[0].elements.size() == 2) {
+    view.host = replies[0].elements[0].text;
+    view.port = to_port(replies[0].elements[1].text);
+  }
+  view.primary = read_pairs(replies[1]);
+  for (const base::Reply& each : replies[2].elements) view.replicas.push_back(read_pairs(each));
+  for (const base::Reply& each : replies[3].elements) view.others.push_back(read_pairs(each));
+  view.quorum = in_words(replies[4].text);
+  view.quorum_met = replies[4].is_text();
+  facts.sentinel = std::move(view);
+}
+
+constexpr Question kServer[] = {
+    {"INFO", ask_info, read_info_reply},
+    {"ROLE", ask_identity, read_identity},
+    {"CONFIG", ask_config, read_config},
+    {"COMMAND", ask_commands, read_commands},
+    {"ACL DRYRUN", ask_dry_run, read_dry_run},
+    {"ACL GETUSER", ask_own_rights, read_own_rights},
+    {"SLOWLOG", ask_slow_log, read_slow_log_reply},
+    {"trials", ask_trials, read_trials},
+};
+
+constexpr Question kSentinel[] = {
+    {"INFO", ask_info, read_info_reply},
+    {"SENTINEL", ask_sentinel, read_sentinel},
+};
+
+}  // namespace
+
+std::span<const Question> questions_for_server() { return kServer; }
+std::span<const Question> questions_for_sentinel() { return kSentinel; }
+std::span<const std::string_view> asked_parameters() { return kParameters; }
+
+base::Command ask_time() { return {{"TIME"}}; }
+
+std::optional<microseconds> read_time(const base::Reply& reply) {
+  if (!reply.is_array() || reply.elements.size() != 2) return std::nullopt;
+  const Fields parts = read_pairs({.kind = base::Reply::Kind::array,
+                                   .elements = {{.kind = base::Reply::Kind::text, .text = "s"},
+                                                reply.elements[0],
+                                                {.kind = base::Reply::Kind::text, .text = "us"},
+                                                reply.elements[1]}});
+  const auto seconds = number_of(parts, "s");
+  const auto rest = number_of(parts, "us");
+  if (!seconds || !rest) return std::nullopt;
+  return std::chrono::seconds(*seconds) + microseconds(*rest);
+}
+
+base::Command ask_ping() { return {{"PING"}}; }
+
+RoundTrips summarize(std::vector<microseconds> round_trips) {
+  std::ranges::sort(round_trips);
+  const auto at = [&](std::size_t percent) { return round_trips[(round_trips.size() - 1) * percent / 100]; };
+  return {at(50), at(99)};
+}
+
+}  // namespace holdfast::probe
