@@ -79,7 +79,7 @@ class Interview {
     try {
       step();
     } catch (const Error& error) {
-      ++silences_;
+      if (silences_++ == 0) facts_.silent_at = question;
       facts_.refused[question] = in_words(error);
     }
   }

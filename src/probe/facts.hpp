@@ -85,6 +85,7 @@ struct NodeFacts {
   Errc trouble{};
   std::string problem;                         ///< It was not reached.
   std::map<std::string, std::string> refused;  ///< By question; of CONFIG by parameter too (`CONFIG maxclients`).
+  std::string silent_at;                       ///< The first question to which no reply came in time.
   std::string busy;                            ///< It has said BUSY or LOADING.
 
   Fields info, config, client;  ///< `client`: CLIENT INFO, of the connection that asks.

@@ -67,9 +67,13 @@ void judge_reachability(const NodeFacts& node, std::vector<Finding>& all) {
     return out.add(severity, "connection", node.problem, advice);
   }
   if (is_server) out.ok("connection", node.user.empty() ? "connected" : "connected as user " + node.user);
+  if (!node.silent_at.empty()) {
+    out.warning("silence", "no reply in time to: " + node.silent_at,
+                "look at what it is doing: SLOWLOG, CLIENT LIST, INFO");
+  }
   for (const auto& [question, why] : node.refused) {
     if (question == "ACL DRYRUN") continue;  // said where it matters
-    out.unknown("refused", question + " was not answered: " + why + hides(question));
+    out.unknown("refused", question + ": " + why + hides(question));
   }
 }
 

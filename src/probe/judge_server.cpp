@@ -9,8 +9,8 @@ namespace {
 
 std::string percent(long long part, long long whole) { return std::to_string(part * 100 / whole) + " %"; }
 
-/// More than nine tenths.
-bool is_near(long long part, long long whole) { return part > whole - whole / 10; }
+/// Nine tenths or more.
+bool is_near(long long part, long long whole) { return part >= whole - whole / 10; }
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 

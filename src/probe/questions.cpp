@@ -186,7 +186,7 @@ constexpr Question kServer[] = {
     {"ACL DRYRUN", ask_dry_run, read_dry_run},
     {"ACL GETUSER", ask_own_rights, read_own_rights},
     {"SLOWLOG", ask_slow_log, read_slow_log_reply},
-    {"trials", ask_trials, read_trials},
+    {"trial of commands", ask_trials, read_trials},
 };
 
 constexpr Question kSentinel[] = {

@@ -1,0 +1,141 @@
+// `holdfast doctor`: what people see, what programs read, and the exit codes.
+#include <boost/json.hpp>
+
+#include "cli_fixture.hpp"
+
+namespace holdfast::test {
+namespace {
+
+namespace json = boost::json;
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr const char* kPassword = "s3cret-word";
+
+class Doctor : public CliTest {
+ protected:
+  Doctor() : CliTest({.listen = ServerOptions::Listen::tcp, .password = kPassword, .persistent = true}) {}
+
+  Outcome doctor(std::vector<std::string> args = {}, std::vector<std::string> env = {}) const {
+    args.insert(args.begin(), "doctor");
+    env.insert(env.begin(), std::string("HOLDFAST_PASSWORD=") + kPassword);
+    return use(std::move(args), std::move(env));
+  }
+  /// The severity of the first finding with this id; empty if there is none.
+  static std::string severity(const json::value& report, std::string_view id) {
+    for (const json::value& finding : report.at("findings").as_array()) {
+      if (finding.at("id") == id) return json::value_to<std::string>(finding.at("severity"));
+    }
+    return "";
+  }
+};
+
+TEST_F(Doctor, AHealthyServerIsZero) {
+  const Outcome outcome = doctor();
+  EXPECT_EQ(outcome.status, exited(0)) << outcome.out;
+  EXPECT_THAT(outcome.err, IsEmpty());
+  EXPECT_THAT(outcome.out, AllOf(StartsWith("NODE"), HasSubstr("\nok       connection, version, role, permissions"),
+                                 HasSubstr("\n0 danger, 0 warning, "), Not(HasSubstr("\x1b"))));
+  EXPECT_THAT(doctor({"-v"}).out, HasSubstr("ok       eviction        nothing is evicted (noeviction)\n"));
+  const Outcome quiet = doctor({"-q"});
+  EXPECT_EQ(quiet.status, exited(0));
+  EXPECT_THAT(quiet.out, IsEmpty());
+}
+
+TEST_F(Doctor, StrictCountsNotes) {
+  raw_.command("SET", "redisson_unlock_latch:x", 1);
+  EXPECT_EQ(doctor().status, exited(0));
+  EXPECT_EQ(doctor({"--strict"}).status, exited(1));
+}
+
+TEST_F(Doctor, AWarningAndADangerAreOne) {
+  raw_.command("HSET", "job", kSomebody, 1);
+  Outcome outcome = doctor({"-q"});
+  EXPECT_EQ(outcome.status, exited(1));
+  EXPECT_THAT(outcome.out, AllOf(StartsWith("warning  eternal_locks   1 lock without expiry among 1 key: \"job\"\n"),
+                                 HasSubstr("-> nobody's lease ends them"), Not(HasSubstr("NODE"))));
+  raw_.command("CONFIG", "SET", "maxmemory", "100mb");
+  raw_.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+  outcome = doctor({"-q"});
+  EXPECT_EQ(outcome.status, exited(1));
+  EXPECT_THAT(outcome.out, StartsWith("danger   eviction"));
+  for (std::size_t begin = 0, end = 0; begin < outcome.out.size(); begin = end + 1) {
+    end = outcome.out.find('\n', begin);
+    EXPECT_LE(end - begin, 110U);
+  }
+}
+
+TEST_F(Doctor, Json) {
+  raw_.command("HSET", "\xff", kSomebody, 1);
+  const Outcome outcome = doctor({"--json"});
+  EXPECT_EQ(outcome.status, exited(1));
+  EXPECT_EQ(std::ranges::count(outcome.out, '\n'), 1);
+  const json::value report = json::parse(outcome.out);
+  EXPECT_EQ(report.at("worst"), "warning");
+  const json::value& node = report.at("nodes").at(0);
+  EXPECT_EQ(node.at("part"), "server");
+  EXPECT_EQ(node.at("answered"), true);
+  EXPECT_EQ(node.at("role"), "master");
+  EXPECT_EQ(node.at("keeps"), "all");
+  EXPECT_EQ(node.at("address"), "127.0.0.1:" + std::to_string(server_.port()));
+  EXPECT_TRUE(node.at("round_trip_p99_us").is_int64());
+  EXPECT_TRUE(node.at("clock_ahead_us").is_int64());
+  EXPECT_EQ(report.at("findings").at(0).at("id"), "eternal_locks");
+  EXPECT_EQ(severity(report, "permissions"), "ok");
+}
+
+TEST_F(Doctor, NobodyThere) {
+  server_.kill();
+  Outcome outcome = doctor();
+  EXPECT_EQ(outcome.status, exited(69));
+  EXPECT_THAT(outcome.out, HasSubstr("danger   connection      cannot reach the server"));
+  outcome = doctor({"--json"});
+  EXPECT_EQ(outcome.status, exited(69));
+  const json::value report = json::parse(outcome.out);
+  EXPECT_EQ(report.at("nodes").at(0).at("answered"), false);
+  EXPECT_EQ(severity(report, "connection"), "danger");
+}
+
+TEST_F(Doctor, NoPasswordIsShown) {
+  for (const char* password : {kPassword, "an0ther-word"}) {
+    for (const std::vector<std::string>& args : {std::vector<std::string>{}, {"--json"}, {"-v"}}) {
+      const Outcome outcome = doctor(args, {std::string("HOLDFAST_PASSWORD=") + password});
+      EXPECT_THAT(outcome.out + outcome.err, Not(HasSubstr("-word")));
+    }
+  }
+  EXPECT_EQ(doctor({}, {"HOLDFAST_PASSWORD=an0ther-word"}).status, exited(69));
+}
+
+TEST_F(Doctor, SeveralServers) {
+  const RedisServer other({.password = kPassword});
+  const Outcome outcome =
+      doctor({"--url", server_.url(), "--url", "unix://" + server_.socket_path(), "--url", other.url()});
+  EXPECT_EQ(outcome.status, exited(1));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("\ntogether\ndanger   same_server"), HasSubstr("are the same server"),
+                                 HasSubstr("\n" + other.socket_path() + "\n")));
+  const json::value report = json::parse(doctor({"--json", "--url", server_.url(), "--url", other.url()}).out);
+  EXPECT_EQ(severity(report, "same_server"), "ok");
+  EXPECT_EQ(severity(report, "restart"), "warning") << "the other one keeps nothing";
+  EXPECT_EQ(report.at("nodes").as_array().size(), 2U);
+}
+
+TEST_F(Doctor, OneOfSeveralIsDown) {
+  RedisServer other({.password = kPassword});
+  other.kill();
+  const Outcome outcome = doctor({"--url", server_.url(), "--url", other.url()});
+  EXPECT_EQ(outcome.status, exited(69));
+  EXPECT_THAT(outcome.out, HasSubstr("no answer"));
+}
+
+TEST_F(Doctor, WrongUse) {
+  const Outcome outcome = doctor({"job"});
+  EXPECT_EQ(outcome.status, exited(64));
+  EXPECT_EQ(outcome.err, "holdfast: doctor: one argument too many: job\n");
+}
+
+}  // namespace
+}  // namespace holdfast::test
