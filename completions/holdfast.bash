@@ -73,8 +73,8 @@ _holdfast() {
     '') case $current in
       -*) mapfile -t COMPREPLY < <(compgen -W "$(sed 's/ .*//' <<<"$options")" -- "$current") ;;
       *) case $verb in
-        '') mapfile -t COMPREPLY < <(compgen -W 'run ls inspect wait break help' -- "$current") ;;
-        help) mapfile -t COMPREPLY < <(compgen -W 'run ls inspect wait break' -- "$current") ;;
+        '') mapfile -t COMPREPLY < <(compgen -W 'run ls inspect wait break doctor help' -- "$current") ;;
+        help) mapfile -t COMPREPLY < <(compgen -W 'run ls inspect wait break doctor' -- "$current") ;;
         run | inspect | wait | break) mapfile -t COMPREPLY < <(_holdfast_names "$tool" "$current") ;;
       esac ;;
     esac ;;

@@ -77,9 +77,10 @@ function __holdfast_completions
             else if contains -- "$verb" '' help
                 printf '%s\t%s\n' run 'run a command while holding one or more locks' ls 'list the locks that are held' \
                     inspect 'show who holds a lock, and for how long' \
-                    wait 'wait until a lock is free, without taking it' break 'take a lock away from its holder'
+                    wait 'wait until a lock is free, without taking it' break 'take a lock away from its holder' \
+                    doctor 'examine the servers, what about them endangers locks'
                 test -z "$verb"; and printf '%s\t%s\n' help 'options, exit codes and examples of a verb'
-            else if test "$verb" != ls
+            else if not contains -- "$verb" ls doctor
                 __holdfast_names
             end
     end

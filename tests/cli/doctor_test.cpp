@@ -25,10 +25,11 @@ class Doctor : public CliTest {
     env.insert(env.begin(), std::string("HOLDFAST_PASSWORD=") + kPassword);
     return use(std::move(args), std::move(env));
   }
+  static std::string text(const json::value& value) { return json::value_to<std::string>(value); }
   /// The severity of the first finding with this id; empty if there is none.
   static std::string severity(const json::value& report, std::string_view id) {
     for (const json::value& finding : report.at("findings").as_array()) {
-      if (finding.at("id") == id) return json::value_to<std::string>(finding.at("severity"));
+      if (text(finding.at("id")) == id) return text(finding.at("severity"));
     }
     return "";
   }
@@ -75,16 +76,16 @@ TEST_F(Doctor, Json) {
   EXPECT_EQ(outcome.status, exited(1));
   EXPECT_EQ(std::ranges::count(outcome.out, '\n'), 1);
   const json::value report = json::parse(outcome.out);
-  EXPECT_EQ(report.at("worst"), "warning");
+  EXPECT_EQ(text(report.at("worst")), "warning");
   const json::value& node = report.at("nodes").at(0);
-  EXPECT_EQ(node.at("part"), "server");
-  EXPECT_EQ(node.at("answered"), true);
-  EXPECT_EQ(node.at("role"), "master");
-  EXPECT_EQ(node.at("keeps"), "all");
-  EXPECT_EQ(node.at("address"), "127.0.0.1:" + std::to_string(server_.port()));
+  EXPECT_EQ(text(node.at("part")), "server");
+  EXPECT_TRUE(node.at("answered").as_bool());
+  EXPECT_EQ(text(node.at("role")), "master");
+  EXPECT_EQ(text(node.at("keeps")), "all");
+  EXPECT_EQ(text(node.at("address")), "127.0.0.1:" + std::to_string(server_.port()));
   EXPECT_TRUE(node.at("round_trip_p99_us").is_int64());
   EXPECT_TRUE(node.at("clock_ahead_us").is_int64());
-  EXPECT_EQ(report.at("findings").at(0).at("id"), "eternal_locks");
+  EXPECT_EQ(text(report.at("findings").at(0).at("id")), "eternal_locks");
   EXPECT_EQ(severity(report, "permissions"), "ok");
 }
 
@@ -96,7 +97,7 @@ TEST_F(Doctor, NobodyThere) {
   outcome = doctor({"--json"});
   EXPECT_EQ(outcome.status, exited(69));
   const json::value report = json::parse(outcome.out);
-  EXPECT_EQ(report.at("nodes").at(0).at("answered"), false);
+  EXPECT_FALSE(report.at("nodes").at(0).at("answered").as_bool());
   EXPECT_EQ(severity(report, "connection"), "danger");
 }
 

@@ -55,6 +55,7 @@ TEST_F(Usage, WrongCommandLinesAreRefusedBeforeAnythingIsSent) {
       {{"run", "--status-fd", "99", "job", "--", "true"}, "--status-fd 99 is not open"},
       {{"run", "", "--", "true"}, "the lock's name is empty"},
       {{"ls", "a", "b"}, "one argument too many: b"},
+      {{"doctor", "a"}, "doctor: one argument too many: a"},
       {{"inspect"}, "the name of the lock is missing"},
       {{"inspect", ""}, "the lock's name is empty"},
       {{"wait"}, "the name of the lock is missing"},
@@ -92,6 +93,7 @@ TEST_F(Usage, EveryHelpTextIsOnStandardOutputAndFitsAScreen) {
                                                                                     {"inspect", "--help"},
                                                                                     {"wait", "--help"},
                                                                                     {"break", "--help"},
+                                                                                    {"doctor", "--help"},
                                                                                     {"run", "job", "--help"},
                                                                                     {"help"},
                                                                                     {"help", "run"},
@@ -111,7 +113,7 @@ TEST_F(Usage, EveryHelpTextIsOnStandardOutputAndFitsAScreen) {
 
 TEST_F(Usage, HelpIsAVerbToo) {
   EXPECT_EQ(use({"help"}).out, use({"--help"}).out);
-  for (const char* verb : {"run", "ls", "inspect", "wait", "break"}) {
+  for (const char* verb : {"run", "ls", "inspect", "wait", "break", "doctor"}) {
     EXPECT_EQ(use({"help", verb}).out, use({verb, "--help"}).out);
   }
   EXPECT_THAT(use({"help", "frob"}).err, HasSubstr("no such verb: frob"));
