@@ -1,6 +1,9 @@
 // `holdfast doctor`: what the servers are, and what about them endangers locks.
 #include <algorithm>
+#include <cstdlib>
+#include <functional>
 #include <future>
+#include <map>
 #include <optional>
 #include <unistd.h>
 
@@ -31,11 +34,16 @@ std::vector<ProbeReport> probe_all(std::vector<Config> configs) {
   return reports;
 }
 
-/// Of all servers, and between them; worst first.
+/// Of all servers, and between them; worst first, and otherwise in this order.
 std::vector<Finding> all_findings(const std::vector<ProbeReport>& reports) {
-  std::vector<Finding> all = compare(reports);
-  for (const ProbeReport& report : reports) all.insert(all.end(), report.findings.begin(), report.findings.end());
-  std::ranges::stable_sort(all, std::ranges::greater(), &Finding::severity);
+  std::multimap<Severity, Finding, std::greater<>> sorted;
+  const auto add = [&](const std::vector<Finding>& findings) {
+    for (const Finding& finding : findings) sorted.emplace(finding.severity, finding);
+  };
+  add(compare(reports));
+  for (const ProbeReport& report : reports) add(report.findings);
+  std::vector<Finding> all;
+  for (auto& [severity, finding] : sorted) all.push_back(std::move(finding));
   return all;
 }
 

@@ -1,6 +1,7 @@
 #include "probe/judge.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "probe/findings.hpp"
 
@@ -73,7 +74,9 @@ void judge_reachability(const NodeFacts& node, std::vector<Finding>& all) {
   }
   for (const auto& [question, why] : node.refused) {
     if (question == "ACL DRYRUN") continue;  // said where it matters
-    out.unknown("refused", question + ": " + why + hides(question));
+    std::string text = question;
+    text.append(": ").append(why).append(hides(question));
+    out.unknown("refused", std::move(text));
   }
 }
 
@@ -102,7 +105,13 @@ ProbeReport judge(const Facts& facts) {
 }
 
 void sort(std::vector<Finding>& findings) {
-  std::ranges::stable_sort(findings, std::ranges::greater(), &Finding::severity);
+  std::vector<Finding> sorted;
+  for (const Severity severity :
+       {Severity::danger, Severity::warning, Severity::note, Severity::unknown, Severity::ok}) {
+    std::ranges::copy_if(findings, std::back_inserter(sorted),
+                         [severity](const Finding& finding) { return finding.severity == severity; });
+  }
+  findings.swap(sorted);
 }
 
 std::string in_words(microseconds time) {

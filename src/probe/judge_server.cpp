@@ -157,7 +157,8 @@ void judge_data(const NodeFacts& node, Findings out) {
 
 void judge_connections(const NodeFacts& node, const Settings& settings, Findings out) {
   const auto clients = number_of(node.info, "connected_clients");
-  const auto limit = number_of(node.info, "maxclients");
+  auto limit = number_of(node.info, "maxclients");  // not in that of Redis 6.0
+  if (!limit) limit = number_of(node.config, "maxclients");
   if (clients && limit && *limit > 0) {
     const std::string text = std::to_string(*clients) + " of " + std::to_string(*limit) + " connections are in use";
     if (is_near(*clients, *limit)) {

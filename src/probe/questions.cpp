@@ -13,9 +13,16 @@ namespace {
 using Commands = std::vector<base::Command>;
 using Replies = std::vector<base::Reply>;
 
-constexpr std::string_view kParameters[] = {
-    "appendfsync", "save",    "min-replicas-to-write",     "min-replicas-max-lag", "replica-priority", "protected-mode",
-    "bind",        "timeout", "client-output-buffer-limit"};
+constexpr std::string_view kParameters[] = {"appendfsync",
+                                            "save",
+                                            "min-replicas-to-write",
+                                            "min-replicas-max-lag",
+                                            "replica-priority",
+                                            "protected-mode",
+                                            "bind",
+                                            "timeout",
+                                            "maxclients",
+                                            "client-output-buffer-limit"};
 
 /// A key that no lock has: only read.
 std::string trial_key(const Settings& settings) { return settings.name_prefix + "holdfast:doctor"; }
