@@ -255,15 +255,21 @@ ProbeReport probe_servers(const Config& config) {
   for (const NodeAddress& address : config.sentinel.addresses) others.add(Part::sentinel, address);
   append(facts.nodes, others.ask());
 
-  // Those that the Sentinels know besides.
+  // Those that the Sentinels know besides; without the server itself, its replicas are known to them alone.
+  const auto add = [&](Part part, const probe::Fields& fields) {
+    others.add(part, {std::string(text_of(fields, "ip")), probe::to_port(text_of(fields, "port"))});
+  };
   for (const NodeFacts& node : facts.nodes) {
     if (!node.sentinel) continue;
+    if (!facts.nodes.front().answered()) {
+      for (const probe::Fields& replica : node.sentinel->replicas) add(Part::replica, replica);
+    }
     for (const probe::Fields& each : node.sentinel->others) {
       const auto is_this = [&](const NodeFacts& known) {
         return text_of(known.info, "run_id") == text_of(each, "runid");
       };
       if (std::ranges::any_of(facts.nodes, is_this)) continue;
-      others.add(Part::sentinel, {std::string(text_of(each, "ip")), probe::to_port(text_of(each, "port"))});
+      add(Part::sentinel, each);
     }
   }
   append(facts.nodes, others.ask());

@@ -108,12 +108,12 @@ Reach reach_of(std::string_view host) {
   return Reach::anywhere;
 }
 
-/// How far away the server is: its own end of the connection, where it tells.
+/// How far away the server is: by its address, or else by its own end of the connection, where it tells.
 Reach reach_of(const NodeFacts& node, const Settings& settings) {
   if (settings.unix_socket) return Reach::here;
+  const Reach given = reach_of(settings.host);
   const std::string_view own_end = text_of(node.client, "laddr");
-  const Reach told = reach_of(own_end.substr(0, own_end.rfind(':')));
-  return told == Reach::unknown ? reach_of(settings.host) : told;
+  return given == Reach::unknown ? reach_of(own_end.substr(0, own_end.rfind(':'))) : given;
 }
 
 }  // namespace

@@ -132,6 +132,19 @@ TEST_F(Doctor, OneOfSeveralIsDown) {
   EXPECT_THAT(outcome.out, HasSubstr("no answer"));
 }
 
+TEST_F(Doctor, ColoursOnATerminalOnly) {
+  raw_.command("HSET", "job", kSomebody, 1);
+  const auto on_terminal = [&](const std::string& settings) {
+    Process process = start_shell("exec script -qefc '" + settings + " HOLDFAST_PASSWORD=" + kPassword +
+                                  " \"$tool\" doctor' /dev/null");
+    const Outcome outcome = finish(process);
+    EXPECT_EQ(outcome.status, exited(1));
+    return outcome.out;
+  };
+  EXPECT_THAT(on_terminal(""), HasSubstr("\x1b[33mwarning\x1b[0m  eternal_locks"));
+  EXPECT_THAT(on_terminal("NO_COLOR=1"), AllOf(HasSubstr("warning  eternal_locks"), Not(HasSubstr("\x1b"))));
+}
+
 TEST_F(Doctor, WrongUse) {
   const Outcome outcome = doctor({"job"});
   EXPECT_EQ(outcome.status, exited(64));

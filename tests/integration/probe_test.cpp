@@ -325,7 +325,7 @@ TEST(Probe, AReplicaThatIsCutOff) {
 }
 
 TEST(Probe, Sentinels) {
-  Deployment deployment({.min_replicas_to_write = 1});
+  Deployment deployment({.min_replicas_to_write = 1, .down_after = 60s});  // no failover in between
   Config config = Config::from_url("redis://" + Deployment::address(deployment.primary()));
   config.sentinel.primary = deployment.name();
   for (std::size_t i = 0; i < 2; ++i) {
@@ -340,6 +340,13 @@ TEST(Probe, Sentinels) {
   deployment.sentinel(2).kill();
   report = probe(config);
   EXPECT_THAT(faults(report), Contains("warning connection"));
+  Config lost = config;  // the server is not where it was
+  lost.alternatives.clear();
+  deployment.primary().freeze();
+  report = probe(lost);
+  deployment.server(0).thaw();
+  EXPECT_FALSE(report.reached());
+  EXPECT_EQ(std::ranges::count(report.nodes, ProbedNode::Part::replica, &ProbedNode::part), 2) << "as Sentinels say";
   config.sentinel.primary = "nobody";
   config.sentinel.addresses.resize(1);
   EXPECT_THAT(faults(probe(config)), IsSupersetOf({"danger sentinel_name", "danger sentinels"}));

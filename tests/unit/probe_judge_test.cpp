@@ -138,6 +138,9 @@ TEST(ProbeJudge, WaitIsMissedByWhoWantsAcks) {
   EXPECT_THAT(story.faults(), ElementsAre("note wait"));
   story.server().access["waitaof"] = Access::missing;
   EXPECT_THAT(story.faults(), ElementsAre("warning waitaof", "note wait"));
+  story.add_replica();
+  story.facts.settings.acks = Acks::majority();
+  EXPECT_THAT(story.faults(), ElementsAre("warning wait", "note waitaof"));
 }
 
 TEST(ProbeJudge, ManagedServersAnswerLittle) {

@@ -167,6 +167,9 @@ TEST(ProbeClocks, OnlyWhatIsCertainCounts) {
   EXPECT_THAT(story.faults(), ElementsAre("note clock"));
   story.server().clock->error = std::chrono::milliseconds(2500);
   EXPECT_THAT(story.faults(), IsEmpty());
+  story.server().clock = ClockReading{};
+  replica.clock = ClockReading{std::chrono::milliseconds(1500), std::chrono::milliseconds(600)};
+  EXPECT_THAT(story.faults(), IsEmpty());
   replica.clock->ahead = std::chrono::seconds(-4);
   EXPECT_THAT(story.faults(), ElementsAre("warning clock 10.0.0.2:6379"));
 }
