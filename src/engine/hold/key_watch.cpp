@@ -117,7 +117,17 @@ void KeyWatch::ask_at(TimePoint when) {
   });
 }
 
-void KeyWatch::ask() {
+/// Without memory what is taken is not looked at before the next connection.
+void KeyWatch::ask() noexcept {
+  try {
+    try_to_ask();
+  } catch (...) {
+    under_way_ = false;
+    rest();
+  }
+}
+
+void KeyWatch::try_to_ask() {
   if (stopped_ || under_way_ || state_ != State::on) return;
   const TimePoint now = Clock::now();
   std::vector<Asked> asked;
@@ -138,7 +148,6 @@ void KeyWatch::ask() {
             });
 }
 
-/// Without memory for some of them, those are not looked at before the next connection.
 std::vector<base::Command> KeyWatch::take_due(std::vector<Asked>& asked, TimePoint now) {
   std::vector<base::Command> commands;
   const std::size_t most = std::min(due_.size(), kMostAtOnce);

@@ -84,7 +84,8 @@ class KeyWatch {
   void on_tracked(const redis::Result& result);
   void on_changed(Table::iterator key, TimePoint now);
   void ask_soon();
-  void ask();
+  void ask() noexcept;
+  void try_to_ask();
   std::vector<base::Command> take_due(std::vector<Asked>& asked, TimePoint now);
   void on_reply(const std::vector<Asked>& asked, const redis::Result& result);
   void on_said(const Asked& asked, Said said, TimePoint now);
