@@ -43,21 +43,14 @@ const std::string& Holding::name() const { return target_->name(); }
 HoldState Holding::state() {
   if (runtime_->in_child()) return HoldState::lost;
   valid_for();
-  const base::Guard guard(mutex_);
-  return fsm_.state();
+  return ask(&HoldFsm::state);
 }
 
 std::optional<LossReason> Holding::loss_reason() {
   if (runtime_->in_child()) return LossReason::forked;
   valid_for();
   const base::Guard guard(mutex_);
-  if (!fsm_.was_lost()) return std::nullopt;
-  return fsm_.reason();
-}
-
-bool Holding::stands() const {
-  const base::Guard guard(mutex_);
-  return fsm_.valid_for(base::Clock::now()) > Duration{};
+  return fsm_.was_lost() ? std::optional(fsm_.reason()) : std::nullopt;
 }
 
 Duration Holding::valid_for() {

@@ -58,7 +58,7 @@ class Holding : public std::enable_shared_from_this<Holding> {
   /// It ends by a release or a fault only.
   bool endless() const HOLDFAST_NOT_GUARDED { return fsm_.endless(); }
   /// Still ours as far as known, without side effects: for the target, which must not run callbacks.
-  bool stands() const;
+  bool stands() const { return ask(&HoldFsm::valid_for, base::Clock::now()) > Duration{}; }
   TimePoint granted_at() const { return ask(&HoldFsm::granted_at); }
   bool ended() const { return ask(&HoldFsm::ended); }
   /// Of the release; `unknown` as long as it is not known.
