@@ -174,7 +174,7 @@ void KeyTarget::attempt(Order order, AttemptDone done) {
       runtime().reporter().count.granted;  // lives as long as what runs the handler
   runtime().send(std::move(request), [self = std::static_pointer_cast<KeyTarget>(shared_from_this()), &granted,
                                       owner = std::move(order.owner), acks = order.acks, lease = order.lease,
-                                      until = base::Clock::now() + order.timeout,
+                                      until = order.acks.wanted() ? base::Clock::now() + order.timeout : TimePoint{},
                                       done = std::move(done)](const redis::Result& result) mutable {
     Attempt attempt = self->judge(result);
     if (attempt.listeners && *attempt.listeners < 0) self->blind_ = true;
