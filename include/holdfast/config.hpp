@@ -118,11 +118,15 @@ struct HOLDFAST_EXPORT Config {
 
   /// Reads a URL. Forms:
   ///   redis://[user[:password]@]host[:port][/database]      rediss://… the same over TLS
+  ///   redis://host,host:port,…   several addresses where the primary may be (`alternatives`); rediss:// as well
+  ///   redis+sentinel://[user[:password]@]host[:port],…/name[/database]    rediss+sentinel://…: the Sentinels there say
+  ///     which server is the primary `name`; the login is for the servers. Port 26379 unless given
   ///   unix://[user[:password]@]/path/to/socket              local:  (never chosen unless asked for)
   /// Each may end in `?parameter=value&…`: `db`, `user`, `client_name`, `label`, `name_prefix`, the durations
   /// `connect_timeout`, `command_timeout`, `release_timeout`, `patience`, `lease`, `safety_poll`, `handoff`,
   /// `acks_timeout` (`500ms`, `10s`, `1.5m`, `2h`, `1d`), `acks` (`none`, a number, `majority`, `all`, `aof`),
-  /// `loss_notice` (`on` or `off`), and with rediss:// `ca_file`, `cert_file`, `key_file`, `verify` (`full` or `none`).
+  /// `loss_notice` (`on` or `off`), with rediss:// `ca_file`, `cert_file`, `key_file`, `verify` (`full` or `none`), and
+  /// for Sentinels `sentinel_user` and `sentinel_password_file`, a file that is read now and has their password in it.
   /// Percent-escapes are decoded; an `@` that does not end the login is written `%40`. Throws Error(invalid_argument),
   /// which says what is wrong and where, without repeating a password.
   static Config from_url(std::string_view url);
@@ -130,7 +134,8 @@ struct HOLDFAST_EXPORT Config {
   /// Throws Error(invalid_argument) if a value is out of range (zero timeouts, lease out of 10 ms .. 10 years, ...).
   void validate() const;
 
-  /// The server in words: `host:port`, the socket's path or `local:`. Never a user or password.
+  /// The server in words: `host:port`, the socket's path, `local:`, several as `host:port,host:port`, those that
+  /// Sentinels know as `host:port,host:port/name`, with the Sentinels' addresses. Never a user or password.
   std::string node() const;
 };
 

@@ -95,4 +95,11 @@ std::optional<std::string> percent_decoded(std::string_view text) {
   return out;
 }
 
+std::string host_and_port(std::string_view host, std::uint16_t port) {
+  const bool literal = host.find(':') != std::string_view::npos;
+  std::string out(literal ? "[" : "");
+  out.append(host).append(literal ? "]:" : ":").append(std::to_string(port));
+  return out;
+}
+
 }  // namespace holdfast::base

@@ -1,6 +1,7 @@
 // Text for people: names that may hold any bytes, made printable.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,9 @@ std::string quote(std::string_view bytes);
 
 /// The bytes as they are, or quoted where something could not be seen: control characters, spaces at an end, nothing.
 std::string printable(std::string_view bytes);
+
+/// `host:port`, or `[address]:port` if the host is an IPv6 address.
+std::string host_and_port(std::string_view host, std::uint16_t port);
 
 /// With `%XX` decoded; empty if a `%` is not followed by two hexadecimal digits.
 std::optional<std::string> percent_decoded(std::string_view text);

@@ -9,7 +9,8 @@ namespace holdfast::cli {
 namespace {
 
 constexpr std::string_view kMark = "://";
-constexpr std::array<std::string_view, 3> kServerSchemes{"redis", "rediss", "unix"};
+constexpr std::array<std::string_view, 5> kServerSchemes{"redis", "rediss", "unix", "redis+sentinel",
+                                                         "rediss+sentinel"};
 /// As messages write it that explain where a login belongs.
 constexpr std::string_view kExample = "user:password";
 constexpr std::size_t kNowhere = std::string_view::npos;
@@ -20,9 +21,9 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 std::size_t server_mark(std::string_view text) {
   for (std::size_t mark = text.find(kMark); mark != kNowhere; mark = text.find(kMark, mark + 1)) {
     std::size_t begin = mark;
-    while (begin > 0 && is_letter(text[begin - 1])) --begin;
+    while (begin > 0 && (is_letter(text[begin - 1]) || text[begin - 1] == '+')) --begin;
     std::string scheme(text.substr(begin, mark - begin));
-    std::ranges::transform(scheme, scheme.begin(), [](char c) { return static_cast<char>(c | 0x20); });
+    std::ranges::transform(scheme, scheme.begin(), [](char c) { return c == '+' ? c : static_cast<char>(c | 0x20); });
     if (std::ranges::find(kServerSchemes, scheme) != kServerSchemes.end()) return mark;
   }
   return kNowhere;
@@ -35,10 +36,15 @@ bool has_login(std::string_view text) {
   if (mark == kNowhere) return false;
   const std::string_view rest = text.substr(mark + kMark.size());
   if (rest.find('@') != kNowhere) return true;
-  // Without a host behind it: what follows the colon is no port.
-  const std::string_view place = rest.substr(0, rest.find_first_of("/?#"));
-  const std::size_t colon = place.starts_with('[') ? kNowhere : place.find(':');
-  return colon != kNowhere && place.find_first_not_of("0123456789", colon + 1) != kNowhere;
+  // Without a host behind it: what follows a colon is no port.
+  std::string_view places = rest.substr(0, rest.find_first_of("/?#"));
+  while (true) {
+    const std::string_view place = places.substr(0, places.find(','));
+    const std::size_t colon = place.starts_with('[') ? kNowhere : place.find(':');
+    if (colon != kNowhere && place.find_first_not_of("0123456789", colon + 1) != kNowhere) return true;
+    if (place.size() == places.size()) return false;
+    places.remove_prefix(place.size() + 1);
+  }
 }
 
 std::string shown(std::string_view arg) {

@@ -158,16 +158,31 @@ bool Deployment::all_name(const RedisServer& server) {
       sentinels_, [&](const auto& sentinel) { return !sentinel->up() || announced_by(*sentinel) == &server; });
 }
 
+/// Of the latest failover, as the first Sentinel that is up knows it.
+long long Deployment::epoch() {
+  for (const auto& sentinel : sentinels_) {
+    if (sentinel->up()) {
+      return std::stoll(field(ask(*sentinel).command("SENTINEL", "MASTER", options_.name), "config-epoch"));
+    }
+  }
+  throw std::logic_error("no Sentinel is up");
+}
+
 void Deployment::failover() {
-  const RedisServer& before = primary();
+  const long long before = epoch();
   const auto begun = [this] {
     for (const auto& sentinel : sentinels_) {
       if (sentinel->up()) return ask(*sentinel).command("SENTINEL", "FAILOVER", options_.name).text == "OK";
     }
-    throw std::logic_error("no Sentinel is up");
+    return false;
   };
   if (!eventually(begun, kSentinelPatience)) throw std::runtime_error("no failover begins");
-  wait_for_failover_from(before);
+  const auto done = [&] {
+    if (epoch() == before) return false;
+    const RedisServer& now = primary();
+    return now.up() && is_primary(now) && all_name(now);
+  };
+  if (!eventually(done, kSentinelPatience)) throw std::runtime_error("no failover: " + sentinels_.front()->log());
 }
 
 void Deployment::wait_for_failover_from(const RedisServer& old_primary) {

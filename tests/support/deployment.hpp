@@ -57,7 +57,8 @@ class Deployment {
   std::size_t servers() const { return servers_.size(); }
   std::size_t sentinels() const { return sentinels_.size(); }
 
-  /// SENTINEL FAILOVER. Returns when the new primary serves and all Sentinels that are up name it.
+  /// SENTINEL FAILOVER. Returns when the new primary serves and all Sentinels that are up name it. On a machine under
+  /// load that may be the old one again, since another failover has followed.
   void failover();
   /// After a primary was killed or frozen: as failover(), but the Sentinels find it out by themselves.
   void wait_for_failover_from(const RedisServer& old_primary);
@@ -70,6 +71,7 @@ class Deployment {
   std::string url_of(const Servers& sentinels) const;
   ServerOptions server_options(std::size_t index) const;
   ServerOptions sentinel_options(std::size_t index) const;
+  long long epoch();
   RedisServer* announced_by(const RedisServer& sentinel);
   bool all_name(const RedisServer& server);
   bool settled();

@@ -1,8 +1,10 @@
 // URLs and settings: what is understood, and what is refused and with which words.
 #include <chrono>
+#include <fstream>
 #include <functional>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +12,7 @@
 #include <holdfast/config.hpp>
 #include <holdfast/error.hpp>
 
+#include "support/temp_dir.hpp"
 #include "unit/refusal.hpp"
 
 namespace holdfast::test {
@@ -184,9 +187,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{"redis://::1:6379", "must be in brackets"}, Bad{"redis://[::1", "']'"},
                     Bad{"redis://[::1]6379", "followed by ':'"}, Bad{"redis://[]", "not an IPv6 address"},
                     Bad{"redis://[127.0.0.1]", "not an IPv6 address"}, Bad{"redis://[::1%2]", "not an IPv6 address"},
-                    Bad{"redis://a,b", "the host has a character"}, Bad{"redis://a%00b", "the host has a character"},
-                    Bad{"redis://a%2", "the host has a character"}, Bad{"redis://u:p@h:x", "port must be"},
-                    Bad{"redis://h /0", "space or a control character"},
+                    Bad{"redis://a%00b", "the host has a character"}, Bad{"redis://a%2", "the host has a character"},
+                    Bad{"redis://u:p@h:x", "port must be"}, Bad{"redis://h /0", "space or a control character"},
                     Bad{"redis://h\n", "space or a control character"},
                     Bad{std::string("redis://h\0", 10), "space or a control character"}));
 
@@ -259,6 +261,76 @@ TEST(BadUrl, IsShownUpToTheQueryWithoutItsLogin) {
   EXPECT_THAT(refusal_of_url("redis://cache/x").text, HasSubstr("the URL \"redis://cache/x\": the database"));
 }
 
+// --- several addresses, and Sentinels ---
+
+INSTANTIATE_TEST_SUITE_P(Several, Addresses,
+                         testing::Values(Address{"redis://a,b", "", "", "a:6379,b:6379"},
+                                         Address{"redis://ann:a,b@a,b:6380,[::1]:7/3", "ann", "a,b",
+                                                 "a:6379,b:6380,[::1]:7", 3},
+                                         Address{"redis://a:1,a:2?db=4", "", "", "a:1,a:2", 4}));
+
+INSTANTIATE_TEST_SUITE_P(Sentinels, Addresses,
+                         testing::Values(Address{"redis+sentinel://s/main", "", "", "s:26379/main"},
+                                         Address{"redis+sentinel://s/main/", "", "", "s:26379/main"},
+                                         Address{"REDIS+Sentinel://ann:word@s1:1,s2,[::1]/main/7", "ann", "word",
+                                                 "s1:1,s2:26379,[::1]:26379/main", 7},
+                                         Address{"redis+sentinel://s/my%2Dmain?db=2&user=ann", "ann", "",
+                                                 "s:26379/my-main", 2}));
+
+TEST(ConfigUrl, OfSentinelsKeepsTheirLoginApart) {
+  const TempDir folder;
+  std::ofstream(folder.file("word")) << "s3cret\r\n";
+  const Config config = Config::from_url(
+      "rediss+sentinel://ann:word@s1,s2:7/main/3?ca_file=ca.pem&sentinel_user=watcher&sentinel_password_file=" +
+      folder.file("word"));
+  EXPECT_TRUE(config.tls.enabled);
+  EXPECT_EQ(config.username, "ann");
+  EXPECT_EQ(config.password, "word");
+  EXPECT_EQ(config.sentinel.primary, "main");
+  EXPECT_EQ(config.sentinel.username, "watcher");
+  EXPECT_EQ(config.sentinel.password, "s3cret");
+  const std::vector<NodeAddress> expected{{"s1", 26379}, {"s2", 7}};
+  EXPECT_EQ(config.sentinel.addresses, expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Several, BadUrls,
+                         testing::Values(Bad{"redis://a,,b", "between commas there is no host"},
+                                         Bad{"redis://a,", "between commas"}, Bad{"redis://,a", "between commas"},
+                                         Bad{"redis://a,:1", "between commas"}, Bad{"redis://a,b:x", "port must be"},
+                                         Bad{"redis://a,b c", "space or a control character"},
+                                         Bad{"redis://a,b,a:6379", "a:6379 is given twice"},
+                                         Bad{"redis://a,u:p@b", "a character"}, Bad{"unix://a,b/r", "must be absolute"},
+                                         Bad{[] {
+                                               std::string url = "redis://h0";
+                                               for (int i = 1; i < 65; ++i) url += ",h" + std::to_string(i);
+                                               return url;
+                                             }(),
+                                             "more than 64 addresses"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Sentinels, BadUrls,
+    testing::Values(
+        Bad{"redis+sentinel://s", "the name by which the Sentinels know the primary is missing"},
+        Bad{"redis+sentinel://s/", "primary is missing"}, Bad{"redis+sentinel://s//1", "primary is missing"},
+        Bad{"redis+sentinel:///main", "the address of a Sentinel is missing"},
+        Bad{"redis+sentinel:s/main", "two slashes"}, Bad{"redis+sentinel://s/main/x", "the database must be"},
+        Bad{"redis+sentinel://s/main/1?db=1", "the database is given twice"},
+        Bad{"redis+sentinel://s/a%20b", "without spaces and control characters, not \"a b\""},
+        Bad{"redis+sentinel://s,s:26379/main", "s:26379 is given twice"},
+        Bad{"redis+sentinel://s/main?ca_file=x", "ca_file is about TLS"},
+        Bad{"redis+sentinel://s/main?sentinel_password=p", "name a file in sentinel_password_file"},
+        Bad{"redis+sentinel://s/main?password=p", "put it before the host"},
+        Bad{"redis+sentinel://s/main?sentinel_password_file=/nowhere/word", "No such file or directory"},
+        Bad{"redis+sentinel://s/main?sentinel_password_file=/dev/null", "it is empty"},
+        Bad{"redis://h?sentinel_user=x", "needs a redis+sentinel:// URL"}, Bad{"unix+sentinel://s/x", "is unknown"},
+        Bad{"redis://h?sentinel_password_file=x", "needs a redis+sentinel:// URL"}));
+
+TEST(BadUrl, OfSentinelsIsShownWithoutItsLogin) {
+  EXPECT_THAT(
+      refusal_of_url("redis+sentinel://ann:word@s1,s2/main/x?sentinel_user=ann").text,
+      AllOf(HasSubstr("the URL \"redis+sentinel://***@s1,s2/main/x?...\": the database"), Not(HasSubstr("ann"))));
+}
+
 // --- Settings made in code ---
 
 struct Setting {
@@ -286,6 +358,23 @@ INSTANTIATE_TEST_SUITE_P(
                     Setting{"host must be a bare name", [](Config& c) { c.host = "[::1]"; }},
                     Setting{"port must be", [](Config& c) { c.port = 0; }},
                     Setting{"unix_socket is longer", [](Config& c) { c.unix_socket = std::string(108, 'x'); }},
+                    Setting{"alternatives: host is empty", [](Config& c) { c.alternatives = {{"", 1}}; }},
+                    Setting{"alternatives: port must be", [](Config& c) { c.alternatives = {{"b", 0}}; }},
+                    Setting{"127.0.0.1:6379 is given twice", [](Config& c) { c.alternatives = {{"127.0.0.1", 6379}}; }},
+                    Setting{"alternatives exclude",
+                            [](Config& c) {
+                              c.unix_socket = "/r";
+                              c.alternatives = {{"b", 1}};
+                            }},
+                    Setting{"sentinel.primary is empty", [](Config& c) { c.sentinel.addresses = {{"s", 1}}; }},
+                    Setting{"needs sentinel.addresses", [](Config& c) { c.sentinel.primary = "main"; }},
+                    Setting{"sentinel.addresses: host must be",
+                            [](Config& c) { c.sentinel = {{{":s3cret@h", 1}}, "main", "", ""}; }},
+                    Setting{"sentinel excludes",
+                            [](Config& c) {
+                              c.local = true;
+                              c.sentinel = {{{"h", 1}}, "main", "", ""};
+                            }},
                     Setting{"database is too large", [](Config& c) { c.database = 2147483648U; }},
                     Setting{"client_name must be", [](Config& c) { c.client_name = "two words"; }},
                     Setting{"certificate file and its key", [](Config& c) { c.tls.key_file = "k.pem"; }},

@@ -35,6 +35,11 @@ class SlowSource final : public EndpointSource {
     found_ = {};
   }
   std::string missing() const override { return "word of the guide"; }
+  Prospect on_end(bool served) override {
+    ends += served ? "served " : "failed ";
+    return prospect;
+  }
+  void watch(Moved moved) override { moved_to = std::move(moved); }
 
   void answer(std::optional<ServerAddress> address, const std::string& problem) {
     std::exchange(found_, {})(std::move(address), problem);
@@ -42,6 +47,9 @@ class SlowSource final : public EndpointSource {
 
   int asked = 0;
   int forgotten = 0;
+  std::string ends;
+  Prospect prospect = Prospect::same;
+  Moved moved_to;
 
  private:
   Found found_;
@@ -125,6 +133,58 @@ TEST_F(EndpointSourceTest, IsForgottenWhenTheLaneIsClosed) {
   lane_.start({});
   lane_.close();
   EXPECT_EQ(source_->forgotten, 1);
+}
+
+TEST_F(EndpointSourceTest, MayLetThoseWhoWaitGoOnWaiting) {
+  source_->prospect = Prospect::changes;
+  lane_.start({});
+  send();
+  source_->answer(ServerAddress{.unix_socket = "/nowhere/redis.sock"}, {});
+  run_until([&] { return source_->asked == 2; });
+  EXPECT_FALSE(result_);
+  source_->prospect = Prospect::same;
+  source_->answer({}, "nobody has been elected");
+  run_until([&] { return result_.has_value(); });
+  EXPECT_EQ(source_->ends, "failed failed ");
+}
+
+TEST_F(EndpointSourceTest, IsAskedAtOnceWhenItKnowsAnotherAddress) {
+  source_->prospect = Prospect::another;
+  lane_.start({});
+  source_->answer(ServerAddress{.unix_socket = "/nowhere/redis.sock"}, {});
+  run_until([&] { return source_->asked == 2; });
+}
+
+TEST_F(EndpointSourceTest, IsAskedAgainWhenTheServerHasMovedMeanwhile) {
+  lane_.start({});
+  source_->answer({}, "nobody has been elected");
+  run_until([&] { return ends_.size() == 1; });
+  source_->moved_to("somebody was elected");
+  run_until([&] { return source_->asked == 2; });
+}
+
+TEST(RotatingEndpoint, IsTheNextAfterAFailureAndStaysWhereItWasServed) {
+  RotatingEndpoint source(Config::from_url("redis://a,b:2,[::1]:3"));
+  EXPECT_EQ(source.addresses(), 3U);
+  std::string found;
+  const auto note = [&](std::optional<ServerAddress> address, const std::string&) {
+    found = in_words(address.value());
+  };
+  const auto find = [&] {
+    source.find(note);
+    return found;
+  };
+  EXPECT_EQ(find(), "a:6379");
+  EXPECT_EQ(source.on_end(false), Prospect::another);
+  EXPECT_EQ(find(), "b:2");
+  EXPECT_EQ(source.on_end(true), Prospect::same);
+  EXPECT_EQ(find(), "b:2");
+  EXPECT_EQ(source.on_end(false), Prospect::another);
+  EXPECT_EQ(find(), "[::1]:3");
+  EXPECT_EQ(source.on_end(false), Prospect::another);
+  EXPECT_EQ(find(), "a:6379");
+  EXPECT_EQ(source.on_end(false), Prospect::same) << "all were tried";
+  EXPECT_EQ(find(), "b:2");
 }
 
 TEST(FixedEndpoint, IsThatOfTheConfiguration) {

@@ -42,6 +42,7 @@ const Refusal kRefusals[] = {
     {"6.2", IN_SCRIPT_6_2 "@user_script: 1: -READONLY You can't write against a read only replica.  ", Errc::read_only,
      Fate::transient},
     {"7.0 on", "READONLY You can't write against a read only replica." BEHIND, Errc::read_only, Fate::transient},
+    {"Valkey 8 on", "REDIRECT 10.0.0.2:6379", Errc::read_only, Fate::transient},
     {"7.0 on", "READONLY Can not run script with write flag on readonly replica", Errc::read_only, Fate::transient},
 
     // Out of memory.
@@ -346,7 +347,7 @@ TEST(ConnectionsEnd, MeansWhatItWasAndHowFarItHadCome) {
 
 TEST(Errors, KnowsAServerThatIsAReplicaByNow) {
   for (const char* text :
-       {"READONLY You can't write against a read only replica.",
+       {"READONLY You can't write against a read only replica.", "REDIRECT 10.0.0.2:6379",
         "ERR Error running script (call to f_1): @user_script:6: @user_script: 6: -READONLY You can't write",
         "READONLY You can't write against a read only replica. script: 1, on @user_script:3.",
         "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)",

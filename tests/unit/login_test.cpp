@@ -208,6 +208,54 @@ TEST(Login, NeverPutsThePasswordInItsWords) {
   }
 }
 
+// --- a server that must be a primary ---
+
+Config one_of_several() {
+  Config config = plain();
+  config.alternatives = {{"other", 6379}};
+  return config;
+}
+
+Reply hello_of(const std::string& role) {
+  Reply reply = hello(42);
+  reply.elements.at(11) = text(role);
+  return reply;
+}
+Reply role(const std::string& name) { return {.kind = Reply::Kind::array, .elements = {text(name), number(0)}}; }
+const Reply kNoCapa = error("ERR Unknown subcommand or wrong number of arguments for 'capa'. Try CLIENT HELP.");
+
+TEST(Login, AsksForTheRoleWhereTheServerMayBeAnother) {
+  EXPECT_EQ(spoken(one_of_several()), "HELLO 3 SETNAME worker\nROLE\nCLIENT CAPA redirect\n");
+  Config config = plain();
+  config.sentinel = {{{"s", 26379}}, "main", {}, {}};
+  config.database = 2;
+  EXPECT_EQ(spoken(config), "HELLO 3 SETNAME worker\nSELECT 2\nROLE\nCLIENT CAPA redirect\n");
+}
+
+TEST(Login, TakesAPrimaryAndIgnoresWhatItDoesNotUnderstand) {
+  const LoginOutcome outcome = judge_login(one_of_several(), {hello_of("master"), role("master"), kNoCapa});
+  EXPECT_FALSE(outcome.error);
+  EXPECT_EQ(outcome.client, 42);
+  Config config = one_of_several();
+  config.database = 2;
+  EXPECT_FALSE(judge_login(config, {hello_of("master"), ok(), role("master"), ok()}).error);
+}
+
+TEST(Login, FailsOnAReplicaButMayBeTriedAgain) {
+  const LoginOutcome outcome = judge_login(one_of_several(), {hello_of("replica"), role("slave"), kNoCapa});
+  EXPECT_EQ(outcome.error, Errc::read_only);
+  EXPECT_EQ(outcome.cause, "the server is no primary, but calls itself slave");
+  EXPECT_FALSE(outcome.pointless);
+  EXPECT_EQ(judge_login(one_of_several(), {hello(42), role("sentinel"), kNoCapa}).error, Errc::read_only);
+}
+
+TEST(Login, TrustsHelloWhereRoleIsForbidden) {
+  const Reply forbidden = error("NOPERM this user has no permissions to run the 'role' command");
+  EXPECT_FALSE(judge_login(one_of_several(), {hello_of("master"), forbidden, kNoCapa}).error);
+  EXPECT_EQ(judge_login(one_of_several(), {hello_of("replica"), forbidden, kNoCapa}).error, Errc::read_only);
+  EXPECT_EQ(judge_login(one_of_several(), {hello_of(""), forbidden, kNoCapa}).error, Errc::read_only);
+}
+
 // --- step by step ---
 
 TEST(Login, IsThroughAfterHelloIfThereWasNoEarlierConnection) {

@@ -25,8 +25,9 @@ std::vector<std::string> spoiled_urls() {
       for (const std::string after : {"", "/", "?", "#", "@", "%", ":", "[", " ", "?x="}) {
         for (const std::string end : {"", "@", "@h", "@h:x", "@h:0/1", "@h/x", "@h?x=1", "@h#x", "@[h", "@/x"}) {
           const std::string rest = login + before + "s3cret" + after + end;
-          for (const std::string start : {"redis://", "rediss://", "unix://", "unix:///", "local:", "local://",
-                                          "redis:", "redis:/", "redis:///", "http://", "http:", "", "//", "://"}) {
+          for (const std::string start :
+               {"redis://", "rediss://", "unix://", "unix:///", "local:", "local://", "redis:", "redis:/", "redis:///",
+                "redis+sentinel://", "http://", "http:", "", "//", "://"}) {
             urls.push_back(start + rest);
           }
         }
@@ -59,7 +60,8 @@ TEST(Secrets, AreInNoErrorHoweverTheUrlIsSpoiled) {
 TEST(Secrets, AreInNoErrorAboutTheQuery) {
   for (const std::string query : {"password=s3cret", "password=x&pass=s3cret", "pass=s3cret", "PASSWORD=s3cret",
                                   "lease=x&password=s3cret", "password=s3cret%", "password=s3cret&password=s3cret"}) {
-    for (const std::string start : {"redis://h?", "redis://ann:s3cret@h/0?", "unix:///run/r?", "local:?"}) {
+    for (const std::string start : {"redis://h?", "redis://ann:s3cret@h/0?", "unix:///run/r?", "local:?",
+                                    "redis+sentinel://ann:s3cret@s1,s2/main?sentinel_"}) {
       EXPECT_THAT(refusal_of_url(start + query).text, AllOf(HasSubstr("invalid argument"), Not(HasSubstr("s3cret"))))
           << start << query;
     }
@@ -67,7 +69,8 @@ TEST(Secrets, AreInNoErrorAboutTheQuery) {
 }
 
 TEST(Secrets, AreNotInTheNode) {
-  for (const std::string url : {"redis://ann:s3cret@h", "rediss://ann:s3cret@[::1]:7/1", "unix://ann:s3cret@/run/r"}) {
+  for (const std::string url : {"redis://ann:s3cret@h", "rediss://ann:s3cret@[::1]:7/1", "unix://ann:s3cret@/run/r",
+                                "redis+sentinel://ann:s3cret@s1,s2/main"}) {
     EXPECT_THAT(Config::from_url(url).node(), AllOf(Not(HasSubstr("s3cret")), Not(HasSubstr("ann")))) << url;
   }
 }

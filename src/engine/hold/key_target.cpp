@@ -10,6 +10,7 @@
 #include "engine/hold/targets.hpp"
 #include "engine/hold/watchdog.hpp"
 #include "engine/runtime/runtime.hpp"
+#include "redis/connection/login.hpp"
 #include "redis/failures/errors.hpp"
 #include "wire/owner.hpp"
 
@@ -179,9 +180,11 @@ void KeyTarget::attempt(Order order, AttemptDone done) {
     Attempt attempt = self->judge(result);
     if (attempt.listeners && *attempt.listeners < 0) self->blind_ = true;
     if (attempt.grant.owner.text.empty()) attempt.grant.owner = owner;
-    // A replica that never was more than that is a wrong address; one that gave locks will have a
+    // A replica that never was more than that is a wrong address, if there is only one; one that gave locks will have a
     // successor.
-    if (attempt.error == Errc::read_only && granted.load() == 0) attempt.pointless = true;
+    if (attempt.error == Errc::read_only && granted.load() == 0) {
+      attempt.pointless = !redis::must_be_primary(self->runtime().config());
+    }
     if (acks.wanted() && attempt.kind == Attempt::Kind::granted) {
       return self->confirm(std::move(attempt), acks, lease, until, std::move(done));
     }

@@ -10,7 +10,7 @@
 #include "engine/loop/guest_loop.hpp"
 #include "engine/loop/own_loop.hpp"
 #include "redis/local/local_server.hpp"
-#include "redis/topology/one_server.hpp"
+#include "redis/topology/shapes.hpp"
 #include "wire/connection_name.hpp"
 #include "wire/server_calls.hpp"
 
@@ -34,6 +34,12 @@ Config with_full_name(Config config, const std::string& id) {
   const std::string label = config.label.empty() ? program_invocation_short_name : config.label;
   config.client_name = wire::connection_name(config.client_name, {id, host.data(), getpid(), label});
   return config;
+}
+
+/// The server that is connected, or else what is configured.
+std::string node_of(const redis::Shard& shard, const std::string& configured) {
+  std::string address = shard.address();
+  return address.empty() ? configured : address;
 }
 
 /// A guest's callbacks run where everything of the caller's runs.
@@ -71,16 +77,16 @@ std::unique_ptr<Loop> Runtime::make_loop() {
 }
 
 std::unique_ptr<redis::Router> Runtime::make_router() {
-  return std::make_unique<redis::OneServer>(
+  return redis::make_router(
       loop_->executor(), with_full_name(config_, id_), listeners_,
-      redis::ShardEvents{.connected = [this](redis::Shard& shard) { on_connected(shard); },
-                         .disconnected = [this](redis::Shard&, const std::string& cause) { on_disconnected(cause); },
-                         .message = [this](redis::Shard&) { Reporter::add(reporter_.count.wakes); },
-                         .command = [this](redis::Shard&) { Reporter::add(reporter_.count.commands); },
-                         .to_be_flushed = [this](redis::Shard&, std::size_t bytes) { loop_->to_be_settled(bytes); },
-                         .side_connected = hooks_.side_connected,
-                         .side_disconnected = hooks_.side_disconnected,
-                         .invalidated = hooks_.invalidated});
+      {.connected = [this](redis::Shard& shard) { on_connected(shard); },
+       .disconnected = [this](redis::Shard& shard, const std::string& cause) { on_disconnected(shard, cause); },
+       .message = [this](redis::Shard&) { Reporter::add(reporter_.count.wakes); },
+       .command = [this](redis::Shard&) { Reporter::add(reporter_.count.commands); },
+       .to_be_flushed = [this](redis::Shard&, std::size_t bytes) { loop_->to_be_settled(bytes); },
+       .side_connected = hooks_.side_connected,
+       .side_disconnected = hooks_.side_disconnected,
+       .invalidated = hooks_.invalidated});
 }
 
 void Runtime::start(std::weak_ptr<void> client) {
@@ -106,14 +112,15 @@ void Runtime::start(std::weak_ptr<void> client) {
 void Runtime::on_connected(redis::Shard& shard) {
   Reporter::add(reporter_.count.connections);
   reporter_.tell(&Observer::on_connection,
-                 [&] { return ConnectionEvent{node_, true, reporter_.snapshot().connections, {}}; });
+                 [&] { return ConnectionEvent{node_of(shard, node_), true, reporter_.snapshot().connections, {}}; });
   if (identifies_servers_.load()) ask_which_server(shard);
   hooks_.connected(shard);
 }
 
-void Runtime::on_disconnected(const std::string& cause) {
-  reporter_.tell(&Observer::on_connection,
-                 [&] { return ConnectionEvent{node_, false, reporter_.snapshot().connections, cause}; });
+void Runtime::on_disconnected(const redis::Shard& shard, const std::string& cause) {
+  reporter_.tell(&Observer::on_connection, [&] {
+    return ConnectionEvent{node_of(shard, node_), false, reporter_.snapshot().connections, cause};
+  });
 }
 
 void Runtime::identify_servers() {

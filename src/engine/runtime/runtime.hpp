@@ -149,7 +149,7 @@ class Runtime {
   std::unique_ptr<Loop> make_loop();
   std::unique_ptr<redis::Router> make_router();
   void on_connected(redis::Shard& shard);
-  void on_disconnected(const std::string& cause);
+  void on_disconnected(const redis::Shard& shard, const std::string& cause);
   void ask_which_server(redis::Shard& shard);
   void stop_taking();
 

@@ -20,6 +20,13 @@ namespace {
 constexpr std::chrono::milliseconds kQuickest{50};
 /// How long a server that takes no writes may take to answer what was sent before it is left.
 constexpr std::chrono::seconds kLeaving{1};
+/// The same where others say that it was replaced: it may be gone.
+constexpr std::chrono::milliseconds kLeavingMoved{100};
+
+/// None of several addresses may use up the time of all.
+base::Duration connect_limit(const Config& config, const EndpointSource& source) {
+  return config.connect_timeout / static_cast<base::Duration::rep>(source.addresses());
+}
 
 }  // namespace
 
@@ -36,7 +43,9 @@ Connection::Connection(asio::any_io_executor executor, const Config& config, std
       connect_timer_(executor_),
       health_timer_(executor_),
       backoff_(config.reconnect_min, config.reconnect_max),
-      random_(base::entropy()) {}
+      random_(base::entropy()) {
+  source_->watch([this](const std::string& why) { on_moved(why); });
+}
 
 // --- from nothing to a connection that serves ---
 
@@ -46,7 +55,7 @@ void Connection::connect() {
   connecting_since_ = Clock::now();
   traffic_.on_begin();
   session_ = std::make_shared<Session>(executor_, config_, tls_, *source_, resolver_, useless_, *this, traffic_);
-  connect_timer_.expires_after(config_.connect_timeout);
+  connect_timer_.expires_after(connect_limit(config_, *source_));
   connect_timer_.async_wait([self = self()](ErrorCode error) {
     if (!error && self->state_ == State::connecting) self->on_connect_timeout();
   });
@@ -68,7 +77,7 @@ void Connection::hurry() {
 
 void Connection::on_connect_timeout() {
   session_->end(asio::error::timed_out,
-                "no " + session_->missing() + " within " + milliseconds(config_.connect_timeout) + " ms");
+                "no " + session_->missing() + " within " + milliseconds(connect_limit(config_, *source_)) + " ms");
 }
 
 std::string Connection::why_not_yet() const {
@@ -99,6 +108,7 @@ void Connection::on_login(const Replies& replies) {
 void Connection::on_ready() {
   connect_timer_.cancel();
   client_ = login_->outcome().client;
+  causes_.clear();
   state_ = State::ready;
   ready_since_ = Clock::now();
   ever_connected_ = true;
@@ -124,15 +134,30 @@ void Connection::leave_if_demoted(const Replies& replies) {
   const auto tells = std::ranges::find_if(
       replies, [](const base::Reply& reply) { return reply.is_error() && is_demoted(reply.text); });
   if (tells == replies.end()) return;
-  state_ = State::leaving;
   demoted_ = true;
-  down_error_ = Errc::read_only;
-  down_cause_ = tells->text;
+  leave(Errc::read_only, tells->text, kLeaving);
+}
+
+/// What was sent is answered before the session ends, if that does not take too long.
+void Connection::leave(std::error_code error, std::string cause, base::Duration limit) {
+  state_ = State::leaving;
+  down_error_ = error;
+  down_cause_ = std::move(cause);
   health_timer_.cancel();
-  connect_timer_.expires_after(kLeaving);
-  connect_timer_.async_wait([self = self()](ErrorCode error) {
-    if (!error && self->state_ == State::leaving) self->end_leaving();
+  connect_timer_.expires_after(limit);
+  connect_timer_.async_wait([self = self()](ErrorCode error_of_wait) {
+    if (!error_of_wait && self->state_ == State::leaving) self->end_leaving();
   });
+}
+
+void Connection::on_moved(const std::string& why) {
+  if (state_ == State::closed) return;
+  backoff_.reset();
+  if (state_ == State::down) return connect_at(Clock::now());
+  moved_ = true;
+  if (state_ == State::connecting) return session_->end(asio::error::operation_aborted, why);
+  leave(Errc::read_only, why, kLeavingMoved);
+  if (traffic_.idle()) end_leaving();
 }
 
 void Connection::on_idle() {
@@ -156,23 +181,26 @@ void Connection::on_end(const Session::Ending& ending) {
   health_timer_.cancel();
   if (!failing_ && state_ != State::closed) learn_why(ending);
   const bool stood = stands();
-  useless_ = stood && !demoted_ ? std::nullopt : session_->endpoint();
+  down_cause_ = causes_.blame(config_, session_->server(), std::move(down_cause_));
+  const Prospect prospect = moved_ ? Prospect::changes : source_->on_end(stood && !demoted_);
+  useless_ = stood && !demoted_ && !moved_ ? std::nullopt : session_->endpoint();
   // A server that takes no writes can be logged in to each time: it is not a success.
   if (stood && (!demoted_ || Clock::now() - ready_since_ >= config_.reconnect_max)) backoff_.reset();
-  demoted_ = false;
+  demoted_ = moved_ = false;
   failing_ = false;
   if (state_ != State::closed) state_ = State::down;  // what the cut ones ask for next waits for the next connection
   traffic_.on_cut();
   if (state_ == State::closed) return;
   events_.disconnected(down_cause_);
-
-  // A refusal, or a server that was never there, will not go away while the callers wait.
-  const bool pointless = login_pointless_ || !ever_connected_;
-  login_pointless_ = false;
-  if (pointless) traffic_.give_up();
-
-  hopeless_ = pointless;
+  if (state_ == State::closed) return;
+  if (!stood) down_cause_ = causes_.gather(std::move(down_cause_), prospect == Prospect::another);
   last_attempt_ = Clock::now();
+  const bool refused = std::exchange(login_pointless_, false);
+  if (prospect == Prospect::another) return connect_at(last_attempt_);
+  // A refusal, or a server that was never there, will not go away while the callers wait.
+  const bool pointless = refused || (!ever_connected_ && prospect == Prospect::same);
+  if (pointless) traffic_.give_up();
+  hopeless_ = pointless;
   connect_at(last_attempt_ + backoff_.next(std::generate_canonical<double, 32>(random_)));
 }
 

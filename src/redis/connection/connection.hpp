@@ -18,6 +18,7 @@
 #include "base/clock.hpp"
 #include "base/resp.hpp"
 #include "redis/connection/backoff.hpp"
+#include "redis/connection/causes.hpp"
 #include "redis/connection/endpoint_source.hpp"
 #include "redis/connection/health.hpp"
 #include "redis/connection/lane_events.hpp"
@@ -46,6 +47,8 @@ class Connection final : public Session::Owner {
   /// A server that takes no writes any more has a successor, whose address may be another one: if these replies tell
   /// so, the session ends once all that was sent on it is answered, and the next one asks for the address again.
   void leave_if_demoted(const Replies& replies);
+  /// The server that is wanted is somewhere else.
+  void on_moved(const std::string& why);
   /// Whatever was sent has been answered.
   void on_idle();
   /// Ends the session; the next one follows after a pause.
@@ -71,6 +74,8 @@ class Connection final : public Session::Owner {
   /// What replies come in on, or -1.
   int socket() const { return session_ ? session_->socket() : -1; }
 
+  /// The server that it is connected to, or was lately; empty: not known.
+  std::string server() const { return session_ ? session_->server() : std::string(); }
   /// Why there is no connection, or why the latest one ended.
   std::error_code error() const { return down_error_; }
   const std::string& cause() const { return down_cause_; }
@@ -90,6 +95,7 @@ class Connection final : public Session::Owner {
   void connect_at(base::TimePoint time);
   void on_connect_timeout();
   void on_ready();
+  void leave(std::error_code error, std::string cause, base::Duration limit);
   void end_leaving();
   void learn_why(const Session::Ending& ending);
   void arm_health_check();
@@ -102,7 +108,6 @@ class Connection final : public Session::Owner {
   const Lifeline& lifeline_;
   Traffic& traffic_;
   std::optional<boost::asio::ssl::context> tls_;
-
   Resolver resolver_;
   std::shared_ptr<Session> session_;  // the latest
   timing::Timer connect_timer_, health_timer_;
@@ -116,13 +121,14 @@ class Connection final : public Session::Owner {
   bool failing_ = false;          // `down_error_` and `down_cause_` are set already
   bool hopeless_ = false;         // the latest connection was refused, or there has never been one
   bool demoted_ = false;          // the latest connection was left because the server takes no writes
+  bool moved_ = false;            // the latest connection was left because the server is somewhere else
   base::TimePoint last_attempt_{};
   base::TimePoint connecting_since_{};
   base::TimePoint ready_since_{};
   std::optional<Endpoint> useless_;  // the address of the latest connection, if it served nobody
   std::error_code down_error_ = Errc::unreachable;
   std::string down_cause_;
-
+  Causes causes_;
   std::optional<Login> login_;  // of the latest session that was opened
   std::int64_t client_ = 0;     // the latest connection's client id, also after its end
 };

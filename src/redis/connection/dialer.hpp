@@ -42,6 +42,8 @@ class Dialer : public std::enable_shared_from_this<Dialer> {
   /// Calls `done` once, perhaps at once, unless stop() comes first. Whoever made it lives until then.
   void start();
   void stop();
+  /// The source has said what is dialled.
+  bool asked() const { return !address_.host.empty() || !address_.unix_socket.empty(); }
   /// What is dialled, once the source has said it.
   const ServerAddress& address() const { return address_; }
   /// The server is given by a name, not by an address.

@@ -43,6 +43,8 @@ void Lane::flush() { impl_->connection.flush(); }
 
 int Lane::socket() const { return impl_->connection.socket(); }
 
+std::string Lane::server() const { return impl_->connection.server(); }
+
 void Lane::recover() {
   if (impl_->connection.closed()) return;
   impl_->pipeline.recover();

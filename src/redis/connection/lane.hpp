@@ -40,6 +40,8 @@ class Lane {
   void flush();
   /// What replies come in on, or -1 while there is no connection.
   int socket() const;
+  /// The server that it is connected to, or was lately, in words; empty: not known.
+  std::string server() const;
   /// A handler has thrown, perhaps half way through: begins anew with a new connection.
   void recover();
   /// Ends everything under way with Errc::closed and closes the connection.

@@ -18,6 +18,9 @@ struct LaneEvents {
   std::function<void(std::size_t bytes)> to_be_flushed;
   /// These keys were changed, or may have been: an array; null: all. Only where CLIENT TRACKING was asked for.
   std::function<void(const base::Reply& keys)> invalidated = [](const base::Reply&) {};
+  /// What a message says, for channels on which that matters.
+  std::function<void(const std::string& channel, const std::string& text)> said = [](const std::string&,
+                                                                                     const std::string&) {};
 };
 
 }  // namespace holdfast::redis

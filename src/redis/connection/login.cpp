@@ -1,10 +1,32 @@
 #include "redis/connection/login.hpp"
 
+#include <string_view>
 #include <utility>
 
 #include "redis/failures/errors.hpp"
 
 namespace holdfast::redis {
+namespace {
+
+/// How ROLE, and the field of HELLO, name a primary.
+constexpr std::string_view kPrimary = "master";
+
+std::size_t required_replies(const Config& config) { return config.database != 0 ? 2 : 1; }
+
+/// What a server says of itself that is not a primary; empty: it is one. ROLE may be forbidden: then HELLO's word is
+/// all that there is.
+std::string other_role(const Config& config, const std::vector<base::Reply>& replies, const std::string& by_hello) {
+  const std::size_t at = required_replies(config);
+  const bool told = at < replies.size() && replies[at].is_array() && !replies[at].elements.empty();
+  const std::string& role = told ? replies[at].elements.front().text : by_hello;
+  return role == kPrimary ? "" : role.empty() ? "nothing" : role;
+}
+
+}  // namespace
+
+bool must_be_primary(const Config& config) {
+  return !config.sentinel.addresses.empty() || !config.alternatives.empty();
+}
 
 std::vector<base::Command> login_commands(const Config& config) {
   base::Command hello{{"HELLO", "3"}};
@@ -15,12 +37,16 @@ std::vector<base::Command> login_commands(const Config& config) {
   if (!config.client_name.empty()) hello.args.insert(hello.args.end(), {"SETNAME", config.client_name});
   std::vector<base::Command> commands{std::move(hello)};
   if (config.database != 0) commands.push_back({{"SELECT", std::to_string(config.database)}});
+  if (must_be_primary(config)) {
+    commands.push_back({{"ROLE"}});
+    commands.push_back({{"CLIENT", "CAPA", "redirect"}});
+  }
   return commands;
 }
 
 LoginOutcome judge_login(const Config& config, const std::vector<base::Reply>& replies) {
   LoginOutcome outcome;
-  const std::size_t required = config.database != 0 ? 2 : 1;
+  const std::size_t required = required_replies(config);
   for (std::size_t i = 0; i < required && i < replies.size(); ++i) {
     if (!replies[i].is_error()) continue;
     const std::string& text = replies[i].text;
@@ -37,9 +63,16 @@ LoginOutcome judge_login(const Config& config, const std::vector<base::Reply>& r
     return outcome;
   }
   const std::vector<base::Reply>& facts = replies.front().elements;
+  std::string role;
   for (std::size_t i = 0; i + 1 < facts.size(); i += 2) {
     if (facts[i].text == "id") outcome.client = facts[i + 1].integer;
     if (facts[i].text == "mode") outcome.clustered = facts[i + 1].text == "cluster";
+    if (facts[i].text == "role") role = facts[i + 1].text;
+  }
+  if (!must_be_primary(config)) return outcome;
+  if (const std::string other = other_role(config, replies, role); !other.empty()) {
+    outcome.error = Errc::read_only;
+    outcome.cause = "the server is no primary, but calls itself " + other;
   }
   return outcome;
 }

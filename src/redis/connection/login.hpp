@@ -12,7 +12,10 @@
 
 namespace holdfast::redis {
 
-/// HELLO 3 with credentials and the name, and SELECT if a database is chosen.
+/// The server may turn out to be another one than is wanted: it must say that it is a primary.
+bool must_be_primary(const Config& config);
+/// HELLO 3 with credentials and the name, and SELECT if a database is chosen. Where the server must be a primary, ROLE,
+/// and the announcement that REDIRECT is understood, which most servers refuse.
 std::vector<base::Command> login_commands(const Config& config);
 
 struct LoginOutcome {

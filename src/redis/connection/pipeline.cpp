@@ -251,6 +251,7 @@ void Pipeline::on_push(const base::Reply& message) {
   if (kind == "message") {
     events_.message();
     subscriptions_.on_message(channel);
+    if (message.elements.size() > 2) events_.said(channel, message.elements[2].text);
   } else if ((kind == "subscribe" || kind == "unsubscribe") && !in_flight_.empty()) {
     // In the order of the replies: of what the first in line has asked for.
     interlock_.on_confirmed(*in_flight_.front(), channel, kind == "unsubscribe");

@@ -72,6 +72,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::string missing() const;
   /// The server's address, once there is a connection.
   const std::optional<Endpoint>& endpoint() const { return endpoint_; }
+  /// In words, once it is known; else empty.
+  std::string server() const { return dialer_->asked() ? in_words(dialer_->address()) : std::string(); }
   /// Closes it, and tells nobody.
   void abandon() noexcept;
   /// -1 until the login is through, and after the end.

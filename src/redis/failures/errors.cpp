@@ -31,6 +31,7 @@ constexpr Row kCodes[] = {
     {"UNBLOCKED", Errc::server_error, Fate::transient},
     {"NOSCRIPT", Errc::server_error, Fate::transient},
     {"READONLY", Errc::read_only, Fate::transient},
+    {"REDIRECT", Errc::read_only, Fate::transient},
     // It refuses.
     {"NOPERM", Errc::denied, Fate::denied},
     {"NOAUTH", Errc::denied, Fate::denied},
@@ -155,7 +156,7 @@ Meaning classify(Stage stage, const boost::system::error_code& error) {
 
 bool is_demoted(std::string_view error_text) {
   const std::string_view code = find(without_arguments(error_text)).text;
-  return code == "READONLY" || code == "MASTERDOWN" || code == "UNBLOCKED";
+  return code == "READONLY" || code == "REDIRECT" || code == "MASTERDOWN" || code == "UNBLOCKED";
 }
 
 }  // namespace holdfast::redis

@@ -8,6 +8,7 @@
 
 #include "base/duration.hpp"
 #include "base/text.hpp"
+#include "redis/settings/addresses.hpp"
 #include "redis/settings/url.hpp"
 
 namespace holdfast {
@@ -54,9 +55,9 @@ constexpr TlsFileSetting kTlsFiles[] = {
     {"ca_file", &TlsConfig::ca_file}, {"cert_file", &TlsConfig::certificate_file}, {"key_file", &TlsConfig::key_file}};
 
 constexpr std::string_view kKnownParameters =
-    "db, user, client_name, label, name_prefix, ca_file, cert_file, key_file, verify, connect_timeout, "
-    "command_timeout, "
-    "release_timeout, patience, lease, safety_poll, handoff, acks, acks_timeout and loss_notice";
+    "db, user, client_name, label, name_prefix, ca_file, cert_file, key_file, verify, sentinel_user, "
+    "sentinel_password_file, connect_timeout, command_timeout, release_timeout, patience, lease, safety_poll, handoff, "
+    "acks, acks_timeout and loss_notice";
 
 template <typename Table>
 auto find_setting(const Table& table, std::string_view name) {
@@ -127,8 +128,8 @@ std::string read_tls_parameter(const Url::Parameter& parameter, Config& config) 
 /// Applies one query parameter; returns what is wrong with it, or nothing.
 std::string read_parameter(const Url& url, const Url::Parameter& parameter, Config& config) {
   if (parameter.name == "db") {
-    const bool in_path = url.scheme != Url::Scheme::unix_socket && url.path.size() > 1;
-    return in_path ? "the database is given twice, in the path and as db" : read_database(parameter.value, config);
+    return !redis::database_in_path(url).empty() ? "the database is given twice, in the path and as db"
+                                                 : read_database(parameter.value, config);
   }
   if (parameter.name == "user") {
     if (!config.username.empty()) return "the user is given twice, before the '@' and as user";
@@ -141,6 +142,9 @@ std::string read_parameter(const Url& url, const Url::Parameter& parameter, Conf
   }
   if (parameter.name == "verify" || find_setting(kTlsFiles, parameter.name)) {
     return read_tls_parameter(parameter, config);
+  }
+  if (parameter.name == "sentinel_user" || parameter.name.starts_with("sentinel_password")) {
+    return redis::read_sentinel_parameter(url, parameter, config);
   }
   if (const auto* text = find_setting(kTexts, parameter.name)) {
     config.*text->member = parameter.value;
@@ -167,15 +171,9 @@ std::string read_place(const Url& url, Config& config) {
   config.password = url.password;
   config.local = url.scheme == Url::Scheme::local;
   config.tls.enabled = url.scheme == Url::Scheme::rediss;
-  if (url.scheme == Url::Scheme::unix_socket) {
-    if (!url.host.empty() || url.port) return "the socket's path must be absolute, as in unix:///run/redis.sock";
-    if (url.path.size() < 2) return "the socket's path is missing, as in unix:///run/redis.sock";
-    config.unix_socket = url.path;
-    return {};
-  }
-  if (!url.host.empty()) config.host = url.host;
-  config.port = url.port.value_or(config.port);
-  return url.path.size() > 1 ? read_database(std::string_view(url.path).substr(1), config) : std::string();
+  if (std::string problem = redis::read_addresses(url, config); !problem.empty()) return problem;
+  const std::string_view database = redis::database_in_path(url);
+  return database.empty() ? std::string() : read_database(database, config);
 }
 
 std::string check_place(const Config& config) {
@@ -185,15 +183,7 @@ std::string check_place(const Config& config) {
     return "the path of unix_socket is longer than the " + std::to_string(sizeof(sockaddr_un::sun_path) - 1) +
            " bytes that the system allows";
   }
-  if (config.unix_socket.empty() && !config.local) {
-    // A host is not repeated: what is not one may be a URL with a password.
-    const auto odd = [](char c) {
-      return static_cast<unsigned char>(c) <= 0x20 || std::string_view("[]/@?#\x7f").find(c) != std::string_view::npos;
-    };
-    if (config.host.empty()) return "host is empty";
-    if (std::ranges::any_of(config.host, odd)) return "host must be a bare name or address";
-    if (config.port == 0) return "port must be from 1 to 65535";
-  }
+  if (std::string problem = redis::check_addresses(config); !problem.empty()) return problem;
   for (const TlsFileSetting& file : kTlsFiles) {
     const std::string& path = config.tls.*file.member;
     if (path.find(kNul) != std::string::npos) return "the path of " + std::string(file.name) + " contains a NUL";
@@ -253,8 +243,8 @@ void Config::validate() const {
 std::string Config::node() const {
   if (!unix_socket.empty()) return unix_socket;
   if (local) return "local:";
-  const bool literal = host.find(':') != std::string::npos;
-  return (literal ? "[" + host + "]" : host) + ":" + std::to_string(port);
+  if (!sentinel.addresses.empty()) return redis::in_words(sentinel.addresses) + "/" + sentinel.primary;
+  return redis::in_words(redis::all_addresses(*this));
 }
 
 }  // namespace holdfast

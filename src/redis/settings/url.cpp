@@ -9,7 +9,8 @@
 namespace holdfast::redis {
 namespace {
 
-constexpr std::string_view kSchemes = "redis://, rediss://, unix:// and local:";
+constexpr std::string_view kSchemes = "redis://, rediss://, unix://, redis+sentinel://, rediss+sentinel:// and local:";
+constexpr std::size_t kMostPlaces = 64;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -39,7 +40,7 @@ Pieces cut(std::string_view text) {
 using base::percent_decoded;
 
 /// Reads `host`, `host:port` or `[address]:port`. Returns what is wrong, or nothing.
-std::string read_host(std::string_view text, Url& url) {
+std::string read_place(std::string_view text, Url::Place& place) {
   if (text.starts_with('[')) {
     const std::size_t end = text.find(']');
     if (end == text.npos) return "the ']' after the IPv6 address is missing";
@@ -48,7 +49,7 @@ std::string read_host(std::string_view text, Url& url) {
     if (!address || inet_pton(AF_INET6, address->substr(0, address->find('%')).c_str(), &parsed) != 1) {
       return "what stands in brackets is not an IPv6 address";
     }
-    url.host = *address;
+    place.host = *address;
     text.remove_prefix(end + 1);
     if (!text.empty() && text.front() != ':') return "an IPv6 address in brackets is followed by ':' and a port only";
   } else {
@@ -56,7 +57,7 @@ std::string read_host(std::string_view text, Url& url) {
     const std::optional<std::string> host = percent_decoded(text.substr(0, colon));
     const auto in_names = [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '.' || c == '_'; };
     if (!host || !std::ranges::all_of(*host, in_names)) return "the host has a character that host names do not have";
-    url.host = *host;
+    place.host = *host;
     text.remove_prefix(colon == text.npos ? text.size() : colon);
     if (std::ranges::count(text, ':') > 1) return "an IPv6 address must be in brackets, as in [::1]:6379";
   }
@@ -67,8 +68,24 @@ std::string read_host(std::string_view text, Url& url) {
   if (error != std::errc() || end != text.data() + text.size() || port == 0) {
     return "the port must be a number from 1 to 65535";
   }
-  url.port = port;
+  place.port = port;
   return {};
+}
+
+/// Reads one place, or several with commas between them.
+std::string read_places(std::string_view text, Url& url) {
+  url.places.clear();
+  const bool several = text.find(',') != text.npos;
+  while (true) {
+    const std::string_view one = text.substr(0, text.find(','));
+    Url::Place place;
+    if (std::string problem = read_place(one, place); !problem.empty()) return problem;
+    if (several && place.host.empty()) return "between commas there is no host";
+    url.places.push_back(std::move(place));
+    if (url.places.size() > kMostPlaces) return "there are more than " + std::to_string(kMostPlaces) + " addresses";
+    if (one.size() == text.size()) return {};
+    text.remove_prefix(one.size() + 1);
+  }
 }
 
 std::string read_authority(std::string_view text, Url& url) {
@@ -86,7 +103,7 @@ std::string read_authority(std::string_view text, Url& url) {
     url.password = *password;
     text.remove_prefix(at + 1);
   }
-  return read_host(text, url);
+  return read_places(text, url);
 }
 
 std::string read_query(std::string_view text, Url& url) {
@@ -115,9 +132,10 @@ std::string read_scheme(const Pieces& pieces, Url& url) {
     if (slashes || pieces.tail.starts_with('/')) return "local: takes query parameters only, as in local:?lease=10s";
     return {};
   }
-  if (pieces.scheme == "redis") {
+  url.sentinel = pieces.scheme.ends_with("+sentinel");
+  if (pieces.scheme == "redis" || pieces.scheme == "redis+sentinel") {
     url.scheme = Url::Scheme::redis;
-  } else if (pieces.scheme == "rediss") {
+  } else if (pieces.scheme == "rediss" || pieces.scheme == "rediss+sentinel") {
     url.scheme = Url::Scheme::rediss;
   } else if (pieces.scheme == "unix") {
     url.scheme = Url::Scheme::unix_socket;
@@ -175,7 +193,7 @@ std::string shown(std::string_view text) {
     if (const std::size_t at = host.rfind('@'); at != host.npos) {
       out += "***@";
       host.remove_prefix(at + 1);
-    } else if (!read_host(host, url).empty()) {
+    } else if (!read_places(host, url).empty()) {
       return out + "***";  // Perhaps a login whose "@host" was forgotten.
     }
     out += host;

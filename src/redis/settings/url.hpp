@@ -19,13 +19,18 @@ struct Url {
     std::string value;
   };
 
+  struct Place {
+    std::string host;                   ///< An IPv6 address without its brackets; empty if there is none.
+    std::optional<std::uint16_t> port;  ///< Never 0.
+  };
+
   Scheme scheme = Scheme::redis;
+  bool sentinel = false;  ///< The places are of Sentinels: `redis+sentinel` and `rediss+sentinel`.
   std::string user;
   std::string password;
-  std::string host;                   ///< An IPv6 address without its brackets; empty if there is none.
-  std::optional<std::uint16_t> port;  ///< Never 0.
-  std::string path;                   ///< With its leading slash; empty if there is none.
-  std::vector<Parameter> query;       ///< In the order of the URL; no name comes twice.
+  std::vector<Place> places{1};  ///< At least one; of several none is without a host.
+  std::string path;              ///< With its leading slash; empty if there is none.
+  std::vector<Parameter> query;  ///< In the order of the URL; no name comes twice.
 };
 
 /// Throws bad_url().

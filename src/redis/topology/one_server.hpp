@@ -1,4 +1,4 @@
-// The simplest shape: one server, where the configuration says.
+// The simplest shape: one server, where the configuration says, or in one of the places that it names.
 #pragma once
 
 #include <memory>
@@ -21,9 +21,7 @@ class OneServer final : public Router {
   OneServer(const boost::asio::any_io_executor& executor, const Config& config, std::shared_ptr<Listeners> listeners,
             ShardEvents events)
       : events_(std::move(events)),
-        shard_(
-            executor, config, [config] { return std::make_shared<FixedEndpoint>(config); }, std::move(listeners),
-            events_) {}
+        shard_(executor, config, [config] { return make_endpoint_source(config); }, std::move(listeners), events_) {}
 
   Shard& shard_of(std::string_view) override { return shard_; }
   std::span<Shard* const> shards() const override { return all_; }

@@ -27,11 +27,11 @@ class Router {
   void send(Request&& request, Lane::Handler&& handler);
 
   // For all shards: as those of `Lane`.
-  void start(const std::weak_ptr<void>& owner);
-  void flush();
-  void recover();
-  void close();
-  void drop_all();
+  virtual void start(const std::weak_ptr<void>& owner);
+  virtual void flush();
+  virtual void recover();
+  virtual void close();
+  virtual void drop_all();
   /// Of the only shard; -1 if there are several, of which nobody can watch some alone.
   std::array<int, 2> sockets() const;
 };

@@ -70,6 +70,9 @@ class Shard {
   /// none.
   std::array<int, 2> sockets() const;
 
+  /// The server that is connected, or was lately, in words; empty: not known.
+  std::string address() const { return lane_.server(); }
+
   /// From any thread.
   const std::shared_ptr<Subscriptions>& subscriptions() const { return subscriptions_; }
 

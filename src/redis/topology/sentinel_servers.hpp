@@ -1,0 +1,61 @@
+// A primary that Sentinels watch over: one shard, whose server they name.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <holdfast/config.hpp>
+
+#include "redis/topology/router.hpp"
+#include "redis/topology/sentinels.hpp"
+
+namespace holdfast::redis {
+
+/// It serves every key.
+class SentinelServers final : public Router {
+ public:
+  SentinelServers(const boost::asio::any_io_executor& executor, const Config& config,
+                  std::shared_ptr<Listeners> listeners, ShardEvents events)
+      : events_(std::move(events)),
+        sentinels_(std::make_shared<Sentinels>(executor, config,
+                                               [this](std::size_t bytes) { events_.to_be_flushed(shard_, bytes); })),
+        shard_(
+            executor, config, [sentinels = sentinels_] { return std::make_shared<SentinelSource>(sentinels); },
+            std::move(listeners), events_) {}
+
+  Shard& shard_of(std::string_view) override { return shard_; }
+  std::span<Shard* const> shards() const override { return all_; }
+
+  void start(const std::weak_ptr<void>& owner) override {
+    sentinels_->start(owner);
+    Router::start(owner);
+  }
+  void flush() override {
+    Router::flush();
+    sentinels_->flush();
+  }
+  void recover() override {
+    Router::recover();
+    sentinels_->recover();
+  }
+  void close() override {
+    Router::close();
+    sentinels_->close();
+  }
+  void drop_all() override {
+    Router::drop_all();
+    sentinels_->drop_all();
+  }
+
+ private:
+  const ShardEvents events_;
+  const std::shared_ptr<Sentinels> sentinels_;
+  Shard shard_;
+  Shard* const all_[1] = {&shard_};
+};
+
+}  // namespace holdfast::redis

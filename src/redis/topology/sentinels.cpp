@@ -1,0 +1,256 @@
+#include "redis/topology/sentinels.hpp"
+
+#include <algorithm>
+
+#include <holdfast/error.hpp>
+
+#include "base/entropy.hpp"
+
+namespace holdfast::redis {
+
+using base::Clock;
+using sentinel::Answer;
+using sentinel::Discovery;
+
+Sentinels::Sentinels(const boost::asio::any_io_executor& executor, const Config& config,
+                     std::function<void(std::size_t bytes)> to_be_flushed)
+    : executor_(executor),
+      config_(config),
+      to_be_flushed_(std::move(to_be_flushed)),
+      known_(config.sentinel.addresses),
+      round_timer_(executor),
+      look_timer_(executor),
+      random_(base::entropy()) {}
+
+/// For handlers of timers.
+std::shared_ptr<Sentinels> Sentinels::self() {
+  const std::shared_ptr<void> owner = owner_.lock();
+  return owner ? std::shared_ptr<Sentinels>(owner, this) : shared_from_this();
+}
+
+// --- links ---
+
+SentinelLink& Sentinels::link_to(const NodeAddress& address) {
+  const auto found =
+      std::ranges::find(links_, address, [](const auto& each) -> const NodeAddress& { return each.first; });
+  if (found != links_.end()) return *found->second;
+  const std::weak_ptr<Sentinels> weak = weak_from_this();
+  const auto link =
+      std::make_shared<SentinelLink>(executor_, config_, address,
+                                     SentinelLink::Events{.ended =
+                                                              [weak, address] {
+                                                                if (const auto me = weak.lock())
+                                                                  me->on_link_ended(address);
+                                                              },
+                                                          .switched =
+                                                              [weak, address](const NodeAddress& primary) {
+                                                                if (const auto me = weak.lock())
+                                                                  me->on_switched(address, primary);
+                                                              },
+                                                          .to_be_flushed = to_be_flushed_});
+  links_.emplace_back(address, link);
+  link->start(owner_.lock());
+  return *link;
+}
+
+/// The next question makes a new one.
+void Sentinels::on_link_ended(const NodeAddress& address) {
+  std::erase_if(links_, [&](const auto& each) { return each.first == address; });
+}
+
+void Sentinels::flush() {
+  for (const auto& [address, link] : links_) link->flush();
+}
+
+void Sentinels::close_links() {
+  for (const auto& [address, link] : std::exchange(links_, {})) link->close();
+}
+
+void Sentinels::recover() {
+  round_.reset();
+  close_links();
+  if (std::exchange(looks_, false)) arm_look(kLookEvery);
+}
+
+void Sentinels::close() {
+  closed_ = true;
+  round_.reset();
+  round_timer_.cancel();
+  look_timer_.cancel();
+  close_links();
+}
+
+void Sentinels::drop_all() {
+  closed_ = true;
+  round_.reset();
+  for (const auto& [address, link] : std::exchange(links_, {})) link->drop_all();
+}
+
+// --- the question ---
+
+void Sentinels::begin() {
+  if (round_ || closed_) return;
+  ++number_;
+  round_.emplace(known_.order(), config_.connect_timeout);
+  take(round_->start(Clock::now()));
+}
+
+void Sentinels::forget() {
+  if (std::ranges::any_of(sources_, &SentinelSource::waits)) return;
+  round_.reset();
+  round_timer_.cancel();
+}
+
+void Sentinels::take(const Discovery::Step& step) {
+  round_timer_.cancel();
+  if (step.lost) return finish({}, round_->problem());
+  if (step.look) {
+    round_timer_.expires_at(*step.look);
+    round_timer_.async_wait([self = self()](boost::system::error_code error) {
+      if (!error && self->round_) self->take(self->round_->on_time(Clock::now()));
+    });
+  }
+  if (step.ask) ask(*step.ask);
+}
+
+void Sentinels::ask(std::size_t index) {
+  const NodeAddress from = round_->sentinel(index);
+  try {
+    link_to(from).ask([weak = weak_from_this(), round = number_, index, from](const Answer& answer) {
+      if (const auto me = weak.lock()) me->on_answer(round, index, from, answer);
+    });
+  } catch (const Error& error) {
+    on_answer(number_, index, from, {.primary = {}, .sentinels = {}, .problem = error.cause()});
+  }
+}
+
+void Sentinels::on_answer(std::uint64_t round, std::size_t index, const NodeAddress& from, const Answer& answer) {
+  if (!round_ || round != number_) return;
+  if (!answer.primary) {
+    known_.failed(from);
+    return take(round_->on_failure(index, answer.problem, Clock::now()));
+  }
+  for (const NodeAddress& silent : round_->silent()) {
+    if (silent != from) known_.failed(silent);
+  }
+  known_.worked(from);
+  known_.heard_of(answer.sentinels);
+  told_.emplace(from, *answer.primary);
+  if (!looks_) arm_look(kFirstLook);
+  finish(answer.primary, {});
+}
+
+void Sentinels::finish(const std::optional<NodeAddress>& primary, const std::string& problem) {
+  round_.reset();
+  round_timer_.cancel();
+  for (SentinelSource* source : std::vector(sources_)) {
+    if (source->waits()) source->answer(primary, problem);
+  }
+}
+
+void Sentinels::doubt(const NodeAddress& primary) {
+  if (!told_ || told_->second != primary) return;
+  known_.failed(told_->first);
+  told_.reset();
+}
+
+// --- what is announced, and what was announced unheard ---
+
+void Sentinels::arm_look(base::Duration pause) {
+  looks_ = true;
+  look_timer_.expires_after(
+      std::chrono::duration_cast<base::Duration>(pause * (0.75 + std::generate_canonical<double, 32>(random_) / 2)));
+  look_timer_.async_wait([self = self()](boost::system::error_code error) {
+    if (error || self->closed_) return;
+    self->arm_look(kLookEvery);
+    if (!self->round_) self->look();
+  });
+}
+
+void Sentinels::look() {
+  said_.clear();
+  std::vector<NodeAddress> watched = known_.order();
+  if (watched.size() > kWatched) watched.resize(kWatched);
+  for (const auto& [address, link] : std::vector(links_)) {
+    if (std::ranges::find(watched, address) != watched.end()) continue;
+    on_link_ended(address);
+    link->close();
+  }
+  for (const NodeAddress& each : watched) {
+    try {
+      link_to(each).ask([weak = weak_from_this(), each](const Answer& answer) {
+        if (const auto me = weak.lock()) me->on_looked(each, answer);
+      });
+    } catch (const Error&) {
+      known_.failed(each);
+    }
+  }
+}
+
+void Sentinels::on_looked(const NodeAddress& from, const Answer& answer) {
+  if (closed_) return;
+  if (!answer.primary) return known_.failed(from);
+  known_.heard_of(answer.sentinels);
+  said_.emplace_back(from, *answer.primary);
+  const auto agree = std::ranges::count(said_, *answer.primary, [](const auto& each) { return each.second; });
+  if (static_cast<std::size_t>(agree) < std::min<std::size_t>(2, known_.order().size())) return;
+  const auto differs = [&](const SentinelSource* each) {
+    return each->address() && *each->address() != *answer.primary;
+  };
+  if (std::ranges::none_of(sources_, differs)) return disputed_.reset();
+  // Once: it may be only another name of the same server.
+  if (disputed_ == answer.primary) return;
+  disputed_ = answer.primary;
+  move_to(*answer.primary, "the Sentinels say that the primary is " + sentinel::in_words(*answer.primary));
+}
+
+void Sentinels::on_switched(const NodeAddress& from, const NodeAddress& primary) {
+  known_.worked(from);
+  move_to(primary, "the Sentinels have made " + sentinel::in_words(primary) + " the primary");
+}
+
+void Sentinels::move_to(const NodeAddress& primary, const std::string& why) {
+  told_.reset();
+  for (SentinelSource* source : std::vector(sources_)) source->move_to(primary, why);
+}
+
+// --- one lane ---
+
+SentinelSource::SentinelSource(std::shared_ptr<Sentinels> sentinels) : sentinels_(std::move(sentinels)) {
+  sentinels_->add(*this);
+}
+
+SentinelSource::~SentinelSource() { sentinels_->remove(*this); }
+
+void SentinelSource::find(Found found) {
+  address_.reset();
+  found_ = std::move(found);
+  sentinels_->begin();
+}
+
+void SentinelSource::forget() {
+  found_ = {};
+  sentinels_->forget();
+}
+
+Prospect SentinelSource::on_end(bool served) {
+  if (!address_) return Prospect::same;
+  if (!served) sentinels_->doubt(*address_);
+  return Prospect::changes;
+}
+
+void SentinelSource::answer(const std::optional<NodeAddress>& primary, const std::string& problem) {
+  const Found found = std::exchange(found_, {});
+  address_ = primary;
+  if (!primary) return found({}, problem);
+  found(ServerAddress{primary->host, primary->port, {}}, {});
+}
+
+/// Told once: what it asks for next is asked anew.
+void SentinelSource::move_to(const NodeAddress& primary, const std::string& why) {
+  if (!address_ || *address_ == primary) return;
+  address_ = primary;
+  if (moved_) moved_(why);
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,18 @@
+#include "redis/topology/shapes.hpp"
+
+#include <utility>
+
+#include "redis/topology/one_server.hpp"
+#include "redis/topology/sentinel_servers.hpp"
+
+namespace holdfast::redis {
+
+std::unique_ptr<Router> make_router(const boost::asio::any_io_executor& executor, const Config& config,
+                                    std::shared_ptr<Listeners> listeners, ShardEvents events) {
+  if (config.sentinel.addresses.empty()) {
+    return std::make_unique<OneServer>(executor, config, std::move(listeners), std::move(events));
+  }
+  return std::make_unique<SentinelServers>(executor, config, std::move(listeners), std::move(events));
+}
+
+}  // namespace holdfast::redis
