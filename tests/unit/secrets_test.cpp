@@ -1,4 +1,5 @@
 // Passwords and users are in no message, whatever is wrong with the URL that holds them.
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,7 @@
 
 #include <holdfast/config.hpp>
 
+#include "support/temp_dir.hpp"
 #include "unit/refusal.hpp"
 
 namespace holdfast::test {
@@ -73,6 +75,22 @@ TEST(Secrets, AreNotInTheNode) {
                                 "redis+sentinel://ann:s3cret@s1,s2/main"}) {
     EXPECT_THAT(Config::from_url(url).node(), AllOf(Not(HasSubstr("s3cret")), Not(HasSubstr("ann")))) << url;
   }
+}
+
+TEST(Secrets, OfSentinelsAreKeptApart) {
+  const TempDir folder;
+  std::ofstream(folder.file("word")) << "s3cret\r\n";
+  const Config config = Config::from_url(
+      "rediss+sentinel://ann:word@s1,s2:7/main/3?ca_file=ca.pem&sentinel_user=watcher&sentinel_password_file=" +
+      folder.file("word"));
+  EXPECT_TRUE(config.tls.enabled);
+  EXPECT_EQ(config.username, "ann");
+  EXPECT_EQ(config.password, "word");
+  EXPECT_EQ(config.sentinel.primary, "main");
+  EXPECT_EQ(config.sentinel.username, "watcher");
+  EXPECT_EQ(config.sentinel.password, "s3cret");
+  const std::vector<NodeAddress> expected{{"s1", 26379}, {"s2", 7}};
+  EXPECT_EQ(config.sentinel.addresses, expected);
 }
 
 }  // namespace
