@@ -141,12 +141,10 @@ TEST(ConfigUrl, ReadsEveryParameterThatTheHeaderNames) {
 
 TEST(ConfigUrl, ReadsAcksAsWordsAndNumbers) {
   const auto acks = [](const std::string& text) { return Config::from_url("redis://h?acks=" + text).acks; };
-  EXPECT_EQ(acks("none"), Acks::none());
-  EXPECT_EQ(acks("0"), Acks::none());
-  EXPECT_EQ(acks("1"), Acks::replicas(1));
-  EXPECT_EQ(acks("255"), Acks::replicas(255));
-  EXPECT_EQ(acks("all"), Acks::all());
-  EXPECT_EQ(acks("aof"), Acks::aof());
+  const std::pair<const char*, Acks> texts[] = {{"none", Acks::none()},   {"0", Acks::none()},
+                                                {"1", Acks::replicas(1)}, {"255", Acks::replicas(255)},
+                                                {"all", Acks::all()},     {"aof", Acks::aof()}};
+  for (const auto& [text, level] : texts) EXPECT_EQ(acks(text), level) << text;
 }
 
 // --- URLs that are refused ---

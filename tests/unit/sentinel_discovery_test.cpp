@@ -161,9 +161,24 @@ TEST(SentinelWords, AnAnnouncementCountsForItsNameOnly) {
 
 TEST(SentinelWords, TheQuestionsNameThePrimary) {
   const auto commands = questions("main");
-  ASSERT_EQ(commands.size(), 2U);
+  ASSERT_EQ(commands.size(), 3U);
   EXPECT_THAT(commands[0].args, ElementsAre("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "main"));
   EXPECT_THAT(commands[1].args, ElementsAre("SENTINEL", "SENTINELS", "main"));
+  EXPECT_THAT(commands[2].args, ElementsAre("SENTINEL", "MASTER", "main"));
+}
+
+TEST(SentinelWords, ReadsHowManyReplicasAreOnRecord) {
+  const auto counted = [](std::vector<std::string> fields) {
+    const Reply address = list({text("10.0.0.1"), text("6379")});
+    std::vector<Reply> words;
+    for (std::string& field : fields) words.push_back(text(field));
+    return decode({address, list({}), list(words)}).replicas;
+  };
+  EXPECT_EQ(counted({"name", "main", "num-slaves", "2", "quorum", "2"}), 2);
+  EXPECT_EQ(counted({"num-slaves", "0"}), 0);
+  EXPECT_EQ(counted({"num-slaves", "two"}), std::nullopt);
+  EXPECT_EQ(counted({"num-slaves"}), std::nullopt);
+  EXPECT_EQ(counted({"quorum", "2"}), std::nullopt);
 }
 
 }  // namespace

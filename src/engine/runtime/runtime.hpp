@@ -114,8 +114,7 @@ class Runtime {
   /// Sends a request on this client's loop; from any thread, the handler on the loop. If the client is over, or its
   /// loop has taken nothing for long (a guest's context that nobody runs), the handler says so in the calling thread.
   void send(redis::Request request, redis::Lane::Handler handler, std::size_t most_waiting = kMostWaiting);
-  /// So many requests wait for a loop that takes none; twice as many releases, lest what is asked for is not given
-  /// back.
+  /// So many requests wait for a loop that takes none; twice as many releases, lest what is taken is not given back.
   static constexpr std::size_t kMostWaiting = 1000;
   /// Runs a function on the loop, at once if the caller is there; not at all if the client is over.
   template <class Function>

@@ -16,6 +16,18 @@ std::optional<NodeAddress> read_address(std::string_view host, std::string_view 
   return address;
 }
 
+/// The number of replicas among the fields of a primary, as names and values.
+std::optional<int> read_replicas(const base::Reply& fields) {
+  for (std::size_t i = 0; i + 1 < fields.elements.size(); i += 2) {
+    if (fields.elements[i].text != "num-slaves") continue;
+    const std::string& text = fields.elements[i + 1].text;
+    int number = -1;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number >= 0 ? std::optional(number) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
 /// The fields of one Sentinel, as names and values.
 std::optional<NodeAddress> read_sentinel(const base::Reply& fields) {
   std::string_view host, port;
@@ -29,7 +41,9 @@ std::optional<NodeAddress> read_sentinel(const base::Reply& fields) {
 }  // namespace
 
 std::vector<base::Command> questions(const std::string& name) {
-  return {{{"SENTINEL", "GET-MASTER-ADDR-BY-NAME", name}}, {{"SENTINEL", "SENTINELS", name}}};
+  return {{{"SENTINEL", "GET-MASTER-ADDR-BY-NAME", name}},
+          {{"SENTINEL", "SENTINELS", name}},
+          {{"SENTINEL", "MASTER", name}}};
 }
 
 Answer decode(const std::vector<base::Reply>& replies) {
@@ -48,6 +62,7 @@ Answer decode(const std::vector<base::Reply>& replies) {
   for (const base::Reply& each : replies[1].elements) {
     if (auto address = read_sentinel(each)) answer.sentinels.push_back(std::move(*address));
   }
+  if (replies.size() > 2) answer.replicas = read_replicas(replies[2]);
   return answer;
 }
 

@@ -75,7 +75,8 @@ std::string check_all(const std::vector<NodeAddress>& addresses, const std::stri
 
 std::string check_distinct(const std::vector<NodeAddress>& addresses) {
   for (auto each = addresses.begin(); each != addresses.end(); ++each) {
-    if (std::find(addresses.begin(), each, *each) != each) return base::host_and_port(each->host, each->port) + " is given twice";
+    if (std::find(addresses.begin(), each, *each) != each)
+      return base::host_and_port(each->host, each->port) + " is given twice";
   }
   return {};
 }

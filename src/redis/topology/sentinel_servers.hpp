@@ -21,8 +21,10 @@ class SentinelServers final : public Router {
   SentinelServers(const boost::asio::any_io_executor& executor, const Config& config,
                   std::shared_ptr<Listeners> listeners, ShardEvents events)
       : events_(std::move(events)),
-        sentinels_(std::make_shared<Sentinels>(executor, config,
-                                               [this](std::size_t bytes) { events_.to_be_flushed(shard_, bytes); })),
+        sentinels_(std::make_shared<Sentinels>(
+            executor, config,
+            Sentinels::Events{.to_be_flushed = [this](std::size_t bytes) { events_.to_be_flushed(shard_, bytes); },
+                              .counted = [this](int replicas) { shard_.set_configured_replicas(replicas); }})),
         shard_(
             executor, config, [sentinels = sentinels_] { return std::make_shared<SentinelSource>(sentinels); },
             std::move(listeners), events_) {}

@@ -12,11 +12,10 @@ using base::Clock;
 using sentinel::Answer;
 using sentinel::Discovery;
 
-Sentinels::Sentinels(const boost::asio::any_io_executor& executor, const Config& config,
-                     std::function<void(std::size_t bytes)> to_be_flushed)
+Sentinels::Sentinels(const boost::asio::any_io_executor& executor, const Config& config, Events events)
     : executor_(executor),
       config_(config),
-      to_be_flushed_(std::move(to_be_flushed)),
+      events_(std::move(events)),
       known_(config.sentinel.addresses),
       round_timer_(executor),
       look_timer_(executor),
@@ -47,7 +46,7 @@ SentinelLink& Sentinels::link_to(const NodeAddress& address) {
                                                                 if (const auto me = weak.lock())
                                                                   me->on_switched(address, primary);
                                                               },
-                                                          .to_be_flushed = to_be_flushed_});
+                                                          .to_be_flushed = events_.to_be_flushed});
   links_.emplace_back(address, link);
   link->start(owner_.lock());
   return *link;
@@ -135,6 +134,7 @@ void Sentinels::on_answer(std::uint64_t round, std::size_t index, const NodeAddr
   }
   known_.worked(from);
   known_.heard_of(answer.sentinels);
+  count(answer);
   told_.emplace(from, *answer.primary);
   if (!looks_) arm_look(kFirstLook);
   finish(answer.primary, {});
@@ -167,7 +167,17 @@ void Sentinels::arm_look(base::Duration pause) {
   });
 }
 
+/// Any of them may lead an election, so the one that has most on record counts. Less counts once a look has shown it.
+void Sentinels::count(const Answer& answer) {
+  if (!answer.replicas) return;
+  looked_replicas_ = std::max(looked_replicas_, *answer.replicas);
+  replicas_ = std::max(replicas_, *answer.replicas);
+  events_.counted(replicas_);
+}
+
 void Sentinels::look() {
+  if (said_.size() >= std::min<std::size_t>(2, known_.order().size())) replicas_ = looked_replicas_;
+  looked_replicas_ = 0;
   said_.clear();
   std::vector<NodeAddress> watched = known_.order();
   if (watched.size() > kWatched) watched.resize(kWatched);
@@ -191,6 +201,7 @@ void Sentinels::on_looked(const NodeAddress& from, const Answer& answer) {
   if (closed_) return;
   if (!answer.primary) return known_.failed(from);
   known_.heard_of(answer.sentinels);
+  count(answer);
   said_.emplace_back(from, *answer.primary);
   const auto agree = std::ranges::count(said_, *answer.primary, [](const auto& each) { return each.second; });
   if (static_cast<std::size_t>(agree) < std::min<std::size_t>(2, known_.order().size())) return;

@@ -34,8 +34,11 @@ class Sentinels : public std::enable_shared_from_this<Sentinels> {
   static constexpr std::chrono::seconds kLookEvery{5};
   static constexpr std::chrono::seconds kFirstLook{1};
 
-  Sentinels(const boost::asio::any_io_executor& executor, const Config& config,
-            std::function<void(std::size_t bytes)> to_be_flushed);
+  struct Events {
+    std::function<void(std::size_t bytes)> to_be_flushed;
+    std::function<void(int replicas)> counted;  ///< So many replicas of the primary are on record.
+  };
+  Sentinels(const boost::asio::any_io_executor& executor, const Config& config, Events events);
 
   void start(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
   void flush();
@@ -69,13 +72,14 @@ class Sentinels : public std::enable_shared_from_this<Sentinels> {
 
   void arm_look(base::Duration pause);
   void look();
+  void count(const sentinel::Answer& answer);
   void on_looked(const NodeAddress& from, const sentinel::Answer& answer);
   void on_switched(const NodeAddress& from, const NodeAddress& primary);
   void move_to(const NodeAddress& primary, const std::string& why);
 
   const boost::asio::any_io_executor executor_;
   const Config config_;
-  const std::function<void(std::size_t)> to_be_flushed_;
+  const Events events_;
   std::weak_ptr<void> owner_;
   std::vector<SentinelSource*> sources_;
   sentinel::KnownSentinels known_;
@@ -92,6 +96,8 @@ class Sentinels : public std::enable_shared_from_this<Sentinels> {
   std::minstd_rand random_;
   std::vector<std::pair<NodeAddress, NodeAddress>> said_;  // at the latest look: by whom, and what
   std::optional<NodeAddress> disputed_;                    // what they said that was not what is connected
+  int replicas_ = 0;                                       // of the primary, as far as they know
+  int looked_replicas_ = 0;                                // the most that one of them has said since the latest look
 };
 
 /// Asks the Sentinels, for one lane.
