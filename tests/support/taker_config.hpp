@@ -7,6 +7,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <holdfast/config.hpp>
@@ -41,10 +42,23 @@ inline std::vector<std::string> split_list(const std::string& text) {
   return parts;
 }
 
+/// URLs with commas between them; what follows a comma and has no scheme is one more address of the same URL.
+inline std::vector<std::string> split_urls(const std::string& text) {
+  std::vector<std::string> urls;
+  for (std::string& part : split_list(text)) {
+    if (urls.empty() || part.find("://") != std::string::npos) {
+      urls.push_back(std::move(part));
+    } else {
+      urls.back() += ',' + part;
+    }
+  }
+  return urls;
+}
+
 /// The arguments of `connect`.
 struct TakerSettings {
   explicit TakerSettings(const TakerCommand& command) {
-    for (const std::string& url : split_list(command.argument(0))) configs.push_back(optimised_config(url));
+    for (const std::string& url : split_urls(command.argument(0))) configs.push_back(optimised_config(url));
     for (std::size_t i = 1; i < command.count(); ++i) {
       const std::string& setting = command.argument(i);
       const std::size_t equals = setting.find('=');
@@ -56,6 +70,7 @@ struct TakerSettings {
   std::string face = "std";
   std::string kind = "lock";
   bool simple = false;  // over the SET NX PX family
+  std::string events;   // a file
 
  private:
   void set(const std::string& setting, const std::string& key, const std::string& value) {
@@ -77,6 +92,8 @@ struct TakerSettings {
       for (Config& config : configs) config.name_prefix = value;
     } else if (key == "on_close" && value == "leave") {
       for (Config& config : configs) config.on_close = OnClose::leave_to_expire;
+    } else if (key == "events") {
+      events = value;
     } else if (key == "face" && (value == "std" || value == "hold" || value == "async")) {
       face = value;
     } else if (key == "kind" && (value == "lock" || value == "simple" || value == "multi" || value == "red")) {

@@ -1,7 +1,9 @@
-// What becomes of releases whose caller did not wait (Config::pipelined_release).
+// What a taker's clients report: what becomes of releases whose caller did not wait (Config::pipelined_release), and
+// connections.
 #pragma once
 
 #include <deque>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -9,6 +11,9 @@
 #include <utility>
 
 #include <holdfast/observer.hpp>
+
+#include "taker_rounds.hpp"
+#include "taker_text.hpp"
 
 namespace holdfast::test {
 
@@ -18,6 +23,11 @@ class TakerReleases : public Observer {
  public:
   using Told = std::function<void(const std::string& outcome)>;
 
+  /// With a file, that has a line for each connection that is made or ends.
+  explicit TakerReleases(const std::string& events) {
+    if (!events.empty()) events_.open(events, std::ios::app);
+  }
+
   /// Before the release begins. `told` is called once, by the client's notifier.
   void expect(const std::string& name, Told told) {
     const std::lock_guard guard(mutex_);
@@ -26,6 +36,12 @@ class TakerReleases : public Observer {
 
   void on_released(const ReleasedEvent& event) override {
     if (const Told told = next(event.name)) told(event.outcome);
+  }
+
+  void on_connection(const ConnectionEvent& event) override {
+    if (!events_.is_open()) return;
+    const char* const what = event.connected ? "connected" : "disconnected";
+    events_ << join_fields({what, std::to_string(shared_clock()), event.node, event.cause}) + '\n' << std::flush;
   }
 
  private:
@@ -41,6 +57,7 @@ class TakerReleases : public Observer {
 
   std::mutex mutex_;
   std::map<std::string, std::deque<Told>> expected_;
+  std::ofstream events_;  // written by the notifier
 };
 
 }  // namespace holdfast::test

@@ -25,6 +25,7 @@
 #include "taker_face.hpp"
 #include "taker_locks.hpp"
 #include "taker_releases.hpp"
+#include "taker_rounds.hpp"
 #include "taker_text.hpp"
 #include "taker_thread.hpp"
 
@@ -60,7 +61,7 @@ class TakerSession {
     }
     const auto command = std::make_shared<const Command>(std::move(fields));
     if (command->verb() == "connect" || command->verb() == "cancel") return carry_out(*command, nullptr);
-    if (command->verb() == "lock" || command->verb() == "try") {
+    if (command->verb() == "lock" || command->verb() == "try" || command->verb() == "hold_for") {
       const std::lock_guard guard(mutex_);
       stops_[command->tag()];
     }
@@ -73,10 +74,7 @@ class TakerSession {
   using Command = TakerCommand;
   using Values = std::vector<std::string>;
 
-  static long long now() {
-    const auto since_boot = std::chrono::steady_clock::now().time_since_epoch();
-    return std::chrono::duration_cast<std::chrono::microseconds>(since_boot).count();
-  }
+  static long long now() { return shared_clock(); }
 
   void answer(const std::string& tag, long long began, const Values& values) {
     Values fields{tag, std::to_string(began), std::to_string(now())};
@@ -111,6 +109,7 @@ class TakerSession {
     if (verb == "try") return enter(command, *thread, Milliseconds(command.number(2)), command.lease(3));
     if (verb == "increment") return increment(command, *thread);
     if (verb == "increment_for") return increment_for(command, *thread);
+    if (verb == "hold_for") return hold_for(command, *thread);
     if (verb == "force") return yes_or_no(face_->force_release(locks().key_lock(command.argument(0))));
     if (verb == "locked") return yes_or_no(face_->is_locked(locks().key_lock(command.argument(0))));
     if (verb == "ttl") return remaining(command.argument(0));
@@ -121,12 +120,12 @@ class TakerSession {
 
   std::string connect(const Command& command) {
     TakerSettings settings(command);
-    auto releases = std::make_shared<TakerReleases>();
+    auto releases = std::make_shared<TakerReleases>(settings.events);
     const bool pipelined = settings.configs.front().pipelined_release;
     face_ = make_face(settings.face);
     std::vector<Client> made;
     for (Config& config : settings.configs) {
-      if (pipelined) config.observer = releases;
+      if (pipelined || !settings.events.empty()) config.observer = releases;
       made.push_back(face_->make_client(config));
     }
     releases_ = pipelined ? std::move(releases) : nullptr;
@@ -155,16 +154,20 @@ class TakerSession {
     AcquireOptions options;
     options.wait = wait;
     options.lease = lease;
-    {
-      const std::lock_guard guard(mutex_);
-      options.stop = stops_[command.tag()].get_token();
-    }
+    options.stop = stop_token(command);
     const bool entered = enter(command.argument(1), thread, options);
-    {
-      const std::lock_guard guard(mutex_);
-      stops_.erase(command.tag());
-    }
+    forget_stop(command);
     return wait ? yes_or_no(entered) : "";
+  }
+
+  /// By which `cancel` ends this command.
+  std::stop_token stop_token(const Command& command) {
+    const std::lock_guard guard(mutex_);
+    return stops_[command.tag()].get_token();
+  }
+  void forget_stop(const Command& command) {
+    const std::lock_guard guard(mutex_);
+    stops_.erase(command.tag());
   }
 
   bool enter(const std::string& name, TakerThread& thread, const AcquireOptions& options) {
@@ -197,6 +200,13 @@ class TakerSession {
     Outcomes outcomes;
     while (std::chrono::steady_clock::now() < end) outcomes.push_back(increment_once(command, thread, pause));
     return all_released(outcomes);
+  }
+
+  std::string hold_for(const Command& command, TakerThread& thread) {
+    TakerRounds rounds(locks().lock_of(command.argument(1), thread), command, stop_token(command));
+    const long long written = rounds.run();
+    forget_stop(command);
+    return std::to_string(written);
   }
 
   /// Read, wait a little, write back: loses updates unless the lock excludes everybody else.

@@ -62,7 +62,8 @@ final class Call {
         return Line.join(line);
     }
 
-    private static long now() {
+    /** Microseconds of the clock that all processes of a machine share. */
+    static long now() {
         return System.nanoTime() / 1000;
     }
 }

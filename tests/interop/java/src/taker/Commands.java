@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 import org.redisson.api.RLock;
 
@@ -12,9 +13,12 @@ final class Commands {
     private static final long RENEWED = -1;
 
     private final Locks locks;
+    private final BooleanSupplier cancelled;
 
-    Commands(Locks locks) {
+    /** `cancelled` says whether the call that is carried out was. */
+    Commands(Locks locks, BooleanSupplier cancelled) {
         this.locks = locks;
+        this.cancelled = cancelled;
     }
 
     String carryOut(Call call) throws Exception {
@@ -43,6 +47,9 @@ final class Commands {
                 return call.argument(3);
             case "increment_for":
                 return Long.toString(incrementFor(call));
+            case "hold_for":
+                return Long.toString(new Rounds(locks, call, cancelled)
+                        .run(Path.of(call.argument(2)), call.number(3), Path.of(call.argument(4))));
             default:
                 throw new IllegalArgumentException("no such command: " + call.verb());
         }

@@ -1,8 +1,5 @@
 package taker;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -16,13 +13,11 @@ import org.redisson.RedissonRedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.RedisException;
-import org.redisson.config.Config;
-import org.redisson.config.SingleServerConfig;
 
 /** The clients of a session, one for each URL, and the locks that its names mean. */
 final class Locks {
     private static final Set<String> WITHOUT_MEANING = Set.of("safety_poll_ms", "subscription_linger_ms",
-            "release_timeout_ms", "patience_ms", "on_close", "over");
+            "release_timeout_ms", "patience_ms", "on_close", "over", "acks", "acks_timeout_ms", "events");
 
     private final List<RedissonClient> clients = new ArrayList<>();
     private final String kind;
@@ -45,13 +40,13 @@ final class Locks {
         }
         String kind = settings.remove("kind");
         Locks locks = new Locks(kind == null ? "lock" : kind);
-        for (String url : call.argument(0).split(",")) {
-            Config config = config(url, settings);
+        for (String url : Servers.urls(call.argument(0))) {
+            Servers servers = new Servers(url);
+            servers.set(settings);
             if (locks.kind.equals("red")) {
-                // A server that is down takes it many seconds otherwise.
-                config.useSingleServer().setRetryAttempts(1).setRetryInterval(100);
+                servers.giveUpSoon();
             }
-            locks.clients.add(Redisson.create(config));
+            locks.clients.add(Redisson.create(servers.config()));
         }
         return locks;
     }
@@ -120,43 +115,5 @@ final class Locks {
             }
         }
         return members.toArray(new RLock[0]);
-    }
-
-    private static Config config(String url, Map<String, String> settings) throws ReflectiveOperationException {
-        Config config = new Config();
-        SingleServerConfig server = config.useSingleServer();
-        server.setAddress(url);
-        server.setConnectionMinimumIdleSize(1);
-        for (Map.Entry<String, String> setting : settings.entrySet()) {
-            switch (setting.getKey()) {
-                case "lease_ms":
-                    config.setLockWatchdogTimeout(Long.parseLong(setting.getValue()));
-                    break;
-                case "command_timeout_ms":
-                    server.setTimeout(Integer.parseInt(setting.getValue()));
-                    break;
-                case "name_prefix":
-                    setPrefix(server, setting.getValue());
-                    break;
-                default:
-                    throw new IllegalArgumentException("no such setting: " + setting.getKey());
-            }
-        }
-        return config;
-    }
-
-    /** NameMapper came after 3.16 and moved to another package in 4.0, hence without its name. */
-    private static void setPrefix(SingleServerConfig server, String prefix)
-            throws IllegalAccessException, InvocationTargetException {
-        for (Method setter : server.getClass().getMethods()) {
-            if (setter.getName().equals("setNameMapper")) {
-                Class<?> type = setter.getParameterTypes()[0];
-                setter.invoke(server, Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type},
-                        (self, method, arguments) -> method.getName().equals("map") ? prefix + arguments[0]
-                                : ((String) arguments[0]).substring(prefix.length())));
-                return;
-            }
-        }
-        throw new IllegalArgumentException("this version has no NameMapper");
     }
 }

@@ -11,7 +11,7 @@ import org.redisson.client.RedisTimeoutException;
 /** Carries out commands, each on the thread that it names. Answers come one at a time. */
 final class Session {
     private static final Set<String> WITH_THREAD =
-            Set.of("lock", "try", "unlock", "mine", "count", "increment", "increment_for");
+            Set.of("lock", "try", "unlock", "mine", "count", "increment", "increment_for", "hold_for");
 
     private final Consumer<String> onAnswer;
     private final Map<String, Worker> workers = new ConcurrentHashMap<>();
@@ -47,7 +47,7 @@ final class Session {
         call.begin();
         String answer;
         try {
-            answer = call.answer("ok", dispatch(call));
+            answer = call.answer("ok", dispatch(call, worker));
         } catch (Throwable error) {
             boolean cancelled = worker != null && worker.wasCancelled(call);
             answer = call.answer("error", word(error, cancelled), String.valueOf(error));
@@ -57,13 +57,13 @@ final class Session {
         }
     }
 
-    private String dispatch(Call call) throws Exception {
+    private String dispatch(Call call, Worker worker) throws Exception {
         switch (call.verb()) {
             case "connect":
                 locks = Locks.connect(call);
                 return locks.id();
             case "cancel":
-                return yesOrNo(workers.values().stream().anyMatch(worker -> worker.cancel(call.argument(0))));
+                return yesOrNo(workers.values().stream().anyMatch(each -> each.cancel(call.argument(0))));
             case "close":
                 close();
                 return "";
@@ -71,7 +71,7 @@ final class Session {
                 if (locks == null) {
                     throw new IllegalArgumentException("not connected");
                 }
-                return new Commands(locks).carryOut(call);
+                return new Commands(locks, () -> worker.wasCancelled(call)).carryOut(call);
         }
     }
 

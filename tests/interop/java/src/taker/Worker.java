@@ -24,14 +24,16 @@ final class Worker {
         });
     }
 
-    /** Ends this call if it is under way and can wait. */
+    /** Ends this call if it is under way and can wait; one that goes on for a time ends after the round that it is in. */
     synchronized boolean cancel(String tag) {
-        boolean waits = current != null && current.tag().equals(tag) && canWait(current);
-        if (waits) {
-            cancelled = true;
+        boolean here = current != null && current.tag().equals(tag);
+        if (here && canWait(current)) {
             thread.interrupt();
+        } else if (!here || !current.verb().equals("hold_for")) {
+            return false;
         }
-        return waits;
+        cancelled = true;
+        return true;
     }
 
     synchronized void interruptWaits() {
