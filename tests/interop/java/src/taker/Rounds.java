@@ -69,12 +69,18 @@ final class Rounds {
         return true;
     }
 
-    /** Null, or the word of what went wrong. */
+    /** Null, or what went wrong. */
     private String enter() throws InterruptedException {
         try {
             return lock.tryLock(wait, TimeUnit.MILLISECONDS) ? null : "timed_out";
         } catch (RuntimeException error) {
-            return error.getClass().getSimpleName();
+            Throwable root = error;
+            while (root.getCause() != null) {
+                root = root.getCause();
+            }
+            // Numbers are ports and times: without them, what happens often is the same text.
+            String message = String.valueOf(root.getMessage()).replaceAll("[0-9]+", "0");
+            return root.getClass().getSimpleName() + ": " + message.substring(0, Math.min(message.length(), 90));
         }
     }
 
