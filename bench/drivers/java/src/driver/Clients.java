@@ -9,9 +9,12 @@ import org.redisson.api.RedissonClient;
 import org.redisson.api.redisnode.RedisNode;
 import org.redisson.api.redisnode.RedisNodes;
 import org.redisson.config.Config;
+import org.redisson.config.SentinelServersConfig;
 
-/** So many separate clients of one server. Caller i uses client i mod their number. */
+/** So many separate clients of one server, or of one deployment with Sentinels. Caller i uses client i mod their number. */
 final class Clients {
+    private static final String SENTINELS = "redis+sentinel://";
+
     private final List<RedissonClient> clients = new ArrayList<>();
 
     /** The arguments of the program: URL [lease_ms=30000] [clients=1]. */
@@ -21,11 +24,23 @@ final class Clients {
         Clients all = new Clients();
         for (int k = 0; k < count; k++) {
             Config config = new Config();
-            config.useSingleServer().setAddress(settings.text("url"));
+            connect(config, settings.text("url"));
             config.setLockWatchdogTimeout(settings.has("lease_ms") ? settings.count("lease_ms") : 30_000);
             all.clients.add(Redisson.create(config));
         }
         return all;
+    }
+
+    private static void connect(Config config, String url) {
+        if (!url.startsWith(SENTINELS)) {
+            config.useSingleServer().setAddress(url);
+            return;
+        }
+        String[] parts = url.substring(SENTINELS.length()).split("/");
+        SentinelServersConfig sentinels = config.useSentinelServers().setMasterName(parts[1]);
+        for (String address : parts[0].split(",")) {
+            sentinels.addSentinelAddress("redis://" + address);
+        }
     }
 
     int count() {
