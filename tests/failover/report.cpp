@@ -62,6 +62,11 @@ void write_report(std::ostream& out, const Part& part, const std::string& name, 
     const auto endless = std::ranges::count_if(all, [](const Outage& each) { return !each.ended; });
     out << "  " << to_string(fault) << " (" << all.size() << "): next grant "
         << in_ms(spread_of(all, &Outage::until_next)) << "; longest pause " << in_ms(spread_of(all, &Outage::pause));
+    std::vector<Microseconds> elections;
+    for (const Struck& each : struck) {
+      if (each.fault == fault) elections.push_back(each.served - each.at);
+    }
+    out << "; the Sentinels took " << in_ms(spread(elections));
     if (endless > 0) out << "; " << endless << " without a grant until the next fault";
     out << "\n";
   }

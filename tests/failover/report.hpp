@@ -11,11 +11,6 @@
 
 namespace holdfast::test {
 
-struct Struck {
-  Fault fault;
-  Microseconds at;
-};
-
 /// One library's part of a run.
 struct Part {
   std::string library;  ///< `Holdfast, acks=all`

@@ -21,12 +21,12 @@ const char* to_string(Fault fault) {
 
 void PrintTo(Fault fault, std::ostream* out) { *out << to_string(fault); }
 
-Microseconds strike(Deployment& deployment, Fault fault, const std::function<void()>& meanwhile) {
+Struck strike(Deployment& deployment, Fault fault, const std::function<void()>& meanwhile) {
   deployment.wait_until_settled();
   if (fault == Fault::forced) {
     const Microseconds begun = shared_clock();
     deployment.failover();
-    return begun;
+    return {fault, begun, shared_clock()};
   }
   RedisServer& primary = deployment.primary();
   const std::vector<RedisServer*> replicas = deployment.replicas();
@@ -42,8 +42,9 @@ Microseconds strike(Deployment& deployment, Fault fault, const std::function<voi
     for (RedisServer* each : replicas) each->thaw();
   }
   deployment.wait_for_failover_from(primary);
+  const Microseconds served = shared_clock();
   primary.restart(Data::lose);
-  return killed;
+  return {fault, killed, served};
 }
 
 }  // namespace holdfast::test

@@ -17,8 +17,14 @@ enum class Fault {
 const char* to_string(Fault fault);
 void PrintTo(Fault fault, std::ostream* out);
 
-/// Waits until the deployment has settled, strikes, and waits until another primary serves. Says when it struck.
-/// `meanwhile` is called while the primary is cut off.
-Microseconds strike(Deployment& deployment, Fault fault, const std::function<void()>& meanwhile = {});
+struct Struck {
+  Fault fault;
+  Microseconds at;      ///< SENTINEL FAILOVER was sent; the primary was killed.
+  Microseconds served;  ///< Another primary serves, and all Sentinels name it.
+};
+
+/// Waits until the deployment has settled, strikes, and waits until another primary serves. `meanwhile` is called while
+/// the primary is cut off.
+Struck strike(Deployment& deployment, Fault fault, const std::function<void()>& meanwhile = {});
 
 }  // namespace holdfast::test
