@@ -17,8 +17,8 @@ constexpr std::string_view kIntroduction = R"(# Who shares locks with Holdfast
 
 Holdfast and lock clients of other languages, each in processes of their own, on the same locks of one server. Generated
 by `./check interop` from what its tests have recorded; the tests are in `tests/interop`. *Holder* is the side that has
-the lock first, while the other one waits or looks on. Everything shares one busy machine, so the figures tell whether
-something works, not how fast it can be.
+the lock first, while the other one waits or looks on. In *Failovers* the server is a primary with two replicas behind
+three Sentinels. Everything shares one busy machine, so the figures tell whether something works, not how fast it can be.
 
 | mark | meaning |
 | --- | --- |
