@@ -182,7 +182,9 @@ void Deployment::failover() {
     const RedisServer& now = primary();
     return now.up() && is_primary(now) && all_name(now);
   };
-  if (!eventually(done, kSentinelPatience)) throw std::runtime_error("no failover: " + sentinels_.front()->log());
+  // A Sentinel that finds no replica good enough at that moment gives up.
+  const auto over = [&] { return eventually(done, std::chrono::seconds(10)) || (begun(), false); };
+  if (!eventually(over, kSentinelPatience)) throw std::runtime_error("no failover: " + sentinels_.front()->log());
 }
 
 void Deployment::wait_for_failover_from(const RedisServer& old_primary) {
