@@ -12,9 +12,9 @@ using testing::Each;
 using testing::Eq;
 using testing::HasSubstr;
 
-class Failover : public SentinelTest {
+class SentinelFailover : public SentinelTest {
  protected:
-  explicit Failover(DeploymentOptions options = {}) : SentinelTest(std::move(options)) {}
+  explicit SentinelFailover(DeploymentOptions options = {}) : SentinelTest(std::move(options)) {}
 
   /// Whoever follows the primary has what it has.
   void replicate() {
@@ -32,7 +32,7 @@ class Failover : public SentinelTest {
   }
 };
 
-TEST_F(Failover, WhenForcedTakesHoldsAndWaitersAlong) {
+TEST_F(SentinelFailover, WhenForcedTakesHoldsAndWaitersAlong) {
   Client client(config());
   Config of_other = config();
   of_other.observer = nullptr;
@@ -55,7 +55,7 @@ TEST_F(Failover, WhenForcedTakesHoldsAndWaitersAlong) {
   EXPECT_THAT(now.hgetall("orders"), HeldBy(waiter.get().owner()));
 }
 
-TEST_F(Failover, WhenThePrimaryIsKilledLeavesNoWaiterBehind) {
+TEST_F(SentinelFailover, WhenThePrimaryIsKilledLeavesNoWaiterBehind) {
   Client client(config());
   Hold hold = client.lock("orders").acquire();
   replicate();
@@ -73,7 +73,7 @@ TEST_F(Failover, WhenThePrimaryIsKilledLeavesNoWaiterBehind) {
   }
 }
 
-TEST_F(Failover, OfAFrozenPrimaryIsHeardOfByAnnouncement) {
+TEST_F(SentinelFailover, OfAFrozenPrimaryIsHeardOfByAnnouncement) {
   Client client(config());
   client.ping();
   ASSERT_TRUE(watched_by(3));
@@ -89,7 +89,7 @@ TEST_F(Failover, OfAFrozenPrimaryIsHeardOfByAnnouncement) {
 }
 
 /// Nobody hears the announcement, and the demoted server is not told to cut its clients: the other end of a partition.
-TEST_F(Failover, ThatNobodyHasHeardOfIsFoundByLooking) {
+TEST_F(SentinelFailover, ThatNobodyHasHeardOfIsFoundByLooking) {
   Client client(config());
   client.ping();
   ASSERT_TRUE(watched_by(3));
@@ -106,7 +106,7 @@ TEST_F(Failover, ThatNobodyHasHeardOfIsFoundByLooking) {
   EXPECT_EQ(Raw(old_primary).info("replication", "role"), "master");
 }
 
-TEST_F(Failover, OfAnotherPrimaryDisturbsNobody) {
+TEST_F(SentinelFailover, OfAnotherPrimaryDisturbsNobody) {
   Client client(config());
   client.ping();
   ASSERT_TRUE(watched_by(3));
@@ -123,7 +123,7 @@ TEST_F(Failover, OfAnotherPrimaryDisturbsNobody) {
   EXPECT_EQ(log->count("down"), 0U);
 }
 
-TEST_F(Failover, WhileTheFirstConnectionIsMadeIsWaitedFor) {
+TEST_F(SentinelFailover, WhileTheFirstConnectionIsMadeIsWaitedFor) {
   RedisServer& old_primary = deployment.primary();
   old_primary.kill();
   Client client(config());
