@@ -188,5 +188,21 @@ TEST_F(SeveralAddresses, AreChangedWhenThePrimaryIsDemoted) {
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
 }
 
+/// The old primary goes on for a moment after its successor was chosen.
+TEST_F(SeveralAddresses, AreToldOfReleasesThatOnlyTheOldPrimaryHasSeen) {
+  Config settings = config(address(primary) + "," + address(replica));
+  settings.lease = 120s;
+  Client client(settings);
+  Hold hold = client.lock("orders").acquire();
+  EXPECT_EQ(Raw(primary).command("WAIT", 1, 30000).integer, 1);
+  Raw successor(replica);
+  successor.command("REPLICAOF", "NO", "ONE");
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+  EXPECT_EQ(successor.command("EXISTS", "orders").integer, 1) << "nobody has it there";
+  Raw(primary).command("REPLICAOF", "127.0.0.1", replica.port());
+  Hold second = client.lock("second").acquire();
+  EXPECT_TRUE(eventually([&] { return successor.command("EXISTS", "orders").integer == 0; }));
+}
+
 }  // namespace
 }  // namespace holdfast::test

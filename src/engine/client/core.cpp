@@ -37,6 +37,10 @@ void Core::start() {
 
 void Core::on_connected(const redis::Shard& shard) {
   watchdog_.on_connected(shard);
+  const Duration limit = runtime_.config().command_timeout;
+  for (base::Command& release : targets_->recent_releases().to_repeat(base::Clock::now())) {
+    runtime_.send(redis::Request::of(std::move(release), limit), [](const redis::Result&) {});
+  }
   // A message may have been missed while there was no connection.
   for (const std::shared_ptr<Target>& target : targets_->all(Targets::Which::all)) {
     if (target->stands_on(shard)) target->wake();

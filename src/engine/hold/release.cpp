@@ -4,7 +4,9 @@
 
 #include <holdfast/error.hpp>
 
+#include "engine/hold/targets.hpp"
 #include "engine/runtime/runtime.hpp"
+#include "redis/connection/login.hpp"
 #include "redis/failures/errors.hpp"
 #include "timing/timer.hpp"
 
@@ -104,7 +106,19 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
     } catch (...) {
       // Out of memory: as if nobody had listened.
     }
+    if (action.outcome == ReleaseOutcome::released) remember();
     tell(released);
+  }
+
+  /// A successor of this server may not know of it.
+  void remember() noexcept {
+    if (!redis::must_be_primary(runtime_.config())) return;
+    try {
+      target_->targets().recent_releases().add(target_->return_command(what_, owner_, repeated_), base::Clock::now(),
+                                               fsm_.give_up());
+    } catch (...) {
+      // Out of memory: its lease ends it there.
+    }
   }
 
   void tell(const Released& released) noexcept {

@@ -12,6 +12,7 @@
 
 #include "base/fork_guard.hpp"
 #include "base/guarded.hpp"
+#include "engine/decide/recent_releases.hpp"
 #include "engine/hold/key_target.hpp"
 
 namespace holdfast::engine {
@@ -45,6 +46,8 @@ class Targets : public std::enable_shared_from_this<Targets> {
   Runtime& runtime() const { return runtime_; }
   Watchdog& watchdog() const { return watchdog_; }
   const std::string& prefix() const { return prefix_; }
+  /// On the loop. Empty where no server succeeds another.
+  RecentReleases& recent_releases() { return recent_releases_; }
 
  private:
   friend class KeyTarget;
@@ -73,6 +76,7 @@ class Targets : public std::enable_shared_from_this<Targets> {
   Runtime& runtime_;
   Watchdog& watchdog_;
   const std::string prefix_;
+  RecentReleases recent_releases_;
 
   base::Mutex mutex_;
   std::unique_ptr<Table::bucket_type[]> buckets_ HOLDFAST_GUARDED_BY(mutex_);

@@ -1,0 +1,36 @@
+// Releases that one primary has confirmed and the next one may not know of. Pure; time is an input.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <vector>
+
+#include "base/resp.hpp"
+#include "engine/decide/lease.hpp"
+
+namespace holdfast::engine {
+
+/// A failover can forget a release as well as a grant: what was given back to the old primary when its replicas did not
+/// follow it any more is still taken at the new one, and nobody has it. So the latest releases are repeated there; each
+/// can only hit its own acquisition, since an owner is used once. Not thread-safe.
+class RecentReleases {
+ public:
+  static constexpr std::size_t kMost = 4096;
+  /// How long a primary may go on taking releases after its successor has been chosen, as a rule.
+  static constexpr Duration kWindow = std::chrono::seconds(5);
+
+  /// `give_up`: when the server has certainly let the lease expire.
+  void add(base::Command release, TimePoint now, TimePoint give_up);
+  /// On a new connection: those that were confirmed in the last kWindow of the earlier one, and that still matter.
+  std::vector<base::Command> to_repeat(TimePoint now) const;
+
+ private:
+  struct Release {
+    base::Command command;
+    TimePoint at{};
+    TimePoint give_up{};
+  };
+  std::deque<Release> latest_;  // in order of time
+};
+
+}  // namespace holdfast::engine
