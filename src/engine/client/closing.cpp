@@ -56,6 +56,7 @@ void Closing::finish() {
   for (const std::shared_ptr<Target>& target : open_) target->threads().forget_all();
   core_->targets_->let_go();
   core_->watchdog_.stop();
+  core_->late_releases_.stop();
   core_->runtime().stop_work();
   core_->on_closed();
 }

@@ -20,7 +20,8 @@ Core::Core(Config config, boost::asio::io_context* host)
            .next_due = [this] { return watchdog_.next_look(); },
            .look_at_deadlines = [this] { return watchdog_.look_at_deadlines(); }}),
       watchdog_(runtime_),
-      targets_(std::make_shared<Targets>(runtime_, watchdog_)) {}
+      targets_(std::make_shared<Targets>(runtime_, watchdog_)),
+      late_releases_(runtime_, targets_->recent_releases()) {}
 
 Core::~Core() { runtime_.halt(); }
 
@@ -37,10 +38,7 @@ void Core::start() {
 
 void Core::on_connected(const redis::Shard& shard) {
   watchdog_.on_connected(shard);
-  const Duration limit = runtime_.config().command_timeout;
-  for (base::Command& release : targets_->recent_releases().to_repeat(base::Clock::now())) {
-    runtime_.send(redis::Request::of(std::move(release), limit), [](const redis::Result&) {});
-  }
+  late_releases_.on_connected();
   // A message may have been missed while there was no connection.
   for (const std::shared_ptr<Target>& target : targets_->all(Targets::Which::all)) {
     if (target->stands_on(shard)) target->wake();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/guarded.hpp"
+#include "engine/hold/late_releases.hpp"
 #include "engine/hold/targets.hpp"
 #include "engine/hold/watchdog.hpp"
 #include "engine/runtime/runtime.hpp"
@@ -50,6 +51,7 @@ class Core : public std::enable_shared_from_this<Core> {
   Runtime runtime_;
   Watchdog watchdog_;
   const std::shared_ptr<Targets> targets_;
+  LateReleases late_releases_;
 
   base::Mutex mutex_;
   bool all_over_ HOLDFAST_GUARDED_BY(mutex_) = false;
