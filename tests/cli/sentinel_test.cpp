@@ -1,0 +1,46 @@
+// The tool, where Sentinels name the primary.
+#include "cli_fixture.hpp"
+#include "support/deployment.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using testing::HasSubstr;
+
+class ToolWithSentinels : public CliTest {
+ protected:
+  Outcome use_with(const std::string& url, std::vector<std::string> args) {
+    args.insert(args.begin() + 1, {"--url", url});
+    return use(std::move(args));
+  }
+
+  Deployment deployment;
+};
+
+TEST_F(ToolWithSentinels, TakesTheLockAtThePrimary) {
+  const Outcome run = use_with(deployment.url(), {"run", "backup", "--", "/bin/sh", "-c", "exit 3"});
+  EXPECT_EQ(run.status, exited(3)) << run.err;
+  EXPECT_EQ(use_with(deployment.url() + "?acks=all", {"run", "backup", "--", "/bin/true"}).status, exited(0));
+  EXPECT_EQ(Raw(deployment.primary()).command("EXISTS", "backup").integer, 0);
+}
+
+TEST_F(ToolWithSentinels, NamesThoseThatKnowNoPrimary) {
+  const std::string url = deployment.url_at(Deployment::address(deployment.sentinel(0)));
+  const std::string unknown = url.substr(0, url.rfind('/')) + "/nobody";
+  const Outcome ls = use_with(unknown, {"ls"});
+  EXPECT_EQ(ls.status, exited(69));
+  EXPECT_THAT(ls.err, HasSubstr(Deployment::address(deployment.sentinel(0)) + ": it knows no primary of this name"));
+}
+
+TEST_F(ToolWithSentinels, LooksAtThemAllAsADoctor) {
+  const Outcome doctor = use_with(deployment.url(), {"doctor", "--json"});
+  for (std::size_t i = 0; i < deployment.sentinels(); ++i) {
+    EXPECT_THAT(doctor.out, HasSubstr(Deployment::address(deployment.sentinel(i))));
+  }
+  for (std::size_t i = 0; i < deployment.servers(); ++i) {
+    EXPECT_THAT(doctor.out, HasSubstr(Deployment::address(deployment.server(i))));
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::test
