@@ -130,7 +130,7 @@ TEST_F(NoticeFaults, AServerThatIsFrozenTellsAfterwardsAndNothingElse) {
   const Hold taken = client.lock("taken").acquire();
   const Hold kept = client.lock("kept").acquire({.lease = fixed(kLong)});
   ASSERT_TRUE(tracks(raw, 2));
-  raw.command("CLIENT", "PAUSE", 1500, "ALL");
+  raw.command("CLIENT", "PAUSE", 1500);
   auto deleted = in_thread([&] {
     Raw own(server);
     own.command("DEL", "taken");
