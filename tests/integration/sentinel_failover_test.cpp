@@ -63,7 +63,7 @@ TEST_F(SentinelFailover, WhenThePrimaryIsKilledLeavesNoWaiterBehind) {
   old_primary.kill();
   auto other = in_thread([&] { return client.lock("others").acquire(); });
   EXPECT_TRUE(other.get().state() == HoldState::held) << "granted by the new primary, which it has waited for";
-  EXPECT_NE(&deployment.primary(), &old_primary);
+  deployment.wait_for_failover_from(old_primary);  // all Sentinels have heard of it
   // Replicated, so it is found again if its lease has lasted for that long; else its holder was told.
   EXPECT_TRUE(eventually([&] { return hold.state() != HoldState::suspect; }));
   if (hold.state() == HoldState::held) {
@@ -128,6 +128,7 @@ TEST_F(SentinelFailover, WhileTheFirstConnectionIsMadeIsWaitedFor) {
   old_primary.kill();
   Client client(config());
   Hold hold = client.lock("orders").acquire();
+  deployment.wait_for_failover_from(old_primary);
   EXPECT_THAT(Raw(deployment.primary()).hgetall("orders"), HeldBy(hold.owner()));
 }
 
