@@ -39,7 +39,7 @@ class SlowSource final : public EndpointSource {
     ends += served ? "served " : "failed ";
     return prospect;
   }
-  void watch(Moved moved) override { moved_to = std::move(moved); }
+  void watch(const Moved& moved) override { moved_to = moved; }
 
   void answer(std::optional<ServerAddress> address, const std::string& problem) {
     std::exchange(found_, {})(std::move(address), problem);

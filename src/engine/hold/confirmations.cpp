@@ -161,11 +161,11 @@ void Confirmations::on_result(Level& level, const GroupCommit::Batch& batch, con
   } catch (...) {
     decided = level.commit.take_under_way();
   }
-  tell(std::move(decided));
+  tell(decided);
   if (!stopped_) go_on(level);
 }
 
-void Confirmations::tell(Confirms decided) noexcept {
+void Confirmations::tell(const Confirms& decided) noexcept {
   for (const Confirm& confirm : decided) {
     if (!confirm.found.acked) Reporter::add(runtime_.reporter().count.acks_missed);
     try {
@@ -197,7 +197,7 @@ void Confirmations::on_timer(Level& level) noexcept {
   } catch (...) {
     late = level.commit.take_all();
   }
-  tell(std::move(late));
+  tell(late);
   go_on(level);
   set_timer(level, level.commit.due());
 }

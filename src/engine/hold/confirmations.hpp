@@ -52,7 +52,7 @@ class Confirmations {
                  std::uint32_t era) noexcept;
   void set_timer(Level& level, TimePoint due) noexcept;
   void on_timer(Level& level) noexcept;
-  void tell(Confirms decided) noexcept;
+  void tell(const Confirms& decided) noexcept;
 
   Runtime& runtime_;
   std::vector<std::unique_ptr<Place>> places_;

@@ -53,7 +53,7 @@ class EndpointSource {
   /// Somewhere else, in words, than at the latest address that it has found.
   using Moved = std::function<void(const std::string& why)>;
   /// Whom to tell if the server is found to be somewhere else, without having been asked. Never from within a call.
-  virtual void watch(Moved) {}
+  virtual void watch(const Moved&) {}
 };
 
 /// Always the one of the configuration.

@@ -110,7 +110,7 @@ class SentinelSource final : public EndpointSource {
   void forget() override;
   std::string missing() const override { return sentinels_->missing(); }
   Prospect on_end(bool served) override;
-  void watch(Moved moved) override { moved_ = std::move(moved); }
+  void watch(const Moved& moved) override { moved_ = moved; }
 
   // For the Sentinels.
   bool waits() const { return static_cast<bool>(found_); }
