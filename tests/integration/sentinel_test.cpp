@@ -156,6 +156,25 @@ TEST_F(Sentinels, ThatAreSilentAreNamed) {
                             HasSubstr(address(deployment.sentinel(2))), HasSubstr("within 500 ms"))));
 }
 
+class SentinelsOfTwoReplicas : public Sentinels {
+ protected:
+  SentinelsOfTwoReplicas() : Sentinels({.replicas = 2}) {}
+};
+
+/// One that is away may be elected when it is back.
+TEST_F(SentinelsOfTwoReplicas, KnowOfThoseThatAreAwayHowManyAcksAreAll) {
+  deployment.replicas().front()->kill();
+  Raw primary(deployment.primary());
+  ASSERT_TRUE(eventually([&] { return primary.info("replication", "connected_slaves") == "1"; }));
+  Config settings = config();
+  settings.acks_timeout = 300ms;
+  Client client(settings);
+  EXPECT_THAT(
+      error_of([&] { return client.lock("orders").try_acquire({.acks = Acks::all()}); }),
+      IsError(Errc::durability_not_met, "orders", client.node(), HasSubstr("1 of 2 replicas have confirmed it")));
+  EXPECT_TRUE(client.lock("orders").acquire({.acks = Acks::majority()}).durable_for() > 0ms);
+}
+
 class SentinelsWithPasswords : public Sentinels {
  protected:
   SentinelsWithPasswords() : Sentinels(options()) {}
