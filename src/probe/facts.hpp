@@ -22,6 +22,7 @@ using std::chrono::microseconds;
 using Fields = std::map<std::string, std::string, std::less<>>;
 /// Empty if there is none of this name.
 std::string_view text_of(const Fields& fields, std::string_view name);
+std::string_view text_of(Fields&& fields, std::string_view name) = delete;  // it would refer to what is gone
 /// Empty if there is none, or it is no number.
 std::optional<long long> number_of(const Fields& fields, std::string_view name);
 

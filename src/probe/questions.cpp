@@ -127,8 +127,8 @@ Commands ask_own_rights(const NodeFacts& facts, const Settings&) {
   return {{{"ACL", "GETUSER", facts.user}}};
 }
 void read_own_rights(NodeFacts& facts, const Replies& replies) {
-  const std::string_view commands = text_of(read_pairs(replies[0]), "commands");
-  facts.all_commands = commands == "+@all";
+  const Fields rights = read_pairs(replies[0]);
+  facts.all_commands = text_of(rights, "commands") == "+@all";
 }
 
 Commands ask_trials(const NodeFacts&, const Settings& settings) {
