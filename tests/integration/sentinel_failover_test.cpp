@@ -12,16 +12,18 @@ using testing::Each;
 using testing::Eq;
 using testing::HasSubstr;
 
+/// Whoever follows the primary has what it has. WAIT is about what its connection has written.
+void replicate(const RedisServer& primary, std::size_t replicas) {
+  Raw raw(primary);
+  raw.command("SET", "marker", "1");
+  EXPECT_EQ(raw.command("WAIT", replicas, 30000).integer, static_cast<long long>(replicas));
+}
+
 class SentinelFailover : public SentinelTest {
  protected:
   explicit SentinelFailover(DeploymentOptions options = {}) : SentinelTest(std::move(options)) {}
 
-  /// Whoever follows the primary has what it has.
-  void replicate() {
-    Raw raw(deployment.primary());
-    raw.command("SET", "marker", "1");
-    EXPECT_GE(raw.command("WAIT", 1, 30000).integer, 1);
-  }
+  void replicate() { holdfast::test::replicate(deployment.primary(), deployment.replicas().size()); }
   bool connected_to(const RedisServer& server) {
     return eventually([&] {
       for (const auto& entry : std::views::reverse(log->entries())) {
@@ -181,7 +183,7 @@ TEST_F(SeveralAddresses, OfWhichOneIsSilentCostAShareOfTheTime) {
 TEST_F(SeveralAddresses, AreChangedWhenThePrimaryIsDemoted) {
   Client client(config(address(primary) + "," + address(replica)));
   Hold hold = client.lock("orders").acquire();
-  EXPECT_EQ(Raw(primary).command("WAIT", 1, 30000).integer, 1);
+  replicate(primary, 1);
   Raw(replica).command("REPLICAOF", "NO", "ONE");
   Raw(primary).command("REPLICAOF", "127.0.0.1", replica.port());
   Hold second = client.lock("second").acquire();
@@ -195,7 +197,7 @@ TEST_F(SeveralAddresses, AreToldOfReleasesThatOnlyTheOldPrimaryHasSeen) {
   settings.lease = 120s;
   Client client(settings);
   Hold hold = client.lock("orders").acquire();
-  EXPECT_EQ(Raw(primary).command("WAIT", 1, 30000).integer, 1);
+  replicate(primary, 1);
   Raw successor(replica);
   successor.command("REPLICAOF", "NO", "ONE");
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
