@@ -20,7 +20,7 @@ class SentinelTest : public testing::Test {
     Config made = quick_config(url);
     made.lease = 30s;  // longer than a failover takes
     made.command_timeout = 20s;
-    made.patience = 60s;
+    made.patience = 120s;  // on a busy machine Sentinels find no good replica for a while
     made.observer = log;
     return made;
   }
