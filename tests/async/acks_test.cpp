@@ -11,10 +11,7 @@ class AsyncAcks : public Async, public testing::WithParamInterface<Home> {
   AsyncAcks() : Async({.listen = ServerOptions::Listen::tcp, .config = {"repl-diskless-sync-delay 0"}}) {}
   Home home() const override { return GetParam(); }
   void SetUp() override {
-    ASSERT_TRUE(eventually([&] {
-      raw.command("SET", "replicated", "yes");
-      return raw.command("WAIT", 1, 1000).integer == 1;
-    }));
+    ASSERT_TRUE(eventually([&] { return raw.replicated(1); }));
   }
   Client client() {
     Config settings = config();

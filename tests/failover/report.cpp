@@ -48,7 +48,7 @@ void write_report(std::ostream& out, const Part& part, const std::string& name, 
   std::vector<Microseconds> lasted;
   for (const Overlap& each : overlapping) lasted.push_back(each.lasted());
   const LongestCalls longest = longest_calls(history);
-  out << part.library << ": " << history.holds.size() << " holds, " << overlapping.size() << " overlapping ("
+  out << part.title << ": " << history.holds.size() << " holds, " << overlapping.size() << " overlapping ("
       << in_ms(spread(lasted)) << "), " << forgotten(history.holds).size() << " forgotten, " << part.lost_updates
       << " lost updates, " << history.failures.size() << " failed calls\n";
   for (const Overlap& each : std::span(overlapping).first(std::min<std::size_t>(overlapping.size(), 3))) {

@@ -13,7 +13,7 @@ namespace holdfast::test {
 
 /// One library's part of a run.
 struct Part {
-  std::string library;  ///< `Holdfast, acks=all`
+  std::string title;  ///< `Holdfast, acks=all`
   History history;
   long long lost_updates = 0;
 };

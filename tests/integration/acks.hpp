@@ -19,11 +19,9 @@ class Replicated : public Faults {
     for (int i = 0; i < count; ++i) {
       replicas.emplace_back(ServerOptions{.listen = ServerOptions::Listen::tcp, .replica_of = &server});
     }
-    const auto all = static_cast<long long>(replicas.size());
     ASSERT_TRUE(eventually([&] {
-      raw.command("SET", "replicated", "yes");
       ++waits_of_fixture;
-      return raw.command("WAIT", all, 1000).integer == all;
+      return raw.replicated(replicas.size());
     }));
     raw.command("DEL", "replicated");
   }

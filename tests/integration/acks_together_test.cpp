@@ -79,10 +79,7 @@ class AcksOfMembers : public AcksTogether {
     for (RedisServer* primary : {&second, &third}) {
       replicas.emplace_back(ServerOptions{.listen = ServerOptions::Listen::tcp, .replica_of = primary});
       Raw look(*primary);
-      ASSERT_TRUE(eventually([&] {
-        look.command("SET", "replicated", "yes");
-        return look.command("WAIT", 1, 1000).integer == 1;
-      }));
+      ASSERT_TRUE(eventually([&] { return look.replicated(1); }));
     }
     for (RedisServer* primary : {&server, &second, &third}) {
       Config settings = config(primary->url());

@@ -130,6 +130,11 @@ std::string Raw::info(std::string_view section, std::string_view field) {
   return field_of(checked(command("INFO", section)).text, std::string(field) + ":", "\r");
 }
 
+bool Raw::replicated(std::size_t replicas) {
+  checked(command("SET", "replicated", "yes"));
+  return checked(command("WAIT", replicas, 1000)).integer == static_cast<long long>(replicas);
+}
+
 long long Raw::calls(std::string_view command_name) {
   const std::string info_text = checked(command("INFO", "commandstats")).text;
   const std::string count = field_of(info_text, "cmdstat_" + std::string(command_name) + ":calls=", ",");

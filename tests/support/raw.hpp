@@ -52,6 +52,9 @@ class Raw {
   bool exists(std::string_view key);
   std::string type(std::string_view key);  ///< `hash`, `string`, ..., `none`
   void flushall();
+  /// Writes, and waits for a second: true if just so many replicas have all that the server has. On this connection:
+  /// WAIT is about what its own has written.
+  bool replicated(std::size_t replicas);
   /// One field of INFO; empty if there is none: `info("clients", "connected_clients")`.
   std::string info(std::string_view section, std::string_view field);
   /// How often the server has executed a command, the calls from scripts included. Lower case: `hset`.

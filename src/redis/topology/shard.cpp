@@ -70,33 +70,22 @@ void Shard::start(const std::weak_ptr<void>& owner) {
   lane_.start(owner);
 }
 
-void Shard::flush() {
-  lane_.flush();
+void Shard::for_each_lane(void (Lane::*what)()) {
+  (lane_.*what)();
   for (const auto& side : sides_) {
-    if (side) side->lane.flush();
+    if (side) (side->lane.*what)();
   }
 }
 
-void Shard::recover() {
-  lane_.recover();
-  for (const auto& side : sides_) {
-    if (side) side->lane.recover();
-  }
-}
+void Shard::flush() { for_each_lane(&Lane::flush); }
+
+void Shard::recover() { for_each_lane(&Lane::recover); }
 
 void Shard::close() {
   closed_ = true;
-  lane_.close();
-  for (const auto& side : sides_) {
-    if (side) side->lane.close();
-  }
+  for_each_lane(&Lane::close);
 }
 
-void Shard::drop_all() {
-  lane_.drop_all();
-  for (const auto& side : sides_) {
-    if (side) side->lane.drop_all();
-  }
-}
+void Shard::drop_all() { for_each_lane(&Lane::drop_all); }
 
 }  // namespace holdfast::redis

@@ -90,6 +90,7 @@ class Shard {
   struct SideLane;
   LaneEvents lane_events();
   LaneEvents side_events(Side side);
+  void for_each_lane(void (Lane::*what)());
 
   const boost::asio::any_io_executor executor_;
   const Config config_;
