@@ -45,6 +45,20 @@ struct SentinelConfig {
   std::string password;                ///< At the Sentinels. Never printed, logged or put in an error.
 };
 
+/// Redis Cluster or Valkey Cluster, used when there are `addresses` (a `redis+cluster://` URL).
+struct ClusterConfig {
+  /// Of some of its nodes, which are asked for all others at first, and again when no other can be reached.
+  std::vector<NodeAddress> addresses;
+};
+
+/// By which command releases are told, and those who wait subscribe: as all who share a lock must agree on.
+enum class Publish : std::uint8_t {
+  automatic,  ///< As Redisson from 3.22 on decides: SPUBLISH in a cluster that has it (Redis 7), else PUBLISH.
+  publish,    ///< PUBLISH: as Redisson before 3.22, or with shardedSubscriptionMode OFF.
+  spublish,   ///< SPUBLISH, in a cluster only: as Redisson with shardedSubscriptionMode ON.
+  both,       ///< Both, and whoever waits hears both: for clusters that Redissons of before and after 3.22 share.
+};
+
 /// What happens to open holds when a client is closed.
 enum class OnClose {
   release,          ///< Give them back, within `release_timeout`.
@@ -60,6 +74,7 @@ struct HOLDFAST_EXPORT Config {
   /// Further addresses where the primary may be: tried in turn, until one serves as a primary.
   std::vector<NodeAddress> alternatives;
   SentinelConfig sentinel;  ///< When it has addresses, host, port and alternatives are not used.
+  ClusterConfig cluster;    ///< When it has addresses, host, port and alternatives are not used.
   std::string username;     ///< Empty: the server's default user.
   std::string password;     ///< Never printed, logged or put in an error.
   unsigned database = 0;
@@ -113,6 +128,7 @@ struct HOLDFAST_EXPORT Config {
   /// if that is less; leases below 300 ms never): a second connection, and for each key a read then and after each
   /// change, such as a renewal. A server that refuses is not asked again on that connection (Counters::watch_refusals).
   bool loss_notice = true;
+  Publish publish = Publish::automatic;
   OnClose on_close = OnClose::release;
   std::shared_ptr<Observer> observer;
 

@@ -69,6 +69,7 @@ TEST_F(Addresses, AServerThatConnectsButIsFrozenIsNotTriedFirstAgain) {
   settings.connect_timeout = 500ms;
   Client client(settings);
   EXPECT_TRUE(eventually([&] { return !error_of([&] { client.ping(); }); }));
+  ASSERT_TRUE(log->wait_for("up"));
   EXPECT_THAT(log->details("down"), Contains(HasSubstr("no answer to the login from 127.0.0.1:")));
 }
 

@@ -72,7 +72,8 @@ Watchdog& KeyTarget::watchdog() const { return targets_->watchdog(); }
 /// With one server there is no need to know the key.
 redis::Shard& KeyTarget::shard() const {
   redis::Router& router = runtime().router();
-  return router.shards().size() == 1 ? *router.shards().front() : router.shard_of(names().key);
+  redis::Shard* const only = router.only_shard();
+  return only != nullptr ? *only : router.shard_of(names().key);
 }
 
 redis::Subscriptions& KeyTarget::subscriptions() const { return *shard().subscriptions(); }

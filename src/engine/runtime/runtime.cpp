@@ -52,7 +52,7 @@ Notifier::Elsewhere elsewhere(boost::asio::io_context* host) {
 
 }  // namespace
 
-Runtime::Runtime(Config config, boost::asio::io_context* host, Hooks hooks)
+Runtime::Runtime(Config config, boost::asio::io_context* host, RuntimeHooks hooks)
     : config_(prepare(std::move(config))),
       id_(make_id(config_)),
       node_(config_.node()),
@@ -86,7 +86,8 @@ std::unique_ptr<redis::Router> Runtime::make_router() {
        .to_be_flushed = [this](redis::Shard&, std::size_t bytes) { loop_->to_be_settled(bytes); },
        .side_connected = hooks_.side_connected,
        .side_disconnected = hooks_.side_disconnected,
-       .invalidated = hooks_.invalidated});
+       .invalidated = hooks_.invalidated,
+       .moved = hooks_.moved});
 }
 
 void Runtime::start(std::weak_ptr<void> client) {
@@ -125,19 +126,19 @@ void Runtime::on_disconnected(const redis::Shard& shard, const std::string& caus
 
 void Runtime::identify_servers() {
   if (identifies_servers_.exchange(true)) return;
-  for (redis::Shard* shard : router_->shards()) ask_which_server(*shard);
+  hand_over([this] {
+    for (redis::Shard* shard : router_->shards()) ask_which_server(*shard);
+  });
 }
 
 /// Its reply comes before that of any acquire behind it. Where there is no connection yet, it is asked again on that.
 void Runtime::ask_which_server(redis::Shard& shard) {
-  hand_over([this, &shard] {
-    shard.send(redis::Request::of(wire::server_info(), config_.command_timeout),
-               [&shard, keep = keep_alive()](const redis::Result& result) {
-                 if (result.delivery != redis::Delivery::answered) return;
-                 const std::string run_id = wire::decode_run_id(result.replies.front());
-                 shard.identify(run_id.empty() ? 0 : std::hash<std::string>()(run_id));
-               });
-  });
+  shard.send(redis::Request::of(wire::server_info(), config_.command_timeout),
+             [&shard, keep = keep_alive()](const redis::Result& result) {
+               if (result.delivery != redis::Delivery::answered) return;
+               const std::string run_id = wire::decode_run_id(result.replies.front());
+               shard.identify(run_id.empty() ? 0 : std::hash<std::string>()(run_id));
+             });
 }
 
 KnownConnections& Runtime::known_connections(redis::Shard& shard) {

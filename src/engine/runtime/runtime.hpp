@@ -22,6 +22,7 @@
 #include "engine/runtime/pending.hpp"
 #include "engine/runtime/reporter.hpp"
 #include "engine/runtime/rounds.hpp"
+#include "engine/runtime/runtime_hooks.hpp"
 #include "redis/connection/lane.hpp"
 #include "redis/connection/listeners.hpp"
 #include "redis/topology/router.hpp"
@@ -36,21 +37,8 @@ class OwnLoop;
 /// client alive.
 class Runtime {
  public:
-  /// What it asks of the client that it belongs to.
-  struct Hooks {
-    /// There is a new connection to this server. On the loop.
-    std::function<void(redis::Shard&)> connected;
-    /// The same of its other lanes, and of keys that were changed: see LaneEvents. On the loop.
-    std::function<void(redis::Shard&, redis::Side)> side_connected = [](redis::Shard&, redis::Side) {};
-    std::function<void(redis::Shard&, redis::Side)> side_disconnected = [](redis::Shard&, redis::Side) {};
-    std::function<void(redis::Shard&, const base::Reply&)> invalidated = [](redis::Shard&, const base::Reply&) {};
-    /// When the watchdog needs the loop next. From any thread.
-    std::function<TimePoint()> next_due;
-    /// Finds the holds whose deadlines are over; returns when to look next. On the signals' thread.
-    std::function<TimePoint()> look_at_deadlines;
-  };
   /// With a host: a guest there, without threads.
-  Runtime(Config config, boost::asio::io_context* host, Hooks hooks);
+  Runtime(Config config, boost::asio::io_context* host, RuntimeHooks hooks);
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
@@ -156,7 +144,7 @@ class Runtime {
   const Config config_;
   const std::string id_;
   const std::string node_;
-  const Hooks hooks_;
+  const RuntimeHooks hooks_;
   std::weak_ptr<void> client_;  // set by start()
   std::atomic<bool> closed_{false};
 

@@ -24,6 +24,7 @@ class OneServer final : public Router {
         shard_(executor, config, [config] { return make_endpoint_source(config); }, std::move(listeners), events_) {}
 
   Shard& shard_of(std::string_view) override { return shard_; }
+  Shard* only_shard() const override { return all_[0]; }
   std::span<Shard* const> shards() const override { return all_; }
 
  private:

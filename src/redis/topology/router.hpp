@@ -2,9 +2,12 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
+
+#include <holdfast/config.hpp>
 
 #include "redis/topology/shard.hpp"
 
@@ -18,13 +21,20 @@ class Router {
   Router(const Router&) = delete;
   Router& operator=(const Router&) = delete;
 
-  /// The shard that serves this key (`Request::key`); without a key, any, but always the same. From any thread.
+  /// The shard that serves this key (`Request::key`), as far as is known at this moment; without a key, any. From any
+  /// thread.
   virtual Shard& shard_of(std::string_view key) = 0;
-  /// From any thread.
+  /// The only shard that there ever is; null: there are several, or will be. From any thread.
+  virtual Shard* only_shard() const { return nullptr; }
+  /// Those that there are. With only_shard(), always that one.
   virtual std::span<Shard* const> shards() const = 0;
+  /// Keys of the same slot may be in one command; they are always served by the same shard. From any thread.
+  virtual std::uint16_t slot_of(std::string_view) const { return 0; }
+  /// How releases are told, `automatic` being decided. From any thread.
+  virtual Publish publish() const { return Publish::publish; }
 
   /// To the shard that serves the request's key.
-  void send(Request&& request, Lane::Handler&& handler);
+  virtual void send(Request&& request, Lane::Handler&& handler);
 
   // For all shards: as those of `Lane`.
   virtual void start(const std::weak_ptr<void>& owner);
@@ -33,7 +43,7 @@ class Router {
   virtual void close();
   virtual void drop_all();
   /// Of the only shard; -1 if there are several, of which nobody can watch some alone.
-  std::array<int, 2> sockets() const;
+  virtual std::array<int, 2> sockets() const;
 };
 
 }  // namespace holdfast::redis

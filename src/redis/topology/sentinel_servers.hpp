@@ -30,6 +30,7 @@ class SentinelServers final : public Router {
             std::move(listeners), events_) {}
 
   Shard& shard_of(std::string_view) override { return shard_; }
+  Shard* only_shard() const override { return all_[0]; }
   std::span<Shard* const> shards() const override { return all_; }
 
   void start(const std::weak_ptr<void>& owner) override {

@@ -14,6 +14,7 @@
 
 #include <holdfast/config.hpp>
 
+#include "redis/cluster/slot.hpp"
 #include "redis/connection/endpoint_source.hpp"
 #include "redis/connection/lane.hpp"
 #include "redis/connection/listeners.hpp"
@@ -41,6 +42,8 @@ struct ShardEvents {
   std::function<void(Shard&, Side)> side_disconnected{};
   /// On the lane that watches: see LaneEvents.
   std::function<void(Shard&, const base::Reply& keys)> invalidated{};
+  /// These slots are served by another shard than before.
+  std::function<void(const cluster::SlotSet&)> moved = [](const cluster::SlotSet&) {};
 };
 
 /// On the loop, unless it says otherwise.

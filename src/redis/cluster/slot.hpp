@@ -1,0 +1,20 @@
+// Which of a cluster's slots a key lies in.
+#pragma once
+
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace holdfast::redis::cluster {
+
+constexpr std::size_t kSlots = 16384;
+
+/// As servers count it: CRC16 (XMODEM) of what stands between the first `{` and the next `}`, if that is anything, else
+/// of the whole key.
+std::uint16_t slot_of(std::string_view key);
+
+/// Slots, by number.
+using SlotSet = std::bitset<kSlots>;
+
+}  // namespace holdfast::redis::cluster

@@ -1,0 +1,43 @@
+// One node's word about who serves which slot.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <holdfast/config.hpp>
+
+#include "base/resp.hpp"
+#include "redis/cluster/slot.hpp"
+
+namespace holdfast::redis::cluster {
+
+struct Primary {
+  NodeAddress address;
+  std::string id;    ///< The node's, of 40 hex digits; empty: not told.
+  int replicas = 0;  ///< So many follow it, as far as this node knows.
+};
+
+/// The answer to CLUSTER SLOTS.
+struct View {
+  static constexpr std::uint16_t kNobody = 0xFFFF;
+
+  std::vector<Primary> primaries;                 ///< That serve a slot, each once.
+  std::vector<NodeAddress> replicas;              ///< Their replicas, each once.
+  std::array<std::uint16_t, kSlots> served_by{};  ///< An index of `primaries`, or kNobody.
+  std::size_t covered = 0;                        ///< How many slots somebody serves.
+
+  /// Null: nobody.
+  const Primary* primary_of(std::uint16_t slot) const {
+    return served_by.at(slot) == kNobody ? nullptr : &primaries[served_by[slot]];
+  }
+};
+
+/// Empty: it is an error or makes no sense. `asked` is who has answered: its host counts where an endpoint is null or
+/// empty; a node whose endpoint is `?` is left out, and its slots with it. Metadata is read as an array or a map.
+std::optional<View> read_view(const base::Reply& reply, const NodeAddress& asked);
+
+}  // namespace holdfast::redis::cluster
