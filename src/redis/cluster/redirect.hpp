@@ -21,7 +21,8 @@ struct Redirect {
 
 /// Empty: it is another error, or makes no sense (a slot that there is not, no port, an endpoint `?`). `asked` is who
 /// says so: its host counts where none is told. Addresses of IPv6 come without brackets, so the port is behind the last
-/// colon.
+/// colon. What is wrapped or has anything behind it comes from within a script, which has perhaps written before: it is
+/// no redirect.
 std::optional<Redirect> read_redirect(std::string_view error_text, const NodeAddress& asked);
 
 }  // namespace holdfast::redis::cluster

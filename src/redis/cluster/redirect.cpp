@@ -1,0 +1,41 @@
+#include "redis/cluster/redirect.hpp"
+
+#include <charconv>
+
+#include "redis/cluster/address.hpp"
+#include "redis/cluster/slot.hpp"
+
+namespace holdfast::redis::cluster {
+namespace {
+
+/// Decimal digits and nothing else; empty: it is no number, or one beyond all slots and ports.
+std::optional<std::uint16_t> read_number(std::string_view text) {
+  std::uint16_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return number;
+}
+
+/// Up to the next space, which goes too.
+std::string_view take_word(std::string_view& rest) {
+  const std::string_view word = rest.substr(0, rest.find(' '));
+  rest.remove_prefix(word.size() == rest.size() ? word.size() : word.size() + 1);
+  return word;
+}
+
+}  // namespace
+
+std::optional<Redirect> read_redirect(std::string_view error_text, const NodeAddress& asked) {
+  const std::string_view code = take_word(error_text);
+  if (code != "MOVED" && code != "ASK") return {};
+  const auto slot = read_number(take_word(error_text));
+  const std::size_t colon = error_text.rfind(':');
+  if (!slot || *slot >= kSlots || colon == error_text.npos) return {};
+  const auto port = read_number(error_text.substr(colon + 1));
+  if (!port) return {};
+  auto to = told_address(error_text.substr(0, colon), *port, asked);
+  if (!to) return {};
+  return Redirect{code == "ASK" ? Redirect::Kind::ask : Redirect::Kind::moved, *slot, *std::move(to)};
+}
+
+}  // namespace holdfast::redis::cluster
