@@ -21,9 +21,11 @@ struct Primary {
   int replicas = 0;  ///< So many follow it, as far as this node knows.
 };
 
-/// The answer to CLUSTER SLOTS.
+/// The answer to CLUSTER SLOTS. However long that is, a view has no more primaries than slots and no more replicas than
+/// kMostReplicas, and no address is longer than kLongestHost.
 struct View {
   static constexpr std::uint16_t kNobody = 0xFFFF;
+  static constexpr std::size_t kMostReplicas = kSlots;
 
   std::vector<Primary> primaries;                 ///< That serve a slot, each once.
   std::vector<NodeAddress> replicas;              ///< Their replicas, each once.
@@ -36,8 +38,10 @@ struct View {
   }
 };
 
-/// Empty: it is an error or makes no sense. `asked` is who has answered: its host counts where an endpoint is null or
-/// empty; a node whose endpoint is `?` is left out, and its slots with it. Metadata is read as an array or a map.
+/// Empty: it is an error or makes no sense, as where two ranges have a slot in common. `asked` is who has answered: its
+/// host counts where an endpoint is null or empty. A node that nobody could connect to (its endpoint is `?`, its port
+/// 0) is left out, and its slots with it. Metadata are not needed, and may be an array, a map or missing. A view
+/// without any slots is one: of a node that has not met its cluster yet.
 std::optional<View> read_view(const base::Reply& reply, const NodeAddress& asked);
 
 }  // namespace holdfast::redis::cluster
