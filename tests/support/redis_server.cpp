@@ -81,7 +81,8 @@ RedisServer::RedisServer(ServerOptions options)
   if (options_.cluster) options_.listen = Listen::tcp;
   if (options_.listen != Listen::unix_socket) port_ = std::make_unique<PortLease>();
   // Before Redis 7 the bus is always 10,000 above the port, where no test listens otherwise.
-  if (options_.cluster && server_like_redis(7, 0)) bus_port_ = std::make_unique<PortLease>();
+  const bool has_bus = options_.cluster || options_.cluster_member;
+  if (has_bus && server_like_redis(7, 0)) bus_port_ = std::make_unique<PortLease>();
   if (options_.listen == Listen::tls) {
     certificates_ = options_.certificates ? *options_.certificates : Certificates::make(folder_.path() / "tls");
   }
@@ -118,7 +119,8 @@ void RedisServer::write_config() {
     if (!primary->admin_user_.empty()) file << "masteruser " << primary->admin_user_ << "\n";
     if (!primary->admin_password_.empty()) file << "masterauth \"" << primary->admin_password_ << "\"\n";
   }
-  if (options_.cluster) file << "cluster-enabled yes\n";
+  if (options_.cluster || options_.cluster_member) file << "cluster-enabled yes\n";
+  if (options_.cluster_member) file << "cluster-config-file " << folder_.file("nodes.conf") << "\n";
   if (bus_port_) file << "cluster-port " << bus_port_->port() << "\n";
   for (const auto& [command, name] : options_.renamed_commands) {
     file << "rename-command " << command << " \"" << name << "\"\n";

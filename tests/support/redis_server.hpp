@@ -30,7 +30,9 @@ struct ServerOptions {
   bool persistent = false;                  ///< Every write is on disk before its reply: restarts can keep the data.
   /// `{"EVAL", ""}` takes the command away, `{"EVAL", "X"}` renames it.
   std::vector<std::pair<std::string, std::string>> renamed_commands{};
-  bool cluster = false;   ///< One node that serves all slots; listens on tcp.
+  bool cluster = false;  ///< One node that serves all slots; listens on tcp.
+  /// A node of a cluster: as it comes it knows no other and has no slots. Who it is outlives every restart.
+  bool cluster_member = false;
   bool sentinel = false;  ///< A Sentinel, configured by `config`.
   /// With tls: these, instead of some made for this server alone. Their files outlive it.
   std::optional<Certificates> certificates{};
@@ -60,6 +62,8 @@ class RedisServer {
   const ServerOptions& options() const { return options_; }
   /// The port that url() names; 0 for a server on a unix socket.
   std::uint16_t port() const { return port_ ? port_->port() : std::uint16_t{0}; }
+  /// Where other nodes of a cluster talk to it.
+  std::uint16_t bus_port() const { return bus_port_ ? bus_port_->port() : static_cast<std::uint16_t>(port() + 10000); }
   const std::string& socket_path() const { return socket_path_; }
   const Certificates& certificates() const { return certificates_; }
   pid_t pid() const;

@@ -19,11 +19,14 @@ std::string asked_version() {
   return parts[1].str() + " " + parts[2].str();
 }
 
-std::pair<int, int> redis_version() {
-  const std::string& version = server_version();
-  if (!version.starts_with("Redis ")) return {7, 2};
+std::pair<int, int> number_of(const std::string& version) {
   const std::string number = version.substr(version.find(' ') + 1);
   return {std::stoi(number), std::stoi(number.substr(number.find('.') + 1))};
+}
+
+std::pair<int, int> redis_version() {
+  const std::string& version = server_version();
+  return version.starts_with("Redis ") ? number_of(version) : std::pair(7, 2);
 }
 
 }  // namespace
@@ -44,5 +47,10 @@ const std::string& server_version() {
 }
 
 bool server_like_redis(int major, int minor) { return redis_version() >= std::pair(major, minor); }
+
+bool server_is_valkey(int major, int minor) {
+  const std::string& version = server_version();
+  return version.starts_with("Valkey ") && number_of(version) >= std::pair(major, minor);
+}
 
 }  // namespace holdfast::test

@@ -16,4 +16,7 @@ const std::string& server_version();
 /// It can do what this version of Redis can; of Valkey, what Redis 7.2 can.
 bool server_like_redis(int major, int minor);
 
+/// It is Valkey, of this version or later.
+bool server_is_valkey(int major, int minor);
+
 }  // namespace holdfast::test
