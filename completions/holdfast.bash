@@ -69,7 +69,7 @@ _holdfast() {
     KIND) mapfile -t COMPREPLY < <(compgen -W 'lock simple' -- "$current") ;;
     WHAT) mapfile -t COMPREPLY < <(compgen -W 'term kill warn' -- "$current") ;;
     FILE) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
-    URL) mapfile -t COMPREPLY < <(compgen -W 'redis:// rediss:// redis+sentinel:// rediss+sentinel:// unix:// local:' -- "$current") ;;
+    URL) mapfile -t COMPREPLY < <(compgen -W 'redis:// rediss:// redis+sentinel:// rediss+sentinel:// redis+cluster:// rediss+cluster:// unix:// local:' -- "$current") ;;
     '') case $current in
       -*) mapfile -t COMPREPLY < <(compgen -W "$(sed 's/ .*//' <<<"$options")" -- "$current") ;;
       *) case $verb in

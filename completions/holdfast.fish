@@ -65,7 +65,7 @@ function __holdfast_completions
         case WHAT
             printf '%s\n' term kill warn
         case URL
-            printf '%s\n' redis:// rediss:// redis+sentinel:// rediss+sentinel:// unix:// local:
+            printf '%s\n' redis:// rediss:// redis+sentinel:// rediss+sentinel:// redis+cluster:// rediss+cluster:// unix:// local:
         case FILE
             __fish_complete_path (commandline -ct)
         case ''

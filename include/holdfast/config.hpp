@@ -128,7 +128,7 @@ struct HOLDFAST_EXPORT Config {
   /// if that is less; leases below 300 ms never): a second connection, and for each key a read then and after each
   /// change, such as a renewal. A server that refuses is not asked again on that connection (Counters::watch_refusals).
   bool loss_notice = true;
-  Publish publish = Publish::automatic;
+  Publish publish = Publish::automatic;  ///< Without a cluster `automatic` or `publish`, which are the same there.
   OnClose on_close = OnClose::release;
   std::shared_ptr<Observer> observer;
 
@@ -137,12 +137,15 @@ struct HOLDFAST_EXPORT Config {
   ///   redis://host,host:port,…   several addresses where the primary may be (`alternatives`); rediss:// as well
   ///   redis+sentinel://[user[:password]@]host[:port],…/name[/database]    rediss+sentinel://…: the Sentinels there say
   ///     which server is the primary `name`; the login is for the servers. Port 26379 unless given
+  ///   redis+cluster://[user[:password]@]host[:port],…[/database]    rediss+cluster://…: a cluster, whose nodes there
+  ///     tell of the others. Port 6379 unless given; a database other than 0 needs Valkey 9
   ///   unix://[user[:password]@]/path/to/socket              local:  (never chosen unless asked for)
   /// Each may end in `?parameter=value&…`: `db`, `user`, `client_name`, `label`, `name_prefix`, the durations
   /// `connect_timeout`, `command_timeout`, `release_timeout`, `patience`, `lease`, `safety_poll`, `handoff`,
   /// `acks_timeout` (`500ms`, `10s`, `1.5m`, `2h`, `1d`), `acks` (`none`, a number, `majority`, `all`, `aof`),
-  /// `loss_notice` (`on` or `off`), with rediss:// `ca_file`, `cert_file`, `key_file`, `verify` (`full` or `none`), and
-  /// for Sentinels `sentinel_user` and `sentinel_password_file`, a file that is read now and has their password in it.
+  /// `loss_notice` (`on` or `off`), `publish` (`auto` or `publish`, and in a cluster `spublish` or `both`), with
+  /// rediss:// `ca_file`, `cert_file`, `key_file`, `verify` (`full` or `none`), and for Sentinels `sentinel_user` and
+  /// `sentinel_password_file`, a file that is read now and has their password in it.
   /// Percent-escapes are decoded; an `@` that does not end the login is written `%40`. Throws Error(invalid_argument),
   /// which says what is wrong and where, without repeating a password.
   static Config from_url(std::string_view url);
@@ -151,7 +154,8 @@ struct HOLDFAST_EXPORT Config {
   void validate() const;
 
   /// The server in words: `host:port`, the socket's path, `local:`, several as `host:port,host:port`, those that
-  /// Sentinels know as `host:port,host:port/name`, with the Sentinels' addresses. Never a user or password.
+  /// Sentinels know as `host:port,host:port/name`, with the Sentinels' addresses, a cluster as
+  /// `cluster host:port,host:port`, with the nodes that are named here. Never a user or password.
   std::string node() const;
 };
 

@@ -176,7 +176,7 @@ Examples
 constexpr std::string_view kCommon = R"(Common
       --url URL              the server; else HOLDFAST_URL, else /etc/holdfast/url, else redis://127.0.0.1:6379
                              redis://host:port/db  rediss://host (TLS)  unix:///path/to/socket  local:
-                             redis+sentinel://s1,s2,s3/mymaster
+                             redis+sentinel://s1,s2,s3/mymaster  redis+cluster://n1,n2,n3
       --url-file FILE        read the URL, or several, from a file (or name it in HOLDFAST_URL_FILE)
       --password-file FILE   read the password from a file (or HOLDFAST_PASSWORD_FILE, or set HOLDFAST_PASSWORD)
       --json                 print the result, or the failure, as one JSON value

@@ -9,8 +9,8 @@ namespace holdfast::cli {
 namespace {
 
 constexpr std::string_view kMark = "://";
-constexpr std::array<std::string_view, 5> kServerSchemes{"redis", "rediss", "unix", "redis+sentinel",
-                                                         "rediss+sentinel"};
+constexpr std::array<std::string_view, 7> kServerSchemes{
+    "redis", "rediss", "unix", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster"};
 /// As messages write it that explain where a login belongs.
 constexpr std::string_view kExample = "user:password";
 constexpr std::size_t kNowhere = std::string_view::npos;

@@ -146,7 +146,7 @@ class Interview {
 probe::Settings settings_of(const Config& config) {
   return {.unix_socket = !config.unix_socket.empty(),
           .tls = config.tls.enabled && config.unix_socket.empty(),
-          .host = config.sentinel.addresses.empty() ? config.host : std::string(),
+          .host = config.sentinel.addresses.empty() && config.cluster.addresses.empty() ? config.host : std::string(),
           .password = !config.password.empty(),
           .name_prefix = config.name_prefix,
           .lease = config.lease,
@@ -174,6 +174,7 @@ Config asking(const Config& config, const NodeAddress& address) {
   node.unix_socket.clear();
   node.alternatives.clear();
   node.sentinel = {};
+  node.cluster = {};
   return node;
 }
 

@@ -169,7 +169,6 @@ INSTANTIATE_TEST_SUITE_P(Scheme, BadUrls,
                                          Bad{" redis://h", "starts with a scheme"},
                                          Bad{"7edis://h", "starts with a scheme"},
                                          Bad{"http://h", "\"http\" is unknown; known are redis://, rediss://, unix://"},
-                                         Bad{"redis+cluster://h", "\"redis+cluster\" is unknown"},
                                          Bad{"redis:h", "two slashes"}, Bad{"redis:/h", "two slashes"},
                                          Bad{"redis:", "two slashes"}));
 

@@ -29,7 +29,7 @@ std::vector<std::string> spoiled_urls() {
           const std::string rest = login + before + "s3cret" + after + end;
           for (const std::string start :
                {"redis://", "rediss://", "unix://", "unix:///", "local:", "local://", "redis:", "redis:/", "redis:///",
-                "redis+sentinel://", "http://", "http:", "", "//", "://"}) {
+                "redis+sentinel://", "redis+cluster://", "http://", "http:", "", "//", "://"}) {
             urls.push_back(start + rest);
           }
         }
@@ -72,7 +72,7 @@ TEST(Secrets, AreInNoErrorAboutTheQuery) {
 
 TEST(Secrets, AreNotInTheNode) {
   for (const std::string url : {"redis://ann:s3cret@h", "rediss://ann:s3cret@[::1]:7/1", "unix://ann:s3cret@/run/r",
-                                "redis+sentinel://ann:s3cret@s1,s2/main"}) {
+                                "redis+sentinel://ann:s3cret@s1,s2/main", "redis+cluster://ann:s3cret@a,b:7/1"}) {
     EXPECT_THAT(Config::from_url(url).node(), AllOf(Not(HasSubstr("s3cret")), Not(HasSubstr("ann")))) << url;
   }
 }

@@ -34,6 +34,14 @@ std::string read_sentinels(const Url& url, Config& config) {
   return {};
 }
 
+std::string read_cluster(const Url& url, Config& config) {
+  for (const Url::Place& place : url.places) {
+    if (place.host.empty()) return "the address of a node is missing, as in redis+cluster://host:7000,host:7001";
+    config.cluster.addresses.push_back(address_of(place, NodeAddress{}.port));
+  }
+  return {};
+}
+
 /// Without the newline that editors put at the end.
 std::string read_sentinel_password(const std::string& path, Config& config) {
   const auto refused = [&](const std::string& why) {
@@ -94,6 +102,15 @@ std::string check_sentinel(const Config& config) {
   return check_distinct(sentinel.addresses);
 }
 
+std::string check_cluster(const Config& config) {
+  if (!config.unix_socket.empty() || config.local) return "cluster excludes unix_socket and local";
+  if (!config.sentinel.addresses.empty()) return "cluster excludes sentinel";
+  if (!config.alternatives.empty()) return "cluster excludes alternatives: its nodes tell of the others";
+  if (std::string problem = check_all(config.cluster.addresses, "cluster.addresses: "); !problem.empty())
+    return problem;
+  return check_distinct(config.cluster.addresses);
+}
+
 }  // namespace
 
 std::string read_addresses(const Url& url, Config& config) {
@@ -104,7 +121,8 @@ std::string read_addresses(const Url& url, Config& config) {
     config.unix_socket = url.path;
     return {};
   }
-  if (url.sentinel) return read_sentinels(url, config);
+  if (url.shape == Url::Shape::sentinels) return read_sentinels(url, config);
+  if (url.shape == Url::Shape::cluster) return read_cluster(url, config);
   if (!first.host.empty()) config.host = first.host;
   config.port = first.port.value_or(config.port);
   for (std::size_t i = 1; i < url.places.size(); ++i) {
@@ -116,7 +134,7 @@ std::string read_addresses(const Url& url, Config& config) {
 std::string_view database_in_path(const Url& url) {
   if (url.scheme == Url::Scheme::unix_socket) return {};
   const std::string_view path = behind_slash(url.path);
-  if (!url.sentinel) return path;
+  if (url.shape != Url::Shape::sentinels) return path;
   const std::size_t slash = path.find('/');
   return slash == path.npos ? std::string_view() : path.substr(slash + 1);
 }
@@ -126,13 +144,18 @@ std::string read_sentinel_parameter(const Url& url, const Url::Parameter& parame
     return "a password does not belong in the query; name a file in sentinel_password_file, or set "
            "SentinelConfig::password";
   }
-  if (!url.sentinel) return parameter.name + " is about Sentinels, so it needs a redis+sentinel:// URL";
+  if (url.shape != Url::Shape::sentinels)
+    return parameter.name + " is about Sentinels, so it needs a redis+sentinel:// URL";
   if (parameter.name == "sentinel_password_file") return read_sentinel_password(parameter.value, config);
   config.sentinel.username = parameter.value;
   return {};
 }
 
 std::string check_addresses(const Config& config) {
+  if (!config.cluster.addresses.empty()) return check_cluster(config);
+  if (config.publish == Publish::spublish || config.publish == Publish::both) {
+    return "publish may be auto or publish only: without a cluster everybody uses PUBLISH";
+  }
   if (!config.sentinel.addresses.empty()) return check_sentinel(config);
   if (!config.sentinel.primary.empty()) return "sentinel.primary needs sentinel.addresses";
   if (!config.unix_socket.empty() || config.local) {

@@ -1,4 +1,4 @@
-// Where servers and Sentinels are, in a URL and in a Config.
+// Where servers, Sentinels and a cluster's nodes are, in a URL and in a Config.
 #pragma once
 
 #include <string>

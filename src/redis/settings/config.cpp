@@ -57,7 +57,7 @@ constexpr TlsFileSetting kTlsFiles[] = {
 constexpr std::string_view kKnownParameters =
     "db, user, client_name, label, name_prefix, ca_file, cert_file, key_file, verify, sentinel_user, "
     "sentinel_password_file, connect_timeout, command_timeout, release_timeout, patience, lease, safety_poll, handoff, "
-    "acks, acks_timeout and loss_notice";
+    "acks, acks_timeout, loss_notice and publish";
 
 template <typename Table>
 auto find_setting(const Table& table, std::string_view name) {
@@ -109,6 +109,17 @@ std::string read_acks(std::string_view text, Config& config) {
   return {};
 }
 
+std::string read_publish(std::string_view text, Config& config) {
+  constexpr std::pair<std::string_view, Publish> kWords[] = {{"auto", Publish::automatic},
+                                                             {"publish", Publish::publish},
+                                                             {"spublish", Publish::spublish},
+                                                             {"both", Publish::both}};
+  const auto* word = std::ranges::find(kWords, text, &std::pair<std::string_view, Publish>::first);
+  if (word == std::end(kWords)) return must_be("publish", "auto, publish, spublish or both", text);
+  config.publish = word->second;
+  return {};
+}
+
 std::string read_tls_parameter(const Url::Parameter& parameter, Config& config) {
   if (!config.tls.enabled) return parameter.name + " is about TLS, so it needs a rediss:// URL";
   if (const auto* file = find_setting(kTlsFiles, parameter.name)) {
@@ -157,6 +168,7 @@ std::string read_parameter(const Url& url, const Url::Parameter& parameter, Conf
     return {};
   }
   if (parameter.name == "acks") return read_acks(parameter.value, config);
+  if (parameter.name == "publish") return read_publish(parameter.value, config);
   const auto* duration = find_setting(kDurations, parameter.name);
   if (duration && duration->source == DurationSetting::Source::url_and_code) {
     return read_duration(parameter.value, *duration, config);
@@ -244,6 +256,7 @@ std::string Config::node() const {
   if (!unix_socket.empty()) return unix_socket;
   if (local) return "local:";
   if (!sentinel.addresses.empty()) return redis::in_words(sentinel.addresses) + "/" + sentinel.primary;
+  if (!cluster.addresses.empty()) return "cluster " + redis::in_words(cluster.addresses);
   return redis::in_words(redis::all_addresses(*this));
 }
 

@@ -9,7 +9,9 @@
 namespace holdfast::redis {
 namespace {
 
-constexpr std::string_view kSchemes = "redis://, rediss://, unix://, redis+sentinel://, rediss+sentinel:// and local:";
+constexpr std::string_view kSchemes =
+    "redis://, rediss://, unix://, redis+sentinel://, rediss+sentinel://, redis+cluster://, rediss+cluster:// and "
+    "local:";
 constexpr std::size_t kMostPlaces = 64;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -125,6 +127,18 @@ std::string read_query(std::string_view text, Url& url) {
   return {};
 }
 
+std::string_view without_shape(std::string_view scheme, Url::Shape& shape) {
+  constexpr std::pair<std::string_view, Url::Shape> kShapes[] = {{"+sentinel", Url::Shape::sentinels},
+                                                                 {"+cluster", Url::Shape::cluster}};
+  for (const auto& [suffix, meant] : kShapes) {
+    if (!scheme.ends_with(suffix)) continue;
+    shape = meant;
+    scheme.remove_suffix(suffix.size());
+    break;
+  }
+  return scheme;
+}
+
 std::string read_scheme(const Pieces& pieces, Url& url) {
   const bool slashes = pieces.authority.has_value();
   if (pieces.scheme == "local") {
@@ -132,10 +146,10 @@ std::string read_scheme(const Pieces& pieces, Url& url) {
     if (slashes || pieces.tail.starts_with('/')) return "local: takes query parameters only, as in local:?lease=10s";
     return {};
   }
-  url.sentinel = pieces.scheme.ends_with("+sentinel");
-  if (pieces.scheme == "redis" || pieces.scheme == "redis+sentinel") {
+  const std::string_view scheme = without_shape(pieces.scheme, url.shape);
+  if (scheme == "redis") {
     url.scheme = Url::Scheme::redis;
-  } else if (pieces.scheme == "rediss" || pieces.scheme == "rediss+sentinel") {
+  } else if (scheme == "rediss") {
     url.scheme = Url::Scheme::rediss;
   } else if (pieces.scheme == "unix") {
     url.scheme = Url::Scheme::unix_socket;

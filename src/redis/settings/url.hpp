@@ -14,6 +14,11 @@ namespace holdfast::redis {
 /// The parts of a URL, percent-decoded.
 struct Url {
   enum class Scheme { redis, rediss, unix_socket, local };
+  enum class Shape {
+    server,     ///< The places are those where one server may be.
+    sentinels,  ///< Of Sentinels: `redis+sentinel` and `rediss+sentinel`.
+    cluster,    ///< Of nodes of a cluster: `redis+cluster` and `rediss+cluster`.
+  };
   struct Parameter {
     std::string name;
     std::string value;
@@ -25,7 +30,7 @@ struct Url {
   };
 
   Scheme scheme = Scheme::redis;
-  bool sentinel = false;  ///< The places are of Sentinels: `redis+sentinel` and `rediss+sentinel`.
+  Shape shape = Shape::server;
   std::string user;
   std::string password;
   std::vector<Place> places{1};  ///< At least one; of several none is without a host.
