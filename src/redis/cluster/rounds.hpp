@@ -1,0 +1,69 @@
+// Which node of a cluster is asked next. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <holdfast/config.hpp>
+
+#include "redis/cluster/address.hpp"
+#include "redis/cluster/view.hpp"
+
+namespace holdfast::redis::cluster {
+
+/// In a round each node is asked once: the primaries of the map first (there is a connection to most of them), then its
+/// replicas, then those that are in doubt, and the seeds that are not in it; each of these in random order. After
+/// kMisses failures in a row a seed is next: perhaps all nodes of the map have other addresses now.
+class Rounds {
+ public:
+  static constexpr int kMisses = 3;
+  /// problem() names so many nodes, with so many bytes of what each has said.
+  static constexpr std::size_t kMostTold = 8;
+  static constexpr std::size_t kLongestCause = 200;
+
+  /// `seeds`: not empty.
+  Rounds(const std::vector<NodeAddress>& seeds, std::uint64_t chance);
+
+  /// Of the map and the seeds, each once.
+  const std::vector<NodeAddress>& nodes() const { return nodes_; }
+  void set_map(const View& view);
+
+  /// Begins another round when this one is over.
+  NodeAddress next();
+  /// All have been asked.
+  bool over() const;
+  /// Begins another round, in which nobody is in doubt.
+  void begin_anew();
+
+  void doubt(const NodeAddress& node);
+  bool doubted(const NodeAddress& node) const;
+  void on_answer() { misses_ = 0; }
+  /// It is in doubt, too.
+  void on_failure(const NodeAddress& node, const std::string& cause);
+  /// Who has failed in the last round, and why.
+  std::string problem() const;
+
+ private:
+  enum class Kind : std::uint8_t { primary, replica, seed };
+  struct State {
+    Kind kind = Kind::seed;
+    bool asked = false;
+    bool doubted = false;
+    std::string cause{};  // of its last failure
+  };
+  int rank(const State& state) const;
+  State* find(const NodeAddress& node);
+
+  const std::vector<NodeAddress> seeds_;
+  std::mt19937_64 random_;
+  std::vector<NodeAddress> nodes_;
+  std::vector<State> states_;                                          // of the same
+  std::unordered_map<NodeAddress, std::size_t, AddressHash> indices_;  // in these
+  int misses_ = 0;
+};
+
+}  // namespace holdfast::redis::cluster
