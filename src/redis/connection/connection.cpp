@@ -4,7 +4,6 @@
 
 #include <boost/asio/error.hpp>
 
-#include "base/entropy.hpp"
 #include "redis/connection/op.hpp"
 #include "redis/failures/errors.hpp"
 
@@ -16,8 +15,6 @@ using base::TimePoint;
 
 namespace {
 
-/// How often callers can cause an attempt to connect at most.
-constexpr std::chrono::milliseconds kQuickest{50};
 /// How long a server that takes no writes may take to answer what was sent before it is left.
 constexpr std::chrono::seconds kLeaving{1};
 /// The same where others say that it was replaced: it may be gone.
@@ -41,9 +38,11 @@ Connection::Connection(asio::any_io_executor executor, const Config& config, std
       tls_(make_tls_context(config)),
       resolver_(executor_),
       connect_timer_(executor_),
-      health_timer_(executor_),
-      backoff_(config.reconnect_min, config.reconnect_max),
-      random_(base::entropy()) {
+      health_(executor_, Health::interval(config.lease), lifeline,
+              {.heard = [this] { return session_->heard(); },
+               .ping = [this] { traffic_.ping(); },
+               .dead = [this](std::string cause) { fail(Errc::unreachable, std::move(cause)); }}),
+      attempts_(config) {
   source_->watch([this](const std::string& why) { on_moved(why); });
 }
 
@@ -52,7 +51,7 @@ Connection::Connection(asio::any_io_executor executor, const Config& config, std
 void Connection::connect() {
   if (state_ == State::closed) return;
   state_ = State::connecting;
-  connecting_since_ = Clock::now();
+  attempts_.on_begin(Clock::now());
   traffic_.on_begin();
   session_ = std::make_shared<Session>(executor_, config_, tls_, *source_, resolver_, useless_, *this, traffic_);
   connect_timer_.expires_after(connect_limit(config_, *source_));
@@ -62,6 +61,19 @@ void Connection::connect() {
   session_->open();
 }
 
+void Connection::set_needed(bool needed) {
+  needed_ = needed;
+  if (needed || state_ != State::ready) return;
+  leave(Errc::unreachable, "the server is not needed any more", kLeaving);
+  if (traffic_.idle()) end_leaving();
+}
+
+void Connection::refuse_waiting(std::error_code error, std::string cause) {
+  down_error_ = error;
+  down_cause_ = std::move(cause);
+  traffic_.give_up();
+}
+
 void Connection::connect_at(TimePoint time) {
   connect_timer_.expires_at(time);
   connect_timer_.async_wait([self = self()](ErrorCode error) {
@@ -69,10 +81,10 @@ void Connection::connect_at(TimePoint time) {
   });
 }
 
-/// Whoever asks while there is little hope gets an answer from a fresh attempt, not from the end of a long pause.
 void Connection::hurry() {
-  if (state_ == State::down && hopeless_)
-    connect_at(std::max(Clock::now(), last_attempt_ + std::min(config_.reconnect_min, kQuickest)));
+  if (state_ == State::resting) return connect();
+  if (state_ != State::down) return;
+  if (const auto when = attempts_.hurried(Clock::now())) connect_at(*when);
 }
 
 void Connection::on_connect_timeout() {
@@ -83,7 +95,7 @@ void Connection::on_connect_timeout() {
 std::string Connection::why_not_yet() const {
   if (state_ != State::connecting) return down_cause_;
   const std::string now =
-      "no " + session_->missing() + " after " + milliseconds(Clock::now() - connecting_since_) + " ms";
+      "no " + session_->missing() + " after " + milliseconds(attempts_.under_way(Clock::now())) + " ms";
   return down_cause_.empty() ? now : down_cause_ + "; since then " + now;
 }
 
@@ -110,10 +122,9 @@ void Connection::on_ready() {
   client_ = login_->outcome().client;
   causes_.clear();
   state_ = State::ready;
-  ready_since_ = Clock::now();
-  ever_connected_ = true;
+  attempts_.on_ready(Clock::now());
   session_->logged_in();
-  arm_health_check();
+  health_.start();
   traffic_.on_login(login_->outcome().clustered);
   events_.connected();
   traffic_.open_gate();
@@ -143,7 +154,7 @@ void Connection::leave(std::error_code error, std::string cause, base::Duration 
   state_ = State::leaving;
   down_error_ = error;
   down_cause_ = std::move(cause);
-  health_timer_.cancel();
+  health_.stop();
   connect_timer_.expires_after(limit);
   connect_timer_.async_wait([self = self()](ErrorCode error_of_wait) {
     if (!error_of_wait && self->state_ == State::leaving) self->end_leaving();
@@ -152,7 +163,7 @@ void Connection::leave(std::error_code error, std::string cause, base::Duration 
 
 void Connection::on_moved(const std::string& why) {
   if (state_ == State::closed) return;
-  backoff_.reset();
+  attempts_.start_over();
   if (state_ == State::down) return connect_at(Clock::now());
   moved_ = true;
   if (state_ == State::connecting) return session_->end(asio::error::operation_aborted, why);
@@ -169,23 +180,20 @@ void Connection::end_leaving() {
   fail(down_error_, down_cause_);
 }
 
-void Connection::learn_why(const Session::Ending& ending) {
-  const Meaning meaning = classify(ending.stage, ending.error);
-  down_error_ = meaning.code;
-  login_pointless_ = meaning.for_good();
-  down_cause_ = ending.problem;
-}
-
 void Connection::on_end(const Session::Ending& ending) {
   connect_timer_.cancel();
-  health_timer_.cancel();
-  if (!failing_ && state_ != State::closed) learn_why(ending);
+  health_.stop();
+  if (!failing_ && state_ != State::closed) {
+    const Meaning meaning = classify(ending.stage, ending.error);
+    down_error_ = meaning.code;
+    login_pointless_ = meaning.for_good();
+    down_cause_ = ending.problem;
+  }
   const bool stood = stands();
   down_cause_ = causes_.blame(config_, session_->server(), std::move(down_cause_));
   const Prospect prospect = moved_ ? Prospect::changes : source_->on_end(stood && !demoted_);
   useless_ = stood && !demoted_ && !moved_ ? std::nullopt : session_->endpoint();
-  // A server that takes no writes can be logged in to each time: it is not a success.
-  if (stood && (!demoted_ || Clock::now() - ready_since_ >= config_.reconnect_max)) backoff_.reset();
+  attempts_.on_end(Clock::now(), stood, demoted_);
   demoted_ = moved_ = false;
   failing_ = false;
   if (state_ != State::closed) state_ = State::down;  // what the cut ones ask for next waits for the next connection
@@ -194,17 +202,20 @@ void Connection::on_end(const Session::Ending& ending) {
   events_.disconnected(down_cause_);
   if (state_ == State::closed) return;
   if (!stood) down_cause_ = causes_.gather(std::move(down_cause_), prospect == Prospect::another);
-  last_attempt_ = Clock::now();
   const bool refused = std::exchange(login_pointless_, false);
-  if (prospect == Prospect::another) return connect_at(last_attempt_);
+  if (prospect == Prospect::another) return connect_at(Clock::now());
   // A refusal, or a server that was never there, will not go away while the callers wait.
-  const bool pointless = refused || (!ever_connected_ && prospect == Prospect::same);
+  const bool pointless = refused || (!attempts_.ever_ready() && prospect == Prospect::same);
   if (pointless) traffic_.give_up();
-  hopeless_ = pointless;
-  connect_at(last_attempt_ + backoff_.next(std::generate_canonical<double, 32>(random_)));
+  if (!needed_ && !traffic_.waited_for()) {
+    state_ = State::resting;
+    return;
+  }
+  connect_at(attempts_.next(pointless));
 }
 
 void Connection::recover() {
+  if (state_ == State::resting) return;
   if (!session_) {
     state_ = State::down;
     return connect_at(Clock::now() + config_.reconnect_min);
@@ -222,7 +233,7 @@ void Connection::close() {
   down_cause_.clear();
   traffic_.give_up();
   connect_timer_.cancel();
-  health_timer_.cancel();
+  health_.stop();
   if (session_) session_->end(asio::error::operation_aborted);
   resolver_.leave();
 }
@@ -237,23 +248,6 @@ void Connection::drop() {
 
 void Connection::flush() {
   if (session_) session_->flush();
-}
-
-void Connection::arm_health_check() {
-  health_timer_.expires_after(Health::interval(config_.lease));
-  health_timer_.async_wait([self = self()](ErrorCode error) {
-    if (!error && self->state_ == State::ready) self->check_health();
-  });
-}
-
-void Connection::check_health() {
-  const Health::Verdict verdict = health_.judge(session_->heard());
-  if (verdict == Health::Verdict::dead) {
-    return fail(Errc::unreachable,
-                "nothing was heard of the server for " + milliseconds(Health::interval(config_.lease) * 2) + " ms");
-  }
-  if (verdict == Health::Verdict::ping) traffic_.ping();
-  arm_health_check();
 }
 
 }  // namespace holdfast::redis

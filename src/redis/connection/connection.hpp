@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -17,10 +16,10 @@
 
 #include "base/clock.hpp"
 #include "base/resp.hpp"
-#include "redis/connection/backoff.hpp"
+#include "redis/connection/attempts.hpp"
 #include "redis/connection/causes.hpp"
 #include "redis/connection/endpoint_source.hpp"
-#include "redis/connection/health.hpp"
+#include "redis/connection/health_watch.hpp"
 #include "redis/connection/lane_events.hpp"
 #include "redis/connection/lifeline.hpp"
 #include "redis/connection/login.hpp"
@@ -31,7 +30,7 @@
 
 namespace holdfast::redis {
 
-/// Everything runs on the loop. down -> connecting -> ready (-> leaving) -> down ..., and closed from any of them.
+/// On the loop. (resting ->) down -> connecting -> ready (-> leaving) -> down ..., and closed from any of them.
 class Connection final : public Session::Owner {
  public:
   using Replies = std::vector<base::Reply>;
@@ -41,6 +40,15 @@ class Connection final : public Session::Owner {
              const LaneEvents& events, const Lifeline& lifeline, Traffic& traffic);
 
   void connect();
+  /// Instead: not before somebody waits.
+  void rest() {
+    state_ = State::resting;
+    needed_ = false;
+  }
+  /// See Lane.
+  void set_needed(bool needed);
+  /// Whoever waits is told why there is no connection.
+  void refuse_waiting(std::error_code error, std::string cause);
   /// Somebody waits: where there was little hope, a fresh attempt is due soon.
   void hurry();
   void on_login(const Replies& replies);
@@ -83,8 +91,8 @@ class Connection final : public Session::Owner {
   std::string why_not_yet() const;
 
  private:
-  /// leaving: nothing more is sent, and what was sent is answered before the session ends.
-  enum class State { down, connecting, ready, leaving, closed };
+  /// resting: down, until somebody waits. leaving: what was sent is answered before the session ends, and no more sent.
+  enum class State { resting, down, connecting, ready, leaving, closed };
   using ErrorCode = Session::ErrorCode;
 
   void on_open() override;
@@ -97,9 +105,6 @@ class Connection final : public Session::Owner {
   void on_ready();
   void leave(std::error_code error, std::string cause, base::Duration limit);
   void end_leaving();
-  void learn_why(const Session::Ending& ending);
-  void arm_health_check();
-  void check_health();
 
   const boost::asio::any_io_executor executor_;
   const Config& config_;
@@ -110,21 +115,16 @@ class Connection final : public Session::Owner {
   std::optional<boost::asio::ssl::context> tls_;
   Resolver resolver_;
   std::shared_ptr<Session> session_;  // the latest
-  timing::Timer connect_timer_, health_timer_;
-  Backoff backoff_;
-  Health health_;
-  std::minstd_rand random_;
+  timing::Timer connect_timer_;
+  HealthWatch health_;
+  Attempts attempts_;
 
   State state_ = State::down;
-  bool ever_connected_ = false;
-  bool login_pointless_ = false;  // the login was refused for good
-  bool failing_ = false;          // `down_error_` and `down_cause_` are set already
-  bool hopeless_ = false;         // the latest connection was refused, or there has never been one
-  bool demoted_ = false;          // the latest connection was left because the server takes no writes
-  bool moved_ = false;            // the latest connection was left because the server is somewhere else
-  base::TimePoint last_attempt_{};
-  base::TimePoint connecting_since_{};
-  base::TimePoint ready_since_{};
+  bool needed_ = true;
+  bool login_pointless_ = false;     // the login was refused for good
+  bool failing_ = false;             // `down_error_` and `down_cause_` are set already
+  bool demoted_ = false;             // the latest connection was left because the server takes no writes
+  bool moved_ = false;               // the latest connection was left because the server is somewhere else
   std::optional<Endpoint> useless_;  // the address of the latest connection, if it served nobody
   std::error_code down_error_ = Errc::unreachable;
   std::string down_cause_;

@@ -29,6 +29,10 @@ void Interlock::subscribe(Op& op) {
   op.cannot_subscribe = subscriptions_.denied(wanted, Clock::now());
   if (op.cannot_subscribe) return;
   op.unconfirmed = wanted.size();
+  if (op.request.asking) {
+    encode(connection_.out(), {{"ASKING"}}, false);
+    op.asks = 1;
+  }
   encode(connection_.out(), "SUBSCRIBE", wanted);
 }
 

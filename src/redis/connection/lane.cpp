@@ -35,6 +35,19 @@ void Lane::start(std::weak_ptr<void> owner) {
   impl_->connection.connect();
 }
 
+void Lane::start_at_rest(std::weak_ptr<void> owner) {
+  impl_->lifeline.owner = std::move(owner);
+  impl_->connection.rest();
+}
+
+void Lane::set_needed(bool needed) { impl_->connection.set_needed(needed); }
+
+void Lane::reroute() { impl_->pipeline.reroute(); }
+
+void Lane::refuse_waiting(std::error_code error, const std::string& cause) {
+  impl_->connection.refuse_waiting(error, cause);
+}
+
 void Lane::send(Request&& request, Handler&& handler) {
   impl_->pipeline.submit(std::move(request), std::move(handler));
 }

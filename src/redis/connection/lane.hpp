@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <system_error>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -34,6 +35,15 @@ class Lane {
   /// Connects. If there is an owner, handlers keep it alive, and it this lane; else whoever ends the loop first ends
   /// them.
   void start(std::weak_ptr<void> owner);
+  /// The same, but it connects only when something is sent.
+  void start_at_rest(std::weak_ptr<void> owner);
+  /// Whether the server is needed beyond what is sent to it. If not, the session ends once all is answered, and the
+  /// next one begins when something is sent.
+  void set_needed(bool needed);
+  /// What waits for a connection is told as `misdirected`.
+  void reroute();
+  /// What waits for a connection hears why there is none.
+  void refuse_waiting(std::error_code error, const std::string& cause);
   /// The handler runs exactly once, within about the request's timeout, perhaps at once. Without memory for it the
   /// command is `not_sent`. What a handler throws is swallowed.
   void send(Request&& request, Handler&& handler);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/resp.hpp"
+#include "redis/connection/request.hpp"
 
 namespace holdfast::redis {
 
@@ -18,6 +19,10 @@ struct LaneEvents {
   std::function<void(std::size_t bytes)> to_be_flushed;
   /// These keys were changed, or may have been: an array; null: all. Only where CLIENT TRACKING was asked for.
   std::function<void(const base::Reply& keys)> invalidated = [](const base::Reply&) {};
+  /// Where it is set: a request that this server does not serve; whoever is told sees to it that its handler runs.
+  std::function<void(Misdirected&&)> misdirected{};
+  /// Where it is set: each error reply, before the request's handler runs.
+  std::function<void(const std::string& error_text)> refused{};
   /// What a message says, for channels on which that matters.
   std::function<void(const std::string& channel, const std::string& text)> said = [](const std::string&,
                                                                                      const std::string&) {};

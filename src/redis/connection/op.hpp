@@ -22,7 +22,8 @@ struct Op : boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::i
   Request request;
   ResultHandler handler;
   ReplyBuilder builder;
-  std::size_t loads = 0;    // replies of SCRIPT LOAD that come before them
+  std::size_t asks = 0;     // replies of ASKING that come before the confirmations
+  std::size_t loads = 0;    // replies of SCRIPT LOAD and ASKING that come before them
   std::size_t replies = 0;  // that are still to come
   base::TimePoint sent_at{};
   base::TimePoint deadline{};

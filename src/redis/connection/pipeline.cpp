@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "redis/connection/resent.hpp"
+#include "redis/failures/errors.hpp"
 #include "redis/protocol/encode.hpp"
 
 namespace holdfast::redis {
@@ -11,6 +12,18 @@ namespace holdfast::redis {
 using base::Clock;
 
 namespace {
+
+/// Returns whether another server is to be asked what this one does not serve.
+bool tell_refusals(const Op& op, const LaneEvents& events) {
+  if (!events.refused) return false;
+  bool redirected = false;
+  for (const base::Reply& reply : op.builder.replies) {
+    if (!reply.is_error()) continue;
+    events.refused(reply.text);
+    redirected = redirected || is_redirect(reply.text);
+  }
+  return redirected && events.misdirected && !op.request.here;
+}
 
 /// Commands at the gate and under way, and bytes that the system has not taken yet, beyond which no more is taken on.
 constexpr std::size_t kMostWaiting = 1U << 18U;
@@ -103,15 +116,22 @@ void Pipeline::encode_request(Op& op) {
   op.builder = {};
   std::string& out = connection_.out();
   const std::vector<base::Command>& commands = op.request.commands;
+  const auto ask = [&]() -> std::size_t {
+    if (!op.request.asking) return 0;
+    encode(out, {{"ASKING"}}, false);
+    return 1;
+  };
   if (op.resent.empty()) {
     interlock_.subscribe(op);
     op.loads = loaded_.load(commands, out);
+    op.loads += ask();
     for (const base::Command& command : commands) {
       encode(out, command, false);
       events_.command();
     }
   }
   for (const std::size_t i : op.resent) {
+    op.loads += ask();
     encode(out, commands[i], true);
     events_.command();
   }
@@ -142,12 +162,16 @@ void Pipeline::ping() {
 bool Pipeline::on_node(const Session::Node& node) {
   if (in_flight_.empty()) return false;
   Op& op = *in_flight_.front();
-  if (op.unconfirmed > 0 || op.loads == 0) op.builder.add(node);
+  if (op.asks == 0 && (op.unconfirmed > 0 || op.loads == 0)) op.builder.add(node);
   return true;
 }
 
 void Pipeline::on_reply() {
   const OpPtr op = in_flight_.front();
+  if (op->asks > 0) {  // refused perhaps; then what comes behind it says so
+    --op->asks;
+    return;
+  }
   if (op->unconfirmed > 0) return interlock_.on_refused(*op);
   if (op->loads > 0) {  // refused perhaps; then NOSCRIPT says so
     --op->loads;
@@ -165,20 +189,46 @@ void Pipeline::on_reply() {
 void Pipeline::on_done(const OpPtr& op) {
   if (connection_.stands() && begin_resending(*op)) return send(op);
   end_resending(*op);
+  const bool misdirected = tell_refusals(*op, events_);
   Result result;
   result.delivery = Delivery::answered;
   result.replies = std::move(op->builder.replies);
   result.cannot_subscribe = std::move(op->cannot_subscribe);
   result.resent = !op->resent.empty();
   result.subscribed = !op->request.subscribe.empty() && !result.cannot_subscribe;
+  result.asked = op->request.asking;
+  if (misdirected) return misdirect(op, std::move(result));
   finish(op, std::move(result));
 }
 
+void Pipeline::misdirect(const OpPtr& op, Result result) noexcept {
+  part_with(*op, result);
+  Misdirected misdirected{std::move(op->request), std::move(op->handler), op->deadline, std::move(result)};
+  try {
+    events_.misdirected(std::move(misdirected));
+  } catch (...) {
+    // Its own affair, as a handler's.
+  }
+}
+
+/// Those that come back to this gate stand behind the last of them.
+void Pipeline::reroute() noexcept {
+  auto next = gate_.begin();
+  for (std::size_t left = gate_.size(); left > 0; --left) {
+    const OpPtr op = *next++;
+    if (!op->request.here) misdirect(op, {});
+  }
+}
+
+void Pipeline::part_with(Op& op, Result& result) {
+  leave_gate(op);
+  op.unlink();
+  op.finished = true;
+  result.sent_at = op.sent_at;
+}
+
 void Pipeline::finish(const OpPtr& op, Result result) noexcept {
-  leave_gate(*op);
-  op->unlink();
-  op->finished = true;
-  result.sent_at = op->sent_at;
+  part_with(*op, result);
   const ResultHandler handler = std::move(op->handler);  // and with it what it holds, however long the bytes stay
   try {
     handler(std::move(result));

@@ -34,6 +34,8 @@ class Pipeline final : public Traffic {
   void submit(Request&& request, ResultHandler&& handler);
   /// A handler has thrown, perhaps half way through.
   void recover() { limits_.recover(); }
+  /// What waits for a connection is misdirected, but for what is for this very node.
+  void reroute() noexcept;
   /// The connection is closed for good.
   void close();
   /// The loop is gone: forgets everything under way, without a word.
@@ -47,6 +49,7 @@ class Pipeline final : public Traffic {
   void ping() override;
   bool idle() const override { return in_flight_.empty(); }
   void on_cut() override;
+  bool waited_for() const override { return !gate_.empty(); }
   void give_up() override;
   bool on_node(const Session::Node& node) override;
   void on_reply() override;
@@ -62,6 +65,8 @@ class Pipeline final : public Traffic {
   void encode_request(Op& op);
   void expect(const OpPtr& op, std::size_t replies);
   void on_done(const OpPtr& op);
+  void part_with(Op& op, Result& result);
+  void misdirect(const OpPtr& op, Result result) noexcept;
   void cut(const OpPtr& op) noexcept;
   void finish(const OpPtr& op, Result result) noexcept;
   void on_time_over(const OpPtr& op);

@@ -1,6 +1,7 @@
 // What a lane is asked to send, and what has become of it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -20,10 +21,14 @@ struct Request {
   std::vector<base::Command> commands;
   base::Duration timeout{};
   std::vector<std::string> subscribe;
+  bool here = false;         ///< It is for this very node: no other one is asked instead.
+  bool asking = false;       ///< ASKING goes before the command, of which there is one, and before the SUBSCRIBE.
+  std::uint8_t detours = 0;  ///< How often it was sent to another node than before.
 
   /// Of one command, without a copy of it.
   static Request of(base::Command command, base::Duration timeout) {
-    Request request{{}, timeout, {}};
+    Request request;
+    request.timeout = timeout;
     request.commands.push_back(std::move(command));
     return request;
   }
@@ -52,11 +57,20 @@ struct Result {
   std::string cause;        ///< When not answered: the reason in words, without secrets.
   bool pointless = false;   ///< When not sent: trying again will not help (login refused, first connection refused).
   bool resent = false;      ///< Answered, but commands whose script was forgotten ran behind the others.
+  bool asked = false;       ///< Answered behind ASKING: by a node that is taking the slot over.
   bool subscribed = false;  ///< Answered, and the request's channels were subscribed before its commands ran.
   Subscriptions::Why cannot_subscribe{};  ///< Answered, but the channels could not be subscribed.
   base::TimePoint sent_at{};              ///< Taken before the send: a lease is counted from here.
 };
 
 using ResultHandler = std::function<void(Result)>;
+
+/// A request that another node of a cluster is to be asked.
+struct Misdirected {
+  Request request;
+  ResultHandler handler;
+  base::TimePoint deadline{};
+  Result result{};  ///< Answered: some replies are redirects; not sent: it was not.
+};
 
 }  // namespace holdfast::redis

@@ -25,6 +25,8 @@ class Traffic : public Session::Reader {
   virtual bool idle() const = 0;
   /// The session has ended: what was sent on it will not be answered.
   virtual void on_cut() = 0;
+  /// Something waits for a connection.
+  virtual bool waited_for() const = 0;
   /// There is no hope for what waits.
   virtual void give_up() = 0;
 };

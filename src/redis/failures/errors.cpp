@@ -154,6 +154,10 @@ Meaning classify(Stage stage, const boost::system::error_code& error) {
   return kUnreachable;
 }
 
+bool is_redirect(std::string_view error_text) {
+  return starts_with_word(error_text, "MOVED") || starts_with_word(error_text, "ASK");
+}
+
 bool is_demoted(std::string_view error_text) {
   const std::string_view code = find(without_arguments(error_text)).text;
   return code == "READONLY" || code == "REDIRECT" || code == "MASTERDOWN" || code == "UNBLOCKED";

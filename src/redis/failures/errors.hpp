@@ -51,6 +51,9 @@ enum class Stage { look_up, connect, handshake, login, ready };
 /// whose other side does not speak RESP with `errc::bad_message`. What was sent on it is `unknown`.
 Meaning classify(Stage stage, const boost::system::error_code& error);
 
+/// True if another node of the cluster is to be asked: MOVED or ASK. A server says so before it does anything.
+bool is_redirect(std::string_view error_text);
+
 /// True if the server is a replica, perhaps since a moment ago: another one takes the writes.
 bool is_demoted(std::string_view error_text);
 

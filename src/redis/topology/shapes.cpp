@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "redis/topology/cluster_servers.hpp"
 #include "redis/topology/one_server.hpp"
 #include "redis/topology/sentinel_servers.hpp"
 
@@ -9,6 +10,9 @@ namespace holdfast::redis {
 
 std::unique_ptr<Router> make_router(const boost::asio::any_io_executor& executor, const Config& config,
                                     std::shared_ptr<Listeners> listeners, ShardEvents events) {
+  if (!config.cluster.addresses.empty()) {
+    return std::make_unique<ClusterServers>(executor, config, std::move(listeners), std::move(events));
+  }
   if (config.sentinel.addresses.empty()) {
     return std::make_unique<OneServer>(executor, config, std::move(listeners), std::move(events));
   }

@@ -27,24 +27,36 @@ Shard::Shard(const boost::asio::any_io_executor& executor, const Config& config,
 Shard::~Shard() = default;
 
 LaneEvents Shard::lane_events() {
-  return {.connected = [this] { events_.connected(*this); },
-          .disconnected =
-              [this](const std::string& cause) {
-                identify(0);
-                events_.disconnected(*this, cause);
-              },
-          .message = [this] { events_.message(*this); },
-          .command = [this] { events_.command(*this); },
-          .to_be_flushed = [this](std::size_t bytes) { events_.to_be_flushed(*this, bytes); }};
+  LaneEvents made{.connected = [this] { events_.connected(*this); },
+                  .disconnected =
+                      [this](const std::string& cause) {
+                        identify(0);
+                        events_.disconnected(*this, cause);
+                      },
+                  .message = [this] { events_.message(*this); },
+                  .command = [this] { events_.command(*this); },
+                  .to_be_flushed = [this](std::size_t bytes) { events_.to_be_flushed(*this, bytes); }};
+  if (events_.misdirected) {
+    made.misdirected = [this](Misdirected&& misdirected) { events_.misdirected(*this, std::move(misdirected)); };
+  }
+  hear_refusals(made);
+  return made;
+}
+
+void Shard::hear_refusals(LaneEvents& events) {
+  if (!events_.refused) return;
+  events.refused = [this](const std::string& error_text) { events_.refused(*this, error_text); };
 }
 
 LaneEvents Shard::side_events(Side side) {
-  return {.connected = [this, side] { events_.side_connected(*this, side); },
-          .disconnected = [this, side](const std::string&) { events_.side_disconnected(*this, side); },
-          .message = [] {},
-          .command = [this] { events_.command(*this); },
-          .to_be_flushed = [this](std::size_t bytes) { events_.to_be_flushed(*this, bytes); },
-          .invalidated = [this](const base::Reply& keys) { events_.invalidated(*this, keys); }};
+  LaneEvents made{.connected = [this, side] { events_.side_connected(*this, side); },
+                  .disconnected = [this, side](const std::string&) { events_.side_disconnected(*this, side); },
+                  .message = [] {},
+                  .command = [this] { events_.command(*this); },
+                  .to_be_flushed = [this](std::size_t bytes) { events_.to_be_flushed(*this, bytes); },
+                  .invalidated = [this](const base::Reply& keys) { events_.invalidated(*this, keys); }};
+  hear_refusals(made);
+  return made;
 }
 
 Lane& Shard::side_lane(Side side) {
@@ -53,8 +65,10 @@ Lane& Shard::side_lane(Side side) {
     made = std::make_unique<SideLane>(executor_, config_, make_source_(), side_events(side));
     if (closed_) {
       made->lane.close();
-    } else {
+    } else if (needed_) {
       made->lane.start(owner_);
+    } else {
+      made->lane.start_at_rest(owner_);
     }
   }
   return made->lane;
@@ -68,6 +82,29 @@ std::array<int, 2> Shard::sockets() const {
 void Shard::start(const std::weak_ptr<void>& owner) {
   owner_ = owner;
   lane_.start(owner);
+}
+
+void Shard::start_at_rest(const std::weak_ptr<void>& owner) {
+  owner_ = owner;
+  needed_ = used_ = false;
+  lane_.start_at_rest(owner);
+}
+
+void Shard::send(Request&& request, Lane::Handler&& handler) {
+  if (!std::exchange(used_, true)) lane_.set_needed(needed_);
+  lane_.send(std::move(request), std::move(handler));
+}
+
+void Shard::rest_if_unused() {
+  if (!used_) lane_.set_needed(false);
+}
+
+void Shard::set_needed(bool needed) {
+  needed_ = needed;
+  lane_.set_needed(needed && used_);
+  for (const auto& side : sides_) {
+    if (side) side->lane.set_needed(needed);
+  }
 }
 
 void Shard::for_each_lane(void (Lane::*what)()) {

@@ -42,6 +42,9 @@ struct ShardEvents {
   std::function<void(Shard&, Side)> side_disconnected{};
   /// On the lane that watches: see LaneEvents.
   std::function<void(Shard&, const base::Reply& keys)> invalidated{};
+  /// Where they are set, as those of LaneEvents: of the lane that all use but the sides, and of all lanes.
+  std::function<void(Shard&, Misdirected&&)> misdirected{};
+  std::function<void(Shard&, const std::string& error_text)> refused{};
   /// These slots are served by another shard than before.
   std::function<void(const cluster::SlotSet&)> moved = [](const cluster::SlotSet&) {};
 };
@@ -59,12 +62,19 @@ class Shard {
   Shard& operator=(const Shard&) = delete;
   ~Shard();
 
-  void send(Request&& request, Lane::Handler&& handler) { lane_.send(std::move(request), std::move(handler)); }
+  void send(Request&& request, Lane::Handler&& handler);
+  /// The same, of what is no reason to stay connected.
+  void ask(Request&& request, Lane::Handler&& handler) { lane_.send(std::move(request), std::move(handler)); }
+  /// What was asked is answered: if nothing was ever sent, the connection ends.
+  void rest_if_unused();
   /// Made and connected when it is first asked for. What the two send has no order.
   Lane& side_lane(Side side);
 
   // For all of its lanes: as those of `Lane`.
   void start(const std::weak_ptr<void>& owner);
+  void start_at_rest(const std::weak_ptr<void>& owner);
+  /// As that of `Lane`, if anything was ever sent.
+  void set_needed(bool needed);
   void flush();
   void recover();
   void close();
@@ -72,6 +82,10 @@ class Shard {
   /// Where callers' replies come in: of the lane that all use but the sides, and of the one for acks; -1: there is
   /// none.
   std::array<int, 2> sockets() const;
+
+  // Of the lane that all use but the sides: as those of `Lane`.
+  void reroute() { lane_.reroute(); }
+  void refuse_waiting(std::error_code error, const std::string& cause) { lane_.refuse_waiting(error, cause); }
 
   /// The server that is connected, or was lately, in words; empty: not known.
   std::string address() const { return lane_.server(); }
@@ -93,6 +107,7 @@ class Shard {
   struct SideLane;
   LaneEvents lane_events();
   LaneEvents side_events(Side side);
+  void hear_refusals(LaneEvents& events);
   void for_each_lane(void (Lane::*what)());
 
   const boost::asio::any_io_executor executor_;
@@ -103,6 +118,8 @@ class Shard {
   std::atomic<std::uint64_t> server_{0};
   std::weak_ptr<void> owner_;
   bool closed_ = false;
+  bool needed_ = true;
+  bool used_ = true;
   std::optional<int> configured_replicas_;
   Lane lane_;
   std::array<std::unique_ptr<SideLane>, kSides> sides_;

@@ -1,0 +1,112 @@
+#include "redis/topology/cluster_map.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::redis {
+namespace {
+
+Config config_at(Config config, const NodeAddress& address) {
+  config.host = address.host;
+  config.port = address.port;
+  return config;
+}
+
+}  // namespace
+
+ClusterMap::ClusterMap(const boost::asio::any_io_executor& executor, const Config& config,
+                       std::shared_ptr<Listeners> listeners, const ShardEvents& events,
+                       std::function<void(const cluster::SlotSet&)> moved)
+    : executor_(executor),
+      config_(config),
+      listeners_(std::move(listeners)),
+      events_(events),
+      moved_(std::move(moved)),
+      nowhere_(std::make_unique<Shard>(
+          executor, config, [] { return std::make_shared<NowhereSource>(); }, listeners_, events)),
+      timer_(executor) {}
+
+void ClusterMap::start(const std::weak_ptr<void>& owner) {
+  owner_ = owner;
+  nowhere_->start_at_rest(owner);
+}
+
+ClusterNode* ClusterMap::node(const NodeAddress& address) {
+  const Place place(address.host, address.port);
+  if (const auto found = nodes_.find(place); found != nodes_.end()) return found->second.get();
+  if (nodes_.size() >= kMostNodes) return nullptr;
+  auto made = std::make_unique<ClusterNode>(executor_, config_at(config_, address), address, listeners_, events_);
+  ClusterNode* const node = made.get();
+  by_shard_.emplace(&node->shard, node);
+  nodes_.emplace(place, std::move(made));
+  node->shard.start_at_rest(owner_);
+  return node;
+}
+
+ClusterNode* ClusterMap::node_of(const Shard& shard) {
+  const auto found = by_shard_.find(&shard);
+  return found == by_shard_.end() ? nullptr : found->second;
+}
+
+void ClusterMap::set(std::uint16_t slot, ClusterNode* node) {
+  if (table_.set(slot, node != nullptr ? &node->shard : nullptr)) changed_.set(slot);
+}
+
+void ClusterMap::adopt(const cluster::View& view) {
+  std::vector<ClusterNode*> primaries;
+  for (const cluster::Primary& primary : view.primaries) {
+    ClusterNode* const its_node = node(primary.address);
+    if (its_node != nullptr) its_node->shard.set_configured_replicas(primary.replicas);
+    primaries.push_back(its_node);
+  }
+  for (std::uint16_t slot = 0; slot < cluster::kSlots; ++slot) {
+    const std::uint16_t by = view.served_by[slot];
+    set(slot, by == cluster::View::kNobody ? nullptr : primaries[by]);
+  }
+  find_serving();
+  tell_soon();
+}
+
+void ClusterMap::correct(std::uint16_t slot, const NodeAddress& address) {
+  ClusterNode* const its_node = node(address);
+  if (its_node == nullptr) return;
+  set(slot, its_node);
+  if (!its_node->serves) find_serving();
+  tell_soon();
+}
+
+void ClusterMap::find_serving() {
+  std::vector<Shard*> serving;
+  for (std::uint16_t slot = 0; slot < cluster::kSlots; ++slot) {
+    Shard* const shard = table_.at(slot);
+    if (shard != nullptr && (serving.empty() || serving.back() != shard) &&
+        std::ranges::find(serving, shard) == serving.end()) {
+      serving.push_back(shard);
+    }
+  }
+  serving_ = std::move(serving);
+  for (const auto& [place, each] : nodes_) {
+    const bool serves = std::ranges::find(serving_, &each->shard) != serving_.end();
+    if (std::exchange(each->serves, serves) != serves) each->shard.set_needed(serves);
+  }
+}
+
+/// Reshaping a cluster moves thousands of slots one by one, and whoever hears of it looks through all holds.
+void ClusterMap::tell_soon() {
+  if (changed_.none() || armed_) return;
+  timer_.expires_after(kTogether);
+  timer_.async_wait([this, keep = owner_.lock()](boost::system::error_code error) {
+    armed_ = false;
+    if (!error) tell();
+  });
+  armed_ = true;
+}
+
+void ClusterMap::tell() {
+  const cluster::SlotSet changed = std::exchange(changed_, {});
+  nowhere_->reroute();
+  for_each_node([](ClusterNode& node) { node.shard.reroute(); });
+  moved_(changed);
+}
+
+}  // namespace holdfast::redis

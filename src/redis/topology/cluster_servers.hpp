@@ -1,0 +1,78 @@
+// Redis Cluster, or Valkey Cluster: a shard for each primary, and a map of who serves which slot.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <holdfast/config.hpp>
+#include <holdfast/error.hpp>
+
+#include "redis/cluster/survey.hpp"
+#include "redis/topology/cluster_map.hpp"
+#include "redis/topology/detours.hpp"
+#include "redis/topology/router.hpp"
+#include "redis/topology/socket_set.hpp"
+
+namespace holdfast::redis {
+
+/// Surveys the cluster by asking one node at a time, whatever makes it doubt its map; carries out what Survey decides.
+class ClusterServers final : public Router {
+ public:
+  ClusterServers(const boost::asio::any_io_executor& executor, const Config& config,
+                 std::shared_ptr<Listeners> listeners, ShardEvents events);
+
+  Shard& shard_of(std::string_view key) override;
+  std::span<Shard* const> shards() const override { return map_.serving(); }
+  std::uint16_t slot_of(std::string_view key) const override { return cluster::slot_of(key); }
+  Publish publish() const override { return publish_.load(std::memory_order_relaxed); }
+  void send(Request&& request, Lane::Handler&& handler) override;
+
+  void start(const std::weak_ptr<void>& owner) override;
+  void flush() override;
+  void recover() override;
+  void close() override;
+  void drop_all() override;
+  std::array<int, 2> sockets() const override;
+
+  /// The shard at this address, whatever it serves; null: there are too many. On the loop.
+  Shard* shard_at(const NodeAddress& address);
+
+ private:
+  ShardEvents node_events();
+  void on_connected(Shard& shard);
+  void on_disconnected(Shard& shard, const std::string& cause);
+  void send_to(const NodeAddress& address, Request&& request, Lane::Handler&& handler);
+  void on_refused(Shard& shard, const std::string& error_text);
+  void doubt(const std::optional<NodeAddress>& about);
+  void carry_out(const cluster::Survey::Step& step);
+  void ask(const NodeAddress& address);
+  void on_reply(const NodeAddress& from, const Result& result);
+  void decide_publish(const Result& result);
+  NodeAddress address_of(const Shard& shard);
+  void arm(base::TimePoint due);
+
+  const boost::asio::any_io_executor executor_;
+  const Config config_;
+  const ShardEvents events_;       // of the owner
+  const ShardEvents node_events_;  // of the nodes
+  std::weak_ptr<void> owner_;
+  ClusterMap map_;
+  Detours detours_;
+  cluster::Survey survey_;
+  timing::Timer survey_timer_;
+  std::atomic<Publish> publish_;
+  bool publish_decided_;
+  bool mapped_ = false;
+  std::error_code problem_ = Errc::unreachable;  // of the latest node that did not tell
+  bool closed_ = false;
+  std::vector<Shard*> unflushed_;
+  SocketSet sockets_;
+};
+
+}  // namespace holdfast::redis

@@ -1,0 +1,140 @@
+#include "redis/topology/detours.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <holdfast/error.hpp>
+
+#include "redis/cluster/redirect.hpp"
+#include "redis/connection/op.hpp"
+
+namespace holdfast::redis {
+namespace {
+
+using base::Clock;
+using cluster::Redirect;
+
+/// A request whose commands are answered by several nodes.
+struct Gathered {
+  Result result;
+  ResultHandler handler;
+  std::size_t missing = 0;
+};
+
+/// In the place of a reply that did not come. Only what changes nothing if it is sent again travels with others.
+base::Reply no_reply(const Result& result) {
+  const std::string& why = result.cause.empty() ? result.error.message() : result.cause;
+  return {base::Reply::Kind::error, 0, "TRYAGAIN the node that serves it now has not answered: " + why, {}};
+}
+
+base::Duration pause_before(int detour) {
+  const int doublings = std::min(detour - Detours::kAtOnce - 1, 10);
+  return std::min<base::Duration>(Detours::kFirstPause * (1 << doublings), Detours::kLongestPause);
+}
+
+bool redirected(const base::Reply& reply, const NodeAddress& asked) {
+  return reply.is_error() && cluster::read_redirect(reply.text, asked).has_value();
+}
+
+}  // namespace
+
+Detours::Detours(const boost::asio::any_io_executor& executor, Ways ways) : ways_(std::move(ways)), timer_(executor) {}
+
+void Detours::take(Misdirected&& misdirected, const NodeAddress& asked, std::weak_ptr<void> owner) {
+  owner_ = std::move(owner);
+  if (closed_) return misdirected.handler(failure(Delivery::not_sent, Errc::closed, {}, true));
+  if (misdirected.result.delivery == Delivery::answered && misdirected.request.commands.size() > 1) {
+    take_apart(std::move(misdirected), asked);
+  } else {
+    take_one(std::move(misdirected), asked);
+  }
+}
+
+void Detours::take_one(Misdirected&& misdirected, const NodeAddress& asked) {
+  if (misdirected.result.delivery != Delivery::answered) return go_on(std::move(misdirected), {});
+  const std::optional<Redirect> redirect = cluster::read_redirect(misdirected.result.replies.front().text, asked);
+  if (!redirect) return misdirected.handler(std::move(misdirected.result));
+  Request& request = misdirected.request;
+  request.asking = redirect->kind == Redirect::Kind::ask;
+  const std::optional<NodeAddress> to = request.asking ? std::optional(redirect->to) : std::nullopt;
+  if (request.detours < UINT8_MAX) ++request.detours;
+  if (request.detours <= kAtOnce) return go_on(std::move(misdirected), to);
+  const base::TimePoint when = Clock::now() + pause_before(request.detours);
+  if (when >= misdirected.deadline) return misdirected.handler(std::move(misdirected.result));
+  request.asking = false;  // by then the slot may have arrived
+  paused_.emplace(when, std::move(misdirected));
+  arm();
+}
+
+void Detours::take_apart(Misdirected&& misdirected, const NodeAddress& asked) {
+  auto whole = std::make_shared<Gathered>(Gathered{std::move(misdirected.result), std::move(misdirected.handler)});
+  std::vector<Misdirected> parts;
+  for (std::size_t i = 0; i < whole->result.replies.size(); ++i) {
+    base::Reply& reply = whole->result.replies[i];
+    if (!redirected(reply, asked)) continue;
+    Misdirected part;
+    part.request.commands.push_back(std::move(misdirected.request.commands[i]));
+    part.request.detours = misdirected.request.detours;
+    part.deadline = misdirected.deadline;
+    part.result.delivery = Delivery::answered;
+    part.result.replies.push_back(std::move(reply));
+    part.handler = [whole, i](Result result) {
+      const bool answered = result.delivery == Delivery::answered;
+      whole->result.replies[i] = answered ? std::move(result.replies.front()) : no_reply(result);
+      if (--whole->missing == 0) whole->handler(std::move(whole->result));
+    };
+    parts.push_back(std::move(part));
+  }
+  whole->missing = parts.size();
+  if (parts.empty()) return whole->handler(std::move(whole->result));
+  for (Misdirected& part : parts) take_one(std::move(part), asked);
+}
+
+/// To this node, or to the one that serves the key.
+void Detours::go_on(Misdirected&& misdirected, const std::optional<NodeAddress>& to) {
+  Request& request = misdirected.request;
+  request.timeout = misdirected.deadline - Clock::now();
+  if (request.timeout <= base::Duration::zero()) {
+    const bool answered = misdirected.result.delivery == Delivery::answered;
+    return misdirected.handler(answered ? std::move(misdirected.result)
+                                        : failure(Delivery::not_sent, Errc::unreachable, "no time is left for it"));
+  }
+  if (to) {
+    ways_.to(*to, std::move(request), std::move(misdirected.handler));
+  } else {
+    ways_.by_key(std::move(request), std::move(misdirected.handler));
+  }
+}
+
+void Detours::arm() {
+  if (paused_.empty()) return;
+  timer_.expires_at(paused_.begin()->first);
+  timer_.async_wait([this, keep = owner_.lock()](boost::system::error_code error) {
+    if (!error) on_time();
+  });
+}
+
+void Detours::on_time() {
+  const base::TimePoint now = Clock::now();
+  while (!paused_.empty() && paused_.begin()->first <= now) {
+    Misdirected next = std::move(paused_.extract(paused_.begin()).mapped());
+    go_on(std::move(next), {});
+  }
+  arm();
+}
+
+void Detours::close() {
+  closed_ = true;
+  timer_.cancel();
+  for (auto& [when, each] : std::exchange(paused_, {})) {
+    each.handler(failure(Delivery::not_sent, Errc::closed, {}, true));
+  }
+}
+
+void Detours::drop_all() {
+  closed_ = true;
+  const auto dropped = std::exchange(paused_, {});
+}
+
+}  // namespace holdfast::redis

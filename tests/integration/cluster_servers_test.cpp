@@ -1,0 +1,116 @@
+// A client of a real cluster: who is asked, what moves, and what is left alone.
+#include <algorithm>
+
+#include "cluster.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class ClusterServers : public ClusterTest {
+ protected:
+  /// Connections of ours at a node.
+  static long long connections(const RedisServer& node) {
+    std::istringstream clients(Raw(node).command("CLIENT", "LIST").text);
+    long long count = 0;
+    for (std::string line; std::getline(clients, line);) {
+      if (line.find(" name=holdfast") != line.npos) ++count;
+    }
+    return count;
+  }
+};
+
+TEST_F(ClusterServers, EachPrimaryHasItsKeys) {
+  Client client(config());
+  for (RedisServer* primary : cluster.primaries()) {
+    const std::string name = name_on(*primary);
+    Hold hold = client.lock(name).acquire();
+    EXPECT_TRUE(Raw(*primary).exists(name));
+    EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+    EXPECT_FALSE(Raw(*primary).exists(name));
+  }
+}
+
+TEST_F(ClusterServers, HaveAConnectionOnlyWhereItIsNeeded) {
+  Client client(config());
+  RedisServer& first = *cluster.primaries().front();
+  RedisServer& last = *cluster.primaries().back();
+  Hold hold = client.lock(name_on(last)).acquire();
+  EXPECT_TRUE(eventually([&] { return connections(first) == 0; }));
+  EXPECT_GE(connections(last), 1);
+  for (RedisServer* replica : cluster.replicas_of(last)) EXPECT_EQ(connections(*replica), 0);
+}
+
+TEST_F(ClusterServers, OfWhichASeedIsDeadOrAReplicaTellTheMap) {
+  RedisServer& primary = *cluster.primaries().front();
+  RedisServer& replica = *cluster.replicas_of(primary).front();
+  const PortLease nobody;
+  Client client(config(cluster.url_at("127.0.0.1:" + std::to_string(nobody.port()) + "," + Cluster::address(replica))));
+  const std::string name = name_on(*cluster.primaries().back());
+  Hold hold = client.lock(name).acquire();
+  EXPECT_TRUE(Raw(*cluster.primaries().back()).exists(name));
+  EXPECT_EQ(Raw(replica).calls("evalsha"), 0) << "no command goes to a replica";
+}
+
+TEST_F(ClusterServers, ThatCannotBeReachedAreNamed) {
+  const PortLease nobody;
+  const std::string address = "127.0.0.1:" + std::to_string(nobody.port());
+  Client client(config(cluster.url_at(address)));
+  EXPECT_THAT(error_of([&] { return client.lock("orders").acquire(); }),
+              IsError(Errc::unreachable, "orders", client.node(), HasSubstr(address + ": Connection refused")));
+}
+
+TEST_F(ClusterServers, AMovedSlotIsFollowed) {
+  Client client(config());
+  RedisServer& from = *cluster.primaries().front();
+  RedisServer& to = *cluster.primaries().back();
+  const std::string name = name_on(from);
+  Hold hold = client.lock(name).acquire();
+  const int slot = cluster.slot_of(name);
+  cluster.move_slots(slot, slot, to);
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+  EXPECT_FALSE(Raw(to).exists(name));
+  const Hold again = client.lock(name).acquire();
+  EXPECT_TRUE(Raw(to).exists(name));
+  EXPECT_THAT(log->details("lost"), IsEmpty());
+}
+
+TEST_F(ClusterServers, ASlotUnderWayIsAskedAtBothEnds) {
+  Client client(config());
+  RedisServer& from = *cluster.primaries().front();
+  RedisServer& to = *cluster.primaries().back();
+  const std::string name = name_on(from);
+  const int slot = cluster.slot_of(name);
+  Hold held = client.lock(name).acquire();
+  cluster.begin_move(slot, to);
+  EXPECT_EQ(held.release(), ReleaseOutcome::released);  // at the source, which has the key
+  Hold hold = client.lock(name).acquire();              // at the target, since the source has no such key
+  EXPECT_TRUE(Raw(to).command("ASKING").text == "OK");
+  Client other(config());
+  const MaybeHold refused = other.lock(name).try_acquire();
+  EXPECT_FALSE(refused);
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+  Hold last = client.lock(name).acquire();
+  cluster.end_move(slot, to);
+  EXPECT_TRUE(Raw(to).exists(name));
+  EXPECT_EQ(last.release(), ReleaseOutcome::released);
+}
+
+TEST_F(ClusterServers, AFailoverIsFollowed) {
+  Config settings = config();
+  settings.release_timeout = 20s;
+  Client client(settings);
+  RedisServer& primary = *cluster.primaries().front();
+  const std::string name = name_on(primary);
+  Hold hold = client.lock(name).acquire();
+  ASSERT_TRUE(eventually([&] { return Raw(primary).replicated(1); }));
+  primary.kill();
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released) << "at its successor";
+  Hold again = client.lock(name).acquire();
+  EXPECT_TRUE(Raw(cluster.primary_of(name)).exists(name));
+}
+
+}  // namespace
+}  // namespace holdfast::test

@@ -1,0 +1,152 @@
+// What becomes of requests that another node of a cluster is to be asked.
+#include "redis/topology/detours.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <holdfast/error.hpp>
+
+namespace holdfast::redis {
+namespace {
+
+using namespace std::chrono_literals;
+using base::Clock;
+using base::Reply;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+const NodeAddress kHere{"here", 1};
+
+Reply error(std::string text) { return {Reply::Kind::error, 0, std::move(text), {}}; }
+Reply number(std::int64_t value) { return {Reply::Kind::integer, value, {}, {}}; }
+
+class DetoursTest : public testing::Test {
+ protected:
+  struct Sent {
+    std::string where;
+    Request request;
+    ResultHandler handler;
+  };
+
+  DetoursTest()
+      : detours(context.get_executor(),
+                {.by_key = [this](Request&& request,
+                                  ResultHandler&& handler) { sent.push_back({"", request, std::move(handler)}); },
+                 .to =
+                     [this](const NodeAddress& to, Request&& request, ResultHandler&& handler) {
+                       sent.push_back({to.host + ":" + std::to_string(to.port), request, std::move(handler)});
+                     }}) {}
+
+  void take(std::vector<std::string> names, std::vector<Reply> replies, base::Duration left = 10s) {
+    Misdirected misdirected;
+    for (std::string& name : names) misdirected.request.commands.push_back({{"GET", std::move(name)}});
+    misdirected.deadline = Clock::now() + left;
+    misdirected.result.delivery = Delivery::answered;
+    misdirected.result.replies = std::move(replies);
+    misdirected.handler = [this](Result result) { results.push_back(std::move(result)); };
+    detours.take(std::move(misdirected), kHere, {});
+  }
+  /// The node that was asked last sends the request around once more.
+  void redirect_again(const std::string& text) {
+    Sent last = std::move(sent.back());
+    sent.pop_back();
+    Misdirected again;
+    again.deadline = Clock::now() + last.request.timeout;
+    again.request = std::move(last.request);
+    again.handler = std::move(last.handler);
+    again.result.delivery = Delivery::answered;
+    again.result.replies = {error(text)};
+    detours.take(std::move(again), kHere, {});
+  }
+  static Result answer(Reply reply) {
+    Result result;
+    result.delivery = Delivery::answered;
+    result.replies.push_back(std::move(reply));
+    return result;
+  }
+
+  boost::asio::io_context context;
+  std::vector<Sent> sent;
+  std::vector<Result> results;
+  Detours detours;
+};
+
+TEST_F(DetoursTest, MovedGoesToWhoServesTheKeyByNow) {
+  take({"a"}, {error("MOVED 1 there:2")});
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].where, "");
+  EXPECT_FALSE(sent[0].request.asking);
+  EXPECT_LE(sent[0].request.timeout, 10s);
+  EXPECT_GT(sent[0].request.timeout, 9s);
+}
+
+TEST_F(DetoursTest, AskGoesToThatNodeBehindAsking) {
+  take({"a"}, {error("ASK 1 there:2")});
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].where, "there:2");
+  EXPECT_TRUE(sent[0].request.asking);
+  redirect_again("MOVED 1 :3");
+  EXPECT_EQ(sent[0].where, "");
+  EXPECT_FALSE(sent[0].request.asking) << "only at the node that is taking the slot over";
+}
+
+TEST_F(DetoursTest, ACircleIsNotRunAroundInForLong) {
+  take({"a"}, {error("MOVED 1 there:2")}, 100ms);
+  for (int i = 1; i < Detours::kAtOnce; ++i) redirect_again("MOVED 1 there:2");
+  ASSERT_EQ(sent.size(), 1U);
+  int rounds = 0;
+  while (results.empty()) {
+    redirect_again("MOVED 1 there:2");
+    ++rounds;
+    if (results.empty()) {
+      EXPECT_THAT(sent, IsEmpty()) << "behind a pause";
+      context.restart();
+      context.run();
+      ASSERT_EQ(sent.size(), 1U);
+    }
+  }
+  EXPECT_LT(rounds, 8) << "pauses grow";
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_EQ(results[0].replies.front().text, "MOVED 1 there:2") << "it was not executed, and the caller may know";
+}
+
+TEST_F(DetoursTest, OfSeveralCommandsThoseAloneGoOnThatWereRedirected) {
+  take({"a", "b", "c"}, {number(1), error("MOVED 1 there:2"), error("ASK 2 there:3")});
+  ASSERT_EQ(sent.size(), 2U);
+  EXPECT_THAT(sent[0].request.commands.front().args, ElementsAre("GET", "b"));
+  EXPECT_THAT(sent[1].request.commands.front().args, ElementsAre("GET", "c"));
+  EXPECT_EQ(sent[1].where, "there:3");
+  sent[1].handler(answer(number(3)));
+  EXPECT_THAT(results, IsEmpty());
+  Result lost;
+  lost.delivery = Delivery::unknown;
+  lost.cause = "cut";
+  sent[0].handler(std::move(lost));
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_EQ(results[0].replies[0].integer, 1);
+  EXPECT_EQ(results[0].replies[1].text, "TRYAGAIN the node that serves it now has not answered: cut");
+  EXPECT_EQ(results[0].replies[2].integer, 3);
+}
+
+TEST_F(DetoursTest, WhatMakesNoSenseIsTheCallersAffair) {
+  take({"a"}, {error("MOVED 99999 there:2")});
+  EXPECT_THAT(sent, IsEmpty());
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_EQ(results[0].replies.front().text, "MOVED 99999 there:2");
+}
+
+TEST_F(DetoursTest, WhoPausesHearsOfTheEnd) {
+  take({"a"}, {error("MOVED 1 there:2")});
+  for (int i = 0; i < Detours::kAtOnce; ++i) redirect_again("MOVED 1 there:2");
+  ASSERT_THAT(sent, IsEmpty());
+  detours.close();
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_EQ(results[0].error, Errc::closed);
+  take({"b"}, {error("MOVED 1 there:2")});
+  ASSERT_EQ(results.size(), 2U);
+  EXPECT_EQ(results[1].error, Errc::closed);
+}
+
+}  // namespace
+}  // namespace holdfast::redis
