@@ -267,10 +267,9 @@ void Pipeline::cut(const OpPtr& op) noexcept {
 }
 
 void Pipeline::give_up() {
-  const bool pointless = true;
   while (!gate_.empty()) {
     const OpPtr op = gate_.front();
-    finish(op, failure(Delivery::not_sent, connection_.error(), connection_.cause(), pointless));
+    finish(op, failure(Delivery::not_sent, connection_.error(), connection_.cause(), /*pointless=*/true));
   }
 }
 
