@@ -226,7 +226,7 @@ TEST(ClusterSurvey, ADoubtAfterAQuietTimeIsAFirstOneAgain) {
   EXPECT_GT(story.pause(), 400ms) << "a doubt behind an answer waits for the pause behind it";
   story.until_due().answers("abc").passes(21s).doubt('b');
   EXPECT_LE(story.pause(), 50ms);
-  EXPECT_THAT(story.until_due().asked(), testing::AnyOf('a', 'c')) << "a is not in doubt any more";
+  EXPECT_NE(story.until_due().asked(), 'b');
   story.doubt('b').answers("abc");
   EXPECT_LE(story.pause(), 100ms) << "and the pauses begin anew";
 }

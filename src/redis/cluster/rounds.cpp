@@ -30,20 +30,19 @@ void Rounds::set_map(const View& view) {
   indices_ = std::move(indices);
 }
 
-/// The lowest is asked first.
-int Rounds::rank(const State& state) const {
-  if (state.asked) return 4;
-  if (state.kind == Kind::seed) return misses_ >= kMisses ? -1 : 3;
-  if (state.doubted) return 2;
-  return state.kind == Kind::replica ? 1 : 0;
-}
-
 NodeAddress Rounds::next() {
-  if (over()) {
-    for (State& each : states_) each.asked = false;
+  const bool all_doubted = std::ranges::all_of(states_, [](const State& each) { return each.doubted; });
+  const bool seeds_first = misses_ >= kMisses;
+  const auto may_be_asked = [&](const State& each) {
+    return !each.asked && (all_doubted || !each.doubted || (seeds_first && each.kind == Kind::seed));
+  };
+  if (std::ranges::none_of(states_, may_be_asked)) {
+    for (State& each : states_) each.asked = each.asked && each.doubted && !all_doubted;
   }
+  const auto rank = [&](const State& each) { return seeds_first && each.kind == Kind::seed ? -1 : int(each.kind); };
   std::vector<std::size_t> best;
   for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (!may_be_asked(states_[i])) continue;
     if (!best.empty() && rank(states_[i]) > rank(states_[best.front()])) continue;
     if (!best.empty() && rank(states_[i]) < rank(states_[best.front()])) best.clear();
     best.push_back(i);

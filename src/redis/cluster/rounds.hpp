@@ -15,9 +15,10 @@
 
 namespace holdfast::redis::cluster {
 
-/// In a round each node is asked once: the primaries of the map first (there is a connection to most of them), then its
-/// replicas, then those that are in doubt, and the seeds that are not in it; each of these in random order. After
-/// kMisses failures in a row a seed is next: perhaps all nodes of the map have other addresses now.
+/// In a round each node is asked once that is not in doubt: the primaries of the map first (there is a connection to
+/// most of them), then its replicas, then the seeds that are not in it; each of these in random order. Those that are
+/// in doubt are asked only when all are: one that is away would hold up each round. After kMisses failures in a row a
+/// seed is next: perhaps all nodes of the map have other addresses now.
 class Rounds {
  public:
   static constexpr int kMisses = 3;
@@ -34,7 +35,7 @@ class Rounds {
 
   /// Begins another round when this one is over.
   NodeAddress next();
-  /// All have been asked.
+  /// All have been asked, those in doubt as well.
   bool over() const;
   /// Begins another round, in which nobody is in doubt.
   void begin_anew();
@@ -55,7 +56,6 @@ class Rounds {
     bool doubted = false;
     std::string cause{};  // of its last failure
   };
-  int rank(const State& state) const;
   State* find(const NodeAddress& node);
 
   const std::vector<NodeAddress> seeds_;

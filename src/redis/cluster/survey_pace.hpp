@@ -12,11 +12,12 @@
 namespace holdfast::redis::cluster {
 
 /// The pauses between one client's questions: between half of the step and all of it, by chance. Steps begin with
-/// kFirst and double, up to kLongestAtFirst as long as trouble is younger than kFresh (failovers happen then), and up
-/// to kLongest afterwards. They are longer by a factor that grows with the square root of the number of primaries
-/// beyond three: the more nodes, the longer an answer and the more the clients. Behind kQuiet without trouble the steps
-/// begin anew. A doubt is asked about within kSpread times that factor, but never before the pause behind the last
-/// question is over. Without any, a question comes every kRefresh, give or take a half.
+/// kFirst and double, up to kLongestAtFirst while trouble is younger than kFresh (failovers happen then), and up to
+/// kLongest afterwards. They are longer by the square root of a third of the number of primaries, for an answer is the
+/// longer the more nodes there are, and clients will be the more; but no longer than twice kLongestAtFirst, and
+/// kLongest. Behind kQuiet without trouble the steps begin anew. A doubt is asked about within kSpread times that root,
+/// but not before the pause behind the last question is over. Without any, a question comes every kRefresh, give or
+/// take a half.
 class SurveyPace {
  public:
   static constexpr base::Duration kSpread = std::chrono::milliseconds(50);
