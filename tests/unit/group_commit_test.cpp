@@ -59,7 +59,6 @@ class GroupCommitTest : public testing::Test {
     for (const std::size_t locks : locks_) reply.commands.push_back({std::vector<bool>(locks, true), {}});
     reply.replicas = replicas;
     reply.acks = acks;
-    reply.era = 5;
     return reply;
   }
   CommitReply refused(Errc error, bool for_good, std::string cause) const {
@@ -132,11 +131,11 @@ TEST_F(GroupCommitTest, OneCommandIsForOneKindAndOneLeaseAndSoManyLocks) {
 
 TEST_F(GroupCommitTest, ABatchHasSoManyCommandsAndTheRestWaits) {
   commit(Acks::replicas(1), 1);
-  for (int i = 0; i < 17; ++i) add(std::to_string(i), 0ms);
+  for (std::size_t i = 0; i <= GroupCommit::kMostCommands; ++i) add(std::to_string(i), 0ms);
   next(0ms);
   EXPECT_EQ(locks_.size(), GroupCommit::kMostCommands);
   EXPECT_EQ(reply(1ms, acked(1)).size(), GroupCommit::kMostCommands);
-  EXPECT_EQ(next(1ms), "renew 16; wait for 1, 999 ms");
+  EXPECT_EQ(next(1ms), "renew 256; wait for 1, 999 ms");
 }
 
 TEST_F(GroupCommitTest, TheMostImpatientSetsTheTimeAndTheOthersGoOn) {

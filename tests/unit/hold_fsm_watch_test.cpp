@@ -1,4 +1,4 @@
-// From when on a hold is watched, and who decides a doubt, told without a clock.
+// From when on a hold is watched, who decides a doubt, and what a new server means, told without a clock.
 #include <gtest/gtest.h>
 
 #include "engine/decide/hold_fsm.hpp"
@@ -75,6 +75,36 @@ TEST(HoldFsmWatch, ADoubtIsForAQuestionWhereNoRenewalIsToCome) {
   HoldFsm ended = lasting();
   ended.begin_release();
   EXPECT_FALSE(ended.on_doubt(at(500ms)));
+}
+
+TEST(HoldFsmMoved, IsSuspectUntilItsNewServerHasAnswered) {
+  HoldFsm hold = lasting();
+  EXPECT_EQ(hold.on_moved(at(500ms)), HoldFsm::Change::suspect);
+  EXPECT_EQ(hold.state(), HoldState::suspect);
+  EXPECT_EQ(hold.due(), at(500ms));
+  EXPECT_EQ(hold.on_moved(at(510ms)), HoldFsm::Change::none) << "told once";
+  EXPECT_EQ(hold.on_time(at(510ms)), HoldFsm::Todo::renew);
+  EXPECT_EQ(hold.on_renewed(at(510ms), at(520ms)), HoldFsm::Change::none);
+  EXPECT_EQ(hold.state(), HoldState::held);
+}
+
+TEST(HoldFsmMoved, IsAskedForAgainAlthoughARenewalIsUnderWay) {
+  HoldFsm hold = lasting();
+  EXPECT_EQ(hold.on_time(at(2s)), HoldFsm::Todo::renew);
+  EXPECT_EQ(hold.on_moved(at(2001ms)), HoldFsm::Change::suspect);
+  EXPECT_EQ(hold.on_time(at(2001ms)), HoldFsm::Todo::renew);
+  EXPECT_EQ(hold.on_gone(), HoldFsm::Change::lost);
+}
+
+TEST(HoldFsmMoved, StaysAsItIsWhereNoRenewalWouldTell) {
+  HoldFsm fixed = lasting({.length = 6s, .renewed = false, .max_hold = {}});
+  EXPECT_EQ(fixed.on_moved(at(500ms)), HoldFsm::Change::none);
+  EXPECT_EQ(fixed.state(), HoldState::held);
+  HoldFsm capped = lasting({.length = 6s, .renewed = true, .max_hold = 2s});
+  EXPECT_EQ(capped.on_moved(at(500ms)), HoldFsm::Change::none);
+  HoldFsm ended = lasting();
+  ended.begin_release();
+  EXPECT_EQ(ended.on_moved(at(500ms)), HoldFsm::Change::none);
 }
 
 }  // namespace

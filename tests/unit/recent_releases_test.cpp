@@ -44,6 +44,14 @@ TEST_F(RecentReleasesTest, AreOfNoUseOnceTheLeaseIsOver) {
   EXPECT_EQ(repeated(30s), "");
 }
 
+TEST_F(RecentReleasesTest, AreThoseOfTheSlotsThatHaveANewServer) {
+  released("a", 0s, 30s);
+  released("b", 0s, 30s);
+  const auto commands = releases_.to_repeat(at(1s), [](const base::Command& each) { return each.args[0] == "b"; });
+  ASSERT_EQ(commands.size(), 1U);
+  EXPECT_EQ(commands.front().args.front(), "b");
+}
+
 TEST_F(RecentReleasesTest, AreNoMoreThanTheLatest) {
   for (std::size_t i = 0; i <= RecentReleases::kMost; ++i) released(std::to_string(i), 1s, 30s);
   const auto commands = releases_.to_repeat(at(2s));

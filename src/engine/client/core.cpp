@@ -17,6 +17,7 @@ Core::Core(Config config, boost::asio::io_context* host)
            .side_disconnected = [this](redis::Shard& shard, redis::Side side) { on_side_disconnected(shard, side); },
            .invalidated = [this](redis::Shard& shard,
                                  const base::Reply& keys) { watchdog_.loss_watch().on_invalidated(shard, keys); },
+           .moved = [this](const redis::cluster::SlotSet& slots) { on_moved(slots); },
            .next_due = [this] { return watchdog_.next_look(); },
            .look_at_deadlines = [this] { return watchdog_.look_at_deadlines(); }}),
       watchdog_(runtime_),
@@ -45,13 +46,20 @@ void Core::on_connected(const redis::Shard& shard) {
   }
 }
 
+/// Who waits there has subscribed at another server, and may have missed a message.
+void Core::on_moved(const redis::cluster::SlotSet& slots) {
+  watchdog_.on_moved(slots);
+  late_releases_.on_moved(slots);
+  for (const std::shared_ptr<Target>& target : targets_->in(slots)) target->wake();
+}
+
 void Core::on_side_connected(redis::Shard& shard, redis::Side side) {
   if (side == redis::Side::acks) watchdog_.on_acks_connected(shard);
   if (side == redis::Side::watch) watchdog_.loss_watch().on_connected(shard);
 }
 
 void Core::on_side_disconnected(redis::Shard& shard, redis::Side side) {
-  if (side == redis::Side::acks) watchdog_.confirmations().end_era();
+  if (side == redis::Side::acks) watchdog_.confirmations().end_era(shard);
   if (side == redis::Side::watch) watchdog_.loss_watch().on_disconnected(shard);
 }
 

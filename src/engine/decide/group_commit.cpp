@@ -59,7 +59,8 @@ Attempt as_confirmed(Attempt attempt, const Confirmed& confirmed, std::uint32_t 
 
 bool GroupCommit::fits(const Batch::Command& command, const Confirm& confirm) const {
   return !confirm.alone && !command.parts.front()->alone && command.plan == confirm.plan &&
-         command.lease == confirm.lease && command.locks + confirm.renewals.size() <= most_locks_;
+         command.lease == confirm.lease && command.slot == confirm.slot &&
+         command.locks + confirm.renewals.size() <= most_locks_;
 }
 
 std::optional<GroupCommit::Batch> GroupCommit::next(TimePoint now, const ReplicaCount& replicas) {
@@ -69,10 +70,11 @@ std::optional<GroupCommit::Batch> GroupCommit::next(TimePoint now, const Replica
   TimePoint until = TimePoint::max();
   std::vector<std::vector<Confirms::iterator>> taken;
   for (auto confirm = waiting_.begin(); confirm != waiting_.end(); ++confirm) {
+    if (now < confirm->not_before) continue;
     auto command = std::ranges::find_if(batch.commands, [&](const auto& each) { return fits(each, *confirm); });
     if (command == batch.commands.end()) {
       if (batch.commands.size() == kMostCommands) break;
-      command = batch.commands.insert(command, {confirm->plan, confirm->lease});
+      command = batch.commands.insert(command, {confirm->plan, confirm->lease, confirm->slot});
       taken.emplace_back();
     }
     command->parts.push_back(&*confirm);
@@ -81,6 +83,7 @@ std::optional<GroupCommit::Batch> GroupCommit::next(TimePoint now, const Replica
     acks_until = std::min(acks_until, confirm->acks_until);
     until = std::min(until, confirm->until);
   }
+  if (taken.empty()) return std::nullopt;
   sizes_.clear();
   sizes_.reserve(taken.size());
   for (const auto& command : taken) {
@@ -103,13 +106,14 @@ Confirms GroupCommit::on_reply(TimePoint now, const CommitReply& reply, ReplicaC
     const CommitReply::Renewal& whole = known ? reply.commands[command] : none;
     auto next_lock = whole.extended.begin();
     for (std::size_t i = 0; i < sizes_[command]; ++i, ++confirm) {
-      CommitReply::Renewal part{{}, whole.refused};
+      CommitReply::Renewal part{{}, whole.refused, whole.era};
       if (!whole.extended.empty()) {
         const auto first = next_lock;
         next_lock += static_cast<std::ptrdiff_t>(confirm->renewals.size());
         part.extended.assign(first, next_lock);
       }
       judge(*confirm, now, reply, part, sizes_[command] > 1, replicas);
+      confirm->decided = confirm->decided || confirm->taken;
       if (confirm->decided && !confirm->found.acked && counts_replicas(acks_)) replicas.ask_again();
     }
   }
@@ -122,7 +126,7 @@ void GroupCommit::judge(Confirm& confirm, TimePoint now, const CommitReply& repl
                         bool shared, const ReplicaCount& replicas) const {
   confirm.found = {};
   confirm.found.sent_at = reply.sent_at;
-  confirm.found.era = reply.era;
+  confirm.found.era = renewal.era;
   if (reply.kind != CommitReply::Kind::answered) {
     // What was not sent was told so by the lane, which knows best whether to go on trying.
     if (reply.kind == CommitReply::Kind::unknown && now < confirm.until) return;
@@ -131,7 +135,9 @@ void GroupCommit::judge(Confirm& confirm, TimePoint now, const CommitReply& repl
                   (asked ? "no acks came: " : "acks could not be asked for: ") + reply.cause);
   }
   if (renewal.extended.empty()) {
-    if (shared && !confirm.alone && now < confirm.until) {
+    confirm.found.for_one = renewal.refused.for_one;
+    confirm.found.elsewhere = renewal.refused.elsewhere && now < confirm.until;
+    if (shared && !confirm.found.elsewhere && !confirm.alone && now < confirm.until) {
       confirm.alone = true;
       return;
     }
@@ -183,8 +189,29 @@ Confirms GroupCommit::on_time(TimePoint now) {
 
 TimePoint GroupCommit::due() const {
   TimePoint due = TimePoint::max();
-  for (const Confirm& confirm : waiting_) due = std::min(due, confirm.until);
+  for (const Confirm& confirm : waiting_) {
+    const bool pauses = under_way_.empty() && confirm.not_before != TimePoint{};
+    due = std::min(due, pauses ? std::min(confirm.not_before, confirm.until) : confirm.until);
+  }
   return due;
+}
+
+Confirms GroupCommit::take_moved(const std::function<bool(std::uint16_t slot)>& moved) {
+  Confirms taken;
+  for (auto next = waiting_.begin(); next != waiting_.end();) {
+    const auto here = next++;
+    if (moved(here->slot)) taken.splice(taken.end(), waiting_, here);
+  }
+  for (Confirm& here : under_way_) {
+    if (here.taken || !moved(here.slot)) continue;
+    taken.push_back(here);
+    here.taken = true;  // its place in the batch remains
+  }
+  for (Confirm& each : taken) {
+    each.alone = each.decided = false;
+    each.found = {};
+  }
+  return taken;
 }
 
 Confirms GroupCommit::take_under_way() noexcept {

@@ -22,6 +22,8 @@ struct Confirmed {
   std::vector<bool> extended{};  // lock by lock; empty: nothing is known
   bool acked = false;            // and as many as are needed have confirmed all of it
   bool for_good = false;         // not acked, and asking again will not help
+  bool for_one = false;          // refused, perhaps since a single one of the locks is in the way
+  bool elsewhere = false;        // refused: another server is to be asked, as the cause says
   std::error_code error{};       // not acked: why
   std::string cause{};
   TimePoint sent_at{};    // of the renewal
@@ -39,12 +41,15 @@ struct Confirm {
   std::vector<wire::Renewal> renewals{};
   const Plan* plan = nullptr;
   milliseconds lease{};
+  std::uint16_t slot = 0;  // of all of them
   TimePoint asked_at{};
   TimePoint acks_until{};  // the replicas have so long
   TimePoint until{};       // whoever asks hears something by then; not before acks_until
   std::function<void(const Confirmed&)> done{};
+  TimePoint not_before{};  // it goes with no batch until then
 
   bool alone = false;  // what it was sent with was refused: it must not cost others their renewal
+  bool taken = false;  // out of the batch under way: see take_moved()
   bool decided = false;
   Confirmed found{};
 };
@@ -55,6 +60,8 @@ struct ServerRefusal {
   std::error_code error{};  // empty: it does not
   bool for_good = false;
   std::string cause{};
+  bool for_one = false;    // as of Confirmed
+  bool elsewhere = false;  // as of Confirmed
 };
 
 /// What came of a batch.
@@ -68,6 +75,7 @@ struct CommitReply {
   struct Renewal {
     std::vector<bool> extended{};  // lock by lock; empty: refused
     ServerRefusal refused{};
+    std::uint32_t era = 0;  // of its slot, when it was sent
   };
   std::vector<Renewal> commands{};
   std::optional<int> replicas{};  // that are connected, if that was asked for and said
@@ -75,7 +83,6 @@ struct CommitReply {
   ServerRefusal refused{};  // the WAIT, or the question how many there are
 
   TimePoint sent_at{};
-  std::uint32_t era = 0;
 };
 
 /// One batch at a time: what comes meanwhile is collected and goes with the next (group commit). A batch is renewals,
@@ -88,8 +95,9 @@ class GroupCommit {
   GroupCommit(Acks acks, std::size_t most_locks, Duration longest_wait)
       : acks_(acks), most_locks_(most_locks), longest_wait_(longest_wait) {}
 
-  /// A batch has so many commands at most.
-  static constexpr std::size_t kMostCommands = 16;
+  /// A batch has so many commands at most, each for one slot: a server takes a millisecond or so for them, which all of
+  /// the batch wait for.
+  static constexpr std::size_t kMostCommands = 256;
 
   void add(Confirm confirm) { waiting_.push_back(std::move(confirm)); }
 
@@ -97,6 +105,7 @@ class GroupCommit {
     struct Command {
       const Plan* plan = nullptr;
       milliseconds lease{};
+      std::uint16_t slot = 0;
       std::size_t locks = 0;
       std::vector<const Confirm*> parts{};
     };
@@ -112,8 +121,11 @@ class GroupCommit {
   Confirms on_reply(TimePoint now, const CommitReply& reply, ReplicaCount& replicas);
   /// Returns those who wait for a batch to end, and whose time is over before it does.
   Confirms on_time(TimePoint now);
-  /// When on_time() must be called; max(): never.
+  /// When on_time() must be called, and then next(); max(): never.
   TimePoint due() const;
+  /// Those whose slots are served by another server now, and who are to ask there: of what is under way as well, of
+  /// which nothing is heard any more.
+  Confirms take_moved(const std::function<bool(std::uint16_t slot)>& moved);
   /// There is no memory to go on with the batch under way, or (with `all`) nobody will: all of it.
   Confirms take_under_way() noexcept;
   Confirms take_all() noexcept;

@@ -83,6 +83,12 @@ bool HoldFsm::on_doubt(TimePoint now) {
   return true;
 }
 
+HoldFsm::Change HoldFsm::on_moved(TimePoint now) {
+  if (!on_doubt(now) || state_ == HoldState::suspect) return Change::none;
+  state_ = HoldState::suspect;
+  return Change::suspect;
+}
+
 bool HoldFsm::begin_watch(TimePoint now, Duration early) {
   const Duration age = watch_after(length_);
   if (!to_be_watched_ || now + std::min(early, age / 2) < granted_at_ + age) return false;

@@ -47,6 +47,9 @@ class HoldFsm {
   /// Somebody says that the server does not have it. True: it is asked for at once, by a renewal; false: no renewal is
   /// to come that would tell.
   bool on_doubt(TimePoint now);
+  /// Its server has been replaced by another one, of which it is not known whether it has the lock: as on_doubt, and
+  /// suspect until that one has answered.
+  Change on_moved(TimePoint now);
   /// True once: it has lasted so long that its keys are to be watched. With `early`, which is half of that at most, it
   /// is taken along with others.
   bool begin_watch(TimePoint now, Duration early);

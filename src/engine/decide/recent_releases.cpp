@@ -9,10 +9,11 @@ void RecentReleases::add(base::Command release, TimePoint now, TimePoint give_up
   latest_.push_back({std::move(release), now, give_up});
 }
 
-std::vector<base::Command> RecentReleases::to_repeat(TimePoint now) const {
+std::vector<base::Command> RecentReleases::to_repeat(TimePoint now,
+                                                     const std::function<bool(const base::Command&)>& there) const {
   std::vector<base::Command> commands;
   for (const Release& release : latest_) {
-    if (now < release.give_up) commands.push_back(release.command);
+    if (now < release.give_up && there(release.command)) commands.push_back(release.command);
   }
   return commands;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <vector>
 
 #include "base/resp.hpp"
@@ -22,7 +23,10 @@ class RecentReleases {
   /// `give_up`: when the server has certainly let the lease expire.
   void add(base::Command release, TimePoint now, TimePoint give_up);
   /// On a new connection: those that were confirmed in the last kWindow of the earlier one, and that still matter.
-  std::vector<base::Command> to_repeat(TimePoint now) const;
+  /// `there`: whether a release is one of that server's.
+  std::vector<base::Command> to_repeat(
+      TimePoint now,
+      const std::function<bool(const base::Command&)>& there = [](const base::Command&) { return true; }) const;
 
  private:
   struct Release {

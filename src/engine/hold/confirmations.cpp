@@ -19,23 +19,28 @@ namespace {
 /// reply is on its way.
 constexpr Duration kLate = milliseconds(100);
 constexpr Duration kOnTheWay = milliseconds(50);
+/// How often a node is asked again that has sent us to another one, while the map does not say so.
+constexpr Duration kSlotUnderWay = milliseconds(20);
 
 ServerRefusal refusal_of(const base::Reply& reply) {
   if (!reply.is_error()) return {Errc::server_error, false, "a reply of an unexpected type"};
+  // A redirect is shown as it came, for whoever follows it.
+  const bool elsewhere = reply.text.starts_with("MOVED ") || reply.text.starts_with("ASK ");
   const redis::Meaning meaning = redis::classify(reply.text);
-  return {meaning.code, meaning.for_good(), redis::explain(reply.text)};
+  return {meaning.code, meaning.for_good(), elsewhere ? reply.text : redis::explain(reply.text),
+          redis::refuses_a_key(reply.text), elsewhere};
 }
 
-CommitReply::Renewal renewal_of(const base::Reply& reply, std::size_t locks) {
-  CommitReply::Renewal renewal{wire::decode_renew(reply, locks)};
+CommitReply::Renewal renewal_of(const base::Reply& reply, std::size_t locks, std::uint32_t era) {
+  CommitReply::Renewal renewal{wire::decode_renew(reply, locks), {}, era};
   if (renewal.extended.empty()) renewal.refused = refusal_of(reply);
   return renewal;
 }
 
-CommitReply reply_of(const GroupCommit::Batch& batch, const redis::Result& result, std::uint32_t era) {
+CommitReply reply_of(const GroupCommit::Batch& batch, const redis::Result& result,
+                     const std::vector<std::uint32_t>& eras) {
   CommitReply reply;
   reply.sent_at = result.sent_at;
-  reply.era = era;
   reply.cause = result.cause;
   if (result.delivery == redis::Delivery::not_sent) return reply;
   reply.kind = CommitReply::Kind::unknown;
@@ -43,7 +48,9 @@ CommitReply reply_of(const GroupCommit::Batch& batch, const redis::Result& resul
   reply.kind = CommitReply::Kind::answered;
   reply.resent = result.resent;
   auto next = result.replies.begin();
-  for (const auto& command : batch.commands) reply.commands.push_back(renewal_of(*next++, command.locks));
+  for (std::size_t i = 0; i < batch.commands.size(); ++i) {
+    reply.commands.push_back(renewal_of(*next++, batch.commands[i].locks, eras[i]));
+  }
   if (batch.ask_replicas) {
     reply.replicas = wire::decode_replicas(*next);
     if (!reply.replicas) reply.refused = refusal_of(*next);
@@ -77,7 +84,9 @@ struct Confirmations::Level {
   TimePoint timer_at = TimePoint::max();
 };
 
-Confirmations::Confirmations(Runtime& runtime) : runtime_(runtime) {}
+Confirmations::Confirmations(Runtime& runtime)
+    : runtime_(runtime),
+      slots_(runtime.config().cluster.addresses.empty() ? nullptr : std::make_unique<EraOfSlots>()) {}
 Confirmations::~Confirmations() = default;
 
 Confirm Confirmations::confirm_of(Duration time) const {
@@ -104,15 +113,48 @@ Confirmations::Level& Confirmations::level_of(redis::Shard& shard, Acks acks) {
 }
 
 void Confirmations::ask(redis::Shard& shard, Acks acks, Confirm confirm) {
-  Level& level = level_of(shard, acks);
-  const TimePoint until = confirm.until;
+  add(level_of(shard, acks), std::move(confirm));
+}
+
+void Confirmations::add(Level& level, Confirm confirm) {
   level.commit.add(std::move(confirm));
-  set_timer(level, until);
+  set_timer(level, level.commit.due());
   go_on(level);
 }
 
-void Confirmations::end_era() {
-  if (era_.fetch_add(1) + 1 == 0) era_.store(1);
+/// Not executed. The map knows the new owner by now, unless the slot is still under way (ASK): then later.
+void Confirmations::ask_elsewhere(Level& level, Confirm confirm) {
+  redis::Shard& shard = runtime_.router().shard_of_slot(confirm.slot);
+  const bool known = &shard != &level.place.shard;
+  confirm.alone = confirm.decided = false;
+  confirm.found = {};
+  confirm.not_before = known ? TimePoint{} : Clock::now() + kSlotUnderWay;
+  add(known ? level_of(shard, level.acks) : level, std::move(confirm));
+}
+
+void Confirmations::end_era(const redis::Shard& shard) {
+  if (!slots_) {
+    if (era_.fetch_add(1) + 1 == 0) era_.store(1);
+    return;
+  }
+  for (std::size_t slot = 0; slot < slots_->size(); ++slot) {
+    const bool there = &runtime_.router().shard_of_slot(static_cast<std::uint16_t>(slot)) == &shard;
+    if (there) (*slots_)[slot].fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void Confirmations::on_moved(const redis::cluster::SlotSet& slots) {
+  if (!slots_) return;
+  for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+    if (slots[slot]) (*slots_)[slot].fetch_add(1, std::memory_order_relaxed);
+  }
+  for (std::size_t i = 0; i < levels_.size(); ++i) {  // there may be more of them by the end
+    Level& level = *levels_[i];
+    const auto moved = [&](std::uint16_t slot) {
+      return slots[slot] && &runtime_.router().shard_of_slot(slot) != &level.place.shard;
+    };
+    for (Confirm& confirm : level.commit.take_moved(moved)) ask_elsewhere(level, std::move(confirm));
+  }
 }
 
 void Confirmations::on_connected(const redis::Shard& shard) {
@@ -146,27 +188,45 @@ void Confirmations::send(Level& level, const GroupCommit::Batch& batch) {
   const bool aof = level.acks.level() == Acks::Level::aof;
   request.commands.push_back(aof ? wire::wait_aof(batch.wait) : wire::wait(batch.acks, batch.wait));
   Reporter::add(runtime_.reporter().count.acks_waits);
-  const std::uint32_t era = this->era();
+  std::vector<std::uint32_t> eras;
+  eras.reserve(batch.commands.size());
+  for (const auto& command : batch.commands) eras.push_back(era(command.slot));
   level.place.shard.side_lane(redis::Side::acks)
-      .send(std::move(request), [this, keep = runtime_.keep_alive(), &level, batch, era](const redis::Result& result) {
-        on_result(level, batch, result, era);
-      });
+      .send(std::move(request), [this, keep = runtime_.keep_alive(), &level, batch, eras = std::move(eras)](
+                                    const redis::Result& result) { on_result(level, batch, result, eras); });
 }
 
 void Confirmations::on_result(Level& level, const GroupCommit::Batch& batch, const redis::Result& result,
-                              std::uint32_t era) noexcept {
+                              const std::vector<std::uint32_t>& eras) noexcept {
   Confirms decided;
   try {
-    decided = level.commit.on_reply(Clock::now(), reply_of(batch, result, era), level.place.replicas);
+    decided = level.commit.on_reply(Clock::now(), reply_of(batch, result, eras), level.place.replicas);
   } catch (...) {
     decided = level.commit.take_under_way();
   }
+  tell_or_go_elsewhere(level, std::move(decided));
+  if (stopped_) return;
+  go_on(level);
+  set_timer(level, level.commit.due());
+}
+
+void Confirmations::tell_or_go_elsewhere(Level& level, Confirms decided) noexcept {
+  for (auto next = decided.begin(); next != decided.end();) {
+    const auto here = next++;
+    if (!here->found.elsewhere || here->taken || stopped_) continue;
+    try {
+      ask_elsewhere(level, *here);
+      decided.erase(here);
+    } catch (...) {
+      // Out of memory: told as it is.
+    }
+  }
   tell(decided);
-  if (!stopped_) go_on(level);
 }
 
 void Confirmations::tell(const Confirms& decided) noexcept {
   for (const Confirm& confirm : decided) {
+    if (confirm.taken) continue;
     if (!confirm.found.acked) Reporter::add(runtime_.reporter().count.acks_missed);
     try {
       confirm.done(confirm.found);

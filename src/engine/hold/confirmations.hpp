@@ -1,12 +1,15 @@
 // Renews locks and has that confirmed by replicas, many with one WAIT: the shell around GroupCommit.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "engine/decide/group_commit.hpp"
+#include "redis/cluster/slot.hpp"
 #include "redis/connection/request.hpp"
 #include "redis/topology/shard.hpp"
 #include "timing/timer.hpp"
@@ -29,11 +32,16 @@ class Confirmations {
   /// `done` is called once, perhaps at once.
   void ask(redis::Shard& shard, Acks acks, Confirm confirm);
 
-  /// Acks belong to one primary: those of an era before this one may be of another, and count no more. Never 0. From
-  /// any thread.
-  std::uint32_t era() const { return era_.load(std::memory_order_relaxed); }
-  /// A primary may have been replaced.
-  void end_era();
+  /// Acks belong to one primary: those of an era before this one may be of another, and count no more. In a cluster
+  /// each slot has its own. Never 0. From any thread.
+  std::uint32_t era(std::uint16_t slot) const {
+    const std::uint32_t era = era_.load(std::memory_order_relaxed);
+    return slots_ ? std::max(era + (*slots_)[slot].load(std::memory_order_relaxed), 1U) : era;
+  }
+  /// The primary of this shard may have been replaced.
+  void end_era(const redis::Shard& shard);
+  /// These slots are served by other shards: whoever waits for acks of theirs asks there.
+  void on_moved(const redis::cluster::SlotSet& slots);
 
   /// The shard's lane for acks is new: who is there at the other end, and with how many replicas, is not known.
   void on_connected(const redis::Shard& shard);
@@ -46,19 +54,24 @@ class Confirmations {
   struct Place;
   Place& place_of(redis::Shard& shard);
   Level& level_of(redis::Shard& shard, Acks acks);
+  void add(Level& level, Confirm confirm);
+  void ask_elsewhere(Level& level, Confirm confirm);
   void go_on(Level& level) noexcept;
   void send(Level& level, const GroupCommit::Batch& batch);
   void on_result(Level& level, const GroupCommit::Batch& batch, const redis::Result& result,
-                 std::uint32_t era) noexcept;
+                 const std::vector<std::uint32_t>& eras) noexcept;
   void set_timer(Level& level, TimePoint due) noexcept;
   void on_timer(Level& level) noexcept;
   void tell(const Confirms& decided) noexcept;
+  void tell_or_go_elsewhere(Level& level, Confirms decided) noexcept;
 
   Runtime& runtime_;
   std::vector<std::unique_ptr<Place>> places_;
   std::vector<std::unique_ptr<Level>> levels_;
   bool stopped_ = false;
   std::atomic<std::uint32_t> era_{1};
+  using EraOfSlots = std::array<std::atomic<std::uint32_t>, redis::cluster::kSlots>;
+  const std::unique_ptr<EraOfSlots> slots_;  // in a cluster: how often each one has had another primary, perhaps
 };
 
 }  // namespace holdfast::engine

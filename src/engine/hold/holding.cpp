@@ -144,6 +144,7 @@ void Holding::on_renewed(TimePoint sent_at, TimePoint now, std::uint32_t acked_e
 }
 void Holding::on_gone() { change({}, &HoldFsm::on_gone); }
 void Holding::on_unanswered(TimePoint now, const std::string& cause) { change(cause, &HoldFsm::on_unanswered, now); }
+void Holding::on_moved(TimePoint now) { change("its slot is served by another server now", &HoldFsm::on_moved, now); }
 void Holding::on_closed() { change({}, &HoldFsm::on_closed); }
 
 HoldFsm::Todo Holding::on_time(TimePoint now, Duration early) {

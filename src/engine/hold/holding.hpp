@@ -96,6 +96,7 @@ class Holding : public std::enable_shared_from_this<Holding> {
   void on_gone();
   void on_unanswered(TimePoint now, const std::string& cause);
   void on_reconnect(TimePoint now) { let(&HoldFsm::on_reconnect, now); }
+  void on_moved(TimePoint now);
   void on_closed();
   /// See HoldFsm. From any thread; after `true` the watchdog is to look at it.
   bool on_doubt(TimePoint now) { return let(&HoldFsm::on_doubt, now); }

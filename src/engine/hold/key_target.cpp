@@ -10,7 +10,6 @@
 #include "engine/hold/targets.hpp"
 #include "engine/hold/watchdog.hpp"
 #include "engine/runtime/runtime.hpp"
-#include "redis/connection/login.hpp"
 #include "redis/failures/errors.hpp"
 #include "wire/owner.hpp"
 
@@ -61,7 +60,8 @@ KeyTarget::KeyTarget(std::shared_ptr<Targets> targets, std::string title, const 
     : Target(std::move(title)),
       plan_(plan),
       targets_(std::move(targets)),
-      several_(names.size() > 1 ? std::make_unique<const std::vector<std::string>>(names) : nullptr) {}
+      several_(names.size() > 1 ? std::make_unique<const std::vector<std::string>>(names) : nullptr),
+      slot_(runtime().router().only_shard() != nullptr ? 0 : runtime().router().slot_of(this->names().key)) {}
 
 KeyTarget::~KeyTarget() { targets_->forget(*this); }
 
@@ -69,16 +69,15 @@ Runtime& KeyTarget::runtime() const { return targets_->runtime(); }
 
 Watchdog& KeyTarget::watchdog() const { return targets_->watchdog(); }
 
-/// With one server there is no need to know the key.
-redis::Shard& KeyTarget::shard() const {
-  redis::Router& router = runtime().router();
-  redis::Shard* const only = router.only_shard();
-  return only != nullptr ? *only : router.shard_of(names().key);
-}
+redis::Shard& KeyTarget::shard() const { return runtime().router().shard_of_slot(slot_); }
 
 redis::Subscriptions& KeyTarget::subscriptions() const { return *shard().subscriptions(); }
 
 bool KeyTarget::stands_on(const redis::Shard& its_shard) const { return &shard() == &its_shard; }
+
+bool KeyTarget::lies_in(const Runtime& client, const redis::cluster::SlotSet& slots) const {
+  return &client == &runtime() && slots[slot_];
+}
 
 void KeyTarget::stay() noexcept { targets_->keep(std::static_pointer_cast<KeyTarget>(shared_from_this())); }
 
@@ -184,7 +183,7 @@ void KeyTarget::attempt(Order order, AttemptDone done) {
     // A replica that never was more than that is a wrong address, if there is only one; one that gave locks will have a
     // successor.
     if (attempt.error == Errc::read_only && granted.load() == 0) {
-      attempt.pointless = !redis::must_be_primary(self->runtime().config());
+      attempt.pointless = !self->runtime().has_successors();
     }
     if (acks.wanted() && attempt.kind == Attempt::Kind::granted) {
       return self->confirm(std::move(attempt), acks, lease, until, std::move(done));

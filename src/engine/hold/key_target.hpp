@@ -23,7 +23,7 @@ class KeyTarget final
     : public Target,
       public boost::intrusive::unordered_set_base_hook<boost::intrusive::link_mode<boost::intrusive::normal_link>> {
  public:
-  /// `names`: each once, in canonical order.
+  /// `names`: each once, in canonical order, and in one slot.
   KeyTarget(std::shared_ptr<Targets> targets, std::string title, const std::vector<std::string>& names,
             const Plan& plan);
   ~KeyTarget() override;
@@ -59,6 +59,7 @@ class KeyTarget final
   /// The server that has it now.
   redis::Shard& shard() const;
   bool stands_on(const redis::Shard& shard) const override;
+  bool lies_in(const Runtime& client, const redis::cluster::SlotSet& slots) const override;
   std::uint32_t acks_era() const override;
   std::string where() const override;
   bool subscribed(const wire::Owner& waiter) const override;
@@ -70,6 +71,7 @@ class KeyTarget final
   void withdraw(const wire::Owner& owner, milliseconds lease) noexcept override;
   void ask_holder(HolderDone done) override;
   redis::Shard* batched_on() const override { return &shard(); }
+  std::uint16_t batched_slot() const override { return slot_; }
   std::size_t batched_locks() const override { return several_ ? several_->size() : 1; }
   void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const override;
   void renew(const std::shared_ptr<Holding>& hold, RenewDone done) override;
@@ -99,6 +101,7 @@ class KeyTarget final
   bool listed_ = false;             // guarded by the mutex of targets_
   bool staying_ = false;            // guarded by the mutex of targets_
   std::atomic<bool> blind_{false};  // we may not ask how many listen
+  const std::uint16_t slot_;        // constant after construction; 0 with one server
 };
 
 }  // namespace holdfast::engine

@@ -17,13 +17,14 @@ Renewed as_renewed(const Confirmed& confirmed) {
 
 }  // namespace
 
-std::uint32_t KeyTarget::acks_era() const { return watchdog().confirmations().era(); }
+std::uint32_t KeyTarget::acks_era() const { return watchdog().confirmations().era(slot_); }
 
 void KeyTarget::confirm(Attempt granted, Acks acks, milliseconds lease, TimePoint until, AttemptDone done) {
   Confirm confirm = watchdog().confirmations().confirm_of(until - base::Clock::now());
   add_renewals(confirm.renewals, granted.grant.owner);
   confirm.plan = &plan_;
   confirm.lease = granted.grant.lease.value_or(lease);
+  confirm.slot = slot_;
   confirm.done = [self = shared_from_this(), granted = std::move(granted), done = std::move(done)](
                      const Confirmed& confirmed) { done(as_confirmed(granted, confirmed, self->acks_era())); };
   watchdog().confirmations().ask(shard(), acks, std::move(confirm));
@@ -39,6 +40,7 @@ void KeyTarget::renew_with_acks(const Holding& hold, std::vector<wire::Renewal> 
     confirm.renewals = std::move(renewals);
     confirm.plan = &self->plan_;
     confirm.lease = lease;
+    confirm.slot = self->slot_;
     confirm.done = [done = std::move(done)](const Confirmed& confirmed) { done(as_renewed(confirmed)); };
     confirmations.ask(self->shard(), acks, std::move(confirm));
   });

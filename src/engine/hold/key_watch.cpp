@@ -33,6 +33,22 @@ bool KeyWatch::remove(const std::string& key, const Holding& hold) {
   return true;
 }
 
+void KeyWatch::take(std::vector<Entry>& into, const std::function<bool(const std::string& key)>& which) {
+  for (auto next = keys_.begin(); next != keys_.end();) {
+    const auto key = next++;
+    if (!which(key->first)) continue;
+    if (std::shared_ptr<Holding> hold = key->second.hold.lock()) {
+      into.push_back({key->first, std::move(hold), key->second.spare});
+    }
+    if (state_ == State::on) {
+      key->second.hold.reset();
+      on_changed(key, Clock::now());  // the look that is to come strikes it off
+    } else {
+      keys_.erase(key);
+    }
+  }
+}
+
 void KeyWatch::stop() {
   stopped_ = true;
   timer_.cancel();

@@ -42,6 +42,13 @@ class KeyWatch {
 
   /// Nothing, where the server has said that it does not tell.
   void add(std::string key, const std::shared_ptr<Holding>& hold, Spare spare);
+  struct Entry {
+    std::string key;
+    std::shared_ptr<Holding> hold;
+    Spare spare;
+  };
+  /// Moves what another server is to watch from now on, by its key.
+  void take(std::vector<Entry>& into, const std::function<bool(const std::string& key)>& which);
   /// It is certainly lost. True: it was watched until now.
   bool remove(const std::string& key, const Holding& hold);
   void on_connected();

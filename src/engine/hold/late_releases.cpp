@@ -1,27 +1,48 @@
 #include "engine/hold/late_releases.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace holdfast::engine {
 
+using base::Clock;
+
 LateReleases::LateReleases(Runtime& runtime, const RecentReleases& recent)
     : runtime_(runtime), recent_(recent), timer_(runtime.loop().executor()) {}
 
-/// Those that wait already may be too old to be among the recent ones.
+/// In a cluster there are connections without a new primary, and the map tells.
 void LateReleases::on_connected() {
-  std::vector<base::Command> more = recent_.to_repeat(base::Clock::now());
-  if (more.empty() || waiting_.size() > RecentReleases::kMost) return;
-  std::ranges::move(more, std::back_inserter(waiting_));
-  timer_.expires_after(kPause);
+  if (runtime_.router().only_shard() != nullptr) repeat_later(recent_.to_repeat(Clock::now()));
+}
+
+void LateReleases::on_moved(const redis::cluster::SlotSet& slots) {
+  repeat_later(recent_.to_repeat(Clock::now(), [&](const base::Command& release) {
+    return release.args.size() > 1 && slots[runtime_.router().slot_of(release.args[1])];  // behind the number of keys
+  }));
+}
+
+/// Those that wait already may be too old to be among the recent ones.
+void LateReleases::repeat_later(std::vector<base::Command> releases) {
+  if (releases.empty() || waiting_releases_ > RecentReleases::kMost) return;
+  waiting_releases_ += releases.size();
+  waiting_.push_back({Clock::now() + kPause, std::move(releases)});
+  if (waiting_.size() == 1) arm();
+}
+
+void LateReleases::arm() {
+  timer_.expires_at(waiting_.front().due);
   timer_.async_wait([this, keep = runtime_.keep_alive()](boost::system::error_code error) {
     if (!error) repeat();
   });
 }
 
 void LateReleases::repeat() {
-  for (base::Command& release : std::exchange(waiting_, {})) {
+  if (waiting_.empty()) return;
+  Batch batch = std::move(waiting_.front());
+  waiting_.pop_front();
+  waiting_releases_ -= batch.releases.size();
+  if (!waiting_.empty()) arm();
+  for (base::Command& release : batch.releases) {
     runtime_.send(redis::Request::of(std::move(release), runtime_.config().command_timeout),
                   [](const redis::Result&) {});
   }
@@ -30,6 +51,7 @@ void LateReleases::repeat() {
 void LateReleases::stop() {
   timer_.cancel();
   waiting_.clear();
+  waiting_releases_ = 0;
 }
 
 }  // namespace holdfast::engine

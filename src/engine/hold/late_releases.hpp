@@ -1,11 +1,13 @@
 // Tells a new primary of the releases that only the one before it may have seen.
 #pragma once
 
+#include <deque>
 #include <vector>
 
 #include "base/resp.hpp"
 #include "engine/decide/recent_releases.hpp"
 #include "engine/runtime/runtime.hpp"
+#include "redis/cluster/slot.hpp"
 #include "timing/timer.hpp"
 
 namespace holdfast::engine {
@@ -20,15 +22,24 @@ class LateReleases {
   LateReleases(Runtime& runtime, const RecentReleases& recent);
 
   void on_connected();
+  /// These slots of a cluster are served by others: after a failover, or since they were moved, which does no harm.
+  void on_moved(const redis::cluster::SlotSet& slots);
   void stop();
 
  private:
+  void repeat_later(std::vector<base::Command> releases);
+  void arm();
   void repeat();
 
   Runtime& runtime_;
   const RecentReleases& recent_;
   timing::Timer timer_;
-  std::vector<base::Command> waiting_;
+  struct Batch {
+    base::TimePoint due{};
+    std::vector<base::Command> releases{};
+  };
+  std::deque<Batch> waiting_;  // in order of time
+  std::size_t waiting_releases_ = 0;
 };
 
 }  // namespace holdfast::engine

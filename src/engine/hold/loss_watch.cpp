@@ -24,6 +24,18 @@ void LossWatch::on_connected(redis::Shard& shard) { of(shard).on_connected(); }
 void LossWatch::on_disconnected(redis::Shard& shard) { of(shard).on_disconnected(); }
 void LossWatch::on_invalidated(redis::Shard& shard, const base::Reply& keys) { of(shard).on_invalidated(keys); }
 
+void LossWatch::on_moved(const redis::cluster::SlotSet& slots) {
+  redis::Router& router = runtime_.router();
+  std::vector<KeyWatch::Entry> moved;
+  for (auto& [shard, keys] : by_shard_) {
+    keys.take(moved, [&, its = shard](const std::string& key) {
+      const std::uint16_t slot = router.slot_of(key);
+      return slots[slot] && &router.shard_of_slot(slot) != its;
+    });
+  }
+  for (KeyWatch::Entry& each : moved) watch(std::move(each.key), each.hold, std::move(each.spare));
+}
+
 void LossWatch::stop() {
   stopped_ = true;
   for (auto& [shard, keys] : by_shard_) keys.stop();
@@ -46,17 +58,17 @@ void LossWatch::ask(redis::Shard& shard, const Doubt& doubt) {
   wire::Owner owner = doubt.hold->owner();
   auto request = redis::Request::of(doubt.hold->target()->plan().questions.ask_owner(doubt.key, owner.text),
                                     runtime_.config().command_timeout);
-  shard.send(std::move(request),
-             [this, keep = runtime_.keep_alive(), &shard, key = doubt.key, weak = std::weak_ptr(doubt.hold),
-              spare = doubt.spare, owner = std::move(owner)](const redis::Result& result) {
-               const std::shared_ptr<Holding> hold = weak.lock();
-               if (stopped_ || !hold) return;
-               const Plan& plan = hold->target()->plan();
-               if (KeyWatch::read(result, 0, plan, owner) != KeyWatch::Said::not_ours) return;
-               if (!of(shard).remove(key, *hold) || (spare && spare->fetch_sub(1) > 0)) return;
-               hold->on_gone();
-               hold->target()->watchdog().disarm(*hold);
-             });
+  runtime_.send(std::move(request),
+                [this, keep = runtime_.keep_alive(), &shard, key = doubt.key, weak = std::weak_ptr(doubt.hold),
+                 spare = doubt.spare, owner = std::move(owner)](const redis::Result& result) {
+                  const std::shared_ptr<Holding> hold = weak.lock();
+                  if (stopped_ || !hold) return;
+                  const Plan& plan = hold->target()->plan();
+                  if (KeyWatch::read(result, 0, plan, owner) != KeyWatch::Said::not_ours) return;
+                  if (!of(shard).remove(key, *hold) || (spare && spare->fetch_sub(1) > 0)) return;
+                  hold->on_gone();
+                  hold->target()->watchdog().disarm(*hold);
+                });
 }
 
 }  // namespace holdfast::engine

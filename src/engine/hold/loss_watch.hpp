@@ -23,6 +23,8 @@ class LossWatch {
   void on_connected(redis::Shard& shard);
   void on_disconnected(redis::Shard& shard);
   void on_invalidated(redis::Shard& shard, const base::Reply& keys);
+  /// These slots are served by other shards, which are to watch what lies there.
+  void on_moved(const redis::cluster::SlotSet& slots);
   void stop();
 
  private:

@@ -56,6 +56,10 @@ bool QuorumTarget::stands_on(const redis::Shard& shard) const {
   return std::ranges::any_of(members_, [&](const Member& member) { return member.target->stands_on(shard); });
 }
 
+bool QuorumTarget::lies_in(const Runtime& client, const redis::cluster::SlotSet& slots) const {
+  return std::ranges::any_of(members_, [&](const Member& member) { return member.target->lies_in(client, slots); });
+}
+
 /// Another one with each era of a member.
 std::uint32_t QuorumTarget::acks_era() const {
   std::uint32_t sum = 0;

@@ -41,6 +41,7 @@ class QuorumTarget final : public Target {
   Runtime& runtime() const override;
   Watchdog& watchdog() const override;
   bool stands_on(const redis::Shard& shard) const override;
+  bool lies_in(const Runtime& client, const redis::cluster::SlotSet& slots) const override;
   std::uint32_t acks_era() const override;
   std::string where() const override;
   /// Where each waiter has a channel of its own nobody is woken: the owners who ask are those of the rounds.
@@ -57,6 +58,7 @@ class QuorumTarget final : public Target {
   void ask_holder(HolderDone done) override;
   /// Locks of a group are renewed group by group.
   redis::Shard* batched_on() const override { return nullptr; }
+  std::uint16_t batched_slot() const override { return 0; }
   std::size_t batched_locks() const override { return 0; }
   void add_renewals(std::vector<wire::Renewal>&, const wire::Owner&) const override {}
   /// Extended if enough members have extended it. Then those that have lost it, after a restart for example, are asked

@@ -6,7 +6,6 @@
 
 #include "engine/hold/targets.hpp"
 #include "engine/runtime/runtime.hpp"
-#include "redis/connection/login.hpp"
 #include "redis/failures/errors.hpp"
 #include "timing/timer.hpp"
 
@@ -112,7 +111,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
 
   /// A successor of this server may not know of it.
   void remember() noexcept {
-    if (!redis::must_be_primary(runtime_.config())) return;
+    if (!runtime_.has_successors()) return;
     try {
       target_->targets().recent_releases().add(target_->return_command(what_, owner_, repeated_), base::Clock::now(),
                                                fsm_.give_up());

@@ -12,6 +12,25 @@ namespace holdfast::engine {
 
 using base::Clock;
 
+namespace {
+
+using Part = std::span<const std::shared_ptr<Holding>>;
+
+std::size_t locks_of(Part holds) {
+  std::size_t locks = 0;
+  for (const std::shared_ptr<Holding>& hold : holds) locks += hold->target()->batched_locks();
+  return locks;
+}
+
+std::vector<wire::Renewal> renewals_of(Part holds) {
+  std::vector<wire::Renewal> renewals;
+  renewals.reserve(locks_of(holds));
+  for (const std::shared_ptr<Holding>& hold : holds) hold->target()->add_renewals(renewals, hold->owner());
+  return renewals;
+}
+
+}  // namespace
+
 Renewals::Renewals(Runtime& runtime, Confirmations& confirmations, Done done)
     : runtime_(runtime), confirmations_(confirmations), done_(std::move(done)) {}
 
@@ -23,7 +42,7 @@ void Renewals::ask_for(const Holds& holds, When when) noexcept {
   }
 }
 
-void Renewals::unanswered(const Holds& holds, TimePoint now) noexcept {
+void Renewals::unanswered(Part holds, TimePoint now) noexcept {
   for (const std::shared_ptr<Holding>& hold : holds) hold->on_unanswered(now, {});
 }
 
@@ -68,31 +87,45 @@ void Renewals::try_to_ask_for(const Holds& holds, When when) {
 }
 
 void Renewals::renew(Holds batch, TimePoint now) {
-  std::vector<wire::Renewal> renewals;
-  renewals.reserve(batch.size());
-  const milliseconds lease = batch.front()->lease();
+  const auto slot_of = [](const std::shared_ptr<Holding>& hold) { return hold->target()->batched_slot(); };
+  if (runtime_.router().only_shard() == nullptr) std::ranges::stable_sort(batch, {}, slot_of);
   Duration late{};
-  for (const std::shared_ptr<Holding>& hold : batch) {
-    hold->target()->add_renewals(renewals, hold->owner());
-    late = std::max(late, hold->lateness(now));
+  std::vector<std::size_t> sizes;  // of the commands, in holds
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    late = std::max(late, batch[i]->lateness(now));
+    const bool same = i > 0 && slot_of(batch[i]) == slot_of(batch[i - 1]);
+    if (!same) sizes.push_back(0);
+    ++sizes.back();
   }
   Reporter::add(runtime_.reporter().count.renewal_batches);
-  if (batch.front()->acks().wanted()) return renew_with_acks(std::move(batch), std::move(renewals), late);
-  const Plan& plan = batch.front()->target()->plan();
-  auto request = redis::Request::of(plan.transitions.renew(renewals, lease),
-                                    renewal_timeout(lease, runtime_.config().command_timeout));
-  runtime_.send(std::move(request), [this, keep = runtime_.keep_alive(), batch = std::move(batch),
-                                     late](const redis::Result& result) { on_reply(batch, result, late); });
+  const Holding& first = *batch.front();
+  const bool acks = first.acks().wanted();
+  redis::Request request{{}, renewal_timeout(first.lease(), runtime_.config().command_timeout), {}};
+  auto next = batch.begin();
+  for (const std::size_t size : sizes) {
+    const auto begin = next;
+    next += static_cast<std::ptrdiff_t>(size);
+    if (acks) {
+      renew_with_acks(Holds(begin, next), late);
+    } else {
+      request.commands.push_back(first.target()->plan().transitions.renew(renewals_of({begin, next}), first.lease()));
+    }
+  }
+  if (acks) return;
+  runtime_.send(std::move(request),
+                [this, keep = runtime_.keep_alive(), batch = std::move(batch), sizes = std::move(sizes),
+                 late](const redis::Result& result) { on_reply(batch, sizes, result, late); });
 }
 
-void Renewals::renew_with_acks(Holds batch, std::vector<wire::Renewal> renewals, Duration late) {
+void Renewals::renew_with_acks(Holds batch, Duration late) {
   const Holding& first = *batch.front();
   redis::Shard& shard = *first.target()->batched_on();
   const Acks acks = first.acks();
   Confirm confirm = confirmations_.confirm_of(renewal_timeout(first.lease(), runtime_.config().command_timeout));
-  confirm.renewals = std::move(renewals);
+  confirm.renewals = renewals_of(batch);
   confirm.plan = &first.target()->plan();
   confirm.lease = first.lease();
+  confirm.slot = first.target()->batched_slot();
   confirm.done = [this, batch = std::move(batch), late](const Confirmed& confirmed) {
     on_confirmed(batch, confirmed, late);
   };
@@ -131,55 +164,62 @@ void Renewals::on_renewed_alone(const std::shared_ptr<Holding>& hold, const Rene
   done_(Holds(1, hold));
 }
 
-void Renewals::on_reply(const Holds& batch, const redis::Result& result, Duration late) noexcept {
+void Renewals::on_reply(const Holds& batch, const std::vector<std::size_t>& sizes, const redis::Result& result,
+                        Duration late) noexcept {
   try {
-    read_reply(batch, result, late);
+    read_reply(batch, sizes, result, late);
   } catch (...) {
     unanswered(batch, Clock::now());
   }
   done_(batch);
 }
 
-void Renewals::read_reply(const Holds& batch, const redis::Result& result, Duration late) {
-  Known known{.cause = result.cause, .sent_at = result.sent_at};
-  if (result.delivery == redis::Delivery::answered) {
-    std::size_t locks = 0;
-    for (const std::shared_ptr<Holding>& hold : batch) locks += hold->target()->batched_locks();
-    known.extended = wire::decode_renew(result.replies.front(), locks);
-    if (known.extended.empty()) {
-      known.cause = result.replies.front().text;
-      known.denied = redis::classify(known.cause).code == Errc::denied;
+void Renewals::read_reply(const Holds& batch, const std::vector<std::size_t>& sizes, const redis::Result& result,
+                          Duration late) {
+  std::size_t renewed = 0;
+  Part rest = batch;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const Part part = rest.first(sizes[i]);
+    rest = rest.subspan(sizes[i]);
+    Known known{.cause = result.cause, .sent_at = result.sent_at};
+    if (result.delivery == redis::Delivery::answered) {
+      const base::Reply& reply = result.replies[i];
+      known.extended = wire::decode_renew(reply, locks_of(part));
+      if (known.extended.empty()) {
+        known.cause = reply.text;
+        known.for_one = reply.is_error() && redis::refuses_a_key(reply.text);
+      }
     }
+    renewed += tell(part, known);
   }
-  tell(batch, known, late);
+  tell_renewed(renewed, late);
 }
 
 void Renewals::on_confirmed(const Holds& batch, const Confirmed& confirmed, Duration late) noexcept {
   try {
-    tell(batch,
-         {.extended = confirmed.extended,
-          .cause = confirmed.cause,
-          .denied = confirmed.error == Errc::denied,
-          .sent_at = confirmed.sent_at,
-          .confirmed = confirmed.acked,
-          .acks_era = confirmed.era},
-         late);
+    tell_renewed(tell(batch, {.extended = confirmed.extended,
+                              .cause = confirmed.cause,
+                              .for_one = confirmed.for_one,
+                              .sent_at = confirmed.sent_at,
+                              .confirmed = confirmed.acked,
+                              .acks_era = confirmed.era}),
+                 late);
   } catch (...) {
     unanswered(batch, Clock::now());
   }
   done_(batch);
 }
 
-void Renewals::tell(const Holds& batch, const Known& known, Duration late) {
+std::size_t Renewals::tell(Part batch, const Known& known) {
   const TimePoint now = Clock::now();
   const bool answered = !known.extended.empty();
-  // The server checks all keys of a script before it runs: one that is not permitted any more must not cost the
-  // others.
-  if (!answered && known.denied && batch.size() > 1) {
-    const auto middle = batch.begin() + static_cast<std::ptrdiff_t>(batch.size() / 2);
-    renew(Holds(batch.begin(), middle), now);
-    renew(Holds(middle, batch.end()), now);
-    return;
+  // One that is in the way must not cost the others.
+  if (!answered && known.for_one && batch.size() > 1) {
+    const Part half = batch.first(batch.size() / 2);
+    const Part other_half = batch.subspan(half.size());
+    renew(Holds(half.begin(), half.end()), now);
+    renew(Holds(other_half.begin(), other_half.end()), now);
+    return 0;
   }
   if (!answered || !known.confirmed) Reporter::add(runtime_.reporter().count.renewal_failures);
   std::size_t renewed = 0;
@@ -196,6 +236,10 @@ void Renewals::tell(const Holds& batch, const Known& known, Duration late) {
       hold->on_renewed(known.sent_at, now, known.acks_era);
     }
   }
+  return renewed;
+}
+
+void Renewals::tell_renewed(std::size_t renewed, Duration late) {
   Reporter::add(runtime_.reporter().count.renewals, renewed);
   if (renewed > 0) runtime_.reporter().tell(&Observer::on_renewed, [&] { return RenewedEvent{renewed, late}; });
 }

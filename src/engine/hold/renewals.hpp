@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "engine/hold/confirmations.hpp"
@@ -26,25 +28,31 @@ class Renewals {
 
  private:
   void try_to_ask_for(const Holds& holds, When when);
-  /// Renews holds of one kind with one command.
+  /// Renews holds of one shard, kind and lease with one write, in which each slot has a command: with one server there
+  /// is one, in a cluster there are as many as holds at most, so `Config::renewal_batch` bounds them.
   void renew(Holds batch, TimePoint now);
-  /// The same of holds that want acks.
-  void renew_with_acks(Holds batch, std::vector<wire::Renewal> renewals, Duration late);
-  void on_reply(const Holds& batch, const redis::Result& result, Duration late) noexcept;
-  void read_reply(const Holds& batch, const redis::Result& result, Duration late);
+  /// The same of holds of one slot that want acks.
+  void renew_with_acks(Holds batch, Duration late);
+  void on_reply(const Holds& batch, const std::vector<std::size_t>& sizes, const redis::Result& result,
+                Duration late) noexcept;
+  void read_reply(const Holds& batch, const std::vector<std::size_t>& sizes, const redis::Result& result,
+                  Duration late);
   void on_confirmed(const Holds& batch, const Confirmed& confirmed, Duration late) noexcept;
   /// What is known of the batch, lock by lock (nothing: why not).
   struct Known {
     std::vector<bool> extended{};
     std::string cause{};
-    bool denied = false;
+    bool for_one = false;  // refused, perhaps since a single one of them is in the way
     TimePoint sent_at{};
     bool confirmed = true;  // as far as that is asked for
     std::uint32_t acks_era = 0;
   };
-  void tell(const Holds& batch, const Known& known, Duration late);
+  using Part = std::span<const std::shared_ptr<Holding>>;
+  /// How many of them are renewed.
+  std::size_t tell(Part batch, const Known& known);
+  void tell_renewed(std::size_t renewed, Duration late);
   /// Nothing is known of the renewals of those that stand.
-  static void unanswered(const Holds& holds, TimePoint now) noexcept;
+  static void unanswered(Part holds, TimePoint now) noexcept;
   /// Lets the hold's target renew it, on several servers perhaps.
   void renew_alone(const std::shared_ptr<Holding>& hold, TimePoint now);
   void on_renewed_alone(const std::shared_ptr<Holding>& hold, const Renewed& renewed, Duration late);

@@ -1,6 +1,7 @@
 // What can be asked of the server, or the servers, about one lock.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "engine/decide/attempt.hpp"
 #include "engine/decide/plan.hpp"
 #include "engine/hold/holder_query.hpp"
+#include "redis/cluster/slot.hpp"
 
 namespace holdfast::redis {
 class Shard;
@@ -20,6 +22,7 @@ class Shard;
 namespace holdfast::engine {
 
 class Holding;
+class Runtime;
 
 /// What became of a release, and how many listened for it: clients elsewhere, and waiters of this client.
 struct Released {
@@ -66,6 +69,8 @@ class ServerVerbs {
 
   /// It, or a part of it, is on this server.
   virtual bool stands_on(const redis::Shard& shard) const = 0;
+  /// It, or a part of it, is of this client and in one of these slots.
+  virtual bool lies_in(const Runtime& client, const redis::cluster::SlotSet& slots) const = 0;
 
   /// The channels on which a waiter of this owner is woken are subscribed.
   virtual bool subscribed(const wire::Owner& waiter) const = 0;
@@ -87,6 +92,8 @@ class ServerVerbs {
 
   /// The server where its renewal shares a command with those of other holds; null: `renew` does it.
   virtual redis::Shard* batched_on() const = 0;
+  /// The slot there: one command is for one.
+  virtual std::uint16_t batched_slot() const = 0;
   /// How many locks that renewal is of.
   virtual std::size_t batched_locks() const = 0;
   virtual void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const = 0;

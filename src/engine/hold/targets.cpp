@@ -68,6 +68,20 @@ std::vector<std::shared_ptr<Target>> Targets::all(Which which) {
   return out;
 }
 
+std::vector<std::shared_ptr<Target>> Targets::in(const redis::cluster::SlotSet& slots) {
+  std::vector<std::shared_ptr<Target>> out;
+  const base::Guard guard(mutex_);
+  for (KeyTarget& target : table_) {
+    if (!target.lies_in(runtime_, slots)) continue;
+    if (std::shared_ptr<Target> alive = target.weak_from_this().lock()) out.push_back(std::move(alive));
+  }
+  for (const Adopted& each : adopted_) {
+    std::shared_ptr<Target> target = each.target.lock();
+    if (target && target->lies_in(runtime_, slots)) out.push_back(std::move(target));
+  }
+  return out;
+}
+
 void Targets::keep(std::shared_ptr<KeyTarget> target) noexcept {
   const base::Guard guard(mutex_);
   if (over_ || std::exchange(target->staying_, true)) return;

@@ -46,6 +46,8 @@ class Targets : public std::enable_shared_from_this<Targets> {
   Runtime& runtime() const { return runtime_; }
   Watchdog& watchdog() const { return watchdog_; }
   const std::string& prefix() const { return prefix_; }
+  /// Those with a part in one of these slots, whatever they end with.
+  std::vector<std::shared_ptr<Target>> in(const redis::cluster::SlotSet& slots);
   /// On the loop. Empty where no server succeeds another.
   RecentReleases& recent_releases() { return recent_releases_; }
 

@@ -109,10 +109,26 @@ std::vector<std::shared_ptr<Holding>> Watchdog::armed() const {
 }
 
 void Watchdog::on_connected(const redis::Shard& shard) {
-  confirmations_.end_era();
+  confirmations_.end_era(shard);
   Holds holds = armed();
   std::erase_if(holds, [&](const auto& hold) { return !hold->target()->stands_on(shard); });
   renew_at_once(holds);
+}
+
+/// The notices first: what they look at comes to nothing if the renewals find it.
+void Watchdog::on_moved(const redis::cluster::SlotSet& slots) {
+  confirmations_.on_moved(slots);
+  loss_watch_.on_moved(slots);
+  Holds holds;
+  {
+    const base::Guard guard(mutex_);
+    for (const Holding& hold : schedule_) {
+      if (hold.target()->lies_in(runtime_, slots)) holds.push_back(hold.armed);
+    }
+  }
+  const TimePoint now = Clock::now();
+  for (const std::shared_ptr<Holding>& hold : holds) hold->on_moved(now);
+  look(holds, Renewals::When::due);
 }
 
 void Watchdog::on_acks_connected(const redis::Shard& shard) {

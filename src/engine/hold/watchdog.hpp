@@ -33,6 +33,8 @@ class Watchdog {
   void disarm(Holding& hold);
   /// A new connection to this server: every renewed hold there is asked for at once.
   void on_connected(const redis::Shard& shard);
+  /// These slots have other servers: every renewed hold there is suspect, and asked for at once.
+  void on_moved(const redis::cluster::SlotSet& slots);
   /// This one is due by what it has just learned.
   void look_now(const std::shared_ptr<Holding>& hold);
   /// Whoever has lasted long enough is handed to it.

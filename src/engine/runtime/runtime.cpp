@@ -9,6 +9,7 @@
 #include "base/ids.hpp"
 #include "engine/loop/guest_loop.hpp"
 #include "engine/loop/own_loop.hpp"
+#include "redis/connection/login.hpp"
 #include "redis/local/local_server.hpp"
 #include "redis/topology/shapes.hpp"
 #include "wire/connection_name.hpp"
@@ -109,6 +110,8 @@ void Runtime::start(std::weak_ptr<void> client) {
 }
 
 // ---- the server ----
+
+bool Runtime::has_successors() const { return redis::must_be_primary(config_) || !config_.cluster.addresses.empty(); }
 
 void Runtime::on_connected(redis::Shard& shard) {
   Reporter::add(reporter_.count.connections);

@@ -62,6 +62,8 @@ class Runtime {
   const std::string& id() const { return id_; }
   /// The server in words.
   const std::string& node() const { return node_; }
+  /// A server may get a successor, which need not know all that it has confirmed.
+  bool has_successors() const;
   bool in_child() const noexcept { return fork_guard_.in_child(); }
 
   /// Forked or closed: why the client cannot be used. Empty if it can.

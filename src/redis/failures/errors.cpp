@@ -132,6 +132,11 @@ bool refuses_command(std::string_view error_text) {
   return has(text, "nknown command") || (starts_with_word(text, "NOPERM") && has(text, "permissions to run"));
 }
 
+bool refuses_a_key(std::string_view error_text) {
+  return starts_with_word(error_text, "TRYAGAIN") || starts_with_word(error_text, "CROSSSLOT") ||
+         classify(error_text).code == Errc::denied;
+}
+
 std::string explain(std::string_view error_text) {
   const std::string_view text = without_arguments(error_text);
   std::string out(text);

@@ -41,6 +41,9 @@ struct Refusal {
 /// True if the command itself is refused, whatever its arguments.
 bool refuses_command(std::string_view error_text);
 
+/// True if a command of several keys may be refused since one of them is in the way: the others would be served.
+bool refuses_a_key(std::string_view error_text);
+
 /// An error reply for people: without the command's arguments, which servers repeat, a password among them; and with a
 /// word of explanation where the server's own are for insiders.
 std::string explain(std::string_view error_text);

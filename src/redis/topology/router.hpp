@@ -30,6 +30,8 @@ class Router {
   virtual std::span<Shard* const> shards() const = 0;
   /// Keys of the same slot may be in one command; they are always served by the same shard. From any thread.
   virtual std::uint16_t slot_of(std::string_view) const { return 0; }
+  /// As shard_of(), for keys of this slot.
+  virtual Shard& shard_of_slot(std::uint16_t) { return *only_shard(); }
   /// How releases are told, `automatic` being decided. From any thread.
   virtual Publish publish() const { return Publish::publish; }
 
