@@ -63,8 +63,7 @@ Duration Holding::valid_for() {
     // Callers count in milliseconds: less than one is nothing, and then the hold is lost in every other respect too.
     constexpr Duration kTick = milliseconds(1);
     const TimePoint now = base::Clock::now();
-    const Duration left = fsm_.valid_for(now);
-    if (left >= kTick) return left;
+    if (const Duration left = fsm_.valid_for(now); left >= kTick) return left;
     todo = fsm_.on_time(now + kTick);
     reason = fsm_.reason();
     state = fsm_.state();
@@ -200,7 +199,7 @@ std::optional<Holding::Ending> Holding::begin_release() noexcept {
     const base::Guard guard(mutex_);
     const TimePoint now = base::Clock::now();
     const bool ended = fsm_.ended();
-    if (!ended) found_lost = fsm_.on_time(now) == HoldFsm::Todo::lost;
+    found_lost = !ended && fsm_.on_time(now) == HoldFsm::Todo::lost;
     if (!fsm_.begin_release()) return std::nullopt;
     ending = {fsm_.deadline(), fsm_.last_extension(), gone_by(now, lease()), !ended && !found_lost};
     reason = fsm_.reason();

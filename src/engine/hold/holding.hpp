@@ -86,8 +86,7 @@ class Holding : public std::enable_shared_from_this<Holding> {
 
   /// Called at the end of the hold, perhaps at once, or on any thread; must not block. Returns what unwatch() takes.
   std::uint64_t watch(LossSignal::EndCallback on_end);
-  /// It may still be called once after this.
-  void unwatch(std::uint64_t watching);
+  void unwatch(std::uint64_t watching);  ///< It may still be called once after this.
   void drop_watches();
 
   // For the watchdog, on the loop.
