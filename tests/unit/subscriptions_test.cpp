@@ -130,18 +130,18 @@ TEST_F(SubscriptionsTest, AreIdleWhenTheirLastUseEndedLongEnoughAgo) {
   const std::uint64_t use = listeners_->begin_use(kOrders, kDeaf);
   subscriptions_.on_subscribed(kOrders);
   listeners_->end_use(kOrders, use, at(10s));
-  EXPECT_THAT(subscriptions_.take_idle(at(9s)), IsEmpty());
+  EXPECT_THAT(subscriptions_.take_idle(at(9s)).plain, IsEmpty());
   EXPECT_TRUE(subscriptions_.subscribed(kOrders));
-  EXPECT_THAT(subscriptions_.take_idle(at(10s)), ElementsAre(kOrders));
+  EXPECT_THAT(subscriptions_.take_idle(at(10s)).plain, ElementsAre(kOrders));
 }
 
 TEST_F(SubscriptionsTest, CountAsUnsubscribedOnceTheyWereTakenAsIdle) {
   subscriptions_.on_subscribed(kOrders);
-  EXPECT_THAT(subscriptions_.take_idle(at(0s)), ElementsAre(kOrders));
+  EXPECT_THAT(subscriptions_.take_idle(at(0s)).plain, ElementsAre(kOrders));
   // UNSUBSCRIBE is on its way: whoever waits now must subscribe again, behind it.
   EXPECT_FALSE(subscriptions_.subscribed(kOrders));
   EXPECT_FALSE(subscriptions_.any_subscribed());
-  EXPECT_THAT(subscriptions_.take_idle(at(0s)), IsEmpty());
+  EXPECT_THAT(subscriptions_.take_idle(at(0s)).plain, IsEmpty());
 }
 
 TEST_F(SubscriptionsTest, AreNeverIdleWhileSomebodyUsesThem) {
@@ -149,7 +149,7 @@ TEST_F(SubscriptionsTest, AreNeverIdleWhileSomebodyUsesThem) {
   listeners_->begin_use(kOrders, kDeaf);
   subscriptions_.on_subscribed(kOrders);
   listeners_->end_use(kOrders, first, at(0s));
-  EXPECT_THAT(subscriptions_.take_idle(at(1h)), IsEmpty());
+  EXPECT_THAT(subscriptions_.take_idle(at(1h)).plain, IsEmpty());
   EXPECT_TRUE(subscriptions_.subscribed(kOrders));
 }
 
@@ -158,16 +158,16 @@ TEST_F(SubscriptionsTest, AreUsedAgainWithoutBeingGivenBack) {
   subscriptions_.on_subscribed(kOrders);
   listeners_->end_use(kOrders, first, at(0s));
   const std::uint64_t second = listeners_->begin_use(kOrders, kDeaf);
-  EXPECT_THAT(subscriptions_.take_idle(at(10s)), IsEmpty());
+  EXPECT_THAT(subscriptions_.take_idle(at(10s)).plain, IsEmpty());
   listeners_->end_use(kOrders, second, at(20s));
-  EXPECT_THAT(subscriptions_.take_idle(at(19s)), IsEmpty());
-  EXPECT_THAT(subscriptions_.take_idle(at(20s)), ElementsAre(kOrders));
+  EXPECT_THAT(subscriptions_.take_idle(at(19s)).plain, IsEmpty());
+  EXPECT_THAT(subscriptions_.take_idle(at(20s)).plain, ElementsAre(kOrders));
 }
 
 TEST_F(SubscriptionsTest, AreAllGivenBackTogether) {
   subscriptions_.on_subscribed(kOrders);
   subscriptions_.on_subscribed(kStock);
-  EXPECT_THAT(subscriptions_.take_idle(at(0s)), UnorderedElementsAre(kOrders, kStock));
+  EXPECT_THAT(subscriptions_.take_idle(at(0s)).plain, UnorderedElementsAre(kOrders, kStock));
 }
 
 TEST_F(SubscriptionsTest, AreSubscribedAgainWhenTheConfirmationsComeInOrder) {

@@ -116,9 +116,9 @@ TEST_F(TargetTest, KeepsItsChannelAsLongAsItIsUsed) {
   Target::Use use = target_->begin_use(waiter_);
   subscriptions_->on_subscribed(channel_);
   const base::TimePoint later = base::Clock::now() + 1h;
-  EXPECT_THAT(subscriptions_->take_idle(later), IsEmpty());
+  EXPECT_THAT(subscriptions_->take_idle(later).plain, IsEmpty());
   use.reset();
-  EXPECT_THAT(subscriptions_->take_idle(later), ElementsAre(channel_));
+  EXPECT_THAT(subscriptions_->take_idle(later).plain, ElementsAre(channel_));
 }
 
 // --- what it tells the acquire loop ---

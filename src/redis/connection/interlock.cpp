@@ -11,6 +11,16 @@ namespace holdfast::redis {
 
 using base::Clock;
 
+namespace {
+
+/// MOVED and ASK are about where a slot is, which changes.
+Meaning meaning_of(const std::string& error_text) {
+  const bool elsewhere = error_text.starts_with("MOVED ") || error_text.starts_with("ASK ");
+  return elsewhere ? Meaning{Errc::server_error, Fate::transient} : classify(error_text);
+}
+
+}  // namespace
+
 Interlock::Interlock(const boost::asio::any_io_executor& executor, const Config& config, Subscriptions& subscriptions,
                      const Lifeline& lifeline, Connection& connection,
                      std::function<void(const std::shared_ptr<Op>&)> expect)
@@ -22,27 +32,37 @@ Interlock::Interlock(const boost::asio::any_io_executor& executor, const Config&
       idle_timer_(executor) {}
 
 void Interlock::subscribe(Op& op) {
-  op.unconfirmed = 0;
+  op.unconfirmed = op.unconfirmed_sharded = 0;
   op.cannot_subscribe.reset();
   const std::vector<std::string>& wanted = op.request.subscribe;
-  if (wanted.empty() || subscriptions_.all_subscribed(wanted)) return;
+  const Publish how = subscriptions_.resolved(op.request.publish);
+  if (wanted.empty() || subscriptions_.all_subscribed(wanted, how)) return;
   op.cannot_subscribe = subscriptions_.denied(wanted, Clock::now());
   if (op.cannot_subscribe) return;
-  op.unconfirmed = wanted.size();
-  if (op.request.asking) {
-    encode(connection_.out(), {{"ASKING"}}, false);
-    op.asks = 1;
+  if (how != Publish::spublish) {
+    op.unconfirmed = wanted.size();
+    encode(connection_.out(), "SUBSCRIBE", wanted);
   }
-  encode(connection_.out(), "SUBSCRIBE", wanted);
+  if (how != Publish::publish) {
+    op.unconfirmed_sharded = wanted.size();
+    if (op.request.asking) {
+      encode(connection_.out(), {{"ASKING"}}, false);
+      op.asks = 1;
+    }
+    encode(connection_.out(), "SSUBSCRIBE", wanted);
+  }
 }
 
-void Interlock::on_confirmed(Op& first, const std::string& channel, bool left) {
-  if (first.unconfirmed == 0 || first.leaving != left) return;
-  --first.unconfirmed;
-  if (left) {
+/// In the order of the replies: of what the first in line has asked for.
+void Interlock::on_confirmed(Op& first, const std::string& kind, const std::string& channel) {
+  const bool sharded = kind == "ssubscribe";
+  std::size_t& unconfirmed = sharded ? first.unconfirmed_sharded : first.unconfirmed;
+  if (unconfirmed == 0 || (!sharded && kind != (first.leaving ? "unsubscribe" : "subscribe"))) return;
+  --unconfirmed;
+  if (first.leaving) {
     subscriptions_.on_unsubscribed(channel);
   } else {
-    subscriptions_.on_subscribed(channel);
+    subscriptions_.on_subscribed(channel, sharded ? Channels::sharded : Channels::plain);
     arm_idle_sweep();
   }
 }
@@ -51,14 +71,26 @@ void Interlock::on_refused(Op& first) {
   first.builder.finish();
   const base::Reply reply = std::move(first.builder.replies.front());
   first.builder = {};
-  first.unconfirmed = 0;
+  // The SUBSCRIBE goes ahead of the SSUBSCRIBE.
+  const bool sharded = first.unconfirmed == 0;
+  (sharded ? first.unconfirmed_sharded : first.unconfirmed) = 0;
   if (!reply.is_error()) {
     connection_.fail(Errc::unreachable, "the server answers without having confirmed a subscription");
   } else if (first.leaving) {
     on_unsubscribe_refused(first, reply.text);
   } else {
-    on_subscribe_refused(first, reply.text);
+    on_subscribe_refused(first, sharded ? "SSUBSCRIBE" : "SUBSCRIBE", reply.text);
   }
+}
+
+/// What it is about counts as unsubscribed, whatever became of it. A channel that the server has given away is, and to
+/// be told of one that nobody uses does no harm; but to take one for subscribed that is not would be a wake lost.
+bool Interlock::refused_to_leave(Op& op) {
+  const base::Reply& reply = op.builder.replies.front();
+  if (!reply.is_error()) return false;
+  if (meaning_of(reply.text).for_good()) unsubscribe_refused_ = true;
+  op.builder = {};
+  return true;
 }
 
 void Interlock::on_unsubscribe_refused(const Op& op, const std::string& error_text) {
@@ -67,10 +99,10 @@ void Interlock::on_unsubscribe_refused(const Op& op, const std::string& error_te
   arm_idle_sweep();
 }
 
-void Interlock::on_subscribe_refused(Op& op, const std::string& error_text) {
-  const Meaning meaning = classify(error_text);
+void Interlock::on_subscribe_refused(Op& op, std::string verb, const std::string& error_text) {
+  const Meaning meaning = meaning_of(error_text);
   const std::vector<std::string>& names = op.request.subscribe;
-  std::string cause = "SUBSCRIBE";
+  std::string cause = std::move(verb);
   for (const std::string& channel : names) cause += " " + channel;
   op.cannot_subscribe = std::make_shared<const Refusal>(Refusal{meaning, cause + ": " + explain(error_text)});
   if (meaning.for_good()) {
@@ -93,17 +125,31 @@ void Interlock::arm_idle_sweep() {
 
 void Interlock::give_back_idle() {
   if (!connection_.ready() || unsubscribe_refused_) return;
-  std::vector<std::string> idle = subscriptions_.take_idle(Clock::now() - config_.subscription_linger);
-  if (idle.empty()) return;
-  // The PING's reply is the end of what the UNSUBSCRIBE is answered by: see on_refused().
-  const auto op =
-      std::make_shared<Op>(Request{{{{"PING"}}}, config_.command_timeout, std::move(idle)}, ResultHandler{});
+  Subscriptions::Idle idle = subscriptions_.take_idle(Clock::now() - config_.subscription_linger);
+  if (idle.plain.empty() && idle.sharded.empty()) return;
+  const std::shared_ptr<Op> op = idle.sharded.empty() ? leave(std::move(idle.plain)) : leave_sharded(idle);
   op->finished = true;  // nobody waits for it
+  encode(connection_.out(), op->request.commands.front(), false);
+  expect_(op);
+}
+
+/// The PING's reply is the end of what the UNSUBSCRIBE is answered by: see on_refused().
+std::shared_ptr<Op> Interlock::leave(std::vector<std::string> channels) {
+  const auto op =
+      std::make_shared<Op>(Request{{{{"PING"}}}, config_.command_timeout, std::move(channels)}, ResultHandler{});
   op->leaving = true;
   op->unconfirmed = op->request.subscribe.size();
   encode(connection_.out(), "UNSUBSCRIBE", op->request.subscribe);
-  encode(connection_.out(), op->request.commands.front(), false);
-  expect_(op);
+  return op;
+}
+
+/// Their slots may differ, and so may what the server says to each.
+std::shared_ptr<Op> Interlock::leave_sharded(const Subscriptions::Idle& idle) {
+  const auto op = std::make_shared<Op>(Request{{{{"HELLO"}}}, config_.command_timeout}, ResultHandler{});
+  op->leaving_sharded = true;
+  if (!idle.plain.empty()) encode(connection_.out(), "UNSUBSCRIBE", idle.plain);
+  for (const std::string& channel : idle.sharded) encode(connection_.out(), "SUNSUBSCRIBE", {channel});
+  return op;
 }
 
 }  // namespace holdfast::redis

@@ -1,4 +1,4 @@
-// SUBSCRIBE and UNSUBSCRIBE, in step with the replies around them.
+// SUBSCRIBE and UNSUBSCRIBE, and those of sharded channels, in step with the replies around them.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,10 @@ namespace holdfast::redis {
 /// A refused SUBSCRIBE or UNSUBSCRIBE is answered by a plain error and by nothing else, a permitted one by a push for
 /// each channel; both come in the order of the replies. So the request behind it counts the confirmations that are to
 /// come first (`Op::unconfirmed`), and a reply that comes before the last of them is the refusal, and must not be taken
-/// for the reply of the command behind it. On the loop.
+/// for the reply of the command behind it.
+/// SSUBSCRIBE is the same. But a server says `sunsubscribe` of itself too, when it gives a slot away, and then refuses
+/// a SUNSUBSCRIBE that is under way (MOVED): to count would lose step. So those are not counted: behind them goes a
+/// HELLO, which nobody is refused, and whatever error comes before its reply is a refusal of one of them. On the loop.
 class Interlock {
  public:
   /// `expect` is called with what was put into the connection's buffer and is answered by one reply. The references
@@ -31,18 +34,22 @@ class Interlock {
   void on_new_session() { unsubscribe_refused_ = false; }
   /// Puts a SUBSCRIBE ahead of the request's commands, if it needs one and none has been refused lately.
   void subscribe(Op& op);
-  /// A confirmation has come while this request was the first in line.
-  void on_confirmed(Op& first, const std::string& channel, bool left);
+  /// A push of this kind, perhaps a confirmation, has come while this request was the first in line.
+  void on_confirmed(Op& first, const std::string& kind, const std::string& channel);
   /// A reply has come while this request, the first in line, still lacked confirmations.
   void on_refused(Op& first);
+  /// One reply of a request that leaves sharded channels has come. False: it was the last.
+  bool refused_to_leave(Op& op);
   void cancel() { idle_timer_.cancel(); }
 
  private:
   std::shared_ptr<Interlock> self() { return {lifeline_.hold(), this}; }
   void on_unsubscribe_refused(const Op& op, const std::string& error_text);
-  void on_subscribe_refused(Op& op, const std::string& error_text);
+  void on_subscribe_refused(Op& op, std::string verb, const std::string& error_text);
   void arm_idle_sweep();
   void give_back_idle();
+  std::shared_ptr<Op> leave(std::vector<std::string> channels);
+  std::shared_ptr<Op> leave_sharded(const Subscriptions::Idle& idle);
 
   const Config& config_;
   Subscriptions& subscriptions_;

@@ -23,6 +23,8 @@ struct LaneEvents {
   std::function<void(Misdirected&&)> misdirected{};
   /// Where it is set: each error reply, before the request's handler runs.
   std::function<void(const std::string& error_text)> refused{};
+  /// The server has ended the subscription to a sharded channel: its slot is served elsewhere.
+  std::function<void(const std::string& channel)> taken_away = [](const std::string&) {};
   /// What a message says, for channels on which that matters.
   std::function<void(const std::string& channel, const std::string& text)> said = [](const std::string&,
                                                                                      const std::string&) {};

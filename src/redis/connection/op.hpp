@@ -22,7 +22,7 @@ struct Op : boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::i
   Request request;
   ResultHandler handler;
   ReplyBuilder builder;
-  std::size_t asks = 0;     // replies of ASKING that come before the confirmations
+  std::size_t asks = 0;     // replies of ASKING that come before the SSUBSCRIBE's confirmations
   std::size_t loads = 0;    // replies of SCRIPT LOAD and ASKING that come before them
   std::size_t replies = 0;  // that are still to come
   base::TimePoint sent_at{};
@@ -31,13 +31,17 @@ struct Op : boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::i
   bool at_gate = false;
   bool finished = false;                // the handler has run
   bool leaving = false;                 // UNSUBSCRIBE of the channels goes first, not SUBSCRIBE
+  bool leaving_sharded = false;         // SUNSUBSCRIBEs go first; only the reply of the command behind them is no error
   std::size_t unconfirmed = 0;          // channels of the SUBSCRIBE or UNSUBSCRIBE that goes first
+  std::size_t unconfirmed_sharded = 0;  // channels of the SSUBSCRIBE that goes first, or behind the SUBSCRIBE
   Subscriptions::Why cannot_subscribe;  // why they were not subscribed
 
   // Of scripts that the server did not know: resent.hpp.
   std::vector<std::size_t> resent;    // which commands are sent again, with their text; none: it is the first time
   std::vector<base::Reply> answered;  // meanwhile, what came the first time
 
+  bool asking() const { return asks > 0 && unconfirmed == 0; }
+  bool lacks_confirmations() const { return unconfirmed + unconfirmed_sharded > 0; }
   friend bool operator<(const Op& a, const Op& b) { return a.deadline < b.deadline; }
 };
 

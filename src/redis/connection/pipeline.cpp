@@ -29,6 +29,13 @@ bool tell_refusals(const Op& op, const LaneEvents& events) {
 constexpr std::size_t kMostWaiting = 1U << 18U;
 constexpr std::size_t kMostUnsent = 64U << 20U;
 
+/// Why no more can be taken on; empty: it can.
+std::string overload(std::size_t waiting, std::size_t unsent) {
+  if (waiting >= kMostWaiting) return std::to_string(kMostWaiting) + " commands wait for the server already";
+  if (unsent < kMostUnsent) return {};
+  return "the server does not take the " + std::to_string(unsent) + " bytes that wait for it";
+}
+
 }  // namespace
 
 Pipeline::Pipeline(const boost::asio::any_io_executor& executor, const Config& config, Subscriptions& subscriptions,
@@ -60,7 +67,7 @@ void Pipeline::accept(const OpPtr& op) {
     op->handler(failure(Delivery::not_sent, Errc::closed, {}, true));
     return;
   }
-  if (std::string cause = overload(); !cause.empty()) {
+  if (std::string cause = overload(gate_.size() + in_flight_.size(), connection_.unsent()); !cause.empty()) {
     op->handler(failure(Delivery::not_sent, Errc::unreachable, std::move(cause)));
     return;
   }
@@ -72,17 +79,6 @@ void Pipeline::accept(const OpPtr& op) {
   op->waiting = gate_.insert(gate_.end(), op);
   op->at_gate = true;
   connection_.hurry();
-}
-
-/// Why no more can be taken on; empty: it can.
-std::string Pipeline::overload() const {
-  if (gate_.size() + in_flight_.size() >= kMostWaiting) {
-    return std::to_string(kMostWaiting) + " commands wait for the server already";
-  }
-  if (const std::size_t unsent = connection_.unsent(); unsent >= kMostUnsent) {
-    return "the server does not take the " + std::to_string(unsent) + " bytes that wait for it";
-  }
-  return {};
 }
 
 void Pipeline::leave_gate(Op& op) {
@@ -162,22 +158,23 @@ void Pipeline::ping() {
 bool Pipeline::on_node(const Session::Node& node) {
   if (in_flight_.empty()) return false;
   Op& op = *in_flight_.front();
-  if (op.asks == 0 && (op.unconfirmed > 0 || op.loads == 0)) op.builder.add(node);
+  if (!op.asking() && (op.lacks_confirmations() || op.loads == 0)) op.builder.add(node);
   return true;
 }
 
 void Pipeline::on_reply() {
   const OpPtr op = in_flight_.front();
-  if (op->asks > 0) {  // refused perhaps; then what comes behind it says so
+  if (op->asking()) {  // refused perhaps; then what comes behind it says so
     --op->asks;
     return;
   }
-  if (op->unconfirmed > 0) return interlock_.on_refused(*op);
+  if (op->lacks_confirmations()) return interlock_.on_refused(*op);
   if (op->loads > 0) {  // refused perhaps; then NOSCRIPT says so
     --op->loads;
     return;
   }
   op->builder.finish();
+  if (op->leaving_sharded && interlock_.refused_to_leave(*op)) return;
   if (--op->replies > 0) return;
   in_flight_.pop_front();
   if (op == login_) return connection_.on_login(op->builder.replies);
@@ -195,7 +192,8 @@ void Pipeline::on_done(const OpPtr& op) {
   result.replies = std::move(op->builder.replies);
   result.cannot_subscribe = std::move(op->cannot_subscribe);
   result.resent = !op->resent.empty();
-  result.subscribed = !op->request.subscribe.empty() && !result.cannot_subscribe;
+  result.subscribed = !op->request.subscribe.empty() && !result.cannot_subscribe &&
+                      subscriptions_.still_subscribed(op->request.subscribe, op->request.publish);
   result.asked = op->request.asking;
   if (misdirected) return misdirect(op, std::move(result));
   finish(op, std::move(result));
@@ -297,13 +295,14 @@ void Pipeline::on_push(const base::Reply& message) {
   const std::string& kind = message.elements[0].text;
   if (kind == "invalidate") return events_.invalidated(message.elements[1]);
   const std::string& channel = message.elements[1].text;
-  if (kind == "message") {
+  if (kind == "message" || kind == "smessage") {
     events_.message();
     subscriptions_.on_message(channel);
     if (message.elements.size() > 2) events_.said(channel, message.elements[2].text);
-  } else if ((kind == "subscribe" || kind == "unsubscribe") && !in_flight_.empty()) {
-    // In the order of the replies: of what the first in line has asked for.
-    interlock_.on_confirmed(*in_flight_.front(), channel, kind == "unsubscribe");
+  } else if (kind == "sunsubscribe") {
+    if (subscriptions_.on_taken_away(channel)) events_.taken_away(channel);
+  } else if (!in_flight_.empty()) {
+    interlock_.on_confirmed(*in_flight_.front(), kind, channel);
   }
 }
 

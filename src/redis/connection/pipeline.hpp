@@ -59,7 +59,6 @@ class Pipeline final : public Traffic {
   using OpPtr = std::shared_ptr<Op>;
 
   void accept(const OpPtr& op);
-  std::string overload() const;
   void leave_gate(Op& op);
   void send(const OpPtr& op) noexcept;
   void encode_request(Op& op);

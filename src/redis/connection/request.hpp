@@ -14,15 +14,20 @@
 
 namespace holdfast::redis {
 
-/// Commands that travel in one write, in order. With `subscribe`, a SUBSCRIBE of those channels goes before them unless
-/// all are subscribed already, or that was refused for good lately: what is published after the first command has run
-/// is then heard.
+/// Commands that travel in one write, in order. With `subscribe`, a SUBSCRIBE (or SSUBSCRIBE) of those channels goes
+/// before them unless all are subscribed already, or that was refused for good lately: what is published after the
+/// first command has run is then heard.
 struct Request {
   std::vector<base::Command> commands;
   base::Duration timeout{};
-  std::vector<std::string> subscribe;
+  std::vector<std::string> subscribe{};
+  /// How they are subscribed: SUBSCRIBE, SSUBSCRIBE or both. `automatic`: as the server's `Subscriptions` says. Those
+  /// of one SSUBSCRIBE lie in one slot.
+  Publish publish = Publish::automatic;
+  /// The channels on which its commands tell of a release by SPUBLISH: see Runtime::send().
+  std::vector<std::string> tells{};
   bool here = false;         ///< It is for this very node: no other one is asked instead.
-  bool asking = false;       ///< ASKING goes before the command, of which there is one, and before the SUBSCRIBE.
+  bool asking = false;       ///< ASKING goes before the command, of which there is one, and before the SSUBSCRIBE.
   std::uint8_t detours = 0;  ///< How often it was sent to another node than before.
 
   /// Of one command, without a copy of it.

@@ -1,31 +1,56 @@
 #include "redis/connection/subscriptions.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace holdfast::redis {
 
-bool Subscriptions::subscribed(const std::string& channel) const {
-  const base::Guard guard(mutex_);
-  return own_.contains(channel);
+namespace {
+
+constexpr unsigned bit(Channels kind) { return static_cast<unsigned>(kind); }
+
+}  // namespace
+
+unsigned Subscriptions::wanted(Publish how) const {
+  switch (resolved(how)) {
+    case Publish::spublish:
+      return bit(Channels::sharded);
+    case Publish::both:
+      return bit(Channels::plain) | bit(Channels::sharded);
+    case Publish::automatic:
+    case Publish::publish:
+      break;
+  }
+  return bit(Channels::plain);
 }
 
-bool Subscriptions::all_subscribed(const std::vector<std::string>& channels) const {
-  return std::ranges::all_of(channels, [this](const std::string& channel) { return subscribed(channel); });
+bool Subscriptions::subscribed(const std::string& channel, Publish how) const {
+  const unsigned kinds = wanted(how);
+  const base::Guard guard(mutex_);
+  const auto found = subscribed_.find(channel);
+  return found != subscribed_.end() && (found->second.kinds & kinds) == kinds;
+}
+
+bool Subscriptions::all_subscribed(const std::vector<std::string>& channels, Publish how) const {
+  return std::ranges::all_of(channels, [&](const std::string& channel) { return subscribed(channel, how); });
 }
 
 void Subscriptions::expect_own(const std::string& channel) {
   const base::Guard guard(mutex_);
-  const auto found = own_.find(channel);
-  if (found != own_.end()) ++found->second;
+  const auto found = subscribed_.find(channel);
+  if (found != subscribed_.end()) found->second.own += std::popcount(found->second.kinds);
 }
 
-void Subscriptions::on_subscribed(const std::string& channel) {
+void Subscriptions::on_subscribed(const std::string& channel, Channels kind) {
   const base::Guard guard(mutex_);
-  if (own_.contains(channel)) return;
+  if (const auto found = subscribed_.find(channel); found != subscribed_.end()) {
+    found->second.kinds |= bit(kind);
+    return;
+  }
   listeners_->begin_subscription(channel);
   try {
-    own_.emplace(channel, 0);
+    subscribed_.emplace(channel, Subscribed{bit(kind)});
   } catch (...) {
     listeners_->end_subscription(channel);
     throw;
@@ -34,15 +59,30 @@ void Subscriptions::on_subscribed(const std::string& channel) {
 
 void Subscriptions::on_unsubscribed(const std::string& channel) {
   const base::Guard guard(mutex_);
-  if (own_.erase(channel) > 0) listeners_->end_subscription(channel);
+  if (subscribed_.erase(channel) > 0) listeners_->end_subscription(channel);
+}
+
+bool Subscriptions::on_taken_away(const std::string& channel) {
+  {
+    const base::Guard guard(mutex_);
+    const auto found = subscribed_.find(channel);
+    if (found == subscribed_.end() || (found->second.kinds & bit(Channels::sharded)) == 0) return false;
+    found->second = {found->second.kinds & ~bit(Channels::sharded)};
+    if (found->second.kinds == 0) {
+      subscribed_.erase(found);
+      listeners_->end_subscription(channel);
+    }
+  }
+  listeners_->on_message(channel);
+  return true;
 }
 
 void Subscriptions::on_message(const std::string& channel) {
   {
     const base::Guard guard(mutex_);
-    const auto found = own_.find(channel);
-    if (found != own_.end() && found->second > 0) {
-      --found->second;
+    const auto found = subscribed_.find(channel);
+    if (found != subscribed_.end() && found->second.own > 0) {
+      --found->second.own;
       return;
     }
   }
@@ -51,30 +91,31 @@ void Subscriptions::on_message(const std::string& channel) {
 
 void Subscriptions::on_disconnected() {
   const base::Guard guard(mutex_);
-  for (const auto& [channel, own] : own_) listeners_->end_subscription(channel);
-  own_.clear();
+  for (const auto& [channel, subscribed] : subscribed_) listeners_->end_subscription(channel);
+  subscribed_.clear();
 }
 
 /// With the mutex locked throughout: whoever begins to use a channel once this has found it idle learns, when he asks,
 /// that it is not subscribed.
-std::vector<std::string> Subscriptions::take_idle(base::TimePoint idle_since) {
-  std::vector<std::string> idle;
+Subscriptions::Idle Subscriptions::take_idle(base::TimePoint idle_since) {
+  Idle idle;
   const base::Guard guard(mutex_);
-  for (auto it = own_.begin(); it != own_.end();) {
+  for (auto it = subscribed_.begin(); it != subscribed_.end();) {
     if (!listeners_->idle(it->first, idle_since)) {
       ++it;
       continue;
     }
-    idle.push_back(it->first);
+    if ((it->second.kinds & bit(Channels::plain)) != 0) idle.plain.push_back(it->first);
+    if ((it->second.kinds & bit(Channels::sharded)) != 0) idle.sharded.push_back(it->first);
     listeners_->end_subscription(it->first);
-    it = own_.erase(it);
+    it = subscribed_.erase(it);
   }
   return idle;
 }
 
 bool Subscriptions::any_subscribed() const {
   const base::Guard guard(mutex_);
-  return !own_.empty();
+  return !subscribed_.empty();
 }
 
 void Subscriptions::deny(const std::vector<std::string>& channels, Why why, base::TimePoint now) {

@@ -37,10 +37,17 @@ ClusterNode* ClusterMap::node(const NodeAddress& address) {
   if (nodes_.size() >= kMostNodes) return nullptr;
   auto made = std::make_unique<ClusterNode>(executor_, config_at(config_, address), address, listeners_, events_);
   ClusterNode* const node = made.get();
+  node->shard.subscriptions()->set_publish(publish_);
   by_shard_.emplace(&node->shard, node);
   nodes_.emplace(place, std::move(made));
   node->shard.start_at_rest(owner_);
   return node;
+}
+
+void ClusterMap::set_publish(Publish publish) {
+  publish_ = publish;
+  nowhere_->subscriptions()->set_publish(publish);
+  for_each_node([publish](ClusterNode& node) { node.shard.subscriptions()->set_publish(publish); });
 }
 
 ClusterNode* ClusterMap::node_of(const Shard& shard) {

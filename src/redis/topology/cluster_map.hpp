@@ -55,6 +55,8 @@ class ClusterMap {
   Shard& nowhere() const { return *nowhere_; }
 
   void adopt(const cluster::View& view);
+  /// How releases are told on all nodes, those to come as well.
+  void set_publish(Publish publish);
   /// One slot is served there now: MOVED says so.
   void correct(std::uint16_t slot, const NodeAddress& address);
   void cancel() { timer_.cancel(); }
@@ -80,6 +82,7 @@ class ClusterMap {
   const std::unique_ptr<Shard> nowhere_;
   SlotTable table_;
   std::vector<Shard*> serving_;
+  Publish publish_ = Publish::publish;
   cluster::SlotSet changed_;  // and not told yet
   timing::Timer timer_;
   bool armed_ = false;

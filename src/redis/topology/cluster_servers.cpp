@@ -56,6 +56,10 @@ ShardEvents ClusterServers::node_events() {
   made.misdirected = [this](Shard& shard, Misdirected&& misdirected) {
     detours_.take(std::move(misdirected), address_of(shard), owner_);
   };
+  made.taken_away = [this](Shard& shard, const std::string& channel) {
+    events_.taken_away(shard, channel);
+    doubt(std::nullopt);
+  };
   made.refused = [this](Shard& shard, const std::string& error_text) { on_refused(shard, error_text); };
   return made;
 }
@@ -173,7 +177,9 @@ void ClusterServers::on_reply(const NodeAddress& from, const Result& result) {
 void ClusterServers::decide_publish(const Result& result) {
   if (publish_decided_) return;
   publish_decided_ = true;
-  publish_.store(result.replies.back().is_error() ? Publish::publish : Publish::spublish, std::memory_order_relaxed);
+  const Publish publish = result.replies.back().is_error() ? Publish::publish : Publish::spublish;
+  publish_.store(publish, std::memory_order_relaxed);
+  map_.set_publish(publish);
 }
 
 // --- as a whole ---
@@ -181,6 +187,7 @@ void ClusterServers::decide_publish(const Result& result) {
 void ClusterServers::start(const std::weak_ptr<void>& owner) {
   owner_ = owner;
   map_.start(owner);
+  map_.set_publish(publish());
   carry_out(survey_.start(Clock::now()));
 }
 

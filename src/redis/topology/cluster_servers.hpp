@@ -29,6 +29,7 @@ class ClusterServers final : public Router {
 
   Shard& shard_of(std::string_view key) override;
   std::span<Shard* const> shards() const override { return map_.serving(); }
+  Shard& shard_of_slot(std::uint16_t slot) override { return map_.shard_of(slot); }
   std::uint16_t slot_of(std::string_view key) const override { return cluster::slot_of(key); }
   Publish publish() const override { return publish_.load(std::memory_order_relaxed); }
   void send(Request&& request, Lane::Handler&& handler) override;

@@ -35,7 +35,8 @@ LaneEvents Shard::lane_events() {
                       },
                   .message = [this] { events_.message(*this); },
                   .command = [this] { events_.command(*this); },
-                  .to_be_flushed = [this](std::size_t bytes) { events_.to_be_flushed(*this, bytes); }};
+                  .to_be_flushed = [this](std::size_t bytes) { events_.to_be_flushed(*this, bytes); },
+                  .taken_away = [this](const std::string& channel) { events_.taken_away(*this, channel); }};
   if (events_.misdirected) {
     made.misdirected = [this](Misdirected&& misdirected) { events_.misdirected(*this, std::move(misdirected)); };
   }

@@ -45,6 +45,8 @@ struct ShardEvents {
   /// Where they are set, as those of LaneEvents: of the lane that all use but the sides, and of all lanes.
   std::function<void(Shard&, Misdirected&&)> misdirected{};
   std::function<void(Shard&, const std::string& error_text)> refused{};
+  /// On the lane that all use but the sides: see LaneEvents.
+  std::function<void(Shard&, const std::string& channel)> taken_away = [](Shard&, const std::string&) {};
   /// These slots are served by another shard than before.
   std::function<void(const cluster::SlotSet&)> moved = [](const cluster::SlotSet&) {};
 };
