@@ -131,13 +131,20 @@ const Refusal kRefusals[] = {
     {"any", "ERR SELECT is not allowed in cluster mode", Errc::invalid_argument, Fate::lasting},
 
     // A cluster.
-    {"any", "MOVED 3999 127.0.0.1:6381", Errc::unsupported_by_server, Fate::lasting},
-    {"any", "ASK 3999 127.0.0.1:6381", Errc::unsupported_by_server, Fate::lasting},
+    {"any", "MOVED 3999 127.0.0.1:6381", Errc::server_error, Fate::transient},
+    {"any", "ASK 3999 127.0.0.1:6381", Errc::server_error, Fate::transient},
     {"any", "CROSSSLOT Keys in request don't hash to the same slot", Errc::unsupported_by_server, Fate::lasting},
-    {"7.0 on", "ERR Script attempted to access keys that do not hash to the same slot" BEHIND,
+    {"6.0", IN_SCRIPT_6_2 "@user_script: 1: Lua script attempted to access a non local key in a cluster node",
      Errc::unsupported_by_server, Fate::ran},
     {"7.0 on", "ERR Script attempted to access a non local key in a cluster node" BEHIND, Errc::unsupported_by_server,
      Fate::ran},
+    {"Valkey 9.1", "ERR Attempted to access a non local key in a cluster node script: on @user_script:1.",
+     Errc::unsupported_by_server, Fate::ran},
+    {"7.0 on", "ERR Script attempted to access keys that do not hash to the same slot" BEHIND,
+     Errc::unsupported_by_server, Fate::ran},
+    {"8.0 on", "ERR Command 'mget' in script attempted to access keys that don't hash to the same slot" BEHIND,
+     Errc::unsupported_by_server, Fate::ran},
+    {"any", "ERR This instance has cluster support disabled", Errc::unsupported_by_server, Fate::lasting},
 
     // It will be well again.
     {"Redis", "LOADING Redis is loading the dataset in memory", Errc::server_error, Fate::transient},
@@ -257,7 +264,17 @@ TEST(ServerError, IsNotMisledByTheArgumentsThatItRepeats) {
 
 TEST(ServerError, IsExplainedWhereItsWordsAreForInsiders) {
   EXPECT_EQ(explain("MOVED 3999 127.0.0.1:6381"),
-            "MOVED 3999 127.0.0.1:6381 (a cluster; Holdfast speaks to single servers)");
+            "MOVED 3999 127.0.0.1:6381 (a cluster, another node of which serves it: its URL begins with "
+            "redis+cluster://)");
+  EXPECT_EQ(explain("CROSSSLOT Keys in request don't hash to the same slot"),
+            "CROSSSLOT Keys in request don't hash to the same slot (in a cluster, names for one command share a hash "
+            "tag, as {orders}.1 and {orders}.2 do)");
+  EXPECT_EQ(explain("ERR This instance has cluster support disabled"),
+            "ERR This instance has cluster support disabled (not a cluster: its URL begins with redis:// or "
+            "rediss://)");
+  EXPECT_EQ(explain("ERR SELECT is not allowed in cluster mode"),
+            "ERR SELECT is not allowed in cluster mode (a cluster has database 0 only, unless its cluster-databases "
+            "(Valkey 9) says more)");
   EXPECT_EQ(explain("ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' 'default' 's3cret' "),
             "ERR unknown command 'HELLO' (Redis 6 or later is needed)");
   EXPECT_EQ(explain("WRONGPASS invalid username-password pair or user is disabled."),

@@ -167,7 +167,9 @@ TEST(Login, FailsOnADatabaseThatDoesNotExist) {
   config.database = 99;
   const LoginOutcome outcome = judge_login(config, {hello(42), error("ERR DB index is out of range")});
   EXPECT_EQ(outcome.error, Errc::invalid_argument);
-  EXPECT_EQ(outcome.cause, "ERR DB index is out of range");
+  EXPECT_EQ(outcome.cause,
+            "ERR DB index is out of range (its setting databases says how many there are; in a cluster "
+            "cluster-databases (Valkey 9))");
   EXPECT_TRUE(outcome.pointless);
 }
 

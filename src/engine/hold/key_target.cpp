@@ -226,6 +226,11 @@ Attempt KeyTarget::judge(const redis::Result& result) const {
     attempt.kind = kind_of(meaning.fate);
     attempt.error = meaning.code;
     attempt.cause = reply.is_error() ? redis::explain(reply.text) : "a reply of an unexpected type";
+    // A single server, by its URL, is a node of a cluster, and nobody follows its redirects.
+    if (reply.is_error() && redis::is_redirect(reply.text) && runtime().router().only_shard() != nullptr) {
+      attempt.error = Errc::unsupported_by_server;
+      attempt.pointless = true;
+    }
   }
   return attempt;
 }

@@ -15,7 +15,11 @@ struct Row {
   const char* hint = "";
 };
 
-constexpr const char* kCluster = "a cluster; Holdfast speaks to single servers";
+constexpr const char* kElsewhere = "a cluster, another node of which serves it: its URL begins with redis+cluster://";
+constexpr const char* kSeveralSlots =
+    "in a cluster, names for one command share a hash tag, as {orders}.1 and {orders}.2 do";
+constexpr const char* kNotLocal = "in a cluster, a script may use only what lies in the slot of its keys";
+constexpr const char* kDatabases = "a cluster has database 0 only, unless its cluster-databases (Valkey 9) says more";
 
 /// By the reply's code. Where the fate is not `ran`, the server says so before a script's first write, if it is in one:
 /// once a script has written, it is not stopped for any of these.
@@ -30,6 +34,9 @@ constexpr Row kCodes[] = {
     {"MISCONF", Errc::server_error, Fate::transient},
     {"UNBLOCKED", Errc::server_error, Fate::transient},
     {"NOSCRIPT", Errc::server_error, Fate::transient},
+    // Another node of the cluster is to be asked. Whoever follows redirects shows those only that it could not follow.
+    {"MOVED", Errc::server_error, Fate::transient, kElsewhere},
+    {"ASK", Errc::server_error, Fate::transient, kElsewhere},
     {"READONLY", Errc::read_only, Fate::transient},
     {"REDIRECT", Errc::read_only, Fate::transient},
     // It refuses.
@@ -40,9 +47,7 @@ constexpr Row kCodes[] = {
     // It cannot.
     {"OOM", Errc::out_of_memory, Fate::lasting},
     {"NOPROTO", Errc::unsupported_by_server, Fate::lasting},
-    {"MOVED", Errc::unsupported_by_server, Fate::lasting, kCluster},
-    {"ASK", Errc::unsupported_by_server, Fate::lasting, kCluster},
-    {"CROSSSLOT", Errc::unsupported_by_server, Fate::lasting, kCluster},
+    {"CROSSSLOT", Errc::unsupported_by_server, Fate::lasting, kSeveralSlots},
     {"EXECABORT", Errc::server_error, Fate::lasting},
     {"UNKILLABLE", Errc::server_error, Fate::lasting},
 };
@@ -64,12 +69,15 @@ constexpr Row kPhrases[] = {
     // So is a command that a server does not have, or a key of another server of a cluster.
     {"Unknown Redis command", Errc::unsupported_by_server, Fate::ran},
     {"Unknown command called", Errc::unsupported_by_server, Fate::ran},
-    {"Script attempted to access", Errc::unsupported_by_server, Fate::ran, kCluster},
+    {"ttempted to access", Errc::unsupported_by_server, Fate::ran, kNotLocal},
+    {"cluster support disabled", Errc::unsupported_by_server, Fate::lasting,
+     "not a cluster: its URL begins with redis:// or rediss://"},
     {"nknown command 'HELLO'", Errc::unsupported_by_server, Fate::lasting, "Redis 6 or later is needed"},
     {"nknown command `HELLO`", Errc::unsupported_by_server, Fate::lasting, "Redis 6 or later is needed"},
     {"nknown command", Errc::unsupported_by_server, Fate::lasting},
-    {"DB index is out of range", Errc::invalid_argument, Fate::lasting},
-    {"SELECT is not allowed in cluster mode", Errc::invalid_argument, Fate::lasting, kCluster},
+    {"DB index is out of range", Errc::invalid_argument, Fate::lasting,
+     "its setting databases says how many there are; in a cluster cluster-databases (Valkey 9)"},
+    {"SELECT is not allowed in cluster mode", Errc::invalid_argument, Fate::lasting, kDatabases},
 };
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
