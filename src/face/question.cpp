@@ -27,9 +27,10 @@ Question<std::optional<std::chrono::milliseconds>> remaining(const engine::KeyTa
 }
 
 Question<bool> force_release(const engine::KeyTarget& target) {
-  return {target.name(), {target.plan().transitions.force_release(target.names())}, [](const Replies& replies) {
-            return replies.front().integer == 1;
-          }};
+  return {target.name(),
+          {target.plan().transitions.force_release(target.names(), target.publish())},
+          [](const Replies& replies) { return replies.front().integer == 1; },
+          target.sharded_channels()};
 }
 
 Question<bool> force_release(const engine::KeyTarget& target, const std::string& owner) {
@@ -38,7 +39,8 @@ Question<bool> force_release(const engine::KeyTarget& target, const std::string&
           {target.return_command(engine::KeyTarget::Returned::hold, {owner}, engine::kLongestLease)},
           [&plan = target.plan()](const Replies& replies) {
             return plan.transitions.decode_release(replies.front()).has_value();
-          }};
+          },
+          target.sharded_channels()};
 }
 
 void AsyncAsk::start() {
@@ -53,7 +55,8 @@ void AsyncAsk::start() {
 
 void AsyncAsk::run() {
   runtime_->send(
-      {commands(), runtime_->config().command_timeout, {}}, [self = shared_from_this()](redis::Result result) {
+      {.commands = commands(), .timeout = runtime_->config().command_timeout, .tells = tells()},
+      [self = shared_from_this()](redis::Result result) {
         bool more = false;
         try {
           more = self->answered(engine::replies(*self->runtime_, std::move(result), self->name(), self->errors()));

@@ -23,6 +23,7 @@ struct Question {
   std::string name;  // what it is about, for errors
   std::vector<base::Command> commands;
   std::function<Result(const std::vector<base::Reply>&)> decode;
+  std::vector<std::string> tells{};  // see redis::Request
 };
 
 Question<bool> is_locked(const engine::KeyTarget& target);
@@ -34,7 +35,8 @@ Question<bool> force_release(const engine::KeyTarget& target, const std::string&
 /// Asks, and waits. Throws Error.
 template <class Result>
 Result ask(engine::Runtime& runtime, Question<Result> question) {
-  return question.decode(engine::ask(runtime, std::move(question.commands), question.name));
+  return question.decode(
+      engine::ask(runtime, std::move(question.commands), question.name, engine::Errors::raise, question.tells));
 }
 
 /// Asks step by step, and waits. `Steps` has `commands()`; `on_replies(replies)`, false if that was all;
@@ -65,6 +67,7 @@ class AsyncAsk : public engine::Loop::Task, public detail::Operation, public std
   /// What is to be asked first, and next; called on the loop.
   virtual std::vector<base::Command> commands() = 0;
   virtual engine::Errors errors() const { return engine::Errors::raise; }
+  virtual std::vector<std::string> tells() const { return {}; }
   /// True: there is more to ask.
   virtual bool answered(std::vector<base::Reply> replies) = 0;
   virtual void failed(const Error& error) = 0;
@@ -87,6 +90,7 @@ detail::OperationPtr make_ask(const std::shared_ptr<engine::Runtime>& runtime, Q
    private:
     const std::string& name() const override { return question_.name; }
     std::vector<base::Command> commands() override { return std::move(question_.commands); }
+    std::vector<std::string> tells() const override { return question_.tells; }
     bool answered(std::vector<base::Reply> replies) override {
       receiving_.tell({}, question_.decode(replies));
       return false;

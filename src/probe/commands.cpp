@@ -31,6 +31,11 @@ constexpr NeededCommand kCommands[] = {
     {"waitaof", Need::feature, "acks=aof", "0 0 0", true},
     {"client tracking", Need::feature, "loss_notice", "OFF", true},
     {"spublish", Need::feature, "sharded channels", "CHANNEL 0", false},
+    {"ssubscribe", Need::feature, "sharded channels", "CHANNEL", false},
+    {"sunsubscribe", Need::feature, "sharded channels", "CHANNEL", false},
+    {"pubsub shardnumsub", Need::feature, "sharded channels: the order among those who wait", "CHANNEL", false},
+    {"cluster slots", Need::feature, "a cluster: which server has which lock", "", false},
+    {"asking", Need::feature, "a cluster whose slots are under way", "", false},
 };
 
 }  // namespace

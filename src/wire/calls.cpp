@@ -15,6 +15,12 @@ base::Command with_keys(const base::Script& script, Names names, std::size_t arg
 /// No server has more clients. Valkey 9.1 at times counts trillions, while its table of a channel's listeners grows.
 constexpr std::int64_t kMostListeners = 1'000'000;
 
+/// What a script is told, behind everything else: nothing where PUBLISH is all.
+void add_way(base::Command& command, Publish publish) {
+  if (publish == Publish::publish) return;
+  command.args.emplace_back(publish == Publish::spublish ? "spublish" : "both");
+}
+
 std::int64_t believable(std::int64_t listeners) { return listeners <= kMostListeners ? listeners : -1; }
 
 }  // namespace
@@ -24,23 +30,29 @@ std::string released_key(const Owner& owner) { return owner.text + ":release"; }
 
 base::Command acquire(const LockScripts& scripts, const AcquireCall& call) {
   const bool one = call.names.size() == 1;
-  base::Command command = with_keys(one ? scripts.acquire : scripts.acquire_all, call.names, 3);
+  base::Command command = with_keys(one ? scripts.acquire : scripts.acquire_all, call.names, 4);
   command.args.push_back(std::to_string(call.lease.count()));
   command.args.push_back(call.owner.text);
-  if (one && call.count_listeners) command.args.push_back(call.names.front().channel);
+  if (one && call.count_listeners) {
+    command.args.push_back(call.names.front().channel);
+    if (call.publish == Publish::spublish || call.publish == Publish::both) command.args.emplace_back("SHARDNUMSUB");
+  }
   return command;
 }
 
 base::Command release(const LockScripts& scripts, const ReleaseCall& call) {
   const bool one = call.names.size() == 1;
-  base::Command command = with_keys(one ? scripts.release : scripts.release_all, call.names, 1 + call.names.size());
+  base::Command command = with_keys(one ? scripts.release : scripts.release_all, call.names, 2 + call.names.size());
   command.args.push_back(call.owner.text);
   for (const LockNames& name : call.names) command.args.push_back(name.channel);
+  add_way(command, call.publish);
   return command;
 }
 
-base::Command force_release(const LockScripts& scripts, const LockNames& names) {
-  return base::Command::call(scripts.force_release, "1", names.key, names.channel);
+base::Command force_release(const LockScripts& scripts, const LockNames& names, Publish publish) {
+  base::Command command = base::Command::call(scripts.force_release, "1", names.key, names.channel);
+  add_way(command, publish);
+  return command;
 }
 
 AcquireReply decode_acquire(const base::Reply& reply) {

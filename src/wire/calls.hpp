@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include <holdfast/config.hpp>
+
 #include "base/resp.hpp"
 #include "wire/names.hpp"
 #include "wire/owner.hpp"
@@ -31,6 +33,7 @@ struct AcquireCall {
   /// If it is busy, ask how many connections listen for its release, where the kind can tell.
   bool count_listeners = false;
   std::optional<Once> once{};  ///< Of a kind that is not repeatable. An acquire that finds it busy is not to be kept.
+  Publish publish = Publish::publish;  ///< How those listen who are counted.
 };
 
 /// What a release is told; as above.
@@ -41,6 +44,8 @@ struct ReleaseCall {
   /// With `once`, of an acquire whose outcome is unknown: its key. Only what the server remembers is given back. Empty:
   /// it was granted.
   std::string undoes{};
+  /// How it is told. `automatic`, not decided yet: in both ways, as far as the server has them.
+  Publish publish = Publish::publish;
 };
 
 /// What one who has waited says when it leaves the queue that a server keeps; as above.
@@ -83,7 +88,7 @@ struct LockScripts {
 
 base::Command acquire(const LockScripts& scripts, const AcquireCall& call);
 base::Command release(const LockScripts& scripts, const ReleaseCall& call);
-base::Command force_release(const LockScripts& scripts, const LockNames& names);
+base::Command force_release(const LockScripts& scripts, const LockNames& names, Publish publish);
 
 AcquireReply decode_acquire(const base::Reply& reply);
 /// Released by this call, all of them if there are several: how many clients were told. Empty: it, or one of them, was

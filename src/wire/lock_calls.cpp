@@ -19,7 +19,9 @@ LockNames names(std::string raw_name) {
 
 base::Command acquire(const AcquireCall& call) { return wire::acquire(kScripts, call); }
 base::Command release(const ReleaseCall& call) { return wire::release(kScripts, call); }
-base::Command force_release(const LockNames& names) { return wire::force_release(kScripts, names); }
+base::Command force_release(const LockNames& names, Publish publish) {
+  return wire::force_release(kScripts, names, publish);
+}
 base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease) {
   return wire::renew(scripts::lock_renew, renewals, lease);
 }

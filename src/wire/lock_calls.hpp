@@ -15,7 +15,7 @@ LockNames names(std::string raw_name);
 
 base::Command acquire(const AcquireCall& call);
 base::Command release(const ReleaseCall& call);
-base::Command force_release(const LockNames& names);
+base::Command force_release(const LockNames& names, Publish publish = Publish::publish);
 base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease);
 
 base::Command count_fields(std::string_view key);                       ///< HLEN: WRONGTYPE shows, unlike with EXISTS

@@ -21,7 +21,9 @@ base::Command acquire(const AcquireCall& call) {
   return wire::acquire(kScripts, without_count);
 }
 base::Command release(const ReleaseCall& call) { return wire::release(kScripts, call); }
-base::Command force_release(const LockNames& names) { return wire::force_release(kScripts, names); }
+base::Command force_release(const LockNames& names, Publish publish) {
+  return wire::force_release(kScripts, names, publish);
+}
 base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease) {
   return wire::renew(scripts::simple_renew, renewals, lease);
 }

@@ -130,10 +130,19 @@ class Collection {
 
 std::string text_of(const redisReply& reply) { return {reply.str, static_cast<std::size_t>(reply.len)}; }
 
-std::vector<std::string> subscription(std::vector<std::string> channels, const std::string& mark_channel) {
+/// In the slot of the others, if they are sharded.
+std::string make_mark_channel(const std::vector<std::string>& channels, Heard heard) {
+  std::string channel = kMark + base::make_uuid();
+  if (heard == Heard::plain) return channel;
+  const std::string& first = channels.at(0);
+  const std::size_t brace = first.find('{');
+  return channel.append(first, brace, first.find('}', brace) + 1 - brace);
+}
+
+std::vector<std::string> subscription(std::vector<std::string> channels, Heard heard, const std::string& mark_channel) {
   if (channels.empty()) return {"PSUBSCRIBE", "*"};
   // The mark's channel is last: when its first mark arrives, all channels are subscribed.
-  channels.insert(channels.begin(), "SUBSCRIBE");
+  channels.insert(channels.begin(), heard == Heard::plain ? "SUBSCRIBE" : "SSUBSCRIBE");
   channels.push_back(mark_channel);
   return channels;
 }
@@ -145,10 +154,11 @@ void PrintTo(const Message& message, std::ostream* out) {
 }
 
 struct Subscriber::State {
-  State(const RedisServer& server, std::vector<std::string> channels)
-      : mark_channel(kMark + base::make_uuid()),
+  State(const RedisServer& server, std::vector<std::string> channels, Heard heard)
+      : mark_channel(make_mark_channel(channels, heard)),
+        tell(heard == Heard::plain ? "PUBLISH" : "SPUBLISH"),
         raw(server),
-        listener(server, subscription(std::move(channels), mark_channel), [this](const redisReply& reply) {
+        listener(server, subscription(std::move(channels), heard, mark_channel), [this](const redisReply& reply) {
           // [message, channel, payload] or [pmessage, pattern, channel, payload]
           if (reply.type != REDIS_REPLY_ARRAY || reply.elements < 3) return;
           if (!text_of(*reply.element[0]).ends_with("message")) return;
@@ -164,20 +174,21 @@ struct Subscriber::State {
   void settle() {
     const std::lock_guard guard(settling);
     const std::string mark = base::make_uuid();
-    raw.command("PUBLISH", mark_channel, mark);
+    raw.command(tell, mark_channel, mark);
     found.wait_for_mark(mark);
   }
 
   const std::string mark_channel;
+  const std::string tell;
   Collection<Message> found;
   std::mutex settling;
   Raw raw;  // guarded by settling
   Listener listener;
 };
 
-Subscriber::Subscriber(const RedisServer& server) : Subscriber(server, {}) {}
-Subscriber::Subscriber(const RedisServer& server, std::vector<std::string> channels)
-    : state_(std::make_unique<State>(server, std::move(channels))) {}
+Subscriber::Subscriber(const RedisServer& server) : Subscriber(server, {}, Heard::plain) {}
+Subscriber::Subscriber(const RedisServer& server, std::vector<std::string> channels, Heard heard)
+    : state_(std::make_unique<State>(server, std::move(channels), heard)) {}
 Subscriber::~Subscriber() = default;
 
 bool Subscriber::wait_for(std::size_t count, std::chrono::milliseconds limit) const {

@@ -19,14 +19,17 @@ struct Message {
 };
 void PrintTo(const Message& message, std::ostream* out);
 
+/// The messages of PUBLISH, or those of SPUBLISH.
+enum class Heard { plain, sharded };
+
 /// Collects published messages in a thread. Subscribed when the constructor returns; thread-safe. For one life of the
 /// server: after a restart make a new one.
 class Subscriber {
  public:
   /// All channels of the server.
   explicit Subscriber(const RedisServer& server);
-  /// These only.
-  Subscriber(const RedisServer& server, std::vector<std::string> channels);
+  /// These only. Sharded channels have the same hash tag, in braces.
+  Subscriber(const RedisServer& server, std::vector<std::string> channels, Heard heard = Heard::plain);
   ~Subscriber();
 
   /// True when there are at least this many messages.

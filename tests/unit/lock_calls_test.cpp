@@ -61,6 +61,18 @@ TEST(Acquire, SendsTheChannelWhereThoseWhoListenAreToBeCounted) {
               ElementsAre("1", "orders", "30000", kOwner.text, "redisson_lock__channel:{orders}"));
 }
 
+TEST(Acquire, CountsThoseWhoListenAsReleasesAreTold) {
+  const LockNames name = names("orders");
+  const auto last = [&](Publish how) {
+    return lock::acquire({.names = {&name, 1}, .owner = kOwner, .lease = 30s, .count_listeners = true, .publish = how})
+        .args.back();
+  };
+  EXPECT_EQ(last(Publish::publish), name.channel);
+  EXPECT_EQ(last(Publish::automatic), name.channel) << "not known yet";
+  EXPECT_EQ(last(Publish::spublish), "SHARDNUMSUB");
+  EXPECT_EQ(last(Publish::both), "SHARDNUMSUB");
+}
+
 TEST(Acquire, SendsTheLongestLeaseInPlainDecimal) {
   EXPECT_EQ(acquire(names("n"), kOwner, 315'569'520'000ms).args.at(2), "315569520000");
 }
@@ -117,6 +129,18 @@ TEST(Release, SendsTheKeyTheOwnerAndTheChannel) {
   const Command command = release(names("orders"), kOwner);
   EXPECT_EQ(command.script, &scripts::lock_release);
   EXPECT_THAT(command.args, ElementsAre("1", "orders", kOwner.text, "redisson_lock__channel:{orders}"));
+}
+
+TEST(Release, NamesTheWayInWhichItIsToldUnlessThatIsPublish) {
+  const std::vector<LockNames> two{names("orders"), names("{orders}:2")};
+  for (const auto& [how, word] : {std::pair(Publish::spublish, "spublish"), std::pair(Publish::both, "both"),
+                                  std::pair(Publish::automatic, "both")}) {
+    EXPECT_THAT(lock::release({.names = {two.data(), 1}, .owner = kOwner, .publish = how}).args,
+                ElementsAre("1", "orders", kOwner.text, two[0].channel, word));
+    EXPECT_THAT(lock::release({.names = two, .owner = kOwner, .publish = how}).args,
+                ElementsAre("2", "orders", "{orders}:2", kOwner.text, two[0].channel, two[1].channel, word));
+    EXPECT_THAT(force_release(two[0], how).args, ElementsAre("1", "orders", two[0].channel, word));
+  }
 }
 
 TEST(ReleaseReply, IsTrueForOneOnly) {

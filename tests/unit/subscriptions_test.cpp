@@ -124,6 +124,38 @@ TEST_F(SubscriptionsTest, BearConfirmationsOfWhatNobodyAskedFor) {
   EXPECT_TRUE(subscriptions_.subscribed(kStock));
 }
 
+// --- both sorts of channels ---
+
+TEST_F(SubscriptionsTest, CountAllInAClusterWithSpublishOnly) {
+  EXPECT_TRUE(subscriptions_.counts_all());
+  subscriptions_.on_login(true);
+  EXPECT_FALSE(subscriptions_.counts_all());
+  subscriptions_.set_publish(Publish::both);
+  EXPECT_FALSE(subscriptions_.counts_all());
+  subscriptions_.set_publish(Publish::spublish);
+  EXPECT_TRUE(subscriptions_.counts_all());
+  EXPECT_FALSE(subscriptions_.counts_all(Publish::publish)) << "of a channel in another slot";
+}
+
+TEST_F(SubscriptionsTest, OfWhichOneSortIsTakenAwayKeepTheOther) {
+  int heard = 0;
+  listeners_->begin_use(kOrders, [&] { ++heard; });
+  subscriptions_.set_publish(Publish::both);
+  subscriptions_.on_subscribed(kOrders);
+  EXPECT_FALSE(subscriptions_.on_taken_away(kOrders)) << "it is of the other sort";
+  subscriptions_.on_subscribed(kOrders, Channels::sharded);
+  EXPECT_TRUE(subscriptions_.subscribed(kOrders));
+  subscriptions_.expect_own(kOrders);
+  EXPECT_TRUE(subscriptions_.on_taken_away(kOrders));
+  EXPECT_EQ(heard, 1);
+  EXPECT_FALSE(subscriptions_.subscribed(kOrders));
+  EXPECT_TRUE(subscriptions_.subscribed(kOrders, Publish::publish));
+  subscriptions_.on_message(kOrders);
+  EXPECT_EQ(heard, 2) << "what was expected is forgotten: better one attempt too many";
+  EXPECT_THAT(subscriptions_.take_idle(at(0s)).plain, IsEmpty());
+  EXPECT_FALSE(listeners_->none());
+}
+
 // --- giving back what nobody uses ---
 
 TEST_F(SubscriptionsTest, AreIdleWhenTheirLastUseEndedLongEnoughAgo) {

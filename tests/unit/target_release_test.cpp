@@ -148,6 +148,12 @@ TEST_F(TargetTest, KnowsThatAClusterCountsOnlyWhoListensAtOneNode) {
   EXPECT_EQ(target_->others(1), 0);
 }
 
+TEST_F(TargetTest, KnowsThatAReleaseAtASlotsNextServerIsNotHeardByItsPresentOnes) {
+  subscriptions_->on_subscribed(channel_);
+  EXPECT_EQ(target_->others(1), 0) << "we";
+  EXPECT_EQ(target_->others(1, true), 2) << "somebody there, and perhaps somebody here";
+}
+
 TEST_F(TargetTest, LetsAReleaseGoFirstButNotForLong) {
   target_->begin_release();
   target_->end_release({ReleaseOutcome::released, 1}, base::Clock::now() - 1s);  // others listen

@@ -34,7 +34,7 @@ struct Transitions {
   /// How many clients were told; empty: it was not this owner's.
   std::optional<std::int64_t> (*decode_release)(const base::Reply&) = nullptr;
   base::Command (*renew)(const std::vector<wire::Renewal>&, std::chrono::milliseconds lease) = nullptr;
-  base::Command (*force_release)(const wire::LockNames&) = nullptr;  // an integer, 1: somebody had it
+  base::Command (*force_release)(const wire::LockNames&, Publish) = nullptr;  // an integer, 1: somebody had it
   /// For kinds whose server keeps a queue; else null. It is sent whenever an owner that has asked stops waiting without
   /// a grant, behind whatever of it is under way, and again until it is answered: once more must change nothing.
   base::Command (*leave)(const wire::LeaveCall&) = nullptr;

@@ -112,7 +112,7 @@ std::vector<std::string> KeyTarget::common_channels() const {
 }
 
 bool KeyTarget::subscribed(const wire::Owner& waiter) const {
-  return !runtime().listeners()->none() && subscriptions().all_subscribed(wake_channels(waiter));
+  return !runtime().listeners()->none() && subscriptions().all_subscribed(wake_channels(waiter), publish());
 }
 
 void KeyTarget::add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const {
@@ -127,40 +127,6 @@ Target::Use KeyTarget::begin_use(const wire::Owner& waiter) {
   });
 }
 
-std::int64_t KeyTarget::others(std::int64_t reached) const {
-  const redis::Subscriptions& here = subscriptions();
-  const redis::Listeners& listeners = *runtime().listeners();
-  if (!here.counts_all()) ++reached;  // somebody may listen at another node
-  if (listeners.none()) return std::max<std::int64_t>(reached, 0);
-  std::int64_t subscribed = 0;
-  std::int64_t waiters = 0;
-  for (const std::string& channel : common_channels()) {
-    if (here.subscribed(channel)) ++subscribed;
-    waiters = std::max(waiters, static_cast<std::int64_t>(listeners.users(channel)));
-  }
-  return std::max<std::int64_t>(reached - subscribed, 0) + waiters;
-}
-
-std::vector<KeyTarget::Heard> KeyTarget::heard_so_far() const {
-  std::vector<Heard> heard;
-  const redis::Listeners& listeners = *runtime().listeners();
-  if (listeners.none()) return heard;
-  for (std::string& channel : common_channels()) {
-    const std::uint64_t messages = listeners.messages(channel);
-    heard.push_back({std::move(channel), messages});
-  }
-  return heard;
-}
-
-/// Redis 7.0 sends what a script publishes to the client itself before the script's reply, Redis 8 behind it.
-void KeyTarget::expect_own(std::int64_t reached, const std::vector<Heard>& before) const {
-  if (reached < static_cast<std::int64_t>(before.size())) return;
-  redis::Subscriptions& here = subscriptions();
-  for (const auto& [channel, messages] : before) {
-    if (runtime().listeners()->messages(channel) == messages) here.expect_own(channel);
-  }
-}
-
 Target::Use KeyTarget::begin_use(const wire::Owner& waiter, const redis::Listeners::Listener& listener) {
   auto use = std::make_shared<ChannelUse>(runtime().listeners(), wake_channels(waiter));
   for (const std::string& channel : use->names) use->ids.push_back(use->listeners->begin_use(channel, listener));
@@ -170,7 +136,10 @@ Target::Use KeyTarget::begin_use(const wire::Owner& waiter, const redis::Listene
 void KeyTarget::attempt(Order order, AttemptDone done) {
   const bool count = order.subscribe && !blind_;
   auto request = redis::Request::of(acquire_command(order, count), order.timeout);
-  if (order.subscribe) request.subscribe = wake_channels(order.owner);
+  if (order.subscribe) {
+    request.subscribe = wake_channels(order.owner);
+    request.publish = publish();
+  }
   const std::atomic<std::uint64_t>& granted =
       runtime().reporter().count.granted;  // lives as long as what runs the handler
   runtime().send(std::move(request), [self = std::static_pointer_cast<KeyTarget>(shared_from_this()), &granted,
@@ -264,7 +233,7 @@ void KeyTarget::withdraw(const wire::Owner& owner, milliseconds lease) noexcept 
 base::Command KeyTarget::return_command(Returned what, const wire::Owner& owner, milliseconds repeated) const {
   const std::vector<wire::LockNames> names = all_names();
   if (what == Returned::place) return plan_.transitions.leave({names, owner});
-  wire::ReleaseCall call{names, owner};
+  wire::ReleaseCall call{.names = names, .owner = owner, .publish = publish()};
   if (!plan_.traits.repeatable) {
     call.once = wire::Once{wire::released_key(owner), repeated};
     if (what == Returned::perhaps_hold) call.undoes = wire::acquired_key(owner);
@@ -275,6 +244,7 @@ base::Command KeyTarget::return_command(Returned what, const wire::Owner& owner,
 base::Command KeyTarget::acquire_command(const Order& order, bool count) const {
   const std::vector<wire::LockNames> names = all_names();
   wire::AcquireCall call{names, order.owner, order.lease, count};
+  if (count) call.publish = publish();
   if (!plan_.traits.repeatable) {
     const Config& config = runtime().config();
     call.once = wire::Once{wire::acquired_key(order.owner),

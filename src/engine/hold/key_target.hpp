@@ -33,9 +33,14 @@ class KeyTarget final
   /// On the wire, of the one lock, or of the first.
   wire::LockNames names() const;
 
+  /// How its releases are told, and its waiters subscribe: as the router says. But SPUBLISH cannot reach a channel that
+  /// lies in another slot than the lock, as those of names with a lone brace do: PUBLISH, then.
+  Publish publish() const;
+  /// The channels on which a release has to be told once more where it went behind an ASKING: see Request::tells.
+  std::vector<std::string> sharded_channels() const;
   /// Who was told of a release, by the number of those who heard: clients elsewhere, and waiters of this client, the
-  /// own ones included. In a cluster nobody knows of all, so there is one more.
-  std::int64_t others(std::int64_t reached) const;
+  /// own ones included. Where that does not count all (a cluster with PUBLISH; a release behind an ASKING), one more.
+  std::int64_t others(std::int64_t reached, bool asked = false) const;
   /// How many messages have come on a channel.
   struct Heard {
     std::string channel;

@@ -74,9 +74,11 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   void send() noexcept {
     try {
       if (what_ != KeyTarget::Returned::place) heard_before_ = target_->heard_so_far();
+      auto request =
+          redis::Request::of(target_->return_command(what_, owner_, repeated_), runtime_.config().command_timeout);
+      if (what_ != KeyTarget::Returned::place) request.tells = target_->sharded_channels();
       runtime_.send(
-          redis::Request::of(target_->return_command(what_, owner_, repeated_), runtime_.config().command_timeout),
-          [self = shared_from_this()](const redis::Result& result) { self->on_result(result); },
+          std::move(request), [self = shared_from_this()](const redis::Result& result) { self->on_result(result); },
           2 * Runtime::kMostWaiting);
     } catch (...) {
       carry_out(fsm_.on_reply(base::Clock::now(), {ReleaseReply::Kind::not_sent}));  // out of memory: once more, later
@@ -100,8 +102,8 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
     finished_ = true;
     Released released{action.outcome};
     try {
-      released.listeners = target_->others(action.listeners);
-      target_->expect_own(action.listeners, heard_before_);
+      released.listeners = target_->others(action.listeners, asked_);
+      if (!asked_) target_->expect_own(action.listeners, heard_before_);
     } catch (...) {
       // Out of memory: as if nobody had listened.
     }
@@ -133,6 +135,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
       finished_ = true;
       return tell({});
     }
+    asked_ = result.asked;
     ReleaseReply reply;
     try {
       reply = judge(target_->plan(), what_, result);
@@ -159,6 +162,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   std::optional<timing::Timer> timer_;
   const Pending::Token pending_;
   std::vector<KeyTarget::Heard> heard_before_;  // when it was last sent
+  bool asked_ = false;                          // the latest one went behind an ASKING
   bool finished_ = false;
 };
 

@@ -11,13 +11,15 @@ namespace {
 
 class Asking final : public Loop::Task, public std::enable_shared_from_this<Asking> {
  public:
-  Asking(Runtime& runtime, std::vector<base::Command> commands) : runtime_(runtime), commands_(std::move(commands)) {}
+  Asking(Runtime& runtime, std::vector<base::Command> commands, std::vector<std::string> tells)
+      : runtime_(runtime), commands_(std::move(commands)), tells_(std::move(tells)) {}
   void run() override {
-    runtime_.send({std::move(commands_), runtime_.config().command_timeout, {}},
-                  [self = shared_from_this()](redis::Result reply) {
-                    self->result = std::move(reply);
-                    self->runtime_.own_loop()->set(self->answer);
-                  });
+    runtime_.send(
+        {.commands = std::move(commands_), .timeout = runtime_.config().command_timeout, .tells = std::move(tells_)},
+        [self = shared_from_this()](redis::Result reply) {
+          self->result = std::move(reply);
+          self->runtime_.own_loop()->set(self->answer);
+        });
   }
   void broken() noexcept override {
     result.error = Errc::exhausted;
@@ -30,15 +32,16 @@ class Asking final : public Loop::Task, public std::enable_shared_from_this<Aski
  private:
   Runtime& runtime_;
   std::vector<base::Command> commands_;
+  std::vector<std::string> tells_;
 };
 
 }  // namespace
 
 std::vector<base::Reply> ask(Runtime& runtime, std::vector<base::Command> commands, const std::string& name,
-                             Errors errors) {
+                             Errors errors, std::vector<std::string> tells) {
   runtime.require_usable(name);
   runtime.require_waiting(name);
-  const auto asking = std::make_shared<Asking>(runtime, std::move(commands));
+  const auto asking = std::make_shared<Asking>(runtime, std::move(commands), std::move(tells));
   // The lane answers within the command's time limit; the slack is for a machine that stands still.
   const TimePoint until = base::Clock::now() + runtime.config().command_timeout * 2 + std::chrono::seconds(5);
   runtime.own_loop()->call(asking, asking->answer, until);

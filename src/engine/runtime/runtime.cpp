@@ -9,6 +9,7 @@
 #include "base/ids.hpp"
 #include "engine/loop/guest_loop.hpp"
 #include "engine/loop/own_loop.hpp"
+#include "engine/runtime/telling_again.hpp"
 #include "redis/connection/login.hpp"
 #include "redis/local/local_server.hpp"
 #include "redis/topology/shapes.hpp"
@@ -149,6 +150,7 @@ KnownConnections& Runtime::known_connections(redis::Shard& shard) {
 }
 
 void Runtime::send(redis::Request request, redis::Lane::Handler handler, std::size_t most_waiting) {
+  if (!request.tells.empty()) handler = telling_again(*router_, request, std::move(handler));
   if (loop_->inside()) return router_->send(std::move(request), std::move(handler));
   redis::Result refused;
   {

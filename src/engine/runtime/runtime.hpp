@@ -103,6 +103,7 @@ class Runtime {
 
   /// Sends a request on this client's loop; from any thread, the handler on the loop. If the client is over, or its
   /// loop has taken nothing for long (a guest's context that nobody runs), the handler says so in the calling thread.
+  /// If it went behind an ASKING, the slot's present server is told too of a release on the channels that it `tells`.
   void send(redis::Request request, redis::Lane::Handler handler, std::size_t most_waiting = kMostWaiting);
   /// So many requests wait for a loop that takes none; twice as many releases, lest what is taken is not given back.
   static constexpr std::size_t kMostWaiting = 1000;

@@ -193,7 +193,7 @@ void Pipeline::on_done(const OpPtr& op) {
   result.cannot_subscribe = std::move(op->cannot_subscribe);
   result.resent = !op->resent.empty();
   result.subscribed = !op->request.subscribe.empty() && !result.cannot_subscribe &&
-                      subscriptions_.still_subscribed(op->request.subscribe, op->request.publish);
+                      subscriptions_.stay_subscribed(op->request.subscribe, op->request.publish);
   result.asked = op->request.asking;
   if (misdirected) return misdirect(op, std::move(result));
   finish(op, std::move(result));

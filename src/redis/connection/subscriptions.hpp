@@ -41,8 +41,8 @@ class Subscriptions {
   bool subscribed(const std::string& channel, Publish how = Publish::automatic) const;
   bool all_subscribed(const std::vector<std::string>& channels, Publish how = Publish::automatic) const;
 
-  /// Of channels whose subscription was confirmed just now: a server takes sharded ones away whenever it likes.
-  bool still_subscribed(const std::vector<std::string>& channels, Publish how) const {
+  /// These were subscribed when their confirmations came: whether none has been taken away since.
+  bool stay_subscribed(const std::vector<std::string>& channels, Publish how) const {
     return resolved(how) == Publish::publish || all_subscribed(channels, how);
   }
 

@@ -38,7 +38,7 @@ ClusterServers::ClusterServers(const boost::asio::any_io_executor& executor, con
                              ResultHandler&& handler) { send_to(address, std::move(request), std::move(handler)); }}),
       survey_(config.cluster.addresses, base::entropy()),
       survey_timer_(executor),
-      publish_(config.publish == Publish::automatic ? Publish::publish : config.publish),
+      publish_(config.publish),
       publish_decided_(config.publish != Publish::automatic) {}
 
 ShardEvents ClusterServers::node_events() {
@@ -56,10 +56,7 @@ ShardEvents ClusterServers::node_events() {
   made.misdirected = [this](Shard& shard, Misdirected&& misdirected) {
     detours_.take(std::move(misdirected), address_of(shard), owner_);
   };
-  made.taken_away = [this](Shard& shard, const std::string& channel) {
-    events_.taken_away(shard, channel);
-    doubt(std::nullopt);
-  };
+  made.taken_away = [this](Shard&, const std::string&) { doubt(std::nullopt); };
   made.refused = [this](Shard& shard, const std::string& error_text) { on_refused(shard, error_text); };
   return made;
 }
@@ -92,6 +89,7 @@ NodeAddress ClusterServers::address_of(const Shard& shard) {
 }
 
 void ClusterServers::on_connected(Shard& shard) {
+  shard.subscriptions()->set_publish(publish());
   sockets_.add(shard.sockets());
   ClusterNode* const node = map_.node_of(shard);
   if (node == nullptr || !node->serves) return;  // it is asked for the map alone

@@ -32,7 +32,7 @@ class Router {
   virtual std::uint16_t slot_of(std::string_view) const { return 0; }
   /// As shard_of(), for keys of this slot.
   virtual Shard& shard_of_slot(std::uint16_t) { return *only_shard(); }
-  /// How releases are told, `automatic` being decided. From any thread.
+  /// How releases are told; `automatic`: that is not decided yet. From any thread.
   virtual Publish publish() const { return Publish::publish; }
 
   /// To the shard that serves the request's key.

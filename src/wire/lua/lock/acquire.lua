@@ -1,5 +1,6 @@
 -- lock/acquire: take the lock for one owner, or say how long it is taken (protocol 6.1, transition 1).
--- KEYS[1] lock   ARGV[1] lease in ms, > 0   ARGV[2] owner   ARGV[3] channel, if those who listen are to be counted
+-- KEYS[1] lock   ARGV[1] lease in ms, > 0   ARGV[2] owner   ARGV[3] channel, if those who listen are to be counted;
+--            ARGV[4] how: SHARDNUMSUB; none: NUMSUB
 -- returns    nil: granted; else the remaining time to live in ms, -1 if the key has none; with a channel the list
 --            1, that time, how many listen on the channel (-1: this user may not ask), who has it (if he may ask)
 -- publishes  nothing
@@ -10,7 +11,7 @@ if ttl ~= -2 and redis.call('HEXISTS', KEYS[1], ARGV[2]) == 0 then
   if not ARGV[3] then
     return ttl
   end
-  local listeners = redis.pcall('PUBSUB', 'NUMSUB', ARGV[3])
+  local listeners = redis.pcall('PUBSUB', ARGV[4] or 'NUMSUB', ARGV[3])
   return {1, ttl, listeners[2] or -1, redis.pcall('HGETALL', KEYS[1])[1]}
 end
 redis.call('HSET', KEYS[1], ARGV[2], 1)

@@ -1,5 +1,5 @@
 -- lock/force_release: take the lock from whoever has it, and wake a waiter (protocol 6.1, transition 3).
--- KEYS[1] lock   ARGV[1] channel
+-- KEYS[1] lock   ARGV[1] channel   ARGV[2] way of shared/tell, if it is not PUBLISH
 -- returns    1: it was held; 0: it was free
 -- publishes  0 on the channel, when it was held
 -- retry      idempotent
@@ -8,5 +8,6 @@ if redis.call('HLEN', KEYS[1]) == 0 then
   return 0
 end
 redis.call('DEL', KEYS[1])
-redis.call('PUBLISH', ARGV[1], '0')
+local send, channel, way = redis.call, ARGV[1], ARGV[2]
+--@include shared/tell
 return 1

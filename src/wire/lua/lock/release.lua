@@ -1,5 +1,5 @@
 -- lock/release: give the lock back if this owner has it, and wake a waiter (protocol 6.1, transition 2).
--- KEYS[1] lock   ARGV[1] owner   ARGV[2] channel
+-- KEYS[1] lock   ARGV[1] owner   ARGV[2] channel   ARGV[3] way of shared/tell, if it is not PUBLISH
 -- returns    released: how many clients were told; nil: this owner does not have it
 -- publishes  0 on the channel, when released
 -- also takes the lock from an owner by force, and from nobody who has come since
@@ -8,4 +8,6 @@
 if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then
   return nil
 end
-return redis.call('PUBLISH', ARGV[2], '0')
+local send, channel, way = redis.call, ARGV[2], ARGV[3]
+--@include shared/tell
+return told

@@ -1,5 +1,5 @@
 -- simple/release: give a lock of the SET NX PX family back if this owner has it, and wake Holdfast's waiters.
--- KEYS[1] lock   ARGV[1] owner   ARGV[2] channel
+-- KEYS[1] lock   ARGV[1] owner   ARGV[2] channel   ARGV[3] way of shared/tell, if it is not PUBLISH
 -- returns    released: how many clients were told (0 if this user may not publish); nil: this owner does not have it
 -- publishes  0 on the channel, when released; a user who may not publish releases all the same
 -- also takes the lock from an owner by force, and from nobody who has come since
@@ -9,5 +9,6 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then
   return nil
 end
 redis.call('DEL', KEYS[1])
-local told = redis.pcall('PUBLISH', ARGV[2], '0')
+local send, channel, way = redis.pcall, ARGV[2], ARGV[3]
+--@include shared/tell
 return type(told) == 'number' and told or 0

@@ -1,19 +1,21 @@
 -- simple/release_all: give back those of several locks of the SET NX PX family that this owner has.
--- KEYS[i] lock   ARGV[1] owner   ARGV[1+i] channel of KEYS[i]
+-- KEYS[i] lock   ARGV[1] owner   ARGV[1+i] channel of KEYS[i]   behind them the way of shared/tell, if it is not PUBLISH
 -- returns    all released: how many clients were told; nil: at least one was not this owner's
 -- publishes  0 on the channel of each that was released; a user who may not publish releases all the same
 -- retry      idempotent: a repeated send finds nothing and changes nothing
 -- pairs with the compare-and-delete on each; pcall, so that a key of another type does not keep the others
-local released, told = 0, 0
+local send, way = redis.pcall, ARGV[2 + #KEYS]
+local released, heard = 0, 0
 for i = 1, #KEYS do
   if redis.pcall('GET', KEYS[i]) == ARGV[1] then
     redis.call('DEL', KEYS[i])
-    local heard = redis.pcall('PUBLISH', ARGV[1 + i], '0')
-    told = told + (type(heard) == 'number' and heard or 0)
+    local channel = ARGV[1 + i]
+    --@include shared/tell
+    heard = heard + (type(told) == 'number' and told or 0)
     released = released + 1
   end
 end
 if released == #KEYS then
-  return told
+  return heard
 end
 return nil
