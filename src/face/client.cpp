@@ -6,6 +6,7 @@
 
 #include "engine/client/core.hpp"
 #include "engine/hold/key_target.hpp"
+#include "face/in_turn.hpp"
 #include "face/listing.hpp"
 #include "face/probing.hpp"
 #include "face/question.hpp"
@@ -69,11 +70,10 @@ MultiLock Client::multi_lock(const std::vector<std::string>& names, AcquireOptio
   return MultiLock(members, std::move(defaults));
 }
 
-void Client::ping() { engine::ask(core_->runtime(), {{{"PING"}}}, {}); }
+void Client::ping() { face::ask_in_steps(core_->runtime(), face::Pinging(core_->runtime()), {}); }
 
 std::vector<LockInfo> Client::list(std::string_view pattern, Detail detail) {
-  return face::ask_in_steps(core_->runtime(),
-                            face::Listing(core_->runtime().config().name_prefix, std::string(pattern), detail), {});
+  return face::ask_in_steps(core_->runtime(), face::Listing(core_->runtime(), std::string(pattern), detail), {});
 }
 
 ProbeReport Client::probe() {

@@ -1,9 +1,11 @@
 #include "face/compose.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <holdfast/error.hpp>
@@ -34,22 +36,26 @@ detail::Parts all_of(const std::vector<detail::Parts>& members) {
     engine::Targets* targets = nullptr;
     std::set<std::string> names{};
   };
-  std::map<std::shared_ptr<engine::Runtime>, Share> shares;
+  // One command takes what lies in one slot, which is everything of a client of a single server.
+  std::map<std::pair<std::shared_ptr<engine::Runtime>, std::uint16_t>, Share> shares;
   for (const detail::Parts& member : members) {
-    Share& share = shares[member.runtime];
-    share.targets = &static_cast<const engine::KeyTarget&>(*member.target).targets();
-    share.names.insert(member.target->name());
+    const auto& target = static_cast<const engine::KeyTarget&>(*member.target);
+    Share& share = shares[{member.runtime, target.batched_slot()}];
+    share.targets = &target.targets();
+    share.names.insert(target.name());
   }
   const engine::Plan& plan = members.front().target->plan();
   std::vector<QuorumTarget::Member> parts;
-  for (const auto& [runtime, share] : shares) {
+  for (const auto& [place, share] : shares) {
+    const std::shared_ptr<engine::Runtime>& runtime = place.first;
     runtime->require_usable(*share.names.begin());
     parts.push_back({runtime, share.targets->target({share.names.begin(), share.names.end()}, plan)});
   }
   if (parts.size() == 1) return {parts.front().runtime, parts.front().target};
   // The same order in every process, so that of two groups with common members one gets all.
-  std::ranges::sort(
-      parts, {}, [](const QuorumTarget::Member& part) { return std::pair(part.runtime->node(), part.target->name()); });
+  std::ranges::sort(parts, {}, [](const QuorumTarget::Member& part) {
+    return std::tuple(part.runtime->node(), part.target->batched_slot(), part.target->name());
+  });
   std::string title = title_of(parts);
   const std::size_t needed = parts.size();
   const std::shared_ptr<engine::Runtime> first = parts.front().runtime;
@@ -63,7 +69,9 @@ detail::Parts majority_of(const std::vector<detail::Parts>& members) {
   for (const detail::Parts& member : members) {
     if (member.runtime->in_child()) member.runtime->require_usable(member.target->name());
     auto target = std::dynamic_pointer_cast<engine::KeyTarget>(member.target);
-    if (!target) refuse("a RedLock of " + base::quote(member.target->name()) + ", which is on several servers itself");
+    if (!target)
+      refuse("a RedLock of " + base::quote(member.target->name()) +
+             ", whose locks are on several servers, or in several slots of a cluster");
     if (!seen.insert(member.runtime).second) {
       refuse("a RedLock with two locks of one client (" + member.runtime->node() + "): each server needs its own");
     }

@@ -15,6 +15,7 @@ constexpr std::size_t kScanStep = 500;
 }  // namespace
 
 std::vector<base::Command> Listing::commands() const {
+  if (servers_.begins()) return {{{"PING"}}};
   if (step_ == Step::holders) return ask_holders_.commands();
   std::vector<base::Command> commands;
   if (step_ == Step::scan) commands.push_back(wire::scan(cursor_, pattern_, kScanStep));
@@ -32,13 +33,27 @@ std::vector<base::Command> Listing::commands() const {
 bool Listing::next_page() {
   keys_.clear();
   step_ = cursor_ == "0" ? Step::holders : Step::scan;
-  return step_ == Step::scan || ask_holders_.begin(found_);
+  return step_ == Step::scan || ask_holders_.begin(found_) || next_server();
+}
+
+bool Listing::next_server() {
+  for (LockInfo& each : found_) {
+    if (servers_.several() && !names_.insert(each.name).second) continue;
+    all_found_.push_back(std::move(each));
+  }
+  found_.clear();
+  if (!servers_.next()) return false;
+  step_ = Step::scan;
+  cursor_.assign(1, '0');
+  ask_holders_ = AskHolders(detail_, servers_.several());
+  return true;
 }
 
 bool Listing::on_replies(const std::vector<base::Reply>& replies) {
+  if (servers_.begins()) return servers_.next();
   switch (step_) {
     case Step::scan:
-      if (!replies.front().is_array() || replies.front().elements.size() != 2) return false;
+      if (!replies.front().is_array() || replies.front().elements.size() != 2) return next_server();
       cursor_ = replies.front().elements[0].text;
       for (const base::Reply& key : replies.front().elements[1].elements) keys_.push_back(key.text);
       if (keys_.empty()) return next_page();
@@ -63,7 +78,7 @@ bool Listing::on_replies(const std::vector<base::Reply>& replies) {
       }
       return next_page();
     case Step::holders:
-      return ask_holders_.on_replies(replies, found_);
+      return ask_holders_.on_replies(replies, found_) || next_server();
   }
   return false;
 }

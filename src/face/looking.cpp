@@ -27,13 +27,24 @@ bool AskHolders::on_replies(const std::vector<base::Reply>& replies, std::span<L
     connections = wire::decode_connections(replies.front());
   }
   for (LockInfo& lock : locks) {
-    if (!lock.owner.empty()) lock.holder = engine::holder_of(lock.owner, connections ? &*connections : nullptr);
+    if (lock.owner.empty()) continue;
+    lock.holder = engine::holder_of(lock.owner, connections ? &*connections : nullptr);
+    const bool none = lock.holder->connection == Holder::Connection::none;
+    if (none && some_) lock.holder->connection = Holder::Connection::unknown;
   }
   return false;
 }
 
 Looking::Looking(const engine::KeyTarget& target, Detail detail)
-    : plan_(target.plan()), key_(target.names().key), holders_(detail), info_{.name = target.name(), .owner = {}} {}
+    : router_(target.runtime().router()),
+      plan_(target.plan()),
+      key_(target.names().key),
+      holders_(detail, router_.only_shard() == nullptr),
+      info_{.name = target.name(), .owner = {}} {}
+
+redis::Shard* Looking::where() const {
+  return key_known_ && router_.only_shard() == nullptr ? &router_.shard_of(key_) : nullptr;
+}
 
 std::vector<base::Command> Looking::commands() const {
   if (key_known_) return holders_.commands();

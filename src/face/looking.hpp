@@ -10,6 +10,7 @@
 
 #include "base/resp.hpp"
 #include "engine/hold/key_target.hpp"
+#include "engine/runtime/runtime.hpp"
 
 namespace holdfast::face {
 
@@ -17,7 +18,8 @@ namespace holdfast::face {
 /// free. What the server refuses is not told.
 class AskHolders {
  public:
-  explicit AskHolders(Detail detail) : detail_(detail) {}
+  /// `some`: there are other servers to which a holder may be connected, so that none here says nothing.
+  AskHolders(Detail detail, bool some) : detail_(detail), some_(some) {}
 
   /// False: there is nothing to ask about these.
   bool begin(std::span<const LockInfo> locks) const;
@@ -27,6 +29,7 @@ class AskHolders {
 
  private:
   Detail detail_;
+  bool some_;
 };
 
 /// One lock: its key, then its holder.
@@ -35,12 +38,15 @@ class Looking {
   Looking(const engine::KeyTarget& target, Detail detail);
 
   std::vector<base::Command> commands() const;
+  /// Connections are those of the server that has the key.
+  redis::Shard* where() const;
   bool on_replies(const std::vector<base::Reply>& replies);
   /// The replies to come may be errors, and are wanted.
   bool keeps_errors() const { return key_known_; }
   LockInfo take() { return std::move(info_); }
 
  private:
+  redis::Router& router_;  // of whoever asks
   const engine::Plan& plan_;
   const std::string key_;
   AskHolders holders_;

@@ -66,7 +66,7 @@ class Interview {
 
  private:
   std::vector<base::Reply> ask(std::vector<base::Command> commands) {
-    return engine::ask(core_->runtime(), std::move(commands), {}, engine::Errors::keep);
+    return engine::ask(core_->runtime(), {std::move(commands)}, {}, engine::Errors::keep);
   }
 
   /// Does something that asks; if that is not answered, notes it.

@@ -54,18 +54,17 @@ void AsyncAsk::start() {
 }
 
 void AsyncAsk::run() {
-  runtime_->send(
-      {.commands = commands(), .timeout = runtime_->config().command_timeout, .tells = tells()},
-      [self = shared_from_this()](redis::Result result) {
-        bool more = false;
-        try {
-          more = self->answered(engine::replies(*self->runtime_, std::move(result), self->name(), self->errors()));
-        } catch (const Error& error) {
-          self->failed(error);
-        }
-        if (more) return self->run();
-        self->attended_ = {};
-      });
+  engine::send(*runtime_, {commands(), where(), tells()},
+               [self = shared_from_this()](redis::Result result, const std::string& node) {
+                 bool more = false;
+                 try {
+                   more = self->answered(engine::replies(std::move(result), self->name(), node, self->errors()));
+                 } catch (const Error& error) {
+                   self->failed(error);
+                 }
+                 if (more) return self->run();
+                 self->attended_ = {};
+               });
   pending_ = {};
 }
 

@@ -36,18 +36,19 @@ Question<bool> force_release(const engine::KeyTarget& target, const std::string&
 template <class Result>
 Result ask(engine::Runtime& runtime, Question<Result> question) {
   return question.decode(
-      engine::ask(runtime, std::move(question.commands), question.name, engine::Errors::raise, question.tells));
+      engine::ask(runtime, {std::move(question.commands), nullptr, std::move(question.tells)}, question.name));
 }
 
-/// Asks step by step, and waits. `Steps` has `commands()`; `on_replies(replies)`, false if that was all;
-/// `keeps_errors()`, whether error replies are for it; `take()`. Throws Error.
+/// Asks step by step, and waits. `Steps` has `commands()`; `where()`, the server that they are for, null: the one that
+/// serves the key; `on_replies(replies)`, false if that was all; `keeps_errors()`, whether error replies are for it;
+/// `take()`. Throws Error.
 template <class Steps>
 auto ask_in_steps(engine::Runtime& runtime, Steps steps, const std::string& name) {
   using engine::Errors;
   bool more = true;
   while (more) {
     const Errors errors = steps.keeps_errors() ? Errors::keep : Errors::raise;
-    more = steps.on_replies(engine::ask(runtime, steps.commands(), name, errors));
+    more = steps.on_replies(engine::ask(runtime, {steps.commands(), steps.where()}, name, errors));
   }
   return steps.take();
 }
@@ -66,6 +67,7 @@ class AsyncAsk : public engine::Loop::Task, public detail::Operation, public std
   virtual const std::string& name() const = 0;
   /// What is to be asked first, and next; called on the loop.
   virtual std::vector<base::Command> commands() = 0;
+  virtual redis::Shard* where() const { return nullptr; }
   virtual engine::Errors errors() const { return engine::Errors::raise; }
   virtual std::vector<std::string> tells() const { return {}; }
   /// True: there is more to ask.
@@ -116,6 +118,7 @@ detail::OperationPtr make_ask_in_steps(const std::shared_ptr<engine::Runtime>& r
    private:
     const std::string& name() const override { return name_; }
     std::vector<base::Command> commands() override { return steps_.commands(); }
+    redis::Shard* where() const override { return steps_.where(); }
     engine::Errors errors() const override {
       return steps_.keeps_errors() ? engine::Errors::keep : engine::Errors::raise;
     }

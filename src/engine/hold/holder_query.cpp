@@ -43,9 +43,10 @@ class HolderQuery : public std::enable_shared_from_this<HolderQuery> {
     if (!owner_known_ || !connections_known_) return;
     if (info_.owner.empty()) return done_(std::nullopt);
     info_.holder = holder_of(info_.owner, connections_.get());
-    // It may have connected since that list was made.
+    // It may have connected since that list was made, or be connected to other nodes only.
     const bool missing = info_.holder->connection == Holder::Connection::none;
-    if (missing && !fresh_) info_.holder->connection = Holder::Connection::unknown;
+    if (missing && (!fresh_ || runtime_.router().only_shard() == nullptr))
+      info_.holder->connection = Holder::Connection::unknown;
     done_(std::move(info_));
   }
 

@@ -262,7 +262,7 @@ class RenewRound final : public MembersRound<Renewed> {
   void on_word(std::size_t i, Renewed vote) override {
     heard_[i] = true;
     if (vote.kind == Renewed::Kind::extended) {
-      servers_.push_back(members()[i].target->shard().server());
+      servers_.push_back(members()[i].runtime->router().server());
       const bool again = servers_.back() != 0 && std::ranges::count(servers_, servers_.back()) > 1;
       if (again && group().servers() == QuorumTarget::Servers::different) {
         add_trouble(i, "it is the same server as another");

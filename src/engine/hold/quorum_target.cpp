@@ -1,7 +1,9 @@
 #include "engine/hold/quorum_target.hpp"
 
 #include <algorithm>
+#include <set>
 
+#include "base/text.hpp"
 #include "engine/hold/quorum_rounds.hpp"
 #include "engine/hold/targets.hpp"
 #include "engine/runtime/runtime.hpp"
@@ -9,10 +11,18 @@
 namespace holdfast::engine {
 namespace {
 
+bool of_one_client(const std::vector<QuorumTarget::Member>& members) {
+  return std::ranges::all_of(members, [&](const auto& each) { return each.runtime == members.front().runtime; });
+}
+
+/// The members in words, for causes: by their servers, or by their locks if they are of one cluster.
 std::vector<std::string> nodes_of(const std::vector<QuorumTarget::Member>& members) {
+  const bool by_lock = members.size() > 1 && of_one_client(members);
   std::vector<std::string> nodes;
   nodes.reserve(members.size());
-  for (const QuorumTarget::Member& member : members) nodes.push_back(member.runtime->node());
+  for (const QuorumTarget::Member& member : members) {
+    nodes.push_back(by_lock ? base::quote(member.target->name()) : member.runtime->node());
+  }
   return nodes;
 }
 
@@ -21,7 +31,9 @@ std::vector<std::string> nodes_of(const std::vector<QuorumTarget::Member>& membe
 std::shared_ptr<QuorumTarget> QuorumTarget::make(std::string name, std::vector<Member> members, std::size_t needed,
                                                  Servers servers) {
   auto group = std::make_shared<QuorumTarget>(std::move(name), std::move(members), needed, servers);
+  std::set<const Runtime*> told;
   for (const Member& member : group->members_) {
+    if (!told.insert(member.runtime.get()).second) continue;
     const bool serves = member.runtime == group->members_.front().runtime;
     if (servers == Servers::different) member.runtime->identify_servers();
     member.target->targets().adopt(group, serves ? Targets::Bond::serves : Targets::Bond::wakes);
@@ -39,9 +51,9 @@ QuorumTarget::QuorumTarget(std::string name, std::vector<Member> members, std::s
 std::optional<std::string> QuorumTarget::same_server() const {
   if (servers_ == Servers::any) return std::nullopt;
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    const std::uint64_t server = members_[i].target->shard().server();
+    const std::uint64_t server = members_[i].runtime->router().server();
     for (std::size_t j = 0; server != 0 && j < i; ++j) {
-      if (members_[j].target->shard().server() == server)
+      if (members_[j].runtime->router().server() == server)
         return nodes_[j] + " and " + nodes_[i] + " are the same server";
     }
   }
@@ -68,6 +80,7 @@ std::uint32_t QuorumTarget::acks_era() const {
 }
 
 std::string QuorumTarget::where() const {
+  if (of_one_client(members_)) return runtime().node();
   std::string text = std::to_string(nodes_.size()) + " servers (";
   for (std::size_t i = 0; i < nodes_.size(); ++i) text += (i == 0 ? "" : ", ") + nodes_[i];
   return text + ")";

@@ -1,4 +1,5 @@
-// One lock that lives on several servers, each with a client of its own: all of them, or a majority.
+// One lock that lives on several servers, each with a client of its own, or in several slots of a cluster: all of them,
+// or a majority.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,8 @@
 namespace holdfast::engine {
 
 /// Asks all members at the same time if a majority will do. If all are needed it asks one after another in the order
-/// given, so that of two groups with common members one stops at the first and the other gets all.
+/// given, so that of two groups with common members one stops at the first and the other gets all. Members of one
+/// client are in different slots of its cluster, and all of them are needed.
 /// It belongs to the first member's client, which serves it with threads, counters and time limits, and ends with that
 /// one. What becomes of another member's client is that member's vote: closed, it says no at once; silent, it is waited
 /// for as long as its server would be.
@@ -30,6 +32,7 @@ class QuorumTarget final : public Target {
   QuorumTarget(std::string name, std::vector<Member> members, std::size_t needed, Servers servers);
 
   const std::vector<Member>& members() const { return members_; }
+  /// The members in words.
   const std::vector<std::string>& nodes() const { return nodes_; }
   Quorum quorum() const { return quorum_; }
   Servers servers() const { return servers_; }

@@ -11,15 +11,13 @@ namespace {
 
 class Asking final : public Loop::Task, public std::enable_shared_from_this<Asking> {
  public:
-  Asking(Runtime& runtime, std::vector<base::Command> commands, std::vector<std::string> tells)
-      : runtime_(runtime), commands_(std::move(commands)), tells_(std::move(tells)) {}
+  Asking(Runtime& runtime, Inquiry inquiry) : node(runtime.node()), runtime_(runtime), inquiry_(std::move(inquiry)) {}
   void run() override {
-    runtime_.send(
-        {.commands = std::move(commands_), .timeout = runtime_.config().command_timeout, .tells = std::move(tells_)},
-        [self = shared_from_this()](redis::Result reply) {
-          self->result = std::move(reply);
-          self->runtime_.own_loop()->set(self->answer);
-        });
+    send(runtime_, std::move(inquiry_), [self = shared_from_this()](redis::Result reply, const std::string& its_node) {
+      self->result = std::move(reply);
+      self->node = its_node;
+      self->runtime_.own_loop()->set(self->answer);
+    });
   }
   void broken() noexcept override {
     result.error = Errc::exhausted;
@@ -28,36 +26,52 @@ class Asking final : public Loop::Task, public std::enable_shared_from_this<Aski
 
   Answer answer;
   redis::Result result;
+  std::string node;
 
  private:
   Runtime& runtime_;
-  std::vector<base::Command> commands_;
-  std::vector<std::string> tells_;
+  Inquiry inquiry_;
 };
 
 }  // namespace
 
-std::vector<base::Reply> ask(Runtime& runtime, std::vector<base::Command> commands, const std::string& name,
-                             Errors errors, std::vector<std::string> tells) {
+std::vector<base::Reply> ask(Runtime& runtime, Inquiry inquiry, const std::string& name, Errors errors) {
   runtime.require_usable(name);
   runtime.require_waiting(name);
-  const auto asking = std::make_shared<Asking>(runtime, std::move(commands), std::move(tells));
+  const auto asking = std::make_shared<Asking>(runtime, std::move(inquiry));
   // The lane answers within the command's time limit; the slack is for a machine that stands still.
   const TimePoint until = base::Clock::now() + runtime.config().command_timeout * 2 + std::chrono::seconds(5);
   runtime.own_loop()->call(asking, asking->answer, until);
   if (!asking->answer.is_there()) {
     throw Error(runtime.closed() ? Errc::closed : Errc::unknown_outcome, name, runtime.node(), "no reply");
   }
-  return replies(runtime, std::move(asking->result), name, errors);
+  return replies(std::move(asking->result), name, asking->node, errors);
 }
 
-std::vector<base::Reply> replies(const Runtime& runtime, redis::Result result, const std::string& name, Errors errors) {
+void send(Runtime& runtime, Inquiry inquiry, Answered answered) {
+  redis::Shard* const where = inquiry.where;
+  redis::Request request{.commands = std::move(inquiry.commands),
+                         .timeout = runtime.config().command_timeout,
+                         .tells = std::move(inquiry.tells)};
+  if (where == nullptr) {
+    return runtime.send(std::move(request), [&runtime, answered = std::move(answered)](redis::Result result) {
+      answered(std::move(result), runtime.node());
+    });
+  }
+  where->send(std::move(request), [&runtime, where, answered = std::move(answered)](redis::Result result) {
+    const std::string address = where->address();
+    answered(std::move(result), address.empty() ? runtime.node() : address);
+  });
+}
+
+std::vector<base::Reply> replies(redis::Result result, const std::string& name, const std::string& node,
+                                 Errors errors) {
   if (result.delivery != redis::Delivery::answered) {
-    throw Error(static_cast<Errc>(result.error.value()), name, runtime.node(), result.cause);
+    throw Error(static_cast<Errc>(result.error.value()), name, node, result.cause);
   }
   for (const base::Reply& reply : result.replies) {
     if (errors == Errors::keep || !reply.is_error()) continue;
-    throw Error(redis::classify(reply.text).code, name, runtime.node(), redis::explain(reply.text));
+    throw Error(redis::classify(reply.text).code, name, node, redis::explain(reply.text));
   }
   return std::move(result.replies);
 }

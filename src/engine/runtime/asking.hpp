@@ -1,11 +1,13 @@
 // Questions to the server whose asker waits for the replies.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "base/resp.hpp"
 #include "redis/connection/lane.hpp"
+#include "redis/topology/shard.hpp"
 
 namespace holdfast::engine {
 
@@ -13,11 +15,21 @@ class Runtime;
 
 enum class Errors { raise, keep };
 
+struct Inquiry {
+  std::vector<base::Command> commands;
+  redis::Shard* where = nullptr;     ///< For this very server; null: for the one that serves the key.
+  std::vector<std::string> tells{};  ///< See redis::Request.
+};
+
 /// Sends commands and waits for the replies. Throws Error if they do not come, or (unless kept) if one is an error.
-/// `tells`: see redis::Request.
-std::vector<base::Reply> ask(Runtime& runtime, std::vector<base::Command> commands, const std::string& name,
-                             Errors errors = Errors::raise, std::vector<std::string> tells = {});
+std::vector<base::Reply> ask(Runtime& runtime, Inquiry inquiry, const std::string& name,
+                             Errors errors = Errors::raise);
+
+/// What came of it. `node`: who was asked, in words.
+using Answered = std::function<void(redis::Result result, const std::string& node)>;
+/// The same without waiting. On the loop.
+void send(Runtime& runtime, Inquiry inquiry, Answered answered);
 /// The replies, or an Error that says why there are none.
-std::vector<base::Reply> replies(const Runtime& runtime, redis::Result result, const std::string& name, Errors errors);
+std::vector<base::Reply> replies(redis::Result result, const std::string& name, const std::string& node, Errors errors);
 
 }  // namespace holdfast::engine

@@ -118,7 +118,7 @@ void Runtime::on_connected(redis::Shard& shard) {
   Reporter::add(reporter_.count.connections);
   reporter_.tell(&Observer::on_connection,
                  [&] { return ConnectionEvent{node_of(shard, node_), true, reporter_.snapshot().connections, {}}; });
-  if (identifies_servers_.load()) ask_which_server(shard);
+  if (identifies_servers_.load() && router_->only_shard() != nullptr) ask_which_server(shard);
   hooks_.connected(shard);
 }
 
@@ -131,7 +131,7 @@ void Runtime::on_disconnected(const redis::Shard& shard, const std::string& caus
 void Runtime::identify_servers() {
   if (identifies_servers_.exchange(true)) return;
   hand_over([this] {
-    for (redis::Shard* shard : router_->shards()) ask_which_server(*shard);
+    if (redis::Shard* const only = router_->only_shard()) ask_which_server(*only);
   });
 }
 

@@ -2,6 +2,7 @@
 #include <holdfast/detail/operation.hpp>
 
 #include "engine/client/core.hpp"
+#include "face/in_turn.hpp"
 #include "face/listing.hpp"
 #include "face/looking.hpp"
 #include "face/question.hpp"
@@ -15,19 +16,22 @@ const engine::KeyTarget& key_target_of(const Parts& parts) {
 
 class AsyncPing final : public face::AsyncAsk {
  public:
-  AsyncPing(std::shared_ptr<engine::Runtime> runtime, ReceiverPtr<Failure> receiver)
-      : AsyncAsk(std::move(runtime)), receiving_(std::move(receiver)) {}
+  AsyncPing(const std::shared_ptr<engine::Runtime>& runtime, ReceiverPtr<Failure> receiver)
+      : AsyncAsk(runtime), pinging_(*runtime), receiving_(std::move(receiver)) {}
 
  private:
   const std::string& name() const override { return none_; }
-  std::vector<base::Command> commands() override { return {{{"PING"}}}; }
-  bool answered(std::vector<base::Reply>) override {
+  std::vector<base::Command> commands() override { return pinging_.commands(); }
+  redis::Shard* where() const override { return pinging_.where(); }
+  bool answered(std::vector<base::Reply> replies) override {
+    if (pinging_.on_replies(replies)) return true;
     receiving_.tell({});
     return false;
   }
   void failed(const Error& error) override { receiving_.tell(Failure(error)); }
 
   const std::string none_;
+  face::Pinging pinging_;
   face::Receiving<Failure> receiving_;
 };
 
@@ -80,7 +84,7 @@ OperationPtr make_ping(const std::shared_ptr<Core>& core, ReceiverPtr<Failure> r
 
 OperationPtr make_list(const std::shared_ptr<Core>& core, const std::string& pattern,
                        ReceiverPtr<Failure, std::vector<LockInfo>> receiver) {
-  face::Listing listing(core->runtime().config().name_prefix, pattern, Detail::holder);
+  face::Listing listing(core->runtime(), pattern, Detail::holder);
   return face::make_ask_in_steps(core->shared_runtime(), std::move(listing), {}, std::move(receiver));
 }
 

@@ -128,6 +128,9 @@ void ClusterServers::carry_out(const Survey::Step& step) {
   if (step.adopt) {
     mapped_ = true;
     map_.adopt(*step.adopt);
+    const auto least = std::ranges::min_element(step.adopt->primaries, {}, &cluster::Primary::id);
+    const bool told = least != step.adopt->primaries.end() && !least->id.empty();
+    cluster_.store(told ? std::hash<std::string>()(least->id) : 0, std::memory_order_relaxed);
   }
   if (!step.problem.empty() && !mapped_) map_.nowhere().refuse_waiting(problem_, step.problem);
   arm(step.due);

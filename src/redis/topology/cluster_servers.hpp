@@ -41,8 +41,9 @@ class ClusterServers final : public Router {
   void drop_all() override;
   std::array<int, 2> sockets() const override;
 
-  /// The shard at this address, whatever it serves; null: there are too many. On the loop.
-  Shard* shard_at(const NodeAddress& address);
+  Shard* shard_at(const NodeAddress& address) override;
+  /// By the least of its primaries' ids, on which all who have the same map agree.
+  std::uint64_t server() const override { return cluster_.load(std::memory_order_relaxed); }
 
  private:
   ShardEvents node_events();
@@ -68,6 +69,7 @@ class ClusterServers final : public Router {
   cluster::Survey survey_;
   timing::Timer survey_timer_;
   std::atomic<Publish> publish_;
+  std::atomic<std::uint64_t> cluster_{0};
   bool publish_decided_;
   bool mapped_ = false;
   std::error_code problem_ = Errc::unreachable;  // of the latest node that did not tell

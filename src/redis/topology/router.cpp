@@ -1,5 +1,6 @@
 #include "redis/topology/router.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace holdfast::redis {
@@ -7,6 +8,19 @@ namespace holdfast::redis {
 void Router::send(Request&& request, Lane::Handler&& handler) {
   Shard& shard = shard_of(request.key());
   shard.send(std::move(request), std::move(handler));
+}
+
+std::vector<Shard*> Router::serving() {
+  if (Shard* const only = only_shard()) return {only};
+  std::vector<Shard*> all;
+  for (std::size_t slot = 0; slot < cluster::kSlots; ++slot) {
+    Shard* const shard = &shard_of_slot(static_cast<std::uint16_t>(slot));
+    if (all.empty() || all.back() != shard) all.push_back(shard);
+  }
+  std::ranges::sort(all);
+  const auto repeated = std::ranges::unique(all);
+  all.erase(repeated.begin(), repeated.end());
+  return all;
 }
 
 void Router::start(const std::weak_ptr<void>& owner) {

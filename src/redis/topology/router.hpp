@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include <holdfast/config.hpp>
 
@@ -32,6 +33,14 @@ class Router {
   virtual std::uint16_t slot_of(std::string_view) const { return 0; }
   /// As shard_of(), for keys of this slot.
   virtual Shard& shard_of_slot(std::uint16_t) { return *only_shard(); }
+  /// Those that serve slots: the only one, or a cluster's primaries as far as the map is known, each once. From any
+  /// thread.
+  std::vector<Shard*> serving();
+  /// Which server this is, or which cluster: the same for two routers of the same, else another one; 0: not known, or
+  /// not asked for yet (see Shard::server). From any thread.
+  virtual std::uint64_t server() const { return only_shard()->server(); }
+  /// The shard at this address of a cluster, whatever it serves; null: there can be none.
+  virtual Shard* shard_at(const NodeAddress&) { return nullptr; }
   /// How releases are told; `automatic`: that is not decided yet. From any thread.
   virtual Publish publish() const { return Publish::publish; }
 

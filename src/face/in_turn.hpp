@@ -1,0 +1,55 @@
+// All servers of a client that have locks, one after another.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "engine/runtime/runtime.hpp"
+
+namespace holdfast::face {
+
+/// The only server, or the primaries of a cluster as they are when the map is there: whoever is asked first waits for
+/// it. Replicas are never asked.
+class InTurn {
+ public:
+  explicit InTurn(engine::Runtime& runtime)
+      : router_(runtime.router()), known_(router_.only_shard() != nullptr), one_(known_) {}
+
+  /// Somebody must answer first, so that the map is there.
+  bool begins() const { return !known_; }
+  /// Who is asked now; null: the only one.
+  redis::Shard* where() const { return one_ || begins() ? nullptr : shards_[at_]; }
+  bool several() const { return !one_; }
+  /// It has answered. False: it was the last.
+  bool next() {
+    if (one_) return false;
+    if (known_) return ++at_ < shards_.size();
+    known_ = true;
+    shards_ = router_.serving();
+    return !shards_.empty();
+  }
+
+ private:
+  redis::Router& router_;
+  bool known_;
+  const bool one_;
+  std::vector<redis::Shard*> shards_;
+  std::size_t at_ = 0;
+};
+
+/// Each of them answers.
+class Pinging {
+ public:
+  explicit Pinging(engine::Runtime& runtime) : servers_(runtime) {}
+
+  static std::vector<base::Command> commands() { return {{{"PING"}}}; }
+  redis::Shard* where() const { return servers_.where(); }
+  bool on_replies(const std::vector<base::Reply>&) { return servers_.next(); }
+  static bool keeps_errors() { return false; }
+  static void take() {}
+
+ private:
+  InTurn servers_;
+};
+
+}  // namespace holdfast::face
