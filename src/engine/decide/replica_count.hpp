@@ -20,6 +20,8 @@ class ReplicaCount {
     highest_ = std::max(highest_.value_or(0), connected);
     asked_at_ = now;
   }
+  /// Somebody knows of so many that can be elected now; of others that may come back they do not tell.
+  void on_seen(int replicas) { highest_ = std::max(highest_.value_or(0), replicas); }
   /// The primary may be another one, or its replicas may have changed.
   void ask_again() { asked_at_.reset(); }
   /// Others know better: how many they have on record.

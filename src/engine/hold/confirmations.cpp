@@ -5,6 +5,7 @@
 #include <holdfast/error.hpp>
 
 #include "engine/runtime/runtime.hpp"
+#include "redis/cluster/redirect.hpp"
 #include "redis/connection/health.hpp"
 #include "redis/failures/errors.hpp"
 #include "wire/server_calls.hpp"
@@ -19,8 +20,8 @@ namespace {
 /// reply is on its way.
 constexpr Duration kLate = milliseconds(100);
 constexpr Duration kOnTheWay = milliseconds(50);
-/// How often a node is asked again that has sent us to another one, while the map does not say so.
-constexpr Duration kSlotUnderWay = milliseconds(20);
+/// The pause where redirects and the map do not agree.
+constexpr Duration kAskAgain = milliseconds(20);
 
 ServerRefusal refusal_of(const base::Reply& reply) {
   if (!reply.is_error()) return {Errc::server_error, false, "a reply of an unexpected type"};
@@ -38,7 +39,7 @@ CommitReply::Renewal renewal_of(const base::Reply& reply, std::size_t locks, std
 }
 
 CommitReply reply_of(const GroupCommit::Batch& batch, const redis::Result& result,
-                     const std::vector<std::uint32_t>& eras) {
+                     const std::vector<std::uint32_t>& eras, bool asking) {
   CommitReply reply;
   reply.sent_at = result.sent_at;
   reply.cause = result.cause;
@@ -49,6 +50,7 @@ CommitReply reply_of(const GroupCommit::Batch& batch, const redis::Result& resul
   reply.resent = result.resent;
   auto next = result.replies.begin();
   for (std::size_t i = 0; i < batch.commands.size(); ++i) {
+    if (asking) ++next;
     reply.commands.push_back(renewal_of(*next++, batch.commands[i].locks, eras[i]));
   }
   if (batch.ask_replicas) {
@@ -71,14 +73,16 @@ struct Confirmations::Place {
 };
 
 struct Confirmations::Level {
-  Level(Place& its_place, Acks its_acks, Runtime& runtime)
+  Level(Place& its_place, Acks its_acks, bool asks, Runtime& runtime)
       : place(its_place),
         acks(its_acks),
+        asking(asks),
         // A connection of which nothing is heard for two intervals counts as dead.
         commit(its_acks, runtime.config().renewal_batch, redis::Health::interval(runtime.config().lease) * 3 / 2),
         timer(runtime.loop().executor()) {}
   Place& place;
   const Acks acks;
+  const bool asking;  // of slots that are on their way there: ASKING goes before each command
   GroupCommit commit;
   timing::Timer timer;
   TimePoint timer_at = TimePoint::max();
@@ -105,11 +109,13 @@ Confirmations::Place& Confirmations::place_of(redis::Shard& shard) {
   return *places_.emplace_back(std::make_unique<Place>(shard));
 }
 
-Confirmations::Level& Confirmations::level_of(redis::Shard& shard, Acks acks) {
-  const auto fits = [&](const auto& level) { return &level->place.shard == &shard && level->acks == acks; };
+Confirmations::Level& Confirmations::level_of(redis::Shard& shard, Acks acks, bool asking) {
+  const auto fits = [&](const auto& level) {
+    return &level->place.shard == &shard && level->acks == acks && level->asking == asking;
+  };
   const auto here = std::ranges::find_if(levels_, fits);
   if (here != levels_.end()) return **here;
-  return *levels_.emplace_back(std::make_unique<Level>(place_of(shard), acks, runtime_));
+  return *levels_.emplace_back(std::make_unique<Level>(place_of(shard), acks, asking, runtime_));
 }
 
 void Confirmations::ask(redis::Shard& shard, Acks acks, Confirm confirm) {
@@ -122,14 +128,19 @@ void Confirmations::add(Level& level, Confirm confirm) {
   go_on(level);
 }
 
-/// Not executed. The map knows the new owner by now, unless the slot is still under way (ASK): then later.
+/// Not executed. By now the map knows who has the slot; a node to which it is on its way is asked behind ASKING. Nodes
+/// that do not agree may send us around in a circle.
 void Confirmations::ask_elsewhere(Level& level, Confirm confirm) {
-  redis::Shard& shard = runtime_.router().shard_of_slot(confirm.slot);
-  const bool known = &shard != &level.place.shard;
+  using redis::cluster::Redirect;
+  const auto redirect = redis::cluster::read_redirect(confirm.found.cause, {});
+  const bool under_way = redirect && redirect->kind == Redirect::Kind::ask && !level.asking;
+  redis::Shard* const there = under_way ? runtime_.router().shard_at(redirect->to) : nullptr;
+  redis::Shard& shard = there != nullptr ? *there : runtime_.router().shard_of_slot(confirm.slot);
+  const bool at_once = &shard != &level.place.shard && !level.asking;
   confirm.alone = confirm.decided = false;
   confirm.found = {};
-  confirm.not_before = known ? TimePoint{} : Clock::now() + kSlotUnderWay;
-  add(known ? level_of(shard, level.acks) : level, std::move(confirm));
+  confirm.not_before = at_once ? TimePoint{} : Clock::now() + kAskAgain;
+  add(level_of(shard, level.acks, there != nullptr), std::move(confirm));
 }
 
 void Confirmations::end_era(const redis::Shard& shard) {
@@ -165,7 +176,9 @@ void Confirmations::on_connected(const redis::Shard& shard) {
 
 void Confirmations::go_on(Level& level) noexcept {
   try {
-    level.place.replicas.set_configured(level.place.shard.configured_replicas());
+    const std::optional<int> known = level.place.shard.configured_replicas();
+    if (!slots_) level.place.replicas.set_configured(known);
+    if (slots_ && known) level.place.replicas.on_seen(*known);
     if (const auto batch = level.commit.next(Clock::now(), level.place.replicas)) send(level, *batch);
   } catch (...) {
     // Out of memory: who waits on is seen to at its time.
@@ -175,13 +188,14 @@ void Confirmations::go_on(Level& level) noexcept {
 
 void Confirmations::send(Level& level, const GroupCommit::Batch& batch) {
   redis::Request request{{}, batch.timeout, {}};
-  request.commands.reserve(batch.commands.size() + 2);
+  request.commands.reserve(batch.commands.size() * (level.asking ? 2 : 1) + 2);
   for (const auto& command : batch.commands) {
     std::vector<wire::Renewal> renewals;
     renewals.reserve(command.locks);
     for (const Confirm* part : command.parts) {
       renewals.insert(renewals.end(), part->renewals.begin(), part->renewals.end());
     }
+    if (level.asking) request.commands.push_back({{"ASKING"}});
     request.commands.push_back(command.plan->transitions.renew(renewals, command.lease));
   }
   if (batch.ask_replicas) request.commands.push_back(wire::replication_info());
@@ -200,7 +214,7 @@ void Confirmations::on_result(Level& level, const GroupCommit::Batch& batch, con
                               const std::vector<std::uint32_t>& eras) noexcept {
   Confirms decided;
   try {
-    decided = level.commit.on_reply(Clock::now(), reply_of(batch, result, eras), level.place.replicas);
+    decided = level.commit.on_reply(Clock::now(), reply_of(batch, result, eras, level.asking), level.place.replicas);
   } catch (...) {
     decided = level.commit.take_under_way();
   }

@@ -18,8 +18,9 @@ namespace holdfast::engine {
 
 class Runtime;
 
-/// Of one client. On the loop. For each shard and each level that was asked for there is one GroupCommit; they share
-/// the shard's lane for acks, where one level's WAIT holds up the others' for as long as it lasts.
+/// Of one client. On the loop. For each shard and each level that was asked for there is one GroupCommit, and another
+/// one for slots on their way there; they share the shard's lane for acks, where one level's WAIT holds up the others'
+/// for as long as it lasts.
 class Confirmations {
  public:
   explicit Confirmations(Runtime& runtime);
@@ -53,7 +54,7 @@ class Confirmations {
   struct Level;
   struct Place;
   Place& place_of(redis::Shard& shard);
-  Level& level_of(redis::Shard& shard, Acks acks);
+  Level& level_of(redis::Shard& shard, Acks acks, bool asking = false);
   void add(Level& level, Confirm confirm);
   void ask_elsewhere(Level& level, Confirm confirm);
   void go_on(Level& level) noexcept;

@@ -97,7 +97,7 @@ void Renewals::renew(Holds batch, TimePoint now) {
     if (!same) sizes.push_back(0);
     ++sizes.back();
   }
-  Reporter::add(runtime_.reporter().count.renewal_batches);
+  Reporter::add(runtime_.reporter().count.renewal_batches, sizes.size());
   const Holding& first = *batch.front();
   const bool acks = first.acks().wanted();
   redis::Request request{{}, renewal_timeout(first.lease(), runtime_.config().command_timeout), {}};

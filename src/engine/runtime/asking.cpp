@@ -58,6 +58,7 @@ void send(Runtime& runtime, Inquiry inquiry, Answered answered) {
       answered(std::move(result), runtime.node());
     });
   }
+  request.here = true;
   where->send(std::move(request), [&runtime, where, answered = std::move(answered)](redis::Result result) {
     const std::string address = where->address();
     answered(std::move(result), address.empty() ? runtime.node() : address);

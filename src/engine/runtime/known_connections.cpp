@@ -16,15 +16,21 @@ void KnownConnections::ask(Done done) {
   if (Clock::now() < known_at_ + kFresh) return done(connections_, false);
   waiting_.push_back(std::move(done));
   if (waiting_.size() > 1) return;
-  shard_.send(redis::Request::of(wire::count_connections(), command_timeout_), [this](const redis::Result& result) {
+  ask_server(wire::count_connections(), [this](const redis::Result& result) {
     const bool few = !result.replies.empty() && wire::are_few_connections(result.replies.front());
     if (few) return ask_list();
     tell(nullptr);
   });
 }
 
+void KnownConnections::ask_server(base::Command command, redis::Lane::Handler handler) {
+  redis::Request request = redis::Request::of(std::move(command), command_timeout_);
+  request.here = true;
+  shard_.send(std::move(request), std::move(handler));
+}
+
 void KnownConnections::ask_list() {
-  shard_.send(redis::Request::of(wire::list_connections(), command_timeout_), [this](const redis::Result& result) {
+  ask_server(wire::list_connections(), [this](const redis::Result& result) {
     std::optional<wire::Connections> list;
     if (!result.replies.empty()) list = wire::decode_connections(result.replies.front());
     tell(list ? std::make_shared<const wire::Connections>(std::move(*list)) : nullptr);

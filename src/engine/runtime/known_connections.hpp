@@ -11,7 +11,8 @@
 
 namespace holdfast::engine {
 
-/// The connections of a server that has few, asked for once for all who want to know within a second. On the loop.
+/// The connections of a server, of which there may be others in its cluster, that has few, asked for once for all who
+/// want to know within a second. On the loop.
 class KnownConnections {
  public:
   using List = std::shared_ptr<const wire::Connections>;
@@ -23,6 +24,7 @@ class KnownConnections {
   void ask(Done done);
 
  private:
+  void ask_server(base::Command command, redis::Lane::Handler handler);
   void ask_list();
   void tell(List connections);
 

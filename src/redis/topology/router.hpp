@@ -39,7 +39,7 @@ class Router {
   /// Which server this is, or which cluster: the same for two routers of the same, else another one; 0: not known, or
   /// not asked for yet (see Shard::server). From any thread.
   virtual std::uint64_t server() const { return only_shard()->server(); }
-  /// The shard at this address of a cluster, whatever it serves; null: there can be none.
+  /// The shard at this address of a cluster, whatever it serves; null: there can be none, or no more. On the loop.
   virtual Shard* shard_at(const NodeAddress&) { return nullptr; }
   /// How releases are told; `automatic`: that is not decided yet. From any thread.
   virtual Publish publish() const { return Publish::publish; }
