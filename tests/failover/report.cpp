@@ -63,10 +63,14 @@ void write_report(std::ostream& out, const Part& part, const std::string& name, 
     out << "  " << to_string(fault) << " (" << all.size() << "): next grant "
         << in_ms(spread_of(all, &Outage::until_next)) << "; longest pause " << in_ms(spread_of(all, &Outage::pause));
     std::vector<Microseconds> elections;
+    long long polls = 0;
     for (const Struck& each : struck) {
-      if (each.fault == fault) elections.push_back(each.served - each.at);
+      if (each.fault != fault) continue;
+      elections.push_back(each.served - each.at);
+      polls += each.polls;
     }
-    out << "; the Sentinels took " << in_ms(spread(elections));
+    out << "; the servers took " << in_ms(spread(elections));
+    if (part.counts_polls && polls > 0) out << "; " << polls << " found free by a safety poll";
     if (endless > 0) out << "; " << endless << " without a grant until the next fault";
     out << "\n";
   }

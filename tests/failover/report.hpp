@@ -16,6 +16,7 @@ struct Part {
   std::string title;  ///< `Holdfast, acks=all`
   History history;
   long long lost_updates = 0;
+  bool counts_polls = false;  ///< Struck::polls is about this part.
 };
 
 /// What the faults did to those who want this name: one outage for each that struck. The run ended at `end`.

@@ -45,6 +45,14 @@ bool Stage::grows(const std::string& file, long long by, Milliseconds limit) con
   return eventually([&] { return number(file) >= from + by; }, limit);
 }
 
+std::uint64_t Stage::counter(const std::string& name, const std::string& clients) const {
+  std::uint64_t sum = 0;
+  for (const auto& [client, taker] : takers_) {
+    if (client.starts_with(clients)) sum += taker->counter(name);
+  }
+  return sum;
+}
+
 void Stage::end(std::vector<Running>& running) {
   for (const Running& each : running) takers_.at(each.client)->start({"cancel", each.pending.tag()});
   for (const Running& each : running) {

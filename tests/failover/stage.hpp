@@ -1,7 +1,9 @@
-// The stage of the failover cases: a deployment, processes of Holdfast and of Redisson under load, and their records.
+// The stage of the failover cases: a deployment or a cluster, processes of Holdfast and of Redisson under load, and
+// their records.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -41,6 +43,9 @@ class Stage {
   long long number(const std::string& file) const;
   /// True when this number has grown by so much from now on.
   bool grows(const std::string& file, long long by, Milliseconds limit = std::chrono::seconds(60)) const;
+
+  /// A counter, by its name in holdfast::Counters, of all clients whose names begin so.
+  std::uint64_t counter(const std::string& name, const std::string& clients) const;
 
   /// Ends all rounds and returns what was recorded. Throws std::runtime_error if a call does not end.
   History finish();

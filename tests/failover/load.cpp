@@ -1,0 +1,131 @@
+#include "failover/load.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <utility>
+
+#include "support/raw.hpp"
+#include "support/taker_rounds.hpp"
+
+namespace holdfast::test {
+
+using namespace std::chrono_literals;
+
+Load::Load(std::string title, const std::string& name)
+    : title_(std::move(title) + ", acks=" + GetParam()), name_(name + "acks-" + GetParam()) {}
+
+int Load::failovers() {
+  const char* const number = std::getenv("HOLDFAST_FAILOVERS");
+  return number == nullptr ? 1 : std::max(1, std::atoi(number));
+}
+
+void Load::begin(const std::string& url, const Peer* redisson) {
+  stage_ = std::make_unique<Stage>(url);
+  // What a failover can leave taken is free when its lease is over: in the short form, soon.
+  const std::string lease = failovers() > 1 ? "lease_ms=10000" : "lease_ms=3000";
+  constexpr Stage::Milliseconds kPause = 1ms;
+  std::vector<std::string> settings{lease};
+  if (durable()) settings.push_back("acks=" + GetParam());
+  for (int i = 0; i < kProcesses; ++i) {
+    stage_->add(holdfast(i), std::make_unique<Taker>(Taker::Place::own_process), settings);
+    for (int thread = 1; thread < kThreads; ++thread) stage_->begin(holdfast(i), thread, kCounter, kCounter, kPause);
+    const std::string shared_by_two = "other" + std::to_string(i % (kProcesses / 2));
+    stage_->begin(holdfast(i), kThreads, shared_by_two, shared_by_two, kPause);
+  }
+  ASSERT_TRUE(stage_->grows(kCounter, 100));
+  if (redisson == nullptr || !redisson->why_not().empty()) return;
+  redisson_ = redisson;
+  for (const std::string client : {"redisson0", "redisson1"}) {
+    stage_->add(client, redisson_->start(), {lease});
+    for (int thread = 1; thread <= kThreads; ++thread) stage_->begin(client, thread, kRedisson, kRedisson, kPause);
+  }
+  ASSERT_TRUE(stage_->grows(kRedisson, 10));
+}
+
+void Load::keep_what_will_be_forgotten(RedisServer& primary) {
+  for (int i = 0; i < kProcesses; ++i) stage_->keep(holdfast(i), kKeeper, kept_by(i));
+  Raw raw(primary);
+  for (int i = 0; i < kProcesses; ++i) {
+    EXPECT_TRUE(eventually([&] { return raw.exists(kept_by(i)); }));
+  }
+}
+
+void Load::look_after(Struck struck) {
+  const Fault fault = struck.fault;
+  struck_.push_back(struck);
+  ASSERT_TRUE(stage_->grows(kCounter, 50)) << to_string(fault);
+  for (int i = 0; i < kProcesses / 2; ++i)
+    ASSERT_TRUE(stage_->grows("other" + std::to_string(i), 5)) << to_string(fault);
+  if (with_redisson()) stage_->grows(kRedisson, 5, 30s);
+  if (fault == Fault::cut_off && !durable()) {
+    EXPECT_TRUE(stage_->all_kept_ended(15s)) << "a holder of a forgotten lock was not told";
+  }
+  stage_->all_kept_ended(0ms);
+  const std::uint64_t polls = stage_->counter("safety_poll_wakes", "holdfast");
+  struck_.back().polls = static_cast<long long>(polls - std::exchange(polls_, polls));
+}
+
+long Load::times(Fault fault) const {
+  return std::ranges::count_if(struck_, [&](const Struck& each) { return each.fault == fault; });
+}
+
+void Load::judge() {
+  const History everything = stage_->finish();
+  const Microseconds end = shared_clock();
+
+  ours_.title = title_;
+  ours_.counts_polls = true;
+  Part theirs{redisson_ != nullptr ? redisson_->version() : "", {}};
+  for (const HeldOnce& hold : everything.holds) {
+    (hold.client.starts_with("holdfast") ? ours_ : theirs).history.holds.push_back(hold);
+  }
+  for (const FailedCall& call : everything.failures) {
+    (call.client.starts_with("holdfast") ? ours_ : theirs).history.failures.push_back(call);
+  }
+  ours_.history.connections = everything.connections;
+  for (const std::string name : {kCounter, "other0", "other1", "other2", "other3"}) {
+    ours_.lost_updates += lost_updates(ours_.history.holds_of(name), stage_->number(name));
+  }
+  theirs.lost_updates = lost_updates(theirs.history.holds, stage_->number(kRedisson));
+  std::ostringstream text;
+  write_report(text, ours_, kCounter, struck_, end);
+  if (with_redisson()) write_report(text, theirs, kRedisson, struck_, end);
+  std::cout << text.str();
+  std::ofstream(results() / (name_ + ".txt")) << text.str();
+
+  const LongestCalls longest = longest_calls(ours_.history);
+  EXPECT_LT(longest.acquire, 1000 * (Stage::kWait + 5s).count());
+  EXPECT_LT(longest.release, 8'000'000);  // release_timeout is 3 s
+  EXPECT_LT(spread(notice_delays(ours_.history)).worst, 2'000'000);
+  if (durable()) {
+    EXPECT_EQ(overlaps(ours_.history.holds).size(), 0U);
+    EXPECT_EQ(forgotten(ours_.history.holds).size(), 0U);
+    EXPECT_EQ(ours_.lost_updates, 0);
+  } else {
+    // Forgotten, or over before anybody was there to ask.
+    const auto kept_and_lost = [](const HeldOnce& hold) { return hold.name.starts_with("kept") && hold.reason != "-"; };
+    EXPECT_EQ(std::ranges::count_if(ours_.history.holds, kept_and_lost), kProcesses * times(Fault::cut_off));
+  }
+}
+
+/// The records of a run that failed are for whoever looks for the reason.
+void Load::TearDown() {
+  if (stage_ && HasFailure()) {
+    const auto copy = results() / (name_ + ".records");
+    std::filesystem::remove_all(copy);
+    std::filesystem::copy(stage_->records(), copy);
+    std::cout << "the records are in " << copy << "\n";
+  }
+  stage_.reset();  // before the servers go
+}
+
+std::filesystem::path Load::results() {
+  const std::filesystem::path folder = HOLDFAST_BINARY_DIR "/results/failover";
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+
+}  // namespace holdfast::test

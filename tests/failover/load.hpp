@@ -1,0 +1,66 @@
+// What all cases under load have in common: who wants which locks, what must go on after each fault, and the verdict.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "failover/report.hpp"
+#include "failover/stage.hpp"
+#include "interop/peer.hpp"
+#include "support/strike.hpp"
+
+namespace holdfast::test {
+
+/// 8 processes of 4 threads. The parameter is the acks that Holdfast asks for.
+class Load : public ::testing::TestWithParam<std::string> {
+ protected:
+  static constexpr int kProcesses = 8, kThreads = 4;
+  static constexpr int kKeeper = kThreads + 1;
+  static constexpr int kCutOffEvery = 4;
+  static constexpr const char* kCounter = "counter";    // three threads of each process want it
+  static constexpr const char* kRedisson = "redisson";  // what Redisson's threads want
+
+  /// `title` is for the report, `name` for the files of results.
+  Load(std::string title, const std::string& name);
+
+  /// How often each fault strikes: HOLDFAST_FAILOVERS, or once.
+  static int failovers();
+  static std::string holdfast(int i) { return "holdfast" + std::to_string(i); }
+  /// That no replica will know of. In a cluster the same primary serves it.
+  static std::string kept_by(int i) { return "kept by " + holdfast(i) + " {counter}"; }
+  bool durable() const { return GetParam() != "none"; }
+  bool with_redisson() const { return redisson_ != nullptr; }
+
+  /// Everybody begins. `redisson`: takes part if it is given and can.
+  void begin(const std::string& url, const Peer* redisson = nullptr);
+  /// A lock for each process. Call it while the primary that serves them is cut off; each is granted by it.
+  void keep_what_will_be_forgotten(RedisServer& primary);
+  /// Everybody still gets in, and holders of what is certainly forgotten are told.
+  void look_after(Struck struck);
+  /// Ends the load, writes the report, and checks what must be true of every run.
+  void judge();
+  long times(Fault fault) const;
+
+  void TearDown() override;
+
+  const Part& holdfasts() const { return ours_; }
+  const std::vector<Struck>& struck() const { return struck_; }
+  Stage& stage() { return *stage_; }
+
+ private:
+  static std::filesystem::path results();
+
+  const std::string title_, name_;
+  std::unique_ptr<Stage> stage_;
+  const Peer* redisson_ = nullptr;
+  std::vector<Struck> struck_;
+  std::uint64_t polls_ = 0;  // that found a lock free, so far
+  Part ours_;
+};
+
+}  // namespace holdfast::test
