@@ -140,7 +140,7 @@ TEST_F(KindsSeam, AKindWithoutLeaveStaysInTheServersQueue) {
 TEST_F(KindsSeam, AWaiterThatIsCancelledWhileItAsksLeavesBehindItsQuestion) {
   raw.command("HSET", "orders", "somebody", 1);
   const Inside client(config(proxy.url()));
-  engine::ask(client.core->runtime(), {{{"PING"}}}, {});
+  engine::ask(client.core->runtime(), {{{{"PING"}}}}, {});
   proxy.delay(Proxy::Direction::to_client, 300ms);
   std::stop_source stop;
   auto waiting = in_thread([&] { return client.acquire(trial::kQueue, {.stop = stop.get_token()}); });
@@ -198,7 +198,7 @@ class Permits : public KindsSeam {
 
   /// Takes one; the reply is lost on its way.
   Acquired acquire_cut(const Inside& client, const engine::Plan& plan) {
-    engine::ask(client.core->runtime(), {{{"PING"}}}, {});
+    engine::ask(client.core->runtime(), {{{{"PING"}}}}, {});
     proxy.cut_after_next_request("orders");
     Acquired result = client.acquire(plan);
     EXPECT_EQ(proxy.fired(), 1U);
@@ -214,7 +214,7 @@ class Permits : public KindsSeam {
   }
   /// Asks, but the server never sees it, and is away until nobody waits any more.
   void undo_of_nothing(const Inside& client, const engine::Plan& plan) {
-    engine::ask(client.core->runtime(), {{{"PING"}}}, {});
+    engine::ask(client.core->runtime(), {{{{"PING"}}}}, {});
     proxy.hold_next_request("orders");
     proxy.refuse(true);
     const Acquired result = client.acquire(plan, {.wait = 300ms});
@@ -254,7 +254,7 @@ TEST_F(Permits, AReleaseWhoseReplyIsLostCountsTwiceWithoutAKey) {
 
 TEST_F(Permits, AnUndoGivesBackWhatWasTaken) {
   const Inside client(config(proxy.url()));
-  engine::ask(client.core->runtime(), {{{"PING"}}}, {});
+  engine::ask(client.core->runtime(), {{{{"PING"}}}}, {});
   proxy.cut_after_next_request("orders");
   proxy.refuse(true);
   EXPECT_TRUE(client.acquire(trial::kPermits, {.wait = 300ms}).error);
