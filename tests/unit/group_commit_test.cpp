@@ -2,6 +2,7 @@
 #include "engine/decide/group_commit.hpp"
 
 #include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -319,6 +320,34 @@ TEST(AsConfirmedTest, AGrantCountsOnlyWithAcksOfItsEra) {
             Attempt::Kind::not_durable);
   EXPECT_EQ(as_confirmed(granted, {.extended = {true}, .for_good = true, .error = Errc::denied}, 4).kind,
             Attempt::Kind::failed);
+}
+
+/// As replies to attempts are: it has to be called, and a copy does not count.
+struct MustAnswer {
+  explicit MustAnswer(int& its_unanswered) : unanswered(&its_unanswered) {}
+  MustAnswer(const MustAnswer&) {}
+  MustAnswer(MustAnswer&& other) noexcept : unanswered(std::exchange(other.unanswered, nullptr)) {}
+  ~MustAnswer() {
+    if (unanswered != nullptr) ++*unanswered;
+  }
+  void operator()(const Confirmed&) { unanswered = nullptr; }
+  int* unanswered = nullptr;
+};
+
+TEST_F(GroupCommitTest, WhatHasMovedTakesAlongWhoeverWaitsForIt) {
+  commit(Acks::replicas(1));
+  int unanswered = 0;
+  Confirm waits = confirm("a", 0s);
+  waits.done = MustAnswer(unanswered);
+  commit_->add(std::move(waits));
+  EXPECT_EQ(next(0s), "renew a; wait for 1, 1000 ms");
+  Confirms taken = commit_->take_moved([](std::uint16_t) { return true; });
+  ASSERT_EQ(taken.size(), 1U);
+  commit_->on_reply(at(10ms), acked(1), replicas_);  // its place in the batch goes
+  EXPECT_EQ(unanswered, 0);
+  taken.front().done({});
+  taken.clear();
+  EXPECT_EQ(unanswered, 0);
 }
 
 }  // namespace

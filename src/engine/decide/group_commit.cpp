@@ -205,7 +205,8 @@ Confirms GroupCommit::take_moved(const std::function<bool(std::uint16_t slot)>& 
   for (Confirm& here : under_way_) {
     if (here.taken || !moved(here.slot)) continue;
     taken.push_back(here);
-    here.taken = true;  // its place in the batch remains
+    taken.back().done = std::move(here.done);  // a copy of it would not be the one that counts
+    here.taken = true;                         // its place in the batch remains
   }
   for (Confirm& each : taken) {
     each.alone = each.decided = false;

@@ -229,10 +229,12 @@ void Confirmations::tell_or_go_elsewhere(Level& level, Confirms decided) noexcep
     const auto here = next++;
     if (!here->found.elsewhere || here->taken || stopped_) continue;
     try {
-      ask_elsewhere(level, *here);
+      Confirm again = *here;
+      again.done = std::move(here->done);  // as in take_moved()
       decided.erase(here);
+      ask_elsewhere(level, std::move(again));
     } catch (...) {
-      // Out of memory: told as it is.
+      // Out of memory: told as it is, or by the end of `done`.
     }
   }
   tell(decided);

@@ -22,8 +22,7 @@ struct Inquiry {
 };
 
 /// Sends commands and waits for the replies. Throws Error if they do not come, or (unless kept) if one is an error.
-std::vector<base::Reply> ask(Runtime& runtime, Inquiry inquiry, const std::string& name,
-                             Errors errors = Errors::raise);
+std::vector<base::Reply> ask(Runtime& runtime, Inquiry inquiry, const std::string& name, Errors errors = Errors::raise);
 
 /// What came of it. `node`: who was asked, in words.
 using Answered = std::function<void(redis::Result result, const std::string& node)>;
