@@ -42,8 +42,9 @@ void Target::wake() {
 }
 
 void Target::heard() {
+  const std::size_t ways = runtime().router().publish() == Publish::both ? 2 : 1;
   const base::Guard guard(mutex_);
-  if (!releases_.may_be_own(batched_locks())) other_released();
+  if (!releases_.may_be_own(ways * batched_locks())) other_released();
 }
 
 void Target::other_released() {

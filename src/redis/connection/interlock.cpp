@@ -11,16 +11,6 @@ namespace holdfast::redis {
 
 using base::Clock;
 
-namespace {
-
-/// MOVED and ASK are about where a slot is, which changes.
-Meaning meaning_of(const std::string& error_text) {
-  const bool elsewhere = error_text.starts_with("MOVED ") || error_text.starts_with("ASK ");
-  return elsewhere ? Meaning{Errc::server_error, Fate::transient} : classify(error_text);
-}
-
-}  // namespace
-
 Interlock::Interlock(const boost::asio::any_io_executor& executor, const Config& config, Subscriptions& subscriptions,
                      const Lifeline& lifeline, Connection& connection,
                      std::function<void(const std::shared_ptr<Op>&)> expect)
@@ -88,7 +78,7 @@ void Interlock::on_refused(Op& first) {
 bool Interlock::refused_to_leave(Op& op) {
   const base::Reply& reply = op.builder.replies.front();
   if (!reply.is_error()) return false;
-  if (meaning_of(reply.text).for_good()) unsubscribe_refused_ = true;
+  if (classify(reply.text).for_good()) unsubscribe_refused_ = true;
   op.builder = {};
   return true;
 }
@@ -100,7 +90,7 @@ void Interlock::on_unsubscribe_refused(const Op& op, const std::string& error_te
 }
 
 void Interlock::on_subscribe_refused(Op& op, std::string verb, const std::string& error_text) {
-  const Meaning meaning = meaning_of(error_text);
+  const Meaning meaning = classify(error_text);
   const std::vector<std::string>& names = op.request.subscribe;
   std::string cause = std::move(verb);
   for (const std::string& channel : names) cause += " " + channel;

@@ -89,7 +89,7 @@ NodeAddress ClusterServers::address_of(const Shard& shard) {
 }
 
 void ClusterServers::on_connected(Shard& shard) {
-  shard.subscriptions()->set_publish(publish());
+  if (publish() != Publish::automatic) shard.subscriptions()->set_publish(publish());
   sockets_.add(shard.sockets());
   ClusterNode* const node = map_.node_of(shard);
   if (node == nullptr || !node->serves) return;  // it is asked for the map alone
