@@ -27,6 +27,7 @@ class ClusterWake : public ClusterTest, public testing::WithParamInterface<Publi
   Config waking(Publish how) {
     Config made = config();
     made.safety_poll = 10min;
+    made.lease = 10min;  // nor by waiting for its end
     made.publish = how;
     return made;
   }
