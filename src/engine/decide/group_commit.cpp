@@ -204,9 +204,10 @@ Confirms GroupCommit::take_moved(const std::function<bool(std::uint16_t slot)>& 
   }
   for (Confirm& here : under_way_) {
     if (here.taken || !moved(here.slot)) continue;
-    taken.push_back(here);
-    taken.back().done = std::move(here.done);  // a copy of it would not be the one that counts
-    here.taken = true;                         // its place in the batch remains
+    Confirm place;  // in the batch, which remains
+    place.renewals = here.renewals;
+    place.taken = true;
+    taken.push_back(std::exchange(here, std::move(place)));
   }
   for (Confirm& each : taken) {
     each.alone = each.decided = false;

@@ -229,13 +229,11 @@ void Confirmations::tell_or_go_elsewhere(Level& level, Confirms decided) noexcep
     const auto here = next++;
     if (!here->found.elsewhere || here->taken || stopped_) continue;
     try {
-      Confirm again = *here;
-      again.done = std::move(here->done);  // as in take_moved()
-      decided.erase(here);
-      ask_elsewhere(level, std::move(again));
+      ask_elsewhere(level, std::move(*here));
     } catch (...) {
-      // Out of memory: told as it is, or by the end of `done`.
+      // Out of memory: whoever asks hears that by the end of what it has given us to call.
     }
+    decided.erase(here);
   }
   tell(decided);
 }

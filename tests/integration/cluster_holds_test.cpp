@@ -1,0 +1,165 @@
+// What is held in a cluster: renewals by slot, slots that move, acks, notices of loss, releases that were forgotten.
+#include <deque>
+
+#include "cluster.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using testing::Each;
+using testing::HasSubstr;
+
+/// Far less than a third of the leases here.
+constexpr milliseconds kAtOnce = 5s;
+
+class ClusterHolds : public ClusterTest {
+ protected:
+  static bool all_stand(std::deque<Hold>& holds) {
+    return std::ranges::all_of(holds, [](Hold& hold) { return hold.valid_for() > 0ms; });
+  }
+};
+
+TEST_F(ClusterHolds, ThousandsAreRenewedSlotBySlot) {
+  Config settings = config();
+  settings.lease = 12s;
+  Client client(settings);
+  std::deque<Hold> holds;
+  constexpr int kHolds = 10'000;
+  for (int i = 0; i < kHolds; ++i) holds.push_back(client.lock("orders:" + std::to_string(i)).acquire());
+  EXPECT_TRUE(eventually([&] { return client.counters().renewals >= 2 * kHolds; }, 60s));
+  EXPECT_TRUE(all_stand(holds));
+  EXPECT_EQ(client.counters().lost, 0U);
+  holds.clear();
+  EXPECT_TRUE(eventually([&] { return client.counters().released == kHolds; }));
+}
+
+TEST_F(ClusterHolds, WhatMovesIsSuspectUntilItsNewServerHasAnsweredAndTheRestIsLeftAlone) {
+  Client client(config());
+  RedisServer& from = *cluster.primaries().front();
+  RedisServer& to = *cluster.primaries().back();
+  const std::string name = name_on(from);
+  Hold moved = client.lock(name).acquire();
+  Hold stays = client.lock(name_on(to)).acquire();
+  const auto renewals = client.counters().renewals;
+  const int slot = cluster.slot_of(moved.name());
+  cluster.move_slots(slot, slot, to);
+  client.lock("{" + moved.name() + "}:other").acquire().release();  // hears of it
+  EXPECT_TRUE(log->wait_for("suspect"));
+  EXPECT_TRUE(eventually([&] { return client.counters().renewals > renewals; }, kAtOnce));
+  EXPECT_TRUE(eventually([&] { return moved.state() == HoldState::held; }, kAtOnce));
+  EXPECT_THAT(log->details("suspect", moved.name()), Each(HasSubstr("its slot is served by another server")));
+  EXPECT_EQ(log->count("suspect", stays.name()), 0U);
+  EXPECT_EQ(moved.release(), ReleaseOutcome::released);
+  EXPECT_FALSE(Raw(to).exists(name));
+}
+
+/// Half of the keys are at each of the two nodes for a while: one command for all of the slot could not be carried out.
+TEST_F(ClusterHolds, KeysOfASlotThatIsOnItsWayAreRenewedOneByOne) {
+  Config settings = config();
+  settings.lease = 3s;
+  Client client(settings);
+  RedisServer& from = *cluster.primaries().front();
+  RedisServer& to = *cluster.primaries().back();
+  const std::string tag = "{" + name_on(from) + "}";
+  std::deque<Hold> holds;
+  for (int i = 0; i < 20; ++i) holds.push_back(client.lock(tag + std::to_string(i)).acquire());
+  const int slot = cluster.slot_of(tag);
+  cluster.begin_move(slot, to);
+  EXPECT_EQ(cluster.move_keys(slot, to, 10), 10U);
+  const auto renewals = client.counters().renewals;
+  EXPECT_TRUE(eventually([&] { return client.counters().renewals >= renewals + 4 * holds.size(); }));
+  EXPECT_TRUE(all_stand(holds));
+  cluster.end_move(slot, to);
+  EXPECT_TRUE(eventually([&] { return client.counters().renewals >= renewals + 8 * holds.size(); }));
+  EXPECT_TRUE(all_stand(holds));
+  EXPECT_EQ(client.counters().lost, 0U);
+  for (Hold& hold : holds) EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+}
+
+TEST_F(ClusterHolds, AreWatchedAtTheirNewServer) {
+  Config settings = config();
+  settings.lease = 60s;
+  Client client(settings);
+  RedisServer& from = *cluster.primaries().front();
+  RedisServer& to = *cluster.primaries().back();
+  Hold renewed = client.lock(name_on(from, 0)).acquire();
+  Hold fixed = client.lock(name_on(from, 1)).acquire({.lease = holdfast::fixed(60s)});
+  ASSERT_TRUE(eventually([&] { return client.counters().watched >= 2; }));
+  for (const Hold* hold : {&renewed, &fixed}) {
+    const int slot = cluster.slot_of(hold->name());
+    cluster.move_slots(slot, slot, to);
+    client.lock("{" + hold->name() + "}:other").acquire().release();  // hears of it
+  }
+  ASSERT_TRUE(eventually([&] { return client.counters().watched >= 4; }));
+  ASSERT_TRUE(eventually([&] { return renewed.state() == HoldState::held; }));
+  EXPECT_EQ(client.counters().lost, 0U) << "MOVED is no loss";
+  const auto watches = [&] { return std::atoll(Raw(to).info("stats", "tracking_total_keys").c_str()); };
+  ASSERT_TRUE(eventually([&] { return watches() == 2; }));
+  for (Hold* hold : {&renewed, &fixed}) {
+    Raw(to).command("DEL", hold->name());
+    EXPECT_TRUE(eventually([token = hold->lost()] { return token.stop_requested(); }, kAtOnce)) << hold->name();
+  }
+}
+
+TEST_F(ClusterHolds, ThatWereReleasedAtAPrimaryWhichWasReplacedAreReleasedAtItsSuccessor) {
+  Client client(config());
+  RedisServer& from = *cluster.primaries().front();
+  RedisServer& to = *cluster.primaries().back();
+  const std::string name = name_on(from);
+  Hold hold = client.lock(name).acquire();
+  const std::string owner = hold.owner();
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+  Raw(from).command("HSET", name, owner, 1);  // as a replica that was promoted without the release
+  Raw(from).command("PEXPIRE", name, 60'000);
+  const int slot = cluster.slot_of(name);
+  cluster.move_slots(slot, slot, to);
+  EXPECT_TRUE(Raw(to).exists(name));
+  client.lock("{" + name + "}:other").acquire().release();  // hears of it
+  EXPECT_TRUE(eventually([&] { return !Raw(to).exists(name); }));
+}
+
+TEST_F(ClusterHolds, AreConfirmedByTheReplicasOfTheirOwnPrimary) {
+  Client client(config());
+  std::deque<Hold> holds;
+  for (RedisServer* primary : cluster.primaries()) {
+    holds.push_back(client.lock(name_on(*primary)).acquire({.acks = Acks::all()}));
+  }
+  for (const Hold& hold : holds) EXPECT_GT(hold.durable_for(), 0ms) << hold.name();
+  RedisServer& to = *cluster.primaries().back();
+  Hold& moved = holds.front();
+  const int slot = cluster.slot_of(moved.name());
+  cluster.move_slots(slot, slot, to);
+  const auto waits = client.counters().acks_waits;
+  client.lock("{" + moved.name() + "}:other").acquire().release();  // hears of it
+  EXPECT_TRUE(eventually([&] { return client.counters().acks_waits > waits; }, kAtOnce));
+  EXPECT_TRUE(eventually([&] { return moved.durable_for() > 0ms; }, kAtOnce)) << "confirmed anew";
+  for (Hold& hold : holds) EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+}
+
+/// The grant comes by ASK, and its acks have to as well.
+TEST_F(ClusterHolds, AreConfirmedWhileTheirSlotIsOnItsWay) {
+  Client client(config());
+  RedisServer& from = *cluster.primaries().front();
+  RedisServer& to = *cluster.primaries().back();
+  const std::string name = name_on(from);
+  const int slot = cluster.slot_of(name);
+  cluster.begin_move(slot, to);
+  Hold hold = client.lock(name).acquire({.wait = 20s, .acks = Acks::all()});
+  EXPECT_GT(hold.durable_for(), 0ms);
+  EXPECT_EQ(log->count("unknown"), 0U) << "and be told once";
+  cluster.end_move(slot, to);
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+}
+
+TEST_F(ClusterHolds, WithAcksSurviveAFailover) {
+  Client client(config());
+  RedisServer& primary = *cluster.primaries().front();
+  Hold hold = client.lock(name_on(primary)).acquire({.acks = Acks::all()});
+  cluster.failover(primary, Failover::force);
+  cluster.wait_until_settled();
+  EXPECT_TRUE(eventually([&] { return hold.durable_for() > 0ms && hold.state() == HoldState::held; }));
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+}
+
+}  // namespace
+}  // namespace holdfast::test
