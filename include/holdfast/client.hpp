@@ -57,10 +57,12 @@ class HOLDFAST_EXPORT Client {
   /// The locks of all these names together: see MultiLock. A repeated name counts once.
   MultiLock multi_lock(const std::vector<std::string>& names, AcquireOptions defaults = {});
 
-  /// One round trip. Throws Error if the server cannot be reached or refuses.
+  /// One round trip; in a cluster one to each primary, one after another. Throws Error if the server, or one of them,
+  /// cannot be reached or refuses.
   void ping();
 
-  /// Locks on this server whose name matches a glob pattern, as SCAN sees them (never KEYS). Not a snapshot.
+  /// Locks on this server, or on all primaries of a cluster, whose name matches a glob pattern, as SCAN sees them (never
+  /// KEYS). Not a snapshot. A primary that cannot be asked is an error that names it.
   /// Cost: SCAN over the whole key space, 500 keys per step; HLEN of every matching hash, HGETALL and PTTL of those
   /// with one field; 1 more for the holders of all. A hash counts as a lock if its one field has the form of an owner.
   /// `name_prefix` goes before the pattern. Throws Error.

@@ -22,7 +22,7 @@ struct HOLDFAST_EXPORT Holder {
     unknown,  ///< The server was not asked or does not say, or the client is of a kind that gives no name.
     open,     ///< There is one; the members below describe it.
     none,     ///< A client of Holdfast with no connection now: dead, cut off, or about to reconnect. If it is dead,
-              ///< the lock ends with its lease.
+              ///< the lock ends with its lease. Never said in a cluster, whose other nodes it may be connected to.
   };
   Kind kind = Kind::other;
   Connection connection = Connection::unknown;
