@@ -1,4 +1,6 @@
-// A server that is one of a cluster: what its PUBLISH counts is not all who listen.
+// A single server, by its URL, that is a node of a cluster.
+#include "support/cluster.hpp"
+
 #include "faults.hpp"
 
 namespace holdfast::test {
@@ -33,6 +35,19 @@ TEST_F(ClusterNode, CountsAsIfOthersListened) {
   // The pause in which others may come is left out once nobody has used it, and then again and again: the longest
   // counts.
   EXPECT_GE(gap(config()), 2500us);
+}
+
+TEST(SingleServer, ThatIsANodeOfAClusterIsTheWrongKindOfUrl) {
+  Cluster cluster({.primaries = 2, .replicas = 0});
+  RedisServer& other = &cluster.primary_of("orders") == &cluster.node(0) ? cluster.node(1) : cluster.node(0);
+  Client client(Config::from_url("redis://" + Cluster::address(other)));
+  try {
+    const Hold hold = client.lock("orders").acquire();
+    ADD_FAILURE() << "granted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::unsupported_by_server);
+    EXPECT_NE(std::string(error.what()).find("redis+cluster://"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace
