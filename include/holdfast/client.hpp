@@ -68,10 +68,10 @@ class HOLDFAST_EXPORT Client {
   /// `name_prefix` goes before the pattern. Throws Error.
   std::vector<LockInfo> list(std::string_view pattern = "*", Detail detail = Detail::holder);
 
-  /// What the servers behind this client are, and what about them endangers locks: see probe.hpp. Asks them, their
-  /// replicas and their Sentinels, on connections of its own with this client's login. Changes nothing there: no key is
-  /// written, no message sent. Takes about 0.1 s, and 10 s at most. Wire cost for the server: some 200 commands, 100 of
-  /// them PING, and a SCAN of up to 20,000 keys with PTTL for each; less for the other nodes. Never throws for a
+  /// What the servers behind this client are, and what about them endangers locks: see probe.hpp. Asks them, and their
+  /// replicas, Sentinels or cluster, on connections of its own with this client's login. Changes nothing there: no key
+  /// is written, no message sent. Takes about 0.1 s, and 10 s at most. Wire cost for the server: some 200 commands, 100
+  /// of them PING, and a SCAN of up to 20,000 keys with PTTL for each; less for the other nodes. Never throws for a
   /// server's faults: those are findings. Throws Error(closed), Error(forked), and Error(would_deadlock) on a client
   /// that runs on the caller's io_context.
   ProbeReport probe();

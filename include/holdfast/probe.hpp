@@ -36,8 +36,9 @@ struct Finding {
 /// One server, replica or Sentinel.
 struct ProbedNode {
   enum class Part : std::uint8_t {
-    server,    ///< What the client talks to.
-    replica,   ///< A server that this one names as its replica, or, if it is a replica itself, as its primary.
+    server,    ///< What the client talks to; of a cluster each primary.
+    replica,   ///< A server that this one names as its replica, or, if it is a replica itself, as its primary; or
+               ///< a replica of a cluster.
     sentinel,  ///< A Sentinel of the client's settings, or one that those know.
   };
   /// What a restart leaves of the locks.
@@ -71,12 +72,12 @@ HOLDFAST_EXPORT const char* to_string(ProbedNode::Keeps keeps) noexcept;  ///< T
 
 /// What Client::probe() found.
 struct HOLDFAST_EXPORT ProbeReport {
-  std::vector<ProbedNode> nodes;  ///< The client's server first.
+  std::vector<ProbedNode> nodes;  ///< The client's server first; of a cluster the primaries.
   std::vector<Finding> findings;  ///< Worst first; of the same severity, in the order in which they were looked at.
 
   /// Of all findings.
   Severity worst() const noexcept;
-  /// The client's server answered.
+  /// The client's server answered; of a cluster one of its primaries.
   bool reached() const noexcept { return !nodes.empty() && nodes.front().answered; }
 };
 

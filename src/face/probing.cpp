@@ -152,7 +152,8 @@ probe::Settings settings_of(const Config& config) {
           .lease = config.lease,
           .acks = config.acks,
           .loss_notice = config.loss_notice,
-          .sentinel_primary = config.sentinel.addresses.empty() ? std::string() : config.sentinel.primary};
+          .sentinel_primary = config.sentinel.addresses.empty() ? std::string() : config.sentinel.primary,
+          .cluster = !config.cluster.addresses.empty()};
 }
 
 /// A client's settings for one that only asks.
@@ -181,12 +182,12 @@ Config asking(const Config& config, const NodeAddress& address) {
 /// Where else to look: each address once.
 class OtherNodes {
  public:
-  OtherNodes(const Config& config, const probe::Settings& settings, TimePoint end)
-      : config_(config), settings_(settings), end_(end) {}
+  OtherNodes(const Config& config, const probe::Settings& settings, TimePoint end, std::size_t most = kMostProbedNodes)
+      : config_(config), settings_(settings), end_(end), most_(most) {}
 
   void add(Part part, NodeAddress address) {
     if (address.host.empty() || address.port == 0 || !seen_.insert({address.host, address.port}).second) return;
-    if (taken_ == kMostProbedNodes) {
+    if (taken_ == most_) {
       ++left_out_;
       return;
     }
@@ -222,6 +223,7 @@ class OtherNodes {
   const Config& config_;
   const probe::Settings& settings_;
   const TimePoint end_;
+  const std::size_t most_;
   std::set<std::pair<std::string, std::uint16_t>> seen_;
   std::vector<std::pair<Part, NodeAddress>> next_;
   std::size_t taken_ = 0;
@@ -238,10 +240,57 @@ void append(std::vector<NodeFacts>& nodes, std::vector<NodeFacts> more) {
   }
 }
 
+probe::ClusterMembers members_told_by(const Config& config, const NodeAddress& seed) {
+  const auto core = engine::Core::make(asking(config, seed), nullptr);
+  const base::Reply reply = engine::ask(core->runtime(), {probe::ask_members()}, {}, engine::Errors::keep).front();
+  core->close();
+  if (reply.is_error()) throw Error(Errc::server_error, {}, {}, probe::in_words(reply.text));
+  return probe::read_members(reply, seed);
+}
+
+/// In the words of the first node of the URL that knows it. The others are noted.
+probe::ClusterMembers find_members(const Config& config, TimePoint end, std::vector<std::string>& silent) {
+  for (const NodeAddress& seed : config.cluster.addresses) {
+    if (base::Clock::now() >= end) break;
+    std::string problem = "it knows of no slots that are served";
+    try {
+      probe::ClusterMembers members = members_told_by(config, seed);
+      if (!members.primaries.empty()) return members;
+    } catch (const Error& error) {
+      problem = in_words(error);
+    }
+    silent.push_back(probe::host_port(seed.host, seed.port) + ": " + problem);
+  }
+  return {};
+}
+
+probe::Facts facts_of_cluster(const Config& config, TimePoint begin) {
+  probe::Facts facts{settings_of(config), {}};
+  probe::ClusterMembers members = find_members(config, begin + kServerEnd, facts.silent_seeds);
+  if (members.primaries.empty()) members.primaries.push_back(config.cluster.addresses.front());
+  OtherNodes nodes(config, facts.settings, begin + kNodesEnd, kMostProbedClusterNodes);
+  for (const NodeAddress& each : members.primaries) nodes.add(Part::server, each);
+  for (const NodeAddress& each : members.replicas) nodes.add(Part::replica, each);
+  append(facts.nodes, nodes.ask());
+  // One that answers comes first, as the client's server does.
+  const auto serves = [](const NodeFacts& node) { return node.part == Part::server && node.answered(); };
+  if (const auto one = std::ranges::find_if(facts.nodes, serves); one != facts.nodes.end()) {
+    std::rotate(facts.nodes.begin(), one, one + 1);
+  }
+  for (const NodeFacts& node : facts.nodes) {
+    if (!node.cluster) continue;
+    for (const NodeAddress& each : probe::replicas_in(node.cluster->nodes)) nodes.add(Part::replica, each);
+  }
+  append(facts.nodes, nodes.ask());
+  facts.left_out = nodes.left_out();
+  return facts;
+}
+
 }  // namespace
 
 ProbeReport probe_servers(const Config& config) {
   const TimePoint begin = base::Clock::now();
+  if (!config.cluster.addresses.empty()) return probe::judge(facts_of_cluster(config, begin));
   probe::Facts facts{settings_of(config), {}};
   NodeFacts server;
   server.address = config.node();

@@ -13,6 +13,8 @@ namespace holdfast::face {
 constexpr std::chrono::seconds kProbeLimit{10};
 /// Of replicas and Sentinels; the rest is not looked at.
 constexpr std::size_t kMostProbedNodes = 16;
+/// Of a cluster's nodes, primaries first.
+constexpr std::size_t kMostProbedClusterNodes = 64;
 
 /// `config` is that of a client which runs: of `local:`, the server has been started. Blocks. Never throws for a
 /// server's faults.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,8 @@
 #include <holdfast/acks.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/probe.hpp>
+
+#include "redis/cluster/view.hpp"
 
 namespace holdfast::probe {
 
@@ -79,6 +82,24 @@ struct SentinelView {
   bool quorum_met = false;
 };
 
+/// A line of CLUSTER NODES.
+struct ClusterLine {
+  std::string id;
+  std::string address;         ///< `host:port`, as the nodes know it.
+  std::string flags;           ///< `myself,master`, `slave,fail?`, ...
+  std::string primary;         ///< The id of a replica's primary; empty: it is none.
+  std::size_t slots = 0;       ///< How many it serves.
+  std::vector<int> migrating;  ///< Slots on their way to another node; of the speaker's own line only.
+  std::vector<int> importing;  ///< And from another one.
+};
+
+/// What a node of a cluster says of it.
+struct ClusterWord {
+  std::shared_ptr<const redis::cluster::View> view;  ///< Null: it has not said.
+  Fields info;                                       ///< CLUSTER INFO
+  std::vector<ClusterLine> nodes;                    ///< CLUSTER NODES; empty: it has not said.
+};
+
 /// One node. What was not answered is empty, and `refused` says why.
 struct NodeFacts {
   std::string address;
@@ -102,6 +123,7 @@ struct NodeFacts {
   std::optional<SlowScripts> slow;
   std::optional<KeysSeen> keys;
   std::optional<SentinelView> sentinel;
+  std::optional<ClusterWord> cluster;  ///< None: it is no node of a cluster, or may not be asked.
 
   bool answered() const { return problem.empty(); }
 };
@@ -117,13 +139,15 @@ struct Settings {
   Acks acks{};
   bool loss_notice = false;
   std::string sentinel_primary;  ///< Empty: no Sentinels.
+  bool cluster = false;          ///< The URL says so.
 };
 
-/// All that judge() needs. The first node is the client's server.
+/// All that judge() needs. The first node is the client's server; of a cluster, one of its primaries.
 struct Facts {
   Settings settings;
   std::vector<NodeFacts> nodes;
-  std::size_t left_out = 0;  ///< Nodes beyond those that are looked at.
+  std::size_t left_out = 0;                 ///< Nodes beyond those that are looked at.
+  std::vector<std::string> silent_seeds{};  ///< Of a cluster: nodes of the URL that gave no map, each with why.
 };
 
 }  // namespace holdfast::probe

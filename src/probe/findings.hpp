@@ -60,6 +60,8 @@ void judge_access(const NodeFacts& node, const Settings& settings, Findings out)
 void judge_exposure(const NodeFacts& node, const Settings& settings, Findings out);  ///< Who else may.
 void judge_replicas(const Facts& facts, std::vector<Finding>& all);
 void judge_sentinels(const Facts& facts, std::vector<Finding>& all);
+/// All of it, replicas and clocks as well.
+void judge_cluster(const Facts& facts, std::vector<Finding>& all);
 void judge_clocks(const Facts& facts, std::vector<Finding>& all);
 
 /// Worst first.

@@ -48,6 +48,8 @@ std::string hides(std::string_view question) {
                                    {"CONFIG", "persistence, min-replicas-to-write, time-outs and buffers"},
                                    {"SLOWLOG", "slow scripts"},
                                    {"SCAN", "locks without expiry"},
+                                   {"CLUSTER SLOTS", "whether it agrees with the others about who serves what"},
+                                   {"CLUSTER NODES", "which nodes and slots it holds for gone or under way"},
                                    {"SENTINEL", "where it sees the primary"}}) {
     if (question == name) return "; so not known: " + std::string(what);
   }
@@ -94,9 +96,13 @@ ProbeReport judge(const Facts& facts) {
       judge_data(node, Findings(report.findings, node.address));
     }
   }
-  judge_replicas(facts, report.findings);
-  judge_sentinels(facts, report.findings);
-  judge_clocks(facts, report.findings);
+  if (facts.settings.cluster) {
+    judge_cluster(facts, report.findings);
+  } else {
+    judge_replicas(facts, report.findings);
+    judge_sentinels(facts, report.findings);
+    judge_clocks(facts, report.findings);
+  }
   if (facts.left_out > 0) {
     Findings(report.findings, "").unknown("nodes", counted(facts.left_out, "further node") + " not looked at");
   }

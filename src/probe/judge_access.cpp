@@ -140,7 +140,9 @@ void judge_access(const NodeFacts& node, const Settings& settings, Findings out)
   judge_feature(node, {"waitaof", "waitaof", "acks=aof (Redis 7.2 or later)", wants_aof}, out);
   judge_feature(
       node, {"tracking", "client tracking", "loss notice: a loss is told up to a third of a lease later", false}, out);
-  judge_feature(node, {"spublish", "spublish", "sharded channels (which only a cluster needs)", false}, out);
+  const char* sharded = settings.cluster ? "sharded channels: releases are told to all nodes of the cluster"
+                                         : "sharded channels (which only a cluster needs)";
+  judge_feature(node, {"spublish", "spublish", sharded, false}, out);
 }
 
 void judge_exposure(const NodeFacts& node, const Settings& settings, Findings out) {

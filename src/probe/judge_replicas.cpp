@@ -116,7 +116,7 @@ void judge_replicas(const Facts& facts, std::vector<Finding>& all) {
   const std::size_t replicas =
       std::max(primary.role.replicas.size(),
                static_cast<std::size_t>(std::max(0LL, number_of(primary.info, "connected_slaves").value_or(0))));
-  const bool failover = !facts.settings.sentinel_primary.empty();
+  const bool failover = !facts.settings.sentinel_primary.empty() || facts.settings.cluster;
   if (replicas == 0) {
     const std::string text = "it has no replicas";
     if (failover) {
@@ -131,7 +131,7 @@ void judge_replicas(const Facts& facts, std::vector<Finding>& all) {
   }
   judge_enough_replicas(primary, replicas, failover, out);
   judge_lag(primary, out);
-  judge_priorities(facts, out);
+  if (!facts.settings.cluster) judge_priorities(facts, out);  // elections of a cluster do not look at them
   for (const NodeFacts& node : facts.nodes) {
     if (node.answered() && node.part == Part::replica) judge_replica(primary, node, all);
   }

@@ -129,9 +129,14 @@ void judge_kind(const NodeFacts& node, const Settings& settings, Findings out) {
   if (!node.busy.empty()) {
     out.danger("busy", node.busy, "wait; a script that does not end is stopped by SCRIPT KILL");
   }
-  if (text_of(node.info, "cluster_enabled") == "1" || text_of(node.info, "redis_mode") == "cluster") {
-    out.danger("cluster", "it is a node of a cluster, which this version does not support",
-               "a single server, or one with Sentinel");
+  const bool in_cluster = text_of(node.info, "cluster_enabled") == "1" || text_of(node.info, "redis_mode") == "cluster";
+  if (in_cluster && !settings.cluster) {
+    out.danger("cluster", "it is a node of a cluster, and the URL is that of a single server: most locks are refused",
+               "redis+cluster://host:port, or rediss+cluster://");
+  } else if (settings.cluster && !in_cluster) {
+    out.danger("cluster", "the URL is that of a cluster, and it is no node of one", "redis://host:port, or rediss://");
+  } else if (in_cluster) {
+    out.ok("cluster", "it is a node of a cluster");
   }
   const std::string& role = node.role.name;
   if (role == "sentinel" || text_of(node.info, "redis_mode") == "sentinel") {

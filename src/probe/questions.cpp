@@ -22,7 +22,10 @@ constexpr std::string_view kParameters[] = {"appendfsync",
                                             "bind",
                                             "timeout",
                                             "maxclients",
-                                            "client-output-buffer-limit"};
+                                            "client-output-buffer-limit",
+                                            "cluster-node-timeout",
+                                            "cluster-require-full-coverage",
+                                            "cluster-replica-no-failover"};
 
 /// A key that no lock has: only read.
 std::string trial_key(const Settings& settings) { return settings.name_prefix + "holdfast:doctor"; }
@@ -161,6 +164,31 @@ void read_slow_log_reply(NodeFacts& facts, const Replies& replies) {
   if (replies[0].is_array()) facts.slow = read_slow_log(replies[0]);
 }
 
+Commands ask_cluster(const NodeFacts& facts, const Settings& settings) {
+  if (!settings.cluster || text_of(facts.info, "cluster_enabled") == "0") return {};
+  return {{{"CLUSTER", "SLOTS"}}, {{"CLUSTER", "INFO"}}, {{"CLUSTER", "NODES"}}};
+}
+/// The host in `host:port` or `[address]:port`.
+std::string host_of(const std::string& address) {
+  std::string host = address.substr(0, address.rfind(':'));
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  return host;
+}
+/// Without the format that RESP3 puts in front of some texts.
+std::string_view plain(std::string_view text) { return text.starts_with("txt:") ? text.substr(4) : text; }
+void read_cluster(NodeFacts& facts, const Replies& replies) {
+  refuse(facts, "CLUSTER SLOTS", replies[0]);
+  refuse(facts, "CLUSTER INFO", replies[1]);
+  refuse(facts, "CLUSTER NODES", replies[2]);
+  ClusterWord word;
+  if (auto view = redis::cluster::read_view(replies[0], {host_of(facts.address), 0})) {
+    word.view = std::make_shared<const redis::cluster::View>(*std::move(view));
+  }
+  if (replies[1].is_text()) word.info = read_info(plain(replies[1].text));
+  if (replies[2].is_text()) word.nodes = read_cluster_nodes(plain(replies[2].text));
+  facts.cluster = std::move(word);
+}
+
 Commands ask_sentinel(const NodeFacts&, const Settings& settings) {
   const std::string& name = settings.sentinel_primary;
   return {{{"SENTINEL", "GET-MASTER-ADDR-BY-NAME", name}},
@@ -192,6 +220,7 @@ constexpr Question kServer[] = {
     {"COMMAND", ask_commands, read_commands},
     {"ACL DRYRUN", ask_dry_run, read_dry_run},
     {"ACL GETUSER", ask_own_rights, read_own_rights},
+    {"CLUSTER", ask_cluster, read_cluster},
     {"SLOWLOG", ask_slow_log, read_slow_log_reply},
     {"trial of commands", ask_trials, read_trials},
 };
@@ -206,6 +235,17 @@ constexpr Question kSentinel[] = {
 std::span<const Question> questions_for_server() { return kServer; }
 std::span<const Question> questions_for_sentinel() { return kSentinel; }
 std::span<const std::string_view> asked_parameters() { return kParameters; }
+
+base::Command ask_members() { return {{"CLUSTER", "SLOTS"}}; }
+
+ClusterMembers read_members(const base::Reply& reply, const NodeAddress& asked) {
+  ClusterMembers members;
+  const auto view = redis::cluster::read_view(reply, asked);
+  if (!view) return members;
+  for (const redis::cluster::Primary& each : view->primaries) members.primaries.push_back(each.address);
+  members.replicas = view->replicas;
+  return members;
+}
 
 base::Command ask_time() { return {{"TIME"}}; }
 

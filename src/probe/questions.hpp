@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <holdfast/config.hpp>
+
 #include "base/resp.hpp"
 #include "probe/facts.hpp"
 
@@ -27,6 +29,14 @@ std::span<const Question> questions_for_sentinel();
 
 /// The parameters that CONFIG GET is asked for. None of them is a secret.
 std::span<const std::string_view> asked_parameters();
+
+/// Who there is in a cluster, in the words of one node.
+struct ClusterMembers {
+  std::vector<NodeAddress> primaries, replicas;
+};
+base::Command ask_members();  ///< CLUSTER SLOTS
+/// `asked` has said it. Without primaries: it knows none.
+ClusterMembers read_members(const base::Reply& reply, const NodeAddress& asked);
 
 base::Command ask_time();  ///< TIME
 /// Empty: it does not tell.

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include <holdfast/config.hpp>
+
 #include "base/resp.hpp"
 #include "probe/facts.hpp"
 
@@ -15,6 +17,13 @@ Fields read_client_info(std::string_view line);    ///< Words `name=value`.
 Fields read_pairs(const base::Reply& flat_array);  ///< Names and values in turn.
 Role read_role(const base::Reply& reply);
 SlowScripts read_slow_log(const base::Reply& reply);
+
+/// CLUSTER NODES, as far as its lines make sense.
+std::vector<ClusterLine> read_cluster_nodes(std::string_view text);
+/// The speaker cannot reach it, or has not met it yet.
+bool holds_for_gone(const ClusterLine& line);
+/// Replicas that are there. CLUSTER SLOTS leaves out those that have not received anything yet.
+std::vector<NodeAddress> replicas_in(const std::vector<ClusterLine>& lines);
 
 /// `10.0.0.1:6379`, `[::1]:6379`.
 std::string host_port(std::string_view host, std::uint16_t port);

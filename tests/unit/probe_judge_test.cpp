@@ -38,7 +38,7 @@ TEST(ProbeJudge, WhatInfoShows) {
       {{{"keydb_version", "6.3.4"}}, "note version", "KeyDB 6.3.4"},
       {{{"mvcc_depth", "0"}}, "note version", "KeyDB 7.0.15"},
       {{{"dragonfly_version", "df-v1.23"}}, "note version", "Dragonfly df-v1.23"},
-      {{{"redis_mode", "cluster"}, {"cluster_enabled", "1"}}, "danger cluster", "does not support"},
+      {{{"redis_mode", "cluster"}, {"cluster_enabled", "1"}}, "danger cluster", "is that of a single server"},
       {{{"redis_mode", "sentinel"}}, "danger role", "it is a Sentinel"},
       {{{"maxmemory_policy", "allkeys-lru"}, {"maxmemory", "5000"}, {"evicted_keys", "7"}},
        "danger eviction",
