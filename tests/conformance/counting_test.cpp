@@ -61,14 +61,14 @@ TEST_P(CountingByProcesses, EightProcessesWithTwoThousandEachLoseNoUpdate) {
 }
 
 TEST(CountingControl, WithoutTheLockUpdatesAreLost) {
-  const RedisServer server;
+  Site site;
   const TempDir folder;
   std::vector<std::unique_ptr<Taker>> takers;
   std::vector<Pending> work;
   // Each under a lock of its own name: the same work, and nothing excludes anybody.
   for (int i = 0; i < 4; ++i) {
     takers.push_back(std::make_unique<Taker>(Taker::Place::own_process));
-    takers.back()->connect(server.url());
+    takers.back()->connect(site.url());
   }
   for (int i = 0; i < 4; ++i) {
     work.push_back(Party(*takers[static_cast<std::size_t>(i)], 1)
@@ -79,8 +79,8 @@ TEST(CountingControl, WithoutTheLockUpdatesAreLost) {
 }
 
 TEST(SharedLockObject, ManyThreadsTryAndUnlockWithoutEverMeeting) {
-  const RedisServer server;
-  Client client(optimised_config(server.url()));
+  Site site;
+  Client client(optimised_config(site.url()));
   Lock lock = client.lock("shared");
   Counter counter;
   std::atomic<int> not_mine{0};

@@ -54,7 +54,7 @@ TEST_P(Expiry, TheSignalComesWithoutAnybodyAsking) {
 
 TEST_P(Expiry, AFixedLeaseIsNotRenewed) {
   a().lock("orders", kLease);
-  EXPECT_TRUE(eventually([&] { return !raw.exists("orders"); }, 5 * kLease));
+  EXPECT_TRUE(eventually([&] { return !site.exists("orders"); }, 5 * kLease));
   EXPECT_EQ(a().taker().counter("renewals"), 0U);
 }
 
@@ -63,7 +63,7 @@ TEST_P(Expiry, AStoppedServerIsAnErrorAndNotASilentNo) {
   set("command_timeout_ms", 500ms);
   a().lock("warm");
   a().unlock("warm");
-  server.stop();
+  site.server("orders").stop();
   const Answer answer = a().start_try("orders", 10s, 10s).get();
   EXPECT_FALSE(answer.ok);
   EXPECT_EQ(answer.error, "unreachable");
@@ -81,7 +81,7 @@ TEST_P(Watchdog, ARenewedLockIsKeptForManyLeases) {
   long long lowest = kLease.count();
   EXPECT_FALSE(eventually(
       [&] {
-        lowest = std::min(lowest, raw.pttl("orders"));
+        lowest = std::min(lowest, site.raw("orders").pttl("orders"));
         return on_server("orders") != owner;
       },
       10 * kLease));
@@ -105,7 +105,7 @@ TEST_P(Watchdog, TheNextOwnerAfterALostOneIsRenewed) {
 
 TEST_P(Watchdog, AServerRestartedWithoutItsDataLosesTheHoldAndNothingElse) {
   a().lock("orders");
-  server.restart(Data::lose);
+  site.restart("orders", Data::lose);
   EXPECT_TRUE(eventually([&] { return a().lost("orders"); }));
   EXPECT_FALSE(a().is_mine("orders"));
   EXPECT_TRUE(stays_free("orders", kLease));

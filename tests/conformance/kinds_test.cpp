@@ -1,4 +1,4 @@
-// Every other kind of lock through the async face: two clients of it, and three servers.
+// Every other kind of lock through the async face: two clients of it, and three servers or small clusters.
 #include <deque>
 
 #include "conformance.hpp"
@@ -26,27 +26,27 @@ class AsyncKinds : public ::testing::TestWithParam<Kind> {
 
   AsyncKinds() {
     std::string urls;
-    for (RedisServer& server : servers_) urls += (urls.empty() ? "" : ",") + server.url();
+    for (int i = 0; i < 3; ++i) sites_.emplace_back(2, 0);
+    for (Site& site : sites_) urls += (urls.empty() ? "" : ",") + site.url();
     for (Taker& taker : takers_) {
       taker.connect(urls, {"face=async", std::string("kind=") + GetParam().kind, std::string("over=") + GetParam().over,
                            "lease_ms=60000", "safety_poll_ms=60000"});
     }
   }
 
-  /// On no server anybody has any of it, now or soon.
+  /// Nowhere anybody has any of it, now or soon.
   bool gone() {
     const std::vector<std::string> parts = split_list(name);
-    const auto has_none = [&](RedisServer& server) {
-      Raw raw(server);
-      return std::ranges::none_of(parts, [&](const std::string& part) { return raw.exists(part); });
+    const auto has_none = [&](Site& site) {
+      return std::ranges::none_of(parts, [&](const std::string& part) { return site.exists(part); });
     };
-    return eventually([&] { return std::ranges::all_of(servers_, has_none); }, kPrompt);
+    return eventually([&] { return std::ranges::all_of(sites_, has_none); }, kPrompt);
   }
 
   const std::string name = GetParam().name;
 
  private:
-  std::deque<RedisServer> servers_ = std::deque<RedisServer>(3);
+  std::deque<Site> sites_;
   Taker takers_[2] = {Taker(Taker::Place::this_process), Taker(Taker::Place::this_process)};
 
  protected:

@@ -158,7 +158,7 @@ TEST_P(PlainLock, ManyPartiesAllGetTheirTurn) {
     party(i).start_unlock("orders");
   }
   for (const Pending& turn : turns) EXPECT_TRUE(turn.get().ok);
-  EXPECT_TRUE(eventually([&] { return !raw.exists("orders"); }));
+  EXPECT_TRUE(eventually([&] { return !site.exists("orders"); }));
 }
 
 class TwoClients : public Conformance {};
@@ -181,7 +181,7 @@ TEST_P(TwoClients, ALockLeftByAClosedClientIsFreeWithinItsLease) {
   ASSERT_TRUE(eventually([&] { return a().taker().counter("renewals") > before; }));
   const auto closed = steady_clock::now();
   a().taker().ask({"close"});
-  EXPECT_TRUE(raw.exists("orders"));
+  EXPECT_TRUE(site.exists("orders"));
   EXPECT_TRUE(b().try_lock("orders", 10 * kLease));
   EXPECT_LT(steady_clock::now() - closed, 2 * kLease);
 }

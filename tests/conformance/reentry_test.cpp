@@ -36,10 +36,10 @@ TEST_P(Reentry, EveryWayOfTakingCountsTheSameHold) {
 
 TEST_P(Reentry, CostsNoCommand) {
   set("lease_ms", 60s);
-  a().lock("warm-up");
-  a().unlock("warm-up");
+  a().lock("{orders}warm-up");
+  a().unlock("{orders}warm-up");
   a().lock("orders");
-  Monitor monitor(server);
+  Monitor monitor(site.server("orders"));
   for (int i = 0; i < 10; ++i) a().lock("orders");
   for (int i = 0; i < 10; ++i) EXPECT_EQ(a().unlock("orders"), "still_held");
   EXPECT_EQ(monitor.count("orders"), 0U);
@@ -80,9 +80,9 @@ TEST_P(Reentry, MixedWithRenewalKeepsTheLockUntilTheLastUnlock) {
   a().lock("orders");
   for (int i = 0; i < 3; ++i) {
     a().lock("orders");
-    EXPECT_FALSE(eventually([&] { return !raw.exists("orders"); }, kLease));
+    EXPECT_FALSE(eventually([&] { return !site.exists("orders"); }, kLease));
     EXPECT_EQ(a().unlock("orders"), "still_held");
-    EXPECT_FALSE(eventually([&] { return !raw.exists("orders"); }, kLease));
+    EXPECT_FALSE(eventually([&] { return !site.exists("orders"); }, kLease));
   }
   EXPECT_EQ(a().unlock("orders"), "released");
   EXPECT_TRUE(stays_free("orders", kLease));

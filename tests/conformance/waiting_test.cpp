@@ -58,7 +58,7 @@ TEST_P(Waiting, AnAcquireThatIsCancelledBeforeItStartsSendsNothing) {
   const Pending first = b().start_lock("orders");
   const Pending second = b().start_lock("orders");
   ASSERT_TRUE(waits(first, "orders"));
-  Monitor monitor(server);
+  Monitor monitor(site.server("orders"));
   ASSERT_TRUE(b().cancel(second));
   ASSERT_TRUE(b().cancel(first));
   EXPECT_EQ(first.get().word(), "cancelled");
@@ -84,7 +84,7 @@ TEST_P(Waiting, CancellingAroundTheSendNeverLeavesTheLockHeld) {
   // What was cancelled on its way may be on the server for a moment, but never longer than a lease. A query on the same
   // connection is answered behind all of that.
   static_cast<void>(a().is_locked("orders"));
-  EXPECT_TRUE(eventually([&] { return !raw.exists("orders"); }, 2 * kLease));
+  EXPECT_TRUE(eventually([&] { return !site.exists("orders"); }, 2 * kLease));
   EXPECT_TRUE(stays_free("orders", 2 * kLease));
   EXPECT_TRUE(b().try_lock("orders"));
 }
@@ -134,11 +134,12 @@ TEST_P(Waiting, NoChannelStaysSubscribedAfterTheLinger) {
   a().lock("orders");
   const Pending waiting = b().start_lock("orders");
   ASSERT_TRUE(waits(waiting, "orders"));
+  EXPECT_TRUE(party(2).is_locked("orders")) << "it has a connection from now on";
   EXPECT_FALSE(party(2).try_lock("orders", 50ms));
   a().unlock("orders");
   EXPECT_TRUE(waiting.get().ok);
   b().unlock("orders");
-  EXPECT_TRUE(eventually([&] { return raw.command("PUBSUB", "CHANNELS").elements.empty(); }));
+  EXPECT_TRUE(eventually([&] { return site.channels() == 0; }));
 }
 
 /// What holds among the waiters of one client, all of them threads of this process.
@@ -189,7 +190,7 @@ TEST_P(Queue, HasOneAskerHoweverManyWait) {
   constexpr std::size_t kWaiters = 16;
   set("lease_ms", 60s);
   a().lock("orders");
-  Monitor monitor(server);
+  Monitor monitor(site.server("orders"));
   std::vector<Pending> waiters;
   for (std::size_t i = 1; i <= kWaiters; ++i) waiters.push_back(party(i).start_lock("orders"));
   ASSERT_TRUE(all_have_arrived());
@@ -206,7 +207,7 @@ TEST_P(Queue, AsksOncePerWakeUpHoweverManyWait) {
   constexpr std::size_t kWaiters = 16;
   set("lease_ms", 60s);
   Taker holder(Taker::Place::this_process);
-  holder.connect(server.url(), {"lease_ms=60000"});
+  holder.connect(site.url(), {"lease_ms=60000"});
   Party elsewhere(holder, 1);
   elsewhere.lock("orders");
   std::vector<Pending> waiters;
@@ -214,9 +215,9 @@ TEST_P(Queue, AsksOncePerWakeUpHoweverManyWait) {
   ASSERT_TRUE(listeners("orders", 1));
   ASSERT_TRUE(all_have_arrived());
   for (const Pending& waiter : waiters) EXPECT_FALSE(waiter.answered(20ms));
-  Monitor monitor(server);
+  Monitor monitor(site.server("orders"));
   constexpr std::size_t kWakes = 10;
-  for (std::size_t i = 0; i < kWakes; ++i) raw.command("PUBLISH", "redisson_lock__channel:{orders}", "0");
+  for (std::size_t i = 0; i < kWakes; ++i) site.wake("orders");
   EXPECT_TRUE(eventually([&] { return monitor.count("evalsha") >= 1; }));
   EXPECT_FALSE(waiters.front().answered(200ms));
   EXPECT_LE(monitor.count("evalsha"), kWakes);
@@ -241,7 +242,7 @@ TEST_P(Queue, SurvivesManyThreadsOnFewLocks) {
   for (std::size_t k = 0; k < kLocks; ++k) {
     EXPECT_EQ(read_number(folder.file("lock-" + std::to_string(k))), static_cast<long long>(kThreads) * 20);
   }
-  EXPECT_TRUE(eventually([&] { return raw.command("PUBSUB", "CHANNELS").elements.empty(); }));
+  EXPECT_TRUE(eventually([&] { return site.channels() == 0; }));
 }
 
 }  // namespace
