@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "faults.hpp"
+#include "cluster.hpp"
 #include "support/spawn.hpp"
 
 namespace holdfast::test {
@@ -135,6 +135,38 @@ TEST_F(Fork, EveryCallInTheChildSaysForkedAndTheParentsHoldGoesOn) {
   EXPECT_EQ(lock.release(), ReleaseOutcome::released);
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
   EXPECT_EQ(client.counters().connections, 1U);
+}
+
+class ForkInACluster : public ClusterTest {
+ protected:
+  ForkInACluster() : ClusterTest({.replicas = 0}) {}
+};
+
+TEST_F(ForkInACluster, EveryCallInTheChildSaysForkedAndTheParentsHoldsGoOn) {
+  Config settings = config();
+  settings.lease = 900ms;
+  Client client(settings);
+  std::vector<Hold> holds;
+  for (RedisServer* primary : cluster.primaries()) holds.push_back(client.lock(name_on(*primary)).acquire());
+  Lock lock = client.lock("orders");
+  const Child child = in_child([&] {
+    Verdict verdict;
+    verdict.expect_forked("ping", [&] { client.ping(); });
+    verdict.expect_forked("list", [&] { return client.list(); });
+    verdict.expect_forked("acquire", [&] { return lock.acquire(); });
+    verdict.expect_forked("is_locked", [&] { return lock.is_locked(); });
+    for (Hold& hold : holds) {
+      verdict.expect("valid_for is zero", hold.valid_for() == 0ms);
+      verdict.expect("release says was_lost", hold.release() == ReleaseOutcome::was_lost);
+    }
+    client.close();
+    return verdict.said();
+  });
+  EXPECT_EQ(child.code, 0);
+  EXPECT_THAT(child.said, IsEmpty());
+  const std::uint64_t renewals = client.counters().renewals;
+  EXPECT_TRUE(eventually([&] { return client.counters().renewals >= renewals + 9; }));
+  for (Hold& hold : holds) EXPECT_EQ(hold.release(), ReleaseOutcome::released);
 }
 
 TEST_F(Fork, DestructorsInTheChildAreHarmlessInAnyOrder) {

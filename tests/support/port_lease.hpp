@@ -9,7 +9,8 @@ namespace holdfast::test {
 /// this user by a locked file. It can be bound, closed and bound again for as long as the lease lives.
 class PortLease {
  public:
-  PortLease();
+  /// `and_above`: the port 10,000 above it is free, too, and outside that range. There are fewer of these.
+  explicit PortLease(bool and_above = false);
   PortLease(const PortLease&) = delete;
   PortLease& operator=(const PortLease&) = delete;
   ~PortLease();

@@ -79,10 +79,11 @@ std::string make_url(const ServerOptions& options, const Certificates& files, co
 RedisServer::RedisServer(ServerOptions options)
     : options_(std::move(options)), socket_path_(folder_.file("redis.sock")), admin_password_(options_.password) {
   if (options_.cluster) options_.listen = Listen::tcp;
-  if (options_.listen != Listen::unix_socket) port_ = std::make_unique<PortLease>();
-  // Before Redis 7 the bus is always 10,000 above the port, where no test listens otherwise.
   const bool has_bus = options_.cluster || options_.cluster_member;
-  if (has_bus && server_like_redis(7, 0)) bus_port_ = std::make_unique<PortLease>();
+  // Before Redis 7 the bus is always 10,000 above the port.
+  const bool bus_above = has_bus && !server_like_redis(7, 0);
+  if (options_.listen != Listen::unix_socket) port_ = std::make_unique<PortLease>(bus_above);
+  if (has_bus && !bus_above) bus_port_ = std::make_unique<PortLease>();
   if (options_.listen == Listen::tls) {
     certificates_ = options_.certificates ? *options_.certificates : Certificates::make(folder_.path() / "tls");
   }

@@ -1,0 +1,74 @@
+// The tool and a cluster.
+#include "support/cluster.hpp"
+
+#include "cli_fixture.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// The server of the suite is not used.
+class ToolInCluster : public CliTest {
+ protected:
+  Outcome use_with(const std::string& url, std::vector<std::string> args) {
+    args.insert(args.begin() + 1, {"--url", url});
+    return use(std::move(args));
+  }
+  Outcome use_here(std::vector<std::string> args) { return use_with(cluster.url(), std::move(args)); }
+  /// A name on each primary.
+  std::vector<std::string> names() {
+    std::vector<std::string> found;
+    for (RedisServer* primary : cluster.primaries()) {
+      for (int i = 0;; ++i) {
+        std::string name = "orders:" + std::to_string(i);
+        if (&cluster.primary_of(name) != primary) continue;
+        found.push_back(std::move(name));
+        break;
+      }
+    }
+    return found;
+  }
+
+  Cluster cluster;
+};
+
+TEST_F(ToolInCluster, RunsUnderALockOfAnyNode) {
+  for (const std::string& name : names()) {
+    const Outcome run = use_here({"run", name, "--", "/bin/sh", "-c", "exit 3"});
+    EXPECT_EQ(run.status, exited(3)) << run.err;
+    EXPECT_FALSE(Raw(cluster.primary_of(name)).exists(name));
+  }
+  EXPECT_EQ(use_with(cluster.url() + "?acks=all", {"run", "backup", "--", "/bin/true"}).status, exited(0));
+}
+
+TEST_F(ToolInCluster, SeesAndBreaksTheLocksOfAllNodes) {
+  const std::vector<std::string> all = names();
+  for (const std::string& name : all) {
+    Raw raw(cluster.primary_of(name));
+    raw.command("HSET", name, kSomebody, 1);
+    raw.command("PEXPIRE", name, 3'600'000);
+  }
+  const Outcome ls = use_here({"ls"});
+  EXPECT_EQ(ls.status, exited(0)) << ls.err;
+  for (const std::string& name : all) {
+    EXPECT_THAT(ls.out, HasSubstr(name));
+    EXPECT_THAT(use_here({"inspect", name}).out, HasSubstr(kSomebody));
+    EXPECT_EQ(use_here({"run", "-n", name, "--", "/bin/true"}).status, exited(1));
+    const Outcome broken = use_here({"break", "-y", name});
+    EXPECT_EQ(broken.status, exited(0)) << broken.err;
+    EXPECT_FALSE(Raw(cluster.primary_of(name)).exists(name));
+    EXPECT_EQ(use_here({"wait", name}).status, exited(0));
+  }
+}
+
+TEST_F(ToolInCluster, NamesNodesThatCannotBeReached) {
+  const PortLease nobody;
+  const std::string address = "127.0.0.1:" + std::to_string(nobody.port());
+  const Outcome ls = use_with(cluster.url_at(address), {"ls"});
+  EXPECT_EQ(ls.status, exited(69));
+  EXPECT_THAT(ls.err, HasSubstr(address + ": Connection refused"));
+}
+
+}  // namespace
+}  // namespace holdfast::test
