@@ -94,6 +94,7 @@ void ClusterMap::find_serving() {
   serving_ = std::move(serving);
   for (const auto& [place, each] : nodes_) {
     const bool serves = std::ranges::find(serving_, &each->shard) != serving_.end();
+    each->awaited = each->awaited || serves;
     if (std::exchange(each->serves, serves) != serves) each->shard.set_needed(serves);
   }
 }
@@ -112,7 +113,10 @@ void ClusterMap::tell_soon() {
 void ClusterMap::tell() {
   const cluster::SlotSet changed = std::exchange(changed_, {});
   nowhere_->reroute();
-  for_each_node([](ClusterNode& node) { node.shard.reroute(); });
+  for_each_node([](ClusterNode& node) {
+    node.shard.reroute();
+    node.awaited = node.serves;
+  });
   moved_(changed);
 }
 

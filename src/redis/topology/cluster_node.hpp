@@ -12,21 +12,20 @@
 
 namespace holdfast::redis {
 
-/// Always this address. Whether it is worth waiting for, the map says.
+/// Always this address.
 class NodeSource final : public EndpointSource {
  public:
-  explicit NodeSource(const NodeAddress& address, const bool& serves)
-      : address_{address.host, address.port, {}}, serves_(serves) {}
+  NodeSource(const NodeAddress& address, const bool& awaited)
+      : address_{address.host, address.port, {}}, awaited_(awaited) {}
 
   void find(Found found) override { found(address_, {}); }
   void forget() override {}
   std::string missing() const override { return "address of the server"; }
-  /// One that serves will come back, or the map will name another one.
-  Prospect on_end(bool) override { return serves_ ? Prospect::changes : Prospect::same; }
+  Prospect on_end(bool) override { return awaited_ ? Prospect::changes : Prospect::same; }
 
  private:
   const ServerAddress address_;
-  const bool& serves_;  // of the node, which outlives it
+  const bool& awaited_;  // of the node, which outlives it
 };
 
 /// On the loop.
@@ -35,12 +34,15 @@ struct ClusterNode {
               std::shared_ptr<Listeners> listeners, const ShardEvents& events)
       : address(std::move(its_address)),
         shard(
-            executor, config, [this] { return std::make_shared<NodeSource>(address, serves); }, std::move(listeners),
+            executor, config, [this] { return std::make_shared<NodeSource>(address, awaited); }, std::move(listeners),
             events) {}
 
   const NodeAddress address;
   bool serves = false;  ///< It has slots.
-  bool told = false;    ///< The owner has heard that it is connected.
+  /// What waits at its gate may go on waiting: it serves and will come back, or the map will name another one, or has
+  /// just done so, and what waits is about to be sent there.
+  bool awaited = false;
+  bool told = false;  ///< The owner has heard that it is connected.
   Shard shard;
 };
 

@@ -165,7 +165,10 @@ void ClusterServers::on_reply(const NodeAddress& from, const Result& result) {
     step = survey_.on_answer(Clock::now(), from, *view);
   } else {
     const bool refused = answered && result.replies.front().is_error();
-    problem_ = refused ? classify(result.replies.front().text).code : answered ? Errc::server_error : result.error;
+    problem_ = refused                                 ? classify(result.replies.front().text).code
+               : answered                              ? Errc::server_error
+               : result.delivery == Delivery::not_sent ? result.error
+                                                       : make_error_code(Errc::unreachable);  // for those who wait
     const std::string cause = refused    ? explain(result.replies.front().text)
                               : answered ? "its answer makes no sense"
                                          : result.cause;
