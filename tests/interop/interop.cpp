@@ -125,7 +125,11 @@ std::vector<Taker*> Interop::start(std::initializer_list<Side> sides) {
     takers_.push_back(make(side));
     started.push_back(takers_.back().get());
     std::vector<std::string> its_command = command;
-    if (side == Side::holdfast) its_command.push_back("face=" + face_);
+    if (side == Side::holdfast) {
+      its_command.push_back("face=" + face_);
+    } else {
+      for (const auto& [key, value] : settings_of_peer_) its_command.push_back(key + "=" + value);
+    }
     connecting.push_back(started.back()->start(its_command));
   }
   for (std::size_t i = 0; i < started.size(); ++i) {

@@ -76,6 +76,8 @@ class Interop : public ::testing::TestWithParam<Pairing> {
   /// A setting for clients that are made after this; the last word on a key counts.
   void set(const std::string& key, const std::string& value) { settings_[key] = value; }
   void set(const std::string& key, milliseconds value) { set(key, std::to_string(value.count())); }
+  /// A setting of the peer's alone, for its clients that are made after this.
+  void set_of_peer(const std::string& key, const std::string& value) { settings_of_peer_[key] = value; }
 
   /// Where clients that are made after this connect to, as the command `connect` wants it; first, to `server`.
   void set_url(const std::string& url) { url_ = url; }
@@ -126,6 +128,7 @@ class Interop : public ::testing::TestWithParam<Pairing> {
 
   std::map<std::string, std::string> settings_{{"lease_ms", std::to_string(kLease.count())},
                                                {"safety_poll_ms", "60000"}};
+  std::map<std::string, std::string> settings_of_peer_;
   std::string url_ = server.url();
   std::string face_ = "std";
   std::vector<std::unique_ptr<Taker>> takers_;

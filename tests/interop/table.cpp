@@ -18,7 +18,10 @@ constexpr std::string_view kIntroduction = R"(# Who shares locks with Holdfast
 Holdfast and lock clients of other languages, each in processes of their own, on the same locks of one server. Generated
 by `./check interop` from what its tests have recorded; the tests are in `tests/interop`. *Holder* is the side that has
 the lock first, while the other one waits or looks on. In *Failovers* the server is a primary with two replicas behind
-three Sentinels. Everything shares one busy machine, so the figures tell whether something works, not how fast it can be.
+three Sentinels. In *Cluster ...* they are three primaries with a replica each; *Cluster wake ups* tells who hears whose
+releases: `publish=` is Holdfast's setting, and ON, AUTO or OFF is Redisson's `shardedSubscriptionMode`, or what it is like
+in a version without the setting. *Not woken* means that the waiter asked again only when the lease, of 6 s there, had to
+be over; a waiter of Holdfast otherwise has its safety poll as well, of 2 s. Everything shares one busy machine, so the figures tell whether something works, not how fast it can be.
 
 | mark | meaning |
 | --- | --- |

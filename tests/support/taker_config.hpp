@@ -88,6 +88,9 @@ struct TakerSettings {
       for (Config& config : configs) config.*durations.at(key) = Milliseconds(std::stoll(value));
     } else if (key == "acks") {
       for (Config& config : configs) config.acks = Config::from_url("redis://unused?acks=" + value).acks;
+    } else if (key == "publish") {
+      for (Config& config : configs)
+        config.publish = Config::from_url("redis+cluster://unused?publish=" + value).publish;
     } else if (key == "name_prefix") {
       for (Config& config : configs) config.name_prefix = value;
     } else if (key == "on_close" && value == "leave") {

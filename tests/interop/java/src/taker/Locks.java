@@ -17,7 +17,7 @@ import org.redisson.client.RedisException;
 /** The clients of a session, one for each URL, and the locks that its names mean. */
 final class Locks {
     private static final Set<String> WITHOUT_MEANING = Set.of("safety_poll_ms", "subscription_linger_ms",
-            "release_timeout_ms", "patience_ms", "on_close", "over", "acks", "acks_timeout_ms", "events");
+            "release_timeout_ms", "patience_ms", "on_close", "over", "acks", "acks_timeout_ms", "events", "publish");
 
     private final List<RedissonClient> clients = new ArrayList<>();
     private final String kind;

@@ -8,19 +8,27 @@ import java.util.List;
 import java.util.Map;
 
 import org.redisson.config.BaseConfig;
+import org.redisson.config.ClusterServersConfig;
 import org.redisson.config.Config;
 import org.redisson.config.SentinelServersConfig;
 import org.redisson.config.SingleServerConfig;
 
-/** What a URL stands for: one server, or Sentinels and what they watch over. */
+/** What a URL stands for: one server, Sentinels and what they watch over, or a cluster. */
 final class Servers {
     private static final String SENTINELS = "redis+sentinel://";
+    private static final String CLUSTER = "redis+cluster://";
 
     private final Config config = new Config();
     private final BaseConfig<?> servers;
 
     Servers(String url) {
-        servers = url.startsWith(SENTINELS) ? sentinels(url.substring(SENTINELS.length())) : single(url);
+        if (url.startsWith(SENTINELS)) {
+            servers = sentinels(url.substring(SENTINELS.length()));
+        } else if (url.startsWith(CLUSTER)) {
+            servers = cluster(url.substring(CLUSTER.length()));
+        } else {
+            servers = single(url);
+        }
     }
 
     /** URLs with commas between them; what follows a comma and has no scheme is one more address of the same URL. */
@@ -52,6 +60,9 @@ final class Servers {
                 case "name_prefix":
                     setPrefix(setting.getValue());
                     break;
+                case "sharded_subscription":
+                    setShardedSubscription(setting.getValue());
+                    break;
                 default:
                     throw new IllegalArgumentException("no such setting: " + setting.getKey());
             }
@@ -76,6 +87,30 @@ final class Servers {
             sentinels.addSentinelAddress("redis://" + address);
         }
         return sentinels.setMasterConnectionMinimumIdleSize(1).setSlaveConnectionMinimumIdleSize(1);
+    }
+
+    /** `host:port,host:port`. Redisson's defaults, but for the number of connections. */
+    private ClusterServersConfig cluster(String text) {
+        ClusterServersConfig cluster = config.useClusterServers();
+        for (String address : text.split(",")) {
+            cluster.addNodeAddress("redis://" + address);
+        }
+        return cluster.setMasterConnectionMinimumIdleSize(1).setSlaveConnectionMinimumIdleSize(1);
+    }
+
+    /** AUTO, ON or OFF. Came after 3.24.3, hence without its name. */
+    private void setShardedSubscription(String mode) throws IllegalAccessException, InvocationTargetException {
+        for (Method setter : servers.getClass().getMethods()) {
+            if (setter.getName().equals("setShardedSubscriptionMode")) {
+                for (Object value : setter.getParameterTypes()[0].getEnumConstants()) {
+                    if (value.toString().equals(mode)) {
+                        setter.invoke(servers, value);
+                        return;
+                    }
+                }
+            }
+        }
+        throw new IllegalArgumentException("this version has no shardedSubscriptionMode " + mode);
     }
 
     /** NameMapper came after 3.16 and moved to another package in 4.0, hence without its name. */
