@@ -11,6 +11,7 @@ import resp
 
 PROGRAMS = ("redis-server", "valkey-server")
 START_S = 20
+BUS = 10000  # a cluster's nodes talk to each other on ports that are higher by this
 OWN_COMMANDS = ("info", "config|resetstat")  # the harness's, left out of what the server counted
 
 
@@ -30,13 +31,19 @@ def free_port():
 
 
 class Server:
+    def __init__(self, *settings):
+        """More of the command line: "--cluster-enabled", "yes"."""
+        self.settings = settings
+
     def __enter__(self):
         self.folder = tempfile.mkdtemp(prefix="holdfast-bench-")
         self.port = free_port()
+        while "--cluster-enabled" in self.settings and self.port + BUS > 65535:
+            self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}"
         self.process = subprocess.Popen(
             [program(), "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
-             "--maxclients", "50000", "--dir", self.folder],
+             "--maxclients", "50000", "--dir", self.folder, *self.settings],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         try:
             self.connection = self.connect()

@@ -60,9 +60,9 @@ class Coroutines final : public Face {
     thread_.join();
   }
 
-  std::function<void(Span)> pairs(Callers& callers) override {
-    return [this, &callers](Span span) {
-      run(callers.size(), [&](std::size_t i) { return repeat_pairs(span, client(i), callers[i]); });
+  std::function<void(Span)> pairs(Callers& callers, std::chrono::microseconds pause) override {
+    return [this, &callers, pause](Span span) {
+      run(callers.size(), [&](std::size_t i) { return repeat_pairs(span, client(i), callers[i], pause); });
     };
   }
   std::function<void(Span)> hot(Callers& callers, std::chrono::microseconds inside) override {
@@ -125,7 +125,7 @@ class Coroutines final : public Face {
     group.wait();
   }
 
-  Coroutine repeat_pairs(Span span, holdfast::Client& client, Caller& caller) {
+  Coroutine repeat_pairs(Span span, holdfast::Client& client, Caller& caller, std::chrono::microseconds pause) {
     const holdfast::Lock lock = client.lock(caller.key);
     for (Clock::time_point begun = co_await reach(span.start); begun < span.end;) {
       holdfast::Hold hold = co_await lock.async_acquire();
@@ -133,7 +133,7 @@ class Coroutines final : public Face {
       hold = {};
       const Clock::time_point done = Clock::now();
       caller.add(done - begun);
-      begun = done;
+      begun = pause.count() > 0 ? co_await reach(done + pause) : done;
     }
   }
 

@@ -80,7 +80,7 @@ class Driver {
       callers.push_back({numbered(command.text("keys"), i)});
       callers.back().samples.reserve(1 << 18);
     }
-    const auto run = face_.pairs(callers);
+    const auto run = face_.pairs(callers, microseconds(command.number("pause_us", 0)));
     const double cpu = cpu_us();
     const Span asked = span(command);
     run(asked);

@@ -41,8 +41,8 @@ class Face {
   /// Renews what is held.
   virtual bool renews() const { return true; }
 
-  /// Each caller repeats take and release on its lock; a sample is of one pair.
-  virtual std::function<void(Span)> pairs(Callers& callers) = 0;
+  /// Each caller repeats take and release on its lock, with a pause after each; a sample is of one pair.
+  virtual std::function<void(Span)> pairs(Callers& callers, std::chrono::microseconds pause) = 0;
   /// The same with `inside` between them, and no wait beyond the end; a sample is of one wait.
   virtual std::function<void(Span)> hot(Callers& callers, std::chrono::microseconds inside) = 0;
 

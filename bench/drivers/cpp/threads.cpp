@@ -41,8 +41,8 @@ class Threads final : public Face {
   bool waits() const override { return contestant_.waits(); }
   bool renews() const override { return contestant_.renews(); }
 
-  std::function<void(Span)> pairs(Callers& callers) override {
-    return [&callers, lockers = lockers_of(callers)](Span span) {
+  std::function<void(Span)> pairs(Callers& callers, std::chrono::microseconds pause) override {
+    return [&callers, pause, lockers = lockers_of(callers)](Span span) {
       run_callers(callers.size(), span.start, [&](std::size_t index) {
         Locker& locker = *(*lockers)[index];
         Caller& caller = callers[index];
@@ -52,6 +52,10 @@ class Threads final : public Face {
           const Clock::time_point done = Clock::now();
           caller.add(done - begun);
           begun = done;
+          if (pause.count() > 0) {
+            std::this_thread::sleep_for(pause);
+            begun = Clock::now();
+          }
         }
       });
     };

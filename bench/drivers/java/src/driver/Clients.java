@@ -8,12 +8,17 @@ import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.redisnode.RedisNode;
 import org.redisson.api.redisnode.RedisNodes;
+import org.redisson.config.ClusterServersConfig;
 import org.redisson.config.Config;
 import org.redisson.config.SentinelServersConfig;
 
-/** So many separate clients of one server, or of one deployment with Sentinels. Caller i uses client i mod their number. */
+/**
+ * So many separate clients of one server, of one deployment with Sentinels, or of one cluster. Caller i uses client i mod
+ * their number.
+ */
 final class Clients {
     private static final String SENTINELS = "redis+sentinel://";
+    private static final String CLUSTER = "redis+cluster://";
 
     private final List<RedissonClient> clients = new ArrayList<>();
 
@@ -32,6 +37,10 @@ final class Clients {
     }
 
     private static void connect(Config config, String url) {
+        if (url.startsWith(CLUSTER)) {
+            connectToCluster(config, url.substring(CLUSTER.length()));
+            return;
+        }
         if (!url.startsWith(SENTINELS)) {
             config.useSingleServer().setAddress(url);
             return;
@@ -40,6 +49,15 @@ final class Clients {
         SentinelServersConfig sentinels = config.useSentinelServers().setMasterName(parts[1]);
         for (String address : parts[0].split(",")) {
             sentinels.addSentinelAddress("redis://" + address);
+        }
+    }
+
+    /** Fewer connections at rest than Redisson's 24 for each node: with many clients a machine has not that many. */
+    private static void connectToCluster(Config config, String addresses) {
+        ClusterServersConfig cluster = config.useClusterServers()
+                .setMasterConnectionMinimumIdleSize(1).setSlaveConnectionMinimumIdleSize(1);
+        for (String address : addresses.split(",")) {
+            cluster.addNodeAddress("redis://" + address);
         }
     }
 

@@ -18,12 +18,13 @@ final class Loops {
     Answer pairs(Command command) throws Exception {
         int threads = command.count("threads");
         long lengthNs = command.duration("seconds", 1_000_000_000);
+        long pauseNs = command.has("pause_us") ? command.duration("pause_us", 1000) : 0;
         String prefix = command.text("keys") + ":";
         Samples[] samples = Samples.forEach(threads);
         Span span;
         try (Callers callers = new Callers(threads)) {
             span = callers.run((caller, beginNs) ->
-                    pairs(clients.lock(caller, prefix + caller), beginNs + lengthNs, samples[caller]));
+                    pairs(clients.lock(caller, prefix + caller), beginNs + lengthNs, pauseNs, samples[caller]));
         }
         long pairs = 0;
         for (Samples caller : samples) {
@@ -34,13 +35,17 @@ final class Loops {
         return answer;
     }
 
-    private static void pairs(RLock lock, long endNs, Samples samples) {
+    private static void pairs(RLock lock, long endNs, long pauseNs, Samples samples) throws InterruptedException {
         for (long began = System.nanoTime(); began < endNs;) {
             lock.lock();
             lock.unlock();
             long ended = System.nanoTime();
             samples.add(ended - began);
             began = ended;
+            if (pauseNs > 0) {
+                TimeUnit.NANOSECONDS.sleep(pauseNs);
+                began = System.nanoTime();
+            }
         }
     }
 
