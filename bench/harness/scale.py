@@ -19,7 +19,7 @@ from server import Server
 from table import number, table
 
 CONTESTANTS = ("holdfast", "holdfast-async")
-CALLERS = 64
+CALLERS = 64  # of each primary
 LEASE_MS = 30_000
 
 
@@ -28,6 +28,7 @@ class Deployment:
 
     def __init__(self, stack, primaries):
         self.title = f"cluster of {primaries}" if primaries else "one server"
+        self.primaries = max(1, primaries)
         made = stack.enter_context(Cluster(primaries) if primaries else Server())
         self.url = made.url
         self.servers = made.nodes if primaries else [made]
@@ -55,18 +56,21 @@ def pairs(drivers, seconds, rounds):
     with contextlib.ExitStack() as stack:
         logs = stack.enter_context(tempfile.TemporaryDirectory())
         places = [Deployment(stack, primaries) for primaries in (0, 1, 2, 3)]
-        running = [(name, place, start(stack, drivers, name, place, logs)) for name in CONTESTANTS for place in places]
-        for _, _, driver in running:
-            driver.ask(f"pairs threads={CALLERS} seconds=1 keys=p")
+        running = [(name, place, callers, start(stack, drivers, name, place, logs)) for name in CONTESTANTS
+                   for place in places for callers in sorted({CALLERS, CALLERS * place.primaries})]
+        for _, _, callers, driver in running:
+            driver.ask(f"pairs threads={callers} seconds=1 keys=p")
         for number_ in range(rounds):
-            for name, place, driver in running[number_ % 2::2] + running[1 - number_ % 2::2]:
+            first = number_ * len(running) // rounds
+            for name, place, callers, driver in running[first:] + running[:first]:
                 before = place.cpu_us()
-                answer = driver.ask(f"pairs threads={CALLERS} seconds={seconds} keys=p")
+                answer = driver.ask(f"pairs threads={callers} seconds={seconds} keys=p")
                 used = place.cpu_us() - before
-                found.setdefault((name, place.title), []).append(
+                found.setdefault((name, place.primaries, place.title, callers), []).append(
                     (answer["pairs"] / answer["seconds"], used / answer["pairs"], answer["cpu_us"] / answer["pairs"]))
-    return [[title, name, *(number(statistics.median(column)) for column in zip(*measured))]
-            for (name, title), measured in found.items()]
+    return [[title, name, callers, *(number(statistics.median(column)) for column in zip(*found[key]))]
+            for key in sorted(found, key=lambda key: (key[0], key[3], key[1], key[2] != "one server"))
+            for name, _, title, callers in [key]]
 
 
 def held(drivers, locks):
@@ -96,7 +100,7 @@ def main():
     seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 2
     rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 5
     locks = int(sys.argv[4]) if len(sys.argv) > 4 else 100_000
-    head = ["", "contestant", "pairs/s", "CPU of all servers, µs/pair", "client CPU µs/pair"]
+    head = ["", "contestant", "callers", "pairs/s", "CPU of all servers, µs/pair", "client CPU µs/pair"]
     print("\n".join(table(head, pairs(drivers, seconds, rounds))), flush=True)
     print()
     head = [f"{locks:,} locks", "taken/s", "renewal commands/s", "CPU of all servers, µs/renewal", "client CPU µs/renewal",

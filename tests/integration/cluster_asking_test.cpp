@@ -59,7 +59,7 @@ TEST_F(ClusterAsking, ForTheMapStaysRareWhileAPrimaryFails) {
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(steady_clock::now() - killed).count();
   const long long asked_since = asked() - (at_first - of_victim);
   EXPECT_GE(asked_since, kClients) << "all of them have found the successor";
-  EXPECT_LE(asked_since, kClients * (20 + 2 * seconds));
+  EXPECT_LE(asked_since, kClients * (10 + 2 * seconds));
   RecordProperty("questions", static_cast<int>(asked_since));
 }
 
