@@ -6,6 +6,7 @@ The clients of one process each keep locks on all primaries and repeat take and 
 Counted is what the nodes say of CLUSTER commands (INFO commandstats)."""
 
 import os
+import re
 import sys
 import tempfile
 import time
@@ -93,7 +94,7 @@ def storm(cluster, driver, clients):
         answer = driver.answer(LIMIT_S + load_s)
         failed = "0" if answer["pairs"] else "all"
     except DriverFailed as problem:
-        failed = f"some: {str(problem)[:60]}"
+        failed = f"some: {(re.findall(r'[A-Z][A-Za-z]+Exception', str(problem)) or [problem])[0]}"
     row = [f"{through - killed:.1f} s"]
     for first, last in ((start, killed), (killed, through), (through, end)):
         asked, made, worst = watch.between(first, last)
@@ -118,7 +119,7 @@ def main():
             print(f"storm: no {name} in {drivers}", file=sys.stderr)
             continue
         with open(os.path.join(folder, "version"), encoding="utf-8") as text:
-            title = text.readline().strip()
+            title = text.readline().strip().capitalize()
         with Cluster(3, 1, NODE_TIMEOUT_MS) as cluster, tempfile.TemporaryDirectory() as logs:
             driver = Driver(folder, cluster.url, {"clients": clients}, os.path.join(logs, "log"))
             try:
