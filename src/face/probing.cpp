@@ -242,7 +242,7 @@ void append(std::vector<NodeFacts>& nodes, std::vector<NodeFacts> more) {
 
 probe::ClusterMembers members_told_by(const Config& config, const NodeAddress& seed) {
   const auto core = engine::Core::make(asking(config, seed), nullptr);
-  const base::Reply reply = engine::ask(core->runtime(), {probe::ask_members()}, {}, engine::Errors::keep).front();
+  const base::Reply reply = engine::ask(core->runtime(), {{probe::ask_members()}}, {}, engine::Errors::keep).front();
   core->close();
   if (reply.is_error()) throw Error(Errc::server_error, {}, {}, probe::in_words(reply.text));
   return probe::read_members(reply, seed);

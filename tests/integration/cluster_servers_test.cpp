@@ -62,6 +62,13 @@ TEST_F(ClusterServers, ThatCannotBeReachedAreNamed) {
               IsError(Errc::unreachable, "orders", client.node(), HasSubstr(address + ": Connection refused")));
 }
 
+TEST_F(ClusterServers, ThatAreNoClusterSaySo) {
+  RedisServer alone({.listen = ServerOptions::Listen::tcp});
+  Client client(config(cluster.url_at(Cluster::address(alone))));
+  EXPECT_THAT(error_of([&] { return client.lock("orders").acquire(); }),
+              IsError(Errc::unsupported_by_server, "orders", client.node(), HasSubstr("cluster support disabled")));
+}
+
 TEST_F(ClusterServers, AMovedSlotIsFollowed) {
   Client client(config());
   RedisServer& from = *cluster.primaries().front();
