@@ -127,6 +127,7 @@ TEST(KnownMap, AViewThatWasAskedForBeforeAMovedDoesNotUndoIt) {
   Story story("abc");
   story.moved(1, 'b', 'd', 10ms);
   EXPECT_EQ(story.says('x', "aec", 20ms, 5ms), "adc?");
+  EXPECT_EQ(story.says('d', "aec", 25ms, 5ms), "adc?") << "not even of the node that MOVED has named";
   EXPECT_EQ(story.says('y', "adc", 30ms), "adc");
 }
 
