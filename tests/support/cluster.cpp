@@ -7,6 +7,7 @@
 
 #include "base/ids.hpp"
 #include "support/cluster_wait.hpp"
+#include "support/server_program.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -72,6 +73,7 @@ ServerOptions Cluster::member_options() const {
   }
   server.config.push_back("cluster-node-timeout " + std::to_string(options_.node_timeout.count()));
   server.config.emplace_back("cluster-migration-barrier 100");
+  if (server_like_redis(6, 2)) server.config.emplace_back("cluster-allow-replica-migration no");
   server.config.insert(server.config.end(), options_.config.begin(), options_.config.end());
   return server;
 }

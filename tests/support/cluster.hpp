@@ -36,8 +36,8 @@ enum class Failover {
 const char* to_string(Failover how);
 
 /// Starts at construction. When the constructor returns, all nodes agree on who serves which slot, and the replicas are
-/// linked. Slots are shared evenly, in order. Replicas do not change their primaries by themselves, except that a
-/// primary whose last slot is taken may follow the taker, as in production. Calls throw std::runtime_error when
+/// linked. Slots are shared evenly, in order. Nodes do not change their primaries by themselves, except that on
+/// Redis 6.0 a primary whose last slot is taken follows the taker. Calls throw std::runtime_error when
 /// something does not happen within generous limits. Not thread-safe, but for url().
 class Cluster {
  public:
