@@ -13,12 +13,19 @@ import resp
 CONNECTIONS = 4
 PAIRS_AT_ONCE = 64  # by each connection; more measured no more
 LEASE_MS = 30000
-SCRIPTS = os.path.join("src", "wire", "lua", "lock")
+SCRIPTS = os.path.join("src", "wire", "lua")
+INCLUDE = "--@include "
+
+
+def code(root, name):
+    """A script with its includes in it, as cmake/HoldfastScripts.cmake makes it."""
+    with open(os.path.join(root, SCRIPTS, f"{name}.lua"), encoding="utf-8") as script:
+        return "".join(code(root, line.strip().removeprefix(INCLUDE)) if line.strip().startswith(INCLUDE) else line
+                       for line in script)
 
 
 def load(connection, root, name):
-    with open(os.path.join(root, SCRIPTS, f"{name}.lua"), "rb") as script:
-        return connection.call("SCRIPT", "LOAD", script.read())
+    return connection.call("SCRIPT", "LOAD", code(root, f"lock/{name}"))
 
 
 def pair(acquire, release, key, owner):
