@@ -21,7 +21,8 @@ the lock first, while the other one waits or looks on. In *Failovers* the server
 three Sentinels. In *Cluster ...* they are three primaries with a replica each; *Cluster wake ups* tells who hears whose
 releases: `publish=` is Holdfast's setting, and ON, AUTO or OFF is Redisson's `shardedSubscriptionMode`, or what it is like
 in a version without the setting. *Not woken* means that the waiter asked again only when the lease, of 6 s there, had to
-be over; a waiter of Holdfast otherwise has its safety poll as well, of 2 s. Everything shares one busy machine, so the figures tell whether something works, not how fast it can be.
+be over; a waiter of Holdfast otherwise has its safety poll as well, of 2 s. Everything shares one busy machine, so the
+figures tell whether something works, not how fast it can be.
 
 | mark | meaning |
 | --- | --- |
