@@ -55,8 +55,11 @@ ClusterNode* ClusterMap::node_of(const Shard& shard) {
   return found == by_shard_.end() ? nullptr : found->second;
 }
 
+/// Who was the first to serve it is no news to those who have nothing there yet.
 void ClusterMap::set(std::uint16_t slot, ClusterNode* node) {
-  if (table_.set(slot, node != nullptr ? &node->shard : nullptr)) changed_.set(slot);
+  if (!table_.set(slot, node != nullptr ? &node->shard : nullptr)) return;
+  if (known_[slot]) changed_.set(slot);
+  if (node != nullptr) known_.set(slot);
 }
 
 void ClusterMap::adopt(const cluster::View& view) {
@@ -71,6 +74,7 @@ void ClusterMap::adopt(const cluster::View& view) {
     set(slot, by == cluster::View::kNobody ? nullptr : primaries[by]);
   }
   find_serving();
+  nowhere_->reroute();
   tell_soon();
 }
 
@@ -79,6 +83,7 @@ void ClusterMap::correct(std::uint16_t slot, const NodeAddress& address) {
   if (its_node == nullptr) return;
   set(slot, its_node);
   if (!its_node->serves) find_serving();
+  nowhere_->reroute();
   tell_soon();
 }
 
@@ -102,7 +107,7 @@ void ClusterMap::find_serving() {
 /// Reshaping a cluster moves thousands of slots one by one, and whoever hears of it looks through all holds.
 void ClusterMap::tell_soon() {
   if (changed_.none() || armed_) return;
-  timer_.expires_after(kTogether);
+  timer_.expires_after(pause_);
   timer_.async_wait([this, keep = owner_.lock()](boost::system::error_code error) {
     armed_ = false;
     if (!error) tell();
@@ -112,12 +117,13 @@ void ClusterMap::tell_soon() {
 
 void ClusterMap::tell() {
   const cluster::SlotSet changed = std::exchange(changed_, {});
-  nowhere_->reroute();
   for_each_node([](ClusterNode& node) {
     node.shard.reroute();
     node.awaited = node.serves;
   });
+  const base::TimePoint began = base::Clock::now();
   moved_(changed);
+  pause_ = std::max<base::Duration>(kTogether, kShare * (base::Clock::now() - began));
 }
 
 }  // namespace holdfast::redis

@@ -27,8 +27,10 @@ class ClusterMap {
  public:
   /// So many nodes are remembered at most: what others tell of beyond that is not served.
   static constexpr std::size_t kMostNodes = 4096;
-  /// What changes within this time is told together.
+  /// What changes within this time is told together; or within so many times the time that it takes to tell, if that is
+  /// longer: whoever is told looks through all holds.
   static constexpr std::chrono::milliseconds kTogether{20};
+  static constexpr int kShare = 10;
 
   /// `moved`: these slots are served by another shard than before. The events outlive it.
   ClusterMap(const boost::asio::any_io_executor& executor, const Config& config, std::shared_ptr<Listeners> listeners,
@@ -83,7 +85,9 @@ class ClusterMap {
   SlotTable table_;
   std::vector<Shard*> serving_;
   Publish publish_ = Publish::publish;
+  cluster::SlotSet known_;    // somebody has served them
   cluster::SlotSet changed_;  // and not told yet
+  base::Duration pause_ = kTogether;
   timing::Timer timer_;
   bool armed_ = false;
 };

@@ -112,8 +112,10 @@ void ClusterServers::on_refused(Shard& shard, const std::string& error_text) {
     map_.correct(redirect->slot, redirect->to);
     survey_.on_corrected(Clock::now(), from, redirect->slot, redirect->to);
     doubt(std::nullopt);
-  } else if (is_demoted(error_text) || error_text.starts_with("CLUSTERDOWN")) {
+  } else if (is_demoted(error_text)) {
     doubt(from);
+  } else if (error_text.starts_with("CLUSTERDOWN")) {
+    doubt(std::nullopt);  // those say so, too, who are well
   }
 }
 
@@ -125,6 +127,8 @@ void ClusterServers::doubt(const std::optional<NodeAddress>& about) {
 
 void ClusterServers::carry_out(const Survey::Step& step) {
   if (closed_) return;
+  arm(step.due);  // first of all: the rest may come here again
+  if (step.ask) ask(*step.ask);
   if (step.adopt) {
     mapped_ = true;
     map_.adopt(*step.adopt);
@@ -133,8 +137,6 @@ void ClusterServers::carry_out(const Survey::Step& step) {
     cluster_.store(told ? std::hash<std::string>()(least->id) : 0, std::memory_order_relaxed);
   }
   if (!step.problem.empty() && !mapped_) map_.nowhere().refuse_waiting(problem_, step.problem);
-  arm(step.due);
-  if (step.ask) ask(*step.ask);
 }
 
 void ClusterServers::arm(base::TimePoint due) {
