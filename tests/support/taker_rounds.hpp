@@ -92,7 +92,7 @@ class TakerRounds {
       return use(hold, called);
     } catch (const Error& error) {
       if (error.code() == Errc::cancelled) return false;
-      write({"fail", name_, number(called), number(shared_clock()), error.code().message()});
+      write({"fail", name_, number(called), number(shared_clock()), error.code().message() + ": " + error.cause()});
       std::this_thread::sleep_for(Milliseconds(10));
       return false;
     }
