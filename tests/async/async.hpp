@@ -81,11 +81,13 @@ class Async : public Faults {
   bool turn_until(const std::function<bool()>& predicate, milliseconds limit = kPatience) {
     const auto end = steady_clock::now() + limit;
     context.restart();
-    while (!predicate() && steady_clock::now() < end) {
+    bool done = predicate();
+    while (!done && steady_clock::now() < end) {
       context.run_one_for(20ms);
       context.restart();
+      done = predicate();
     }
-    return predicate();
+    return done;
   }
   /// Closes the clients; then nothing may be left on the context.
   void close(Client& client) { close({&client}); }

@@ -96,9 +96,8 @@ void Detours::go_on(Misdirected&& misdirected, const std::optional<NodeAddress>&
   Request& request = misdirected.request;
   request.timeout = misdirected.deadline - Clock::now();
   if (request.timeout <= base::Duration::zero()) {
-    const bool answered = misdirected.result.delivery == Delivery::answered;
-    return misdirected.handler(answered ? std::move(misdirected.result)
-                                        : failure(Delivery::not_sent, Errc::unreachable, "no time is left for it"));
+    if (misdirected.result.delivery == Delivery::answered) return misdirected.handler(std::move(misdirected.result));
+    request.timeout = std::chrono::milliseconds(1);  // whoever has it then knows best what it lacks
   }
   if (to) {
     ways_.to(*to, std::move(request), std::move(misdirected.handler));
