@@ -159,12 +159,13 @@ void Confirmations::on_moved(const redis::cluster::SlotSet& slots) {
   for (std::size_t slot = 0; slot < slots.size(); ++slot) {
     if (slots[slot]) (*slots_)[slot].fetch_add(1, std::memory_order_relaxed);
   }
-  for (std::size_t i = 0; i < levels_.size(); ++i) {  // there may be more of them by the end
-    Level& level = *levels_[i];
+  std::vector<Level*> levels;  // there may be more of them by the end
+  for (const auto& level : levels_) levels.push_back(level.get());
+  for (Level* const level : levels) {
     const auto moved = [&](std::uint16_t slot) {
-      return slots[slot] && &runtime_.router().shard_of_slot(slot) != &level.place.shard;
+      return slots[slot] && &runtime_.router().shard_of_slot(slot) != &level->place.shard;
     };
-    for (Confirm& confirm : level.commit.take_moved(moved)) ask_elsewhere(level, std::move(confirm));
+    for (Confirm& confirm : level->commit.take_moved(moved)) ask_elsewhere(*level, std::move(confirm));
   }
 }
 

@@ -88,7 +88,7 @@ void Renewals::try_to_ask_for(const Holds& holds, When when) {
 
 void Renewals::renew(Holds batch, TimePoint now) {
   const auto slot_of = [](const std::shared_ptr<Holding>& hold) { return hold->target()->batched_slot(); };
-  if (runtime_.router().only_shard() == nullptr) std::ranges::stable_sort(batch, {}, slot_of);
+  if (runtime_.router().only_shard() == nullptr) std::ranges::sort(batch, {}, slot_of);
   Duration late{};
   std::vector<std::size_t> sizes;  // of the commands, in holds
   for (std::size_t i = 0; i < batch.size(); ++i) {
