@@ -183,5 +183,24 @@ TEST_F(Access, PermissionWithdrawnForOneKeyCostsOnlyThatHold) {
   for (Hold& hold : holds) EXPECT_EQ(hold.release(), ReleaseOutcome::released) << hold.name();
 }
 
+/// That it may not be asked says nothing of whose the lock is.
+TEST_F(Access, WithoutTheQuestionWhoseALockIsItIsSuspectAndNotLost) {
+  grant(kRights);
+  Config settings = as_app();
+  settings.lease = 30s;
+  Client client(settings);
+  Hold lock = client.lock("app:orders").acquire();
+  Hold simple = client.simple_lock("app:simple").acquire();
+  grant(kRights, {"-hexists", "-get"});
+  raw.command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");  // on the next connection all is renewed at once
+  ASSERT_TRUE(log->wait_for("suspect", 2));
+  EXPECT_EQ(lock.state(), HoldState::suspect);
+  EXPECT_EQ(simple.state(), HoldState::suspect);
+  grant(kRights);
+  EXPECT_TRUE(eventually([&] { return lock.state() == HoldState::held && simple.state() == HoldState::held; }));
+  EXPECT_EQ(lock.release(), ReleaseOutcome::released);
+  EXPECT_EQ(simple.release(), ReleaseOutcome::released);
+}
+
 }  // namespace
 }  // namespace holdfast::test

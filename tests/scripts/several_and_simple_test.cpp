@@ -159,5 +159,15 @@ TEST_P(SeveralScripts, release_gives_back_what_is_its_own_and_says_whether_that_
   EXPECT_FALSE(raw_.exists("c"));
 }
 
+TEST_P(SeveralScripts, a_release_that_the_server_refuses_is_an_error_and_no_loss) {
+  acquire(kA);
+  raw_.command("REPLICAOF", "127.0.0.1", "1");
+  const Reply refused = release(kA);
+  EXPECT_TRUE(refused.is_error());
+  EXPECT_THAT(refused.text, HasSubstr("READONLY"));
+  raw_.command("REPLICAOF", "NO", "ONE");
+  EXPECT_TRUE(wire::decode_release(release(kA))) << "all are still there";
+}
+
 }  // namespace
 }  // namespace holdfast::test

@@ -5,11 +5,12 @@
 -- publishes  0 on the channel of each that was released
 -- retry      idempotent: a repeated send finds nothing and changes nothing
 -- pairs with Redisson unlock() on each; pcall, so that one key of another type, or one message that is refused, does not
---            keep the others
+--            keep the others; that writes are refused says nothing of whose a lock is, and is an error
 local send, way = redis.pcall, ARGV[2 + #KEYS]
 local released, heard, refused = 0, 0, nil
 for i = 1, #KEYS do
-  if redis.pcall('HDEL', KEYS[i], ARGV[1]) == 1 then
+  local gone = redis.pcall('HDEL', KEYS[i], ARGV[1])
+  if gone == 1 then
     released = released + 1
     local channel = ARGV[1 + i]
     --@include shared/tell
@@ -18,6 +19,8 @@ for i = 1, #KEYS do
     else
       heard = heard + told
     end
+  elseif type(gone) == 'table' and not string.find(gone.err, 'WRONGTYPE', 1, true) then
+    refused = gone
   end
 end
 if refused then

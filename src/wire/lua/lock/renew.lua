@@ -3,12 +3,16 @@
 -- returns    a list of the i that were not extended: not this owner's any more (gone, taken, or not a lock)
 -- publishes  nothing
 -- retry      idempotent
--- pairs with Redisson's watchdog; pcall, so that a key of another type does not stop the others' renewal
+-- pairs with Redisson's watchdog; pcall, so that a key of another type does not stop the others' renewal; that the
+--            question is refused says nothing of whose a lock is, and is an error
 local call, pcall, keys, owners = redis.call, redis.pcall, KEYS, ARGV
 local lease, lost = ARGV[1], {}
 for i = 1, #keys do
-  if pcall('HEXISTS', keys[i], owners[i + 1]) == 1 then
+  local has = pcall('HEXISTS', keys[i], owners[i + 1])
+  if has == 1 then
     call('PEXPIRE', keys[i], lease)
+  elseif type(has) == 'table' and not string.find(has.err, 'WRONGTYPE', 1, true) then
+    return has
   else
     lost[#lost + 1] = i
   end

@@ -3,12 +3,16 @@
 -- returns    a list of the i that were not extended: not this owner's any more (gone, taken, or not a lock)
 -- publishes  nothing
 -- retry      idempotent
--- pairs with the compare-and-PEXPIRE of this family; pcall, so that a key of another type does not stop the others'
+-- pairs with the compare-and-PEXPIRE of this family; pcall, so that a key of another type does not stop the others';
+--            that the question is refused says nothing of whose a lock is, and is an error
 local call, pcall, keys, owners = redis.call, redis.pcall, KEYS, ARGV
 local lease, lost = ARGV[1], {}
 for i = 1, #keys do
-  if pcall('GET', keys[i]) == owners[i + 1] then
+  local owner = pcall('GET', keys[i])
+  if owner == owners[i + 1] then
     call('PEXPIRE', keys[i], lease)
+  elseif type(owner) == 'table' and not string.find(owner.err, 'WRONGTYPE', 1, true) then
+    return owner
   else
     lost[#lost + 1] = i
   end
