@@ -21,4 +21,6 @@ std::string host_and_port(std::string_view host, std::uint16_t port);
 /// With `%XX` decoded; empty if a `%` is not followed by two hexadecimal digits.
 std::optional<std::string> percent_decoded(std::string_view text);
 
+inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
 }  // namespace holdfast::base

@@ -12,8 +12,6 @@ std::string percent(long long part, long long whole) { return std::to_string(par
 /// Nine tenths or more.
 bool is_near(long long part, long long whole) { return part >= whole - whole / 10; }
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 /// The hard limit for subscribers in `normal 0 0 0 slave ... pubsub HARD SOFT SECONDS`.
 std::optional<long long> pubsub_limit(const Fields& config) {
   const std::string_view limits = text_of(config, "client-output-buffer-limit");
@@ -102,7 +100,7 @@ Software software_of(const NodeFacts& node) {
                                     {"KeyDB", "keydb_version"}}) {
     if (info.contains(field)) return named(name, text_of(info, field));
   }
-  if (contains(text_of(info, "executable"), "keydb") || info.contains("mvcc_depth")) return named("KeyDB", redis);
+  if (base::contains(text_of(info, "executable"), "keydb") || info.contains("mvcc_depth")) return named("KeyDB", redis);
   return redis.empty() ? Software{} : named("Redis", redis);
 }
 

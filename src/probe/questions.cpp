@@ -100,13 +100,13 @@ void read_commands(NodeFacts& facts, const Replies& replies) {
 }
 
 Commands ask_dry_run(const NodeFacts& facts, const Settings& settings) {
+  if (facts.user.empty()) return {};
   Commands commands;
   for (const NeededCommand& each : needed_commands()) {
     base::Command command{{"ACL", "DRYRUN", facts.user}};
     for (std::string& word : words_of(each, settings)) command.args.push_back(std::move(word));
     commands.push_back(std::move(command));
   }
-  if (facts.user.empty()) commands.clear();
   return commands;
 }
 void read_dry_run(NodeFacts& facts, const Replies& replies) {
@@ -258,7 +258,9 @@ std::optional<microseconds> read_time(const base::Reply& reply) {
                                                 reply.elements[1]}});
   const auto seconds = number_of(parts, "s");
   const auto rest = number_of(parts, "us");
-  if (!seconds || !rest) return std::nullopt;
+  constexpr long long kYear9999 = 253'402'300'800;
+  if (!seconds || !rest || *seconds < 0 || *seconds >= kYear9999 || *rest < 0 || *rest >= 1'000'000)
+    return std::nullopt;
   return std::chrono::seconds(*seconds) + microseconds(*rest);
 }
 

@@ -8,11 +8,17 @@
 namespace holdfast::probe {
 namespace {
 
-/// The number that a text begins with; empty if it does not.
+/// No server counts further, in bytes or milliseconds; and a hundred times that is still a number.
+bool is_sensible(long long value) {
+  constexpr long long kLargest = 10'000'000'000'000'000;
+  return value >= -kLargest && value <= kLargest;
+}
+
+/// The number that a text begins with; empty if it does not, or if it makes no sense.
 std::optional<long long> read_number(std::string_view text) {
   long long value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end == text.data()) return std::nullopt;
+  if (error != std::errc{} || end == text.data() || !is_sensible(value)) return std::nullopt;
   return value;
 }
 
@@ -39,10 +45,9 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower, lower);
 }
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 long long integer_of(const base::Reply& reply) {
-  return reply.is_text() ? read_number(reply.text).value_or(0) : reply.integer;
+  if (reply.is_text()) return read_number(reply.text).value_or(0);
+  return is_sensible(reply.integer) ? reply.integer : 0;
 }
 
 }  // namespace
@@ -109,7 +114,7 @@ SlowScripts read_slow_log(const base::Reply& reply) {
     const std::string& command = entry.elements[3].elements.front().text;
     if (!equal_ignoring_case(command, "evalsha") && !equal_ignoring_case(command, "eval")) continue;
     ++slow.count;
-    slow.longest = std::max(slow.longest, microseconds(entry.elements[2].integer));
+    slow.longest = std::max(slow.longest, microseconds(integer_of(entry.elements[2])));
   }
   return slow;
 }
@@ -128,17 +133,17 @@ std::uint16_t to_port(std::string_view text) {
 
 Access read_access(const base::Reply& reply) {
   const std::string& text = reply.text;
-  const bool may_not = contains(text, "has no permissions") || text.starts_with("NOPERM");
+  const bool may_not = base::contains(text, "has no permissions") || text.starts_with("NOPERM");
   if (!reply.is_error() && !may_not) return Access::allowed;
   if (may_not) return refuses_name(text) ? Access::allowed : Access::denied;
-  const bool gone = (contains(text, "ommand") && contains(text, "not found")) || contains(text, "unknown command") ||
-                    contains(text, "nknown subcommand") || contains(text, "not supported") ||
-                    contains(text, "unsupported");
+  const bool gone = (base::contains(text, "ommand") && base::contains(text, "not found")) ||
+                    base::contains(text, "unknown command") || base::contains(text, "nknown subcommand") ||
+                    base::contains(text, "not supported") || base::contains(text, "unsupported");
   return gone ? Access::missing : Access::allowed;
 }
 
 bool refuses_name(std::string_view text) {
-  return contains(text, " key") || contains(text, " channel") || contains(text, "keys");
+  return base::contains(text, " key") || base::contains(text, " channel") || base::contains(text, "keys");
 }
 
 std::string in_words(std::string_view error) {

@@ -73,6 +73,17 @@ TEST(ProbeReading, ErrorsAreShownWithoutArguments) {
   EXPECT_EQ(in_words("ERR two\r\nlines"), "ERR two");
 }
 
+TEST(ProbeReading, NumbersThatNobodyCountsToAreNone) {
+  for (const char* each :
+       {"9223372036854775807", "-9223372036854775808", "10000000000000001", "99999999999999999999"}) {
+    EXPECT_EQ(number_of(read_info(std::string("a:") + each), "a"), std::nullopt) << each;
+    EXPECT_EQ(read_role(list({text("master"), text(each), list({})})).offset, 0) << each;
+  }
+  EXPECT_EQ(number_of(read_info("a:10000000000000000"), "a"), 10'000'000'000'000'000);
+  const base::Reply entry = list({number(1), number(2), number(INT64_MAX), list({text("EVAL")})});
+  EXPECT_EQ(read_slow_log(list({entry})).longest, microseconds(0));
+}
+
 TEST(ProbeReading, SlowScripts) {
   const auto entry = [](std::int64_t us, const char* command) {
     return list({number(1), number(1'700'000'000), number(us), list({text(command), text("x")})});
@@ -96,6 +107,10 @@ TEST(ProbeReading, Times) {
   EXPECT_EQ(read_time(list({text("1700000000"), text("42")})), std::chrono::seconds(1'700'000'000) + microseconds(42));
   EXPECT_EQ(read_time(list({text("x"), text("42")})), std::nullopt);
   EXPECT_EQ(read_time(error("NOPERM")), std::nullopt);
+  EXPECT_EQ(read_time(list({text("9223372036854775807"), text("42")})), std::nullopt);
+  EXPECT_EQ(read_time(list({text("253402300800"), text("42")})), std::nullopt);
+  EXPECT_EQ(read_time(list({text("-1"), text("42")})), std::nullopt);
+  EXPECT_EQ(read_time(list({text("1700000000"), text("1000000")})), std::nullopt);
   std::vector<microseconds> hundred;
   for (int i = 100; i > 0; --i) hundred.emplace_back(i);
   EXPECT_EQ(summarize(hundred).p50, microseconds(50));
