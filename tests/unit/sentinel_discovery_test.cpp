@@ -142,12 +142,25 @@ TEST(SentinelWords, AnAnswerIsThePrimaryAndTheOtherSentinels) {
 TEST(SentinelWords, WhatIsNoAddressIsAProblem) {
   EXPECT_EQ(decode({Reply{}, Reply{}}).problem, "it knows no primary of this name");
   EXPECT_EQ(decode({{.kind = Reply::Kind::error, .text = "NOAUTH no"}, {}}).problem, "NOAUTH no");
-  for (const Reply& odd : {list({}), list({text("h"), text("0")}), list({text("h"), text("1x")}),
-                           list({text(""), text("1")}), list({text("h"), text("70000")}), text("h:1")}) {
+  for (const Reply& odd :
+       {list({}), list({text("h"), text("0")}), list({text("h"), text("1x")}), list({text(""), text("1")}),
+        list({text("h"), text("70000")}), text("h:1"), Reply{.kind = Reply::Kind::error, .text = ""}}) {
     const Answer answer = decode({odd});
     EXPECT_FALSE(answer.primary);
     EXPECT_EQ(answer.problem, "its answer makes no sense");
   }
+}
+
+TEST(SentinelWords, WhatNoHostIsCalledIsNoAddress) {
+  for (const std::string& odd :
+       {std::string("10.0.0.1\0x", 10), std::string("a b"), std::string("a\nb"), std::string("u:p@h"),
+        std::string("h/x"), std::string("[::1]"), std::string(256, 'h')}) {
+    EXPECT_FALSE(decode({list({text(odd), text("6379")})}).primary) << odd;
+    const Reply other = list({text("ip"), text(odd), text("port"), text("26379")});
+    EXPECT_THAT(decode({list({text("h"), text("1")}), list({other})}).sentinels, ElementsAre()) << odd;
+    EXPECT_FALSE(switched_to("main 10.0.0.1 1 " + odd + " 2", "main")) << odd;
+  }
+  EXPECT_TRUE(decode({list({text(std::string(255, 'h')), text("6379")})}).primary);
 }
 
 TEST(SentinelWords, AnAnnouncementCountsForItsNameOnly) {

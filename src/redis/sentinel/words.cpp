@@ -9,11 +9,21 @@
 namespace holdfast::redis::sentinel {
 namespace {
 
+/// As far as a name reaches in DNS, with room for an address of IPv6 and its zone.
+constexpr std::size_t kLongestHost = 255;
+
+bool can_be_host(std::string_view text) {
+  const auto odd = [](char c) {
+    return static_cast<unsigned char>(c) <= 0x20 || std::string_view("[]/@?#,\x7f").find(c) != std::string_view::npos;
+  };
+  return !text.empty() && text.size() <= kLongestHost && std::ranges::none_of(text, odd);
+}
+
 std::optional<NodeAddress> read_address(std::string_view host, std::string_view port) {
-  NodeAddress address{std::string(host), 0};
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address.port);
-  if (host.empty() || error != std::errc() || end != port.data() + port.size() || address.port == 0) return {};
-  return address;
+  std::uint16_t number = 0;
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+  if (!can_be_host(host) || error != std::errc() || end != port.data() + port.size() || number == 0) return {};
+  return NodeAddress{std::string(host), number};
 }
 
 /// The number of replicas among the fields of a primary, as names and values.
@@ -53,9 +63,8 @@ Answer decode(const std::vector<base::Reply>& replies) {
     answer.primary = read_address(reply.elements[0].text, reply.elements[1].text);
   }
   if (!answer.primary) {
-    answer.problem = reply.is_error()  ? reply.text
-                     : reply.is_null() ? "it knows no primary of this name"
-                                       : "its answer makes no sense";
+    answer.problem = reply.is_null() ? "it knows no primary of this name" : "its answer makes no sense";
+    if (reply.is_error() && !reply.text.empty()) answer.problem = reply.text;
     return answer;
   }
   if (replies.size() < 2) return answer;
