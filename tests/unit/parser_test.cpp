@@ -92,6 +92,16 @@ TEST(Parser, LimitsTheWholeMessage) {
             "0array a reply of the server's announces 2 elements, more than 10 elements in all");
 }
 
+TEST(Parser, TakesTheLongestLineInPortionsToo) {
+  const std::string line = "+" + std::string(99, 'x') + "\r\n";
+  EXPECT_EQ(parsed(line), "0text=" + std::string(99, 'x') + " done");
+  Parser parser(kSmall);
+  EXPECT_EQ(parsed(parser, line.substr(0, 100)), "more");
+  EXPECT_EQ(parsed(parser, line.substr(0, 101)), "more");
+  EXPECT_EQ(parsed(parser, line), "0text=" + std::string(99, 'x') + " done");
+  EXPECT_EQ(parsed("+" + std::string(100, 'x') + "\r"), "a reply of the server's is longer than 100 bytes");
+}
+
 TEST(Parser, LimitsTheDepth) {
   std::string bytes;
   for (std::size_t i = 0; i < Parser::kDeepest; ++i) bytes += "*1\r\n";

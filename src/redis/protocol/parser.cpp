@@ -32,7 +32,8 @@ std::optional<Node> Parser::next(std::string_view bytes) {
   if (kTypes.find(type) == std::string_view::npos) return not_redis(bytes);
   const std::size_t end = bytes.find(kEnd, std::max(parsed_, searched_));
   searched_ = bytes.size() - 1;  // if there is none so far; the last byte may be half of one
-  if (std::min(end, bytes.size()) > limits_.bytes) return too_long();
+  const std::size_t known = bytes.size() - (bytes.back() == kEnd.front() ? 1U : 0U);
+  if (std::min(end, known) > limits_.bytes) return too_long();
   if (end == std::string_view::npos) return std::nullopt;
   const std::optional<Node> node = line(type, bytes.substr(parsed_ + 1, end - parsed_ - 1), bytes);
   if (!problem_.empty()) return std::nullopt;
