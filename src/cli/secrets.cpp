@@ -48,7 +48,8 @@ bool has_login(std::string_view text) {
 }
 
 std::string shown(std::string_view arg) {
-  const std::size_t mark = server_mark(arg);
+  // All of it, as what belongs to an '@' behind it may begin before it.
+  const std::size_t mark = server_mark(arg) == kNowhere ? kNowhere : arg.find(kMark);
   return printable(mark == kNowhere ? std::string(arg) : std::string(arg.substr(0, mark)).append(kMark).append("***"));
 }
 

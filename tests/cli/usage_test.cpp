@@ -26,6 +26,7 @@ struct WrongLine {
 TEST_F(Usage, WrongCommandLinesAreRefusedBeforeAnythingIsSent) {
   const std::vector<WrongLine> lines{
       {{"frobnicate"}, "no such verb: frobnicate"},
+      {{"rredis://u:secret://redis://a@b"}, "no such verb: rredis://*** (see holdfast help)"},
       {{"run"}, "the name of the lock is missing"},
       {{"run", "job"}, "the command is missing"},
       {{"run", "job", "--"}, "the command is missing"},
@@ -191,7 +192,7 @@ TEST_F(Usage, OfAnOptionGivenTwiceTheLastCounts) {
 
 TEST_F(Usage, DurationsHaveUnits) {
   hold("job");
-  for (const char* wait : {"50ms", "0.05s", "0.05", "0.001m", "0s"}) {
+  for (const char* wait : {"400ms", "0.4s", "0.4", "0.007m", "0s"}) {
     EXPECT_EQ(use({"wait", "-w", wait, "job"}).status, exited(1)) << wait;
     EXPECT_EQ(use({"run", "-w", wait, "--lease", "1h", "--max-hold", "1d", "--kill-after", "1.5m", "job", "--", "true"})
                   .status,
