@@ -1,6 +1,7 @@
 // What a lane says first on a new connection, and what it makes of the answers.
 #include "redis/connection/login.hpp"
 
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 namespace holdfast::redis {
 namespace {
 
+using namespace std::chrono_literals;
 using base::Reply;
 
 /// The commands as lines of words.
@@ -95,29 +97,38 @@ TEST(Login, LearnsTheConnectionsClientId) {
 
 TEST(Login, RecognisesItsEarlierConnectionByItsName) {
   const Reply listed = text("id=7 addr=127.0.0.1:5000 laddr=127.0.0.1:6379 fd=8 name=worker age=100 idle=3 flags=N\n");
-  EXPECT_TRUE(is_client(listed, plain()));
+  EXPECT_TRUE(is_client(listed, plain(), 100s));
   for (const char* name : {"work", "worker2", "orker", "fd=8"}) {
     Config other = plain();
     other.client_name = name;
-    EXPECT_FALSE(is_client(listed, other)) << name;
+    EXPECT_FALSE(is_client(listed, other, 100s)) << name;
   }
-  EXPECT_FALSE(is_client(text(""), plain())) << "gone already";
-  EXPECT_FALSE(is_client(error("NOPERM this user has no permissions to run the 'client|list' command"), plain()));
+  EXPECT_FALSE(is_client(text(""), plain(), 100s)) << "gone already";
+  EXPECT_FALSE(is_client(error("NOPERM this user has no permissions to run the 'client|list' command"), plain(), 100s));
+}
+
+/// A server that was restarted has given the id to another lane of this client, which has the same name.
+TEST(Login, TakesNoYoungerConnectionOfItsNameForItsEarlierOne) {
+  const Reply listed = text("id=7 addr=127.0.0.1:5000 fd=8 name=worker age=3 idle=0 flags=N\n");
+  EXPECT_FALSE(is_client(listed, plain(), 10s));
+  EXPECT_TRUE(is_client(listed, plain(), 3999ms)) << "whole seconds";
+  EXPECT_TRUE(is_client(text("id=7 name=worker age=99000 idle=0\n"), plain(), 100'000s)) << "another clock";
+  EXPECT_FALSE(is_client(text("id=7 name=worker age=x idle=0\n"), plain(), 10s));
 }
 
 TEST(Login, WithoutANameRecognisesNobody) {
   Config nameless = plain();
   nameless.client_name.clear();
-  EXPECT_FALSE(is_client(text("id=7 addr=127.0.0.1:5000 fd=8 name= age=5 idle=3\n"), nameless));
+  EXPECT_FALSE(is_client(text("id=7 addr=127.0.0.1:5000 fd=8 name= age=5 idle=3\n"), nameless, 5s));
 }
 
 TEST(Login, RecognisesNobodyInAListThatMakesNoSense) {
-  for (const Reply& reply : {text("name=worker"), number(7), Reply{}}) EXPECT_FALSE(is_client(reply, plain()));
+  for (const Reply& reply : {text("name=worker"), number(7), Reply{}}) EXPECT_FALSE(is_client(reply, plain(), 0s));
 }
 
 TEST(Login, RecognisesItsEarlierConnectionInTheShapeOfTheThirdProtocol) {
   // There the list is a verbatim string, and the parser leaves its format in front.
-  EXPECT_TRUE(is_client(text("txt:id=7 name=worker age=100 idle=3\n"), plain()));
+  EXPECT_TRUE(is_client(text("txt:id=7 name=worker age=100 idle=3\n"), plain(), 100s));
 }
 
 TEST(Login, KnowsNoClientIdIfTheServerTellsNone) {
@@ -262,7 +273,7 @@ TEST(Login, TrustsHelloWhereRoleIsForbidden) {
 
 TEST(Login, IsThroughAfterHelloIfThereWasNoEarlierConnection) {
   const Config config = plain();
-  Login login(config, 0);
+  Login login(config, {});
   EXPECT_EQ(spoken(login.first()), "HELLO 3 SETNAME worker\n");
   EXPECT_EQ(spoken(login.next({hello(42, "cluster")})), "");
   EXPECT_FALSE(login.outcome().error);
@@ -272,16 +283,16 @@ TEST(Login, IsThroughAfterHelloIfThereWasNoEarlierConnection) {
 
 TEST(Login, EndsTheEarlierConnectionIfThatIsStillOurs) {
   const Config config = plain();
-  Login login(config, 41);
+  Login login(config, {.client = 41, .age = 5s});
   EXPECT_EQ(spoken(login.next({hello(42)})), "CLIENT LIST ID 41\n");
-  EXPECT_EQ(spoken(login.next({text("id=41 addr=1.2.3.4:5 name=worker age=1")})), "CLIENT KILL ID 41\n");
+  EXPECT_EQ(spoken(login.next({text("id=41 addr=1.2.3.4:5 name=worker age=5")})), "CLIENT KILL ID 41\n");
   EXPECT_EQ(spoken(login.next({number(1)})), "");
   EXPECT_EQ(login.outcome().client, 42);
 }
 
 TEST(Login, LeavesAStrangerAloneThatHasTheIdByNow) {
   const Config config = plain();
-  Login login(config, 41);
+  Login login(config, {.client = 41, .age = 5s});
   EXPECT_EQ(spoken(login.next({hello(42)})), "CLIENT LIST ID 41\n");
   EXPECT_EQ(spoken(login.next({text("id=41 addr=1.2.3.4:5 name=other age=1")})), "");
   EXPECT_FALSE(login.outcome().error);
@@ -289,14 +300,14 @@ TEST(Login, LeavesAStrangerAloneThatHasTheIdByNow) {
 
 TEST(Login, LooksForNobodyOnAServerThatCountsAnew) {
   const Config config = plain();
-  Login login(config, 42);
+  Login login(config, {.client = 42, .age = 5s});
   EXPECT_EQ(spoken(login.next({hello(42)})), "");
   EXPECT_EQ(login.outcome().client, 42);
 }
 
 TEST(Login, LooksForNobodyIfItHasFailed) {
   const Config config = plain();
-  Login login(config, 41);
+  Login login(config, {.client = 41, .age = 5s});
   EXPECT_EQ(spoken(login.next({error("WRONGPASS invalid username-password pair or user is disabled.")})), "");
   EXPECT_EQ(login.outcome().error, Errc::denied);
 }

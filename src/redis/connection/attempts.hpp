@@ -36,6 +36,8 @@ class Attempts {
   void start_over() { backoff_.reset(); }
 
   bool ever_ready() const { return ever_ready_; }
+  /// How long ago the latest login was through.
+  base::Duration since_ready(base::TimePoint now) const { return now - ready_since_; }
   base::Duration under_way(base::TimePoint now) const { return now - since_; }
   /// After the latest end. `hopeless`: another attempt will hardly do better.
   base::TimePoint next(bool hopeless) {

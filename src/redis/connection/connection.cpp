@@ -25,6 +25,8 @@ base::Duration connect_limit(const Config& config, const EndpointSource& source)
   return config.connect_timeout / static_cast<base::Duration::rep>(source.addresses());
 }
 
+bool tells_of_demotion(const base::Reply& reply) { return reply.is_error() && is_demoted(reply.text); }
+
 }  // namespace
 
 Connection::Connection(asio::any_io_executor executor, const Config& config, std::shared_ptr<EndpointSource> source,
@@ -39,7 +41,7 @@ Connection::Connection(asio::any_io_executor executor, const Config& config, std
       resolver_(executor_),
       connect_timer_(executor_),
       health_(executor_, Health::interval(config.lease), lifeline,
-              {.heard = [this] { return session_->heard(); },
+              {.heard = [this] { return session_->heard(!traffic_.idle()); },
                .ping = [this] { traffic_.ping(); },
                .dead = [this](std::string cause) { fail(Errc::unreachable, std::move(cause)); }}),
       attempts_(config) {
@@ -50,15 +52,26 @@ Connection::Connection(asio::any_io_executor executor, const Config& config, std
 
 void Connection::connect() {
   if (state_ == State::closed) return;
-  state_ = State::connecting;
+  halfway_ = true;  // until there is a session, which ends by itself
+  state_ = State::down;
   attempts_.on_begin(Clock::now());
   traffic_.on_begin();
   session_ = std::make_shared<Session>(executor_, config_, tls_, *source_, resolver_, useless_, *this, traffic_);
-  connect_timer_.expires_after(connect_limit(config_, *source_));
-  connect_timer_.async_wait([self = self()](ErrorCode error) {
-    if (!error && self->state_ == State::connecting) self->on_connect_timeout();
-  });
+  state_ = State::connecting;
+  // Before any limit of those who are asked for the address, so that it is the one that speaks.
+  call_at(Clock::now() + connect_limit(config_, *source_), State::connecting, &Connection::on_connect_timeout);
+  halfway_ = true;
   session_->open();
+  halfway_ = false;
+}
+
+void Connection::call_at(TimePoint time, State in, void (Connection::*what)()) {
+  halfway_ = true;
+  connect_timer_.expires_at(time);
+  connect_timer_.async_wait([self = self(), in, what](ErrorCode error) {
+    if (!error && self->state_ == in) ((*self).*what)();
+  });
+  halfway_ = false;
 }
 
 void Connection::set_needed(bool needed) {
@@ -74,14 +87,8 @@ void Connection::refuse_waiting(std::error_code error, std::string cause) {
   traffic_.give_up();
 }
 
-void Connection::connect_at(TimePoint time) {
-  connect_timer_.expires_at(time);
-  connect_timer_.async_wait([self = self()](ErrorCode error) {
-    if (!error && self->state_ == State::down) self->connect();
-  });
-}
-
 void Connection::hurry() {
+  if (halfway_) return recover();
   if (state_ == State::resting) return connect();
   if (state_ != State::down) return;
   if (const auto when = attempts_.hurried(Clock::now())) connect_at(*when);
@@ -100,7 +107,7 @@ std::string Connection::why_not_yet() const {
 }
 
 void Connection::on_open() {
-  login_.emplace(config_, client_);
+  login_.emplace(config_, EarlierConnection{client_, attempts_.since_ready(Clock::now())});
   traffic_.send_login(login_->first());
 }
 
@@ -141,10 +148,8 @@ void Connection::fail(std::error_code error, std::string cause) {
 }
 
 void Connection::leave_if_demoted(const Replies& replies) {
-  if (state_ != State::ready) return;
-  const auto tells = std::ranges::find_if(
-      replies, [](const base::Reply& reply) { return reply.is_error() && is_demoted(reply.text); });
-  if (tells == replies.end()) return;
+  const auto tells = std::ranges::find_if(replies, tells_of_demotion);
+  if (state_ != State::ready || tells == replies.end()) return;
   demoted_ = true;
   leave(Errc::read_only, tells->text, kLeaving);
 }
@@ -155,10 +160,7 @@ void Connection::leave(std::error_code error, std::string cause, base::Duration 
   down_error_ = error;
   down_cause_ = std::move(cause);
   health_.stop();
-  connect_timer_.expires_after(limit);
-  connect_timer_.async_wait([self = self()](ErrorCode error_of_wait) {
-    if (!error_of_wait && self->state_ == State::leaving) self->end_leaving();
-  });
+  call_at(Clock::now() + limit, State::leaving, &Connection::end_leaving);
 }
 
 void Connection::on_moved(const std::string& why) {
@@ -194,8 +196,7 @@ void Connection::on_end(const Session::Ending& ending) {
   const Prospect prospect = moved_ ? Prospect::changes : source_->on_end(stood && !demoted_);
   useless_ = stood && !demoted_ && !moved_ ? std::nullopt : session_->endpoint();
   attempts_.on_end(Clock::now(), stood, demoted_);
-  demoted_ = moved_ = false;
-  failing_ = false;
+  demoted_ = moved_ = failing_ = false;
   if (state_ != State::closed) state_ = State::down;  // what the cut ones ask for next waits for the next connection
   traffic_.on_cut();
   if (state_ == State::closed) return;
@@ -216,10 +217,7 @@ void Connection::on_end(const Session::Ending& ending) {
 
 void Connection::recover() {
   if (state_ == State::resting) return;
-  if (!session_) {
-    state_ = State::down;
-    return connect_at(Clock::now() + config_.reconnect_min);
-  }
+  if (!session_) return connect_at(Clock::now() + config_.reconnect_min);
   session_->abandon();
   failing_ = true;
   down_error_ = Errc::exhausted;
@@ -234,20 +232,15 @@ void Connection::close() {
   traffic_.give_up();
   connect_timer_.cancel();
   health_.stop();
-  if (session_) session_->end(asio::error::operation_aborted);
   resolver_.leave();
+  constexpr auto kAborted = asio::error::operation_aborted;
+  if (session_ && !session_->try_to_end(kAborted)) on_end({Stage::ready, kAborted, {}});
 }
 
 void Connection::drop() {
   state_ = State::closed;
   resolver_.leave();
   session_.reset();
-}
-
-// --- while it serves ---
-
-void Connection::flush() {
-  if (session_) session_->flush();
 }
 
 }  // namespace holdfast::redis

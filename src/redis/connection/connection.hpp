@@ -74,9 +74,12 @@ class Connection final : public Session::Owner {
   /// The login is through.
   bool stands() const { return state_ == State::ready || state_ == State::leaving; }
   bool closed() const { return state_ == State::closed; }
+  bool halfway() const { return halfway_; }  // what is to come is not under way, for want of memory
   /// What is appended here is sent by the next flush(). Only while a session stands, or logs in.
   std::string& out() { return session_->out(); }
-  void flush();
+  void flush() {
+    if (session_) session_->flush();
+  }
   /// How many bytes the system has not taken yet.
   std::size_t unsent() const { return session_ ? session_->unsent() : 0; }
   /// What replies come in on, or -1.
@@ -100,7 +103,8 @@ class Connection final : public Session::Owner {
   std::shared_ptr<Session::Owner> keep() override { return self(); }
   /// For handlers.
   std::shared_ptr<Connection> self() { return {lifeline_.hold(), this}; }
-  void connect_at(base::TimePoint time);
+  void connect_at(base::TimePoint time) { call_at(time, State::down, &Connection::connect); }
+  void call_at(base::TimePoint time, State in, void (Connection::*what)());  // if it is still that
   void on_connect_timeout();
   void on_ready();
   void leave(std::error_code error, std::string cause, base::Duration limit);
@@ -120,6 +124,7 @@ class Connection final : public Session::Owner {
   Attempts attempts_;
 
   State state_ = State::down;
+  bool halfway_ = false;
   bool needed_ = true;
   bool login_pointless_ = false;     // the login was refused for good
   bool failing_ = false;             // `down_error_` and `down_cause_` are set already

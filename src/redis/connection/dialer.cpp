@@ -68,7 +68,12 @@ void Dialer::dial(std::size_t index) {
   // Not by Asio, whose sockets are inherited by the programs that this process starts.
   const int fd = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
   ErrorCode error(errno, asio::error::get_system_category());
-  if (fd >= 0) socket.assign(endpoint.protocol(), fd, error);
+  try {
+    if (fd >= 0) socket.assign(endpoint.protocol(), fd, error);
+  } catch (...) {
+    ::close(fd);
+    throw;
+  }
   if (error && fd >= 0) ::close(fd);
   if (error) return on_dialled(index, error);
   socket.async_connect(endpoint, [self = shared_from_this(), index](ErrorCode connect_error) {

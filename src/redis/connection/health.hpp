@@ -9,8 +9,8 @@
 
 namespace holdfast::redis {
 
-/// A server that is gone without a word is noticed by a PING that it does not answer. Replies and messages are a sign
-/// of life as well.
+/// A server that is gone without a word is noticed by a PING that it does not answer. Replies are a sign of life as
+/// well, and messages, unless something has not been answered.
 class Health {
  public:
   /// How often a connection is looked at, for leases of this length.

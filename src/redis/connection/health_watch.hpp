@@ -1,6 +1,7 @@
 // Looks at a connection now and then: is it alive?
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -30,17 +31,21 @@ class HealthWatch {
   /// From now until stop(), or until it was found dead.
   void start() {
     timer_.expires_after(interval_);
-    timer_.async_wait([this, keep = lifeline_.hold()](boost::system::error_code error) {
-      if (!error) look();
+    timer_.async_wait([this, keep = lifeline_.hold(), wait = ++wait_](boost::system::error_code error) {
+      if (!error && wait == wait_) look();
     });
   }
-  void stop() { timer_.cancel(); }
+  /// A wait that is over already, and whose handler has not run yet, cannot be cancelled: nothing comes of it either.
+  void stop() {
+    ++wait_;
+    timer_.cancel();
+  }
 
  private:
   void look() {
     const Health::Verdict verdict = health_.judge(ways_.heard());
     if (verdict == Health::Verdict::dead) {
-      return ways_.dead("nothing was heard of the server for " + milliseconds(interval_ * 2) + " ms");
+      return ways_.dead("the server has not answered for " + milliseconds(interval_ * 2) + " ms");
     }
     if (verdict == Health::Verdict::ping) ways_.ping();
     start();
@@ -50,6 +55,7 @@ class HealthWatch {
   const Lifeline& lifeline_;
   const Ways ways_;
   timing::Timer timer_;
+  std::uint64_t wait_ = 0;  // the latest
   Health health_;
 };
 

@@ -64,6 +64,12 @@ void Lane::recover() {
   impl_->connection.recover();
 }
 
+void Lane::rearm() {
+  if (impl_->connection.closed()) return;
+  impl_->pipeline.recover();
+  if (impl_->connection.halfway()) impl_->connection.recover();
+}
+
 void Lane::close() {
   if (impl_->connection.closed()) return;
   impl_->connection.close();

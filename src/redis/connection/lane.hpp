@@ -54,6 +54,8 @@ class Lane {
   std::string server() const;
   /// A handler has thrown, perhaps half way through: begins anew with a new connection.
   void recover();
+  /// Timers may be missing for want of memory.
+  void rearm();
   /// Ends everything under way with Errc::closed and closes the connection.
   void close();
   /// The loop is gone: forgets everything under way, without a word.

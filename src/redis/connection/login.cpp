@@ -1,5 +1,6 @@
 #include "redis/connection/login.hpp"
 
+#include <charconv>
 #include <string_view>
 #include <utility>
 
@@ -81,26 +82,34 @@ base::Command find_client(std::int64_t id) { return {{"CLIENT", "LIST", "ID", st
 
 base::Command kill_client(std::int64_t id) { return {{"CLIENT", "KILL", "ID", std::to_string(id)}}; }
 
-bool is_client(const base::Reply& reply, const Config& config) {
+bool is_client(const base::Reply& reply, const Config& config, base::Duration age) {
   if (!reply.is_text() || config.client_name.empty()) return false;
-  return (" " + reply.text).find(" name=" + config.client_name + " ") != std::string::npos;
+  if ((" " + reply.text).find(" name=" + config.client_name + " ") == std::string::npos) return false;
+  constexpr std::string_view kAge = " age=";
+  const std::size_t at = reply.text.find(kAge);
+  std::int64_t seconds = 0;
+  const char* const end = reply.text.data() + reply.text.size();
+  if (at == std::string::npos) return false;
+  if (std::from_chars(reply.text.data() + at + kAge.size(), end, seconds).ec != std::errc()) return false;
+  // The server counts whole seconds, by another clock.
+  return base::Duration(std::chrono::seconds(seconds)) >= age - age / 50 - std::chrono::seconds(1);
 }
 
 std::vector<base::Command> Login::next(const std::vector<base::Reply>& replies) {
   if (step_ == Step::hello) return after_hello(replies);
   const bool asked = std::exchange(step_, Step::through) == Step::earlier_client;
-  // A server that was restarted gives the same ids to strangers.
-  if (asked && replies.size() == 1 && is_client(replies.front(), config_)) return {kill_client(earlier_)};
-  return {};
+  // A server that was restarted gives the same ids to strangers, and to this client's other lanes.
+  if (!asked || replies.size() != 1 || !is_client(replies.front(), config_, earlier_.age)) return {};
+  return {kill_client(earlier_.client)};
 }
 
 std::vector<base::Command> Login::after_hello(const std::vector<base::Reply>& replies) {
   outcome_ = judge_login(config_, replies);
   step_ = Step::through;
   // The first, or of a server that counts anew.
-  if (outcome_.error || earlier_ == 0 || earlier_ == outcome_.client) return {};
+  if (outcome_.error || earlier_.client == 0 || earlier_.client == outcome_.client) return {};
   step_ = Step::earlier_client;
-  return {find_client(earlier_)};
+  return {find_client(earlier_.client)};
 }
 
 }  // namespace holdfast::redis

@@ -8,6 +8,7 @@
 
 #include <holdfast/config.hpp>
 
+#include "base/clock.hpp"
 #include "base/resp.hpp"
 
 namespace holdfast::redis {
@@ -30,16 +31,22 @@ LoginOutcome judge_login(const Config& config, const std::vector<base::Reply>& r
 /// CLIENT LIST ID and CLIENT KILL ID: for the lane's earlier connection, whose bytes may still be under way.
 base::Command find_client(std::int64_t id);
 base::Command kill_client(std::int64_t id);
-/// True if the reply to find_client shows a client of our name, which no other client has. False as well if we have
-/// none, or the server does not tell (no permission, before Redis 6.2).
-bool is_client(const base::Reply& reply, const Config& config);
+/// A lane's earlier connection.
+struct EarlierConnection {
+  std::int64_t client = 0;  ///< Its client id; 0: there was none.
+  base::Duration age{};     ///< How long ago its login was through.
+};
+/// True if the reply to find_client shows a client of our name, which only the lanes of this client have, and as old as
+/// this: the other lanes of this client to a server that has counted anew are younger. False as well if we have no
+/// name, or the server does not tell (no permission, before Redis 6.2).
+bool is_client(const base::Reply& reply, const Config& config, base::Duration age);
 
 /// The login of one connection, step by step: HELLO, and then the end of the lane's earlier connection, if there was
 /// one and the server still has it.
 class Login {
  public:
-  /// `earlier`: the client id of the lane's earlier connection; 0: there was none. The configuration outlives it.
-  Login(const Config& config, std::int64_t earlier) : config_(config), earlier_(earlier) {}
+  /// The configuration outlives it.
+  Login(const Config& config, EarlierConnection earlier) : config_(config), earlier_(earlier) {}
 
   std::vector<base::Command> first() const { return login_commands(config_); }
   /// Takes the replies to what was sent last. What is to be sent next; nothing: it has failed, or is through.
@@ -53,7 +60,7 @@ class Login {
   std::vector<base::Command> after_hello(const std::vector<base::Reply>& replies);
 
   const Config& config_;
-  const std::int64_t earlier_;
+  const EarlierConnection earlier_;
   Step step_ = Step::hello;
   LoginOutcome outcome_;
 };

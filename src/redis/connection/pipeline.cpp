@@ -102,7 +102,8 @@ void Pipeline::send(const OpPtr& op) noexcept {
     encode_request(*op);
     expect(op, op->resent.empty() ? op->request.commands.size() : op->resent.size());
   } catch (...) {
-    connection_.out().resize(before);  // no half of a command
+    connection_.out().resize(before);  // no half of a command, and nobody who would take the reply to another
+    if (!in_flight_.empty() && in_flight_.back() == op) in_flight_.pop_back();
     finish(op, resends_a_part(*op) ? failure(Delivery::unknown, Errc::unknown_outcome, {})
                                    : failure(Delivery::not_sent, Errc::exhausted, {}));
   }

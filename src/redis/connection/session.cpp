@@ -14,6 +14,7 @@ namespace asio = boost::asio;
 
 namespace {
 
+constexpr char kPush = '>';                 // begins a push
 constexpr std::size_t kReadAtLeast = 4096;  // room for a read; the buffer grows when a reply needs more
 constexpr std::size_t kKept = 1U << 20U;    // of buffers that have grown, when they are empty
 
@@ -109,7 +110,6 @@ void Session::read() {
 void Session::on_read(ErrorCode error, std::size_t count) {
   if (owner_ == nullptr) return;
   if (error) return end(error);
-  heard_ = true;
   in_end_ += count;
   if (parse()) return read();
   const std::string& problem = parser_.problem();
@@ -123,16 +123,21 @@ bool Session::parse() {
     const std::string_view message(in_.data() + in_begin_, in_end_ - in_begin_);
     while (!parser_.done()) {
       const std::optional<Node> node = parser_.next(message);
-      if (!node) return parser_.problem().empty();  // the rest is still to come
+      if (!node) {  // the rest is still to come, perhaps that of the first line
+        (message.front() == kPush ? told_ : answered_) = true;
+        return parser_.problem().empty();
+      }
       if (!on_parsed(*node)) return false;
     }
     in_begin_ += parser_.parsed();
     parser_.reset();
     if (in_push_) {
       in_push_ = false;
+      told_ = true;
       const std::vector<base::Reply> messages = std::exchange(push_, {}).replies;
       reader_.on_push(messages.front());
     } else {
+      answered_ = true;
       reader_.on_reply();
     }
     if (owner_ == nullptr) return false;
@@ -195,6 +200,16 @@ void Session::end(ErrorCode error) {
   std::string problem = closed ? "the server closed the connection" : error.message();
   if (stage_ == Stage::handshake && closed) problem += " during the TLS handshake";
   end(error, std::move(problem));
+}
+
+bool Session::try_to_end(ErrorCode error) noexcept {
+  try {
+    end(error);
+    return true;
+  } catch (...) {
+    abandon();
+    return false;
+  }
 }
 
 void Session::end(ErrorCode error, std::string problem) {

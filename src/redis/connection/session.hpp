@@ -68,6 +68,8 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Closes it, and tells the owner soon.
   void end(ErrorCode error);
   void end(ErrorCode error, std::string problem);
+  /// Without memory for that it is closed all the same, and the owner is not told: false.
+  bool try_to_end(ErrorCode error) noexcept;
   /// What it waits for before the login is through, in words that follow "no".
   std::string missing() const;
   /// The server's address, once there is a connection.
@@ -83,8 +85,12 @@ class Session : public std::enable_shared_from_this<Session> {
   /// How many bytes the system has not taken yet.
   std::size_t unsent() const { return out_.size() + writing_.size(); }
   void flush();
-  /// Something has arrived since this was last asked.
-  bool heard() { return std::exchange(heard_, false); }
+  /// A reply has arrived, or a part of one, since this was last asked. Messages prove that the server lives, and not
+  /// that it hears: where it owes an answer, only that counts.
+  bool heard(bool owes) {
+    const bool told = std::exchange(told_, false);
+    return std::exchange(answered_, false) || (told && !owes);
+  }
 
  private:
   using Socket = Dialer::Socket;
@@ -120,7 +126,8 @@ class Session : public std::enable_shared_from_this<Session> {
   Parser parser_{kLoginLimits};
   bool in_push_ = false;
   ReplyBuilder push_;
-  bool heard_ = false;
+  bool answered_ = false;
+  bool told_ = false;
 };
 
 }  // namespace holdfast::redis

@@ -122,7 +122,12 @@ void ClusterMap::tell() {
     node.awaited = node.serves;
   });
   const base::TimePoint began = base::Clock::now();
-  moved_(changed);
+  try {
+    moved_(changed);
+  } catch (...) {
+    changed_ |= changed;  // out of memory: they are told again
+    throw;
+  }
   pause_ = std::max<base::Duration>(kTogether, kShare * (base::Clock::now() - began));
 }
 

@@ -89,7 +89,6 @@ NodeAddress ClusterServers::address_of(const Shard& shard) {
 }
 
 void ClusterServers::on_connected(Shard& shard) {
-  if (publish() != Publish::automatic) shard.subscriptions()->set_publish(publish());
   sockets_.add(shard.sockets());
   ClusterNode* const node = map_.node_of(shard);
   if (node == nullptr || !node->serves) return;  // it is asked for the map alone
@@ -193,7 +192,7 @@ void ClusterServers::decide_publish(const Result& result) {
 void ClusterServers::start(const std::weak_ptr<void>& owner) {
   owner_ = owner;
   map_.start(owner);
-  map_.set_publish(publish());
+  if (publish_decided_) map_.set_publish(publish());
   carry_out(survey_.start(Clock::now()));
 }
 
@@ -204,6 +203,14 @@ void ClusterServers::flush() {
 void ClusterServers::recover() {
   map_.for_each_node([](ClusterNode& node) { node.shard.recover(); });
   map_.nowhere().recover();
+  map_.recover();
+  detours_.recover();
+  carry_out(survey_.on_time(Clock::now()));
+}
+
+void ClusterServers::rearm() {
+  map_.for_each_node([](ClusterNode& node) { node.shard.rearm(); });
+  map_.nowhere().rearm();
   map_.recover();
   detours_.recover();
   carry_out(survey_.on_time(Clock::now()));

@@ -37,6 +37,7 @@ class ClusterServers final : public Router {
   void start(const std::weak_ptr<void>& owner) override;
   void flush() override;
   void recover() override;
+  void rearm() override;
   void close() override;
   void drop_all() override;
   std::array<int, 2> sockets() const override;

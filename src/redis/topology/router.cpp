@@ -35,6 +35,10 @@ void Router::recover() {
   for (Shard* shard : shards()) shard->recover();
 }
 
+void Router::rearm() {
+  for (Shard* shard : shards()) shard->rearm();
+}
+
 void Router::close() {
   for (Shard* shard : shards()) shard->close();
 }

@@ -45,6 +45,10 @@ class SentinelServers final : public Router {
     Router::recover();
     sentinels_->recover();
   }
+  void rearm() override {
+    Router::rearm();
+    sentinels_->rearm();
+  }
   void close() override {
     Router::close();
     sentinels_->close();

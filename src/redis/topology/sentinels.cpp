@@ -71,6 +71,11 @@ void Sentinels::recover() {
   if (std::exchange(looks_, false)) arm_look(kLookEvery);
 }
 
+void Sentinels::rearm() {
+  if (std::exchange(looks_, false)) arm_look(kLookEvery);
+  if (round_) take(round_->on_time(Clock::now()));
+}
+
 void Sentinels::close() {
   closed_ = true;
   round_.reset();

@@ -43,6 +43,7 @@ class Sentinels : public std::enable_shared_from_this<Sentinels> {
   void start(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
   void flush();
   void recover();
+  void rearm();
   void close();
   void drop_all();
 

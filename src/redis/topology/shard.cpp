@@ -118,6 +118,7 @@ void Shard::for_each_lane(void (Lane::*what)()) {
 void Shard::flush() { for_each_lane(&Lane::flush); }
 
 void Shard::recover() { for_each_lane(&Lane::recover); }
+void Shard::rearm() { for_each_lane(&Lane::rearm); }
 
 void Shard::close() {
   closed_ = true;

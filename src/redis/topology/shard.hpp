@@ -79,6 +79,7 @@ class Shard {
   void set_needed(bool needed);
   void flush();
   void recover();
+  void rearm();
   void close();
   void drop_all();
   /// Where callers' replies come in: of the lane that all use but the sides, and of the one for acks; -1: there is

@@ -1,0 +1,63 @@
+// What comes of a look at a connection that has ended meanwhile: nothing.
+#include "redis/connection/health_watch.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include <boost/asio/io_context.hpp>
+#include <gtest/gtest.h>
+
+namespace holdfast::redis {
+namespace {
+
+using namespace std::chrono_literals;
+
+class HealthWatchTest : public testing::Test {
+ protected:
+  boost::asio::io_context context_;
+  const std::shared_ptr<int> alive_ = std::make_shared<int>();
+  const Lifeline lifeline_{alive_, alive_};
+  int pings_ = 0, looks_ = 0;
+  HealthWatch watch_{context_.get_executor(),
+                     5ms,
+                     lifeline_,
+                     {.heard = [this] { return ++looks_ == 0; }, .ping = [this] { ++pings_; }, .dead = [](auto) {}}};
+  timing::Timer before_{context_.get_executor()};
+
+  /// Runs this when the time of the look is over as well, but before the look.
+  void just_before_the_look(const std::function<void()>& what) {
+    before_.expires_after(1ms);
+    before_.async_wait([what](auto) { what(); });
+    std::this_thread::sleep_for(10ms);
+    context_.poll();
+  }
+};
+
+TEST_F(HealthWatchTest, LooksAndPings) {
+  watch_.start();
+  just_before_the_look([] {});
+  EXPECT_EQ(looks_, 1);
+  EXPECT_EQ(pings_, 1);
+}
+
+/// A PING then would be the next session's first word, and its reply that to the login.
+TEST_F(HealthWatchTest, DoesNothingMoreOnceItIsStopped) {
+  watch_.start();
+  just_before_the_look([this] { watch_.stop(); });
+  EXPECT_EQ(looks_, 0);
+  EXPECT_EQ(pings_, 0);
+}
+
+TEST_F(HealthWatchTest, LooksOnlyOnceIfItIsStartedAnew) {
+  watch_.start();
+  just_before_the_look([this] {
+    watch_.stop();
+    watch_.start();
+  });
+  EXPECT_EQ(looks_, 0) << "an interval from then on";
+}
+
+}  // namespace
+}  // namespace holdfast::redis
