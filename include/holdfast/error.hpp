@@ -13,7 +13,7 @@ namespace holdfast {
 /// Every failure that the library reports. `busy` and `timed_out` mean that somebody else has the lock; all others mean
 /// that the call could not be carried out. Compare with `ec == holdfast::Errc::lost`.
 enum class Errc {
-  busy = 1,         ///< Held by somebody else, and the call did not wait.
+  busy = 1,         ///< Held by somebody else, or others of this client are in line for it, and the call did not wait.
   timed_out,        ///< Held by somebody else until the wait limit was over.
   cancelled,        ///< Ended by the caller's stop token or per-operation cancellation; an acquire under way is undone
                     ///< in the background. Also async_wait_lost() when the hold is released first.

@@ -8,4 +8,7 @@ namespace holdfast::base {
 /// 32 random bits from the system. Thread-safe.
 std::uint32_t entropy();
 
+/// From 0 to below 1, without the system's help for each: for jitter. Thread-safe.
+double random_share();
+
 }  // namespace holdfast::base

@@ -1,5 +1,6 @@
 // What the library is linked with instead of its own clock, timers, chance and connections. The linker takes these
 // definitions, and never looks at the files of the library that have the others.
+#include <limits>
 #include <map>
 #include <sys/socket.h>
 
@@ -16,6 +17,8 @@ namespace holdfast::base {
 Clock::time_point Clock::now() noexcept { return test::World::current().now(); }
 
 std::uint32_t entropy() { return test::World::current().random(); }
+
+double random_share() { return static_cast<double>(entropy()) / (std::numeric_limits<std::uint32_t>::max() + 1.0); }
 
 }  // namespace holdfast::base
 

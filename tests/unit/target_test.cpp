@@ -218,6 +218,23 @@ TEST_F(TargetTest, RetainsWhatIsReleasedForWhoeverWaits) {
   client_.watchdog.drop_all();
 }
 
+TEST_F(TargetTest, RetainsNothingBehindTheEndOfItsTenure) {
+  const std::shared_ptr<Holding> held = hold(1s);
+  target_->set_holder(held);
+  target_->enter(first_);
+  EXPECT_FALSE(target_->retain(*held)) << "others come first";
+  EXPECT_FALSE(held->ended());
+}
+
+TEST_F(TargetTest, RetainsNothingThatIsSuspect) {
+  const std::shared_ptr<Holding> held = hold(-1s);
+  target_->set_holder(held);
+  target_->enter(first_);
+  held->on_unanswered(base::Clock::now(), "no reply");
+  EXPECT_FALSE(target_->retain(*held)) << "it may be gone";
+  EXPECT_FALSE(held->ended());
+}
+
 TEST_F(TargetTest, ReturnsWhatWasRetainedWhenTheLastWaiterLeaves) {
   const std::shared_ptr<Holding> held = hold(-1s);
   target_->set_holder(held);
@@ -271,6 +288,7 @@ TEST_F(TargetTest, KeepsThreadsApart) {
   target_->threads().own(7, lost);  // a thread whose hold was lost still has to give it back
   target_->threads().own(8, held);
   target_->threads().reenter(8);
+  EXPECT_EQ(target_->threads().leave_level(9).count, 0);
   EXPECT_EQ(target_->threads().find(7).count, 1);
   EXPECT_EQ(target_->threads().leave_level(7).held, lost);
   EXPECT_EQ(target_->threads().find(8).count, 2);

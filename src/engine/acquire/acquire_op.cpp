@@ -1,7 +1,5 @@
 #include "engine/acquire/acquire_op.hpp"
 
-#include <random>
-
 #include <holdfast/error.hpp>
 
 #include "base/entropy.hpp"
@@ -16,11 +14,6 @@ using base::Clock;
 
 constexpr unsigned bit(Waiter::Signal signal) { return 1U << static_cast<unsigned>(signal); }
 
-double random_share() {
-  thread_local std::minstd_rand random(base::entropy());
-  return std::generate_canonical<double, 32>(random);
-}
-
 AcquireTerms terms_of(const Target& target, const AcquireOptions& options, DefaultWait default_wait) {
   const Config& config = target.runtime().config();
   AcquireTerms terms;
@@ -33,7 +26,7 @@ AcquireTerms terms_of(const Target& target, const AcquireOptions& options, Defau
   terms.turn = config.handoff;
   terms.own_channel = target.plan().transitions.wake_channel != nullptr;
   if (!target.plan().traits.announced) terms.poll = AcquireTerms::Poll{config.poll_min, config.poll_max};
-  terms.jitter = random_share();
+  terms.jitter = base::random_share();
   return terms;
 }
 

@@ -6,52 +6,81 @@ namespace holdfast::engine {
 namespace {
 
 constexpr milliseconds kUndoLimit{100};
+/// How often it begins anew where there is no memory.
+constexpr int kMostTries = 100;
 
 }  // namespace
 
 Closing::Closing(std::shared_ptr<Core> core)
     : core_(std::move(core)), attended_(core_->runtime().loop()), timer_(core_->runtime().loop().executor()) {}
 
-void Closing::start() {
-  core_->runtime().loop().defer([self = shared_from_this()] {
-    self->open_ = self->core_->targets().all(Targets::Which::own);
-    for (const std::shared_ptr<Target>& target : self->open_) target->close();
-    self->end_ = base::Clock::now() + self->core_->runtime().config().release_timeout;
-    self->watch();
-    self->end_holds();
-  });
+void Closing::start() { take(begin_); }
+
+void Closing::take(Step& step) noexcept {
+  core_->runtime().loop().post(std::shared_ptr<Loop::Task>(shared_from_this(), &step));
+}
+
+/// What has been done already does no harm the second time.
+void Closing::again(Step& step) noexcept {
+  if (++tries_ < kMostTries) return take(step);
+  try {
+    finish();
+  } catch (...) {
+    // Whoever waits for it has a limit.
+  }
+}
+
+void Closing::begin() {
+  open_ = core_->targets().all(Targets::Which::own);
+  for (const std::shared_ptr<Target>& target : open_) target->close();
+  end_ = base::Clock::now() + core_->runtime().config().release_timeout;
+  watch();
+  end_holds();
 }
 
 /// An undo is on its way by the time it is seen here, and nobody is to be told of its outcome.
 void Closing::watch() {
   timer_.expires_at(std::min(end_, base::Clock::now() + kUndoLimit));
   timer_.async_wait([self = shared_from_this()](boost::system::error_code error) {
-    if (error) return;
-    Runtime& runtime = self->core_->runtime();
-    if (base::Clock::now() >= self->end_ || runtime.pending().count() <= runtime.undos().count()) return self->finish();
-    self->watch();
+    if (!error) self->look_.run_or_again();
   });
+}
+
+void Closing::look() {
+  Runtime& runtime = core_->runtime();
+  if (base::Clock::now() >= end_ || runtime.pending().count() <= runtime.undos().count()) return finish();
+  watch();
 }
 
 /// Twice: a grant that still comes is given back, and one that came while the holds were being ended is found the
 /// second time; nothing can follow that.
 void Closing::end_holds() {
   core_->end_holds();
-  core_->runtime().pending().when_none([self = shared_from_this(), round = ++round_] {
-    self->core_->runtime().loop().defer([self, round] { self->on_none(round); });
-  });
+  core_->runtime().pending().when_none([self = shared_from_this()] { self->take(self->none_left_); });
 }
 
-void Closing::on_none(int round) {
-  if (round != round_) return;
-  if (round == 1) return end_holds();
+void Closing::on_none_left() {
+  if (over_) return;
+  if (!ended_twice_) {
+    end_holds();
+    ended_twice_ = true;
+    return;
+  }
   timer_.cancel();
   finish();
 }
 
 void Closing::finish() {
-  constexpr int kOver = 3;
-  if (std::exchange(round_, kOver) == kOver) return;
+  if (std::exchange(over_, true)) return;
+  try {
+    end_all();
+  } catch (...) {
+    over_ = false;
+    throw;
+  }
+}
+
+void Closing::end_all() {
   core_->runtime().pending().when_none({});
   for (const std::shared_ptr<Target>& target : open_) target->threads().forget_all();
   core_->targets_->let_go();

@@ -1,6 +1,7 @@
 #include "engine/client/core.hpp"
 
 #include <future>
+#include <thread>
 
 #include "engine/client/closing.hpp"
 #include "engine/client/guests.hpp"
@@ -18,6 +19,12 @@ Core::Core(Config config, boost::asio::io_context* host)
            .invalidated = [this](redis::Shard& shard,
                                  const base::Reply& keys) { watchdog_.loss_watch().on_invalidated(shard, keys); },
            .moved = [this](const redis::cluster::SlotSet& slots) { on_moved(slots); },
+           .rearm =
+               [this] {
+                 runtime_.router().rearm();
+                 watchdog_.rearm();
+                 late_releases_.rearm();
+               },
            .next_due = [this] { return watchdog_.next_look(); },
            .look_at_deadlines = [this] { return watchdog_.look_at_deadlines(); }}),
       watchdog_(runtime_),
@@ -76,6 +83,7 @@ void Core::end_holds() {
 
 void Core::start_close(std::function<void()> done) {
   bool first = false;
+  const auto closing = std::make_shared<Closing>(shared_from_this());  // before what cannot be taken back
   {
     const base::Guard guard(mutex_);
     if (!all_over_) {
@@ -83,7 +91,7 @@ void Core::start_close(std::function<void()> done) {
       first = runtime_.begin_close();
     }
   }
-  if (first) std::make_shared<Closing>(shared_from_this())->start();
+  if (first) closing->start();
   if (done) done();
 }
 
@@ -94,7 +102,13 @@ void Core::on_closed() {
     all_over_ = true;
     waiting.swap(when_closed_);
   }
-  for (const std::function<void()>& done : waiting) done();
+  for (const std::function<void()>& done : waiting) {
+    try {
+      done();
+    } catch (...) {
+      // Out of memory: the receiver is dropped.
+    }
+  }
 }
 
 void Core::drop_all() noexcept {
@@ -108,17 +122,30 @@ void Core::drop_all() noexcept {
   dropped.swap(when_closed_);
 }
 
-void Core::close() noexcept {
-  const base::Guard guard(close_mutex_);
+/// False: there is no memory for it, and nothing has begun.
+bool Core::try_to_close() noexcept {
   try {
-    if (runtime_.own_loop() == nullptr) return start_close({});
+    if (runtime_.own_loop() == nullptr) {
+      start_close({});
+      return true;
+    }
     const auto closed = std::make_shared<std::promise<void>>();
     start_close([closed] { closed->set_value(); });
     closed->get_future().wait_for(runtime_.config().release_timeout + Runtime::kRunOut);
+    return true;
   } catch (...) {
-    // Out of memory: what is under way ends with its lease.
+    return false;
   }
-  runtime_.stop_threads();
+}
+
+/// Without memory all that time, what is under way ends with its lease.
+void Core::close() noexcept {
+  constexpr milliseconds kTryAgain{1};
+  const base::Guard guard(close_mutex_);
+  const bool may_wait = runtime_.own_loop() != nullptr;
+  const TimePoint end = base::Clock::now() + runtime_.config().release_timeout;
+  while (!try_to_close() && may_wait && base::Clock::now() < end) std::this_thread::sleep_for(kTryAgain);
+  if (may_wait) runtime_.stop_threads();
 }
 
 }  // namespace holdfast::engine

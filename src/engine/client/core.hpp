@@ -42,6 +42,7 @@ class Core : public std::enable_shared_from_this<Core> {
   friend class Closing;
 
   void start();
+  bool try_to_close() noexcept;
   void on_connected(const redis::Shard& shard);
   void on_moved(const redis::cluster::SlotSet& slots);
   void on_side_connected(redis::Shard& shard, redis::Side side);

@@ -260,8 +260,13 @@ void Confirmations::set_timer(Level& level, TimePoint due) noexcept {
       if (!error) on_timer(level);
     });
   } catch (...) {
-    level.timer_at = TimePoint::max();  // out of memory: whoever comes next sets it
+    level.timer_at = TimePoint::max();
+    runtime_.loop().rearm_soon();
   }
+}
+
+void Confirmations::rearm() {
+  for (const auto& level : levels_) set_timer(*level, level->commit.due());
 }
 
 void Confirmations::on_timer(Level& level) noexcept {

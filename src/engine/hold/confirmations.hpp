@@ -46,6 +46,8 @@ class Confirmations {
 
   /// The shard's lane for acks is new: who is there at the other end, and with how many replicas, is not known.
   void on_connected(const redis::Shard& shard);
+  /// Timers may be missing.
+  void rearm();
   void stop();
   /// Forgets all, without a word.
   void drop_all() noexcept;

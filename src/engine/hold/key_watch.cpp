@@ -67,8 +67,8 @@ void KeyWatch::on_connected() {
 }
 
 void KeyWatch::on_tracked(const redis::Result& result) {
-  if (stopped_) return;
-  if (result.delivery != redis::Delivery::answered || result.replies.front().is_error()) {
+  if (stopped_ || result.delivery != redis::Delivery::answered) return;  // the next connection asks again
+  if (result.replies.front().is_error()) {
     state_ = State::refused;
     keys_.clear();
     Reporter::add(runtime_.reporter().count.watch_refusals);
@@ -82,9 +82,11 @@ void KeyWatch::on_tracked(const redis::Result& result) {
   }
 }
 
-/// What was under way has been told so by now.
+/// A look that waits at the gate meanwhile is of no use: on the next connection all keys are looked at.
 void KeyWatch::on_disconnected() {
   state_ = State::off;
+  ++connection_;
+  under_way_ = false;
   due_.clear();
   rest();
 }
@@ -140,7 +142,12 @@ void KeyWatch::ask() noexcept {
   } catch (...) {
     under_way_ = false;
     rest();
+    runtime_.loop().rearm_soon();
   }
+}
+
+void KeyWatch::rearm() {
+  if (!due_.empty() && !posted_) ask();
 }
 
 void KeyWatch::try_to_ask() {
@@ -158,7 +165,9 @@ void KeyWatch::try_to_ask() {
   under_way_ = true;
   shard_.side_lane(redis::Side::watch)
       .send({std::move(commands), runtime_.config().command_timeout, {}},
-            [this, keep = runtime_.keep_alive(), asked = std::move(asked)](const redis::Result& result) {
+            [this, keep = runtime_.keep_alive(), asked = std::move(asked),
+             connection = connection_](const redis::Result& result) {
+              if (connection != connection_) return;
               under_way_ = false;
               on_reply(asked, result);
             });

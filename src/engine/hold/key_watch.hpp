@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -55,6 +56,8 @@ class KeyWatch {
   void on_disconnected();
   /// An array of keys; null: any may have been changed.
   void on_invalidated(const base::Reply& keys);
+  /// The timer may be missing.
+  void rearm();
   void stop();
 
   /// What an answer to `ask_owner` says. `refused`: that this may not be asked.
@@ -80,6 +83,7 @@ class KeyWatch {
   timing::Timer timer_;
 
   State state_ = State::off;
+  std::uint64_t connection_ = 0;  // counts them: looks of an earlier one mean nothing
   Table keys_;
   std::multimap<TimePoint, Table::iterator> due_;  // looks to come
   bool posted_ = false;                            // a batch is about to be made

@@ -29,11 +29,19 @@ void LateReleases::repeat_later(std::vector<base::Command> releases) {
   if (waiting_.size() == 1) arm();
 }
 
-void LateReleases::arm() {
-  timer_.expires_at(waiting_.front().due);
-  timer_.async_wait([this, keep = runtime_.keep_alive()](boost::system::error_code error) {
-    if (!error) repeat();
-  });
+void LateReleases::arm() noexcept {
+  try {
+    timer_.expires_at(waiting_.front().due);
+    timer_.async_wait([this, keep = runtime_.keep_alive()](boost::system::error_code error) {
+      if (!error) repeat();
+    });
+  } catch (...) {
+    runtime_.loop().rearm_soon();
+  }
+}
+
+void LateReleases::rearm() {
+  if (!waiting_.empty()) arm();
 }
 
 void LateReleases::repeat() {

@@ -24,11 +24,13 @@ class LateReleases {
   void on_connected();
   /// These slots of a cluster are served by others: after a failover, or since they were moved, which does no harm.
   void on_moved(const redis::cluster::SlotSet& slots);
+  /// The timer may be missing.
+  void rearm();
   void stop();
 
  private:
   void repeat_later(std::vector<base::Command> releases);
-  void arm();
+  void arm() noexcept;
   void repeat();
 
   Runtime& runtime_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <random>
 
 #include <holdfast/error.hpp>
 
@@ -28,10 +27,7 @@ Duration vote_timeout(const Config& config, milliseconds lease) {
 }
 
 /// Two who ask at the same moment fail each other; chance parts them.
-Duration split_pause() {
-  thread_local std::minstd_rand random(base::entropy());
-  return std::chrono::microseconds(std::uniform_int_distribution<int>(1'000, 30'000)(random));
-}
+Duration split_pause() { return std::chrono::microseconds(1'000 + static_cast<int>(29'000 * base::random_share())); }
 
 constexpr const char* kSilent = "no word from its client, whose loop stands still";
 
@@ -91,8 +87,9 @@ class AcquireRound final : public MembersRound<Attempt> {
   }
 
  private:
-  Duration timeout(std::size_t i) const {
-    return std::min(order_.timeout, vote_timeout(members()[i].runtime->config(), order_.lease));
+  Duration timeout(std::size_t i) const {  // of what is left, if others were asked before
+    const Duration left = std::max<Duration>(order_.timeout - (Clock::now() - started_), milliseconds(1));
+    return std::min(left, vote_timeout(members()[i].runtime->config(), order_.lease));
   }
   void ask_next() {
     const std::size_t next = asked_++;
@@ -102,9 +99,8 @@ class AcquireRound final : public MembersRound<Attempt> {
   void ask(std::size_t i) {
     Order order = order_;
     order.timeout = timeout(i);
-    members()[i].target->attempt(std::move(order), hears(i));
+    shared_group()->ask(i, std::move(order), hears(i));
   }
-
   void on_word(std::size_t i, Attempt vote) override {
     ballot_.record(i, std::move(vote));
     decide();

@@ -46,7 +46,8 @@ QuorumTarget::QuorumTarget(std::string name, std::vector<Member> members, std::s
       members_(std::move(members)),
       nodes_(nodes_of(members_)),
       quorum_{members_.size(), needed},
-      servers_(servers) {}
+      servers_(servers),
+      in_the_way_(quorum_) {}
 
 std::optional<std::string> QuorumTarget::same_server() const {
   if (servers_ == Servers::any) return std::nullopt;
@@ -93,17 +94,43 @@ bool QuorumTarget::subscribed(const wire::Owner& waiter) const {
 
 Target::Use QuorumTarget::begin_use(const wire::Owner& waiter) {
   const auto uses = std::make_shared<std::vector<Use>>();
-  for (const Member& member : members_) {
-    uses->push_back(member.target->begin_use(waiter, [weak = weak_from_this()] {
-      if (const std::shared_ptr<Target> group = weak.lock()) group->wake();
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    uses->push_back(members_[i].target->begin_use(waiter, [weak = weak_from_this(), i, waiter] {
+      if (const auto group = std::static_pointer_cast<QuorumTarget>(weak.lock())) group->heard_from(i, waiter);
     }));
   }
   return uses;
 }
 
+void QuorumTarget::heard_from(std::size_t member, const wire::Owner& waiter) {
+  const bool told_no_more = !members_[member].target->subscribed(waiter);
+  bool may_win = false;
+  {
+    const base::Guard guard(in_the_way_mutex_);
+    may_win = in_the_way_.on_release(member);
+  }
+  if (may_win || told_no_more) wake();
+}
+
 void QuorumTarget::attempt(Order order, AttemptDone done) {
   order.owner = runtime().make_owner();
+  {
+    const base::Guard guard(in_the_way_mutex_);
+    in_the_way_.on_round();
+  }
   ask_members_for(std::static_pointer_cast<QuorumTarget>(shared_from_this()), std::move(order), std::move(done));
+}
+
+/// On the member's loop, which hears of a release behind its vote.
+void QuorumTarget::ask(std::size_t member, Order order, AttemptDone done) {
+  members_[member].target->attempt(std::move(order), [self = std::static_pointer_cast<QuorumTarget>(shared_from_this()),
+                                                      member, done = std::move(done)](Attempt vote) {
+    {
+      const base::Guard guard(self->in_the_way_mutex_);
+      self->in_the_way_.on_vote(member, vote);
+    }
+    done(std::move(vote));
+  });
 }
 
 void QuorumTarget::release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) {

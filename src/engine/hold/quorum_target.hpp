@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/small_mutex.hpp"
 #include "engine/decide/ballot.hpp"
+#include "engine/decide/in_the_way.hpp"
 #include "engine/hold/key_target.hpp"
 
 namespace holdfast::engine {
@@ -49,11 +51,14 @@ class QuorumTarget final : public Target {
   std::string where() const override;
   /// Where each waiter has a channel of its own nobody is woken: the owners who ask are those of the rounds.
   bool subscribed(const wire::Owner& waiter) const override;
+  /// Wakes by a release that may make up for what the latest round lacked, and where a member tells nothing any more.
   Use begin_use(const wire::Owner& waiter) override;
   // All of these on the loop of the client that serves it, where their outcomes come as well.
   /// Every round has an owner of its own, whatever the order says: releases of an earlier round that are still being
   /// repeated must not hit a later one. A round that fails has already been released everywhere.
   void attempt(Order order, AttemptDone done) override;
+  /// A member's part in a round.
+  void ask(std::size_t member, Order order, AttemptDone done);
   void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
   /// Nothing: the owner of each round has been withdrawn at the end of that round.
   void withdraw(const wire::Owner&, milliseconds) noexcept override {}
@@ -70,10 +75,14 @@ class QuorumTarget final : public Target {
   void watch(const std::shared_ptr<Holding>& hold) override;
 
  private:
+  void heard_from(std::size_t member, const wire::Owner& waiter);
+
   const std::vector<Member> members_;
   const std::vector<std::string> nodes_;
   const Quorum quorum_;
   const Servers servers_;
+  base::SmallMutex in_the_way_mutex_;
+  InTheWay in_the_way_ HOLDFAST_GUARDED_BY(in_the_way_mutex_);
 };
 
 }  // namespace holdfast::engine

@@ -166,6 +166,12 @@ void Watchdog::drop_all() {
   }
 }
 
+void Watchdog::rearm() {
+  set_timer();
+  confirmations_.rearm();
+  loss_watch_.rearm();
+}
+
 void Watchdog::set_timer() noexcept {
   if (stopped_) return;
   TimePoint next = TimePoint::max();
@@ -182,7 +188,7 @@ void Watchdog::set_timer() noexcept {
       if (!error) on_timer();
     });
   } catch (...) {
-    // Out of memory: whoever watches the deadlines sees that this is late, and calls it.
+    runtime_.loop().rearm_soon();
     const base::Guard guard(mutex_);
     timer_at_ = TimePoint::max();
   }

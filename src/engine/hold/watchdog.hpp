@@ -48,6 +48,8 @@ class Watchdog {
   /// Whoever has not been looked at in time, and whose deadline is over, is lost, whatever the loop does. Returns when
   /// to look next; a hold that is armed with an earlier deadline wakes the signals' thread. Only on that thread.
   TimePoint look_at_deadlines() noexcept;
+  /// Timers may be missing.
+  void rearm();
   void stop();
   /// Forgets all holds, without a word.
   void drop_all();

@@ -1,30 +1,145 @@
 #include "engine/loop/guest_loop.hpp"
 
+#include <utility>
+
+#include <boost/asio/execution.hpp>
+
+#include "base/guarded.hpp"
+
 namespace holdfast::engine {
 namespace {
+
+namespace execution = boost::asio::execution;
 
 /// A handful of commands.
 constexpr std::size_t kEnough = 1024;
 
 }  // namespace
 
-GuestLoop::GuestLoop(boost::asio::io_context& host, std::function<void()> settle)
-    : Loop(host, nullptr, boost::asio::make_strand(host), std::move(settle)) {}
+/// What the loop's executors and the handler that empties its inbox need, whatever outlives what.
+struct GuestLoop::Turns {
+  explicit Turns(boost::asio::io_context& the_host) : host(the_host) {}
+
+  /// What the function throws is the loop's affair, and not that of whoever runs the io_context.
+  template <class Function>
+  void take(Function&& function) noexcept {
+    if (here == this) return run(function);
+    const base::Guard turn(mutex);
+    const Turns* const before = std::exchange(here, this);
+    run(function);
+    here = before;
+  }
+
+  static thread_local const Turns* here;  // in which this thread is
+  boost::asio::io_context& host;
+  base::Mutex end;
+  bool over HOLDFAST_GUARDED_BY(end) = false;  // the host is being destroyed
+  WakeSlot slot;
+  base::Mutex mutex;
+  GuestLoop* loop = nullptr;  // while there is one; it goes away inside, or when no handler is left
+
+ private:
+  template <class Function>
+  void run(Function& function) noexcept {
+    try {
+      function();
+    } catch (...) {
+      if (loop != nullptr) loop->trouble();
+    }
+  }
+};
+
+thread_local const GuestLoop::Turns* GuestLoop::Turns::here = nullptr;
+
+/// For Asio: what completes runs in the turn of whoever completes it, and so needs no memory; what is posted goes into
+/// the inbox.
+template <bool kPosts>
+class GuestLoop::Executor {
+ public:
+  explicit Executor(std::shared_ptr<Turns> turns) : turns_(std::move(turns)) {}
+
+  boost::asio::execution_context& query(execution::context_t) const noexcept { return turns_->host; }
+  static constexpr execution::blocking_t query(execution::blocking_t) noexcept {
+    if constexpr (kPosts) return execution::blocking.never;
+    return execution::blocking.always;
+  }
+  Executor<true> require(execution::blocking_t::never_t) const { return Executor<true>(turns_); }
+
+  template <class Function>
+  void execute(Function&& function) const {
+    const std::shared_ptr<Turns> turns = turns_;  // the function may end all else
+    if constexpr (!kPosts) {
+      turns->take(function);
+    } else if (turns->loop != nullptr) {
+      turns->loop->defer(std::forward<Function>(function));
+    }
+  }
+  friend bool operator==(const Executor& a, const Executor& b) noexcept { return a.turns_ == b.turns_; }
+  friend bool operator!=(const Executor& a, const Executor& b) noexcept { return a.turns_ != b.turns_; }
+
+ private:
+  std::shared_ptr<Turns> turns_;
+};
+
+GuestLoop::GuestLoop(boost::asio::io_context& host, Hooks hooks)
+    : Loop(host, DefersBy::posting, hooks.settle),
+      turns_(std::make_shared<Turns>(host)),
+      settling_soon_(*this,
+                     [this] {
+                       settling_ = false;
+                       settle();
+                     }),
+      recovering_(*this,
+                  [this, recover = std::move(hooks.recover)] {
+                    troubled_ = false;
+                    recover();
+                    settle();
+                  }),
+      rearming_(*this, [this, rearm = std::move(hooks.rearm)] {
+        unarmed_ = false;
+        rearm();
+      }) {
+  turns_->loop = this;
+}
+
+GuestLoop::~GuestLoop() { turns_->loop = nullptr; }
+
+void GuestLoop::start(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
+
+boost::asio::any_io_executor GuestLoop::executor() const { return Executor<false>(turns_); }
+
+bool GuestLoop::inside() const { return Turns::here == turns_.get(); }
+
+void GuestLoop::wake() noexcept {
+  std::shared_ptr<void> owner = owner_.lock();
+  if (owner == nullptr) return;  // it is going away
+  const base::Guard guard(turns_->end);
+  if (turns_->over) return;
+  post_in(turns_->slot, turns_->host,
+          [this, turns = turns_, owner = std::move(owner)] { turns->take([this] { take_inbox(); }); });
+}
+
+void GuestLoop::shut() noexcept {
+  {
+    const base::Guard guard(turns_->end);
+    turns_->over = true;
+  }
+  Loop::shut();
+}
 
 /// Behind what is ready to run now, so that few commands leave in one write; many in several, so that the server works
 /// on the first while the rest is made.
 void GuestLoop::to_be_settled(std::size_t bytes) {
   if (bytes >= kEnough) return settle();
-  if (std::exchange(settling_, true)) return;
-  try {
-    defer([this] {
-      settling_ = false;
-      settle();
-    });
-  } catch (...) {
-    settling_ = false;  // out of memory: now, then
-    settle();
-  }
+  if (!std::exchange(settling_, true)) post(settling_soon_.unowned());
+}
+
+void GuestLoop::rearm_soon() noexcept {
+  if (!std::exchange(unarmed_, true)) post(rearming_.unowned());
+}
+
+void GuestLoop::trouble() noexcept {
+  if (!std::exchange(troubled_, true)) post(recovering_.unowned());
 }
 
 }  // namespace holdfast::engine

@@ -8,25 +8,64 @@
 
 namespace holdfast::engine {
 
-/// No thread of its own: whoever runs the io_context drives it, one thread or several (a strand keeps them apart).
-/// Nobody may wait for it, since nobody knows whether the caller is needed to drive it.
+/// No thread of its own: whoever runs the io_context drives it, one thread or several, which take *turns*. Not Asio's
+/// strand, which needs memory to go on and stays locked for ever if there is none: here what takes no turn now is in
+/// the inbox, and a handler of a timer or a socket waits for its turn on the spot, since none takes long. Nobody may
+/// wait for the loop, since nobody knows whether the caller is needed to drive it.
 class GuestLoop final : public Loop {
  public:
-  GuestLoop(boost::asio::io_context& host, std::function<void()> settle);
+  struct Hooks {
+    /// See Loop.
+    std::function<void()> settle;
+    /// See OwnLoop.
+    std::function<void()> recover = [] {};
+    std::function<void()> rearm = [] {};
+  };
+  GuestLoop(boost::asio::io_context& host, Hooks hooks);
+  ~GuestLoop() override;
 
   /// Handlers keep `owner` alive from here on, so it may be forgotten while some are under way.
-  void start(std::weak_ptr<void> owner) { keep(std::move(owner)); }
+  void start(std::weak_ptr<void> owner);
 
-  bool inside() const override { return strand()->running_in_this_thread(); }
+  boost::asio::any_io_executor executor() const override;
+  bool inside() const override;
   void post_from_caller(std::shared_ptr<Task> task, Pace) override { post(std::move(task)); }
   void nudge() override {}
+  void rearm_soon() noexcept override;
   void to_be_settled(std::size_t bytes) override;
+  void shut() noexcept override;
 
  private:
+  struct Turns;
+  template <bool kPosts>
+  class Executor;
+  /// Part of the loop; posted again only when it has run.
+  class Own final : public Task {
+   public:
+    Own(GuestLoop& loop, std::function<void()> run) : loop_(loop), run_(std::move(run)) {}
+    void run() override { run_(); }
+    void broken() noexcept override { loop_.trouble(); }
+    std::shared_ptr<Task> unowned() { return {std::shared_ptr<void>(), this}; }
+
+   private:
+    GuestLoop& loop_;
+    const std::function<void()> run_;
+  };
+
+  void wake() noexcept override;
+  void trouble() noexcept override;
   void attend() override {}
   void attended() override {}
 
-  bool settling_ = false;  // inside
+  const std::shared_ptr<Turns> turns_;
+  std::weak_ptr<void> owner_;
+  // Inside.
+  bool settling_ = false;
+  Own settling_soon_;
+  bool troubled_ = false;
+  Own recovering_;
+  bool unarmed_ = false;
+  Own rearming_;
 };
 
 }  // namespace holdfast::engine

@@ -1,15 +1,11 @@
 #include "engine/loop/loop.hpp"
 
-#include <new>
-
-#include <boost/asio/bind_allocator.hpp>
-
 namespace holdfast::engine {
 
-Loop::Loop(boost::asio::io_context& context, WakeSlot* slot, std::optional<Strand> strand, std::function<void()> settle)
-    : context_(context), strand_(std::move(strand)), settle_(std::move(settle)), slot_(slot) {}
+Loop::Loop(boost::asio::io_context& context, DefersBy defers_by, std::function<void()> settle)
+    : context_(context), defers_by_(defers_by), settle_(std::move(settle)) {}
 
-Loop::~Loop() { shut(); }
+Loop::~Loop() { Loop::shut(); }
 
 /// What is dropped here may post, as may what the host destroys after this.
 void Loop::shut() noexcept {
@@ -20,28 +16,6 @@ void Loop::shut() noexcept {
   }
 }
 
-boost::asio::any_io_executor Loop::executor() const {
-  if (strand_) return *strand_;
-  return context_.get_executor();
-}
-
-/// Gives out the slot, to one at a time.
-template <class T>
-struct Loop::InSlot {
-  using value_type = T;
-  explicit InSlot(WakeSlot* where) : slot(where) {}
-  template <class U>
-  explicit InSlot(const InSlot<U>& other) : slot(other.slot) {}
-  T* allocate(std::size_t count) {
-    if (count * sizeof(T) > sizeof(slot->bytes)) throw std::bad_alloc();
-    return reinterpret_cast<T*>(slot->bytes);
-  }
-  void deallocate(T*, std::size_t) {}
-  friend bool operator==(const InSlot& a, const InSlot& b) { return a.slot == b.slot; }
-
-  WakeSlot* slot;
-};
-
 void Loop::post(std::shared_ptr<Task> task) noexcept {
   if (shut_) return;
   Task* const newest = task.get();
@@ -50,25 +24,12 @@ void Loop::post(std::shared_ptr<Task> task) noexcept {
   do {
     newest->next_ = older;
   } while (!inbox_.compare_exchange_weak(older, newest, std::memory_order_release, std::memory_order_relaxed));
-  if (!emptying_.exchange(true)) wake_for_inbox();
+  if (!emptying_.exchange(true)) wake();
 }
 
-/// The slot is free again when the handler runs: asio takes it out before it calls it.
-void Loop::wake_for_inbox() {
-  const auto empty = [this] {
-    emptying_.exchange(false);  // before the look: whoever posts after this wakes it again
-    empty_inbox();
-  };
-  if (slot_ != nullptr) {
-    boost::asio::post(context_, boost::asio::bind_allocator(InSlot<std::byte>(slot_), empty));
-    nudge();
-    return;
-  }
-  try {
-    defer(empty);
-  } catch (...) {
-    emptying_.store(false);  // out of memory on a guest's loop: with whatever is posted next
-  }
+void Loop::take_inbox() noexcept {
+  emptying_.exchange(false);  // before the look: whoever posts after this wakes it again
+  empty_inbox();
 }
 
 void Loop::empty_inbox() noexcept {
@@ -85,6 +46,7 @@ void Loop::run(Task& task) noexcept {
     task.run();
   } catch (...) {
     task.broken();
+    rearm_soon();
   }
 }
 

@@ -2,23 +2,17 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/strand.hpp>
+
+#include "engine/loop/wake_slot.hpp"
 
 namespace holdfast::engine {
-
-/// The memory of the one handler that empties an own loop's inbox: to wake the loop must not need more.
-struct WakeSlot {
-  alignas(std::max_align_t) std::byte bytes[256] = {};
-};
 
 /// One thread at a time is inside, so what runs on it needs no mutex of its own.
 class Loop {
@@ -45,12 +39,12 @@ class Loop {
   Loop& operator=(const Loop&) = delete;
 
   /// For timers and sockets whose handlers are to run on the loop.
-  boost::asio::any_io_executor executor() const;
+  virtual boost::asio::any_io_executor executor() const { return context_.get_executor(); }
   /// The calling thread is inside.
   virtual bool inside() const = 0;
 
-  /// Runs a task on the loop, soon; a batch of them is settled together. From any thread; on an own loop it takes no
-  /// memory. A task that was posted and has not run must not be posted again.
+  /// Runs a task on the loop, soon; a batch of them is settled together. From any thread; it takes no memory.
+  /// A task that was posted and has not run must not be posted again.
   void post(std::shared_ptr<Task> task) noexcept;
   /// The same, in the calling thread if nobody drives the loop; `with_the_next`: settled with whatever comes next,
   /// within some milliseconds.
@@ -61,19 +55,17 @@ class Loop {
   /// loop's own thread may have stepped aside, or what a guest must keep alive.
   template <class Function>
   void defer(Function function) {
-    if (strand_) {
-      if (shut_) return;
-      boost::asio::post(*strand_, [keep = keep_.lock(), function = std::move(function)]() mutable { function(); });
-    } else {
-      boost::asio::post(context_, std::move(function));
-      nudge();
-    }
+    if (defers_by_ == DefersBy::posting) return post(std::make_shared<Deferred<Function>>(*this, std::move(function)));
+    boost::asio::post(context_, std::move(function));
+    nudge();
   }
   /// Forgets what was posted and has not run, and whatever is posted from now on: nobody drives the loop any more.
-  void shut() noexcept;
+  virtual void shut() noexcept;
 
   /// Something was posted on the context.
   virtual void nudge() = 0;
+  /// A timer could not be set: soon those that may be missing are. On the loop; takes no memory.
+  virtual void rearm_soon() noexcept = 0;
   /// There is something to be sent, so many bytes by now, on the loop.
   virtual void to_be_settled(std::size_t bytes) = 0;
 
@@ -98,38 +90,51 @@ class Loop {
   };
 
  protected:
-  using Strand = boost::asio::strand<boost::asio::io_context::executor_type>;
+  /// A guest posts a task; an own loop asks Asio, which has memory at hand.
+  enum class DefersBy { posting, asio };
 
   /// `settle` is called on the loop after each piece of work: what that has left to be sent is sent now, in one write.
-  /// With `keep`, handlers keep that alive.
-  /// The slot lives as long as the context; a guest has a strand instead.
-  Loop(boost::asio::io_context& context, WakeSlot* slot, std::optional<Strand> strand, std::function<void()> settle);
+  Loop(boost::asio::io_context& context, DefersBy defers_by, std::function<void()> settle);
 
-  boost::asio::io_context& context() { return context_; }
-  const std::optional<Strand>& strand() const { return strand_; }
-  void keep(std::weak_ptr<void> owner) { keep_ = std::move(owner); }
+  boost::asio::io_context& context() const { return context_; }
   void settle() { settle_(); }
   void empty_inbox() noexcept;
+  bool inbox_empty() const { return inbox_.load(std::memory_order_relaxed) == nullptr; }
+  /// The same, for the handler that was to do it.
+  void take_inbox() noexcept;
   /// What a task throws is its own affair, and not that of other tasks or of whoever drives the loop.
-  static void run(Task& task) noexcept;
+  void run(Task& task) noexcept;
 
  private:
-  template <class T>
-  struct InSlot;
+  template <class Function>
+  class Deferred final : public Task {
+   public:
+    Deferred(Loop& loop, Function function) : loop_(loop), function_(std::move(function)) {}
+    void run() override {
+      Function function(std::move(function_));
+      function();
+    }
+    void broken() noexcept override { loop_.trouble(); }
 
+   private:
+    Loop& loop_;
+    Function function_;
+  };
+
+  /// A handler calls take_inbox(), soon. From any thread, and not again before that; takes no memory.
+  virtual void wake() noexcept = 0;
+  /// What was deferred by posting has thrown, as a handler may. On the loop.
+  virtual void trouble() noexcept {}
   virtual void attend() = 0;
   virtual void attended() = 0;
-  void wake_for_inbox();
   static Task* in_order(Task* newest);
 
   boost::asio::io_context& context_;
-  const std::optional<Strand> strand_;  // a guest's
-  std::weak_ptr<void> keep_;            // what a guest's handlers keep alive
+  const DefersBy defers_by_;
   const std::function<void()> settle_;
   std::atomic<Task*> inbox_{nullptr};  // the newest first
   std::atomic<bool> shut_{false};
   std::atomic<bool> emptying_{false};  // a handler that will empty it is queued
-  WakeSlot* const slot_;               // for that handler; a guest has none
 };
 
 }  // namespace holdfast::engine

@@ -37,12 +37,12 @@ void Notifier::Queue::Next::run() noexcept {
   }
 }
 
-Notifier::Notifier(Elsewhere elsewhere) : elsewhere_(std::move(elsewhere)) {}
+Notifier::Notifier(boost::asio::io_context* host) : host_(host) {}
 
 Notifier::~Notifier() { stop(); }
 
 void Notifier::start(Watch watch) {
-  if (elsewhere_) return;
+  if (host_ != nullptr) return;
   watch_ = std::move(watch);
   std::optional<base::NoSignals> inherited;
   if (watch_) inherited.emplace();
@@ -54,8 +54,9 @@ bool Notifier::post(std::function<void()> event) {
     const base::Guard guard(queue_->mutex);
     if (queue_->stopping || queue_->events.size() >= kMostEvents) return false;
     queue_->events.push_back(std::move(event));
+    carry_on();
   }
-  carry_on();
+  wake_.notify_one();
   return true;
 }
 
@@ -73,40 +74,33 @@ void Notifier::post(Notice& notice) noexcept {
       queue_->last->next_ = &notice;
     }
     queue_->last = &notice;
+    carry_on();
   }
-  carry_on();
+  wake_.notify_one();
 }
 
+/// With the mutex, so that nothing is posted on a host that is being destroyed.
 void Notifier::carry_on() noexcept {
-  if (!elsewhere_) return wake_.notify_one();
-  {
-    const base::Guard guard(queue_->mutex);
-    if (std::exchange(queue_->carried_on, true)) return;
-  }
-  run_elsewhere(queue_, elsewhere_);
+  if (host_ != nullptr && !std::exchange(queue_->carried_on, true)) run_next(*host_, queue_);
 }
 
 /// One after another, so that the caller's other work comes in between.
-void Notifier::run_elsewhere(const std::shared_ptr<Queue>& queue, const Elsewhere& elsewhere) {
-  try {
-    elsewhere([queue, elsewhere] {
-      Queue::Next next;
-      {
-        const base::Guard guard(queue->mutex);
-        next = queue->take();
-      }
-      next.run();
-      {
-        const base::Guard guard(queue->mutex);
-        queue->carried_on = !queue->empty();
-        if (!queue->carried_on) return;
-      }
-      run_elsewhere(queue, elsewhere);
-    });
-  } catch (...) {
-    const base::Guard guard(queue->mutex);
-    queue->carried_on = false;  // out of memory: with whatever is queued next
-  }
+void Notifier::run_next(boost::asio::io_context& host, std::shared_ptr<Queue> queue) noexcept {
+  Queue& its = *queue;
+  post_in(its.slot, host, [&host, queue = std::move(queue)]() mutable {
+    Queue::Next next;
+    {
+      const base::Guard guard(queue->mutex);
+      next = queue->take();
+    }
+    next.run();
+    {
+      const base::Guard guard(queue->mutex);
+      queue->carried_on = !queue->empty();
+      if (!queue->carried_on) return;
+    }
+    run_next(host, std::move(queue));
+  });
 }
 
 void Notifier::wake() noexcept {

@@ -10,10 +10,11 @@
 
 #include "base/clock.hpp"
 #include "base/guarded.hpp"
+#include "engine/loop/wake_slot.hpp"
 
 namespace holdfast::engine {
 
-/// Runs notices and events one after another, notices first: elsewhere, if it is told where, or on a thread of its own.
+/// Runs notices and events one after another, notices first: on a host's io_context, or on a thread of its own.
 /// They must not throw past themselves; what escapes is swallowed.
 class Notifier {
  public:
@@ -32,20 +33,18 @@ class Notifier {
     friend class Notifier;
     Notice* next_ = nullptr;
   };
-  /// Runs a function some time later, after those that it was given before.
-  using Elsewhere = std::function<void(std::function<void()>)>;
   /// Looks after something now and then, between notices: returns when to call it next. Must not throw.
   using Watch = std::function<base::TimePoint()>;
 
   /// As many events wait at most.
   static constexpr std::size_t kMostEvents = 10'000;
 
-  explicit Notifier(Elsewhere elsewhere = {});
+  explicit Notifier(boost::asio::io_context* host = nullptr);
   ~Notifier();
   Notifier(const Notifier&) = delete;
   Notifier& operator=(const Notifier&) = delete;
 
-  /// Starts its thread, unless all runs elsewhere; once. With a watch it runs no signal handlers. Throws
+  /// Starts its thread, unless there is a host; once. With a watch it runs no signal handlers. Throws
   /// std::system_error if there is no thread to be had.
   void start(Watch watch = {});
   /// From any thread. False: dropped, since too many are waiting, or after stop().
@@ -54,11 +53,12 @@ class Notifier {
   void post(Notice& notice) noexcept;
   /// The watch is called soon. From any thread.
   void wake() noexcept;
-  /// Runs what is queued, then ends the thread; elsewhere, what is queued runs in its time. Idempotent.
+  /// Runs what is queued, then ends the thread; on a host, what is queued runs in
+  /// its time, or is dropped with it. Idempotent.
   void stop() noexcept;
 
  private:
-  /// Outlives it elsewhere.
+  /// Outlives it on a host.
   struct Queue {
     ~Queue();
     bool empty() const HOLDFAST_REQUIRES(mutex) { return first == nullptr && events.empty(); }
@@ -75,16 +75,17 @@ class Notifier {
     Notice* last HOLDFAST_GUARDED_BY(mutex) = nullptr;
     std::deque<std::function<void()>> events HOLDFAST_GUARDED_BY(mutex);
     bool stopping HOLDFAST_GUARDED_BY(mutex) = false;
-    bool carried_on HOLDFAST_GUARDED_BY(mutex) = false;  // elsewhere: run_elsewhere() will be called
+    bool carried_on HOLDFAST_GUARDED_BY(mutex) = false;  // a host will run the next
     bool woken HOLDFAST_GUARDED_BY(mutex) = false;
+    WakeSlot slot;  // for the handler that runs the next
   };
 
   void run();
-  /// Something was queued.
-  void carry_on() noexcept;
-  static void run_elsewhere(const std::shared_ptr<Queue>& queue, const Elsewhere& elsewhere);
+  /// Something was queued: a host runs it.
+  void carry_on() noexcept HOLDFAST_REQUIRES(queue_->mutex);
+  static void run_next(boost::asio::io_context& host, std::shared_ptr<Queue> queue) noexcept;
 
-  const Elsewhere elsewhere_;
+  boost::asio::io_context* const host_;
   const std::shared_ptr<Queue> queue_ = std::make_shared<Queue>();
   std::condition_variable wake_;
   Watch watch_;  // constant once the thread runs

@@ -45,9 +45,7 @@ class CallersWheel {
 }  // namespace
 
 OwnLoop::OwnLoop(Hooks hooks)
-    : Loop(own_context, &wake_slot, std::nullopt, hooks.settle),
-      hooks_(std::move(hooks)),
-      work_(own_context.get_executor()) {}
+    : Loop(own_context, DefersBy::asio, hooks.settle), hooks_(std::move(hooks)), work_(own_context.get_executor()) {}
 
 void OwnLoop::start() {
   const base::NoSignals inherited;
@@ -79,6 +77,7 @@ void OwnLoop::settle_work() noexcept {
   try {
     if (troubled_) hooks_.recover();
     troubled_ = false;
+    if (std::exchange(unarmed_, false)) hooks_.rearm();
     settle();
   } catch (...) {
     troubled_ = true;  // once more, soon
@@ -93,11 +92,7 @@ void OwnLoop::run_one() {
     if (run_ready() || own_context.stopped()) return;
   }
   try {
-    if (troubled_) {
-      own_context.run_one_for(kTryAgain);
-    } else {
-      own_context.run_one();
-    }
+    troubled_ || unarmed_ ? own_context.run_one_for(kTryAgain) : own_context.run_one();
   } catch (...) {
     troubled_ = true;
   }
@@ -120,23 +115,17 @@ void OwnLoop::run() {
     }
     step_aside();
   }
-  const base::Guard guard(parked_mutex_);
-  over_ = true;
-  parked_.notify_all();
+  parking_.end();
 }
 
 void OwnLoop::step_aside() {
-  base::WaitingGuard guard(parked_mutex_);
   aside_.store(true);  // before the look at attending_: see attend()
   base::Duration gap = kLookIn;
   unsigned calls = calls_.load(std::memory_order_relaxed);
   int idle_looks = 0;  // that found callers who wait, and none that had come since
-  while (!wanted_ && !own_context.stopped() && attending_.load() == 0 && callers_come_one_by_one()) {
+  while (!own_context.stopped() && attending_.load() == 0 && callers_come_one_by_one()) {
     const base::Duration due = hooks_.next_due() - Clock::now();
-    guard.wait_for(parked_, std::clamp(due, kLookIn, gap),
-                   [this]() HOLDFAST_REQUIRES(parked_mutex_) { return wanted_ || nudged_; });
-    nudged_ = false;
-    if (wanted_) break;
+    if (parking_.wait(std::clamp(due, kLookIn, gap))) break;
     const unsigned calls_now = calls_.load(std::memory_order_relaxed);
     const bool none_came = std::exchange(calls, calls_now) == calls_now;
     gap = none_came ? std::min(gap * 2, kRarestLookIn) : kLookIn;
@@ -145,18 +134,16 @@ void OwnLoop::step_aside() {
     if (idle_looks > kPatientLooks) break;
     // Before the look: what is posted after it finds this set, and nudges.
     looks_in_rarely_.store(gap > kLookIn);
-    guard.unlock();
     look_in();
-    guard.lock();
   }
   looks_in_rarely_.store(false);
   aside_.store(false);
-  wanted_ = nudged_ = false;
+  parking_.leave();
 }
 
 void OwnLoop::attend() {
   attending_.fetch_add(1);
-  if (aside_.load()) want_own_thread();
+  if (aside_.load()) parking_.want();
 }
 
 void OwnLoop::attended() { attending_.fetch_sub(1); }
@@ -170,19 +157,10 @@ void OwnLoop::look_in() {
   settle_work();
 }
 
-void OwnLoop::want_own_thread() {
-  const base::Guard guard(parked_mutex_);
-  wanted_ = true;
-  parked_.notify_all();
-}
-
 void OwnLoop::nudge() {
   if (inside()) return;
   if (seat_.taken()) seat_.wake();
-  if (!looks_in_rarely_.load()) return;
-  const base::Guard guard(parked_mutex_);
-  nudged_ = true;
-  parked_.notify_all();
+  if (looks_in_rarely_.load()) parking_.nudge();
 }
 
 // ---- callers ----
@@ -202,9 +180,10 @@ void OwnLoop::call(std::shared_ptr<Task> task, Answer& answer, TimePoint until) 
     drive(answer, *sockets, until, no_signals->before());
   }
   if (drives) seat_.leave();
+  if (ended_.load()) run_left();
   // Who drives now sees to this one, and the last to drive to those that are left.
   const bool driven = (!drives && seat_.taken()) || (posted && !aside_.load());
-  if (!driven && (waiting_.load() > 0 || !answer.is_there())) want_own_thread();
+  if (!driven && (waiting_.load() > 0 || !answer.is_there())) parking_.want();
   no_signals.reset();
   if (!answer.is_there()) wait(answer, until);
   if (looks_in_rarely_.load()) nudge();  // it looks in soon again
@@ -263,33 +242,53 @@ void OwnLoop::set(Answer& answer) noexcept {
 }
 
 void OwnLoop::post_from_caller(std::shared_ptr<Task> task, Pace pace) {
+  bool ran = false;
   {
     const base::NoSignals no_signals;
-    const CallersWheel wheel(wheel_, this);
-    if (!wheel) return post(std::move(task));
-    empty_inbox();
-    Loop::run(*task);
-    if (pace == Pace::at_once) settle_work();
+    if (const CallersWheel wheel(wheel_, this); wheel) {
+      empty_inbox();
+      Loop::run(*task);
+      if (pace == Pace::at_once) settle_work();
+      ran = true;
+    }
   }
-  calls_.fetch_add(1, std::memory_order_relaxed);
-  nudge();  // it looks in soon again
+  if (ran) {
+    calls_.fetch_add(1, std::memory_order_relaxed);
+    nudge();  // it looks in soon again
+  } else {
+    post(std::move(task));
+  }
+  if (ended_.load()) run_left();
 }
+
+// ---- the end ----
 
 void OwnLoop::finish(base::Duration limit) {
   if (!thread_.joinable()) return;
   work_.reset();
-  want_own_thread();
-  {
-    base::WaitingGuard guard(parked_mutex_);
-    guard.wait_for(parked_, limit, [this]() HOLDFAST_REQUIRES(parked_mutex_) { return over_; });
-  }
+  parking_.want();
+  parking_.wait_for_end(limit);
   own_context.stop();
-  want_own_thread();
+  parking_.want();
   thread_.join();
+  ended_.store(true);
   // What came too late learns it.
-  const std::scoped_lock wheel(wheel_);
-  const Driving driving(this);
-  empty_inbox();
+  run_left();
+}
+
+/// Each caller of a loop that has ended does this last: what is ready, a wait that was cut short for one, keeps the
+/// client alive until it has run, and the client keeps the loop. Who does not get the wheel has posted already, and who
+/// has it looks once more behind that.
+void OwnLoop::run_left() noexcept {
+  do {
+    const CallersWheel wheel(wheel_, this);
+    if (!wheel) return;
+    empty_inbox();
+    own_context.restart();
+    for (int i = 0; i < kMostLeft && run_ready(); ++i) {
+    }
+    own_context.stop();
+  } while (!inbox_empty());
 }
 
 }  // namespace holdfast::engine

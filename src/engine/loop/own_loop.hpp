@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -12,10 +11,10 @@
 #include <boost/asio/executor_work_guard.hpp>
 
 #include "base/clock.hpp"
-#include "base/guarded.hpp"
 #include "engine/loop/answer.hpp"
 #include "engine/loop/driver_seat.hpp"
 #include "engine/loop/loop.hpp"
+#include "engine/loop/parking.hpp"
 
 namespace holdfast::engine {
 
@@ -44,6 +43,8 @@ class OwnLoop : private OwnContext, public Loop {
     /// A handler has thrown, perhaps half way through: makes good what it can have left behind. Called again soon if
     /// that throws. On the loop.
     std::function<void()> recover = [] {};
+    /// A task has thrown, or a timer could not be set: sets all that are missing. On the loop.
+    std::function<void()> rearm = [] {};
   };
   explicit OwnLoop(Hooks hooks);
   ~OwnLoop() override;
@@ -53,6 +54,7 @@ class OwnLoop : private OwnContext, public Loop {
   bool inside() const override;
   void post_from_caller(std::shared_ptr<Task> task, Pace pace) override;
   void nudge() override;
+  void rearm_soon() noexcept override { unarmed_ = true; }
   void to_be_settled(std::size_t) override {}  // it will be, like all work
 
   /// Runs a task on the loop, and waits until the answer is set, until `until`, or until the loop is over. The answer
@@ -71,7 +73,8 @@ class OwnLoop : private OwnContext, public Loop {
   static constexpr base::Duration kLongestDrive = std::chrono::milliseconds(5);
   static constexpr base::Duration kLongestSleep = std::chrono::milliseconds(500);
   static constexpr base::Duration kTryAgain = std::chrono::milliseconds(10);
-  static constexpr int kPatientLooks = 3;  // at a caller that drives and does not get on
+  static constexpr int kPatientLooks = 3;    // at a caller that drives and does not get on
+  static constexpr int kMostLeft = 100'000;  // handlers that are ready when it has ended
 
   void run();
   void run_one();
@@ -80,10 +83,14 @@ class OwnLoop : private OwnContext, public Loop {
   bool callers_come_one_by_one() const;
   void step_aside();
   void look_in();
-  void want_own_thread();
   std::optional<Sockets> run_here(Task& task);
   void drive(Answer& answer, Sockets sockets, base::TimePoint until, const sigset_t& signals);
   void wait(Answer& answer, base::TimePoint until);
+  void run_left() noexcept;
+  void wake() noexcept override {
+    post_in(wake_slot, own_context, [this] { take_inbox(); });
+    nudge();
+  }
   void attend() override;
   void attended() override;
 
@@ -94,6 +101,8 @@ class OwnLoop : private OwnContext, public Loop {
   // With the wheel, in whatever form (clang cannot follow CallersWheel): something was thrown, and `recover` has not
   // yet been through.
   bool troubled_ = false;
+  bool unarmed_ = false;            // with the wheel: `rearm` is to be called
+  std::atomic<bool> ended_{false};  // nobody drives it any more
   DriverSeat seat_;
   std::atomic<int> waiting_{0};                   // calls without an answer
   std::atomic<int> attending_{0};                 // what lives of Attended
@@ -102,11 +111,7 @@ class OwnLoop : private OwnContext, public Loop {
   std::atomic<bool> looks_in_rarely_{false};      // its own thread, at present
   std::atomic<base::Clock::rep> aside_until_{0};  // callers have come one by one so far
 
-  base::Mutex parked_mutex_;
-  std::condition_variable parked_;
-  bool wanted_ HOLDFAST_GUARDED_BY(parked_mutex_) = false;
-  bool nudged_ HOLDFAST_GUARDED_BY(parked_mutex_) = false;
-  bool over_ HOLDFAST_GUARDED_BY(parked_mutex_) = false;
+  Parking parking_;
   std::thread thread_;
 };
 

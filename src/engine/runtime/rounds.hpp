@@ -46,8 +46,10 @@ class Rounds {
 
  private:
   void take_out(Round& round);
-  void set_timer();
-  void on_timer();
+  void set_timer() noexcept;
+  void on_timer() noexcept;
+  void end_all() noexcept;
+  void end_first() noexcept;
 
   Runtime& runtime_;
   timing::Timer timer_;

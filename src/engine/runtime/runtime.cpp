@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <stdexcept>
 #include <unistd.h>
 
 #include <holdfast/error.hpp>
@@ -44,12 +45,14 @@ std::string node_of(const redis::Shard& shard, const std::string& configured) {
   return address.empty() ? configured : address;
 }
 
-/// A guest's callbacks run where everything of the caller's runs.
-Notifier::Elsewhere elsewhere(boost::asio::io_context* host) {
-  if (host == nullptr) return {};
-  return [strand = boost::asio::make_strand(*host)](std::function<void()> task) {
-    boost::asio::post(strand, std::move(task));
-  };
+/// Asio's exceptions, and the system's: there are no descriptors to be had.
+template <class Make>
+auto in_words_of_ours(const std::string& node, Make&& make) {
+  try {
+    return make();
+  } catch (const std::runtime_error& error) {
+    throw Error(Errc::exhausted, {}, node, std::string("no descriptor could be had: ") + error.what());
+  }
 }
 
 }  // namespace
@@ -60,20 +63,25 @@ Runtime::Runtime(Config config, boost::asio::io_context* host, RuntimeHooks hook
       node_(config_.node()),
       hooks_(std::move(hooks)),
       host_(host),
-      loop_(make_loop()),
-      notifier_(elsewhere(host)),
-      signals_(elsewhere(host)),
+      loop_(in_words_of_ours(node_, [this] { return make_loop(); })),
+      notifier_(host),
+      signals_(host),
       reporter_(config_.observer, notifier_),
       listeners_(std::make_shared<redis::Listeners>()),
       router_(make_router()),
       rounds_(*this) {}
 
 std::unique_ptr<Loop> Runtime::make_loop() {
-  if (host_ != nullptr) return std::make_unique<GuestLoop>(*host_, [this] { router_->flush(); });
+  if (host_ != nullptr) {
+    return std::make_unique<GuestLoop>(*host_, GuestLoop::Hooks{.settle = [this] { router_->flush(); },
+                                                                .recover = [this] { router_->recover(); },
+                                                                .rearm = hooks_.rearm});
+  }
   auto loop = std::make_unique<OwnLoop>(OwnLoop::Hooks{.settle = [this] { router_->flush(); },
                                                        .next_due = hooks_.next_due,
                                                        .sockets = [this] { return router_->sockets(); },
-                                                       .recover = [this] { router_->recover(); }});
+                                                       .recover = [this] { router_->recover(); },
+                                                       .rearm = hooks_.rearm});
   own_loop_ = loop.get();
   return loop;
 }
@@ -237,6 +245,8 @@ void Runtime::refuse_work() noexcept {
 
 void Runtime::drop_all() noexcept {
   loop_->shut();
+  notifier_.stop();
+  signals_.stop();
   router_->drop_all();
   rounds_.drop_all();
 }

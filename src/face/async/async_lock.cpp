@@ -86,13 +86,18 @@ OperationPtr make(const Parts& parts, AcquireOptions options, ReceiverPtr<Failur
   }
 }
 
-/// Bounded by `release_timeout`; then the outcome is unknown, and the release goes on.
+/// Bounded by `release_timeout`; then the outcome is unknown, and the release goes on. One that is never started, since
+/// there was no memory, gives up the hold all the same.
 class AsyncRelease final : public Loop::Task, public Operation, public std::enable_shared_from_this<AsyncRelease> {
  public:
-  AsyncRelease(std::shared_ptr<Holding> held, ReceiverPtr<ReleaseOutcome> receiver)
-      : held_(std::move(held)), runtime_(held_->runtime()), receiving_(std::move(receiver)) {}
+  AsyncRelease(Hold&& hold, ReceiverPtr<ReleaseOutcome> receiver)
+      : held_(HoldAccess::take(hold)), runtime_(held_->runtime()), receiving_(std::move(receiver)) {}
+  ~AsyncRelease() override {
+    if (!started_) engine::give_up(*held_);
+  }
 
   void start() override {
+    started_ = true;
     if (runtime_->in_child()) return tell(ReleaseOutcome::was_lost);
     engine::Runtime::Admission admission = runtime_->admit();
     if (admission.refused) return tell(held_->known_outcome());
@@ -134,6 +139,7 @@ class AsyncRelease final : public Loop::Task, public Operation, public std::enab
 
   const std::shared_ptr<Holding> held_;
   const std::shared_ptr<engine::Runtime> runtime_;
+  bool started_ = false;
   Receiving<ReleaseOutcome> receiving_;
   engine::Pending::Token pending_;
   Loop::Attended attended_;
@@ -182,7 +188,7 @@ OperationPtr make_try_acquire(const Parts& parts, AcquireOptions options, Receiv
 
 OperationPtr make_release(Hold hold, ReceiverPtr<ReleaseOutcome> receiver) {
   if (!hold) return face::make_told<ReleaseOutcome>(std::move(receiver), ReleaseOutcome::was_lost);
-  return std::make_shared<AsyncRelease>(HoldAccess::take(hold), std::move(receiver));
+  return std::make_shared<AsyncRelease>(std::move(hold), std::move(receiver));
 }
 
 OperationPtr make_wait_lost(std::shared_ptr<Holding> held, ReceiverPtr<Failure, LossReason> receiver) {

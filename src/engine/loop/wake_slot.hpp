@@ -1,0 +1,42 @@
+// Memory for one handler that must run though there is none to be had.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <utility>
+
+#include <boost/asio/bind_allocator.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+
+namespace holdfast::engine {
+
+struct WakeSlot {
+  alignas(std::max_align_t) std::byte bytes[256] = {};
+};
+
+/// Gives out the slot, to one at a time.
+template <class T>
+struct InSlot {
+  using value_type = T;
+  explicit InSlot(WakeSlot* where) : slot(where) {}
+  template <class U>
+  explicit InSlot(const InSlot<U>& other) : slot(other.slot) {}
+  T* allocate(std::size_t count) {
+    if (count * sizeof(T) > sizeof(slot->bytes)) throw std::bad_alloc();
+    return reinterpret_cast<T*>(slot->bytes);
+  }
+  void deallocate(T*, std::size_t) {}
+  friend bool operator==(const InSlot& a, const InSlot& b) { return a.slot == b.slot; }
+
+  WakeSlot* slot;
+};
+
+/// The slot is free again when the handler runs, or is destroyed: Asio takes it out before. The handler may keep it
+/// alive.
+template <class Handler>
+void post_in(WakeSlot& slot, boost::asio::io_context& context, Handler handler) {
+  boost::asio::post(context, boost::asio::bind_allocator(InSlot<std::byte>(&slot), std::move(handler)));
+}
+
+}  // namespace holdfast::engine
