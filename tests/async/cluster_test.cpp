@@ -20,26 +20,13 @@ class GuestOfCluster : public Async {
     made.observer = log;
     return made;
   }
-  /// A name on each primary.
-  std::vector<std::string> names() {
-    std::vector<std::string> found;
-    for (RedisServer* primary : cluster.primaries()) {
-      for (int i = 0;; ++i) {
-        std::string name = "orders:" + std::to_string(i);
-        if (&cluster.primary_of(name) != primary) continue;
-        found.push_back(std::move(name));
-        break;
-      }
-    }
-    return found;
-  }
 
   Cluster cluster;
 };
 
 TEST_F(GuestOfCluster, FollowsItAndLeavesNothingBehind) {
   Client client = client_on(context, settings(cluster.url()));
-  const std::vector<std::string> all = names();
+  const std::vector<std::string> all = cluster.names_on_each();
   std::vector<Hold> holds;
   run([&]() -> awaitable<void> {
     for (const std::string& name : all) {
@@ -64,7 +51,7 @@ TEST_F(GuestOfCluster, FollowsItAndLeavesNothingBehind) {
 /// Everything that can be under way: held, waited for, on its way to nodes that are silent, renewed, watched, and a map
 /// that is asked for. The leak check of the address sanitizer is the judge of what is left; no handler may run.
 TEST_F(GuestOfCluster, MayLoseItsContextWithEverythingUnderWay) {
-  const std::vector<std::string> all = names();
+  const std::vector<std::string> all = cluster.names_on_each();
   for (const int turns : {0, 1, 2, 5, 20, 100}) {
     auto own = std::make_unique<asio::io_context>();
     std::optional<Client> client = client_on(*own, settings(cluster.url()));

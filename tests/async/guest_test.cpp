@@ -21,13 +21,23 @@ std::size_t threads_of_this_process() {
   return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
 }
 
+/// A thread that was joined may still be in the list for a moment.
+std::size_t threads_that_stay() {
+  std::size_t threads = threads_of_this_process();
+  for (std::size_t before = 0; before != threads; threads = threads_of_this_process()) {
+    before = threads;
+    std::this_thread::sleep_for(50ms);
+  }
+  return threads;
+}
+
 class Guest : public Async {
  protected:
   explicit Guest(ServerOptions options = {}) : Async(std::move(options)) {}
 };
 
 TEST_F(Guest, HasNoThread) {
-  const std::size_t before = threads_of_this_process();
+  const std::size_t before = threads_that_stay();
   Client client = make_client();
   bool told = false;
   run([&]() -> awaitable<void> {
@@ -39,10 +49,10 @@ TEST_F(Guest, HasNoThread) {
     EXPECT_TRUE(co_await soon([&] { return told; }));
     EXPECT_TRUE(hold.lost().stop_requested());
   }());
-  EXPECT_EQ(threads_of_this_process(), before);
+  EXPECT_EQ(threads_that_stay(), before);
   EXPECT_EQ(log->count("granted"), 1U) << "and still the observer is told";
   close(client);
-  EXPECT_EQ(threads_of_this_process(), before);
+  EXPECT_EQ(threads_that_stay(), before);
 }
 
 class GuestOnTcp : public Guest {
@@ -51,10 +61,10 @@ class GuestOnTcp : public Guest {
 };
 
 TEST_F(GuestOnTcp, HasNoThreadForAnAddressEither) {
-  const std::size_t before = threads_of_this_process();
+  const std::size_t before = threads_that_stay();
   Client client = make_client();
   run([&]() -> awaitable<void> { co_await client.async_ping(); }());
-  EXPECT_EQ(threads_of_this_process(), before);
+  EXPECT_EQ(threads_that_stay(), before);
   close(client);
 }
 

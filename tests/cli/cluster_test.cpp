@@ -16,25 +16,12 @@ class ToolInCluster : public CliTest {
     return use(std::move(args));
   }
   Outcome use_here(std::vector<std::string> args) { return use_with(cluster.url(), std::move(args)); }
-  /// A name on each primary.
-  std::vector<std::string> names() {
-    std::vector<std::string> found;
-    for (RedisServer* primary : cluster.primaries()) {
-      for (int i = 0;; ++i) {
-        std::string name = "orders:" + std::to_string(i);
-        if (&cluster.primary_of(name) != primary) continue;
-        found.push_back(std::move(name));
-        break;
-      }
-    }
-    return found;
-  }
 
   Cluster cluster;
 };
 
 TEST_F(ToolInCluster, RunsUnderALockOfAnyNode) {
-  for (const std::string& name : names()) {
+  for (const std::string& name : cluster.names_on_each()) {
     const Outcome run = use_here({"run", name, "--", "/bin/sh", "-c", "exit 3"});
     EXPECT_EQ(run.status, exited(3)) << run.err;
     EXPECT_FALSE(Raw(cluster.primary_of(name)).exists(name));
@@ -43,7 +30,7 @@ TEST_F(ToolInCluster, RunsUnderALockOfAnyNode) {
 }
 
 TEST_F(ToolInCluster, SeesAndBreaksTheLocksOfAllNodes) {
-  const std::vector<std::string> all = names();
+  const std::vector<std::string> all = cluster.names_on_each();
   for (const std::string& name : all) {
     Raw raw(cluster.primary_of(name));
     raw.command("HSET", name, kSomebody, 1);

@@ -17,6 +17,9 @@ class ClusterUnderLoad : public Load {
         cluster({.tls = tls, .node_timeout = 1000ms}) {}
   ClusterUnderLoad() : ClusterUnderLoad("cluster-", false) {}
 
+  std::vector<RedisServer*> primaries() override { return cluster.primaries(); }
+  void wait_until_settled() override { cluster.wait_until_settled(); }
+
   /// Each fault strikes, and everybody goes on.
   void strike_with(const std::vector<Fault>& faults, int round) {
     for (const Fault fault : faults) {
@@ -24,8 +27,9 @@ class ClusterUnderLoad : public Load {
       // There the node follows a primary before it is removed, and acks of all would wait for it from then on.
       if (fault == Fault::grown && durable() && !server_like_redis(6, 2)) continue;
       if (fault == Fault::cut_off && round % kCutOffEvery != 0) continue;
-      look_after(
-          strike(cluster, fault, kCounter, [this] { keep_what_will_be_forgotten(cluster.primary_of(kCounter)); }));
+      strike_and_look([&] {
+        return strike(cluster, fault, kCounter, [this] { keep_what_will_be_forgotten(cluster.primary_of(kCounter)); });
+      });
       if (HasFatalFailure()) return;
     }
   }

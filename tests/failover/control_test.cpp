@@ -1,9 +1,14 @@
 // That the cases of this suite can fail: the same load with nothing that keeps it apart.
+#include <set>
+#include <string>
+#include <utility>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "failover/stage.hpp"
-#include "support/judge.hpp"
+#include "judges/judge.hpp"
+#include "judges/measures.hpp"
 #include "support/redis_server.hpp"
 
 namespace holdfast::test {
@@ -24,6 +29,13 @@ TEST(Control, WithoutACommonLockHoldsOverlapAndUpdatesAreLost) {
   for (HeldOnce& hold : history.holds) hold.name = "one for all";
   EXPECT_THAT(overlaps(history.holds), ::testing::Not(::testing::IsEmpty()));
   EXPECT_GT(lost_updates(history.holds, stage.number("number")), 0);
+
+  Story story;
+  story.history = std::move(history);
+  story.numbers["one for all"] = stage.number("number");
+  std::set<std::string> promises;
+  for (const Violation& each : judge(story).violations) promises.insert(each.promise);
+  EXPECT_THAT(promises, ::testing::IsSupersetOf({"exclusion", "lost update"}));
 }
 
 TEST(Control, UnderACommonLockNothingOverlapsAndNothingIsLost) {
@@ -38,6 +50,13 @@ TEST(Control, UnderACommonLockNothingOverlapsAndNothingIsLost) {
   EXPECT_THAT(overlaps(history.holds), ::testing::IsEmpty());
   EXPECT_THAT(forgotten(history.holds), ::testing::IsEmpty());
   EXPECT_EQ(lost_updates(history.holds, stage.number("number")), 0);
+
+  Story story;
+  story.history = history;
+  story.numbers["x"] = stage.number("number");
+  Verdict verdict = judge(story);
+  if (why_no_porcupine().empty()) judge_outcomes(story, verdict);
+  EXPECT_TRUE(verdict.good()) << verdict.text();
 }
 
 }  // namespace

@@ -8,6 +8,9 @@ class UnderLoad : public Load {
  protected:
   UnderLoad() : Load("Holdfast", "") {}
 
+  std::vector<RedisServer*> primaries() override { return {&deployment.primary()}; }
+  void wait_until_settled() override { deployment.wait_until_settled(); }
+
   // Sentinels begin no election within twice this time of the one before.
   Deployment deployment{{.failover_timeout = std::chrono::milliseconds(1000)}};
   const Peer redisson{"redisson-4"};
@@ -20,7 +23,8 @@ TEST_P(UnderLoad, NoWaiterHangsAndEveryLossIsTold) {
   for (int i = 0; i < failovers() && !HasFatalFailure(); ++i) {
     for (const Fault fault : {Fault::forced, Fault::killed, Fault::cut_off}) {
       if (fault == Fault::cut_off && i % kCutOffEvery != 0) continue;
-      look_after(strike(deployment, fault, [this] { keep_what_will_be_forgotten(deployment.primary()); }));
+      strike_and_look(
+          [&] { return strike(deployment, fault, [this] { keep_what_will_be_forgotten(deployment.primary()); }); });
       if (HasFatalFailure()) return;
     }
   }

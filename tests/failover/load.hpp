@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "failover/report.hpp"
 #include "failover/stage.hpp"
 #include "interop/peer.hpp"
+#include "judges/story.hpp"
 #include "support/strike.hpp"
 
 namespace holdfast::test {
@@ -40,8 +42,9 @@ class Load : public ::testing::TestWithParam<std::string> {
   void begin(const std::string& url, const Peer* redisson = nullptr);
   /// A lock for each process. Call it while the primary that serves them is cut off; each is granted by it.
   void keep_what_will_be_forgotten(RedisServer& primary);
-  /// Everybody still gets in, and holders of what is certainly forgotten are told.
-  void look_after(Struck struck);
+  /// Strikes when the servers have settled. Everybody still gets in, and holders of what is certainly forgotten are
+  /// told.
+  void strike_and_look(const std::function<Struck()>& strike);
   /// Ends the load, writes the report, and checks what must be true of every run.
   void judge();
   long times(Fault fault) const;
@@ -53,12 +56,23 @@ class Load : public ::testing::TestWithParam<std::string> {
   Stage& stage() { return *stage_; }
 
  private:
+  virtual std::vector<RedisServer*> primaries() = 0;
+  virtual void wait_until_settled() = 0;
+
   static std::filesystem::path results();
+  static std::chrono::milliseconds lease();
+  void look_after(Fault fault);
+  void look_for_unasked();
+  std::vector<StruckFault> faults() const;
+  void judge_promises(const History& history);
 
   const std::string title_, name_;
   std::unique_ptr<Stage> stage_;
   const Peer* redisson_ = nullptr;
   std::vector<Struck> struck_;
+  std::vector<RedisServer*> known_;  // primaries, when they were last looked at
+  Microseconds known_at_ = 0;
+  std::vector<StruckFault> unasked_;
   std::uint64_t polls_ = 0;  // that found a lock free, so far
   Part ours_;
 };

@@ -6,17 +6,9 @@
 namespace holdfast::test {
 namespace {
 
-/// Milliseconds with one digit.
-std::string in_ms(Microseconds time) {
-  const long long tenths = (time + 50) / 100;
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " ms";
-}
-
-std::string in_ms(const Spread& spread) { return "median " + in_ms(spread.median) + ", worst " + in_ms(spread.worst); }
-
 std::string in_words(const HeldOnce& hold) {
-  return hold.client + " " + hold.owner + " granted " + std::to_string(hold.granted) + ", believed until " +
-         std::to_string(hold.believed_until()) + ", " + hold.outcome + " (" + hold.reason + ")";
+  return hold.client.str() + " " + hold.owner.str() + " granted " + std::to_string(hold.granted) + ", believed until " +
+         std::to_string(hold.believed_until()) + ", " + hold.outcome.str() + " (" + hold.reason.str() + ")";
 }
 
 template <class Projection>
@@ -75,7 +67,7 @@ void write_report(std::ostream& out, const Part& part, const std::string& name, 
     out << "\n";
   }
   std::map<std::string, int> causes;
-  for (const FailedCall& call : history.failures) ++causes[call.cause];
+  for (const FailedCall& call : history.failures) ++causes[call.cause.str()];
   for (const auto& [cause, times] : causes) out << "  failed " << times << " times: " << cause << "\n";
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "support/judge.hpp"
+#include "judges/measures.hpp"
 #include "support/strike.hpp"
 
 namespace holdfast::test {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "judges/history.hpp"
 #include "support/deployment.hpp"
-#include "support/history.hpp"
 #include "support/strike.hpp"
 #include "support/taker.hpp"
 #include "support/temp_dir.hpp"

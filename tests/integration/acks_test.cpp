@@ -186,7 +186,7 @@ TEST_F(AcksTest, ACutLaneIsNoAckAndAllIsConfirmedAgainOnTheNext) {
   add_replicas(1);
   Client client(config([](Config& c) {
     c.acks = Acks::all();
-    c.lease = 30s;  // no renewal comes by itself in this test
+    c.lease = 5min;  // no renewal comes by itself in this test
   }));
   const Hold hold = client.lock("orders").acquire();
   ASSERT_GT(hold.durable_for(), 0ms);

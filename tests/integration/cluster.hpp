@@ -24,12 +24,7 @@ class ClusterTest : public testing::Test {
     return made;
   }
   /// A name whose slot this node serves; another one for each number.
-  std::string name_on(const RedisServer& node, int number = 0) {
-    for (int i = 0;; ++i) {
-      std::string name = "orders:" + std::to_string(i);
-      if (&cluster.primary_of(name) == &node && number-- == 0) return name;
-    }
-  }
+  std::string name_on(const RedisServer& node, int number = 0) { return cluster.name_on(node, number); }
 
   Cluster cluster;
   const std::shared_ptr<EventLog> log = std::make_shared<EventLog>();

@@ -42,6 +42,16 @@ TEST_F(ClusterGroups, OfSeveralSlotsAreTakenAllOrNone) {
   for (const std::string& name : three) EXPECT_FALSE(exists(name)) << name;
 }
 
+/// What was taken ahead of it is given back, and told, which is no reason to ask again.
+TEST_F(ClusterGroups, OfWhichOneIsTakenAreAskedForSeldom) {
+  Client mine(config());
+  Client other(config());
+  const std::vector<std::string> three = names();
+  const Hold theirs = other.lock(three[2]).acquire();
+  EXPECT_EQ(mine.multi_lock(three).try_acquire({.wait = 2s}), std::nullopt);
+  EXPECT_LT(Raw(cluster.primary_of(three[0])).calls("hset"), 10);
+}
+
 TEST_F(ClusterGroups, OfOneSlotAreOneCommand) {
   Client client(config());
   MultiLock lock = client.multi_lock({"{orders}:a", "{orders}:b", "{orders}:c"});

@@ -29,6 +29,9 @@ TEST_F(ClusterHolds, ThousandsAreRenewedSlotBySlot) {
   EXPECT_TRUE(eventually([&] { return client.counters().renewals >= 2 * kHolds; }, 60s));
   EXPECT_TRUE(all_stand(holds));
   EXPECT_EQ(client.counters().lost, 0U);
+  for (RedisServer* const each : cluster.primaries()) {
+    EXPECT_EQ(Raw(*each).info("errorstats", "errorstat_CROSSSLOT"), "") << "a command was for several slots";
+  }
   holds.clear();
   EXPECT_TRUE(eventually([&] { return client.counters().released == kHolds; }));
 }
@@ -51,6 +54,15 @@ TEST_F(ClusterHolds, WhatMovesIsSuspectUntilItsNewServerHasAnswered) {
   EXPECT_EQ(log->count("suspect", stays.name()), 0U);
   EXPECT_EQ(moved.release(), ReleaseOutcome::released);
   EXPECT_FALSE(Raw(to).exists(name));
+}
+
+/// What is told of slots is told within some 20 ms. Each client has its first map here.
+TEST_F(ClusterHolds, AreNotMadeSuspectByTheFirstMap) {
+  for (int i = 0; i < 10; ++i) {
+    Client client(config());
+    const Hold hold = client.lock("orders:" + std::to_string(i)).acquire();
+    EXPECT_FALSE(log->wait_for("suspect", 1, 100ms)) << hold.name();
+  }
 }
 
 /// Half of the keys are at each of the two nodes for a while: one command for all of the slot could not be carried out.

@@ -36,7 +36,7 @@ const Lie kLies[] = {
     {"NobodyIsKnownByName", [](int, int) { return as_array({as_range(0, 16383, "?", 0)}); },
      "it knows of no slots that are served"},
     {"NoAnswer", [](int, int) { return std::string(); },
-     "cannot reach the server: no node of the cluster knows its slots"},
+     "cannot reach the server: no "},  // node knows the slots, or there is no primary yet
     {"NoCluster", [](int, int) { return std::string("-ERR This instance has cluster support disabled\r\n"); },
      "cluster support disabled"},
     {"NoPermission", [](int, int) { return std::string("-NOPERM this user has no permissions\r\n"); }, "NOPERM"},

@@ -98,11 +98,31 @@ TEST_F(ClusterServers, ASlotUnderWayIsAskedAtBothEnds) {
   Client other(config());
   const MaybeHold refused = other.lock(name).try_acquire();
   EXPECT_FALSE(refused);
+  EXPECT_FALSE(log->wait_for("suspect", 1, 300ms)) << "the slot has not moved yet";
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
   Hold last = client.lock(name).acquire();
   cluster.end_move(slot, to);
   EXPECT_TRUE(Raw(to).exists(name));
   EXPECT_EQ(last.release(), ReleaseOutcome::released);
+}
+
+TEST_F(ClusterServers, AFailoverLeavesNoWaiterBehind) {
+  Config settings = config();
+  settings.safety_poll = settings.lease = 10min;
+  settings.release_timeout = 20s;
+  Client holder(settings), waiter(settings);
+  RedisServer& primary = *cluster.primaries().front();
+  const std::string name = name_on(primary);
+  Hold hold = holder.lock(name).acquire();
+  ASSERT_TRUE(eventually([&] { return Raw(primary).replicated(1); }));
+  auto waiting = in_thread([&] { return waiter.lock(name).acquire({.wait = 1min}).release(); });
+  const auto listeners = [&] { return Raw(primary).command("PUBSUB", "SHARDNUMSUB", channel_of(name)).elements[1]; };
+  ASSERT_TRUE(eventually([&] { return listeners().integer == 1; }));
+  primary.kill();
+  cluster.wait_for_failover_from(primary);
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released) << "at its successor";
+  EXPECT_TRUE(ready(waiting, 20s));
+  EXPECT_EQ(waiting.get(), ReleaseOutcome::released);
 }
 
 TEST_F(ClusterServers, AFailoverIsFollowed) {

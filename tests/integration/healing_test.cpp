@@ -1,5 +1,5 @@
 // A vote that was forgotten and is taken again, and what must not be taken back with it.
-#include "faults.hpp"
+#include "notice.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -45,13 +45,30 @@ TEST_F(Healing, OfAHoldThatWasPassedOnIsNotTakenBackFromItsSuccessor) {
 
 TEST_F(Healing, OfAHoldThatHasEndedIsTakenBack) {
   RedLock lock(members_);
-  Hold hold = lock.acquire();
+  Hold hold = lock.acquire({.lease = renewed(10min)});
   const std::string owner = hold.owner();
-  ASSERT_TRUE(eventually([&] { return third_has(owner); }));
+  ASSERT_TRUE(eventually([&] { return third_has(owner) && clients_[2].counters().watched > 0; }));
   third_.delay(Proxy::Direction::to_client, 400ms);
   Raw(thirds_).command("DEL", "orders");
   ASSERT_TRUE(eventually([&] { return third_has(owner); }));
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+  EXPECT_TRUE(eventually([&] { return !third_has(owner); }));
+}
+
+/// The renewal's answer, that it is gone there, comes when the hold has ended and its release was sent.
+TEST_F(Healing, BehindTheReleaseIsTakenBack) {
+  RedLock lock(members_);
+  Hold hold = lock.acquire({.lease = renewed(10min)});
+  const std::string owner = hold.owner();
+  Raw third(thirds_);
+  ASSERT_TRUE(eventually([&] { return third_has(owner); }));
+  ASSERT_TRUE(tracks(third, 1));
+  const long long grants = third.calls("hset"), questions = third.calls("hexists");
+  third_.delay(Proxy::Direction::to_client, 400ms);
+  third.command("DEL", "orders");
+  ASSERT_TRUE(eventually([&] { return third.calls("hexists") == questions + 2; })) << "the look, and the renewal";
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+  ASSERT_TRUE(eventually([&] { return third.calls("hset") == grants + 1; }));
   EXPECT_TRUE(eventually([&] { return !third_has(owner); }));
 }
 

@@ -115,6 +115,18 @@ TEST_F(NoticeFaults, AKeyThatGoesWhileThereIsNoConnectionIsToldOnTheNext) {
   EXPECT_EQ(kept.state(), HoldState::held);
 }
 
+TEST_F(NoticeFaults, AConnectionThatBreaksWhileItAsksForNoticesForgetsNoKey) {
+  Proxy proxy(server);
+  proxy.cut_after_next_request("TRACKING");
+  Client client(long_lived(proxy.url()));
+  const Hold hold = client.lock("orders").acquire({.lease = fixed(kLong)});
+  ASSERT_TRUE(eventually([&] { return proxy.fired() == 1; }));
+  ASSERT_TRUE(tracks(raw, 1));
+  raw.command("DEL", "orders");
+  EXPECT_TRUE(told(hold));
+  EXPECT_EQ(client.counters().watch_refusals, 0U);
+}
+
 TEST_F(NoticeFaults, AServerThatIsRestartedEmptyTellsOfFixedHoldsToo) {
   Client client(long_lived());
   const Hold fixed_hold = client.lock("fixed").acquire({.lease = fixed(kLong)});

@@ -154,6 +154,13 @@ TEST_F(Loss, AFixedLeaseExpires) {
   EXPECT_NE(calls->thread, std::this_thread::get_id());
 }
 
+TEST_F(Loss, OfAFixedLeaseIsToldWithoutAnybodyAsking) {
+  Client client(config());
+  Hold hold = acquire(client, "orders", {.lease = fixed(300ms)});
+  EXPECT_TRUE(log->wait_for("lost"));
+  EXPECT_THAT(log->details("lost"), ElementsAre("expired"));
+}
+
 TEST_F(Loss, AHoldThatWasTakenAwayIsToldAtTheNextRenewal) {
   Client client(config());
   Hold hold = acquire(client, "orders", {.lease = renewed(600ms)});

@@ -217,6 +217,18 @@ TEST_F(FiveServers, WakeAWaiterByMessages) {
   EXPECT_LT(took[5], 500);
 }
 
+/// What they are granted elsewhere they give back, and are told of it, which is no reason to ask again.
+TEST_F(FiveServers, OfWhichAMajorityIsTakenAreAskedSeldom) {
+  for (std::size_t i = 0; i < 3; ++i) Raw(servers_[i]).command("HSET", "orders", "somebody", 1);
+  std::deque<Client> first = clients(), second = clients();
+  std::vector<std::future<MaybeHold>> waiting;
+  for (std::deque<Client>* each : {&first, &second}) {
+    waiting.push_back(in_thread([lock = red_lock(*each)]() mutable { return lock.try_acquire({.wait = 2s}); }));
+  }
+  for (std::future<MaybeHold>& each : waiting) EXPECT_EQ(each.get(), std::nullopt);
+  EXPECT_LT(Raw(servers_[4]).calls("hset"), 20);
+}
+
 TEST_F(FiveServers, LetOneInAtATime) {
   Counter counter;
   std::atomic<long long> entered[2] = {0, 0};

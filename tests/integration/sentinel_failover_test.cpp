@@ -107,6 +107,24 @@ TEST_F(SentinelFailover, ThatNobodyHasHeardOfIsFoundByLooking) {
   EXPECT_EQ(Raw(old_primary).info("replication", "role"), "master");
 }
 
+/// As one that is alone in its part of the network.
+TEST_F(SentinelFailover, ThatOneSentinelAloneTellsOfIsNone) {
+  const RedisServer successor({.listen = ServerOptions::Listen::tcp});
+  const RedisServer alone(
+      {.listen = ServerOptions::Listen::tcp,
+       .sentinel = true,
+       .config = {"sentinel monitor " + deployment.name() + " 127.0.0.1 " + std::to_string(successor.port()) + " 1"}});
+  Client client(config(deployment.url_at(address(deployment.sentinel(0)) + "," + address(alone))));
+  client.ping();
+  const auto asked = [&] {
+    const std::string clients = Raw(alone).command("CLIENT", "LIST").text;
+    const std::size_t ours = clients.find(" name=holdfast");
+    return ours != clients.npos && clients.find(" cmd=sentinel", ours) < clients.find('\n', ours);
+  };
+  ASSERT_TRUE(eventually(asked)) << "it was not looked at";
+  EXPECT_FALSE(log->wait_for("down", 1, 2000ms));
+}
+
 TEST_F(SentinelFailover, OfAnotherPrimaryDisturbsNobody) {
   Client client(config());
   client.ping();
@@ -203,9 +221,11 @@ TEST_F(SeveralAddresses, AreToldOfReleasesThatOnlyTheOldPrimaryHasSeen) {
   successor.command("REPLICAOF", "NO", "ONE");
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
   EXPECT_EQ(successor.command("EXISTS", "orders").integer, 1) << "nobody has it there";
+  const auto demoted = steady_clock::now();
   Raw(primary).command("REPLICAOF", "127.0.0.1", replica.port());
   Hold second = client.lock("second").acquire();
   EXPECT_TRUE(eventually([&] { return successor.command("EXISTS", "orders").integer == 0; }));
+  EXPECT_GE(steady_clock::now() - demoted, 1s) << "by then others have left the old primary, too";
 }
 
 }  // namespace

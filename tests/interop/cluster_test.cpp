@@ -22,7 +22,7 @@ class ClusterLocks : public OnCluster {
 HOLDFAST_INTEROP(ClusterLocks, both_ways(kRedissons));
 
 TEST_P(ClusterLocks, ExcludeEachOtherOnEveryPrimary) {
-  for (const std::string& name : names_on_each_primary("orders")) {
+  for (const std::string& name : cluster.names_on_each("orders")) {
     holder().lock(name);
     EXPECT_TRUE(other().is_locked(name));
     EXPECT_FALSE(other().try_lock(name));
@@ -34,7 +34,7 @@ TEST_P(ClusterLocks, ExcludeEachOtherOnEveryPrimary) {
 }
 
 TEST_P(ClusterLocks, AForcedReleaseWakesAWaiter) {
-  const std::string name = names_on_each_primary("orders").back();
+  const std::string name = cluster.names_on_each("orders").back();
   holder().lock(name);
   const Pending waiting = other().start_lock(name);
   ASSERT_TRUE(somebody_listens(name));
@@ -48,7 +48,7 @@ TEST_P(ClusterLocks, AForcedReleaseWakesAWaiter) {
 TEST_P(ClusterLocks, AMovedSlotKeepsTheOtherOutAndLetsItInAfterTheRelease) {
   set("safety_poll_ms", 2s);
   set("lease_ms", 10s);  // whoever is not woken behind the move asks when it must be over
-  const std::string name = names_on_each_primary("orders").front();
+  const std::string name = cluster.names_on_each("orders").front();
   const int slot = cluster.slot_of(name);
   holder().lock(name);
   const Pending waiting = other().start_lock(name);
@@ -61,11 +61,18 @@ TEST_P(ClusterLocks, AMovedSlotKeepsTheOtherOutAndLetsItInAfterTheRelease) {
   ASSERT_TRUE(entered.ok) << entered.text;
   const auto pause = std::chrono::duration_cast<milliseconds>(entered.ended - released.began);
   figure("from the release to the next", std::to_string(pause.count()) + " ms");
-  const std::string outcome = other().start_unlock(name).get(120s).word();  // Redisson 3.14 takes up to half a minute
+  const Pending leaving = other().start_unlock(name);
+  if (second_side() != Side::holdfast && !leaving.answered(60s)) {
+    figure("the waiter's release then says", "nothing within a minute");  // Redisson 3.14, at times
+    return;
+  }
+  const std::string outcome = leaving.get().word();
   if (second_side() == Side::holdfast) {
     EXPECT_EQ(outcome, "released");
   } else {
     figure("the waiter's release then says", outcome);
+    // Redisson 3.16 at times asks the slot's former owner only and takes MOVED for "not yours". Its lock runs out.
+    if (outcome == "not_owner") return;
   }
   EXPECT_FALSE(holder().is_locked(name));
 }
@@ -155,7 +162,7 @@ TEST_P(ClusterWakeUps, ReachThoseWhoListenInTheSameWay) {
           first_side() == Side::holdfast ? std::tie(one.way, another.way) : std::tie(another.way, one.way);
       const std::string pair = "publish=" + ours.name + ", Redisson " + theirs.name;
       std::vector<double> taken;
-      for (const std::string& name : names_on_each_primary(ours.name + theirs.name)) {
+      for (const std::string& name : cluster.names_on_each(ours.name + theirs.name)) {
         taken.push_back(wake_up(one.party, another.party, name));
         if (!one.way.reaches(another.way)) break;  // it takes long
       }

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "interop.hpp"
+#include "judges/history.hpp"
+#include "judges/measures.hpp"
 #include "support/deployment.hpp"
-#include "support/history.hpp"
-#include "support/judge.hpp"
 #include "support/strike.hpp"
 #include "support/taker_rounds.hpp"
 

@@ -17,20 +17,6 @@ class OnCluster : public Counting {
     set("lease_ms", 30s);
   }
 
-  /// A name for each primary, another one for each `what`.
-  std::vector<std::string> names_on_each_primary(const std::string& what) {
-    std::vector<std::string> names;
-    for (RedisServer* primary : cluster.primaries()) {
-      for (int i = 0;; ++i) {
-        const std::string name = what + "-" + std::to_string(i);
-        if (&cluster.primary_of(name) != primary) continue;
-        names.push_back(name);
-        break;
-      }
-    }
-    return names;
-  }
-
   /// Waits until somebody listens on the channel of this lock, at any node and in either way.
   bool somebody_listens(const std::string& name) {
     const std::string channel = "redisson_lock__channel:{" + name + "}";

@@ -44,6 +44,6 @@ std::string Peer::why_not() const {
 
 bool Peer::required() { return environment("HOLDFAST_PEERS") == "required"; }
 
-std::unique_ptr<Taker> Peer::start() const { return std::make_unique<Taker>(file("run"), std::vector<std::string>{}); }
+std::unique_ptr<Taker> Peer::start() const { return std::make_unique<Taker>(program(), std::vector<std::string>{}); }
 
 }  // namespace holdfast::test

@@ -29,6 +29,8 @@ class Peer {
   std::string why_not() const;
   /// True if a peer that cannot run is a failure: HOLDFAST_PEERS=required.
   static bool required();
+  /// What starts its process.
+  std::string program() const { return file("run"); }
   /// A process of it, which is not connected yet.
   std::unique_ptr<Taker> start() const;
 

@@ -92,12 +92,18 @@ TEST(ClusterHarness, ASlotMovesInStepsAndClientsAreSentAlong) {
   EXPECT_THAT(ask_at(from, {"GET", "{foo}1"}).text, StartsWith("MOVED 12182 "));
 }
 
+/// Writes 300 keys; how many of them this node has taken.
+int fill(Raw& node) {
+  int keys = 0;
+  for (int i = 0; i < 300; ++i) keys += node.command("SET", "key" + std::to_string(i), i).text == "OK" ? 1 : 0;
+  return keys;
+}
+
 TEST(ClusterHarness, ManySlotsMoveWithTheirKeys) {
   Cluster cluster;
   RedisServer &from = cluster.node(0), &to = cluster.node(1);
   Raw raw(from);
-  int keys = 0;
-  for (int i = 0; i < 300; ++i) keys += raw.command("SET", "key" + std::to_string(i), i).text == "OK" ? 1 : 0;
+  const int keys = fill(raw);
   ASSERT_GT(keys, 50);
   cluster.move_slots(0, 999, to);
   cluster.wait_until_settled();
@@ -113,8 +119,7 @@ TEST(ClusterHarness, ManySlotsMoveAtomically) {
   Cluster cluster;
   RedisServer &from = cluster.node(0), &to = cluster.node(1);
   Raw raw(from);
-  int keys = 0;
-  for (int i = 0; i < 300; ++i) keys += raw.command("SET", "key" + std::to_string(i), i).text == "OK" ? 1 : 0;
+  const int keys = fill(raw);
   ASSERT_GT(keys, 50);
   cluster.move_slots_atomically(0, 5000, to);
   cluster.wait_until_settled();

@@ -174,6 +174,19 @@ int Cluster::slot_of(std::string_view key) {
   return static_cast<int>(ask(*up().front()->server).command("CLUSTER", "KEYSLOT", key).integer);
 }
 
+std::string Cluster::name_on(const RedisServer& primary, int number, const std::string& what) {
+  for (int i = 0;; ++i) {
+    std::string name = what + ":" + std::to_string(i);
+    if (&primary_of(name) == &primary && number-- == 0) return name;
+  }
+}
+
+std::vector<std::string> Cluster::names_on_each(const std::string& what) {
+  std::vector<std::string> names;
+  for (const RedisServer* primary : primaries()) names.push_back(name_on(*primary, 0, what));
+  return names;
+}
+
 std::string Cluster::unrest() const {
   std::map<std::string, std::string> said_first;  // by id
   for (const Member* each : up()) {
@@ -203,10 +216,12 @@ void Cluster::wait_until_settled() {
 }
 
 bool Cluster::all_know(int first, int last, const RedisServer& primary) const {
+  const std::vector<ClusterNode> own = view_of(primary);
+  const auto self = std::ranges::find(own, true, &ClusterNode::myself);
   return std::ranges::all_of(up(), [&](const Member* each) {
     const std::vector<ClusterNode> view = view_of(*each->server);
     const auto known = std::ranges::find(view, id_of(primary), &ClusterNode::id);
-    if (known == view.end()) return false;
+    if (known == view.end() || self == own.end() || known->epoch != self->epoch) return false;
     for (int slot = first; slot <= last; ++slot) {
       if (!known->serves(slot)) return false;
     }

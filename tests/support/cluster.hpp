@@ -72,6 +72,10 @@ class Cluster {
   static bool is_primary(const RedisServer& node);
   /// CLUSTER KEYSLOT of a node that is up.
   int slot_of(std::string_view key);
+  /// A name, `what:…`, whose slot this primary serves; another one for each number.
+  std::string name_on(const RedisServer& primary, int number = 0, const std::string& what = "orders");
+  /// One on each primary.
+  std::vector<std::string> names_on_each(const std::string& what = "orders");
 
   /// All nodes that are up say the same of all slots and of each other, and each replica is linked to a primary.
   void wait_until_settled();
@@ -122,6 +126,8 @@ class Cluster {
   RedisServer* server_of(int slot);
   /// What keeps it from being settled; empty: it is.
   std::string unrest() const;
+  /// That it serves these, and the epoch of its claim: a next owner that has not heard of the epoch claims with none
+  /// that is greater, and a late message of this one's would win the slots back.
   bool all_know(int first, int last, const RedisServer& primary) const;
   void wait_until_all_know(int first, int last, const RedisServer& primary) const;
 

@@ -27,6 +27,19 @@ std::string field(const Reply& list, const std::string& name) {
 
 Raw ask(const RedisServer& server) { return Raw(Endpoint::of(server), std::chrono::seconds(10)); }
 
+/// "Not yet" as well if a server closes the connection meanwhile, as it does when Sentinels change its role.
+template <class Check>
+bool comes_true(const Check& check, std::chrono::milliseconds limit) {
+  const auto is_true = [&check] {
+    try {
+      return check();
+    } catch (const std::runtime_error&) {
+      return false;
+    }
+  };
+  return eventually(is_true, limit);
+}
+
 bool is_primary(const RedisServer& server) { return ask(server).info("replication", "role") == "master"; }
 
 bool follows(const RedisServer& replica, const RedisServer& primary) {
@@ -102,9 +115,9 @@ ServerOptions Deployment::sentinel_options(std::size_t) const {
 }
 
 /// Refused by older servers, which then only are slower.
-void Deployment::hurry(const RedisServer& sentinel) const {
+void Deployment::hurry(const RedisServer& sentinel) {
   ask(sentinel).command("SENTINEL", "DEBUG", "INFO-PERIOD", 200, "ASK-PERIOD", 100, "PUBLISH-PERIOD", 200,
-                        "PING-PERIOD", 100, "TILT-TRIGGER", 60000);
+                        "PING-PERIOD", 300, "TILT-TRIGGER", 60000);
 }
 
 std::string Deployment::url_of(const Servers& sentinels) const {
@@ -183,7 +196,7 @@ void Deployment::failover() {
     return now.up() && is_primary(now) && all_name(now);
   };
   // A Sentinel that finds no replica good enough at that moment gives up.
-  const auto over = [&] { return eventually(done, std::chrono::seconds(10)) || (begun(), false); };
+  const auto over = [&] { return comes_true(done, std::chrono::seconds(10)) || (begun(), false); };
   if (!eventually(over, kSentinelPatience)) throw std::runtime_error("no failover: " + sentinels_.front()->log());
 }
 
@@ -192,18 +205,11 @@ void Deployment::wait_for_failover_from(const RedisServer& old_primary) {
     const RedisServer& now = primary();
     return &now != &old_primary && now.up() && is_primary(now) && all_name(now);
   };
-  if (!eventually(done, kSentinelPatience)) throw std::runtime_error("no failover: " + sentinels_.front()->log());
+  if (!comes_true(done, kSentinelPatience)) throw std::runtime_error("no failover: " + sentinels_.front()->log());
 }
 
 void Deployment::wait_until_settled() {
-  const auto check = [this] {
-    try {
-      return settled();
-    } catch (const std::runtime_error&) {
-      return false;  // a connection that the server has just closed
-    }
-  };
-  if (!eventually(check, kSentinelPatience)) {
+  if (!comes_true([this] { return settled(); }, kSentinelPatience)) {
     throw std::runtime_error("the deployment does not settle: " + sentinels_.front()->log());
   }
 }

@@ -54,6 +54,8 @@ class Deployment {
   std::vector<RedisServer*> replicas();
   RedisServer& server(std::size_t index) { return *servers_.at(index); }  ///< 0: the first primary.
   RedisServer& sentinel(std::size_t index) { return *sentinels_.at(index); }
+  /// Makes it as fast as all are in the beginning; for one that was restarted.
+  static void hurry(const RedisServer& sentinel);
   std::size_t servers() const { return servers_.size(); }
   std::size_t sentinels() const { return sentinels_.size(); }
 
@@ -75,7 +77,6 @@ class Deployment {
   RedisServer* announced_by(const RedisServer& sentinel);
   bool all_name(const RedisServer& server);
   bool settled();
-  void hurry(const RedisServer& sentinel) const;
 
   const DeploymentOptions options_;
   TempDir folder_;

@@ -66,10 +66,13 @@ Address unix_address(const std::string& path) {
 /// The thread, and the state that only it touches; the outside hands it work and waits.
 class Proxy::Loop {
  public:
-  Loop(const RedisServer& server, Listen listen) {
+  Loop(const RedisServer& server, Listen listen, const NetworkNamespace* network) : network_(network) {
     const bool tls = server.options().listen == ServerOptions::Listen::tls;
     upstream_ = tls ? loopback(server.port()) : unix_address(server.socket_path());
-    if (listen == Listen::tcp) {
+    if (network_ != nullptr) {
+      address_ = loopback(server.port());
+      url_ = server.url();
+    } else if (listen == Listen::tcp) {
       port_ = std::make_unique<PortLease>();
       address_ = loopback(port_->port());
       url_ = server.url_with_port(port_->port());
@@ -106,6 +109,11 @@ class Proxy::Loop {
   }
 
   void open_listener() {
+    if (network_ == nullptr) return listen_here();
+    network_->inside([this] { listen_here(); });
+  }
+
+  void listen_here() {
     Fd listener = make_socket(address_.family());
     if (!socket_path_.empty()) unlink(socket_path_.c_str());
     if (bind(listener.get(), address_.pointer(), address_.size) != 0 || listen(listener.get(), 128) != 0) {
@@ -201,6 +209,7 @@ class Proxy::Loop {
     for (auto& task : tasks) task();
   }
 
+  const NetworkNamespace* network_;
   std::unique_ptr<TempDir> folder_;
   Address address_, upstream_;
   Fd wake_read_, wake_write_;
@@ -210,7 +219,9 @@ class Proxy::Loop {
   std::thread thread_;
 };
 
-Proxy::Proxy(const RedisServer& server, Listen listen) : loop_(std::make_unique<Loop>(server, listen)) {}
+Proxy::Proxy(const RedisServer& server, Listen listen) : loop_(std::make_unique<Loop>(server, listen, nullptr)) {}
+Proxy::Proxy(const RedisServer& server, const NetworkNamespace& network)
+    : loop_(std::make_unique<Loop>(server, Listen::tcp, &network)) {}
 Proxy::~Proxy() = default;
 
 std::string Proxy::url() const { return loop_->url_; }

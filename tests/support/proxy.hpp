@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "support/network_namespace.hpp"
 #include "support/redis_server.hpp"
 
 namespace holdfast::test {
@@ -19,6 +20,8 @@ class Proxy {
   enum class Direction { to_server, to_client };
 
   explicit Proxy(const RedisServer& server, Listen listen = Listen::tcp);
+  /// In another network, at the server's own address. The network outlives it.
+  Proxy(const RedisServer& server, const NetworkNamespace& network);
   ~Proxy();
 
   /// As the server's url(), but to the proxy.

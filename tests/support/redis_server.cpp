@@ -102,7 +102,7 @@ RedisServer::~RedisServer() = default;
 
 void RedisServer::write_config() {
   std::ofstream file(folder_.file("redis.conf"));
-  file << "dir " << folder_.file("data") << "\nunixsocket " << socket_path_ << "\nunixsocketperm 700\n"
+  file << "dir " << data_folder() << "\nunixsocket " << socket_path_ << "\nunixsocketperm 700\n"
        << "bind 127.0.0.1\nprotected-mode no\nsave \"\"\nrepl-diskless-sync-delay 0\n"
        << "port " << (options_.listen == Listen::tcp ? port() : 0) << "\n";
   if (options_.listen == Listen::tls) {
@@ -133,10 +133,10 @@ void RedisServer::write_config() {
 }
 
 void RedisServer::start() {
-  std::filesystem::create_directory(folder_.path() / "data");
+  std::filesystem::create_directory(data_folder());
   std::vector<std::string> args{folder_.file("redis.conf")};
   if (options_.sentinel) args.emplace_back("--sentinel");
-  process_.emplace(start_server_program(args, {.output_file = folder_.file("log")}));
+  process_.emplace(start_server_program(args, {.env = options_.environment, .output_file = folder_.file("log")}));
   frozen_ = false;
   wait_until_ready();
 }
@@ -203,7 +203,7 @@ void RedisServer::thaw() {
 void RedisServer::restart(Data data) {
   if (data == Data::keep && !options_.persistent) throw std::logic_error("only a persistent server can keep its data");
   stop();
-  if (data == Data::lose) std::filesystem::remove_all(folder_.path() / "data");
+  if (data == Data::lose) std::filesystem::remove_all(data_folder());
   start();
 }
 

@@ -36,7 +36,8 @@ struct ServerOptions {
   bool sentinel = false;  ///< A Sentinel, configured by `config`.
   /// With tls: these, instead of some made for this server alone. Their files outlive it.
   std::optional<Certificates> certificates{};
-  std::vector<std::string> config{};  ///< Further lines of redis.conf.
+  std::vector<std::string> config{};       ///< Further lines of redis.conf.
+  std::vector<std::string> environment{};  ///< As ProcessOptions::env.
 };
 
 /// What a restart does to the data.
@@ -71,6 +72,8 @@ class RedisServer {
   bool up() const { return process_.has_value() && !frozen_; }
   /// What it has logged so far.
   std::string log() const;
+  /// Where its data are.
+  std::string data_folder() const { return folder_.file("data"); }
   /// The user and password with all rights that support code logs in with; both empty if no login is needed.
   const std::string& admin_user() const { return admin_user_; }
   const std::string& admin_password() const { return admin_password_; }

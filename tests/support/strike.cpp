@@ -7,7 +7,7 @@
 
 #include "support/cluster_wait.hpp"
 #include "support/raw.hpp"
-#include "support/taker_rounds.hpp"
+#include "support/shared_clock.hpp"
 
 namespace holdfast::test {
 

@@ -7,7 +7,7 @@
 
 #include "support/cluster.hpp"
 #include "support/deployment.hpp"
-#include "support/history.hpp"
+#include "support/shared_clock.hpp"
 
 namespace holdfast::test {
 
@@ -28,7 +28,8 @@ struct Struck {
   Fault fault;
   Microseconds at;      ///< The failover was asked for; the primary was killed or frozen; the first slot was to move.
   Microseconds served;  ///< Another primary serves, and all Sentinels or nodes name it.
-  long long polls = 0;  ///< So many locks were found free by a safety poll, until the next fault.
+  Microseconds settled = 0;  ///< All replicas follow it; 0: not looked at.
+  long long polls = 0;       ///< So many locks were found free by a safety poll, until the next fault.
 };
 
 /// Waits until the deployment has settled, strikes, and waits until another primary serves. `meanwhile` is called while

@@ -77,7 +77,7 @@ class AsyncFace final : public HoldFace {
     if (options.wait) return cancelled_by(stop, [&](auto token) { return lock.async_try_acquire(options, token); });
     return cancelled_by(stop, [&](auto token) { return lock.async_acquire(options, token); });
   }
-  ReleaseOutcome release(Hold hold) override { return std::get<0>(hold.async_release(future_).get()); }
+  ReleaseOutcome release(Hold& hold) override { return std::get<0>(hold.async_release(future_).get()); }
 
   /// The result of an operation that is cancelled on the thread of the io_context: when `stop` says so, or if it has
   /// said so before, right after its start, before anything else runs there.

@@ -70,7 +70,8 @@ struct TakerSettings {
   std::string face = "std";
   std::string kind = "lock";
   bool simple = false;  // over the SET NX PX family
-  std::string events;   // a file
+  bool face_is_given = false;
+  std::string events, record;  // files
 
  private:
   void set(const std::string& setting, const std::string& key, const std::string& value) {
@@ -83,6 +84,7 @@ struct TakerSettings {
         {"release_timeout_ms", &Config::release_timeout},
         {"patience_ms", &Config::patience},
         {"acks_timeout_ms", &Config::acks_timeout},
+        {"handoff_ms", &Config::handoff},
     };
     if (durations.contains(key)) {
       for (Config& config : configs) config.*durations.at(key) = Milliseconds(std::stoll(value));
@@ -99,6 +101,11 @@ struct TakerSettings {
       events = value;
     } else if (key == "face" && (value == "std" || value == "hold" || value == "async")) {
       face = value;
+      face_is_given = true;
+    } else if (key == "record") {
+      record = value;
+    } else if (key == "pipelined_release" && (value == "yes" || value == "no")) {
+      for (Config& config : configs) config.pipelined_release = value == "yes";
     } else if (key == "kind" && (value == "lock" || value == "simple" || value == "multi" || value == "red")) {
       kind = value;
       simple = simple || value == "simple";

@@ -4,8 +4,11 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <holdfast/holdfast.hpp>
@@ -41,6 +44,13 @@ class TakerFace {
   virtual std::string query(TakerLocks& locks, TakerThread& thread, const std::string& name,
                             const std::string& verb) = 0;
 
+  /// What rounds ask of the hold that the thread has. The loss's reason is `-` if there is none, and empty if this face
+  /// does not say it.
+  virtual std::string owner(TakerLocks& locks, TakerThread& thread, const std::string& name) = 0;
+  virtual std::stop_token lost(TakerLocks& locks, TakerThread& thread, const std::string& name) = 0;
+  virtual std::chrono::milliseconds valid_for(TakerLocks& locks, TakerThread& thread, const std::string& name) = 0;
+  virtual std::string loss_reason(TakerThread& thread, const std::string& name) = 0;
+
   virtual bool force_release(KeyLock lock) { return lock.force_release(); }
   virtual bool is_locked(KeyLock lock) { return lock.is_locked(); }
   virtual std::optional<std::chrono::milliseconds> remaining(KeyLock lock) { return lock.remaining(); }
@@ -59,7 +69,7 @@ class StdFace final : public TakerFace {
              Told told) override {
     BasicLock& lock = locks.lock_of(name, thread);
     if (releases == nullptr || lock.hold_count() != 1) return told(to_string(lock.release()));
-    releases->expect(lock.name(), std::move(told));
+    releases->expect(lock.name(), "", std::move(told));
     lock.unlock();
   }
   std::string query(TakerLocks& locks, TakerThread& thread, const std::string& name, const std::string& verb) override {
@@ -69,6 +79,24 @@ class StdFace final : public TakerFace {
     if (verb == "valid") return std::to_string(lock.valid_for().count());
     if (verb == "lost") return yes_or_no(lock.lost().stop_requested());
     throw std::invalid_argument("no such command: " + verb);
+  }
+
+  std::string owner(TakerLocks& locks, TakerThread&, const std::string&) override {
+    return locks.client().id() + ":" + thread_id();
+  }
+  std::stop_token lost(TakerLocks& locks, TakerThread& thread, const std::string& name) override {
+    return locks.lock_of(name, thread).lost();
+  }
+  std::chrono::milliseconds valid_for(TakerLocks& locks, TakerThread& thread, const std::string& name) override {
+    return locks.lock_of(name, thread).valid_for();
+  }
+  std::string loss_reason(TakerThread&, const std::string&) override { return ""; }
+
+ private:
+  static std::string thread_id() {
+    std::ostringstream text;
+    text << "thread " << std::this_thread::get_id();
+    return text.str();
   }
 };
 
@@ -85,8 +113,15 @@ class HoldFace : public TakerFace {
              Told told) final {
     auto held = thread.holds.extract(name);
     if (!held || !held.mapped()) throw Error(Errc::not_owner, name, locks.client().node(), "this thread has no hold");
-    if (releases == nullptr) return told(to_string(release(std::move(held.mapped()))));
-    releases->expect(held.mapped().name(), std::move(told));  // and here the hold ends
+    std::string& reason = thread.loss_reasons[name];
+    reason = reason_of(held.mapped());
+    if (releases != nullptr) {
+      return releases->expect(held.mapped().name(), held.mapped().owner(), std::move(told));  // and here the hold ends
+    }
+    const char* const outcome = to_string(release(held.mapped()));
+    // A hold that was released asynchronously does not know any more.
+    if (reason == "-") reason = reason_of(held.mapped());
+    told(outcome);
   }
   std::string query(TakerLocks&, TakerThread& thread, const std::string& name, const std::string& verb) final {
     const Hold& hold = thread.holds[name];
@@ -98,10 +133,26 @@ class HoldFace : public TakerFace {
     throw std::invalid_argument("no such command: " + verb);
   }
 
+  std::string owner(TakerLocks&, TakerThread& thread, const std::string& name) final {
+    return thread.holds[name].owner();
+  }
+  std::stop_token lost(TakerLocks&, TakerThread& thread, const std::string& name) final {
+    return thread.holds[name].lost();
+  }
+  std::chrono::milliseconds valid_for(TakerLocks&, TakerThread& thread, const std::string& name) final {
+    return thread.holds[name].valid_for();
+  }
+  std::string loss_reason(TakerThread& thread, const std::string& name) final { return thread.loss_reasons[name]; }
+
  private:
+  static std::string reason_of(const Hold& hold) {
+    const auto reason = hold.loss_reason();
+    return reason ? to_string(*reason) : "-";
+  }
+
   /// As `enter`.
   virtual std::optional<Hold> acquire(BasicLock lock, AcquireOptions options) { return lock.acquire(options); }
-  virtual ReleaseOutcome release(Hold hold) { return hold.release(); }
+  virtual ReleaseOutcome release(Hold& hold) { return hold.release(); }
 };
 
 }  // namespace holdfast::test

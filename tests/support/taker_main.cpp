@@ -15,6 +15,8 @@
 //   connect URL [KEY=VALUE...]     value: the client's id. Keys: lease_ms (of a renewed lock), safety_poll_ms,
 //                                  subscription_linger_ms, command_timeout_ms, release_timeout_ms, patience_ms,
 //                                  name_prefix, on_close=leave (holds stay when the client closes),
+//                                  acks_timeout_ms, handoff_ms, pipelined_release=yes, record=FILE (C++ only: a line in
+//                                  it for each command that changes a lock),
 //                                  events=FILE (C++ only: a line in it for each connection),
 //                                  face=std|hold|async (C++ only: which face of the library, see tests/README.md;
 //                                  hold and async are not re-entrant),
@@ -35,7 +37,7 @@
 //                                  N times: lock, read the number in FILE, pause, write it back plus 1, unlock
 //   increment_for T NAME FILE MS [PAUSE_MS]
 //                                  the same for so long; value: how often
-//   hold_for T NAME FILE MS RECORD [PAUSE_MS [WAIT_MS]]
+//   hold_for T NAME FILE MS RECORD [PAUSE_MS [WAIT_MS [WAY]...]]
 //                                  increment_for with a line in RECORD for each hold, see tests/README.md; value: how
 //                                  many numbers were written. `cancel` ends it
 //   counters                       C++ only. value: `name=number` between spaces

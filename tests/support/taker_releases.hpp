@@ -2,6 +2,7 @@
 // connections.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <fstream>
 #include <functional>
@@ -12,7 +13,7 @@
 
 #include <holdfast/observer.hpp>
 
-#include "taker_rounds.hpp"
+#include "shared_clock.hpp"
 #include "taker_text.hpp"
 
 namespace holdfast::test {
@@ -28,14 +29,14 @@ class TakerReleases : public Observer {
     if (!events.empty()) events_.open(events, std::ios::app);
   }
 
-  /// Before the release begins. `told` is called once, by the client's notifier.
-  void expect(const std::string& name, Told told) {
+  /// Before the release begins. `told` is called once, by the client's notifier. The owner is empty if it is not known.
+  void expect(const std::string& name, const std::string& owner, Told told) {
     const std::lock_guard guard(mutex_);
-    expected_[name].push_back(std::move(told));
+    expected_[name].push_back({owner, std::move(told)});
   }
 
   void on_released(const ReleasedEvent& event) override {
-    if (const Told told = next(event.name)) told(event.outcome);
+    if (const Told told = next(event)) told(event.outcome);
   }
 
   void on_connection(const ConnectionEvent& event) override {
@@ -45,18 +46,25 @@ class TakerReleases : public Observer {
   }
 
  private:
+  struct Expected {
+    std::string owner;
+    Told told;
+  };
+
   /// None if a client that was closed gave back what it still held.
-  Told next(const std::string& name) {
+  Told next(const ReleasedEvent& event) {
     const std::lock_guard guard(mutex_);
-    std::deque<Told>& queue = expected_[name];
-    if (queue.empty()) return {};
-    Told told = std::move(queue.front());
-    queue.pop_front();
+    std::deque<Expected>& queue = expected_[event.name];
+    const auto first = std::ranges::find_if(
+        queue, [&](const Expected& each) { return each.owner.empty() || each.owner == event.owner; });
+    if (first == queue.end()) return {};
+    Told told = std::move(first->told);
+    queue.erase(first);
     return told;
   }
 
   std::mutex mutex_;
-  std::map<std::string, std::deque<Told>> expected_;
+  std::map<std::string, std::deque<Expected>> expected_;
   std::ofstream events_;  // written by the notifier
 };
 

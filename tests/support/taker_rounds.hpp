@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <fstream>
+#include <optional>
+#include <random>
 #include <stop_token>
 #include <string>
 #include <system_error>
@@ -19,16 +21,16 @@
 
 #include <holdfast/holdfast.hpp>
 
+#include "shared_clock.hpp"
 #include "taker_command.hpp"
-#include "taker_text.hpp"
+#include "taker_face.hpp"
+#include "taker_locks.hpp"
+#include "taker_record.hpp"
+#include "taker_releases.hpp"
+#include "taker_thread.hpp"
+#include "taker_way.hpp"
 
 namespace holdfast::test {
-
-/// Microseconds of the clock that all processes of a machine share.
-inline long long shared_clock() {
-  const auto since_boot = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::microseconds>(since_boot).count();
-}
 
 /// A number in a file, in digits of fixed width: a reader sees all of it or the one before.
 class NumberFile {
@@ -57,20 +59,26 @@ class NumberFile {
 };
 
 /// The rounds of one thread: wait for the lock, read the number, pause, write it back plus 1 unless told that the lock
-/// is lost, release.
+/// is lost, release. Without checks, it writes and is told nothing.
 class TakerRounds {
  public:
-  /// The arguments of `hold_for` in `command`. `stop` ends the rounds, and a wait.
-  TakerRounds(BasicLock lock, const TakerCommand& command, std::stop_token stop)
-      : lock_(std::move(lock)),
+  /// The arguments of `hold_for` in `command`. `stop` ends the rounds, and a wait. With `releases` a release does not
+  /// wait for the server.
+  TakerRounds(TakerFace& face, TakerLocks& locks, TakerThread& thread, std::shared_ptr<TakerReleases> releases,
+              const TakerCommand& command, std::stop_token stop)
+      : face_(face),
+        locks_(locks),
+        thread_(thread),
+        releases_(std::move(releases)),
         name_(command.argument(1)),
         numbers_(command.argument(2)),
         time_(command.number(3)),
-        record_(command.argument(4), std::ios::app),
+        record_(std::make_shared<TakerRecord>(command.argument(4))),
         pause_(command.count() > 5 ? command.number(5) : 0),
+        way_(command, 7),
         stop_(std::move(stop)) {
     options_.wait = Milliseconds(command.count() > 6 ? command.number(6) : 30000);
-    options_.stop = stop_;
+    options_.lease = way_.lease;
   }
 
   /// How many numbers were written.
@@ -78,70 +86,126 @@ class TakerRounds {
     const auto end = std::chrono::steady_clock::now() + time_;
     long long written = 0;
     while (std::chrono::steady_clock::now() < end && !stop_.stop_requested()) written += round() ? 1 : 0;
+    const auto all_told = [&] { return record_.use_count() == 1; };
+    for (int i = 0; i < 30000 && !all_told(); ++i) std::this_thread::sleep_for(Milliseconds(1));
     return written;
   }
 
  private:
   using Milliseconds = std::chrono::milliseconds;
+  using Fields = std::vector<std::string>;
 
   /// True if a number was written.
   bool round() {
+    std::stop_source given_up;
+    const std::stop_callback when_stopped(stop_, [&] { given_up.request_stop(); });
+    options_.stop = given_up.get_token();
+    std::optional<TakerAbandon> abandon;
+    if (one_of(way_.abandon_every)) abandon.emplace(given_up, up_to(Milliseconds(20)));
     const long long called = shared_clock();
     try {
-      Hold hold = lock_.acquire(options_);
-      return use(hold, called);
+      const bool entered = face_.enter(locks_, thread_, name_, options_);
+      abandon.reset();
+      if (!entered) {
+        fail(called, options_.wait->count() == 0 ? "busy" : "timed_out", "held by somebody else");
+        return false;
+      }
+      return use(called);
     } catch (const Error& error) {
-      if (error.code() == Errc::cancelled) return false;
-      write({"fail", name_, number(called), number(shared_clock()), error.code().message() + ": " + error.cause()});
-      std::this_thread::sleep_for(Milliseconds(10));
+      fail(called, error_word(error.code()), error.code().message() + ": " + error.cause());
       return false;
     }
   }
 
-  bool use(Hold& hold, long long called) {
+  void fail(long long called, const std::string& word, const std::string& cause) {
+    record_->write({"fail", name_, number(called), number(shared_clock()), cause, wait(), "word=" + word});
+    if (word != "cancelled") std::this_thread::sleep_for(Milliseconds(10));
+  }
+
+  bool one_of(int every) { return every > 0 && random_() % static_cast<unsigned>(every) == 0; }
+  Milliseconds up_to(Milliseconds most) { return Milliseconds(random_() % static_cast<unsigned>(most.count() + 1)); }
+
+  bool use(long long called) {
     const long long granted = shared_clock();
     std::atomic<long long> told{0};
     long long deadline = 0;
+    const std::string owner = face_.owner(locks_, thread_, name_);
     const long long value = numbers_.read() + 1;
+    still_valid(deadline);
+    if (deadline == 0) deadline = granted;  // it was over before its grant was heard of
+    record_->write(
+        {"grant", name_, owner, number(called), number(granted), number(deadline), number(value), wait(), checked()});
     {
-      const std::stop_callback when_told(hold.lost(), [&] { told = shared_clock(); });
-      const auto end = std::chrono::steady_clock::now() + pause_;
-      while (still_valid(hold, deadline) && std::chrono::steady_clock::now() < end && !stop_.stop_requested()) {
+      const std::stop_callback when_told(face_.lost(locks_, thread_, name_), [&] { told = shared_clock(); });
+      const auto end = std::chrono::steady_clock::now() + (one_of(way_.long_every) ? up_to(way_.longest) : pause_);
+      while (still_valid(deadline) && std::chrono::steady_clock::now() < end && !stop_.stop_requested()) {
         std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(end - std::chrono::steady_clock::now(), kCheck));
       }
     }
-    const bool writes = still_valid(hold, deadline);
+    const bool writes = still_valid(deadline);
     if (writes) numbers_.write(value);
-    const std::string owner = hold.owner();
-    const long long released = shared_clock();
-    const std::string outcome = to_string(hold.release());
-    const auto reason = hold.loss_reason();
-    write({"hold", name_, owner, number(called), number(granted), number(deadline), number(told), number(released),
-           number(shared_clock()), outcome, reason ? to_string(*reason) : "-", number(writes ? value : 0)});
+    release({"hold", name_, owner, number(called), number(granted), number(deadline), number(told)}, deadline, told,
+            writes ? value : 0);
     return writes;
   }
 
+  /// Gives it back. `fields` is the beginning of its line.
+  void release(Fields fields, long long deadline, long long told, long long value) {
+    const long long released = shared_clock();
+    fields.push_back(number(released));
+    record_->write({"release", name_, fields[2], fields[4], number(released)});
+    std::string before = "-";  // where the face does not say why
+    if (told != 0 || (deadline != 0 && released >= deadline)) {
+      // Deadlines are rounded up by a millisecond at most.
+      before = deadline == 0 || (told != 0 && told + 1000 < deadline) ? "taken" : "expired";
+    }
+    const std::string waits = releases_ != nullptr ? "waits=no" : "waits=yes";
+    const auto write = [record = record_, fields, value, more = Fields{wait(), checked(), waits}](
+                           const std::string& outcome, const std::string& reason, long long at) {
+      Fields line = fields;
+      line.insert(line.end(), {number(at), outcome, reason, number(value)});
+      line.insert(line.end(), more.begin(), more.end());
+      record->write(line);
+    };
+    if (releases_ != nullptr) {
+      face_.leave(locks_, thread_, name_, releases_.get(),
+                  [write, before](const std::string& outcome) { write(outcome, before, shared_clock()); });
+      return;
+    }
+    std::string outcome;
+    face_.leave(locks_, thread_, name_, nullptr, [&](const std::string& told_outcome) { outcome = told_outcome; });
+    const long long at = shared_clock();
+    const std::string reason = face_.loss_reason(thread_, name_);
+    write(outcome, reason.empty() ? before : reason, at);
+  }
+
   /// Moves the deadline on while the hold stands. Valid times are rounded down, hence one more millisecond.
-  static bool still_valid(const Hold& hold, long long& deadline) {
+  bool still_valid(long long& deadline) {
     const long long now = shared_clock();
-    const Milliseconds valid = hold.valid_for();
+    const Milliseconds valid = face_.valid_for(locks_, thread_, name_);
     if (valid.count() > 0) deadline = now + 1000 * (valid.count() + 1);
-    return valid.count() > 0;
+    return valid.count() > 0 || !way_.checks;
   }
 
   static std::string number(long long value) { return std::to_string(value); }
-  void write(const std::vector<std::string>& fields) { record_ << join_fields(fields) + '\n' << std::flush; }
+  std::string wait() const { return "wait=" + number(options_.wait->count()); }
+  std::string checked() const { return way_.checks ? "checked=yes" : "checked=no"; }
 
   static constexpr std::chrono::milliseconds kCheck{5};
 
-  BasicLock lock_;
+  TakerFace& face_;
+  TakerLocks& locks_;
+  TakerThread& thread_;
+  const std::shared_ptr<TakerReleases> releases_;
   const std::string name_;
   const NumberFile numbers_;
   const Milliseconds time_;
-  std::ofstream record_;
+  const std::shared_ptr<TakerRecord> record_;  // a release whose outcome is not known yet has it too
   const Milliseconds pause_;
+  const TakerWay way_;
   const std::stop_token stop_;
   AcquireOptions options_;
+  std::mt19937 random_{std::random_device()()};
 };
 
 }  // namespace holdfast::test

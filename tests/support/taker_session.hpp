@@ -24,6 +24,7 @@
 #include "taker_config.hpp"
 #include "taker_face.hpp"
 #include "taker_locks.hpp"
+#include "taker_record.hpp"
 #include "taker_releases.hpp"
 #include "taker_rounds.hpp"
 #include "taker_text.hpp"
@@ -74,7 +75,10 @@ class TakerSession {
   using Command = TakerCommand;
   using Values = std::vector<std::string>;
 
-  static long long now() { return shared_clock(); }
+  static long long now() {
+    const auto time = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+  }
 
   void answer(const std::string& tag, long long began, const Values& values) {
     Values fields{tag, std::to_string(began), std::to_string(now())};
@@ -85,20 +89,40 @@ class TakerSession {
 
   void carry_out(const Command& command, TakerThread* thread) {
     const long long began = now();
+    const Microseconds called = shared_clock();
     Values values;
     try {
       if (command.verb() == "unlock") {
-        return leave(command.argument(1), *thread, [this, tag = command.tag(), began](const std::string& outcome) {
-          answer(tag, began, {"ok", outcome});
+        return leave(command.argument(1), *thread, [this, command, began, called](const std::string& outcome) {
+          record(command, called, {"ok", outcome});
+          answer(command.tag(), began, {"ok", outcome});
         });
       }
       values = {"ok", dispatch(command, thread)};
     } catch (const Error& error) {
-      values = {"error", word(error.code()), error.what()};
+      values = {"error", error_word(error.code()), error.what()};
     } catch (const std::exception& error) {
       values = {"error", "usage", error.what()};
     }
+    record(command, called, values);
     answer(command.tag(), began, values);
+  }
+
+  /// What changes a lock, or was to.
+  void record(const Command& command, Microseconds called, const Values& values) {
+    const std::string& verb = command.verb();
+    if (!record_ || (verb != "lock" && verb != "try" && verb != "unlock" && verb != "force")) return;
+    const std::string& word = values[1];
+    const std::string ended = std::to_string(shared_clock());
+    if (verb == "force") {
+      const std::string answer = values[0] == "ok" ? word : "unknown";
+      return record_->write({"force", command.argument(0), std::to_string(called), ended, answer});
+    }
+    std::string outcome = word;
+    if (verb != "unlock" && values[0] == "ok") outcome = word == "no" ? "timed_out" : "granted";
+    if (outcome == "timed_out" && command.number(2) == 0) outcome = "busy";
+    record_->write({"op", command.argument(0), command.argument(1), verb == "unlock" ? "release" : "acquire",
+                    std::to_string(called), ended, outcome});
   }
 
   std::string dispatch(const Command& command, TakerThread* thread) {
@@ -123,6 +147,8 @@ class TakerSession {
     auto releases = std::make_shared<TakerReleases>(settings.events);
     const bool pipelined = settings.configs.front().pipelined_release;
     face_ = make_face(settings.face);
+    rounds_face_ = make_face(settings.face_is_given ? settings.face : "hold");
+    if (!settings.record.empty()) record_.emplace(settings.record);
     std::vector<Client> made;
     for (Config& config : settings.configs) {
       if (pipelined || !settings.events.empty()) config.observer = releases;
@@ -203,7 +229,7 @@ class TakerSession {
   }
 
   std::string hold_for(const Command& command, TakerThread& thread) {
-    TakerRounds rounds(locks().lock_of(command.argument(1), thread), command, stop_token(command));
+    TakerRounds rounds(*rounds_face_, locks(), thread, releases_, command, stop_token(command));
     const long long written = rounds.run();
     forget_stop(command);
     return std::to_string(written);
@@ -274,33 +300,12 @@ class TakerSession {
     return *thread;
   }
 
-  static std::string word(const std::error_code& code) {
-    static const std::map<Errc, std::string> kWords{
-        {Errc::busy, "busy"},
-        {Errc::timed_out, "timed_out"},
-        {Errc::cancelled, "cancelled"},
-        {Errc::lost, "lost"},
-        {Errc::not_owner, "not_owner"},
-        {Errc::unreachable, "unreachable"},
-        {Errc::unknown_outcome, "unknown_outcome"},
-        {Errc::denied, "denied"},
-        {Errc::wrong_type, "wrong_type"},
-        {Errc::invalid_argument, "invalid_argument"},
-        {Errc::closed, "closed"},
-        {Errc::no_quorum, "no_quorum"},
-        {Errc::would_deadlock, "would_deadlock"},
-    };
-    for (const auto& [errc, text] : kWords) {
-      if (code == errc) return text;
-    }
-    return "failed";
-  }
-
   const OnAnswer on_answer_;
   std::mutex answer_mutex_;  // one answer at a time
   // Written by connect only, before any other command.
   std::optional<TakerContext> context_;  // of the async face; outlives what is on it
-  std::unique_ptr<TakerFace> face_;
+  std::unique_ptr<TakerFace> face_, rounds_face_;
+  std::optional<TakerRecord> record_;  // of single commands
   std::unique_ptr<TakerLocks> locks_;
   std::shared_ptr<TakerReleases> releases_;  // if unlocking does not wait
   std::atomic<bool> closed_{false};          // nothing is told any more

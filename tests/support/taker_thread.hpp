@@ -35,7 +35,8 @@ class TakerThread {
 
   // By lock name; touched by this thread only.
   std::map<std::string, BasicLock> locks;
-  std::map<std::string, Hold> holds;  // where the hold is the owner
+  std::map<std::string, Hold> holds;                // where the hold is the owner
+  std::map<std::string, std::string> loss_reasons;  // of what was given back last
 
  private:
   void run() {

@@ -52,9 +52,9 @@ final class Rounds {
 
     /** True if a number was written. */
     private boolean round(FileChannel numbers, BufferedWriter out) throws IOException, InterruptedException {
-        long called = Call.now();
+        long called = SharedClock.now();
         String failure = enter();
-        long granted = Call.now();
+        long granted = SharedClock.now();
         if (failure != null) {
             write(out, "fail", name, called, granted, failure);
             Thread.sleep(10);
@@ -63,9 +63,9 @@ final class Rounds {
         long value = read(numbers);
         Thread.sleep(pause);
         numbers.write(StandardCharsets.US_ASCII.encode(String.format("%0" + (WIDTH - 1) + "d%n", value + 1)), 0);
-        long released = Call.now();
+        long released = SharedClock.now();
         String outcome = leave();
-        write(out, "hold", name, owner, called, granted, 0, 0, released, Call.now(), outcome, "-", value + 1);
+        write(out, "hold", name, owner, called, granted, 0, 0, released, SharedClock.now(), outcome, "-", value + 1);
         return true;
     }
 

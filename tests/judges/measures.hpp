@@ -1,11 +1,11 @@
-// What a history proves: who overlapped, what was forgotten, who was told how late, how long nobody got in. Pure.
+// What a history shows: who overlapped, what was forgotten, who was told how late, how long nobody got in. Pure.
 #pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "support/history.hpp"
+#include "judges/history.hpp"
 
 namespace holdfast::test {
 
@@ -46,5 +46,9 @@ struct Spread {
   Microseconds median = 0, worst = 0;
 };
 Spread spread(std::vector<Microseconds> times);
+
+/// Milliseconds with one digit.
+std::string in_ms(Microseconds time);
+std::string in_ms(const Spread& spread);
 
 }  // namespace holdfast::test

@@ -1,8 +1,8 @@
-#include "support/judge.hpp"
+#include "judges/measures.hpp"
 
 #include <algorithm>
 #include <iterator>
-#include <map>
+#include <unordered_map>
 
 namespace holdfast::test {
 namespace {
@@ -17,7 +17,7 @@ Microseconds Overlap::lasted() const {
 
 std::vector<Overlap> overlaps(std::vector<HeldOnce> holds) {
   std::ranges::sort(holds, {}, &HeldOnce::granted);
-  std::map<std::string, const HeldOnce*> latest;  // by name, whoever believes longest so far
+  std::unordered_map<Text, const HeldOnce*> latest;  // by name, whoever believes longest so far
   std::vector<Overlap> found;
   for (const HeldOnce& hold : holds) {
     const HeldOnce*& other = latest[hold.name];
@@ -80,5 +80,12 @@ Spread spread(std::vector<Microseconds> times) {
   std::ranges::sort(times);
   return {times[times.size() / 2], times.back()};
 }
+
+std::string in_ms(Microseconds time) {
+  const long long tenths = (time + 50) / 100;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " ms";
+}
+
+std::string in_ms(const Spread& spread) { return "median " + in_ms(spread.median) + ", worst " + in_ms(spread.worst); }
 
 }  // namespace holdfast::test

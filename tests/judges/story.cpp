@@ -1,0 +1,120 @@
+#include "judges/story.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include <boost/json.hpp>
+
+namespace holdfast::test {
+namespace {
+
+namespace json = boost::json;
+
+struct Time {
+  const char* name;
+  Microseconds StorySettings::* time;
+};
+constexpr Time kTimes[] = {
+    {"lease", &StorySettings::lease},
+    {"safety_poll", &StorySettings::safety_poll},
+    {"command_timeout", &StorySettings::command_timeout},
+    {"release_timeout", &StorySettings::release_timeout},
+    {"patience", &StorySettings::patience},
+    {"wait", &StorySettings::wait},
+    {"allowance", &StorySettings::allowance},
+};
+
+json::array texts(const std::vector<Text>& from) {
+  json::array made;
+  for (const Text each : from) made.emplace_back(each.str());
+  return made;
+}
+
+std::vector<Text> texts(const json::value& from) {
+  std::vector<Text> made;
+  for (const json::value& each : from.as_array()) made.emplace_back(std::string_view(each.as_string()));
+  return made;
+}
+
+json::object written(const StruckFault& fault) {
+  return {{"kind", fault.kind.str()},
+          {"began", fault.began},
+          {"ended", fault.ended},
+          {"names", texts(fault.names)},
+          {"clients", texts(fault.clients)},
+          {"stands_still", fault.stands_still},
+          {"kills", fault.kills},
+          {"exclusion_promised", fault.exclusion_promised},
+          {"counted_until", fault.counted_until},
+          {"told_within", fault.told_within}};
+}
+
+StruckFault read_fault(const json::object& from) {
+  StruckFault fault;
+  fault.kind = std::string_view(from.at("kind").as_string());
+  fault.began = from.at("began").to_number<Microseconds>();
+  fault.ended = from.at("ended").to_number<Microseconds>();
+  fault.names = texts(from.at("names"));
+  fault.clients = texts(from.at("clients"));
+  fault.stands_still = from.at("stands_still").as_bool();
+  fault.kills = from.at("kills").as_bool();
+  fault.exclusion_promised = from.at("exclusion_promised").as_bool();
+  fault.counted_until = from.at("counted_until").to_number<Microseconds>();
+  fault.told_within = from.at("told_within").to_number<Microseconds>();
+  return fault;
+}
+
+bool has(const std::vector<Text>& texts, Text text) { return std::ranges::find(texts, text) != texts.end(); }
+
+}  // namespace
+
+bool StruckFault::concerns(Text name) const { return names.empty() || has(names, name); }
+bool StruckFault::strikes(Text client) const { return clients.empty() || has(clients, client); }
+
+bool Story::is_other(Text client) const {
+  return std::ranges::any_of(settings.others, [&](const std::string& prefix) { return client.starts_with(prefix); });
+}
+
+void write_story(const Story& story, const std::string& folder) {
+  json::object times, numbers;
+  for (const Time& each : kTimes) times[each.name] = story.settings.*each.time;
+  for (const auto& [name, number] : story.numbers) numbers[name] = number;
+  json::array faults, others;
+  for (const StruckFault& each : story.faults) faults.push_back(written(each));
+  for (const std::string& each : story.settings.others) others.emplace_back(each);
+  const json::object all{{"microseconds", times},
+                         {"others", others},
+                         {"split_votes", story.settings.split_votes},
+                         {"numbers", numbers},
+                         {"safety_poll_wakes", story.safety_poll_wakes},
+                         {"faults", faults}};
+  std::ofstream out(std::filesystem::path(folder) / "story.json");
+  out << json::serialize(all) << '\n';
+  if (!out.flush()) throw std::runtime_error("cannot write story.json in " + folder);
+}
+
+Story read_story(const std::string& folder) {
+  std::ifstream in(std::filesystem::path(folder) / "story.json");
+  if (!in) throw std::runtime_error("no story.json in " + folder);
+  std::ostringstream text;
+  text << in.rdbuf();
+  const json::value all = json::parse(text.str());
+  Story story;
+  for (const Time& each : kTimes) {
+    story.settings.*each.time = all.at("microseconds").at(each.name).to_number<Microseconds>();
+  }
+  story.settings.split_votes = all.at("split_votes").as_bool();
+  for (const json::value& each : all.at("others").as_array()) story.settings.others.emplace_back(each.as_string());
+  for (const auto& [name, number] : all.at("numbers").as_object()) {
+    story.numbers[name] = number.to_number<long long>();
+  }
+  story.safety_poll_wakes = all.at("safety_poll_wakes").to_number<long long>();
+  for (const json::value& each : all.at("faults").as_array()) story.faults.push_back(read_fault(each.as_object()));
+  story.history = History::read(folder);
+  return story;
+}
+
+}  // namespace holdfast::test
