@@ -1,0 +1,89 @@
+// A chaos run that cannot fail shows nothing: here it must.
+#include <algorithm>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "chaos/evidence.hpp"
+#include "chaos/one_server.hpp"
+#include "chaos/run.hpp"
+#include "support/raw.hpp"
+
+namespace holdfast::test::chaos {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Breaks locks by force, so that a waiter has them at once, and calls it another fault.
+class Thief final : public Ground {
+ public:
+  std::vector<Fault> faults() const override { return {Fault::scripts_flushed}; }
+  Access access() override { return server_.access(); }
+  std::optional<Struck> strike(const Planned& planned, const std::vector<std::string>& names) override {
+    Planned theft = planned;
+    theft.fault = Fault::forced;
+    std::optional<Struck> struck = server_.strike(theft, names);
+    struck->names.clear();
+    return struck;
+  }
+  bool taken(const std::string& name) override { return server_.taken(name); }
+
+ private:
+  OneServer server_;
+};
+
+/// Two processes, each of which has the lock for most of the time that it can.
+std::vector<Member> two(Ground&) {
+  std::vector<Member> crew;
+  for (const char* client : {"one", "other"}) {
+    crew.push_back({.client = client,
+                    .settings = {"lease_ms=2000", "safety_poll_ms=300", "command_timeout_ms=1500",
+                                 "release_timeout_ms=1000", "patience_ms=4000"},
+                    .works = {{"stolen", 200ms, 3000ms}}});
+  }
+  return crew;
+}
+
+RunResult run_with(std::unique_ptr<Ground> (*make)(), const std::string& name) {
+  const Shape shape{name, make, two};
+  return run(shape, {.seed = 1,
+                     .length = 6s,
+                     .folder = std::string(HOLDFAST_BINARY_DIR) + "/results/chaos/control-" + name,
+                     .say = [](const std::string&) {}});
+}
+
+std::vector<std::string> broken(const RunResult& result) {
+  std::vector<std::string> promises;
+  for (const Violation& each : result.verdict.violations) promises.push_back(each.promise);
+  return promises;
+}
+
+TEST(ChaosControl, LocksThatAreTakenAwayUnderAPromiseAreViolations) {
+  const RunResult result = run_with([]() -> std::unique_ptr<Ground> { return std::make_unique<Thief>(); }, "thief");
+  EXPECT_FALSE(result.good());
+  EXPECT_THAT(broken(result), testing::Contains("exclusion")) << in_words(result);
+}
+
+/// What is promised under each of these is kept.
+TEST(ChaosControl, TheSameProcessesOnAServerThatIsLeftAloneBreakNothing) {
+  class Quiet final : public Ground {
+   public:
+    std::vector<Fault> faults() const override { return {Fault::scripts_flushed}; }
+    Access access() override { return server_.access(); }
+    std::optional<Struck> strike(const Planned& planned, const std::vector<std::string>& names) override {
+      return server_.strike(planned, names);
+    }
+    bool taken(const std::string& name) override { return server_.taken(name); }
+
+   private:
+    OneServer server_;
+  };
+  const RunResult result = run_with([]() -> std::unique_ptr<Ground> { return std::make_unique<Quiet>(); }, "quiet");
+  EXPECT_TRUE(result.good()) << in_words(result);
+  EXPECT_GT(result.verdict.holds, 10);
+  EXPECT_GT(result.faults.at("scripts flushed"), 3);
+}
+
+}  // namespace
+}  // namespace holdfast::test::chaos

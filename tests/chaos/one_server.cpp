@@ -1,0 +1,28 @@
+#include "chaos/one_server.hpp"
+
+#include "support/raw.hpp"
+
+namespace holdfast::test::chaos {
+
+std::vector<Fault> OneServer::faults() const { return StruckServer::faults_with_links(); }
+
+std::vector<std::string> OneServer::left_out() const {
+  std::vector<std::string> why;
+  StruckServer::possible(&why);
+  return why;
+}
+
+Access OneServer::access() {
+  Access access;
+  access.links.push_back(std::make_unique<Proxy>(server_.server()));
+  access.url = StruckServer::url(access.links.front()->port());
+  return access;
+}
+
+std::optional<Struck> OneServer::strike(const Planned& planned, const std::vector<std::string>& names) {
+  return server_.strike(planned, names);
+}
+
+bool OneServer::taken(const std::string& name) { return Raw(server_.server()).exists(name); }
+
+}  // namespace holdfast::test::chaos

@@ -1,0 +1,25 @@
+// One server, and each process with a link of its own.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "chaos/server_faults.hpp"
+
+namespace holdfast::test::chaos {
+
+class OneServer final : public Ground {
+ public:
+  std::vector<Fault> faults() const override;
+  std::vector<std::string> left_out() const override;
+  Access access() override;
+  std::optional<Struck> strike(const Planned& planned, const std::vector<std::string>& names) override;
+  bool taken(const std::string& name) override;
+
+ private:
+  StruckServer server_;
+};
+
+}  // namespace holdfast::test::chaos

@@ -1,0 +1,170 @@
+#include "chaos/run.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+#include "support/shared_clock.hpp"
+
+namespace holdfast::test::chaos {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+std::string in_seconds(Microseconds time) {
+  std::ostringstream out;
+  out.precision(2);
+  out << std::fixed << static_cast<double>(time) / 1e6 << " s";
+  return out.str();
+}
+
+/// What a judge has to know of a fault.
+StruckFault struck_fault(Fault fault, const Struck& struck, bool all_acks) {
+  StruckFault told{.kind = std::string(to_string(fault)),
+                   .began = struck.began,
+                   .ended = struck.ended,
+                   .names = struck.names,
+                   .clients = struck.clients,
+                   .kills = struck.kills};
+  const Promise promised = promise(fault, kLease, all_acks);
+  if (promised.exclusion) return told;
+  const auto in_us = [](Milliseconds time) { return std::chrono::microseconds(time).count(); };
+  told.exclusion_promised = false;
+  told.counted_until = struck.ended + in_us(promised.counted_for);
+  told.told_within = in_us(promised.told_within);
+  return told;
+}
+
+/// One run, while it lasts.
+class Running {
+ public:
+  Running(const Shape& shape, const RunOptions& options)
+      : options_(options), seed_(seed_of(options.seed, shape.name)), ground_(shape.make()), crew_(options.folder) {
+    std::string who;
+    for (Member& each : shape.crew(*ground_)) {
+      who += " " + each.client;
+      for (const Work& work : each.works) {
+        names_.insert(work.name);
+        if (!each.simple) locks_.insert(work.name);
+      }
+      if (!each.ours) others_.push_back(each.client);
+      crew_.hire(std::move(each), ground_->access());
+    }
+    options_.say("with" + who);
+  }
+
+  RunResult result() {
+    const std::vector<Planned> plan = schedule(ground_->faults(), seed_, options_.length, kLease);
+    for (const std::string& each : ground_->left_out()) options_.say("left out: " + each);
+    crew_.begin();
+    began_ = SteadyClock::now();
+    {
+      const std::jthread clients([&] { carry_out(plan, Track::clients); });
+      const std::jthread servers([&] { carry_out(plan, Track::servers); });
+    }
+    std::this_thread::sleep_until(began_ + options_.length);
+    const CrewEnd end = crew_.finish();
+    note(Fault::failed_over, ground_->unasked());
+    result_.seconds = std::chrono::duration<double>(SteadyClock::now() - began_).count();
+    result_.hangs.insert(result_.hangs.end(), end.hangs.begin(), end.hangs.end());
+    look_for_what_is_taken();
+    judge_it(end);
+    return std::move(result_);
+  }
+
+ private:
+  void carry_out(const std::vector<Planned>& plan, Track track) {
+    for (const Planned& each : plan) {
+      if (traits(each.fault).track != track) continue;
+      std::this_thread::sleep_until(began_ + each.at);
+      // What the servers had to do took longer than planned.
+      const Milliseconds lasts = expected(each.fault, each.duration, kLease);
+      if (SteadyClock::now() + lasts > began_ + options_.length) return;
+      carry_out(each, track);
+    }
+  }
+
+  void carry_out(const Planned& planned, Track track) {
+    const std::string name(to_string(planned.fault));
+    try {
+      const std::vector<std::string> names(locks_.begin(), locks_.end());
+      if (track == Track::clients) return note(planned.fault, crew_.strike(planned));
+      note(Fault::failed_over, ground_->unasked());
+      note(planned.fault, ground_->strike(planned, names));
+    } catch (const std::exception& error) {
+      options_.say(name + ": not done: " + error.what());
+      const std::lock_guard guard(mutex_);
+      result_.not_done.push_back(name + ": " + error.what());
+    }
+  }
+
+  void note(Fault fault, const std::optional<Struck>& struck) {
+    if (!struck) return;
+    const std::string name(to_string(fault));
+    std::string who;
+    for (const Text each : struck->clients) who += " " + each.str();
+    for (const Text each : struck->names) who += " " + each.str();
+    const auto since = std::chrono::duration_cast<std::chrono::microseconds>(SteadyClock::now() - began_);
+    options_.say(in_seconds(since.count()) + " " + name + who + ", " + in_seconds(struck->ended - struck->began));
+    const std::lock_guard guard(mutex_);
+    ++result_.faults[name];
+    story_.faults.push_back(struck_fault(fault, *struck, ground_->all_acks()));
+  }
+
+  /// What was held by processes that were killed ends with its lease; a clock that was moved makes that longer.
+  void look_for_what_is_taken() {
+    constexpr Milliseconds kLate{4000};
+    for (const std::string& name : names_) {
+      try {
+        if (eventually([&] { return !ground_->taken(name); }, 2 * kLease + kLate)) continue;
+        result_.hangs.push_back(name + " is still taken when its lease is long over");
+      } catch (const std::runtime_error& error) {
+        result_.not_done.push_back("to see whether " + name + " is free: " + error.what());
+      }
+    }
+  }
+
+  void judge_it(const CrewEnd& end) {
+    const auto in_us = [](Milliseconds time) { return std::chrono::microseconds(time).count(); };
+    story_.history = History::read(options_.folder);
+    story_.settings = {.lease = in_us(kLease),
+                       .safety_poll = in_us(Milliseconds(1000)),
+                       .command_timeout = in_us(Milliseconds(1500)),
+                       .release_timeout = in_us(Milliseconds(1000)),
+                       .patience = in_us(Milliseconds(4000)),
+                       .wait = 0,
+                       .allowance = in_us(Milliseconds(2000)),
+                       .split_votes = ground_->splits_votes(),
+                       .others = others_};
+    story_.safety_poll_wakes = end.safety_poll_wakes;
+    write_story(story_, options_.folder);
+    result_.verdict = judge(story_);
+    if (why_no_porcupine().empty()) judge_outcomes(story_, result_.verdict);
+  }
+
+  const RunOptions& options_;
+  const std::uint64_t seed_;
+  std::unique_ptr<Ground> ground_;
+  Crew crew_;
+  std::set<std::string> names_, locks_;  // all; those that are Lock
+  std::vector<std::string> others_;
+  SteadyClock::time_point began_;
+  std::mutex mutex_;  // guards what follows, while the tracks run
+  Story story_;
+  RunResult result_;
+};
+
+}  // namespace
+
+RunResult run(const Shape& shape, const RunOptions& options) {
+  std::filesystem::remove_all(options.folder);
+  std::filesystem::create_directories(options.folder);
+  return Running(shape, options).result();
+}
+
+}  // namespace holdfast::test::chaos

@@ -1,0 +1,49 @@
+// A run of one shape: servers, processes at work, faults from a seed, and the verdict.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "chaos/crew.hpp"
+#include "chaos/ground.hpp"
+#include "judges/judge.hpp"
+
+namespace holdfast::test::chaos {
+
+/// What a run takes place on, and who takes part.
+struct Shape {
+  std::string name;
+  std::function<std::unique_ptr<Ground>()> make;
+  /// Clients of other libraries are there if they were built.
+  std::function<std::vector<Member>(Ground&)> crew;
+};
+
+struct RunOptions {
+  std::uint64_t seed = 1;
+  Milliseconds length{10000};
+  std::string folder;  ///< Of the records; emptied first.
+  /// Called as a fault is over, and for what else a reader may want to know; from two threads.
+  std::function<void(const std::string&)> say;
+};
+
+struct RunResult {
+  Verdict verdict;
+  std::vector<std::string> hangs;
+  std::vector<std::string> not_done;  ///< Faults that could not be carried out, and why.
+  std::map<std::string, long long> faults;
+  double seconds = 0;
+
+  bool good() const { return verdict.good() && hangs.empty(); }
+  long long operations() const { return 2 * verdict.holds + verdict.failed_calls; }
+};
+
+/// The lease of all locks but some fixed ones.
+inline constexpr Milliseconds kLease{2000};
+
+RunResult run(const Shape& shape, const RunOptions& options);
+
+}  // namespace holdfast::test::chaos
