@@ -1,7 +1,5 @@
 #include "base/ids.hpp"
 
-#include <atomic>
-
 #include "base/entropy.hpp"
 
 namespace holdfast::base {
@@ -19,17 +17,6 @@ std::string make_uuid(unsigned version) {
     out += digits[byte & 0xfU];
   }
   return out;
-}
-
-std::uint64_t next_number() noexcept {
-  static std::atomic<std::uint64_t> last{0};
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
-
-std::uint64_t this_thread_number() noexcept {
-  static std::atomic<std::uint64_t> last{0};
-  thread_local const std::uint64_t mine = last.fetch_add(1, std::memory_order_relaxed) + 1;
-  return mine;
 }
 
 }  // namespace holdfast::base

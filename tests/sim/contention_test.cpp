@@ -1,19 +1,18 @@
 // An hour of two clients that want one lock, in a second: whole clients, one thread, the same from the same seed.
 #include <array>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <holdfast/async.hpp>
 
+#include "sim/model/model_server.hpp"
 #include "sim/network.hpp"
-#include "support/spawn.hpp"
+#include "sim/process.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::sim {
 namespace {
 
 using namespace std::chrono_literals;
 
-/// What a run says of itself; a plain value, so that a child can send it.
+/// What a run says of itself.
 struct Account {
   std::uint64_t digest = 0;
   std::uint64_t bytes = 0;
@@ -33,24 +32,38 @@ class Actor {
  public:
   enum class With { lock, nothing };
 
-  Actor(World& world, With with, std::uint64_t& grants, Account& account, int& inside)
-      : world_(world), with_(with), grants_(grants), account_(account), inside_(inside) {}
+  Actor(World& world, int number, With with, std::uint64_t& grants, Account& account, int& inside)
+      : world_(world), process_(world, number), with_(with), grants_(grants), account_(account), inside_(inside) {
+    process_.inside([this] { member_.emplace(process_); });
+  }
+  ~Actor() {
+    process_.inside([this] {
+      hold_ = {};
+      member_.reset();
+    });
+  }
+  Actor(const Actor&) = delete;
+  Actor& operator=(const Actor&) = delete;
+  void start() {
+    process_.inside([this] { work(); });
+  }
+  const Process& process() const { return process_; }
 
   void work() {
     if (with_ == With::nothing) return enter(Hold());
-    lock_.async_acquire([this](const Failure& failure, Hold hold) {
+    member_->lock.async_acquire([this](const Failure& failure, Hold hold) {
       if (!failure) return enter(std::move(hold));
       ++account_.failures;
-      world_.after(1s, [this] { work(); });
+      process_.after(1s, [this] { work(); });
     });
   }
-  std::uint64_t connections() const { return client_.counters().connections; }
+  std::uint64_t connections() const { return member_->client.counters().connections; }
 
  private:
   static Config settings() {
     Config settings;
-    settings.host = "a-server-that-there-is-not";
-    settings.client_name.clear();  // it would tell the number of the process, which is another one in each run
+    settings.host = Place().host;
+    settings.label = "actor";  // instead of the program's name
     return settings;
   }
 
@@ -59,46 +72,52 @@ class Actor {
     if (++inside_ > 1) ++account_.overlaps;
     ++grants_;
     entered_ = world_.now();
-    world_.after(world_.between(100ms, 3s), [this] { leave(); });
+    process_.after(world_.between(100ms, 3s), [this] { leave(); });
   }
   void leave() {
     --inside_;
     account_.held_seconds += static_cast<std::uint64_t>((world_.now() - entered_) / 1s);
     const base::Duration pause = world_.between(0ms, 500ms);
-    if (with_ == With::nothing) return static_cast<void>(world_.after(pause, [this] { work(); }));
+    if (with_ == With::nothing) return process_.after(pause, [this] { work(); });
     if (hold_.state() == HoldState::lost) ++account_.lost;
-    hold_.async_release([this, pause](ReleaseOutcome) { world_.after(pause, [this] { work(); }); });
+    hold_.async_release([this, pause](ReleaseOutcome) { process_.after(pause, [this] { work(); }); });
   }
 
+  struct Member {
+    explicit Member(Process& process) : client(client_on(process.context(), settings())) {}
+    Client client;
+    Lock lock = client.lock("orders");
+  };
+
   World& world_;
+  Process process_;
   const With with_;
   std::uint64_t& grants_;
   Account& account_;
   int& inside_;
-  Client client_ = client_on(world_.context(), settings());
-  Lock lock_ = client_.lock("orders");
+  std::optional<Member> member_;
   Hold hold_;
   base::TimePoint entered_;
 };
 
-Account simulate(std::uint64_t seed, Actor::With with) {
+Account simulate(std::uint64_t seed, Actor::With with = Actor::With::lock) {
   World world(seed);
   ModelServer server(world);
-  Network network(world, server);
+  Network network(world);
+  network.add(server);
   Account account;
   int inside = 0;
   {
-    Actor one(world, with, account.grants[0], account, inside);
-    Actor two(world, with, account.grants[1], account, inside);
-    one.work();
-    two.work();
+    Actor one(world, 1, with, account.grants[0], account, inside);
+    Actor two(world, 2, with, account.grants[1], account, inside);
+    one.start();
+    two.start();
     // Every ten minutes all connections break, and the server is away for five seconds.
     for (int i = 0; i < 6; ++i) {
       world.run(10min - 5s);
-      network.cut();
-      network.set_reachable(false);
+      server.die();
       world.run(5s);
-      network.set_reachable(true);
+      server.restart(ModelServer::Restored::kept);
     }
     account.connections = {one.connections(), two.connections()};
     account.digest = network.digest();
@@ -108,26 +127,9 @@ Account simulate(std::uint64_t seed, Actor::With with) {
   return account;
 }
 
-/// In a child, so that each run begins with the same state of the process, the counters in it included.
-Account in_child(std::uint64_t seed, Actor::With with = Actor::With::lock) {
-  auto [from, to] = make_pipe();
-  const pid_t child = fork();
-  if (child == 0) {
-    const Account account = simulate(seed, with);
-    _exit(write(to.get(), &account, sizeof account) == sizeof account ? 0 : 1);
-  }
-  to.reset();
-  Account account;
-  EXPECT_EQ(read(from.get(), &account, sizeof account), static_cast<ssize_t>(sizeof account));
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
-  return account;
-}
-
 TEST(Contention, AnHourOfItPassesInASecond) {
   const auto start = std::chrono::steady_clock::now();
-  const Account account = in_child(1);
+  const Account account = simulate(1);
   const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
   EXPECT_LT(took, 1min) << "a third of a second, but under a sanitizer on a busy machine it takes a while";
   RecordProperty("milliseconds", static_cast<int>(took.count()));
@@ -140,14 +142,14 @@ TEST(Contention, AnHourOfItPassesInASecond) {
 }
 
 TEST(Contention, TheSameSeedGivesTheSameBytesAtTheSameTimes) {
-  const Account first = in_child(7);
-  EXPECT_EQ(first, in_child(7));
+  const Account first = simulate(7);
+  EXPECT_EQ(first, simulate(7));
   EXPECT_GT(first.bytes, 100'000U);
-  EXPECT_NE(first.digest, in_child(8).digest);
+  EXPECT_NE(first.digest, simulate(8).digest);
 }
 
 /// The control: whoever works without the lock is seen to overlap.
-TEST(Contention, WithoutALockTheyOverlap) { EXPECT_GT(in_child(1, Actor::With::nothing).overlaps, 100U); }
+TEST(Contention, WithoutALockTheyOverlap) { EXPECT_GT(simulate(1, Actor::With::nothing).overlaps, 100U); }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::sim

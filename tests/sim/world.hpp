@@ -4,58 +4,57 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <random>
 #include <utility>
+#include <vector>
 
-#include <boost/asio/io_context.hpp>
-
-#include "base/clock.hpp"
+#include "sim/model/time.hpp"
 
 namespace holdfast::test {
 
-/// One at a time. As long as it lives the library's clock, timers, chance and connections are its own
-/// (replacements.cpp).
-class World {
+namespace sim {
+class Process;
+}
+
+/// One at a time. As long as it lives the library's clock, chance, numbers and connections are its own
+/// (replacements.cpp, system_calls.cpp).
+class World final : public Time {
  public:
-  using Event = std::function<void()>;
-  /// What an event is known by: its time, and the order of those at the same time.
-  using Id = std::pair<base::TimePoint, std::uint64_t>;
+  using Chance = std::mt19937_64;
 
   explicit World(std::uint64_t seed);
-  ~World();
-  World(const World&) = delete;
-  World& operator=(const World&) = delete;
+  ~World() override;
   static World& current();
 
-  base::TimePoint now() const { return now_; }
-  boost::asio::io_context& context() { return *context_; }
-  /// The context is being destroyed: nothing is to be posted there any more.
-  bool ending() const { return ending_; }
-  std::uint32_t random() { return static_cast<std::uint32_t>(random_()); }
-  /// Uniform, both ends included.
-  base::Duration between(base::Duration least, base::Duration most);
+  base::TimePoint now() const override { return now_; }
+  std::uint32_t random() { return static_cast<std::uint32_t>(chance_()); }
+  base::Duration between(base::Duration least, base::Duration most) override { return pick(chance_, least, most); }
+  static base::Duration pick(Chance& chance, base::Duration least, base::Duration most);
+  /// A source of its own for whoever has this number: what others draw does not change what it gives.
+  Chance chance_of(std::uint64_t number) const;
 
-  Id at(base::TimePoint time, Event event);
-  Id after(base::Duration time, Event event) { return at(now_ + time, std::move(event)); }
-  /// False: it has happened.
-  bool cancel(const Id& id) { return events_.erase(id) > 0; }
-  /// Moves bytes between the context and the world; true if it did. Called whenever the context has run dry.
-  void set_pump(std::function<bool()> pump) { pump_ = std::move(pump); }
+  Id at(base::TimePoint time, Event event) override;
+  bool cancel(const Id& id) override { return events_.erase(id) > 0; }
+  /// Called after each event and all that follows from it at the same time.
+  void watch(std::function<void()> look) { look_ = std::move(look); }
 
   /// Lets so much time pass.
   void run(base::Duration time);
+  /// The same, until `over` says so, looked at after each event. False: it did not.
+  bool run_until(base::Duration limit, const std::function<bool()>& over);
 
  private:
+  friend class sim::Process;
   void settle();
+  bool step(base::TimePoint end);
 
-  std::unique_ptr<boost::asio::io_context> context_ = std::make_unique<boost::asio::io_context>(1);
-  bool ending_ = false;
-  std::mt19937_64 random_;
+  const std::uint64_t seed_;
+  Chance chance_;
   base::TimePoint now_{std::chrono::hours(1)};
   std::uint64_t last_ = 0;
   std::map<Id, Event> events_;
-  std::function<bool()> pump_ = [] { return false; };
+  std::function<void()> look_;
+  std::vector<sim::Process*> processes_;
 };
 
 }  // namespace holdfast::test

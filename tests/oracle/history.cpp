@@ -1,0 +1,233 @@
+#include "oracle/history.hpp"
+
+#include <array>
+#include <random>
+#include <set>
+#include <utility>
+
+#include "base/text.hpp"
+#include "wire/lock_calls.hpp"
+#include "wire/simple_calls.hpp"
+
+namespace holdfast::test::oracle {
+namespace {
+
+using std::chrono::milliseconds;
+
+const std::vector<wire::Owner> kOwners{{"11111111-2222-4333-8444-555555555555:1"},
+                                       {"11111111-2222-4333-8444-555555555555:2"},
+                                       {"99999999-2222-4333-8444-555555555555:7"}};
+
+class Generator {
+ public:
+  Generator(std::uint64_t seed, const Likeness& like) : random_(seed), like_(like) {}
+
+  Step next() {
+    ++number_;
+    const std::size_t dice = below(1000);
+    if (dice < 12) return trouble();
+    if (dice < 20) return brief();
+    if (dice < 60) return hostile();
+    if (dice < 140) return listen();
+    if (dice < 200) return {Step::Kind::command, tracker, question()};
+    if (dice < 260) return {Step::Kind::command, caller(), question()};
+    if (dice < 290) return message();
+    return {Step::Kind::command, caller(), transition(lease())};
+  }
+
+ private:
+  std::size_t below(std::size_t bound) { return std::uniform_int_distribution<std::size_t>(0, bound - 1)(random_); }
+  template <class T>
+  const T& one_of(const std::vector<T>& from) {
+    return from[below(from.size())];
+  }
+  Who caller() { return below(2) == 0 ? one : two; }
+  wire::LockNames lock(bool simple) {
+    return simple ? wire::simple::names(one_of(names())) : wire::lock::names(one_of(names()));
+  }
+  std::vector<wire::LockNames> locks(bool simple) {
+    std::vector<std::string> left = names();
+    std::vector<wire::LockNames> out;
+    for (std::size_t i = 2 + below(2); i > 0; --i) {
+      const std::size_t chosen = below(left.size());
+      out.push_back(simple ? wire::simple::names(left[chosen]) : wire::lock::names(left[chosen]));
+      left.erase(left.begin() + static_cast<std::ptrdiff_t>(chosen));
+    }
+    return out;
+  }
+  Publish publish() {
+    return one_of(std::vector<Publish>{Publish::publish, Publish::publish, Publish::spublish, Publish::both});
+  }
+  /// So far apart that what has passed since does not matter.
+  milliseconds lease() { return milliseconds(60'000 + 20'000 * static_cast<std::int64_t>(number_ % 1000)); }
+
+  /// By its hash, or by its text.
+  std::vector<std::string> sent(const base::Command& command) {
+    if (command.script == nullptr) return command.args;
+    std::vector<std::string> words;
+    if (below(3) == 0) {
+      words = {"EVAL", std::string(command.script->text)};
+    } else {
+      words = {"EVALSHA", std::string(command.script->sha1)};
+    }
+    words.insert(words.end(), command.args.begin(), command.args.end());
+    return words;
+  }
+
+  base::Command acquire(bool simple, milliseconds lease) {
+    const wire::Owner& owner = one_of(kOwners);
+    const wire::LockNames single = lock(simple);
+    const std::vector<wire::LockNames> several = locks(simple);
+    const bool all = below(4) == 0;
+    wire::AcquireCall call{all ? wire::Names(several) : wire::Names(&single, 1), owner, lease};
+    call.count_listeners = below(2) == 0;
+    call.publish = publish();
+    return simple ? wire::simple::acquire(call) : wire::lock::acquire(call);
+  }
+  base::Command release(bool simple) {
+    const wire::LockNames single = lock(simple);
+    const std::vector<wire::LockNames> several = locks(simple);
+    const bool all = below(4) == 0;
+    wire::ReleaseCall call{all ? wire::Names(several) : wire::Names(&single, 1), one_of(kOwners)};
+    call.publish = publish();
+    return simple ? wire::simple::release(call) : wire::lock::release(call);
+  }
+  base::Command renew(bool simple, milliseconds lease) {
+    std::vector<wire::Renewal> renewals;
+    for (std::size_t i = 1 + below(4); i > 0; --i) renewals.push_back({one_of(names()), one_of(kOwners).text});
+    return simple ? wire::simple::renew(renewals, lease) : wire::lock::renew(renewals, lease);
+  }
+
+  std::vector<std::string> transition(milliseconds lease) {
+    const bool simple = below(3) == 0;
+    const std::size_t dice = below(20);
+    if (dice < 9) return spoiled(sent(acquire(simple, lease)), lease);
+    if (dice < 15) return sent(release(simple));
+    if (dice < 19) return spoiled(sent(renew(simple, lease)), lease);
+    return sent(simple ? wire::simple::force_release(lock(true), publish())
+                       : wire::lock::force_release(lock(false), publish()));
+  }
+
+  /// A lease that makes no sense, at times.
+  std::vector<std::string> spoiled(std::vector<std::string> words, milliseconds lease) {
+    if (below(40) != 0) return words;
+    std::vector<std::string> instead{"many", "1.5"};
+    if (like_.major >= 7) instead.emplace_back("9223372036854775807");
+    for (std::string& word : words) {
+      if (word == std::to_string(lease.count())) word = one_of(instead);
+    }
+    return words;
+  }
+
+  Step brief() {
+    const auto words =
+        sent(below(2) == 0 ? acquire(below(3) == 0, milliseconds(4)) : renew(below(3) == 0, milliseconds(4)));
+    return {Step::Kind::brief, caller(), words};
+  }
+
+  std::vector<std::string> question() {
+    const std::string& name = one_of(names());
+    const std::string& owner = one_of(kOwners).text;
+    return one_of(std::vector<std::vector<std::string>>{{"HLEN", name},
+                                                        {"HEXISTS", name, owner},
+                                                        {"HEXISTS", name, owner},
+                                                        {"HGET", name, owner},
+                                                        {"GET", name},
+                                                        {"GET", name},
+                                                        {"STRLEN", name},
+                                                        {"PTTL", name},
+                                                        {"TYPE", name},
+                                                        {"EXISTS", name}});
+  }
+
+  /// What is no lock of ours, or no lock at all.
+  Step hostile() {
+    const std::string& name = one_of(names());
+    return {Step::Kind::command, caller(),
+            one_of(std::vector<std::vector<std::string>>{
+                {"RPUSH", name, "x"},
+                {"SET", name, "somebody"},
+                {"SET", name, one_of(kOwners).text, "PX", std::to_string(lease().count())},
+                {"HSET", name, one_of(kOwners).text, "2"},
+                {"HSET", name, "mode", "read"},
+                {"HDEL", name, one_of(kOwners).text},
+                {"PEXPIRE", name, std::to_string(lease().count())},
+                {"PEXPIRE", name, "0"},
+                {"DEL", name},
+                {"DEL", name},
+                {"SCRIPT", "FLUSH"},
+                {"SCRIPT", "LOAD", std::string(acquire(below(2) == 0, lease()).script->text)},
+                {"FLUSHALL"}})};
+  }
+
+  Step listen() {
+    const Who who = one_of(std::vector<Who>{listener, another_listener, another_listener, one});
+    const std::string channel = lock(below(3) == 0).channel;
+    // Valkey 8.0 refuses to end what has not begun.
+    const bool begin = below(3) > 0 || (like_.valkey && subscriptions_[who].empty());
+    std::string verb = like_.has_sharded_channels() && below(2) == 0 ? "S" : "";
+    verb += begin ? "SUBSCRIBE" : "UNSUBSCRIBE";
+    if (begin) {
+      subscriptions_[who].insert(verb + channel);
+    } else {
+      std::erase_if(subscriptions_[who], [&](const std::string& each) { return each.ends_with(channel); });
+    }
+    return {Step::Kind::command, who, {verb, channel}};
+  }
+
+  Step message() {
+    const std::string channel = lock(below(3) == 0).channel;
+    std::vector<std::vector<std::string>> choices{{"PUBLISH", channel, "0"}, {"PUBSUB", "NUMSUB", channel}};
+    if (like_.has_sharded_channels()) {
+      choices.push_back({"SPUBLISH", channel, "hello"});
+      choices.push_back({"PUBSUB", "SHARDNUMSUB", channel, "x"});
+    }
+    return {Step::Kind::command, caller(), one_of(choices)};
+  }
+
+  /// It begins, or whatever it is ends.
+  Step trouble() {
+    if (state_ != Step::Kind::command) return {std::exchange(state_, Step::Kind::command), looker, {forbidden_}};
+    const std::size_t dice = below(4);
+    if (dice == 0 && like_.major >= 7) {
+      forbidden_ = one_of(std::vector<std::string>{"publish", "spublish", "hgetall", "pubsub"});
+      state_ = Step::Kind::allow;
+      return {Step::Kind::forbid, looker, {forbidden_}};
+    }
+    if (dice == 1) return state_ = Step::Kind::roomy, Step{Step::Kind::full, looker, {""}};
+    if (dice == 2 && like_.major >= 7) return state_ = Step::Kind::together, Step{Step::Kind::lonely, looker, {""}};
+    return state_ = Step::Kind::lead, Step{Step::Kind::follow, looker, {""}};
+  }
+
+  std::mt19937_64 random_;
+  const Likeness like_;
+  std::size_t number_ = 0;
+  std::array<std::set<std::string>, kSessions> subscriptions_;
+  Step::Kind state_ = Step::Kind::command;  // by which the trouble that there is ends
+  std::string forbidden_;
+};
+
+}  // namespace
+
+const std::vector<std::string>& names() {
+  static const std::vector<std::string> all{"orders", "{orders}:2", "stock", "odd {name"};
+  return all;
+}
+
+std::string to_string(const Step& step) {
+  static const std::vector<std::string> kinds{"",       "(brief)",  "(forbid)",   "(allow)",  "(memory full)",
+                                              "(room)", "(lonely)", "(together)", "(follow)", "(lead)"};
+  std::string out = std::to_string(step.who) + " " + kinds[static_cast<std::size_t>(step.kind)];
+  for (const std::string& word : step.words) out += " " + base::printable(word.substr(0, 60));
+  return out;
+}
+
+std::vector<Step> make_history(std::uint64_t seed, std::size_t steps, const Likeness& like) {
+  Generator generator(seed, like);
+  std::vector<Step> history;
+  history.reserve(steps);
+  while (history.size() < steps) history.push_back(generator.next());
+  return history;
+}
+
+}  // namespace holdfast::test::oracle

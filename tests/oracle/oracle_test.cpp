@@ -1,0 +1,155 @@
+// The model server against a real one, step by step, on random histories; and models with an error each, that are
+// found.
+#include <algorithm>
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include "oracle/comparison.hpp"
+#include "oracle/record.hpp"
+#include "wire/scripts.hpp"
+
+namespace holdfast::test::oracle {
+namespace {
+
+namespace scripts = wire::scripts;
+
+constexpr std::size_t kSteps = 200;
+
+std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+std::string in_words(const std::vector<Step>& steps) {
+  std::string out;
+  for (const Step& step : steps) out += "  " + to_string(step) + "\n";
+  return out;
+}
+
+TEST(Oracle, TheModelDoesWhatTheServerDoes) {
+  const RedisServer server;
+  const Likeness like = likeness_of_server();
+  const std::uint64_t first = number_from("HOLDFAST_ORACLE_FIRST", 1);
+  const std::uint64_t histories = number_from("HOLDFAST_ORACLE_HISTORIES", 60);
+  Record record;
+  for (std::uint64_t seed = first; seed < first + histories; ++seed) {
+    const std::vector<Step> history = make_history(seed, kSteps, like);
+    const auto parted = compare(server, like, history);
+    record.add(history, parted.has_value());
+    if (!parted) continue;
+    const std::vector<Step> least = shortest(server, like, history);
+    ADD_FAILURE() << "seed " << seed << ": they part at step " << parted->step << ", "
+                  << to_string(history[parted->step]) << ", " << parted->what << "\nthe shortest that was found:\n"
+                  << in_words(least) << "again: HOLDFAST_ORACLE_FIRST=" << seed
+                  << " HOLDFAST_ORACLE_HISTORIES=1 build/tests/oracle_tests --gtest_filter=Oracle.*";
+    break;
+  }
+  record.write(first);
+}
+
+// ---- errors that are to be found ----
+
+struct Planted {
+  const char* name;
+  const base::Script& script;
+  Transition wrong;
+};
+void PrintTo(const Planted& planted, std::ostream* out) { *out << planted.name; }
+
+void right(const base::Script& script, ScriptHost& host, Args keys, Args args, std::string& reply) {
+  script_of_sha1(script.sha1)->run(host, keys, args, reply);
+}
+
+const std::vector<Planted>& planted() {
+  static const std::vector<Planted> all{
+      {"release_by_anybody", scripts::lock_release,
+       [](ScriptHost& host, Args keys, Args args, std::string& reply) {
+         if (!host.keyspace().erase(keys[0])) return put_null(reply);
+         put_number(reply, host.publish(Channel::plain, args[1], "0"));
+       }},
+      {"release_that_wakes_nobody", scripts::lock_release,
+       [](ScriptHost& host, Args keys, Args args, std::string& reply) {
+         if (!host.keyspace().erase_field(keys[0], args[0])) return put_null(reply);
+         put_number(reply, host.listeners(Channel::plain, args[1]));
+       }},
+      {"release_of_several_that_needs_one", scripts::lock_release_all,
+       [](ScriptHost& host, Args keys, Args args, std::string& reply) {
+         right(scripts::lock_release_all, host, keys, args, reply);
+         if (reply == "_\r\n") reply = ":0\r\n";
+       }},
+      {"acquire_that_keeps_the_lease", scripts::lock_acquire,
+       [](ScriptHost& host, Args keys, Args args, std::string& reply) {
+         const Keyspace::Value* const before = host.keyspace().find(keys[0]);
+         const Keyspace::Millis end = before == nullptr ? Keyspace::kNever : before->expires;
+         right(scripts::lock_acquire, host, keys, args, reply);
+         if (reply != "_\r\n" || end == Keyspace::kNever) return;
+         host.keyspace().expire(keys[0], std::to_string(end - host.keyspace().now()));
+       }},
+      {"acquire_that_takes", scripts::lock_acquire,
+       [](ScriptHost& host, Args keys, Args args, std::string& reply) {
+         host.keyspace().set_field(keys[0], args[1], "1");
+         host.keyspace().expire(keys[0], args[0]);
+         put_null(reply);
+       }},
+      {"renewal_that_takes", scripts::lock_renew,
+       [](ScriptHost& host, Args keys, Args args, std::string& reply) {
+         for (std::size_t i = 0; i < keys.size(); ++i) {
+           if (host.keyspace().find(keys[i]) == nullptr) host.keyspace().set_field(keys[i], args[i + 1], "1");
+         }
+         right(scripts::lock_renew, host, keys, args, reply);
+       }},
+      {"acquire_of_several_that_names_the_first", scripts::lock_acquire_all,
+       [](ScriptHost& host, Args keys, Args args, std::string& reply) {
+         for (std::size_t i = 0; i < keys.size(); ++i) {
+           const Keyspace::Millis remaining = host.keyspace().remaining(keys[i]);
+           if (remaining == -2 || host.keyspace().has_field(keys[i], args[1])) continue;
+           put_head(reply, '*', 2);
+           put_number(reply, static_cast<std::int64_t>(i + 1));
+           return put_number(reply, remaining);
+         }
+         right(scripts::lock_acquire_all, host, keys, args, reply);
+       }},
+      {"forced_release_without_a_message", scripts::lock_force_release,
+       [](ScriptHost& host, Args keys, Args, std::string& reply) {
+         const bool held = host.keyspace().count_fields(keys[0]) > 0;
+         if (held) host.keyspace().erase(keys[0]);
+         put_number(reply, held ? 1 : 0);
+       }},
+      {"simple_acquire_without_an_end", scripts::simple_acquire,
+       [](ScriptHost& host, Args keys, Args args, std::string& reply) {
+         right(scripts::simple_acquire, host, keys, args, reply);
+         if (reply == "_\r\n") host.keyspace().set(keys[0], args[1]);
+       }},
+      {"simple_release_by_anybody", scripts::simple_release,
+       [](ScriptHost& host, Args keys, Args args, std::string& reply) {
+         host.keyspace().text(keys[0]);
+         if (!host.keyspace().erase(keys[0])) return put_null(reply);
+         put_number(reply, host.publish(Channel::plain, args[1], "0"));
+       }},
+  };
+  return all;
+}
+
+class Wrong : public testing::TestWithParam<Planted> {};
+
+TEST_P(Wrong, is_found) {
+  const RedisServer server;
+  const Likeness like = likeness_of_server();
+  const auto plant = [](ModelServer& model) { model.plant(GetParam().script, GetParam().wrong); };
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const std::vector<Step> history = make_history(seed, kSteps, like);
+    if (!compare(server, like, history, plant)) continue;
+    const std::vector<Step> least = shortest(server, like, history, plant);
+    EXPECT_LE(least.size(), 6U) << in_words(least);
+    EXPECT_FALSE(compare(server, like, least)) << "of the model as it is";
+    return;
+  }
+  ADD_FAILURE() << "not within " << 20 * kSteps << " steps";
+}
+
+INSTANTIATE_TEST_SUITE_P(Model, Wrong, testing::ValuesIn(planted()),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+}  // namespace
+}  // namespace holdfast::test::oracle

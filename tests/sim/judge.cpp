@@ -1,0 +1,192 @@
+#include "sim/judge.hpp"
+
+#include <algorithm>
+
+#include "engine/decide/lease.hpp"
+
+namespace holdfast::test::sim {
+namespace {
+
+using base::Duration;
+using base::TimePoint;
+using std::chrono::milliseconds;
+
+/// What a handler, a drifting clock and whole milliseconds may take.
+constexpr Duration kSlack = milliseconds(10);
+
+std::string ms(Duration time) { return std::to_string(std::chrono::duration_cast<milliseconds>(time).count()) + " ms"; }
+
+}  // namespace
+
+Judge::Judge(World& world, const Plan& plan, Owners owners, IsFree is_free)
+    : world_(world),
+      plan_(plan),
+      owners_(std::move(owners)),
+      is_free_(std::move(is_free)),
+      calm_since_(world.now() - kSettling),
+      free_since_(static_cast<std::size_t>(plan.locks)) {}
+
+// ---- holds ----
+
+Judge::BeliefPtr Judge::granted(int lock, int client, Process& process,
+                                const std::shared_ptr<engine::Holding>& holding) {
+  const BeliefPtr belief = entered(lock, client, process);
+  belief->holding = holding;
+  belief->owner = holding->owner().text;
+  return belief;
+}
+
+Judge::BeliefPtr Judge::entered(int lock, int client, Process& process) {
+  return beliefs_.emplace_back(std::make_shared<Belief>(Belief{.lock = lock, .client = client, .process = &process}));
+}
+
+void Judge::told(Belief& belief) {
+  belief.told = true;
+  ++tally_.told;
+  if (belief.forgotten) tally_.told_after = std::max(tally_.told_after, world_.now() - belief.forgotten_at);
+}
+
+bool Judge::stands(Belief& belief) {
+  if (belief.ended || belief.told) return false;
+  if (belief.owner.empty()) return true;
+  const std::shared_ptr<engine::Holding> holding = belief.holding.lock();
+  return holding != nullptr && belief.process->ask([&] { return holding->stands(); });
+}
+
+bool Judge::is_on_server(const Belief& belief) const {
+  const std::vector<std::string> owners = owners_(belief.lock);
+  return std::find(owners.begin(), owners.end(), belief.owner) != owners.end();
+}
+
+/// If nothing else is wrong: with the next renewal, or at the deadline.
+Duration Judge::told_within(const Belief& belief) const {
+  const milliseconds lease = belief.holding.lock()->lease();
+  return engine::renew_after(lease) + engine::renewal_timeout(lease, std::chrono::seconds(3)) + milliseconds(100);
+}
+
+void Judge::look_at(Belief& belief) {
+  const TimePoint now = world_.now();
+  if (!stands(belief)) {
+    // A deadline is a time like any other; who stands still cannot be told.
+    if (belief.ended || belief.told || belief.process->paused() || belief.owner.empty())
+      return belief.over_since.reset();
+    if (!belief.over_since) belief.over_since = now;
+    if (now - *belief.over_since > kSlack) {
+      violated("told", "the hold " + belief.owner + " is over for " + ms(now - *belief.over_since) +
+                           ", and its holder was not told");
+    }
+    return;
+  }
+  standing_.push_back(&belief);
+  if (belief.owner.empty() || is_on_server(belief)) return;
+  if (!belief.forgotten) {
+    const std::shared_ptr<engine::Holding> holding = belief.holding.lock();
+    if (forgetting_ == 0 && (!last_forgot_ || belief.process->clock_at(*last_forgot_) < holding->extended_at())) {
+      return violated("oracle", "the server does not have the hold " + belief.owner + " that stands for another " +
+                                    ms(belief.process->ask([&] { return holding->valid_for(); })));
+    }
+    belief.forgotten = true;
+    belief.forgotten_at = now;
+    ++tally_.forgotten;
+  }
+  if (calm() && calm_since_ + kSettling < belief.forgotten_at && !belief.process->paused() &&
+      belief.holding.lock()->endless() && now - belief.forgotten_at > told_within(belief)) {
+    violated("told", "the server forgot the hold " + belief.owner + " " + ms(now - belief.forgotten_at) +
+                         " ago, and its holder was not told");
+  }
+}
+
+void Judge::look_at_overlaps() {
+  for (std::size_t i = 0; i < standing_.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const Belief& one = *standing_[i];
+      const Belief& other = *standing_[j];
+      if (one.lock != other.lock) continue;
+      ++tally_.overlaps;
+      if (!one.forgotten && !other.forgotten) {
+        violated("exclusion", "client " + std::to_string(one.client) + " (" + one.owner + ") and client " +
+                                  std::to_string(other.client) + " (" + other.owner + ") hold lock " +
+                                  std::to_string(one.lock) + " at once");
+      }
+    }
+  }
+}
+
+// ---- calls ----
+
+Judge::CallId Judge::begin(std::string what, Process& process, std::optional<Duration> bound, int waits_for) {
+  return calls_.insert(calls_.end(),
+                       {std::move(what), &process, waits_for, world_.now(), process.stood_still(), bound});
+}
+
+void Judge::limit(CallId call, Duration bound) {
+  const Duration by_now = world_.now() - call->began - (call->process->stood_still() - call->stood_still);
+  call->bound = std::min(call->bound.value_or(Duration::max()), by_now + bound);
+}
+
+void Judge::end(CallId call) { calls_.erase(call); }
+
+void Judge::killed(const Process& process) {
+  std::erase_if(calls_, [&](const Call& call) { return call.process == &process; });
+  std::erase_if(beliefs_, [&](const BeliefPtr& belief) { return belief->process == &process; });
+}
+
+void Judge::look_at_calls() {
+  for (const Call& call : calls_) {
+    if (!call.bound || call.process->paused()) continue;
+    const Duration took = world_.now() - call.began - (call.process->stood_still() - call.stood_still);
+    if (took > *call.bound + *call.bound / 100 + kSlack) {
+      violated("bound", call.what + " has taken " + ms(took) + " instead of " + ms(*call.bound));
+    }
+  }
+}
+
+/// Nobody waits for a free lock longer than the safety poll.
+void Judge::look_at_waits() {
+  const TimePoint now = world_.now();
+  for (std::size_t lock = 0; lock < free_since_.size(); ++lock) {
+    Duration poll{};
+    for (const Call& call : calls_) {
+      if (call.waits_for == static_cast<int>(lock) && !call.process->paused()) {
+        poll =
+            std::max<Duration>(poll, plan_.clients[static_cast<std::size_t>(call.process->number() % 100)].safety_poll);
+      }
+    }
+    std::optional<TimePoint>& since = free_since_[lock];
+    if (poll == Duration{} || !calm() || !is_free_(static_cast<int>(lock))) {
+      since.reset();
+    } else if (!since) {
+      since = now;
+    } else {
+      tally_.longest_free = std::max(tally_.longest_free, now - *since);
+      if (now - *since > poll + poll / 50 + milliseconds(100)) {
+        violated("stranded",
+                 "lock " + std::to_string(lock) + " is free for " + ms(now - *since) + ", and somebody waits");
+      }
+    }
+  }
+}
+
+// ---- all ----
+
+void Judge::trouble_ends() {
+  --troubles_;
+  calm_since_ = world_.now();
+}
+
+void Judge::violated(std::string promise, std::string what) {
+  if (!violation_) violation_ = {std::move(promise), std::move(what), world_.now()};
+}
+
+void Judge::look() {
+  if (violation_) return;
+  if (forgetting_ > 0) forgets();
+  std::erase_if(beliefs_, [](const BeliefPtr& belief) { return belief->ended; });
+  standing_.clear();
+  for (const BeliefPtr& belief : beliefs_) look_at(*belief);
+  look_at_overlaps();
+  look_at_calls();
+  look_at_waits();
+}
+
+}  // namespace holdfast::test::sim

@@ -1,0 +1,169 @@
+#include "sim/model/keyspace.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+namespace holdfast::test {
+namespace {
+
+constexpr const char* kNoNumber = "ERR value is not an integer or out of range";
+
+auto find_field(auto& value, std::string_view name) {
+  return std::ranges::find(value.fields, name, [](const auto& field) { return std::string_view(field.first); });
+}
+
+}  // namespace
+
+std::optional<std::int64_t> to_number(std::string_view digits) {
+  std::int64_t value = 0;
+  const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (problem != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return value;
+}
+
+Keyspace::Value* Keyspace::live(std::string_view key) {
+  const auto found = table_.find(key);
+  if (found == table_.end()) return nullptr;
+  if (found->second.expires == kNever || now_ <= found->second.expires) return &found->second;
+  if (!keep_ended_) {
+    table_.erase(found);
+    tell(key);
+  }
+  return nullptr;
+}
+
+Keyspace::Value* Keyspace::of_type(std::string_view key, Type type) {
+  Value* const value = live(key);
+  if (value != nullptr && value->type != type) {
+    throw Refused("WRONGTYPE Operation against a key holding the wrong kind of value");
+  }
+  return value;
+}
+
+Keyspace::Value& Keyspace::made(std::string_view key, Type type) {
+  if (Value* const value = of_type(key, type)) return *value;
+  Value& value = table_[std::string(key)];
+  value = {.type = type};
+  return value;
+}
+
+void Keyspace::check_write(bool grows) const {
+  if (!no_writes_.empty()) throw Refused(no_writes_);
+  if (grows && !no_growth_.empty()) throw Refused(no_growth_);
+}
+
+const Keyspace::Value* Keyspace::find(std::string_view key) { return live(key); }
+
+Keyspace::Millis Keyspace::remaining(std::string_view key) {
+  const Value* const value = live(key);
+  if (value == nullptr) return -2;
+  return value->expires == kNever ? -1 : value->expires - now_;
+}
+
+/// What begins to be now and lasts so long.
+Keyspace::Millis Keyspace::end_of(std::string_view lease, std::string_view command) const {
+  const auto time = to_number(lease);
+  if (!time) throw Refused(kNoNumber);
+  if (*time > std::numeric_limits<Millis>::max() - now_) {
+    throw Refused("ERR invalid expire time in '" + std::string(command) + "' command");
+  }
+  return now_ + *time;
+}
+
+bool Keyspace::expire(std::string_view key, std::string_view lease) {
+  check_write(false);
+  const Millis end = end_of(lease, "pexpire");
+  Value* const value = live(key);
+  if (value == nullptr) return false;
+  if (end <= now_) return erase(key);
+  value->expires = end;
+  tell(key);
+  return true;
+}
+
+bool Keyspace::erase(std::string_view key) {
+  check_write(false);
+  if (live(key) == nullptr) return false;
+  table_.erase(table_.find(key));
+  tell(key);
+  return true;
+}
+
+const std::string* Keyspace::text(std::string_view key) {
+  const Value* const value = of_type(key, Type::string);
+  return value == nullptr ? nullptr : &value->text;
+}
+
+void Keyspace::set(std::string_view key, std::string_view text) {
+  check_write(true);
+  live(key);
+  table_.insert_or_assign(std::string(key), Value{.text = std::string(text)});
+  tell(key);
+}
+
+void Keyspace::set(std::string_view key, std::string_view text, std::string_view lease) {
+  check_write(true);
+  const Millis end = end_of(lease, "set");
+  if (end <= now_) throw Refused("ERR invalid expire time in 'set' command");
+  live(key);
+  table_.insert_or_assign(std::string(key), Value{.text = std::string(text), .expires = end});
+  tell(key);
+}
+
+std::size_t Keyspace::count_fields(std::string_view key) {
+  const Value* const value = of_type(key, Type::hash);
+  return value == nullptr ? 0 : value->fields.size();
+}
+
+const std::string* Keyspace::field(std::string_view key, std::string_view field) {
+  const Value* const value = of_type(key, Type::hash);
+  if (value == nullptr) return nullptr;
+  const auto found = find_field(*value, field);
+  return found == value->fields.end() ? nullptr : &found->second;
+}
+
+bool Keyspace::set_field(std::string_view key, std::string_view field, std::string_view text) {
+  check_write(true);
+  Value& value = made(key, Type::hash);
+  const auto found = find_field(value, field);
+  const bool added = found == value.fields.end();
+  if (added) {
+    value.fields.emplace_back(field, text);
+  } else {
+    found->second = text;
+  }
+  tell(key);
+  return added;
+}
+
+bool Keyspace::erase_field(std::string_view key, std::string_view field) {
+  check_write(false);
+  Value* const value = of_type(key, Type::hash);
+  if (value == nullptr) return false;
+  const auto found = find_field(*value, field);
+  if (found == value->fields.end()) return false;
+  value->fields.erase(found);
+  if (value->fields.empty()) table_.erase(table_.find(key));
+  tell(key);
+  return true;
+}
+
+std::size_t Keyspace::push(std::string_view key) {
+  check_write(true);
+  Value& value = made(key, Type::list);
+  ++value.elements;
+  tell(key);
+  return value.elements;
+}
+
+void Keyspace::apply(std::string_view key, const std::optional<Value>& value) {
+  if (value) {
+    table_.insert_or_assign(std::string(key), *value);
+  } else if (const auto found = table_.find(key); found != table_.end()) {
+    table_.erase(found);
+  }
+  tell(key);
+}
+
+}  // namespace holdfast::test

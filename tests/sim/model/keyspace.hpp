@@ -1,0 +1,114 @@
+// What a server keeps: keys with strings, hashes and lists, each perhaps with an end. Pure: it is told what time it is.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace holdfast::test {
+
+/// An error reply. What calls lets it pass; what calls as pcall does catches it.
+class Refused final : public std::exception {
+ public:
+  explicit Refused(std::string text) : text_(std::move(text)) {}
+  const std::string& text() const { return text_; }
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
+
+/// Each member that may refuse throws Refused: another type, a number that is none, an end that cannot be, or because
+/// writes are refused altogether.
+class Keyspace {
+ public:
+  using Millis = std::int64_t;
+  static constexpr Millis kNever = -1;
+
+  enum class Type { string, hash, list };
+  struct Value {
+    Type type = Type::string;
+    std::string text{};                                         // of a string
+    std::vector<std::pair<std::string, std::string>> fields{};  // of a hash, in the order in which they came
+    std::size_t elements = 0;                                   // of a list: how many
+    Millis expires = kNever;
+  };
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  using Table = std::unordered_map<std::string, Value, Hash, std::equal_to<>>;
+  using Changed = std::function<void(std::string_view key)>;
+
+  /// `changed` hears of every key that is written, deleted, or found at its end.
+  explicit Keyspace(Changed changed = {}) : changed_(std::move(changed)) {}
+
+  /// From now on. It stands still while a script runs.
+  void set_now(Millis now) { now_ = now; }
+  Millis now() const { return now_; }
+  /// Writes are refused with this text; empty: they are not.
+  void refuse_writes(std::string text) { no_writes_ = std::move(text); }
+  /// The same for what needs memory.
+  void refuse_growth(std::string text) { no_growth_ = std::move(text); }
+  /// As a replica: what has ended is not there, and yet stays until the primary says so.
+  void keep_ended(bool keep) { keep_ended_ = keep; }
+
+  /// Null: there is none, or it has ended.
+  const Value* find(std::string_view key);
+  /// PTTL: -2 without the key, -1 without an end.
+  Millis remaining(std::string_view key);
+  bool expire(std::string_view key, std::string_view lease);
+  bool erase(std::string_view key);
+
+  const std::string* text(std::string_view key);
+  void set(std::string_view key, std::string_view text);
+  void set(std::string_view key, std::string_view text, std::string_view lease);
+
+  std::size_t count_fields(std::string_view key);
+  const std::string* field(std::string_view key, std::string_view field);
+  bool has_field(std::string_view key, std::string_view name) { return field(key, name) != nullptr; }
+  /// True: it was not there.
+  bool set_field(std::string_view key, std::string_view field, std::string_view value);
+  bool erase_field(std::string_view key, std::string_view field);
+
+  std::size_t push(std::string_view key);
+
+  const Table& all() const { return table_; }
+  void clear() { table_.clear(); }
+  /// The same as a command.
+  void flush() {
+    check_write(false);
+    clear();
+  }
+  /// All of another one's keys, for those of this one.
+  void copy(const Keyspace& other) { table_ = other.table_; }
+  /// What a primary says of a key; empty: it is not there any more.
+  void apply(std::string_view key, const std::optional<Value>& value);
+
+ private:
+  Value* live(std::string_view key);
+  Value* of_type(std::string_view key, Type type);
+  Value& made(std::string_view key, Type type);
+  Millis end_of(std::string_view lease, std::string_view command) const;
+  void check_write(bool grows) const;
+  void tell(std::string_view key) const {
+    if (changed_) changed_(key);
+  }
+
+  Changed changed_;
+  Table table_;
+  Millis now_ = 0;
+  std::string no_writes_, no_growth_;
+  bool keep_ended_ = false;
+};
+
+/// As servers read numbers. Empty: it is none.
+std::optional<std::int64_t> to_number(std::string_view digits);
+
+}  // namespace holdfast::test

@@ -1,0 +1,32 @@
+// The time and the chance that models run on.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "base/clock.hpp"
+
+namespace holdfast::test {
+
+class Time {
+ public:
+  using Event = std::function<void()>;
+  /// What an event is known by: its time, and the order of those at the same time.
+  using Id = std::pair<base::TimePoint, std::uint64_t>;
+
+  Time() = default;
+  virtual ~Time() = default;
+  Time(const Time&) = delete;
+  Time& operator=(const Time&) = delete;
+
+  virtual base::TimePoint now() const = 0;
+  virtual Id at(base::TimePoint time, Event event) = 0;
+  Id after(base::Duration time, Event event) { return at(now() + time, std::move(event)); }
+  /// False: it has happened.
+  virtual bool cancel(const Id& id) = 0;
+  /// Uniform, both ends included.
+  virtual base::Duration between(base::Duration least, base::Duration most) = 0;
+};
+
+}  // namespace holdfast::test

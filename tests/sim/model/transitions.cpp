@@ -1,0 +1,270 @@
+#include "sim/model/transitions.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "wire/scripts.hpp"
+
+namespace holdfast::test {
+namespace {
+
+namespace scripts = wire::scripts;
+
+/// What a pcall gives: a value, or why there is none.
+template <class T>
+struct Attempted {
+  std::optional<T> value;
+  std::string refused;
+};
+template <class F>
+auto attempt(F&& call) -> Attempted<decltype(call())> {
+  try {
+    return {call(), {}};
+  } catch (const Refused& refused) {
+    return {std::nullopt, refused.text()};
+  }
+}
+
+bool of_another_type(std::string_view refused) { return refused.starts_with("WRONGTYPE"); }
+
+// ---- how a release is told ----
+
+/// By PUBLISH, by SPUBLISH (`spublish`), or by both. Throws only if the one that must be was refused; `both` has been
+/// told in the other way too by then, if `thorough`.
+std::int64_t tell(ScriptHost& host, std::string_view channel, std::string_view way, bool thorough) {
+  const Channel first = way == "spublish" ? Channel::sharded : Channel::plain;
+  if (way != "both") return host.publish(first, channel, "0");
+  const auto plain = attempt([&] { return host.publish(Channel::plain, channel, "0"); });
+  if (!plain.value && !thorough) throw Refused(plain.refused);
+  const auto sharded = attempt([&] { return host.publish(Channel::sharded, channel, "0"); });
+  if (!plain.value) throw Refused(plain.refused);
+  return std::max(*plain.value, sharded.value.value_or(0));
+}
+
+/// The argument behind those that there always are.
+std::string_view way_of(Args args, std::size_t position) { return position < args.size() ? args[position] : ""; }
+
+// ---- what blocks an acquire of several ----
+
+struct Blocker {
+  std::size_t index = 0;  // from 1; 0: nothing
+  Keyspace::Millis remaining = -2;
+
+  void consider(std::size_t candidate, Keyspace::Millis its_remaining) {
+    // Of several without an end it is the last.
+    const bool longer = its_remaining == -1 || (remaining != -1 && its_remaining > remaining);
+    if (index == 0 || longer) *this = {candidate, its_remaining};
+  }
+  void put(std::string& reply) const {
+    put_head(reply, '*', 2);
+    put_number(reply, static_cast<std::int64_t>(index));
+    put_number(reply, remaining);
+  }
+};
+
+void put_indices(std::string& reply, const std::vector<std::size_t>& indices) {
+  put_head(reply, '*', indices.size());
+  for (const std::size_t index : indices) put_number(reply, static_cast<std::int64_t>(index));
+}
+
+// ---- the plain lock: a hash whose one field is the owner ----
+
+void put_busy(ScriptHost& host, Args keys, Args args, Keyspace::Millis remaining, std::string& reply) {
+  if (args.size() < 3) return put_number(reply, remaining);
+  const Channel kind = args.size() > 3 && args[3] == "SHARDNUMSUB" ? Channel::sharded : Channel::plain;
+  const auto listeners = attempt([&] { return host.listeners(kind, args[2]); });
+  const bool named = host.may("hgetall");
+  put_head(reply, '*', named ? 4 : 3);
+  put_number(reply, 1);
+  put_number(reply, remaining);
+  put_number(reply, listeners.value.value_or(-1));
+  if (named) put_text(reply, host.keyspace().find(keys[0])->fields.front().first);
+}
+
+void lock_acquire(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  Keyspace& all = host.keyspace();
+  const Keyspace::Millis remaining = all.remaining(keys[0]);
+  if (remaining != -2 && !all.has_field(keys[0], args[1])) return put_busy(host, keys, args, remaining, reply);
+  all.set_field(keys[0], args[1], "1");
+  const auto lasting = attempt([&] { return all.expire(keys[0], args[0]); });
+  if (!lasting.value) {
+    all.erase_field(keys[0], args[1]);
+    throw Refused(lasting.refused);
+  }
+  put_null(reply);
+}
+
+void lock_acquire_all(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  Keyspace& all = host.keyspace();
+  Blocker blocker;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const Keyspace::Millis remaining = all.remaining(keys[i]);
+    if (remaining != -2 && !all.has_field(keys[i], args[1])) blocker.consider(i + 1, remaining);
+  }
+  if (blocker.index > 0) return blocker.put(reply);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const auto taken = attempt([&] {
+      all.set_field(keys[i], args[1], "1");
+      return all.expire(keys[i], args[0]);
+    });
+    if (taken.value) continue;
+    for (std::size_t j = 0; j <= i; ++j) attempt([&] { return all.erase_field(keys[j], args[1]); });
+    throw Refused(taken.refused);
+  }
+  put_null(reply);
+}
+
+void lock_release(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  if (!host.keyspace().erase_field(keys[0], args[0])) return put_null(reply);
+  put_number(reply, tell(host, args[1], way_of(args, 2), false));
+}
+
+void lock_release_all(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  std::size_t released = 0;
+  std::int64_t heard = 0;
+  std::string refused;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const auto gone = attempt([&] { return host.keyspace().erase_field(keys[i], args[0]); });
+    if (!gone.value && !of_another_type(gone.refused)) refused = gone.refused;
+    if (!gone.value.value_or(false)) continue;
+    ++released;
+    const auto told = attempt([&] { return tell(host, args[1 + i], way_of(args, 1 + keys.size()), true); });
+    if (!told.value) refused = told.refused;
+    heard += told.value.value_or(0);
+  }
+  if (!refused.empty()) throw Refused(refused);
+  if (released < keys.size()) return put_null(reply);
+  put_number(reply, heard);
+}
+
+void lock_force_release(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  if (host.keyspace().count_fields(keys[0]) == 0) return put_number(reply, 0);
+  host.keyspace().erase(keys[0]);
+  tell(host, args[0], way_of(args, 1), false);
+  put_number(reply, 1);
+}
+
+/// `owned` says whether an owner has a key, and may refuse.
+template <class Owned>
+void renew(ScriptHost& host, Args keys, Args args, std::string& reply, Owned owned) {
+  std::vector<std::size_t> lost;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const auto has = attempt([&] { return owned(keys[i], args[i + 1]); });
+    if (!has.value && !of_another_type(has.refused)) throw Refused(has.refused);
+    if (has.value.value_or(false)) {
+      host.keyspace().expire(keys[i], args[0]);
+    } else {
+      lost.push_back(i + 1);
+    }
+  }
+  put_indices(reply, lost);
+}
+
+void lock_renew(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  renew(host, keys, args, reply,
+        [&](std::string_view key, std::string_view owner) { return host.keyspace().has_field(key, owner); });
+}
+
+// ---- the SET NX PX family: a string that is the owner ----
+
+bool has_text(ScriptHost& host, std::string_view key, std::string_view owner) {
+  const std::string* const text = host.keyspace().text(key);
+  return text != nullptr && *text == owner;
+}
+
+bool taken_by_another(ScriptHost& host, std::string_view key, std::string_view owner) {
+  const std::string* const text = host.keyspace().text(key);
+  return text != nullptr && *text != owner;
+}
+
+/// Whoever may not publish releases all the same: it is heard by nobody then.
+std::int64_t tell_whom_it_can(ScriptHost& host, std::string_view channel, std::string_view way) {
+  return attempt([&] { return tell(host, channel, way, true); }).value.value_or(0);
+}
+
+void simple_acquire(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  if (taken_by_another(host, keys[0], args[1])) return put_number(reply, host.keyspace().remaining(keys[0]));
+  host.keyspace().set(keys[0], args[1], args[0]);
+  put_null(reply);
+}
+
+void simple_acquire_all(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  Keyspace& all = host.keyspace();
+  Blocker blocker;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (taken_by_another(host, keys[i], args[1])) blocker.consider(i + 1, all.remaining(keys[i]));
+  }
+  if (blocker.index > 0) return blocker.put(reply);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    try {
+      all.set(keys[i], args[1], args[0]);
+    } catch (const Refused&) {
+      for (std::size_t j = 0; j < i; ++j) all.erase(keys[j]);
+      throw;
+    }
+  }
+  put_null(reply);
+}
+
+void simple_release(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  if (!has_text(host, keys[0], args[0])) return put_null(reply);
+  host.keyspace().erase(keys[0]);
+  put_number(reply, tell_whom_it_can(host, args[1], way_of(args, 2)));
+}
+
+void simple_release_all(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  std::size_t released = 0;
+  std::int64_t heard = 0;
+  std::string refused;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const auto has = attempt([&] { return has_text(host, keys[i], args[0]); });
+    if (!has.value && !of_another_type(has.refused)) refused = has.refused;
+    if (!has.value.value_or(false)) continue;
+    host.keyspace().erase(keys[i]);
+    ++released;
+    heard += tell_whom_it_can(host, args[1 + i], way_of(args, 1 + keys.size()));
+  }
+  if (!refused.empty()) throw Refused(refused);
+  if (released < keys.size()) return put_null(reply);
+  put_number(reply, heard);
+}
+
+void simple_force_release(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  if (host.keyspace().text(keys[0]) == nullptr) return put_number(reply, 0);
+  host.keyspace().erase(keys[0]);
+  tell_whom_it_can(host, args[0], way_of(args, 1));
+  put_number(reply, 1);
+}
+
+void simple_renew(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  renew(host, keys, args, reply,
+        [&](std::string_view key, std::string_view owner) { return has_text(host, key, owner); });
+}
+
+constexpr std::array<KnownScript, 12> kScripts{{{&scripts::lock_acquire, lock_acquire},
+                                                {&scripts::lock_acquire_all, lock_acquire_all},
+                                                {&scripts::lock_release, lock_release},
+                                                {&scripts::lock_release_all, lock_release_all},
+                                                {&scripts::lock_force_release, lock_force_release},
+                                                {&scripts::lock_renew, lock_renew},
+                                                {&scripts::simple_acquire, simple_acquire},
+                                                {&scripts::simple_acquire_all, simple_acquire_all},
+                                                {&scripts::simple_release, simple_release},
+                                                {&scripts::simple_release_all, simple_release_all},
+                                                {&scripts::simple_force_release, simple_force_release},
+                                                {&scripts::simple_renew, simple_renew}}};
+
+const KnownScript* find(std::string_view base::Script::* what, std::string_view wanted) {
+  const auto found =
+      std::ranges::find_if(kScripts, [&](const KnownScript& each) { return each.script->*what == wanted; });
+  return found == kScripts.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const KnownScript* script_of_sha1(std::string_view sha1) { return find(&base::Script::sha1, sha1); }
+const KnownScript* script_of_text(std::string_view text) { return find(&base::Script::text, text); }
+
+}  // namespace holdfast::test

@@ -1,0 +1,217 @@
+#include "sim/servers.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "sim/cluster_servers.hpp"
+#include "sim/model/model_deployment.hpp"
+#include "sim/model/model_server.hpp"
+
+namespace holdfast::test::sim {
+namespace {
+
+using Kind = Fault::Kind;
+using Restored = ModelServer::Restored;
+using Heal = Servers::Heal;
+
+const std::vector<std::vector<const char*>> kPermissions = {
+    {"evalsha", "eval"}, {"subscribe"}, {"publish"}, {"client"}, {"script"}};
+const std::vector<const char*> kErrors = {
+    "LOADING Redis is loading the dataset in memory",
+    "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
+    "NOAUTH Authentication required.", "MISCONF Redis is configured to save RDB snapshots, but it cannot"};
+
+template <class Each>
+const Each& one_of(const std::vector<Each>& all, int which) {
+  return all[static_cast<std::size_t>(which) % all.size()];
+}
+
+Heal withdraw(ModelServer& server, const std::vector<const char*>& commands) {
+  for (const char* const command : commands) server.forbid(command);
+  return [&server, &commands] {
+    for (const char* const command : commands) server.allow(command);
+  };
+}
+
+/// What can happen to a server that nobody replaces.
+Heal strike(ModelServer& server, const Fault& fault) {
+  const auto away = [&server](Restored data) {
+    server.die();
+    return [&server, data] { server.restart(data); };
+  };
+  switch (fault.kind) {
+    case Kind::freeze:
+      server.freeze();
+      return [&server] { server.thaw(); };
+    case Kind::restart:
+      return away(Restored::kept);
+    case Kind::lose_data:
+      return away(Restored::lost);
+    case Kind::older_data:
+      return away(Restored::older);
+    case Kind::forget_scripts:
+      server.forget_scripts();
+      return {};
+    case Kind::slow_server:
+      server.set_latency(fault.amount);
+      return [&server] { server.set_latency({}); };
+    case Kind::full_memory:
+      server.fill_memory(true);
+      return [&server] { server.fill_memory(false); };
+    case Kind::withdraw:
+      return withdraw(server, one_of(kPermissions, fault.which));
+    case Kind::answer_errors:
+      server.answer_with(one_of(kErrors, fault.which));
+      return [&server] { server.answer_with(""); };
+    case Kind::clock_back:
+      server.move_clock(-fault.amount);
+      return {};
+    case Kind::clock_ahead:
+      server.move_clock(fault.amount);
+      return {};
+    case Kind::flush:
+      server.lose_all();
+      return {};
+    default:
+      return {};
+  }
+}
+
+class OneServer final : public Servers {
+ public:
+  OneServer(World& world, Network& network) : server_(world) { network.add(server_); }
+
+  std::vector<Config> reached_by(const Config& settings) const override {
+    std::vector<Config> configs(1, settings);
+    configs[0].host = server_.place().host;
+    return configs;
+  }
+  std::vector<std::string> owners(const std::string& key) override { return server_.owners(key); }
+  Heal strike(const Fault& fault) override { return sim::strike(server_, fault); }
+  void save() override { server_.save(); }
+  void lose_all() override { server_.lose_all(); }
+  void freeze() override { server_.freeze(); }
+
+ private:
+  ModelServer server_;
+};
+
+/// Of which a majority decides, or all.
+class Independent final : public Servers {
+ public:
+  Independent(World& world, Network& network, const Plan& plan)
+      : needed_(static_cast<std::size_t>(plan.needs_all ? plan.servers : plan.servers / 2 + 1)) {
+    for (int i = 0; i < plan.servers; ++i) {
+      ServerSettings settings;
+      settings.place.host = Network::host(static_cast<std::size_t>(i));
+      servers_.push_back(std::make_unique<ModelServer>(world, settings));
+      network.add(*servers_.back());
+    }
+  }
+
+  std::vector<Config> reached_by(const Config& settings) const override {
+    std::vector<Config> configs(servers_.size(), settings);
+    for (std::size_t i = 0; i < servers_.size(); ++i) configs[i].host = servers_[i]->place().host;
+    return configs;
+  }
+  std::vector<std::string> owners(const std::string& key) override {
+    std::map<std::string, std::size_t> votes;
+    for (const auto& server : servers_) {
+      for (const std::string& owner : server->owners(key)) ++votes[owner];
+    }
+    std::vector<std::string> owners;
+    for (const auto& [owner, count] : votes) {
+      if (count >= needed_) owners.push_back(owner);
+    }
+    return owners;
+  }
+  bool is_free(const std::string& key) override {
+    return std::ranges::all_of(servers_, [&key](const auto& server) { return server->owners(key).empty(); });
+  }
+  Heal strike(const Fault& fault) override {
+    return sim::strike(*servers_[static_cast<std::size_t>(fault.which) % servers_.size()], fault);
+  }
+  Heal hide_from(Network& network, const Process& process, const Fault& fault) override {
+    const Place& place = servers_[static_cast<std::size_t>(fault.which) % servers_.size()]->place();
+    network.hide(process, place, true);
+    return [&network, &process, place] { network.hide(process, place, false); };
+  }
+  void save() override {
+    for (const auto& server : servers_) server->save();
+  }
+  void lose_all() override {
+    for (const auto& server : servers_) server->lose_all();
+  }
+  void freeze() override {
+    for (const auto& server : servers_) server->freeze();
+  }
+
+ private:
+  const std::size_t needed_;
+  std::vector<std::unique_ptr<ModelServer>> servers_;
+};
+
+class Deployed final : public Servers {
+ public:
+  Deployed(World& world, Network& network) : deployment_(world) {
+    for (ModelNode* const node : deployment_.nodes()) network.add(*node);
+    world.run(kBeginning);
+  }
+
+  std::vector<Config> reached_by(const Config& settings) const override {
+    std::vector<Config> configs(1, settings);
+    const DeploymentSettings known;
+    configs[0].sentinel.primary = known.name;
+    for (std::size_t i = 0; i < known.sentinels; ++i) {
+      configs[0].sentinel.addresses.push_back({Network::host(1 + known.replicas + i), 26379});
+    }
+    return configs;
+  }
+  std::vector<std::string> owners(const std::string& key) override { return primary().owners(key); }
+  Heal strike(const Fault& fault) override {
+    const std::size_t primary = deployment_.primary();
+    const std::size_t replica = (primary + 1) % deployment_.size();
+    switch (fault.kind) {
+      case Kind::kill_primary:
+        deployment_.kill(primary);
+        return [this, primary] { deployment_.restart(primary, Restored::kept); };
+      case Kind::freeze_primary:
+        deployment_.freeze(primary);
+        return [this, primary] { deployment_.thaw(primary); };
+      case Kind::cut_replica:
+        deployment_.cut(replica, true);
+        return [this, replica] { deployment_.cut(replica, false); };
+      case Kind::fail_over:
+        deployment_.fail_over();
+        return {};
+      default:
+        return sim::strike(this->primary(), fault);
+    }
+  }
+  void lose_all() override { primary().lose_all(); }
+  void freeze() override { primary().freeze(); }
+
+ private:
+  ModelServer& primary() { return deployment_.server(deployment_.primary()); }
+
+  ModelDeployment deployment_;
+};
+
+}  // namespace
+
+std::unique_ptr<Servers> Servers::make(World& world, Network& network, const Plan& plan) {
+  switch (plan.site) {
+    case Site::sentinels:
+      return std::make_unique<Deployed>(world, network);
+    case Site::cluster:
+      return std::make_unique<ClusterServers>(world, network, plan);
+    case Site::independent:
+      return std::make_unique<Independent>(world, network, plan);
+    case Site::server:
+      break;
+  }
+  return std::make_unique<OneServer>(world, network);
+}
+
+}  // namespace holdfast::test::sim

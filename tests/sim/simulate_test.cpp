@@ -1,0 +1,167 @@
+// The simulator itself: that a seed decides everything, that its judge finds what is wrong on purpose, and that what
+// fails gets small. And some seeds of each scenario.
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <ostream>
+
+#include "sim/run.hpp"
+#include "sim/shrink.hpp"
+
+namespace holdfast::test::sim {
+
+void PrintTo(const Scenario& scenario, std::ostream* out) { *out << scenario.name; }
+
+namespace {
+
+using Digests = std::map<std::uint64_t, std::uint64_t>;  // by seed
+
+std::string promise_of(const Plan& plan) {
+  const Outcome outcome = run(plan);
+  return outcome.violation ? outcome.violation->promise : std::string();
+}
+
+class Scenarios : public testing::TestWithParam<Scenario> {};
+INSTANTIATE_TEST_SUITE_P(Of, Scenarios, testing::ValuesIn(scenarios()),
+                         [](const auto& tested) { return std::string(tested.param.name); });
+
+TEST_P(Scenarios, KeepTheirPromises) {
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    const Plan plan = make_plan(GetParam().name, seed);
+    const Outcome outcome = run(plan);
+    ASSERT_FALSE(outcome.violation) << outcome.violation->promise << ": " << outcome.violation->what << "\n"
+                                    << "build/tests/simulate --scenario " << plan.scenario << " --seed " << seed
+                                    << " --shrink --trace";
+  }
+}
+
+/// Of a library that was wrong: the process ended with a look at a key that was no longer watched.
+TEST(Seeds, ThatFoundSomethingFindItNoMore) { EXPECT_EQ(promise_of(make_plan("sentinel", 1718)), ""); }
+
+TEST_P(Scenarios, HaveTheSameBytesAtTheSameTimesInAnyOrder) {
+  Digests forwards, backwards;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) forwards[seed] = run(make_plan(GetParam().name, seed)).digest;
+  for (std::uint64_t seed = 40; seed > 0; --seed) backwards[seed] = run(make_plan(GetParam().name, seed)).digest;
+  EXPECT_EQ(forwards, backwards);
+  EXPECT_NE(forwards[1], forwards[2]);
+}
+
+TEST_P(Scenarios, HaveTheSameBytesInAnotherProcess) {
+  const std::string command = std::string(HOLDFAST_BINARY_DIR "/tests/simulate --scenario ") +
+                              std::string(GetParam().name) + " --seed 7 | grep -o 'digest [0-9a-f]*'";
+  FILE* const other = popen(command.c_str(), "r");
+  ASSERT_NE(other, nullptr);
+  unsigned long long digest = 0;
+  EXPECT_EQ(std::fscanf(other, "digest %llx", &digest), 1);
+  pclose(other);
+  EXPECT_EQ(run(make_plan(GetParam().name, 7)).digest, digest);
+}
+
+TEST(Plans, FollowFromTheirSeeds) {
+  EXPECT_EQ(make_plan("pair", 3), make_plan("pair", 3));
+  EXPECT_NE(describe(make_plan("pair", 3)), describe(make_plan("pair", 4)));
+  EXPECT_THROW(make_plan("nothing", 1), std::out_of_range);
+}
+
+TEST(Plans, HaveEveryFault) {
+  std::array<std::uint64_t, kFaultKinds> faults{};
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    for (const char* const scenario : {"forgetful", "refusals", "acks", "cluster"}) {
+      for (const Fault& fault : make_plan(scenario, seed).faults) ++faults[static_cast<std::size_t>(fault.kind)];
+    }
+  }
+  for (int kind = 0; kind < kFaultKinds; ++kind) {
+    EXPECT_GT(faults[static_cast<std::size_t>(kind)], 0U) << to_string(static_cast<Fault::Kind>(kind));
+  }
+}
+
+/// A trace changes nothing.
+TEST(Runs, AreTheSameWhenTheyAreTraced) {
+  const Plan plan = make_plan("crowd", 5);
+  std::size_t lines = 0;
+  const Outcome traced = run(plan, [&lines](base::TimePoint, const std::string&) { ++lines; });
+  EXPECT_EQ(traced.digest, run(plan).digest);
+  EXPECT_GT(lines, 100U);
+}
+
+// ---- what is wrong on purpose ----
+
+struct Planted {
+  Sabotage sabotage;
+  std::string scenario;
+  std::vector<std::string> promises;  // any of which may be found broken
+  std::uint64_t within;               // seeds
+};
+
+void PrintTo(const Planted& planted, std::ostream* out) { *out << static_cast<int>(planted.sabotage); }
+
+class Wrong : public testing::TestWithParam<Planted> {
+ protected:
+  Plan plan(std::uint64_t seed) const {
+    Plan plan = make_plan(GetParam().scenario, seed);
+    plan.sabotage = GetParam().sabotage;
+    return plan;
+  }
+  bool is_found_in(const Plan& plan) const {
+    const std::vector<std::string>& promises = GetParam().promises;
+    return std::find(promises.begin(), promises.end(), promise_of(plan)) != promises.end();
+  }
+  std::uint64_t first_found() const {
+    std::uint64_t seed = 1;
+    while (seed < GetParam().within && !is_found_in(plan(seed))) ++seed;
+    return seed;
+  }
+};
+
+TEST_P(Wrong, IsFoundReproducedAndMadeSmall) {
+  const Plan found = plan(first_found());
+  const std::string promise = promise_of(found);
+  ASSERT_TRUE(is_found_in(found)) << promise;
+  EXPECT_EQ(promise_of(found), promise);
+  EXPECT_EQ(run(found).digest, run(found).digest);
+  const Plan small = shrink(found, promise_of);
+  EXPECT_EQ(promise_of(small), promise);
+  EXPECT_LE(small.actions.size() + small.faults.size(), 6U) << describe(small);
+}
+
+std::string name_of(const testing::TestParamInfo<Planted>& tested) {
+  static const std::map<Sabotage, std::string> names = {{Sabotage::no_lock, "NoLock"},
+                                                        {Sabotage::slow_clocks, "SlowClocks"},
+                                                        {Sabotage::silent_losses, "SilentLosses"},
+                                                        {Sabotage::dead_server, "DeadServer"}};
+  return names.at(tested.param.sabotage);
+}
+
+INSTANTIATE_TEST_SUITE_P(OnPurpose, Wrong,
+                         testing::Values(Planted{Sabotage::no_lock, "calm", {"exclusion"}, 5},
+                                         Planted{Sabotage::slow_clocks, "crowd", {"exclusion", "oracle"}, 300},
+                                         Planted{Sabotage::silent_losses, "calm", {"exclusion", "oracle"}, 5},
+                                         Planted{Sabotage::dead_server, "calm", {"hang", "left", "stranded"}, 50}),
+                         name_of);
+
+// ---- shrinking, without a run ----
+
+TEST(Shrinking, LeavesWhatIsNeeded) {
+  const Plan plan = make_plan("crowd", 11);
+  const auto needs = [](const Plan& candidate) {
+    const auto waits = std::count_if(candidate.actions.begin(), candidate.actions.end(), [](const Action& action) {
+      return action.client == 1 && action.hold.count() > 20;
+    });
+    return std::string(waits >= 2 && !candidate.faults.empty() ? "broken" : "");
+  };
+  ASSERT_EQ(needs(plan), "broken");
+  const Plan small = shrink(plan, needs);
+  EXPECT_EQ(needs(small), "broken");
+  EXPECT_EQ(small.actions.size(), 2U);
+  EXPECT_EQ(small.faults.size(), 1U);
+  for (const Action& action : small.actions) EXPECT_LE(action.hold.count(), 41);
+  EXPECT_LE(small.clients.size(), 2U);
+}
+
+TEST(Shrinking, ChangesNothingThatHolds) {
+  const Plan plan = make_plan("calm", 1);
+  EXPECT_EQ(shrink(plan, [](const Plan&) { return std::string(); }), plan);
+}
+
+}  // namespace
+}  // namespace holdfast::test::sim
