@@ -1,0 +1,136 @@
+"""What `run` searches: the models, each with the library's code that runs in it, and their mutants. A mutant is one of
+the model (a definition that its file knows) or one of the code that runs in it (a change of a source)."""
+import dataclasses
+
+
+@dataclasses.dataclass
+class Change:
+    file: str
+    old: str
+    new: str
+
+
+@dataclasses.dataclass
+class Case:
+    model: str
+    sources: list
+    defines: list = dataclasses.field(default_factory=list)
+    mutant: str = ""
+    changes: list = dataclasses.field(default_factory=list)
+    liveness: bool = False
+
+    @property
+    def name(self):
+        return f"{self.model}.{self.mutant}" if self.mutant else self.model
+
+    def is_called(self, name):
+        return name in (self.name, f"{self.model}.all")
+
+
+def model(name, sources, defines=(), in_model=(), in_code=None):
+    plain = Case(name, list(sources), list(defines))
+    mutants = [
+        dataclasses.replace(plain, mutant=each, defines=[*defines, f"MUTANT_{each.upper()}"]) for each in in_model
+    ]
+    for mutant, changes in (in_code or {}).items():
+        mutants.append(dataclasses.replace(plain, mutant=mutant, changes=[Change(*each) for each in changes]))
+    return [plain, *mutants]
+
+
+HOLD_FSM = "engine/decide/hold_fsm.cpp"
+COMMIT = "engine/decide/group_commit.cpp"
+TENURE = "engine/decide/tenure.cpp"
+LEASE = "engine/decide/lease.hpp"
+
+CASES = [
+    *model(
+        "hold",
+        [HOLD_FSM, "engine/decide/release_fsm.cpp"],
+        in_model=["lease_from_reply", "late_grant", "renewal_takes", "old_connection_lives"],
+        in_code={
+            "no_margin": [(LEASE, "sent_at + lease - margin(lease)", "sent_at + lease")],
+            "deadline_unseen": [
+                (
+                    HOLD_FSM,
+                    "  if (now >= deadline()) return lose(why_expired());\n  if (sent_at >= last_extension_) {",
+                    "  if (sent_at >= last_extension_) {",
+                )
+            ],
+            "comes_back": [
+                (
+                    HOLD_FSM,
+                    "  if (ended()) return Change::none;\n  if (now >= deadline()) return lose(why_expired());\n"
+                    "  if (sent_at",
+                    "  if (sent_at",
+                )
+            ],
+            "unanswered_extends": [(HOLD_FSM, "  due_ = std::min(now + retry_after(length_), deadline());",
+                                    "  extend(now);")],
+            "stays_suspect": [
+                (HOLD_FSM, "  state_ = HoldState::held;\n  return Change::none;", "  return Change::none;")
+            ],
+            "deadline_not_due": [(HOLD_FSM, "  due_ = std::min(now + retry_after(length_), deadline());",
+                                  "  due_ = now + retry_after(length_);")],
+            "release_for_ever": [("engine/decide/release_fsm.cpp", "  if (now >= give_up_) return finish",
+                                  "  if (now >= give_up_ + milliseconds(60)) return finish")],
+        },
+    ),
+    *model(
+        "quorum",
+        [HOLD_FSM, "engine/decide/ballot.cpp", "base/error.cpp", "base/text.cpp"],
+        in_model=[
+            "healing_counts",
+            "healing_stays",
+            "undo_forgotten",
+            "one_owner",
+            "restarts_at_once",
+        ],
+        in_code={
+            "minority": [("engine/decide/ballot.hpp", "return {n, n / 2 + 1};", "return {n, n / 2};")],
+            "unknown_is_no": [("engine/decide/attempt.hpp", "return kind == Kind::granted || kind == Kind::unknown || ",
+                               "return kind == Kind::granted || ")],
+        },
+    ),
+    *model(
+        "failover",
+        [HOLD_FSM, COMMIT, "engine/decide/recent_releases.cpp", "base/error.cpp", "base/text.cpp"],
+        in_model=["no_acks", "era_forgotten", "release_not_repeated"],
+        in_code={
+            "connected_is_all": [("engine/decide/replica_count.hpp", "return std::max(*configured_, connected_);",
+                                  "return connected_;")],
+            "interrupted_is_acked": [
+                (
+                    COMMIT,
+                    "  if (reply.refused.error) return decide(confirm, reply.refused.error, reply.refused.cause, "
+                    "reply.refused.for_good);\n  if (reply.resent)",
+                    "  if (reply.refused.error) confirm.decided = confirm.found.acked = true;\n"
+                    "  if (reply.refused.error) return;\n  if (reply.resent)",
+                )
+            ],
+            "one_ack_is_enough": [(COMMIT, "confirm.found.acked = acks >= needed;",
+                                   "confirm.found.acked = acks >= 1 && needed > 0;")],
+            "unacked_renewal_counts": [
+                (
+                    COMMIT,
+                    "  miss(confirm, now,\n       std::to_string(acks)",
+                    "  confirm.found.acked = true;\n  miss(confirm, now,\n       std::to_string(acks)",
+                )
+            ],
+        },
+    ),
+    *model(
+        "handoff",
+        [TENURE],
+        in_model=["wake_forgotten", "ask_again_ignored"],
+        in_code={
+            "pass_on_for_ever": [
+                ("engine/decide/tenure.hpp", "return now < began_ + limit_;", "return now >= began_;")
+            ],
+            "no_pause": [(TENURE, "  pause_until_ = now + pause_;\n", "")],
+            "every_message_is_own": [("engine/decide/release_traffic.hpp",
+                                      "!any() && unclaimed_ > 0 && !released", "false"),
+                                     ("engine/decide/release_traffic.hpp",
+                                      "if (unclaimed_ >= under_way_ * each) return false;", "")],
+        },
+    ),
+]
