@@ -1,7 +1,10 @@
 #include "oracle/comparison.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdlib>
+#include <map>
 #include <thread>
 
 #include "redis/failures/errors.hpp"
@@ -57,17 +60,54 @@ class Comparison {
     }
     if (step.kind == Step::Kind::brief) std::this_thread::sleep_for(kBrief);
     for (Side* const side : {static_cast<Side*>(&real_), static_cast<Side*>(&model_)}) look(*side);
-    return difference(real_.told(), model_.told());
+    Told real = real_.told();
+    Told model = model_.told();
+    for (Told* const told : {&real, &model}) settle_ties((*told)[step.who], step);
+    remember(model[looker]);
+    return difference(real, model);
   }
 
  private:
+  /// What a look asks about each name; the first is what remember() keeps.
+  static constexpr std::array<const char*, 4> kQuestions{"PTTL", "TYPE", "HGETALL", "GET"};
+
   /// At all that there is. What has ended is noticed by that, if by nothing before.
   static void look(Side& side) {
     std::string bytes;
     for (const std::string& name : names()) {
-      for (const char* const verb : {"PTTL", "TYPE", "HGETALL", "GET"}) bytes += encoded({verb, name});
+      for (const char* const verb : kQuestions) bytes += encoded({verb, name});
     }
-    side.send(looker, bytes, 4 * names().size());
+    side.send(looker, bytes, kQuestions.size() * names().size());
+  }
+
+  void remember(const std::vector<Said>& looked) {
+    // A PONG is behind them.
+    const std::size_t first = looked.size() - 1 - kQuestions.size() * names().size();
+    for (std::size_t i = 0; i < names().size(); ++i) {
+      remaining_[names()[i]] = looked[first + i * kQuestions.size()].what.integer;
+    }
+  }
+
+  /// A reply `[index of the lock that stays longest, its time]`: of locks whose leases are equal, any may be named,
+  /// since servers before 7.2 look at the clock for each key, and one of them may end a millisecond later. The first of
+  /// them is put in its place.
+  void settle_ties(std::vector<Said>& said, const Step& step) const {
+    if (step.kind > Step::Kind::brief || !step.words.front().starts_with("EVAL")) return;
+    const auto keys = step.words.begin() + 3;
+    std::size_t count = 0;
+    std::from_chars(keys[-1].data(), keys[-1].data() + keys[-1].size(), count);
+    for (Said& each : said) {
+      std::vector<base::Reply>& parts = each.what.elements;
+      if (parts.size() != 2 || parts[1].integer <= 2 * kSlack) continue;
+      const auto is_tied = [&](const std::string& key) {
+        const auto left = remaining_.find(key);
+        return left != remaining_.end() && std::abs(left->second - parts[1].integer) <= kSlack;
+      };
+      const auto named = static_cast<std::size_t>(parts[0].integer - 1);
+      if (named < count && is_tied(keys[static_cast<std::ptrdiff_t>(named)])) {
+        parts[0].integer = std::find_if(keys, keys + static_cast<std::ptrdiff_t>(count), is_tied) - keys + 1;
+      }
+    }
   }
 
   static std::string difference(const Told& real, const Told& model) {
@@ -82,6 +122,7 @@ class Comparison {
 
   RealSide real_;
   ModelSide model_;
+  std::map<std::string, std::int64_t> remaining_;  // ms of each name, before the step
 };
 
 /// Whatever is withdrawn comes back: the next history begins on the same server.
