@@ -44,7 +44,7 @@ class StarvationOfGuests : public Async, protected Starving {
   }
   void use(Client& client) {
     run([&]() -> awaitable<void> {
-      Hold hold = co_await client.lock("orders").async_acquire({.wait = 10s});
+      Hold hold = co_await client.lock("orders").async_acquire({.wait = 10s, .lease = renewed(10s)});
       EXPECT_EQ(co_await hold.async_release(), ReleaseOutcome::released);
     }());
   }
