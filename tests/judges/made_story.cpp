@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "judges/judge.hpp"
+
 namespace holdfast::test {
 namespace {
 
@@ -159,6 +161,12 @@ HeldOnce held(const std::string& owner, Microseconds granted, Microseconds relea
   hold.outcome = "released";
   hold.reason = "-";
   return hold;
+}
+
+std::vector<std::string> promises(const Story& story) {
+  std::vector<std::string> broken;
+  for (const Violation& each : judge(story).violations) broken.push_back(each.promise);
+  return broken;
 }
 
 }  // namespace holdfast::test

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "judges/story.hpp"
 
@@ -20,5 +22,8 @@ Story make_story(const MadeStory& options);
 
 /// Believed in from `granted` to `released`, with no end of its lease in between.
 HeldOnce held(const std::string& owner, Microseconds granted, Microseconds released, const std::string& name = "x");
+
+/// The promises that the judge finds broken in it, one for each violation.
+std::vector<std::string> promises(const Story& story);
 
 }  // namespace holdfast::test

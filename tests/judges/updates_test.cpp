@@ -14,12 +14,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::vector<std::string> promises(const Story& story) {
-  std::vector<std::string> broken;
-  for (const Violation& each : judge(story).violations) broken.push_back(each.promise);
-  return broken;
-}
-
 /// Two holds of one lock, far apart.
 Story two_holds() {
   Story story;
