@@ -166,14 +166,7 @@ TEST_F(AllocationFailure, OnAPipelinedRelease) {
 TEST_F(AllocationFailure, OnAContendedAcquire) {
   fail_everywhere([&] {
     raw.command("HSET", "orders", "somebody", 1);
-    auto freeing = in_thread([&] {
-      const Exempt here;
-      Raw other(server);
-      eventually([&] { return other.command("PUBSUB", "NUMSUB", channel_of("orders")).elements[1].integer > 0; },
-                 100ms);
-      other.command("DEL", "orders");
-      other.command("PUBLISH", channel_of("orders"), "0");
-    });
+    const auto freeing = free_once_awaited(server, "orders");
     try_to([&] { const Hold hold = client->lock("orders").acquire({.wait = 2s}); });
     freeing.wait();
   });

@@ -23,9 +23,40 @@ void warm_up(BasicLock& lock) {
   for (int i = 0; i < 5; ++i) ASSERT_EQ(lock.acquire({.lease = renewed(10s)}).release(), ReleaseOutcome::released);
 }
 
+class StarvingLocks : protected Starving {
+ protected:
+  /// And notes what came of it.
+  ReleaseOutcome release(Hold& hold) {
+    const ReleaseOutcome outcome = hold.release();
+    const Exempt here;
+    note(to_string(outcome));
+    return outcome;
+  }
+  void take_and_release(BasicLock& lock, const AcquireOptions& options = {.wait = 2s}) {
+    try_to([&] {
+      Hold hold = lock.acquire(options);
+      release(hold);
+    });
+  }
+  ReleaseOutcome begin_and_end(const Config& settings) {
+    Client client(settings);
+    Hold hold = client.lock("orders").acquire({.wait = 5s});
+    return release(hold);
+  }
+  /// A client that must find its server first.
+  void begin_and_end_each(const Config& settings) {
+    const std::size_t descriptors = open_descriptors();
+    fail_each(
+        [&] { try_to([&] { begin_and_end(settings); }); },
+        [&] { ASSERT_TRUE(eventually([&] { return open_descriptors() <= descriptors; })) << descriptors_in_words(); },
+        25);
+    EXPECT_EQ(begin_and_end(settings), ReleaseOutcome::released);
+  }
+};
+
 // --- groups ---
 
-class StarvationOfGroups : public testing::Test, protected Starving {
+class StarvationOfGroups : public testing::Test, protected StarvingLocks {
  protected:
   StarvationOfGroups() {
     for (const RedisServer& server : servers_) {
@@ -43,19 +74,11 @@ class StarvationOfGroups : public testing::Test, protected Starving {
   }
   void fail_on(BasicLock lock) {
     warm_up(lock);
-    fail_each(
-        [&] {
-          try_to([&] {
-            Hold hold = lock.acquire({.wait = 2s});
-            const ReleaseOutcome outcome = hold.release();
-            const Exempt here;
-            note(to_string(outcome));
-          });
-        },
-        [&] {
-          for (Raw& look : looks_) ASSERT_TRUE(eventually([&] { return !look.exists("orders"); }, 10s));
-          ASSERT_NO_THROW(static_cast<void>(lock.acquire({.wait = 10s}).release()));
-        });
+    fail_each([&] { take_and_release(lock); },
+              [&] {
+                for (Raw& look : looks_) ASSERT_TRUE(eventually([&] { return !look.exists("orders"); }, 10s));
+                ASSERT_NO_THROW(static_cast<void>(lock.acquire({.wait = 10s}).release()));
+              });
   }
 
   std::vector<Client> clients_;
@@ -73,65 +96,32 @@ TEST_F(StarvationOfGroups, OfVotes) { fail_on(RedLock(members(3))); }
 
 // --- replicas ---
 
-class StarvationOfAcks : public Replicated, protected Starving {};
+class StarvationOfAcks : public Replicated, protected StarvingLocks {};
 
 TEST_F(StarvationOfAcks, OnAcquireAndRelease) {
   add_replicas(1);
   Client client(starved(Faults::config()));
   warm(client);
   Lock lock = client.lock("orders");
-  fail_each(
-      [&] {
-        try_to([&] {
-          Hold hold = lock.acquire({.wait = 2s, .acks = Acks::replicas(1)});
-          const ReleaseOutcome outcome = hold.release();
-          const Exempt here;
-          note(to_string(outcome));
-        });
-      },
-      [&] {
-        ASSERT_TRUE(eventually([&] { return !raw.exists("orders"); }, 10s));
-        ASSERT_NO_THROW(static_cast<void>(lock.acquire({.wait = 10s, .acks = Acks::replicas(1)}).release()));
-      });
+  fail_each([&] { take_and_release(lock, {.wait = 2s, .acks = Acks::replicas(1)}); },
+            [&] {
+              ASSERT_TRUE(eventually([&] { return !raw.exists("orders"); }, 10s));
+              ASSERT_NO_THROW(static_cast<void>(lock.acquire({.wait = 10s, .acks = Acks::replicas(1)}).release()));
+            });
 }
 
 // --- clients that must find their server ---
 
-template <class Look>
-void use_and_end(const Config& config, Look&& note) {
-  Client client(config);
-  Hold hold = client.lock("orders").acquire({.wait = 5s});
-  const ReleaseOutcome outcome = hold.release();
-  const Exempt here;
-  note(to_string(outcome));
-}
+class StarvationOfClusters : public ClusterTest, protected StarvingLocks {};
 
-class StarvationOfClusters : public ClusterTest, protected Starving {};
-
-TEST_F(StarvationOfClusters, OfAClientThatBeginsAndEnds) {
-  const Config settings = starved(config());
-  const std::size_t descriptors = open_descriptors();
-  fail_each(
-      [&] { try_to([&] { use_and_end(settings, [&](const char* what) { note(what); }); }); },
-      [&] { ASSERT_TRUE(eventually([&] { return open_descriptors() <= descriptors; })) << descriptors_in_words(); },
-      25);
-  use_and_end(settings, [](const std::string& outcome) { EXPECT_EQ(outcome, "released"); });
-}
+TEST_F(StarvationOfClusters, OfAClientThatBeginsAndEnds) { begin_and_end_each(starved(config())); }
 
 TEST_F(StarvationOfClusters, OnAcquireAndRelease) {
   Client client(starved(config()));
   Lock lock = client.lock("orders");
   warm_up(lock);
-  fail_each(
-      [&] {
-        try_to([&] {
-          Hold hold = lock.acquire({.wait = 2s});
-          const ReleaseOutcome outcome = hold.release();
-          const Exempt here;
-          note(to_string(outcome));
-        });
-      },
-      [&] { ASSERT_NO_THROW(static_cast<void>(lock.acquire({.wait = 10s}).release())); });
+  fail_each([&] { take_and_release(lock); },
+            [&] { ASSERT_NO_THROW(static_cast<void>(lock.acquire({.wait = 10s}).release())); });
 }
 
 /// The client hears of it by MOVED, asks for the map, and looks through its holds.
@@ -149,27 +139,15 @@ TEST_F(StarvationOfClusters, OfASlotThatMoves) {
         cluster.begin_move(slot, to);
         cluster.move_keys(slot, to);
         cluster.end_move(slot, to);
-        try_to([&] {
-          const ReleaseOutcome outcome = hold.release();
-          const Exempt here;
-          note(to_string(outcome));
-        });
+        try_to([&] { release(hold); });
         try_to([&] { const Hold second = lock.acquire({.wait = 2s}); });
       },
       [&] { ASSERT_NO_THROW(static_cast<void>(lock.acquire({.wait = 10s}).release())); }, 5);
 }
 
-class StarvationOfSentinels : public SentinelTest, protected Starving {};
+class StarvationOfSentinels : public SentinelTest, protected StarvingLocks {};
 
-TEST_F(StarvationOfSentinels, OfAClientThatBeginsAndEnds) {
-  const Config settings = starved(config());
-  const std::size_t descriptors = open_descriptors();
-  fail_each(
-      [&] { try_to([&] { use_and_end(settings, [&](const char* what) { note(what); }); }); },
-      [&] { ASSERT_TRUE(eventually([&] { return open_descriptors() <= descriptors; })) << descriptors_in_words(); },
-      25);
-  use_and_end(settings, [](const std::string& outcome) { EXPECT_EQ(outcome, "released"); });
-}
+TEST_F(StarvationOfSentinels, OfAClientThatBeginsAndEnds) { begin_and_end_each(starved(config())); }
 
 /// The Sentinels are asked anew.
 TEST_F(StarvationOfSentinels, OfAConnectionThatBreaks) {
@@ -180,12 +158,7 @@ TEST_F(StarvationOfSentinels, OfAConnectionThatBreaks) {
   fail_each(
       [&] {
         raw.command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
-        try_to([&] {
-          Hold hold = lock.acquire({.wait = 2s});
-          const ReleaseOutcome outcome = hold.release();
-          const Exempt here;
-          note(to_string(outcome));
-        });
+        take_and_release(lock);
       },
       [&] { ASSERT_NO_THROW(static_cast<void>(lock.acquire({.wait = 10s}).release())); }, 5);
 }

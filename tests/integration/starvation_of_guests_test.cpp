@@ -117,14 +117,7 @@ TEST_F(StarvationOfGuests, OnAContendedAcquire) {
   Lock lock = client.lock("orders");
   fail_everywhere(client, [&] {
     raw.command("HSET", "orders", "somebody", 1);
-    auto freeing = in_thread([&] {
-      const Exempt here;
-      Raw other(server);
-      eventually([&] { return other.command("PUBSUB", "NUMSUB", channel_of("orders")).elements[1].integer > 0; },
-                 100ms);
-      other.command("DEL", "orders");
-      other.command("PUBLISH", channel_of("orders"), "0");
-    });
+    const auto freeing = free_once_awaited(server, "orders");
     release(acquire(lock, {.wait = 2s}));
     freeing.wait();
   });

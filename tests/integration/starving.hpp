@@ -51,6 +51,17 @@ class Outcomes {
   std::map<std::string, int> counts_;  // guarded by mutex_
 };
 
+/// Somebody else's lock is given up by a thread of its own, once somebody listens, or after 100 ms.
+inline std::future<void> free_once_awaited(const RedisServer& server, const std::string& name) {
+  return in_thread([&server, name] {
+    const Exempt here;
+    Raw other(server);
+    eventually([&] { return other.command("PUBSUB", "NUMSUB", channel_of(name)).elements[1].integer > 0; }, 100ms);
+    other.command("DEL", name);
+    other.command("PUBLISH", channel_of(name), "0");
+  });
+}
+
 /// How many descriptors this process has open, and what they are.
 std::size_t open_descriptors();
 std::string descriptors_in_words();
