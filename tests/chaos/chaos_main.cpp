@@ -14,6 +14,7 @@
 #include "chaos/server_faults.hpp"
 #include "chaos/shapes.hpp"
 #include "support/number.hpp"
+#include "support/paths.hpp"
 
 namespace {
 
@@ -98,7 +99,7 @@ bool run_all(const Options& options) {
       const RunOptions run_options{
           .seed = seed,
           .length = share / rounds,
-          .folder = std::string(HOLDFAST_BINARY_DIR) + "/results/chaos/" + shape.name + "-" + std::to_string(seed),
+          .folder = build_path("results/chaos/") + shape.name + "-" + std::to_string(seed),
           .say = [&](const std::string& line) {
             const std::lock_guard guard(mutex);
             std::cout << "  " << line << std::endl;

@@ -8,6 +8,7 @@
 #include "chaos/evidence.hpp"
 #include "chaos/one_server.hpp"
 #include "chaos/run.hpp"
+#include "support/paths.hpp"
 #include "support/raw.hpp"
 
 namespace holdfast::test::chaos {
@@ -49,7 +50,7 @@ RunResult run_with(std::unique_ptr<Ground> (*make)(), const std::string& name) {
   const Shape shape{name, make, two};
   return run(shape, {.seed = 1,
                      .length = 6s,
-                     .folder = std::string(HOLDFAST_BINARY_DIR) + "/results/chaos/control-" + name,
+                     .folder = build_path("results/chaos/control-") + name,
                      .say = [](const std::string&) {}});
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "chaos/driven.hpp"
+#include "support/paths.hpp"
 #include "support/shared_clock.hpp"
 
 namespace holdfast::test::chaos {
@@ -37,7 +38,7 @@ std::unique_ptr<Taker> started(std::vector<std::string> words, const std::string
 
 }  // namespace
 
-std::string our_taker() { return HOLDFAST_BINARY_DIR "/tests/support/holdfast_taker"; }
+std::string our_taker() { return build_path("tests/support/holdfast_taker"); }
 
 /// One member, and its process: after a kill, the next one.
 class Crew::Hand {

@@ -8,6 +8,7 @@
 
 #include <boost/json.hpp>
 
+#include "support/paths.hpp"
 #include "support/process.hpp"
 
 namespace holdfast::test::chaos {
@@ -83,7 +84,7 @@ std::string evidence(const std::string& shape, std::uint64_t seed, const RunResu
 
 void append_evidence(const std::string& shape, std::uint64_t seed, const RunResult& result) {
   const char* const named = std::getenv("HOLDFAST_EVIDENCE");
-  const std::filesystem::path file = named != nullptr ? named : HOLDFAST_BINARY_DIR "/results/evidence/chaos.jsonl";
+  const std::filesystem::path file = named != nullptr ? named : build_path("results/evidence/chaos.jsonl");
   if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path());
   std::ofstream(file, std::ios::app) << evidence(shape, seed, result) + "\n";
 }

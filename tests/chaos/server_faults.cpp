@@ -13,6 +13,7 @@
 
 #include <holdfast/holdfast.hpp>
 
+#include "support/paths.hpp"
 #include "support/raw.hpp"
 #include "support/shared_clock.hpp"
 #include "support/spawn.hpp"
@@ -39,7 +40,7 @@ ServerOptions server_options(const std::string& clock_file) {
 }  // namespace
 
 std::string moved_clock() {
-  const std::string file = HOLDFAST_BINARY_DIR "/tests/libholdfast_moved_clock.so";
+  const std::string file = build_path("tests/libholdfast_moved_clock.so");
   return fs::exists(file) ? file : "";
 }
 

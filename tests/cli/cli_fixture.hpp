@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/paths.hpp"
 #include "support/process.hpp"
 #include "support/raw.hpp"
 #include "support/redis_server.hpp"
@@ -79,7 +80,7 @@ class CliTest : public testing::Test {
  protected:
   explicit CliTest(ServerOptions options = {}) : server_(std::move(options)), raw_(server_) {}
 
-  static std::string tool() { return HOLDFAST_BINARY_DIR "/bin/holdfast"; }
+  static std::string tool() { return build_path("bin/holdfast"); }
 
   /// The environment of a tool: the server, and nothing of the caller's own settings.
   std::vector<std::string> environment() const {

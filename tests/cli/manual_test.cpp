@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli_fixture.hpp"
+#include "support/paths.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -15,8 +16,8 @@ using testing::IsEmpty;
 using testing::IsSupersetOf;
 
 const std::vector<std::string> kVerbs{"run", "ls", "inspect", "wait", "break", "doctor"};
-const std::string kManual = HOLDFAST_SOURCE_DIR "/docs/man/";
-const std::string kCompletions = HOLDFAST_SOURCE_DIR "/completions/";
+const std::string kManual = source_path("docs/man/");
+const std::string kCompletions = source_path("completions/");
 
 using Options = std::set<std::string>;
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "judges/judge.hpp"
+#include "support/paths.hpp"
 #include "support/raw.hpp"
 #include "support/taker_rounds.hpp"
 
@@ -196,7 +197,7 @@ void Load::TearDown() {
 }
 
 std::filesystem::path Load::results() {
-  const std::filesystem::path folder = HOLDFAST_BINARY_DIR "/results/failover";
+  const std::filesystem::path folder = build_path("results/failover");
   std::filesystem::create_directories(folder);
   return folder;
 }

@@ -9,13 +9,14 @@
 #include <gtest/gtest.h>
 
 #include "fuzz/fuzz.hpp"
+#include "support/paths.hpp"
 
 namespace holdfast::fuzz {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kCorpora = fs::path(HOLDFAST_SOURCE_DIR) / "tests/fuzz/corpus";
+const fs::path kCorpora = source_path("tests/fuzz/corpus");
 
 class Corpus : public testing::TestWithParam<std::string> {};
 

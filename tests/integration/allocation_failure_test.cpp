@@ -7,6 +7,7 @@
 #include <new>
 
 #include "starving.hpp"
+#include "support/paths.hpp"
 
 namespace holdfast::test::allocations {
 
@@ -87,7 +88,7 @@ std::string this_path() {
 void record_starvation(std::string_view path, int failed, const Outcomes& outcomes, steady_clock::duration took) {
   const char* const named = std::getenv("HOLDFAST_EVIDENCE");
   const std::filesystem::path file =
-      named != nullptr ? named : HOLDFAST_BINARY_DIR "/results/evidence/starvation.jsonl";
+      named != nullptr ? named : build_path("results/evidence/starvation.jsonl");
   std::filesystem::create_directories(file.parent_path());
   const char* const commit = std::getenv("HOLDFAST_COMMIT");
   char at[32] = {};

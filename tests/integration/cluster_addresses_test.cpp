@@ -3,6 +3,7 @@
 #include <map>
 
 #include "cluster.hpp"
+#include "support/paths.hpp"
 #include "support/server_program.hpp"
 
 namespace holdfast::test {
@@ -138,7 +139,7 @@ TEST_F(ClusterWithPassword, RefusesWhoHasAnotherOne) {
 
 /// docs/least-acl.acl's line, and what clusters need beyond it.
 std::string least_rights() {
-  std::ifstream file(HOLDFAST_SOURCE_DIR "/docs/least-acl.acl");
+  std::ifstream file(source_path("docs/least-acl.acl"));
   std::string found;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("user app ")) found = line.substr(std::string("user ").size());

@@ -6,6 +6,7 @@
 
 #include "access.hpp"
 #include "support/listen.hpp"
+#include "support/paths.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -16,7 +17,7 @@ using testing::Not;
 
 /// The words of the one `user` line of the file, from the third on: what the user may do.
 std::vector<std::string> least_rights() {
-  std::ifstream file(HOLDFAST_SOURCE_DIR "/docs/least-acl.acl");
+  std::ifstream file(source_path("docs/least-acl.acl"));
   std::vector<std::string> rights;
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
@@ -175,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(Permissions, WithoutOne, testing::ValuesIn(each_permiss
 
 TEST_F(LeastAcl, IsTakenByTheServerAsTheFileStands) {
   RedisServer other(
-      {.listen = ServerOptions::Listen::tcp, .config = {"include " HOLDFAST_SOURCE_DIR "/docs/least-acl.acl"}});
+      {.listen = ServerOptions::Listen::tcp, .config = {"include " + source_path("docs/least-acl.acl")}});
   Client client(config(other.url("app", "change-me")));
   Hold hold = client.lock("lock:orders").acquire();
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);

@@ -1,4 +1,5 @@
 #include "peer.hpp"
+#include "support/paths.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -27,7 +28,7 @@ Peer::Peer(std::string id) : id_(std::move(id)) {}
 
 std::string Peer::file(std::string_view name) const {
   const std::string elsewhere = environment("HOLDFAST_PEERS_DIR");
-  const std::string folder = elsewhere.empty() ? HOLDFAST_SOURCE_DIR "/build/peers" : elsewhere;
+  const std::string folder = elsewhere.empty() ? source_path("build/peers") : elsewhere;
   return folder + "/" + id_ + "/" + std::string(name);
 }
 

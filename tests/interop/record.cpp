@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <unistd.h>
 
+#include "support/paths.hpp"
 #include "support/taker_config.hpp"
 #include "support/taker_text.hpp"
 
@@ -52,7 +53,7 @@ std::vector<Record> read_records(const std::string& folder) {
 
 std::string record_folder() {
   const std::string which = optimisations();
-  return HOLDFAST_BINARY_DIR "/results/interop" + (which == "default" ? "" : "." + which);
+  return build_path("results/interop") + (which == "default" ? "" : "." + which);
 }
 
 }  // namespace holdfast::test

@@ -11,6 +11,7 @@
 
 #include "judges/judge.hpp"
 #include "judges/outcomes.hpp"
+#include "support/paths.hpp"
 #include "support/temp_dir.hpp"
 
 namespace holdfast::test {
@@ -21,7 +22,7 @@ constexpr std::size_t kSteps = 1000;  // of a piece: memory grows with the squar
 std::string peers_file(const std::string& name) {
   const char* const elsewhere = std::getenv("HOLDFAST_PEERS_DIR");
   const std::string folder =
-      elsewhere == nullptr || *elsewhere == '\0' ? HOLDFAST_SOURCE_DIR "/build/peers" : elsewhere;
+      elsewhere == nullptr || *elsewhere == '\0' ? source_path("build/peers") : elsewhere;
   return folder + "/porcupine/" + name;
 }
 

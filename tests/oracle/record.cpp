@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "sim/model/transitions.hpp"
+#include "support/paths.hpp"
 #include "support/server_program.hpp"
 
 namespace holdfast::test::oracle {
@@ -44,7 +45,7 @@ void Record::add(const std::vector<Step>& history, bool parted) {
 
 void Record::write(std::uint64_t first_seed) const {
   const std::string path =
-      from_environment("HOLDFAST_EVIDENCE", std::string(HOLDFAST_BINARY_DIR) + "/results/evidence/oracle.jsonl");
+      from_environment("HOLDFAST_EVIDENCE", build_path("results/evidence/oracle.jsonl"));
   std::filesystem::create_directories(std::filesystem::path(path).parent_path());
   const auto took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_);
   std::ofstream out(path, std::ios::app);

@@ -8,6 +8,7 @@
 
 #include "scripts/script_call.hpp"
 #include "support/listen.hpp"
+#include "support/paths.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -18,7 +19,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::UnorderedElementsAreArray;
 
-const std::filesystem::path kFolder = std::filesystem::path(HOLDFAST_SOURCE_DIR) / "src/wire/lua";
+const std::filesystem::path kFolder = source_path("src/wire/lua");
 
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path);

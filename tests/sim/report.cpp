@@ -12,6 +12,7 @@
 
 #include "sim/shrink.hpp"
 #include "support/number.hpp"
+#include "support/paths.hpp"
 
 namespace holdfast::test::sim {
 namespace {
@@ -65,7 +66,7 @@ std::string commit() {
   if (const char* given = std::getenv("HOLDFAST_COMMIT")) return given;
   std::string out;
   FILE* const git =
-      popen("git -C '" HOLDFAST_SOURCE_DIR "' describe --always --dirty=+ --exclude '*' 2>/dev/null", "r");
+      popen(("git -C '" + test::source_path("") + "' describe --always --dirty=+ --exclude '*' 2>/dev/null").c_str(), "r");
   if (git == nullptr) return out;
   for (int c = std::fgetc(git); c != EOF && c != '\n'; c = std::fgetc(git)) out += static_cast<char>(c);
   pclose(git);
@@ -202,7 +203,7 @@ int Report::finish() {
 /// For docs/evidence.md.
 void Report::record() const {
   const char* const given = std::getenv("HOLDFAST_EVIDENCE");
-  const std::filesystem::path path = given != nullptr ? given : HOLDFAST_BINARY_DIR "/results/evidence/sim.jsonl";
+  const std::filesystem::path path = given != nullptr ? given : build_path("results/evidence/sim.jsonl");
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
   std::ofstream out(path, std::ios::app);
   out << R"({"part": "sim", "commit": ")" << commit() << R"(", "at": ")" << utc_now() << R"(", "seconds": )"

@@ -7,6 +7,7 @@
 
 #include "sim/run.hpp"
 #include "sim/shrink.hpp"
+#include "support/paths.hpp"
 
 namespace holdfast::test::sim {
 
@@ -47,7 +48,7 @@ TEST_P(Scenarios, HaveTheSameBytesAtTheSameTimesInAnyOrder) {
 }
 
 TEST_P(Scenarios, HaveTheSameBytesInAnotherProcess) {
-  const std::string command = std::string(HOLDFAST_BINARY_DIR "/tests/simulate --scenario ") +
+  const std::string command = build_path("tests/simulate --scenario ") +
                               std::string(GetParam().name) + " --seed 7 | grep -o 'digest [0-9a-f]*'";
   FILE* const other = popen(command.c_str(), "r");
   ASSERT_NE(other, nullptr);

@@ -1,4 +1,5 @@
 // The driver's side of a taker: tags, answers, and the two places where a taker can run.
+#include "support/paths.hpp"
 #include "support/taker.hpp"
 
 #include <atomic>
@@ -117,7 +118,7 @@ Taker::Taker(Place place) : inbox_(std::make_shared<Pending::Inbox>()) {
   if (place == Place::this_process) {
     session_ = std::make_unique<Local>(inbox_);
   } else {
-    const std::string program = HOLDFAST_BINARY_DIR "/tests/support/holdfast_taker";
+    const std::string program = build_path("tests/support/holdfast_taker");
     session_ = std::make_unique<Remote>(inbox_, program, std::vector<std::string>{});
   }
 }

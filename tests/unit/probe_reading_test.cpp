@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "probe_story.hpp"
+#include "support/paths.hpp"
 
 namespace holdfast::probe {
 namespace {
@@ -202,7 +203,7 @@ TEST(ProbeReading, EveryPermissionOfTheDocumentIsAskedFor) {
     known.insert(name);
     known.insert(name.substr(0, name.find('|')));
   }
-  std::ifstream file(HOLDFAST_SOURCE_DIR "/docs/least-acl.acl");
+  std::ifstream file(source_path("docs/least-acl.acl"));
   std::set<std::string> granted;
   for (std::string word; file >> word;) {
     word.erase(std::remove_if(word.begin(), word.end(), [](char c) { return c == '`' || c == ',' || c == ';'; }),
