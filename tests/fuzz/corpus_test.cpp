@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kCorpora = source_path("tests/fuzz/corpus");
+const fs::path kCorpora = test::source_path("tests/fuzz/corpus");
 
 class Corpus : public testing::TestWithParam<std::string> {};
 

@@ -203,7 +203,7 @@ TEST(ProbeReading, EveryPermissionOfTheDocumentIsAskedFor) {
     known.insert(name);
     known.insert(name.substr(0, name.find('|')));
   }
-  std::ifstream file(source_path("docs/least-acl.acl"));
+  std::ifstream file(test::source_path("docs/least-acl.acl"));
   std::set<std::string> granted;
   for (std::string word; file >> word;) {
     word.erase(std::remove_if(word.begin(), word.end(), [](char c) { return c == '`' || c == ',' || c == ';'; }),
