@@ -46,3 +46,8 @@ if(NOT BUILD_SHARED_LIBS)
   set(holdfast_async_definitions BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_ENABLE_VERSION_NAMESPACE)
 endif()
 target_compile_definitions(holdfast_boost INTERFACE ${holdfast_async_definitions})
+
+# Boost.JSON, compiled once: for the tool and the tests. The library does without it.
+add_library(holdfast_boost_json STATIC EXCLUDE_FROM_ALL "${CMAKE_CURRENT_LIST_DIR}/boost_json.cpp")
+target_compile_features(holdfast_boost_json PUBLIC cxx_std_20)
+target_link_libraries(holdfast_boost_json PUBLIC holdfast_boost PRIVATE holdfast_flags)

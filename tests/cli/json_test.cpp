@@ -1,5 +1,5 @@
 // `--json`: every result and every failure is one JSON value.
-#include <boost/json/src.hpp>
+#include <boost/json.hpp>
 
 #include "cli_fixture.hpp"
 
