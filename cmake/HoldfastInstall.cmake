@@ -47,11 +47,11 @@ install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}"
 install(DIRECTORY examples DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 # What is only for contributors stays in the sources, so it is named without a link.
 install(CODE "set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\")")
-install(CODE [[
+install(CODE [==[
   file(GLOB pages "${folder}/*.md" "${folder}/docs/*.md")
   foreach(page IN LISTS pages)
     file(READ "${page}" text)
     string(REGEX REPLACE "\\[([^]]+)\\]\\((\\.\\./)?(CONTRIBUTING|bench/|tests/)[^)]*\\)" "\\1 (in the sources)" text "${text}")
     file(WRITE "${page}" "${text}")
   endforeach()
-]])
+]==])
