@@ -44,3 +44,14 @@ endforeach()
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}"
         FILES_MATCHING PATTERN "*.md" PATTERN "*.acl" PATTERN "*.svg" PATTERN man EXCLUDE PATTERN evidence EXCLUDE)
+install(DIRECTORY examples DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+# What is only for contributors stays in the sources, so it is named without a link.
+install(CODE "set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\")")
+install(CODE [==[
+  file(GLOB pages "${folder}/*.md" "${folder}/docs/*.md")
+  foreach(page IN LISTS pages)
+    file(READ "${page}" text)
+    string(REGEX REPLACE "\\[([^]]+)\\]\\((\\.\\./)?(CONTRIBUTING|bench/|tests/)[^)]*\\)" "\\1 (in the sources)" text "${text}")
+    file(WRITE "${page}" "${text}")
+  endforeach()
+]==])

@@ -6,12 +6,17 @@
 
 int main(int argc, char** argv) {
   const char* url = argc > 1 ? argv[1] : std::getenv("HOLDFAST_URL");
-  holdfast::Client client{url ? url : "redis://127.0.0.1:6379"};
-  holdfast::Lock orders = client.lock("orders:42");
-  holdfast::Hold hold = orders.acquire();  // waits for its turn; renewed in the background from here on
-  for (int step = 1; step <= 3; ++step) {
-    if (hold.lost().stop_requested()) return 1;  // stop: it may be somebody else's by now
-    std::cout << "step " << step << " of 3, certainly ours for " << hold.valid_for().count() << " ms\n";
+  try {
+    holdfast::Client client{url ? url : "redis://127.0.0.1:6379"};
+    holdfast::Lock orders = client.lock("orders:42");
+    holdfast::Hold hold = orders.acquire();  // waits for its turn; renewed in the background from here on
+    for (int step = 1; step <= 3; ++step) {
+      if (hold.lost().stop_requested()) return 1;  // stop: it may be somebody else's by now
+      std::cout << "step " << step << " of 3, certainly ours for " << hold.valid_for().count() << " ms\n";
+    }
+    std::cout << to_string(hold.release()) << '\n';  // "released", or what else was found
+  } catch (const holdfast::Error& error) {
+    std::cerr << error.what() << '\n';  // which lock, which server, and why: no server there, no permission, ...
+    return 1;
   }
-  std::cout << to_string(hold.release()) << '\n';  // "released", or what else was found
 }

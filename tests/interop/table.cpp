@@ -2,36 +2,26 @@
 
 #include <algorithm>
 #include <cctype>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 
 #include "peer.hpp"
+#include "support/paths.hpp"
 
 namespace holdfast::test {
 namespace {
 
-constexpr std::string_view kIntroduction = R"(# Who shares locks with Holdfast
-
-Holdfast and lock clients of other languages, each in processes of their own, on the same locks of one server. Generated
-by `./check interop` from what its tests have recorded; the tests are in `tests/interop`. *Holder* is the side that has
-the lock first, while the other one waits or looks on. In *Failovers* the server is a primary with two replicas behind
-three Sentinels. In *Cluster ...* they are three primaries with a replica each; *Cluster wake ups* tells who hears whose
-releases: `publish=` is Holdfast's setting, and ON, AUTO or OFF is Redisson's `shardedSubscriptionMode`, or what it is like
-in a version without the setting. *Not woken* means that the waiter asked again only when the lease, of 6 s there, had to
-be over; a waiter of Holdfast otherwise has its safety poll as well, of 2 s. Everything shares one busy machine, so the
-figures tell whether something works, not how fast it can be.
-
-| mark | meaning |
-| --- | --- |
-| ✅ | passed |
-| ❌ | failed, and the note says how |
-| ➖ | this version has no such thing |
-| ⬜ | the peer could not run here |
-
-)";
+std::string text_of_source(const std::string& file) {
+  std::ifstream in(source_path(file));
+  if (!in) throw std::runtime_error("cannot read " + file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
 
 /// Words that keep their capital inside a sentence.
 const std::set<std::string, std::less<>> kNames{"Holdfast", "Redisson", "Redlock"};
@@ -55,10 +45,10 @@ class Page {
  public:
   Page(std::vector<Record> records, const std::string& date) : records_(std::move(records)) {
     std::ranges::sort(records_, {}, [](const Record& it) { return std::tie(it.suite, it.test, it.first, it.peer); });
-    out_ << kIntroduction << "Run on " << date << " with " << joined(&Record::server) << ".\n";
+    out_ << interop_introduction() << "Run on " << date << " with " << joined(&Record::server) << ".\n";
     const std::vector<std::string> suites = suites_by_family();
     for (const std::string& suite : suites) {
-      out_ << "\n## " << as_sentence(suite) << "\n\n";
+      out_ << "\n### " << as_sentence(suite) << "\n\n";
       write_verdicts(suite);
     }
     out_ << "\n## Figures\n";
@@ -197,6 +187,12 @@ std::string as_sentence(std::string_view camel_case) {
   }
   if (!word.empty()) add_word();
   return sentence;
+}
+
+std::string interop_introduction() {
+  constexpr std::string_view kProgram = "@CPP@";
+  std::string text = text_of_source("tests/interop/interop.md.in");
+  return text.replace(text.find(kProgram), kProgram.size(), text_of_source("examples/08_shared.cpp"));
 }
 
 std::string interop_page(std::vector<Record> records, const std::string& date) {

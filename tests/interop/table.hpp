@@ -9,6 +9,9 @@
 
 namespace holdfast::test {
 
+/// What stands before the tables: interop.md.in, with the program of examples/08_shared.cpp in it.
+std::string interop_introduction();
+
 /// The whole page. `date` is when the tests ran.
 std::string interop_page(std::vector<Record> records, const std::string& date);
 
