@@ -87,8 +87,8 @@ std::string this_path() {
 void record_starvation(std::string_view path, int failed, const Outcomes& outcomes, steady_clock::duration took) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(took).count();
   append_evidence("starvation",
-                  R"("seconds":)" + std::to_string(seconds) + R"(,"path":)" + quoted(path) + R"(,"failed":)" +
-                      std::to_string(failed) + R"(,"outcomes":)" + quoted(outcomes.in_words()),
+                  R"("seconds":)" + std::to_string(seconds) + R"(,"path":)" + json_text(path) + R"(,"failed":)" +
+                      std::to_string(failed) + R"(,"outcomes":)" + json_text(outcomes.in_words()),
                   server_version());
 }
 

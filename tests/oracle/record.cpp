@@ -34,7 +34,7 @@ void Record::write(std::uint64_t first_seed) const {
       << R"(,"steps":)" << steps_ << R"(,"differences":)" << differences_ << R"(,"steps_by_kind":{)";
   const char* separator = "";
   for (const auto& [kind, count] : commands_) {
-    out << separator << quoted(kind) << ":" << count;
+    out << separator << json_text(kind) << ":" << count;
     separator = ",";
   }
   out << "}";

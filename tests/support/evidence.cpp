@@ -55,11 +55,11 @@ std::string processors() {
   return std::to_string(std::thread::hardware_concurrency()) + " x " + model;
 }
 
-std::string field(std::string_view name, std::string_view value) { return quoted(name) + ":" + quoted(value); }
+std::string field(std::string_view name, std::string_view value) { return json_text(name) + ":" + json_text(value); }
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';

@@ -16,6 +16,6 @@ std::string origin(std::string_view part, std::string_view server = {});
 void append_evidence(std::string_view part, std::string_view figures, std::string_view server = {});
 
 /// A text as JSON has it, with its quotes.
-std::string quoted(std::string_view text);
+std::string json_text(std::string_view text);
 
 }  // namespace holdfast::test
