@@ -33,6 +33,15 @@ class Report(unittest.TestCase):
     def test_the_readme_says_nothing_of_changes_where_there_are_none(self):
         self.assertNotIn("changed", "".join(report.conditions_in_short({"a": result()}, {"a": 0})))
 
+    def test_sizes_that_were_not_measured_again_stay_with_their_own_commit(self):
+        def held(*counts):
+            return {"holdfast": {count: {"server_us": spread([1.0])} for count in counts}}
+        before = {**result("fffffff999"), "command": "./bench/run --full d"}
+        lines = list(report.not_again(before, held(10_000, 1_000_000), held(10_000)))
+        self.assertIn("at commit `fffffff`, by `./bench/run --full d` on 2 cores", lines[0])
+        self.assertEqual([line for line in lines if "locks |" in line][0].split(" |")[0], "| 1,000,000 locks")
+        self.assertEqual(list(report.not_again(before, held(10_000), held(10_000))), [])
+
 
 if __name__ == "__main__":
     unittest.main()
