@@ -56,7 +56,7 @@ def why(shape, group, faults_source):
 def chaos(records, _, faults_source):
     real = runs(records)
     rows = [[shape, duration(total(group, "seconds")), number(total(group, "operations")), number(total(group, "faults_struck")),
-             number(total(group, "promised_violations")), number(total(group, "hangs")), control_of(records, shape),
+             number(total(group, "promised_violations")), number(total(group, "hangs")), number(total(group, "not_done")), control_of(records, shape),
              worst(group, "told_worst_ms"), worst(group, "wait_worst_ms"), number(total(group, "safety_poll_wakes")),
              number(total(group, "overlaps_counted")), number(total(group, "forgotten_holds")),
              f"{number(total(group, 'lost_updates'))} of {number(total(group, 'updates'))}",
@@ -70,7 +70,8 @@ def chaos(records, _, faults_source):
         f"**{number(total(real, 'operations'))} operations, {number(total(real, 'faults_struck'))} faults of "
         f"{len(faults)} kinds, {number(total(real, 'promised_violations'))} violations of what is promised, "
         f"{number(total(real, 'hangs'))} hangs.**", "",
-        *table(["servers", "time", "operations", "faults", "violations", "hangs", "control: without common locks",
+        *table(["servers", "time", "operations", "faults", "violations", "hangs", "not done",
+                "control: without common locks",
                 "told, worst", "longest wait", "found free by a safety poll", "overlaps", "forgotten", "updates lost",
                 "without a look", "overlaps, forgotten and lost by what"], rows),
         "Real servers, and real processes of all faces with Redisson and redis-py beside them where the machine had them "
@@ -78,16 +79,18 @@ def chaos(records, _, faults_source):
         "under the faults of its time. The *control* is the same load under the same faults with the lock switched off: each "
         "process has locks of its own; what it finds are the violations that a lock prevents. *Overlaps* and *forgotten* holds "
         "are counted where exclusion is not promised: data lost, locks broken by force, failovers without acks. *Told* is how "
-        "long after the fault the last holder of a forgotten lock knew. A *hang* is a call that did not end within its bound. "
+        "long after the fault the last holder of a forgotten lock knew. A *hang* is a call that did not end within its bound. *Not done* are faults that could not be carried out, and looks at the "
+        "end, since the servers themselves did not settle. "
         "An update is of a number that is guarded by the lock, with a look at `valid_for()` before the write, or without.", "",
         "**Why with acks as well.** Acks make a grant outlast a failover. They say nothing about what replicas copy like any "
         "other write: FLUSHALL, and a lock that is broken by force ([guarantees](guarantees.md), section 10). And no lock keeps "
         "a process that is stopped between its look and its write from writing when it goes on: such an update is counted "
         "as lost and judged as no violation (tests/README.md, judges). One late write takes with it what others have counted "
-        "since, so one fault may cost many updates.", "",
+        "since, so one fault may cost many updates. *Nothing that is known* is a hold of another library, which asks for no acks "
+        "and is told nothing: of one of ours it would be a violation.", "",
         f"Outcomes that Porcupine has judged: {number(total(real, 'outcomes_judged'))}, in "
         f"{number(total(real, 'outcome_pieces'))} pieces, of which {number(total(real, 'outcome_pieces_undecided'))} could "
-        f"not be decided in time. The longest piece of a run took {duration(max(record['seconds'] for record in real))}.", "",
+        f"not be decided in time. The longest run took {duration(max(record['seconds'] for record in real))}.", "",
         *table(["fault", "times"], [[kind, number(count)] for kind, count in sorted(faults.items())]),
         f"Seeds: {', '.join(dict.fromkeys(str(record['seed']) for record in real))}.", "", *ran_on(records),
     ]
@@ -261,7 +264,7 @@ def summary(records, findings):
     row("starvation", "Starvation of resources", f"{number(total(of, 'failed'))} failures injected on {len(of)} paths",
         "none leaks, hangs or lies", "–")
     of = latest(records.get("suites", []), "suite")
-    row("suites", "Suites", f"{number(total(of, 'passed') + total(of, 'failed'))} tests of {len(of)} suites",
+    row("suites", "Suites", f"{number(total(of, 'passed') + total(of, 'failed'))} tests of {len(of)} {'suite' if len(of) == 1 else 'suites'}",
         f"{number(total(of, 'failed'))} fail; {number(total(of, 'skipped'))} skipped", "–")
     planted = sum(bool(finding.get("mutants")) for finding in findings)
     return [*table(["", "what was tried", "what went wrong", "would it show?", "last on"], rows),

@@ -49,8 +49,10 @@ class Honesty {
   void judge_forgotten(const HeldOnce& hold) {
     ++verdict_.forgotten;
     const StruckFault* const cause = cause_of(hold);
-    ++verdict_.forgotten_by[cause == nullptr ? "nothing that is known" : cause->kind.str()];
-    if (story_.is_other(hold.client)) return;  // it tells nobody
+    const bool other = story_.is_other(hold.client);
+    const char* const unexplained = other ? "another library's own affair" : "nothing that is known";
+    ++verdict_.forgotten_by[cause == nullptr ? unexplained : cause->kind.str()];
+    if (other) return;  // it tells nobody
     const Microseconds from = since(hold);
     const Microseconds still = view_.stood_still(hold.client, from, hold.learned());
     told_.push_back(std::max<Microseconds>(hold.learned() - from - still, 0));
