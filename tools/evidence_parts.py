@@ -195,7 +195,7 @@ def starvation(records, *_):
 def suites(records, *_):
     rows = [[record["suite"], number(record["passed"]), number(record["failed"]), number(record["skipped"]), commit_of(record),
              record["at"][:10]] for record in latest(records, "suite")]
-    return ["The last run of each suite whose outcome was kept.", "",
+    return ["The last run of each suite whose outcome was kept; `findings` are the tests of the last table.", "",
             *table(["suite", "passed", "failed", "skipped", "commit", "day"], rows), *ran_on(records)]
 
 
