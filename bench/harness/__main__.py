@@ -22,6 +22,7 @@ def arguments():
     parser = argparse.ArgumentParser(prog="bench/run", description="Measures Holdfast beside its peers.")
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help=f"of {' '.join(ALL)}; all if none is named")
     parser.add_argument("--full", action="store_true", help="every scenario at full size")
+    parser.add_argument("--most", metavar="N", type=int, help="in d: hold no more locks than that")
     parser.add_argument("--only", metavar="NAMES", help="only these contestants, separated by commas")
     parser.add_argument("--report", action="store_true", help="make the page from the results there are")
     parser.add_argument("--drivers", metavar="FOLDER", default="build/bench/drivers", help="where the drivers are")
@@ -41,7 +42,8 @@ def allow_many_files():
 
 def command_line(found):
     """How this was started, as one would type it."""
-    words = [*(["--full"] if found.full else []), *([f"--only {found.only}"] if found.only else []), *found.scenarios]
+    words = [*(["--full"] if found.full else []), *([f"--most {found.most}"] if found.most else []),
+             *([f"--only {found.only}"] if found.only else []), *found.scenarios]
     return " ".join(["./bench/run", *words])
 
 
@@ -54,7 +56,7 @@ def measure(found):
         about = machine.describe(ROOT, server.version())
     logs = os.path.join(ROOT, "build", "bench", "logs")
     os.makedirs(logs, exist_ok=True)
-    bench = Bench(ROOT, entrants, found.full, logs)
+    bench = Bench(ROOT, entrants, found.full, logs, found.most)
     for name, why in entrants.skipped.items():
         bench.say(f"without {name}: {why}")
     for letter in found.scenarios or ALL:
@@ -75,7 +77,7 @@ def main():
     os.chdir(ROOT)
     if not found.report:
         measure(found)
-    report.write(found.out, results.read_all(found.out, ALL))
+    report.write(found.out, results.read_all(found.out, ALL), results.read_all(found.out, ALL, ".earlier"))
 
 
 main()

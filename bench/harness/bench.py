@@ -1,5 +1,6 @@
 """What all scenarios share: the contestants' drivers, the looks at the server around a command, and the record."""
 
+import math
 import os
 import sys
 import time
@@ -11,10 +12,11 @@ WARM_THREADS = 16
 
 
 class Bench:
-    def __init__(self, root, entrants, full, logs):
+    def __init__(self, root, entrants, full, logs, most=None):
         self.root = root
         self.entrants = entrants
         self.full = full
+        self.most = most or math.inf  # held locks
         self.logs = logs
         self.began = time.monotonic()
         self.begin("")

@@ -21,11 +21,12 @@ def write(base, letter, result):
         out.write("{\n" + ",\n".join(lines) + "\n}\n")
 
 
-def read_all(base, letters):
-    """By letter; those that were never measured are not in it."""
+def read_all(base, letters, which=""):
+    """By letter; those that were never measured are not in it. `.earlier`: runs that a newer, smaller one has not
+    replaced as a whole."""
     found = {}
     for letter in letters:
-        path = os.path.join(base, FOLDER, f"{letter}.json")
+        path = os.path.join(base, FOLDER, f"{letter}{which}.json")
         if os.path.exists(path):
             with open(path, encoding="utf-8") as text:
                 found[letter] = json.load(text)

@@ -100,6 +100,11 @@ def held(result, summary):
            "rule. Client memory is the growth of the resident memory, which says little of a process with a garbage "
            "collector. Lost are keys that were gone at the end.")
     yield ""
+    yield from held_tables(summary)
+
+
+def held_tables(summary):
+    """A table for each number of locks."""
     columns = [("taken/s", "rate"), ("client bytes/lock", "bytes"), ("server bytes/lock", "server_bytes"),
                ("script calls to renew all", "script_calls"), ("server CPU µs/renewal", "server_us"),
                ("client CPU µs/renewal", "client_us"),

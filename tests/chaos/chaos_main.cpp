@@ -5,6 +5,7 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -23,6 +24,7 @@ using namespace holdfast::test::chaos;
 
 struct Options {
   double minutes = 5;
+  double control = 0;  // seconds for each shape
   std::uint64_t seed = 1;
   std::vector<std::string> shapes;
   bool list = false;
@@ -31,9 +33,12 @@ struct Options {
 
 /// In minutes.
 constexpr double kShortest = 0.1, kLongestOfAll = 100'000;
+/// In seconds. The shortest has time for many overlaps.
+constexpr double kShortestControl = 3, kLongestControl = 60;
 
 [[noreturn]] void usage(const std::string& why) {
-  std::cerr << "chaos: " << why << "\nusage: chaos [--minutes M] [--seed S] [--shape NAME]... [--keep] [--list]\n";
+  std::cerr << "chaos: " << why
+            << "\nusage: chaos [--minutes M] [--seed S] [--shape NAME]... [--keep] [--control S] [--list]\n";
   std::exit(2);
 }
 
@@ -47,6 +52,8 @@ Options parse(const std::vector<std::string>& words) {
     try {
       if (words[i] == "--minutes") {
         options.minutes = number_in<double>(value(), kShortest, kLongestOfAll);
+      } else if (words[i] == "--control") {
+        options.control = number_in<double>(value(), kShortestControl, kLongestControl);
       } else if (words[i] == "--seed") {
         options.seed = number_in<std::uint64_t>(value());
       } else if (words[i] == "--shape") {
@@ -82,6 +89,29 @@ void list() {
   for (const FaultTraits& each : all_faults()) std::cout << each.name << "\n";
 }
 
+/// Each shape for so long with locks that are not shared: a run that shows nothing then shows nothing at any time. True
+/// if overlaps and lost updates are found in each.
+bool control_all(const Options& options) {
+  bool found = true;
+  for (const Shape& shape : chosen(options.shapes)) {
+    const RunOptions run_options{.seed = options.seed,
+                                 .length = Milliseconds(static_cast<long long>(options.control * 1000)),
+                                 .folder = build_path("results/chaos/") + shape.name + "-control",
+                                 .locks = false,
+                                 .say = [](const std::string&) {}};
+    const RunResult result = run(shape, run_options);
+    const std::map<std::string, long long> broken = broken_promises(result);
+    std::cout << shape.name << " without common locks, " << result.operations() << " operations:";
+    for (const auto& [promise, times] : broken) std::cout << " " << promise << " " << times << ";";
+    const bool shown = broken.contains("exclusion") && broken.contains("lost update");
+    std::cout << (shown ? "" : " THE CONTROL FINDS NOTHING") << std::endl;
+    record_run(shape.name, options.seed, result);
+    std::filesystem::remove_all(run_options.folder);
+    found = found && shown;
+  }
+  return found;
+}
+
 /// Longer runs of a shape are made of several, each with a seed of its own.
 constexpr Milliseconds kLongest{60000};
 
@@ -96,14 +126,13 @@ bool run_all(const Options& options) {
     for (const Shape& shape : all) {
       const std::uint64_t seed = options.seed + static_cast<std::uint64_t>(round);
       const double minutes = static_cast<double>(share.count()) / static_cast<double>(rounds) / 60000;
-      const RunOptions run_options{
-          .seed = seed,
-          .length = share / rounds,
-          .folder = build_path("results/chaos/") + shape.name + "-" + std::to_string(seed),
-          .say = [&](const std::string& line) {
-            const std::lock_guard guard(mutex);
-            std::cout << "  " << line << std::endl;
-          }};
+      const RunOptions run_options{.seed = seed,
+                                   .length = share / rounds,
+                                   .folder = build_path("results/chaos/") + shape.name + "-" + std::to_string(seed),
+                                   .say = [&](const std::string& line) {
+                                     const std::lock_guard guard(mutex);
+                                     std::cout << "  " << line << std::endl;
+                                   }};
       std::cout << shape.name << ", seed " << seed << std::endl;
       RunResult result;
       try {
@@ -112,7 +141,7 @@ bool run_all(const Options& options) {
         result.hangs.push_back(std::string("the run broke off: ") + error.what());
       }
       std::cout << in_words(result) << std::flush;
-      append_evidence(shape.name, seed, result);
+      record_run(shape.name, seed, result);
       if (result.good()) {
         if (!options.keep) std::filesystem::remove_all(run_options.folder);
         continue;
@@ -138,7 +167,7 @@ int main(int count, char** words) {
   if (!why_no_porcupine().empty()) std::cout << "outcomes are not judged: " << why_no_porcupine() << "\n";
   for (const std::string& each : missing_peers()) std::cout << "without " << each << "\n";
   try {
-    return run_all(options) ? 0 : 1;
+    return (options.control > 0 ? control_all(options) : run_all(options)) ? 0 : 1;
   } catch (const std::exception& error) {
     std::cerr << "chaos: " << error.what() << "\n";
     return 1;

@@ -1,46 +1,17 @@
 #include "chaos/evidence.hpp"
 
-#include <cstdlib>
-#include <ctime>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
+#include <string_view>
 
 #include <boost/json.hpp>
 
-#include "support/paths.hpp"
-#include "support/process.hpp"
+#include "support/evidence.hpp"
+#include "support/server_program.hpp"
 
 namespace holdfast::test::chaos {
 namespace {
 
 namespace json = boost::json;
-
-std::string git(const std::vector<std::string>& words) {
-  std::vector<std::string> args{"-C", source_path("")};
-  args.insert(args.end(), words.begin(), words.end());
-  std::string said = run_checked("git", args);
-  while (!said.empty() && said.back() == '\n') said.pop_back();
-  return said;
-}
-
-/// `+` behind it: of a tree with changes. Empty where there is no git.
-std::string commit() {
-  try {
-    return git({"rev-parse", "--short", "HEAD"}) + (git({"status", "--porcelain", "-uno"}).empty() ? "" : "+");
-  } catch (const std::exception&) {
-    return "";
-  }
-}
-
-std::string utc() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
 
 double in_ms(Microseconds time) { return static_cast<double>(time) / 1000; }
 
@@ -59,14 +30,19 @@ std::string in_words(const RunResult& result) {
   return out.str();
 }
 
-std::string evidence(const std::string& shape, std::uint64_t seed, const RunResult& result) {
+std::map<std::string, long long> broken_promises(const RunResult& result) {
+  std::map<std::string, long long> counted;
+  for (const Violation& each : result.verdict.violations) ++counted[each.promise];
+  return counted;
+}
+
+void record_run(const std::string& shape, std::uint64_t seed, const RunResult& result) {
   const Verdict& verdict = result.verdict;
-  json::object record{{"part", "chaos"},
-                      {"commit", commit()},
-                      {"at", utc()},
-                      {"seconds", result.seconds},
+  json::object record{{"seconds", result.seconds},
                       {"shape", shape},
+                      {"control", !result.locks},
                       {"seed", seed},
+                      {"others", json::array(result.others.begin(), result.others.end())},
                       {"operations", result.operations()},
                       {"promised_violations", verdict.violations.size()},
                       {"hangs", result.hangs.size()},
@@ -79,14 +55,8 @@ std::string evidence(const std::string& shape, std::uint64_t seed, const RunResu
     record.erase("told_median_ms");
     record.erase("told_worst_ms");
   }
-  return json::serialize(record);
-}
-
-void append_evidence(const std::string& shape, std::uint64_t seed, const RunResult& result) {
-  const char* const named = std::getenv("HOLDFAST_EVIDENCE");
-  const std::filesystem::path file = named != nullptr ? named : build_path("results/evidence/chaos.jsonl");
-  if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path());
-  std::ofstream(file, std::ios::app) << evidence(shape, seed, result) + "\n";
+  const std::string line = json::serialize(record);
+  append_evidence("chaos", std::string_view(line).substr(1, line.size() - 2), server_version());
 }
 
 }  // namespace holdfast::test::chaos

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "chaos/run.hpp"
@@ -11,9 +12,10 @@ namespace holdfast::test::chaos {
 /// The summary of a shape.
 std::string in_words(const RunResult& result);
 
-/// One line of JSON.
-std::string evidence(const std::string& shape, std::uint64_t seed, const RunResult& result);
-/// Appends that line to HOLDFAST_EVIDENCE, or to build/results/evidence/chaos.jsonl.
-void append_evidence(const std::string& shape, std::uint64_t seed, const RunResult& result);
+/// How often each promise was broken.
+std::map<std::string, long long> broken_promises(const RunResult& result);
+
+/// Appends a record for docs/evidence.md.
+void record_run(const std::string& shape, std::uint64_t seed, const RunResult& result);
 
 }  // namespace holdfast::test::chaos

@@ -53,6 +53,7 @@ class Running {
         if (!each.simple) locks_.insert(work.name);
       }
       if (!each.ours) others_.push_back(each.client);
+      if (!options_.locks && each.ours) each.settings.push_back("name_prefix=" + each.client + ":");
       crew_.hire(std::move(each), ground_->access());
     }
     options_.say("with" + who);
@@ -144,7 +145,9 @@ class Running {
     story_.safety_poll_wakes = end.safety_poll_wakes;
     write_story(story_, options_.folder);
     result_.verdict = judge(story_);
-    if (why_no_porcupine().empty()) judge_outcomes(story_, result_.verdict);
+    result_.others = others_;
+    result_.locks = options_.locks;
+    if (options_.locks && why_no_porcupine().empty()) judge_outcomes(story_, result_.verdict);
   }
 
   const RunOptions& options_;

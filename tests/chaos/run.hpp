@@ -26,6 +26,8 @@ struct RunOptions {
   std::uint64_t seed = 1;
   Milliseconds length{10000};
   std::string folder;  ///< Of the records; emptied first.
+  /// If not, each of our processes has locks of its own, which the records call by the same names: a control.
+  bool locks = true;
   /// Called as a fault is over, and for what else a reader may want to know; from two threads.
   std::function<void(const std::string&)> say;
 };
@@ -35,7 +37,9 @@ struct RunResult {
   std::vector<std::string> hangs;
   std::vector<std::string> not_done;  ///< Faults that could not be carried out, and why.
   std::map<std::string, long long> faults;
+  std::vector<std::string> others;  ///< Clients of other libraries that took part.
   double seconds = 0;
+  bool locks = true;
 
   bool good() const { return verdict.good() && hangs.empty(); }
   long long operations() const { return 2 * verdict.holds + verdict.failed_calls; }

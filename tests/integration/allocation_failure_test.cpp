@@ -1,13 +1,12 @@
 // The k-th allocation on a path fails, for every k: no end of the process, no lock that nobody owns and everybody waits
 // for, no hold whose loss is not told, and a client that goes on working.
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <new>
 
 #include "starving.hpp"
-#include "support/paths.hpp"
+#include "support/evidence.hpp"
+#include "support/server_program.hpp"
 
 namespace holdfast::test::allocations {
 
@@ -86,19 +85,11 @@ std::string this_path() {
 }
 
 void record_starvation(std::string_view path, int failed, const Outcomes& outcomes, steady_clock::duration took) {
-  const char* const named = std::getenv("HOLDFAST_EVIDENCE");
-  const std::filesystem::path file =
-      named != nullptr ? named : build_path("results/evidence/starvation.jsonl");
-  std::filesystem::create_directories(file.parent_path());
-  const char* const commit = std::getenv("HOLDFAST_COMMIT");
-  char at[32] = {};
-  const std::time_t now = std::time(nullptr);
-  std::strftime(at, sizeof at, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-  std::ofstream(file, std::ios::app) << R"({"part":"starvation","commit":")" << (commit == nullptr ? "" : commit)
-                                     << R"(","at":")" << at << R"(","seconds":)"
-                                     << std::chrono::duration_cast<std::chrono::seconds>(took).count() << R"(,"path":")"
-                                     << path << R"(","failed":)" << failed << R"(,"outcomes":")" << outcomes.in_words()
-                                     << "\"}\n";
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(took).count();
+  append_evidence("starvation",
+                  R"("seconds":)" + std::to_string(seconds) + R"(,"path":)" + json_text(path) + R"(,"failed":)" +
+                      std::to_string(failed) + R"(,"outcomes":)" + json_text(outcomes.in_words()),
+                  server_version());
 }
 
 namespace {

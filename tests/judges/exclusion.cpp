@@ -13,14 +13,16 @@ struct Both {
   Microseconds lasted;
 };
 
-bool only_counted(const Story& story, const Both& both) {
-  return std::ranges::any_of(story.faults, [&](const StruckFault& fault) {
+/// The fault by which it is only counted; null if there is none.
+const StruckFault* excuse(const Story& story, const Both& both) {
+  const auto found = std::ranges::find_if(story.faults, [&](const StruckFault& fault) {
     const auto in_its_time = [&](const HeldOnce& hold) {
       return hold.granted >= fault.began && hold.granted <= fault.counted_until;
     };
     return !fault.exclusion_promised && fault.concerns(both.first.name) &&
            (in_its_time(both.first) || in_its_time(both.second));
   });
+  return found == story.faults.end() ? nullptr : &*found;
 }
 
 /// What another library believes is its own affair, unless it still had the lock when we were granted it.
@@ -40,8 +42,9 @@ void judge_exclusion(const View& view, Verdict& verdict) {
         const Both both{view.hold(*latest), view.hold(held), std::min(latest->until, held.until) - held.granted};
         if (of_others(view.story(), both)) {
           ++verdict.overlaps_of_others;
-        } else if (only_counted(view.story(), both)) {
+        } else if (const StruckFault* const fault = excuse(view.story(), both)) {
           ++verdict.overlaps_counted;
+          ++verdict.overlaps_counted_by[fault->kind.str()];
           lasted.push_back(both.lasted);
         } else {
           verdict.violations.push_back({"exclusion", name.name.str() + " had two holders for " + in_ms(both.lasted) +

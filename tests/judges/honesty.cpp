@@ -48,22 +48,31 @@ class Honesty {
 
   void judge_forgotten(const HeldOnce& hold) {
     ++verdict_.forgotten;
-    if (story_.is_other(hold.client)) return;  // it tells nobody
+    const StruckFault* const cause = cause_of(hold);
+    const bool other = story_.is_other(hold.client);
+    const char* const unexplained = other ? "another library's own affair" : "nothing that is known";
+    ++verdict_.forgotten_by[cause == nullptr ? unexplained : cause->kind.str()];
+    if (other) return;  // it tells nobody
     const Microseconds from = since(hold);
     const Microseconds still = view_.stood_still(hold.client, from, hold.learned());
     told_.push_back(std::max<Microseconds>(hold.learned() - from - still, 0));
+    if (cause == nullptr) {
+      violated(hold, "was lost without a fault that explains it");
+    } else if (!in_time(hold, *cause)) {
+      violated(hold, "learned too late that it was lost by " + cause->kind.str());
+    }
+  }
+
+  /// The first fault that explains the loss and of which its holder learned in time, else the last that explains it.
+  const StruckFault* cause_of(const HeldOnce& hold) const {
     const StruckFault* cause = nullptr;
     for (const StruckFault& fault : story_.faults) {
       if (fault.exclusion_promised || !fault.concerns(hold.name) || fault.began > hold.learned()) continue;
       if (fault.ended != 0 && std::max(fault.ended, fault.counted_until) + fault.told_within < hold.granted) continue;
       cause = &fault;
-      if (in_time(hold, fault)) return;
+      if (in_time(hold, fault)) break;
     }
-    if (cause == nullptr) {
-      violated(hold, "was lost without a fault that explains it");
-    } else {
-      violated(hold, "learned too late that it was lost by " + cause->kind.str());
-    }
+    return cause;
   }
 
   bool in_time(const HeldOnce& hold, const StruckFault& fault) const {

@@ -78,6 +78,7 @@ TEST(Exclusion, UnderAFaultThatDoesNotPromiseItIsCounted) {
   const Verdict verdict = judge(story);
   EXPECT_THAT(verdict.violations, IsEmpty());
   EXPECT_EQ(verdict.overlaps_counted, 1);
+  EXPECT_THAT(verdict.overlaps_counted_by, ElementsAre(testing::Pair(testing::_, 1)));
   EXPECT_EQ(verdict.overlapped.worst, 1000);
 }
 
@@ -219,7 +220,8 @@ TEST(Verdict, SaysTheSameInWordsAndInFigures) {
   const Verdict verdict = judge(story);
   EXPECT_THAT(verdict.json(),
               AllOf(HasSubstr(R"("holds":2)"), HasSubstr(R"("faults":{"FLUSHALL":1})"), HasSubstr(R"("violations":1)"),
-                    HasSubstr(R"({"exclusion":1})"), HasSubstr(R"("forgotten_holds":1)")));
+                    HasSubstr(R"({"exclusion":1})"), HasSubstr(R"("forgotten_holds":1)"),
+                    HasSubstr(R"("forgotten_by":{"FLUSHALL":1})")));
   EXPECT_THAT(verdict.text(), AllOf(HasSubstr("2 holds of 1 locks"), HasSubstr("1 violations"),
                                     HasSubstr("exclusion: x had two holders")));
 }

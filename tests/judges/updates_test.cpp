@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 
 /// Two holds of one lock, far apart.
 Story two_holds() {
@@ -59,6 +60,7 @@ TEST(Updates, ThoseThatWereWrittenTooLateAreCounted) {
   story.numbers.clear();
   EXPECT_THAT(promises(story), IsEmpty());
   EXPECT_EQ(judge(story).lost_updates, 1);
+  EXPECT_THAT(judge(story).lost_updates_by, ElementsAre(Pair("written when the hold was over", 1)));
   first(story).deadline = 0;
   first(story).checked = false;
   EXPECT_THAT(promises(story), IsEmpty());

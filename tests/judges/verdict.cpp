@@ -23,6 +23,13 @@ std::map<std::string, long long> by_promise(const std::vector<Violation>& violat
   return counted;
 }
 
+void by_what(std::ostream& out, const char* title, const std::map<std::string, long long>& counted) {
+  if (counted.empty()) return;
+  out << title << ":";
+  for (const auto& [what, count] : counted) out << " " << what << " " << count << ";";
+  out << "\n";
+}
+
 double in_milliseconds(Microseconds time) { return static_cast<double>(time) / 1000; }
 
 }  // namespace
@@ -60,6 +67,9 @@ std::string Verdict::json() const {
       {"lost_updates", lost_updates},
       {"updates_unchecked", updates_unchecked},
       {"lost_updates_unchecked", lost_updates_unchecked},
+      {"overlaps_counted_by", counts(overlaps_counted_by)},
+      {"forgotten_by", counts(forgotten_by)},
+      {"lost_updates_by", counts(lost_updates_by)},
       {"outcomes_judged", outcomes_judged},
       {"outcome_pieces", outcome_pieces},
       {"outcome_pieces_undecided", outcome_pieces_undecided},
@@ -84,6 +94,9 @@ std::string Verdict::text(std::size_t most) const {
   if (!longest_free_at.empty()) out << "  " << longest_free_at << "\n";
   out << "updates: " << updates << ", lost " << lost_updates << "; without checks " << updates_unchecked << ", lost "
       << lost_updates_unchecked << "\n";
+  by_what(out, "overlaps by", overlaps_counted_by);
+  by_what(out, "forgotten by", forgotten_by);
+  by_what(out, "updates lost by", lost_updates_by);
   out << "outcomes judged: " << outcomes_judged << " in " << outcome_pieces << " pieces, " << outcome_pieces_undecided
       << " of them undecided\n";
   out << violations.size() << " violations\n";

@@ -46,6 +46,9 @@ struct Verdict {
   long long updates = 0, lost_updates = 0;                      ///< With `valid_for()` checks before the write.
   long long updates_unchecked = 0, lost_updates_unchecked = 0;  ///< Without.
 
+  /// By what: the kind of a fault under which exclusion is not promised, or in words what else it was.
+  std::map<std::string, long long> overlaps_counted_by, forgotten_by, lost_updates_by;
+
   /// Acquires, releases and refusals that Porcupine judged; each lock's history in pieces.
   long long outcomes_judged = 0, outcome_pieces = 0, outcome_pieces_undecided = 0;
 

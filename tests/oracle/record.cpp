@@ -1,12 +1,9 @@
 #include "oracle/record.hpp"
 
-#include <cstdlib>
-#include <ctime>
-#include <filesystem>
-#include <fstream>
+#include <sstream>
 
 #include "sim/model/transitions.hpp"
-#include "support/paths.hpp"
+#include "support/evidence.hpp"
 #include "support/server_program.hpp"
 
 namespace holdfast::test::oracle {
@@ -21,19 +18,6 @@ std::string kind_of(const Step& step) {
   return verb;
 }
 
-std::string now() {
-  const std::time_t time = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&time, &utc);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc)};
-}
-
-std::string from_environment(const char* variable, std::string otherwise) {
-  const char* const value = std::getenv(variable);
-  return value == nullptr ? std::move(otherwise) : std::string(value);
-}
-
 }  // namespace
 
 void Record::add(const std::vector<Step>& history, bool parted) {
@@ -44,21 +28,17 @@ void Record::add(const std::vector<Step>& history, bool parted) {
 }
 
 void Record::write(std::uint64_t first_seed) const {
-  const std::string path =
-      from_environment("HOLDFAST_EVIDENCE", build_path("results/evidence/oracle.jsonl"));
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
   const auto took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_);
-  std::ofstream out(path, std::ios::app);
-  out << R"({"part": "oracle", "commit": ")" << from_environment("HOLDFAST_COMMIT", "unknown") << R"(", "at": ")"
-      << now() << R"(", "seconds": )" << took.count() << R"(, "server": ")" << server_version()
-      << R"(", "first_seed": )" << first_seed << R"(, "histories": )" << histories_ << R"(, "steps": )" << steps_
-      << R"(, "differences": )" << differences_ << R"(, "steps_by_kind": {)";
+  std::ostringstream out;
+  out << R"("seconds":)" << took.count() << R"(,"first_seed":)" << first_seed << R"(,"histories":)" << histories_
+      << R"(,"steps":)" << steps_ << R"(,"differences":)" << differences_ << R"(,"steps_by_kind":{)";
   const char* separator = "";
   for (const auto& [kind, count] : commands_) {
-    out << separator << '"' << kind << "\": " << count;
-    separator = ", ";
+    out << separator << json_text(kind) << ":" << count;
+    separator = ",";
   }
-  out << "}}\n";
+  out << "}";
+  append_evidence("oracle", out.str(), server_version());
 }
 
 }  // namespace holdfast::test::oracle

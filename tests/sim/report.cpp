@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <stdexcept>
 
 #include <holdfast/error.hpp>
 
 #include "sim/shrink.hpp"
+#include "support/evidence.hpp"
 #include "support/number.hpp"
-#include "support/paths.hpp"
 
 namespace holdfast::test::sim {
 namespace {
@@ -53,24 +50,6 @@ std::map<std::string, std::uint64_t> failures_of(const Outcome& outcome) {
     if (outcome.deeds.failures[code] > 0) failures[to_string(static_cast<Errc>(code))] = outcome.deeds.failures[code];
   }
   return failures;
-}
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-  return text;
-}
-
-std::string commit() {
-  if (const char* given = std::getenv("HOLDFAST_COMMIT")) return given;
-  std::string out;
-  FILE* const git =
-      popen(("git -C '" + test::source_path("") + "' describe --always --dirty=+ --exclude '*' 2>/dev/null").c_str(), "r");
-  if (git == nullptr) return out;
-  for (int c = std::fgetc(git); c != EOF && c != '\n'; c = std::fgetc(git)) out += static_cast<char>(c);
-  pclose(git);
-  return out;
 }
 
 }  // namespace
@@ -202,20 +181,17 @@ int Report::finish() {
 
 /// For docs/evidence.md.
 void Report::record() const {
-  const char* const given = std::getenv("HOLDFAST_EVIDENCE");
-  const std::filesystem::path path = given != nullptr ? given : build_path("results/evidence/sim.jsonl");
-  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
-  std::ofstream out(path, std::ios::app);
-  out << R"({"part": "sim", "commit": ")" << commit() << R"(", "at": ")" << utc_now() << R"(", "seconds": )"
-      << seconds() << R"(, "processor_seconds": )" << processor_seconds() << R"(, "seeds": )" << runs_
-      << R"(, "first_seed": )" << request_.first << R"(, "failures": )" << failures_ << R"(, "seeds_a_minute": )"
-      << static_cast<double>(runs_) / processor_seconds() * 60 << R"(, "simulated_seconds": )"
-      << as_ms(all_.length) / 1000 << R"(, "calls": )" << all_.deeds.calls << R"(, "grants": )" << all_.deeds.grants
-      << R"(, "contended": )" << all_.counters.contended << R"(, "losses_told": )" << all_.tally.told
-      << R"(, "forgotten": )" << all_.tally.forgotten << R"(, "told_after_ms": )" << as_ms(all_.tally.told_after)
-      << R"(, "longest_wait_for_free_ms": )" << as_ms(all_.tally.longest_free) << R"(, "scenarios": )"
-      << as_json(by_scenario_) << R"(, "faults": )" << as_json(faults_of(all_)) << R"(, "failed_calls": )"
-      << as_json(failures_of(all_)) << "}\n";
+  std::ostringstream out;
+  out << R"("seconds": )" << seconds() << R"(, "processor_seconds": )" << processor_seconds() << R"(, "seeds": )"
+      << runs_ << R"(, "first_seed": )" << request_.first << R"(, "failures": )" << failures_
+      << R"(, "seeds_a_minute": )" << static_cast<double>(runs_) / processor_seconds() * 60
+      << R"(, "simulated_seconds": )" << as_ms(all_.length) / 1000 << R"(, "calls": )" << all_.deeds.calls
+      << R"(, "grants": )" << all_.deeds.grants << R"(, "contended": )" << all_.counters.contended
+      << R"(, "losses_told": )" << all_.tally.told << R"(, "forgotten": )" << all_.tally.forgotten
+      << R"(, "told_after_ms": )" << as_ms(all_.tally.told_after) << R"(, "longest_wait_for_free_ms": )"
+      << as_ms(all_.tally.longest_free) << R"(, "scenarios": )" << as_json(by_scenario_) << R"(, "faults": )"
+      << as_json(faults_of(all_)) << R"(, "failed_calls": )" << as_json(failures_of(all_));
+  append_evidence("sim", out.str());
 }
 
 }  // namespace holdfast::test::sim

@@ -1,0 +1,86 @@
+"""Whether the library has changed since a scenario was measured, in what that scenario measures.
+
+Usage: drift.py    a line for each scenario of bench/results for which it has; ./check bench shows them as notes"""
+
+import os
+import subprocess
+
+import results
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+COMMANDS = ("src/redis/connection/lane.*", "src/redis/connection/pipeline.*", "src/redis/connection/session.*",
+            "src/redis/protocol/*", "src/engine/loop/*")
+PAIR = ("src/wire/lua/*/acquire.lua", "src/wire/lua/*/release.lua", "src/wire/lua/shared/tell.lua",
+        "src/engine/acquire/*", "src/engine/decide/acquire_fsm.*", "src/engine/decide/release_fsm.*",
+        "src/engine/hold/release.*", "src/engine/hold/hold_release.*", "src/engine/hold/target.*",
+        "src/engine/hold/key_target.*")
+WAITING = ("src/engine/hold/wait_queue.*", "src/engine/hold/key_target_wakes.cpp", "src/engine/decide/place.*",
+           "src/engine/decide/release_traffic.*", "src/redis/connection/listeners.*",
+           "src/redis/connection/subscriptions.*")
+PASSING_ON = ("src/engine/hold/handoff.*", "src/engine/hold/retained.*", "src/engine/decide/tenure.*")
+RENEWING = ("src/wire/lua/*/renew.lua", "src/wire/renewal.*", "src/engine/hold/renewals.*", "src/engine/hold/watchdog.*",
+            "src/engine/hold/key_watch.*", "src/engine/hold/loss_watch.*", "src/engine/hold/holding.*",
+            "src/engine/hold/targets.*", "src/engine/decide/hold_fsm.*", "src/engine/decide/look.*")
+
+# What each scenario measures: patterns of git for the files that its figures come from.
+MEASURED = {
+    "a": (*PAIR, *COMMANDS),
+    "b": (*PAIR, *COMMANDS, *WAITING, *PASSING_ON),
+    "c": (*PAIR, *COMMANDS, *WAITING),
+    "d": (*RENEWING, *COMMANDS),
+    "e": (*PAIR, *COMMANDS, *WAITING),
+    "f": (*PAIR, *COMMANDS, *WAITING, *PASSING_ON),
+}
+
+
+def base_of(commit):
+    """Without the mark of a tree that had changes. None if no commit was noted."""
+    return (commit or "").removesuffix("-dirty").removesuffix("+") or None
+
+
+def short(commit):
+    """As the page shows it: with `+` if the tree had changes."""
+    base = base_of(commit)
+    if base is None:
+        return "unknown"
+    return base[:7] + ("+" if base != commit else "")
+
+
+def git(*words):
+    """What git says, or None if it cannot."""
+    try:
+        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def commits_since(commit, letter, ask=git):
+    """How many commits since then have touched what the scenario measures. None: the history does not say."""
+    base = base_of(commit)
+    said = base and ask("log", "--format=%h", f"{base}..HEAD", "--", *(f":(glob){each}" for each in MEASURED[letter]))
+    return None if said is None else len(said.split())
+
+
+def of_all(found, ask=git):
+    """{letter: commits since}"""
+    return {letter: commits_since(result["machine"]["commit"], letter, ask) for letter, result in found.items()}
+
+
+def count(number, what):
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def notes(found, since):
+    for letter, result in found.items():
+        at = f"scenario {letter} was measured on {result['date'][:10]} at {short(result['machine']['commit'])}"
+        if since[letter] is None:
+            yield f"bench: {at}, which this history does not have: nobody knows whether its figures still hold"
+        elif since[letter]:
+            yield f"bench: {at}; {count(since[letter], 'commit')} since touched what it measures: measure again"
+
+
+if __name__ == "__main__":
+    there = results.read_all(ROOT, MEASURED)
+    for line in notes(there, of_all(there)):
+        print(line)

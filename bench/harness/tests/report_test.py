@@ -1,0 +1,47 @@
+import unittest
+
+import report
+from stats import spread
+
+
+def result(commit="abc1234567de", cores=2):
+    return {"date": "2026-11-21 09:25 UTC", "form": "quick",
+            "machine": {"cpu": "Something", "cores": cores, "virtual": False, "memory_gb": 8.0, "kernel": "Linux 6.1.0",
+                        "server": "Redis 7.0.15", "commit": commit}}
+
+
+class Report(unittest.TestCase):
+    def test_each_figure_of_the_short_table_names_its_scenario_day_and_commit(self):
+        summary = {"d": {"holdfast": {10_000: {"server_us": spread([4.2])}}}}
+        rows = report.short_table({"d": result("abc1234567de-dirty")}, summary)
+        self.assertEqual(len(rows), 3)
+        self.assertTrue(rows[2].endswith("| d, 2026-11-21, `abc1234+` |"), rows[2])
+
+    def test_a_section_says_of_which_commit_it_is_and_what_has_come_since(self):
+        self.assertIn("at commit `abc1234`, quick form, on 2 cores", report.measured_at(result(), 0))
+        self.assertIn("nothing that it measures had changed", report.measured_at(result(), 0))
+        self.assertIn("**When this page was made, 1 commit since then", report.measured_at(result(), 1))
+        self.assertIn("could not be asked", report.measured_at(result(), None))
+
+    def test_the_readme_names_each_machine_with_its_scenarios_and_those_of_older_code(self):
+        found = {"a": result(), "b": result(), "d": result(cores=4)}
+        lines = report.conditions_in_short(found, {"a": 0, "b": 3, "d": None})
+        self.assertTrue(lines[0].startswith("a, b: Something, 2 cores"), lines)
+        self.assertTrue(lines[1].startswith("d: Something, 4 cores"), lines)
+        self.assertEqual(lines[2], "The library has changed since in what b, d measure.")
+
+    def test_the_readme_says_nothing_of_changes_where_there_are_none(self):
+        self.assertNotIn("changed", "".join(report.conditions_in_short({"a": result()}, {"a": 0})))
+
+    def test_sizes_that_were_not_measured_again_stay_with_their_own_commit(self):
+        def held(*counts):
+            return {"holdfast": {count: {"server_us": spread([1.0])} for count in counts}}
+        before = {**result("fffffff999"), "command": "./bench/run --full d"}
+        lines = list(report.not_again(before, held(10_000, 1_000_000), held(10_000)))
+        self.assertIn("at commit `fffffff`, by `./bench/run --full d` on 2 cores", lines[0])
+        self.assertEqual([line for line in lines if "locks |" in line][0].split(" |")[0], "| 1,000,000 locks")
+        self.assertEqual(list(report.not_again(before, held(10_000), held(10_000))), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,272 @@
+"""The parts of docs/evidence.md, each from its records. Pure."""
+import re
+
+from evidence_words import (NOT_RECORDED, by, commit_of, counted, duration, is_known, kinds, last_commit, latest,
+                            milliseconds, number, origins, ran_on, table, total)
+
+
+def controls(records):
+    return [record for record in records if record.get("control")]
+
+
+def runs(records):
+    return [record for record in records if not record.get("control")]
+
+
+# ---- chaos ----
+
+
+def worst(records, figure):
+    values = [record[figure] for record in records if record.get(figure)]
+    return milliseconds(max(values)) if values else "–"
+
+
+def not_promised(faults_source, all_acks):
+    """Under which faults exclusion is not promised, by what tests/chaos/faults.cpp says of each."""
+    found = re.findall(r'^\s*\{\w+, "([^"]+)", \w+, (\w+)', faults_source, re.M)
+    return [kind for kind, exclusion in found if exclusion == "counted" or (exclusion == "with_all_acks" and not all_acks)]
+
+
+def control_of(records, shape):
+    of_shape = [record for record in controls(records) if record["shape"] == shape]
+    if not of_shape:
+        return "not run"
+    last = of_shape[-1]
+    broken = last.get("violations_by_promise", {})
+    return f"{duration(last['seconds'])}: {counted(broken) if broken else '**finds nothing**'}"
+
+
+def why(shape, group, faults_source):
+    """What overlaps, forgotten holds and lost updates of a shape come from."""
+    struck = kinds(group, "faults")
+    lifted = {kind: struck[kind] for kind in not_promised(faults_source, shape.endswith("-acks")) if struck.get(kind)}
+    words = [f"struck: {counted(lifted)}" if lifted else "nothing by which exclusion is not promised"]
+    late = struck.get("process stopped past its lease", 0)
+    if late and total(group, "lost_updates"):
+        words.append(f"stopped past the lease, as between look and write: {number(late)}")
+    for title, by_cause in (("overlaps", "overlaps_counted_by"), ("forgotten", "forgotten_by"),
+                            ("updates lost", "lost_updates_by")):
+        if causes := kinds(group, by_cause):
+            words.append(f"{title}: {counted(causes)}")
+    if older := [record for record in group if "forgotten_by" not in record]:
+        words.append(f"the cause of each is {NOT_RECORDED} in {len(older)} of {len(group)} runs")
+    return "; ".join(words)
+
+
+def chaos(records, _, faults_source):
+    real = runs(records)
+    rows = [[shape, duration(total(group, "seconds")), number(total(group, "operations")), number(total(group, "faults_struck")),
+             number(total(group, "promised_violations")), number(total(group, "hangs")), number(total(group, "not_done")), control_of(records, shape),
+             worst(group, "told_worst_ms"), worst(group, "wait_worst_ms"), number(total(group, "safety_poll_wakes")),
+             number(total(group, "overlaps_counted")), number(total(group, "forgotten_holds")),
+             f"{number(total(group, 'lost_updates'))} of {number(total(group, 'updates'))}",
+             f"{number(total(group, 'lost_updates_unchecked'))} of {number(total(group, 'updates_unchecked'))}",
+             why(shape, group, faults_source)]
+            for shape, group in by(real, "shape").items()]
+    faults = kinds(real, "faults")
+    # What judges outcomes is built with the clients of other languages; newer records name these.
+    beside = total([record for record in real if record.get("others", record.get("outcomes_judged"))], "operations")
+    return [
+        f"**{number(total(real, 'operations'))} operations, {number(total(real, 'faults_struck'))} faults of "
+        f"{len(faults)} kinds, {number(total(real, 'promised_violations'))} violations of what is promised, "
+        f"{number(total(real, 'hangs'))} hangs.**", "",
+        *table(["servers", "time", "operations", "faults", "violations", "hangs", "not done",
+                "control: without common locks",
+                "told, worst", "longest wait", "found free by a safety poll", "overlaps", "forgotten", "updates lost",
+                "without a look", "overlaps, forgotten and lost by what"], rows),
+        "Real servers, and real processes of all faces with Redisson and redis-py beside them where the machine had them "
+        f"({number(beside)} of the operations), under faults that follow from a seed. A *violation* is of what is promised "
+        "under the faults of its time. The *control* is the same load under the same faults with the lock switched off: each "
+        "process has locks of its own; what it finds are the violations that a lock prevents. *Overlaps* and *forgotten* holds "
+        "are counted where exclusion is not promised: data lost, locks broken by force, failovers without acks. *Told* is how "
+        "long after the fault the last holder of a forgotten lock knew. A *hang* is a call that did not end within its bound. *Not done* are faults that could not be carried out, and looks at the "
+        "end, since the servers themselves did not settle. "
+        "An update is of a number that is guarded by the lock, with a look at `valid_for()` before the write, or without.", "",
+        "**Why with acks as well.** Acks make a grant outlast a failover. They say nothing about what replicas copy like any "
+        "other write: FLUSHALL, and a lock that is broken by force ([guarantees](guarantees.md), section 10). And no lock keeps "
+        "a process that is stopped between its look and its write from writing when it goes on: such an update is counted "
+        "as lost and judged as no violation (tests/README.md, judges). One late write takes with it what others have counted "
+        "since, so one fault may cost many updates. *Nothing that is known* is a hold of another library, which asks for no acks "
+        "and is told nothing: of one of ours it would be a violation.", "",
+        f"Outcomes that Porcupine has judged: {number(total(real, 'outcomes_judged'))}, in "
+        f"{number(total(real, 'outcome_pieces'))} pieces, of which {number(total(real, 'outcome_pieces_undecided'))} could "
+        f"not be decided in time. The longest run took {duration(max(record['seconds'] for record in real))}.", "",
+        *table(["fault", "times"], [[kind, number(count)] for kind, count in sorted(faults.items())]),
+        f"Seeds: {', '.join(dict.fromkeys(str(record['seed']) for record in real))}.", "", *ran_on(records),
+    ]
+
+
+# ---- what models and simulates ----
+
+
+def sim(records, *_):
+    scenarios, faults = kinds(records, "scenarios"), kinds(records, "faults")
+    return [
+        f"**{number(total(records, 'seeds'))} seeds, {number(total(records, 'failures'))} failures.**", "",
+        "Whole clients of the real code, everything above the system's calls, against model servers in virtual time, on one "
+        "thread. A seed decides all; one that fails is printed, reproduces to the byte, and is shrunk.", "",
+        *table(["seeds", "time of one core", "seeds a minute", "simulated", "calls", "grants", "contended", "losses told"],
+               [[number(total(records, "seeds")), duration(total(records, "processor_seconds")),
+                 number(round(60 * total(records, "seeds") / max(total(records, "processor_seconds"), 1))),
+                 duration(total(records, "simulated_seconds")),
+                 *(number(total(records, figure)) for figure in ("calls", "grants", "contended", "losses_told"))]]),
+        "Scenarios: " + ", ".join(f"{name} {number(count)}" for name, count in sorted(scenarios.items())) + ". Faults: "
+        + ", ".join(f"{kind} {number(count)}" for kind, count in sorted(faults.items())) + ".", "",
+        *ran_on(records, with_server=False),
+    ]
+
+
+def oracle(records, *_):
+    return [
+        "The model servers of the simulator are compared with real ones, step by step, on random histories: each reply, each "
+        "message and each key.", "",
+        *table(["server", "histories", "steps", "differences"],
+               [[server, *(number(total(group, figure)) for figure in ("histories", "steps", "differences"))]
+                for server, group in sorted(by(records, "server").items())]), *ran_on(records),
+    ]
+
+
+def model(records, *_):
+    record = records[-1]
+    rows = [[f"`{name}`", number(states), number(record["transitions"][name]), number(record["depth"][name]),
+             ", ".join(f"{mutant.partition('.')[2].replace('_', ' ')} ({steps})"
+                       for mutant, steps in record["counterexample_steps"].items() if mutant.startswith(name + "."))]
+            for name, states in record["states"].items()]
+    return [
+        f"**{record['models_searched']} models, {record['violations']} violations; {record['mutants_caught']} of "
+        f"{record['mutants']} mutants fail.**", "",
+        "Searched by spin for all their states, within the bounds that the head of each `tests/model/*.pml` names. The library's own "
+        "machines run in them. A mutant is the model, or the code in it, with a planted bug; the number is the length of the "
+        "counterexample.", "",
+        *table(["model", "states", "transitions", "depth", "mutants"], rows), *ran_on(records[-1:], with_server=False),
+    ]
+
+
+# ---- what attacks the code ----
+
+
+def crashes(group, findings):
+    """How many, which findings they may have been, and how many runs there were since the last one without any."""
+    found = [record for record in group if record["crashes"]]
+    if not found:
+        return "0"
+    since = [record for record in group if record["at"] > found[-1]["at"]]
+    told = [record["crash"] for record in found if record.get("crash")]
+    known = [str(i) for i, finding in enumerate(findings, 1) if finding.get("fuzz") == group[0]["target"]]
+    words = [f"{total(group, 'crashes')}"]
+    if told:
+        words.append(": " + "; ".join(told))
+    elif known:
+        words.append(f", mended: finding {' or '.join(known)} below"
+                     + ("" if len(known) == 1 else f" (which of them is {NOT_RECORDED})"))
+    else:
+        words.append(f": what is {NOT_RECORDED}")
+    return "".join(words) + f"; none in {number(total(since, 'runs'))} runs since"
+
+
+def fuzz(records, findings, *_):
+    rows = [[target, number(total(group, "runs")), duration(total(group, "seconds")), number(group[-1]["coverage"]),
+             number(group[-1]["corpus"]), crashes(group, findings)]
+            for target, group in sorted(by(records, "target").items())]
+    return ["By libFuzzer, with the address and undefined-behaviour sanitizers. A crash is any promise of a target that is "
+            "broken: the run ends there, and its input becomes part of the corpus.", "",
+            *table(["target", "runs", "time", "edges covered", "corpus", "crashes"], rows),
+            *ran_on(records, with_server=False)]
+
+
+def mutants(records, *_):
+    last = latest(records, "mutant")
+    rows = [[record["mutant"], record["what"], f"`{record['suite']}.{record['caught_by']}`" if record["caught_by"] else "nobody",
+             commit_of(record)]
+            for record in last]
+    return [f"**{sum(bool(record['caught_by']) for record in last)} of {len(last)} are caught.**", "",
+            "Bugs that are planted in the code, one at a time (`tests/mutants/*.patch`); each must make a test fail that passes "
+            "without it.", "",
+            *table(["mutant", "what it breaks", "caught by", "last on"], rows), *ran_on(records)]
+
+
+def starvation(records, *_):
+    rows = [[record["path"], number(record["failed"]), record["outcomes"], commit_of(record)]
+            for record in latest(records, "path")]
+    return ["Each allocation of a path fails once, or there are no descriptors, no memory or no disk at the server. Nothing may "
+            "leak, hang or lie.", "", *table(["path", "failures injected", "outcomes", "last on"], rows), *ran_on(records)]
+
+
+def suites(records, *_):
+    rows = [[record["suite"], number(record["passed"]), number(record["failed"]), number(record["skipped"]), commit_of(record),
+             record["at"][:10]] for record in latest(records, "suite")]
+    return ["The last run of each suite whose outcome was kept; `findings` are the tests of the last table.", "",
+            *table(["suite", "passed", "failed", "skipped", "commit", "day"], rows), *ran_on(records)]
+
+
+# ---- what was found ----
+
+
+def found_again(finding, mutant_records, suite_records):
+    """By what, and on which commit, the defect was found when it was planted once more; else, when its test passed."""
+    planted = [record for record in latest(mutant_records, "mutant")
+               if record["mutant"] in finding.get("mutants", []) and record["caught_by"]]
+    if planted:
+        return "; ".join(f"`{record['suite']}.{record['caught_by']}`, planted as {record['mutant']}, {commit_of(record)}"
+                         for record in planted)
+    passed = [record for record in suite_records if finding["test"] in record["findings"] and is_known(record["commit"])]
+    if passed:
+        return f"not planted again; its test passes, {commit_of(passed[-1])}"
+    return f"not planted again; last run of its test {NOT_RECORDED}"
+
+
+def findings_table(findings, mutant_records, suite_records):
+    rows = [[i, finding["what"], finding["found_by"], f"`{finding['mended']}`", f"`{finding['test']}`",
+             found_again(finding, mutant_records, suite_records)]
+            for i, finding in enumerate(findings, 1)]
+    return ["What was wrong, with the test that fails where it still is: `ctest --test-dir build -R TEST`. Where a mutant plants "
+            "the same defect once more, the last column says which test found it, and on which commit.", "",
+            *table(["#", "what", "found by", "mended in", "test", "found again by, last on"], rows)]
+
+
+# ---- the beginning ----
+
+
+def summary(records, findings):
+    """A row for each part: what was tried, what of it went wrong, and what shows that it could have."""
+    rows = []
+
+    def row(name, title, tried, wrong, control):
+        if records.get(name):
+            rows.append([f"[{title}](#{title.lower().replace(' ', '-').replace(chr(39), '')})", tried, wrong, control,
+                         last_commit(records[name])])
+
+    real, without = runs(records.get("chaos", [])), controls(records.get("chaos", []))
+    last_controls = latest(without, "shape")
+    shapes = {record["shape"] for record in real}
+    row("chaos", "Chaos", f"{number(total(real, 'operations'))} operations, {number(total(real, 'faults_struck'))} faults of "
+        f"{len(kinds(real, 'faults'))} kinds", f"{number(total(real, 'promised_violations'))} violations, "
+        f"{number(total(real, 'hangs'))} hangs",
+        f"without common locks: {number(total(last_controls, 'promised_violations'))} violations, in "
+        f"{sum(bool(record['promised_violations']) for record in last_controls)} of {len(shapes)} shapes")
+    of = records.get("sim", [])
+    row("sim", "Simulator", f"{number(total(of, 'seeds'))} seeds, {number(total(of, 'calls'))} calls",
+        f"{number(total(of, 'failures'))} failures", "what is wrong on purpose is found and shrunk (suite sim)")
+    of = records.get("oracle", [])
+    row("oracle", "The simulator's servers", f"{number(total(of, 'steps'))} steps, {len(by(of, 'server'))} servers",
+        f"{number(total(of, 'differences'))} differences", "ten models with an error each are found (suite oracle)")
+    of = records.get("model", [])[-1:]
+    row("model", "Models", f"{total(of, 'models_searched')} models, {number(sum(kinds(of, 'states').values()))} states",
+        f"{total(of, 'violations')} violations", f"{total(of, 'mutants_caught')} of {total(of, 'mutants')} mutants fail")
+    of = latest(records.get("mutants", []), "mutant")
+    row("mutants", "Mutants", f"{len(of)} bugs planted", f"{sum(not record['caught_by'] for record in of)} survive",
+        "each test passes without its mutant")
+    of = records.get("fuzz", [])
+    now = [group[-1] for group in by(of, "target").values()]
+    row("fuzz", "Fuzzers", f"{number(total(of, 'runs'))} runs of {len(now)} targets",
+        f"{total(now, 'crashes')} crashes in the last run of each; {total(of, 'crashes')} at all, mended", "–")
+    of = latest(records.get("starvation", []), "path")
+    row("starvation", "Starvation of resources", f"{number(total(of, 'failed'))} failures injected on {len(of)} paths",
+        "none leaks, hangs or lies", "–")
+    of = latest(records.get("suites", []), "suite")
+    row("suites", "Suites", f"{number(total(of, 'passed') + total(of, 'failed'))} tests of {len(of)} {'suite' if len(of) == 1 else 'suites'}",
+        f"{number(total(of, 'failed'))} fail; {number(total(of, 'skipped'))} skipped", "–")
+    planted = sum(bool(finding.get("mutants")) for finding in findings)
+    return [*table(["", "what was tried", "what went wrong", "would it show?", "last on"], rows),
+            f"Found and mended on the way: [{len(findings)} defects](#what-it-has-found), of which {planted} are planted again in "
+            "each run of the mutants. What nobody has tried is [listed](#blind-spots) as well.", ""]
