@@ -81,6 +81,14 @@ class [[nodiscard]] HOLDFAST_EXPORT Hold {
   /// Ignores any stop token. Wire cost: 1 command. Never throws; in a forked child it returns `was_lost`.
   ReleaseOutcome release() noexcept;
 
+  /// Ends the hold, but the lock stays taken for `rest` from now on, and then is free without a message: for work that
+  /// must not be done again too soon. Zero or less is release(). With a lease as long as that it stays taken even if
+  /// this process is killed, or nothing can be sent. Returns `left`, `was_lost` (the server says so, and changes
+  /// nothing) or `unknown`: tried once, within `Config::release_timeout`; the lease stands as it was, unless the answer
+  /// was lost. A guest's caller cannot wait: `unknown`. Wire cost: 1 command. Never throws; in a forked child it does
+  /// nothing and returns `was_lost`.
+  ReleaseOutcome leave(std::chrono::milliseconds rest) noexcept;
+
   /// As release(), without blocking: see async.hpp, which defines it. Completes with `(ReleaseOutcome)`: it cannot
   /// fail. The hold moves into the operation and is empty from then on. If cancelled, it completes with `unknown` and
   /// goes on in the background.

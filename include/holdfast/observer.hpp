@@ -32,7 +32,7 @@ struct LostEvent {
 };
 struct ReleasedEvent {
   std::string name, owner;
-  std::string outcome;  ///< `released`, `was_lost` or `unknown`.
+  std::string outcome;  ///< `released`, `was_lost`, `unknown` or `left`.
   std::chrono::nanoseconds held{};
 };
 struct UnknownEvent {
@@ -55,6 +55,7 @@ struct ConnectionEvent {
   bool connected = false;
   std::uint64_t times = 0;  ///< How many connections there have been so far.
   std::string cause;        ///< When not connected: why.
+  bool needed = true;       ///< False: it was this client that ended it, which has no use for that server now.
 };
 
 /// Receives events. Derive, override what you need, and set it as `Config::observer`.

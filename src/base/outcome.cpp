@@ -12,6 +12,8 @@ const char* to_string(ReleaseOutcome outcome) noexcept {
       return "was_lost";
     case ReleaseOutcome::unknown:
       return "unknown";
+    case ReleaseOutcome::left:
+      return "left";
   }
   return "?";
 }

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-
-#include <holdfast/error.hpp>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
 
 #include "base/clock.hpp"
 
@@ -17,12 +18,18 @@ using std::chrono::milliseconds;
 constexpr milliseconds kAskBefore{1000};
 constexpr milliseconds kAskAfter{300};
 
+/// Between two attempts at a server that has never been reached.
+constexpr milliseconds kFirstPause{100};
+constexpr milliseconds kLongestPause{1000};
+
 }  // namespace
 
-Acquisition::Acquisition(BasicLock lock, AcquireOptions options, AskHolder ask) {
+Acquisition::Acquisition(BasicLock lock, AcquireOptions options, AskHolder ask, Perseverance perseverance)
+    : perseverance_(std::move(perseverance)) {
   options.stop = stop_.get_token();
   worker_ = std::jthread([this, lock = std::move(lock), options = std::move(options), ask = std::move(ask)] {
     work(lock, options, ask);
+    result_.waited = base::Clock::now() - start_;
     done_.set();
   });
 }
@@ -32,24 +39,32 @@ AcquisitionResult Acquisition::take() {
   return std::move(result_);
 }
 
-void Acquisition::work(BasicLock lock, AcquireOptions options, const AskHolder& ask) {
-  const base::TimePoint start = base::Clock::now();
+void Acquisition::work(BasicLock lock, const AcquireOptions& options, const AskHolder& ask) {
+  for (milliseconds time = kFirstPause; !try_once(lock, options, ask); time = std::min(2 * time, kLongestPause)) {
+    pause(time);
+  }
+}
+
+bool Acquisition::try_once(BasicLock& lock, AcquireOptions options, const AskHolder& ask) {
+  const auto limit_wait = [&, whole = options.wait] {
+    const auto gone = std::chrono::duration_cast<milliseconds>(base::Clock::now() - start_);
+    if (whole && *whole > milliseconds::zero()) options.wait = std::max(milliseconds(1), *whole - gone);
+  };
   bool answers = true;
   try {
     if (ask.before && options.wait != milliseconds::zero()) {
+      limit_wait();
       const auto holders = ask.ask(std::min(kAskBefore, options.wait.value_or(milliseconds::max()) / 2));
       answers = holders.has_value();
       if (answers && !holders->empty()) {
         result_.holder = holders->front();
         ask.before(*holders);
       }
-      const auto gone = std::chrono::duration_cast<milliseconds>(base::Clock::now() - start);
-      if (options.wait) options.wait = std::max(milliseconds(1), *options.wait - gone);
     }
+    limit_wait();
     result_.hold = lock.acquire(options);
-    result_.waited = base::Clock::now() - start;
   } catch (const Error& error) {
-    result_.waited = base::Clock::now() - start;
+    if (may_be_tried_again(error)) return false;
     result_.failure = std::current_exception();
     const bool in_vain = error.code() == Errc::busy || error.code() == Errc::timed_out;
     if (ask.after && in_vain && answers && !options.stop.stop_requested()) {
@@ -59,6 +74,24 @@ void Acquisition::work(BasicLock lock, AcquireOptions options, const AskHolder& 
   } catch (...) {
     result_.failure = std::current_exception();
   }
+  return true;
+}
+
+bool Acquisition::may_be_tried_again(const Error& error) {
+  const bool out_of_reach = error.code() == Errc::unreachable || error.code() == Errc::no_quorum;
+  const auto left = std::chrono::ceil<milliseconds>(start_ + perseverance_.limit - base::Clock::now());
+  if (!out_of_reach || left <= milliseconds::zero() || stop_.stop_requested() || perseverance_.reached()) return false;
+  if (!std::exchange(told_, true)) perseverance_.tell(error, left);
+  return true;
+}
+
+/// Ends with the wait.
+void Acquisition::pause(milliseconds time) const {
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  std::unique_lock guard(mutex);
+  const auto left = std::chrono::ceil<milliseconds>(start_ + perseverance_.limit - base::Clock::now());
+  stopped.wait_for(guard, stop_.get_token(), std::min(time, left), [] { return false; });
 }
 
 }  // namespace holdfast::cli

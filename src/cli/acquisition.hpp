@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include <holdfast/error.hpp>
 #include <holdfast/lock.hpp>
 
 #include "cli/fd.hpp"
@@ -24,6 +25,14 @@ struct AskHolder {
   bool after = false;  ///< After having waited in vain.
 };
 
+/// What is done about servers that have never been reached. The functions are called from the thread that waits.
+struct Perseverance {
+  std::chrono::milliseconds limit{};  ///< How long they are tried, from the start on; zero: once.
+  std::function<bool()> reached;
+  /// Before it is tried again for the first time, for this long at most.
+  std::function<void(const Error& why, std::chrono::milliseconds left)> tell;
+};
+
 struct AcquisitionResult {
   std::optional<Hold> hold;
   /// Without a hold: why. Errc::busy, timed_out and cancelled are the ordinary reasons.
@@ -35,7 +44,7 @@ struct AcquisitionResult {
 /// Starts at construction; the destructor stops it and waits for its end. Used by one thread.
 class Acquisition {
  public:
-  Acquisition(BasicLock lock, AcquireOptions options, AskHolder ask);
+  Acquisition(BasicLock lock, AcquireOptions options, AskHolder ask, Perseverance perseverance);
   ~Acquisition() { stop(); }
 
   /// Readable when it is over, until done() has said so.
@@ -47,8 +56,15 @@ class Acquisition {
   AcquisitionResult take();
 
  private:
-  void work(BasicLock lock, AcquireOptions options, const AskHolder& ask);
+  void work(BasicLock lock, const AcquireOptions& options, const AskHolder& ask);
+  /// True once `result_` says how it ended.
+  bool try_once(BasicLock& lock, AcquireOptions options, const AskHolder& ask);
+  bool may_be_tried_again(const Error& error);
+  void pause(std::chrono::milliseconds time) const;
 
+  const Perseverance perseverance_;
+  const base::TimePoint start_ = base::Clock::now();
+  bool told_ = false;  // that it is tried again
   std::stop_source stop_;
   EventFd done_;
   AcquisitionResult result_;  // the worker's until it has ended

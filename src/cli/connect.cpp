@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
+#include <filesystem>
 #include <iterator>
 #include <optional>
 #include <ranges>
@@ -76,10 +77,24 @@ std::string site_file() {
   return std::string(folder == nullptr ? "/etc/holdfast" : folder) + "/url";
 }
 
+/// A link that leads nowhere is a mistake of somebody's who meant a server.
+void refuse_dangling(const std::string& path) {
+  const auto dangles = [](const std::filesystem::path& link) {
+    std::error_code ignored;
+    return std::filesystem::is_symlink(link, ignored) && !std::filesystem::exists(link, ignored);
+  };
+  const std::filesystem::path file(path);
+  if (!dangles(file) && !dangles(file.parent_path())) return;
+  throw UsageError(fmt::format("cannot read the URL from {}: the link leads to nothing", shown(path)));
+}
+
 /// Its URLs: the first line that is neither empty nor a comment.
 std::optional<std::vector<std::string>> site_urls() {
   const std::optional<std::string> text = read_file(site_file(), "URL");
-  if (!text) return std::nullopt;
+  if (!text) {
+    refuse_dangling(site_file());
+    return std::nullopt;
+  }
   std::istringstream lines(*text);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t begin = line.find_first_not_of(" \t\r");
@@ -105,6 +120,15 @@ std::vector<std::string> find_urls(const CommonOptions& options, const Console& 
   }
   console.detail(fmt::format("no server was given: {} is assumed", kDefaultUrl));
   return {kDefaultUrl};
+}
+
+/// Another URL behind a comma: that is between the addresses of one server.
+void refuse_list(const std::string& url) {
+  for (std::size_t comma = url.find(','); comma != url.npos; comma = url.find(',', comma + 1)) {
+    const std::size_t scheme_end = url.find_first_not_of("abcdefghijklmnopqrstuvwxyz+", comma + 1);
+    if (scheme_end == url.npos || url.compare(scheme_end, 3, "://") != 0) continue;
+    throw UsageError("there are commas between URLs: separate several servers by a space, or repeat --url");
+  }
 }
 
 /// For URLs that have none. No password is no mistake, so an empty variable means that.
@@ -133,6 +157,7 @@ std::vector<Config> make_configs(const CommonOptions& options, const Console& co
   std::vector<Config> configs;
   std::set<std::string> nodes;
   for (const std::string& url : find_urls(options, console)) {
+    refuse_list(url);
     configs.push_back(Config::from_url(url));
     const std::string node = configs.back().node();
     if (!nodes.insert(node).second) throw UsageError(fmt::format("{} is given twice: a server has one vote", node));

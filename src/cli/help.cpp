@@ -37,6 +37,8 @@ Waiting (a TIME is a number of seconds, or has a unit: 500ms, 10s, 5m, 2h, 1d)
   -E, --conflict-exit-code N the exit code for giving up; default 1
 Holding
       --lease TIME           how long the lock stays taken after a crash; default 30
+      --at-least TIME        the name stays taken this long after the start, whatever the command does; a shorter lease
+                             is as long then
       --max-hold TIME        the longest time the command may hold the lock, including the time it takes to stop:
                              SIGTERM is sent --kill-after before the limit; default: no limit
       --on-lost WHAT         term: SIGTERM, then SIGKILL (default); kill: only SIGKILL; warn: only warn
@@ -63,6 +65,7 @@ Exit codes
 Examples
   holdfast run nightly-backup -- ./backup.sh --all
   holdfast run -w 1m --lease 10s deploy -- make deploy
+  holdfast run -n -E 0 --at-least 10m nightly-backup -- ./backup.sh     # once, on whichever machine comes first
   holdfast run -n -E 0 report -c 'make report && mail -s done ops < report.txt'
   holdfast run stock:42 stock:77 -- ./move-stock
   holdfast run --url redis://a --url redis://b --url redis://c leader -- ./leader
@@ -182,6 +185,8 @@ constexpr std::string_view kCommon = R"(Common
       --json                 print the result, or the failure, as one JSON value
   -q, --quiet                print nothing but failures
   -v, --verbose              print more: how long it waited, and for whom
+      --timestamps           begin each message with the time (UTC)
+      --syslog               send messages to the system's log instead of standard error
   -h, --help                 this text
 )";
 

@@ -34,6 +34,7 @@ int carry_out(const Options& options, const Console& console) {
         "--password-file instead");
   }
   const CommonOptions& common = options.common;
+  for (const std::string& hint : common.hints) console.note(hint);
   if (const auto* verb = std::get_if<RunOptions>(&options.verb)) return run(common, *verb, console);
   if (const auto* verb = std::get_if<LsOptions>(&options.verb)) return ls(common, *verb, console);
   if (const auto* verb = std::get_if<InspectOptions>(&options.verb)) return inspect(common, *verb, console);

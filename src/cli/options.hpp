@@ -19,6 +19,9 @@ struct CommonOptions {
   bool json = false;
   bool quiet = false;
   bool verbose = false;
+  bool timestamps = false;           ///< Each line of messages begins with the time.
+  bool syslog = false;               ///< Messages go to the system's log.
+  std::vector<std::string> hints{};  ///< What looks like a mistake and is none to be refused.
 };
 
 /// `--kind`: which family of locks.
@@ -31,9 +34,11 @@ struct RunOptions {
   std::vector<std::string> names;  ///< Of several, all are taken together.
   LockKind kind = LockKind::lock;
   std::vector<std::string> command;                ///< Program and arguments; `sh -c LINE` for `--command`.
+  bool is_shell_line = false;                      ///< It was `--command`.
   std::optional<std::chrono::milliseconds> wait;   ///< Empty: without limit. Zero: ask once.
   std::optional<std::chrono::milliseconds> lease;  ///< Empty: the client's.
   std::optional<std::chrono::milliseconds> max_hold;
+  std::optional<std::chrono::milliseconds> at_least;    ///< The name stays taken so long, whatever the command does.
   std::optional<std::chrono::milliseconds> kill_after;  ///< Empty: see run_times().
   OnLost on_lost = OnLost::term;
   int conflict_exit_code = 1;

@@ -1,7 +1,9 @@
 #include "cli/output.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <ctime>
 #include <exception>
 #include <system_error>
 #include <unistd.h>
@@ -21,10 +23,22 @@ const char* code_name(const std::error_code& code) {
 }
 
 /// One line whatever the text holds: a server's words are not ours to trust.
-std::string line(std::string_view text) {
-  std::string out = "holdfast: ";
-  for (const char c : without_logins(text)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-  return out + "\n";
+std::string harmless(std::string_view text) {
+  std::string out = without_logins(text);
+  const auto controls = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  std::ranges::replace_if(out, controls, ' ');
+  return out;
+}
+
+/// As of RFC 3339, in UTC: `2026-11-21T09:30:00.123Z`.
+std::string time_now() {
+  const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &utc);
+  return fmt::format("{}.{:03}Z", text.data(), now.time_since_epoch().count() % 1000);
 }
 
 /// Columns on a screen: bytes that continue a UTF-8 sequence take none.
@@ -42,14 +56,6 @@ std::string cut(const std::string& text, std::size_t columns) {
     if (takes_a_column(text[end]) && ++seen > columns) break;
   }
   return text.substr(0, end).append(kEllipsis);
-}
-
-/// Standard error may be closed or full; there is nobody left to tell.
-void write_error_line(std::string_view text) {
-  try {
-    write_all(STDERR_FILENO, line(text));
-  } catch (const std::system_error&) {
-  }
 }
 
 }  // namespace
@@ -83,14 +89,25 @@ Failure Failure::from_current_exception() {
 
 void Console::result(std::string_view text) const { write_all(STDOUT_FILENO, text); }
 
-void Console::failure(const Failure& failure) const { write_error_line(failure.message); }
+void Console::failure(const Failure& failure) const { say(LogLevel::error, failure.message); }
 
 void Console::note(std::string_view text) const {
-  if (!quiet()) write_error_line(text);
+  if (!quiet()) say(LogLevel::notice, text);
 }
 
 void Console::detail(std::string_view text) const {
-  if (verbose()) write_error_line(text);
+  if (verbose()) say(LogLevel::info, text);
+}
+
+void Console::say(LogLevel level, std::string_view text) const {
+  const std::string words = harmless(text);
+  if (options_.syslog && write_to_syslog(level, words)) return;
+  const std::string time = options_.timestamps ? time_now() + " " : "";
+  try {
+    write_all(STDERR_FILENO, fmt::format("{}holdfast: {}\n", time, words));
+  } catch (const std::system_error&) {
+    // It may be closed or full; there is nobody left to tell.
+  }
 }
 
 void write_all(int fd, std::string_view text) {

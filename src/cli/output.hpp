@@ -12,6 +12,7 @@
 
 #include "base/text.hpp"
 #include "cli/options.hpp"
+#include "cli/syslog.hpp"
 
 namespace holdfast::cli {
 
@@ -64,6 +65,8 @@ class Console {
   bool verbose() const { return options_.verbose && !options_.quiet; }
 
  private:
+  void say(LogLevel level, std::string_view text) const;
+
   CommonOptions options_;
 };
 

@@ -94,6 +94,7 @@ RunOptions parse_run(VerbParser& parser, const Halves& args) {
   parser.text("-c,--command", shell_line);
   parser.duration("--lease", options.lease, milliseconds(10));
   parser.duration("--max-hold", options.max_hold, milliseconds(1));
+  parser.duration("--at-least", options.at_least, milliseconds(1));
   parser.duration("--kill-after", options.kill_after);
   parser.value("--on-lost", [&](const std::string&, const std::string& text) { options.on_lost = on_lost(text); });
   parser.number("--status-fd", 1 << 20, options.status_fd);
@@ -105,6 +106,7 @@ RunOptions parse_run(VerbParser& parser, const Halves& args) {
   options.wait = wait_limit(nonblock, wait);
   options.conflict_exit_code = conflict_exit_code.value_or(options.conflict_exit_code);
   if (shell_line && !options.command.empty()) throw UsageError("run: give either --command or a command after --");
+  options.is_shell_line = shell_line.has_value();
   if (shell_line) options.command = {"/bin/sh", "-c", *shell_line};
   if (options.command.empty()) throw UsageError("run: the command is missing: holdfast run NAME -- COMMAND...");
   return options;
@@ -163,8 +165,9 @@ DoctorOptions parse_doctor(VerbParser& parser, const Halves& args) {
   return options;
 }
 
-constexpr std::array kCommonOptions{"--url",     "--url-file", "--password-file", "--json",   "-q", "--quiet", "-v",
-                                    "--verbose", "-h",         "--help",          "--version"};
+constexpr std::array kCommonOptions{"--url",     "--url-file",   "--password-file", "--json", "-q",
+                                    "--quiet",   "-v",           "--verbose",       "-h",     "--help",
+                                    "--version", "--timestamps", "--syslog"};
 
 /// Where the verb stands: the first argument that is neither an option nor an option's value.
 std::size_t verb_position(const Args& args) {
@@ -176,14 +179,32 @@ std::size_t verb_position(const Args& args) {
   return std::min(i, args.size());
 }
 
-[[noreturn]] void refuse_verb(const Args& before, const std::string& verb) {
-  // Behind an option that nobody knows may stand its value, and not a verb.
-  for (const std::string& arg : before) {
-    const bool is_option = arg.size() > 1 && arg.front() == '-';
+void refuse_unknown_options(const Args& before_verb) {
+  for (const std::string& arg : before_verb) {
+    const bool is_option = arg.size() > 1 && arg.front() == '-' && arg != "--";
     if (is_option && std::ranges::find(kCommonOptions, option_name(arg)) == kCommonOptions.end()) {
       throw UsageError(fmt::format("unknown option {} before the verb (see holdfast help)", option_name(arg)));
     }
   }
+}
+
+/// `-w 5 minutes`: the unit stands where a name is expected, and is a good name too.
+std::vector<std::string> hints_about_units(const Args& before, const Args& names) {
+  static constexpr std::array kUnits{"ms",     "s",       "sec", "secs", "second", "seconds", "m",   "min", "mins",
+                                     "minute", "minutes", "h",   "hour", "hours",  "d",       "day", "days"};
+  if (names.empty() || std::ranges::find(kUnits, names.front()) == kUnits.end()) return {};
+  const auto unit = std::ranges::find(before, names.front());
+  if (unit == before.begin() || unit == before.end()) return {};
+  const std::string& number = *(unit - 1);
+  const std::string value = number.starts_with("--") ? number.substr(number.find('=') + 1) : number;
+  if (value.empty() || value.find_first_not_of("0123456789.") != value.npos) return {};
+  return {fmt::format("{} is taken for the name of a lock; a duration has its unit right behind it, such as {}{}",
+                      *unit, value, unit->starts_with("ms") ? "ms" : unit->substr(0, 1))};
+}
+
+[[noreturn]] void refuse_verb(const Args& before, const std::string& verb) {
+  // Behind an option that nobody knows may stand its value, and not a verb.
+  refuse_unknown_options(before);
   throw UsageError(fmt::format("no such verb: {} (see holdfast help)", shown(verb)));
 }
 
@@ -203,6 +224,7 @@ std::variant<Options, TextRequest> parse(Args args) {
   if (asks_for("--version")) return TextRequest{"holdfast " HOLDFAST_VERSION_STRING "\n"};
   if (verb_at == args.end()) {
     if (asks_for("--help") || asks_for("-h")) return TextRequest{help_of("")};
+    refuse_unknown_options(args);
     throw UsageError("");
   }
   const std::string verb = std::move(*verb_at);
@@ -220,6 +242,12 @@ std::variant<Options, TextRequest> parse(Args args) {
   if (verb == "break") options.verb = parse_break(parser, halves);
   if (verb == "doctor") options.verb = parse_doctor(parser, halves);
   if (parser.help()) return TextRequest{help_of(verb)};
+  if (const auto* run = std::get_if<RunOptions>(&options.verb)) {
+    options.common.hints = hints_about_units(halves.before, run->names);
+  }
+  if (const auto* wait = std::get_if<WaitOptions>(&options.verb)) {
+    options.common.hints = hints_about_units(halves.before, {wait->name});
+  }
   return options;
 }
 

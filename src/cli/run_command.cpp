@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "cli/around.hpp"
 #include "cli/child.hpp"
 #include "cli/terminal.hpp"
 
@@ -26,7 +27,7 @@ int RunCommand::run(RunLock& lock, Hold& hold) {
   // It ends while the server answers.
   guard.dismiss();
   const base::TimePoint certain_until = base::Clock::now() + hold.valid_for();
-  lock.release(hold);
+  lock.release(hold, rest(start));
   report_.held = std::min(base::Clock::now(), certain_until) - start;
   if (report_.release == ReleaseOutcome::was_lost && !gone_) {
     gone_ = true;
@@ -78,10 +79,18 @@ int RunCommand::conclude(bool acted) {
     console_.note(fmt::format("{}: the release was not confirmed; the lock ends with its lease at the latest",
                               report_.lock_in_words()));
   } else {
-    console_.detail(fmt::format("{}: {} after {}", report_.lock_in_words(), to_string(*report_.release),
+    const bool left = report_.release == ReleaseOutcome::left;
+    console_.detail(fmt::format("{}: {} after {}", report_.lock_in_words(),
+                                left ? "left taken for the rest of --at-least" : to_string(*report_.release),
                                 in_words(std::chrono::duration_cast<milliseconds>(report_.held))));
   }
   return end.shell_status();
+}
+
+/// What remains of --at-least. A command that never began has done nothing that is not to be done again.
+milliseconds RunCommand::rest(base::TimePoint held_since) const {
+  if (!options_.at_least || report_.end->exec_error != 0) return {};
+  return std::chrono::ceil<milliseconds>(held_since + *options_.at_least - base::Clock::now());
 }
 
 const char* RunCommand::reason_in_words() const {

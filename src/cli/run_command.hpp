@@ -42,6 +42,7 @@ class RunCommand {
   /// True if the command was told to end because of the lock.
   bool supervise(const Hold& hold, Guard& guard);
   int conclude(bool acted);
+  std::chrono::milliseconds rest(base::TimePoint held_since) const;
   const char* reason_in_words() const;
   int fail(const Failure& failure);
   std::vector<std::string> environment(const Hold& hold) const;

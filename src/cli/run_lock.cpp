@@ -1,13 +1,11 @@
 #include "cli/run_lock.hpp"
 
 #include <array>
-#include <cstdlib>
 #include <memory>
-#include <sstream>
 
 #include <fmt/format.h>
 
-#include "base/text.hpp"
+#include "cli/around.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -20,7 +18,11 @@ constexpr milliseconds kLastWord{300};
 }  // namespace
 
 RunLock::RunLock(const RunOptions& options, const Console& console, RunReport& report, std::vector<Config> configs)
-    : options_(options), console_(console), report_(report), servers_(std::move(configs)) {
+    : options_(options),
+      console_(console),
+      report_(report),
+      patience_(configs.front().patience),
+      servers_(std::move(configs)) {
   report_.node = servers_.in_words();
   report_.nodes = servers_.nodes();
 }
@@ -32,7 +34,7 @@ AcquisitionResult RunLock::acquire(const RunTimes& times, const SignalGate& sign
   options.wait = options_.wait;
   options.lease = renewed(times.lease);
   options.max_hold = options_.max_hold;
-  Acquisition acquisition(lock, options, ask_holder());
+  Acquisition acquisition(lock, options, ask_holder(), perseverance());
   while (interrupted_by_ == 0 && !acquisition.done()) {
     wait_readable(std::array{signals.fd(), acquisition.done_fd()});
     while (const std::optional<int> signal = signals.next()) {
@@ -48,7 +50,7 @@ AskHolder RunLock::ask_holder() {
   AskHolder ask{.ask = [&](milliseconds limit) { return servers_.holders(options_.names, options_.kind, limit); },
                 .before = {},
                 .after = reports || !console_.quiet()};
-  if (console_.verbose() || reports || std::getenv(kOwners) != nullptr) {
+  if (console_.verbose() || reports || !owners_around().empty()) {
     ask.before = [this](const std::vector<LockInfo>& holders) {
       refuse_to_wait_for_ourselves(holders);
       console_.detail(
@@ -58,18 +60,15 @@ AskHolder RunLock::ask_holder() {
   return ask;
 }
 
-void RunLock::refuse_to_wait_for_ourselves(const std::vector<LockInfo>& holders) const {
-  const char* around = std::getenv(kOwners);
-  std::istringstream owners(around == nullptr ? "" : around);
-  for (std::string owner; owners >> owner;) {
-    for (const LockInfo& info : holders) {
-      if (info.owner != owner) continue;
-      throw UsageError(
-          fmt::format("lock {} is held by a run that this command is part of, so it would wait for itself; "
-                      "if that run does not wait for this command, unset {}",
-                      base::quote(info.name), kOwners));
-    }
-  }
+/// Connecting is a part of the wait. Who waits without limit is as patient with a server that is not there yet as with
+/// one that has gone away.
+Perseverance RunLock::perseverance() {
+  return {.limit = options_.wait.value_or(patience_),
+          .reached = [this] { return servers_.reached(); },
+          .tell =
+              [this](const Error& error, milliseconds left) {
+                console_.note(fmt::format("{}; trying again for {}", error.what(), in_words(left)));
+              }};
 }
 
 int RunLock::not_acquired(const AcquisitionResult& result) {
@@ -98,14 +97,14 @@ int RunLock::not_acquired(const AcquisitionResult& result) {
   }
 }
 
-void RunLock::release(Hold& hold) {
+void RunLock::release(Hold& hold, milliseconds rest) {
   if (!report_.lost) {
-    report_.release = hold.release();
+    report_.release = hold.leave(rest);
     return;
   }
   // The server may be silent, and nobody is served by waiting for it.
-  last_word_ =
-      std::async(std::launch::async, [last = std::make_shared<Hold>(std::move(hold))] { return last->release(); });
+  last_word_ = std::async(std::launch::async,
+                          [last = std::make_shared<Hold>(std::move(hold)), rest] { return last->leave(rest); });
   const bool answered = last_word_.wait_for(kLastWord) == std::future_status::ready;
   report_.release = answered ? last_word_.get() : ReleaseOutcome::unknown;
 }
@@ -113,7 +112,8 @@ void RunLock::release(Hold& hold) {
 void RunLock::close() {
   const bool waited_for_it = report_.lost || report_.release == ReleaseOutcome::unknown;
   // Of several servers some may not have heard of the release yet.
-  const bool settled = report_.release == ReleaseOutcome::released && report_.nodes.size() == 1;
+  const bool done = report_.release == ReleaseOutcome::released || report_.release == ReleaseOutcome::left;
+  const bool settled = done && report_.nodes.size() == 1;
   if (!waited_for_it && !settled) servers_.close();
 }
 

@@ -31,9 +31,9 @@ class RunLock {
   /// else was the cause.
   int not_acquired(const AcquisitionResult& result);
 
-  /// Gives it back. One that is lost, or could not be renewed, is left behind after 0.3 s: others get it with the lease
-  /// anyway.
-  void release(Hold& hold);
+  /// Gives it back, or leaves it taken for `rest`. One that is lost, or could not be renewed, is left behind after 0.3
+  /// s: others get it with the lease anyway.
+  void release(Hold& hold, std::chrono::milliseconds rest = {});
   /// Gives what may still be ours back, as far as that can be done soon.
   void close();
 
@@ -41,11 +41,13 @@ class RunLock {
 
  private:
   AskHolder ask_holder();
-  void refuse_to_wait_for_ourselves(const std::vector<LockInfo>& holders) const;
+  Perseverance perseverance();
 
   const RunOptions& options_;
   const Console& console_;
   RunReport& report_;
+  /// How long a server that has gone away is tolerated.
+  const std::chrono::milliseconds patience_;
   Servers servers_;
   int interrupted_by_ = 0;
   std::future<ReleaseOutcome> last_word_;

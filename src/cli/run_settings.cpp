@@ -1,7 +1,12 @@
 #include "cli/run_settings.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <cstring>
 #include <filesystem>
+#include <optional>
+#include <sstream>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -12,9 +17,25 @@ namespace holdfast::cli {
 using std::chrono::milliseconds;
 using namespace std::chrono_literals;
 
+namespace {
+
+/// The first program that a line of shell runs, without its folder; empty if that is not plain. The line itself is not
+/// for everybody to read.
+std::optional<std::string> program_of(const std::string& line) {
+  std::istringstream words(line);
+  std::string word;
+  while (words >> word && word.find('=') != word.npos) continue;  // a variable for it
+  const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("/._+-", c); };
+  if (word.empty() || word.find('=') != word.npos || !std::ranges::all_of(word, plain)) return std::nullopt;
+  return std::filesystem::path(word).filename();
+}
+
+}  // namespace
+
 RunTimes run_times(const RunOptions& options, const Config& config) {
   RunTimes times;
-  times.lease = options.lease.value_or(config.lease);
+  // So it is left as it should be even by a tool that is killed at once.
+  times.lease = std::max(options.lease.value_or(config.lease), options.at_least.value_or(milliseconds()));
   // The hold ends with the shorter of the two, and renewals come every third of the lease: a healthy one always has
   // more than half of it left.
   const milliseconds shortest = std::min(times.lease, options.max_hold.value_or(times.lease));
@@ -31,7 +52,8 @@ RunTimes run_times(const RunOptions& options, const Config& config) {
 std::string run_label(const RunOptions& options, const Config& config) {
   if (options.label) return *options.label;
   if (!config.label.empty()) return config.label;
-  return std::filesystem::path(options.command.front()).filename();
+  const std::string name = std::filesystem::path(options.command.front()).filename();
+  return options.is_shell_line ? program_of(options.command.back()).value_or(name) : name;
 }
 
 }  // namespace holdfast::cli

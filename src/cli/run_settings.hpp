@@ -9,9 +9,6 @@
 
 namespace holdfast::cli {
 
-/// The environment variable with the owners of the runs around a command, the innermost last.
-inline constexpr const char* kOwners = "HOLDFAST_OWNERS";
-
 struct RunTimes {
   std::chrono::milliseconds lease{};
   /// Between SIGTERM and SIGKILL, inside the lease.

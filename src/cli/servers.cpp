@@ -1,5 +1,6 @@
 #include "cli/servers.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -88,6 +89,11 @@ std::vector<std::string> Servers::nodes() const {
 }
 
 std::uint64_t Servers::renewals() const { return clients_.front().counters().renewals; }
+
+bool Servers::reached() const {
+  const auto connected = [](const Client& client) { return client.counters().connections > 0; };
+  return static_cast<std::size_t>(std::ranges::count_if(clients_, connected)) > clients_.size() / 2;
+}
 
 void Servers::close() {
   for (Client& client : clients_) closing_.push_back(std::async(std::launch::async, [&client] { client.close(); }));

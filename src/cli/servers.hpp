@@ -29,6 +29,8 @@ class Servers {
   std::string in_words() const;
   std::vector<std::string> nodes() const;
   std::uint64_t renewals() const;
+  /// There has been a connection to the server, or to a majority of several.
+  bool reached() const;
 
   /// Closes all clients at the same time, and waits up to 0.3 s for them to give back what they may have. What is
   /// silent for longer goes on; the destructor would wait for that.

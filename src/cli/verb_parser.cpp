@@ -62,6 +62,8 @@ VerbParser::VerbParser(CommonOptions& common) : common_(common), app_(std::make_
   flag("--json", common.json);
   flag("-q,--quiet", common.quiet);
   flag("-v,--verbose", common.verbose);
+  flag("--timestamps", common.timestamps);
+  flag("--syslog", common.syslog);
 }
 
 VerbParser::~VerbParser() = default;

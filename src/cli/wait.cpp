@@ -1,11 +1,15 @@
 // `holdfast wait`: until a lock is free, without taking it.
 #include <algorithm>
+#include <optional>
 #include <random>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
+#include "cli/around.hpp"
 #include "cli/connect.hpp"
 #include "cli/json.hpp"
 #include "cli/lock_on_servers.hpp"
@@ -29,29 +33,58 @@ milliseconds jittered(milliseconds pause) {
   return milliseconds(std::uniform_int_distribution<std::int64_t>(pause.count() / 2, pause.count())(random));
 }
 
-/// Looks at the lock, and bears servers that are away for a while once they have answered.
+/// Looks at the lock, and tolerates servers that are away for a while.
 class Looker {
  public:
-  Looker(LockOnServers& lock, milliseconds patience) : lock_(lock), patience_(patience) {}
+  /// `limit`: how long a server that has never answered is asked.
+  Looker(LockOnServers& lock, const Console& console, milliseconds patience, milliseconds limit)
+      : lock_(lock), console_(console), patience_(patience), tolerates_until_(base::Clock::now() + limit) {}
 
   /// Empty: no answer this time, or too few. Throws Error. The last look when `until` has come.
   std::optional<Survey> look(std::optional<base::TimePoint> until) {
-    Survey survey = lock_.ask(Detail::owner, until);
+    const bool asks_name = !named_;
+    Survey survey = lock_.ask(asks_name ? Detail::holder_if_cheap : Detail::owner, until);
     if (survey.verdict != Survey::Verdict::undecided) {
-      bears_until_ = base::Clock::now() + patience_;
+      answered_ = true;
+      tolerates_until_ = base::Clock::now() + patience_;
+      learn_name(survey.lock, asks_name);
       return survey;
     }
     const Error error = no_majority(survey);
     const bool transient =
         error.code() == Errc::unreachable || error.code() == Errc::unknown_outcome || error.code() == Errc::no_quorum;
-    if (!transient || base::Clock::now() > bears_until_) throw Error(error);
+    const auto left = std::chrono::ceil<milliseconds>(tolerates_until_ - base::Clock::now());
+    if (!transient || left <= milliseconds::zero()) throw Error(error);
+    if (!answered_ && !std::exchange(told_, true)) {
+      console_.note(fmt::format("{}; trying again for {}", error.what(), in_words(left)));
+    }
+    last_.emplace(error);
     return std::nullopt;
   }
 
+  /// The time is over.
+  void refuse_to_guess() const {
+    if (!answered_ && last_) throw Error(*last_);
+  }
+  /// Who has it, as of the latest answer.
+  const std::string& holder() const { return words_; }
+
  private:
+  void learn_name(const LockInfo& lock, bool asked) {
+    if (asked || lock.owner != owner_) words_ = lock.owner.empty() ? "" : holder_in_words(lock);
+    named_ = asked || lock.owner == owner_;
+    owner_ = lock.owner;
+  }
+
   LockOnServers& lock_;
-  milliseconds patience_;
-  base::TimePoint bears_until_{};  // long ago, until the first answer
+  const Console& console_;
+  const milliseconds patience_;
+  base::TimePoint tolerates_until_;
+  std::optional<Error> last_;
+  bool answered_ = false;
+  bool told_ = false;
+  bool named_ = false;  // who the owner is has been asked
+  std::string owner_, words_;
 };
 
 }  // namespace
@@ -60,7 +93,7 @@ int wait(const CommonOptions& common, const WaitOptions& options, const Console&
   std::vector<Config> configs = make_configs(common, console);
   const milliseconds patience = configs.front().patience;
   LockOnServers lock(std::move(configs), options.name, options.kind);
-  Looker looker(lock, patience);
+  Looker looker(lock, console, patience, options.wait.value_or(patience));
   const std::string lock_in_words = lock.in_words();
   const base::TimePoint start = base::Clock::now();
   std::string holder;
@@ -77,7 +110,7 @@ int wait(const CommonOptions& common, const WaitOptions& options, const Console&
       if (!holder.empty()) put_text(out, "waited_for", holder);
       console.result(json_line(out));
     }
-    if (!free) console.note(fmt::format("{}: still held by {}", lock_in_words, printable(holder)));
+    if (!free) console.note(fmt::format("{}: still held by {}", lock_in_words, looker.holder()));
     if (free) console.detail(fmt::format("{}: free after {}", lock_in_words, in_words(waited)));
     return free ? kExitOk : options.conflict_exit_code;
   };
@@ -94,13 +127,17 @@ int wait(const CommonOptions& common, const WaitOptions& options, const Console&
     if (survey && survey->verdict == Survey::Verdict::free) return conclude(true);
     if (survey && survey->lock.owner != holder) {
       holder = survey->lock.owner;
-      console.detail(fmt::format("{}: held by {}, waiting", lock_in_words, printable(holder)));
+      if (options.wait != milliseconds::zero()) refuse_to_wait_for_ourselves({survey->lock});
+      console.detail(fmt::format("{}: held by {}, waiting", lock_in_words, looker.holder()));
     }
     milliseconds next = jittered(pause);
     if (survey && survey->lock.remaining) next = std::min(next, *survey->lock.remaining + milliseconds(1));
     if (options.wait) {
       const auto left = std::chrono::ceil<milliseconds>(start + *options.wait - base::Clock::now());
-      if (left <= milliseconds::zero()) return conclude(false);
+      if (left <= milliseconds::zero()) {
+        looker.refuse_to_guess();
+        return conclude(false);
+      }
       next = std::min(next, left);
     }
     std::this_thread::sleep_for(next);

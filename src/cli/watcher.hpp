@@ -5,7 +5,6 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -40,20 +39,29 @@ class Watcher : public Observer {
                               in_words(std::chrono::duration_cast<std::chrono::milliseconds>(event.valid_for))));
   }
   void on_connection(const ConnectionEvent& event) override {
-    {
-      // Every attempt is told, but one that ends as the last one did is no news.
-      const base::Guard guard(mutex_);
-      if (std::exchange(trouble_[event.node], event.cause) == event.cause && !event.connected) return;
+    const base::Guard guard(mutex_);
+    Link& link = links_[event.node];
+    if (event.connected) {
+      if (!link.trouble.empty()) console_.detail(fmt::format("connected to {}{}", event.node, link.again()));
+      link = {.trouble = {}, .connected_before = true};
+    } else if (event.needed && link.trouble != event.cause) {
+      // Every attempt is reported, but one that ends as the last one did is no news.
+      link.trouble = event.cause;
+      console_.detail(fmt::format("no connection to {}: {}", event.node, event.cause));
     }
-    if (event.connected && event.times > 1) console_.detail(fmt::format("connected to {} again", event.node));
-    if (!event.connected) console_.detail(fmt::format("no connection to {}: {}", event.node, event.cause));
   }
 
  private:
+  struct Link {
+    std::string trouble;  // why there is none, if that was said
+    bool connected_before = false;
+    const char* again() const { return connected_before ? " again" : ""; }
+  };
+
   const Console& console_;
   const EventFd wake_;
   base::Mutex mutex_;
-  std::map<std::string, std::string> trouble_ HOLDFAST_GUARDED_BY(mutex_);  // by node, the last cause of a breakdown
+  std::map<std::string, Link> links_ HOLDFAST_GUARDED_BY(mutex_);  // by node
 };
 
 }  // namespace holdfast::cli

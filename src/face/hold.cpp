@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <holdfast/hold.hpp>
 
 #include "engine/hold/hold_release.hpp"
@@ -59,6 +61,16 @@ std::string Hold::name() const { return held_ ? held_->name() : std::string(); }
 ReleaseOutcome Hold::release() noexcept {
   if (held_) {
     outcome_ = engine::release(*held_);
+    loss_ = held_->loss_reason();
+    held_.reset();
+  }
+  return outcome_;
+}
+
+ReleaseOutcome Hold::leave(std::chrono::milliseconds rest) noexcept {
+  if (rest <= std::chrono::milliseconds{}) return release();
+  if (held_) {
+    outcome_ = engine::leave(*held_, std::min(rest, engine::kLongestLease));
     loss_ = held_->loss_reason();
     held_.reset();
   }

@@ -49,6 +49,17 @@ TEST_F(ToolInCluster, SeesAndBreaksTheLocksOfAllNodes) {
   }
 }
 
+TEST_F(ToolInCluster, TellsOfNoTroubleWhereThereIsNone) {
+  std::vector<std::string> args{"run", "-v", "--lease", "600ms"};
+  const std::vector<std::string> names = cluster.names_on_each();
+  args.insert(args.end(), names.begin(), names.end());
+  args.insert(args.end(), {"--", "sleep", "3"});
+  const Outcome run = use_here(args);
+  EXPECT_EQ(run.status, exited(0));
+  EXPECT_THAT(run.err, testing::Not(HasSubstr("no connection")));
+  EXPECT_THAT(run.err, testing::Not(HasSubstr("again")));
+}
+
 TEST_F(ToolInCluster, NamesNodesThatCannotBeReached) {
   const PortLease nobody;
   const std::string address = "127.0.0.1:" + std::to_string(nobody.port());

@@ -2,6 +2,7 @@
 #include <boost/json.hpp>
 
 #include "cli_fixture.hpp"
+#include "support/terminals.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -133,6 +134,7 @@ TEST_F(Doctor, OneOfSeveralIsDown) {
 }
 
 TEST_F(Doctor, ColoursOnATerminalOnly) {
+  if (const auto why = why_no_terminal()) GTEST_SKIP() << *why;
   raw_.command("HSET", "job", kSomebody, 1);
   const auto on_terminal = [&](const std::string& settings) {
     Process process = start_shell("exec script -qefc '" + settings + " HOLDFAST_PASSWORD=" + kPassword +

@@ -69,6 +69,26 @@ TEST_F(WhoHolds, TheLabelIsTheCommandsNameUnlessItIsGiven) {
   end(with_url);
 }
 
+TEST_F(WhoHolds, TheLabelOfALineOfShellIsTheFirstProgramInIt) {
+  const std::vector<std::pair<std::string, std::string>> lines{
+      {"/bin/echo $$; read line", "echo"}, {"LC_ALL=C echo $$ && read line", "echo"}, {"(echo $$; read line)", "sh"}};
+  for (const auto& [line, label] : lines) {
+    Process process = start({"run", "-c", line, "job"});
+    ASSERT_TRUE(process.read_line()) << process.errors();
+    EXPECT_EQ(inspected().at("holder").at("label").as_string(), label) << line;
+    end(process);
+  }
+}
+
+TEST_F(WhoHolds, WaitSaysWhoHasItToo) {
+  Process holder = holding({"--label", "nightly"});
+  const std::string who = host_name() + ", process " + std::to_string(holder.pid()) + ", label nightly";
+  EXPECT_THAT(use({"wait", "-n", "job"}).err, HasSubstr("still held by " + who + "\n"));
+  EXPECT_THAT(use({"wait", "-v", "-w", "0.5", "job"}).err,
+              AllOf(HasSubstr("held by " + who + ", waiting"), HasSubstr("still held by " + who + "\n")));
+  end(holder);
+}
+
 TEST_F(WhoHolds, WhoGivesUpWaitingSaysWhoHasIt) {
   Process holder = holding({"--label", "nightly"});
   const std::string who = host_name() + ", process " + std::to_string(holder.pid()) + ", label nightly";

@@ -37,6 +37,15 @@ TEST_F(RunNested, SeesItsOwnLockBehindThatOfSomebodyElse) {
   EXPECT_EQ(run_around("\"$tool\" run a job -- echo ran").status, exited(64));
 }
 
+TEST_F(RunNested, RefusesToWaitForTheEndOfItself) {
+  for (const char* options : {"", "-w 60 "}) {
+    const Outcome outcome = run_around("\"$tool\" wait " + std::string(options) + "job");
+    EXPECT_EQ(outcome.status, exited(64));
+    EXPECT_THAT(outcome.err, HasSubstr("lock \"job\" is held by a run that this command is part of"));
+  }
+  EXPECT_EQ(run_around("\"$tool\" wait -n job").status, exited(1)) << "it only asks";
+}
+
 TEST_F(RunNested, IsBusyWithNonblock) { EXPECT_EQ(run_around("\"$tool\" run -n job -- echo ran").status, exited(1)); }
 
 TEST_F(RunNested, TakesTheSameNameOnAnotherServer) {

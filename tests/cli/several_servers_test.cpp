@@ -105,7 +105,7 @@ TEST_F(SeveralServers, MayBeFrozenUpToAMinorityAndDoNotHoldUpTheEnd) {
 
 TEST_F(SeveralServers, AreRefusedWithEveryVoteWhenAMajorityIsMissing) {
   for (const std::size_t i : {1U, 2U, 4U}) server(i).stop();
-  const Outcome outcome = use(run({"--json", "job", "--", "echo", "ran"}));
+  const Outcome outcome = use(run({"-n", "--json", "job", "--", "echo", "ran"}));
   EXPECT_EQ(outcome.status, exited(69));
   EXPECT_THAT(outcome.out, IsEmpty());
   EXPECT_THAT(outcome.err, HasSubstr("holdfast: lock \"job\" on 5 servers: too few servers answered: "));

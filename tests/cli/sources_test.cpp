@@ -103,6 +103,25 @@ TEST_F(Sources, TheSitesFileSaysWhichServerIsMeantIfNobodyElseDoes) {
   EXPECT_EQ(use({"ls"}, site).err, "holdfast: there is no URL in " + file + "\n");
 }
 
+TEST_F(Sources, ALinkOfTheSitesThatLeadsToNothingIsAMistake) {
+  const std::string file = folder_.file("url");
+  ASSERT_EQ(symlink("/no/such/file", file.c_str()), 0);
+  const Outcome outcome = use({"ls"}, {"HOLDFAST_URL", "HOLDFAST_ETC=" + folder_.path().string()});
+  EXPECT_EQ(outcome.status, exited(64));
+  EXPECT_EQ(outcome.err, "holdfast: cannot read the URL from " + file + ": the link leads to nothing\n");
+  const std::string link = folder_.file("etc");
+  ASSERT_EQ(symlink("/no/such/folder", link.c_str()), 0);
+  EXPECT_EQ(use({"ls"}, {"HOLDFAST_URL", "HOLDFAST_ETC=" + link}).status, exited(64));
+}
+
+TEST_F(Sources, CommasBetweenUrlsAreRefused) {
+  const std::string says =
+      "holdfast: there are commas between URLs: separate several servers by a space, or repeat --url\n";
+  EXPECT_EQ(use({"ls"}, {"HOLDFAST_URL=redis://:s3cret@a:1,redis://b:2"}).err, says);
+  EXPECT_EQ(use({"run", "--url", "rediss://a,unix:///b", "job", "--", "true"}).err, says);
+  EXPECT_THAT(use({"ls"}, {"HOLDFAST_URL=redis://127.0.0.1:1,127.0.0.1:2"}).err, HasSubstr("Connection refused"));
+}
+
 TEST_F(Sources, AServerThatIsAssumedIsTold) {
   // Whether there is one does not matter.
   const std::vector<std::string> nothing{"HOLDFAST_URL", "HOLDFAST_ETC=" + folder_.path().string()};

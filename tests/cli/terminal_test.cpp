@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "cli_fixture.hpp"
+#include "support/terminals.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -11,6 +12,10 @@ using testing::Not;
 
 class OnTerminal : public CliTest {
  protected:
+  void SetUp() override {
+    if (const auto why = why_no_terminal()) GTEST_SKIP() << *why;
+  }
+
   /// Runs a line of shell, in which `$tool` is the tool, on a terminal of its own.
   Process start_on_terminal(const std::string& line) {
     return start_shell("exec script -qefc '" + line + "' /dev/null");

@@ -27,6 +27,9 @@ TEST_F(Usage, WrongCommandLinesAreRefusedBeforeAnythingIsSent) {
   const std::vector<WrongLine> lines{
       {{"frobnicate"}, "no such verb: frobnicate"},
       {{"rredis://u:secret://redis://a@b"}, "no such verb: rredis://*** (see holdfast help)"},
+      {{"-V"}, "unknown option -V before the verb (see holdfast help)"},
+      {{"--foo"}, "unknown option --foo before the verb (see holdfast help)"},
+      {{"-q", "--foo=bar"}, "unknown option --foo before the verb (see holdfast help)"},
       {{"run"}, "the name of the lock is missing"},
       {{"run", "job"}, "the command is missing"},
       {{"run", "job", "--"}, "the command is missing"},
@@ -47,6 +50,7 @@ TEST_F(Usage, WrongCommandLinesAreRefusedBeforeAnythingIsSent) {
       {{"run", "--lease", "1e9", "job", "--", "true"}, "--lease: 1e9 is out of range: from 10 ms to 10 years (3650d)"},
       {{"run", "--lease", "0", "job", "--", "true"}, "--lease: 0 is out of range: from 10 ms"},
       {{"run", "--lease", "5ms", "job", "--", "true"}, "--lease: 5ms is out of range: from 10 ms"},
+      {{"run", "--at-least", "0", "job", "--", "true"}, "--at-least: 0 is out of range: from 1 ms"},
       {{"run", "--max-hold", "0", "job", "--", "true"}, "--max-hold: 0 is out of range: from 1 ms"},
       {{"run", "--kill-after", "16s", "job", "--", "true"}, "--kill-after 16.0 s is taken out of the end of the lease"},
       {{"run", "--max-hold", "4", "--kill-after", "3", "job", "--", "true"}, "so it can be at most 2.0 s"},
@@ -201,6 +205,20 @@ TEST_F(Usage, DurationsHaveUnits) {
   }
 }
 
+TEST_F(Usage, AUnitThatIsTakenForANameIsPointedOut) {
+  const std::string hint =
+      "minutes is taken for the name of a lock; a duration has its unit right behind it, such as 5m";
+  for (const char* option : {"-w", "--lease", "--max-hold"}) {
+    const Outcome outcome = use({"run", option, "5", "minutes", "job", "--", "true"});
+    EXPECT_EQ(outcome.status, exited(0)) << "it may be meant";
+    EXPECT_EQ(outcome.err, "holdfast: " + hint + "\n") << option;
+  }
+  EXPECT_THAT(use({"wait", "--wait=5", "minutes"}).err, HasSubstr(hint));
+  EXPECT_EQ(use({"run", "-w", "5", "job", "minutes", "--", "true"}).err, "");
+  EXPECT_EQ(use({"run", "minutes", "--", "true"}).err, "");
+  EXPECT_EQ(use({"run", "-w", "5m", "minutes", "--", "true"}).err, "");
+}
+
 TEST_F(Usage, AFullDiskIsNoSuccess) {
   Process process = start_shell("exec \"$tool\" ls >/dev/full");
   const Outcome outcome = finish(process);
@@ -213,8 +231,11 @@ class Trouble : public CliTest {
   Trouble() : CliTest({.listen = ServerOptions::Listen::tcp, .password = "open sesame"}) {}
 
   static std::vector<std::vector<std::string>> every_verb() {
-    return {
-        {"run", "job", "--", "echo", "ran"}, {"ls"}, {"inspect", "job"}, {"wait", "job"}, {"break", "--yes", "job"}};
+    return {{"run", "-n", "job", "--", "echo", "ran"},
+            {"ls"},
+            {"inspect", "job"},
+            {"wait", "-n", "job"},
+            {"break", "--yes", "job"}};
   }
 };
 

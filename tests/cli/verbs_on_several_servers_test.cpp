@@ -75,8 +75,9 @@ TEST_F(VerbsOnSeveralServers, AMinorityMayBeDown) {
 TEST_F(VerbsOnSeveralServers, WhatDependsOnAServerThatIsDownIsNotSaid) {
   hold_on(0, kSomebody);
   server(1).stop();
-  for (const char* verb : {"inspect", "wait"}) {
-    const Outcome outcome = use(on_all({verb, "job"}));
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"inspect", "job"}, std::vector<std::string>{"wait", "-n", "job"}}) {
+    const Outcome outcome = use(on_all(args));
     EXPECT_EQ(outcome.status, exited(69));
     EXPECT_THAT(outcome.out, IsEmpty());
     EXPECT_THAT(outcome.err, AllOf(HasSubstr("lock \"job\" on 3 servers: too few servers answered: "),

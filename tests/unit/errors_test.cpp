@@ -258,7 +258,9 @@ TEST(ServerError, IsNotMisledByTheArgumentsThatItRepeats) {
     const std::string text =
         "ERR unknown command 'EVALSHA', with args beginning with: 'd4c9f5' '1' '" + std::string(name) + "' ";
     EXPECT_EQ(classify(text), missing) << text;
-    EXPECT_EQ(explain(text), "ERR unknown command 'EVALSHA'");
+    EXPECT_EQ(explain(text),
+              "ERR unknown command 'EVALSHA' (a Sentinel has no scripts: if this is one, its URL begins with "
+              "redis+sentinel:// and ends with the primary's name)");
   }
 }
 

@@ -44,6 +44,39 @@ void send_release(Holding& hold, const Ending& ending, std::function<void(Releas
   target->clear_holder(hold);
 }
 
+ReleaseOutcome outcome_of(const Renewed& renewed) {
+  switch (renewed.kind) {
+    case Renewed::Kind::extended:
+      return ReleaseOutcome::left;
+    case Renewed::Kind::gone:
+      return ReleaseOutcome::was_lost;
+    case Renewed::Kind::unanswered:
+      break;
+  }
+  return ReleaseOutcome::unknown;
+}
+
+/// A renewal that is the last one.
+void send_last_renewal(Holding& hold, const Ending& ending, milliseconds rest,
+                       std::function<void(ReleaseOutcome)> done) {
+  const std::shared_ptr<Target>& target = hold.target();
+  try {
+    target->renew(hold.shared_from_this(), rest,
+                  [self = hold.shared_from_this(), ending, pending = hold.runtime()->pending().begin(),
+                   done = std::move(done)](const Renewed& renewed) {
+                    const ReleaseOutcome outcome = outcome_of(renewed);
+                    self->set_outcome(outcome);
+                    if (ending.stood) self->target()->end_release({outcome}, ending.extended_at);
+                    report_released(*self, outcome);
+                    if (done) done(outcome);
+                  });
+  } catch (...) {
+    end_unreleased(hold, ending);
+    throw;
+  }
+  target->clear_holder(hold);
+}
+
 /// Out of memory before anything was sent.
 void end_unsent(Holding& hold) noexcept {
   if (const std::optional<Ending> ending = hold.begin_release()) end_unreleased(hold, *ending);
@@ -73,12 +106,36 @@ class Unlocking final : public Loop::Task {
   std::optional<Ending> ending_;
 };
 
+void leave_async(Holding& hold, milliseconds rest, std::function<void(ReleaseOutcome)> done) {
+  if (const std::optional<Ending> ending = hold.begin_release()) {
+    return send_last_renewal(hold, *ending, rest, std::move(done));
+  }
+  if (done) done(hold.known_outcome());
+}
+
+/// For a caller who cannot wait.
+class Leaving final : public Loop::Task {
+ public:
+  Leaving(std::shared_ptr<Holding> hold, milliseconds rest, Pending::Token pending)
+      : hold_(std::move(hold)), rest_(rest), pending_(std::move(pending)) {}
+  void run() override { leave_async(*hold_, rest_, {}); }
+
+ private:
+  const std::shared_ptr<Holding> hold_;
+  const milliseconds rest_;
+  const Pending::Token pending_;
+};
+
+/// How a hold is given back that has a caller who wants to know the outcome.
+using GiveBack = void (*)(Holding& hold, milliseconds rest, std::function<void(ReleaseOutcome)> done);
+
 /// For a caller who waits on a client's own loop.
 class Releasing final : public Loop::Task, public std::enable_shared_from_this<Releasing> {
  public:
-  Releasing(std::shared_ptr<Holding> hold, OwnLoop& loop) : hold_(std::move(hold)), loop_(loop) {}
+  Releasing(std::shared_ptr<Holding> hold, OwnLoop& loop, GiveBack give_back, milliseconds rest)
+      : hold_(std::move(hold)), loop_(loop), give_back_(give_back), rest_(rest) {}
   void run() override {
-    release_async(*hold_, [self = shared_from_this()](ReleaseOutcome known) {
+    give_back_(*hold_, rest_, [self = shared_from_this()](ReleaseOutcome known) {
       self->outcome = known;
       self->loop_.set(self->answer);
     });
@@ -94,7 +151,16 @@ class Releasing final : public Loop::Task, public std::enable_shared_from_this<R
  private:
   const std::shared_ptr<Holding> hold_;
   OwnLoop& loop_;
+  const GiveBack give_back_;
+  const milliseconds rest_;
 };
+
+/// On a client's own loop; `unknown` if it takes longer than `release_timeout`.
+ReleaseOutcome await(OwnLoop& loop, Holding& hold, GiveBack give_back, milliseconds rest) {
+  const auto releasing = std::make_shared<Releasing>(hold.shared_from_this(), loop, give_back, rest);
+  loop.call(releasing, releasing->answer, base::Clock::now() + hold.runtime()->config().release_timeout);
+  return releasing->answer.is_there() ? releasing->outcome : ReleaseOutcome::unknown;
+}
 
 }  // namespace
 
@@ -157,9 +223,25 @@ ReleaseOutcome release(Holding& hold) noexcept {
     const Runtime::Admission admission = runtime.admit();
     if (admission.refused) return hold.known_outcome();
     if (pass_on(hold)) return ReleaseOutcome::released;
-    const auto releasing = std::make_shared<Releasing>(hold.shared_from_this(), *loop);
-    loop->call(releasing, releasing->answer, base::Clock::now() + runtime.config().release_timeout);
-    if (releasing->answer.is_there()) return releasing->outcome;
+    const auto give_back = [](Holding& held, milliseconds, std::function<void(ReleaseOutcome)> done) {
+      release_async(held, std::move(done));
+    };
+    return await(*loop, hold, give_back, {});
+  } catch (...) {
+    end_unsent(hold);
+  }
+  return ReleaseOutcome::unknown;
+}
+
+ReleaseOutcome leave(Holding& hold, milliseconds rest) noexcept {
+  Runtime& runtime = *hold.runtime();
+  if (runtime.in_child()) return ReleaseOutcome::was_lost;
+  try {
+    Runtime::Admission admission = runtime.admit();
+    if (admission.refused) return hold.known_outcome();
+    if (OwnLoop* const loop = runtime.own_loop()) return await(*loop, hold, leave_async, rest);
+    auto leaving = std::make_shared<Leaving>(hold.shared_from_this(), rest, std::move(admission.token));
+    runtime.loop().post_from_caller(std::move(leaving), Loop::Pace::at_once);
   } catch (...) {
     end_unsent(hold);
   }

@@ -1,6 +1,7 @@
 // The ways in which a holder gives a lock back: passed on inside the client, released, or left to its lease.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 
@@ -22,6 +23,8 @@ bool pass_on(Holding& hold);
 /// Gives it back in the background. `done` is called once, on the loop; not if this throws: then it has ended all the
 /// same, and its lease ends it at the server.
 void release_async(Holding& hold, std::function<void(ReleaseOutcome)> done);
+/// Ends it, and leaves it taken for `rest`; once, and to nobody of this client either. Waits as release() does.
+ReleaseOutcome leave(Holding& hold, std::chrono::milliseconds rest) noexcept;
 /// Nobody is going to use it: gives it back if that can be had, and in any case it is not renewed any more.
 void give_up(Holding& hold) noexcept;
 

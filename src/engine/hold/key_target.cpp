@@ -257,11 +257,12 @@ void KeyTarget::ask_holder(HolderDone done) {
   engine::ask_holder(runtime(), shard(), plan_, all_names(), std::move(done));
 }
 
-void KeyTarget::renew(const std::shared_ptr<Holding>& hold, RenewDone done) {
+void KeyTarget::renew(const std::shared_ptr<Holding>& hold, milliseconds lease, RenewDone done) {
   std::vector<wire::Renewal> renewals;
   add_renewals(renewals, hold->owner());
-  if (hold->acks().wanted()) return renew_with_acks(*hold, std::move(renewals), std::move(done));
-  auto request = redis::Request::of(plan_.transitions.renew(renewals, hold->lease()),
+  // What is left needs no acks: a successor that has not heard of it keeps the longer lease.
+  if (hold->acks().wanted() && !hold->ended()) return renew_with_acks(*hold, std::move(renewals), std::move(done));
+  auto request = redis::Request::of(plan_.transitions.renew(renewals, lease),
                                     renewal_timeout(hold->lease(), runtime().config().command_timeout));
   runtime().send(std::move(request), [self = shared_from_this(), asked = batched_locks(),
                                       done = std::move(done)](const redis::Result& result) {

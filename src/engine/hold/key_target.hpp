@@ -79,7 +79,7 @@ class KeyTarget final
   std::uint16_t batched_slot() const override { return slot_; }
   std::size_t batched_locks() const override { return several_ ? several_->size() : 1; }
   void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const override;
-  void renew(const std::shared_ptr<Holding>& hold, RenewDone done) override;
+  void renew(const std::shared_ptr<Holding>& hold, milliseconds lease, RenewDone done) override;
   void watch(const std::shared_ptr<Holding>& hold) override { watch(hold, nullptr); }
   /// Of a group's hold: which of its members may lose it.
   void watch(const std::shared_ptr<Holding>& hold, const Spare& spare);

@@ -240,8 +240,12 @@ class ReleaseRound final : public MembersRound<Released> {
 /// One renewal on all members, and the healing of those that have lost it.
 class RenewRound final : public MembersRound<Renewed> {
  public:
-  RenewRound(std::shared_ptr<QuorumTarget> group, std::shared_ptr<Holding> hold, RenewDone done)
-      : MembersRound(std::move(group)), hold_(std::move(hold)), done_(std::move(done)), heard_(members().size()) {}
+  RenewRound(std::shared_ptr<QuorumTarget> group, std::shared_ptr<Holding> hold, milliseconds lease, RenewDone done)
+      : MembersRound(std::move(group)),
+        hold_(std::move(hold)),
+        lease_(lease),
+        done_(std::move(done)),
+        heard_(members().size()) {}
 
   void start() {
     Duration longest{};
@@ -250,7 +254,7 @@ class RenewRound final : public MembersRound<Renewed> {
     }
     limit_to(longest);
     for (std::size_t i = 0; i < members().size() && !over(); ++i) {
-      members()[i].target->renew(hold_, hears(i));
+      members()[i].target->renew(hold_, lease_, hears(i));
     }
   }
 
@@ -293,7 +297,7 @@ class RenewRound final : public MembersRound<Renewed> {
     } else if (all_heard) {
       tell({Renewed::Kind::unanswered, started_, trouble_});
     }
-    if (extended) {
+    if (extended && !hold_->ended()) {
       for (const std::size_t member : std::exchange(gone_, {})) {
         ++healed_;
         heal(member);
@@ -318,6 +322,7 @@ class RenewRound final : public MembersRound<Renewed> {
   }
 
   const std::shared_ptr<Holding> hold_;
+  const milliseconds lease_;
   RenewDone done_;  // taken when it is decided
   const TimePoint started_ = Clock::now();
   std::vector<bool> heard_;
@@ -339,8 +344,9 @@ void release_members(std::shared_ptr<QuorumTarget> group, const wire::Owner& own
   std::make_shared<ReleaseRound>(std::move(group), std::move(done))->start(owner, deadline, give_up);
 }
 
-void renew_members(std::shared_ptr<QuorumTarget> group, std::shared_ptr<Holding> hold, RenewDone done) {
-  std::make_shared<RenewRound>(std::move(group), std::move(hold), std::move(done))->start();
+void renew_members(std::shared_ptr<QuorumTarget> group, std::shared_ptr<Holding> hold, milliseconds lease,
+                   RenewDone done) {
+  std::make_shared<RenewRound>(std::move(group), std::move(hold), lease, std::move(done))->start();
 }
 
 }  // namespace holdfast::engine

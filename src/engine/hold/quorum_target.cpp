@@ -158,8 +158,8 @@ void QuorumTarget::ask_holder(HolderDone done) {
   }
 }
 
-void QuorumTarget::renew(const std::shared_ptr<Holding>& hold, RenewDone done) {
-  renew_members(std::static_pointer_cast<QuorumTarget>(shared_from_this()), hold, std::move(done));
+void QuorumTarget::renew(const std::shared_ptr<Holding>& hold, milliseconds lease, RenewDone done) {
+  renew_members(std::static_pointer_cast<QuorumTarget>(shared_from_this()), hold, lease, std::move(done));
 }
 
 void QuorumTarget::watch(const std::shared_ptr<Holding>& hold) {

@@ -71,7 +71,7 @@ class QuorumTarget final : public Target {
   void add_renewals(std::vector<wire::Renewal>&, const wire::Owner&) const override {}
   /// Extended if enough members have extended it. Then those that have lost it, after a restart for example, are asked
   /// to take it again; that vote counts from the next renewal on.
-  void renew(const std::shared_ptr<Holding>& hold, RenewDone done) override;
+  void renew(const std::shared_ptr<Holding>& hold, milliseconds lease, RenewDone done) override;
   void watch(const std::shared_ptr<Holding>& hold) override;
 
  private:

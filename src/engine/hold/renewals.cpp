@@ -134,7 +134,7 @@ void Renewals::renew_with_acks(Holds batch, Duration late) {
 
 void Renewals::renew_alone(const std::shared_ptr<Holding>& hold, TimePoint now) {
   Reporter::add(runtime_.reporter().count.renewal_batches);
-  hold->target()->renew(hold,
+  hold->target()->renew(hold, hold->lease(),
                         [this, weak = runtime_.client(), hold, late = hold->lateness(now)](const Renewed& renewed) {
                           // It may be another client's thread that says so, perhaps after this client has closed.
                           const std::shared_ptr<void> client = weak.lock();

@@ -97,7 +97,8 @@ class ServerVerbs {
   /// How many locks that renewal is of.
   virtual std::size_t batched_locks() const = 0;
   virtual void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const = 0;
-  virtual void renew(const std::shared_ptr<Holding>& hold, RenewDone done) = 0;
+  /// To this lease, which is the hold's own but for one that is left.
+  virtual void renew(const std::shared_ptr<Holding>& hold, milliseconds lease, RenewDone done) = 0;
   /// The server, or each server, is to tell when a key of this hold is changed: see LossWatch. On the loop of the
   /// client that serves the hold.
   virtual void watch(const std::shared_ptr<Holding>& hold) = 0;

@@ -55,6 +55,9 @@ auto in_words_of_ours(const std::string& node, Make&& make) {
   }
 }
 
+/// A connection has ended for this cause: whether its server is needed all the same.
+bool needed(const std::string& cause) { return !cause.ends_with(redis::kNotNeeded); }
+
 }  // namespace
 
 Runtime::Runtime(Config config, boost::asio::io_context* host, RuntimeHooks hooks)
@@ -132,7 +135,7 @@ void Runtime::on_connected(redis::Shard& shard) {
 
 void Runtime::on_disconnected(const redis::Shard& shard, const std::string& cause) {
   reporter_.tell(&Observer::on_connection, [&] {
-    return ConnectionEvent{node_of(shard, node_), false, reporter_.snapshot().connections, cause};
+    return ConnectionEvent{node_of(shard, node_), false, reporter_.snapshot().connections, cause, needed(cause)};
   });
 }
 

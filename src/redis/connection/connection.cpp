@@ -77,7 +77,7 @@ void Connection::call_at(TimePoint time, State in, void (Connection::*what)()) {
 void Connection::set_needed(bool needed) {
   needed_ = needed;
   if (needed || state_ != State::ready) return;
-  leave(Errc::unreachable, "the server is not needed any more", kLeaving);
+  leave(Errc::unreachable, kNotNeeded, kLeaving);
   if (traffic_.idle()) end_leaving();
 }
 
@@ -95,14 +95,15 @@ void Connection::hurry() {
 }
 
 void Connection::on_connect_timeout() {
-  session_->end(asio::error::timed_out,
-                "no " + session_->missing() + " within " + milliseconds(connect_limit(config_, *source_)) + " ms");
+  session_->end(asio::error::timed_out, "no " + session_->missing() + " within " +
+                                            milliseconds(connect_limit(config_, *source_)) + " ms" +
+                                            session_->suspicion());
 }
 
 std::string Connection::why_not_yet() const {
   if (state_ != State::connecting) return down_cause_;
-  const std::string now =
-      "no " + session_->missing() + " after " + milliseconds(attempts_.under_way(Clock::now())) + " ms";
+  const std::string now = "no " + session_->missing() + " after " + milliseconds(attempts_.under_way(Clock::now())) +
+                          " ms" + session_->suspicion();
   return down_cause_.empty() ? now : down_cause_ + "; since then " + now;
 }
 

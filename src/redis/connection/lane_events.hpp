@@ -10,6 +10,9 @@
 
 namespace holdfast::redis {
 
+/// The cause of an end that is no trouble.
+inline constexpr const char* kNotNeeded = "the server is not needed any more";
+
 /// Called on the loop, must not block.
 struct LaneEvents {
   std::function<void()> connected;

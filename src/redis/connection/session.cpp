@@ -199,6 +199,9 @@ void Session::end(ErrorCode error) {
   const bool closed = error == asio::error::eof || error == asio::ssl::error::stream_truncated;
   std::string problem = closed ? "the server closed the connection" : error.message();
   if (stage_ == Stage::handshake && closed) problem += " during the TLS handshake";
+  const bool remote = dialer_->address().unix_socket.empty();
+  const std::string_view hint = redis::hint(stage_, error, config_.tls.enabled || !remote);
+  if (!hint.empty()) problem.append(" (").append(hint).append(")");
   end(error, std::move(problem));
 }
 

@@ -72,6 +72,10 @@ class Session : public std::enable_shared_from_this<Session> {
   bool try_to_end(ErrorCode error) noexcept;
   /// What it waits for before the login is through, in words that follow "no".
   std::string missing() const;
+  /// Why that may be so, as the end of a sentence.
+  const char* suspicion() const {
+    return stage_ == Stage::handshake ? " (a port without TLS gives none: then its URL begins with redis://)" : "";
+  }
   /// The server's address, once there is a connection.
   const std::optional<Endpoint>& endpoint() const { return endpoint_; }
   /// In words, once it is known; else empty.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <boost/asio/error.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/system/errc.hpp>
 
@@ -19,6 +20,8 @@ constexpr const char* kElsewhere = "a cluster, another node of which serves it: 
 constexpr const char* kSeveralSlots =
     "in a cluster, names for one command share a hash tag, as {orders}.1 and {orders}.2 do";
 constexpr const char* kNotLocal = "in a cluster, a script may use only what lies in the slot of its keys";
+constexpr const char* kNoScripts =
+    "a Sentinel has no scripts: if this is one, its URL begins with redis+sentinel:// and ends with the primary's name";
 constexpr const char* kDatabases = "a cluster has database 0 only, unless its cluster-databases (Valkey 9) says more";
 
 /// By the reply's code. Where the fate is not `ran`, the server says so before a script's first write, if it is in one:
@@ -74,6 +77,8 @@ constexpr Row kPhrases[] = {
      "not a cluster: its URL begins with redis:// or rediss://"},
     {"nknown command 'HELLO'", Errc::unsupported_by_server, Fate::lasting, "Redis 6 or later is needed"},
     {"nknown command `HELLO`", Errc::unsupported_by_server, Fate::lasting, "Redis 6 or later is needed"},
+    {"nknown command 'EVALSHA'", Errc::unsupported_by_server, Fate::lasting, kNoScripts},
+    {"nknown command `EVALSHA`", Errc::unsupported_by_server, Fate::lasting, kNoScripts},
     {"nknown command", Errc::unsupported_by_server, Fate::lasting},
     {"DB index is out of range", Errc::invalid_argument, Fate::lasting,
      "its setting databases says how many there are; in a cluster cluster-databases (Valkey 9)"},
@@ -165,6 +170,18 @@ Meaning classify(Stage stage, const boost::system::error_code& error) {
     return {Errc::unsupported_by_server, Fate::lasting};
   }
   return kUnreachable;
+}
+
+std::string_view hint(Stage stage, const boost::system::error_code& error, bool tls) {
+  if (stage == Stage::handshake && error.category() == boost::asio::error::get_ssl_category() &&
+      ERR_GET_REASON(static_cast<unsigned long>(error.value())) == SSL_R_WRONG_VERSION_NUMBER) {
+    return "the port does not speak TLS: without it a URL begins with redis://";
+  }
+  const bool hung_up = error == boost::asio::error::eof || error == boost::asio::error::connection_reset;
+  if (stage == Stage::login && !tls && hung_up) {
+    return "a port that speaks TLS does so: then its URL begins with rediss://";
+  }
+  return {};
 }
 
 bool is_redirect(std::string_view error_text) {

@@ -54,6 +54,10 @@ enum class Stage { look_up, connect, handshake, login, ready };
 /// whose other side does not speak RESP with `errc::bad_message`. What was sent on it is `unknown`.
 Meaning classify(Stage stage, const boost::system::error_code& error);
 
+/// What is often wrong with the URL when a connection ends like this; empty: there is nothing to be guessed. `tls`: as
+/// it says.
+std::string_view hint(Stage stage, const boost::system::error_code& error, bool tls);
+
 /// True if another node of the cluster is to be asked: MOVED or ASK. A server says so before it does anything.
 bool is_redirect(std::string_view error_text);
 
