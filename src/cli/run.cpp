@@ -25,7 +25,10 @@ namespace {
 class Run {
  public:
   Run(const CommonOptions& common, const RunOptions& options, const Console& console)
-      : common_(common), options_(options), console_(console), watcher_(std::make_shared<Watcher>(console)) {}
+      : common_(common),
+        options_(options),
+        console_(console),
+        watcher_(std::make_shared<Watcher>(console, options.names)) {}
 
   RunReport& report() { return report_; }
 

@@ -5,8 +5,10 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <holdfast/observer.hpp>
 
@@ -23,7 +25,8 @@ inline constexpr std::chrono::milliseconds kNotable{100};
 /// Tells what the library does meanwhile, and wakes the main thread. Called on the notifier threads of the clients.
 class Watcher : public Observer {
  public:
-  explicit Watcher(const Console& console) : console_(console) {}
+  Watcher(const Console& console, const std::vector<std::string>& names)
+      : console_(console), lock_("lock " + base::quote(fmt::format("{}", fmt::join(names, ", ")))) {}
 
   /// Set whenever a renewal came through.
   const EventFd& wake() const { return wake_; }
@@ -31,7 +34,7 @@ class Watcher : public Observer {
   void on_renewed(const RenewedEvent& event) override {
     wake_.set();
     const auto late = std::chrono::duration_cast<std::chrono::milliseconds>(event.late);
-    console_.detail(late > kNotable ? fmt::format("renewed, {} late", in_words(late)) : "renewed");
+    console_.detail(lock_ + " renewed" + (late > kNotable ? fmt::format(", {} late", in_words(late)) : ""));
   }
   void on_suspect(const SuspectEvent& event) override {
     console_.note(fmt::format("lock {} could not be renewed ({}); it is certainly held for another {}",
@@ -59,6 +62,7 @@ class Watcher : public Observer {
   };
 
   const Console& console_;
+  const std::string lock_;
   const EventFd wake_;
   base::Mutex mutex_;
   std::map<std::string, Link> links_ HOLDFAST_GUARDED_BY(mutex_);  // by node

@@ -118,7 +118,7 @@ class CliTest : public testing::Test {
     ASSERT_EQ(process.read_line(), "started");
     for (int i = 0; i < 5; ++i) {
       std::optional<std::string> line = process.read_error_line();
-      while (line && *line != "holdfast: renewed") line = process.read_error_line();
+      while (line && *line != "holdfast: lock \"" + name + "\" renewed") line = process.read_error_line();
       ASSERT_TRUE(line) << process.errors();
       ASSERT_TRUE(raw_.exists(name));
     }

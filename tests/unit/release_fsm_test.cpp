@@ -216,6 +216,8 @@ char letter(const ReleaseAction& action) {
       return 'U';
     case ReleaseOutcome::still_held:
       return 'H';
+    case ReleaseOutcome::left:
+      return 'T';
   }
   return '?';
 }
