@@ -17,7 +17,7 @@ namespace {
 namespace json = boost::json;
 
 std::string git(const std::vector<std::string>& words) {
-  std::vector<std::string> args{"-C", HOLDFAST_SOURCE_DIR};
+  std::vector<std::string> args{"-C", source_path("")};
   args.insert(args.end(), words.begin(), words.end());
   std::string said = run_checked("git", args);
   while (!said.empty() && said.back() == '\n') said.pop_back();
