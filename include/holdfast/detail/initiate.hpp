@@ -23,6 +23,7 @@
 #include <boost/asio/query.hpp>
 #include <boost/asio/system_executor.hpp>
 
+#include <holdfast/detail/mangling.hpp>
 #include <holdfast/detail/operation.hpp>
 #include <holdfast/detail/stay.hpp>
 
