@@ -76,6 +76,7 @@ TEST_F(ContextEndsFirst, WithACallback) {
     EXPECT_TRUE(eventually([&] { return has_waiter("orders"); }));
   }
   EXPECT_TRUE(gone);
+  EXPECT_TRUE(eventually([&] { return client.counters().not_granted == 1; })) << "the wait ends as well";
   expect_free("orders");
 }
 
