@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include <holdfast/detail/standard.hpp>
+
 namespace holdfast {
 
 /// Redis confirms a write before its replicas have it, so a failover can forget a lock that was granted. With acks, a

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <optional>
 
+#include <holdfast/detail/standard.hpp>
+
 namespace holdfast {
 
 /// How long the server keeps a hold without hearing from the holder again. A value; compare, copy, pass freely.

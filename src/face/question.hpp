@@ -98,6 +98,7 @@ detail::OperationPtr make_ask(const std::shared_ptr<engine::Runtime>& runtime, Q
       return false;
     }
     void failed(const Error& error) override { receiving_.tell(Failure(error), {}); }
+    void abandon() noexcept override { receiving_.drop(); }
 
     Question<Result> question_;
     Receiving<Failure, Result> receiving_;
@@ -129,6 +130,7 @@ detail::OperationPtr make_ask_in_steps(const std::shared_ptr<engine::Runtime>& r
       return false;
     }
     void failed(const Error& error) override { receiving_.tell(Failure(error), {}); }
+    void abandon() noexcept override { receiving_.drop(); }
 
     Steps steps_;
     const std::string name_;

@@ -16,11 +16,12 @@ template <class... Results>
 class Receiving {
  public:
   explicit Receiving(detail::ReceiverPtr<Results...> receiver) : receiver_(receiver.release()) {}
-  ~Receiving() { const detail::ReceiverPtr<Results...> untold(receiver_.exchange(nullptr)); }
+  ~Receiving() { drop(); }
   Receiving(const Receiving&) = delete;
   Receiving& operator=(const Receiving&) = delete;
 
   bool waits() const { return receiver_.load() != nullptr; }
+  void drop() noexcept { const detail::ReceiverPtr<Results...> untold(receiver_.exchange(nullptr)); }
   /// True for the first.
   bool tell(Results... results) {
     detail::Receiver<Results...>* const receiver = receiver_.exchange(nullptr);
@@ -44,6 +45,7 @@ detail::OperationPtr make_told(detail::ReceiverPtr<Results...> receiver, std::ty
       std::apply([this](Results&... each) { receiving_.tell(std::move(each)...); }, results_);
     }
     void cancel() noexcept override {}
+    void abandon() noexcept override { receiving_.drop(); }
 
    private:
     Receiving<Results...> receiving_;

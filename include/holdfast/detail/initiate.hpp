@@ -14,12 +14,18 @@
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/deferred.hpp>
-#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution/context_as.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
+#include <boost/asio/query.hpp>
 #include <boost/asio/system_executor.hpp>
 
+#include <holdfast/detail/mangling.hpp>
 #include <holdfast/detail/operation.hpp>
+#include <holdfast/detail/stay.hpp>
 
 namespace holdfast::detail {
 
@@ -35,36 +41,47 @@ inline constexpr auto kReleases = asio::cancellation_type::terminal | asio::canc
 template <class Handler, class... Results>
 class HandlerReceiver final : public Receiver<Results...> {
  public:
-  static ReceiverPtr<Results...> make(Handler handler, const asio::any_io_executor& otherwise) {
+  static ReceiverPtr<Results...> make(Handler handler, const asio::any_io_executor& otherwise, StayPtr stay) {
     Memory memory(asio::get_associated_allocator(handler));
     HandlerReceiver* const place = Traits::allocate(memory, 1);
-    Traits::construct(memory, place, std::move(handler), otherwise);
+    Traits::construct(memory, place, std::move(handler), otherwise, std::move(stay));
     return ReceiverPtr<Results...>(place);
   }
 
-  HandlerReceiver(Handler handler, const asio::any_io_executor& otherwise)
-      : handler_(std::move(handler)), work_(asio::get_associated_executor(handler_, otherwise)) {}
+  HandlerReceiver(Handler handler, const asio::any_io_executor& otherwise, StayPtr stay)
+      : handler_(std::move(handler)),
+        work_(asio::prefer(asio::get_associated_executor(handler_, otherwise), kTracked)),
+        stay_(std::move(stay)) {}
 
   void receive(Results... results) override {
+    const StayPtr stay(std::move(stay_));  // until all else is gone
     const auto allocator = asio::get_associated_allocator(handler_);
     Handler handler(std::move(handler_));
     const Work work(std::move(work_));
     give_back(Memory(allocator));  // before the handler runs
-    asio::post(work.get_executor(),
-               asio::bind_allocator(allocator, [handler = std::move(handler),
-                                                results = std::make_tuple(std::move(results)...)]() mutable {
+    if (stay && !stay->end()) return;
+    asio::post(work, asio::bind_allocator(allocator, [handler = std::move(handler),
+                                                      results = std::make_tuple(std::move(results)...)]() mutable {
                  if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected()) slot.clear();
                  std::apply(std::move(handler), std::move(results));
                }));
   }
 
-  void drop() noexcept override { give_back(Memory(asio::get_associated_allocator(handler_))); }
+  void drop() noexcept override {
+    const StayPtr stay(std::move(stay_));
+    if (stay) stay->end();
+    give_back(Memory(asio::get_associated_allocator(handler_)));
+  }
 
  private:
   using Memory =
       typename std::allocator_traits<asio::associated_allocator_t<Handler>>::template rebind_alloc<HandlerReceiver>;
   using Traits = std::allocator_traits<Memory>;
-  using Work = asio::executor_work_guard<asio::associated_executor_t<Handler, asio::any_io_executor>>;
+  using Tracked = asio::execution::outstanding_work_t::tracked_t;
+  static constexpr Tracked kTracked{};
+  // Not executor_work_guard, which a strand of any executor does not fit into.
+  using Work = std::decay_t<
+      asio::prefer_result_t<const asio::associated_executor_t<Handler, asio::any_io_executor>&, const Tracked&>>;
 
   void give_back(Memory memory) noexcept {
     Traits::destroy(memory, this);
@@ -73,7 +90,19 @@ class HandlerReceiver final : public Receiver<Results...> {
 
   Handler handler_;
   Work work_;
+  StayPtr stay_;  // null: with the client's own context, which knows its operations, or with one that nobody can name
 };
+
+/// Null: the executor does not say.
+template <class Executor>
+asio::execution_context* context_of(const Executor& executor) {
+  using Context = asio::execution::context_as_t<asio::execution_context&>;
+  if constexpr (asio::can_query_v<const Executor&, Context>) {
+    return &asio::query(executor, Context());
+  } else {
+    return nullptr;
+  }
+}
 
 /// Starts an operation once its handler is known.
 template <class Make, class... Results>
@@ -104,9 +133,17 @@ class Initiation {
   void start(Make& make, Handler&& handler) const {
     const auto slot = asio::get_associated_cancellation_slot(handler);
     using Told = HandlerReceiver<std::decay_t<Handler>, Results...>;
-    const OperationPtr operation = make(Told::make(std::forward<Handler>(handler), get_executor()));
+    StayPtr stay = stay_of(handler);
+    Stay* const begins = stay.get();
+    const OperationPtr operation = make(Told::make(std::forward<Handler>(handler), get_executor(), std::move(stay)));
+    if (begins != nullptr && !begins->begin(operation)) return;
     if (slot.is_connected()) cancel_by(slot, operation);
     operation->start();
+  }
+  template <class Handler>
+  StayPtr stay_of(const Handler& handler) const {
+    asio::execution_context* const context = context_of(asio::get_associated_executor(handler, get_executor()));
+    return context == nullptr || context == home_ ? nullptr : stay_on(*context);
   }
   template <class Slot>
   void cancel_by(Slot slot, const std::weak_ptr<Operation>& operation) const {

@@ -63,6 +63,8 @@ class HOLDFAST_EXPORT Operation {
   virtual void start() = 0;
   /// Ends it soon, unless it has already ended. From any thread, even while it is ending.
   virtual void cancel() noexcept = 0;
+  /// Drops the receiver within this call, unless another thread has got hold of it, and ends it soon. From any thread.
+  virtual void abandon() noexcept = 0;
 };
 using OperationPtr = std::shared_ptr<Operation>;
 

@@ -56,6 +56,10 @@ class AsyncAcquire final : public engine::AcquireOp, public Operation {
     cancelled_.store(true);
     stop();
   }
+  void abandon() noexcept override {
+    receiving_.drop();
+    cancel();
+  }
 
  private:
   void done(Acquired outcome) override {
@@ -125,6 +129,7 @@ class AsyncRelease final : public Loop::Task, public Operation, public std::enab
   void cancel() noexcept override {
     runtime_->loop().defer([self = shared_from_this()] { self->tell(ReleaseOutcome::unknown); });
   }
+  void abandon() noexcept override { receiving_.drop(); }
 
  private:
   void on_released(ReleaseOutcome outcome) {
@@ -164,6 +169,10 @@ class AsyncWaitLost final : public Operation, public std::enable_shared_from_thi
   void cancel() noexcept override {
     held_->unwatch(watching_.load());
     tell_cancelled({});
+  }
+  void abandon() noexcept override {
+    receiving_.drop();
+    held_->unwatch(watching_.load());
   }
 
  private:

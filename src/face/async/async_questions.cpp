@@ -29,6 +29,7 @@ class AsyncPing final : public face::AsyncAsk {
     return false;
   }
   void failed(const Error& error) override { receiving_.tell(Failure(error)); }
+  void abandon() noexcept override { receiving_.drop(); }
 
   const std::string none_;
   face::Pinging pinging_;
@@ -43,6 +44,7 @@ class AsyncClose final : public Operation, public std::enable_shared_from_this<A
     core_->start_close([self = shared_from_this()] { self->receiving_.tell(); });
   }
   void cancel() noexcept override { receiving_.tell(); }
+  void abandon() noexcept override { receiving_.drop(); }
 
  private:
   const std::shared_ptr<Core> core_;
