@@ -109,7 +109,8 @@ def with_unit(text, unit):
 def measured_at(result, since):
     """Of which day and commit the figures are, and what has come since."""
     text = (f"Measured on {result['date']} at commit `{drift.short(result['machine']['commit'])}`, {result['form']} form, on "
-            f"{result['machine']['cores']} cores with {result['machine']['server']}.")
+            f"{result['machine']['cores']} cores with {result['machine']['server']}; load average {result['load_before']} before "
+            f"and {result['load_after']} after.")
     if since is None:
         return f"{text} What has changed since then could not be asked when this page was made."
     if since == 0:

@@ -5,7 +5,7 @@ from stats import spread
 
 
 def result(commit="abc1234567de", cores=2):
-    return {"date": "2026-11-21 09:25 UTC", "form": "quick",
+    return {"date": "2026-11-21 09:25 UTC", "form": "quick", "load_before": 0.5, "load_after": 9.75,
             "machine": {"cpu": "Something", "cores": cores, "virtual": False, "memory_gb": 8.0, "kernel": "Linux 6.1.0",
                         "server": "Redis 7.0.15", "commit": commit}}
 
@@ -19,6 +19,7 @@ class Report(unittest.TestCase):
 
     def test_a_section_says_of_which_commit_it_is_and_what_has_come_since(self):
         self.assertIn("at commit `abc1234`, quick form, on 2 cores", report.measured_at(result(), 0))
+        self.assertIn("load average 0.5 before and 9.75 after", report.measured_at(result(), 0))
         self.assertIn("nothing that it measures had changed", report.measured_at(result(), 0))
         self.assertIn("**When this page was made, 1 commit since then", report.measured_at(result(), 1))
         self.assertIn("could not be asked", report.measured_at(result(), None))
