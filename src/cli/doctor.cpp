@@ -175,7 +175,7 @@ std::string rows_of_nodes(const std::vector<ProbeReport>& reports) {
           node.clock_ahead ? fmt::format("{}{} +- {}", node.clock_ahead->count() < 0 ? "-" : "+",
                                          in_words(std::chrono::abs(*node.clock_ahead)), in_words(node.clock_error))
                            : "";
-      rows.push_back({printable(node.address), part, node.software + " " + node.version, node.role,
+      rows.push_back({printable(node.address), part, one_line(node.software + " " + node.version), one_line(node.role),
                       node.round_trip_p50 ? in_words(*node.round_trip_p50) : "", clock});
     }
   }
@@ -200,9 +200,10 @@ std::string about(const std::string& node, const std::vector<Finding>& findings,
       fine += (fine.empty() ? "" : ", ") + finding.id;
       continue;
     }
-    text += line(paint, finding.severity, finding.id, without_logins(finding.text));
+    text += line(paint, finding.severity, finding.id, one_line(without_logins(finding.text)));
     if (finding.advice.empty()) continue;
-    text += std::string(kIndent, ' ') + paint.dim("-> " + wrapped(finding.advice, kIndent + 3, kColumns)) + "\n";
+    text +=
+        std::string(kIndent, ' ') + paint.dim("-> " + wrapped(one_line(finding.advice), kIndent + 3, kColumns)) + "\n";
   }
   if (!fine.empty()) {
     text += paint.severity(Severity::ok) + "  " + wrapped(fine, kSeverityWidth + 2, kColumns) + "\n";

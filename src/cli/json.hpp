@@ -34,7 +34,7 @@ boost::json::object to_json(const LockInfo& info);
 /// `{"code", "message", "key", "node"}`, the last two null when unknown.
 boost::json::object to_json(const Failure& failure);
 
-/// The value and a newline.
+/// The value and a newline. Characters that a terminal would obey and not show are escaped, whoever wrote them.
 std::string json_line(const boost::json::value& value);
 
 }  // namespace holdfast::cli

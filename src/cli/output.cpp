@@ -21,11 +21,7 @@ const char* code_name(const std::error_code& code) {
 }
 
 /// One line whatever the text holds: a server's words are not ours to trust.
-std::string line(std::string_view text) {
-  std::string out = "holdfast: ";
-  for (const char c : without_logins(text)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-  return out + "\n";
-}
+std::string line(std::string_view text) { return "holdfast: " + one_line(without_logins(text)) + "\n"; }
 
 /// Columns on a screen: bytes that continue a UTF-8 sequence take none.
 bool takes_a_column(char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }
@@ -100,6 +96,16 @@ void write_all(int fd, std::string_view text) {
     if (written < 0) throw std::system_error(errno, std::generic_category(), "cannot write the result");
     text.remove_prefix(static_cast<std::size_t>(written));
   }
+}
+
+std::string one_line(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t unseen = base::unseen_length(text);
+    out += unseen == 0 ? text.front() : ' ';
+    text.remove_prefix(std::max<std::size_t>(unseen, 1));
+  }
+  return out;
 }
 
 std::string table(std::vector<std::vector<std::string>> rows) {

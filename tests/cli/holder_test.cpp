@@ -130,6 +130,26 @@ TEST_F(WhoMayAsk, WithoutPermissionTheRestIsShown) {
   EXPECT_THAT(outcome.out, HasSubstr("\nwho    a Holdfast client, no name known\nttl "));
   EXPECT_THAT(use({"ls"}).out, HasSubstr("a Holdfast client, no name known\n"));
   EXPECT_EQ(inspected().at("holder").at("connection"), "unknown");
+TEST_F(WhoHolds, JsonEscapesWhatATerminalWouldObey) {
+  const std::string client = "99999999-2222-4333-8444-555555555555";
+  hold("job", 60'000, client + ":1");
+  // A control sequence of C1, all that changes direction, separators of lines and paragraphs, DEL.
+  const std::string hostile =
+      "a\xc2\x9b"
+      "31m\xd8\x9c\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8\xe2\x80\xa9\x7f\xe2\x82\xac";
+  std::string in_name;
+  for (const char c : hostile) {
+    constexpr const char* kDigits = "0123456789ABCDEF";
+    in_name += {'%', kDigits[static_cast<unsigned char>(c) >> 4U], kDigits[static_cast<unsigned char>(c) & 15U]};
+  }
+  ASSERT_FALSE(raw_.command("CLIENT", "SETNAME", "x:" + client + ":h:1:" + in_name).is_error());
+  for (const std::string& out : {use({"inspect", "--json", "job"}).out, use({"ls", "--json"}).out}) {
+    EXPECT_THAT(out, HasSubstr(R"("a\u009b31m\u061c\u202e\u2066\u2028\u2029\u007f)"
+                               "\xe2\x82\xac\""));
+  }
+  EXPECT_EQ(inspected().at("holder").at("label").as_string(), hostile) << "the same text, once it is read";
+}
+
   end(holder);
 }
 
