@@ -63,9 +63,9 @@ class HOLDFAST_EXPORT Client {
 
   /// Locks on this server, or on all primaries of a cluster, whose name matches a glob pattern, as SCAN sees them
   /// (never KEYS). Not a snapshot. A primary that cannot be asked is an error that names it. Cost: SCAN over the whole
-  /// key space, 500 keys per step; HLEN of every matching hash, HGETALL and PTTL of those with one field; 1 more for
-  /// the holders of all. A hash counts as a lock if its one field has the form of an owner. `name_prefix` goes before
-  /// the pattern. Throws Error.
+  /// key space, 500 keys per step; HLEN of every matching hash, HGETALL and PTTL of those with one field, and
+  /// 1 PUBSUB NUMSUB for each step that has such; 1 more for the holders of all. A hash counts as a lock if its one
+  /// field has the form of an owner. `name_prefix` goes before the pattern. Throws Error.
   std::vector<LockInfo> list(std::string_view pattern = "*", Detail detail = Detail::holder);
 
   /// What the servers behind this client are, and what about them endangers locks: see probe.hpp. Asks them, and their

@@ -71,9 +71,9 @@ Examples
 constexpr std::string_view kLs = R"(holdfast ls [OPTIONS] [PATTERN]
 
 Lists the locks that are held and whose names match the pattern (a glob; default *), and who holds them: host, process
-and label, as far as the holder's connection gives them. Goes through the whole server in small steps (SCAN); locks
-that come and go meanwhile may be missed. Locks of the kind simple are not listed: they cannot be told apart from other
-strings. With several servers, the locks of each are listed.
+and label, as far as the holder's connection gives them; and up to how many clients wait. Goes through the whole server
+in small steps (SCAN); locks that come and go meanwhile may be missed. Locks of the kind simple are not listed: they
+cannot be told apart from other strings. With several servers, the locks of each are listed.
 
 )";
 
@@ -90,8 +90,8 @@ Examples
 constexpr std::string_view kInspect = R"(holdfast inspect [OPTIONS] NAME
 
 Shows who holds a lock (with host, process, label and address, as far as the holder's connection gives them), how long
-it stays theirs without a renewal, and how many times they hold it. With several servers, it is held by whoever has it
-on a majority; what each server says is shown too.
+it stays theirs without a renewal, how many times they hold it, and up to how many clients wait. With several servers,
+it is held by whoever has it on a majority; what each server says is shown too.
 
       --kind KIND            lock (default) or simple, as in run
 )";

@@ -107,6 +107,7 @@ boost::json::object to_json(const LockInfo& info) {
   put_ms(out, "remaining_ms", info.remaining);
   out["holds"] = info.holds;
   out["holder"] = to_json(info.holder);
+  out["listeners"] = info.listeners ? boost::json::value(*info.listeners) : boost::json::value(nullptr);
   return out;
 }
 

@@ -82,7 +82,12 @@ ProbeReport Client::probe() {
   return face::probe_servers(core_->runtime().config());
 }
 
-Counters Client::counters() const { return core_->runtime().reporter().snapshot(); }
+Counters Client::counters() const {
+  Counters counters = core_->runtime().reporter().snapshot();
+  counters.holding = core_->targets().watchdog().holds();
+  return counters;
+}
+
 const std::string& Client::id() const noexcept { return core_->runtime().id(); }
 const std::string& Client::node() const noexcept { return core_->runtime().node(); }
 
