@@ -73,8 +73,9 @@ class HOLDFAST_EXPORT Client {
   /// is written, no message sent. Takes about 0.1 s, and 10 s at most. Wire cost for the server: some 200 commands, 100
   /// of them PING, and a SCAN of up to 20,000 keys with PTTL for each; less for the other nodes. Never throws for a
   /// server's faults: those are findings. Throws Error(closed), Error(forked), and Error(would_deadlock) on a client
-  /// that runs on the caller's io_context.
-  ProbeReport probe();
+  /// that runs on the caller's io_context. What the user may do is asked for the lock of this name, if one is given:
+  /// that very key and channel. Otherwise for a name of which no lock is.
+  ProbeReport probe(std::string_view lock = {});
 
   Counters counters() const;
   /// This client's id on the wire, the part of every owner before the colon (a UUID).

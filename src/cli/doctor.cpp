@@ -15,6 +15,7 @@
 #include "cli/connect.hpp"
 #include "cli/json.hpp"
 #include "cli/secrets.hpp"
+#include "cli/trial.hpp"
 #include "cli/verbs.hpp"
 
 namespace holdfast::cli {
@@ -22,12 +23,26 @@ namespace {
 
 using std::chrono::microseconds;
 
+/// With a name: takes that lock, and gives it back.
+ProbeReport examine(const Config& config, const std::optional<std::string>& name) {
+  ProbeReport report = Client(config).probe(name.value_or(""));
+  if (!name || !report.reached()) return report;
+  const bool one_server =
+      std::ranges::count(report.nodes, ProbedNode::Part::server, &ProbedNode::part) == 1;  // else one of them was tried
+  Finding tried = try_lock(config, *name);
+  if (one_server) tried.node = report.nodes.front().address;
+  const bool works = tried.severity == Severity::ok;
+  if (works && one_server) std::erase_if(report.findings, [](const Finding& each) { return each.id == "untried"; });
+  report.findings.push_back(std::move(tried));
+  return report;
+}
+
 /// Asks all at the same time.
-std::vector<ProbeReport> probe_all(std::vector<Config> configs) {
+std::vector<ProbeReport> examine_all(const std::vector<Config>& configs, const std::optional<std::string>& name) {
   std::vector<std::future<ProbeReport>> asked;
-  for (Config& config : configs) {
+  for (const Config& config : configs) {
     const auto policy = configs.size() == 1 ? std::launch::deferred : std::launch::async;
-    asked.push_back(std::async(policy, [&config] { return Client(std::move(config)).probe(); }));
+    asked.push_back(std::async(policy, [&config, &name] { return examine(config, name); }));
   }
   std::vector<ProbeReport> reports;
   for (auto& each : asked) reports.push_back(each.get());
@@ -236,7 +251,7 @@ std::string in_lines(const std::vector<ProbeReport>& reports, const std::vector<
 }  // namespace
 
 int doctor(const CommonOptions& common, const DoctorOptions& options, const Console& console) {
-  const std::vector<ProbeReport> reports = probe_all(make_configs(common, console));
+  const std::vector<ProbeReport> reports = examine_all(make_configs(common, console), options.try_name);
   const std::vector<Finding> findings = all_findings(reports);
   console.result(console.json() ? in_json(reports, findings) : in_lines(reports, findings, console));
   if (!std::ranges::all_of(reports, &ProbeReport::reached)) return kExitUnavailable;

@@ -155,9 +155,12 @@ Examples
 constexpr std::string_view kDoctor = R"(holdfast doctor [OPTIONS]
 
 Examines the server, its replicas and its Sentinels, and says what about them endangers locks, and what to do about it:
-permissions, eviction, persistence, failover, clocks, limits, and more. Changes nothing there. Takes 10 s at most. With
-several servers, says too what is wrong between them. What could not be looked at is shown as unknown.
+permissions, eviction, persistence, failover, clocks, limits, and more. Changes nothing there without --try. Takes 10 s
+at most. With several servers, says too what is wrong between them. What could not be looked at is shown as unknown;
+what a lock needs and could not be tried, as a warning.
 
+      --try NAME             take the lock of this name, wait for it with a second client, and give it back, unless
+                             somebody has it; up to 10 s more
       --strict               notes and what is unknown count as well, for the exit code
 )";
 
@@ -169,6 +172,7 @@ Exit codes
 
 Examples
   holdfast doctor
+  holdfast doctor --try nightly-backup
   holdfast doctor -q --url redis://a --url redis://b --url redis://c
   holdfast doctor --json | jq -r '.findings[] | select(.severity == "danger") | .id'
 )";

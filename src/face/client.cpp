@@ -76,10 +76,10 @@ std::vector<LockInfo> Client::list(std::string_view pattern, Detail detail) {
   return face::ask_in_steps(core_->runtime(), face::Listing(core_->runtime(), std::string(pattern), detail), {});
 }
 
-ProbeReport Client::probe() {
+ProbeReport Client::probe(std::string_view lock) {
   core_->runtime().require_usable({});
   core_->runtime().require_waiting({});
-  return face::probe_servers(core_->runtime().config());
+  return face::probe_servers(core_->runtime().config(), lock);
 }
 
 Counters Client::counters() const {
