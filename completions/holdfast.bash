@@ -68,6 +68,7 @@ _holdfast() {
   case $value in
     KIND) mapfile -t COMPREPLY < <(compgen -W 'lock simple' -- "$current") ;;
     WHAT) mapfile -t COMPREPLY < <(compgen -W 'term kill warn' -- "$current") ;;
+    NAME) mapfile -t COMPREPLY < <(_holdfast_names "$tool" "$current") ;;
     FILE) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     URL) mapfile -t COMPREPLY < <(compgen -W 'redis:// rediss:// redis+sentinel:// rediss+sentinel:// redis+cluster:// rediss+cluster:// unix:// local:' -- "$current") ;;
     '') case $current in

@@ -66,6 +66,8 @@ function __holdfast_completions
             printf '%s\n' term kill warn
         case URL
             printf '%s\n' redis:// rediss:// redis+sentinel:// rediss+sentinel:// redis+cluster:// rediss+cluster:// unix:// local:
+        case NAME
+            __holdfast_names
         case FILE
             __fish_complete_path (commandline -ct)
         case ''

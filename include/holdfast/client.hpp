@@ -63,9 +63,9 @@ class HOLDFAST_EXPORT Client {
 
   /// Locks on this server, or on all primaries of a cluster, whose name matches a glob pattern, as SCAN sees them
   /// (never KEYS). Not a snapshot. A primary that cannot be asked is an error that names it. Cost: SCAN over the whole
-  /// key space, 500 keys per step; HLEN of every matching hash, HGETALL and PTTL of those with one field; 1 more for
-  /// the holders of all. A hash counts as a lock if its one field has the form of an owner. `name_prefix` goes before
-  /// the pattern. Throws Error.
+  /// key space, 500 keys per step; HLEN of every matching hash, HGETALL and PTTL of those with one field, and
+  /// 1 PUBSUB NUMSUB for each step that has such; 1 more for the holders of all. A hash counts as a lock if its one
+  /// field has the form of an owner. `name_prefix` goes before the pattern. Throws Error.
   std::vector<LockInfo> list(std::string_view pattern = "*", Detail detail = Detail::holder);
 
   /// What the servers behind this client are, and what about them endangers locks: see probe.hpp. Asks them, and their
@@ -73,8 +73,9 @@ class HOLDFAST_EXPORT Client {
   /// is written, no message sent. Takes about 0.1 s, and 10 s at most. Wire cost for the server: some 200 commands, 100
   /// of them PING, and a SCAN of up to 20,000 keys with PTTL for each; less for the other nodes. Never throws for a
   /// server's faults: those are findings. Throws Error(closed), Error(forked), and Error(would_deadlock) on a client
-  /// that runs on the caller's io_context.
-  ProbeReport probe();
+  /// that runs on the caller's io_context. What the user may do is asked for the lock of this name, if one is given:
+  /// that very key and channel. Otherwise for a name of which no lock is.
+  ProbeReport probe(std::string_view lock = {});
 
   Counters counters() const;
   /// This client's id on the wire, the part of every owner before the colon (a UUID).

@@ -43,13 +43,17 @@ struct LockInfo {
   std::optional<std::chrono::milliseconds> remaining{};  ///< Remaining time to live; empty: free, or no expiry.
   long long holds = 0;                                   ///< Redisson's hold count; Holdfast's own holds count 1.
   std::optional<Holder> holder{};                        ///< Empty: free, or not asked for.
+  /// Connections that listen for its release: one for each client that waits, however many of its callers do; for some
+  /// seconds after a wait as well, so the holder's may be among them. Waiters that only ask now and then are not. In a
+  /// cluster without sharded channels, those at the lock's own server. Empty: not asked for, or not permitted.
+  std::optional<std::uint64_t> listeners{};
 };
 
 /// How much to ask about a lock's holder.
 enum class Detail {
-  owner,            ///< Only what the lock's key says. For frequent queries.
-  holder,           ///< `holder` too: 1 CLIENT LIST, about 330 bytes and 1 us of the server's time for each of its
-                    ///< clients. Without permission for it, the connection is `unknown`.
+  owner,   ///< Only what the lock's key says. For frequent queries.
+  holder,  ///< `holder` and `listeners` too: 1 CLIENT LIST, about 330 bytes and 1 us of the server's time for each of
+           ///< its clients. Without permission for it, the connection is `unknown`.
   holder_if_cheap,  ///< The same on a server with at most 1,000 clients (INFO), for many callers at the same time.
 };
 

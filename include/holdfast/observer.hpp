@@ -58,6 +58,21 @@ struct ConnectionEvent {
   bool needed = true;       ///< False: it was this client that ended it, which has no use for that server now.
 };
 
+/// A call waits from here on: somebody else has the lock, or other callers of this client come first. Not for a call
+/// that only asks once.
+struct WaitingEvent {
+  std::string name;
+  std::string waiter;  ///< Tells waits apart, in the form of an owner; the same in WaitEndedEvent.
+};
+/// The end of that wait, whatever it was.
+struct WaitEndedEvent {
+  std::string name;
+  std::string waiter;
+  std::string outcome;  ///< `granted`, `timed_out`, `cancelled`, or `failed`.
+  std::string cause;    ///< When failed: why.
+  std::chrono::nanoseconds waited{};
+};
+
 /// Receives events. Derive, override what you need, and set it as `Config::observer`.
 /// Threads: all calls of one client come from that client's notifier thread, one after another, never under a mutex and
 /// never on the thread that talks to the server. A slow observer delays other events and `on_lost` callbacks, but not
@@ -78,9 +93,12 @@ class HOLDFAST_EXPORT Observer {
   virtual void on_misuse(const MisuseEvent&) {}
   virtual void on_safety_poll(const SafetyPollEvent&) {}
   virtual void on_connection(const ConnectionEvent&) {}
+  virtual void on_waiting(const WaitingEvent&) {}
+  virtual void on_wait_ended(const WaitEndedEvent&) {}
 };
 
-/// A snapshot of what a client has counted since it was created. Read with `Client::counters()`.
+/// A snapshot of what a client has counted since it was created, and of what there is now. Read with
+/// `Client::counters()`.
 struct Counters {
   std::uint64_t granted = 0;      ///< Outermost acquisitions that succeeded.
   std::uint64_t contended = 0;    ///< Of those: had to wait for somebody else.
@@ -106,6 +124,9 @@ struct Counters {
   std::uint64_t acks_missed = 0;     ///< Grants, and renewal commands, that were not confirmed as asked for.
   std::uint64_t events_dropped = 0;  ///< Events that did not reach the observer, since 10,000 were already waiting
                                      ///< for it or memory was short.
+  // What there is now: these rise and fall.
+  std::uint64_t holding = 0;  ///< Holds that stand.
+  std::uint64_t waiting = 0;  ///< Calls that wait, as in WaitingEvent.
 };
 
 }  // namespace holdfast

@@ -25,13 +25,14 @@ std::size_t utf8_length(std::string_view s) {
   return length;
 }
 
-/// True for a sequence that a terminal obeys and does not show: C1 controls, changes of direction, separators of lines.
-bool is_unseen(std::string_view sequence) {
-  if (sequence.size() == 2) return sequence[0] == '\xc2' && static_cast<unsigned char>(sequence[1]) < 0xa0;
+/// Of more than one byte: C1 controls, changes of direction, separators of lines.
+bool is_unseen_sequence(std::string_view sequence) {
+  const auto second = static_cast<unsigned char>(sequence[1]);
+  if (sequence.size() == 2) return (sequence[0] == '\xc2' && second < 0xa0) || sequence == "\xd8\x9c";
   if (sequence.size() != 3 || sequence[0] != '\xe2') return false;
   const auto last = static_cast<unsigned char>(sequence[2]);
-  if (sequence[1] == '\x80') return last == 0x8e || last == 0x8f || (last >= 0xa8 && last <= 0xae);
-  return sequence[1] == '\x81' && last >= 0xa6 && last <= 0xa9;
+  if (second == 0x80) return last == 0x8e || last == 0x8f || (last >= 0xa8 && last <= 0xae);
+  return second == 0x81 && last >= 0xa6 && last <= 0xa9;
 }
 
 void append_escaped(std::string& out, char c) {
@@ -41,6 +42,14 @@ void append_escaped(std::string& out, char c) {
 }
 
 }  // namespace
+
+std::size_t unseen_length(std::string_view text) {
+  if (text.empty()) return 0;
+  const auto first = static_cast<unsigned char>(text.front());
+  if (first < 0x80) return first < 0x20 || first == 0x7f ? 1 : 0;
+  const std::size_t length = utf8_length(text);
+  return length != 0 && is_unseen_sequence(text.substr(0, length)) ? length : 0;
+}
 
 std::string quote(std::string_view bytes) {
   std::string out = "\"";
@@ -54,9 +63,9 @@ std::string quote(std::string_view bytes) {
     } else if (c == '"' || c == '\\') {
       out += '\\';
       out += static_cast<char>(c);
-    } else if (c < 0x20 || c == 0x7f || length == 0) {
+    } else if (length == 0) {
       append_escaped(out, bytes.front());
-    } else if (is_unseen(bytes.substr(0, length))) {
+    } else if (unseen_length(bytes) != 0) {
       for (const char each : bytes.substr(0, length)) append_escaped(out, each);
       bytes.remove_prefix(length);
       continue;

@@ -1,12 +1,17 @@
 // Text for people: names that may hold any bytes, made printable.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace holdfast::base {
+
+/// The length of the character that the text begins with, if a terminal would obey it and not show it: a control
+/// character (C0, DEL, C1), a change of direction, a separator of lines. 0: it is shown, or it is no UTF-8.
+std::size_t unseen_length(std::string_view text);
 
 /// The bytes in double quotes; control characters, quotes, backslashes and broken UTF-8 as escapes (`\n`, `\x00`), and
 /// what would change the direction of the text.

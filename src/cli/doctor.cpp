@@ -15,6 +15,7 @@
 #include "cli/connect.hpp"
 #include "cli/json.hpp"
 #include "cli/secrets.hpp"
+#include "cli/trial.hpp"
 #include "cli/verbs.hpp"
 
 namespace holdfast::cli {
@@ -22,12 +23,26 @@ namespace {
 
 using std::chrono::microseconds;
 
+/// With a name: takes that lock, and gives it back.
+ProbeReport examine(const Config& config, const std::optional<std::string>& name) {
+  ProbeReport report = Client(config).probe(name.value_or(""));
+  if (!name || !report.reached()) return report;
+  const bool one_server =
+      std::ranges::count(report.nodes, ProbedNode::Part::server, &ProbedNode::part) == 1;  // else one of them was tried
+  Finding tried = try_lock(config, *name);
+  if (one_server) tried.node = report.nodes.front().address;
+  const bool works = tried.severity == Severity::ok;
+  if (works && one_server) std::erase_if(report.findings, [](const Finding& each) { return each.id == "untried"; });
+  report.findings.push_back(std::move(tried));
+  return report;
+}
+
 /// Asks all at the same time.
-std::vector<ProbeReport> probe_all(std::vector<Config> configs) {
+std::vector<ProbeReport> examine_all(const std::vector<Config>& configs, const std::optional<std::string>& name) {
   std::vector<std::future<ProbeReport>> asked;
-  for (Config& config : configs) {
+  for (const Config& config : configs) {
     const auto policy = configs.size() == 1 ? std::launch::deferred : std::launch::async;
-    asked.push_back(std::async(policy, [&config] { return Client(std::move(config)).probe(); }));
+    asked.push_back(std::async(policy, [&config, &name] { return examine(config, name); }));
   }
   std::vector<ProbeReport> reports;
   for (auto& each : asked) reports.push_back(each.get());
@@ -175,7 +190,7 @@ std::string rows_of_nodes(const std::vector<ProbeReport>& reports) {
           node.clock_ahead ? fmt::format("{}{} +- {}", node.clock_ahead->count() < 0 ? "-" : "+",
                                          in_words(std::chrono::abs(*node.clock_ahead)), in_words(node.clock_error))
                            : "";
-      rows.push_back({printable(node.address), part, node.software + " " + node.version, node.role,
+      rows.push_back({printable(node.address), part, one_line(node.software + " " + node.version), one_line(node.role),
                       node.round_trip_p50 ? in_words(*node.round_trip_p50) : "", clock});
     }
   }
@@ -200,9 +215,10 @@ std::string about(const std::string& node, const std::vector<Finding>& findings,
       fine += (fine.empty() ? "" : ", ") + finding.id;
       continue;
     }
-    text += line(paint, finding.severity, finding.id, without_logins(finding.text));
+    text += line(paint, finding.severity, finding.id, one_line(without_logins(finding.text)));
     if (finding.advice.empty()) continue;
-    text += std::string(kIndent, ' ') + paint.dim("-> " + wrapped(finding.advice, kIndent + 3, kColumns)) + "\n";
+    text +=
+        std::string(kIndent, ' ') + paint.dim("-> " + wrapped(one_line(finding.advice), kIndent + 3, kColumns)) + "\n";
   }
   if (!fine.empty()) {
     text += paint.severity(Severity::ok) + "  " + wrapped(fine, kSeverityWidth + 2, kColumns) + "\n";
@@ -235,7 +251,7 @@ std::string in_lines(const std::vector<ProbeReport>& reports, const std::vector<
 }  // namespace
 
 int doctor(const CommonOptions& common, const DoctorOptions& options, const Console& console) {
-  const std::vector<ProbeReport> reports = probe_all(make_configs(common, console));
+  const std::vector<ProbeReport> reports = examine_all(make_configs(common, console), options.try_name);
   const std::vector<Finding> findings = all_findings(reports);
   console.result(console.json() ? in_json(reports, findings) : in_lines(reports, findings, console));
   if (!std::ranges::all_of(reports, &ProbeReport::reached)) return kExitUnavailable;

@@ -74,9 +74,9 @@ Examples
 constexpr std::string_view kLs = R"(holdfast ls [OPTIONS] [PATTERN]
 
 Lists the locks that are held and whose names match the pattern (a glob; default *), and who holds them: host, process
-and label, as far as the holder's connection gives them. Goes through the whole server in small steps (SCAN); locks
-that come and go meanwhile may be missed. Locks of the kind simple are not listed: they cannot be told apart from other
-strings. With several servers, the locks of each are listed.
+and label, as far as the holder's connection gives them; and up to how many clients wait. Goes through the whole server
+in small steps (SCAN); locks that come and go meanwhile may be missed. Locks of the kind simple are not listed: they
+cannot be told apart from other strings. With several servers, the locks of each are listed.
 
 )";
 
@@ -93,8 +93,8 @@ Examples
 constexpr std::string_view kInspect = R"(holdfast inspect [OPTIONS] NAME
 
 Shows who holds a lock (with host, process, label and address, as far as the holder's connection gives them), how long
-it stays theirs without a renewal, and how many times they hold it. With several servers, it is held by whoever has it
-on a majority; what each server says is shown too.
+it stays theirs without a renewal, how many times they hold it, and up to how many clients wait. With several servers,
+it is held by whoever has it on a majority; what each server says is shown too.
 
       --kind KIND            lock (default) or simple, as in run
 )";
@@ -158,9 +158,12 @@ Examples
 constexpr std::string_view kDoctor = R"(holdfast doctor [OPTIONS]
 
 Examines the server, its replicas and its Sentinels, and says what about them endangers locks, and what to do about it:
-permissions, eviction, persistence, failover, clocks, limits, and more. Changes nothing there. Takes 10 s at most. With
-several servers, says too what is wrong between them. What could not be looked at is shown as unknown.
+permissions, eviction, persistence, failover, clocks, limits, and more. Changes nothing there without --try. Takes 10 s
+at most. With several servers, says too what is wrong between them. What could not be looked at is shown as unknown;
+what a lock needs and could not be tried, as a warning.
 
+      --try NAME             take the lock of this name, wait for it with a second client, and give it back, unless
+                             somebody has it; up to 10 s more
       --strict               notes and what is unknown count as well, for the exit code
 )";
 
@@ -172,6 +175,7 @@ Exit codes
 
 Examples
   holdfast doctor
+  holdfast doctor --try nightly-backup
   holdfast doctor -q --url redis://a --url redis://b --url redis://c
   holdfast doctor --json | jq -r '.findings[] | select(.severity == "danger") | .id'
 )";

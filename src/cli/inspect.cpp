@@ -26,6 +26,13 @@ std::string about_holder(const LockInfo& info) {
   return fmt::format("who    {}\n", to_string(holder));
 }
 
+/// A line about those who wait; none if the server does not tell.
+std::string about_waiters(const LockInfo& info) {
+  if (!info.listeners) return {};
+  if (*info.listeners == 0) return "waits  nobody who listens for the release\n";
+  return fmt::format("waits  up to {} client{}\n", *info.listeners, *info.listeners == 1 ? "" : "s");
+}
+
 boost::json::object to_json(const Answer& answer) {
   boost::json::object out;
   if (answer.error) {
@@ -52,8 +59,8 @@ std::string in_lines(const Survey& survey, const std::string& node) {
   const bool held = survey.verdict == Survey::Verdict::held;
   std::string text = fmt::format("name   {}\nstate  {}\n", printable(lock.name), held ? "held" : "free");
   if (held) {
-    text += fmt::format("owner  {}\n{}ttl    {}\nholds  {}\n", printable(lock.owner), about_holder(lock), ttl(lock),
-                        lock.holds);
+    text += fmt::format("owner  {}\n{}ttl    {}\nholds  {}\n{}", printable(lock.owner), about_holder(lock), ttl(lock),
+                        lock.holds, about_waiters(lock));
   }
   if (survey.answers.size() == 1) return text + fmt::format("node   {}\n", node);
   if (held)

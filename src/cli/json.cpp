@@ -1,5 +1,9 @@
 #include "cli/json.hpp"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "base/text.hpp"
 #include "cli/secrets.hpp"
 
@@ -27,6 +31,14 @@ std::string base64(std::string_view bytes) {
     out += i + 2 < bytes.size() ? kDigits[group & 63U] : '=';
   }
   return out;
+}
+
+/// Of one character of up to three bytes.
+unsigned code_point(std::string_view character) {
+  auto point = static_cast<unsigned char>(character.front()) & (character.size() == 2 ? 0x1fU : 0x0fU);
+  if (character.size() == 1) return static_cast<unsigned char>(character.front());
+  for (const char each : character.substr(1)) point = point << 6U | (static_cast<unsigned char>(each) & 0x3fU);
+  return point;
 }
 
 const char* kind_name(Holder::Kind kind) {
@@ -95,6 +107,7 @@ boost::json::object to_json(const LockInfo& info) {
   put_ms(out, "remaining_ms", info.remaining);
   out["holds"] = info.holds;
   out["holder"] = to_json(info.holder);
+  out["listeners"] = info.listeners ? boost::json::value(*info.listeners) : boost::json::value(nullptr);
   return out;
 }
 
@@ -109,6 +122,19 @@ boost::json::object to_json(const Failure& failure) {
   return out;
 }
 
-std::string json_line(const boost::json::value& value) { return boost::json::serialize(value) + "\n"; }
+std::string json_line(const boost::json::value& value) {
+  const std::string json = boost::json::serialize(value);
+  std::string out;
+  for (std::string_view rest = json; !rest.empty();) {
+    const std::size_t unseen = base::unseen_length(rest);
+    if (unseen == 0) {
+      out += rest.front();
+    } else {
+      out += fmt::format("\\u{:04x}", code_point(rest.substr(0, unseen)));
+    }
+    rest.remove_prefix(std::max<std::size_t>(unseen, 1));
+  }
+  return out + "\n";
+}
 
 }  // namespace holdfast::cli

@@ -28,13 +28,13 @@ void put_ms(boost::json::object& object, std::string_view key, std::optional<std
 /// null without one. Null if it was not asked for.
 boost::json::value to_json(const std::optional<Holder>& holder);
 
-/// `name`, `owner` (null when free), `remaining_ms`, `holds` and `holder`.
+/// `name`, `owner` (null when free), `remaining_ms`, `holds`, `holder` and `listeners` (null if not known).
 boost::json::object to_json(const LockInfo& info);
 
 /// `{"code", "message", "key", "node"}`, the last two null when unknown.
 boost::json::object to_json(const Failure& failure);
 
-/// The value and a newline.
+/// The value and a newline. Characters that a terminal would obey and not show are escaped, whoever wrote them.
 std::string json_line(const boost::json::value& value);
 
 }  // namespace holdfast::cli

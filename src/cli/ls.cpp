@@ -79,11 +79,12 @@ std::string in_names(const std::vector<Listing>& listings) {
 
 std::string in_rows(const std::vector<Listing>& listings) {
   const bool several = listings.size() > 1;
-  std::vector<std::vector<std::string>> rows{{"NAME", "OWNER", "TTL", "HOLDER"}};
+  std::vector<std::vector<std::string>> rows{{"NAME", "OWNER", "TTL", "WAITING", "HOLDER"}};
   if (several) rows.front().emplace_back("NODE");
   for (const Listing& listing : listings) {
     for (const LockInfo& lock : locks_of(listing)) {
       rows.push_back({printable(lock.name), printable(lock.owner), lock.remaining ? in_words(*lock.remaining) : "none",
+                      lock.listeners ? std::to_string(*lock.listeners) : "",
                       lock.holder ? to_string(*lock.holder) : ""});
       if (several) rows.back().push_back(listing.node);
     }

@@ -70,7 +70,8 @@ struct BreakOptions {
 };
 
 struct DoctorOptions {
-  bool strict = false;  ///< Notes and what could not be looked at count as well.
+  bool strict = false;                  ///< Notes and what could not be looked at count as well.
+  std::optional<std::string> try_name;  ///< A lock to be taken and given back.
 };
 
 struct Options {

@@ -22,14 +22,6 @@ const char* code_name(const std::error_code& code) {
   return to_string(static_cast<Errc>(code.value()));
 }
 
-/// One line whatever the text holds: a server's words are not ours to trust.
-std::string harmless(std::string_view text) {
-  std::string out = without_logins(text);
-  const auto controls = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-  std::ranges::replace_if(out, controls, ' ');
-  return out;
-}
-
 /// As of RFC 3339, in UTC: `2026-11-21T09:30:00.123Z`.
 std::string time_now() {
   const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
@@ -100,7 +92,7 @@ void Console::detail(std::string_view text) const {
 }
 
 void Console::say(LogLevel level, std::string_view text) const {
-  const std::string words = harmless(text);
+  const std::string words = one_line(without_logins(text));
   if (options_.syslog && write_to_syslog(level, words)) return;
   const std::string time = options_.timestamps ? time_now() + " " : "";
   try {
@@ -117,6 +109,16 @@ void write_all(int fd, std::string_view text) {
     if (written < 0) throw std::system_error(errno, std::generic_category(), "cannot write the result");
     text.remove_prefix(static_cast<std::size_t>(written));
   }
+}
+
+std::string one_line(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t unseen = base::unseen_length(text);
+    out += unseen == 0 ? text.front() : ' ';
+    text.remove_prefix(std::max<std::size_t>(unseen, 1));
+  }
+  return out;
 }
 
 std::string table(std::vector<std::vector<std::string>> rows) {

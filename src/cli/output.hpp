@@ -75,6 +75,9 @@ void write_all(int fd, std::string_view text);
 
 using base::printable;
 
+/// With a space for each character that a terminal would obey and not show.
+std::string one_line(std::string_view text);
+
 /// Rows in aligned columns, two spaces apart. A cell that is wider than 64 characters is cut, so that one odd name does
 /// not push everything else out of sight; the last column is not.
 std::string table(std::vector<std::vector<std::string>> rows);

@@ -159,6 +159,7 @@ BreakOptions parse_break(VerbParser& parser, const Halves& args) {
 DoctorOptions parse_doctor(VerbParser& parser, const Halves& args) {
   DoctorOptions options;
   parser.flag("--strict", options.strict);
+  parser.text("--try", options.try_name);
   Args rest = parser.parse(args.before);
   rest.insert(rest.end(), args.after.begin(), args.after.end());
   if (!rest.empty()) throw UsageError(fmt::format("doctor: one argument too many: {}", shown(rest.front())));

@@ -76,13 +76,18 @@ std::vector<LockInfo> Client::list(std::string_view pattern, Detail detail) {
   return face::ask_in_steps(core_->runtime(), face::Listing(core_->runtime(), std::string(pattern), detail), {});
 }
 
-ProbeReport Client::probe() {
+ProbeReport Client::probe(std::string_view lock) {
   core_->runtime().require_usable({});
   core_->runtime().require_waiting({});
-  return face::probe_servers(core_->runtime().config());
+  return face::probe_servers(core_->runtime().config(), lock);
 }
 
-Counters Client::counters() const { return core_->runtime().reporter().snapshot(); }
+Counters Client::counters() const {
+  Counters counters = core_->runtime().reporter().snapshot();
+  counters.holding = core_->targets().watchdog().holds();
+  return counters;
+}
+
 const std::string& Client::id() const noexcept { return core_->runtime().id(); }
 const std::string& Client::node() const noexcept { return core_->runtime().node(); }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "engine/runtime/asking.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::face {
@@ -45,7 +46,7 @@ class Pinging {
   static std::vector<base::Command> commands() { return {{{"PING"}}}; }
   redis::Shard* where() const { return servers_.where(); }
   bool on_replies(const std::vector<base::Reply>&) { return servers_.next(); }
-  static bool keeps_errors() { return false; }
+  static engine::Errors errors() { return engine::Errors::raise; }
   static void take() {}
 
  private:

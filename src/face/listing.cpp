@@ -27,7 +27,15 @@ std::vector<base::Command> Listing::commands() const {
       commands.push_back(wire::remaining(key));
     }
   }
+  if (step_ == Step::owners && detail_ != Detail::owner) commands.push_back(ask_listeners());
   return commands;
+}
+
+/// Of this page, in one command.
+base::Command Listing::ask_listeners() const {
+  std::vector<std::string> channels;
+  for (const std::string& key : keys_) channels.push_back(wire::lock::names(key).channel);
+  return wire::listeners(channels, router_.publish() != Publish::publish);
 }
 
 bool Listing::next_page() {
@@ -75,6 +83,7 @@ bool Listing::on_replies(const std::vector<base::Reply>& replies) {
         if (!wire::looks_like_owner(held.owner)) continue;
         found_.push_back(
             {keys_[i].substr(prefix_.size()), held.owner, wire::time_left(replies[2 * i + 1]), held.count});
+        if (detail_ != Detail::owner) found_.back().listeners = wire::decode_listeners(replies.back(), i);
       }
       return next_page();
     case Step::holders:

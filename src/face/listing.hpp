@@ -22,6 +22,7 @@ class Listing {
       : prefix_(runtime.config().name_prefix),
         pattern_(prefix_ + pattern),
         detail_(detail),
+        router_(runtime.router()),
         servers_(runtime),
         ask_holders_(detail, servers_.several()) {}
 
@@ -30,16 +31,20 @@ class Listing {
   /// Takes the replies to those, errors among them. False: that was all.
   bool on_replies(const std::vector<base::Reply>& replies);
   /// The commands' errors are about single keys, and to be kept.
-  bool keeps_errors() const { return !servers_.begins() && step_ != Step::scan; }
+  engine::Errors errors() const {
+    return servers_.begins() || step_ == Step::scan ? engine::Errors::raise : engine::Errors::keep;
+  }
   std::vector<LockInfo> take() { return std::move(all_found_); }
 
  private:
   enum class Step { scan, sizes, owners, holders };
+  base::Command ask_listeners() const;
   bool next_page();
   bool next_server();
 
   const std::string prefix_, pattern_;
   const Detail detail_;
+  redis::Router& router_;
   InTurn servers_;
   Step step_ = Step::scan;
   std::string cursor_ = "0";

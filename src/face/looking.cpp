@@ -39,6 +39,9 @@ Looking::Looking(const engine::KeyTarget& target, Detail detail)
     : router_(target.runtime().router()),
       plan_(target.plan()),
       key_(target.names().key),
+      channel_(target.names().channel),
+      sharded_(target.publish() != Publish::publish),
+      detail_(detail),
       holders_(detail, router_.only_shard() == nullptr),
       info_{.name = target.name(), .owner = {}} {}
 
@@ -48,7 +51,14 @@ redis::Shard* Looking::where() const {
 
 std::vector<base::Command> Looking::commands() const {
   if (key_known_) return holders_.commands();
-  return {plan_.questions.holder(key_), wire::remaining(key_)};
+  std::vector<base::Command> commands{plan_.questions.holder(key_), wire::remaining(key_)};
+  if (detail_ != Detail::owner) commands.push_back(wire::listeners({channel_}, sharded_));
+  return commands;
+}
+
+engine::Errors Looking::errors() const {
+  if (key_known_) return engine::Errors::keep;
+  return detail_ == Detail::owner ? engine::Errors::raise : engine::Errors::keep_last;
 }
 
 bool Looking::on_replies(const std::vector<base::Reply>& replies) {
@@ -58,6 +68,7 @@ bool Looking::on_replies(const std::vector<base::Reply>& replies) {
   info_.owner = std::move(held.owner);
   info_.holds = held.count;
   if (!info_.owner.empty()) info_.remaining = wire::time_left(replies[1]);
+  if (detail_ != Detail::owner) info_.listeners = wire::decode_listeners(replies[2], 0);
   return holders_.begin({&info_, 1});
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/resp.hpp"
 #include "engine/hold/key_target.hpp"
+#include "engine/runtime/asking.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::face {
@@ -41,14 +42,17 @@ class Looking {
   /// Connections are those of the server that has the key.
   redis::Shard* where() const;
   bool on_replies(const std::vector<base::Reply>& replies);
-  /// The replies to come may be errors, and are wanted.
-  bool keeps_errors() const { return key_known_; }
+  /// Who listens, and who holds it, may be refused.
+  engine::Errors errors() const;
   LockInfo take() { return std::move(info_); }
 
  private:
   redis::Router& router_;  // of whoever asks
   const engine::Plan& plan_;
   const std::string key_;
+  const std::string channel_;
+  const bool sharded_;
+  const Detail detail_;
   AskHolders holders_;
   bool key_known_ = false;
   LockInfo info_;

@@ -143,12 +143,13 @@ class Interview {
   int silences_ = 0;
 };
 
-probe::Settings settings_of(const Config& config) {
+probe::Settings settings_of(const Config& config, std::string_view lock) {
   return {.unix_socket = !config.unix_socket.empty(),
           .tls = config.tls.enabled && config.unix_socket.empty(),
           .host = config.sentinel.addresses.empty() && config.cluster.addresses.empty() ? config.host : std::string(),
           .password = !config.password.empty(),
           .name_prefix = config.name_prefix,
+          .lock = std::string(lock),
           .lease = config.lease,
           .acks = config.acks,
           .loss_notice = config.loss_notice,
@@ -264,8 +265,8 @@ probe::ClusterMembers find_members(const Config& config, TimePoint end, std::vec
   return {};
 }
 
-probe::Facts facts_of_cluster(const Config& config, TimePoint begin) {
-  probe::Facts facts{settings_of(config), {}};
+probe::Facts facts_of_cluster(const Config& config, std::string_view lock, TimePoint begin) {
+  probe::Facts facts{settings_of(config, lock), {}};
   probe::ClusterMembers members = find_members(config, begin + kServerEnd, facts.silent_seeds);
   if (members.primaries.empty()) members.primaries.push_back(config.cluster.addresses.front());
   OtherNodes nodes(config, facts.settings, begin + kNodesEnd, kMostProbedClusterNodes);
@@ -288,10 +289,10 @@ probe::Facts facts_of_cluster(const Config& config, TimePoint begin) {
 
 }  // namespace
 
-ProbeReport probe_servers(const Config& config) {
+ProbeReport probe_servers(const Config& config, std::string_view lock) {
   const TimePoint begin = base::Clock::now();
-  if (!config.cluster.addresses.empty()) return probe::judge(facts_of_cluster(config, begin));
-  probe::Facts facts{settings_of(config), {}};
+  if (!config.cluster.addresses.empty()) return probe::judge(facts_of_cluster(config, lock, begin));
+  probe::Facts facts{settings_of(config, lock), {}};
   NodeFacts server;
   server.address = config.node();
   facts.nodes.push_back(

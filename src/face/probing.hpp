@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <string_view>
 
 #include <holdfast/config.hpp>
 #include <holdfast/probe.hpp>
@@ -17,7 +18,7 @@ constexpr std::size_t kMostProbedNodes = 16;
 constexpr std::size_t kMostProbedClusterNodes = 64;
 
 /// `config` is that of a client which runs: of `local:`, the server has been started. Blocks. Never throws for a
-/// server's faults.
-ProbeReport probe_servers(const Config& config);
+/// server's faults. `lock`: see Client::probe().
+ProbeReport probe_servers(const Config& config, std::string_view lock);
 
 }  // namespace holdfast::face

@@ -40,15 +40,13 @@ Result ask(engine::Runtime& runtime, Question<Result> question) {
 }
 
 /// Asks step by step, and waits. `Steps` has `commands()`; `where()`, the server that they are for, null: the one that
-/// serves the key; `on_replies(replies)`, false if that was all; `keeps_errors()`, whether error replies are for it;
+/// serves the key; `on_replies(replies)`, false if that was all; `errors()`, whether error replies are for it;
 /// `take()`. Throws Error.
 template <class Steps>
 auto ask_in_steps(engine::Runtime& runtime, Steps steps, const std::string& name) {
-  using engine::Errors;
   bool more = true;
   while (more) {
-    const Errors errors = steps.keeps_errors() ? Errors::keep : Errors::raise;
-    more = steps.on_replies(engine::ask(runtime, {steps.commands(), steps.where()}, name, errors));
+    more = steps.on_replies(engine::ask(runtime, {steps.commands(), steps.where()}, name, steps.errors()));
   }
   return steps.take();
 }
@@ -120,9 +118,7 @@ detail::OperationPtr make_ask_in_steps(const std::shared_ptr<engine::Runtime>& r
     const std::string& name() const override { return name_; }
     std::vector<base::Command> commands() override { return steps_.commands(); }
     redis::Shard* where() const override { return steps_.where(); }
-    engine::Errors errors() const override {
-      return steps_.keeps_errors() ? engine::Errors::keep : engine::Errors::raise;
-    }
+    engine::Errors errors() const override { return steps_.errors(); }
     bool answered(std::vector<base::Reply> replies) override {
       if (!receiving_.waits()) return false;
       if (steps_.on_replies(replies)) return true;

@@ -25,7 +25,7 @@ constexpr NeededCommand kCommands[] = {
     {"hgetall", Need::some, "info, list", "KEY", true},
     {"scan", Need::some, "list", "0 COUNT 1", true},
     {"info", Need::some, "RedLock: the same server twice; who holds a lock", "server", true},
-    {"pubsub numsub", Need::some, "the order among those who wait", "CHANNEL", true},
+    {"pubsub numsub", Need::some, "the order among those who wait, and how many do", "CHANNEL", true},
     {"script load", Need::some, "one command less for a new connection", "return(1)", false},
     {"wait", Need::feature, "acks", "0 0", true},
     {"waitaof", Need::feature, "acks=aof", "0 0 0", true},

@@ -30,7 +30,13 @@ std::string_view text_of(Fields&& fields, std::string_view name) = delete;  // i
 std::optional<long long> number_of(const Fields& fields, std::string_view name);
 
 /// What may be done with a command, as far as it could be found out without doing it.
-enum class Access : std::uint8_t { untested, allowed, denied, missing };
+enum class Access : std::uint8_t {
+  untested,
+  allowed,
+  other_names,  ///< But not with the key or the channel that was tried.
+  denied,
+  missing,
+};
 
 /// ROLE: a primary's view of one replica.
 struct ReplicaSeen {
@@ -114,9 +120,10 @@ struct NodeFacts {
   Role role;
   std::string user;  ///< Who asks.
   std::optional<bool> default_user_is_open;
-  bool all_commands = false;             ///< The user's ACL ends in `+@all`, with nothing taken away.
-  bool dry_run = false;                  ///< ACL DRYRUN was answered.
-  bool some_names_only = false;          ///< Of keys or channels.
+  bool all_commands = false;  ///< The user's ACL ends in `+@all`, with nothing taken away.
+  bool dry_run = false;       ///< ACL DRYRUN was answered.
+  /// Which keys the user may read and write, as in its ACL. None: it does not tell.
+  std::optional<std::vector<std::string>> key_patterns;
   std::map<std::string, Access> access;  ///< By the names of commands.hpp.
   std::optional<RoundTrips> round_trips;
   std::optional<ClockReading> clock;
@@ -135,6 +142,7 @@ struct Settings {
   std::string host;
   bool password = false;  ///< There is one.
   std::string name_prefix;
+  std::string lock;  ///< Whose key and channel are tried; empty: of no lock.
   std::chrono::milliseconds lease{};
   Acks acks{};
   bool loss_notice = false;

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "probe/commands.hpp"
 #include "probe/findings.hpp"
+#include "wire/lock_calls.hpp"
 
 namespace holdfast::probe {
 namespace {
@@ -43,8 +44,12 @@ std::string uses(const std::vector<const NeededCommand*>& commands) {
   return text;
 }
 
+std::string set_user(const NodeFacts& node) {
+  return "ACL SETUSER " + (node.user.empty() ? "USER" : base::printable(node.user));
+}
+
 std::string grant(const NodeFacts& node, const std::vector<const NeededCommand*>& commands) {
-  std::string text = "ACL SETUSER " + (node.user.empty() ? "USER" : base::printable(node.user));
+  std::string text = set_user(node);
   for (const NeededCommand* each : commands) {
     std::string name(each->name);
     std::ranges::replace(name, ' ', '|');
@@ -66,6 +71,59 @@ void judge_needed(const NodeFacts& node, Need need, Severity severity, const cha
   }
 }
 
+constexpr const char* kTry = "holdfast doctor --try NAME takes the lock of that name and gives it back";
+
+void judge_untried(const NodeFacts& node, Findings& out) {
+  const auto untested = with(node, Access::untested, Need::lock);
+  if (untested.empty()) {
+    const bool some_lacking =
+        !with(node, Access::denied, Need::lock).empty() || !with(node, Access::missing, Need::lock).empty();
+    if (!some_lacking) out.ok("permissions", "every command of a Lock is permitted");
+    return;
+  }
+  const auto refused = node.refused.find("ACL DRYRUN");
+  const std::string why = refused == node.refused.end() ? "" : " (ACL DRYRUN: " + refused->second + ")";
+  out.warning("untried", "not tried, since that would change something: " + names(untested) + why, kTry);
+}
+
+/// Which keys and channels the user may use.
+void judge_names(const NodeFacts& node, const Settings& settings, Findings& out) {
+  const auto refused = with(node, Access::other_names, Need::lock);
+  if (!settings.lock.empty()) {
+    if (refused.empty()) return out.ok("names", "the key and the channel of the lock are permitted");
+    const std::string key = settings.name_prefix + settings.lock;
+    return out.danger(
+        "names", "the user may not use the key or the channel of lock " + base::quote(key) + ": " + uses(refused),
+        set_user(node) + " ~" + base::printable(key) + " &" + base::printable(wire::lock::names(key).channel));
+  }
+  if (!node.key_patterns) {
+    if (refused.empty()) return;
+    return out.warning("untried",
+                       "the user may use some keys or channels only, and may not ask which: not known whether a lock's "
+                       "are among them",
+                       kTry);
+  }
+  const std::vector<std::string>& patterns = *node.key_patterns;
+  std::string keys;
+  for (const std::string& each : patterns) keys += (keys.empty() ? "~" : " ~") + base::printable(each);
+  const std::string user = set_user(node);
+  if (patterns.empty()) {
+    return out.danger("names", "the user may read and write no key",
+                      user + " ~lock:*, if that is how locks are called");
+  }
+  if (!refused.empty()) {
+    return out.danger("names",
+                      "the user may use the keys " + keys +
+                          ", but not with the channels of such locks, or not under "
+                          "the name_prefix: " +
+                          uses(refused),
+                      user + " &" + base::printable(wire::lock::names(patterns.front()).channel));
+  }
+  if (std::ranges::find(patterns, "*") != patterns.end()) return;
+  out.note("names", "the user may use some keys only: " + keys,
+           "the names of all locks must be among them, and their channels (docs/least-acl.acl)");
+}
+
 struct Feature {
   const char* id;
   std::string_view command;
@@ -77,6 +135,7 @@ void judge_feature(const NodeFacts& node, const Feature& feature, Findings& out)
   const std::string name = upper(feature.command);
   switch (access_to(node, feature.command)) {
     case Access::allowed:
+    case Access::other_names:
       return out.ok(feature.id, name + " is there");
     case Access::untested:
       return out.unknown(feature.id, name + " could not be tried without doing it");
@@ -122,19 +181,8 @@ void judge_access(const NodeFacts& node, const Settings& settings, Findings out)
   judge_needed(node, Need::lock, Severity::danger, "a Lock", out);
   judge_needed(node, Need::simple, Severity::note, "a SimpleLock", out);
   judge_needed(node, Need::some, Severity::note, "a client", out);
-  std::vector<const NeededCommand*> untested = with(node, Access::untested, Need::lock);
-  if (untested.empty() && with(node, Access::denied, Need::lock).empty() &&
-      with(node, Access::missing, Need::lock).empty()) {
-    out.ok("permissions", "every command of a Lock is permitted");
-  } else if (!untested.empty()) {
-    const auto refused = node.refused.find("ACL DRYRUN");
-    const std::string why = refused == node.refused.end() ? "" : " (ACL DRYRUN: " + refused->second + ")";
-    out.unknown("permissions", "not tried, since that would change something: " + names(untested) + why);
-  }
-  if (node.some_names_only) {
-    out.note("names", "the user may use some keys or channels only",
-             "the names of all locks must be among them, and their channels (docs/least-acl.acl)");
-  }
+  judge_untried(node, out);
+  judge_names(node, settings, out);
   const bool wants_aof = settings.acks.level() == Acks::Level::aof;
   judge_feature(node, {"wait", "wait", "acks", settings.acks.wanted() && !wants_aof}, out);
   judge_feature(node, {"waitaof", "waitaof", "acks=aof (Redis 7.2 or later)", wants_aof}, out);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.hpp"
 #include "probe/findings.hpp"
 #include "probe/reading.hpp"
 
@@ -23,6 +24,63 @@ std::vector<Fields> lines_of_replicas(const Fields& info) {
     lines.push_back(read_client_info(words));
   }
   return lines;
+}
+
+/// Replicas that are known of, and not there, as the Sentinels or the nodes of the cluster have it, or as they did not
+/// answer. A primary that was replaced, and has not come back, is one of them.
+std::set<std::string> replicas_down(const Facts& facts, std::size_t replicas) {
+  std::set<std::string> down;
+  const NodeFacts& primary = facts.nodes.front();
+  for (const NodeFacts& node : facts.nodes) {
+    if (node.part == Part::replica && !node.answered()) down.insert(node.address);
+    if (!node.sentinel) continue;
+    for (const Fields& replica : node.sentinel->replicas) {
+      const std::string_view flags = text_of(replica, "flags");
+      if (!base::contains(flags, "_down") && !base::contains(flags, "disconnected")) continue;
+      down.insert(host_port(text_of(replica, "ip"), to_port(text_of(replica, "port"))));
+    }
+  }
+  if (primary.cluster) {
+    std::string own;
+    for (const ClusterLine& line : primary.cluster->nodes) {
+      if (base::contains(line.flags, "myself")) own = line.id;
+    }
+    for (const ClusterLine& line : primary.cluster->nodes) {
+      const bool was_primary = line.primary.empty() && line.slots == 0;  // of whom, nobody says
+      const bool ours = was_primary ? replicas == 0 : line.primary == own;
+      if (ours && holds_for_gone(line)) down.insert(line.address);
+    }
+  }
+  for (const NodeFacts& node : facts.nodes) {
+    if (node.answered()) down.erase(node.address);
+  }
+  for (const ReplicaSeen& seen : primary.role.replicas) down.erase(host_port(seen.host, seen.port));
+  for (const Fields& line : lines_of_replicas(primary.info)) {
+    down.erase(host_port(text_of(line, "ip"), to_port(text_of(line, "port"))));
+  }
+  return down;
+}
+
+void judge_number(const Facts& facts, std::size_t replicas, bool failover, Findings& out) {
+  const Settings& settings = facts.settings;
+  const std::string there = replicas == 0 ? "it has no replicas" : counted(replicas, "replica");
+  const bool for_acks = settings.acks.wanted() && settings.acks.level() != Acks::Level::aof;
+  const char* missing = "";
+  if (replicas == 0)
+    missing = failover ? ": there is nothing to fail over to" : for_acks ? " that could confirm a lock" : "";
+  const std::set<std::string> down = replicas_down(facts, replicas);
+  if (!down.empty()) {
+    std::string names;
+    for (const std::string& address : down) names += (names.empty() ? "" : ", ") + base::printable(address);
+    const char* const what = down.size() == 1 ? "a replica is down: " : "replicas are down: ";
+    const std::string now = replicas == 0 ? "; now it has none" : "; " + there + " left";
+    return out.warning("replicas", what + names + now + missing,
+                       settings.sentinel_primary.empty()
+                           ? "bring it back"
+                           : "bring it back, or, if it is gone for good, SENTINEL RESET " + settings.sentinel_primary);
+  }
+  if (*missing == '\0') return out.ok("replicas", there);
+  out.warning("replicas", there + missing, failover ? "add a replica" : "add a replica, or do without acks");
 }
 
 void judge_enough_replicas(const NodeFacts& primary, std::size_t replicas, bool failover, Findings& out) {
@@ -117,18 +175,7 @@ void judge_replicas(const Facts& facts, std::vector<Finding>& all) {
       std::max(primary.role.replicas.size(),
                static_cast<std::size_t>(std::max(0LL, number_of(primary.info, "connected_slaves").value_or(0))));
   const bool failover = !facts.settings.sentinel_primary.empty() || facts.settings.cluster;
-  if (replicas == 0) {
-    const std::string text = "it has no replicas";
-    if (failover) {
-      out.warning("replicas", text + ": there is nothing to fail over to", "add a replica");
-    } else if (facts.settings.acks.wanted() && facts.settings.acks.level() != Acks::Level::aof) {
-      out.warning("replicas", text + " that could confirm a lock", "add a replica, or do without acks");
-    } else {
-      out.ok("replicas", text);
-    }
-  } else {
-    out.ok("replicas", counted(replicas, "replica"));
-  }
+  judge_number(facts, replicas, failover, out);
   judge_enough_replicas(primary, replicas, failover, out);
   judge_lag(primary, out);
   if (!facts.settings.cluster) judge_priorities(facts, out);  // elections of a cluster do not look at them

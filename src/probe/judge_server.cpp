@@ -9,6 +9,14 @@ namespace {
 
 std::string percent(long long part, long long whole) { return std::to_string(part * 100 / whole) + " %"; }
 
+/// `1 byte`, `157.2 MB`.
+std::string bytes(long long number) {
+  if (number < 10'000) return counted(static_cast<std::size_t>(std::max(0LL, number)), "byte");
+  const bool many = number >= 1'000'000;
+  const long long tenths = number / (many ? 100'000 : 100);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + (many ? " MB" : " kB");
+}
+
 /// Nine tenths or more.
 bool is_near(long long part, long long whole) { return part >= whole - whole / 10; }
 
@@ -44,7 +52,16 @@ void judge_memory(const NodeFacts& node, Findings& out) {
   const auto used = number_of(node.info, "used_memory");
   if (!limit || !used) return;
   if (*limit == 0) return out.ok("memory", "no limit (maxmemory 0)");
-  const std::string text = percent(*used, *limit) + " of maxmemory is used";
+  // Buffers of replicas and of the append-only file are not counted.
+  const long long counts = *used - number_of(node.info, "mem_not_counted_for_evict").value_or(0);
+  if (counts > *limit && text_of(node.info, "maxmemory_policy") == "noeviction") {
+    return out.danger("memory",
+                      "no memory left for new keys: " + bytes(counts) + " are used, and maxmemory is " + bytes(*limit) +
+                          "; locks are refused (OOM)",
+                      "raise maxmemory, or find out what fills it");
+  }
+  const std::string text =
+      *used > *limit ? "all of maxmemory is used" : percent(*used, *limit) + " of maxmemory is used";
   if (!is_near(*used, *limit)) return out.ok("memory", text);
   out.warning("memory", text + "; beyond it, locks are refused (OOM)", "raise maxmemory, or find out what fills it");
 }

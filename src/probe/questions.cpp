@@ -1,11 +1,14 @@
 #include "probe/questions.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 
 #include "base/resp.hpp"
+#include "base/text.hpp"
 #include "probe/commands.hpp"
 #include "probe/reading.hpp"
+#include "wire/lock_calls.hpp"
 
 namespace holdfast::probe {
 namespace {
@@ -27,15 +30,22 @@ constexpr std::string_view kParameters[] = {"appendfsync",
                                             "cluster-require-full-coverage",
                                             "cluster-replica-no-failover"};
 
-/// A key that no lock has: only read.
-std::string trial_key(const Settings& settings) { return settings.name_prefix + "holdfast:doctor"; }
+/// The key that was named, or one that no lock has: only read. If the user may use some names only, one of these.
+std::string trial_key(const NodeFacts& facts, const Settings& settings) {
+  if (!settings.lock.empty()) return settings.name_prefix + settings.lock;
+  for (const std::string& pattern : facts.key_patterns.value_or(std::vector<std::string>())) {
+    std::string name = name_like(pattern);
+    if (name.starts_with(settings.name_prefix)) return name;
+  }
+  return settings.name_prefix + std::string(kTrialName);
+}
 
-std::vector<std::string> words_of(const NeededCommand& command, const Settings& settings) {
+std::vector<std::string> words_of(const NeededCommand& command, const NodeFacts& facts, const Settings& settings) {
   std::vector<std::string> words;
   std::istringstream stream(std::string(command.name) + " " + std::string(command.arguments));
   for (std::string word; stream >> word;) {
-    if (word == "KEY") word = trial_key(settings);
-    if (word == "CHANNEL") word = "redisson_lock__channel:{" + trial_key(settings) + "}";
+    if (word == "KEY") word = trial_key(facts, settings);
+    if (word == "CHANNEL") word = wire::lock::names(trial_key(facts, settings)).channel;
     words.push_back(std::move(word));
   }
   return words;
@@ -104,7 +114,7 @@ Commands ask_dry_run(const NodeFacts& facts, const Settings& settings) {
   Commands commands;
   for (const NeededCommand& each : needed_commands()) {
     base::Command command{{"ACL", "DRYRUN", facts.user}};
-    for (std::string& word : words_of(each, settings)) command.args.push_back(std::move(word));
+    for (std::string& word : words_of(each, facts, settings)) command.args.push_back(std::move(word));
     commands.push_back(std::move(command));
   }
   return commands;
@@ -119,25 +129,72 @@ void read_dry_run(NodeFacts& facts, const Replies& replies) {
   for (std::size_t i = 0; i < needed.size(); ++i) {
     Access& access = facts.access[std::string(needed[i].name)];
     if (access != Access::missing) access = read_access(replies[i]);
-    if (!replies[i].is_error() && replies[i].text != "OK" && refuses_name(replies[i].text)) {
-      facts.some_names_only = true;
-    }
   }
 }
 
 Commands ask_own_rights(const NodeFacts& facts, const Settings&) {
-  if (facts.dry_run || facts.user.empty()) return {};
+  if (facts.user.empty()) return {};
   return {{{"ACL", "GETUSER", facts.user}}};
 }
 void read_own_rights(NodeFacts& facts, const Replies& replies) {
+  facts.key_patterns = read_key_patterns(replies[0]);
   const Fields rights = read_pairs(replies[0]);
   facts.all_commands = text_of(rights, "commands") == "+@all";
 }
 
-Commands ask_trials(const NodeFacts&, const Settings& settings) {
+/// Since Redis 7 a script may ask what its own user may do, who needs no permission for that. What may not be done is
+/// tried then, since nothing comes of it but the reason. ARGV: for each command its number of words, and these.
+constexpr const char* kOwnCheck = R"(
+local found, at = {}, 1
+if not redis.acl_check_cmd then return found end
+while ARGV[at] do
+  local words = {unpack(ARGV, at + 1, at + ARGV[at])}
+  at = at + 1 + #words
+  local known, allowed = pcall(redis.acl_check_cmd, unpack(words))
+  local said = known and 'OK' or 'unknown command'
+  if known and not allowed then
+    local refused = redis.pcall(unpack(words))
+    said = type(refused) == 'table' and refused.err or ''
+  end
+  found[#found + 1] = said
+end
+return found)";
+
+Commands ask_own_check(const NodeFacts& facts, const Settings& settings) {
+  if (facts.dry_run) return {};
+  base::Command command{{"EVAL", kOwnCheck, "0"}};
+  for (const NeededCommand& each : needed_commands()) {
+    std::vector<std::string> words = words_of(each, facts, settings);
+    command.args.push_back(std::to_string(words.size()));
+    std::ranges::move(words, std::back_inserter(command.args));
+  }
+  return {std::move(command)};
+}
+void read_own_check(NodeFacts& facts, const Replies& replies) {
+  const auto needed = needed_commands();
+  if (replies[0].elements.size() != needed.size()) return;  // it is older, or no script may run
+  const auto access_of = [&](std::string_view name) -> Access& { return facts.access[std::string(name)]; };
+  for (std::size_t i = 0; i < needed.size(); ++i) {
+    const base::Reply& said = replies[0].elements[i];
+    Access& access = access_of(needed[i].name);
+    if (access == Access::missing) continue;
+    // What scripts may not do at all is refused for that reason first.
+    const bool hidden = base::contains(said.text, "not allowed from script");
+    const bool named = needed[i].name.ends_with("subscribe") && !needed[i].name.ends_with("unsubscribe");
+    if (!hidden) access = said.text.empty() ? Access::untested : read_access(said);
+    if (said.text == "unknown command") access = Access::missing;
+    if (hidden && !named) access = Access::denied;
+    if (!hidden || !named) continue;
+    const Access channel = access_of(needed[i].need == Need::lock ? "publish" : "spublish");
+    if (channel == Access::allowed) access = Access::denied;
+    if (channel == Access::other_names) access = Access::other_names;
+  }
+}
+
+Commands ask_trials(const NodeFacts& facts, const Settings& settings) {
   Commands commands;
   for (const NeededCommand& each : needed_commands()) {
-    if (each.harmless) commands.push_back({words_of(each, settings)});
+    if (each.harmless) commands.push_back({words_of(each, facts, settings)});
   }
   return commands;
 }
@@ -153,7 +210,6 @@ void read_trials(NodeFacts& facts, const Replies& replies) {
     if (reply.is_error() && (reply.text.starts_with("BUSY") || reply.text.starts_with("LOADING"))) {
       facts.busy = in_words(reply.text);
     }
-    if (reply.is_error() && refuses_name(reply.text) && reply.text.starts_with("NOPERM")) facts.some_names_only = true;
     access = access == Access::missing ? access : read_access(reply);
   }
 }
@@ -218,8 +274,9 @@ constexpr Question kServer[] = {
     {"ROLE", ask_identity, read_identity},
     {"CONFIG", ask_config, read_config},
     {"COMMAND", ask_commands, read_commands},
-    {"ACL DRYRUN", ask_dry_run, read_dry_run},
     {"ACL GETUSER", ask_own_rights, read_own_rights},
+    {"ACL DRYRUN", ask_dry_run, read_dry_run},
+    {"ACL check", ask_own_check, read_own_check},
     {"CLUSTER", ask_cluster, read_cluster},
     {"SLOWLOG", ask_slow_log, read_slow_log_reply},
     {"trial of commands", ask_trials, read_trials},

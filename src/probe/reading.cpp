@@ -133,9 +133,10 @@ std::uint16_t to_port(std::string_view text) {
 
 Access read_access(const base::Reply& reply) {
   const std::string& text = reply.text;
-  const bool may_not = base::contains(text, "has no permissions") || text.starts_with("NOPERM");
+  const bool may_not = base::contains(text, "has no permissions") || text.starts_with("NOPERM") ||
+                       base::contains(text, "The user executing the script can't");
   if (!reply.is_error() && !may_not) return Access::allowed;
-  if (may_not) return refuses_name(text) ? Access::allowed : Access::denied;
+  if (may_not) return refuses_name(text) ? Access::other_names : Access::denied;
   const bool gone = (base::contains(text, "ommand") && base::contains(text, "not found")) ||
                     base::contains(text, "unknown command") || base::contains(text, "nknown subcommand") ||
                     base::contains(text, "not supported") || base::contains(text, "unsupported");
@@ -144,6 +145,35 @@ Access read_access(const base::Reply& reply) {
 
 bool refuses_name(std::string_view text) {
   return base::contains(text, " key") || base::contains(text, " channel") || base::contains(text, "keys");
+}
+
+std::optional<std::vector<std::string>> read_key_patterns(const base::Reply& user) {
+  std::optional<std::vector<std::string>> patterns;
+  for (std::size_t i = 0; i + 1 < user.elements.size(); i += 2) {
+    const base::Reply& value = user.elements[i + 1];
+    if (user.elements[i].text == "selectors" && !value.elements.empty()) return std::nullopt;
+    if (user.elements[i].text != "keys") continue;
+    patterns.emplace();
+    for (const base::Reply& each : value.elements) patterns->push_back(each.text);  // before Redis 7
+    for_each_part(value.text, ' ', [&](std::string_view word) {
+      if (word.starts_with("%RW~") || word.starts_with('~')) patterns->emplace_back(word.substr(word.find('~') + 1));
+    });
+  }
+  const auto is_odd = [](const std::string& pattern) { return name_like(pattern).empty(); };
+  return patterns && std::ranges::any_of(*patterns, is_odd) ? std::nullopt : patterns;
+}
+
+std::string name_like(std::string_view pattern) {
+  std::string name;
+  for (const char c : pattern) {
+    if (c == '[' || c == '\\') return {};
+    if (c == '*') {
+      name += kTrialName;
+    } else {
+      name += c == '?' ? 'x' : c;
+    }
+  }
+  return name;
 }
 
 std::string in_words(std::string_view error) {

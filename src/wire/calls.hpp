@@ -90,6 +90,10 @@ base::Command acquire(const LockScripts& scripts, const AcquireCall& call);
 base::Command release(const LockScripts& scripts, const ReleaseCall& call);
 base::Command force_release(const LockScripts& scripts, const LockNames& names, Publish publish);
 
+/// A number of listeners as a server tells it; -1: it cannot be. Valkey 9.1 at times counts trillions, while its table
+/// of a channel's listeners grows.
+std::int64_t believable(std::int64_t listeners);
+
 AcquireReply decode_acquire(const base::Reply& reply);
 /// Released by this call, all of them if there are several: how many clients were told. Empty: it, or one of them, was
 /// not this owner's.

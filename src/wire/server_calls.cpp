@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "wire/calls.hpp"
+
 namespace holdfast::wire {
 
 base::Command server_info() { return {{"INFO", "server"}}; }
@@ -44,6 +46,19 @@ base::Command remaining(std::string_view key) { return {{"PTTL", std::string(key
 std::optional<std::chrono::milliseconds> time_left(const base::Reply& pttl) {
   if (!pttl.is_integer() || pttl.integer < 0) return std::nullopt;
   return std::chrono::milliseconds(pttl.integer);
+}
+
+base::Command listeners(const std::vector<std::string>& channels, bool sharded) {
+  base::Command command{{"PUBSUB", sharded ? "SHARDNUMSUB" : "NUMSUB"}};
+  command.args.insert(command.args.end(), channels.begin(), channels.end());
+  return command;
+}
+
+std::optional<std::uint64_t> decode_listeners(const base::Reply& reply, std::size_t place) {
+  const std::size_t at = 2 * place + 1;
+  if (!reply.is_array() || at >= reply.elements.size() || !reply.elements[at].is_integer()) return std::nullopt;
+  const std::int64_t told = believable(reply.elements[at].integer);
+  return told < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(told));
 }
 
 base::Command scan(std::string_view cursor, std::string_view pattern, std::size_t count) {

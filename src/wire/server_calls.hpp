@@ -2,9 +2,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/resp.hpp"
 
@@ -28,6 +30,11 @@ std::optional<int> decode_replicas(const base::Reply& reply);
 base::Command remaining(std::string_view key);  ///< PTTL
 /// Empty: the key is absent or has no expiry.
 std::optional<std::chrono::milliseconds> time_left(const base::Reply& pttl);
+
+/// PUBSUB NUMSUB, or with `sharded` SHARDNUMSUB: how many connections listen on each channel.
+base::Command listeners(const std::vector<std::string>& channels, bool sharded);
+/// Of the channel at this place; empty if it is not told.
+std::optional<std::uint64_t> decode_listeners(const base::Reply& reply, std::size_t place);
 
 /// Hashes whose names match, some for each call.
 base::Command scan(std::string_view cursor, std::string_view pattern, std::size_t count);

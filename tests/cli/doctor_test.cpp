@@ -90,6 +90,48 @@ TEST_F(Doctor, Json) {
   EXPECT_EQ(severity(report, "permissions"), "ok");
 }
 
+TEST_F(Doctor, TryTakesALockAndGivesItBack) {
+  Outcome outcome = doctor({"--try", "job", "-v"});
+  EXPECT_EQ(outcome.status, exited(0)) << outcome.out;
+  EXPECT_THAT(outcome.out, HasSubstr("ok       try             lock \"job\" was taken, waited for, and given back\n"));
+  EXPECT_FALSE(raw_.exists("job"));
+
+  hold("job");
+  outcome = doctor({"--try", "job", "-q"});
+  EXPECT_EQ(outcome.status, exited(1));
+  EXPECT_THAT(outcome.out,
+              AllOf(StartsWith("warning  try             lock \"job\" is busy, so it was not tried: held by"),
+                    HasSubstr(" " + kSomebody + "\n")));
+  EXPECT_EQ(owner_of("job"), kSomebody);
+  EXPECT_EQ(doctor({"--try", ""}).status, exited(64));
+}
+
+TEST_F(Doctor, AUserWhoCanTakeNoLockDoesNotPass) {
+  raw_.command("ACL", "SETUSER", "app", "on", ">pw", "~lock:*", "+evalsha", "+eval", "+pttl", "+hexists", "+ping");
+  url_ = server_.url("app", "pw");
+  Outcome outcome = doctor({"-q"});
+  EXPECT_EQ(outcome.status, exited(1));
+  EXPECT_THAT(outcome.out, HasSubstr("untried"));
+  outcome = doctor({"-q", "--try", "lock:x"});
+  EXPECT_EQ(outcome.status, exited(1));
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("danger   try             lock \"lock:x\" could not be taken: "), HasSubstr("HSET")));
+  EXPECT_FALSE(raw_.exists("lock:x"));
+
+  // It can take it, and waits in vain.
+  raw_.command("ACL", "SETUSER", "app", "+hset", "+pexpire", "+hdel", "+publish", "&redisson_lock__channel:{lock:*}");
+  outcome = doctor({"-q", "--try", "lock:x"});
+  EXPECT_EQ(outcome.status, exited(1));
+  EXPECT_THAT(outcome.out, HasSubstr("lock \"lock:x\" could not be waited for"));
+
+  // Names are not looked at unless one is tried.
+  raw_.command("ACL", "SETUSER", "app", "+subscribe", "+unsubscribe");
+  EXPECT_THAT(doctor({"-q"}).out, HasSubstr("warning  untried"));
+  outcome = doctor({"-q", "--try", "lock:x"});
+  EXPECT_EQ(outcome.status, exited(0)) << outcome.out;
+  EXPECT_EQ(doctor({"-q", "--try", "job"}).status, exited(1)) << "a name that is not permitted";
+}
+
 TEST_F(Doctor, NobodyThere) {
   server_.kill();
   Outcome outcome = doctor();

@@ -59,6 +59,21 @@ TEST_F(WhoHolds, InspectNamesHostProcessLabelAndAddress) {
   EXPECT_TRUE(inspected().at("holder").is_null());
 }
 
+TEST_F(WhoHolds, AndHowManyClientsWait) {
+  Process holder = holding({});
+  Process one = start({"run", "-w", "60", "job", "--", "true"});
+  EXPECT_TRUE(
+      eventually([&] { return use({"inspect", "job"}).out.find("\nwaits  up to 1 client\n") != std::string::npos; }));
+  Process another = start({"run", "-w", "60", "job", "--", "true"});
+  EXPECT_TRUE(eventually([&] { return inspected().at("listeners") == 2; }));
+  EXPECT_THAT(use({"inspect", "job"}).out, HasSubstr("\nwaits  up to 2 clients\n"));
+  EXPECT_EQ(json::parse(use({"ls", "--json"}).out).at(0).at("listeners"), 2);
+  EXPECT_THAT(use({"ls"}).out, ContainsRegex("  2        " + host_name()));
+  end(holder);
+  EXPECT_EQ(finish(one).status, exited(0));
+  EXPECT_EQ(finish(another).status, exited(0));
+}
+
 TEST_F(WhoHolds, TheLabelIsTheCommandsNameUnlessItIsGiven) {
   Process plain = holding({});
   EXPECT_EQ(inspected().at("holder").at("label"), "sh");
@@ -133,6 +148,19 @@ TEST_F(WhoHolds, WhatOthersCallThemselvesCannotHarmATerminal) {
   const json::value holder = inspected().at("holder");
   EXPECT_EQ(holder.at("host").as_string(), "\x1b[2Jh");
   EXPECT_EQ(holder.at("label_base64"), "YQpi4oCuY/8=");
+}
+
+TEST_F(WhoHolds, JsonEscapesWhatATerminalWouldObey) {
+  const std::string client = "99999999-2222-4333-8444-555555555555";
+  hold("job", 60'000, client + ":1");
+  // A control sequence of C1, changes of direction, a separator of lines, DEL; and what may be seen.
+  const std::string hostile = "a\xc2\x9bm\xd8\x9c\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8\x7f\xe2\x82\xac";
+  const std::string in_name = "a%C2%9Bm%D8%9C%E2%80%AE%E2%81%A6%E2%80%A8%7F%E2%82%AC";
+  ASSERT_FALSE(raw_.command("CLIENT", "SETNAME", "x:" + client + ":h:1:" + in_name).is_error());
+  for (const std::string& out : {use({"inspect", "--json", "job"}).out, use({"ls", "--json"}).out}) {
+    EXPECT_THAT(out, HasSubstr("\"a\\u009bm\\u061c\\u202e\\u2066\\u2028\\u007f\xe2\x82\xac\""));
+  }
+  EXPECT_EQ(inspected().at("holder").at("label").as_string(), hostile) << "the same text, once it is read";
 }
 
 class WhoMayAsk : public WhoHolds {

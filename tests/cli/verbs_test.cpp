@@ -26,15 +26,15 @@ TEST_F(Ls, ShowsAnAlignedTableSortedByName) {
   hold("a", 5'000, kSomebody + "77");
   const std::vector<std::string> lines = lines_of(use({"ls"}).out);
   ASSERT_EQ(lines.size(), 3U);
-  EXPECT_THAT(lines[0], MatchesRegex("NAME       OWNER                                     TTL  +HOLDER"));
-  EXPECT_THAT(lines[1], MatchesRegex("a          " + kSomebody + "77  [0-9.]+ s  +a Redisson .*"));
-  EXPECT_THAT(lines[2], MatchesRegex("orders:42  " + kSomebody + "    [0-9]+ min [0-9]+ s  a Redisson .*"));
+  EXPECT_THAT(lines[0], MatchesRegex("NAME       OWNER                                     TTL  +WAITING  HOLDER"));
+  EXPECT_THAT(lines[1], MatchesRegex("a          " + kSomebody + "77  [0-9.]+ s  +0        a Redisson .*"));
+  EXPECT_THAT(lines[2], MatchesRegex("orders:42  " + kSomebody + "    [0-9]+ min [0-9]+ s  0        a Redisson .*"));
 }
 
 TEST_F(Ls, ShowsOnlyTheHeadOfTheTableWhenThereAreNone) {
   const Outcome outcome = use({"ls"});
   EXPECT_EQ(outcome.status, exited(0));
-  EXPECT_EQ(outcome.out, "NAME  OWNER  TTL  HOLDER\n");
+  EXPECT_EQ(outcome.out, "NAME  OWNER  TTL  WAITING  HOLDER\n");
 }
 
 TEST_F(Ls, MatchesNamesWithAPattern) {
@@ -91,7 +91,7 @@ TEST_F(Inspect, ShowsTheHolderAndExitsWithZeroWhenHeld) {
   EXPECT_THAT(outcome.out,
               MatchesRegex("name   job\nstate  held\nowner  " + kSomebody +
                            "\nwho    a Redisson .or other. client, no name known\nttl    [0-9]+ min [0-9]+ s\nholds  "
-                           "1\nnode   .*\n"));
+                           "1\nwaits  nobody who listens for the release\nnode   .*\n"));
 }
 
 TEST_F(Inspect, ExitsWithOneWhenFree) {

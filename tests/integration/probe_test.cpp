@@ -5,6 +5,7 @@
 
 #include "faults.hpp"
 #include "support/deployment.hpp"
+#include "support/server_program.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -20,6 +21,13 @@ using testing::ResultOf;
 constexpr const char* kSecret = "s3cret";
 
 Config probing(const RedisServer& server) { return Config::from_url(server.url()); }
+
+Config probing_as_app(const RedisServer& server) {
+  Config config = probing(server);
+  config.username = "app";
+  config.password = kSecret;
+  return config;
+}
 
 ProbeReport probe(Config config) { return Client(std::move(config)).probe(); }
 
@@ -139,8 +147,11 @@ TEST(Probe, EachPlantedFaultIsFound) {
 TEST(Probe, MemoryThatIsUsedUp) {
   const RedisServer server;
   Raw raw(server);
-  raw.command("CONFIG", "SET", "maxmemory", std::stoll(raw.info("memory", "used_memory")) + 1000);
+  raw.command("SET", "large", std::string(20'000'000, 'x'));
+  raw.command("CONFIG", "SET", "maxmemory", std::stoll(raw.info("memory", "used_memory")) + 1'000'000);
   EXPECT_THAT(faults(probe(probing(server))), Contains("warning memory"));
+  raw.command("CONFIG", "SET", "maxmemory", 1);
+  EXPECT_THAT(faults(probe(probing(server))), Contains("danger memory"));
 }
 
 TEST(Probe, PermissionsThatAreMissing) {
@@ -148,33 +159,43 @@ TEST(Probe, PermissionsThatAreMissing) {
   Raw raw(server);
   if (raw.command("ACL", "DRYRUN", "default", "PING").is_error()) GTEST_SKIP() << "no ACL DRYRUN before Redis 7.0";
   raw.command("ACL", "SETUSER", "app", "on", ">s3cret", "~*", "&*", "+@all", "-publish", "-pubsub", "-hset");
-  Config config = probing(server);
-  config.username = "app";
-  config.password = kSecret;
+  const Config config = probing_as_app(server);
   ProbeReport report = probe(config);
   EXPECT_THAT(faults(report), IsSupersetOf({"danger permissions", "note permissions"}));
   EXPECT_THAT(finding(report, "permissions").advice, HasSubstr("ACL SETUSER app +hset +publish"));
   EXPECT_THAT(faults(report), Not(Contains("note names")));
-
   raw.command("ACL", "SETUSER", "app", "+publish", "+hset", "resetkeys", "~orders:*", "resetchannels");
   report = probe(config);
-  EXPECT_THAT(faults(report), Contains("note names"));
+  EXPECT_THAT(finding(report, "names").text, HasSubstr("keys ~orders:*, but not with the channels"));
   EXPECT_THAT(faults(report), Not(Contains("danger permissions")));
+  raw.command("ACL", "SETUSER", "app", "&redisson_lock__channel:{orders:*}");
+  EXPECT_EQ(finding(probe(config), "names").severity, Severity::note);
 
-  // Only itself is forbidden.
+  // It may not ask about itself: a script can, but nobody knows which names are permitted.
   raw.command("ACL", "SETUSER", "app", "-acl", "-@write");
   report = probe(config);
-  EXPECT_THAT(faults(report), Contains("unknown permissions"));
-  EXPECT_THAT(all_of(report), HasSubstr("not tried, since that would change something: HSET"));
+  EXPECT_THAT(faults(report), IsSupersetOf({"danger permissions", "warning untried"}));
+  EXPECT_THAT(finding(report, "permissions").advice, HasSubstr("+hset +pexpire +hdel"));
+  raw.command("ACL", "SETUSER", "app", "+@write");
+  EXPECT_THAT(faults(probe(config)), Not(Contains("danger permissions")));
+  EXPECT_THAT(faults(Client(config).probe("orders:42")), Not(Contains("warning untried")));
+  EXPECT_THAT(faults(Client(config).probe("order")), Contains("danger names"));
   EXPECT_THAT(all_of(report), Not(HasSubstr(kSecret)));
+}
+
+TEST(Probe, AUserWhoCanTakeNoLockAndMayAskNothing) {
+  const RedisServer server;
+  if (!server_like_redis(7, 0)) GTEST_SKIP() << "no acl_check_cmd before Redis 7.0";
+  Raw raw(server);
+  raw.command("ACL", "SETUSER", "app", "on", ">s3cret", "~lock:*", "+evalsha", "+eval", "+pttl", "+hexists", "+ping");
+  const Config config = probing_as_app(server);
+  EXPECT_THAT(finding(probe(config), "permissions").advice, HasSubstr("+hset +pexpire +hdel +publish"));
 }
 
 TEST(Probe, AServerThatRefusesAllButPing) {
   const RedisServer server;
   Raw(server).command("ACL", "SETUSER", "app", "reset", "on", ">s3cret", "+ping");
-  Config config = probing(server);
-  config.username = "app";
-  config.password = kSecret;
+  const Config config = probing_as_app(server);
   const ProbeReport report = probe(config);
   EXPECT_TRUE(report.reached());
   EXPECT_THAT(faults(report), IsSupersetOf({"danger permissions", "unknown version", "unknown role"}));

@@ -47,6 +47,11 @@ TEST(ProbeJudge, WhatInfoShows) {
       {{{"maxmemory_policy", "volatile-lrm"}, {"maxmemory", "5000"}}, "danger eviction", "volatile-lrm"},
       {{{"maxmemory_policy", "volatile-lru"}}, "note eviction", "as long as maxmemory is 0"},
       {{{"maxmemory", "1100"}}, "warning memory", "90 % of maxmemory is used"},
+      {{{"maxmemory", "1"}, {"used_memory", "1647888"}},
+       "danger memory",
+       "no memory left for new keys: 1.6 MB are used, and maxmemory is 1 byte; locks are refused (OOM)"},
+      {{{"maxmemory", "900"}}, "danger memory", "1000 bytes are used, and maxmemory is 900 bytes"},
+      {{{"maxmemory", "900"}, {"mem_not_counted_for_evict", "150"}}, "warning memory", "all of maxmemory is used"},
       {{{"rdb_last_bgsave_status", "err"}}, "warning disk", "MISCONF"},
       {{{"aof_last_write_status", "err"}}, "warning disk", "MISCONF"},
       {{{"aof_enabled", "0"}}, "note persistence", "a restart forgets all locks"},
@@ -126,8 +131,35 @@ TEST(ProbeJudge, WhatCouldNotBeTriedIsSaid) {
     if (!command.harmless) story.server().access[std::string(command.name)] = Access::untested;
   }
   story.server().refused["ACL DRYRUN"] = "NOPERM";
-  EXPECT_THAT(story.faults(), UnorderedElementsAre("unknown permissions", "unknown spublish"));
-  EXPECT_THAT(story.finding("permissions").text, HasSubstr("HSET, PEXPIRE, HDEL, PUBLISH, SUBSCRIBE, UNSUBSCRIBE"));
+  EXPECT_THAT(story.faults(), UnorderedElementsAre("warning untried", "unknown spublish"));
+  EXPECT_THAT(story.finding("untried").text, HasSubstr("HSET, PEXPIRE, HDEL, PUBLISH, SUBSCRIBE, UNSUBSCRIBE"));
+  EXPECT_THAT(story.finding("untried").advice, HasSubstr("doctor --try NAME"));
+  EXPECT_EQ(story.finding("permissions").id, "") << "nobody knows";
+}
+
+TEST(ProbeJudge, NamesThatTheUserMayUse) {
+  ProbeStory story;
+  story.server().access["pttl"] = Access::other_names;
+  EXPECT_THAT(story.faults(), ElementsAre("warning untried")) << "the user may not ask which";
+  story.server().key_patterns = {{"lock:*"}};
+  EXPECT_THAT(story.faults(), ElementsAre("danger names")) << "a name of that form was tried";
+  EXPECT_THAT(story.finding("names").advice, HasSubstr("&redisson_lock__channel:{lock:*}"));
+  story.server().access["pttl"] = Access::allowed;
+  EXPECT_THAT(story.faults(), ElementsAre("note names"));
+  story.server().key_patterns = {{"x", "*"}};
+  EXPECT_THAT(story.faults(), IsEmpty());
+  story.server().key_patterns.emplace();
+  EXPECT_THAT(story.faults(), ElementsAre("danger names"));
+}
+
+TEST(ProbeJudge, TheNameOfALockThatWasGiven) {
+  ProbeStory story;
+  story.facts.settings.lock = "job";
+  EXPECT_THAT(story.faults(), IsEmpty());
+  EXPECT_EQ(story.finding("names").severity, Severity::ok);
+  story.server().access["publish"] = Access::other_names;
+  EXPECT_THAT(story.faults(), ElementsAre("danger names"));
+  EXPECT_EQ(story.finding("names").advice, "ACL SETUSER app ~job &redisson_lock__channel:{job}");
 }
 
 TEST(ProbeJudge, WaitIsMissedByWhoWantsAcks) {

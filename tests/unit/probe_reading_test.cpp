@@ -52,10 +52,13 @@ TEST(ProbeReading, WhetherACommandIsThereAndPermitted) {
       {number(0), Access::allowed},
       {text("This user has no permissions to run the 'hdel' command"), Access::denied},
       {text("User app has no permissions to run the 'client|kill' command"), Access::denied},
-      {text("This user has no permissions to access the 'k' key"), Access::allowed},
-      {text("This user has no permissions to access the 'c' channel"), Access::allowed},
+      {text("This user has no permissions to access the 'k' key"), Access::other_names},
+      {text("This user has no permissions to access the 'c' channel"), Access::other_names},
+      {text("ERR The user executing the script can't run this command or subcommand"), Access::denied},
+      {text("ERR The user executing the script can't publish to the channel mentioned in the command"),
+       Access::other_names},
       {error("NOPERM this user has no permissions to run the 'get' command or its subcommand"), Access::denied},
-      {error("NOPERM this user has no permissions to access one of the keys used as arguments"), Access::allowed},
+      {error("NOPERM this user has no permissions to access one of the keys used as arguments"), Access::other_names},
       {error("NOPERM User app has no permissions to run the 'wait' command"), Access::denied},
       {error("ERR unknown command `WAITAOF`, with args beginning with: `0` `0` `0` "), Access::missing},
       {error("ERR Command 'WAITAOF' not found"), Access::missing},
@@ -139,6 +142,76 @@ TEST(ProbeReading, WithoutADryRunTheWholeOfTheRightsCounts) {
   answer(node, "ACL GETUSER", {list({text("flags"), list({text("on")}), text("commands"), text("+@all")})});
   answer(node, "trial of commands", replies);
   EXPECT_EQ(node.access["hset"], Access::allowed);
+}
+
+TEST(ProbeReading, WhichKeysAUserMayUse) {
+  const auto user = [](base::Reply keys, std::vector<base::Reply> selectors = {}) {
+    return read_key_patterns(list({text("flags"), list({text("on")}), text("keys"), std::move(keys), text("selectors"),
+                                   list(std::move(selectors))}));
+  };
+  using Patterns = std::vector<std::string>;
+  EXPECT_EQ(user(text("~lock:* %R~seen:* %RW~both")), (Patterns{"lock:*", "both"}));
+  EXPECT_EQ(user(list({text("lock:*"), text("x")})), (Patterns{"lock:*", "x"})) << "before Redis 7";
+  EXPECT_EQ(user(text("")), Patterns{});
+  EXPECT_EQ(user(text("~a[12]*")), std::nullopt) << "not simply";
+  EXPECT_EQ(user(text("~a"), {list({text("keys")})}), std::nullopt);
+  EXPECT_EQ(read_key_patterns(error("NOPERM")), std::nullopt);
+  EXPECT_EQ(name_like("lock:*:?"), "lock:holdfast:doctor:x");
+}
+
+TEST(ProbeReading, ANameIsTriedThatTheUserMayUse) {
+  const auto tried = [](const NodeFacts& node, const char* prefix, const char* lock = "") {
+    Settings settings;
+    settings.name_prefix = prefix;
+    settings.lock = lock;
+    for (const Question& question : questions_for_server()) {
+      if (question.name != "ACL DRYRUN") continue;
+      for (const base::Command& command : question.commands(node, settings)) {
+        if (command.args[3] == "pttl") return command.args[4];
+      }
+    }
+    return std::string();
+  };
+  NodeFacts node;
+  node.user = "app";
+  EXPECT_EQ(tried(node, ""), "holdfast:doctor");
+  node.key_patterns = {{"app:seen", "lock:*"}};
+  EXPECT_EQ(tried(node, "lock:"), "lock:holdfast:doctor");
+  EXPECT_EQ(tried(node, "x:"), "x:holdfast:doctor");
+  EXPECT_EQ(tried(node, "x:", "job"), "x:job");
+}
+
+TEST(ProbeReading, WhatAScriptSaysOfItsOwnUser) {
+  const auto said = [](const std::string& publish) {
+    NodeFacts node;
+    std::vector<base::Reply> replies;
+    for (const NeededCommand& command : needed_commands()) {
+      const bool subscribes = command.name.ends_with("subscribe");
+      replies.push_back(text(command.name == "publish"   ? publish
+                             : subscribes                ? "ERR This Redis command is not allowed from script"
+                             : command.name == "hset"    ? "ERR The user executing the script can't run this command"
+                             : command.name == "waitaof" ? "unknown command"
+                                                         : "OK"));
+    }
+    answer(node, "ACL check", {list(std::move(replies))});
+    return node.access;
+  };
+  std::map<std::string, Access> access = said("OK");
+  EXPECT_EQ(access["pttl"], Access::allowed);
+  EXPECT_EQ(access["hset"], Access::denied);
+  EXPECT_EQ(access["waitaof"], Access::missing);
+  EXPECT_EQ(access["subscribe"], Access::denied) << "the channel is permitted, so it is the command that is not";
+  EXPECT_EQ(access["unsubscribe"], Access::denied);
+  access = said("ERR The user executing the script can't publish to the channel mentioned in the command");
+  EXPECT_EQ(access["publish"], Access::other_names);
+  EXPECT_EQ(access["subscribe"], Access::other_names);
+  access = said("ERR The user executing the script can't run this command or subcommand");
+  EXPECT_EQ(access["publish"], Access::denied);
+  EXPECT_EQ(access["subscribe"], Access::untested);
+  NodeFacts older;
+  answer(older, "ACL check", {list({})});
+  answer(older, "ACL check", {error("NOPERM")});
+  EXPECT_THAT(older.access, IsEmpty());
 }
 
 TEST(ProbeReading, NothingThatIsSentHasAnEffect) {

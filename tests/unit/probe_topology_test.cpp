@@ -104,6 +104,20 @@ class ProbeSentinels : public testing::Test, protected ProbeStory {
 
 TEST_F(ProbeSentinels, ThreeThatAgree) { EXPECT_THAT(faults(), IsEmpty()); }
 
+TEST_F(ProbeSentinels, AReplicaThatIsDown) {
+  // A primary was killed, and has not come back: its replica is the primary now.
+  sentinel(0).sentinel->replicas = {{{"ip", "10.0.0.2"}, {"port", "6379"}, {"flags", "slave"}},
+                                    {{"ip", "10.0.0.9"}, {"port", "6379"}, {"flags", "s_down,slave,disconnected"}}};
+  EXPECT_THAT(faults(), ElementsAre("warning replicas"));
+  EXPECT_EQ(finding("replicas").text, "a replica is down: 10.0.0.9:6379; 1 replica left");
+  server().info["connected_slaves"] = "0";
+  server().info.erase("slave0");
+  facts.nodes.erase(facts.nodes.begin() + 1);
+  EXPECT_THAT(finding("replicas").text,
+              "a replica is down: 10.0.0.9:6379; now it has none: there is nothing to fail over to");
+  EXPECT_THAT(finding("replicas").advice, HasSubstr("bring it back, or, if it is gone for good, SENTINEL RESET main"));
+}
+
 TEST_F(ProbeSentinels, OneThatIsDown) {
   sentinel(1).problem = "no answer";
   EXPECT_THAT(faults(), ElementsAre("warning connection s2:26379"));

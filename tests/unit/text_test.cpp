@@ -55,8 +55,8 @@ INSTANTIATE_TEST_SUITE_P(Unseen, Quote,
                                          Case{"a\xe2\x80\xae"
                                               "b",
                                               R"("a\xe2\x80\xaeb")"},
-                                         Case{"\xe2\x81\xa6", R"("\xe2\x81\xa6")"},
-                                         Case{"\xe2\x80\x90", "\"\xe2\x80\x90\""},
+                                         Case{"\xe2\x81\xa6", R"("\xe2\x81\xa6")"}, Case{"\xd8\x9c", R"("\xd8\x9c")"},
+                                         Case{"\xd8\x9d", "\"\xd8\x9d\""}, Case{"\xe2\x80\x90", "\"\xe2\x80\x90\""},
                                          Case{"\xe2\x81\xaa", "\"\xe2\x81\xaa\""}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -70,6 +70,17 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"\xed\xa0\x80", R"("\xed\xa0\x80")"}, Case{"\xf4\x90\x80\x80", R"("\xf4\x90\x80\x80")"},
                     Case{"\xf5\x80\x80\x80", R"("\xf5\x80\x80\x80")"}, Case{"\xff\xfe", R"("\xff\xfe")"},
                     Case{"\xc3\xbc\xc3", "\"\xc3\xbc\\xc3\""}));
+
+TEST(UnseenLength, OfWhatATextBeginsWith) {
+  for (const char* seen : {"", "a", " ", "\xc2\xa0", "\xe2\x80\x90", "\xf0\x9f\x94\x92", "\x80", "\xe2\x80"}) {
+    EXPECT_EQ(unseen_length(seen), 0U) << quote(seen);
+  }
+  EXPECT_EQ(unseen_length("\n"), 1U);
+  EXPECT_EQ(unseen_length("\x7fz"), 1U);
+  EXPECT_EQ(unseen_length("\xc2\x9bz"), 2U);
+  EXPECT_EQ(unseen_length("\xd8\x9cz"), 2U);
+  EXPECT_EQ(unseen_length("\xe2\x80\xaez"), 3U);
+}
 
 /// The bytes that a quoted text stands for.
 std::string unquote(std::string_view text) {

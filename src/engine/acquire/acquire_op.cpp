@@ -55,6 +55,15 @@ void report_failed(Reporter& reporter, std::error_code error) {
   Reporter::add(not_granted ? reporter.count.not_granted : reporter.count.failed);
 }
 
+/// Of a grant that came when its lease was over, nobody can say whether it still stands: the next attempt, by the same
+/// owner, takes it again or finds it taken.
+void doubt_if_late(Attempt& reply, milliseconds lease) {
+  if (reply.kind != Attempt::Kind::granted || Clock::now() < lease_end(reply.sent_at, lease)) return;
+  reply.kind = Attempt::Kind::unknown;
+  reply.error = Errc::unknown_outcome;
+  reply.cause = "the grant came after its lease of " + std::to_string(lease.count()) + " ms was over";
+}
+
 /// What a hold must know of its grant beyond an owner that this client has numbered; null: nothing.
 std::unique_ptr<const wire::Grant> kept_of(const Runtime& runtime, const wire::Grant& grant) {
   if (!grant.token && grant.owner.text.starts_with(runtime.id())) return nullptr;
@@ -77,7 +86,9 @@ AcquireOp::AcquireOp(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> t
 void AcquireOp::run() {
   if (state_ == State::starting) start();
   on_signals();
-  if (state_ == State::in_queue) waits();
+  if (state_ != State::in_queue) return;
+  wait_.begin(*target_, owner_, fsm_);
+  waits();
 }
 
 void AcquireOp::broken() noexcept {
@@ -152,6 +163,7 @@ void AcquireOp::act(AcquireAction action) {
       return attempt(action);
     case Kind::wait:
       state_ = State::waiting;
+      if (fsm_.contended()) wait_.begin(*target_, owner_, fsm_);
       if (const unsigned missed = std::exchange(missed_, 0); missed != 0) return look_again(missed);
       if (!use_ && target_->subscribed(owner_))
         use_ = target_->listen(owner_);  // of an earlier wait: who pauses hears as well
@@ -245,12 +257,7 @@ void AcquireOp::on_attempt(Attempt reply) noexcept {
 void AcquireOp::judge(Attempt& reply) {
   under_way_ = false;
   const LeaseTerms lease = as_granted(lease_, reply.grant);
-  if (reply.kind == Attempt::Kind::granted && Clock::now() >= lease_end(reply.sent_at, lease.length)) {
-    // Nobody can say whether it still stands: the next attempt, by the same owner, takes it again or finds it taken.
-    reply.kind = Attempt::Kind::unknown;
-    reply.error = Errc::unknown_outcome;
-    reply.cause = "the grant came after its lease of " + std::to_string(lease.length.count()) + " ms was over";
-  }
+  doubt_if_late(reply, lease.length);
   const bool granted = reply.kind == Attempt::Kind::granted;
   if (state_ == State::finished) {
     if (reply.may_stand()) return target_->undo(reply.grant.owner, lease_.length);
@@ -285,6 +292,7 @@ void AcquireOp::finish(AcquireAction action) noexcept {
   } else if (asked_ && !under_way_) {
     target_->withdraw(owner_, lease_.length);
   }
+  wait_.end(*target_, owner_, action.error);
   if (action.error) report_failed(runtime_->reporter(), action.error);
   if (!action.error) report_granted(runtime_->reporter(), *held_, Clock::now() - started_, fsm_.contended());
   const std::shared_ptr<AcquireOp> self = std::move(self_);

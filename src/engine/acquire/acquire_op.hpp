@@ -9,6 +9,7 @@
 
 #include "engine/acquire/acquire.hpp"
 #include "engine/acquire/attempt_reply.hpp"
+#include "engine/acquire/reported_wait.hpp"
 #include "engine/decide/acquire_fsm.hpp"
 #include "engine/decide/explanation.hpp"
 #include "engine/hold/waiter.hpp"
@@ -77,6 +78,7 @@ class AcquireOp : public Waiter,
   const std::unique_ptr<Explanation> explanation_;  // null: nobody wants one
 
   State state_ = State::starting;
+  ReportedWait wait_;
   bool asked_ = false;      // and has not been granted it: the server may count the owner among those who wait
   bool under_way_ = false;  // an attempt's reply is still to come, even if this is finished
   unsigned missed_ = 0;     // signals since the attempt under way was sent

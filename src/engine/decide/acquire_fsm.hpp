@@ -77,6 +77,7 @@ class AcquireFsm {
   /// An attempt's outcome is unknown: it must be repeated by the same owner, or undone.
   bool unresolved() const { return unresolved_; }
   bool contended() const { return contended_; }
+  bool asks_once() const { return terms_.once; }
   const Place& place() const { return place_; }
   /// True while an attempt goes out, or the last one went out, only because no message came for a while.
   bool safety_polling() const { return safety_polling_; }

@@ -108,6 +108,11 @@ std::vector<std::shared_ptr<Holding>> Watchdog::armed() const {
   return holds;
 }
 
+std::size_t Watchdog::holds() const {
+  const base::Guard guard(mutex_);
+  return schedule_.size();
+}
+
 void Watchdog::on_connected(const redis::Shard& shard) {
   confirmations_.end_era(shard);
   Holds holds = armed();

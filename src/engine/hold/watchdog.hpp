@@ -43,6 +43,7 @@ class Watchdog {
   void on_acks_connected(const redis::Shard& shard);
   Confirmations& confirmations() { return confirmations_; }
   std::vector<std::shared_ptr<Holding>> armed() const;
+  std::size_t holds() const;  ///< How many these are.
   /// When it must be given the loop; from any thread.
   TimePoint next_look() const;
   /// Whoever has not been looked at in time, and whose deadline is over, is lost, whatever the loop does. Returns when

@@ -71,7 +71,8 @@ std::vector<base::Reply> replies(redis::Result result, const std::string& name, 
     throw Error(static_cast<Errc>(result.error.value()), name, node, result.cause);
   }
   for (const base::Reply& reply : result.replies) {
-    if (errors == Errors::keep || !reply.is_error()) continue;
+    const bool kept = errors == Errors::keep || (errors == Errors::keep_last && &reply == &result.replies.back());
+    if (kept || !reply.is_error()) continue;
     throw Error(redis::classify(reply.text).code, name, node, redis::explain(reply.text));
   }
   return std::move(result.replies);

@@ -13,7 +13,11 @@ namespace holdfast::engine {
 
 class Runtime;
 
-enum class Errors { raise, keep };
+enum class Errors {
+  raise,
+  keep,
+  keep_last,  ///< The last reply may be an error; another one is raised.
+};
 
 struct Inquiry {
   std::vector<base::Command> commands;

@@ -20,7 +20,7 @@ class Reporter {
     std::atomic<std::uint64_t> granted{0}, contended{0}, not_granted{0}, failed{0}, released{0}, renewals{0},
         renewal_batches{0}, renewal_failures{0}, suspect{0}, lost{0}, unknown{0}, misuses{0}, wakes{0}, safety_polls{0},
         safety_poll_wakes{0}, connections{0}, commands{0}, watched{0}, notices{0}, watch_refusals{0}, acks_waits{0},
-        acks_missed{0}, events_dropped{0};
+        acks_missed{0}, events_dropped{0}, waiting{0};
   };
   Count count;
   Counters snapshot() const;
@@ -28,6 +28,8 @@ class Reporter {
   static void add(std::atomic<std::uint64_t>& counter, std::uint64_t n = 1) {
     counter.fetch_add(n, std::memory_order_relaxed);
   }
+
+  static void take(std::atomic<std::uint64_t>& gauge) { gauge.fetch_sub(1, std::memory_order_relaxed); }
 
   /// Tells the observer, if there is one. `make` builds the event only then. An event for which there is no room is
   /// dropped, and counted.

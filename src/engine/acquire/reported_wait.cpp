@@ -1,0 +1,38 @@
+#include "engine/acquire/reported_wait.hpp"
+
+#include <holdfast/error.hpp>
+#include <holdfast/observer.hpp>
+
+#include "engine/runtime/runtime.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+const char* outcome_of(std::error_code error) {
+  if (!error) return "granted";
+  if (error == Errc::timed_out) return "timed_out";
+  return error == Errc::cancelled ? "cancelled" : "failed";
+}
+
+}  // namespace
+
+void ReportedWait::begin(const Target& target, const wire::Owner& waiter, const AcquireFsm& fsm) noexcept {
+  if (fsm.asks_once() || since_ != TimePoint{}) return;
+  since_ = base::Clock::now();
+  Reporter& reporter = target.runtime().reporter();
+  Reporter::add(reporter.count.waiting);
+  reporter.tell(&Observer::on_waiting, [&] { return WaitingEvent{target.name(), waiter.text}; });
+}
+
+void ReportedWait::end(const Target& target, const wire::Owner& waiter, std::error_code error) noexcept {
+  if (since_ == TimePoint{}) return;
+  Reporter& reporter = target.runtime().reporter();
+  Reporter::take(reporter.count.waiting);
+  reporter.tell(&Observer::on_wait_ended, [&] {
+    const bool failed = error && error != Errc::timed_out && error != Errc::cancelled;
+    return WaitEndedEvent{target.name(), waiter.text, outcome_of(error), failed ? error.message() : std::string(),
+                          base::Clock::now() - since_};
+  });
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,24 @@
+// The wait of one acquire, as observers and counters have it.
+#pragma once
+
+#include <system_error>
+
+#include "base/clock.hpp"
+#include "engine/decide/acquire_fsm.hpp"
+#include "engine/hold/target.hpp"
+
+namespace holdfast::engine {
+
+/// On the loop. Events are made only if somebody observes.
+class ReportedWait {
+ public:
+  /// It has to wait. Nothing if that is known, or if it only asks once.
+  void begin(const Target& target, const wire::Owner& waiter, const AcquireFsm& fsm) noexcept;
+  /// The acquire is over. Nothing if it has not waited.
+  void end(const Target& target, const wire::Owner& waiter, std::error_code error) noexcept;
+
+ private:
+  TimePoint since_{};
+};
+
+}  // namespace holdfast::engine
