@@ -81,6 +81,16 @@ void Connection::set_needed(bool needed) {
   if (traffic_.idle()) end_leaving();
 }
 
+void Connection::begin_anew() {
+  session_.reset();
+  attempts_.start_over();
+  useless_.reset();
+  down_error_ = Errc::unreachable;
+  down_cause_.clear();
+  causes_.clear();
+  client_ = 0;
+}
+
 void Connection::refuse_waiting(std::error_code error, std::string cause) {
   down_error_ = error;
   down_cause_ = std::move(cause);

@@ -47,6 +47,9 @@ class Connection final : public Session::Owner {
   }
   /// See Lane.
   void set_needed(bool needed);
+  bool at_rest() const { return state_ == State::resting; }
+  /// At rest: the server is another one from now on.
+  void begin_anew();
   /// Whoever waits is told why there is no connection.
   void refuse_waiting(std::error_code error, std::string cause);
   /// Somebody waits: where there was little hope, a fresh attempt is due soon.
