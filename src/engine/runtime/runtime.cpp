@@ -137,19 +137,25 @@ void Runtime::on_disconnected(const redis::Shard& shard, const std::string& caus
 }
 
 void Runtime::identify_servers() {
-  if (identifies_servers_.exchange(true)) return;
+  identifies_servers_.store(true);
+  if (router_->server() != 0) return;
   hand_over([this] {
-    if (redis::Shard* const only = router_->only_shard()) ask_which_server(*only);
+    redis::Shard* const only = router_->only_shard();
+    if (only != nullptr && only->server() == 0 && asks_which_ == 0) ask_which_server(*only);
   });
 }
 
-/// Its reply comes before that of any acquire behind it. Where there is no connection yet, it is asked again on that.
+/// Its reply comes before that of any acquire behind it. Where there is no connection yet, it is asked again on that,
+/// before what waits for the connection.
 void Runtime::ask_which_server(redis::Shard& shard) {
+  ++asks_which_;
   shard.send(redis::Request::of(wire::server_info(), config_.command_timeout),
-             [&shard, keep = keep_alive()](const redis::Result& result) {
+             [this, &shard, keep = keep_alive()](const redis::Result& result) {
+               --asks_which_;
                if (result.delivery != redis::Delivery::answered) return;
                const std::string run_id = wire::decode_run_id(result.replies.front());
-               shard.identify(run_id.empty() ? 0 : std::hash<std::string>()(run_id));
+               shard.identify(run_id.empty() ? redis::kNameless : std::hash<std::string>()(run_id));
+               waited_for_.store(true);
              });
 }
 

@@ -118,9 +118,13 @@ class Runtime {
   /// Which server serves which key. From any thread, where that says so.
   redis::Router& router() { return *router_; }
   const std::shared_ptr<redis::Listeners>& listeners() const { return listeners_; }
-  /// Asks which servers these are, now and on each new connection: see Shard::server. For groups, whose members must be
-  /// of different ones.
+  /// Asks which server this is, unless that is known, and from now on at each new connection: see Shard::server. What
+  /// is sent behind it is answered behind it. For groups, whose members must be of different ones. From any thread.
   void identify_servers();
+  /// Whether a group has to wait until it is known which server this is: only once, or a server that is down would hold
+  /// up every group anew. From any thread.
+  bool to_be_waited_for() const { return !waited_for_.load() && router_->server() == 0; }
+  void waited_for() { waited_for_.store(true); }
 
   Reporter& reporter() { return reporter_; }
   /// For observer calls and loss callbacks.
@@ -165,6 +169,8 @@ class Runtime {
   std::map<redis::Shard*, KnownConnections> known_connections_;
   std::set<timing::Timer*> pauses_;
   std::atomic<bool> identifies_servers_{false};
+  std::atomic<bool> waited_for_{false};
+  int asks_which_ = 0;  // under way, on the loop
 
   // What comes from other clients' loops.
   base::Mutex over_mutex_;
