@@ -105,7 +105,7 @@ class AcquireRound final : public MembersRound<Attempt> {
   void on_word(std::size_t i, Attempt vote) override {
     servers_[i] = vote.server;
     ballot_.record(i, std::move(vote));
-    members()[i].runtime->waited_for();
+    members()[i].runtime->identity().waited_for();
     decide();
   }
   void on_limit() override {
@@ -117,7 +117,7 @@ class AcquireRound final : public MembersRound<Attempt> {
       silence.error = Errc::unknown_outcome;
       silence.cause = kSilent;
       ballot_.record(i, std::move(silence));
-      members()[i].runtime->waited_for();
+      members()[i].runtime->identity().waited_for();
     }
     decide();
   }
@@ -126,7 +126,7 @@ class AcquireRound final : public MembersRound<Attempt> {
   /// addresses of one server are to be found by the first who asks, and not by whoever comes when both are connected.
   bool knows_too_little() const {
     for (std::size_t i = 0; i < members().size(); ++i) {
-      if (group().must_differ(i) && !ballot_.has_voted(i) && members()[i].runtime->to_be_waited_for()) return true;
+      if (group().must_differ(i) && !ballot_.has_voted(i) && members()[i].runtime->identity().to_be_waited_for()) return true;
     }
     return false;
   }

@@ -63,7 +63,7 @@ std::shared_ptr<QuorumTarget> QuorumTarget::make(std::string name, std::vector<M
                                                  Servers servers) {
   auto group = std::make_shared<QuorumTarget>(std::move(name), std::move(members), needed, servers);
   for (std::size_t i = 0; i < group->members_.size(); ++i) {
-    if (group->must_differ(i)) group->members_[i].runtime->identify_servers();
+    if (group->must_differ(i)) group->members_[i].runtime->identity().ask();
   }
   std::set<const Runtime*> told;
   for (const Member& member : group->members_) {
@@ -160,7 +160,7 @@ void QuorumTarget::attempt(Order order, AttemptDone done) {
 
 /// On the member's loop, which hears of a release behind its vote, and which server it is before that.
 void QuorumTarget::ask(std::size_t member, Order order, AttemptDone done) {
-  if (must_differ(member)) members_[member].runtime->identify_servers();
+  if (must_differ(member)) members_[member].runtime->identity().ask();
   members_[member].target->attempt(std::move(order), [self = std::static_pointer_cast<QuorumTarget>(shared_from_this()),
                                                       member, done = std::move(done)](Attempt vote) {
     vote.server = self->members_[member].runtime->router().server();

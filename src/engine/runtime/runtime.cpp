@@ -126,7 +126,7 @@ void Runtime::on_connected(redis::Shard& shard) {
   Reporter::add(reporter_.count.connections);
   reporter_.tell(&Observer::on_connection,
                  [&] { return ConnectionEvent{node_of(shard, node_), true, reporter_.snapshot().connections, {}}; });
-  if (identifies_servers_.load() && router_->only_shard() != nullptr) ask_which_server(shard);
+  identity_.on_connected(shard);
   hooks_.connected(shard);
 }
 
@@ -134,29 +134,6 @@ void Runtime::on_disconnected(const redis::Shard& shard, const std::string& caus
   reporter_.tell(&Observer::on_connection, [&] {
     return ConnectionEvent{node_of(shard, node_), false, reporter_.snapshot().connections, cause};
   });
-}
-
-void Runtime::identify_servers() {
-  identifies_servers_.store(true);
-  if (router_->server() != 0) return;
-  hand_over([this] {
-    redis::Shard* const only = router_->only_shard();
-    if (only != nullptr && only->server() == 0 && asks_which_ == 0) ask_which_server(*only);
-  });
-}
-
-/// Its reply comes before that of any acquire behind it. Where there is no connection yet, it is asked again on that,
-/// before what waits for the connection.
-void Runtime::ask_which_server(redis::Shard& shard) {
-  ++asks_which_;
-  shard.send(redis::Request::of(wire::server_info(), config_.command_timeout),
-             [this, &shard, keep = keep_alive()](const redis::Result& result) {
-               --asks_which_;
-               if (result.delivery != redis::Delivery::answered) return;
-               const std::string run_id = wire::decode_run_id(result.replies.front());
-               shard.identify(run_id.empty() ? redis::kNameless : std::hash<std::string>()(run_id));
-               waited_for_.store(true);
-             });
 }
 
 KnownConnections& Runtime::known_connections(redis::Shard& shard) {

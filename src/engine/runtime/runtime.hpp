@@ -18,6 +18,7 @@
 #include "engine/decide/lease.hpp"
 #include "engine/loop/loop.hpp"
 #include "engine/loop/notifier.hpp"
+#include "engine/runtime/identity.hpp"
 #include "engine/runtime/known_connections.hpp"
 #include "engine/runtime/pending.hpp"
 #include "engine/runtime/reporter.hpp"
@@ -118,13 +119,7 @@ class Runtime {
   /// Which server serves which key. From any thread, where that says so.
   redis::Router& router() { return *router_; }
   const std::shared_ptr<redis::Listeners>& listeners() const { return listeners_; }
-  /// Asks which server this is, unless that is known, and from now on at each new connection: see Shard::server. What
-  /// is sent behind it is answered behind it. For groups, whose members must be of different ones. From any thread.
-  void identify_servers();
-  /// Whether a group has to wait until it is known which server this is: only once, or a server that is down would hold
-  /// up every group anew. From any thread.
-  bool to_be_waited_for() const { return !waited_for_.load() && router_->server() == 0; }
-  void waited_for() { waited_for_.store(true); }
+  Identity& identity() { return identity_; }
 
   Reporter& reporter() { return reporter_; }
   /// For observer calls and loss callbacks.
@@ -144,7 +139,6 @@ class Runtime {
   std::unique_ptr<redis::Router> make_router();
   void on_connected(redis::Shard& shard);
   void on_disconnected(const redis::Shard& shard, const std::string& cause);
-  void ask_which_server(redis::Shard& shard);
   void stop_taking();
 
   const base::ForkGuard fork_guard_;
@@ -168,9 +162,7 @@ class Runtime {
   Rounds rounds_;
   std::map<redis::Shard*, KnownConnections> known_connections_;
   std::set<timing::Timer*> pauses_;
-  std::atomic<bool> identifies_servers_{false};
-  std::atomic<bool> waited_for_{false};
-  int asks_which_ = 0;  // under way, on the loop
+  Identity identity_{*this};
 
   // What comes from other clients' loops.
   base::Mutex over_mutex_;
