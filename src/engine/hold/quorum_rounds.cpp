@@ -126,7 +126,8 @@ class AcquireRound final : public MembersRound<Attempt> {
   /// addresses of one server are to be found by the first who asks, and not by whoever comes when both are connected.
   bool knows_too_little() const {
     for (std::size_t i = 0; i < members().size(); ++i) {
-      if (group().must_differ(i) && !ballot_.has_voted(i) && members()[i].runtime->identity().to_be_waited_for()) return true;
+      if (group().must_differ(i) && !ballot_.has_voted(i) && members()[i].runtime->identity().to_be_waited_for())
+        return true;
     }
     return false;
   }
