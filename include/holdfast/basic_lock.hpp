@@ -124,11 +124,13 @@ class HOLDFAST_EXPORT BasicLock {
   }
 
  private:
-  /// Rounded up to milliseconds; a value that does not fit becomes the largest one, which means "no limit".
+  /// Rounded up to milliseconds; a value that does not fit becomes the largest one, which means "no limit". What is
+  /// below zero, or is no number, is zero.
   template <class Rep, class Period>
   static std::chrono::milliseconds saturate(const std::chrono::duration<Rep, Period>& wait) {
     using Real = std::chrono::duration<double, std::milli>;
     if (Real(wait).count() >= 9e18) return std::chrono::milliseconds::max();
+    if (!(Real(wait).count() > 0)) return std::chrono::milliseconds::zero();
     return std::chrono::ceil<std::chrono::milliseconds>(wait);
   }
   bool try_lock_within(std::chrono::milliseconds wait);

@@ -23,10 +23,11 @@ namespace holdfast {
 /// gives it back when that client is closed. Another client that is closed, or whose io_context nobody runs, does not
 /// block it: nothing can be granted (`no_quorum`, whose cause says so), and a hold is lost at its deadline. That
 /// client's part of the hold stays for the rest of its lease: giving it back while the hold stands would let somebody
-/// else in. So release the hold before closing that client. Lost as soon as one member is lost; `release()` gives back
-/// what is left. Re-entry is counted per object and its copies, except that all MultiLocks of the same names of one
-/// client and slot are one. Wire cost: for locks of one client and slot as Lock, whatever their number; else 1 command
-/// per client and slot.
+/// else in. So release the hold before closing that client. A lock that is named through two clients of the same server
+/// is refused: Error(invalid_argument), detected as for RedLock. Lost as soon as one member is lost; `release()` gives
+/// back what is left. Re-entry is counted per object and its copies, except that all MultiLocks of the same names of
+/// one client and slot are one. Wire cost: for locks of one client and slot as Lock, whatever their number; else 1
+/// command per client and slot.
 class HOLDFAST_EXPORT MultiLock : public BasicLock {
  public:
   /// Throws Error(invalid_argument) if `members` is empty.

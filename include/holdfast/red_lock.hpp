@@ -22,10 +22,11 @@ namespace holdfast {
 /// a server that restarts empty breaks, and how to avoid that, see docs/guarantees.md.
 /// The first client serves it with its threads, settings and observer, and it ends with that client. Another client
 /// that is closed, or whose io_context nobody runs, counts as a server that is down. The same server under two
-/// addresses would have two votes: Error(invalid_argument) as soon as both are connected, detected by the servers' run
-/// ids (INFO, once per connection; undetected without permission for it). Re-entry is counted, and local waiters queue,
-/// per object and its copies: make one and copy it. Wire cost: 1 command per server to take and 1 to give back; the
-/// time of the slowest server of the fastest majority. Source: the Redis documentation of distributed locks (Redlock).
+/// addresses would have two votes: Error(invalid_argument), detected by the servers' run ids (INFO, once per
+/// connection; undetected without permission for it). So the first grant waits for every server that answers in time.
+/// Re-entry is counted, and local waiters queue, per object and its copies: make one and copy it. Wire cost: 1 command
+/// per server to take and 1 to give back; the time of the slowest server of the fastest majority. Source: the Redis
+/// documentation of distributed locks (Redlock).
 class HOLDFAST_EXPORT RedLock : public BasicLock {
  public:
   /// One lock per server; the servers are those of the locks' clients, so each must come from a client of its own.

@@ -47,7 +47,7 @@ class Category final : public std::error_category {
       case Errc::closed:
         return "the client is closed";
       case Errc::would_deadlock:
-        return "the calling thread holds it already";
+        return "the calling thread would wait for itself";
       case Errc::no_quorum:
         return "too few servers answered";
       case Errc::exhausted:

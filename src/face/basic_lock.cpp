@@ -30,7 +30,7 @@ void require_not_own(const detail::Parts& parts, const AcquireOptions& options, 
   if (limited) return;
   const engine::ThreadHolds::Entry own = own_hold(*parts.target);
   if (own.count == 0 || !own.held->endless() || !own.held->stands()) return;
-  fail(*parts.target, Errc::would_deadlock, "by lock(), and would wait for itself without a limit");
+  fail(*parts.target, Errc::would_deadlock, "it holds it by lock(), and the wait has no limit");
 }
 
 engine::Acquired acquire(const detail::Parts& parts, const AcquireOptions& options, DefaultWait default_wait) {
@@ -79,7 +79,10 @@ std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, 
     if (own.held->valid_for() <= engine::Duration{}) {
       fail(*parts_.target, Errc::lost, "this thread holds it, but has lost it; unlock before locking again");
     }
-    if (!parts_.target->plan().traits.reentrant) return Errc::would_deadlock;
+    if (!parts_.target->plan().traits.reentrant) {
+      if (cause != nullptr) *cause = "it holds it already, and locks of this kind are not re-entrant";
+      return Errc::would_deadlock;
+    }
     parts_.target->threads().reenter(thread);
     return {};
   }

@@ -1,5 +1,7 @@
 // Mistakes of the caller: URLs, settings, leases and names that make no sense or are merely odd, and releases of what
 // the caller does not have.
+#include <cmath>
+
 #include "base/text.hpp"
 #include "faults.hpp"
 
@@ -95,6 +97,19 @@ TEST_F(BadInput, AnyLimitOnWaitingIsUnderstood) {
   EXPECT_EQ(same.try_acquire({.wait = milliseconds::min()}), std::nullopt);
   EXPECT_EQ(same.try_acquire({.wait = -1ms}), std::nullopt);
   EXPECT_FALSE(same.try_lock_for(std::chrono::nanoseconds(1)));
+  // Far below zero, where milliseconds overflow, is one attempt as well, and so is what is no number.
+  using std::chrono::hours, std::chrono::system_clock;
+  using Seconds = std::chrono::duration<double>;
+  auto none_waits = in_thread([&] {
+    return same.try_lock_for(hours(-3'843'071'682'023)) || same.try_lock_for(hours::min()) || same.try_lock_for(-1ns) ||
+           same.try_lock_for(std::chrono::nanoseconds::min()) || same.try_lock_for(Seconds(-1e300)) ||
+           same.try_lock_for(Seconds(std::nan(""))) || same.try_lock_until(system_clock::time_point::min()) ||
+           same.try_lock_until(steady_clock::time_point::min()) ||
+           same.try_lock_until(std::chrono::time_point<system_clock, hours>::min()) ||
+           same.try_lock_until(std::chrono::time_point<system_clock, Seconds>(Seconds(-1e300)));
+  });
+  EXPECT_TRUE(ready(none_waits));
+  EXPECT_FALSE(ready(none_waits) && none_waits.get());
   Client second(config());
   Lock theirs = second.lock("orders");
   EXPECT_EQ(theirs.try_acquire({.wait = milliseconds::min()}), std::nullopt);

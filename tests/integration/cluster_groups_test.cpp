@@ -1,5 +1,7 @@
 // What is of several nodes: MultiLock over slots, RedLock over clusters, list and ping.
+#include <atomic>
 #include <deque>
+#include <future>
 
 #include "cluster.hpp"
 #include "support/counter.hpp"
@@ -129,6 +131,26 @@ TEST_F(ClusterGroups, SayNothingOfAHolderThatMayBeConnectedElsewhere) {
   const LockInfo info = client.lock(name).info(Detail::holder);
   ASSERT_TRUE(info.holder);
   EXPECT_EQ(info.holder->connection, Holder::Connection::unknown);
+}
+
+/// Whoever is notified of the moves looks through all targets, and may be the last to refer to one.
+TEST_F(ClusterGroups, ComeAndGoWhileSlotsMove) {
+  Client client(config());
+  const std::vector<std::string> three = names();
+  Hold renewed = client.lock(three[0]).acquire();
+  std::atomic<bool> over{false};
+  std::vector<std::future<void>> drop;
+  for (int i = 0; i < 2; ++i) {
+    drop.push_back(in_thread([&] {
+      while (!over.load()) client.multi_lock(three);
+    }));
+  }
+  const int slot = cluster.slot_of(name_on(*cluster.primaries()[1], 1));
+  for (int i = 0; i < 40; ++i) cluster.move_slots(slot, slot, *cluster.primaries()[i % 2 == 0 ? 0 : 1]);
+  EXPECT_TRUE(client.lock(three[0]).is_locked());
+  over.store(true);
+  for (std::future<void>& each : drop) EXPECT_TRUE(ready(each));
+  EXPECT_EQ(renewed.release(), ReleaseOutcome::released);
 }
 
 TEST_F(ClusterGroups, PingAsksAllPrimariesAndNamesTheOneThatFails) {

@@ -56,6 +56,58 @@ TEST_F(SameServer, MayServeSeveralClientsOfAMultiLock) {
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
 }
 
+/// However soon the others of a majority answer: the third address has to be looked up, and is connected last.
+TEST_F(SameServer, IsNeverGrantedBeforeItIsKnown) {
+  RedisServer more({.listen = ServerOptions::Listen::tcp});
+  for (int round = 0; round < 60; ++round) {
+    std::deque<Client> fresh;
+    std::vector<Lock> locks;
+    for (const std::string& url : {more.url(), twice_.url(), by_name()}) {
+      Config settings = quick_config(url);
+      settings.node_timeout = 20s;
+      settings.lease = 200s;
+      locks.push_back(fresh.emplace_back(settings).lock("orders"));
+    }
+    const auto error = error_of([&] { return RedLock(locks).try_acquire(); });
+    ASSERT_TRUE(error) << "granted in round " << round;
+    EXPECT_EQ(error->code(), code(Errc::invalid_argument)) << error->what();
+  }
+}
+
+/// It is waited for once, as long as for a vote, and not by every group anew.
+TEST_F(SameServer, IsNotLookedForAtOneThatIsDown) {
+  RedisServer own({.listen = ServerOptions::Listen::tcp}), down({.listen = ServerOptions::Listen::tcp});
+  Client& first = client(twice_.url());
+  Client& second = client(own.url());
+  down.freeze();
+  Client& third = client(down.url());
+  const std::vector<Lock> locks{first.lock("orders"), second.lock("orders"), third.lock("orders")};
+  EXPECT_EQ(RedLock(locks).acquire({.wait = kPatience}).release(), ReleaseOutcome::released);
+  const std::uint64_t before = third.counters().commands;
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(RedLock(locks).acquire({.wait = kPatience}).release(), ReleaseOutcome::released);
+  }
+  down.thaw();
+  EXPECT_TRUE(eventually([&] { return third.counters().commands > before; }));
+  EXPECT_EQ(RedLock(locks).acquire({.wait = kPatience}).release(), ReleaseOutcome::released);
+}
+
+TEST_F(SameServer, IsRefusedForOneLockTwiceInAMultiLock) {
+  Client& first = client(twice_.url());
+  Client& second = client(by_name());
+  Client& third = client(other_.url());
+  const auto error =
+      error_of([&] { return MultiLock({first.lock("orders"), second.lock("orders")}).acquire({.wait = kPatience}); });
+  ASSERT_TRUE(error) << "granted";
+  EXPECT_EQ(error->code(), code(Errc::invalid_argument)) << error->what();
+  EXPECT_THAT(error->cause(), testing::HasSubstr("are the same server, and a lock is named at both"));
+  EXPECT_TRUE(eventually([&] { return !Raw(twice_).exists("orders"); }));
+  MultiLock apart({first.lock("orders"), third.lock("orders")});
+  EXPECT_EQ(apart.acquire().release(), ReleaseOutcome::released);
+  MultiLock databases({first.lock("orders"), client(by_name() + "/1").lock("orders")});
+  EXPECT_EQ(databases.acquire().release(), ReleaseOutcome::released) << "two locks";
+}
+
 /// It can't be told then, and nothing else depends on it.
 TEST_F(SameServer, IsNotNoticedWithoutThePermissionForInfo) {
   std::vector<Lock> locks;

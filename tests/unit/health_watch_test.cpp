@@ -16,6 +16,7 @@ using namespace std::chrono_literals;
 
 class HealthWatchTest : public testing::Test {
  protected:
+  const base::TimePoint made_at_ = base::Clock::now();
   boost::asio::io_context context_;
   const std::shared_ptr<int> alive_ = std::make_shared<int>();
   const Lifeline lifeline_{alive_, alive_};
@@ -26,12 +27,14 @@ class HealthWatchTest : public testing::Test {
                      {.heard = [this] { return ++looks_ == 0; }, .ping = [this] { ++pings_; }, .dead = [](auto) {}}};
   timing::Timer before_{context_.get_executor()};
 
-  /// Runs this when the time of the look is over as well, but before the look.
+  /// Runs this when the time of the look is over as well, but before the look; and then the look. What is due is run in
+  /// the order of its times, and these two alone, however long all this takes.
   void just_before_the_look(const std::function<void()>& what) {
-    before_.expires_after(1ms);
+    before_.expires_at(made_at_);
     before_.async_wait([what](auto) { what(); });
     std::this_thread::sleep_for(10ms);
-    context_.poll();
+    context_.poll_one();
+    context_.poll_one();
   }
 };
 

@@ -185,6 +185,17 @@ TEST_F(SubscriptionsTest, AreNeverIdleWhileSomebodyUsesThem) {
   EXPECT_TRUE(subscriptions_.subscribed(kOrders));
 }
 
+TEST_F(SubscriptionsTest, AreNotGivenBackBecauseSeveralAreInUse) {
+  for (const std::string& channel : {kOrders, kStock}) {
+    listeners_->begin_use(channel, kDeaf);
+    subscriptions_.on_subscribed(channel);
+  }
+  subscriptions_.on_subscribed("idle");
+  EXPECT_THAT(subscriptions_.take_idle(at(1h)).plain, ElementsAre("idle"));
+  EXPECT_TRUE(subscriptions_.subscribed(kOrders));
+  EXPECT_TRUE(subscriptions_.subscribed(kStock));
+}
+
 TEST_F(SubscriptionsTest, AreUsedAgainWithoutBeingGivenBack) {
   const std::uint64_t first = listeners_->begin_use(kOrders, kDeaf);
   subscriptions_.on_subscribed(kOrders);

@@ -1,18 +1,51 @@
 // All targets of a client: one object per kind and names, found again as long as it lives.
 #include "engine/hold/targets.hpp"
 
+#include <algorithm>
+#include <atomic>
+#include <ctime>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "engine/hold/quorum_target.hpp"
 #include "idle_client.hpp"
 #include "kinds/lock.hpp"
 #include "kinds/simple_lock.hpp"
 
 namespace holdfast::engine {
 namespace {
+
+std::shared_ptr<QuorumTarget> group_of_two(const IdleClient& client) {
+  std::vector<QuorumTarget::Member> members;
+  for (const char* const name : {"a", "b"}) {
+    members.push_back({client.runtime, client.targets->target({name}, kinds::kLock)});
+  }
+  return QuorumTarget::make("both", std::move(members), 2, QuorumTarget::Servers::any);
+}
+
+/// Of this thread, on a processor: other work on the machine does not matter.
+double seconds_of_work() {
+  timespec spent{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+  return static_cast<double>(spent.tv_sec) + static_cast<double>(spent.tv_nsec) * 1e-9;
+}
+
+/// As long as it takes at best to adopt so many that live.
+double time_to_adopt(int count) {
+  double best = 1e9;
+  for (int i = 0; i < 5; ++i) {
+    const IdleClient client;
+    const std::shared_ptr<Target> target = client.targets->target({"orders"}, kinds::kLock);
+    const double began = seconds_of_work();
+    for (int each = 0; each < count; ++each) client.targets->adopt(target, Targets::Bond::wakes);
+    best = std::min(best, seconds_of_work() - began);
+  }
+  return best;
+}
 
 TEST(TargetsTest, HaveOneObjectPerKindAndNamesAsLongAsSomebodyRefersToIt) {
   const IdleClient client;
@@ -61,6 +94,29 @@ TEST(TargetsTest, KeepThoseThatOthersWantedMostRecently) {
   EXPECT_FALSE(targets->target({"0"}, kinds::kLock)->others_listened());
   targets->let_go();
   EXPECT_EQ(targets->all(Targets::Which::all).size(), 0U);
+}
+
+/// The last reference may then be that of whoever looks through them. A target that goes strikes itself off, which
+/// takes the mutex: this hangs if that is locked.
+TEST(TargetsTest, MayGoWhileTheyAreLookedThrough) {
+  const IdleClient client;
+  std::atomic<bool> over{false};
+  std::thread drops([&] {
+    for (int i = 0; i < 20'000; ++i) group_of_two(client);
+    over.store(true);
+  });
+  std::size_t most = 0;
+  while (!over.load()) {
+    EXPECT_TRUE(client.targets->in({}).empty());
+    most = std::max(most, client.targets->all(Targets::Which::all).size());
+  }
+  drops.join();
+  EXPECT_LE(most, 3U);
+  EXPECT_TRUE(client.targets->all(Targets::Which::all).empty());
+}
+
+TEST(TargetsTest, AreAdoptedAtAPriceThatDoesNotGrowWithTheirNumber) {
+  EXPECT_LT(time_to_adopt(40'000), 40 * time_to_adopt(4'000)) << "ten times as many";
 }
 
 }  // namespace

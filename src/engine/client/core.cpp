@@ -87,7 +87,8 @@ void Core::start_close(std::function<void()> done) {
   {
     const base::Guard guard(mutex_);
     if (!all_over_) {
-      if (done) when_closed_.push_back(std::exchange(done, {}));
+      if (done) when_closed_.push_back(std::move(done));  // which stays whole, and outlives the mutex, if that throws
+      done = {};
       first = runtime_.begin_close();
     }
   }

@@ -42,6 +42,7 @@ struct Attempt {
   std::string cause{};
   TimePoint sent_at{};
   std::uint32_t acks_era = 0;  // granted and confirmed: see Confirmations::era
+  std::uint64_t server = 0;    // a group's member: which one said so, see Shard::server
 
   /// The owner may have it: it must be used, asked for again, or undone.
   bool may_stand() const {

@@ -32,6 +32,7 @@ class KeyTarget final
   Targets& targets() const { return *targets_; }
   /// On the wire, of the one lock, or of the first.
   wire::LockNames names() const;
+  std::vector<wire::LockNames> all_names() const;
 
   /// How its releases are told, and its waiters subscribe: as the router says. But SPUBLISH cannot reach a channel that
   /// lies in another slot than the lock, as those of names with a lone brace do: PUBLISH, then.
@@ -88,7 +89,6 @@ class KeyTarget final
   friend class Targets;
   redis::Subscriptions& subscriptions() const;
   void stay() noexcept override;
-  std::vector<wire::LockNames> all_names() const;
   base::Command acquire_command(const Order& order, bool count) const;
   std::vector<std::string> wake_channels(const wire::Owner& waiter) const;
   std::vector<std::string> common_channels() const;

@@ -73,7 +73,8 @@ class AcquireRound final : public MembersRound<Attempt> {
       : MembersRound(std::move(group)),
         order_(std::move(order)),
         done_(std::move(done)),
-        ballot_(this->group().quorum()) {}
+        ballot_(this->group().quorum()),
+        servers_(members().size()) {}
 
   void start() {
     if (std::optional<std::string> same = group().same_server()) return refuse(std::move(*same));
@@ -102,7 +103,9 @@ class AcquireRound final : public MembersRound<Attempt> {
     shared_group()->ask(i, std::move(order), hears(i));
   }
   void on_word(std::size_t i, Attempt vote) override {
+    servers_[i] = vote.server;
     ballot_.record(i, std::move(vote));
+    members()[i].runtime->identity().waited_for();
     decide();
   }
   void on_limit() override {
@@ -114,16 +117,28 @@ class AcquireRound final : public MembersRound<Attempt> {
       silence.error = Errc::unknown_outcome;
       silence.cause = kSilent;
       ballot_.record(i, std::move(silence));
+      members()[i].runtime->identity().waited_for();
     }
     decide();
   }
 
+  /// A first grant counts when it is known of all which servers they are, but of those that don't answer in time: two
+  /// addresses of one server are to be found by the first who asks, and not by whoever comes when both are connected.
+  bool knows_too_little() const {
+    for (std::size_t i = 0; i < members().size(); ++i) {
+      if (group().must_differ(i) && !ballot_.has_voted(i) && members()[i].runtime->identity().to_be_waited_for())
+        return true;
+    }
+    return false;
+  }
+
   void decide() {
     if (over() || (!group().one_by_one() && asked_ < members().size())) return;
+    if (ballot_.won() && knows_too_little()) return;
     if (ballot_.won() || ballot_.failed()) {
       end();
       const bool in_time = Clock::now() < lease_end(started_, order_.lease);
-      std::optional<std::string> same = group().same_server();  // it may have shown just now
+      std::optional<std::string> same = group().same_server(servers_);  // it may have shown just now
       if (ballot_.won() && in_time && !same) return win();
       fail(std::move(same));
     } else if (group().one_by_one()) {
@@ -193,7 +208,8 @@ class AcquireRound final : public MembersRound<Attempt> {
   AttemptDone done_;  // taken when it is decided
   const TimePoint started_ = Clock::now();
   Ballot ballot_;
-  std::size_t asked_ = 0;  // members
+  std::vector<std::uint64_t> servers_;  // who has voted
+  std::size_t asked_ = 0;               // members
 };
 
 /// A release on all members.
@@ -263,7 +279,7 @@ class RenewRound final : public MembersRound<Renewed> {
     heard_[i] = true;
     if (vote.kind == Renewed::Kind::extended) {
       servers_.push_back(members()[i].runtime->router().server());
-      const bool again = servers_.back() != 0 && std::ranges::count(servers_, servers_.back()) > 1;
+      const bool again = servers_.back() > redis::kNameless && std::ranges::count(servers_, servers_.back()) > 1;
       if (again && group().servers() == QuorumTarget::Servers::different) {
         add_trouble(i, "it is the same server as another");
       } else {

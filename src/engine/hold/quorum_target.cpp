@@ -1,7 +1,10 @@
 #include "engine/hold/quorum_target.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
+
+#include <holdfast/error.hpp>
 
 #include "base/text.hpp"
 #include "engine/hold/quorum_rounds.hpp"
@@ -26,16 +29,46 @@ std::vector<std::string> nodes_of(const std::vector<QuorumTarget::Member>& membe
   return nodes;
 }
 
+using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
+
+/// Those who have a lock in common, if they are of one server: two clients of it.
+Pairs with_a_lock_in_common(const std::vector<QuorumTarget::Member>& members) {
+  Pairs pairs;
+  if (of_one_client(members)) return pairs;
+  std::map<std::pair<unsigned, std::string>, std::vector<std::size_t>> by_lock;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    for (wire::LockNames& each : members[i].target->all_names()) {
+      std::vector<std::size_t>& its = by_lock[{members[i].runtime->config().database, std::move(each.key)}];
+      for (const std::size_t other : its) pairs.emplace_back(other, i);
+      its.push_back(i);
+    }
+  }
+  std::ranges::sort(pairs);
+  pairs.erase(std::ranges::unique(pairs).begin(), pairs.end());
+  return pairs;
+}
+
+Pairs pairs_of(const std::vector<QuorumTarget::Member>& members, QuorumTarget::Servers servers) {
+  if (servers == QuorumTarget::Servers::any) return with_a_lock_in_common(members);
+  Pairs pairs;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) pairs.emplace_back(j, i);
+  }
+  return pairs;
+}
+
 }  // namespace
 
 std::shared_ptr<QuorumTarget> QuorumTarget::make(std::string name, std::vector<Member> members, std::size_t needed,
                                                  Servers servers) {
   auto group = std::make_shared<QuorumTarget>(std::move(name), std::move(members), needed, servers);
+  for (std::size_t i = 0; i < group->members_.size(); ++i) {
+    if (group->must_differ(i)) group->members_[i].runtime->identity().ask();
+  }
   std::set<const Runtime*> told;
   for (const Member& member : group->members_) {
     if (!told.insert(member.runtime.get()).second) continue;
     const bool serves = member.runtime == group->members_.front().runtime;
-    if (servers == Servers::different) member.runtime->identify_servers();
     member.target->targets().adopt(group, serves ? Targets::Bond::serves : Targets::Bond::wakes);
   }
   return group;
@@ -47,16 +80,20 @@ QuorumTarget::QuorumTarget(std::string name, std::vector<Member> members, std::s
       nodes_(nodes_of(members_)),
       quorum_{members_.size(), needed},
       servers_(servers),
-      in_the_way_(quorum_) {}
+      different_(pairs_of(members_, servers)),
+      must_differ_(members_.size()),
+      in_the_way_(quorum_) {
+  for (const auto& [one, other] : different_) must_differ_[one] = must_differ_[other] = true;
+}
 
-std::optional<std::string> QuorumTarget::same_server() const {
-  if (servers_ == Servers::any) return std::nullopt;
-  for (std::size_t i = 0; i < members_.size(); ++i) {
-    const std::uint64_t server = members_[i].runtime->router().server();
-    for (std::size_t j = 0; server != 0 && j < i; ++j) {
-      if (members_[j].runtime->router().server() == server)
-        return nodes_[j] + " and " + nodes_[i] + " are the same server";
-    }
+std::optional<std::string> QuorumTarget::same_server(const std::vector<std::uint64_t>& seen) const {
+  const auto server = [&](std::size_t i) {
+    return i < seen.size() && seen[i] != 0 ? seen[i] : members_[i].runtime->router().server();
+  };
+  for (const auto& [one, other] : different_) {
+    if (server(one) <= redis::kNameless || server(one) != server(other)) continue;
+    const std::string same = nodes_[one] + " and " + nodes_[other] + " are the same server";
+    return servers_ == Servers::different ? same : same + ", and a lock is named at both";
   }
   return std::nullopt;
 }
@@ -121,10 +158,17 @@ void QuorumTarget::attempt(Order order, AttemptDone done) {
   ask_members_for(std::static_pointer_cast<QuorumTarget>(shared_from_this()), std::move(order), std::move(done));
 }
 
-/// On the member's loop, which hears of a release behind its vote.
+/// On the member's loop, which hears of a release behind its vote, and which server it is before that.
 void QuorumTarget::ask(std::size_t member, Order order, AttemptDone done) {
+  if (must_differ(member)) members_[member].runtime->identity().ask();
   members_[member].target->attempt(std::move(order), [self = std::static_pointer_cast<QuorumTarget>(shared_from_this()),
                                                       member, done = std::move(done)](Attempt vote) {
+    vote.server = self->members_[member].runtime->router().server();
+    if (vote.kind == Attempt::Kind::granted && vote.server == 0 && self->must_differ(member)) {
+      vote.kind = Attempt::Kind::unknown;
+      vote.error = Errc::unknown_outcome;
+      vote.cause = "which server it is, is not known yet";
+    }
     {
       const base::Guard guard(self->in_the_way_mutex_);
       self->in_the_way_.on_vote(member, vote);

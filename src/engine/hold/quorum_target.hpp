@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/small_mutex.hpp"
@@ -26,7 +27,8 @@ class QuorumTarget final : public Target {
     std::shared_ptr<Runtime> runtime;
     std::shared_ptr<KeyTarget> target;
   };
-  /// Whether each member's vote must be that of another server.
+  /// Whether each member's vote must be that of another server; `any`: only of members with a lock in common, which
+  /// would be the same lock twice.
   enum class Servers { any, different };
   /// With what the members' clients must know of it.
   static std::shared_ptr<QuorumTarget> make(std::string name, std::vector<Member> members, std::size_t needed,
@@ -38,8 +40,11 @@ class QuorumTarget final : public Target {
   const std::vector<std::string>& nodes() const { return nodes_; }
   Quorum quorum() const { return quorum_; }
   Servers servers() const { return servers_; }
-  /// Two members that must be of different servers and are of one, which would have two votes. In words.
-  std::optional<std::string> same_server() const;
+  /// Two members that must be of different servers and are of one, which would have two votes, or one lock twice. In
+  /// words. `seen`: who has answered for each member, where that is known; else it is who is there now.
+  std::optional<std::string> same_server(const std::vector<std::uint64_t>& seen = {}) const;
+  /// Which server a member is, matters.
+  bool must_differ(std::size_t member) const { return must_differ_[member]; }
   bool one_by_one() const { return quorum_.needed == quorum_.members; }
 
   const Plan& plan() const override { return members_.front().target->plan(); }
@@ -81,6 +86,8 @@ class QuorumTarget final : public Target {
   const std::vector<std::string> nodes_;
   const Quorum quorum_;
   const Servers servers_;
+  const std::vector<std::pair<std::size_t, std::size_t>> different_;  // members that must be of different servers
+  std::vector<bool> must_differ_;                                     // by member; constant after construction
   base::SmallMutex in_the_way_mutex_;
   InTheWay in_the_way_ HOLDFAST_GUARDED_BY(in_the_way_mutex_);
 };

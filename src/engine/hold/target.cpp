@@ -60,10 +60,11 @@ void Target::close() {
 void Target::drop_waiters() {
   for (;;) {
     Waiter* waiter = nullptr;
+    std::optional<Retained> dropped;  // without the mutex: it may be what the client's end has waited for
     {
       const base::Guard guard(mutex_);
       waiter = queue_.take_head();
-      if (handoff_) handoff_->retained.reset();
+      if (handoff_) dropped.swap(handoff_->retained);
     }
     if (waiter == nullptr) return;
     waiter->drop();

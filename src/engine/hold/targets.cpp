@@ -1,11 +1,14 @@
 #include "engine/hold/targets.hpp"
 
+#include <algorithm>
+
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
 namespace {
 
 constexpr std::size_t kFirstBuckets = 64;
+constexpr std::size_t kFirstSweep = 64;
 
 }  // namespace
 
@@ -28,16 +31,17 @@ std::shared_ptr<KeyTarget> Targets::target(const std::vector<std::string>& names
   std::string title;
   for (const std::string& name : names) title += (title.empty() ? "" : ", ") + name;
   const Key key{&plan, title, names.size() > 1 ? &names : nullptr};
+  std::shared_ptr<KeyTarget> target;  // destroyed without the mutex, also when there is no memory to go on
   const base::Guard guard(mutex_);
   Table::insert_commit_data place;
   const auto [found, is_new] = table_.insert_check(key, Hash(), Same(), place);
   if (!is_new) {
-    if (std::shared_ptr<KeyTarget> target = std::static_pointer_cast<KeyTarget>(found->weak_from_this().lock()))
-      return target;
+    target = std::static_pointer_cast<KeyTarget>(found->weak_from_this().lock());
+    if (target) return target;
     found->listed_ = false;  // its end has begun
     table_.erase(found);
   }
-  auto target = std::make_shared<KeyTarget>(shared_from_this(), std::move(title), names, plan);
+  target = std::make_shared<KeyTarget>(shared_from_this(), std::move(title), names, plan);
   table_.insert(*target);
   target->listed_ = true;
   if (table_.size() > bucket_count_) {
@@ -49,15 +53,22 @@ std::shared_ptr<KeyTarget> Targets::target(const std::vector<std::string>& names
   return target;
 }
 
+/// Sweeps as many as it adds, on average, however many there are.
 void Targets::adopt(const std::shared_ptr<Target>& target, Bond bond) {
   const base::Guard guard(mutex_);
-  std::erase_if(adopted_, [](const Adopted& each) { return each.target.expired(); });
+  if (adopted_.size() >= sweep_at_) {
+    std::erase_if(adopted_, [](const Adopted& each) { return each.target.expired(); });
+    sweep_at_ = std::max(kFirstSweep, 2 * adopted_.size());
+  }
   adopted_.push_back({target, bond});
 }
 
+/// Whoever has been locked here leaves with the result: if this becomes the last reference, a target strikes itself
+/// off, for which it wants the mutex.
 std::vector<std::shared_ptr<Target>> Targets::all(Which which) {
   std::vector<std::shared_ptr<Target>> out;
   const base::Guard guard(mutex_);
+  out.reserve(table_.size() + adopted_.size());  // nothing throws from here on, with a reference in its hands
   for (KeyTarget& target : table_) {
     if (std::shared_ptr<Target> alive = target.weak_from_this().lock()) out.push_back(std::move(alive));
   }
@@ -70,15 +81,18 @@ std::vector<std::shared_ptr<Target>> Targets::all(Which which) {
 
 std::vector<std::shared_ptr<Target>> Targets::in(const redis::cluster::SlotSet& slots) {
   std::vector<std::shared_ptr<Target>> out;
-  const base::Guard guard(mutex_);
-  for (KeyTarget& target : table_) {
-    if (!target.lies_in(runtime_, slots)) continue;
-    if (std::shared_ptr<Target> alive = target.weak_from_this().lock()) out.push_back(std::move(alive));
+  {
+    const base::Guard guard(mutex_);
+    out.reserve(table_.size() + adopted_.size());
+    for (KeyTarget& target : table_) {
+      if (!target.lies_in(runtime_, slots)) continue;
+      if (std::shared_ptr<Target> alive = target.weak_from_this().lock()) out.push_back(std::move(alive));
+    }
+    for (const Adopted& each : adopted_) {
+      if (std::shared_ptr<Target> target = each.target.lock()) out.push_back(std::move(target));
+    }
   }
-  for (const Adopted& each : adopted_) {
-    std::shared_ptr<Target> target = each.target.lock();
-    if (target && target->lies_in(runtime_, slots)) out.push_back(std::move(target));
-  }
+  std::erase_if(out, [&](const auto& target) { return !target->lies_in(runtime_, slots); });
   return out;
 }
 

@@ -90,6 +90,7 @@ class Targets : public std::enable_shared_from_this<Targets> {
     Bond bond;
   };
   std::vector<Adopted> adopted_ HOLDFAST_GUARDED_BY(mutex_);
+  std::size_t sweep_at_ HOLDFAST_GUARDED_BY(mutex_) = 0;  // as many of them, perhaps gone
   std::size_t next_kept_ HOLDFAST_GUARDED_BY(mutex_) = 0;
   bool over_ HOLDFAST_GUARDED_BY(mutex_) = false;
 };

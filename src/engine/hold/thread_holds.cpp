@@ -2,6 +2,7 @@
 
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "base/guarded.hpp"
 
@@ -31,8 +32,9 @@ ThreadHolds::Entry ThreadHolds::find(std::uint64_t thread) const {
 
 void ThreadHolds::own(std::uint64_t thread, std::shared_ptr<Holding> held) {
   Table& own = table();
+  Entry entry{std::move(held), 1};  // and what it replaces, which is destroyed without the mutex
   const base::Guard guard(own.mutex);
-  own.entries[thread] = {std::move(held), 1};
+  std::swap(own.entries[thread], entry);
 }
 
 void ThreadHolds::reenter(std::uint64_t thread) {
@@ -45,10 +47,11 @@ void ThreadHolds::reenter(std::uint64_t thread) {
 ThreadHolds::Entry ThreadHolds::leave_level(std::uint64_t thread) {
   Table* const table = table_.load();
   if (table == nullptr) return {};
+  Entry before;  // destroyed without the mutex
   const base::Guard guard(table->mutex);
   const auto found = table->entries.find(thread);
   if (found == table->entries.end()) return {};
-  Entry before = found->second;
+  before = found->second;
   if (--found->second.count == 0) table->entries.erase(found);
   return before;
 }

@@ -129,7 +129,7 @@ void Runtime::on_connected(redis::Shard& shard) {
   Reporter::add(reporter_.count.connections);
   reporter_.tell(&Observer::on_connection,
                  [&] { return ConnectionEvent{node_of(shard, node_), true, reporter_.snapshot().connections, {}}; });
-  if (identifies_servers_.load() && router_->only_shard() != nullptr) ask_which_server(shard);
+  identity_.on_connected(shard);
   hooks_.connected(shard);
 }
 
@@ -137,23 +137,6 @@ void Runtime::on_disconnected(const redis::Shard& shard, const std::string& caus
   reporter_.tell(&Observer::on_connection, [&] {
     return ConnectionEvent{node_of(shard, node_), false, reporter_.snapshot().connections, cause, needed(cause)};
   });
-}
-
-void Runtime::identify_servers() {
-  if (identifies_servers_.exchange(true)) return;
-  hand_over([this] {
-    if (redis::Shard* const only = router_->only_shard()) ask_which_server(*only);
-  });
-}
-
-/// Its reply comes before that of any acquire behind it. Where there is no connection yet, it is asked again on that.
-void Runtime::ask_which_server(redis::Shard& shard) {
-  shard.send(redis::Request::of(wire::server_info(), config_.command_timeout),
-             [&shard, keep = keep_alive()](const redis::Result& result) {
-               if (result.delivery != redis::Delivery::answered) return;
-               const std::string run_id = wire::decode_run_id(result.replies.front());
-               shard.identify(run_id.empty() ? 0 : std::hash<std::string>()(run_id));
-             });
 }
 
 KnownConnections& Runtime::known_connections(redis::Shard& shard) {

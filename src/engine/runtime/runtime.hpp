@@ -18,6 +18,7 @@
 #include "engine/decide/lease.hpp"
 #include "engine/loop/loop.hpp"
 #include "engine/loop/notifier.hpp"
+#include "engine/runtime/identity.hpp"
 #include "engine/runtime/known_connections.hpp"
 #include "engine/runtime/pending.hpp"
 #include "engine/runtime/reporter.hpp"
@@ -118,9 +119,7 @@ class Runtime {
   /// Which server serves which key. From any thread, where that says so.
   redis::Router& router() { return *router_; }
   const std::shared_ptr<redis::Listeners>& listeners() const { return listeners_; }
-  /// Asks which servers these are, now and on each new connection: see Shard::server. For groups, whose members must be
-  /// of different ones.
-  void identify_servers();
+  Identity& identity() { return identity_; }
 
   Reporter& reporter() { return reporter_; }
   /// For observer calls and loss callbacks.
@@ -140,7 +139,6 @@ class Runtime {
   std::unique_ptr<redis::Router> make_router();
   void on_connected(redis::Shard& shard);
   void on_disconnected(const redis::Shard& shard, const std::string& cause);
-  void ask_which_server(redis::Shard& shard);
   void stop_taking();
 
   const base::ForkGuard fork_guard_;
@@ -164,7 +162,7 @@ class Runtime {
   Rounds rounds_;
   std::map<redis::Shard*, KnownConnections> known_connections_;
   std::set<timing::Timer*> pauses_;
-  std::atomic<bool> identifies_servers_{false};
+  Identity identity_{*this};
 
   // What comes from other clients' loops.
   base::Mutex over_mutex_;

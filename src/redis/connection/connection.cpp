@@ -25,6 +25,11 @@ base::Duration connect_limit(const Config& config, const EndpointSource& source)
   return config.connect_timeout / static_cast<base::Duration::rep>(source.addresses());
 }
 
+std::string since(const std::string& cause, const std::string& missing, base::Duration time, const char* suspicion) {
+  const std::string now = "no " + missing + " after " + milliseconds(time) + " ms" + suspicion;
+  return cause.empty() ? now : cause + "; since then " + now;
+}
+
 bool tells_of_demotion(const base::Reply& reply) { return reply.is_error() && is_demoted(reply.text); }
 
 }  // namespace
@@ -81,9 +86,15 @@ void Connection::set_needed(bool needed) {
   if (traffic_.idle()) end_leaving();
 }
 
+void Connection::begin_anew() {
+  attempts_.start_over();
+  down_ = {};
+  causes_.clear();
+  client_ = 0;
+}
+
 void Connection::refuse_waiting(std::error_code error, std::string cause) {
-  down_error_ = error;
-  down_cause_ = std::move(cause);
+  down_ = {error, std::move(cause)};
   traffic_.give_up();
 }
 
@@ -101,10 +112,8 @@ void Connection::on_connect_timeout() {
 }
 
 std::string Connection::why_not_yet() const {
-  if (state_ != State::connecting) return down_cause_;
-  const std::string now = "no " + session_->missing() + " after " + milliseconds(attempts_.under_way(Clock::now())) +
-                          " ms" + session_->suspicion();
-  return down_cause_.empty() ? now : down_cause_ + "; since then " + now;
+  if (state_ != State::connecting) return down_.cause;
+  return since(down_.cause, session_->missing(), attempts_.under_way(Clock::now()), session_->suspicion());
 }
 
 void Connection::on_open() {
@@ -143,8 +152,7 @@ void Connection::on_ready() {
 void Connection::fail(std::error_code error, std::string cause) {
   if (failing_) return;
   failing_ = true;
-  down_error_ = error;
-  down_cause_ = std::move(cause);
+  down_ = {error, std::move(cause)};
   session_->end(asio::error::operation_aborted);
 }
 
@@ -158,8 +166,7 @@ void Connection::leave_if_demoted(const Replies& replies) {
 /// What was sent is answered before the session ends, if that does not take too long.
 void Connection::leave(std::error_code error, std::string cause, base::Duration limit) {
   state_ = State::leaving;
-  down_error_ = error;
-  down_cause_ = std::move(cause);
+  down_ = {error, std::move(cause)};
   health_.stop();
   call_at(Clock::now() + limit, State::leaving, &Connection::end_leaving);
 }
@@ -180,7 +187,7 @@ void Connection::on_idle() {
 
 void Connection::end_leaving() {
   if (traffic_.idle()) client_ = 0;  // nothing is under way that a later session would have to stop
-  fail(down_error_, down_cause_);
+  fail(down_.error, down_.cause);
 }
 
 void Connection::on_end(const Session::Ending& ending) {
@@ -188,12 +195,12 @@ void Connection::on_end(const Session::Ending& ending) {
   health_.stop();
   if (!failing_ && state_ != State::closed) {
     const Meaning meaning = classify(ending.stage, ending.error);
-    down_error_ = meaning.code;
+    down_.error = meaning.code;
     login_pointless_ = meaning.for_good();
-    down_cause_ = ending.problem;
+    down_.cause = ending.problem;
   }
   const bool stood = stands();
-  down_cause_ = causes_.blame(config_, session_->server(), std::move(down_cause_));
+  down_.cause = causes_.blame(config_, session_->server(), std::move(down_.cause));
   const Prospect prospect = moved_ ? Prospect::changes : source_->on_end(stood && !demoted_);
   useless_ = stood && !demoted_ && !moved_ ? std::nullopt : session_->endpoint();
   attempts_.on_end(Clock::now(), stood, demoted_);
@@ -201,9 +208,9 @@ void Connection::on_end(const Session::Ending& ending) {
   if (state_ != State::closed) state_ = State::down;  // what the cut ones ask for next waits for the next connection
   traffic_.on_cut();
   if (state_ == State::closed) return;
-  events_.disconnected(down_cause_);
+  events_.disconnected(down_.cause);
   if (state_ == State::closed) return;
-  if (!stood) down_cause_ = causes_.gather(std::move(down_cause_), prospect == Prospect::another);
+  if (!stood) down_.cause = causes_.gather(std::move(down_.cause), prospect == Prospect::another);
   const bool refused = std::exchange(login_pointless_, false);
   if (prospect == Prospect::another) return connect_at(Clock::now());
   // A refusal, or a server that was never there, will not go away while the callers wait.
@@ -221,15 +228,13 @@ void Connection::recover() {
   if (!session_) return connect_at(Clock::now() + config_.reconnect_min);
   session_->abandon();
   failing_ = true;
-  down_error_ = Errc::exhausted;
-  down_cause_.clear();
+  down_ = {Errc::exhausted, {}};
   on_end({Stage::ready, asio::error::operation_aborted, {}});
 }
 
 void Connection::close() {
   state_ = State::closed;
-  down_error_ = Errc::closed;
-  down_cause_.clear();
+  down_ = {Errc::closed, {}};
   traffic_.give_up();
   connect_timer_.cancel();
   health_.stop();

@@ -30,6 +30,12 @@
 
 namespace holdfast::redis {
 
+/// Why there is no connection, or why the latest one ended.
+struct Down {
+  std::error_code error = Errc::unreachable;
+  std::string cause{};
+};
+
 /// On the loop. (resting ->) down -> connecting -> ready (-> leaving) -> down ..., and closed from any of them.
 class Connection final : public Session::Owner {
  public:
@@ -47,6 +53,8 @@ class Connection final : public Session::Owner {
   }
   /// See Lane.
   void set_needed(bool needed);
+  bool at_rest() const { return state_ == State::resting; }
+  void begin_anew();  // at rest: the server is another one from now on
   /// Whoever waits is told why there is no connection.
   void refuse_waiting(std::error_code error, std::string cause);
   /// Somebody waits: where there was little hope, a fresh attempt is due soon.
@@ -88,8 +96,8 @@ class Connection final : public Session::Owner {
   /// The server that it is connected to, or was lately; empty: not known.
   std::string server() const { return session_ ? session_->server() : std::string(); }
   /// Why there is no connection, or why the latest one ended.
-  std::error_code error() const { return down_error_; }
-  const std::string& cause() const { return down_cause_; }
+  std::error_code error() const { return down_.error; }
+  const std::string& cause() const { return down_.cause; }
   /// For who has waited for one as long as it may.
   std::string why_not_yet() const;
 
@@ -127,12 +135,11 @@ class Connection final : public Session::Owner {
   bool halfway_ = false;
   bool needed_ = true;
   bool login_pointless_ = false;     // the login was refused for good
-  bool failing_ = false;             // `down_error_` and `down_cause_` are set already
+  bool failing_ = false;             // `down_` is set already
   bool demoted_ = false;             // the latest connection was left because the server takes no writes
   bool moved_ = false;               // the latest connection was left because the server is somewhere else
   std::optional<Endpoint> useless_;  // the address of the latest connection, if it served nobody
-  std::error_code down_error_ = Errc::unreachable;
-  std::string down_cause_;
+  Down down_;
   Causes causes_;
   std::optional<Login> login_;  // of the latest session that was opened
   std::int64_t client_ = 0;     // the latest connection's client id, also after its end

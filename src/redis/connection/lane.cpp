@@ -42,6 +42,10 @@ void Lane::start_at_rest(std::weak_ptr<void> owner) {
 
 void Lane::set_needed(bool needed) { impl_->connection.set_needed(needed); }
 
+bool Lane::at_rest() const { return impl_->connection.at_rest(); }
+
+void Lane::begin_anew() { impl_->connection.begin_anew(); }
+
 void Lane::reroute() { impl_->pipeline.reroute(); }
 
 void Lane::refuse_waiting(std::error_code error, const std::string& cause) {

@@ -40,6 +40,10 @@ class Lane {
   /// Whether the server is needed beyond what is sent to it. If not, the session ends once all is answered, and the
   /// next one begins when something is sent.
   void set_needed(bool needed);
+  /// It has no connection, and nobody waits for one.
+  bool at_rest() const;
+  /// At rest: the server is another one from now on.
+  void begin_anew();
   /// What waits for a connection is told as `misdirected`.
   void reroute();
   /// What waits for a connection hears why there is none.

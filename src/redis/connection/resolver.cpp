@@ -56,25 +56,39 @@ class SignalsBlocked {
 
 }  // namespace
 
-struct Resolver::Shared {
+struct Resolver::Shared : std::enable_shared_from_this<Shared> {
   base::Mutex mutex;
   std::optional<asio::any_io_executor> executor;  // empty once the resolver has left
   Found found;                                    // who waits, if anybody does
+  std::uint64_t question = 0;                     // whose
   int under_way = 0;
 
   /// Returns who has waited so far.
   Found wait(Found next) {
     const base::Guard guard(mutex);
+    ++question;
     return std::exchange(found, std::move(next));
   }
 
-  /// A look-up has ended.
+  /// A look-up has ended. Who waits stays here until the loop takes it: dropped for want of memory under the mutex, it
+  /// might end all that it keeps alive, this resolver as well.
   void tell(std::vector<Endpoint> endpoints, std::string problem) {
     const base::Guard guard(mutex);
     --under_way;
     if (!executor || !found || (!problem.empty() && under_way > 0)) return;
-    asio::post(*executor, [found = std::exchange(found, {}), endpoints = std::move(endpoints),
-                           problem = std::move(problem)]() mutable { found(std::move(endpoints), problem); });
+    asio::post(*executor,
+               [self = shared_from_this(), of = question, endpoints = std::move(endpoints),
+                problem = std::move(problem)]() mutable { self->answer(of, std::move(endpoints), problem); });
+  }
+
+  void answer(std::uint64_t its_question, std::vector<Endpoint> endpoints, const std::string& problem) {
+    Found told;
+    {
+      const base::Guard guard(mutex);
+      if (question != its_question) return;
+      told.swap(found);
+    }
+    if (told) told(std::move(endpoints), problem);
   }
 };
 

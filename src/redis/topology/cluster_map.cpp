@@ -32,15 +32,48 @@ void ClusterMap::start(const std::weak_ptr<void>& owner) {
 }
 
 ClusterNode* ClusterMap::node(const NodeAddress& address) {
+  ++mentions_;
+  return find_or_make(address);
+}
+
+/// Those that are named in one breath do not take each other's places.
+ClusterNode* ClusterMap::find_or_make(const NodeAddress& address) {
   const Place place(address.host, address.port);
-  if (const auto found = nodes_.find(place); found != nodes_.end()) return found->second.get();
-  if (nodes_.size() >= kMostNodes) return nullptr;
+  if (const auto found = nodes_.find(place); found != nodes_.end()) {
+    found->second->named = mentions_;
+    return found->second.get();
+  }
+  if (nodes_.size() >= kMostNodes) return forget_one_for(address);
   auto made = std::make_unique<ClusterNode>(executor_, config_at(config_, address), address, listeners_, events_);
   ClusterNode* const node = made.get();
+  node->named = mentions_;
   node->shard.subscriptions()->set_publish(publish_);
   by_shard_.emplace(&node->shard, node);
   nodes_.emplace(place, std::move(made));
   node->shard.start_at_rest(owner_);
+  return node;
+}
+
+/// Who serves a slot, or has just been told to wait for one, is not at rest in this sense, whatever its connection
+/// does.
+ClusterNode* ClusterMap::forget_one_for(const NodeAddress& address) {
+  const auto may_go = [&](const ClusterNode& node) {
+    return !node.serves && !node.awaited && node.named < mentions_ && node.shard.at_rest();
+  };
+  auto oldest = nodes_.end();
+  for (auto it = nodes_.begin(); it != nodes_.end(); ++it) {
+    const bool older = oldest == nodes_.end() || it->second->named < oldest->second->named;
+    if (older && may_go(*it->second)) oldest = it;
+  }
+  if (oldest == nodes_.end()) return nullptr;
+  Place place(address.host, address.port);
+  NodeAddress its_own = address;
+  auto moved = nodes_.extract(oldest);  // nothing throws from here on
+  moved.key() = std::move(place);
+  ClusterNode* const node = moved.mapped().get();
+  nodes_.insert(std::move(moved));
+  node->become(std::move(its_own));
+  node->named = mentions_;
   return node;
 }
 
@@ -63,9 +96,10 @@ void ClusterMap::set(std::uint16_t slot, ClusterNode* node) {
 }
 
 void ClusterMap::adopt(const cluster::View& view) {
+  ++mentions_;
   std::vector<ClusterNode*> primaries;
   for (const cluster::Primary& primary : view.primaries) {
-    ClusterNode* const its_node = node(primary.address);
+    ClusterNode* const its_node = find_or_make(primary.address);
     if (its_node != nullptr) its_node->shard.set_configured_replicas(primary.replicas);
     primaries.push_back(its_node);
   }

@@ -21,11 +21,12 @@
 
 namespace holdfast::redis {
 
-/// On the loop, but for what says otherwise. A node is made when it is first heard of and stays as long as the client,
-/// since its shard is referred to; it has a connection only while it is needed.
+/// On the loop, but for what says otherwise. A node is made when it is first heard of. Its object stays as long as the
+/// client, since its shard is referred to, also by other threads; it has a connection only while it is needed. When
+/// there are too many, the one at rest that was not mentioned for longest becomes the next that is heard of.
 class ClusterMap {
  public:
-  /// So many nodes are remembered at most: what others tell of beyond that is not served.
+  /// So many nodes are remembered at most: what others tell of beyond that is not served, unless one can be forgotten.
   static constexpr std::size_t kMostNodes = 4096;
   /// What changes within this time is told together; or within so many times the time that it takes to tell, if that is
   /// longer: whoever is told looks through all holds.
@@ -38,7 +39,7 @@ class ClusterMap {
 
   void start(const std::weak_ptr<void>& owner);
 
-  /// Null: too many are known already.
+  /// Null: too many are known already, and all of them serve slots or are being asked.
   ClusterNode* node(const NodeAddress& address);
   ClusterNode* node_of(const Shard& shard);
   /// All that there are.
@@ -66,6 +67,8 @@ class ClusterMap {
   void recover() { tell_soon(); }
 
  private:
+  ClusterNode* find_or_make(const NodeAddress& address);
+  ClusterNode* forget_one_for(const NodeAddress& address);
   void set(std::uint16_t slot, ClusterNode* node);
   void find_serving();
   void tell_soon();
@@ -81,6 +84,7 @@ class ClusterMap {
   using Place = std::pair<std::string, std::uint16_t>;
   std::map<Place, std::unique_ptr<ClusterNode>> nodes_;
   std::map<const Shard*, ClusterNode*> by_shard_;
+  std::uint64_t mentions_ = 0;
   const std::unique_ptr<Shard> nowhere_;
   SlotTable table_;
   std::vector<Shard*> serving_;

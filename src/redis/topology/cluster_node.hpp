@@ -1,6 +1,7 @@
 // A node of a cluster as a client sees it: its address, and the shard that it is as long as it is a primary.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,20 +13,20 @@
 
 namespace holdfast::redis {
 
-/// Always this address.
+/// Always the address of this node.
 class NodeSource final : public EndpointSource {
  public:
-  NodeSource(const NodeAddress& address, const bool& awaited)
-      : address_{address.host, address.port, {}}, awaited_(awaited) {}
+  NodeSource(const NodeAddress& address, const bool& awaited) : address_(address), awaited_(awaited) {}
 
-  void find(Found found) override { found(address_, {}); }
+  void find(Found found) override { found(ServerAddress{address_.host, address_.port, {}}, {}); }
   void forget() override {}
   std::string missing() const override { return "address of the server"; }
   Prospect on_end(bool) override { return awaited_ ? Prospect::changes : Prospect::same; }
 
  private:
-  const ServerAddress address_;
-  const bool& awaited_;  // of the node, which outlives it
+  // Of the node, which outlives it.
+  const NodeAddress& address_;
+  const bool& awaited_;
 };
 
 /// On the loop.
@@ -37,8 +38,16 @@ struct ClusterNode {
             executor, config, [this] { return std::make_shared<NodeSource>(address, awaited); }, std::move(listeners),
             events) {}
 
-  const NodeAddress address;
-  bool serves = false;  ///< It has slots.
+  /// It is another node from now on. Only at rest.
+  void become(NodeAddress other) {
+    address = std::move(other);
+    told = false;
+    shard.begin_anew();
+  }
+
+  NodeAddress address;
+  bool serves = false;      ///< It has slots.
+  std::uint64_t named = 0;  ///< When it was mentioned last: see ClusterMap.
   /// What waits at its gate may go on waiting: it serves and will come back, or the map will name another one, or has
   /// just done so, and what waits is about to be sent there.
   bool awaited = false;

@@ -54,7 +54,7 @@ ShardEvents ClusterServers::node_events() {
     events_.to_be_flushed(shard, bytes);
   };
   made.misdirected = [this](Shard& shard, Misdirected&& misdirected) {
-    detours_.take(std::move(misdirected), address_of(shard), owner_);
+    detours_.take(std::move(misdirected), address_of(shard), owner_, Clock::now());
   };
   made.taken_away = [this](Shard&, const std::string&) { doubt(std::nullopt); };
   made.refused = [this](Shard& shard, const std::string& error_text) { on_refused(shard, error_text); };
@@ -133,7 +133,7 @@ void ClusterServers::carry_out(const Survey::Step& step) {
     map_.adopt(*step.adopt);
     const auto least = std::ranges::min_element(step.adopt->primaries, {}, &cluster::Primary::id);
     const bool told = least != step.adopt->primaries.end() && !least->id.empty();
-    cluster_.store(told ? std::hash<std::string>()(least->id) : 0, std::memory_order_relaxed);
+    cluster_.store(told ? std::hash<std::string>()(least->id) : kNameless, std::memory_order_relaxed);
   }
   if (!step.problem.empty() && !mapped_) map_.nowhere().refuse_waiting(problem_, step.problem);
 }

@@ -41,33 +41,34 @@ bool redirected(const base::Reply& reply, const NodeAddress& asked) {
 
 Detours::Detours(const boost::asio::any_io_executor& executor, Ways ways) : ways_(std::move(ways)), timer_(executor) {}
 
-void Detours::take(Misdirected&& misdirected, const NodeAddress& asked, std::weak_ptr<void> owner) {
+void Detours::take(Misdirected&& misdirected, const NodeAddress& asked, std::weak_ptr<void> owner,
+                   base::TimePoint now) {
   owner_ = std::move(owner);
   if (closed_) return misdirected.handler(failure(Delivery::not_sent, Errc::closed, {}, true));
   if (misdirected.result.delivery == Delivery::answered && misdirected.request.commands.size() > 1) {
-    take_apart(std::move(misdirected), asked);
+    take_apart(std::move(misdirected), asked, now);
   } else {
-    take_one(std::move(misdirected), asked);
+    take_one(std::move(misdirected), asked, now);
   }
 }
 
-void Detours::take_one(Misdirected&& misdirected, const NodeAddress& asked) {
-  if (misdirected.result.delivery != Delivery::answered) return go_on(std::move(misdirected), {});
+void Detours::take_one(Misdirected&& misdirected, const NodeAddress& asked, base::TimePoint now) {
+  if (misdirected.result.delivery != Delivery::answered) return go_on(std::move(misdirected), {}, now);
   const std::optional<Redirect> redirect = cluster::read_redirect(misdirected.result.replies.front().text, asked);
   if (!redirect) return misdirected.handler(std::move(misdirected.result));
   Request& request = misdirected.request;
   request.asking = redirect->kind == Redirect::Kind::ask;
   const std::optional<NodeAddress> to = request.asking ? std::optional(redirect->to) : std::nullopt;
   if (request.detours < UINT8_MAX) ++request.detours;
-  if (request.detours <= kAtOnce) return go_on(std::move(misdirected), to);
-  const base::TimePoint when = Clock::now() + pause_before(request.detours);
+  if (request.detours <= kAtOnce) return go_on(std::move(misdirected), to, now);
+  const base::TimePoint when = now + pause_before(request.detours);
   if (when >= misdirected.deadline) return misdirected.handler(std::move(misdirected.result));
   request.asking = false;  // by then the slot may have arrived
   paused_.emplace(when, std::move(misdirected));
   arm();
 }
 
-void Detours::take_apart(Misdirected&& misdirected, const NodeAddress& asked) {
+void Detours::take_apart(Misdirected&& misdirected, const NodeAddress& asked, base::TimePoint now) {
   auto whole = std::make_shared<Gathered>(Gathered{std::move(misdirected.result), std::move(misdirected.handler)});
   std::vector<Misdirected> parts;
   for (std::size_t i = 0; i < whole->result.replies.size(); ++i) {
@@ -88,13 +89,13 @@ void Detours::take_apart(Misdirected&& misdirected, const NodeAddress& asked) {
   }
   whole->missing = parts.size();
   if (parts.empty()) return whole->handler(std::move(whole->result));
-  for (Misdirected& part : parts) take_one(std::move(part), asked);
+  for (Misdirected& part : parts) take_one(std::move(part), asked, now);
 }
 
 /// To this node, or to the one that serves the key.
-void Detours::go_on(Misdirected&& misdirected, const std::optional<NodeAddress>& to) {
+void Detours::go_on(Misdirected&& misdirected, const std::optional<NodeAddress>& to, base::TimePoint now) {
   Request& request = misdirected.request;
-  request.timeout = misdirected.deadline - Clock::now();
+  request.timeout = misdirected.deadline - now;
   if (request.timeout <= base::Duration::zero()) {
     if (misdirected.result.delivery == Delivery::answered) return misdirected.handler(std::move(misdirected.result));
     request.timeout = std::chrono::milliseconds(1);  // whoever has it then knows best what it lacks
@@ -110,15 +111,14 @@ void Detours::arm() {
   if (paused_.empty()) return;
   timer_.expires_at(paused_.begin()->first);
   timer_.async_wait([this, keep = owner_.lock()](boost::system::error_code error) {
-    if (!error) on_time();
+    if (!error) on_time(Clock::now());
   });
 }
 
-void Detours::on_time() {
-  const base::TimePoint now = Clock::now();
+void Detours::on_time(base::TimePoint now) {
   while (!paused_.empty() && paused_.begin()->first <= now) {
     Misdirected next = std::move(paused_.extract(paused_.begin()).mapped());
-    go_on(std::move(next), {});
+    go_on(std::move(next), {}, now);
   }
   arm();
 }

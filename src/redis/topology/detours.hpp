@@ -29,7 +29,11 @@ class Detours {
   Detours(const boost::asio::any_io_executor& executor, Ways ways);
 
   /// `asked`: the node that has answered, if one has. What comes later keeps the owner alive.
-  void take(Misdirected&& misdirected, const NodeAddress& asked, std::weak_ptr<void> owner);
+  void take(Misdirected&& misdirected, const NodeAddress& asked, std::weak_ptr<void> owner, base::TimePoint now);
+  /// When the next pause is over; max(): there is none.
+  base::TimePoint due() const { return paused_.empty() ? base::TimePoint::max() : paused_.begin()->first; }
+  /// Those whose pause is over go on. Its own timer calls it.
+  void on_time(base::TimePoint now);
   /// A handler has thrown, perhaps half way through.
   void recover() { arm(); }
   /// Those who pause hear that the client is closed.
@@ -43,11 +47,10 @@ class Detours {
   static constexpr std::chrono::milliseconds kLongestPause{500};
 
  private:
-  void take_one(Misdirected&& misdirected, const NodeAddress& asked);
-  void take_apart(Misdirected&& misdirected, const NodeAddress& asked);
-  void go_on(Misdirected&& misdirected, const std::optional<NodeAddress>& to);
+  void take_one(Misdirected&& misdirected, const NodeAddress& asked, base::TimePoint now);
+  void take_apart(Misdirected&& misdirected, const NodeAddress& asked, base::TimePoint now);
+  void go_on(Misdirected&& misdirected, const std::optional<NodeAddress>& to, base::TimePoint now);
   void arm();
-  void on_time();
 
   const Ways ways_;
   timing::Timer timer_;

@@ -36,8 +36,8 @@ class Router {
   /// Those that serve slots: the only one, or a cluster's primaries as far as the map is known, each once. From any
   /// thread.
   std::vector<Shard*> serving();
-  /// Which server this is, or which cluster: the same for two routers of the same, else another one; 0: not known, or
-  /// not asked for yet (see Shard::server). From any thread.
+  /// Which server this is, or which cluster: the same for two routers of the same, else another one; or kNameless; 0:
+  /// not known, or not asked for yet (see Shard::server). From any thread.
   virtual std::uint64_t server() const { return only_shard()->server(); }
   /// The shard at this address of a cluster, whatever it serves; null: there can be none, or no more. On the loop.
   virtual Shard* shard_at(const NodeAddress&) { return nullptr; }

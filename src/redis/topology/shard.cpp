@@ -1,5 +1,6 @@
 #include "redis/topology/shard.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace holdfast::redis {
@@ -106,6 +107,17 @@ void Shard::set_needed(bool needed) {
   for (const auto& side : sides_) {
     if (side) side->lane.set_needed(needed);
   }
+}
+
+bool Shard::at_rest() const {
+  return lane_.at_rest() && std::ranges::all_of(sides_, [](const auto& side) { return !side || side->lane.at_rest(); });
+}
+
+void Shard::begin_anew() {
+  needed_ = used_ = false;
+  configured_replicas_.reset();
+  identify(0);
+  for_each_lane(&Lane::begin_anew);
 }
 
 void Shard::for_each_lane(void (Lane::*what)()) {

@@ -24,6 +24,9 @@ namespace holdfast::redis {
 
 class Shard;
 
+/// What stands for a server that was asked which it is, and does not tell: see Shard::server.
+constexpr std::uint64_t kNameless = 1;
+
 /// Further lanes to the same server, each for what would be in the way on the one that all else uses.
 enum class Side : std::uint8_t {
   acks,   ///< Waits for replicas, which blocks a connection at the server.
@@ -77,6 +80,9 @@ class Shard {
   void start_at_rest(const std::weak_ptr<void>& owner);
   /// As that of `Lane`, if anything was ever sent.
   void set_needed(bool needed);
+  /// As those of `Lane`, of all its lanes.
+  bool at_rest() const;
+  void begin_anew();
   void flush();
   void recover();
   void rearm();
@@ -96,8 +102,8 @@ class Shard {
   /// From any thread.
   const std::shared_ptr<Subscriptions>& subscriptions() const { return subscriptions_; }
 
-  /// The same for two shards of the same server; 0: not known, since it was not asked, is not connected or does not
-  /// tell. From any thread.
+  /// The same for two shards of the same server; kNameless: it does not tell; 0: not known, since it was not asked or
+  /// is not connected. From any thread.
   std::uint64_t server() const { return server_.load(std::memory_order_relaxed); }
   /// Whoever has asked says what the server told; forgotten with the connection.
   void identify(std::uint64_t server) { server_.store(server, std::memory_order_relaxed); }
