@@ -88,7 +88,9 @@ struct LockScripts {
 
 base::Command acquire(const LockScripts& scripts, const AcquireCall& call);
 base::Command release(const LockScripts& scripts, const ReleaseCall& call);
-base::Command force_release(const LockScripts& scripts, const LockNames& names, Publish publish);
+/// From this owner; without one, from whoever has it. The reply: 1, or 0 if that was nobody.
+base::Command force_release(const LockScripts& scripts, const LockNames& names, const std::optional<Owner>& owner,
+                            Publish publish);
 
 AcquireReply decode_acquire(const base::Reply& reply);
 /// Released by this call, all of them if there are several: how many clients were told. Empty: it, or one of them, was

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "starving.hpp"
+#include "support/held_lock.hpp"
 #include "support/paths.hpp"
 
 namespace holdfast::test::allocations {
@@ -87,8 +88,7 @@ std::string this_path() {
 
 void record_starvation(std::string_view path, int failed, const Outcomes& outcomes, steady_clock::duration took) {
   const char* const named = std::getenv("HOLDFAST_EVIDENCE");
-  const std::filesystem::path file =
-      named != nullptr ? named : build_path("results/evidence/starvation.jsonl");
+  const std::filesystem::path file = named != nullptr ? named : build_path("results/evidence/starvation.jsonl");
   std::filesystem::create_directories(file.parent_path());
   const char* const commit = std::getenv("HOLDFAST_COMMIT");
   char at[32] = {};
@@ -166,7 +166,7 @@ TEST_F(AllocationFailure, OnAPipelinedRelease) {
 
 TEST_F(AllocationFailure, OnAContendedAcquire) {
   fail_everywhere([&] {
-    raw.command("HSET", "orders", "somebody", 1);
+    put_held_lock(raw, "orders");
     const auto freeing = free_once_awaited(server, "orders");
     try_to([&] { const Hold hold = client->lock("orders").acquire({.wait = 2s}); });
     freeing.wait();

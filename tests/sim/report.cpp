@@ -65,8 +65,8 @@ std::string utc_now() {
 std::string commit() {
   if (const char* given = std::getenv("HOLDFAST_COMMIT")) return given;
   std::string out;
-  FILE* const git =
-      popen(("git -C '" + test::source_path("") + "' describe --always --dirty=+ --exclude '*' 2>/dev/null").c_str(), "r");
+  FILE* const git = popen(
+      ("git -C '" + test::source_path("") + "' describe --always --dirty=+ --exclude '*' 2>/dev/null").c_str(), "r");
   if (git == nullptr) return out;
   for (int c = std::fgetc(git); c != EOF && c != '\n'; c = std::fgetc(git)) out += static_cast<char>(c);
   pclose(git);

@@ -161,7 +161,7 @@ TEST(ProbeReading, NothingThatIsSentHasAnEffect) {
                                        "HEXISTS",
                                        "PING",
                                        "GET",
-                                       "STRLEN",
+                                       "TYPE",
                                        "HLEN",
                                        "HGETALL",
                                        "SCAN",
