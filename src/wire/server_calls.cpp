@@ -46,6 +46,15 @@ std::optional<std::chrono::milliseconds> time_left(const base::Reply& pttl) {
   return std::chrono::milliseconds(pttl.integer);
 }
 
+std::string literal_pattern(std::string_view text) {
+  std::string pattern;
+  for (const char c : text) {
+    if (std::string_view("*?[]^-\\").find(c) != std::string_view::npos) pattern += '\\';
+    pattern += c;
+  }
+  return pattern;
+}
+
 base::Command scan(std::string_view cursor, std::string_view pattern, std::size_t count) {
   return {{"SCAN", std::string(cursor), "MATCH", std::string(pattern), "COUNT", std::to_string(count), "TYPE", "hash"}};
 }

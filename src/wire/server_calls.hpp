@@ -29,6 +29,8 @@ base::Command remaining(std::string_view key);  ///< PTTL
 /// Empty: the key is absent or has no expiry.
 std::optional<std::chrono::milliseconds> time_left(const base::Reply& pttl);
 
+/// A pattern for SCAN that this text matches, and nothing else.
+std::string literal_pattern(std::string_view text);
 /// Hashes whose names match, some for each call.
 base::Command scan(std::string_view cursor, std::string_view pattern, std::size_t count);
 
