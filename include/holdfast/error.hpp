@@ -23,7 +23,7 @@ enum class Errc {
   unknown_outcome,  ///< Sent, but the reply never came. After an acquire, a release of its owner follows.
   denied,           ///< The server refuses the password or user, or a permission (ACL) is missing.
   tls,              ///< The TLS connection could not be trusted or set up.
-  wrong_type,       ///< A key of another type has the lock's name. It was left untouched.
+  wrong_type,       ///< Something that is no lock of this kind has the lock's name. It was left untouched.
   read_only,        ///< The server is a read-only replica.
   out_of_memory,    ///< The server is over its `maxmemory` and accepts no writes.
   unsupported_by_server,  ///< A required command is missing (no EVAL, Redis before 6), or it is not a Redis server.

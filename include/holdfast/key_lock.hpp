@@ -20,23 +20,25 @@ class KeyTarget;
 /// The common part of Lock and SimpleLock. All handles of the same client, kind and name are one lock.
 class HOLDFAST_EXPORT KeyLock : public BasicLock {
  public:
-  /// True if anyone holds the lock. 1 command. Throws Error.
+  /// True if anyone holds the lock. 1 command. Throws Error, `wrong_type` if something else than a lock is there.
   bool is_locked() const;
   /// True if this owner (as from Hold::owner) holds the lock now, according to the server. 1 command. Throws Error.
   bool is_held_by(const std::string& owner) const;
   /// Remaining time to live as the server reports it; empty if free or without expiry. 1 command. Throws Error.
   std::optional<std::chrono::milliseconds> remaining() const;
   /// Who holds it, and for how long. 2 commands in 1 write; then, if it is held, CLIENT LIST for `Detail::holder`, INFO
-  /// and perhaps CLIENT LIST for `holder_if_cheap`, nothing more for `owner`. Throws Error.
+  /// and perhaps CLIENT LIST for `holder_if_cheap`, nothing more for `owner`. Throws Error as is_locked().
   LockInfo info(Detail detail = Detail::holder) const;
   /// Takes the lock away from whoever holds it and wakes a waiter. True if it was held. 1 command. The holder learns of
-  /// it by a notice (Config::loss_notice) or at its next renewal (with a fixed lease: at its deadline or release). A
-  /// key of another type is left alone
-  /// (`wrong_type`). Throws Error.
+  /// it by a notice (Config::loss_notice) or at its next renewal (with a fixed lease: at its deadline or release).
+  /// What is no lock is left alone (`wrong_type`). A Lock is told from anything else by its form: a hash of one owner
+  /// with a count, and an expiry. A SimpleLock is any string with an expiry: where strings of other uses may have its
+  /// name, name the owner. Throws Error.
   bool force_release();
   /// The same, but only from this owner (as from LockInfo::owner or Hold::owner): compared and deleted in one step on
   /// the server, so that no later owner loses it. True if this owner held it; false if the lock is free or somebody
-  /// else's, in which case nothing has changed. 1 command. Throws Error as above.
+  /// else's, in which case nothing has changed. Of a SimpleLock any string with just this value, with an expiry or
+  /// without. 1 command. Throws Error as above.
   bool force_release(const std::string& owner);
 
   // The same without blocking, defined by async.hpp: complete with `(Failure, T)`, with the T of the blocking call.

@@ -16,7 +16,8 @@ namespace holdfast {
 /// `Config::poll_min`, then less and less often, down to once per `Config::poll_max`, and when the key is due to
 /// expire. A client that may not subscribe waits by polling alone; one that may not publish leaves the others to poll.
 /// Wire cost: as Lock. A name belongs to one kind: a Lock's key is a hash, this one a string, and each fails with
-/// `wrong_type` on the other. Source: the Redis documentation of SET (pattern "a simple locking system").
+/// `wrong_type` on the other. Other strings cannot be told from locks: see force_release(). Source: the Redis
+/// documentation of SET (pattern "a simple locking system").
 class HOLDFAST_EXPORT SimpleLock : public KeyLock {
  private:
   friend class Client;

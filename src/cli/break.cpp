@@ -23,6 +23,15 @@ bool confirmed(const std::string& question) {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
+/// Any string may be such a lock, so only somebody who knows what it must be can say so.
+void require_owner(const BreakOptions& options, const LockOnServers& lock, const std::string& owners) {
+  if (options.kind != LockKind::simple || options.owner) return;
+  throw UsageError(
+      fmt::format("{} is left alone: it holds {}, and any string looks like a lock of this kind; if that is its "
+                  "owner, name it with --owner",
+                  lock.in_words(), owners));
+}
+
 /// `A`; of several servers `A (on 2), B (on 1)`. With who that is, if it is known.
 std::string owners_in_words(const std::vector<Answer>& answers) {
   struct Owner {
@@ -110,6 +119,7 @@ int break_lock(const CommonOptions& common, const BreakOptions& options, const C
   }
   const std::string owners = owners_in_words(result == Result::other_owner ? seen : survey.answers);
   const std::string owner = main_owner(result == Result::other_owner ? seen : survey.answers);
+  if (result == Result::refused) require_owner(options, lock, owners);
   if (result == Result::refused &&
       (options.yes || confirmed(fmt::format("{} is held by {}. Its work may overlap with the next holder's. Break it?",
                                             lock.in_words(), owners)))) {

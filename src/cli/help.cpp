@@ -137,7 +137,8 @@ constexpr std::string_view kBreak = R"(holdfast break [OPTIONS] NAME
 Takes a lock away from its holder and wakes the next waiter. The holder learns of it at once or with its next
 renewal, so its work may overlap with the next holder's: use this only as a last resort. Asks for confirmation
 first. Only the holder that was seen loses the lock; anyone who has taken it since keeps it. With several servers,
-it is taken on each.
+it is taken on each. What is no lock is left alone; any string looks like a simple lock, so for one of these OWNER
+must be given.
 
       --kind KIND            lock (default) or simple, as in run
   -y, --yes                  do not ask; required if standard input is not a terminal

@@ -26,7 +26,7 @@ LockInfo KeyLock::info(Detail detail) const {
 bool KeyLock::force_release() { return face::ask(*parts().runtime, face::force_release(key_target())); }
 
 bool KeyLock::force_release(const std::string& owner) {
-  return face::ask(*parts().runtime, face::force_release(key_target(), owner));
+  return face::ask(*parts().runtime, face::force_release(key_target(), wire::Owner{owner}));
 }
 
 }  // namespace holdfast

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "wire/lock_calls.hpp"
-#include "wire/owner.hpp"
 #include "wire/server_calls.hpp"
 
 namespace holdfast::face {
@@ -23,7 +22,7 @@ std::vector<base::Command> Listing::commands() const {
     if (step_ == Step::sizes) {
       commands.push_back(wire::lock::count_fields(key));
     } else {
-      commands.push_back(wire::lock::holder(key));
+      commands.push_back(wire::lock::fields(key));
       commands.push_back(wire::remaining(key));
     }
   }
@@ -63,7 +62,9 @@ bool Listing::on_replies(const std::vector<base::Reply>& replies) {
     case Step::scan:
       if (!replies.front().is_array() || replies.front().elements.size() != 2) return next_server();
       cursor_ = replies.front().elements[0].text;
-      for (const base::Reply& key : replies.front().elements[1].elements) keys_.push_back(key.text);
+      for (const base::Reply& key : replies.front().elements[1].elements) {
+        if (key.text.starts_with(prefix_)) keys_.push_back(key.text);  // others were not asked for
+      }
       if (keys_.empty()) return next_page();
       step_ = Step::sizes;
       return true;
@@ -80,7 +81,7 @@ bool Listing::on_replies(const std::vector<base::Reply>& replies) {
     case Step::owners:
       for (std::size_t i = 0; i < keys_.size(); ++i) {
         const wire::Held held = wire::lock::decode_holder(replies[2 * i]);
-        if (!wire::looks_like_owner(held.owner)) continue;
+        if (held.owner.empty()) continue;
         found_.push_back(
             {keys_[i].substr(prefix_.size()), held.owner, wire::time_left(replies[2 * i + 1]), held.count});
         if (detail_ != Detail::owner) found_.back().listeners = wire::decode_listeners(replies.back(), i);

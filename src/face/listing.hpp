@@ -10,6 +10,7 @@
 #include "base/resp.hpp"
 #include "face/in_turn.hpp"
 #include "face/looking.hpp"
+#include "wire/server_calls.hpp"
 
 namespace holdfast::face {
 
@@ -20,7 +21,7 @@ class Listing {
  public:
   Listing(engine::Runtime& runtime, const std::string& pattern, Detail detail)
       : prefix_(runtime.config().name_prefix),
-        pattern_(prefix_ + pattern),
+        pattern_(wire::literal_pattern(prefix_) + pattern),
         detail_(detail),
         router_(runtime.router()),
         servers_(runtime),

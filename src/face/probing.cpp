@@ -81,6 +81,8 @@ class Interview {
     } catch (const Error& error) {
       if (silences_++ == 0) facts_.silent_at = question;
       facts_.refused[question] = in_words(error);
+    } catch (const std::exception& error) {
+      facts_.refused[question] = std::string("a reply that makes no sense: ") + error.what();
     }
   }
 

@@ -1,5 +1,7 @@
 #include "face/question.hpp"
 
+#include <new>
+
 #include "wire/server_calls.hpp"
 
 namespace holdfast::face {
@@ -7,8 +9,10 @@ namespace holdfast::face {
 using Replies = std::vector<base::Reply>;
 
 Question<bool> is_locked(const engine::KeyTarget& target) {
-  return {target.name(), {target.plan().questions.count(target.names().key)}, [](const Replies& replies) {
-            return replies.front().integer > 0;
+  return {target.name(),
+          {target.plan().questions.holder(target.names().key)},
+          [&plan = target.plan()](const Replies& replies) {
+            return !plan.questions.decode_holder(replies.front()).owner.empty();
           }};
 }
 
@@ -26,21 +30,25 @@ Question<std::optional<std::chrono::milliseconds>> remaining(const engine::KeyTa
           }};
 }
 
-Question<bool> force_release(const engine::KeyTarget& target) {
+Question<bool> force_release(const engine::KeyTarget& target, const std::optional<wire::Owner>& owner) {
   return {target.name(),
-          {target.plan().transitions.force_release(target.names(), target.publish())},
+          {target.plan().transitions.force_release(target.names(), owner, target.publish())},
           [](const Replies& replies) { return replies.front().integer == 1; },
           target.sharded_channels()};
 }
 
-Question<bool> force_release(const engine::KeyTarget& target, const std::string& owner) {
-  // Compare, delete and tell: what the owner's own release does, which may come at any time.
-  return {target.name(),
-          {target.return_command(engine::KeyTarget::Returned::hold, {owner}, engine::kLongestLease)},
-          [&plan = target.plan()](const Replies& replies) {
-            return plan.transitions.decode_release(replies.front()).has_value();
-          },
-          target.sharded_channels()};
+Error error_in_reading(const engine::Runtime& runtime, const std::string& name) {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::bad_alloc&) {
+    return {Errc::exhausted, name, runtime.node(), {}};
+  } catch (const std::exception& error) {
+    return {Errc::server_error, name, runtime.node(), std::string("its reply makes no sense: ") + error.what()};
+  } catch (...) {
+    return {Errc::server_error, name, runtime.node(), "its reply makes no sense"};
+  }
 }
 
 void AsyncAsk::start() {
@@ -56,13 +64,13 @@ void AsyncAsk::start() {
 void AsyncAsk::run() {
   engine::send(*runtime_, {commands(), where(), tells()},
                [self = shared_from_this()](redis::Result result, const std::string& node) {
-                 bool more = false;
                  try {
-                   more = self->answered(engine::replies(std::move(result), self->name(), node, self->errors()));
-                 } catch (const Error& error) {
-                   self->failed(error);
+                   if (self->answered(engine::replies(std::move(result), self->name(), node, self->errors()))) {
+                     return self->run();
+                   }
+                 } catch (...) {
+                   self->failed(error_in_reading(*self->runtime_, self->name()));
                  }
-                 if (more) return self->run();
                  self->attended_ = {};
                });
   pending_ = {};

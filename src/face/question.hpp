@@ -29,14 +29,28 @@ struct Question {
 Question<bool> is_locked(const engine::KeyTarget& target);
 Question<bool> is_held_by(const engine::KeyTarget& target, const std::string& owner);
 Question<std::optional<std::chrono::milliseconds>> remaining(const engine::KeyTarget& target);
-Question<bool> force_release(const engine::KeyTarget& target);
-Question<bool> force_release(const engine::KeyTarget& target, const std::string& owner);
+/// From this owner; without one, from whoever has it.
+Question<bool> force_release(const engine::KeyTarget& target, const std::optional<wire::Owner>& owner = {});
+
+/// What is being thrown while replies are read, as an Error: a reply may be anything, and its asker is to hear of it.
+Error error_in_reading(const engine::Runtime& runtime, const std::string& name);
+
+/// Does that; throws nothing but Error.
+template <class Read>
+auto read(const engine::Runtime& runtime, const std::string& name, Read reading) {
+  try {
+    return reading();
+  } catch (...) {
+    throw error_in_reading(runtime, name);
+  }
+}
 
 /// Asks, and waits. Throws Error.
 template <class Result>
 Result ask(engine::Runtime& runtime, Question<Result> question) {
-  return question.decode(
-      engine::ask(runtime, {std::move(question.commands), nullptr, std::move(question.tells)}, question.name));
+  const std::vector<base::Reply> replies =
+      engine::ask(runtime, {std::move(question.commands), nullptr, std::move(question.tells)}, question.name);
+  return read(runtime, question.name, [&] { return question.decode(replies); });
 }
 
 /// Asks step by step, and waits. `Steps` has `commands()`; `where()`, the server that they are for, null: the one that
@@ -46,7 +60,9 @@ template <class Steps>
 auto ask_in_steps(engine::Runtime& runtime, Steps steps, const std::string& name) {
   bool more = true;
   while (more) {
-    more = steps.on_replies(engine::ask(runtime, {steps.commands(), steps.where()}, name, steps.errors()));
+    const std::vector<base::Reply> replies =
+        engine::ask(runtime, {steps.commands(), steps.where()}, name, steps.errors());
+    more = read(runtime, name, [&] { return steps.on_replies(replies); });
   }
   return steps.take();
 }

@@ -88,7 +88,9 @@ struct LockScripts {
 
 base::Command acquire(const LockScripts& scripts, const AcquireCall& call);
 base::Command release(const LockScripts& scripts, const ReleaseCall& call);
-base::Command force_release(const LockScripts& scripts, const LockNames& names, Publish publish);
+/// From this owner; without one, from whoever has it. The reply: 1, or 0 if that was nobody.
+base::Command force_release(const LockScripts& scripts, const LockNames& names, const std::optional<Owner>& owner,
+                            Publish publish);
 
 /// A number of listeners as a server tells it; -1: it cannot be. Valkey 9.1 at times counts trillions, while its table
 /// of a channel's listeners grows.

@@ -19,8 +19,8 @@ LockNames names(std::string raw_name) {
 
 base::Command acquire(const AcquireCall& call) { return wire::acquire(kScripts, call); }
 base::Command release(const ReleaseCall& call) { return wire::release(kScripts, call); }
-base::Command force_release(const LockNames& names, Publish publish) {
-  return wire::force_release(kScripts, names, publish);
+base::Command force_release(const LockNames& names, const std::optional<Owner>& owner, Publish publish) {
+  return wire::force_release(kScripts, names, owner, publish);
 }
 base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease) {
   return wire::renew(scripts::lock_renew, renewals, lease);
@@ -30,14 +30,16 @@ base::Command count_fields(std::string_view key) { return {{"HLEN", std::string(
 base::Command has_owner(std::string_view key, std::string_view owner) {
   return {{"HEXISTS", std::string(key), std::string(owner)}};
 }
-base::Command holder(std::string_view key) { return {{"HGETALL", std::string(key)}}; }
+base::Command fields(std::string_view key) { return {{"HGETALL", std::string(key)}}; }
+base::Command holder(std::string_view key) { return base::Command::call(scripts::lock_look, "1", std::string(key)); }
 
 Held decode_holder(const base::Reply& reply) {
-  Held held;
-  if (!reply.is_array() || reply.elements.size() < 2) return held;
-  held.owner = reply.elements[0].text;
+  if (!reply.is_array() || reply.elements.size() != 2 || !looks_like_owner(reply.elements[0].text)) return {};
+  Held held{reply.elements[0].text, 0};
   const std::string& count = reply.elements[1].text;
-  std::from_chars(count.data(), count.data() + count.size(), held.count);
+  const char* const end = count.data() + count.size();
+  const auto [stop, error] = std::from_chars(count.data(), end, held.count);
+  if (error != std::errc{} || stop != end || held.count < 1) return {};
   return held;
 }
 

@@ -24,7 +24,9 @@ bool is_uuid(std::string_view text) {
 
 bool looks_like_owner(std::string_view field) {
   if (field.size() < kUuid + 2 || field[kUuid] != ':') return false;
-  return is_uuid(field.substr(0, kUuid)) && std::ranges::all_of(field.substr(kUuid + 1), is_digit);
+  std::string_view number = field.substr(kUuid + 1);
+  if (number.size() > 1 && number.front() == '-') number.remove_prefix(1);
+  return is_uuid(field.substr(0, kUuid)) && std::ranges::all_of(number, is_digit);
 }
 
 std::string_view client_of(std::string_view owner) { return owner.substr(0, kUuid); }

@@ -15,7 +15,8 @@ struct Owner {
 /// True for text of the shape of a UUID, of any version.
 bool is_uuid(std::string_view text);
 
-/// True for text of the shape `<uuid>:<decimal>`, which Redisson and Holdfast write as owner.
+/// True for text of the shape `<uuid>:<decimal>`, which Redisson and Holdfast write as owner. Redisson's users may give
+/// its asynchronous calls any number, so it may be negative.
 bool looks_like_owner(std::string_view field);
 
 /// The UUID of such an owner.

@@ -10,6 +10,7 @@ extern const base::Script lock_acquire_all;
 extern const base::Script lock_release;
 extern const base::Script lock_release_all;
 extern const base::Script lock_force_release;
+extern const base::Script lock_look;
 extern const base::Script lock_renew;
 
 extern const base::Script simple_acquire;

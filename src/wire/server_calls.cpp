@@ -61,6 +61,15 @@ std::optional<std::uint64_t> decode_listeners(const base::Reply& reply, std::siz
   return told < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(told));
 }
 
+std::string literal_pattern(std::string_view text) {
+  std::string pattern;
+  for (const char c : text) {
+    if (std::string_view("*?[]^-\\").find(c) != std::string_view::npos) pattern += '\\';
+    pattern += c;
+  }
+  return pattern;
+}
+
 base::Command scan(std::string_view cursor, std::string_view pattern, std::size_t count) {
   return {{"SCAN", std::string(cursor), "MATCH", std::string(pattern), "COUNT", std::to_string(count), "TYPE", "hash"}};
 }

@@ -36,6 +36,8 @@ base::Command listeners(const std::vector<std::string>& channels, bool sharded);
 /// Of the channel at this place; empty if it is not told.
 std::optional<std::uint64_t> decode_listeners(const base::Reply& reply, std::size_t place);
 
+/// A pattern for SCAN that this text matches, and nothing else.
+std::string literal_pattern(std::string_view text);
 /// Hashes whose names match, some for each call.
 base::Command scan(std::string_view cursor, std::string_view pattern, std::size_t count);
 

@@ -21,14 +21,12 @@ base::Command acquire(const AcquireCall& call) {
   return wire::acquire(kScripts, without_count);
 }
 base::Command release(const ReleaseCall& call) { return wire::release(kScripts, call); }
-base::Command force_release(const LockNames& names, Publish publish) {
-  return wire::force_release(kScripts, names, publish);
+base::Command force_release(const LockNames& names, const std::optional<Owner>& owner, Publish publish) {
+  return wire::force_release(kScripts, names, owner, publish);
 }
 base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease) {
   return wire::renew(scripts::simple_renew, renewals, lease);
 }
-
-base::Command length(std::string_view key) { return {{"STRLEN", std::string(key)}}; }
 
 base::Command holder(std::string_view key) { return {{"GET", std::string(key)}}; }
 

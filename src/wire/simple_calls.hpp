@@ -15,10 +15,10 @@ LockNames names(std::string raw_name);
 
 base::Command acquire(const AcquireCall& call);  ///< Never counts listeners.
 base::Command release(const ReleaseCall& call);
-base::Command force_release(const LockNames& names, Publish publish = Publish::publish);
+base::Command force_release(const LockNames& names, const std::optional<Owner>& owner = {},
+                            Publish publish = Publish::publish);
 base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease);
 
-base::Command length(std::string_view key);  ///< STRLEN: WRONGTYPE shows, unlike with EXISTS
 base::Command holder(std::string_view key);  ///< GET
 /// The value is the owner, whatever its shape.
 Held decode_holder(const base::Reply& reply);

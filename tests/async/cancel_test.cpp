@@ -5,6 +5,7 @@
 #include <boost/asio/experimental/parallel_group.hpp>
 
 #include "async.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -16,7 +17,7 @@ class Cancel : public BothHomes {
  protected:
   /// Somebody else's hold.
   void take(const std::string& name) {
-    raw.command("HSET", name, "somebody:1", 1);
+    put_held_lock(raw, name);
     raw.command("PEXPIRE", name, 60'000);
   }
   /// Whoever comes next has it at once: no message is missed, nothing of ours is in the way.
@@ -38,7 +39,7 @@ TEST_P(Cancel, CancelAfterEndsTheWait) {
     EXPECT_EQ(std::get<0>(result), std::errc::operation_canceled);
     EXPECT_FALSE(std::get<1>(result));
     EXPECT_GE(steady_clock::now() - began, 50ms);
-    EXPECT_EQ(raw.hgetall("orders").count("somebody:1"), 1U);
+    EXPECT_EQ(raw.hgetall("orders").count(kSomebodyElse), 1U);
     raw.command("DEL", "orders");
     Hold hold = co_await lock.async_acquire(asio::cancel_after(30s, use_awaitable));
     EXPECT_TRUE(hold);

@@ -8,6 +8,7 @@
 
 #include "async.hpp"
 #include "support/counter.hpp"
+#include "support/held_lock.hpp"
 #include "support/names.hpp"
 
 namespace holdfast::test {
@@ -221,7 +222,7 @@ class EndOfContext : public Guest {
 };
 
 TEST_F(EndOfContext, ReachesThoseBehindTheFirstInTheQueue) {
-  raw.command("HSET", "orders", "somebody:1", 1);
+  put_held_lock(raw, "orders");
   for (int i = 0; i < 3; ++i) {
     lock->async_acquire([](auto&&...) { ADD_FAILURE() << "called"; });
   }

@@ -5,6 +5,7 @@
 #include <boost/asio/experimental/awaitable_operators.hpp>
 
 #include "async.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -143,7 +144,7 @@ TEST_P(WithLock, GivesItBackWhenTheBodyThrows) {
 }
 
 TEST_P(WithLock, ThrowsWhatAcquiringThrows) {
-  raw.command("HSET", "orders", "somebody:1", 1);
+  put_held_lock(raw, "orders");
   run([&]() -> awaitable<void> {
     bool ran = false;
     const auto body = [&](Hold&) -> awaitable<void> {
@@ -244,7 +245,7 @@ TEST_P(WithLock, GivesItBackWhenItIsCancelled) {
     EXPECT_TRUE(cleaned) << "the lock is held until the body has ended";
     EXPECT_FALSE(raw.exists("orders"));
 
-    raw.command("HSET", "orders", "somebody:1", 1);
+    put_held_lock(raw, "orders");
     std::variant waiting = co_await (with_lock(lock, sleeps) || pause(50ms));
     EXPECT_EQ(waiting.index(), 1U);
     raw.command("DEL", "orders");

@@ -2,6 +2,7 @@
 #include "support/cluster.hpp"
 
 #include "cli_fixture.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -33,8 +34,7 @@ TEST_F(ToolInCluster, SeesAndBreaksTheLocksOfAllNodes) {
   const std::vector<std::string> all = cluster.names_on_each();
   for (const std::string& name : all) {
     Raw raw(cluster.primary_of(name));
-    raw.command("HSET", name, kSomebody, 1);
-    raw.command("PEXPIRE", name, 3'600'000);
+    put_held_lock(raw, name, kSomebody);
   }
   const Outcome ls = use_here({"ls"});
   EXPECT_EQ(ls.status, exited(0)) << ls.err;

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "cli_fixture.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -78,9 +79,9 @@ TEST_F(SeveralServers, ExcludeAnotherRunAndTellEveryVote) {
 }
 
 TEST_F(SeveralServers, ExcludeWhoHasOneOfThemOnlyWhenThatIsAMajority) {
-  for (const std::size_t i : {0U, 1U}) Raw(server(i)).command("HSET", "job", kSomebody, 1);
+  for (const std::size_t i : {0U, 1U}) put_held_lock(Raw(server(i)), "job", kSomebody);
   EXPECT_EQ(use(run({"-n", "job", "--", "true"})).status, exited(0));
-  Raw(server(2)).command("HSET", "job", kSomebody, 1);
+  put_held_lock(Raw(server(2)), "job", kSomebody);
   EXPECT_EQ(use(run({"-n", "job", "--", "true"})).status, exited(1));
 }
 

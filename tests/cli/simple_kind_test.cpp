@@ -80,9 +80,20 @@ TEST_F(SimpleKind, IsWaitedForWithoutTakingIt) {
   EXPECT_FALSE(raw_.exists("job"));
 }
 
+TEST_F(SimpleKind, IsShownAndLeftAloneUnlessItsOwnerIsNamed) {
+  set("job");
+  Outcome outcome = use({"break", "--yes", "--kind", "simple", "job"});
+  EXPECT_EQ(outcome.status, exited(64));
+  EXPECT_THAT(outcome.err, HasSubstr("is left alone: it holds their-token, and any string looks like a lock"));
+  EXPECT_EQ(raw_.command("GET", "job").text, "their-token");
+  outcome = use({"break", "--yes", "--kind", "simple", "free"});
+  EXPECT_EQ(outcome.status, exited(1));
+  EXPECT_THAT(outcome.err, HasSubstr("is free"));
+}
+
 TEST_F(SimpleKind, IsTakenAwayFromItsHolder) {
   set("job");
-  const Outcome outcome = use({"break", "--yes", "--kind", "simple", "job"});
+  const Outcome outcome = use({"break", "--yes", "--kind", "simple", "--owner", "their-token", "job"});
   EXPECT_EQ(outcome.status, exited(0));
   EXPECT_THAT(outcome.err, HasSubstr("taken from their-token"));
   EXPECT_FALSE(raw_.exists("job"));

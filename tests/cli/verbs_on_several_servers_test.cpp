@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "cli_fixture.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -25,7 +26,7 @@ class VerbsOnSeveralServers : public CliTest {
   }
   void hold_on(std::size_t i, const std::string& owner, long long ms = 3'600'000) {
     Raw raw(server(i));
-    raw.command("HSET", "job", owner, 1);
+    put_held_lock(raw, "job", owner);
     raw.command("PEXPIRE", "job", ms);
   }
   bool held_on(std::size_t i) { return Raw(server(i)).exists("job"); }

@@ -75,6 +75,15 @@ TEST_F(Ls, CutsAnOddNameSoThatItPushesNothingOutOfSight) {
   EXPECT_EQ(use({"ls", "-q"}).out, "job\n" + odd + "\n");
 }
 
+TEST_F(Ls, TakesThePrefixOfTheUrlAtItsWord) {
+  hold("a*bc1");
+  hold("axbc2");
+  url_ += "?name_prefix=a%2Abc";
+  const Outcome outcome = use({"ls", "-q"});
+  EXPECT_EQ(outcome.status, exited(0)) << outcome.err;
+  EXPECT_EQ(outcome.out, "1\n");
+}
+
 TEST_F(Ls, NeverUsesKeys) {
   hold("job");
   use({"ls"});
@@ -208,8 +217,51 @@ TEST_F(Break, TakesASimpleLockToo) {
   raw_.command("SET", "job", "a stranger's token");
   EXPECT_EQ(use({"break", "-y", "--kind", "simple", "--owner", "another", "job"}).status, exited(1));
   EXPECT_TRUE(raw_.exists("job"));
-  EXPECT_EQ(use({"break", "-y", "--kind", "simple", "job"}).status, exited(0));
+  EXPECT_EQ(use({"break", "-y", "--kind", "simple", "job"}).status, exited(64));
+  EXPECT_TRUE(raw_.exists("job"));
+  EXPECT_EQ(use({"break", "-y", "--kind", "simple", "--owner", "a stranger's token", "job"}).status, exited(0));
   EXPECT_FALSE(raw_.exists("job"));
+}
+
+/// Somebody's data under a name that is given by mistake, or a lock of Redisson's of another kind.
+class WhatIsNoLock : public CliTest,
+                     public testing::WithParamInterface<std::pair<std::vector<std::string>, const char*>> {};
+INSTANTIATE_TEST_SUITE_P(
+    Hashes, WhatIsNoLock,
+    testing::Values(std::pair(std::vector<std::string>{"name", "alice", "email", "a@x"},
+                              "a hash of 2 fields that is no"),
+                    std::pair(std::vector<std::string>{"secret", "abc"}, "a hash of one field that is no lock"),
+                    std::pair(std::vector<std::string>{"name", "b", "email", "b@x", "mode", "x"}, "a hash of 3 fields"),
+                    std::pair(std::vector<std::string>{"mode", "write", kSomebody + ":write", "1"},
+                              "a read-write lock of Redisson")));
+
+TEST_P(WhatIsNoLock, IsNamedByAllVerbsAndLeftAlone) {
+  std::vector<std::string> write{"HSET", "user:42"};
+  write.insert(write.end(), GetParam().first.begin(), GetParam().first.end());
+  raw_.send(write);
+  const auto before = raw_.hgetall("user:42");
+  for (const std::vector<std::string>& args :
+       std::vector<std::vector<std::string>>{{"break", "--yes", "user:42"},
+                                             {"break", "--yes", "--owner", GetParam().first.front(), "user:42"},
+                                             {"run", "user:42", "--", "true"},
+                                             {"run", "-n", "user:42", "--", "true"},
+                                             {"wait", "user:42"},
+                                             {"inspect", "user:42"}}) {
+    const Outcome outcome = use(args);
+    EXPECT_EQ(outcome.status, exited(69)) << args.front();
+    EXPECT_THAT(outcome.err, HasSubstr(GetParam().second)) << args.front();
+    EXPECT_EQ(raw_.hgetall("user:42"), before);
+  }
+  EXPECT_EQ(use({"ls", "-q"}).out, "");
+}
+
+TEST_F(Break, SaysOfALockWithoutAnExpiryWhatHelps) {
+  hold("job");
+  raw_.command("PERSIST", "job");
+  const Outcome outcome = use({"break", "-y", "job"});
+  EXPECT_EQ(outcome.status, exited(69));
+  EXPECT_THAT(outcome.err, HasSubstr("a lock of " + kSomebody + " without an expiry, so nothing ends it; PEXPIRE"));
+  EXPECT_EQ(owner_of("job"), kSomebody);
 }
 
 TEST_F(Break, ExitsWithOneWhenTheLockIsFree) {

@@ -2,6 +2,8 @@
 // refusal of one lock never touches another.
 #include "access.hpp"
 
+#include "support/held_lock.hpp"
+
 namespace holdfast::test {
 namespace {
 
@@ -73,7 +75,7 @@ TEST_F(Access, AUserThatIsRemovedMeanwhileLosesItsHoldAndItsWaiterIsTold) {
   settings.safety_poll = 300ms;
   Client client(settings);
   const Hold hold = client.lock("app:orders").acquire();
-  raw.command("HSET", "app:busy", "somebody", 1);
+  put_held_lock(raw, "app:busy");
   auto waiting = in_thread([&] { return error_of([&] { return client.lock("app:busy").acquire(); }); });
   ASSERT_TRUE(listeners(raw, "app:busy"));
   raw.command("ACL", "DELUSER", "app");

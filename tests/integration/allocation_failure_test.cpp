@@ -6,6 +6,7 @@
 
 #include "starving.hpp"
 #include "support/evidence.hpp"
+#include "support/held_lock.hpp"
 #include "support/server_program.hpp"
 
 namespace holdfast::test::allocations {
@@ -157,7 +158,7 @@ TEST_F(AllocationFailure, OnAPipelinedRelease) {
 
 TEST_F(AllocationFailure, OnAContendedAcquire) {
   fail_everywhere([&] {
-    raw.command("HSET", "orders", "somebody", 1);
+    put_held_lock(raw, "orders");
     const auto freeing = free_once_awaited(server, "orders");
     try_to([&] { const Hold hold = client->lock("orders").acquire({.wait = 2s}); });
     freeing.wait();

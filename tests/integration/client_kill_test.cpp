@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "faults.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -61,7 +62,7 @@ TEST_P(Killed, WhileIdleCostsNothing) {
 }
 
 TEST_P(Killed, WhileWaitingSubscribesAgainAndIsWoken) {
-  raw.command("HSET", "orders", "somebody", 1);
+  put_held_lock(raw, "orders");
   auto waiting = in_thread([&] { return client.lock("orders").acquire(); });
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(listeners(raw, "orders"));

@@ -1,5 +1,6 @@
 // The end of a client: with holders, with waiters, with calls that come too late, and with objects that outlive it.
 #include "faults.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -64,8 +65,8 @@ TEST_F(Close, LeavesItsHoldsToExpireWhenToldSo) {
 
 TEST_F(Close, EndsAllWaits) {
   Client client(config());
-  raw.command("HSET", "orders", "somebody", 1);
-  raw.command("HSET", "other", "somebody", 1);
+  put_held_lock(raw, "orders");
+  put_held_lock(raw, "other");
   std::vector<std::future<std::optional<Error>>> waits;
   for (int i = 0; i < 3; ++i) {
     waits.push_back(in_thread([&] { return error_of([&] { return client.lock("orders").acquire(); }); }));
@@ -79,7 +80,7 @@ TEST_F(Close, EndsAllWaits) {
   for (std::size_t i = 0; i < waits.size(); ++i) {
     EXPECT_THAT(waits[i].get(), IsError(Errc::closed, i < 3 ? "orders" : "other", client.node(), testing::_));
   }
-  EXPECT_THAT(raw.hgetall("orders"), HeldBy("somebody"));
+  EXPECT_THAT(raw.hgetall("orders"), HeldBy(kSomebodyElse));
 }
 
 TEST_F(Close, EndsAWaitForAServerThatIsGone) {

@@ -1,5 +1,6 @@
 // A client is closed by another thread at each allocation of an acquire: somewhere between any two steps of it.
 #include "starving.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -17,7 +18,7 @@ class ClosedMidway : public Faults, protected Starving, public testing::WithPara
     Client client(settings);
     client.ping();
     std::optional<Hold> hold;
-    if (GetParam() == Held::by_a_stranger) raw.command("HSET", "orders", "somebody", 1);
+    if (GetParam() == Held::by_a_stranger) put_held_lock(raw, "orders");
     if (GetParam() == Held::by_the_client) hold = client.lock("orders").acquire();
     const std::shared_future<void> closing = in_thread([&] {
                                                const Exempt here;
@@ -47,7 +48,7 @@ TEST_P(ClosedMidway, AnAcquireLeavesNothing) {
     SCOPED_TRACE("the allocation: " + std::to_string(allocation));
     ASSERT_TRUE(eventually([&] { return raw.info("clients", "connected_clients") == "1"; }));
     ASSERT_TRUE(eventually([&] { return open_descriptors() <= descriptors; }, 5s)) << descriptors_in_words();
-    raw.command("HDEL", "orders", "somebody");
+    raw.command("HDEL", "orders", kSomebodyElse);
     ASSERT_TRUE(eventually([&] { return !raw.exists("orders"); }));
   }
   EXPECT_GT(allocation, 3);

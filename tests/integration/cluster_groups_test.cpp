@@ -5,6 +5,7 @@
 
 #include "cluster.hpp"
 #include "support/counter.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -127,7 +128,7 @@ TEST_F(ClusterGroups, SayNothingOfAHolderThatMayBeConnectedElsewhere) {
     owner = hold.owner();
     hold.release();
   }
-  Raw(cluster.primary_of(name)).command("HSET", name, owner, 1);
+  put_held_lock(Raw(cluster.primary_of(name)), name, owner);
   const LockInfo info = client.lock(name).info(Detail::holder);
   ASSERT_TRUE(info.holder);
   EXPECT_EQ(info.holder->connection, Holder::Connection::unknown);

@@ -2,6 +2,7 @@
 #include <deque>
 
 #include "cluster.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -121,8 +122,7 @@ TEST_F(ClusterHolds, ThatWereReleasedAtAPrimaryWhichWasReplacedAreReleasedAtItsS
   Hold hold = client.lock(name).acquire();
   const std::string owner = hold.owner();
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
-  Raw(from).command("HSET", name, owner, 1);  // as a replica that was promoted without the release
-  Raw(from).command("PEXPIRE", name, 60'000);
+  put_held_lock(Raw(from), name, owner);  // as a replica that was promoted without the release
   const int slot = cluster.slot_of(name);
   cluster.move_slots(slot, slot, to);
   EXPECT_TRUE(Raw(to).exists(name));

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "cluster.hpp"
+#include "support/held_lock.hpp"
 #include "support/listen.hpp"
 #include "support/server_program.hpp"
 
@@ -45,7 +46,7 @@ class ClusterWake : public ClusterTest, public testing::WithParamInterface<Publi
   /// A hold of somebody else's, who gives it back when told to.
   static void take_as_peer(const RedisServer& node, const std::string& name) {
     Raw raw(node);
-    ASSERT_EQ(raw.command("HSET", name, "99999999-2222-4333-8444-555555555555:7", 1).integer, 1);
+    put_held_lock(raw, name);
     raw.command("PEXPIRE", name, 600'000);
   }
 

@@ -4,6 +4,7 @@
 
 #include "faults.hpp"
 #include "support/counter.hpp"
+#include "support/held_lock.hpp"
 #include "support/server_program.hpp"
 
 namespace holdfast::test {
@@ -86,7 +87,7 @@ TEST_F(Cut, AnAcquireOutlivesManyCutsInARow) {
 }
 
 TEST_F(Cut, AWaiterThatIsCutWhileItSubscribesSubscribesAgain) {
-  raw.command("HSET", "orders", "somebody", 1);
+  put_held_lock(raw, "orders");
   proxy.cut_after_next_request("SUBSCRIBE");
   auto waiting = in_thread([&] { return client.lock("orders").acquire(); });
   ASSERT_TRUE(eventually([&] { return proxy.fired() == 1; }));

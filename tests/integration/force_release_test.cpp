@@ -52,6 +52,35 @@ TEST_P(ForceRelease, LeavesAKeyOfAnotherTypeAlone) {
   EXPECT_EQ(raw.command("LLEN", "orders").integer, 1);
 }
 
+TEST_P(ForceRelease, WithoutAnOwnerLeavesAKeyOfAnotherTypeAlone) {
+  raw.command("RPUSH", "orders", "precious");
+  EXPECT_EQ(error_of([&] { return lock_.force_release(); })->code(), code(Errc::wrong_type));
+  EXPECT_EQ(raw.command("LLEN", "orders").integer, 1);
+}
+
+class ForceReleaseOfAString : public Faults {
+ protected:
+  Client client_{config()};
+  SimpleLock lock_ = client_.simple_lock("orders");
+};
+
+TEST_F(ForceReleaseOfAString, TakesOneThatHasAnExpiry) {
+  raw.command("SET", "orders", "a stranger's token", "PX", 60'000);
+  EXPECT_TRUE(lock_.force_release());
+  EXPECT_FALSE(raw.exists("orders"));
+}
+
+TEST_F(ForceReleaseOfAString, LeavesOneWithoutAnExpiryToThoseWhoKnowItsValue) {
+  raw.command("SET", "orders", "a stranger's token");
+  EXPECT_THAT(error_of([&] { return lock_.force_release(); }),
+              IsError(Errc::wrong_type, "orders", client_.node(), testing::HasSubstr("a string without an expiry")));
+  EXPECT_FALSE(lock_.force_release("another's token"));
+  EXPECT_FALSE(lock_.force_release(""));
+  EXPECT_EQ(raw.command("GET", "orders").text, "a stranger's token");
+  EXPECT_TRUE(lock_.force_release("a stranger's token"));
+  EXPECT_FALSE(raw.exists("orders"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, ForceRelease, testing::Values(Kind::lock, Kind::simple),
                          testing::PrintToStringParamName());
 

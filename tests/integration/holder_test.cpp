@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "access.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -111,7 +112,7 @@ TEST_F(WhoHolds, AHolderThatIsGoneHasNoConnection) {
 }
 
 TEST_F(WhoHolds, RedissonAndOthersAreNotCalledDead) {
-  raw.command("HSET", "orders", kOfRedisson, 1);
+  put_held_lock(raw, "orders", kOfRedisson);
   EXPECT_EQ(holder(looker.lock("orders")).kind, Kind::redisson);
   EXPECT_EQ(holder(looker.lock("orders")).connection, Connection::unknown);
   raw.command("SET", "token", "6f5902ac237024bdd0c176cb93063dc4", "PX", 60'000);

@@ -8,6 +8,7 @@
 #include "engine/runtime/asking.hpp"
 #include "faults.hpp"
 #include "integration/trial_kinds.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -121,7 +122,7 @@ TEST_F(KindsSeam, AHoldThatIsNotPassableIsAlwaysTheServersToGrant) {
 // ---- a server that keeps a queue ----
 
 TEST_F(KindsSeam, AWaiterThatTimesOutLeavesTheServersQueue) {
-  raw.command("HSET", "orders", "somebody", 1);
+  put_held_lock(raw, "orders");
   const Inside client(config());
   auto waiting = in_thread([&] { return client.acquire(trial::kQueue, {.wait = 500ms}); });
   EXPECT_TRUE(waits(1));
@@ -130,7 +131,7 @@ TEST_F(KindsSeam, AWaiterThatTimesOutLeavesTheServersQueue) {
 }
 
 TEST_F(KindsSeam, AKindWithoutLeaveStaysInTheServersQueue) {
-  raw.command("HSET", "orders", "somebody", 1);
+  put_held_lock(raw, "orders");
   const Inside client(config());
   EXPECT_EQ(client.acquire(trial::kQueueForEver, {.wait = 200ms}).error, Errc::timed_out);
   std::this_thread::sleep_for(200ms);
@@ -138,7 +139,7 @@ TEST_F(KindsSeam, AKindWithoutLeaveStaysInTheServersQueue) {
 }
 
 TEST_F(KindsSeam, AWaiterThatIsCancelledWhileItAsksLeavesBehindItsQuestion) {
-  raw.command("HSET", "orders", "somebody", 1);
+  put_held_lock(raw, "orders");
   const Inside client(config(proxy.url()));
   engine::ask(client.core->runtime(), {{{{"PING"}}}}, {});
   proxy.delay(Proxy::Direction::to_client, 300ms);
@@ -151,7 +152,7 @@ TEST_F(KindsSeam, AWaiterThatIsCancelledWhileItAsksLeavesBehindItsQuestion) {
 }
 
 TEST_F(KindsSeam, AWaiterLeavesThoughTheConnectionBreaks) {
-  raw.command("HSET", "orders", "somebody", 1);
+  put_held_lock(raw, "orders");
   const Inside client(config(proxy.url()));
   auto waiting = in_thread([&] { return client.acquire(trial::kQueue, {.wait = 500ms}); });
   ASSERT_TRUE(waits(1));

@@ -5,6 +5,8 @@
 #include <sstream>
 
 #include "access.hpp"
+#include "base/text.hpp"
+#include "support/held_lock.hpp"
 #include "support/listen.hpp"
 #include "support/paths.hpp"
 
@@ -116,16 +118,21 @@ class LeastAcl : public Access {
 
   void look_and_break(Client& client) {
     Lock lock = client.lock("lock:orders");
-    raw.command("HSET", "lock:orders", "00000000-0000-0000-0000-000000000000:1", 1);
-    raw.command("PEXPIRE", "lock:orders", 60'000);
+    put_held_lock(raw, "lock:orders", "00000000-0000-0000-0000-000000000000:1");
     check("is_locked", [&] { return lock.is_locked(); });
     check("is_held_by", [&] { return lock.is_held_by("00000000-0000-0000-0000-000000000000:1"); });
     check("remaining", [&] { return lock.remaining() > 30s; });
     check("info", [&] { return lock.info().holds == 1; });
     check("list", [&] { return client.list("lock:*").size() == 1; });
     check("force_release", [&] { return lock.force_release(); });
-    raw.command("HSET", "lock:orders", "00000000-0000-0000-0000-000000000000:1", 1);
+    put_held_lock(raw, "lock:orders", "00000000-0000-0000-0000-000000000000:1");
     check("force_release of an owner", [&] { return lock.force_release("00000000-0000-0000-0000-000000000000:1"); });
+    raw.flushall();
+    raw.command("SET", "lock:orders", "precious");
+    check("say what is no lock", [&] {
+      const std::optional<Error> error = error_of([&] { return lock.try_acquire(); });
+      return error && base::contains(error->cause(), "a string");
+    });
     raw.flushall();
   }
 
@@ -175,8 +182,7 @@ std::string label_of(const testing::TestParamInfo<std::string>& info) {
 INSTANTIATE_TEST_SUITE_P(Permissions, WithoutOne, testing::ValuesIn(each_permission()), label_of);
 
 TEST_F(LeastAcl, IsTakenByTheServerAsTheFileStands) {
-  RedisServer other(
-      {.listen = ServerOptions::Listen::tcp, .config = {"include " + source_path("docs/least-acl.acl")}});
+  RedisServer other({.listen = ServerOptions::Listen::tcp, .config = {"include " + source_path("docs/least-acl.acl")}});
   Client client(config(other.url("app", "change-me")));
   Hold hold = client.lock("lock:orders").acquire();
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);

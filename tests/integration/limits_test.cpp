@@ -1,6 +1,7 @@
 // Limits are kept whatever the server does: an acquire returns when `wait`, `command_timeout` or `patience` is over, be
 // the server frozen, killed, never there, or a black hole; and a cut attempt is undone, without holding up a close.
 #include "faults.hpp"
+#include "support/held_lock.hpp"
 #include "support/stranger.hpp"
 
 namespace holdfast::test {
@@ -75,7 +76,7 @@ TEST_F(Limits, AnUndoDoesNotHoldUpAClose) {
 }
 
 TEST_F(Limits, OfAServerThatFreezesWhileSomebodyElseHasIt) {
-  raw.command("HSET", "orders", "somebody", 1);
+  put_held_lock(raw, "orders");
   Client client(settings);
   Lock lock = client.lock("orders");
   steady_clock::duration took{};

@@ -1,6 +1,7 @@
 // Wake-up messages that never come: a waiter enters all the same, by the time to live, a reconnect, or the safety poll,
 // and the counters say which.
 #include "faults.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -16,10 +17,10 @@ class MissedWake : public Faults {
  protected:
   /// Held by a stranger, who gives it back without telling anybody.
   void hold(milliseconds lease) {
-    raw.command("HSET", "orders", "somebody", 1);
+    put_held_lock(raw, "orders");
     raw.command("PEXPIRE", "orders", lease.count());
   }
-  void give_back_silently() { raw.command("HDEL", "orders", "somebody"); }
+  void give_back_silently() { raw.command("HDEL", "orders", kSomebodyElse); }
 
   std::future<Hold> wait(Client& client) {
     auto waiting = in_thread([&client] { return client.lock("orders").acquire(); });

@@ -81,13 +81,91 @@ TEST_F(OddState, AWaiterIsToldWhenTheKeyIsReplacedByAnotherType) {
   EXPECT_THAT(waiting.get(), IsError(Errc::wrong_type, "orders", client.node(), HasSubstr("WRONGTYPE")));
 }
 
-TEST_F(OddState, AHashThatIsNoLockIsTakenForOneThatIsHeld) {
+// --- Hashes that are no lock ---
+
+/// What somebody else keeps under a name, and what an error calls it.
+struct NoLock {
+  const char* title;
+  std::vector<std::string> fields;
+  bool expires;
+  const char* called;
+};
+void PrintTo(const NoLock& each, std::ostream* out) { *out << each.title; }
+
+class OddHash : public OddState, public testing::WithParamInterface<NoLock> {};
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, OddHash,
+    testing::Values(
+        NoLock{"AUser", {"name", "alice", "email", "a@x"}, false, "WRONGTYPE it is a hash of 2 fields that is no lock"},
+        NoLock{"AToken", {"secret", "abc"}, false, "WRONGTYPE it is a hash of one field that is no lock"},
+        NoLock{"ACounter", {"visits", "3"}, true, "WRONGTYPE it is a hash of one field that is no lock"},
+        NoLock{"ThreeFields", {"name", "bob", "email", "b@x", "age", "7"}, true, "a hash of 3 fields that is no lock"},
+        NoLock{"AReadLock",
+               {"mode", "read", "11111111-2222-4333-8444-555555555555:1", "1"},
+               true,
+               "WRONGTYPE it is a read-write lock of Redisson"},
+        NoLock{"AWriteLock",
+               {"mode", "write", "11111111-2222-4333-8444-555555555555:1:write", "1"},
+               true,
+               "WRONGTYPE it is a read-write lock of Redisson"},
+        NoLock{"ALockWithoutAnExpiry",
+               {"11111111-2222-4333-8444-555555555555:1", "1"},
+               false,
+               "it is a lock of 11111111-2222-4333-8444-555555555555:1 without an expiry, so nothing ends it; "
+               "PEXPIRE gives it one"}),
+    testing::PrintToStringParamName());
+
+TEST_P(OddHash, IsNamedByEveryCallAndLeftAlone) {
+  const NoLock& what = GetParam();
+  std::vector<std::string> write{"HSET", "orders"};
+  write.insert(write.end(), what.fields.begin(), what.fields.end());
+  raw.send(write);
+  if (what.expires) raw.command("PEXPIRE", "orders", 600'000);
+  const auto before = raw.hgetall("orders");
+  Lock lock = client.lock("orders");
+  const auto said = IsError(Errc::wrong_type, "orders", client.node(), HasSubstr(what.called));
+  EXPECT_THAT(error_of([&] { return lock.acquire(); }), said);
+  EXPECT_THAT(error_of([&] { return lock.acquire({.wait = 1min}); }), said);
+  EXPECT_THAT(error_of([&] { return lock.try_acquire(); }), said);
+  EXPECT_THAT(error_of([&] { return lock.try_lock(); }), said);
+  EXPECT_THAT(error_of([&] { return lock.force_release(); }), said);
+  for (const auto& [field, value] : before) {
+    EXPECT_THAT(error_of([&, owner = field] { return lock.force_release(owner); }), said);
+  }
+  EXPECT_THAT(error_of([&] { return lock.is_locked(); }), said);
+  EXPECT_THAT(error_of([&] { return lock.info(); }), said);
+  MultiLock both = client.multi_lock({"customers", "orders"});
+  EXPECT_THAT(error_of([&] { return both.acquire({.wait = 1min}); })->what(), HasSubstr("name 2 of 2 is "));
+  EXPECT_FALSE(raw.exists("customers"));
+  EXPECT_EQ(raw.hgetall("orders"), before);
+  EXPECT_EQ(raw.pttl("orders") > 0, what.expires);
+}
+
+TEST_P(OddHash, IsListedOnlyIfItIsALock) {
+  std::vector<std::string> write{"HSET", "orders"};
+  write.insert(write.end(), GetParam().fields.begin(), GetParam().fields.end());
+  raw.send(write);
+  EXPECT_EQ(client.list().size(), GetParam().title == std::string("ALockWithoutAnExpiry") ? 1U : 0U);
+}
+
+TEST_F(OddState, AWaiterIsToldWhenTheLockIsReplacedByAHashThatIsNone) {
+  Config settings = config();
+  settings.safety_poll = 200ms;
+  Client other(settings);
+  const Hold hold = client.lock("orders").acquire();
+  auto waiting = in_thread([&] { return error_of([&] { return other.lock("orders").acquire(); }); });
+  ASSERT_TRUE(listeners(raw, "orders"));
+  raw.command("DEL", "orders");
   raw.command("HSET", "orders", "colour", "red");
-  EXPECT_EQ(client.lock("orders").try_acquire(), std::nullopt);
-  EXPECT_EQ(client.lock("orders").try_acquire({.wait = 100ms}), std::nullopt);
-  EXPECT_TRUE(client.lock("orders").is_locked());
-  EXPECT_EQ(client.lock("orders").remaining(), std::nullopt);
-  EXPECT_THAT(client.list(), IsEmpty()) << "its field does not look like an owner";
+  EXPECT_THAT(waiting.get(), IsError(Errc::wrong_type, "orders", client.node(), HasSubstr("a hash of one field")));
+}
+
+TEST_F(OddState, AHoldBesideWhichSomebodyWroteAFieldIsReleasedAndTheFieldStays) {
+  Hold hold = client.lock("orders").acquire({.lease = renewed(1min)});
+  raw.command("HSET", "orders", "colour", "red");
+  EXPECT_THAT(error_of([&] { return client.lock("orders").force_release(); }),
+              IsError(Errc::wrong_type, "orders", client.node(), HasSubstr("a hash of 2 fields")));
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
   EXPECT_THAT(raw.hgetall("orders"), ElementsAre(testing::Pair("colour", "red")));
 }
 

@@ -4,6 +4,7 @@
 
 #include "faults.hpp"
 #include "support/counter.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -177,7 +178,7 @@ TEST_F(FiveServers, TellTheHolderWhenAMajorityWasTakenByForce) {
 
 TEST_F(FiveServers, KeepNothingOfAnAttemptThatFailed) {
   for (const std::size_t i : {0U, 1U, 2U}) {
-    Raw(servers_[i]).command("HSET", "orders", "11111111-2222-4333-8444-555555555555:1", "1");
+    put_held_lock(Raw(servers_[i]), "orders");
   }
   std::deque<Client> all = clients();
   RedLock lock = red_lock(all);
@@ -219,7 +220,7 @@ TEST_F(FiveServers, WakeAWaiterByMessages) {
 
 /// What they are granted elsewhere they give back, and are told of it, which is no reason to ask again.
 TEST_F(FiveServers, OfWhichAMajorityIsTakenAreAskedSeldom) {
-  for (std::size_t i = 0; i < 3; ++i) Raw(servers_[i]).command("HSET", "orders", "somebody", 1);
+  for (std::size_t i = 0; i < 3; ++i) put_held_lock(Raw(servers_[i]), "orders");
   std::deque<Client> first = clients(), second = clients();
   std::vector<std::future<MaybeHold>> waiting;
   for (std::deque<Client>* each : {&first, &second}) {

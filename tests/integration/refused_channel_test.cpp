@@ -1,6 +1,7 @@
 // Channels that a user may not subscribe to, or not leave: told to the one who asks, and no reply reaches the wrong
 // command.
 #include "access.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -77,12 +78,12 @@ TEST_F(RefusedChannel, ARefusedChannelIsToldAndNoReplyReachesAnotherCommand) {
   Traffic traffic(client, 4);
   for (int i = 0; i < 20; ++i) {
     const std::string name = "app:busy:" + std::to_string(i);
-    raw.command("HSET", name, "somebody", 1);
+    put_held_lock(raw, name);
     for (int times = 0; times < 2; ++times) {  // the second time it is known
       ASSERT_THAT(error_of([&] { return client.lock(name).try_acquire({.wait = 20s}); }),
                   IsError(Errc::denied, name, node(), AllOf(HasSubstr("SUBSCRIBE"), HasSubstr("NOPERM"))));
     }
-    EXPECT_THAT(raw.hgetall(name), HeldBy("somebody"));
+    EXPECT_THAT(raw.hgetall(name), HeldBy(kSomebodyElse));
   }
   EXPECT_EQ(raw.info("errorstats", "errorstat_NOPERM"), "count=20");
   traffic.stop_after(20);
@@ -97,7 +98,7 @@ TEST_F(RefusedChannel, WithoutTheCommandAllWhoContendAreToldAndNobodyIsCut) {
   std::vector<std::future<std::optional<Error>>> calls;
   for (int i = 0; i < 10; ++i) {
     const std::string name = "app:busy:" + std::to_string(i);
-    raw.command("HSET", name, "somebody", 1);
+    put_held_lock(raw, name);
     for (int times = 0; times < 2; ++times) {
       calls.push_back(in_thread([&client, name] { return error_of([&] { return client.lock(name).acquire(); }); }));
     }
@@ -150,7 +151,7 @@ TEST_F(RefusedChannel, AServerThatIsBusyHasNotDeniedIt) {
   Config settings = as_app();
   settings.patience = 1min;
   Client client(settings);
-  raw.command("HSET", "app:busy", "somebody", 1);
+  put_held_lock(raw, "app:busy");
   raw.command("PEXPIRE", "app:busy", 60'000);
   auto waiting = in_thread([&] { return client.lock("app:busy").acquire(); });
   ASSERT_TRUE(listeners(raw, "app:busy"));
@@ -172,7 +173,7 @@ TEST_F(RefusedChannel, AServerThatIsBusyHasNotDeniedIt) {
 TEST_F(RefusedChannel, AChannelThatIsGrantedLaterIsTriedAgain) {
   grant({"on", ">s3cret", "~app:*", "resetchannels", "+@all"});
   Client client(as_app());
-  raw.command("HSET", "app:busy", "somebody", 1);
+  put_held_lock(raw, "app:busy");
   raw.command("PEXPIRE", "app:busy", 60'000);
   EXPECT_THAT(error_of([&] { return client.lock("app:busy").acquire(); }),
               IsError(Errc::denied, "app:busy", node(), HasSubstr("NOPERM")));
@@ -197,7 +198,7 @@ TEST_F(RefusedChannel, AnIdleChannelThatMayNotBeLeftIsKeptAndNoReplyReachesAnoth
   settings.subscription_linger = 50ms;
   Client client(settings);
   Traffic traffic(client, 4);
-  raw.command("HSET", "app:busy", "somebody", 1);
+  put_held_lock(raw, "app:busy");
   EXPECT_EQ(client.lock("app:busy").try_acquire({.wait = 100ms}), std::nullopt);
   ASSERT_TRUE(eventually([&] { return raw.info("errorstats", "errorstat_NOPERM") == "count=1"; }));
   EXPECT_EQ(client.lock("app:busy").try_acquire({.wait = 200ms}), std::nullopt);

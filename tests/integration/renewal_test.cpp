@@ -1,5 +1,6 @@
 // The watchdog under trouble: one lock's, one connection's, or one slow callback's trouble is not another hold's.
 #include "faults.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -164,7 +165,7 @@ TEST_F(Renewal, DoesNotTouchALockThatIsReleased) {
     Hold hold = client.lock("orders").acquire({.lease = renewed(600ms)});
     std::this_thread::sleep_for(milliseconds(198 + i % 5));
     EXPECT_EQ(hold.release(), ReleaseOutcome::released);
-    raw.command("HSET", "orders", "somebody", 1);
+    put_held_lock(raw, "orders");
     raw.command("PEXPIRE", "orders", 60'000);
     EXPECT_FALSE(eventually([&] { return raw.pttl("orders") < 50'000; }, 5ms));
     raw.command("DEL", "orders");

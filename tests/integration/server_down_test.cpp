@@ -1,5 +1,6 @@
 // A server that is not there: from the start, or from some moment on; and one that comes back with or without its data.
 #include "faults.hpp"
+#include "support/held_lock.hpp"
 #include "support/temp_dir.hpp"
 
 namespace holdfast::test {
@@ -132,7 +133,7 @@ TEST_F(ServerDown, InTheMiddleAcquiringIsBorneForPatience) {
 
 TEST_F(ServerDown, AWaiterSurvivesARestartThatLosesTheDataAndEnters) {
   Client client(config());
-  raw.command("HSET", "orders", "somebody", 1);
+  put_held_lock(raw, "orders");
   auto waiting = in_thread([&] { return client.lock("orders").acquire(); });
   ASSERT_TRUE(listeners(raw, "orders"));
   server.kill();
@@ -147,7 +148,7 @@ TEST_F(ServerDown, AWaiterSurvivesARestartThatLosesTheDataAndEnters) {
 
 TEST_F(ServerDown, AWaiterSurvivesARestartThatKeepsTheDataAndGoesOnWaiting) {
   Client client(config());
-  raw.command("HSET", "orders", "somebody", 1);
+  put_held_lock(raw, "orders");
   auto waiting = in_thread([&] { return client.lock("orders").acquire(); });
   ASSERT_TRUE(listeners(raw, "orders"));
   server.restart(Data::keep);

@@ -1,5 +1,6 @@
 // Servers that answer, but not what is needed: replicas, full memory, missing commands, and states that pass.
 #include "faults.hpp"
+#include "support/held_lock.hpp"
 #include "support/server_program.hpp"
 
 namespace holdfast::test {
@@ -155,7 +156,7 @@ TEST_F(ServerRefuses, WithoutSubscribeAWaiterIsToldAndAFreeLockWorks) {
   Raw raw(server);
   Client client(config(server));
   EXPECT_TRUE(client.lock("free").acquire());
-  raw.command("HSET", "orders", "somebody", 1);
+  put_held_lock(raw, "orders");
   EXPECT_THAT(error_of([&] { return client.lock("orders").acquire({.wait = 1min}); }),
               testing::Optional(AllOf(testing::Property(&Error::key, "orders"),
                                       testing::Property(&Error::cause, HasSubstr("unknown command")))));

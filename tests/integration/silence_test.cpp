@@ -1,6 +1,7 @@
 // A server that is silent for a while, in all the ways there are. Every call ends within its bounds, every hold knows
 // in time, and nothing is left behind once the server speaks again.
 #include "faults.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -144,7 +145,7 @@ TEST_P(Silent, AnAcquireReturnsNearItsLimitAndLeavesNothing) {
 }
 
 TEST_P(Silent, AWaiterIsStillThereWhenTheServerSpeaksAgain) {
-  raw.command("HSET", "orders", "somebody", 1);
+  put_held_lock(raw, "orders");
   Client client(settings);
   auto waiting = in_thread([&] { return client.lock("orders").acquire(); });
   ASSERT_TRUE(listeners(raw, "orders"));

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "faults.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -101,7 +102,7 @@ TEST_F(SlowMembers, ALeaseCountsFromBeforeTheFirstSend) {
 /// The first round fails, and what it may have got of the first server is given back, again and again, since no word of
 /// it arrives. The next round is granted meanwhile, by that server too.
 TEST_F(SlowMembers, WhatIsGivenBackOfOneRoundIsNotTheNextOnes) {
-  for (const std::size_t i : {1U, 2U}) Raw(servers_[i]).command("HSET", "orders", "somebody", "1");
+  for (const std::size_t i : {1U, 2U}) put_held_lock(Raw(servers_[i]), "orders");
   RedLock lock = red_lock();
   proxies_[0]->drop_replies(true);
   auto waiting = in_thread([&] { return lock.acquire({.wait = 30s}); });
@@ -119,7 +120,7 @@ TEST_F(SlowMembers, WhatIsGivenBackOfOneRoundIsNotTheNextOnes) {
 }
 
 TEST_F(SlowMembers, GiveBackWhatTheyMayHaveGranted) {
-  for (const std::size_t i : {1U, 2U}) Raw(servers_[i]).command("HSET", "orders", "somebody", "1");
+  for (const std::size_t i : {1U, 2U}) put_held_lock(Raw(servers_[i]), "orders");
   RedLock lock = red_lock();
   proxies_[0]->drop_replies(true);
   EXPECT_EQ(lock.try_acquire({.lease = fixed(10min)}), std::nullopt);
@@ -149,7 +150,7 @@ TEST_F(SlowServer, VotesThatTakeLongerThanTheLeaseAreNoGrant) {
 
 /// Two of them are taken. The second is given back while the first, which stays taken, has still to answer.
 TEST_F(SlowMembers, AMessageThatComesBeforeTheLastVoteIsNotForgotten) {
-  for (const std::size_t i : {0U, 1U}) Raw(servers_[i]).command("HSET", "orders", "somebody", "1");
+  for (const std::size_t i : {0U, 1U}) put_held_lock(Raw(servers_[i]), "orders");
   RedLock lock = red_lock();
   proxies_[0]->delay(Proxy::Direction::to_client, 400ms);
   auto waiting = in_thread([&] { return lock.try_acquire({.wait = 20s, .lease = fixed(60s)}); });
@@ -174,7 +175,7 @@ TEST_F(SlowServer, AllMembersAreAskedInOneOrder) {
   std::vector<std::size_t> callers = order;
   std::ranges::sort(order, {}, [&](std::size_t i) { return clients[i].node(); });
   for (std::size_t taken = 0; taken < kMembers; ++taken) {
-    raw.command("HSET", name(order[taken]), "somebody", "1");
+    put_held_lock(raw, name(order[taken]));
     const long long before = raw.calls("hset");
     std::vector<Lock> members;
     for (const std::size_t i : callers) members.push_back(clients[i].lock(name(i)));

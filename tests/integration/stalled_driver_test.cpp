@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "faults.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -73,7 +74,7 @@ class Stalled : public Faults {
     EXPECT_TRUE(eventually([&] { return client.counters().renewals >= renewals + 4; }));
     EXPECT_EQ(hold.state(), HoldState::held);
     EXPECT_THAT(raw.hgetall("held"), HeldBy(hold.owner()));
-    raw.command("HSET", "taken", "somebody", 1);
+    put_held_lock(raw, "taken");
     EXPECT_LT(duration_of([&] { EXPECT_EQ(client.lock("taken").try_acquire({.wait = 200ms}), std::nullopt); }), 10s);
     for (int i = 0; i < 100; ++i) EXPECT_TRUE(client.lock("free").acquire());
   }
@@ -83,7 +84,7 @@ class Stalled : public Faults {
 
 TEST_F(Stalled, AThreadThatWaitsForALockHoldsUpNobody) {
   Client client(config());
-  raw.command("HSET", "orders", "somebody", 1);
+  put_held_lock(raw, "orders");
   Hold hold = client.lock("held").acquire({.lease = renewed(1500ms)});
   std::promise<pthread_t> started;
   auto waiting = in_thread([&] {

@@ -1,6 +1,7 @@
 // Each allocation fails once: in a client on the caller's io_context.
 #include "async/async.hpp"
 #include "starving.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -116,7 +117,7 @@ TEST_F(StarvationOfGuests, OnAContendedAcquire) {
   Client client = warm_client(settings());
   Lock lock = client.lock("orders");
   fail_everywhere(client, [&] {
-    raw.command("HSET", "orders", "somebody", 1);
+    put_held_lock(raw, "orders");
     const auto freeing = free_once_awaited(server, "orders");
     release(acquire(lock, {.wait = 2s}));
     freeing.wait();
@@ -128,7 +129,7 @@ TEST_F(StarvationOfGuests, OnAWaitThatRunsOut) {
   Client client = warm_client(settings());
   Lock lock = client.lock("orders");
   fail_everywhere(client, [&] {
-    raw.command("HSET", "orders", "somebody", 1);
+    put_held_lock(raw, "orders");
     release(acquire(lock, {.wait = 20ms}));
     raw.command("DEL", "orders");
   });

@@ -1,6 +1,7 @@
 // Each allocation fails once: on what a client does besides taking and giving back a lock, and on the asynchronous
 // face.
 #include "starving.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -67,7 +68,7 @@ TEST_F(Starvation, OfAWaitThatRunsOut) {
   client.ping();
   fail_each(
       [&] {
-        raw.command("HSET", "orders", "somebody", 1);
+        put_held_lock(raw, "orders");
         try_to([&] { const MaybeHold hold = client.lock("orders").try_acquire({.wait = 20ms}); });
         raw.command("DEL", "orders");
       },
@@ -79,7 +80,7 @@ TEST_F(Starvation, OfAWaitThatIsStopped) {
   client.ping();
   fail_each(
       [&] {
-        raw.command("HSET", "orders", "somebody", 1);
+        put_held_lock(raw, "orders");
         std::stop_source stop;
         auto stopping = in_thread([&] {
           const Exempt here;

@@ -1,5 +1,6 @@
 // Acquires that are cancelled, or run out of time, at every point of their way: nothing is left behind.
 #include "faults.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -79,11 +80,11 @@ TEST_F(UnknownOutcome, ACancelWhileTheReplyIsLateLeavesNothing) {
 
 TEST_F(UnknownOutcome, ACancelWhileWaitingLeavesNothing) {
   Client client(config(proxy.url()));
-  raw.command("HSET", "orders", "somebody", 1);
+  put_held_lock(raw, "orders");
   for (int i = 0; i < 20; ++i) {
     EXPECT_EQ(acquire_and_cancel(client, "orders", milliseconds(i)), Errc::cancelled);
   }
-  EXPECT_THAT(raw.hgetall("orders"), HeldBy("somebody"));
+  EXPECT_THAT(raw.hgetall("orders"), HeldBy(kSomebodyElse));
   raw.flushall();
   expect_nothing_left();
 }

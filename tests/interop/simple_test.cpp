@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "several_locks.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -128,7 +129,7 @@ TEST_P(SimpleLocks, AWaiterEntersSoonAfterARelease) {
 }
 
 TEST_P(SimpleLocks, ALockOfRedissonsIsLeftAloneByBoth) {
-  raw.command("HSET", "orders", "11111111-2222-4333-8444-555555555555:1", "1");
+  put_held_lock(raw, "orders");
   const std::string of_holdfast = first_side() == Side::holdfast ? holder().start_try("orders", 0ms).get().word()
                                                                  : other().start_try("orders", 0ms).get().word();
   EXPECT_EQ(of_holdfast, "wrong_type");

@@ -21,6 +21,7 @@ std::string first_word(const std::string& text) { return text.substr(0, text.fin
 
 /// Servers word errors differently, and those out of scripts most of all.
 bool same_error(const std::string& one, const std::string& other) {
+  if (one.starts_with("WRONGTYPE it is ") || one.starts_with("WRONGTYPE name ")) return one == other;  // our own words
   const redis::Meaning left = redis::classify(one);
   const redis::Meaning right = redis::classify(other);
   if (left.code != right.code) return false;

@@ -30,7 +30,8 @@ class Generator {
     if (dice < 60) return hostile();
     if (dice < 140) return listen();
     if (dice < 200) return {Step::Kind::command, tracker, question()};
-    if (dice < 260) return {Step::Kind::command, caller(), question()};
+    if (dice < 250) return {Step::Kind::command, caller(), question()};
+    if (dice < 260) return {Step::Kind::command, caller(), sent(wire::lock::holder(one_of(names())))};
     if (dice < 290) return message();
     return {Step::Kind::command, caller(), transition(lease())};
   }
@@ -103,9 +104,11 @@ class Generator {
     const std::size_t dice = below(20);
     if (dice < 9) return spoiled(sent(acquire(simple, lease)), lease);
     if (dice < 15) return sent(release(simple));
-    if (dice < 19) return spoiled(sent(renew(simple, lease)), lease);
-    return sent(simple ? wire::simple::force_release(lock(true), publish())
-                       : wire::lock::force_release(lock(false), publish()));
+    if (dice < 18) return spoiled(sent(renew(simple, lease)), lease);
+    std::optional<wire::Owner> owner;
+    if (below(2) == 0) owner = one_of(kOwners);
+    return sent(simple ? wire::simple::force_release(lock(true), owner, publish())
+                       : wire::lock::force_release(lock(false), owner, publish()));
   }
 
   /// A lease that makes no sense, at times.
@@ -149,7 +152,10 @@ class Generator {
                 {"SET", name, "somebody"},
                 {"SET", name, one_of(kOwners).text, "PX", std::to_string(lease().count())},
                 {"HSET", name, one_of(kOwners).text, "2"},
+                {"HSET", name, one_of(kOwners).text, "-1"},
+                {"HSET", name, one_of(kOwners).text + ":write", "1"},
                 {"HSET", name, "mode", "read"},
+                {"HSET", name, "mode", "other"},
                 {"HDEL", name, one_of(kOwners).text},
                 {"PEXPIRE", name, std::to_string(lease().count())},
                 {"PEXPIRE", name, "0"},
@@ -190,7 +196,7 @@ class Generator {
     if (state_ != Step::Kind::command) return {std::exchange(state_, Step::Kind::command), looker, {forbidden_}};
     const std::size_t dice = below(4);
     if (dice == 0 && like_.major >= 7) {
-      forbidden_ = one_of(std::vector<std::string>{"publish", "spublish", "hgetall", "pubsub"});
+      forbidden_ = one_of(std::vector<std::string>{"publish", "spublish", "hgetall", "hlen", "type", "pubsub"});
       state_ = Step::Kind::allow;
       return {Step::Kind::forbid, looker, {forbidden_}};
     }

@@ -116,6 +116,15 @@ const std::vector<Planted>& planted() {
          if (held) host.keyspace().erase(keys[0]);
          put_number(reply, held ? 1 : 0);
        }},
+      {"forced_release_of_anything", scripts::lock_force_release,
+       [](ScriptHost& host, Args keys, Args args, std::string& reply) {
+         if (host.keyspace().count_fields(keys[0]) == 0 || args.size() > 2) {
+           return right(scripts::lock_force_release, host, keys, args, reply);
+         }
+         host.keyspace().erase(keys[0]);
+         host.publish(Channel::plain, args[0], "0");
+         put_number(reply, 1);
+       }},
       {"simple_acquire_without_an_end", scripts::simple_acquire,
        [](ScriptHost& host, Args keys, Args args, std::string& reply) {
          right(scripts::simple_acquire, host, keys, args, reply);

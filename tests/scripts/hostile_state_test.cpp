@@ -17,17 +17,19 @@ using Fields = std::map<std::string, std::string>;
 
 constexpr milliseconds kLease{60'000};
 const wire::LockNames kL = wire::lock::names("L");
+const std::vector<wire::LockNames> kBoth{wire::lock::names("K"), kL};
 
 TEST(ForeignKey, of_any_other_type_is_an_error_and_stays_untouched) {
   const RedisServer server;
   Raw raw(server);
   Subscriber subscriber(server);
-  const std::vector<std::vector<std::string>> makers{{"SET", "L", "text"},
-                                                     {"RPUSH", "L", "a", "b"},
-                                                     {"SADD", "L", "a"},
-                                                     {"ZADD", "L", "1", "a"},
-                                                     {"XADD", "L", "1-1", "field", "value"}};
-  for (const auto& maker : makers) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> makers{
+      {{"SET", "L", "text"}, "a string, as a SimpleLock, a semaphore or a count-down latch is"},
+      {{"RPUSH", "L", "a", "b"}, "a list"},
+      {{"SADD", "L", "a"}, "a set"},
+      {{"ZADD", "L", "1", "a"}, "a sorted set"},
+      {{"XADD", "L", "1-1", "field", "value"}, "a stream"}};
+  for (const auto& [maker, called] : makers) {
     for (const bool expires : {false, true}) {
       SCOPED_TRACE(maker.front() + (expires ? " with expiry" : ""));
       raw.flushall();
@@ -35,9 +37,12 @@ TEST(ForeignKey, of_any_other_type_is_an_error_and_stays_untouched) {
       if (expires) raw.command("PEXPIRE", "L", 30'000);
       const std::string before = raw.command("DUMP", "L").text;
 
-      EXPECT_THAT(run(raw, lock::acquire(kL, kA, kLease)).text, HasSubstr("WRONGTYPE"));
+      EXPECT_EQ(run(raw, lock::acquire(kL, kA, kLease)).text, "WRONGTYPE it is " + called);
+      EXPECT_EQ(run(raw, lock::acquire_all(kBoth, kA, kLease)).text, "WRONGTYPE name 2 of 2 is " + called);
       EXPECT_THAT(run(raw, lock::release(kL, kA)).text, HasSubstr("WRONGTYPE"));
-      EXPECT_THAT(run(raw, wire::lock::force_release(kL)).text, HasSubstr("WRONGTYPE"));
+      EXPECT_EQ(run(raw, wire::lock::force_release(kL)).text, "WRONGTYPE it is " + called);
+      EXPECT_EQ(run(raw, wire::lock::force_release(kL, kA)).text, "WRONGTYPE it is " + called);
+      EXPECT_EQ(run(raw, wire::lock::holder("L")).text, "WRONGTYPE it is " + called);
       EXPECT_THAT(run(raw, wire::lock::count_fields("L")).text, HasSubstr("WRONGTYPE"));
 
       EXPECT_EQ(raw.command("DUMP", "L").text, before);
@@ -128,7 +133,7 @@ TEST(ReadOnlyReplica, refuses_every_script_that_would_write) {
 TEST(LeastRights, the_commands_the_scripts_execute_and_no_key_rights_on_channels_suffice) {
   const RedisServer server(
       {.users = {"app on >secret ~lock:* &redisson_lock__channel:* -@all +eval +evalsha +pttl +hset +pexpire +hexists "
-                 "+hdel +publish +hlen +del"}});
+                 "+hdel +publish +hlen +hgetall"}});
   Endpoint endpoint = Endpoint::of(server);
   endpoint.user = "app";
   endpoint.password = "secret";
@@ -142,6 +147,28 @@ TEST(LeastRights, the_commands_the_scripts_execute_and_no_key_rights_on_channels
   EXPECT_EQ(run(raw, wire::lock::force_release(lock)).integer, 1);
   EXPECT_THAT(run(raw, lock::acquire(wire::lock::names("other:1"), kA, kLease)).text, HasSubstr("NOPERM"));
 }
+
+/// A user who may not look at what stands in the way takes it for a lock that is held, and breaks nothing.
+class MayNotLook : public testing::TestWithParam<std::string> {};
+
+TEST_P(MayNotLook, and_waits_for_what_may_be_a_lock) {
+  const RedisServer server({.users = {"app on >secret ~* &* +@all " + GetParam()}});
+  Raw raw(server);
+  Endpoint endpoint = Endpoint::of(server);
+  endpoint.user = "app";
+  endpoint.password = "secret";
+  Raw app(endpoint);
+  run(raw, lock::acquire(kL, kB, kLease));
+  EXPECT_GT(wire::decode_acquire(run(app, lock::acquire(kL, kA, kLease))).busy_for, milliseconds(0));
+  EXPECT_GT(wire::decode_acquire(run(app, lock::acquire(kL, kA, kLease, true))).busy_for, milliseconds(0));
+  EXPECT_GT(wire::decode_acquire(run(app, lock::acquire_all(kBoth, kA, kLease))).busy_for, milliseconds(0));
+  for (const base::Command& command : {wire::lock::force_release(kL), wire::lock::holder("L")}) {
+    EXPECT_THAT(run(app, command).text, testing::AnyOf(HasSubstr("NOPERM"), HasSubstr("can't run")));
+  }
+  EXPECT_EQ(raw.hgetall("L"), (Fields{{kB.text, "1"}}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Users, MayNotLook, testing::Values("-hlen", "-hgetall"));
 
 /// A user who may set, but not set an expiry.
 class MayNotExpire : public testing::TestWithParam<const char*> {

@@ -56,7 +56,8 @@ class Telling : public testing::TestWithParam<Setting> {
     return release({&names_, 1}, how);
   }
   Reply force(Publish how) {
-    return call(GetParam().simple ? wire::simple::force_release(names_, how) : wire::lock::force_release(names_, how));
+    return call(GetParam().simple ? wire::simple::force_release(names_, {}, how)
+                                  : wire::lock::force_release(names_, {}, how));
   }
   Message told() const { return {names_.channel, "0"}; }
   /// Again and again, each has heard so many since.
@@ -170,7 +171,7 @@ TEST(TellingBeforeRedis7, needs_no_spublish) {
   const wire::LockNames names = wire::lock::names("orders");
   Subscriber subscriber(server, {names.channel});
   run(raw, lock::acquire(names, kA, kLease));
-  EXPECT_EQ(run(raw, wire::lock::force_release(names, Publish::automatic)).integer, 1);
+  EXPECT_EQ(run(raw, wire::lock::force_release(names, {}, Publish::automatic)).integer, 1);
   EXPECT_EQ(subscriber.messages().size(), 1U);
 }
 

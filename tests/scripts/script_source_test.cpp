@@ -126,9 +126,10 @@ class ScriptCost : public testing::Test {
   const milliseconds lease{30'000};
 };
 
-TEST_F(ScriptCost, acquire_executes_three_commands_on_a_free_lock_and_two_on_a_busy_one) {
+TEST_F(ScriptCost, acquire_executes_three_commands_on_a_free_lock_and_four_on_a_busy_one) {
   EXPECT_THAT(commands_of(lock::acquire(L, kA, lease)), ElementsAre("PTTL", "HSET", "PEXPIRE"));
-  EXPECT_THAT(commands_of(lock::acquire(L, kB, lease)), ElementsAre("PTTL", "HEXISTS"));
+  EXPECT_THAT(commands_of(lock::acquire(L, kA, lease)), ElementsAre("PTTL", "HEXISTS", "HSET", "PEXPIRE"));
+  EXPECT_THAT(commands_of(lock::acquire(L, kB, lease)), ElementsAre("PTTL", "HEXISTS", "HLEN", "HGETALL"));
 }
 
 TEST_F(ScriptCost, release_executes_two_commands_or_one_when_there_is_nothing_to_release) {
@@ -137,10 +138,16 @@ TEST_F(ScriptCost, release_executes_two_commands_or_one_when_there_is_nothing_to
   EXPECT_THAT(commands_of(lock::release(L, kA)), ElementsAre("HDEL"));
 }
 
-TEST_F(ScriptCost, force_release_executes_three_commands_or_one_on_a_free_lock) {
+TEST_F(ScriptCost, force_release_executes_five_commands_or_one_on_a_free_lock) {
   run(raw, lock::acquire(L, kA, lease));
-  EXPECT_THAT(commands_of(wire::lock::force_release(L)), ElementsAre("HLEN", "DEL", "PUBLISH"));
-  EXPECT_THAT(commands_of(wire::lock::force_release(L)), ElementsAre("HLEN"));
+  EXPECT_THAT(commands_of(wire::lock::force_release(L)), ElementsAre("PTTL", "HLEN", "HGETALL", "HDEL", "PUBLISH"));
+  EXPECT_THAT(commands_of(wire::lock::force_release(L)), ElementsAre("PTTL"));
+}
+
+TEST_F(ScriptCost, looking_executes_three_commands_or_one_on_a_free_lock) {
+  EXPECT_THAT(commands_of(wire::lock::holder("L")), ElementsAre("PTTL"));
+  run(raw, lock::acquire(L, kA, lease));
+  EXPECT_THAT(commands_of(wire::lock::holder("L")), ElementsAre("PTTL", "HLEN", "HGETALL"));
 }
 
 TEST_F(ScriptCost, renewal_executes_two_commands_for_each_lock_held_and_one_for_each_lost) {

@@ -62,10 +62,23 @@ TEST_F(SimpleScripts, release_deletes_its_own_value_alone) {
   EXPECT_EQ(listener.messages().size(), 1U) << "only a release is told";
 }
 
-TEST_F(SimpleScripts, force_release_deletes_any_value) {
+TEST_F(SimpleScripts, force_release_deletes_any_value_that_has_an_expiry) {
   EXPECT_EQ(call(wire::simple::force_release(names_)).integer, 0);
   set("S", "a stranger's token");
   EXPECT_EQ(call(wire::simple::force_release(names_)).integer, 1);
+  EXPECT_FALSE(raw_.exists("S"));
+  raw_.command("SET", "S", "precious");
+  EXPECT_THAT(call(wire::simple::force_release(names_)).text, HasSubstr("WRONGTYPE it is a string without an expiry"));
+  EXPECT_EQ(value("S"), "precious");
+}
+
+TEST_F(SimpleScripts, force_release_from_an_owner_deletes_just_that_value) {
+  EXPECT_EQ(call(wire::simple::force_release(names_, kA)).integer, 0);
+  raw_.command("SET", "S", kA.text);
+  EXPECT_EQ(call(wire::simple::force_release(names_, kB)).integer, 0);
+  EXPECT_EQ(call(wire::simple::force_release(names_, wire::Owner{})).integer, 0);
+  EXPECT_EQ(value("S"), kA.text);
+  EXPECT_EQ(call(wire::simple::force_release(names_, kA)).integer, 1);
   EXPECT_FALSE(raw_.exists("S"));
 }
 
@@ -131,8 +144,13 @@ TEST_P(SeveralScripts, acquire_takes_none_and_names_one_that_stays_longest) {
   EXPECT_EQ(reply.blocker, 2U);
   EXPECT_THAT(reply.busy_for->count(), AllOf(Gt(30'000), Le(50'000)));
   EXPECT_FALSE(raw_.exists("a"));
-  raw_.command("PERSIST", "b");
-  const wire::AcquireReply lasting = wire::decode_acquire(acquire(kA));
+}
+
+TEST_F(SimpleScripts, acquire_of_several_names_one_that_has_no_expiry) {
+  const std::vector<wire::LockNames> both{wire::simple::names("a"), wire::simple::names("b")};
+  set("a", "a stranger's token");
+  raw_.command("SET", "b", "a stranger's token");
+  const wire::AcquireReply lasting = wire::decode_acquire(call(simple::acquire_all(both, kA, kLease)));
   EXPECT_EQ(lasting.blocker, 1U);
   EXPECT_EQ(lasting.busy_for->count(), -1);
 }

@@ -84,7 +84,7 @@ class Groups : public testing::Test {
   /// Somebody's who has it for so long.
   void take(std::size_t server, base::Duration lease) {
     servers_[server]->change([&](Keyspace& keys) {
-      keys.set_field("orders", "somebody", "1");
+      keys.set_field("orders", "99999999-2222-4333-8444-555555555555:7", "1");
       keys.expire("orders", std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(lease).count()));
     });
   }

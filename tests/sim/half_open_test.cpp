@@ -19,7 +19,10 @@ class HalfOpen : public testing::Test {
     return config;
   }
   void take_and_keep() {
-    server_.change([](Keyspace& keys) { keys.set_field("orders", "somebody", "1"); });
+    server_.change([](Keyspace& keys) {
+      keys.set_field("orders", "99999999-2222-4333-8444-555555555555:7", "1");
+      keys.expire("orders", "3600000");
+    });
   }
   void give_back() {
     server_.change([](Keyspace& keys) { keys.erase("orders"); });

@@ -48,8 +48,8 @@ TEST_P(Scenarios, HaveTheSameBytesAtTheSameTimesInAnyOrder) {
 }
 
 TEST_P(Scenarios, HaveTheSameBytesInAnotherProcess) {
-  const std::string command = build_path("tests/simulate --scenario ") +
-                              std::string(GetParam().name) + " --seed 7 | grep -o 'digest [0-9a-f]*'";
+  const std::string command = build_path("tests/simulate --scenario ") + std::string(GetParam().name) +
+                              " --seed 7 | grep -o 'digest [0-9a-f]*'";
   FILE* const other = popen(command.c_str(), "r");
   ASSERT_NE(other, nullptr);
   unsigned long long digest = 0;

@@ -1,5 +1,4 @@
 // The driver's side of a taker: tags, answers, and the two places where a taker can run.
-#include "support/paths.hpp"
 #include "support/taker.hpp"
 
 #include <atomic>
@@ -10,6 +9,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "support/paths.hpp"
 #include "support/taker_session.hpp"
 #include "support/taker_text.hpp"
 

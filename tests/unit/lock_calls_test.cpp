@@ -139,7 +139,7 @@ TEST(Release, NamesTheWayInWhichItIsToldUnlessThatIsPublish) {
                 ElementsAre("1", "orders", kOwner.text, two[0].channel, word));
     EXPECT_THAT(lock::release({.names = two, .owner = kOwner, .publish = how}).args,
                 ElementsAre("2", "orders", "{orders}:2", kOwner.text, two[0].channel, two[1].channel, word));
-    EXPECT_THAT(force_release(two[0], how).args, ElementsAre("1", "orders", two[0].channel, word));
+    EXPECT_THAT(force_release(two[0], {}, how).args, ElementsAre("1", "orders", two[0].channel, word));
   }
 }
 
@@ -154,7 +154,14 @@ TEST(ReleaseReply, IsTrueForOneOnly) {
 TEST(ForceRelease, SendsTheKeyAndTheChannel) {
   const Command command = force_release(names("{t}x"));
   EXPECT_EQ(command.script, &scripts::lock_force_release);
-  EXPECT_THAT(command.args, ElementsAre("1", "{t}x", "redisson_lock__channel:{t}x"));
+  EXPECT_THAT(command.args, ElementsAre("1", "{t}x", "redisson_lock__channel:{t}x", "publish"));
+}
+
+TEST(ForceRelease, SendsTheOwnerThatIsNamedEvenIfItIsEmpty) {
+  EXPECT_THAT(force_release(names("n"), kOwner, Publish::both).args,
+              ElementsAre("1", "n", "redisson_lock__channel:{n}", "both", kOwner.text));
+  EXPECT_THAT(force_release(names("n"), Owner{}, Publish::spublish).args,
+              ElementsAre("1", "n", "redisson_lock__channel:{n}", "spublish", ""));
 }
 
 TEST(Renew, SendsAllKeysFirstAndThenTheLeaseAndTheOwnerOfEach) {
@@ -198,19 +205,33 @@ TEST(Holder, IsNobodyWhenTheKeyIsAbsentOrTheReplyIsOdd) {
   EXPECT_EQ(decode_holder(null()).owner, "");
 }
 
-TEST(Holder, HasNoCountWhenTheFieldIsNotANumber) {
-  EXPECT_EQ(decode_holder(array({text("some"), text("hash")})).count, 0);
-  EXPECT_EQ(decode_holder(array({text("some"), null()})).count, 0);
+TEST(Holder, IsNobodyWhereTheFieldIsNoOwnerOrTheValueNoCount) {
+  for (const Reply& odd : {text("hash"), text("0"), text("-1"), text("1x"), text(""), null()}) {
+    EXPECT_EQ(decode_holder(array({text(kOwner.text), odd})).owner, "");
+  }
+  EXPECT_EQ(decode_holder(array({text("colour"), text("1")})).owner, "");
+  EXPECT_EQ(decode_holder(array({text(kOwner.text), text("1"), text("mode"), text("read")})).owner, "");
 }
 
 TEST(Queries, ArePlainCommandsOfTheirKey) {
   const auto is_plain = [](const Command& command) { return command.script == nullptr; };
-  EXPECT_TRUE(is_plain(holder("n")) && is_plain(remaining("n")) && is_plain(count_fields("n")));
+  EXPECT_TRUE(is_plain(fields("n")) && is_plain(remaining("n")) && is_plain(count_fields("n")));
   EXPECT_TRUE(is_plain(has_owner("n", "o")) && is_plain(scan("0", "*", 1)));
-  EXPECT_THAT(holder("n\0m"s).args, ElementsAre("HGETALL", "n\0m"s));
+  EXPECT_THAT(fields("n\0m"s).args, ElementsAre("HGETALL", "n\0m"s));
   EXPECT_THAT(remaining("n").args, ElementsAre("PTTL", "n"));
   EXPECT_THAT(count_fields("n").args, ElementsAre("HLEN", "n"));
   EXPECT_THAT(has_owner("n", kOwner.text).args, ElementsAre("HEXISTS", "n", kOwner.text));
+}
+
+TEST(Queries, AskForTheHolderByAScript) {
+  EXPECT_EQ(holder("n").script, &scripts::lock_look);
+  EXPECT_THAT(holder("n\0m"s).args, ElementsAre("1", "n\0m"s));
+}
+
+TEST(Queries, TakeAPrefixAtItsWord) {
+  EXPECT_EQ(literal_pattern("app:"), "app:");
+  EXPECT_EQ(literal_pattern("app[1]:"), "app\\[1\\]:");
+  EXPECT_EQ(literal_pattern("a*b?c\\^-"), "a\\*b\\?c\\\\\\^\\-");
 }
 
 TEST(Queries, ScanHashesInSteps) {

@@ -51,6 +51,7 @@ TEST(LockChannel, IsTheOneThatRedissonSubscribesTo) {
 TEST(LooksLikeOwner, AcceptsWhatRedissonAndHoldfastWrite) {
   EXPECT_TRUE(looks_like_owner(kUuid + ":57"));
   EXPECT_TRUE(looks_like_owner(kUuid + ":0"));
+  EXPECT_TRUE(looks_like_owner(kUuid + ":-1")) << "a number that a caller of an asynchronous method made up";
   EXPECT_TRUE(looks_like_owner(kUuid + ":18446744073709551615"));
   EXPECT_TRUE(looks_like_owner("376FE4AA-10EA-4E60-B8ED-A49082E92014:1"));
   EXPECT_TRUE(looks_like_owner(base::make_uuid() + ":" + std::to_string(base::next_number())));
@@ -63,7 +64,8 @@ TEST(LooksLikeOwner, RefusesOtherFields) {
   EXPECT_FALSE(looks_like_owner(kUuid));
   EXPECT_FALSE(looks_like_owner(kUuid + ":"));
   EXPECT_FALSE(looks_like_owner(kUuid + ":57:write"));
-  EXPECT_FALSE(looks_like_owner(kUuid + ":-1"));
+  EXPECT_FALSE(looks_like_owner(kUuid + ":-"));
+  EXPECT_FALSE(looks_like_owner(kUuid + ":--1"));
   EXPECT_FALSE(looks_like_owner(kUuid + ": 1"));
   EXPECT_FALSE(looks_like_owner(kUuid + "-57"));
   EXPECT_FALSE(looks_like_owner(" " + kUuid + ":57"));

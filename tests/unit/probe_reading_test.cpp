@@ -234,7 +234,7 @@ TEST(ProbeReading, NothingThatIsSentHasAnEffect) {
                                        "HEXISTS",
                                        "PING",
                                        "GET",
-                                       "STRLEN",
+                                       "TYPE",
                                        "HLEN",
                                        "HGETALL",
                                        "SCAN",

@@ -34,7 +34,8 @@ struct Transitions {
   /// How many clients were told; empty: it was not this owner's.
   std::optional<std::int64_t> (*decode_release)(const base::Reply&) = nullptr;
   base::Command (*renew)(const std::vector<wire::Renewal>&, std::chrono::milliseconds lease) = nullptr;
-  base::Command (*force_release)(const wire::LockNames&, Publish) = nullptr;  // an integer, 1: somebody had it
+  /// From this owner; without one, from whoever has it. An integer, 1: it was held so.
+  base::Command (*force_release)(const wire::LockNames&, const std::optional<wire::Owner>&, Publish) = nullptr;
   /// For kinds whose server keeps a queue; else null. It is sent whenever an owner that has asked stops waiting without
   /// a grant, behind whatever of it is under way, and again until it is answered: once more must change nothing.
   base::Command (*leave)(const wire::LeaveCall&) = nullptr;
@@ -44,10 +45,9 @@ struct Transitions {
 
 /// What is asked about one lock, and changes nothing.
 struct Questions {
-  base::Command (*count)(std::string_view key);  // an integer, 0: free; an error if the key is of another type
   base::Command (*ask_owner)(std::string_view key, std::string_view owner);
   bool (*is_owner)(const base::Reply&, std::string_view owner);
-  base::Command (*holder)(std::string_view key);
+  base::Command (*holder)(std::string_view key);  // an error if something else than such a lock is there
   wire::Held (*decode_holder)(const base::Reply&);
 };
 

@@ -77,7 +77,8 @@ OperationPtr make_force_release(const Parts& parts, ReceiverPtr<Failure, bool> r
 }
 
 OperationPtr make_force_release(const Parts& parts, const std::string& owner, ReceiverPtr<Failure, bool> receiver) {
-  return face::make_ask(parts.runtime, face::force_release(key_target_of(parts), owner), std::move(receiver));
+  return face::make_ask(parts.runtime, face::force_release(key_target_of(parts), wire::Owner{owner}),
+                        std::move(receiver));
 }
 
 OperationPtr make_ping(const std::shared_ptr<Core>& core, ReceiverPtr<Failure> receiver) {

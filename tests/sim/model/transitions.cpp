@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "wire/owner.hpp"
 #include "wire/scripts.hpp"
 
 namespace holdfast::test {
@@ -71,22 +72,95 @@ void put_indices(std::string& reply, const std::vector<std::size_t>& indices) {
 
 // ---- the plain lock: a hash whose one field is the owner ----
 
-void put_busy(ScriptHost& host, Args keys, Args args, Keyspace::Millis remaining, std::string& reply) {
+using Field = std::pair<std::string, std::string>;
+
+/// What is at a key: a lock, something else, or (neither) what this user may not look at.
+struct Found {
+  const Field* lock = nullptr;
+  std::string other;
+  std::string refused;
+};
+
+bool is_count(std::string_view text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !text.empty() && text.front() != '0' && std::ranges::all_of(text, is_digit);
+}
+
+bool is_hold(std::string_view field) {
+  constexpr std::string_view kWrite = ":write";
+  return wire::looks_like_owner(field) ||
+         (field.ends_with(kWrite) && wire::looks_like_owner(field.substr(0, field.size() - kWrite.size())));
+}
+
+std::string name_of(const std::vector<Field>& fields) {
+  const auto is_mode = [](const Field& each) {
+    return each.first == "mode" && (each.second == "read" || each.second == "write");
+  };
+  const auto holds = std::ranges::count_if(fields, is_hold, &Field::first);
+  if (std::ranges::any_of(fields, is_mode) && static_cast<std::size_t>(holds) + 1 == fields.size()) {
+    return "a read-write lock of Redisson";
+  }
+  return "a hash of " + std::to_string(fields.size()) + " fields that is no lock";
+}
+
+Found look(ScriptHost& host, std::string_view key, Keyspace::Millis remaining) {
+  if (!host.may("hlen")) return {nullptr, {}, "NOPERM"};
+  const Keyspace::Value& value = *host.keyspace().find(key);
+  const bool string = value.type == Keyspace::Type::string;
+  if (value.type != Keyspace::Type::hash) {
+    if (!host.may("type")) return {nullptr, "no hash", {}};
+    return {nullptr, string ? "a string, as a SimpleLock, a semaphore or a count-down latch is" : "a list", {}};
+  }
+  const bool may_read = host.may("hgetall");
+  if (value.fields.size() > 1) {
+    const std::string unread = "a hash of " + std::to_string(value.fields.size()) + " fields that is no lock";
+    return {nullptr, may_read ? name_of(value.fields) : unread, {}};
+  }
+  if (!may_read) return {nullptr, {}, "NOPERM"};
+  const Field& only = value.fields.front();
+  if (!wire::looks_like_owner(only.first) || !is_count(only.second)) {
+    return {nullptr, "a hash of one field that is no lock", {}};
+  }
+  if (remaining == Keyspace::kNever) {
+    return {nullptr, "a lock of " + only.first + " without an expiry, so nothing ends it; PEXPIRE gives it one", {}};
+  }
+  return {&only, {}, {}};
+}
+
+/// What is no lock is left alone.
+Found lock_at(ScriptHost& host, std::string_view key, Keyspace::Millis remaining, const std::string& which = "it") {
+  Found found = look(host, key, remaining);
+  if (!found.other.empty()) throw Refused("WRONGTYPE " + which + " is " + found.other);
+  return found;
+}
+
+/// The lock that is in the way of an owner; empty: it is free, or this owner's.
+std::optional<Found> in_the_way(ScriptHost& host, std::string_view key, std::string_view owner,
+                                Keyspace::Millis remaining, const std::string& which = "it") {
+  if (remaining == -2) return std::nullopt;
+  const auto mine = attempt([&] { return host.keyspace().has_field(key, owner); });
+  if (mine.value.value_or(false)) return std::nullopt;
+  Found found = lock_at(host, key, remaining, which);
+  if (!mine.value) throw Refused(mine.refused);
+  return found;
+}
+
+void put_busy(ScriptHost& host, const Found& found, Args args, Keyspace::Millis remaining, std::string& reply) {
   if (args.size() < 3) return put_number(reply, remaining);
   const Channel kind = args.size() > 3 && args[3] == "SHARDNUMSUB" ? Channel::sharded : Channel::plain;
   const auto listeners = attempt([&] { return host.listeners(kind, args[2]); });
-  const bool named = host.may("hgetall");
-  put_head(reply, '*', named ? 4 : 3);
+  put_head(reply, '*', found.lock != nullptr ? 4 : 3);
   put_number(reply, 1);
   put_number(reply, remaining);
   put_number(reply, listeners.value.value_or(-1));
-  if (named) put_text(reply, host.keyspace().find(keys[0])->fields.front().first);
+  if (found.lock != nullptr) put_text(reply, found.lock->first);
 }
 
 void lock_acquire(ScriptHost& host, Args keys, Args args, std::string& reply) {
   Keyspace& all = host.keyspace();
   const Keyspace::Millis remaining = all.remaining(keys[0]);
-  if (remaining != -2 && !all.has_field(keys[0], args[1])) return put_busy(host, keys, args, remaining, reply);
+  const std::optional<Found> found = in_the_way(host, keys[0], args[1], remaining);
+  if (found) return put_busy(host, *found, args, remaining, reply);
   all.set_field(keys[0], args[1], "1");
   const auto lasting = attempt([&] { return all.expire(keys[0], args[0]); });
   if (!lasting.value) {
@@ -101,7 +175,8 @@ void lock_acquire_all(ScriptHost& host, Args keys, Args args, std::string& reply
   Blocker blocker;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const Keyspace::Millis remaining = all.remaining(keys[i]);
-    if (remaining != -2 && !all.has_field(keys[i], args[1])) blocker.consider(i + 1, remaining);
+    const std::string which = "name " + std::to_string(i + 1) + " of " + std::to_string(keys.size());
+    if (in_the_way(host, keys[i], args[1], remaining, which)) blocker.consider(i + 1, remaining);
   }
   if (blocker.index > 0) return blocker.put(reply);
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -140,10 +215,25 @@ void lock_release_all(ScriptHost& host, Args keys, Args args, std::string& reply
 }
 
 void lock_force_release(ScriptHost& host, Args keys, Args args, std::string& reply) {
-  if (host.keyspace().count_fields(keys[0]) == 0) return put_number(reply, 0);
-  host.keyspace().erase(keys[0]);
-  tell(host, args[0], way_of(args, 1), false);
+  const Keyspace::Millis remaining = host.keyspace().remaining(keys[0]);
+  if (remaining == -2) return put_number(reply, 0);
+  const Found found = lock_at(host, keys[0], remaining);
+  if (found.lock == nullptr) throw Refused(found.refused);
+  const std::string owner = found.lock->first;
+  if (args.size() > 2 && args[2] != owner) return put_number(reply, 0);
+  host.keyspace().erase_field(keys[0], owner);
+  tell(host, args[0], args[1], false);
   put_number(reply, 1);
+}
+
+void lock_look(ScriptHost& host, Args keys, Args, std::string& reply) {
+  const Keyspace::Millis remaining = host.keyspace().remaining(keys[0]);
+  if (remaining == -2) return put_null(reply);
+  const Found found = lock_at(host, keys[0], remaining);
+  if (found.lock == nullptr) throw Refused(found.refused);
+  put_head(reply, '*', 2);
+  put_text(reply, found.lock->first);
+  put_text(reply, found.lock->second);
 }
 
 /// `owned` says whether an owner has a key, and may refuse.
@@ -232,9 +322,14 @@ void simple_release_all(ScriptHost& host, Args keys, Args args, std::string& rep
 }
 
 void simple_force_release(ScriptHost& host, Args keys, Args args, std::string& reply) {
-  if (host.keyspace().text(keys[0]) == nullptr) return put_number(reply, 0);
+  const std::string* const text = host.keyspace().text(keys[0]);
+  const bool named = args.size() > 2;
+  if (text == nullptr || (named && *text != args[2])) return put_number(reply, 0);
+  if (!named && host.keyspace().remaining(keys[0]) == Keyspace::kNever) {
+    throw Refused("WRONGTYPE it is a string without an expiry, perhaps no lock: name the owner that it must have");
+  }
   host.keyspace().erase(keys[0]);
-  tell_whom_it_can(host, args[0], way_of(args, 1));
+  tell_whom_it_can(host, args[0], args[1]);
   put_number(reply, 1);
 }
 
@@ -243,11 +338,12 @@ void simple_renew(ScriptHost& host, Args keys, Args args, std::string& reply) {
         [&](std::string_view key, std::string_view owner) { return has_text(host, key, owner); });
 }
 
-constexpr std::array<KnownScript, 12> kScripts{{{&scripts::lock_acquire, lock_acquire},
+constexpr std::array<KnownScript, 13> kScripts{{{&scripts::lock_acquire, lock_acquire},
                                                 {&scripts::lock_acquire_all, lock_acquire_all},
                                                 {&scripts::lock_release, lock_release},
                                                 {&scripts::lock_release_all, lock_release_all},
                                                 {&scripts::lock_force_release, lock_force_release},
+                                                {&scripts::lock_look, lock_look},
                                                 {&scripts::lock_renew, lock_renew},
                                                 {&scripts::simple_acquire, simple_acquire},
                                                 {&scripts::simple_acquire_all, simple_acquire_all},

@@ -2,17 +2,27 @@
 -- KEYS[1] lock   ARGV[1] lease in ms, > 0   ARGV[2] owner   ARGV[3] channel, if those who listen are to be counted;
 --            ARGV[4] how: SHARDNUMSUB; none: NUMSUB
 -- returns    nil: granted; else the remaining time to live in ms, -1 if the key has none; with a channel the list
---            1, that time, how many listen on the channel (-1: this user may not ask), who has it (if he may ask)
+--            1, that time, how many listen on the channel (-1: this user may not ask), who has it (if he may ask); an
+--            error, WRONGTYPE, if something else than a lock is there: where this user may not ask, it counts as taken
 -- publishes  nothing
 -- retry      idempotent: the same owner again sets the same field and the lease again
 -- pairs with Redisson lock(), tryLock(); pcall, so that where the expiry is refused nothing stays that has no end
 local ttl = redis.call('PTTL', KEYS[1])
-if ttl ~= -2 and redis.call('HEXISTS', KEYS[1], ARGV[2]) == 0 then
+local mine = ttl == -2 or redis.pcall('HEXISTS', KEYS[1], ARGV[2])
+if mine == 0 or type(mine) == 'table' then
+  local key = KEYS[1]
+  --@include shared/lock_form
+  if other then
+    return redis.error_reply('WRONGTYPE it is ' .. other)
+  end
+  if mine ~= 0 then
+    return mine
+  end
   if not ARGV[3] then
     return ttl
   end
   local listeners = redis.pcall('PUBSUB', ARGV[4] or 'NUMSUB', ARGV[3])
-  return {1, ttl, listeners[2] or -1, redis.pcall('HGETALL', KEYS[1])[1]}
+  return {1, ttl, listeners[2] or -1, held and held[1]}
 end
 redis.call('HSET', KEYS[1], ARGV[2], 1)
 local expiry = redis.pcall('PEXPIRE', KEYS[1], ARGV[1])

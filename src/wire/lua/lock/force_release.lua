@@ -1,13 +1,26 @@
--- lock/force_release: take the lock from whoever has it, and wake a waiter (protocol 6.1, transition 3).
--- KEYS[1] lock   ARGV[1] channel   ARGV[2] way of shared/tell, if it is not PUBLISH
--- returns    1: it was held; 0: it was free
+-- lock/force_release: take the lock from whoever has it, or from one owner, and wake a waiter (protocol 6.1,
+-- transition 3).
+-- KEYS[1] lock   ARGV[1] channel   ARGV[2] way of shared/tell   ARGV[3] owner; missing: whoever has it
+-- returns    1: it was held, by this owner if one is named; 0: it was not; an error, WRONGTYPE, if something else is
+--            there
 -- publishes  0 on the channel, when it was held
 -- retry      idempotent
--- pairs with Redisson forceUnlock(); HLEN first, so that a key of another type is an error and stays
-if redis.call('HLEN', KEYS[1]) == 0 then
+-- pairs with Redisson forceUnlock(), which deletes whatever is there; what this user may not look at stays
+local key, ttl = KEYS[1], redis.call('PTTL', KEYS[1])
+if ttl == -2 then
   return 0
 end
-redis.call('DEL', KEYS[1])
+--@include shared/lock_form
+if other then
+  return redis.error_reply('WRONGTYPE it is ' .. other)
+end
+if not held then
+  return refused
+end
+if ARGV[3] and ARGV[3] ~= held[1] then
+  return 0
+end
+redis.call('HDEL', key, held[1])
 local send, channel, way = redis.call, ARGV[1], ARGV[2]
 --@include shared/tell
 return 1

@@ -1,0 +1,15 @@
+-- lock/look: who has the lock (protocol 6.1).
+-- KEYS[1] lock   ARGV[] none
+-- returns    nil: it is free; else a list: the owner and its count; an error, WRONGTYPE, if something else is there
+-- publishes  nothing
+-- retry      changes nothing
+-- pairs with HGETALL, which does not tell what is no lock
+local key, ttl = KEYS[1], redis.call('PTTL', KEYS[1])
+if ttl == -2 then
+  return nil
+end
+--@include shared/lock_form
+if other then
+  return redis.error_reply('WRONGTYPE it is ' .. other)
+end
+return held or refused
