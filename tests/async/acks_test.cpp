@@ -3,7 +3,7 @@
 
 #include "async.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::acks_test {
 namespace {
 
 class AsyncAcks : public Async, public testing::WithParamInterface<Home> {
@@ -54,4 +54,4 @@ TEST_P(AsyncAcks, WhatIsNotConfirmedIsGivenBack) {
 INSTANTIATE_TEST_SUITE_P(Homes, AsyncAcks, testing::Values(Home::caller, Home::own), home_name);
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::acks_test

@@ -7,7 +7,7 @@
 #include "async.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::cancel_test {
 namespace {
 
 using asio::cancellation_type;
@@ -195,4 +195,4 @@ TEST_P(Cancel, AThousandWaitersOfOneLockEndTogether) {
 HOLDFAST_BOTH_HOMES(Cancel);
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::cancel_test

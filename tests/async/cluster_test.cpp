@@ -6,7 +6,7 @@
 #include "async.hpp"
 #include "support/made_up_node.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::cluster_test {
 namespace {
 
 /// Its locks are in the cluster; the server of the suite is not used.
@@ -103,4 +103,4 @@ TEST_F(GuestOfCluster, ClosesWhileItsMapIsAskedFor) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::cluster_test

@@ -4,7 +4,7 @@
 
 #include "async.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::crowd_test {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -70,4 +70,4 @@ TEST_F(Crowd, AHundredThousandWaitersOfAThousandLocksAllGetTheirTurn) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::crowd_test

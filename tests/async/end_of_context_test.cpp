@@ -7,7 +7,7 @@
 
 #include "async.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::end_of_context_test {
 namespace {
 
 /// Says when it is destroyed.
@@ -250,4 +250,4 @@ TEST_F(ContextEndsFirst, AsPartOfItsHandler) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::end_of_context_test

@@ -11,7 +11,7 @@
 #include "support/held_lock.hpp"
 #include "support/names.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::guest_test {
 namespace {
 
 using testing::ElementsAre;
@@ -349,4 +349,4 @@ TEST_F(Guest, AServerThatIsNotThereIsToldAtOnce) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::guest_test

@@ -3,7 +3,7 @@
 #include "support/held_lock.hpp"
 #include "support/made_up_node.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::listing_test {
 namespace {
 
 class AsyncList : public Async {
@@ -41,4 +41,4 @@ TEST_F(AsyncList, CompletesWhateverTheServerHasFound) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::listing_test

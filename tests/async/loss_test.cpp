@@ -7,7 +7,7 @@
 #include "async.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::loss_test {
 namespace {
 
 using testing::HasSubstr;
@@ -256,4 +256,4 @@ HOLDFAST_BOTH_HOMES(AsyncLoss);
 HOLDFAST_BOTH_HOMES(WithLock);
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::loss_test

@@ -4,7 +4,7 @@
 #include "async.hpp"
 #include "support/deployment.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::sentinel_test {
 namespace {
 
 class GuestOfSentinels : public Async {
@@ -64,4 +64,4 @@ TEST_F(GuestOfSentinels, MayLoseItsContextWithEverythingUnderWay) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::sentinel_test

@@ -3,7 +3,7 @@
 
 #include "async.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::standing_still_test {
 namespace {
 
 using testing::AllOf;
@@ -82,4 +82,4 @@ TEST_F(StandingStill, ARedLockWorksAndWhatWaitsForTheGuestIsBounded) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::standing_still_test

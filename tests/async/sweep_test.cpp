@@ -5,7 +5,7 @@
 
 #include "async.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::sweep_test {
 namespace {
 
 using testing::IsEmpty;
@@ -232,4 +232,4 @@ TEST(CancelledAtEveryMoment, LeavesNothingBehind) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::sweep_test

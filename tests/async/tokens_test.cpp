@@ -15,7 +15,7 @@
 
 #include "async.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::tokens_test {
 namespace {
 
 using testing::HasSubstr;
@@ -290,4 +290,4 @@ TEST_P(Tokens, AllKindsOfLocksHaveThem) {
 HOLDFAST_BOTH_HOMES(Tokens);
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::tokens_test

@@ -11,7 +11,7 @@
 #include "support/paths.hpp"
 #include "support/raw.hpp"
 
-namespace holdfast::test::chaos {
+namespace holdfast::test::chaos::control_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -91,4 +91,4 @@ TEST(ChaosControl, TheSameProcessesWithoutACommonLockOverlapAndLoseUpdates) {
 }
 
 }  // namespace
-}  // namespace holdfast::test::chaos
+}  // namespace holdfast::test::chaos::control_test

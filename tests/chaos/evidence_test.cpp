@@ -12,7 +12,7 @@
 #include "support/server_program.hpp"
 #include "support/temp_dir.hpp"
 
-namespace holdfast::test::chaos {
+namespace holdfast::test::chaos::evidence_test {
 namespace {
 
 boost::json::object recorded(const RunResult& result, const char* commit) {
@@ -58,4 +58,4 @@ TEST(ChaosEvidence, AControlIsCalledOne) {
 }
 
 }  // namespace
-}  // namespace holdfast::test::chaos
+}  // namespace holdfast::test::chaos::evidence_test

@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace holdfast::test::chaos {
+namespace holdfast::test::chaos::schedule_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -94,4 +94,4 @@ TEST(Promises, OfExclusionDependOnTheFaultAndOnAcks) {
 }
 
 }  // namespace
-}  // namespace holdfast::test::chaos
+}  // namespace holdfast::test::chaos::schedule_test

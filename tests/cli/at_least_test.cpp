@@ -4,7 +4,7 @@
 
 #include "cli_fixture.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::at_least_test {
 namespace {
 
 using testing::AllOf;
@@ -135,4 +135,4 @@ TEST_F(AtLeast, HoldsOnSeveralServersWithOneOfThemGone) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::at_least_test

@@ -2,7 +2,7 @@
 #include "cli_fixture.hpp"
 #include "support/cluster.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::cluster_doctor_test {
 namespace {
 
 using testing::AllOf;
@@ -43,4 +43,4 @@ TEST_F(ClusterDoctor, WithoutAnyNodeItIsUnavailable) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::cluster_doctor_test

@@ -4,7 +4,7 @@
 #include "cli_fixture.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::cluster_test {
 namespace {
 
 using testing::HasSubstr;
@@ -69,4 +69,4 @@ TEST_F(ToolInCluster, NamesNodesThatCannotBeReached) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::cluster_test

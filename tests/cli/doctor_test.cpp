@@ -4,7 +4,7 @@
 #include "cli_fixture.hpp"
 #include "support/terminals.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::doctor_test {
 namespace {
 
 namespace json = boost::json;
@@ -196,4 +196,4 @@ TEST_F(Doctor, WrongUse) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::doctor_test

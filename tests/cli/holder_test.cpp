@@ -6,7 +6,7 @@
 
 #include "cli_fixture.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::holder_test {
 namespace {
 
 namespace json = boost::json;
@@ -182,4 +182,4 @@ TEST_F(WhoMayAsk, WithoutPermissionTheRestIsShown) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::holder_test

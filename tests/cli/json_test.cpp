@@ -3,7 +3,7 @@
 
 #include "cli_fixture.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::json_test {
 namespace {
 
 namespace json = boost::json;
@@ -241,4 +241,4 @@ TEST_F(Json, WrongCommandLinesAreFailuresToo) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::json_test

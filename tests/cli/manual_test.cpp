@@ -8,7 +8,7 @@
 #include "cli_fixture.hpp"
 #include "support/paths.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::manual_test {
 namespace {
 
 using testing::HasSubstr;
@@ -196,4 +196,4 @@ TEST_F(Manual, CompletionAsksNoServerForLong) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::manual_test

@@ -6,7 +6,7 @@
 
 #include "cli_fixture.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::messages_test {
 namespace {
 
 using testing::HasSubstr;
@@ -73,4 +73,4 @@ TEST_F(Messages, GoToStandardErrorWhereNobodyKeepsALog) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::messages_test

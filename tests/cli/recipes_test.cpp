@@ -6,7 +6,7 @@
 #include "cli_fixture.hpp"
 #include "support/paths.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::recipes_test {
 namespace {
 
 using testing::HasSubstr;
@@ -110,4 +110,4 @@ TEST_F(Recipes, SystemdReadsTheUnitWithoutAWarning) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::recipes_test

@@ -2,7 +2,7 @@
 #include "cli_fixture.hpp"
 #include "support/proxy.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::run_loss_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -187,4 +187,4 @@ TEST_F(RunLoss, IsNoneWhenOnlyTheReleaseIsNotConfirmed) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::run_loss_test

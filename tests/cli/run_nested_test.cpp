@@ -1,7 +1,7 @@
 // `holdfast run` inside a run of the same lock: it would wait for itself.
 #include "cli_fixture.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::run_nested_test {
 namespace {
 
 using testing::HasSubstr;
@@ -76,4 +76,4 @@ TEST_F(RunNested, WaitsForTheRunAroundItWhenToldThatThatOneDoesNotWaitForIt) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::run_nested_test

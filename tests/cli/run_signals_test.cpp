@@ -1,7 +1,7 @@
 // `holdfast run` obeys signals in every phase, and its command never outlives it.
 #include "cli_fixture.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::run_signals_test {
 namespace {
 
 using testing::HasSubstr;
@@ -148,4 +148,4 @@ TEST_F(RunSignals, ThatKillTheToolKillTheCommandAndWhatItHasStarted) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::run_signals_test

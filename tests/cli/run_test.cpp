@@ -3,7 +3,7 @@
 
 #include "cli_fixture.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::run_test {
 namespace {
 
 using testing::ElementsAre;
@@ -322,4 +322,4 @@ TEST_F(RunTest, LeavesItsGuardBehindInNoCase) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::run_test

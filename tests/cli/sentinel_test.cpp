@@ -2,7 +2,7 @@
 #include "cli_fixture.hpp"
 #include "support/deployment.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::sentinel_test {
 namespace {
 
 using testing::HasSubstr;
@@ -43,4 +43,4 @@ TEST_F(ToolWithSentinels, LooksAtThemAllAsADoctor) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::sentinel_test

@@ -1,7 +1,7 @@
 // `holdfast run` with several names: all of them are taken together, or none.
 #include "cli_fixture.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::several_names_test {
 namespace {
 
 using testing::HasSubstr;
@@ -83,4 +83,4 @@ TEST_F(SeveralNames, ThatAreEmptyAreRefused) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::several_names_test

@@ -7,7 +7,7 @@
 #include "cli_fixture.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::several_servers_test {
 namespace {
 
 using testing::AllOf;
@@ -200,4 +200,4 @@ TEST_F(SeveralServers, RefuseTheSameOneTwiceAndNameBothAddresses) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::several_servers_test

@@ -1,7 +1,7 @@
 // `--kind simple`: the same verbs on the locks of the SET NX PX family.
 #include "cli_fixture.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::simple_kind_test {
 namespace {
 
 using testing::HasSubstr;
@@ -117,4 +117,4 @@ TEST_F(SimpleKind, IsNotMistakenForTheOtherKind) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::simple_kind_test

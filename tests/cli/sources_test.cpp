@@ -5,7 +5,7 @@
 
 #include "cli_fixture.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::sources_test {
 namespace {
 
 using testing::HasSubstr;
@@ -182,4 +182,4 @@ TEST_F(PasswordSources, APasswordOnTheCommandLineIsAdvisedAgainst) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::sources_test

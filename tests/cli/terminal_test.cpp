@@ -4,7 +4,7 @@
 #include "cli_fixture.hpp"
 #include "support/terminals.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::terminal_test {
 namespace {
 
 using testing::HasSubstr;
@@ -226,4 +226,4 @@ TEST_F(OnTerminal, BreakDoesNotAskAboutAFreeLock) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::terminal_test

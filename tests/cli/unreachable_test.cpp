@@ -1,7 +1,7 @@
 // Servers that are not there at the start: connecting is a part of the wait.
 #include "cli_fixture.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::unreachable_test {
 namespace {
 
 using testing::HasSubstr;
@@ -84,4 +84,4 @@ TEST_F(Unreachable, AMajorityOfSeveralIsTriedAgainToo) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::unreachable_test

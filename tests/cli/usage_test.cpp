@@ -3,7 +3,7 @@
 
 #include "cli_fixture.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::usage_test {
 namespace {
 
 using testing::HasSubstr;
@@ -282,4 +282,4 @@ TEST_F(WrongType, AKeyOfAnotherTypeIsLeftUntouchedByEveryVerb) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::usage_test

@@ -6,7 +6,7 @@
 #include "cli_fixture.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::verbs_on_several_servers_test {
 namespace {
 
 using testing::AllOf;
@@ -151,4 +151,4 @@ TEST_F(VerbsOnSeveralServers, LsTellsWhichServerIsMissing) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::verbs_on_several_servers_test

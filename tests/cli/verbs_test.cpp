@@ -1,7 +1,7 @@
 // `holdfast ls`, `inspect`, `wait` and `break`.
 #include "cli_fixture.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::verbs_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -279,4 +279,4 @@ TEST_F(Break, DoesNothingWithoutATerminalOrYes) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::verbs_test

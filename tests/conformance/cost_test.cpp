@@ -6,7 +6,7 @@
 #include "conformance.hpp"
 #include "support/proxy.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::cost_test {
 namespace {
 
 class Cost : public ::testing::Test {
@@ -141,4 +141,4 @@ TEST_F(Cost, TenThousandRenewedLocksTakeAtMostTwoHundredCommandsPerPeriod) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::cost_test

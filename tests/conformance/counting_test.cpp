@@ -7,7 +7,7 @@
 #include "conformance.hpp"
 #include "support/counter.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::counting_test {
 namespace {
 
 class Counting : public Conformance {
@@ -105,4 +105,4 @@ TEST(SharedLockObject, ManyThreadsTryAndUnlockWithoutEverMeeting) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::counting_test

@@ -1,7 +1,7 @@
 // Leases: fixed ones that end, renewed ones that do not, and what the parties are told.
 #include "conformance.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::expiry_test {
 namespace {
 
 class Expiry : public Conformance {};
@@ -118,4 +118,4 @@ TEST_P(Watchdog, AServerRestartedWithoutItsDataLosesTheHoldAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::expiry_test

@@ -8,7 +8,7 @@
 
 #include "conformance.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::faces_test {
 namespace {
 
 template <class T>
@@ -313,4 +313,4 @@ TEST_F(HoldFace, ACapOnTheAgeEndsARenewedHold) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::faces_test

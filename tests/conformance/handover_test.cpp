@@ -3,7 +3,7 @@
 
 #include "conformance.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::handover_test {
 namespace {
 
 class Handover : public Conformance {
@@ -112,4 +112,4 @@ TEST_P(Handover, AHolderFrozenPastItsLeaseNeverTakesItForValidAfterwards) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::handover_test

@@ -3,7 +3,7 @@
 
 #include "conformance.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::kinds_test {
 namespace {
 
 struct Kind {
@@ -130,4 +130,4 @@ TEST_P(AsyncKinds, AClosedClientEndsItsWaitsAndItsHolds) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::kinds_test

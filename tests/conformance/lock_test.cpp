@@ -1,7 +1,7 @@
 // The plain lock between two parties: taking, giving back, and what each of them sees.
 #include "conformance.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::lock_test {
 namespace {
 
 class PlainLock : public Conformance {};
@@ -198,4 +198,4 @@ TEST_P(TwoClients, AClosedClientEndsItsWaitsAndLeavesNothing) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::lock_test

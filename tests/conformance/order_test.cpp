@@ -5,7 +5,7 @@
 #include "conformance.hpp"
 #include "support/server_program.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::order_test {
 namespace {
 
 constexpr Setting kOneProcessEach[] = {{Setting::Parties::processes, Setting::Face::hold}};
@@ -83,4 +83,4 @@ TEST_P(OrderOfProcesses, OfSixtyFourOnAHotLockNoneStarves) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::order_test

@@ -1,7 +1,7 @@
 // Re-entry: a thread that holds the lock takes it again, as often as it likes and without a command.
 #include "conformance.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::reentry_test {
 namespace {
 
 class Reentry : public Conformance {};
@@ -112,4 +112,4 @@ TEST_P(OneHold, AcquiringAgainWaitsForTheFirst) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::reentry_test

@@ -4,7 +4,7 @@
 
 #include "conformance.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::waiting_test {
 namespace {
 
 class Waiting : public Conformance {};
@@ -246,4 +246,4 @@ TEST_P(Queue, SurvivesManyThreadsOnFewLocks) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::waiting_test

@@ -5,7 +5,7 @@
 #include "support/server_program.hpp"
 #include "support/taker_rounds.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::cluster_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -79,4 +79,4 @@ TEST_P(ClusterUnderLoadWithTls, NoWaiterHangsAndEveryLossIsTold) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::cluster_test

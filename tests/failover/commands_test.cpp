@@ -13,7 +13,7 @@
 #include "support/taker.hpp"
 #include "support/temp_dir.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::commands_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -71,4 +71,4 @@ TEST(Commands, AnswersAreThoseOfALock) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::commands_test

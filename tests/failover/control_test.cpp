@@ -11,7 +11,7 @@
 #include "judges/measures.hpp"
 #include "support/redis_server.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::control_test {
 namespace {
 
 TEST(Control, WithoutACommonLockHoldsOverlapAndUpdatesAreLost) {
@@ -60,4 +60,4 @@ TEST(Control, UnderACommonLockNothingOverlapsAndNothingIsLost) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::control_test

@@ -1,7 +1,7 @@
 // Failovers under load: what is granted twice, what is forgotten, who is told when, and how long nobody gets in.
 #include "failover/load.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::failover_test {
 namespace {
 
 class UnderLoad : public Load {
@@ -32,4 +32,4 @@ TEST_P(UnderLoad, NoWaiterHangsAndEveryLossIsTold) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::failover_test

@@ -11,7 +11,7 @@
 #include "fuzz/fuzz.hpp"
 #include "support/paths.hpp"
 
-namespace holdfast::fuzz {
+namespace holdfast::fuzz::corpus_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -49,4 +49,4 @@ TEST(Corpora, AreThereForEachTarget) {
 }
 
 }  // namespace
-}  // namespace holdfast::fuzz
+}  // namespace holdfast::fuzz::corpus_test

@@ -4,7 +4,7 @@
 
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::access_test {
 namespace {
 
 using testing::AllOf;
@@ -205,4 +205,4 @@ TEST_F(Access, WithoutTheQuestionWhoseALockIsItIsSuspectAndNotLost) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::access_test

@@ -1,7 +1,7 @@
 // Grants and renewals that replicas must confirm: a real primary and its replicas, one of which stops, or all.
 #include "acks.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::acks_test {
 namespace {
 
 using testing::HasSubstr;
@@ -268,4 +268,4 @@ TEST_F(AcksTest, TheAppendOnlyFileIsALevelWhereTheServerHasIt) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::acks_test

@@ -3,7 +3,7 @@
 
 #include "acks.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::acks_together_test {
 namespace {
 
 using testing::AllOf;
@@ -139,4 +139,4 @@ TEST_F(AcksOfMembers, AllMembersOfAMultiLockNeedThem) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::acks_together_test

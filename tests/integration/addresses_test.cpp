@@ -3,7 +3,7 @@
 #include "support/names.hpp"
 #include "support/stranger.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::addresses_test {
 namespace {
 
 using testing::AllOf;
@@ -218,4 +218,4 @@ TEST_F(Failover, WhatIsUnderWayIsAnsweredBeforeTheSessionEnds) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::addresses_test

@@ -4,7 +4,7 @@
 #include "faults.hpp"
 #include "support/counter.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::all_or_none_test {
 namespace {
 
 using testing::HasSubstr;
@@ -158,4 +158,4 @@ TEST_F(AllOrNone, OfNothingIsRefused) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::all_or_none_test

@@ -5,7 +5,7 @@
 #include "base/text.hpp"
 #include "faults.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::bad_input_test {
 namespace {
 
 using testing::AllOf;
@@ -239,4 +239,4 @@ TEST_F(BadInput, AThreadWhoseLeaseRanOutIsToldInEveryFace) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::bad_input_test

@@ -1,7 +1,7 @@
 // An observer that does not come back: what waits for it is bounded and counted, and losses are told all the same.
 #include "faults.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::blocked_observer_test {
 namespace {
 
 /// Does not come back from the first event before it is let go.
@@ -41,4 +41,4 @@ TEST_F(BlockedObserver, KeepsSoManyEventsAndNoMore) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::blocked_observer_test

@@ -10,7 +10,7 @@
 #include "redis/connection/lane.hpp"
 #include "support/stranger.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::bounds_test {
 namespace {
 
 using testing::AllOf;
@@ -189,4 +189,4 @@ TEST(Callers, AreRefusedWhenTooManyWait) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::bounds_test

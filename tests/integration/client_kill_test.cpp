@@ -4,7 +4,7 @@
 #include "faults.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::client_kill_test {
 namespace {
 
 using testing::SizeIs;
@@ -120,4 +120,4 @@ TEST(Reconnect, AStrangerWhoHasTheIdOfOurEarlierConnectionIsLeftAlone) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::client_kill_test

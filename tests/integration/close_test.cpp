@@ -2,7 +2,7 @@
 #include "faults.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::close_test {
 namespace {
 
 using testing::AnyOf;
@@ -196,4 +196,4 @@ TEST_F(Close, WithManyHoldsAndADeadServerIsBoundedForAllTogether) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::close_test

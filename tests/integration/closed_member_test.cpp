@@ -3,7 +3,7 @@
 
 #include "faults.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::closed_member_test {
 namespace {
 
 using testing::AllOf;
@@ -135,4 +135,4 @@ TEST_F(ThreeServers, AClosedMembersPartStaysForTheLeaseOfAHoldThatStands) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::closed_member_test

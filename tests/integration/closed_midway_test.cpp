@@ -2,7 +2,7 @@
 #include "starving.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::closed_midway_test {
 namespace {
 
 enum class Held { by_nobody, by_a_stranger, by_the_client };
@@ -69,4 +69,4 @@ INSTANTIATE_TEST_SUITE_P(Where, ClosedMidway,
                          });
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::closed_midway_test

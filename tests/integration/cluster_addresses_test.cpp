@@ -6,7 +6,7 @@
 #include "support/paths.hpp"
 #include "support/server_program.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::cluster_addresses_test {
 namespace {
 
 using testing::HasSubstr;
@@ -194,4 +194,4 @@ TEST_F(ManyDatabases, AreServedOrRefusedPlainly) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::cluster_addresses_test

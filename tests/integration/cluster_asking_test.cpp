@@ -4,7 +4,7 @@
 
 #include "cluster.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::cluster_asking_test {
 namespace {
 
 class ClusterAsking : public ClusterTest {
@@ -64,4 +64,4 @@ TEST_F(ClusterAsking, ForTheMapStaysRareWhileAPrimaryFails) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::cluster_asking_test

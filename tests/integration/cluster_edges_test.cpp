@@ -7,7 +7,7 @@
 #include "support/server_program.hpp"
 #include "support/stranger.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::cluster_edges_test {
 namespace {
 
 using testing::AnyOf;
@@ -205,4 +205,4 @@ TEST_F(ClusterEdges, APrefixWithAHashTagPutsAllIntoOneSlot) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::cluster_edges_test

@@ -7,7 +7,7 @@
 #include "support/counter.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::cluster_groups_test {
 namespace {
 
 using testing::HasSubstr;
@@ -197,4 +197,4 @@ TEST(RedLockOverClusters, NeedsAMajorityOfThemAndCountsEachOnce) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::cluster_groups_test

@@ -4,7 +4,7 @@
 #include "cluster.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::cluster_holds_test {
 namespace {
 
 using testing::Each;
@@ -174,4 +174,4 @@ TEST_F(ClusterHolds, WithAcksSurviveAFailover) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::cluster_holds_test

@@ -5,7 +5,7 @@
 #include "support/made_up_node.hpp"
 #include "support/stranger.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::cluster_liars_test {
 namespace {
 
 using testing::AnyOf;
@@ -138,4 +138,4 @@ TEST_F(Circle, IsLeftByClosing) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::cluster_liars_test

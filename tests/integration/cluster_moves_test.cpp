@@ -9,7 +9,7 @@
 #include "support/cluster.hpp"
 #include "support/server_program.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::cluster_moves_test {
 namespace {
 
 class ClusterMoves : public testing::Test {
@@ -91,4 +91,4 @@ TEST_F(ClusterMoves, AtOnceLoseNoneOfAThousandHolds) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::cluster_moves_test

@@ -2,7 +2,7 @@
 #include "faults.hpp"
 #include "support/cluster.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::cluster_probe_test {
 namespace {
 
 using testing::Contains;
@@ -32,7 +32,7 @@ std::string said(const ProbeReport& report, const std::string& id) {
 class ClusterProbe : public testing::Test {
  protected:
   static ClusterOptions options() { return {.persistent = true, .config = {"min-replicas-to-write 1"}}; }
-  ProbeReport probe() const { return test::probe(cluster.url()); }
+  ProbeReport probe() const { return cluster_probe_test::probe(cluster.url()); }
   /// Nodes hear of some things a little later.
   void wait_for(const std::string& fault) const {
     ASSERT_TRUE(eventually([&] { return std::ranges::count(faults(probe()), fault) > 0; }, 60s)) << fault;
@@ -97,7 +97,7 @@ TEST_F(ClusterProbe, AReplicaThatIsGone) {
 TEST_F(ClusterProbe, APrimaryThatIsSilentIsTold) {
   RedisServer& silent = cluster.primary_of(0);
   silent.freeze();
-  const ProbeReport report = test::probe(cluster.url_at(Cluster::address(cluster.primary_of(16383))));
+  const ProbeReport report = cluster_probe_test::probe(cluster.url_at(Cluster::address(cluster.primary_of(16383))));
   silent.thaw();
   EXPECT_TRUE(report.reached()) << "the others answer";
   EXPECT_THAT(said(report, "connection"), HasSubstr("danger " + Cluster::address(silent)));
@@ -107,19 +107,19 @@ TEST_F(ClusterProbe, AnAddressOfTheUrlThatIsGoneIsNoHarm) {
   RedisServer& gone = *cluster.replicas_of(cluster.primary_of(0)).front();
   gone.kill();
   const ProbeReport report =
-      test::probe(cluster.url_at(Cluster::address(gone) + "," + Cluster::address(cluster.primary_of(0))));
+      cluster_probe_test::probe(cluster.url_at(Cluster::address(gone) + "," + Cluster::address(cluster.primary_of(0))));
   EXPECT_TRUE(report.reached());
   EXPECT_THAT(said(report, "seeds"), HasSubstr("note : of the URL's nodes one gave no map: " + Cluster::address(gone)));
 }
 
 TEST_F(ClusterProbe, TheWrongKindOfUrlIsADanger) {
   const std::string node = Cluster::address(cluster.primary_of(0));
-  EXPECT_THAT(said(test::probe("redis://" + node), "cluster"), HasSubstr("danger"));
+  EXPECT_THAT(said(cluster_probe_test::probe("redis://" + node), "cluster"), HasSubstr("danger"));
   const RedisServer single({.listen = ServerOptions::Listen::tcp});
-  const ProbeReport report = test::probe("redis+cluster://" + Cluster::address(single));
+  const ProbeReport report = cluster_probe_test::probe("redis+cluster://" + Cluster::address(single));
   EXPECT_TRUE(report.reached());
   EXPECT_THAT(said(report, "cluster"), HasSubstr("danger"));
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::cluster_probe_test

@@ -3,7 +3,7 @@
 
 #include "cluster.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::cluster_servers_test {
 namespace {
 
 using testing::HasSubstr;
@@ -140,4 +140,4 @@ TEST_F(ClusterServers, AFailoverIsFollowed) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::cluster_servers_test

@@ -3,7 +3,7 @@
 
 #include "faults.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::cluster_test {
 namespace {
 
 class ClusterNode : public Faults {
@@ -51,4 +51,4 @@ TEST(SingleServer, ThatIsANodeOfAClusterIsTheWrongKindOfUrl) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::cluster_test

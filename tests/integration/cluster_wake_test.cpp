@@ -7,7 +7,7 @@
 #include "support/listen.hpp"
 #include "support/server_program.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::cluster_wake_test {
 namespace {
 
 using testing::ElementsAre;
@@ -237,4 +237,4 @@ TEST_P(InEachWay, IdleChannelsAreLeft) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::cluster_wake_test

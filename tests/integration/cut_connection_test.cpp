@@ -7,7 +7,7 @@
 #include "support/held_lock.hpp"
 #include "support/server_program.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::cut_connection_test {
 namespace {
 
 using testing::AllOf;
@@ -229,4 +229,4 @@ TEST_F(Cut, ManyCutsUnderTrafficLoseNoIncrementAndLeaveNothing) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::cut_connection_test

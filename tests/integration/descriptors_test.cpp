@@ -5,7 +5,7 @@
 #include "faults.hpp"
 #include "support/stranger.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::descriptors_test {
 namespace {
 
 /// What the descriptors of a child lead to; pipes are those of the question itself.
@@ -43,4 +43,4 @@ TEST(Descriptors, OfAClientThatIsStillConnectingAreNotInherited) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::descriptors_test

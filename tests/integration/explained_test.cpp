@@ -6,7 +6,7 @@
 #include "access.hpp"
 #include "support/proxy.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::explained_test {
 namespace {
 
 using testing::AllOf;
@@ -143,4 +143,4 @@ TEST_F(Explained, ADeadHolderIsToldAsWhatItMayBe) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::explained_test

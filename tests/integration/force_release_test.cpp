@@ -1,7 +1,7 @@
 // force_release(owner): taken from the one who is named, and from nobody who has come since.
 #include "faults.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::force_release_test {
 namespace {
 
 enum class Kind { lock, simple };
@@ -85,4 +85,4 @@ INSTANTIATE_TEST_SUITE_P(Kinds, ForceRelease, testing::Values(Kind::lock, Kind::
                          testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::force_release_test

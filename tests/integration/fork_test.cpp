@@ -7,7 +7,7 @@
 #include "cluster.hpp"
 #include "support/spawn.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::fork_test {
 namespace {
 
 using testing::AllOf;
@@ -318,4 +318,4 @@ TEST_F(Fork, AChildMakesItsOwnClientAndCompetesWithItsParent) {
 #endif
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::fork_test

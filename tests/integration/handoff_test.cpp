@@ -4,7 +4,7 @@
 
 #include "faults.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::handoff_test {
 namespace {
 
 using testing::Each;
@@ -263,4 +263,4 @@ TEST_F(Handoff, SharesFairlyBetweenClientsOfOneCallerEach) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::handoff_test

@@ -1,7 +1,7 @@
 // A vote that was forgotten and is taken again, and what must not be taken back with it.
 #include "notice.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::healing_test {
 namespace {
 
 class Healing : public testing::Test {
@@ -73,4 +73,4 @@ TEST_F(Healing, BehindTheReleaseIsTakenBack) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::healing_test

@@ -1,7 +1,7 @@
 // What a hold says of its loss, what its end costs then, and mistakes that must not pass in silence.
 #include "faults.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::hold_test {
 namespace {
 
 using testing::ElementsAre;
@@ -180,4 +180,4 @@ TEST_F(HoldTest, AThreadMayWaitForItselfWhereItsHoldEndsOfItself) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::hold_test

@@ -5,7 +5,7 @@
 #include "access.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::holder_test {
 namespace {
 
 using testing::HasSubstr;
@@ -181,4 +181,4 @@ TEST_F(WhoMayAsk, WithoutPermissionForTheListTheRestIsTold) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::holder_test

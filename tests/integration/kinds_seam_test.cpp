@@ -10,7 +10,7 @@
 #include "integration/trial_kinds.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::kinds_seam_test {
 namespace {
 
 using engine::Acquired;
@@ -292,4 +292,4 @@ TEST_F(Permits, WhatTheServerRemembersItForgetsWhenNothingCanBeRepeated) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::kinds_seam_test

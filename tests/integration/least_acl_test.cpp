@@ -10,7 +10,7 @@
 #include "support/listen.hpp"
 #include "support/paths.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::least_acl_test {
 namespace {
 
 using testing::HasSubstr;
@@ -216,4 +216,4 @@ TEST_F(LeastAcl, NeedsSelectForAnotherDatabase) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::least_acl_test

@@ -1,7 +1,7 @@
 // Hold::leave(): the hold ends, and the lock stays taken for a while.
 #include "faults.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::leave_test {
 namespace {
 
 using testing::AllOf;
@@ -99,4 +99,4 @@ TEST_F(Leave, AClosedClientHasNothingMoreToLeave) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::leave_test

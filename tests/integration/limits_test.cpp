@@ -4,7 +4,7 @@
 #include "support/held_lock.hpp"
 #include "support/stranger.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::limits_test {
 namespace {
 
 using testing::AllOf;
@@ -121,4 +121,4 @@ TEST_F(Limits, OfAServerThatIsNotConnectedYet) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::limits_test

@@ -7,7 +7,7 @@
 #include "support/held_lock.hpp"
 #include "support/made_up_node.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::listing_test {
 namespace {
 
 using testing::ElementsAre;
@@ -122,4 +122,4 @@ TEST_F(ReplyThatCannotBeRead, CompletesAnAsynchronousQuestionWithAnError) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::listing_test

@@ -34,7 +34,7 @@
 #include "support/temp_dir.hpp"
 #include "support/wait.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::local_server_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -395,4 +395,4 @@ TEST_F(LocalServer, IsNotWhateverElseListensThere) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::local_server_test

@@ -4,7 +4,7 @@
 #include "access.hpp"
 #include "notice.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::loss_notice_faults_test {
 namespace {
 
 using testing::Each;
@@ -242,4 +242,4 @@ TEST_F(NoticeRefused, AServerThatDoesNotKnowItLeavesItToRenewals) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::loss_notice_faults_test

@@ -6,7 +6,7 @@
 
 #include "notice.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::loss_notice_test {
 namespace {
 
 using testing::Each;
@@ -277,4 +277,4 @@ TEST_F(GroupNotice, IsASuspicionWhereTooFewAnswer) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::loss_notice_test

@@ -1,7 +1,7 @@
 // Losing a hold: told in time, once, with the right reason, and before anybody else can have the lock.
 #include "faults.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::loss_test {
 namespace {
 
 using testing::AnyOf;
@@ -254,4 +254,4 @@ TEST_F(Loss, AReleaseOfASuspectTellsTheTruth) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::loss_test

@@ -3,7 +3,7 @@
 #include "faults.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::missed_wake_test {
 namespace {
 
 using testing::Contains;
@@ -134,4 +134,4 @@ TEST_F(MissedWake, MessagesThatMeanNothingCostOneQuestionEach) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::missed_wake_test

@@ -7,7 +7,7 @@
 
 #include "faults.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::no_threads_test {
 namespace {
 
 class NoThreads : public Faults {
@@ -78,4 +78,4 @@ TEST_F(NoThreads, AClientThatHasStartedNeedsNoMore) {
 #endif
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::no_threads_test

@@ -11,7 +11,7 @@
 #include "faults.hpp"
 #include "redis/connection/lane.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::noscript_test {
 namespace {
 
 using base::Command;
@@ -140,4 +140,4 @@ TEST_F(NoScript, TheTimeLimitStaysWhatItWas) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::noscript_test

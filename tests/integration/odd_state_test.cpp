@@ -1,7 +1,7 @@
 // Data that somebody else has changed: keys of another type, emptied databases, forgotten scripts.
 #include "faults.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::odd_state_test {
 namespace {
 
 using testing::AnyOf;
@@ -247,4 +247,4 @@ TEST_F(OddState, ScriptsThatAreForgottenAllTheTimeCostNothingButTime) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::odd_state_test

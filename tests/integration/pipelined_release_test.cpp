@@ -3,7 +3,7 @@
 #include "faults.hpp"
 #include "support/counter.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::pipelined_release_test {
 namespace {
 
 using testing::ElementsAre;
@@ -195,4 +195,4 @@ TEST_F(PipelinedRelease, IsNotForASimpleLockWhoseOtherWaitersAsk) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::pipelined_release_test

@@ -7,7 +7,7 @@
 #include "support/deployment.hpp"
 #include "support/server_program.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::probe_test {
 namespace {
 
 using testing::Contains;
@@ -397,4 +397,4 @@ TEST(Probe, WhoMayNotAsk) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::probe_test

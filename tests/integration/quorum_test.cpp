@@ -6,7 +6,7 @@
 #include "support/counter.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::quorum_test {
 namespace {
 
 using testing::AllOf;
@@ -287,4 +287,4 @@ TEST(RedLockOfNothing, IsRefused) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::quorum_test

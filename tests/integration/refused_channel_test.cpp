@@ -3,7 +3,7 @@
 #include "access.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::refused_channel_test {
 namespace {
 
 using testing::AllOf;
@@ -209,4 +209,4 @@ TEST_F(RefusedChannel, AnIdleChannelThatMayNotBeLeftIsKeptAndNoReplyReachesAnoth
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::refused_channel_test

@@ -2,7 +2,7 @@
 #include "faults.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::renewal_test {
 namespace {
 
 using testing::Each;
@@ -173,4 +173,4 @@ TEST_F(Renewal, DoesNotTouchALockThatIsReleased) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::renewal_test

@@ -3,7 +3,7 @@
 
 #include "faults.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::same_server_test {
 namespace {
 
 class SameServer : public testing::Test {
@@ -116,4 +116,4 @@ TEST_F(SameServer, IsNotNoticedWithoutThePermissionForInfo) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::same_server_test

@@ -8,7 +8,7 @@
 #include "faults.hpp"
 #include "starving.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::scarcity_test {
 namespace {
 
 /// A server whose snapshots fail: it takes no writes (MISCONF).
@@ -119,4 +119,4 @@ TEST_F(Scarcity, OfDescriptorsEndsOnlyClientsThatBegin) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::scarcity_test

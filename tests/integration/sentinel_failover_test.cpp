@@ -3,7 +3,7 @@
 
 #include "sentinel.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::sentinel_failover_test {
 namespace {
 
 using testing::AnyOf;
@@ -22,7 +22,7 @@ class SentinelFailover : public SentinelTest {
  protected:
   explicit SentinelFailover(DeploymentOptions options = {}) : SentinelTest(std::move(options)) {}
 
-  void replicate() { holdfast::test::replicate(deployment.primary(), deployment.replicas().size()); }
+  void replicate() { sentinel_failover_test::replicate(deployment.primary(), deployment.replicas().size()); }
   bool connected_to(const RedisServer& server) {
     return eventually([&] {
       for (const auto& entry : std::views::reverse(log->entries())) {
@@ -229,4 +229,4 @@ TEST_F(SeveralAddresses, AreToldOfReleasesThatOnlyTheOldPrimaryHasSeen) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::sentinel_failover_test

@@ -3,7 +3,7 @@
 
 #include "support/server_program.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::sentinel_test {
 namespace {
 
 using testing::AllOf;
@@ -220,4 +220,4 @@ TEST_F(SentinelsWithTls, AreSpokenToOverTls) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::sentinel_test

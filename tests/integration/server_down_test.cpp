@@ -3,7 +3,7 @@
 #include "support/held_lock.hpp"
 #include "support/temp_dir.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::server_down_test {
 namespace {
 
 using testing::AllOf;
@@ -226,4 +226,4 @@ TEST_F(ServerDown, ReleasesAreCarriedOutAfterARestartThatKeepsTheData) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::server_down_test

@@ -3,7 +3,7 @@
 #include "support/held_lock.hpp"
 #include "support/server_program.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::server_refuses_test {
 namespace {
 
 using testing::AllOf;
@@ -245,4 +245,4 @@ TEST_F(ServerRefuses, AServerWithoutRoomForAnotherConnectionSaysSo) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::server_refuses_test

@@ -2,7 +2,7 @@
 #include "faults.hpp"
 #include "support/server_program.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::set_nx_test {
 namespace {
 
 using testing::HasSubstr;
@@ -121,4 +121,4 @@ TEST_F(SetNx, IsNotReentrant) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::set_nx_test

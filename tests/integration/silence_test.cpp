@@ -3,7 +3,7 @@
 #include "faults.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::silence_test {
 namespace {
 
 using testing::AllOf;
@@ -223,4 +223,4 @@ TEST_P(Silent, DestructorsAndCloseAreBounded) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::silence_test

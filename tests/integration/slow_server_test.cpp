@@ -6,7 +6,7 @@
 #include "faults.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::slow_server_test {
 namespace {
 
 using testing::IsEmpty;
@@ -188,4 +188,4 @@ TEST_F(SlowServer, AllMembersAreAskedInOneOrder) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::slow_server_test

@@ -13,7 +13,7 @@
 #include "faults.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::stalled_driver_test {
 namespace {
 
 using testing::Lt;
@@ -152,4 +152,4 @@ TEST_F(Stalled, ALossIsToldInTimeThoughTheLoopItselfStandsStill) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::stalled_driver_test

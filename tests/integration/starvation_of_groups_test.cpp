@@ -4,7 +4,7 @@
 #include "sentinel.hpp"
 #include "starving.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::starvation_of_groups_test {
 namespace {
 
 /// For leases that end soon, and calls that do.
@@ -164,4 +164,4 @@ TEST_F(StarvationOfSentinels, OfAConnectionThatBreaks) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::starvation_of_groups_test

@@ -3,7 +3,7 @@
 #include "starving.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::starvation_of_guests_test {
 namespace {
 
 /// What came of an operation: its results, or that its handler was dropped, since there was no memory to pass them on.
@@ -226,4 +226,4 @@ TEST_F(StarvationOfGuests, OfAClientThatBeginsAndIsClosedWithAHold) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::starvation_of_guests_test

@@ -3,7 +3,7 @@
 #include "starving.hpp"
 #include "unit/idle_client.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::starvation_of_rounds_test {
 namespace {
 
 class CountedRound final : public engine::Round {
@@ -41,4 +41,4 @@ TEST(StarvationOfRounds, EndsThemAtOnceOrBeforeTheyBegin) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::starvation_of_rounds_test

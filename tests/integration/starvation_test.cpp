@@ -3,7 +3,7 @@
 #include "starving.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::starvation_test {
 namespace {
 
 /// Clients that come and go.
@@ -138,4 +138,4 @@ TEST_F(Starvation, OfANoticeOfLoss) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::starvation_test

@@ -4,7 +4,7 @@
 #include "support/stranger.hpp"
 #include "support/temp_dir.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::tls_test {
 namespace {
 
 using testing::AllOf;
@@ -183,4 +183,4 @@ TEST_F(Tls, AHoldOutlivesACertificateThatChanges) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::tls_test

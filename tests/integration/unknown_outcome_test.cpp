@@ -2,7 +2,7 @@
 #include "faults.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::unknown_outcome_test {
 namespace {
 
 using testing::AnyOf;
@@ -192,4 +192,4 @@ TEST_F(UnknownOutcome, ManyWaitersWithOddLimitsLeaveNothing) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::unknown_outcome_test

@@ -1,7 +1,7 @@
 // What an observer hears of waits, what counters say of now, and how many the server says are waiting.
 #include "faults.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::waits_test {
 namespace {
 
 using testing::ElementsAre;
@@ -186,4 +186,4 @@ TEST_F(Waits, AKeyOfAnotherTypeIsAnErrorStill) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::waits_test

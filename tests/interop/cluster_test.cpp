@@ -4,7 +4,7 @@
 
 #include "on_cluster.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::cluster_test {
 namespace {
 
 class ClusterExclusion : public OnCluster {};
@@ -183,4 +183,4 @@ TEST_P(ClusterWakeUps, ReachThoseWhoListenInTheSameWay) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::cluster_test

@@ -3,7 +3,7 @@
 
 #include "interop.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::ending_test {
 namespace {
 
 class Endings : public Interop {};
@@ -89,4 +89,4 @@ TEST_P(Endings, AServerThatForgetsTheLockLetsTheOtherIn) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::ending_test

@@ -1,7 +1,7 @@
 // Mutual exclusion between Redisson and Holdfast, in processes of both.
 #include "counting.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::exclusion_test {
 namespace {
 
 class Exclusion : public Counting {
@@ -32,4 +32,4 @@ TEST_P(Exclusion, UpdatesAreLostWhereEachHasALockOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::exclusion_test

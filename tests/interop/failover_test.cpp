@@ -9,7 +9,7 @@
 #include "support/strike.hpp"
 #include "support/taker_rounds.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::failover_test {
 namespace {
 
 /// Two processes of each side with two threads each, which count up one number under one lock.
@@ -110,4 +110,4 @@ TEST_P(Failovers, ThreeInARowHangNobodyAndHoldfastAsksForAllAcks) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::failover_test

@@ -16,7 +16,7 @@
 #include "support/wait.hpp"
 #include "table.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::page_test {
 namespace {
 
 std::string committed_page() {
@@ -129,4 +129,4 @@ TEST_F(InteropPage, TheProgramInPythonSharesItsLockWithTheOneInCpp) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::page_test

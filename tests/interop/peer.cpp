@@ -1,10 +1,11 @@
 #include "peer.hpp"
-#include "support/paths.hpp"
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <utility>
+
+#include "support/paths.hpp"
 
 namespace holdfast::test {
 namespace {

@@ -1,7 +1,7 @@
 // Locks of several members between Holdfast and Redisson: MultiLock, all of them; RedLock, a majority of servers.
 #include "several_locks.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::several_test {
 namespace {
 
 class MultiLocks : public SeveralLocks {
@@ -83,4 +83,4 @@ TEST_P(RedLocks, LoseNoUpdateAndBothSidesMakeProgress) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::several_test

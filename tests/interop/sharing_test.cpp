@@ -1,7 +1,7 @@
 // One side sees what the other does with a lock: who has it, for how long, how often, and that it was taken away.
 #include "interop.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::sharing_test {
 namespace {
 
 class Sharing : public Interop {};
@@ -94,4 +94,4 @@ TEST_P(Leases, AFixedLeaseEndsAndTheOtherEnters) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::sharing_test

@@ -4,7 +4,7 @@
 #include "several_locks.hpp"
 #include "support/held_lock.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::simple_test {
 namespace {
 
 /// Clients that count in whole milliseconds, and a machine that is busy.
@@ -169,4 +169,4 @@ TEST_P(SimpleQuorums, LoseNoUpdateAndBothSidesMakeProgress) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::simple_test

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace holdfast::test {
+namespace holdfast::test::table_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -47,4 +47,4 @@ TEST(InteropTable, FiguresStandBesideTheirCase) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::table_test

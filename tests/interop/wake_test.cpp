@@ -3,7 +3,7 @@
 
 #include "interop.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::wake_test {
 namespace {
 
 class WakeUps : public Interop {
@@ -90,4 +90,4 @@ TEST_P(WakeUps, ACancelledWaiterLeavesNothingBehind) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::wake_test

@@ -1,7 +1,7 @@
 // What the server holds and hears while either side has a lock: the contract of docs/wire.md, seen from outside.
 #include "interop.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::wire_test {
 namespace {
 
 class OnTheServer : public Interop {
@@ -128,4 +128,4 @@ TEST_P(OnTheServer, ANamePrefixIsANameMapper) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::wire_test

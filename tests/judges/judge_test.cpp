@@ -11,7 +11,7 @@
 #include "judges/made_story.hpp"
 #include "support/temp_dir.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::judge_test {
 namespace {
 
 using ::testing::AllOf;
@@ -352,4 +352,4 @@ TEST(FreeLocks, BehindAFaultItMayBeTakenByNobodyForALease) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::judge_test

@@ -15,7 +15,7 @@
 #include "judges/made_story.hpp"
 #include "support/temp_dir.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::large_test {
 namespace {
 
 class FromSeed : public ::testing::TestWithParam<int> {
@@ -199,4 +199,4 @@ TEST(Large, ManyHoldsAreReadAndJudgedInSeconds) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::large_test

@@ -12,7 +12,7 @@
 #include "judges/made_story.hpp"
 #include "support/temp_dir.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::measures_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -197,4 +197,4 @@ TEST(Record, OwnersAreWrittenAsTheyWereRead) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::measures_test

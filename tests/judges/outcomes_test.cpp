@@ -14,7 +14,7 @@
 #include "judges/judge.hpp"
 #include "judges/made_story.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::outcomes_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -286,4 +286,4 @@ TEST(Pieces, EndNothingBeforeItIsGranted) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::outcomes_test

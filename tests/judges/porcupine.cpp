@@ -21,8 +21,7 @@ constexpr std::size_t kSteps = 1000;  // of a piece: memory grows with the squar
 
 std::string peers_file(const std::string& name) {
   const char* const elsewhere = std::getenv("HOLDFAST_PEERS_DIR");
-  const std::string folder =
-      elsewhere == nullptr || *elsewhere == '\0' ? source_path("build/peers") : elsewhere;
+  const std::string folder = elsewhere == nullptr || *elsewhere == '\0' ? source_path("build/peers") : elsewhere;
   return folder + "/porcupine/" + name;
 }
 

@@ -8,7 +8,7 @@
 #include "judges/judge.hpp"
 #include "judges/made_story.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::updates_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -78,4 +78,4 @@ TEST(Tokens, ATokenThatDoesNotGrowIsFound) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::updates_test

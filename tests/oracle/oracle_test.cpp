@@ -9,7 +9,7 @@
 #include "oracle/record.hpp"
 #include "wire/scripts.hpp"
 
-namespace holdfast::test::oracle {
+namespace holdfast::test::oracle::oracle_test {
 namespace {
 
 namespace scripts = wire::scripts;
@@ -161,4 +161,4 @@ INSTANTIATE_TEST_SUITE_P(Model, Wrong, testing::ValuesIn(planted()),
                          [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace
-}  // namespace holdfast::test::oracle
+}  // namespace holdfast::test::oracle::oracle_test

@@ -6,7 +6,7 @@
 #include "support/cluster_wait.hpp"
 #include "support/server_program.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::cluster_harness_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -167,4 +167,4 @@ TEST(ClusterHarness, TlsEverywhere) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::cluster_harness_test

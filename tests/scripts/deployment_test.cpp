@@ -6,7 +6,7 @@
 
 #include "support/server_program.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::deployment_test {
 namespace {
 
 TEST(DeploymentHarness, FailoversFollowEachOtherAndDataGoesAlong) {
@@ -64,4 +64,4 @@ TEST(DeploymentHarness, TlsEverywhere) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::deployment_test

@@ -18,7 +18,7 @@
 #include "support/server_program.hpp"
 #include "support/temp_dir.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::harness_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -258,4 +258,4 @@ TEST(Monitor, has_seen_every_command_before_it_is_asked_and_tells_scripts_from_c
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::harness_test

@@ -6,7 +6,7 @@
 #include "scripts/script_call.hpp"
 #include "support/listen.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::hostile_state_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -231,4 +231,4 @@ TEST(ClusterNode, takes_the_scripts_of_one_lock_whatever_its_name) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::hostile_state_test

@@ -10,7 +10,7 @@
 #include "scripts/script_call.hpp"
 #include "support/listen.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::lock_golden_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -114,4 +114,4 @@ TEST_F(GoldenLock, scanning_finds_hashes_only) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::lock_golden_test

@@ -11,7 +11,7 @@
 #include "scripts/script_call.hpp"
 #include "support/listen.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::lock_table_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -391,4 +391,4 @@ INSTANTIATE_TEST_SUITE_P(Strangers, LockTable, testing::ValuesIn(stranger_rows()
 INSTANTIATE_TEST_SUITE_P(Renew, LockTable, testing::ValuesIn(renew_rows()), test_name);
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::lock_table_test

@@ -10,7 +10,7 @@
 #include "support/raw.hpp"
 #include "support/redis_server.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::proxy_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -178,4 +178,4 @@ TEST(ProxyListening, works_on_a_unix_socket_and_in_front_of_tls) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::proxy_test

@@ -12,7 +12,7 @@
 #include "support/redis_server.hpp"
 #include "support/server_program.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::publish_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -176,4 +176,4 @@ TEST(TellingBeforeRedis7, needs_no_spublish) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::publish_test

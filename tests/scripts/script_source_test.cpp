@@ -10,7 +10,7 @@
 #include "support/listen.hpp"
 #include "support/paths.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::script_source_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -169,4 +169,4 @@ TEST_F(ScriptCost, a_full_batch_of_a_thousand_renewals_is_one_script) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::script_source_test

@@ -6,7 +6,7 @@
 #include "support/listen.hpp"
 #include "support/redis_server.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::several_and_simple_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -188,4 +188,4 @@ TEST_P(SeveralScripts, a_release_that_the_server_refuses_is_an_error_and_no_loss
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::several_and_simple_test

@@ -5,7 +5,7 @@
 #include "sim/guest.hpp"
 #include "sim/model/model_cluster.hpp"
 
-namespace holdfast::test::sim {
+namespace holdfast::test::sim::cluster_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -141,4 +141,4 @@ TEST_F(Cluster, ASlotThatNobodyServesKeepsAWaiterUntilSomebodyDoes) {
 }
 
 }  // namespace
-}  // namespace holdfast::test::sim
+}  // namespace holdfast::test::sim::cluster_test

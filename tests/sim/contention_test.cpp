@@ -7,7 +7,7 @@
 #include "sim/network.hpp"
 #include "sim/process.hpp"
 
-namespace holdfast::test::sim {
+namespace holdfast::test::sim::contention_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -152,4 +152,4 @@ TEST(Contention, TheSameSeedGivesTheSameBytesAtTheSameTimes) {
 TEST(Contention, WithoutALockTheyOverlap) { EXPECT_GT(simulate(1, Actor::With::nothing).overlaps, 100U); }
 
 }  // namespace
-}  // namespace holdfast::test::sim
+}  // namespace holdfast::test::sim::contention_test

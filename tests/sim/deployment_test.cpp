@@ -4,7 +4,7 @@
 #include "sim/guest.hpp"
 #include "sim/model/model_deployment.hpp"
 
-namespace holdfast::test::sim {
+namespace holdfast::test::sim::deployment_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -109,4 +109,4 @@ TEST_F(Deployment, AcksOfAllAreWaitedFor) {
 }
 
 }  // namespace
-}  // namespace holdfast::test::sim
+}  // namespace holdfast::test::sim::deployment_test

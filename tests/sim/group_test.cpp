@@ -10,7 +10,7 @@
 #include "sim/network.hpp"
 #include "sim/process.hpp"
 
-namespace holdfast::test::sim {
+namespace holdfast::test::sim::group_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -160,4 +160,4 @@ TEST_F(Groups, WaitersOfAMajorityAreWokenByARelease) {
 }
 
 }  // namespace
-}  // namespace holdfast::test::sim
+}  // namespace holdfast::test::sim::group_test

@@ -4,7 +4,7 @@
 #include "sim/guest.hpp"
 #include "sim/model/model_server.hpp"
 
-namespace holdfast::test::sim {
+namespace holdfast::test::sim::half_open_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -62,4 +62,4 @@ TEST_F(HalfOpen, WhoOnlyListensStays) {
 }
 
 }  // namespace
-}  // namespace holdfast::test::sim
+}  // namespace holdfast::test::sim::half_open_test

@@ -1,7 +1,7 @@
 // An acquire whose grants are not confirmed as asked for.
 #include "acquire_story.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::acquire_fsm_acks_test {
 namespace {
 
 const std::string kOneOfTwo = "1 of 2 replicas have confirmed it within 1000 ms";
@@ -82,4 +82,4 @@ TEST(AcquireFsmWithoutAcks, AskingAGroupOnceDoesNotGoOnEither) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::acquire_fsm_acks_test

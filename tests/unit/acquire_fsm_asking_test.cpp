@@ -5,7 +5,7 @@
 
 #include "acquire_story.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::acquire_fsm_asking_test {
 namespace {
 
 AcquireTerms asking() {
@@ -115,4 +115,4 @@ TEST(AcquireFsmVotes, NameWhatStoodInTheWay) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::acquire_fsm_asking_test

@@ -5,7 +5,7 @@
 
 #include "acquire_story.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::acquire_fsm_crowd_test {
 namespace {
 
 /// Busy, and so many listen, this client and the holder included.
@@ -132,4 +132,4 @@ TEST(AcquireFsmCrowd, WhoAsksOnlyOnceDoesNotPause) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::acquire_fsm_crowd_test

@@ -8,7 +8,7 @@
 
 #include "acquire_story.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::acquire_fsm_property_test {
 namespace {
 
 using Kind = AcquireAction::Kind;
@@ -278,4 +278,4 @@ TEST(EveryAcquire, KeepsItsPromises) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::acquire_fsm_property_test

@@ -9,7 +9,7 @@
 
 #include "acquire_story.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::acquire_fsm_test {
 namespace {
 
 TEST(AcquireFsm, TakesAFreeLockWithOneCommandAndWithoutASubscription) {
@@ -333,4 +333,4 @@ TEST(AcquireFsm, EndsWhenItIsRefusedAfterHavingWaited) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::acquire_fsm_test

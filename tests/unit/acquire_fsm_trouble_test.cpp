@@ -6,7 +6,7 @@
 
 #include "acquire_story.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::acquire_fsm_trouble_test {
 namespace {
 
 /// The pauses that the machine makes after each of `n` replies that come as soon as the attempt is out.
@@ -358,4 +358,4 @@ TEST(AcquireFsmInTrouble, AskingOnceEndsBusyWhenThisClientHasGotTheLockMeanwhile
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::acquire_fsm_trouble_test

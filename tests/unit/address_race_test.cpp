@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::redis {
+namespace holdfast::redis::address_race_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -81,4 +81,4 @@ TEST(AddressRace, WhatWasOfNoUseLatelyComesLast) {
 }
 
 }  // namespace
-}  // namespace holdfast::redis
+}  // namespace holdfast::redis::address_race_test

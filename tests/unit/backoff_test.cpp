@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::redis {
+namespace holdfast::redis::backoff_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -65,4 +65,4 @@ TEST(Backoff, NeverDoublesBeyondALimitOfTenYears) {
 }
 
 }  // namespace
-}  // namespace holdfast::redis
+}  // namespace holdfast::redis::backoff_test

@@ -11,7 +11,7 @@
 #include "acquire_story.hpp"
 #include "engine/decide/ballot.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::ballot_count_test {
 namespace {
 
 using testing::HasSubstr;
@@ -124,4 +124,4 @@ TEST(BallotTest, ComesToTheSameInWhateverOrderTheVotesCome) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::ballot_count_test

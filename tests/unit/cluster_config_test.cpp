@@ -11,7 +11,7 @@
 
 #include "unit/refusal.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::cluster_config_test {
 namespace {
 
 using testing::AllOf;
@@ -119,4 +119,4 @@ TEST(ClusterSettings, OfTcpDoNotMatter) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::cluster_config_test

@@ -8,7 +8,7 @@
 #include "redis/cluster/known_map.hpp"
 #include "unit/cluster_story.hpp"
 
-namespace holdfast::redis::cluster {
+namespace holdfast::redis::cluster::cluster_known_map_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -156,4 +156,4 @@ TEST(KnownMap, TheLastMovedCounts) {
 }
 
 }  // namespace
-}  // namespace holdfast::redis::cluster
+}  // namespace holdfast::redis::cluster::cluster_known_map_test

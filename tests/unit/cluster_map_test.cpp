@@ -8,7 +8,7 @@
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
 
-namespace holdfast::redis {
+namespace holdfast::redis::cluster_map_test {
 namespace {
 
 /// On a loop that does not run: whoever is asked stays so.
@@ -83,4 +83,4 @@ TEST_F(ClusterMapTest, DoesNotForgetWhomTheSameViewNames) {
 }
 
 }  // namespace
-}  // namespace holdfast::redis
+}  // namespace holdfast::redis::cluster_map_test

@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "redis/cluster/redirect.hpp"
 
-namespace holdfast::redis::cluster {
+namespace holdfast::redis::cluster::cluster_redirect_test {
 namespace {
 
 /// `moved 3999 to 127.0.0.1:6381`, or `nothing`.
@@ -82,4 +82,4 @@ TEST(ClusterRedirect, WhatComesFromWithinAScriptIsNone) {
 }
 
 }  // namespace
-}  // namespace holdfast::redis::cluster
+}  // namespace holdfast::redis::cluster::cluster_redirect_test

@@ -7,7 +7,7 @@
 #include "redis/cluster/rounds.hpp"
 #include "unit/cluster_story.hpp"
 
-namespace holdfast::redis::cluster {
+namespace holdfast::redis::cluster::cluster_rounds_test {
 namespace {
 
 using testing::AnyOf;
@@ -130,4 +130,4 @@ TEST(ClusterRounds, TheProblemNamesWhoHasSaidWhatWithinBounds) {
 }
 
 }  // namespace
-}  // namespace holdfast::redis::cluster
+}  // namespace holdfast::redis::cluster::cluster_rounds_test

@@ -5,7 +5,7 @@
 
 #include "redis/cluster/slot.hpp"
 
-namespace holdfast::redis::cluster {
+namespace holdfast::redis::cluster::cluster_slot_test {
 namespace {
 
 TEST(ClusterSlot, IsTheChecksumOfTheKey) {
@@ -40,4 +40,4 @@ TEST(ClusterSlot, BytesMayBeAny) {
 }
 
 }  // namespace
-}  // namespace holdfast::redis::cluster
+}  // namespace holdfast::redis::cluster::cluster_slot_test

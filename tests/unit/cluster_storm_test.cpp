@@ -13,7 +13,7 @@
 #include "redis/cluster/survey.hpp"
 #include "unit/cluster_story.hpp"
 
-namespace holdfast::redis::cluster {
+namespace holdfast::redis::cluster::cluster_storm_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -137,4 +137,4 @@ INSTANTIATE_TEST_SUITE_P(Sizes, ClusterStorm,
                                          std::pair(250, std::size_t{3}), std::pair(250, std::size_t{100})));
 
 }  // namespace
-}  // namespace holdfast::redis::cluster
+}  // namespace holdfast::redis::cluster::cluster_storm_test

@@ -9,7 +9,7 @@
 #include "redis/cluster/survey.hpp"
 #include "unit/cluster_story.hpp"
 
-namespace holdfast::redis::cluster {
+namespace holdfast::redis::cluster::cluster_survey_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -334,4 +334,4 @@ TEST(ClusterSurvey, AMovedMeanwhileIsNotUndoneAndIsAskedAbout) {
 }
 
 }  // namespace
-}  // namespace holdfast::redis::cluster
+}  // namespace holdfast::redis::cluster::cluster_survey_test

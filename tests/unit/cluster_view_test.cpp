@@ -9,7 +9,7 @@
 #include "redis/cluster/address.hpp"
 #include "redis/cluster/view.hpp"
 
-namespace holdfast::redis::cluster {
+namespace holdfast::redis::cluster::cluster_view_test {
 namespace {
 
 using base::Reply;
@@ -160,4 +160,4 @@ TEST(ClusterView, AsManyNodesAsSlotsAreAllThatThereCanBe) {
 }
 
 }  // namespace
-}  // namespace holdfast::redis::cluster
+}  // namespace holdfast::redis::cluster::cluster_view_test

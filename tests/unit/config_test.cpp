@@ -13,7 +13,7 @@
 
 #include "unit/refusal.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::config_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -396,4 +396,4 @@ TEST(Settings, OfTcpDoNotMatterWithASocket) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::config_test

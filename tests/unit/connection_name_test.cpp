@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace holdfast::wire {
+namespace holdfast::wire::connection_name_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -126,4 +126,4 @@ TEST(Connections, AreFewOnlyIfTheServerSaysSo) {
 }
 
 }  // namespace
-}  // namespace holdfast::wire
+}  // namespace holdfast::wire::connection_name_test

@@ -7,7 +7,7 @@
 
 #include <holdfast/error.hpp>
 
-namespace holdfast::redis {
+namespace holdfast::redis::detours_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -148,4 +148,4 @@ TEST_F(DetoursTest, WhoPausesHearsOfTheEnd) {
 }
 
 }  // namespace
-}  // namespace holdfast::redis
+}  // namespace holdfast::redis::detours_test

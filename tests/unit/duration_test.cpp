@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::base {
+namespace holdfast::base::duration_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -61,4 +61,4 @@ TEST(Duration, IsNothingElse) {
 }
 
 }  // namespace
-}  // namespace holdfast::base
+}  // namespace holdfast::base::duration_test

@@ -16,7 +16,7 @@
 
 #include "redis/connection/lane.hpp"
 
-namespace holdfast::redis {
+namespace holdfast::redis::endpoint_source_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -202,4 +202,4 @@ TEST(FixedEndpoint, IsThatOfTheConfiguration) {
 }
 
 }  // namespace
-}  // namespace holdfast::redis
+}  // namespace holdfast::redis::endpoint_source_test

@@ -11,7 +11,7 @@
 
 #include <holdfast/error.hpp>
 
-namespace holdfast {
+namespace holdfast::error_test {
 namespace {
 
 using namespace std::string_literals;
@@ -128,4 +128,4 @@ TEST(ErrorCodes, DoNotEqualEachOther) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::error_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::engine {
+namespace holdfast::engine::explanation_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -108,4 +108,4 @@ TEST_F(Explained, WhoHasNoConnectionIsToldWithTheEndOfTheLease) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::explanation_test

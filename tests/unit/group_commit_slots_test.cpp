@@ -9,7 +9,7 @@
 #include "engine/decide/group_commit.hpp"
 #include "kinds/lock.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::group_commit_slots_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -151,4 +151,4 @@ TEST_F(GroupCommitSlotsTest, WhatMovesIsTakenOutOfWhatWaitsAndOfTheBatchUnderWay
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::group_commit_slots_test

@@ -12,7 +12,7 @@
 #include "kinds/lock.hpp"
 #include "kinds/simple_lock.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::group_commit_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -351,4 +351,4 @@ TEST_F(GroupCommitTest, WhatHasMovedTakesAlongWhoeverWaitsForIt) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::group_commit_test

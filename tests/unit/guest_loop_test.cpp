@@ -14,7 +14,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace holdfast::engine {
+namespace holdfast::engine::guest_loop_test {
 namespace {
 
 using testing::ElementsAre;
@@ -145,4 +145,4 @@ TEST(GuestLoopTest, TakesNothingOnceItIsShut) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::guest_loop_test

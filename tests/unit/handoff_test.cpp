@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::engine {
+namespace holdfast::engine::handoff_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -68,4 +68,4 @@ TEST_F(HandoffTest, LetsNewcomersOvertakeForAMillisecondAfterTheQueueWasServed) 
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::handoff_test

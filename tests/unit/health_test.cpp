@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::redis {
+namespace holdfast::redis::health_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -37,4 +37,4 @@ TEST(Health, IsFineAgainWhenThePingIsAnswered) {
 }
 
 }  // namespace
-}  // namespace holdfast::redis
+}  // namespace holdfast::redis::health_test

@@ -9,7 +9,7 @@
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
 
-namespace holdfast::redis {
+namespace holdfast::redis::health_watch_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -63,4 +63,4 @@ TEST_F(HealthWatchTest, LooksOnlyOnceIfItIsStartedAnew) {
 }
 
 }  // namespace
-}  // namespace holdfast::redis
+}  // namespace holdfast::redis::health_watch_test

@@ -8,7 +8,7 @@
 
 #include "fsm_text.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::hold_fsm_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -396,4 +396,4 @@ TEST(HoldFsm, CanBeReleasedWhileSuspectOrAfterItWasLost) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::hold_fsm_test

@@ -4,7 +4,7 @@
 #include "engine/decide/hold_fsm.hpp"
 #include "fsm_text.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::hold_fsm_watch_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -108,4 +108,4 @@ TEST(HoldFsmMoved, StaysAsItIsWhereNoRenewalWouldTell) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::hold_fsm_watch_test

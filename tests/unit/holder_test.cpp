@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::engine {
+namespace holdfast::engine::holder_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -67,4 +67,4 @@ TEST(HolderInWords, CannotMoveTheCursorOrPretendToBeMore) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::holder_test

@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace holdfast::base {
+namespace holdfast::base::ids_test {
 namespace {
 
 TEST(Uuid, IsOfVersion4InLowerCaseWithHyphens) {
@@ -96,4 +96,4 @@ TEST(ThreadNumber, DiffersBetweenThreadsThatRunAtOnce) {
 }
 
 }  // namespace
-}  // namespace holdfast::base
+}  // namespace holdfast::base::ids_test

@@ -5,7 +5,7 @@
 
 #include "acquire_story.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::in_the_way_test {
 namespace {
 
 InTheWay after(Quorum quorum, const std::vector<Attempt>& votes) {
@@ -64,4 +64,4 @@ TEST(InTheWay, ARoundBeginsAnew) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::in_the_way_test

@@ -7,7 +7,7 @@
 
 #include "fsm_text.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::lease_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -94,4 +94,4 @@ TEST(Lease, NeverEndsAfterTheServersWhateverItsLength) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::lease_test

@@ -12,7 +12,7 @@
 #include "wire/scripts.hpp"
 #include "wire/server_calls.hpp"
 
-namespace holdfast::wire::lock {
+namespace holdfast::wire::lock::lock_calls_test {
 namespace {
 
 using base::Command;
@@ -240,4 +240,4 @@ TEST(Queries, ScanHashesInSteps) {
 }
 
 }  // namespace
-}  // namespace holdfast::wire::lock
+}  // namespace holdfast::wire::lock::lock_calls_test

@@ -10,7 +10,7 @@
 
 #include <holdfast/error.hpp>
 
-namespace holdfast::redis {
+namespace holdfast::redis::login_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -313,4 +313,4 @@ TEST(Login, LooksForNobodyIfItHasFailed) {
 }
 
 }  // namespace
-}  // namespace holdfast::redis
+}  // namespace holdfast::redis::login_test

@@ -7,7 +7,7 @@
 
 #include "fsm_text.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::look_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -96,4 +96,4 @@ TEST(LookOfAnyLease, IsAtOnceAfterItsOwnRenewals) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::look_test

@@ -18,7 +18,7 @@
 #include "engine/loop/own_loop.hpp"
 #include "support/counter.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::loop_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -385,4 +385,4 @@ TEST(LoopTest, KnowsWhoIsInside) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::loop_test

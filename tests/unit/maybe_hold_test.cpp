@@ -9,7 +9,7 @@
 #include <holdfast/basic_lock.hpp>
 #include <holdfast/maybe_hold.hpp>
 
-namespace holdfast {
+namespace holdfast::maybe_hold_test {
 namespace {
 
 template <class T>
@@ -65,4 +65,4 @@ TEST(MaybeHoldTest, GivesItsHoldAway) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::maybe_hold_test

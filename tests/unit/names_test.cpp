@@ -9,7 +9,7 @@
 #include "wire/lock_calls.hpp"
 #include "wire/owner.hpp"
 
-namespace holdfast::wire {
+namespace holdfast::wire::names_test {
 namespace {
 
 using namespace std::string_literals;
@@ -94,4 +94,4 @@ TEST(NamedClient, HasAUuidOfVersion8) {
 }
 
 }  // namespace
-}  // namespace holdfast::wire
+}  // namespace holdfast::wire::names_test

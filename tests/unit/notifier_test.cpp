@@ -14,7 +14,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace holdfast::engine {
+namespace holdfast::engine::notifier_test {
 namespace {
 
 // The notifier is the last thing that each test declares: it ends its thread before what the tasks refer to goes.
@@ -232,4 +232,4 @@ TEST(Notifier, DestroysEachTaskOnceItHasRun) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::notifier_test

@@ -13,7 +13,7 @@
 
 #include <holdfast/error.hpp>
 
-namespace holdfast::redis {
+namespace holdfast::redis::one_server_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -82,4 +82,4 @@ TEST_F(OneServerTest, EndsWhatWaitsWhenItIsClosed) {
 }
 
 }  // namespace
-}  // namespace holdfast::redis
+}  // namespace holdfast::redis::one_server_test

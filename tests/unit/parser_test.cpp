@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::redis {
+namespace holdfast::redis::parser_test {
 namespace {
 
 constexpr ReplyLimits kSmall{.bytes = 100, .elements = 10};
@@ -153,4 +153,4 @@ TEST(Parser, SurvivesNonsense) {
 }
 
 }  // namespace
-}  // namespace holdfast::redis
+}  // namespace holdfast::redis::parser_test

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::engine {
+namespace holdfast::engine::place_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -87,7 +87,7 @@ TEST(PlaceTest, CountsReleasesOfOneTenureAsOneTurn) {
 }
 
 TEST(PlaceTest, CannotBeBehindMoreThanThereAre) {
-  Place place = engine::place(30, 5);
+  Place place = place_test::place(30, 5);
   place.found(40);
   EXPECT_EQ(place.ahead(), 30) << "those have come later";
   place.found(10);
@@ -139,4 +139,4 @@ TEST(PlaceLimitTest, FindsACrowdThatHasGrown) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::place_test

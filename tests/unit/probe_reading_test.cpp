@@ -6,7 +6,7 @@
 #include "probe_story.hpp"
 #include "support/paths.hpp"
 
-namespace holdfast::probe {
+namespace holdfast::probe::probe_reading_test {
 namespace {
 
 using testing::ElementsAre;
@@ -321,4 +321,4 @@ TEST(ProbeKeys, AWalkEndsAtItsBoundOrWhenItIsRefused) {
 }
 
 }  // namespace
-}  // namespace holdfast::probe
+}  // namespace holdfast::probe::probe_reading_test

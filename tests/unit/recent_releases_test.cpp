@@ -7,7 +7,7 @@
 
 #include "fsm_text.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::recent_releases_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -61,4 +61,4 @@ TEST_F(RecentReleasesTest, AreNoMoreThanTheLatest) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::recent_releases_test

@@ -10,7 +10,7 @@
 
 #include "fsm_text.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::release_fsm_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -274,4 +274,4 @@ TEST(EveryRelease, KeepsItsPromises) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::release_fsm_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::engine {
+namespace holdfast::engine::release_traffic_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -64,4 +64,4 @@ TEST(ReleaseTrafficTest, HoldsAttemptsBackUntilATimeOrTheOutcome) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::release_traffic_test

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::redis {
+namespace holdfast::redis::reply_builder_test {
 namespace {
 
 using base::Reply;
@@ -130,4 +130,4 @@ TEST(ReplyBuilder, SurvivesTheGrowthOfWideReplies) {
 }
 
 }  // namespace
-}  // namespace holdfast::redis
+}  // namespace holdfast::redis::reply_builder_test

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::redis {
+namespace holdfast::redis::request_test {
 namespace {
 
 using base::Command;
@@ -37,4 +37,4 @@ TEST(RequestKey, IsNotACopy) {
 }
 
 }  // namespace
-}  // namespace holdfast::redis
+}  // namespace holdfast::redis::request_test

@@ -11,7 +11,7 @@
 #include "support/temp_dir.hpp"
 #include "unit/refusal.hpp"
 
-namespace holdfast::test {
+namespace holdfast::test::secrets_test {
 namespace {
 
 using testing::AllOf;
@@ -94,4 +94,4 @@ TEST(Secrets, OfSentinelsAreKeptApart) {
 }
 
 }  // namespace
-}  // namespace holdfast::test
+}  // namespace holdfast::test::secrets_test

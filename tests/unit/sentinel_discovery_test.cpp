@@ -10,7 +10,7 @@
 #include "redis/sentinel/known_sentinels.hpp"
 #include "redis/sentinel/words.hpp"
 
-namespace holdfast::redis::sentinel {
+namespace holdfast::redis::sentinel::sentinel_discovery_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -195,4 +195,4 @@ TEST(SentinelWords, ReadsHowManyReplicasAreOnRecord) {
 }
 
 }  // namespace
-}  // namespace holdfast::redis::sentinel
+}  // namespace holdfast::redis::sentinel::sentinel_discovery_test

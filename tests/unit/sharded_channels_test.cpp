@@ -13,7 +13,7 @@
 #include "redis/connection/lane.hpp"
 #include "unit/scripted_peer.hpp"
 
-namespace holdfast::redis {
+namespace holdfast::redis::sharded_channels_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -370,4 +370,4 @@ TEST_F(ShardedChannels, ThatMayNotBeLeftAreNotLeftAgainOnThatConnection) {
 }
 
 }  // namespace
-}  // namespace holdfast::redis
+}  // namespace holdfast::redis::sharded_channels_test

@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace holdfast::redis {
+namespace holdfast::redis::subscriptions_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -318,4 +318,4 @@ TEST_F(SubscriptionsTest, CanBeUsedFromManyThreadsAtOnce) {
 }
 
 }  // namespace
-}  // namespace holdfast::redis
+}  // namespace holdfast::redis::subscriptions_test

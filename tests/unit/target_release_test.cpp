@@ -1,7 +1,7 @@
 // A lock between its release and the server's answer: whose messages count, and how long the next ones wait.
 #include "target_fixture.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::target_release_test {
 namespace {
 
 TEST_F(TargetTest, PausesAfterAReleaseThatOthersHeard) {
@@ -165,4 +165,4 @@ TEST_F(TargetTest, LetsAReleaseGoFirstButNotForLong) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::target_release_test

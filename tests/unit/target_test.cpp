@@ -6,7 +6,7 @@
 
 #include "target_fixture.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::target_test {
 namespace {
 
 TEST_F(TargetTest, KnowsTheCallersNameAndTheOneOnTheWire) {
@@ -359,4 +359,4 @@ TEST_F(TargetTest, LetsOneWaiterAtATimeHaveItsTurn) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::target_test

@@ -16,7 +16,7 @@
 #include "kinds/lock.hpp"
 #include "kinds/simple_lock.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::targets_test {
 namespace {
 
 std::shared_ptr<QuorumTarget> group_of_two(const IdleClient& client) {
@@ -120,4 +120,4 @@ TEST(TargetsTest, AreAdoptedAtAPriceThatDoesNotGrowWithTheirNumber) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::targets_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::engine {
+namespace holdfast::engine::tenure_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -213,4 +213,4 @@ TEST(TenureTest, LetsNewcomersOvertakeTheQueueForAMillisecond) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::tenure_test

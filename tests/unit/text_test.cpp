@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::base {
+namespace holdfast::base::text_test {
 namespace {
 
 using namespace std::string_literals;
@@ -124,4 +124,4 @@ TEST(PercentDecoded, ReadsEscapesAndRefusesWhatIsNone) {
 }
 
 }  // namespace
-}  // namespace holdfast::base
+}  // namespace holdfast::base::text_test

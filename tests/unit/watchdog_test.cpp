@@ -3,7 +3,7 @@
 
 #include "target_fixture.hpp"
 
-namespace holdfast::engine {
+namespace holdfast::engine::watchdog_test {
 namespace {
 
 class WatchdogTest : public TargetTest {
@@ -24,4 +24,4 @@ TEST_F(WatchdogTest, TellsWhoIsLateBehindOthersThatHaveEnded) {
 }
 
 }  // namespace
-}  // namespace holdfast::engine
+}  // namespace holdfast::engine::watchdog_test
