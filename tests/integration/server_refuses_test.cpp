@@ -130,7 +130,8 @@ TEST_F(ServerRefuses, AServerWithoutScriptsIsNotSupported) {
     EXPECT_THAT(error_of([&] { return lock.acquire(); }), said);
     EXPECT_THAT(error_of([&] { return lock.try_acquire({.wait = 1min}); }), said);
     EXPECT_THAT(error_of([&] { return lock.force_release(); }), said);
-    EXPECT_FALSE(lock.is_locked());
+    EXPECT_THAT(error_of([&] { return lock.is_locked(); }), said);
+    EXPECT_FALSE(lock.is_held_by("somebody")) << "a plain command";
   }
 }
 
