@@ -7,6 +7,8 @@
 // - count as outstanding work of that executor, and use the handler's allocator for what they allocate here;
 // - honour the handler's cancellation slot: acquires and queries for every kind of cancellation (a cancelled acquire
 //   leaves nothing on the server), releases for `terminal` and `partial`, and they go on in the background;
+// - end with the execution context that their handler runs on, if that is destroyed first: the handler is destroyed and
+//   not called. (An executor that cannot be asked for its context must work until they have completed);
 // - end when the client closes: with Errc::closed, but async_wait_lost with LossReason::closed, and async_release with
 //   its outcome, as far as it is known. async_close waits for that.
 #pragma once
