@@ -80,7 +80,7 @@ Result take(LockOnServers& lock, Survey& survey) {
   return std::ranges::any_of(parts, &LockOnServers::Part::taken) ? Result::broken : Result::changed;
 }
 
-std::string in_words(Result result, const std::string& owners, LockOnServers& lock) {
+std::string result_in_words(Result result, const std::string& owners, LockOnServers& lock) {
   switch (result) {
     case Result::free:
       return "is free";
@@ -134,7 +134,7 @@ int break_lock(const CommonOptions& common, const BreakOptions& options, const C
     if (!owner.empty()) put_text(out, "owner", owner);
     console.result(json_line(out));
   }
-  console.note(fmt::format("{}: {}", lock.in_words(), in_words(result, owners, lock)));
+  console.note(fmt::format("{}: {}", lock.in_words(), result_in_words(result, owners, lock)));
   return result == Result::broken ? kExitOk : kExitNo;
 }
 

@@ -66,7 +66,7 @@ Severity worst_of(const std::vector<Finding>& findings) {
   return findings.empty() ? Severity::ok : findings.front().severity;
 }
 
-std::string in_words(microseconds time) {
+std::string precisely(microseconds time) {
   return time < std::chrono::milliseconds(100)
              ? fmt::format("{:.2f} ms", static_cast<double>(time.count()) / 1000)
              : cli::in_words(std::chrono::duration_cast<std::chrono::milliseconds>(time));
@@ -188,10 +188,10 @@ std::string rows_of_nodes(const std::vector<ProbeReport>& reports) {
       }
       const std::string clock =
           node.clock_ahead ? fmt::format("{}{} +- {}", node.clock_ahead->count() < 0 ? "-" : "+",
-                                         in_words(std::chrono::abs(*node.clock_ahead)), in_words(node.clock_error))
+                                         precisely(std::chrono::abs(*node.clock_ahead)), precisely(node.clock_error))
                            : "";
       rows.push_back({printable(node.address), part, one_line(node.software + " " + node.version), one_line(node.role),
-                      node.round_trip_p50 ? in_words(*node.round_trip_p50) : "", clock});
+                      node.round_trip_p50 ? precisely(*node.round_trip_p50) : "", clock});
     }
   }
   return table(std::move(rows));

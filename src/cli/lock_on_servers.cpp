@@ -15,13 +15,13 @@ namespace holdfast::cli {
 namespace {
 
 /// These clients have nothing to give back, so there is nothing to wait for when they are closed.
-constexpr std::chrono::milliseconds kCloseLimit{50};
+constexpr std::chrono::milliseconds kReleaseLimit{50};
 
 }  // namespace
 
 LockOnServers::LockOnServers(std::vector<Config> configs, std::string name, LockKind kind) : name_(std::move(name)) {
   for (Config& config : configs) {
-    config.release_timeout = kCloseLimit;
+    config.release_timeout = kReleaseLimit;
     clients_.emplace_back(std::move(config));
   }
   for (Client& client : clients_) locks_.push_back(key_lock(client, name_, kind));

@@ -84,7 +84,7 @@ class Trial {
     }
     auto waiting = std::async(std::launch::async, [this] { return wait(); });
     let_it_wait(waiting);
-    const auto begin = steady_clock::now();
+    const auto given_back = steady_clock::now();
     const ReleaseOutcome outcome = hold->release();
     const Waited waited = waiting.get();
     if (outcome != ReleaseOutcome::released) {
@@ -95,7 +95,7 @@ class Trial {
                 kPermissions);
     }
     if (waited.error) return refused("could not be waited for", *waited.error, "SUBSCRIBE");
-    if (!waited.granted || waited.at - begin > kLate) {
+    if (!waited.granted || waited.at - given_back > kLate) {
       return is(Severity::warning, "was given back, and who waited was not woken: it asks now and then instead",
                 "SUBSCRIBE and PUBLISH reach each other? Perhaps a proxy is in between");
     }

@@ -12,6 +12,7 @@ void PrintTo(LostAction action, std::ostream* out) {
   *out << kNames[static_cast<int>(action)];
 }
 
+namespace lost_policy_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -230,4 +231,5 @@ TEST(LostPolicyAll, AlwaysLookAgainInTimeAndNeverSpin) {
 }
 
 }  // namespace
+}  // namespace lost_policy_test
 }  // namespace holdfast::cli

@@ -17,6 +17,7 @@ void PrintTo(const Meaning& meaning, std::ostream* out) {
   *out << make_error_code(meaning.code).message() << ", " << kFates[static_cast<int>(meaning.fate)];
 }
 
+namespace errors_test {
 namespace {
 
 struct Refusal {
@@ -379,4 +380,5 @@ TEST(Errors, KnowsAServerThatIsAReplicaByNow) {
 }
 
 }  // namespace
+}  // namespace errors_test
 }  // namespace holdfast::redis

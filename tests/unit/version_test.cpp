@@ -5,6 +5,7 @@
 
 #include <holdfast/version.hpp>
 
+namespace version_test {
 namespace {
 
 TEST(VersionTest, IsTheSameAsTextAndAsNumbers) {
@@ -18,3 +19,4 @@ TEST(VersionTest, IsTheSameAsTextAndAsNumbers) {
 }
 
 }  // namespace
+}  // namespace version_test
