@@ -14,8 +14,6 @@ namespace holdfast::test {
 
 inline constexpr std::chrono::milliseconds kClusterPatience{120000};  // machines under load see elections fail
 
-inline Raw ask(const RedisServer& server) { return Raw(Endpoint::of(server), std::chrono::seconds(10)); }
-
 /// The reply, if it is no error.
 template <class... Args>
 Reply told(Raw& raw, const Args&... args) {

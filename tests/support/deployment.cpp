@@ -4,6 +4,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "support/raw.hpp"
 #include "support/wait.hpp"
 
 namespace holdfast::test {
@@ -24,8 +25,6 @@ std::string field(const Reply& list, const std::string& name) {
   }
   return {};
 }
-
-Raw ask(const RedisServer& server) { return Raw(Endpoint::of(server), std::chrono::seconds(10)); }
 
 /// "Not yet" as well if a server closes the connection meanwhile, as it does when Sentinels change its role.
 template <class Check>

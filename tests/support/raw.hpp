@@ -77,4 +77,7 @@ class Raw {
   std::unique_ptr<redisContext, Closer> context_;
 };
 
+/// A connection to a server that may be slow to answer.
+inline Raw ask(const RedisServer& server) { return Raw(Endpoint::of(server), std::chrono::seconds(10)); }
+
 }  // namespace holdfast::test

@@ -94,8 +94,8 @@ struct Resolver::Shared : std::enable_shared_from_this<Shared> {
 
 std::string to_string(const Endpoint& endpoint) {
   const auto copy_to = [&](auto other) {
-    other.resize(endpoint.size());
     std::copy_n(reinterpret_cast<const char*>(endpoint.data()), endpoint.size(), reinterpret_cast<char*>(other.data()));
+    other.resize(endpoint.size());  // behind the copy: of a path it takes away a zero at the end, if it sees one
     return other;
   };
   if (endpoint.protocol().family() == AF_UNIX) return copy_to(asio::local::stream_protocol::endpoint()).path();

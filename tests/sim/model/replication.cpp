@@ -6,7 +6,7 @@ namespace holdfast::test {
 namespace {
 
 /// How long a replica that is not there is left alone.
-constexpr base::Duration kAgain = std::chrono::milliseconds(100);
+constexpr base::Duration kSoon = std::chrono::milliseconds(100);
 
 bool runs(const ModelServer& server) { return server.up() && !server.frozen(); }
 
@@ -30,7 +30,7 @@ void Replication::later(base::TimePoint time, void (Replication::*what)()) {
 }
 
 void Replication::synchronise() {
-  if (cut_ || !runs(primary_) || !runs(replica_)) return later(time_.now() + kAgain, &Replication::synchronise);
+  if (cut_ || !runs(primary_) || !runs(replica_)) return later(time_.now() + kSoon, &Replication::synchronise);
   synchronised_ = true;
   replica_.copy_from(primary_);
   known_ = primary_.add_replica(
@@ -54,7 +54,7 @@ void Replication::deliver() {
     acks_.emplace_back(latest_ack_, changes->offset);
     later(latest_ack_, &Replication::acknowledge);
   }
-  if (!cut_ && !on_its_way_.empty() && !runs(replica_)) later(time_.now() + kAgain, &Replication::deliver);
+  if (!cut_ && !on_its_way_.empty() && !runs(replica_)) later(time_.now() + kSoon, &Replication::deliver);
 }
 
 void Replication::acknowledge() {
@@ -63,7 +63,7 @@ void Replication::acknowledge() {
     acks_.pop_front();
     primary_.on_ack(known_, offset);
   }
-  if (!cut_ && !acks_.empty() && !runs(primary_)) later(time_.now() + kAgain, &Replication::acknowledge);
+  if (!cut_ && !acks_.empty() && !runs(primary_)) later(time_.now() + kSoon, &Replication::acknowledge);
 }
 
 void Replication::cut(bool on) {
