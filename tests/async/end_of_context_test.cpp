@@ -6,6 +6,7 @@
 #include <boost/asio/use_future.hpp>
 
 #include "async.hpp"
+#include "support/held_lock.hpp"
 
 namespace holdfast::test::end_of_context_test {
 namespace {
@@ -24,7 +25,7 @@ struct Passenger {
 class ContextEndsFirst : public Faults {
  protected:
   void taken(const std::string& name) {
-    raw.command("HSET", name, "somebody:1", 1);
+    put_held_lock(raw, name);
     raw.command("PEXPIRE", name, 60'000);
   }
   /// Whoever waited there does not any more, nor has it: the next comer is served at once, and gives it back.
@@ -146,7 +147,7 @@ TEST_F(ContextEndsFirst, WithEveryKindOfOperation) {
     lock.async_acquire(uncalled);
     lock.async_try_acquire(uncalled);
     lock.async_is_locked(uncalled);
-    lock.async_is_held_by("somebody:1", uncalled);
+    lock.async_is_held_by(kSomebodyElse, uncalled);
     lock.async_remaining(uncalled);
     lock.async_info(uncalled);
     lock.async_force_release("nobody:1", uncalled);

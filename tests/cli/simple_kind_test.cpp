@@ -67,7 +67,7 @@ TEST_F(SimpleKind, IsInspected) {
   EXPECT_THAT(outcome.out,
               MatchesRegex("name   job\nstate  held\nowner  their-token\nwho    a client of another library, no name "
                            "known\nttl    [0-9]+ min [0-9]+ s\nholds "
-                           " 1\nnode   .*\n"));
+                           " 1\nwaits  nobody who listens for the release\nnode   .*\n"));
 }
 
 TEST_F(SimpleKind, IsWaitedForWithoutTakingIt) {
