@@ -16,6 +16,19 @@ class OddState : public Faults {
 
   std::string value_of(const std::string& key) { return raw.command("GET", key).text; }
 
+  /// While somebody else waits for the lock, something that is none takes its place.
+  template <class Replace>
+  void expect_that_a_waiter_hears(const std::string& words, Replace&& replace) {
+    Config settings = config();
+    settings.safety_poll = 200ms;
+    Client other(settings);
+    const Hold hold = client.lock("orders").acquire();
+    auto waiting = in_thread([&] { return error_of([&] { return other.lock("orders").acquire(); }); });
+    ASSERT_TRUE(listeners(raw, "orders"));
+    replace();
+    EXPECT_THAT(waiting.get(), IsError(Errc::wrong_type, "orders", client.node(), HasSubstr(words)));
+  }
+
   Client client;
 };
 
@@ -71,14 +84,7 @@ TEST_F(OddState, AReleaseOfAHoldWhoseKeyWasReplacedSaysLostAndLeavesTheKey) {
 }
 
 TEST_F(OddState, AWaiterIsToldWhenTheKeyIsReplacedByAnotherType) {
-  Config settings = config();
-  settings.safety_poll = 200ms;
-  Client other(settings);
-  const Hold hold = client.lock("orders").acquire();
-  auto waiting = in_thread([&] { return error_of([&] { return other.lock("orders").acquire(); }); });
-  ASSERT_TRUE(listeners(raw, "orders"));
-  raw.command("SET", "orders", "mine now");
-  EXPECT_THAT(waiting.get(), IsError(Errc::wrong_type, "orders", client.node(), HasSubstr("WRONGTYPE")));
+  expect_that_a_waiter_hears("WRONGTYPE", [&] { raw.command("SET", "orders", "mine now"); });
 }
 
 // --- Hashes that are no lock ---
@@ -149,15 +155,10 @@ TEST_P(OddHash, IsListedOnlyIfItIsALock) {
 }
 
 TEST_F(OddState, AWaiterIsToldWhenTheLockIsReplacedByAHashThatIsNone) {
-  Config settings = config();
-  settings.safety_poll = 200ms;
-  Client other(settings);
-  const Hold hold = client.lock("orders").acquire();
-  auto waiting = in_thread([&] { return error_of([&] { return other.lock("orders").acquire(); }); });
-  ASSERT_TRUE(listeners(raw, "orders"));
-  raw.command("DEL", "orders");
-  raw.command("HSET", "orders", "colour", "red");
-  EXPECT_THAT(waiting.get(), IsError(Errc::wrong_type, "orders", client.node(), HasSubstr("a hash of one field")));
+  expect_that_a_waiter_hears("a hash of one field", [&] {
+    raw.command("DEL", "orders");
+    raw.command("HSET", "orders", "colour", "red");
+  });
 }
 
 TEST_F(OddState, AHoldBesideWhichSomebodyWroteAFieldIsReleasedAndTheFieldStays) {
