@@ -34,7 +34,7 @@ HOLDFAST_CONFORMANCE(CountingInEverySetting, kEverySetting);
 
 TEST_P(CountingInEverySetting, SixteenPartiesLoseNoUpdate) {
   set("lease_ms", 30s);
-  EXPECT_EQ(increments(16, 100, 1), 16 * 100);
+  EXPECT_EQ(increments(16, 50, 1), 16 * 50);
 }
 
 class CountingByClients : public Counting {};
@@ -52,11 +52,11 @@ constexpr Setting kProcesses[] = {{Setting::Parties::processes, Setting::Face::s
 HOLDFAST_CONFORMANCE(CountingByProcesses, kProcesses);
 
 /// HOLDFAST_COUNTING_RUNS raises the number of runs.
-TEST_P(CountingByProcesses, EightProcessesWithTwoThousandEachLoseNoUpdate) {
+TEST_P(CountingByProcesses, EightProcessesWithHundredsEachLoseNoUpdate) {
   set("lease_ms", 30s);
   const char* runs = std::getenv("HOLDFAST_COUNTING_RUNS");
   for (int i = 0; i < (runs != nullptr ? std::atoi(runs) : 1); ++i) {
-    ASSERT_EQ(increments(8, 2000, 0), 8 * 2000) << "run " << i;
+    ASSERT_EQ(increments(8, 400, 0), 8 * 400) << "run " << i;
   }
 }
 
