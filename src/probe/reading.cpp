@@ -134,7 +134,8 @@ std::uint16_t to_port(std::string_view text) {
 Access read_access(const base::Reply& reply) {
   const std::string& text = reply.text;
   const bool may_not = base::contains(text, "has no permissions") || text.starts_with("NOPERM") ||
-                       base::contains(text, "The user executing the script can't");
+                       base::contains(text, "The user executing the script can't") ||
+                       base::contains(text, "ACL failure in script");
   if (!reply.is_error() && !may_not) return Access::allowed;
   if (may_not) return refuses_name(text) ? Access::other_names : Access::denied;
   const bool gone = (base::contains(text, "ommand") && base::contains(text, "not found")) ||
