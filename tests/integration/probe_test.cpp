@@ -138,17 +138,16 @@ TEST(Probe, EachPlantedFaultIsFound) {
       {{.renamed_commands = {{"CONFIG", ""}}}, "unknown refused"},
       {{.cluster = true}, "danger cluster"},
   };
-  for (const Planted& each : planted) {
-    const RedisServer server(each.server);
-    EXPECT_THAT(faults(probe(probing(server))), Contains(each.fault));
+  for (const auto& [options, fault] : planted) {
+    EXPECT_THAT(faults(probe(probing(RedisServer(options)))), Contains(fault));
   }
 }
 
 TEST(Probe, MemoryThatIsUsedUp) {
   const RedisServer server;
   Raw raw(server);
-  // In small parts: a large one stays in the server's buffers for a while, too.
-  for (int i = 0; i < 200; ++i) raw.command("SET", "part " + std::to_string(i), std::string(100'000, 'x'));
+  // Not as one value, which a server's buffers keep for a while.
+  for (int i = 0; i < 200; ++i) raw.command("SET", std::to_string(i), std::string(100'000, 'x'));
   raw.command("CONFIG", "SET", "maxmemory", std::stoll(raw.info("memory", "used_memory")) + 1'000'000);
   EXPECT_THAT(faults(probe(probing(server))), Contains("warning memory"));
   raw.command("CONFIG", "SET", "maxmemory", 1);
