@@ -1,17 +1,98 @@
 #include "timing/timer.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include <boost/asio/basic_waitable_timer.hpp>
+
+#include "timing/handler_slot.hpp"
+
 namespace holdfast::timing {
+namespace {
 
-Timer::Timer(const boost::asio::any_io_executor& executor) : timer_(executor) {}
-Timer::Timer(const boost::asio::any_io_executor& executor, base::TimePoint time) : timer_(executor, time) {}
-Timer::~Timer() = default;
+/// Apart from those of the user's timers, so that the loop's queue of timers is as long as it was when ours came: what
+/// leaves it may come back without memory.
+struct OurTraits : boost::asio::wait_traits<base::Clock> {};
 
-void Timer::expires_at(base::TimePoint time) { timer_.expires_at(time); }
-void Timer::expires_after(base::Duration time) { timer_.expires_after(time); }
-base::TimePoint Timer::expiry() const { return timer_.expiry(); }
-void Timer::async_wait(Handler handler) { timer_.async_wait(std::move(handler)); }
-void Timer::cancel() { timer_.cancel(); }
+}  // namespace
+
+/// On a guest, the handler may outlive all else.
+struct Timer::Shared : std::enable_shared_from_this<Timer::Shared> {
+  Shared(const boost::asio::any_io_executor& executor, std::function<void()> what)
+      : timer(executor), on_time(std::move(what)) {}
+
+  /// One handler at a time, since there is memory for one: a wait that is cut short begins anew when its handler runs.
+  void wait_until(base::TimePoint time) noexcept {
+    if (time >= wanted && state == State::waiting) return;
+    wanted = std::min(time, wanted);
+    if (state == State::waiting) timer.cancel();
+    if (state == State::idle) try_to_begin();
+  }
+  void begin() {
+    timer.expires_at(wanted);
+    timer.async_wait(in_slot(slot, [self = shared_from_this()](boost::system::error_code) { self->on_wait(); }));
+    state = State::waiting;
+  }
+  /// In vain at worst if the host got another timer of ours in the moment since the latest wait; then the next time
+  /// that is set begins it.
+  void try_to_begin() noexcept {
+    try {
+      begin();
+    } catch (...) {
+      state = State::idle;
+    }
+  }
+  void on_wait() {
+    const std::shared_ptr<void> kept = owner.lock();
+    if (over || (has_owner && !kept)) return;
+    state = State::ringing;
+    struct GoOn {
+      Shared& shared;
+      ~GoOn() {
+        shared.state = State::idle;
+        if (!shared.over && (!shared.stopped || shared.wanted != base::TimePoint::max())) shared.try_to_begin();
+      }
+    };
+    const GoOn at_the_end{*this};
+    if (wanted > base::Clock::now()) return;
+    wanted = base::TimePoint::max();
+    on_time();
+  }
+
+  enum class State { made, idle, waiting, ringing };
+
+  HandlerSlot slot;
+  boost::asio::basic_waitable_timer<base::Clock, OurTraits> timer;
+  const std::function<void()> on_time;
+  std::weak_ptr<void> owner;
+  bool has_owner = false;
+  State state = State::made;
+  bool stopped = false;
+  bool over = false;
+  base::TimePoint wanted = base::TimePoint::max();
+};
+
+Timer::Timer(const boost::asio::any_io_executor& executor, std::function<void()> on_time)
+    : shared_(std::make_shared<Shared>(executor, std::move(on_time))) {}
+
+/// A handler that runs elsewhere at this moment finds no owner, and touches nothing.
+Timer::~Timer() {
+  if (!shared_->has_owner) shared_->over = true;
+  shared_->timer.cancel();
+}
+
+void Timer::start(std::weak_ptr<void> owner) {
+  shared_->has_owner = !owner.expired();
+  shared_->owner = std::move(owner);
+  shared_->begin();
+}
+
+void Timer::wait_until(base::TimePoint time) noexcept { shared_->wait_until(time); }
+
+void Timer::rest() noexcept {
+  shared_->stopped = true;
+  shared_->wanted = base::TimePoint::max();
+  shared_->timer.cancel();
+}
 
 }  // namespace holdfast::timing

@@ -33,8 +33,7 @@ class Play {
   /// `portion`: no more bytes than these arrive at once; 0: as they come.
   Play(Input input, std::size_t portion)
       : input_(input), portion_(portion), how_(input_.byte()), config_(settings(how_)), subscriptions_(listeners_) {
-    lane_.emplace(stage_.context().get_executor(), config_, redis::make_endpoint_source(config_), subscriptions_,
-                  events());
+    lane_.emplace(schedule_, config_, redis::make_endpoint_source(config_), subscriptions_, events());
     stage_.set_between([this] { lane_->flush(); });
   }
 
@@ -243,6 +242,7 @@ class Play {
   std::size_t open_ = 0;
   std::string told_;
   Stage stage_;
+  timing::Schedule schedule_{stage_.context().get_executor()};
   std::optional<redis::Lane> lane_;
 };
 

@@ -36,22 +36,35 @@ namespace holdfast::timing {
 
 using fuzz::Stage;
 
-Timer::Timer(const boost::asio::any_io_executor& executor) : timer_(executor) {}
-Timer::Timer(const boost::asio::any_io_executor& executor, base::TimePoint time) : timer_(executor, time) {}
-Timer::~Timer() { cancel(); }
+struct Timer::Shared {
+  std::function<void()> on_time;
+  base::TimePoint wanted = base::TimePoint::max();
+};
 
-void Timer::expires_at(base::TimePoint time) {
-  cancel();
-  timer_.expires_at(time);
+Timer::Timer(const boost::asio::any_io_executor&, std::function<void()> on_time)
+    : shared_(std::make_shared<Shared>(Shared{std::move(on_time)})) {}
+
+Timer::~Timer() {
+  if (Stage::current() != nullptr) Stage::current()->end(this);
 }
-void Timer::expires_after(base::Duration time) { expires_at(base::Clock::now() + time); }
-base::TimePoint Timer::expiry() const { return timer_.expiry(); }
-void Timer::async_wait(Handler handler) {
-  cancel();
-  Stage::current()->start(this, expiry(), std::move(handler), timer_.get_executor());
+
+void Timer::start(std::weak_ptr<void>) {}
+
+void Timer::wait_until(base::TimePoint time) noexcept {
+  if (time >= shared_->wanted || Stage::current() == nullptr) return;
+  shared_->wanted = time;
+  Stage::current()->end(this);
+  Stage::current()->start(this, time, [weak = std::weak_ptr(shared_)] {
+    const std::shared_ptr<Shared> shared = weak.lock();
+    if (!shared) return;
+    shared->wanted = base::TimePoint::max();
+    shared->on_time();
+  });
 }
-void Timer::cancel() {
-  if (Stage::current() != nullptr) Stage::current()->end(this, boost::asio::error::operation_aborted);
+
+void Timer::rest() noexcept {
+  shared_->wanted = base::TimePoint::max();
+  if (Stage::current() != nullptr) Stage::current()->end(this);
 }
 
 }  // namespace holdfast::timing
@@ -89,6 +102,8 @@ void Dialer::stop() {
   done_ = {};
   if (std::exchange(asking_, false)) source_.forget();
 }
+
+void Dialer::on_alarm() {}
 
 std::string Dialer::missing() const { return asking_ ? source_.missing() : "connection"; }
 

@@ -28,7 +28,7 @@ Stage::~Stage() {
   ending_ = true;
   while (!servers_.empty()) hang_up(0);
   std::exchange(dials_, {}).clear();
-  std::exchange(waits_, {}).clear();  // what they keep alive has timers, too
+  waits_.clear();
   context_.reset();
   the_stage = nullptr;
 }
@@ -48,16 +48,17 @@ void Stage::pass(base::Duration time) {
 }
 
 void Stage::pass_until(base::Duration most, const std::function<bool()>& over) {
-  const base::TimePoint end = now_ + most;
+  const base::TimePoint last = now_ + most;
   settle();
   while (!over()) {
     const Wait* const due = next();
-    if (due == nullptr || due->time > end) {
-      now_ = end;
+    if (due == nullptr || due->time > last) {
+      now_ = last;
       return;
     }
     now_ = std::max(now_, due->time);
-    this->end(due->timer, {});
+    boost::asio::post(*context_, due->handler);
+    end(due->timer);
     settle();
   }
 }
@@ -77,19 +78,12 @@ const Stage::Wait* Stage::next() const {
   return first == waits_.end() ? nullptr : &*first;
 }
 
-void Stage::start(const timing::Timer* timer, base::TimePoint time,
-                  std::function<void(boost::system::error_code)> handler,
-                  const boost::asio::any_io_executor& executor) {
-  waits_.push_back({timer, time, std::move(handler), executor});
+void Stage::start(const timing::Timer* timer, base::TimePoint time, std::function<void()> handler) {
+  waits_.push_back({timer, time, std::move(handler)});
 }
 
-void Stage::end(const timing::Timer* timer, boost::system::error_code error) {
-  const auto found = std::ranges::find(waits_, timer, &Wait::timer);
-  if (found == waits_.end()) return;
-  Wait wait = std::move(*found);
-  waits_.erase(found);
-  if (ending_) return;
-  boost::asio::post(wait.executor, [handler = std::move(wait.handler), error] { handler(error); });
+void Stage::end(const timing::Timer* timer) {
+  std::erase_if(waits_, [timer](const Wait& wait) { return wait.timer == timer; });
 }
 
 // --- connections ---

@@ -52,17 +52,15 @@ class Stage {
 
   // For the replacements.
   std::uint64_t next_number() { return ++last_number_; }
-  void start(const timing::Timer* timer, base::TimePoint time, std::function<void(boost::system::error_code)> handler,
-             const boost::asio::any_io_executor& executor);
-  void end(const timing::Timer* timer, boost::system::error_code error);
+  void start(const timing::Timer* timer, base::TimePoint time, std::function<void()> handler);
+  void end(const timing::Timer* timer);
   void dial(std::function<void(int fd)> done);
 
  private:
   struct Wait {
     const timing::Timer* timer;
     base::TimePoint time;
-    std::function<void(boost::system::error_code)> handler;
-    boost::asio::any_io_executor executor;
+    std::function<void()> handler;
   };
   void hang_up(std::size_t connection);
   /// The first that is due, and of those the one that was started first; null: there is none.

@@ -10,6 +10,7 @@
 #include "base/resp.hpp"
 #include "faults.hpp"
 #include "redis/connection/lane.hpp"
+#include "support/running_schedule.hpp"
 
 namespace holdfast::test::noscript_test {
 namespace {
@@ -48,6 +49,7 @@ class NoScript : public testing::Test {
   NoScript() { lane_.start({}); }
   ~NoScript() override {
     lane_.close();
+    schedule_.close();
     context_.restart();
     context_.run();
   }
@@ -79,9 +81,10 @@ class NoScript : public testing::Test {
   RedisServer server_;
   Raw raw_{server_};
   boost::asio::io_context context_;
+  test::RunningSchedule schedule_{context_};
   redis::Subscriptions subscriptions_{std::make_shared<redis::Listeners>()};
   int sent_ = 0;
-  redis::Lane lane_{context_.get_executor(),
+  redis::Lane lane_{schedule_,
                     settings(),
                     std::make_shared<redis::FixedEndpoint>(settings()),
                     subscriptions_,

@@ -29,7 +29,7 @@ class DetoursTest : public testing::Test {
   };
 
   DetoursTest()
-      : detours(context.get_executor(),
+      : detours(schedule,
                 {.by_key = [this](Request&& request,
                                   ResultHandler&& handler) { sent.push_back({"", request, std::move(handler)}); },
                  .to =
@@ -44,7 +44,7 @@ class DetoursTest : public testing::Test {
     misdirected.result.delivery = Delivery::answered;
     misdirected.result.replies = std::move(replies);
     misdirected.handler = [this](Result result) { results.push_back(std::move(result)); };
-    detours.take(std::move(misdirected), kHere, {}, now);
+    detours.take(std::move(misdirected), kHere, now);
   }
   /// The node that was asked last sends the request around once more.
   void redirect_again(const std::string& text) {
@@ -56,7 +56,7 @@ class DetoursTest : public testing::Test {
     again.handler = std::move(last.handler);
     again.result.delivery = Delivery::answered;
     again.result.replies = {error(text)};
-    detours.take(std::move(again), kHere, {}, now);
+    detours.take(std::move(again), kHere, now);
   }
   static Result answer(Reply reply) {
     Result result;
@@ -67,6 +67,7 @@ class DetoursTest : public testing::Test {
 
   base::TimePoint now{1000h};  // no other time passes: the context does not run
   boost::asio::io_context context;
+  timing::Schedule schedule{context.get_executor()};
   std::vector<Sent> sent;
   std::vector<Result> results;
   Detours detours;

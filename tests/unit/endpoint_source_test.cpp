@@ -15,6 +15,7 @@
 #include <holdfast/error.hpp>
 
 #include "redis/connection/lane.hpp"
+#include "support/running_schedule.hpp"
 
 namespace holdfast::redis::endpoint_source_test {
 namespace {
@@ -59,6 +60,7 @@ class EndpointSourceTest : public testing::Test {
  protected:
   ~EndpointSourceTest() override {
     lane_.close();
+    schedule_.close();
     context_.restart();
     context_.run();
   }
@@ -83,10 +85,11 @@ class EndpointSourceTest : public testing::Test {
   }
 
   boost::asio::io_context context_;
+  test::RunningSchedule schedule_{context_};
   const std::shared_ptr<SlowSource> source_ = std::make_shared<SlowSource>();
   Subscriptions subscriptions_{std::make_shared<Listeners>()};
   std::vector<std::string> ends_;
-  Lane lane_{context_.get_executor(),
+  Lane lane_{schedule_,
              settings(),
              source_,
              subscriptions_,

@@ -9,6 +9,8 @@
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
 
+#include "support/running_schedule.hpp"
+
 namespace holdfast::redis::health_watch_test {
 namespace {
 
@@ -18,23 +20,26 @@ class HealthWatchTest : public testing::Test {
  protected:
   const base::TimePoint made_at_ = base::Clock::now();
   boost::asio::io_context context_;
+  test::RunningSchedule schedule_{context_};
   const std::shared_ptr<int> alive_ = std::make_shared<int>();
   const Lifeline lifeline_{alive_, alive_};
   int pings_ = 0, looks_ = 0;
-  HealthWatch watch_{context_.get_executor(),
+  HealthWatch watch_{schedule_,
                      5ms,
                      lifeline_,
                      {.heard = [this] { return ++looks_ == 0; }, .ping = [this] { ++pings_; }, .dead = [](auto) {}}};
-  timing::Timer before_{context_.get_executor()};
 
-  /// Runs this when the time of the look is over as well, but before the look; and then the look. What is due is run in
+  /// Runs this when the time of the look is over as well, but before the look; and then the look. What is due rings in
   /// the order of its times, and these two alone, however long all this takes.
   void just_before_the_look(const std::function<void()>& what) {
-    before_.expires_at(made_at_);
-    before_.async_wait([what](auto) { what(); });
+    bool before = false;
+    timing::Alarm alarm(schedule_, [&] {
+      before = true;
+      what();
+    });
+    alarm.set(made_at_);
     std::this_thread::sleep_for(10ms);
-    context_.poll_one();
-    context_.poll_one();
+    while (!before) context_.run_one();
   }
 };
 

@@ -29,9 +29,7 @@ using std::chrono::milliseconds;
 
 /// One whose thread runs.
 struct Running : OwnLoop {
-  explicit Running(
-      std::function<void()> settle = [] {}, std::function<TimePoint()> next_due = TimePoint::max)
-      : Running(Hooks{.settle = std::move(settle), .next_due = std::move(next_due)}) {}
+  explicit Running(std::function<void()> settle = [] {}) : Running(Hooks{.settle = std::move(settle)}) {}
   explicit Running(Hooks hooks) : OwnLoop(std::move(hooks)) { start(); }
   ~Running() override { finish({}); }  // while it is still all there for its thread
 };
@@ -64,9 +62,8 @@ std::thread::id quick_call(OwnLoop& loop) {
 
 TEST(LoopTest, IsTurnedByACallerThatComesAgainAndAgain) {
   const int always_ready = eventfd(1, EFD_CLOEXEC);  // as if the reply were there at once
-  Running loop(OwnLoop::Hooks{.settle = [] {},
-                              .next_due = TimePoint::max,
-                              .sockets = [always_ready] { return OwnLoop::Sockets{always_ready, -1}; }});
+  Running loop(
+      OwnLoop::Hooks{.settle = [] {}, .sockets = [always_ready] { return OwnLoop::Sockets{always_ready, -1}; }});
   int own = 0;
   for (int i = 0; i < 1000; ++i) own += quick_call(loop) == std::this_thread::get_id() ? 1 : 0;
   EXPECT_GT(own, 0);
@@ -173,20 +170,15 @@ TEST(LoopTest, RunsWhatIsDeferredAtOnceThoughItLooksInRarely) {
   EXPECT_LT(longest, 20s);
 }
 
-TEST(LoopTest, LooksInWhenATimerIsDue) {
-  std::atomic<Clock::rep> due{TimePoint::max().time_since_epoch().count()};
-  Running loop([] {}, [&due] { return TimePoint(Duration(due.load())); });
+TEST(LoopTest, LooksInWhenAnAlarmIsDue) {
+  Running loop;
   std::vector<Duration> late;
   for (int round = 0; round < 15; ++round) {
     quick_call(loop);
     const TimePoint at = Clock::now() + 40ms + 3ms * round;
     std::promise<TimePoint> rang;
-    boost::asio::basic_waitable_timer<Clock> timer(loop.executor());
-    loop.defer([&] {
-      timer.expires_at(at);
-      timer.async_wait([&](boost::system::error_code) { rang.set_value(Clock::now()); });
-      due = at.time_since_epoch().count();
-    });
+    timing::Alarm alarm(loop.schedule(), [&] { rang.set_value(Clock::now()); });
+    loop.defer([&] { alarm.set(at); });
     late.push_back(rang.get_future().get() - at);
   }
   std::sort(late.begin(), late.end());
@@ -318,7 +310,7 @@ TEST(LoopTest, ChangesDriversWithoutMissingATimerUnderLoad) {
 
 TEST(LoopTest, OfAHandlerThatThrowsOnlyItselfIsLost) {
   std::atomic<int> recovered{0};
-  Running loop(OwnLoop::Hooks{.settle = [] {}, .next_due = TimePoint::max, .recover = [&recovered] { ++recovered; }});
+  Running loop(OwnLoop::Hooks{.settle = [] {}, .recover = [&recovered] { ++recovered; }});
   for (int i = 0; i < 50; ++i) {
     for (int k = 0; k < i % 3; ++k) quick_call(loop);  // its own thread drives it, or has stepped aside
     const int before = recovered;
@@ -359,7 +351,6 @@ TEST(LoopTest, OfATaskThatThrowsOnlyItselfIsToldSo) {
 TEST(LoopTest, TriesAgainWhenWhatItIsToMakeGoodThrows) {
   std::atomic<int> tried{0};
   Running loop(OwnLoop::Hooks{.settle = [] {},
-                              .next_due = TimePoint::max,
                               .recover =
                                   [&tried] {
                                     if (++tried < 4) throw std::bad_alloc();

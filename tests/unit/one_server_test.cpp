@@ -13,6 +13,8 @@
 
 #include <holdfast/error.hpp>
 
+#include "support/running_schedule.hpp"
+
 namespace holdfast::redis::one_server_test {
 namespace {
 
@@ -23,6 +25,7 @@ class OneServerTest : public testing::Test {
  protected:
   ~OneServerTest() override {
     router_.close();
+    schedule_.close();
     context_.restart();
     context_.run();
   }
@@ -34,10 +37,11 @@ class OneServerTest : public testing::Test {
   }
 
   boost::asio::io_context context_;
+  test::RunningSchedule schedule_{context_};
   const std::shared_ptr<Listeners> listeners_ = std::make_shared<Listeners>();
   Shard* ended_ = nullptr;
   std::string cause_;
-  OneServer router_{context_.get_executor(), settings(), listeners_,
+  OneServer router_{schedule_, settings(), listeners_,
                     ShardEvents{.connected = [](Shard&) {},
                                 .disconnected =
                                     [this](Shard& shard, const std::string& cause) {

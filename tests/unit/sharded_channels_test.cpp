@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "redis/connection/lane.hpp"
+#include "support/running_schedule.hpp"
 #include "unit/scripted_peer.hpp"
 
 namespace holdfast::redis::sharded_channels_test {
@@ -87,11 +88,12 @@ class ShardedChannels : public testing::Test {
 
   static constexpr std::chrono::milliseconds linger_{1000};  // swept after half of that
   boost::asio::io_context context_;
+  test::RunningSchedule schedule_{context_};
   test::ScriptedPeer peer_{context_};
   const std::shared_ptr<Listeners> listeners_ = std::make_shared<Listeners>();
   Subscriptions subscriptions_{listeners_};
   std::vector<std::string> taken_away_;
-  Lane lane_{context_.get_executor(),
+  Lane lane_{schedule_,
              settings(),
              make_endpoint_source(settings()),
              subscriptions_,

@@ -81,7 +81,8 @@ AcquireOp::AcquireOp(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> t
       owner_(runtime_->make_owner()),
       started_(Clock::now()),
       fsm_(terms_of(*target_, options_, default_wait), started_),
-      explanation_(explanation_of(options_, started_, default_wait)) {}
+      explanation_(explanation_of(options_, started_, default_wait)),
+      alarm_(runtime_->loop().schedule(), [this] { on_alarm(); }) {}
 
 void AcquireOp::run() {
   if (state_ == State::starting) start();
@@ -179,22 +180,20 @@ void AcquireOp::act(AcquireAction action) {
 }
 
 void AcquireOp::sleep_until(TimePoint until) {
-  ++sleep_;
-  if (until == TimePoint::max()) return;
-  if (!timer_) timer_.emplace(runtime_->loop().executor());
+  sleeps_until_ = until;
   const TimePoint ask_at = explanation_ ? explanation_->ask_at() : TimePoint::max();
-  timer_->expires_at(std::min(until, ask_at));
-  timer_->async_wait(
-      [self = shared_from_this(), sleep = sleep_, ask = ask_at < until, until](boost::system::error_code error) {
-        if (error || sleep != self->sleep_ || self->state_ == State::asking || self->state_ == State::finished) return;
-        try {
-          if (!ask) return self->act(self->fsm_.on_time(Clock::now(), self->view()));
-          self->ask_holder();
-          self->sleep_until(until);
-        } catch (...) {
-          self->broken();
-        }
-      });
+  alarm_.set(until == TimePoint::max() ? until : std::min(until, ask_at), shared_from_this());
+}
+
+void AcquireOp::on_alarm() noexcept {
+  try {
+    const TimePoint now = Clock::now();
+    if (now >= sleeps_until_) return act(fsm_.on_time(now, view()));
+    if (explanation_ && now >= explanation_->ask_at()) ask_holder();
+    sleep_until(sleeps_until_);
+  } catch (...) {
+    broken();
+  }
 }
 
 void AcquireOp::ask_holder() {
@@ -230,7 +229,7 @@ void AcquireOp::attempt(const AcquireAction& action) {
   Order order{owner_, lease_.length, action.timeout, action.subscribe || target_->subscribed(owner_), lease_.acks};
   if (order.subscribe && !use_) use_ = target_->listen(owner_);
   if (fsm_.safety_polling()) Reporter::add(runtime_->reporter().count.safety_polls);
-  if (timer_) timer_->cancel();
+  alarm_.cancel();
   state_ = State::asking;
   missed_ = 0;                                       // what was known before this attempt is covered by it
   Runtime::Admission admission = runtime_->admit();  // for the handler
@@ -282,7 +281,7 @@ void AcquireOp::judge(Attempt& reply) {
 
 void AcquireOp::finish(AcquireAction action) noexcept {
   state_ = State::finished;
-  if (timer_) timer_->cancel();
+  alarm_.cancel();
   on_stop_.reset();
   if (fsm_.place().known()) target_->waited(fsm_.place());
   if (std::optional<Retained> unwanted = target_->leave(*this)) target_->give_back(std::move(*unwanted));
@@ -314,7 +313,7 @@ void AcquireOp::drop() {
   state_ = State::finished;
   scheduled_.store(true);  // nothing is to be posted any more
   on_stop_.reset();
-  timer_.reset();
+  alarm_.cancel();
   use_.reset();
   const std::shared_ptr<AcquireOp> self = std::move(self_);
 }

@@ -14,7 +14,7 @@
 #include "engine/decide/explanation.hpp"
 #include "engine/hold/waiter.hpp"
 #include "engine/runtime/runtime.hpp"
-#include "timing/timer.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::engine {
 
@@ -65,6 +65,7 @@ class AcquireOp : public Waiter,
   void on_unanswered() noexcept final { signal_arrived(kUnanswered); }
   void judge(Attempt& reply);
   void sleep_until(TimePoint until);
+  void on_alarm() noexcept;
   void finish(AcquireAction action) noexcept;
 
   const std::shared_ptr<Runtime> runtime_;
@@ -82,8 +83,8 @@ class AcquireOp : public Waiter,
   bool asked_ = false;      // and has not been granted it: the server may count the owner among those who wait
   bool under_way_ = false;  // an attempt's reply is still to come, even if this is finished
   unsigned missed_ = 0;     // signals since the attempt under way was sent
-  std::optional<timing::Timer> timer_;
-  unsigned sleep_ = 0;  // counts sleeps, so that the end of an earlier one is known
+  timing::Alarm alarm_;
+  TimePoint sleeps_until_ = TimePoint::max();
   std::shared_ptr<Holding> held_;
   Target::Use use_;  // of the wake channels
   std::shared_ptr<AcquireOp> self_;

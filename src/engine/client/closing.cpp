@@ -12,7 +12,9 @@ constexpr int kMostTries = 100;
 }  // namespace
 
 Closing::Closing(std::shared_ptr<Core> core)
-    : core_(std::move(core)), attended_(core_->runtime().loop()), timer_(core_->runtime().loop().executor()) {}
+    : core_(std::move(core)),
+      attended_(core_->runtime().loop()),
+      alarm_(core_->runtime().loop().schedule(), [this] { look_.run_or_again(); }) {}
 
 void Closing::start() { take(begin_); }
 
@@ -39,12 +41,7 @@ void Closing::begin() {
 }
 
 /// An undo is on its way by the time it is seen here, and nobody is to be told of its outcome.
-void Closing::watch() {
-  timer_.expires_at(std::min(end_, base::Clock::now() + kUndoLimit));
-  timer_.async_wait([self = shared_from_this()](boost::system::error_code error) {
-    if (!error) self->look_.run_or_again();
-  });
-}
+void Closing::watch() { alarm_.set(std::min(end_, base::Clock::now() + kUndoLimit), shared_from_this()); }
 
 void Closing::look() {
   Runtime& runtime = core_->runtime();
@@ -66,7 +63,7 @@ void Closing::on_none_left() {
     ended_twice_ = true;
     return;
   }
-  timer_.cancel();
+  alarm_.cancel();
   finish();
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/client/core.hpp"
-#include "timing/timer.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::engine {
 
@@ -54,7 +54,7 @@ class Closing final : public std::enable_shared_from_this<Closing> {
   // On the loop.
   std::vector<std::shared_ptr<Target>> open_;
   TimePoint end_{};
-  timing::Timer timer_;
+  timing::Alarm alarm_;
   bool ended_twice_ = false;  // the holds
   bool over_ = false;
   int tries_ = 0;

@@ -19,13 +19,6 @@ Core::Core(Config config, boost::asio::io_context* host)
            .invalidated = [this](redis::Shard& shard,
                                  const base::Reply& keys) { watchdog_.loss_watch().on_invalidated(shard, keys); },
            .moved = [this](const redis::cluster::SlotSet& slots) { on_moved(slots); },
-           .rearm =
-               [this] {
-                 runtime_.router().rearm();
-                 watchdog_.rearm();
-                 late_releases_.rearm();
-               },
-           .next_due = [this] { return watchdog_.next_look(); },
            .look_at_deadlines = [this] { return watchdog_.look_at_deadlines(); }}),
       watchdog_(runtime_),
       targets_(std::make_shared<Targets>(runtime_, watchdog_)),

@@ -73,19 +73,19 @@ struct Confirmations::Place {
 };
 
 struct Confirmations::Level {
-  Level(Place& its_place, Acks its_acks, bool asks, Runtime& runtime)
+  Level(Place& its_place, Acks its_acks, bool asks, Confirmations& whose)
       : place(its_place),
         acks(its_acks),
         asking(asks),
         // A connection of which nothing is heard for two intervals counts as dead.
-        commit(its_acks, runtime.config().renewal_batch, redis::Health::interval(runtime.config().lease) * 3 / 2),
-        timer(runtime.loop().executor()) {}
+        commit(its_acks, whose.runtime_.config().renewal_batch,
+               redis::Health::interval(whose.runtime_.config().lease) * 3 / 2),
+        alarm(whose.runtime_.loop().schedule(), [this, &whose] { whose.on_alarm(*this); }) {}
   Place& place;
   const Acks acks;
   const bool asking;  // of slots that are on their way there: ASKING goes before each command
   GroupCommit commit;
-  timing::Timer timer;
-  TimePoint timer_at = TimePoint::max();
+  timing::Alarm alarm;
 };
 
 Confirmations::Confirmations(Runtime& runtime)
@@ -115,7 +115,7 @@ Confirmations::Level& Confirmations::level_of(redis::Shard& shard, Acks acks, bo
   };
   const auto here = std::ranges::find_if(levels_, fits);
   if (here != levels_.end()) return **here;
-  return *levels_.emplace_back(std::make_unique<Level>(place_of(shard), acks, asking, runtime_));
+  return *levels_.emplace_back(std::make_unique<Level>(place_of(shard), acks, asking, *this));
 }
 
 void Confirmations::ask(redis::Shard& shard, Acks acks, Confirm confirm) {
@@ -124,7 +124,7 @@ void Confirmations::ask(redis::Shard& shard, Acks acks, Confirm confirm) {
 
 void Confirmations::add(Level& level, Confirm confirm) {
   level.commit.add(std::move(confirm));
-  set_timer(level, level.commit.due());
+  level.alarm.set_by(level.commit.due());
   go_on(level);
 }
 
@@ -222,7 +222,7 @@ void Confirmations::on_result(Level& level, const GroupCommit::Batch& batch, con
   tell_or_go_elsewhere(level, std::move(decided));
   if (stopped_) return;
   go_on(level);
-  set_timer(level, level.commit.due());
+  level.alarm.set_by(level.commit.due());
 }
 
 void Confirmations::tell_or_go_elsewhere(Level& level, Confirms decided) noexcept {
@@ -251,26 +251,7 @@ void Confirmations::tell(const Confirms& decided) noexcept {
   }
 }
 
-void Confirmations::set_timer(Level& level, TimePoint due) noexcept {
-  if (stopped_ || due >= level.timer_at) return;
-  level.timer_at = due;
-  try {
-    level.timer.expires_at(due);
-    level.timer.async_wait([this, keep = runtime_.keep_alive(), &level](boost::system::error_code error) {
-      if (!error) on_timer(level);
-    });
-  } catch (...) {
-    level.timer_at = TimePoint::max();
-    runtime_.loop().rearm_soon();
-  }
-}
-
-void Confirmations::rearm() {
-  for (const auto& level : levels_) set_timer(*level, level->commit.due());
-}
-
-void Confirmations::on_timer(Level& level) noexcept {
-  level.timer_at = TimePoint::max();
+void Confirmations::on_alarm(Level& level) noexcept {
   Confirms late;
   try {
     late = level.commit.on_time(Clock::now());
@@ -279,13 +260,13 @@ void Confirmations::on_timer(Level& level) noexcept {
   }
   tell(late);
   go_on(level);
-  set_timer(level, level.commit.due());
+  level.alarm.set_by(level.commit.due());
 }
 
 void Confirmations::stop() {
   stopped_ = true;
   for (const auto& level : levels_) {
-    level->timer.cancel();
+    level->alarm.cancel();
     tell(level->commit.take_all());
   }
 }

@@ -46,8 +46,6 @@ class Confirmations {
 
   /// The shard's lane for acks is new: who is there at the other end, and with how many replicas, is not known.
   void on_connected(const redis::Shard& shard);
-  /// Timers may be missing.
-  void rearm();
   void stop();
   /// Forgets all, without a word.
   void drop_all() noexcept;
@@ -63,8 +61,7 @@ class Confirmations {
   void send(Level& level, const GroupCommit::Batch& batch);
   void on_result(Level& level, const GroupCommit::Batch& batch, const redis::Result& result,
                  const std::vector<std::uint32_t>& eras) noexcept;
-  void set_timer(Level& level, TimePoint due) noexcept;
-  void on_timer(Level& level) noexcept;
+  void on_alarm(Level& level) noexcept;
   void tell(const Confirms& decided) noexcept;
   void tell_or_go_elsewhere(Level& level, Confirms decided) noexcept;
 

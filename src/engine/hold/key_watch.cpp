@@ -12,7 +12,10 @@ namespace holdfast::engine {
 using base::Clock;
 
 KeyWatch::KeyWatch(Runtime& runtime, redis::Shard& shard, std::function<void(const Doubt&)> doubt)
-    : runtime_(runtime), shard_(shard), doubt_(std::move(doubt)), timer_(runtime.loop().executor()) {}
+    : runtime_(runtime),
+      shard_(shard),
+      doubt_(std::move(doubt)),
+      alarm_(runtime.loop().schedule(), [this] { ask(); }) {}
 
 // ---- what is watched ----
 
@@ -51,7 +54,7 @@ void KeyWatch::take(std::vector<Entry>& into, const std::function<bool(const std
 
 void KeyWatch::stop() {
   stopped_ = true;
-  timer_.cancel();
+  alarm_.cancel();
   due_.clear();
   keys_.clear();
   attended_.reset();
@@ -120,19 +123,7 @@ void KeyWatch::on_changed(Table::iterator key, TimePoint now) {
 
 /// Behind the handler that is running, so that what it brings travels together.
 void KeyWatch::ask_soon() {
-  if (posted_ || under_way_) return;
-  runtime_.loop().defer([this, keep = runtime_.keep_alive()] {
-    posted_ = false;
-    ask();
-  });
-  posted_ = true;
-}
-
-void KeyWatch::ask_at(TimePoint when) {
-  timer_.expires_at(when);
-  timer_.async_wait([this, keep = runtime_.keep_alive()](boost::system::error_code error) {
-    if (!error) ask();
-  });
+  if (!under_way_) alarm_.set(TimePoint{});
 }
 
 /// Without memory what is taken is not looked at before the next connection.
@@ -142,12 +133,8 @@ void KeyWatch::ask() noexcept {
   } catch (...) {
     under_way_ = false;
     rest();
-    runtime_.loop().rearm_soon();
+    if (!due_.empty()) alarm_.set_after(kBetweenBatches);
   }
-}
-
-void KeyWatch::rearm() {
-  if (!due_.empty() && !posted_) ask();
 }
 
 void KeyWatch::try_to_ask() {
@@ -158,7 +145,7 @@ void KeyWatch::try_to_ask() {
   if (now >= next_batch_) commands = take_due(asked, now);
   if (asked.empty()) {
     rest();
-    if (!due_.empty()) ask_at(std::max(due_.begin()->first, next_batch_));
+    if (!due_.empty()) alarm_.set(std::max(due_.begin()->first, next_batch_));
     return;
   }
   if (asked.size() == kMostAtOnce) next_batch_ = now + kBetweenBatches;

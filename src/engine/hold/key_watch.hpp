@@ -15,7 +15,7 @@
 #include "engine/hold/holding.hpp"
 #include "engine/loop/loop.hpp"
 #include "redis/topology/shard.hpp"
-#include "timing/timer.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::engine {
 
@@ -56,8 +56,6 @@ class KeyWatch {
   void on_disconnected();
   /// An array of keys; null: any may have been changed.
   void on_invalidated(const base::Reply& keys);
-  /// The timer may be missing.
-  void rearm();
   void stop();
 
   /// What an answer to `ask_owner` says. `refused`: that this may not be asked.
@@ -80,13 +78,12 @@ class KeyWatch {
   Runtime& runtime_;
   redis::Shard& shard_;
   const std::function<void(const Doubt&)> doubt_;
-  timing::Timer timer_;
+  timing::Alarm alarm_;
 
   State state_ = State::off;
   std::uint64_t connection_ = 0;  // counts them: looks of an earlier one mean nothing
   Table keys_;
   std::multimap<TimePoint, Table::iterator> due_;  // looks to come
-  bool posted_ = false;                            // a batch is about to be made
   bool under_way_ = false;                         // one has been sent
   TimePoint next_batch_{};
   std::optional<Loop::Attended> attended_;  // as long as looks are to come, lest each step waits for a caller
@@ -100,7 +97,6 @@ class KeyWatch {
   std::vector<base::Command> take_due(std::vector<Asked>& asked, TimePoint now);
   void on_reply(const std::vector<Asked>& asked, const redis::Result& result);
   void on_said(const Asked& asked, Said said, TimePoint now);
-  void ask_at(TimePoint when);
   void rest();
 };
 

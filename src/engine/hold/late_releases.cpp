@@ -8,7 +8,7 @@ namespace holdfast::engine {
 using base::Clock;
 
 LateReleases::LateReleases(Runtime& runtime, const RecentReleases& recent)
-    : runtime_(runtime), recent_(recent), timer_(runtime.loop().executor()) {}
+    : runtime_(runtime), recent_(recent), alarm_(runtime.loop().schedule(), [this] { repeat(); }) {}
 
 /// In a cluster there are connections without a new primary, and the map tells.
 void LateReleases::on_connected() {
@@ -26,22 +26,7 @@ void LateReleases::repeat_later(std::vector<base::Command> releases) {
   if (releases.empty() || waiting_releases_ > RecentReleases::kMost) return;
   waiting_releases_ += releases.size();
   waiting_.push_back({Clock::now() + kPause, std::move(releases)});
-  if (waiting_.size() == 1) arm();
-}
-
-void LateReleases::arm() noexcept {
-  try {
-    timer_.expires_at(waiting_.front().due);
-    timer_.async_wait([this, keep = runtime_.keep_alive()](boost::system::error_code error) {
-      if (!error) repeat();
-    });
-  } catch (...) {
-    runtime_.loop().rearm_soon();
-  }
-}
-
-void LateReleases::rearm() {
-  if (!waiting_.empty()) arm();
+  alarm_.set_by(waiting_.front().due);
 }
 
 void LateReleases::repeat() {
@@ -49,7 +34,7 @@ void LateReleases::repeat() {
   Batch batch = std::move(waiting_.front());
   waiting_.pop_front();
   waiting_releases_ -= batch.releases.size();
-  if (!waiting_.empty()) arm();
+  if (!waiting_.empty()) alarm_.set(waiting_.front().due);
   for (base::Command& release : batch.releases) {
     runtime_.send(redis::Request::of(std::move(release), runtime_.config().command_timeout),
                   [](const redis::Result&) {});
@@ -57,7 +42,7 @@ void LateReleases::repeat() {
 }
 
 void LateReleases::stop() {
-  timer_.cancel();
+  alarm_.cancel();
   waiting_.clear();
   waiting_releases_ = 0;
 }

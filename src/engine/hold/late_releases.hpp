@@ -8,7 +8,7 @@
 #include "engine/decide/recent_releases.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "redis/cluster/slot.hpp"
-#include "timing/timer.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::engine {
 
@@ -24,18 +24,15 @@ class LateReleases {
   void on_connected();
   /// These slots of a cluster are served by others: after a failover, or since they were moved, which does no harm.
   void on_moved(const redis::cluster::SlotSet& slots);
-  /// The timer may be missing.
-  void rearm();
   void stop();
 
  private:
   void repeat_later(std::vector<base::Command> releases);
-  void arm() noexcept;
   void repeat();
 
   Runtime& runtime_;
   const RecentReleases& recent_;
-  timing::Timer timer_;
+  timing::Alarm alarm_;
   struct Batch {
     base::TimePoint due{};
     std::vector<base::Command> releases{};

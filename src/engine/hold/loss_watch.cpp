@@ -36,10 +36,6 @@ void LossWatch::on_moved(const redis::cluster::SlotSet& slots) {
   for (KeyWatch::Entry& each : moved) watch(std::move(each.key), each.hold, std::move(each.spare));
 }
 
-void LossWatch::rearm() {
-  for (auto& [shard, keys] : by_shard_) keys.rearm();
-}
-
 void LossWatch::stop() {
   stopped_ = true;
   for (auto& [shard, keys] : by_shard_) keys.stop();

@@ -25,8 +25,6 @@ class LossWatch {
   void on_invalidated(redis::Shard& shard, const base::Reply& keys);
   /// These slots are served by other shards, which are to watch what lies there.
   void on_moved(const redis::cluster::SlotSet& slots);
-  /// Timers may be missing.
-  void rearm();
   void stop();
 
  private:

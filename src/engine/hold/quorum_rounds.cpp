@@ -7,7 +7,6 @@
 
 #include "base/entropy.hpp"
 #include "engine/hold/holding.hpp"
-#include "engine/runtime/rounds.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
@@ -34,25 +33,34 @@ constexpr const char* kSilent = "no word from its client, whose loop stands stil
 /// Brings the members' words, which come on their clients' loops, to the loop of the client that serves the group. Once
 /// it is over nothing is heard any more.
 template <class Word>
-class MembersRound : public Round {
+class MembersRound : public std::enable_shared_from_this<MembersRound<Word>> {
  public:
-  explicit MembersRound(std::shared_ptr<QuorumTarget> group) : group_(std::move(group)), runtime_(group_->runtime()) {}
+  explicit MembersRound(std::shared_ptr<QuorumTarget> group)
+      : group_(std::move(group)),
+        runtime_(group_->runtime()),
+        limit_(runtime_.loop().schedule(), [this] { try_to_end(); }, timing::Alarm::AtClose::rings) {}
+  virtual ~MembersRound() = default;
+  MembersRound(const MembersRound&) = delete;
+  MembersRound& operator=(const MembersRound&) = delete;
 
  protected:
   virtual void on_word(std::size_t member, Word word) = 0;
+  /// What has not been heard by now counts as silence.
+  virtual void on_limit() = 0;
 
   auto hears(std::size_t member) {
-    return [self = std::static_pointer_cast<MembersRound>(shared_from_this()), member](Word word) {
+    return [self = this->shared_from_this(), member](Word word) {
       if (self->over_.load()) return;
       self->runtime_.hand_over([self, member, word = std::move(word)]() mutable {
         if (!self->over_.load()) self->on_word(member, std::move(word));
       });
     };
   }
-  void limit_to(Duration time) { runtime_.rounds().limit(*this, Clock::now() + time + kOnTheWay); }
+  /// From now on it keeps itself alive until it ends.
+  void limit_to(Duration time) { limit_.set_after(time + kOnTheWay, this->shared_from_this()); }
   void end() {
     over_.store(true);
-    runtime_.rounds().end(*this);
+    limit_.cancel();
   }
   bool over() const { return over_.load(); }
   const QuorumTarget& group() const { return *group_; }
@@ -61,9 +69,18 @@ class MembersRound : public Round {
   Runtime& runtime() { return runtime_; }
 
  private:
+  void try_to_end() noexcept {
+    try {
+      on_limit();
+    } catch (...) {
+      // Out of memory: whoever waits for it hears that it was destroyed without a word.
+    }
+  }
+
   const std::shared_ptr<QuorumTarget> group_;  // and with it the clients
   Runtime& runtime_;
   std::atomic<bool> over_{false};
+  timing::Alarm limit_;
 };
 
 /// One round of an acquire.

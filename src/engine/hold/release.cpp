@@ -1,13 +1,11 @@
 #include "engine/hold/release.hpp"
 
-#include <optional>
-
 #include <holdfast/error.hpp>
 
 #include "engine/hold/targets.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "redis/failures/errors.hpp"
-#include "timing/timer.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::engine {
 namespace {
@@ -65,7 +63,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
       case ReleaseAction::Kind::send:
         return send();
       case ReleaseAction::Kind::pause:
-        return pause(action.until);
+        return alarm_.set(action.until, shared_from_this());
       case ReleaseAction::Kind::finish:
         return finish(action);
     }
@@ -81,21 +79,15 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
           std::move(request), [self = shared_from_this()](const redis::Result& result) { self->on_result(result); },
           2 * Runtime::kMostWaiting);
     } catch (...) {
-      carry_out(fsm_.on_reply(base::Clock::now(), {ReleaseReply::Kind::not_sent}));  // out of memory: once more, later
+      // Out of memory: once more, later. On a group's loop nothing was handed over: its other members, or the lease.
+      if (!runtime_.loop().inside()) return end_as_unknown();
+      carry_out(fsm_.on_reply(base::Clock::now(), {ReleaseReply::Kind::not_sent}));
     }
   }
 
-  void pause(TimePoint until) noexcept {
-    try {
-      timer_.emplace(runtime_.loop().executor(), until);
-      runtime_.pauses().insert(&*timer_);
-      timer_->async_wait([self = shared_from_this()](boost::system::error_code) {
-        self->runtime_.pauses().erase(&*self->timer_);
-        self->carry_out(self->fsm_.on_time());
-      });
-    } catch (...) {
-      if (timer_) runtime_.pauses().erase(&*timer_);  // out of memory: this is the end of it
-    }
+  void end_as_unknown() noexcept {
+    finished_ = true;
+    tell({});
   }
 
   void finish(const ReleaseAction& action) noexcept {
@@ -131,10 +123,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   }
 
   void on_result(const redis::Result& result) noexcept {
-    if (!runtime_.loop().inside()) {  // the client is over, or stands still: nothing was sent
-      finished_ = true;
-      return tell({});
-    }
+    if (!runtime_.loop().inside()) return end_as_unknown();  // the client is over, or stands still: nothing was sent
     asked_ = result.asked;
     ReleaseReply reply;
     try {
@@ -159,7 +148,8 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   const wire::Owner owner_;
   ReleaseFsm fsm_;
   const ReleaseDone done_;
-  std::optional<timing::Timer> timer_;
+  timing::Alarm alarm_{runtime_.loop().schedule(), [this] { carry_out(fsm_.on_time()); },
+                       timing::Alarm::AtClose::rings};
   const Pending::Token pending_;
   std::vector<KeyTarget::Heard> heard_before_;  // when it was last sent
   bool asked_ = false;                          // the latest one went behind an ASKING

@@ -22,7 +22,7 @@ struct Watchdog::LookNow final : Loop::Task {
   explicit LookNow(Watchdog& whose) : watchdog(whose) {}
   void run() override {
     watchdog.called_.store(false);
-    watchdog.on_timer();
+    watchdog.on_alarm();
   }
   Watchdog& watchdog;
 };
@@ -32,7 +32,7 @@ Watchdog::Watchdog(Runtime& runtime)
       confirmations_(runtime),
       renewals_(runtime, confirmations_, [this](const Holds& holds) { reschedule(holds); }),
       loss_watch_(runtime),
-      timer_(runtime.loop().executor()),
+      alarm_(runtime.loop().schedule(), [this] { on_alarm(); }),
       look_now_(std::make_shared<LookNow>(*this)) {}
 
 Watchdog::~Watchdog() = default;
@@ -45,7 +45,7 @@ void Watchdog::arm(const std::shared_ptr<Holding>& hold) {
     hold->scheduled = hold->due();
     hold->armed = hold;
     schedule_.insert(*hold);
-    first = hold->scheduled < timer_at_;
+    first = hold->scheduled < alarm_at_;
     // The watch wakes up now and then anyway, and is not called for later deadlines: few holds, if any, call it.
     unwatched = hold->scheduled < watched_until_;
     if (unwatched) watched_until_ = hold->scheduled;
@@ -151,14 +151,9 @@ void Watchdog::renew_at_once(const Holds& holds) {
 
 void Watchdog::look_now(const std::shared_ptr<Holding>& hold) { look(Holds(1, hold), Renewals::When::due); }
 
-TimePoint Watchdog::next_look() const {
-  const base::Guard guard(mutex_);
-  return timer_at_;
-}
-
 void Watchdog::stop() {
   stopped_ = true;
-  timer_.cancel();
+  alarm_.cancel();
   loss_watch_.stop();
   confirmations_.stop();
 }
@@ -171,39 +166,24 @@ void Watchdog::drop_all() {
   }
 }
 
-void Watchdog::rearm() {
-  set_timer();
-  confirmations_.rearm();
-  loss_watch_.rearm();
-}
-
-void Watchdog::set_timer() noexcept {
+void Watchdog::set_alarm() noexcept {
   if (stopped_) return;
   TimePoint next = TimePoint::max();
   {
     const base::Guard guard(mutex_);
     if (!schedule_.empty()) next = schedule_.begin()->scheduled;
-    // A timer that fires too early, for a hold that is gone, is cheaper than one that moves with every hold.
-    if (next >= timer_at_) return;
-    timer_at_ = next;
+    // One that rings too early, for a hold that is gone, is cheaper than one that moves with every hold.
+    if (next >= alarm_at_) return;
+    alarm_at_ = next;
   }
-  try {
-    timer_.expires_at(next);
-    timer_.async_wait([this, keep = runtime_.keep_alive()](boost::system::error_code error) {
-      if (!error) on_timer();
-    });
-  } catch (...) {
-    runtime_.loop().rearm_soon();
-    const base::Guard guard(mutex_);
-    timer_at_ = TimePoint::max();
-  }
+  alarm_.set(next);
 }
 
-void Watchdog::on_timer() noexcept {
+void Watchdog::on_alarm() noexcept {
   Holds due;
   try {
     const base::Guard guard(mutex_);
-    timer_at_ = TimePoint::max();
+    alarm_at_ = TimePoint::max();
     const TimePoint now = Clock::now();
     if (!schedule_.empty() && schedule_.begin()->scheduled <= now) {
       // Take along what is due soon; each hold decides by its own lease whether that is soon enough.
@@ -250,7 +230,7 @@ void Watchdog::reschedule(const Holds& holds) noexcept {
       schedule_.insert(*hold);
     }
   }
-  set_timer();
+  set_alarm();
 }
 
 }  // namespace holdfast::engine

@@ -13,7 +13,7 @@
 #include "engine/hold/holding.hpp"
 #include "engine/hold/loss_watch.hpp"
 #include "engine/hold/renewals.hpp"
-#include "timing/timer.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::engine {
 
@@ -44,13 +44,9 @@ class Watchdog {
   Confirmations& confirmations() { return confirmations_; }
   std::vector<std::shared_ptr<Holding>> armed() const;
   std::size_t holds() const;  ///< How many these are.
-  /// When it must be given the loop; from any thread.
-  TimePoint next_look() const;
   /// Whoever has not been looked at in time, and whose deadline is over, is lost, whatever the loop does. Returns when
   /// to look next; a hold that is armed with an earlier deadline wakes the signals' thread. Only on that thread.
   TimePoint look_at_deadlines() noexcept;
-  /// Timers may be missing.
-  void rearm();
   void stop();
   /// Forgets all holds, without a word.
   void drop_all();
@@ -64,8 +60,8 @@ class Watchdog {
   using Holds = Renewals::Holds;
   struct LookNow;
 
-  void set_timer() noexcept;
-  void on_timer() noexcept;
+  void set_alarm() noexcept;
+  void on_alarm() noexcept;
   std::shared_ptr<Holding> take_expired(TimePoint now, bool& late) HOLDFAST_REQUIRES(mutex_);
   void renew_at_once(const Holds& holds);
   void look(const Holds& holds, Renewals::When when) noexcept;
@@ -77,8 +73,8 @@ class Watchdog {
   Confirmations confirmations_;
   Renewals renewals_;
   LossWatch loss_watch_;
-  timing::Timer timer_;  // on the loop
-  TimePoint timer_at_ HOLDFAST_GUARDED_BY(mutex_) = TimePoint::max();
+  timing::Alarm alarm_;  // on the loop
+  TimePoint alarm_at_ HOLDFAST_GUARDED_BY(mutex_) = TimePoint::max();
   TimePoint watched_until_ HOLDFAST_GUARDED_BY(mutex_) = TimePoint::max();  // when deadlines are looked at next
   const std::shared_ptr<LookNow> look_now_;
   std::atomic<bool> called_{false};  // look_now_ was posted and has not run

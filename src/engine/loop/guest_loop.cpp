@@ -34,7 +34,7 @@ struct GuestLoop::Turns {
   boost::asio::io_context& host;
   base::Mutex end;
   bool over HOLDFAST_GUARDED_BY(end) = false;  // the host is being destroyed
-  WakeSlot slot;
+  timing::HandlerSlot slot;
   base::Mutex mutex;
   GuestLoop* loop = nullptr;  // while there is one; it goes away inside, or when no handler is left
 
@@ -84,29 +84,26 @@ class GuestLoop::Executor {
 GuestLoop::GuestLoop(boost::asio::io_context& host, Hooks hooks)
     : Loop(host, DefersBy::posting, hooks.settle),
       turns_(std::make_shared<Turns>(host)),
+      schedule_(Executor<false>(turns_)),
       settling_soon_(*this,
                      [this] {
                        settling_ = false;
                        settle();
                      }),
-      recovering_(*this,
-                  [this, recover = std::move(hooks.recover)] {
-                    troubled_ = false;
-                    recover();
-                    settle();
-                  }),
-      rearming_(*this, [this, rearm = std::move(hooks.rearm)] {
-        unarmed_ = false;
-        rearm();
+      recovering_(*this, [this, recover = std::move(hooks.recover)] {
+        troubled_ = false;
+        recover();
+        settle();
       }) {
   turns_->loop = this;
 }
 
 GuestLoop::~GuestLoop() { turns_->loop = nullptr; }
 
-void GuestLoop::start(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
-
-boost::asio::any_io_executor GuestLoop::executor() const { return Executor<false>(turns_); }
+void GuestLoop::start(std::weak_ptr<void> owner) {
+  owner_ = std::move(owner);
+  schedule_.start(owner_);
+}
 
 bool GuestLoop::inside() const { return Turns::here == turns_.get(); }
 
@@ -115,8 +112,8 @@ void GuestLoop::wake() noexcept {
   if (owner == nullptr) return;  // it is going away
   const base::Guard guard(turns_->end);
   if (turns_->over) return;
-  post_in(turns_->slot, turns_->host,
-          [this, turns = turns_, owner = std::move(owner)] { turns->take([this] { take_inbox(); }); });
+  timing::post_in(turns_->slot, turns_->host,
+                  [this, turns = turns_, owner = std::move(owner)] { turns->take([this] { take_inbox(); }); });
 }
 
 void GuestLoop::shut() noexcept {
@@ -132,10 +129,6 @@ void GuestLoop::shut() noexcept {
 void GuestLoop::to_be_settled(std::size_t bytes) {
   if (bytes >= kEnough) return settle();
   if (!std::exchange(settling_, true)) post(settling_soon_.unowned());
-}
-
-void GuestLoop::rearm_soon() noexcept {
-  if (!std::exchange(unarmed_, true)) post(rearming_.unowned());
 }
 
 void GuestLoop::trouble() noexcept {

@@ -19,19 +19,17 @@ class GuestLoop final : public Loop {
     std::function<void()> settle;
     /// See OwnLoop.
     std::function<void()> recover = [] {};
-    std::function<void()> rearm = [] {};
   };
   GuestLoop(boost::asio::io_context& host, Hooks hooks);
   ~GuestLoop() override;
 
-  /// Handlers keep `owner` alive from here on, so it may be forgotten while some are under way.
+  /// Handlers keep `owner` alive from here on, so it may be forgotten while some are under way. Throws std::bad_alloc.
   void start(std::weak_ptr<void> owner);
 
-  boost::asio::any_io_executor executor() const override;
+  timing::Schedule& schedule() override { return schedule_; }
   bool inside() const override;
   void post_from_caller(std::shared_ptr<Task> task, Pace) override { post(std::move(task)); }
   void nudge() override {}
-  void rearm_soon() noexcept override;
   void to_be_settled(std::size_t bytes) override;
   void shut() noexcept override;
 
@@ -58,14 +56,13 @@ class GuestLoop final : public Loop {
   void attended() override {}
 
   const std::shared_ptr<Turns> turns_;
+  timing::Schedule schedule_;
   std::weak_ptr<void> owner_;
   // Inside.
   bool settling_ = false;
   Own settling_soon_;
   bool troubled_ = false;
   Own recovering_;
-  bool unarmed_ = false;
-  Own rearming_;
 };
 
 }  // namespace holdfast::engine

@@ -46,7 +46,6 @@ void Loop::run(Task& task) noexcept {
     task.run();
   } catch (...) {
     task.broken();
-    rearm_soon();
   }
 }
 

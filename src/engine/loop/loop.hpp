@@ -10,7 +10,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 
-#include "engine/loop/wake_slot.hpp"
+#include "timing/alarm.hpp"
+#include "timing/handler_slot.hpp"
 
 namespace holdfast::engine {
 
@@ -38,8 +39,10 @@ class Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  /// For timers and sockets whose handlers are to run on the loop.
-  virtual boost::asio::any_io_executor executor() const { return context_.get_executor(); }
+  /// Its alarms.
+  virtual timing::Schedule& schedule() = 0;
+  /// For sockets, and whatever else has handlers that are to run on the loop.
+  const boost::asio::any_io_executor& executor() { return schedule().executor(); }
   /// The calling thread is inside.
   virtual bool inside() const = 0;
 
@@ -64,8 +67,6 @@ class Loop {
 
   /// Something was posted on the context.
   virtual void nudge() = 0;
-  /// A timer could not be set: soon those that may be missing are. On the loop; takes no memory.
-  virtual void rearm_soon() noexcept = 0;
   /// There is something to be sent, so many bytes by now, on the loop.
   virtual void to_be_settled(std::size_t bytes) = 0;
 

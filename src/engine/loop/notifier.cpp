@@ -87,7 +87,7 @@ void Notifier::carry_on() noexcept {
 /// One after another, so that the caller's other work comes in between.
 void Notifier::run_next(boost::asio::io_context& host, std::shared_ptr<Queue> queue) noexcept {
   Queue& its = *queue;
-  post_in(its.slot, host, [&host, queue = std::move(queue)]() mutable {
+  timing::post_in(its.slot, host, [&host, queue = std::move(queue)]() mutable {
     Queue::Next next;
     {
       const base::Guard guard(queue->mutex);

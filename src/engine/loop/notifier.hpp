@@ -10,7 +10,7 @@
 
 #include "base/clock.hpp"
 #include "base/guarded.hpp"
-#include "engine/loop/wake_slot.hpp"
+#include "timing/handler_slot.hpp"
 
 namespace holdfast::engine {
 
@@ -77,7 +77,7 @@ class Notifier {
     bool stopping HOLDFAST_GUARDED_BY(mutex) = false;
     bool carried_on HOLDFAST_GUARDED_BY(mutex) = false;  // a host will run the next
     bool woken HOLDFAST_GUARDED_BY(mutex) = false;
-    WakeSlot slot;  // for the handler that runs the next
+    timing::HandlerSlot slot;  // for the handler that runs the next
   };
 
   void run();

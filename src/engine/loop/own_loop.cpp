@@ -48,6 +48,7 @@ OwnLoop::OwnLoop(Hooks hooks)
     : Loop(own_context, DefersBy::asio, hooks.settle), hooks_(std::move(hooks)), work_(own_context.get_executor()) {}
 
 void OwnLoop::start() {
+  schedule_.start({});
   const base::NoSignals inherited;
   thread_ = std::thread([this] { run(); });
 }
@@ -77,7 +78,6 @@ void OwnLoop::settle_work() noexcept {
   try {
     if (troubled_) hooks_.recover();
     troubled_ = false;
-    if (std::exchange(unarmed_, false)) hooks_.rearm();
     settle();
   } catch (...) {
     troubled_ = true;  // once more, soon
@@ -92,7 +92,7 @@ void OwnLoop::run_one() {
     if (run_ready() || own_context.stopped()) return;
   }
   try {
-    troubled_ || unarmed_ ? own_context.run_one_for(kTryAgain) : own_context.run_one();
+    troubled_ ? own_context.run_one_for(kTryAgain) : own_context.run_one();
   } catch (...) {
     troubled_ = true;
   }
@@ -124,7 +124,7 @@ void OwnLoop::step_aside() {
   unsigned calls = calls_.load(std::memory_order_relaxed);
   int idle_looks = 0;  // that found callers who wait, and none that had come since
   while (!own_context.stopped() && attending_.load() == 0 && callers_come_one_by_one()) {
-    const base::Duration due = hooks_.next_due() - Clock::now();
+    const base::Duration due = schedule_.next() - Clock::now();
     if (parking_.wait(std::clamp(due, kLookIn, gap))) break;
     const unsigned calls_now = calls_.load(std::memory_order_relaxed);
     const bool none_came = std::exchange(calls, calls_now) == calls_now;
@@ -266,6 +266,7 @@ void OwnLoop::post_from_caller(std::shared_ptr<Task> task, Pace pace) {
 void OwnLoop::finish(base::Duration limit) {
   if (!thread_.joinable()) return;
   work_.reset();
+  post(std::shared_ptr<Task>(std::shared_ptr<void>(), &run_out_));
   parking_.want();
   parking_.wait_for_end(limit);
   own_context.stop();

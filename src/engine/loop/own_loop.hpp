@@ -20,7 +20,7 @@ namespace holdfast::engine {
 
 /// What OwnLoop has before its base class is made.
 struct OwnContext {
-  WakeSlot wake_slot;
+  timing::HandlerSlot wake_slot;
   boost::asio::io_context own_context{1};
 };
 
@@ -36,25 +36,21 @@ class OwnLoop : private OwnContext, public Loop {
   struct Hooks {
     /// See Loop.
     std::function<void()> settle;
-    /// When a timer that must not be late will ring; from any thread.
-    std::function<base::TimePoint()> next_due;
     /// What a driver waits for: the connections to the server; -1: none. On the loop.
     std::function<Sockets()> sockets = [] { return Sockets{-1, -1}; };
     /// A handler has thrown, perhaps half way through: makes good what it can have left behind. Called again soon if
     /// that throws. On the loop.
     std::function<void()> recover = [] {};
-    /// A task has thrown, or a timer could not be set: sets all that are missing. On the loop.
-    std::function<void()> rearm = [] {};
   };
   explicit OwnLoop(Hooks hooks);
   ~OwnLoop() override;
   /// Starts its own thread; once, before anything is called or posted. Throws std::system_error if there is none.
   void start();
 
+  timing::Schedule& schedule() override { return schedule_; }
   bool inside() const override;
   void post_from_caller(std::shared_ptr<Task> task, Pace pace) override;
   void nudge() override;
-  void rearm_soon() noexcept override { unarmed_ = true; }
   void to_be_settled(std::size_t) override {}  // it will be, like all work
 
   /// Runs a task on the loop, and waits until the answer is set, until `until`, or until the loop is over. The answer
@@ -88,20 +84,28 @@ class OwnLoop : private OwnContext, public Loop {
   void wait(Answer& answer, base::TimePoint until);
   void run_left() noexcept;
   void wake() noexcept override {
-    post_in(wake_slot, own_context, [this] { take_inbox(); });
+    timing::post_in(wake_slot, own_context, [this] { take_inbox(); });
     nudge();
   }
   void attend() override;
   void attended() override;
 
+  /// Its own thread is to end: part of the loop.
+  struct RunOut final : Task {
+    explicit RunOut(OwnLoop& whose) : loop(whose) {}
+    void run() override { loop.schedule_.close(); }
+    OwnLoop& loop;
+  };
+
   const Hooks hooks_;
+  timing::Schedule schedule_{own_context.get_executor()};
+  RunOut run_out_{*this};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
 
   std::mutex wheel_;  // only who has it drives
   // With the wheel, in whatever form (clang cannot follow CallersWheel): something was thrown, and `recover` has not
   // yet been through.
   bool troubled_ = false;
-  bool unarmed_ = false;            // with the wheel: `rearm` is to be called
   std::atomic<bool> ended_{false};  // nobody drives it any more
   DriverSeat seat_;
   std::atomic<int> waiting_{0};                   // calls without an answer

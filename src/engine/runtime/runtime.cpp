@@ -71,27 +71,23 @@ Runtime::Runtime(Config config, boost::asio::io_context* host, RuntimeHooks hook
       signals_(host),
       reporter_(config_.observer, notifier_),
       listeners_(std::make_shared<redis::Listeners>()),
-      router_(make_router()),
-      rounds_(*this) {}
+      router_(make_router()) {}
 
 std::unique_ptr<Loop> Runtime::make_loop() {
   if (host_ != nullptr) {
-    return std::make_unique<GuestLoop>(*host_, GuestLoop::Hooks{.settle = [this] { router_->flush(); },
-                                                                .recover = [this] { router_->recover(); },
-                                                                .rearm = hooks_.rearm});
+    return std::make_unique<GuestLoop>(
+        *host_, GuestLoop::Hooks{.settle = [this] { router_->flush(); }, .recover = [this] { router_->recover(); }});
   }
   auto loop = std::make_unique<OwnLoop>(OwnLoop::Hooks{.settle = [this] { router_->flush(); },
-                                                       .next_due = hooks_.next_due,
                                                        .sockets = [this] { return router_->sockets(); },
-                                                       .recover = [this] { router_->recover(); },
-                                                       .rearm = hooks_.rearm});
+                                                       .recover = [this] { router_->recover(); }});
   own_loop_ = loop.get();
   return loop;
 }
 
 std::unique_ptr<redis::Router> Runtime::make_router() {
   return redis::make_router(
-      loop_->executor(), with_full_name(config_, id_), listeners_,
+      loop_->schedule(), with_full_name(config_, id_), listeners_,
       {.connected = [this](redis::Shard& shard) { on_connected(shard); },
        .disconnected = [this](redis::Shard& shard, const std::string& cause) { on_disconnected(shard, cause); },
        .message = [this](redis::Shard&) { Reporter::add(reporter_.count.wakes); },
@@ -205,9 +201,8 @@ void Runtime::stop_taking() {
 
 void Runtime::stop_work() {
   router_->close();
-  rounds_.close();
   stop_taking();
-  for (timing::Timer* timer : pauses_) timer->cancel();
+  loop_->schedule().close();
 }
 
 void Runtime::stop_threads() {
@@ -234,7 +229,7 @@ void Runtime::drop_all() noexcept {
   notifier_.stop();
   signals_.stop();
   router_->drop_all();
-  rounds_.drop_all();
+  loop_->schedule().drop_all();
 }
 
 }  // namespace holdfast::engine

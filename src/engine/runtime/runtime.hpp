@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <system_error>
 
@@ -22,12 +21,10 @@
 #include "engine/runtime/known_connections.hpp"
 #include "engine/runtime/pending.hpp"
 #include "engine/runtime/reporter.hpp"
-#include "engine/runtime/rounds.hpp"
 #include "engine/runtime/runtime_hooks.hpp"
 #include "redis/connection/lane.hpp"
 #include "redis/connection/listeners.hpp"
 #include "redis/topology/router.hpp"
-#include "timing/timer.hpp"
 #include "wire/owner.hpp"
 
 namespace holdfast::engine {
@@ -45,8 +42,8 @@ class Runtime {
 
   /// Starts the threads, and connects. `client` is what a guest's handlers keep alive. Throws Error(exhausted).
   void start(std::weak_ptr<void> client);
-  /// The connection is closed, what is paused or being asked goes on at once, and nothing is taken any more. On the
-  /// loop.
+  /// The connection is closed, alarms of what is paused or being asked ring at once, and nothing is taken any more. On
+  /// the loop.
   void stop_work();
   /// Ends the own threads; what the loop has left to do is done first, for kRunOut at most. Not on the loop.
   void stop_threads();
@@ -127,11 +124,7 @@ class Runtime {
   /// For stop tokens, so that an observer that dawdles does not hold up a loss signal.
   Notifier& signals() { return signals_; }
 
-  // On the loop.
-  /// Timers of releases that pause before the next send; cut short by stop_work().
-  std::set<timing::Timer*>& pauses() { return pauses_; }
-  /// Rounds of the groups that this client serves.
-  Rounds& rounds() { return rounds_; }
+  /// On the loop.
   KnownConnections& known_connections(redis::Shard& shard);
 
  private:
@@ -159,9 +152,7 @@ class Runtime {
   Reporter reporter_;
   const std::shared_ptr<redis::Listeners> listeners_;
   const std::unique_ptr<redis::Router> router_;
-  Rounds rounds_;
   std::map<redis::Shard*, KnownConnections> known_connections_;
-  std::set<timing::Timer*> pauses_;
   Identity identity_{*this};
 
   // What comes from other clients' loops.

@@ -21,10 +21,6 @@ struct RuntimeHooks {
   std::function<void(redis::Shard&, const base::Reply&)> invalidated = [](redis::Shard&, const base::Reply&) {};
   /// These slots are served by another server than before. On the loop.
   std::function<void(const redis::cluster::SlotSet&)> moved = [](const redis::cluster::SlotSet&) {};
-  /// Timers may be missing for want of memory: sets them. On the loop.
-  std::function<void()> rearm = [] {};
-  /// When the watchdog needs the loop next. From any thread.
-  std::function<TimePoint()> next_due;
   /// Finds the holds whose deadlines are over; returns when to look next. On the signals' thread.
   std::function<TimePoint()> look_at_deadlines;
 };

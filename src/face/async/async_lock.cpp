@@ -10,7 +10,7 @@
 #include "engine/runtime/runtime.hpp"
 #include "face/outcome.hpp"
 #include "face/receiving.hpp"
-#include "timing/timer.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::detail {
 namespace {
@@ -95,7 +95,10 @@ OperationPtr make(const Parts& parts, AcquireOptions options, ReceiverPtr<Failur
 class AsyncRelease final : public Loop::Task, public Operation, public std::enable_shared_from_this<AsyncRelease> {
  public:
   AsyncRelease(Hold&& hold, ReceiverPtr<ReleaseOutcome> receiver)
-      : held_(HoldAccess::take(hold)), runtime_(held_->runtime()), receiving_(std::move(receiver)) {}
+      : held_(HoldAccess::take(hold)),
+        runtime_(held_->runtime()),
+        receiving_(std::move(receiver)),
+        limit_(runtime_->loop().schedule(), [this] { tell(ReleaseOutcome::unknown); }) {}
   ~AsyncRelease() override {
     if (!started_) engine::give_up(*held_);
   }
@@ -111,11 +114,7 @@ class AsyncRelease final : public Loop::Task, public Operation, public std::enab
     runtime_->loop().post(shared_from_this());
   }
   void run() override {
-    limit_.emplace(runtime_->loop().executor());
-    limit_->expires_after(runtime_->config().release_timeout);
-    limit_->async_wait([self = shared_from_this()](boost::system::error_code error) {
-      if (!error) self->tell(ReleaseOutcome::unknown);
-    });
+    limit_.set_after(runtime_->config().release_timeout, shared_from_this());
     engine::release_async(*held_, [self = shared_from_this()](ReleaseOutcome outcome) { self->on_released(outcome); });
   }
   void broken() noexcept override {
@@ -133,7 +132,7 @@ class AsyncRelease final : public Loop::Task, public Operation, public std::enab
 
  private:
   void on_released(ReleaseOutcome outcome) {
-    limit_->cancel();
+    limit_.cancel();
     tell(outcome);
   }
   void tell(ReleaseOutcome outcome) {
@@ -148,7 +147,7 @@ class AsyncRelease final : public Loop::Task, public Operation, public std::enab
   Receiving<ReleaseOutcome> receiving_;
   engine::Pending::Token pending_;
   Loop::Attended attended_;
-  std::optional<timing::Timer> limit_;
+  timing::Alarm limit_;
 };
 
 /// The hold's list of watches keeps it alive.

@@ -34,18 +34,18 @@ bool tells_of_demotion(const base::Reply& reply) { return reply.is_error() && is
 
 }  // namespace
 
-Connection::Connection(asio::any_io_executor executor, const Config& config, std::shared_ptr<EndpointSource> source,
+Connection::Connection(timing::Schedule& schedule, const Config& config, std::shared_ptr<EndpointSource> source,
                        const LaneEvents& events, const Lifeline& lifeline, Traffic& traffic)
-    : executor_(std::move(executor)),
+    : schedule_(schedule),
       config_(config),
       source_(std::move(source)),
       events_(events),
       lifeline_(lifeline),
       traffic_(traffic),
       tls_(make_tls_context(config)),
-      resolver_(executor_),
-      connect_timer_(executor_),
-      health_(executor_, Health::interval(config.lease), lifeline,
+      resolver_(schedule_.executor()),
+      alarm_(schedule_, [this] { on_alarm(); }),
+      health_(schedule_, Health::interval(config.lease), lifeline,
               {.heard = [this] { return session_->heard(!traffic_.idle()); },
                .ping = [this] { traffic_.ping(); },
                .dead = [this](std::string cause) { fail(Errc::unreachable, std::move(cause)); }}),
@@ -57,26 +57,26 @@ Connection::Connection(asio::any_io_executor executor, const Config& config, std
 
 void Connection::connect() {
   if (state_ == State::closed) return;
-  halfway_ = true;  // until there is a session, which ends by itself
   state_ = State::down;
+  alarm_.set(Clock::now() + config_.reconnect_min);  // if there is no memory for what follows
   attempts_.on_begin(Clock::now());
   traffic_.on_begin();
-  session_ = std::make_shared<Session>(executor_, config_, tls_, *source_, resolver_, useless_, *this, traffic_);
+  session_ = std::make_shared<Session>(schedule_, config_, tls_, *source_, resolver_, useless_, *this, traffic_);
   state_ = State::connecting;
   // Before any limit of those who are asked for the address, so that it is the one that speaks.
-  call_at(Clock::now() + connect_limit(config_, *source_), State::connecting, &Connection::on_connect_timeout);
-  halfway_ = true;
-  session_->open();
-  halfway_ = false;
+  alarm_.set(Clock::now() + connect_limit(config_, *source_));
+  try {
+    session_->open();
+  } catch (...) {
+    recover();
+  }
 }
 
-void Connection::call_at(TimePoint time, State in, void (Connection::*what)()) {
-  halfway_ = true;
-  connect_timer_.expires_at(time);
-  connect_timer_.async_wait([self = self(), in, what](ErrorCode error) {
-    if (!error && self->state_ == in) ((*self).*what)();
-  });
-  halfway_ = false;
+void Connection::on_alarm() {
+  const std::shared_ptr<Connection> keep = self();
+  if (state_ == State::down) return connect();
+  if (state_ == State::connecting) return on_connect_timeout();
+  if (state_ == State::leaving) end_leaving();
 }
 
 void Connection::set_needed(bool needed) {
@@ -99,10 +99,9 @@ void Connection::refuse_waiting(std::error_code error, std::string cause) {
 }
 
 void Connection::hurry() {
-  if (halfway_) return recover();
   if (state_ == State::resting) return connect();
   if (state_ != State::down) return;
-  if (const auto when = attempts_.hurried(Clock::now())) connect_at(*when);
+  if (const auto when = attempts_.hurried(Clock::now())) alarm_.set(*when);
 }
 
 void Connection::on_connect_timeout() {
@@ -135,7 +134,7 @@ void Connection::on_login(const Replies& replies) {
 }
 
 void Connection::on_ready() {
-  connect_timer_.cancel();
+  alarm_.cancel();
   client_ = login_->outcome().client;
   causes_.clear();
   state_ = State::ready;
@@ -168,13 +167,13 @@ void Connection::leave(std::error_code error, std::string cause, base::Duration 
   state_ = State::leaving;
   down_ = {error, std::move(cause)};
   health_.stop();
-  call_at(Clock::now() + limit, State::leaving, &Connection::end_leaving);
+  alarm_.set_after(limit);
 }
 
 void Connection::on_moved(const std::string& why) {
   if (state_ == State::closed) return;
   attempts_.start_over();
-  if (state_ == State::down) return connect_at(Clock::now());
+  if (state_ == State::down) return alarm_.set(Clock::now());
   moved_ = true;
   if (state_ == State::connecting) return session_->end(asio::error::operation_aborted, why);
   leave(Errc::read_only, why, kLeavingMoved);
@@ -191,7 +190,7 @@ void Connection::end_leaving() {
 }
 
 void Connection::on_end(const Session::Ending& ending) {
-  connect_timer_.cancel();
+  alarm_.cancel();
   health_.stop();
   if (!failing_ && state_ != State::closed) {
     const Meaning meaning = classify(ending.stage, ending.error);
@@ -212,7 +211,7 @@ void Connection::on_end(const Session::Ending& ending) {
   if (state_ == State::closed) return;
   if (!stood) down_.cause = causes_.gather(std::move(down_.cause), prospect == Prospect::another);
   const bool refused = std::exchange(login_pointless_, false);
-  if (prospect == Prospect::another) return connect_at(Clock::now());
+  if (prospect == Prospect::another) return alarm_.set(Clock::now());
   // A refusal, or a server that was never there, will not go away while the callers wait.
   const bool pointless = refused || (!attempts_.ever_ready() && prospect == Prospect::same);
   if (pointless) traffic_.give_up();
@@ -220,12 +219,12 @@ void Connection::on_end(const Session::Ending& ending) {
     state_ = State::resting;
     return;
   }
-  connect_at(attempts_.next(pointless));
+  alarm_.set(attempts_.next(pointless));
 }
 
 void Connection::recover() {
   if (state_ == State::resting) return;
-  if (!session_) return connect_at(Clock::now() + config_.reconnect_min);
+  if (!session_) return alarm_.set(Clock::now() + config_.reconnect_min);
   session_->abandon();
   failing_ = true;
   down_ = {Errc::exhausted, {}};
@@ -236,7 +235,7 @@ void Connection::close() {
   state_ = State::closed;
   down_ = {Errc::closed, {}};
   traffic_.give_up();
-  connect_timer_.cancel();
+  alarm_.cancel();
   health_.stop();
   resolver_.leave();
   constexpr auto kAborted = asio::error::operation_aborted;

@@ -8,7 +8,6 @@
 #include <system_error>
 #include <vector>
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/ssl/context.hpp>
 
 #include <holdfast/config.hpp>
@@ -26,7 +25,7 @@
 #include "redis/connection/session.hpp"
 #include "redis/connection/tls.hpp"
 #include "redis/connection/traffic.hpp"
-#include "timing/timer.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 
@@ -42,7 +41,7 @@ class Connection final : public Session::Owner {
   using Replies = std::vector<base::Reply>;
 
   /// The references outlive it.
-  Connection(boost::asio::any_io_executor executor, const Config& config, std::shared_ptr<EndpointSource> source,
+  Connection(timing::Schedule& schedule, const Config& config, std::shared_ptr<EndpointSource> source,
              const LaneEvents& events, const Lifeline& lifeline, Traffic& traffic);
 
   void connect();
@@ -82,7 +81,6 @@ class Connection final : public Session::Owner {
   /// The login is through.
   bool stands() const { return state_ == State::ready || state_ == State::leaving; }
   bool closed() const { return state_ == State::closed; }
-  bool halfway() const { return halfway_; }  // what is to come is not under way, for want of memory
   /// What is appended here is sent by the next flush(). Only while a session stands, or logs in.
   std::string& out() { return session_->out(); }
   void flush() {
@@ -111,14 +109,13 @@ class Connection final : public Session::Owner {
   std::shared_ptr<Session::Owner> keep() override { return self(); }
   /// For handlers.
   std::shared_ptr<Connection> self() { return {lifeline_.hold(), this}; }
-  void connect_at(base::TimePoint time) { call_at(time, State::down, &Connection::connect); }
-  void call_at(base::TimePoint time, State in, void (Connection::*what)());  // if it is still that
+  void on_alarm();
   void on_connect_timeout();
   void on_ready();
   void leave(std::error_code error, std::string cause, base::Duration limit);
   void end_leaving();
 
-  const boost::asio::any_io_executor executor_;
+  timing::Schedule& schedule_;
   const Config& config_;
   const std::shared_ptr<EndpointSource> source_;
   const LaneEvents& events_;
@@ -127,12 +124,11 @@ class Connection final : public Session::Owner {
   std::optional<boost::asio::ssl::context> tls_;
   Resolver resolver_;
   std::shared_ptr<Session> session_;  // the latest
-  timing::Timer connect_timer_;
+  timing::Alarm alarm_;               // for the next attempt, or the end of a state that must not last
   HealthWatch health_;
   Attempts attempts_;
 
   State state_ = State::down;
-  bool halfway_ = false;
   bool needed_ = true;
   bool login_pointless_ = false;     // the login was refused for good
   bool failing_ = false;             // `down_` is set already

@@ -51,15 +51,15 @@ void Dialer::on_found(const std::vector<Endpoint>& endpoints, const std::string&
 }
 
 void Dialer::take(const AddressRace::Step& step) {
-  timer_.cancel();
+  alarm_.cancel();
   if (step.lost) return finish({}, {}, refusals_);
-  if (step.look) {
-    timer_.expires_at(*step.look);
-    timer_.async_wait([self = shared_from_this()](ErrorCode error) {
-      if (!error && self->done_) self->take(self->race_->on_time(Clock::now()));
-    });
-  }
+  if (step.look) alarm_.set(*step.look);
   if (step.dial) dial(*step.dial);
+}
+
+void Dialer::on_alarm() {
+  const std::shared_ptr<Dialer> self = shared_from_this();
+  take(race_->on_time(Clock::now()));
 }
 
 void Dialer::dial(std::size_t index) {
@@ -101,7 +101,7 @@ void Dialer::stop() {
   done_ = {};
   if (std::exchange(asking_, false)) source_.forget();
   if (std::exchange(looking_up_, false)) resolver_.forget();
-  timer_.cancel();
+  alarm_.cancel();
   calls_.clear();
 }
 

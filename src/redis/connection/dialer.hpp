@@ -15,7 +15,7 @@
 #include "redis/connection/endpoint_source.hpp"
 #include "redis/connection/resolver.hpp"
 #include "redis/failures/errors.hpp"
-#include "timing/timer.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 
@@ -29,15 +29,15 @@ class Dialer : public std::enable_shared_from_this<Dialer> {
 
   /// `limit`: how long whoever waits will wait. `last`: the address that is tried after all others, because it was of
   /// no use lately.
-  Dialer(const boost::asio::any_io_executor& executor, base::Duration limit, EndpointSource& source, Resolver& resolver,
+  Dialer(timing::Schedule& schedule, base::Duration limit, EndpointSource& source, Resolver& resolver,
          std::optional<Endpoint> last, Done done)
-      : executor_(executor),
+      : executor_(schedule.executor()),
         limit_(limit),
         source_(source),
         resolver_(resolver),
         last_(std::move(last)),
         done_(std::move(done)),
-        timer_(executor) {}
+        alarm_(schedule, [this] { on_alarm(); }) {}
 
   /// Calls `done` once, perhaps at once, unless stop() comes first. Whoever made it lives until then.
   void start();
@@ -56,6 +56,7 @@ class Dialer : public std::enable_shared_from_this<Dialer> {
   void on_address(std::optional<ServerAddress> address, const std::string& problem);
   void on_found(const std::vector<Endpoint>& endpoints, const std::string& problem);
   void take(const AddressRace::Step& step);
+  void on_alarm();
   void dial(std::size_t index);
   void on_dialled(std::size_t index, ErrorCode error);
   void finish(std::optional<Socket> socket, const Endpoint& endpoint, const std::string& problem);
@@ -69,7 +70,7 @@ class Dialer : public std::enable_shared_from_this<Dialer> {
   std::vector<Endpoint> endpoints_;
   std::optional<AddressRace> race_;
   std::vector<std::optional<Socket>> calls_;  // one for each endpoint, while it is tried
-  timing::Timer timer_;
+  timing::Alarm alarm_;
   ServerAddress address_;
   bool asking_ = false;  // the source
   bool named_ = false;   // the host is a name

@@ -11,7 +11,7 @@ namespace holdfast::redis {
 
 using base::Clock;
 
-Interlock::Interlock(const boost::asio::any_io_executor& executor, const Config& config, Subscriptions& subscriptions,
+Interlock::Interlock(timing::Schedule& schedule, const Config& config, Subscriptions& subscriptions,
                      const Lifeline& lifeline, Connection& connection,
                      std::function<void(const std::shared_ptr<Op>&)> expect)
     : config_(config),
@@ -19,7 +19,7 @@ Interlock::Interlock(const boost::asio::any_io_executor& executor, const Config&
       lifeline_(lifeline),
       connection_(connection),
       expect_(std::move(expect)),
-      idle_timer_(executor) {}
+      idle_alarm_(schedule, [this] { on_idle_alarm(); }) {}
 
 void Interlock::subscribe(Op& op) {
   op.unconfirmed = op.unconfirmed_sharded = 0;
@@ -53,7 +53,7 @@ void Interlock::on_confirmed(Op& first, const std::string& kind, const std::stri
     subscriptions_.on_unsubscribed(channel);
   } else {
     subscriptions_.on_subscribed(channel, sharded ? Channels::sharded : Channels::plain);
-    arm_idle_sweep();
+    sweep_later();
   }
 }
 
@@ -86,7 +86,7 @@ bool Interlock::refused_to_leave(Op& op) {
 void Interlock::on_unsubscribe_refused(const Op& op, const std::string& error_text) {
   for (const std::string& channel : op.request.subscribe) subscriptions_.on_subscribed(channel);
   unsubscribe_refused_ = classify(error_text).for_good();
-  arm_idle_sweep();
+  sweep_later();
 }
 
 void Interlock::on_subscribe_refused(Op& op, std::string verb, const std::string& error_text) {
@@ -101,16 +101,16 @@ void Interlock::on_subscribe_refused(Op& op, std::string verb, const std::string
   }
 }
 
-void Interlock::arm_idle_sweep() {
-  if (idle_armed_) return;
-  idle_armed_ = true;
-  idle_timer_.expires_after(std::max<Clock::duration>(config_.subscription_linger / 2, std::chrono::milliseconds(20)));
-  idle_timer_.async_wait([self = self()](Session::ErrorCode error) {
-    self->idle_armed_ = false;
-    if (error || self->connection_.closed()) return;
-    self->give_back_idle();
-    if (self->subscriptions_.any_subscribed()) self->arm_idle_sweep();
-  });
+void Interlock::sweep_later() {
+  const base::Duration pause = std::max<base::Duration>(config_.subscription_linger / 2, std::chrono::milliseconds(20));
+  idle_alarm_.set_by(Clock::now() + pause);
+}
+
+void Interlock::on_idle_alarm() {
+  if (connection_.closed()) return;
+  const std::shared_ptr<void> keep = lifeline_.hold();
+  if (subscriptions_.any_subscribed()) sweep_later();
+  give_back_idle();
 }
 
 void Interlock::give_back_idle() {

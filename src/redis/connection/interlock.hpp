@@ -5,15 +5,13 @@
 #include <memory>
 #include <string>
 
-#include <boost/asio/any_io_executor.hpp>
-
 #include <holdfast/config.hpp>
 
 #include "redis/connection/connection.hpp"
 #include "redis/connection/lifeline.hpp"
 #include "redis/connection/op.hpp"
 #include "redis/connection/subscriptions.hpp"
-#include "timing/timer.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 
@@ -28,8 +26,8 @@ class Interlock {
  public:
   /// `expect` is called with what was put into the connection's buffer and is answered by one reply. The references
   /// outlive this.
-  Interlock(const boost::asio::any_io_executor& executor, const Config& config, Subscriptions& subscriptions,
-            const Lifeline& lifeline, Connection& connection, std::function<void(const std::shared_ptr<Op>&)> expect);
+  Interlock(timing::Schedule& schedule, const Config& config, Subscriptions& subscriptions, const Lifeline& lifeline,
+            Connection& connection, std::function<void(const std::shared_ptr<Op>&)> expect);
 
   void on_new_session() { unsubscribe_refused_ = false; }
   /// Puts a SUBSCRIBE ahead of the request's commands, if it needs one and none has been refused lately.
@@ -40,13 +38,13 @@ class Interlock {
   void on_refused(Op& first);
   /// One reply of a request that leaves sharded channels has come. False: it was the last.
   bool refused_to_leave(Op& op);
-  void cancel() { idle_timer_.cancel(); }
+  void cancel() { idle_alarm_.cancel(); }
 
  private:
-  std::shared_ptr<Interlock> self() { return {lifeline_.hold(), this}; }
   void on_unsubscribe_refused(const Op& op, const std::string& error_text);
   void on_subscribe_refused(Op& op, std::string verb, const std::string& error_text);
-  void arm_idle_sweep();
+  void sweep_later();
+  void on_idle_alarm();
   void give_back_idle();
   std::shared_ptr<Op> leave(std::vector<std::string> channels);
   std::shared_ptr<Op> leave_sharded(const Subscriptions::Idle& idle);
@@ -56,8 +54,7 @@ class Interlock {
   const Lifeline& lifeline_;
   Connection& connection_;
   const std::function<void(const std::shared_ptr<Op>&)> expect_;
-  timing::Timer idle_timer_;
-  bool idle_armed_ = false;
+  timing::Alarm idle_alarm_;
   bool unsubscribe_refused_ = false;
 };
 

@@ -8,12 +8,12 @@ namespace holdfast::redis {
 namespace asio = boost::asio;
 
 struct Lane::Impl {
-  Impl(const asio::any_io_executor& executor, const Config& user_config, std::shared_ptr<EndpointSource> source,
+  Impl(timing::Schedule& schedule, const Config& user_config, std::shared_ptr<EndpointSource> source,
        Subscriptions& subscriptions, LaneEvents lane_events)
       : config(user_config),
         events(std::move(lane_events)),
-        pipeline(executor, config, subscriptions, events, lifeline, connection),
-        connection(executor, config, std::move(source), events, lifeline, pipeline) {}
+        pipeline(schedule, config, subscriptions, events, lifeline, connection),
+        connection(schedule, config, std::move(source), events, lifeline, pipeline) {}
 
   const Config config;
   const LaneEvents events;
@@ -22,9 +22,9 @@ struct Lane::Impl {
   Connection connection;
 };
 
-Lane::Lane(const asio::any_io_executor& executor, const Config& config, std::shared_ptr<EndpointSource> source,
+Lane::Lane(timing::Schedule& schedule, const Config& config, std::shared_ptr<EndpointSource> source,
            Subscriptions& subscriptions, LaneEvents events)
-    : impl_(std::make_shared<Impl>(executor, config, std::move(source), subscriptions, std::move(events))) {
+    : impl_(std::make_shared<Impl>(schedule, config, std::move(source), subscriptions, std::move(events))) {
   impl_->lifeline.lane = impl_;
 }
 
@@ -64,14 +64,7 @@ std::string Lane::server() const { return impl_->connection.server(); }
 
 void Lane::recover() {
   if (impl_->connection.closed()) return;
-  impl_->pipeline.recover();
   impl_->connection.recover();
-}
-
-void Lane::rearm() {
-  if (impl_->connection.closed()) return;
-  impl_->pipeline.recover();
-  if (impl_->connection.halfway()) impl_->connection.recover();
 }
 
 void Lane::close() {

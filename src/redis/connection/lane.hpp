@@ -5,14 +5,13 @@
 #include <string>
 #include <system_error>
 
-#include <boost/asio/any_io_executor.hpp>
-
 #include <holdfast/config.hpp>
 
 #include "redis/connection/endpoint_source.hpp"
 #include "redis/connection/lane_events.hpp"
 #include "redis/connection/request.hpp"
 #include "redis/connection/subscriptions.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 
@@ -20,13 +19,13 @@ namespace holdfast::redis {
 /// an earlier connection of this lane has been killed by its client id: bytes still under way on it cannot take effect
 /// after anything that is sent later. What was sent on a lost connection is `unknown` and is not resent here. It is a
 /// `Connection` below and a `Pipeline` of requests above.
-/// Everything on the loop, whose executor it is given. The loop calls `flush` after each handler, or when it is told
+/// Everything on the loop. The loop calls `flush` after each handler, or when it is told
 /// that so many bytes are `to_be_flushed`, so that all that one batch of work has to say leaves in one write or in few.
 class Lane {
  public:
   using Handler = ResultHandler;
 
-  Lane(const boost::asio::any_io_executor& executor, const Config& config, std::shared_ptr<EndpointSource> source,
+  Lane(timing::Schedule& schedule, const Config& config, std::shared_ptr<EndpointSource> source,
        Subscriptions& subscriptions, LaneEvents events);
   ~Lane();
   Lane(const Lane&) = delete;
@@ -59,7 +58,6 @@ class Lane {
   /// A handler has thrown, perhaps half way through: begins anew with a new connection.
   void recover();
   /// Timers may be missing for want of memory.
-  void rearm();
   /// Ends everything under way with Errc::closed and closes the connection.
   void close();
   /// The loop is gone: forgets everything under way, without a word.

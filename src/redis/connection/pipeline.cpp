@@ -38,13 +38,13 @@ std::string overload(std::size_t waiting, std::size_t unsent) {
 
 }  // namespace
 
-Pipeline::Pipeline(const boost::asio::any_io_executor& executor, const Config& config, Subscriptions& subscriptions,
+Pipeline::Pipeline(timing::Schedule& schedule, const Config& config, Subscriptions& subscriptions,
                    const LaneEvents& events, const Lifeline& lifeline, Connection& connection)
     : subscriptions_(subscriptions),
       events_(events),
       connection_(connection),
-      interlock_(executor, config, subscriptions, lifeline, connection, [this](const OpPtr& op) { expect(op, 1); }),
-      limits_(executor, lifeline, [this](const OpPtr& op) { on_time_over(op); }) {}
+      interlock_(schedule, config, subscriptions, lifeline, connection, [this](const OpPtr& op) { expect(op, 1); }),
+      limits_(schedule, lifeline, [this](const OpPtr& op) { on_time_over(op); }) {}
 
 // --- from the caller to the connection ---
 

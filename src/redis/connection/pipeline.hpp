@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include <boost/asio/any_io_executor.hpp>
-
 #include <holdfast/config.hpp>
 
 #include "redis/connection/connection.hpp"
@@ -20,6 +18,7 @@
 #include "redis/connection/subscriptions.hpp"
 #include "redis/connection/time_limits.hpp"
 #include "redis/connection/traffic.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 
@@ -28,12 +27,10 @@ namespace holdfast::redis {
 class Pipeline final : public Traffic {
  public:
   /// The references outlive it, but for the connection's, which need not be made yet.
-  Pipeline(const boost::asio::any_io_executor& executor, const Config& config, Subscriptions& subscriptions,
-           const LaneEvents& events, const Lifeline& lifeline, Connection& connection);
+  Pipeline(timing::Schedule& schedule, const Config& config, Subscriptions& subscriptions, const LaneEvents& events,
+           const Lifeline& lifeline, Connection& connection);
 
   void submit(Request&& request, ResultHandler&& handler);
-  /// A handler has thrown, perhaps half way through.
-  void recover() { limits_.recover(); }
   /// What waits for a connection is misdirected, but for what is for this very node.
   void reroute() noexcept;
   /// The connection is closed for good.

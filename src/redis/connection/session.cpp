@@ -25,16 +25,16 @@ void empty(std::string& buffer) {
 
 }  // namespace
 
-Session::Session(const asio::any_io_executor& executor, const Config& config, std::optional<asio::ssl::context>& tls,
+Session::Session(timing::Schedule& schedule, const Config& config, std::optional<asio::ssl::context>& tls,
                  EndpointSource& source, Resolver& resolver, std::optional<Endpoint> last, Owner& owner, Reader& reader)
     : config_(config),
       owner_(&owner),
       reader_(reader),
-      dialer_(std::make_shared<Dialer>(executor, config.connect_timeout, source, resolver, std::move(last),
+      dialer_(std::make_shared<Dialer>(schedule, config.connect_timeout, source, resolver, std::move(last),
                                        [this](auto socket, const auto& endpoint, const auto& problem) {
                                          on_dialled(std::move(socket), endpoint, problem);
                                        })),
-      socket_(executor),
+      socket_(schedule.executor()),
       tls_context_(tls) {}
 
 Session::~Session() { dialer_->stop(); }

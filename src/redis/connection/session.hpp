@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/ssl/context.hpp>
 
 #include <holdfast/config.hpp>
@@ -19,7 +18,7 @@
 
 namespace holdfast::redis {
 
-/// Everything on the loop, whose executor it is given. Owner and reader live until end(), after which they are told
+/// Everything on the loop. Owner and reader live until end(), after which they are told
 /// nothing any more but on_end().
 class Session : public std::enable_shared_from_this<Session> {
  public:
@@ -57,9 +56,8 @@ class Session : public std::enable_shared_from_this<Session> {
   };
 
   /// `last`: the address that is tried after all others.
-  Session(const boost::asio::any_io_executor& executor, const Config& config,
-          std::optional<boost::asio::ssl::context>& tls, EndpointSource& source, Resolver& resolver,
-          std::optional<Endpoint> last, Owner& owner, Reader& reader);
+  Session(timing::Schedule& schedule, const Config& config, std::optional<boost::asio::ssl::context>& tls,
+          EndpointSource& source, Resolver& resolver, std::optional<Endpoint> last, Owner& owner, Reader& reader);
   ~Session();
 
   void open();

@@ -9,41 +9,27 @@ namespace holdfast::redis {
 using base::Clock;
 using base::TimePoint;
 
-TimeLimits::TimeLimits(const boost::asio::any_io_executor& executor, const Lifeline& lifeline,
+TimeLimits::TimeLimits(timing::Schedule& schedule, const Lifeline& lifeline,
                        std::function<void(const std::shared_ptr<Op>&)> on_over)
-    : lifeline_(lifeline), on_over_(std::move(on_over)), timer_(executor) {}
+    : lifeline_(lifeline), on_over_(std::move(on_over)), alarm_(schedule, [this] { on_time(); }) {}
 
+/// The alarm may ring early, for a command that was answered meanwhile: cheaper than moving it with every command.
 void TimeLimits::add(Op& op) {
   op.deadline = Clock::now() + op.request.timeout;
   deadlines_.insert(op);
-  arm();
+  alarm_.set_by(deadlines_.begin()->deadline);
 }
 
-void TimeLimits::recover() {
-  armed_ = false;
-  arm();
-}
-
-/// The timer may fire early, for a command that was answered meanwhile, and is then set anew: cheaper than moving it
-/// with every command.
-void TimeLimits::arm() {
-  if (deadlines_.empty()) return;
-  const TimePoint next = deadlines_.begin()->deadline;
-  if (armed_ && timer_.expiry() <= next) return;
-  armed_ = false;  // unless the wait begins
-  timer_.expires_at(next);
-  timer_.async_wait([self = self()](boost::system::error_code error) {
-    if (error) return;
-    self->armed_ = false;
-    self->on_time();
-  });
-  armed_ = true;
+void TimeLimits::set_alarm() noexcept {
+  alarm_.set(deadlines_.empty() ? TimePoint::max() : deadlines_.begin()->deadline);
 }
 
 void TimeLimits::on_time() {
+  const std::shared_ptr<void> keep = lifeline_.hold();
   const TimePoint now = Clock::now();
+  set_alarm();  // if what follows throws
   while (!deadlines_.empty() && deadlines_.begin()->deadline <= now) on_over_(deadlines_.begin()->shared_from_this());
-  arm();
+  set_alarm();
 }
 
 }  // namespace holdfast::redis

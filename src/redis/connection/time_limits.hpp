@@ -1,15 +1,14 @@
-// The time limits of all requests of a lane, with one timer.
+// The time limits of all requests of a lane, with one alarm.
 #pragma once
 
 #include <functional>
 #include <memory>
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/intrusive/set.hpp>
 
 #include "redis/connection/lifeline.hpp"
 #include "redis/connection/op.hpp"
-#include "timing/timer.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 
@@ -17,26 +16,22 @@ namespace holdfast::redis {
 class TimeLimits {
  public:
   /// `on_over` is called for each request that is out of time, and must finish it. The lifeline outlives this.
-  TimeLimits(const boost::asio::any_io_executor& executor, const Lifeline& lifeline,
+  TimeLimits(timing::Schedule& schedule, const Lifeline& lifeline,
              std::function<void(const std::shared_ptr<Op>&)> on_over);
 
   /// Its time runs from now on.
   void add(Op& op);
-  /// A handler has thrown, perhaps half way through: sets the timer anew.
-  void recover();
-  void cancel() { timer_.cancel(); }
+  void cancel() { alarm_.cancel(); }
   void forget_all() { deadlines_.clear(); }
 
  private:
-  std::shared_ptr<TimeLimits> self() { return {lifeline_.hold(), this}; }
-  void arm();
+  void set_alarm() noexcept;
   void on_time();
 
   const Lifeline& lifeline_;
   const std::function<void(const std::shared_ptr<Op>&)> on_over_;
   boost::intrusive::multiset<Op, boost::intrusive::constant_time_size<false>> deadlines_;
-  timing::Timer timer_;
-  bool armed_ = false;
+  timing::Alarm alarm_;
 };
 
 }  // namespace holdfast::redis

@@ -14,17 +14,16 @@ Config config_at(Config config, const NodeAddress& address) {
 
 }  // namespace
 
-ClusterMap::ClusterMap(const boost::asio::any_io_executor& executor, const Config& config,
-                       std::shared_ptr<Listeners> listeners, const ShardEvents& events,
-                       std::function<void(const cluster::SlotSet&)> moved)
-    : executor_(executor),
+ClusterMap::ClusterMap(timing::Schedule& schedule, const Config& config, std::shared_ptr<Listeners> listeners,
+                       const ShardEvents& events, std::function<void(const cluster::SlotSet&)> moved)
+    : schedule_(schedule),
       config_(config),
       listeners_(std::move(listeners)),
       events_(events),
       moved_(std::move(moved)),
       nowhere_(std::make_unique<Shard>(
-          executor, config, [] { return std::make_shared<NowhereSource>(); }, listeners_, events)),
-      timer_(executor) {}
+          schedule, config, [] { return std::make_shared<NowhereSource>(); }, listeners_, events)),
+      alarm_(schedule, [this] { tell(); }) {}
 
 void ClusterMap::start(const std::weak_ptr<void>& owner) {
   owner_ = owner;
@@ -44,7 +43,7 @@ ClusterNode* ClusterMap::find_or_make(const NodeAddress& address) {
     return found->second.get();
   }
   if (nodes_.size() >= kMostNodes) return forget_one_for(address);
-  auto made = std::make_unique<ClusterNode>(executor_, config_at(config_, address), address, listeners_, events_);
+  auto made = std::make_unique<ClusterNode>(schedule_, config_at(config_, address), address, listeners_, events_);
   ClusterNode* const node = made.get();
   node->named = mentions_;
   node->shard.subscriptions()->set_publish(publish_);
@@ -140,13 +139,7 @@ void ClusterMap::find_serving() {
 
 /// Reshaping a cluster moves thousands of slots one by one, and whoever hears of it looks through all holds.
 void ClusterMap::tell_soon() {
-  if (changed_.none() || armed_) return;
-  timer_.expires_after(pause_);
-  timer_.async_wait([this, keep = owner_.lock()](boost::system::error_code error) {
-    armed_ = false;
-    if (!error) tell();
-  });
-  armed_ = true;
+  if (changed_.any()) alarm_.set_by(base::Clock::now() + pause_);
 }
 
 void ClusterMap::tell() {
@@ -160,6 +153,7 @@ void ClusterMap::tell() {
     moved_(changed);
   } catch (...) {
     changed_ |= changed;  // out of memory: they are told again
+    tell_soon();
     throw;
   }
   pause_ = std::max<base::Duration>(kTogether, kShare * (base::Clock::now() - began));

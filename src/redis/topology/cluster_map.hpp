@@ -10,14 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include <boost/asio/any_io_executor.hpp>
-
 #include <holdfast/config.hpp>
 
 #include "redis/cluster/view.hpp"
 #include "redis/topology/cluster_node.hpp"
 #include "redis/topology/slot_table.hpp"
-#include "timing/timer.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 
@@ -34,7 +32,7 @@ class ClusterMap {
   static constexpr int kShare = 10;
 
   /// `moved`: these slots are served by another shard than before. The events outlive it.
-  ClusterMap(const boost::asio::any_io_executor& executor, const Config& config, std::shared_ptr<Listeners> listeners,
+  ClusterMap(timing::Schedule& schedule, const Config& config, std::shared_ptr<Listeners> listeners,
              const ShardEvents& events, std::function<void(const cluster::SlotSet&)> moved);
 
   void start(const std::weak_ptr<void>& owner);
@@ -62,9 +60,7 @@ class ClusterMap {
   void set_publish(Publish publish);
   /// One slot is served there now: MOVED says so.
   void correct(std::uint16_t slot, const NodeAddress& address);
-  void cancel() { timer_.cancel(); }
-  /// A handler has thrown, perhaps half way through.
-  void recover() { tell_soon(); }
+  void cancel() { alarm_.cancel(); }
 
  private:
   ClusterNode* find_or_make(const NodeAddress& address);
@@ -74,7 +70,7 @@ class ClusterMap {
   void tell_soon();
   void tell();
 
-  const boost::asio::any_io_executor executor_;
+  timing::Schedule& schedule_;
   const Config config_;
   const std::shared_ptr<Listeners> listeners_;
   const ShardEvents& events_;
@@ -92,8 +88,7 @@ class ClusterMap {
   cluster::SlotSet known_;    // somebody has served them
   cluster::SlotSet changed_;  // and not told yet
   base::Duration pause_ = kTogether;
-  timing::Timer timer_;
-  bool armed_ = false;
+  timing::Alarm alarm_;
 };
 
 }  // namespace holdfast::redis

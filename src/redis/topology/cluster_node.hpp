@@ -10,6 +10,7 @@
 
 #include "redis/connection/endpoint_source.hpp"
 #include "redis/topology/shard.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 
@@ -31,11 +32,11 @@ class NodeSource final : public EndpointSource {
 
 /// On the loop.
 struct ClusterNode {
-  ClusterNode(const boost::asio::any_io_executor& executor, const Config& config, NodeAddress its_address,
+  ClusterNode(timing::Schedule& schedule, const Config& config, NodeAddress its_address,
               std::shared_ptr<Listeners> listeners, const ShardEvents& events)
       : address(std::move(its_address)),
         shard(
-            executor, config, [this] { return std::make_shared<NodeSource>(address, awaited); }, std::move(listeners),
+            schedule, config, [this] { return std::make_shared<NodeSource>(address, awaited); }, std::move(listeners),
             events) {}
 
   /// It is another node from now on. Only at rest.

@@ -24,20 +24,19 @@ constexpr const char* kTooMany = "the cluster names too many nodes";
 
 }  // namespace
 
-ClusterServers::ClusterServers(const boost::asio::any_io_executor& executor, const Config& config,
-                               std::shared_ptr<Listeners> listeners, ShardEvents events)
-    : executor_(executor),
-      config_(config),
+ClusterServers::ClusterServers(timing::Schedule& schedule, const Config& config, std::shared_ptr<Listeners> listeners,
+                               ShardEvents events)
+    : config_(config),
       events_(std::move(events)),
       node_events_(node_events()),
-      map_(executor, config, std::move(listeners), node_events_, events_.moved),
-      detours_(executor,
+      map_(schedule, config, std::move(listeners), node_events_, events_.moved),
+      detours_(schedule,
                {.by_key = [this](Request&& request,
                                  ResultHandler&& handler) { send(std::move(request), std::move(handler)); },
                 .to = [this](const NodeAddress& address, Request&& request,
                              ResultHandler&& handler) { send_to(address, std::move(request), std::move(handler)); }}),
       survey_(config.cluster.addresses, base::entropy()),
-      survey_timer_(executor),
+      survey_alarm_(schedule, [this] { carry_out(survey_.on_time(Clock::now())); }),
       publish_(config.publish),
       publish_decided_(config.publish != Publish::automatic) {}
 
@@ -54,7 +53,7 @@ ShardEvents ClusterServers::node_events() {
     events_.to_be_flushed(shard, bytes);
   };
   made.misdirected = [this](Shard& shard, Misdirected&& misdirected) {
-    detours_.take(std::move(misdirected), address_of(shard), owner_, Clock::now());
+    detours_.take(std::move(misdirected), address_of(shard), Clock::now());
   };
   made.taken_away = [this](Shard&, const std::string&) { doubt(std::nullopt); };
   made.refused = [this](Shard& shard, const std::string& error_text) { on_refused(shard, error_text); };
@@ -126,7 +125,7 @@ void ClusterServers::doubt(const std::optional<NodeAddress>& about) {
 
 void ClusterServers::carry_out(const Survey::Step& step) {
   if (closed_) return;
-  arm(step.due);  // first of all: the rest may come here again
+  survey_alarm_.set(step.due);  // first of all: the rest may come here again
   if (step.ask) ask(*step.ask);
   if (step.adopt) {
     mapped_ = true;
@@ -136,15 +135,6 @@ void ClusterServers::carry_out(const Survey::Step& step) {
     cluster_.store(told ? std::hash<std::string>()(least->id) : kNameless, std::memory_order_relaxed);
   }
   if (!step.problem.empty() && !mapped_) map_.nowhere().refuse_waiting(problem_, step.problem);
-}
-
-void ClusterServers::arm(base::TimePoint due) {
-  survey_timer_.cancel();
-  if (due == base::TimePoint::max()) return;
-  survey_timer_.expires_at(due);
-  survey_timer_.async_wait([this, keep = owner_.lock()](boost::system::error_code error) {
-    if (!error) carry_out(survey_.on_time(Clock::now()));
-  });
 }
 
 void ClusterServers::ask(const NodeAddress& address) {
@@ -203,22 +193,12 @@ void ClusterServers::flush() {
 void ClusterServers::recover() {
   map_.for_each_node([](ClusterNode& node) { node.shard.recover(); });
   map_.nowhere().recover();
-  map_.recover();
-  detours_.recover();
-  carry_out(survey_.on_time(Clock::now()));
-}
-
-void ClusterServers::rearm() {
-  map_.for_each_node([](ClusterNode& node) { node.shard.rearm(); });
-  map_.nowhere().rearm();
-  map_.recover();
-  detours_.recover();
   carry_out(survey_.on_time(Clock::now()));
 }
 
 void ClusterServers::close() {
   closed_ = true;
-  survey_timer_.cancel();
+  survey_alarm_.cancel();
   map_.cancel();
   map_.for_each_node([](ClusterNode& node) { node.shard.close(); });
   map_.nowhere().close();

@@ -8,8 +8,6 @@
 #include <system_error>
 #include <vector>
 
-#include <boost/asio/any_io_executor.hpp>
-
 #include <holdfast/config.hpp>
 #include <holdfast/error.hpp>
 
@@ -18,14 +16,15 @@
 #include "redis/topology/detours.hpp"
 #include "redis/topology/router.hpp"
 #include "redis/topology/socket_set.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 
 /// Surveys the cluster by asking one node at a time, whatever makes it doubt its map; carries out what Survey decides.
 class ClusterServers final : public Router {
  public:
-  ClusterServers(const boost::asio::any_io_executor& executor, const Config& config,
-                 std::shared_ptr<Listeners> listeners, ShardEvents events);
+  ClusterServers(timing::Schedule& schedule, const Config& config, std::shared_ptr<Listeners> listeners,
+                 ShardEvents events);
 
   Shard& shard_of(std::string_view key) override;
   std::span<Shard* const> shards() const override { return map_.serving(); }
@@ -37,7 +36,6 @@ class ClusterServers final : public Router {
   void start(const std::weak_ptr<void>& owner) override;
   void flush() override;
   void recover() override;
-  void rearm() override;
   void close() override;
   void drop_all() override;
   std::array<int, 2> sockets() const override;
@@ -58,9 +56,7 @@ class ClusterServers final : public Router {
   void on_reply(const NodeAddress& from, const Result& result);
   void decide_publish(const Result& result);
   NodeAddress address_of(const Shard& shard);
-  void arm(base::TimePoint due);
 
-  const boost::asio::any_io_executor executor_;
   const Config config_;
   const ShardEvents events_;       // of the owner
   const ShardEvents node_events_;  // of the nodes
@@ -68,7 +64,7 @@ class ClusterServers final : public Router {
   ClusterMap map_;
   Detours detours_;
   cluster::Survey survey_;
-  timing::Timer survey_timer_;
+  timing::Alarm survey_alarm_;
   std::atomic<Publish> publish_;
   std::atomic<std::uint64_t> cluster_{0};
   bool publish_decided_;

@@ -39,11 +39,10 @@ bool redirected(const base::Reply& reply, const NodeAddress& asked) {
 
 }  // namespace
 
-Detours::Detours(const boost::asio::any_io_executor& executor, Ways ways) : ways_(std::move(ways)), timer_(executor) {}
+Detours::Detours(timing::Schedule& schedule, Ways ways)
+    : ways_(std::move(ways)), alarm_(schedule, [this] { on_time(Clock::now()); }) {}
 
-void Detours::take(Misdirected&& misdirected, const NodeAddress& asked, std::weak_ptr<void> owner,
-                   base::TimePoint now) {
-  owner_ = std::move(owner);
+void Detours::take(Misdirected&& misdirected, const NodeAddress& asked, base::TimePoint now) {
   if (closed_) return misdirected.handler(failure(Delivery::not_sent, Errc::closed, {}, true));
   if (misdirected.result.delivery == Delivery::answered && misdirected.request.commands.size() > 1) {
     take_apart(std::move(misdirected), asked, now);
@@ -65,7 +64,7 @@ void Detours::take_one(Misdirected&& misdirected, const NodeAddress& asked, base
   if (when >= misdirected.deadline) return misdirected.handler(std::move(misdirected.result));
   request.asking = false;  // by then the slot may have arrived
   paused_.emplace(when, std::move(misdirected));
-  arm();
+  alarm_.set_by(when);
 }
 
 void Detours::take_apart(Misdirected&& misdirected, const NodeAddress& asked, base::TimePoint now) {
@@ -107,25 +106,18 @@ void Detours::go_on(Misdirected&& misdirected, const std::optional<NodeAddress>&
   }
 }
 
-void Detours::arm() {
-  if (paused_.empty()) return;
-  timer_.expires_at(paused_.begin()->first);
-  timer_.async_wait([this, keep = owner_.lock()](boost::system::error_code error) {
-    if (!error) on_time(Clock::now());
-  });
-}
-
 void Detours::on_time(base::TimePoint now) {
   while (!paused_.empty() && paused_.begin()->first <= now) {
     Misdirected next = std::move(paused_.extract(paused_.begin()).mapped());
+    alarm_.set(due());
     go_on(std::move(next), {}, now);
   }
-  arm();
+  alarm_.set(due());
 }
 
 void Detours::close() {
   closed_ = true;
-  timer_.cancel();
+  alarm_.cancel();
   for (auto& [when, each] : std::exchange(paused_, {})) {
     each.handler(failure(Delivery::not_sent, Errc::closed, {}, true));
   }

@@ -6,12 +6,10 @@
 #include <memory>
 #include <optional>
 
-#include <boost/asio/any_io_executor.hpp>
-
 #include <holdfast/config.hpp>
 
 #include "redis/connection/request.hpp"
-#include "timing/timer.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 
@@ -26,16 +24,14 @@ class Detours {
     /// To the node at this address.
     std::function<void(const NodeAddress&, Request&&, ResultHandler&&)> to;
   };
-  Detours(const boost::asio::any_io_executor& executor, Ways ways);
+  Detours(timing::Schedule& schedule, Ways ways);
 
-  /// `asked`: the node that has answered, if one has. What comes later keeps the owner alive.
-  void take(Misdirected&& misdirected, const NodeAddress& asked, std::weak_ptr<void> owner, base::TimePoint now);
+  /// `asked`: the node that has answered, if one has.
+  void take(Misdirected&& misdirected, const NodeAddress& asked, base::TimePoint now);
   /// When the next pause is over; max(): there is none.
   base::TimePoint due() const { return paused_.empty() ? base::TimePoint::max() : paused_.begin()->first; }
-  /// Those whose pause is over go on. Its own timer calls it.
+  /// Those whose pause is over go on. Its own alarm calls it.
   void on_time(base::TimePoint now);
-  /// A handler has thrown, perhaps half way through.
-  void recover() { arm(); }
   /// Those who pause hear that the client is closed.
   void close();
   /// Forgets all, without a word.
@@ -50,12 +46,10 @@ class Detours {
   void take_one(Misdirected&& misdirected, const NodeAddress& asked, base::TimePoint now);
   void take_apart(Misdirected&& misdirected, const NodeAddress& asked, base::TimePoint now);
   void go_on(Misdirected&& misdirected, const std::optional<NodeAddress>& to, base::TimePoint now);
-  void arm();
 
   const Ways ways_;
-  timing::Timer timer_;
+  timing::Alarm alarm_;
   std::multimap<base::TimePoint, Misdirected> paused_;
-  std::weak_ptr<void> owner_;
   bool closed_ = false;
 };
 

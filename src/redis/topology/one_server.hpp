@@ -6,22 +6,20 @@
 #include <string_view>
 #include <utility>
 
-#include <boost/asio/any_io_executor.hpp>
-
 #include <holdfast/config.hpp>
 
 #include "redis/connection/endpoint_source.hpp"
 #include "redis/topology/router.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 
 /// It serves every key.
 class OneServer final : public Router {
  public:
-  OneServer(const boost::asio::any_io_executor& executor, const Config& config, std::shared_ptr<Listeners> listeners,
-            ShardEvents events)
+  OneServer(timing::Schedule& schedule, const Config& config, std::shared_ptr<Listeners> listeners, ShardEvents events)
       : events_(std::move(events)),
-        shard_(executor, config, [config] { return make_endpoint_source(config); }, std::move(listeners), events_) {}
+        shard_(schedule, config, [config] { return make_endpoint_source(config); }, std::move(listeners), events_) {}
 
   Shard& shard_of(std::string_view) override { return shard_; }
   Shard* only_shard() const override { return all_[0]; }

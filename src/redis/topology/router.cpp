@@ -35,10 +35,6 @@ void Router::recover() {
   for (Shard* shard : shards()) shard->recover();
 }
 
-void Router::rearm() {
-  for (Shard* shard : shards()) shard->rearm();
-}
-
 void Router::close() {
   for (Shard* shard : shards()) shard->close();
 }

@@ -51,7 +51,6 @@ class Router {
   virtual void start(const std::weak_ptr<void>& owner);
   virtual void flush();
   virtual void recover();
-  virtual void rearm();
   virtual void close();
   virtual void drop_all();
   /// Of the only shard; -1 if there are several, of which nobody can watch some alone.

@@ -35,20 +35,19 @@ sentinel::Answer answer_of(const Result& result) {
 
 }  // namespace
 
-SentinelLink::SentinelLink(const boost::asio::any_io_executor& executor, const Config& config,
-                           const NodeAddress& address, Events events)
-    : executor_(executor),
+SentinelLink::SentinelLink(timing::Schedule& schedule, const Config& config, const NodeAddress& address, Events events)
+    : schedule_(schedule),
       limit_(config.connect_timeout),
       name_(config.sentinel.primary),
       events_(std::move(events)),
       subscriptions_(std::make_shared<Listeners>()),
-      lane_(executor, link_config(config, address), std::make_shared<FixedEndpoint>(link_config(config, address)),
+      lane_(schedule, link_config(config, address), std::make_shared<FixedEndpoint>(link_config(config, address)),
             subscriptions_,
             {.connected = [] {},
              .disconnected =
                  [this](const std::string&) {
                    // Those who have asked are told the cause first.
-                   boost::asio::post(executor_, [link = shared_from_this()] { link->close(); });
+                   boost::asio::post(schedule_.executor(), [link = shared_from_this()] { link->close(); });
                    if (events_.ended) events_.ended();
                  },
              .message = [] {},

@@ -5,13 +5,12 @@
 #include <memory>
 #include <string>
 
-#include <boost/asio/any_io_executor.hpp>
-
 #include <holdfast/config.hpp>
 
 #include "redis/connection/lane.hpp"
 #include "redis/connection/subscriptions.hpp"
 #include "redis/sentinel/words.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 
@@ -26,8 +25,7 @@ class SentinelLink : public std::enable_shared_from_this<SentinelLink> {
   };
 
   /// `config`: of the client. Throws Error(tls).
-  SentinelLink(const boost::asio::any_io_executor& executor, const Config& config, const NodeAddress& address,
-               Events events);
+  SentinelLink(timing::Schedule& schedule, const Config& config, const NodeAddress& address, Events events);
 
   /// Connects. Handlers keep this link alive, and `client` until it is closed.
   void start(std::shared_ptr<void> client);
@@ -41,7 +39,7 @@ class SentinelLink : public std::enable_shared_from_this<SentinelLink> {
   void drop_all();
 
  private:
-  const boost::asio::any_io_executor executor_;
+  timing::Schedule& schedule_;
   const base::Duration limit_;
   const std::string name_;
   Events events_;

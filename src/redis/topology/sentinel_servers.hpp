@@ -6,27 +6,26 @@
 #include <string_view>
 #include <utility>
 
-#include <boost/asio/any_io_executor.hpp>
-
 #include <holdfast/config.hpp>
 
 #include "redis/topology/router.hpp"
 #include "redis/topology/sentinels.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 
 /// It serves every key.
 class SentinelServers final : public Router {
  public:
-  SentinelServers(const boost::asio::any_io_executor& executor, const Config& config,
-                  std::shared_ptr<Listeners> listeners, ShardEvents events)
+  SentinelServers(timing::Schedule& schedule, const Config& config, std::shared_ptr<Listeners> listeners,
+                  ShardEvents events)
       : events_(std::move(events)),
         sentinels_(std::make_shared<Sentinels>(
-            executor, config,
+            schedule, config,
             Sentinels::Events{.to_be_flushed = [this](std::size_t bytes) { events_.to_be_flushed(shard_, bytes); },
                               .counted = [this](int replicas) { shard_.set_configured_replicas(replicas); }})),
         shard_(
-            executor, config, [sentinels = sentinels_] { return std::make_shared<SentinelSource>(sentinels); },
+            schedule, config, [sentinels = sentinels_] { return std::make_shared<SentinelSource>(sentinels); },
             std::move(listeners), events_) {}
 
   Shard& shard_of(std::string_view) override { return shard_; }
@@ -44,10 +43,6 @@ class SentinelServers final : public Router {
   void recover() override {
     Router::recover();
     sentinels_->recover();
-  }
-  void rearm() override {
-    Router::rearm();
-    sentinels_->rearm();
   }
   void close() override {
     Router::close();

@@ -12,16 +12,16 @@ using base::Clock;
 using sentinel::Answer;
 using sentinel::Discovery;
 
-Sentinels::Sentinels(const boost::asio::any_io_executor& executor, const Config& config, Events events)
-    : executor_(executor),
+Sentinels::Sentinels(timing::Schedule& schedule, const Config& config, Events events)
+    : schedule_(schedule),
       config_(config),
       events_(std::move(events)),
       known_(config.sentinel.addresses),
-      round_timer_(executor),
-      look_timer_(executor),
+      round_alarm_(schedule, [this] { on_round_alarm(); }),
+      look_alarm_(schedule, [this] { on_look_alarm(); }),
       random_(base::entropy()) {}
 
-/// For handlers of timers.
+/// For alarms.
 std::shared_ptr<Sentinels> Sentinels::self() {
   const std::shared_ptr<void> owner = owner_.lock();
   return owner ? std::shared_ptr<Sentinels>(owner, this) : shared_from_this();
@@ -35,7 +35,7 @@ SentinelLink& Sentinels::link_to(const NodeAddress& address) {
   if (found != links_.end()) return *found->second;
   const std::weak_ptr<Sentinels> weak = weak_from_this();
   const auto link =
-      std::make_shared<SentinelLink>(executor_, config_, address,
+      std::make_shared<SentinelLink>(schedule_, config_, address,
                                      SentinelLink::Events{.ended =
                                                               [weak, address] {
                                                                 if (const auto me = weak.lock())
@@ -68,19 +68,13 @@ void Sentinels::close_links() {
 void Sentinels::recover() {
   round_.reset();
   close_links();
-  if (std::exchange(looks_, false)) arm_look(kLookEvery);
-}
-
-void Sentinels::rearm() {
-  if (std::exchange(looks_, false)) arm_look(kLookEvery);
-  if (round_) take(round_->on_time(Clock::now()));
 }
 
 void Sentinels::close() {
   closed_ = true;
   round_.reset();
-  round_timer_.cancel();
-  look_timer_.cancel();
+  round_alarm_.cancel();
+  look_alarm_.cancel();
   close_links();
 }
 
@@ -102,19 +96,19 @@ void Sentinels::begin() {
 void Sentinels::forget() {
   if (std::ranges::any_of(sources_, &SentinelSource::waits)) return;
   round_.reset();
-  round_timer_.cancel();
+  round_alarm_.cancel();
 }
 
 void Sentinels::take(const Discovery::Step& step) {
-  round_timer_.cancel();
+  round_alarm_.cancel();
   if (step.lost) return finish({}, round_->problem());
-  if (step.look) {
-    round_timer_.expires_at(*step.look);
-    round_timer_.async_wait([self = self()](boost::system::error_code error) {
-      if (!error && self->round_) self->take(self->round_->on_time(Clock::now()));
-    });
-  }
+  if (step.look) round_alarm_.set(*step.look);
   if (step.ask) ask(*step.ask);
+}
+
+void Sentinels::on_round_alarm() {
+  const std::shared_ptr<Sentinels> keep = self();
+  if (round_) take(round_->on_time(Clock::now()));
 }
 
 void Sentinels::ask(std::size_t index) {
@@ -141,13 +135,13 @@ void Sentinels::on_answer(std::uint64_t round, std::size_t index, const NodeAddr
   known_.heard_of(answer.sentinels);
   count(answer);
   told_.emplace(from, *answer.primary);
-  if (!looks_) arm_look(kFirstLook);
+  if (!look_alarm_.is_set()) look_in(kFirstLook);
   finish(answer.primary, {});
 }
 
 void Sentinels::finish(const std::optional<NodeAddress>& primary, const std::string& problem) {
   round_.reset();
-  round_timer_.cancel();
+  round_alarm_.cancel();
   for (SentinelSource* source : std::vector(sources_)) {
     if (source->waits()) source->answer(primary, problem);
   }
@@ -161,15 +155,15 @@ void Sentinels::doubt(const NodeAddress& primary) {
 
 // --- what is announced, and what was announced unheard ---
 
-void Sentinels::arm_look(base::Duration pause) {
-  looks_ = true;
-  look_timer_.expires_after(
+void Sentinels::look_in(base::Duration pause) noexcept {
+  look_alarm_.set_after(
       std::chrono::duration_cast<base::Duration>(pause * (0.75 + std::generate_canonical<double, 32>(random_) / 2)));
-  look_timer_.async_wait([self = self()](boost::system::error_code error) {
-    if (error || self->closed_) return;
-    self->arm_look(kLookEvery);
-    if (!self->round_) self->look();
-  });
+}
+
+void Sentinels::on_look_alarm() {
+  const std::shared_ptr<Sentinels> keep = self();
+  look_in(kLookEvery);
+  if (!round_) look();
 }
 
 /// Any of them may lead an election, so the one that has most on record counts. Less counts once a look has shown it.

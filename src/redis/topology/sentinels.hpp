@@ -9,15 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include <boost/asio/any_io_executor.hpp>
-
 #include <holdfast/config.hpp>
 
 #include "redis/connection/endpoint_source.hpp"
 #include "redis/sentinel/discovery.hpp"
 #include "redis/sentinel/known_sentinels.hpp"
 #include "redis/topology/sentinel_link.hpp"
-#include "timing/timer.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 
@@ -38,12 +36,11 @@ class Sentinels : public std::enable_shared_from_this<Sentinels> {
     std::function<void(std::size_t bytes)> to_be_flushed;
     std::function<void(int replicas)> counted;  ///< So many replicas of the primary are on record.
   };
-  Sentinels(const boost::asio::any_io_executor& executor, const Config& config, Events events);
+  Sentinels(timing::Schedule& schedule, const Config& config, Events events);
 
   void start(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
   void flush();
   void recover();
-  void rearm();
   void close();
   void drop_all();
 
@@ -71,14 +68,16 @@ class Sentinels : public std::enable_shared_from_this<Sentinels> {
   void on_answer(std::uint64_t round, std::size_t index, const NodeAddress& from, const sentinel::Answer& answer);
   void finish(const std::optional<NodeAddress>& primary, const std::string& problem);
 
-  void arm_look(base::Duration pause);
+  void look_in(base::Duration pause) noexcept;
+  void on_round_alarm();
+  void on_look_alarm();
   void look();
   void count(const sentinel::Answer& answer);
   void on_looked(const NodeAddress& from, const sentinel::Answer& answer);
   void on_switched(const NodeAddress& from, const NodeAddress& primary);
   void move_to(const NodeAddress& primary, const std::string& why);
 
-  const boost::asio::any_io_executor executor_;
+  timing::Schedule& schedule_;
   const Config config_;
   const Events events_;
   std::weak_ptr<void> owner_;
@@ -89,11 +88,10 @@ class Sentinels : public std::enable_shared_from_this<Sentinels> {
 
   std::optional<sentinel::Discovery> round_;  // the question under way
   std::uint64_t number_ = 0;                  // of the latest round
-  timing::Timer round_timer_;
+  timing::Alarm round_alarm_;
   std::optional<std::pair<NodeAddress, NodeAddress>> told_;  // by whom, and what, of late
 
-  timing::Timer look_timer_;
-  bool looks_ = false;  // the timer is armed
+  timing::Alarm look_alarm_;
   std::minstd_rand random_;
   std::vector<std::pair<NodeAddress, NodeAddress>> said_;  // at the latest look: by whom, and what
   std::optional<NodeAddress> disputed_;                    // what they said that was not what is connected

@@ -8,15 +8,15 @@
 
 namespace holdfast::redis {
 
-std::unique_ptr<Router> make_router(const boost::asio::any_io_executor& executor, const Config& config,
+std::unique_ptr<Router> make_router(timing::Schedule& schedule, const Config& config,
                                     std::shared_ptr<Listeners> listeners, ShardEvents events) {
   if (!config.cluster.addresses.empty()) {
-    return std::make_unique<ClusterServers>(executor, config, std::move(listeners), std::move(events));
+    return std::make_unique<ClusterServers>(schedule, config, std::move(listeners), std::move(events));
   }
   if (config.sentinel.addresses.empty()) {
-    return std::make_unique<OneServer>(executor, config, std::move(listeners), std::move(events));
+    return std::make_unique<OneServer>(schedule, config, std::move(listeners), std::move(events));
   }
-  return std::make_unique<SentinelServers>(executor, config, std::move(listeners), std::move(events));
+  return std::make_unique<SentinelServers>(schedule, config, std::move(listeners), std::move(events));
 }
 
 }  // namespace holdfast::redis

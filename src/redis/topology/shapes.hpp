@@ -3,16 +3,15 @@
 
 #include <memory>
 
-#include <boost/asio/any_io_executor.hpp>
-
 #include <holdfast/config.hpp>
 
 #include "redis/topology/router.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 
 /// Throws Error(tls).
-std::unique_ptr<Router> make_router(const boost::asio::any_io_executor& executor, const Config& config,
+std::unique_ptr<Router> make_router(timing::Schedule& schedule, const Config& config,
                                     std::shared_ptr<Listeners> listeners, ShardEvents events);
 
 }  // namespace holdfast::redis

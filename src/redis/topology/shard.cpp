@@ -7,23 +7,22 @@ namespace holdfast::redis {
 
 /// Nothing is subscribed on it.
 struct Shard::SideLane {
-  SideLane(const boost::asio::any_io_executor& executor, const Config& config, std::shared_ptr<EndpointSource> source,
-           LaneEvents events)
+  SideLane(timing::Schedule& schedule, const Config& config, std::shared_ptr<EndpointSource> source, LaneEvents events)
       : subscriptions(std::make_shared<Listeners>()),
-        lane(executor, config, std::move(source), subscriptions, std::move(events)) {}
+        lane(schedule, config, std::move(source), subscriptions, std::move(events)) {}
 
   Subscriptions subscriptions;
   Lane lane;
 };
 
-Shard::Shard(const boost::asio::any_io_executor& executor, const Config& config, MakeSource make_source,
+Shard::Shard(timing::Schedule& schedule, const Config& config, MakeSource make_source,
              std::shared_ptr<Listeners> listeners, const ShardEvents& events)
-    : executor_(executor),
+    : schedule_(schedule),
       config_(config),
       make_source_(std::move(make_source)),
       events_(events),
       subscriptions_(std::make_shared<Subscriptions>(std::move(listeners))),
-      lane_(executor, config, make_source_(), *subscriptions_, lane_events()) {}
+      lane_(schedule, config, make_source_(), *subscriptions_, lane_events()) {}
 
 Shard::~Shard() = default;
 
@@ -64,7 +63,7 @@ LaneEvents Shard::side_events(Side side) {
 Lane& Shard::side_lane(Side side) {
   std::unique_ptr<SideLane>& made = sides_.at(static_cast<std::size_t>(side));
   if (made == nullptr) {
-    made = std::make_unique<SideLane>(executor_, config_, make_source_(), side_events(side));
+    made = std::make_unique<SideLane>(schedule_, config_, make_source_(), side_events(side));
     if (closed_) {
       made->lane.close();
     } else if (needed_) {
@@ -130,7 +129,6 @@ void Shard::for_each_lane(void (Lane::*what)()) {
 void Shard::flush() { for_each_lane(&Lane::flush); }
 
 void Shard::recover() { for_each_lane(&Lane::recover); }
-void Shard::rearm() { for_each_lane(&Lane::rearm); }
 
 void Shard::close() {
   closed_ = true;

@@ -10,8 +10,6 @@
 #include <optional>
 #include <string>
 
-#include <boost/asio/any_io_executor.hpp>
-
 #include <holdfast/config.hpp>
 
 #include "redis/cluster/slot.hpp"
@@ -19,6 +17,7 @@
 #include "redis/connection/lane.hpp"
 #include "redis/connection/listeners.hpp"
 #include "redis/connection/subscriptions.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 
@@ -61,8 +60,8 @@ class Shard {
   using MakeSource = std::function<std::shared_ptr<EndpointSource>()>;
 
   /// The events outlive it.
-  Shard(const boost::asio::any_io_executor& executor, const Config& config, MakeSource make_source,
-        std::shared_ptr<Listeners> listeners, const ShardEvents& events);
+  Shard(timing::Schedule& schedule, const Config& config, MakeSource make_source, std::shared_ptr<Listeners> listeners,
+        const ShardEvents& events);
   Shard(const Shard&) = delete;
   Shard& operator=(const Shard&) = delete;
   ~Shard();
@@ -85,7 +84,6 @@ class Shard {
   void begin_anew();
   void flush();
   void recover();
-  void rearm();
   void close();
   void drop_all();
   /// Where callers' replies come in: of the lane that all use but the sides, and of the one for acks; -1: there is
@@ -119,7 +117,7 @@ class Shard {
   void hear_refusals(LaneEvents& events);
   void for_each_lane(void (Lane::*what)());
 
-  const boost::asio::any_io_executor executor_;
+  timing::Schedule& schedule_;
   const Config config_;
   const MakeSource make_source_;
   const ShardEvents& events_;

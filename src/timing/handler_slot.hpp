@@ -9,9 +9,9 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 
-namespace holdfast::engine {
+namespace holdfast::timing {
 
-struct WakeSlot {
+struct HandlerSlot {
   alignas(std::max_align_t) std::byte bytes[256] = {};
 };
 
@@ -19,7 +19,7 @@ struct WakeSlot {
 template <class T>
 struct InSlot {
   using value_type = T;
-  explicit InSlot(WakeSlot* where) : slot(where) {}
+  explicit InSlot(HandlerSlot* where) : slot(where) {}
   template <class U>
   explicit InSlot(const InSlot<U>& other) : slot(other.slot) {}
   T* allocate(std::size_t count) {
@@ -29,14 +29,19 @@ struct InSlot {
   void deallocate(T*, std::size_t) {}
   friend bool operator==(const InSlot& a, const InSlot& b) { return a.slot == b.slot; }
 
-  WakeSlot* slot;
+  HandlerSlot* slot;
 };
 
 /// The slot is free again when the handler runs, or is destroyed: Asio takes it out before. The handler may keep it
 /// alive.
 template <class Handler>
-void post_in(WakeSlot& slot, boost::asio::io_context& context, Handler handler) {
-  boost::asio::post(context, boost::asio::bind_allocator(InSlot<std::byte>(&slot), std::move(handler)));
+auto in_slot(HandlerSlot& slot, Handler handler) {
+  return boost::asio::bind_allocator(InSlot<std::byte>(&slot), std::move(handler));
 }
 
-}  // namespace holdfast::engine
+template <class Handler>
+void post_in(HandlerSlot& slot, boost::asio::io_context& context, Handler handler) {
+  boost::asio::post(context, in_slot(slot, std::move(handler)));
+}
+
+}  // namespace holdfast::timing

@@ -1,0 +1,14 @@
+// The alarms of a context that a test runs.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+
+#include "timing/alarm.hpp"
+
+namespace holdfast::test {
+
+struct RunningSchedule final : timing::Schedule {
+  explicit RunningSchedule(boost::asio::io_context& context) : Schedule(context.get_executor()) { start({}); }
+};
+
+}  // namespace holdfast::test
