@@ -5,8 +5,6 @@
 
 namespace holdfast::redis {
 
-namespace asio = boost::asio;
-
 struct Lane::Impl {
   Impl(timing::Schedule& schedule, const Config& user_config, std::shared_ptr<EndpointSource> source,
        Subscriptions& subscriptions, LaneEvents lane_events)
