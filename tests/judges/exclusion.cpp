@@ -6,7 +6,8 @@
 namespace holdfast::test {
 namespace {
 
-/// Two holders of one name: the second was granted while the first believed in its hold.
+/// Two holders of one name: the second was granted while the first believed in its hold. A hold that was over when its
+/// holder got it, since the process stood still meanwhile, is nobody's: it was never believed in.
 struct Both {
   const HeldOnce& first;
   const HeldOnce& second;
@@ -38,7 +39,7 @@ void judge_exclusion(const View& view, Verdict& verdict) {
   for (const View::Name& name : view.names()) {
     const Held* latest = nullptr;  // whoever believes longest so far
     for (const Held& held : name.holds) {
-      if (latest != nullptr && held.granted < latest->until) {
+      if (latest != nullptr && held.granted < std::min(latest->until, held.until)) {
         const Both both{view.hold(*latest), view.hold(held), std::min(latest->until, held.until) - held.granted};
         if (of_others(view.story(), both)) {
           ++verdict.overlaps_of_others;

@@ -65,6 +65,14 @@ TEST(Exclusion, TwoHoldersAtOnceAreFound) {
   EXPECT_THAT(promises(story), IsEmpty());
 }
 
+TEST(Exclusion, AHoldThatIsOverWhenItsHolderGetsItIsNobodys) {
+  Story story;
+  story.history.holds = {held("a:1", 100, 900), held("b:2", 200, 200)};
+  EXPECT_THAT(promises(story), IsEmpty());
+  story.history.holds[1] = held("b:2", 200, 201);
+  EXPECT_THAT(promises(story), ElementsAre("exclusion"));
+}
+
 TEST(Exclusion, AllThatBeginInsideALongHoldAreFound) {
   Story story;
   story.history.holds = {held("a:1", 100, 900), held("b:2", 200, 300), held("c:3", 400, 500), held("d:4", 900, 999)};
