@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/text.hpp"
+#include "redis/failures/errors.hpp"
 
 namespace holdfast::probe {
 namespace {
@@ -133,14 +134,14 @@ std::uint16_t to_port(std::string_view text) {
 
 Access read_access(const base::Reply& reply) {
   const std::string& text = reply.text;
-  const bool may_not = base::contains(text, "has no permissions") || text.starts_with("NOPERM") ||
-                       base::contains(text, "The user executing the script can't") ||
-                       base::contains(text, "ACL failure in script");
-  if (!reply.is_error() && !may_not) return Access::allowed;
-  if (may_not) return refuses_name(text) ? Access::other_names : Access::denied;
-  const bool gone = (base::contains(text, "ommand") && base::contains(text, "not found")) ||
-                    base::contains(text, "unknown command") || base::contains(text, "nknown subcommand") ||
-                    base::contains(text, "not supported") || base::contains(text, "unsupported");
+  // ACL DRYRUN, and a script that catches errors, tell of a refusal in a plain text.
+  const Errc code = redis::classify(text).code;
+  if (code == Errc::denied) return refuses_name(text) ? Access::other_names : Access::denied;
+  if (!reply.is_error()) return Access::allowed;
+  const bool gone = code == Errc::unsupported_by_server ||
+                    (base::contains(text, "ommand") && base::contains(text, "not found")) ||
+                    base::contains(text, "nknown subcommand") || base::contains(text, "not supported") ||
+                    base::contains(text, "unsupported");
   return gone ? Access::missing : Access::allowed;
 }
 
