@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <concepts>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -20,7 +21,8 @@
 
 namespace holdfast {
 
-/// The common part of Lock, SimpleLock, MultiLock and RedLock. A cheap handle: copy it, share it between threads.
+/// The common part of Lock, FencedLock, SimpleLock, MultiLock and RedLock. A cheap handle: copy it, share it between
+/// threads.
 ///
 /// Two faces:
 /// - `acquire` / `try_acquire` return a Hold; the *hold* is the owner. Not re-entrant: acquiring again waits for the
@@ -101,6 +103,8 @@ class HOLDFAST_EXPORT BasicLock {
   std::stop_token lost() const;
   /// As Hold::valid_for, for the calling thread's hold; zero if there is none.
   std::chrono::milliseconds valid_for() const;
+  /// As Hold::token, for the calling thread's hold; empty if there is none. Re-entry does not change it.
+  std::optional<std::int64_t> token() const;
   /// True if the calling thread holds the lock and has not lost it. Costs no round trip.
   bool is_mine() const;
   /// How many times the calling thread holds the lock (Redisson: getHoldCount). Costs no round trip.

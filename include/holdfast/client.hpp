@@ -8,6 +8,7 @@
 
 #include <holdfast/config.hpp>
 #include <holdfast/export.hpp>
+#include <holdfast/fenced_lock.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/lock_info.hpp>
 #include <holdfast/multi_lock.hpp>
@@ -53,6 +54,9 @@ class HOLDFAST_EXPORT Client {
 
   /// The same for a lock of the SET NX PX family: see SimpleLock.
   SimpleLock simple_lock(std::string_view name, AcquireOptions defaults = {});
+
+  /// The same for a lock whose grants are numbered: see FencedLock.
+  FencedLock fenced_lock(std::string_view name, AcquireOptions defaults = {});
 
   /// The locks of all these names together: see MultiLock. A repeated name counts once.
   MultiLock multi_lock(const std::vector<std::string>& names, AcquireOptions defaults = {});

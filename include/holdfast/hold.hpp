@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -72,6 +73,10 @@ class [[nodiscard]] HOLDFAST_EXPORT Hold {
   void throw_if_lost() const;
   /// The owner as on the wire, `<client uuid>:<number>`; empty for an empty hold.
   std::string owner() const;
+  /// The token of this grant, larger than that of every grant before it: for a store that refuses lower ones (see
+  /// FencedLock). It stays, lost or not, until the hold is released. Empty for an empty hold, and for other kinds of
+  /// locks, which have none. Costs no round trip.
+  std::optional<std::int64_t> token() const noexcept;
   /// The lock's name as the caller gave it.
   std::string name() const;
 

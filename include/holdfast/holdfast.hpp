@@ -4,6 +4,8 @@
 #include <holdfast/client.hpp>
 #include <holdfast/config.hpp>
 #include <holdfast/error.hpp>
+#include <holdfast/fence.hpp>
+#include <holdfast/fenced_lock.hpp>
 #include <holdfast/hold.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/lock.hpp>

@@ -17,7 +17,7 @@ namespace engine {
 class KeyTarget;
 }
 
-/// The common part of Lock and SimpleLock. All handles of the same client, kind and name are one lock.
+/// The common part of Lock, FencedLock and SimpleLock. All handles of the same client, kind and name are one lock.
 class HOLDFAST_EXPORT KeyLock : public BasicLock {
  public:
   /// True if anyone holds the lock. 1 command. Throws Error, `wrong_type` if something else than a lock is there.
@@ -59,7 +59,6 @@ class HOLDFAST_EXPORT KeyLock : public BasicLock {
  protected:
   using BasicLock::BasicLock;
 
- private:
   engine::KeyTarget& key_target() const noexcept;
 };
 

@@ -24,6 +24,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return out;
 }
 
+/// What is a name alone is taken out.
 std::vector<std::string> merged_environment(const std::vector<std::string>& changes) {
   const auto name_of = [](std::string_view entry) { return entry.substr(0, entry.find('=')); };
   std::vector<std::string> merged;
@@ -32,7 +33,9 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& chan
     for (const std::string& change : changes) replaced = replaced || name_of(change) == name_of(*entry);
     if (!replaced) merged.emplace_back(*entry);
   }
-  merged.insert(merged.end(), changes.begin(), changes.end());
+  for (const std::string& change : changes) {
+    if (change.find('=') != change.npos) merged.push_back(change);
+  }
   return merged;
 }
 

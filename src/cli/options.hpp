@@ -27,6 +27,7 @@ struct CommonOptions {
 /// `--kind`: which family of locks.
 enum class LockKind {
   lock,    ///< Redisson's RLock: a hash.
+  fenced,  ///< The same with a token: Redisson's RFencedLock.
   simple,  ///< SET NX PX: a string.
 };
 

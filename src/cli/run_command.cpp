@@ -120,9 +120,14 @@ std::vector<std::string> RunCommand::environment(const Hold& hold) const {
   for (const std::string& name : options_.names) names += (names.empty() ? "" : "\n") + name;
   const char* around = std::getenv(kOwners);
   const std::string owners = around == nullptr ? hold.owner() : fmt::format("{} {}", around, hold.owner());
-  return {"HOLDFAST_NAME=" + names, "HOLDFAST_OWNER=" + hold.owner(), fmt::format("{}={}", kOwners, owners),
+  // Of a run around this one it would be the token of another lock.
+  const std::optional<std::int64_t> token = hold.token();
+  return {"HOLDFAST_NAME=" + names,
+          "HOLDFAST_OWNER=" + hold.owner(),
+          fmt::format("{}={}", kOwners, owners),
           fmt::format("HOLDFAST_EXPIRES_MS={}", expires.count()),
-          fmt::format("HOLDFAST_LEASE_MS={}", times_.lease.count())};
+          fmt::format("HOLDFAST_LEASE_MS={}", times_.lease.count()),
+          token ? fmt::format("HOLDFAST_TOKEN={}", *token) : "HOLDFAST_TOKEN"};
 }
 
 }  // namespace holdfast::cli

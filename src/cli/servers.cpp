@@ -51,6 +51,12 @@ Servers::Servers(std::vector<Config> configs) {
 }
 
 BasicLock Servers::lock(const std::vector<std::string>& names, LockKind kind) {
+  if (kind == LockKind::fenced) {
+    if (names.size() > 1 || clients_.size() > 1) {
+      throw UsageError("run: --kind fenced is for one name on one server: several have no token in common");
+    }
+    return clients_.front().fenced_lock(names.front());
+  }
   if (kind == LockKind::simple) {
     return made_of(clients_, names, [](Client& client, const std::string& name) { return client.simple_lock(name); });
   }

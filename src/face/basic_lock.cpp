@@ -152,6 +152,11 @@ std::chrono::milliseconds BasicLock::valid_for() const {
                   : std::chrono::milliseconds{};
 }
 
+std::optional<std::int64_t> BasicLock::token() const {
+  const engine::ThreadHolds::Entry own = own_hold(*parts_.target);
+  return own.held ? own.held->token() : std::nullopt;
+}
+
 bool BasicLock::is_mine() const {
   const engine::ThreadHolds::Entry own = own_hold(*parts_.target);
   return own.held && own.held->valid_for() > engine::Duration{};

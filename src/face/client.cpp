@@ -10,6 +10,7 @@
 #include "face/listing.hpp"
 #include "face/probing.hpp"
 #include "face/question.hpp"
+#include "kinds/fenced_lock.hpp"
 #include "kinds/lock.hpp"
 #include "kinds/simple_lock.hpp"
 
@@ -62,6 +63,10 @@ Lock Client::lock(std::string_view name, AcquireOptions defaults) {
 
 SimpleLock Client::simple_lock(std::string_view name, AcquireOptions defaults) {
   return {{core_->shared_runtime(), target({std::string(name)}, kinds::kSimpleLock)}, std::move(defaults)};
+}
+
+FencedLock Client::fenced_lock(std::string_view name, AcquireOptions defaults) {
+  return {{core_->shared_runtime(), target({std::string(name)}, kinds::kFencedLock)}, std::move(defaults)};
 }
 
 MultiLock Client::multi_lock(const std::vector<std::string>& names, AcquireOptions defaults) {

@@ -56,6 +56,8 @@ void Hold::throw_if_lost() const {
 
 std::string Hold::owner() const { return held_ ? held_->owner().text : std::string(); }
 
+std::optional<std::int64_t> Hold::token() const noexcept { return held_ ? held_->token() : std::nullopt; }
+
 std::string Hold::name() const { return held_ ? held_->name() : std::string(); }
 
 ReleaseOutcome Hold::release() noexcept {

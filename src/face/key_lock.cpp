@@ -1,3 +1,4 @@
+#include <holdfast/fenced_lock.hpp>
 #include <holdfast/key_lock.hpp>
 
 #include "engine/hold/key_target.hpp"
@@ -28,5 +29,7 @@ bool KeyLock::force_release() { return face::ask(*parts().runtime, face::force_r
 bool KeyLock::force_release(const std::string& owner) {
   return face::ask(*parts().runtime, face::force_release(key_target(), wire::Owner{owner}));
 }
+
+std::int64_t FencedLock::latest_token() const { return face::ask(*parts().runtime, face::latest_token(key_target())); }
 
 }  // namespace holdfast

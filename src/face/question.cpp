@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "wire/fenced_calls.hpp"
 #include "wire/server_calls.hpp"
 
 namespace holdfast::face {
@@ -27,6 +28,12 @@ Question<bool> is_held_by(const engine::KeyTarget& target, const std::string& ow
 Question<std::optional<std::chrono::milliseconds>> remaining(const engine::KeyTarget& target) {
   return {target.name(), {wire::remaining(target.names().key)}, [](const Replies& replies) {
             return wire::time_left(replies.front());
+          }};
+}
+
+Question<std::int64_t> latest_token(const engine::KeyTarget& target) {
+  return {target.name(), {wire::fenced::latest_token(target.names().key)}, [](const Replies& replies) {
+            return wire::fenced::decode_latest_token(replies.front());
           }};
 }
 

@@ -28,6 +28,7 @@ struct Question {
 
 Question<bool> is_locked(const engine::KeyTarget& target);
 Question<bool> is_held_by(const engine::KeyTarget& target, const std::string& owner);
+Question<std::int64_t> latest_token(const engine::KeyTarget& target);
 Question<std::optional<std::chrono::milliseconds>> remaining(const engine::KeyTarget& target);
 /// From this owner; without one, from whoever has it.
 Question<bool> force_release(const engine::KeyTarget& target, const std::optional<wire::Owner>& owner = {});

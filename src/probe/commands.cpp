@@ -17,6 +17,7 @@ constexpr NeededCommand kCommands[] = {
     {"ping", Need::lock, "idle connections", "", true},
     {"get", Need::simple, "SimpleLock", "KEY", true},
     {"set", Need::simple, "SimpleLock", "KEY value", false},
+    {"incr", Need::feature, "FencedLock", "KEY", false},
     {"del", Need::simple, "SimpleLock", "KEY", false},
     {"client list", Need::some, "ending the old connection after a reconnect; who holds a lock", "ID 1", true},
     {"client kill", Need::some, "ending the old connection after a reconnect", "ID 1", false},

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "wire/fenced_calls.hpp"
 #include "wire/lock_calls.hpp"
 #include "wire/simple_calls.hpp"
 
@@ -83,7 +84,8 @@ class Generator {
     wire::AcquireCall call{all ? wire::Names(several) : wire::Names(&single, 1), owner, lease};
     call.count_listeners = below(2) == 0;
     call.publish = publish();
-    return simple ? wire::simple::acquire(call) : wire::lock::acquire(call);
+    if (simple) return wire::simple::acquire(call);
+    return !all && below(4) == 0 ? wire::fenced::acquire(call) : wire::lock::acquire(call);
   }
   base::Command release(bool simple) {
     const wire::LockNames single = lock(simple);
@@ -136,7 +138,7 @@ class Generator {
                                                         {"HEXISTS", name, owner},
                                                         {"HGET", name, owner},
                                                         {"GET", name},
-                                                        {"GET", name},
+                                                        {"GET", wire::fenced::counter(name)},
                                                         {"STRLEN", name},
                                                         {"PTTL", name},
                                                         {"TYPE", name},
@@ -161,6 +163,10 @@ class Generator {
                 {"PEXPIRE", name, "0"},
                 {"DEL", name},
                 {"DEL", name},
+                {"SET", wire::fenced::counter(name), "many"},
+                {"SET", wire::fenced::counter(name), "9223372036854775807"},
+                {"RPUSH", wire::fenced::counter(name), "1"},
+                {"DEL", wire::fenced::counter(name)},
                 {"SCRIPT", "FLUSH"},
                 {"SCRIPT", "LOAD", std::string(acquire(below(2) == 0, lease()).script->text)},
                 {"FLUSHALL"}})};

@@ -17,7 +17,7 @@ namespace holdfast::test {
 /// Thread-safe.
 class TakerLocks {
  public:
-  /// `kind` is `lock`, `simple`, `multi` or `red`; `simple`: over the SET NX PX family.
+  /// `kind` is `lock`, `simple`, `fenced`, `multi` or `red`; `simple`: over the SET NX PX family.
   TakerLocks(std::vector<Client> clients, std::string kind, bool simple)
       : clients_(std::move(clients)), kind_(std::move(kind)), simple_(simple) {}
 
@@ -33,6 +33,7 @@ class TakerLocks {
   BasicLock lock_of(const std::string& name) {
     if (kind_ == "lock") return client().lock(name);
     if (kind_ == "simple") return client().simple_lock(name);
+    if (kind_ == "fenced") return client().fenced_lock(name);
     const std::lock_guard guard(mutex_);
     const auto found = groups_.find(name);
     if (found != groups_.end()) return found->second;

@@ -111,6 +111,19 @@ void Keyspace::set(std::string_view key, std::string_view text, std::string_view
   tell(key);
 }
 
+std::int64_t Keyspace::increment(std::string_view key) {
+  check_write(true);
+  const std::string* const before = text(key);
+  const std::optional<std::int64_t> number = before == nullptr ? 0 : to_number(*before);
+  if (!number) throw Refused(kNoNumber);
+  if (*number == std::numeric_limits<std::int64_t>::max()) {
+    throw Refused("ERR increment or decrement would overflow");
+  }
+  made(key, Type::string).text = std::to_string(*number + 1);
+  tell(key);
+  return *number + 1;
+}
+
 std::size_t Keyspace::count_fields(std::string_view key) {
   const Value* const value = of_type(key, Type::hash);
   return value == nullptr ? 0 : value->fields.size();

@@ -70,6 +70,8 @@ class Keyspace {
   void set(std::string_view key, std::string_view text);
   void set(std::string_view key, std::string_view text, std::string_view lease);
 
+  std::int64_t increment(std::string_view key);
+
   std::size_t count_fields(std::string_view key);
   const std::string* field(std::string_view key, std::string_view field);
   bool has_field(std::string_view key, std::string_view name) { return field(key, name) != nullptr; }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/text.hpp"
 #include "wire/owner.hpp"
 #include "wire/scripts.hpp"
 
@@ -156,18 +157,33 @@ void put_busy(ScriptHost& host, const Found& found, Args args, Keyspace::Millis 
   if (found.lock != nullptr) put_text(reply, found.lock->first);
 }
 
+std::int64_t next_token(ScriptHost& host, std::string_view counter) {
+  const auto token = attempt([&] { return host.keyspace().increment(counter); });
+  if (token.value) return *token.value;
+  for (const char* why : {"WRONGTYPE", "integer", "overflow"}) {
+    if (!base::contains(token.refused, why)) continue;
+    throw Refused("WRONGTYPE it is a fenced lock whose counter of tokens cannot grow");
+  }
+  throw Refused(token.refused);
+}
+
 void lock_acquire(ScriptHost& host, Args keys, Args args, std::string& reply) {
   Keyspace& all = host.keyspace();
   const Keyspace::Millis remaining = all.remaining(keys[0]);
   const std::optional<Found> found = in_the_way(host, keys[0], args[1], remaining);
   if (found) return put_busy(host, *found, args, remaining, reply);
+  std::optional<std::int64_t> token;
+  if (keys.size() > 1) token = next_token(host, keys[1]);
   all.set_field(keys[0], args[1], "1");
   const auto lasting = attempt([&] { return all.expire(keys[0], args[0]); });
   if (!lasting.value) {
     all.erase_field(keys[0], args[1]);
     throw Refused(lasting.refused);
   }
-  put_null(reply);
+  if (!token) return put_null(reply);
+  put_head(reply, '*', 2);
+  put_number(reply, -1);
+  put_number(reply, *token);
 }
 
 void lock_acquire_all(ScriptHost& host, Args keys, Args args, std::string& reply) {

@@ -1,11 +1,12 @@
--- lock/acquire: take the lock for one owner, or say how long it is taken (protocol 6.1, transition 1).
--- KEYS[1] lock   ARGV[1] lease in ms, > 0   ARGV[2] owner   ARGV[3] channel, if those who listen are to be counted;
+-- lock/acquire: take the lock for one owner, or say how long it is taken (protocol 6.1, transition 1; 6.4 with a counter).
+-- KEYS[1] lock   KEYS[2] of a fenced lock: the counter of its tokens
+--            ARGV[1] lease in ms, > 0   ARGV[2] owner   ARGV[3] channel, if those who listen are to be counted;
 --            ARGV[4] how: SHARDNUMSUB; none: NUMSUB
--- returns    nil: granted; else the remaining time to live in ms, -1 if the key has none; with a channel the list
+-- returns    nil: granted; with a counter the list -1, the new token; else the remaining time to live in ms, -1 if the key has none; with a channel the list
 --            1, that time, how many listen on the channel (-1: this user may not ask), who has it (if he may ask); an
 --            error, WRONGTYPE, if something else than a lock is there: where this user may not ask, it counts as taken
 -- publishes  nothing
--- retry      idempotent: the same owner again sets the same field and the lease again
+-- retry      idempotent: the same owner again sets the same field and the lease again; its token is a newer one
 -- pairs with Redisson lock(), tryLock(); pcall, so that where the expiry is refused nothing stays that has no end
 local ttl = redis.call('PTTL', KEYS[1])
 local mine = ttl == -2 or redis.pcall('HEXISTS', KEYS[1], ARGV[2])
@@ -24,6 +25,17 @@ if mine == 0 or type(mine) == 'table' then
   local listeners = redis.pcall('PUBSUB', ARGV[4] or 'NUMSUB', ARGV[3])
   return {1, ttl, listeners[2] or -1, held and held[1]}
 end
+local token
+if KEYS[2] then
+  token = redis.pcall('INCR', KEYS[2])
+  if type(token) == 'table' then
+    if string.find(token.err, 'WRONGTYPE', 1, true) or string.find(token.err, 'integer', 1, true)
+        or string.find(token.err, 'overflow', 1, true) then
+      return redis.error_reply('WRONGTYPE it is a fenced lock whose counter of tokens cannot grow')
+    end
+    return token
+  end
+end
 redis.call('HSET', KEYS[1], ARGV[2], 1)
 local expiry = redis.pcall('PEXPIRE', KEYS[1], ARGV[1])
 if type(expiry) == 'table' then
@@ -32,4 +44,4 @@ if type(expiry) == 'table' then
   end
   return expiry
 end
-return nil
+return token and {-1, token}

@@ -23,7 +23,7 @@ final class Locks {
     private final String kind;
 
     private Locks(String kind) {
-        if (!Set.of("lock", "multi", "red").contains(kind)) {
+        if (!Set.of("lock", "fenced", "multi", "red").contains(kind)) {
             throw new IllegalArgumentException("no such kind of lock: " + kind);
         }
         this.kind = kind;
@@ -62,6 +62,8 @@ final class Locks {
                 return new RedissonMultiLock(members(name));
             case "red":
                 return redLock(name);
+            case "fenced":
+                return fencedLock(name);
             default:
                 return clients.get(0).getLock(name);
         }
@@ -95,6 +97,15 @@ final class Locks {
     void close() {
         for (RedissonClient client : clients) {
             client.shutdown(0, 5, TimeUnit.SECONDS);
+        }
+    }
+
+    /** Looked up by its name, for the oldest versions have none. */
+    private RLock fencedLock(String name) {
+        try {
+            return (RLock) RedissonClient.class.getMethod("getFencedLock", String.class).invoke(clients.get(0), name);
+        } catch (ReflectiveOperationException error) {
+            throw new IllegalStateException("this version has no fenced lock", error);
         }
     }
 
