@@ -53,6 +53,17 @@ def why(shape, group, faults_source):
     return "; ".join(words)
 
 
+def violations(count):
+    return f"{number(count)} violation{'' if count == 1 else 's'}"
+
+
+def explanations(records):
+    """Of each run in which a promise was broken, or seemed to be: what that was."""
+    return [f"- {record['shape']}, seed {record['seed']}, on {commit_of(record)}: "
+            f"{violations(record['promised_violations'])}; {record.get('explained', '**not explained**')}."
+            for record in records if record.get("promised_violations")]
+
+
 def chaos(records, _, faults_source):
     real = runs(records)
     rows = [[shape, duration(total(group, "seconds")), number(total(group, "operations")), number(total(group, "faults_struck")),
@@ -68,8 +79,9 @@ def chaos(records, _, faults_source):
     beside = total([record for record in real if record.get("others", record.get("outcomes_judged"))], "operations")
     return [
         f"**{number(total(real, 'operations'))} operations, {number(total(real, 'faults_struck'))} faults of "
-        f"{len(faults)} kinds, {number(total(real, 'promised_violations'))} violations of what is promised, "
+        f"{len(faults)} kinds, {violations(total(real, 'promised_violations'))} of what is promised, "
         f"{number(total(real, 'hangs'))} hangs.**", "",
+        *([*told, ""] if (told := explanations(real)) else []),
         *table(["servers", "time", "operations", "faults", "violations", "hangs", "not done",
                 "control: without common locks",
                 "told, worst", "longest wait", "found free by a safety poll", "overlaps", "forgotten", "updates lost",
@@ -240,7 +252,8 @@ def summary(records, findings):
     last_controls = latest(without, "shape")
     shapes = {record["shape"] for record in real}
     row("chaos", "Chaos", f"{number(total(real, 'operations'))} operations, {number(total(real, 'faults_struck'))} faults of "
-        f"{len(kinds(real, 'faults'))} kinds", f"{number(total(real, 'promised_violations'))} violations, "
+        f"{len(kinds(real, 'faults'))} kinds", f"{violations(total(real, 'promised_violations'))}"
+        + (" ([see below](#chaos))" if explanations(real) else "") + ", "
         f"{number(total(real, 'hangs'))} hangs",
         f"without common locks: {number(total(last_controls, 'promised_violations'))} violations, in "
         f"{sum(bool(record['promised_violations']) for record in last_controls)} of {len(shapes)} shapes")

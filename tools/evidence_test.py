@@ -95,6 +95,15 @@ class Fuzz(unittest.TestCase):
                       parts.crashes(self.crash(), [{"fuzz": "url"}, {"fuzz": "url"}]))
 
 
+class Violations(unittest.TestCase):
+    def test_each_is_explained_or_said_not_to_be(self):
+        broken = {**NEW, "shape": "one", "seed": 7, "promised_violations": 1}
+        self.assertEqual(parts.explanations([{**broken, "promised_violations": 0}]), [])
+        self.assertEqual(parts.explanations([broken, {**broken, "promised_violations": 2, "explained": "a reason"}]),
+                         ["- one, seed 7, on `bbbbbbb`: 1 violation; **not explained**.",
+                          "- one, seed 7, on `bbbbbbb`: 2 violations; a reason."])
+
+
 class Findings(unittest.TestCase):
     FINDING = {"test": "unit.A.B", "mutants": ["m"]}
 
