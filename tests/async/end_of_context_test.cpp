@@ -231,6 +231,36 @@ TEST_F(ContextEndsFirst, AtWhateverMoment) {
   }
 }
 
+/// Keeps itself until it is abandoned, and a stay for as long as it lives.
+class Keeper final : public detail::Operation, public std::enable_shared_from_this<Keeper> {
+ public:
+  explicit Keeper(asio::io_context& context) : stay_(detail::stay_on(context)) {}
+  void start() override {
+    self_ = shared_from_this();
+    EXPECT_TRUE(stay_->begin(self_));
+  }
+  void cancel() noexcept override {}
+  void abandon() noexcept override { self_.reset(); }
+
+ private:
+  detail::StayPtr stay_;
+  std::shared_ptr<Keeper> self_;
+};
+
+/// The end of the context has the last reference to the operation then. A stay that ends takes the mutex of all that
+/// are with the context: this hangs if that is locked.
+TEST_F(ContextEndsFirst, WithNobodyElseToReferToAnOperation) {
+  std::weak_ptr<Keeper> gone;
+  {
+    asio::io_context context;
+    auto keeper = std::make_shared<Keeper>(context);
+    keeper->start();
+    gone = keeper;
+    keeper.reset();
+  }
+  EXPECT_TRUE(gone.expired());
+}
+
 /// The client's own context ends, and takes a handler along that owns the context it was to run on.
 TEST_F(ContextEndsFirst, AsPartOfItsHandler) {
   taken("orders");

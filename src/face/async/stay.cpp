@@ -71,9 +71,10 @@ class Stays final : public boost::asio::execution_context::service {
     Residents& residents = *residents_;
     base::WaitingGuard guard(residents.mutex);
     residents.over = true;
-    while (const OperationPtr operation = next(residents)) {
+    while (OperationPtr operation = next(residents)) {
       guard.unlock();
       operation->abandon();
+      operation.reset();  // without the mutex: what goes with it may stay here as well
       guard.lock();
     }
     guard.wait(residents.one_left, [&residents]() HOLDFAST_NOT_GUARDED {
