@@ -1,6 +1,7 @@
 // The recipes of docs/cli.md are what they say: they are read from there, and run.
 #include <algorithm>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 #include "cli_fixture.hpp"
@@ -58,15 +59,21 @@ class Recipes : public CliTest {
   }
 };
 
-TEST_F(Recipes, TheCronJobIsDoneOnceByMachinesThatComeOneAfterTheOther) {
+/// Their clocks differ, so one after the other begins, some while the job is under way and most when it is over.
+TEST_F(Recipes, TheCronJobIsDoneOnceByTwentyMachinesWhoseClocksDiffer) {
+  constexpr int kMachines = 20;
   const std::string log = folder_.file("log");
   const std::string job = folder_.file("backup");
-  std::ofstream(job) << "#!/bin/sh\necho done >>" << log << "\n";
+  std::ofstream(job) << "#!/bin/sh\necho done >>" << log << "\nsleep 0.05\n";
   ASSERT_EQ(chmod(job.c_str(), 0755), 0);
   const std::string line = with(cron_command(), "/usr/local/bin/backup", job);
-  for (int machine = 0; machine < 3; ++machine) {
-    Process process = start_shell("PATH=\"${tool%/*}:$PATH\"; " + line);
-    const Outcome outcome = finish(process);
+  std::vector<Process> machines;
+  for (int machine = 0; machine < kMachines; ++machine) {
+    machines.push_back(start_shell("PATH=\"${tool%/*}:$PATH\"; " + line));
+    std::this_thread::sleep_for(std::chrono::milliseconds(25));
+  }
+  for (Process& machine : machines) {
+    const Outcome outcome = finish(machine);
     EXPECT_EQ(outcome.status, exited(0)) << line;
     EXPECT_EQ(outcome.out + outcome.err, "") << "cron would send it by mail";
   }
