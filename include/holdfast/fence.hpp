@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include <holdfast/detail/standard.hpp>
+
 namespace holdfast {
 
 /// What a store asks before each write: admits a token that is at least the highest that it has seen, and remembers it.
