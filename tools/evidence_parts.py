@@ -33,17 +33,17 @@ def control_of(records, shape):
         return "not run"
     last = of_shape[-1]
     broken = last.get("violations_by_promise", {})
-    return f"{duration(last['seconds'])}: {counted(broken) if broken else '**finds nothing**'}"
+    return f"{duration(last['seconds'])}: {counted(broken) if broken else '**found nothing**'}"
 
 
 def why(shape, group, faults_source):
     """What overlaps, forgotten holds and lost updates of a shape come from."""
     struck = kinds(group, "faults")
     lifted = {kind: struck[kind] for kind in not_promised(faults_source, shape.endswith("-acks")) if struck.get(kind)}
-    words = [f"struck: {counted(lifted)}" if lifted else "nothing by which exclusion is not promised"]
+    words = [f"struck: {counted(lifted)}" if lifted else "no fault under which exclusion is not promised"]
     late = struck.get("process stopped past its lease", 0)
     if late and total(group, "lost_updates"):
-        words.append(f"stopped past the lease, as between look and write: {number(late)}")
+        words.append(f"stopped past the lease, as between check and write: {number(late)}")
     for title, by_cause in (("overlaps", "overlaps_counted_by"), ("forgotten", "forgotten_by"),
                             ("updates lost", "lost_updates_by")):
         if causes := kinds(group, by_cause):
@@ -79,28 +79,29 @@ def chaos(records, _, faults_source):
     beside = total([record for record in real if record.get("others", record.get("outcomes_judged"))], "operations")
     return [
         f"**{number(total(real, 'operations'))} operations, {number(total(real, 'faults_struck'))} faults of "
-        f"{len(faults)} kinds, {violations(total(real, 'promised_violations'))} of what is promised, "
+        f"{len(faults)} kinds, {violations(total(real, 'promised_violations'))} of a promise, "
         f"{number(total(real, 'hangs'))} hangs.**", "",
         *([*told, ""] if (told := explanations(real)) else []),
         *table(["servers", "time", "operations", "faults", "violations", "hangs", "not done",
-                "control: without common locks",
-                "told, worst", "longest wait", "found free by a safety poll", "overlaps", "forgotten", "updates lost",
-                "without a look", "overlaps, forgotten and lost by what"], rows),
-        "Real servers, and real processes of all faces with Redisson and redis-py beside them where the machine had them "
-        f"({number(beside)} of the operations), under faults that follow from a seed. A *violation* is of what is promised "
-        "under the faults of its time. The *control* is the same load under the same faults with the lock switched off: each "
-        "process has locks of its own; what it finds are the violations that a lock prevents. *Overlaps* and *forgotten* holds "
-        "are counted where exclusion is not promised: data lost, locks broken by force, failovers without acks. *Told* is how "
-        "long after the fault the last holder of a forgotten lock knew. A *hang* is a call that did not end within its bound. *Not done* are faults that could not be carried out, and looks at the "
-        "end, since the servers themselves did not settle. "
-        "An update is of a number that is guarded by the lock, with a look at `valid_for()` before the write, or without.", "",
-        "**Why with acks as well.** Acks make a grant outlast a failover. They say nothing about what replicas copy like any "
-        "other write: FLUSHALL, and a lock that is broken by force ([guarantees](guarantees.md), section 10). And no lock keeps "
-        "a process that is stopped between its look and its write from writing when it goes on: such an update is counted "
-        "as lost and judged as no violation (tests/README.md, judges). One late write takes with it what others have counted "
-        "since, so one fault may cost many updates. *Nothing that is known* is a hold of another library, which asks for no acks "
-        "and is told nothing: of one of ours it would be a violation.", "",
-        f"Outcomes that Porcupine has judged: {number(total(real, 'outcomes_judged'))}, in "
+                "control: without shared locks",
+                "notified, worst", "longest wait", "found free by a safety poll", "overlaps", "forgotten", "updates lost",
+                "without a check", "causes of overlaps, forgotten holds and lost updates"], rows),
+        "Real servers and real processes using all faces of the library, with Redisson and redis-py alongside if the machine "
+        f"had them ({number(beside)} of the operations), under faults that are chosen by a seed. A *violation* breaks something "
+        "that is promised under the faults at that time. The *control* is the same load under the same faults with the lock "
+        "switched off: each process has locks of its own, and what it finds are the violations that a lock prevents. *Overlaps* "
+        "and *forgotten* holds are counted where exclusion is not promised: data lost, locks broken by force, failovers without "
+        "acks. *Notified* is how long after the fault the last holder of a forgotten lock knew. A *hang* is a call that did not "
+        "end within its bound. *Not done* are faults that could not be carried out, and checks at the end that were impossible "
+        "because the servers themselves did not settle. An update changes a number that the lock guards, with a check of "
+        "`valid_for()` before the write, or without.", "",
+        "**Why updates are lost even with acks.** Acks let a grant survive a failover. They do not help against what is "
+        "replicated like any other write: FLUSHALL, and a lock that is broken by force ([guarantees](guarantees.md), section 10). "
+        "And no lock can stop a process that was paused between its check and its write from writing when it continues: such an "
+        "update is counted as lost, and is not a violation (tests/README.md, judges). One late write overwrites what others have "
+        "counted since, so one fault may cost many updates. *Nothing that is known* is a hold of another library, which asks for "
+        "no acks and is not notified; for one of ours it would be a violation.", "",
+        f"Outcomes judged by Porcupine: {number(total(real, 'outcomes_judged'))}, in "
         f"{number(total(real, 'outcome_pieces'))} pieces, of which {number(total(real, 'outcome_pieces_undecided'))} could "
         f"not be decided in time. The longest run took {duration(max(record['seconds'] for record in real))}.", "",
         *table(["fault", "times"], [[kind, number(count)] for kind, count in sorted(faults.items())]),
@@ -115,9 +116,9 @@ def sim(records, *_):
     scenarios, faults = kinds(records, "scenarios"), kinds(records, "faults")
     return [
         f"**{number(total(records, 'seeds'))} seeds, {number(total(records, 'failures'))} failures.**", "",
-        "Whole clients of the real code, everything above the system's calls, against model servers in virtual time, on one "
-        "thread. A seed decides all; one that fails is printed, reproduces to the byte, and is shrunk.", "",
-        *table(["seeds", "time of one core", "seeds a minute", "simulated", "calls", "grants", "contended", "losses told"],
+        "Whole clients of the real code, everything above the system calls, against model servers in simulated time, on one "
+        "thread. A seed determines everything; one that fails is printed, can be repeated byte for byte, and is shrunk.", "",
+        *table(["seeds", "time of one core", "seeds a minute", "simulated", "calls", "grants", "contended", "losses reported"],
                [[number(total(records, "seeds")), duration(total(records, "processor_seconds")),
                  number(round(60 * total(records, "seeds") / max(total(records, "processor_seconds"), 1))),
                  duration(total(records, "simulated_seconds")),
@@ -147,7 +148,7 @@ def model(records, *_):
     return [
         f"**{record['models_searched']} models, {record['violations']} violations; {record['mutants_caught']} of "
         f"{record['mutants']} mutants fail.**", "",
-        "Searched by spin for all their states, within the bounds that the head of each `tests/model/*.pml` names. The library's own "
+        "Spin searches all their states, within the bounds given at the top of each `tests/model/*.pml`. The library's own state "
         "machines run in them. A mutant is the model, or the code in it, with a planted bug; the number is the length of the "
         "counterexample.", "",
         *table(["model", "states", "transitions", "depth", "mutants"], rows), *ran_on(records[-1:], with_server=False),
@@ -169,10 +170,10 @@ def crashes(group, findings):
     if told:
         words.append(": " + "; ".join(told))
     elif known:
-        words.append(f", mended: finding {' or '.join(known)} below"
+        words.append(f", fixed: defect {' or '.join(known)} below"
                      + ("" if len(known) == 1 else f" (which of them is {NOT_RECORDED})"))
     else:
-        words.append(f": what is {NOT_RECORDED}")
+        words.append(f": the cause is {NOT_RECORDED}")
     return "".join(words) + f"; none in {number(total(since, 'runs'))} runs since"
 
 
@@ -180,15 +181,15 @@ def fuzz(records, findings, *_):
     rows = [[target, number(total(group, "runs")), duration(total(group, "seconds")), number(group[-1]["coverage"]),
              number(group[-1]["corpus"]), crashes(group, findings)]
             for target, group in sorted(by(records, "target").items())]
-    return ["By libFuzzer, with the address and undefined-behaviour sanitizers. A crash is any promise of a target that is "
-            "broken: the run ends there, and its input becomes part of the corpus.", "",
+    return ["By libFuzzer, with the address and undefined-behaviour sanitizers. A crash is any broken promise of a target: "
+            "the run ends there, and its input becomes part of the corpus.", "",
             *table(["target", "runs", "time", "edges covered", "corpus", "crashes"], rows),
             *ran_on(records, with_server=False)]
 
 
 def mutants(records, *_):
     last = latest(records, "mutant")
-    rows = [[record["mutant"], record["what"], f"`{record['suite']}.{record['caught_by']}`" if record["caught_by"] else "nobody",
+    rows = [[record["mutant"], record["what"], f"`{record['suite']}.{record['caught_by']}`" if record["caught_by"] else "nothing",
              commit_of(record)]
             for record in last]
     return [f"**{sum(bool(record['caught_by']) for record in last)} of {len(last)} are caught.**", "",
@@ -200,14 +201,14 @@ def mutants(records, *_):
 def starvation(records, *_):
     rows = [[record["path"], number(record["failed"]), record["outcomes"], commit_of(record)]
             for record in latest(records, "path")]
-    return ["Each allocation of a path fails once, or there are no descriptors, no memory or no disk at the server. Nothing may "
-            "leak, hang or lie.", "", *table(["path", "failures injected", "outcomes", "last on"], rows), *ran_on(records)]
+    return ["On each path every allocation fails once, or there are no descriptors, or the server has no memory or disk. Nothing may "
+            "leak, hang or report something untrue.", "", *table(["path", "failures injected", "outcomes", "last on"], rows), *ran_on(records)]
 
 
 def suites(records, *_):
     rows = [[record["suite"], number(record["passed"]), number(record["failed"]), number(record["skipped"]), commit_of(record),
              record["at"][:10]] for record in latest(records, "suite")]
-    return ["The last run of each suite whose outcome was kept; `findings` are the tests of the last table.", "",
+    return ["The last recorded run of each suite; `findings` are the tests in the table of defects.", "",
             *table(["suite", "passed", "failed", "skipped", "commit", "day"], rows), *ran_on(records)]
 
 
@@ -231,16 +232,16 @@ def findings_table(findings, mutant_records, suite_records):
     rows = [[i, finding["what"], finding["found_by"], f"`{finding['mended']}`", f"`{finding['test']}`",
              found_again(finding, mutant_records, suite_records)]
             for i, finding in enumerate(findings, 1)]
-    return ["What was wrong, with the test that fails where it still is: `ctest --test-dir build -R TEST`. Where a mutant plants "
-            "the same defect once more, the last column says which test found it, and on which commit.", "",
-            *table(["#", "what", "found by", "mended in", "test", "found again by, last on"], rows)]
+    return ["What was wrong, with the test that fails if the defect is still there: `ctest --test-dir build -R TEST`. If a mutant "
+            "plants the same defect again, the last column says which test found it, and on which commit.", "",
+            *table(["#", "what", "found by", "fixed in", "test", "found again by, last on"], rows)]
 
 
 # ---- the beginning ----
 
 
 def summary(records, findings):
-    """A row for each part: what was tried, what of it went wrong, and what shows that it could have."""
+    """A row for each part: what was tested, what failed, and how we know that a failure would show."""
     rows = []
 
     def row(name, title, tried, wrong, control):
@@ -255,14 +256,14 @@ def summary(records, findings):
         f"{len(kinds(real, 'faults'))} kinds", f"{violations(total(real, 'promised_violations'))}"
         + (" ([see below](#chaos))" if explanations(real) else "") + ", "
         f"{number(total(real, 'hangs'))} hangs",
-        f"without common locks: {number(total(last_controls, 'promised_violations'))} violations, in "
+        f"without shared locks: {number(total(last_controls, 'promised_violations'))} violations, in "
         f"{sum(bool(record['promised_violations']) for record in last_controls)} of {len(shapes)} shapes")
     of = records.get("sim", [])
     row("sim", "Simulator", f"{number(total(of, 'seeds'))} seeds, {number(total(of, 'calls'))} calls",
-        f"{number(total(of, 'failures'))} failures", "what is wrong on purpose is found and shrunk (suite sim)")
+        f"{number(total(of, 'failures'))} failures", "deliberate errors are found and shrunk (suite sim)")
     of = records.get("oracle", [])
     row("oracle", "The simulator's servers", f"{number(total(of, 'steps'))} steps, {len(by(of, 'server'))} servers",
-        f"{number(total(of, 'differences'))} differences", "ten models with an error each are found (suite oracle)")
+        f"{number(total(of, 'differences'))} differences", "ten models with one error each are found (suite oracle)")
     of = records.get("model", [])[-1:]
     row("model", "Models", f"{total(of, 'models_searched')} models, {number(sum(kinds(of, 'states').values()))} states",
         f"{total(of, 'violations')} violations", f"{total(of, 'mutants_caught')} of {total(of, 'mutants')} mutants fail")
@@ -272,14 +273,14 @@ def summary(records, findings):
     of = records.get("fuzz", [])
     now = [group[-1] for group in by(of, "target").values()]
     row("fuzz", "Fuzzers", f"{number(total(of, 'runs'))} runs of {len(now)} targets",
-        f"{total(now, 'crashes')} crashes in the last run of each; {total(of, 'crashes')} at all, mended", "–")
+        f"{total(now, 'crashes')} crashes in the last run of each; {total(of, 'crashes')} in all, fixed", "–")
     of = latest(records.get("starvation", []), "path")
     row("starvation", "Starvation of resources", f"{number(total(of, 'failed'))} failures injected on {len(of)} paths",
-        "none leaks, hangs or lies", "–")
+        "no leak, hang or wrong report", "–")
     of = latest(records.get("suites", []), "suite")
     row("suites", "Suites", f"{number(total(of, 'passed') + total(of, 'failed'))} tests of {len(of)} {'suite' if len(of) == 1 else 'suites'}",
         f"{number(total(of, 'failed'))} fail; {number(total(of, 'skipped'))} skipped", "–")
     planted = sum(bool(finding.get("mutants")) for finding in findings)
-    return [*table(["", "what was tried", "what went wrong", "would it show?", "last on"], rows),
-            f"Found and mended on the way: [{len(findings)} defects](#what-it-has-found), of which {planted} are planted again in "
-            "each run of the mutants. What nobody has tried is [listed](#blind-spots) as well.", ""]
+    return [*table(["", "what was tested", "what failed", "control", "last on"], rows),
+            f"Found and fixed on the way: [{len(findings)} defects](#defects-found), of which {planted} are planted again in each run "
+            "of the mutants. What nobody has tested is listed under [blind spots](#blind-spots).", ""]

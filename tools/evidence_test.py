@@ -65,7 +65,7 @@ class Chaos(unittest.TestCase):
         self.assertIn("10 s: exclusion 4, lost update 1", page)
 
     def test_a_control_that_finds_nothing_stands_out(self):
-        self.assertIn("**finds nothing**", parts.control_of([chaos_record(NEW, control=True)], "one"))
+        self.assertIn("**found nothing**", parts.control_of([chaos_record(NEW, control=True)], "one"))
         self.assertEqual(parts.control_of([chaos_record(NEW)], "one"), "not run")
 
     def test_acks_leave_only_the_faults_that_they_do_not_cover(self):
@@ -85,13 +85,13 @@ class Fuzz(unittest.TestCase):
 
     def test_a_crash_names_its_finding_and_the_runs_since(self):
         findings = [{}, {"fuzz": "url"}]
-        self.assertEqual(parts.crashes(self.crash(), findings), "1, mended: finding 2 below; none in 70 runs since")
+        self.assertEqual(parts.crashes(self.crash(), findings), "1, fixed: defect 2 below; none in 70 runs since")
 
     def test_a_crash_that_said_what_it_was_says_so(self):
         self.assertEqual(parts.crashes(self.crash(crash="BROKEN x"), []), "1: BROKEN x; none in 70 runs since")
 
     def test_of_several_findings_none_is_picked(self):
-        self.assertIn("finding 1 or 2 below (which of them is not recorded)",
+        self.assertIn("defect 1 or 2 below (which of them is not recorded)",
                       parts.crashes(self.crash(), [{"fuzz": "url"}, {"fuzz": "url"}]))
 
 
@@ -149,8 +149,8 @@ class Page(unittest.TestCase):
     def test_begins_with_results_and_has_no_empty_commit(self):
         page = evidence.page()
         titles = [line for line in page.splitlines() if line.startswith("## ")]
-        self.assertEqual(titles[:2], ["## What came of it", "## Blind spots"])
-        self.assertEqual(titles[-1], "## What it has found")
+        self.assertEqual(titles[:2], ["## Results", "## Blind spots"])
+        self.assertEqual(titles[-2:], ["## Defects found", "## Older records"])
         self.assertNotIn("``", page)
 
 
