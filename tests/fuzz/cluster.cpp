@@ -10,7 +10,6 @@
 
 #include "fuzz/fuzz.hpp"
 #include "fuzz/resp.hpp"
-#include "redis/cluster/address.hpp"
 #include "redis/cluster/redirect.hpp"
 #include "redis/cluster/survey.hpp"
 #include "redis/cluster/view.hpp"

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "redis/cluster/address.hpp"
+#include "redis/cluster/redirect.hpp"
 #include "redis/cluster/view.hpp"
 
 namespace holdfast::redis::cluster::cluster_view_test {

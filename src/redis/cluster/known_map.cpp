@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "redis/cluster/address.hpp"
+#include "redis/cluster/redirect.hpp"
 
 namespace holdfast::redis::cluster {
 namespace {

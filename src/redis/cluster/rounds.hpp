@@ -10,7 +10,7 @@
 
 #include <holdfast/config.hpp>
 
-#include "redis/cluster/address.hpp"
+#include "redis/cluster/redirect.hpp"
 #include "redis/cluster/view.hpp"
 
 namespace holdfast::redis::cluster {

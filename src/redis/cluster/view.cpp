@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "redis/cluster/address.hpp"
+#include "redis/cluster/redirect.hpp"
 
 namespace holdfast::redis::cluster {
 namespace {
