@@ -10,6 +10,8 @@
 #include <boost/system/errc.hpp>
 #include <gtest/gtest.h>
 
+#include "redis/connection/stage.hpp"
+
 namespace holdfast::redis {
 
 void PrintTo(const Meaning& meaning, std::ostream* out) {

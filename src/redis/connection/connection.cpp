@@ -5,6 +5,7 @@
 #include <boost/asio/error.hpp>
 
 #include "redis/connection/op.hpp"
+#include "redis/connection/stage.hpp"
 #include "redis/failures/errors.hpp"
 
 namespace holdfast::redis {

@@ -14,7 +14,7 @@
 #include "redis/connection/address_race.hpp"
 #include "redis/connection/endpoint_source.hpp"
 #include "redis/connection/resolver.hpp"
-#include "redis/failures/errors.hpp"
+#include "redis/connection/stage.hpp"
 #include "timing/alarm.hpp"
 
 namespace holdfast::redis {

@@ -11,8 +11,8 @@
 #include <holdfast/config.hpp>
 
 #include "redis/connection/dialer.hpp"
+#include "redis/connection/stage.hpp"
 #include "redis/connection/tls.hpp"
-#include "redis/failures/errors.hpp"
 #include "redis/protocol/parser.hpp"
 #include "redis/protocol/reply_builder.hpp"
 

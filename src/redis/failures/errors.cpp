@@ -2,10 +2,6 @@
 
 #include <algorithm>
 
-#include <boost/asio/error.hpp>
-#include <boost/asio/ssl/error.hpp>
-#include <boost/system/errc.hpp>
-
 namespace holdfast::redis {
 namespace {
 
@@ -155,33 +151,6 @@ std::string explain(std::string_view error_text) {
   std::string out(text);
   if (const std::string_view hint = find(text).hint; !hint.empty()) out.append(" (").append(hint).append(")");
   return out;
-}
-
-Meaning classify(Stage stage, const boost::system::error_code& error) {
-  constexpr Meaning kUnreachable{Errc::unreachable, Fate::transient};
-  if (stage == Stage::ready) return kUnreachable;
-  // A certificate that is not trusted, an alert, or no TLS at all. That the other side is gone, or late, is not that.
-  if (error.category() == boost::asio::error::get_ssl_category()) {
-    const bool hung_up =
-        ERR_GET_REASON(static_cast<unsigned long>(error.value())) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
-    return hung_up ? kUnreachable : Meaning{Errc::tls, Fate::lasting};
-  }
-  if (stage == Stage::login && error == boost::system::errc::bad_message) {
-    return {Errc::unsupported_by_server, Fate::lasting};
-  }
-  return kUnreachable;
-}
-
-std::string_view hint(Stage stage, const boost::system::error_code& error, bool tls) {
-  if (stage == Stage::handshake && error.category() == boost::asio::error::get_ssl_category() &&
-      ERR_GET_REASON(static_cast<unsigned long>(error.value())) == SSL_R_WRONG_VERSION_NUMBER) {
-    return "the port does not speak TLS: without it a URL begins with redis://";
-  }
-  const bool hung_up = error == boost::asio::error::eof || error == boost::asio::error::connection_reset;
-  if (stage == Stage::login && !tls && hung_up) {
-    return "a port that speaks TLS does so: then its URL begins with rediss://";
-  }
-  return {};
 }
 
 bool is_redirect(std::string_view error_text) {

@@ -1,11 +1,8 @@
-// The one table of failures: what an error reply, or a connection that failed, means in our own terms. docs/errors.md
-// is the same table in words.
+// The one table of failures: what an error reply means in our own terms. docs/errors.md is the same table in words.
 #pragma once
 
 #include <string>
 #include <string_view>
-
-#include <boost/system/error_code.hpp>
 
 #include <holdfast/error.hpp>
 
@@ -47,16 +44,6 @@ bool refuses_a_key(std::string_view error_text);
 /// An error reply for people: without the command's arguments, which servers repeat, a password among them; and with a
 /// word of explanation where the server's own are for insiders.
 std::string explain(std::string_view error_text);
-
-/// How far a connection has come.
-enum class Stage { look_up, connect, handshake, login, ready };
-/// The meaning of a connection's end, for what waits for one. A stage that is out of time ends with `timed_out`, one
-/// whose other side does not speak RESP with `errc::bad_message`. What was sent on it is `unknown`.
-Meaning classify(Stage stage, const boost::system::error_code& error);
-
-/// What is often wrong with the URL when a connection ends like this; empty: there is nothing to be guessed. `tls`: as
-/// it says.
-std::string_view hint(Stage stage, const boost::system::error_code& error, bool tls);
 
 /// True if another node of the cluster is to be asked: MOVED or ASK. A server says so before it does anything.
 bool is_redirect(std::string_view error_text);
