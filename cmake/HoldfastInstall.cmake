@@ -1,17 +1,17 @@
-# What `cmake --install` puts where: headers, library, a CMake package (find_package(holdfast), target holdfast::holdfast),
-# pkg-config files, the license and the documents with the least ACL. What belongs to the tool is in src/cli. Everything
+# What `cmake --install` puts where: headers, the library and those beside it, a CMake package (find_package(holdfast),
+# target holdfast::holdfast, and components), pkg-config files, the license and the documents with the least ACL. What belongs to the tool is in src/cli. Everything
 # is relative to the prefix, so it can be moved.
 include(CMakePackageConfigHelpers)
 
 set(holdfast_package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/holdfast")
 
-install(TARGETS holdfast EXPORT holdfastTargets
+list(TRANSFORM HOLDFAST_PARTS PREPEND holdfast_ OUTPUT_VARIABLE holdfast_part_targets)
+install(TARGETS holdfast ${holdfast_part_targets} EXPORT holdfastTargets
         LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY include/holdfast DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
 install(EXPORT holdfastTargets NAMESPACE holdfast:: DESTINATION "${holdfast_package_folder}")
 
-get_target_property(holdfast_library_type holdfast TYPE)
 if(holdfast_library_type STREQUAL "STATIC_LIBRARY")
   # A static library leaves it to its user to link what it stands on.
   set(holdfast_dependencies "find_dependency(OpenSSL)\nfind_dependency(Threads)")
@@ -38,6 +38,10 @@ list(JOIN holdfast_async_flags " " holdfast_async_flags)
 foreach(name holdfast holdfast-async)
   configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
   install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endforeach()
+foreach(part IN LISTS HOLDFAST_PARTS)
+  configure_file(cmake/holdfast-part.pc.in holdfast-${part}.pc @ONLY)
+  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/holdfast-${part}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endforeach()
 
 # Laid out as here, so that links between them lead somewhere.

@@ -17,14 +17,12 @@
 
 namespace holdfast {
 
-struct ProbeReport;
-
 namespace engine {
 class Core;
 struct Plan;
 }  // namespace engine
 namespace detail {
-struct ClientAccess;  // for client_on() of async.hpp
+struct ClientAccess;  // for client_on() of async.hpp, and for libraries beside this one
 }
 
 /// The connection to one server, with the watchdog that renews its holds. Thread-safe, except construction, move and
@@ -37,8 +35,8 @@ class HOLDFAST_EXPORT Client {
  public:
   /// From a URL (see Config::from_url) or a Config. Returns at once and connects in the background; an unreachable
   /// server shows up at the first call, or with ping(). Throws Error(invalid_argument) for a bad URL or setting,
-  /// Error(tls) if a certificate file cannot be read, Error(exhausted) if a thread cannot be started. With `local:` it
-  /// blocks while the server starts, and throws Error(unreachable) or Error(denied).
+  /// Error(tls) if a certificate file cannot be read, Error(exhausted) if a thread cannot be started. With `local:`
+  /// (see testing.hpp) it blocks while the server starts, and throws Error(unreachable) or Error(denied).
   explicit Client(std::string_view url);
   explicit Client(Config config);
   Client(Client&&) noexcept;
@@ -71,15 +69,6 @@ class HOLDFAST_EXPORT Client {
   /// 1 PUBSUB NUMSUB for each step that has such; 1 more for the holders of all. A hash counts as a lock if its one
   /// field has the form of an owner. `name_prefix` goes before the pattern. Throws Error.
   std::vector<LockInfo> list(std::string_view pattern = "*", Detail detail = Detail::holder);
-
-  /// What the servers behind this client are, and what about them endangers locks: see probe.hpp. Asks them, and their
-  /// replicas, Sentinels or cluster, on connections of its own with this client's login. Changes nothing there: no key
-  /// is written, no message sent. Takes about 0.1 s, and 10 s at most. Wire cost for the server: some 200 commands, 100
-  /// of them PING, and a SCAN of up to 20,000 keys with PTTL for each; less for the other nodes. Never throws for a
-  /// server's faults: those are findings. Throws Error(closed), Error(forked), and Error(would_deadlock) on a client
-  /// that runs on the caller's io_context. What the user may do is asked for the lock of this name, if one is given:
-  /// that very key and channel. Otherwise for a name of which no lock is.
-  ProbeReport probe(std::string_view lock = {});
 
   Counters counters() const;
   /// This client's id on the wire, the part of every owner before the colon (a UUID).

@@ -84,8 +84,9 @@ struct HOLDFAST_EXPORT Config {
   /// Empty: the connection has no name. Then nobody can tell, and after a reconnect the previous connection is not
   /// ended.
   std::string client_name = "holdfast";
-  std::string label;   ///< For people, in that name: what the client is for. Any bytes. Empty: the program's name.
-  bool local = false;  ///< `local:`: a private redis-server of this user; joined if it is running, else started.
+  std::string label;  ///< For people, in that name: what the client is for. Any bytes. Empty: the program's name.
+  /// `local:`: a private redis-server of this user; joined if it is running, else started. Needs holdfast::testing.
+  bool local = false;
 
   std::string name_prefix;  ///< Put before every lock name on the wire (Redisson: NameMapper).
 
@@ -139,7 +140,7 @@ struct HOLDFAST_EXPORT Config {
   ///     which server is the primary `name`; the login is for the servers. Port 26379 unless given
   ///   redis+cluster://[user[:password]@]host[:port],…[/database]    rediss+cluster://…: a cluster, whose nodes there
   ///     tell of the others. Port 6379 unless given; a database other than 0 needs Valkey 9
-  ///   unix://[user[:password]@]/path/to/socket              local:  (never chosen unless asked for)
+  ///   unix://[user[:password]@]/path/to/socket              local:  (needs holdfast::testing)
   /// Each may end in `?parameter=value&…`: `db`, `user`, `client_name`, `label`, `name_prefix`, the durations
   /// `connect_timeout`, `command_timeout`, `release_timeout`, `patience`, `lease`, `safety_poll`, `handoff`,
   /// `acks_timeout` (`500ms`, `10s`, `1.5m`, `2h`, `1d`), `acks` (`none`, a number, `majority`, `all`, `aof`),

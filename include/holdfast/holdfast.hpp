@@ -14,7 +14,6 @@
 #include <holdfast/observer.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/outcome.hpp>
-#include <holdfast/probe.hpp>
 #include <holdfast/red_lock.hpp>
 #include <holdfast/simple_lock.hpp>
 #include <holdfast/version.hpp>

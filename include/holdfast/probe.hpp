@@ -1,4 +1,5 @@
-// What the servers behind a client are, and what about them endangers locks.
+// What the servers behind a client are, and what about them endangers locks. A library of its own: link holdfast::probe
+// (the component `probe` of the CMake package, holdfast-probe for pkg-config).
 #pragma once
 
 #include <chrono>
@@ -6,11 +7,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <holdfast/export.hpp>
 
 namespace holdfast {
+
+class Client;
 
 /// From the best to the worst.
 enum class Severity : std::uint8_t {
@@ -70,7 +74,7 @@ struct ProbedNode {
 HOLDFAST_EXPORT const char* to_string(ProbedNode::Part part) noexcept;    ///< `server`, `replica`, `sentinel`.
 HOLDFAST_EXPORT const char* to_string(ProbedNode::Keeps keeps) noexcept;  ///< The names above.
 
-/// What Client::probe() found.
+/// What probe() found.
 struct HOLDFAST_EXPORT ProbeReport {
   std::vector<ProbedNode> nodes;  ///< The client's server first; of a cluster the primaries.
   std::vector<Finding> findings;  ///< Worst first; of the same severity, in the order in which they were looked at.
@@ -80,6 +84,15 @@ struct HOLDFAST_EXPORT ProbeReport {
   /// The client's server answered; of a cluster one of its primaries.
   bool reached() const noexcept { return !nodes.empty() && nodes.front().answered; }
 };
+
+/// What the servers behind this client are, and what about them endangers locks. Asks them, and their replicas,
+/// Sentinels or cluster, on connections of its own with this client's login. Changes nothing there: no key is written,
+/// no message sent. Blocks for about 0.1 s, and 10 s at most. Wire cost for the server: some 200 commands, 100 of them
+/// PING, and a SCAN of up to 20,000 keys with PTTL for each; less for the other nodes. Never throws for a server's
+/// faults: those are findings. Throws Error(closed), Error(forked), and Error(would_deadlock) on a client that runs on
+/// the caller's io_context. What the user may do is asked for the lock of this name, if one is given: that very key and
+/// channel. Otherwise for a name of which no lock is.
+HOLDFAST_EXPORT ProbeReport probe(const Client& client, std::string_view lock = {});
 
 /// What servers that are meant to be independent of each other (RedLock) have that no report sees alone: the same one
 /// twice, a replica among them, clocks that differ, a restart that forgets. Worst first; empty for less than two

@@ -25,7 +25,7 @@ using std::chrono::microseconds;
 
 /// With a name: takes that lock, and gives it back.
 ProbeReport examine(const Config& config, const std::optional<std::string>& name) {
-  ProbeReport report = Client(config).probe(name.value_or(""));
+  ProbeReport report = probe(Client(config), name.value_or(""));
   if (!name || !report.reached()) return report;
   const bool one_server =
       std::ranges::count(report.nodes, ProbedNode::Part::server, &ProbedNode::part) == 1;  // else one of them was tried

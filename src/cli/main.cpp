@@ -3,6 +3,8 @@
 #include <unistd.h>
 #include <variant>
 
+#include <holdfast/testing.hpp>
+
 #include "cli/connect.hpp"
 #include "cli/help.hpp"
 #include "cli/inherited.hpp"
@@ -77,6 +79,7 @@ int main(const std::vector<std::string>& args) {
 int main(int argc, char** argv) {
   holdfast::cli::occupy_standard_fds();
   holdfast::cli::remember_arguments(argc, argv);
+  holdfast::enable_local_urls();
   try {
     return holdfast::cli::main({argv + (argc > 0 ? 1 : 0), argv + argc});
   } catch (const std::exception& error) {

@@ -2,13 +2,11 @@
 
 #include <holdfast/client.hpp>
 #include <holdfast/error.hpp>
-#include <holdfast/probe.hpp>
 
 #include "engine/client/core.hpp"
 #include "engine/hold/key_target.hpp"
 #include "face/in_turn.hpp"
 #include "face/listing.hpp"
-#include "face/probing.hpp"
 #include "face/question.hpp"
 #include "kinds/fenced_lock.hpp"
 #include "kinds/lock.hpp"
@@ -79,12 +77,6 @@ void Client::ping() { face::ask_in_steps(core_->runtime(), face::Pinging(core_->
 
 std::vector<LockInfo> Client::list(std::string_view pattern, Detail detail) {
   return face::ask_in_steps(core_->runtime(), face::Listing(core_->runtime(), std::string(pattern), detail), {});
-}
-
-ProbeReport Client::probe(std::string_view lock) {
-  core_->runtime().require_usable({});
-  core_->runtime().require_waiting({});
-  return face::probe_servers(core_->runtime().config(), lock);
 }
 
 Counters Client::counters() const {

@@ -5,7 +5,7 @@
 #include "probe/reading.hpp"
 #include "redis/cluster/slot.hpp"
 
-namespace holdfast::probe {
+namespace holdfast::probing {
 namespace {
 
 /// -1: it is no slot.
@@ -65,4 +65,4 @@ std::vector<NodeAddress> replicas_in(const std::vector<ClusterLine>& lines) {
   return replicas;
 }
 
-}  // namespace holdfast::probe
+}  // namespace holdfast::probing

@@ -1,6 +1,6 @@
 #include "probe/commands.hpp"
 
-namespace holdfast::probe {
+namespace holdfast::probing {
 namespace {
 
 constexpr NeededCommand kCommands[] = {
@@ -43,4 +43,4 @@ constexpr NeededCommand kCommands[] = {
 
 std::span<const NeededCommand> needed_commands() { return kCommands; }
 
-}  // namespace holdfast::probe
+}  // namespace holdfast::probing

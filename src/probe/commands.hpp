@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace holdfast::probe {
+namespace holdfast::probing {
 
 /// What does not work without a command.
 enum class Need : std::uint8_t {
@@ -27,4 +27,4 @@ struct NeededCommand {
 
 std::span<const NeededCommand> needed_commands();
 
-}  // namespace holdfast::probe
+}  // namespace holdfast::probing

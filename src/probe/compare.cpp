@@ -7,7 +7,7 @@
 namespace holdfast {
 namespace {
 
-using probe::Findings;
+using probing::Findings;
 
 /// The addresses of the servers that say the same of themselves, where several do.
 std::vector<std::string> shared(std::span<const ProbeReport> reports, std::string ProbedNode::* what) {
@@ -38,8 +38,8 @@ void compare_clocks(std::span<const ProbeReport> reports, Findings& out) {
   if (first == last) return;
   const auto apart = *last->clock_ahead - *first->clock_ahead;
   const auto error = last->clock_error + first->clock_error;
-  const std::string text = "the clocks are " + probe::in_words(apart) + " apart (" + last->address + " and " +
-                           first->address + ", to within " + probe::in_words(error) + ")";
+  const std::string text = "the clocks are " + probing::in_words(apart) + " apart (" + last->address + " and " +
+                           first->address + ", to within " + probing::in_words(error) + ")";
   if (apart - error > std::chrono::seconds(1)) {
     return out.note("clock", text + "; leases do not depend on that, but on clocks that do not jump",
                     "synchronize them (NTP)");
@@ -73,7 +73,7 @@ std::vector<Finding> compare(std::span<const ProbeReport> independent) {
                  "appendonly yes and appendfsync always, or a start that waits for longer than the longest lease");
   }
   compare_clocks(asked, out);
-  probe::sort(all);
+  probing::sort(all);
   return all;
 }
 

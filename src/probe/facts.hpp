@@ -17,7 +17,7 @@
 
 #include "redis/cluster/view.hpp"
 
-namespace holdfast::probe {
+namespace holdfast::probing {
 
 using std::chrono::microseconds;
 
@@ -158,4 +158,4 @@ struct Facts {
   std::vector<std::string> silent_seeds{};  ///< Of a cluster: nodes of the URL that gave no map, each with why.
 };
 
-}  // namespace holdfast::probe
+}  // namespace holdfast::probing

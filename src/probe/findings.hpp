@@ -10,7 +10,7 @@
 
 #include "probe/facts.hpp"
 
-namespace holdfast::probe {
+namespace holdfast::probing {
 
 /// Of one node, or of several together.
 class Findings {
@@ -67,4 +67,4 @@ void judge_clocks(const Facts& facts, std::vector<Finding>& all);
 /// Worst first.
 void sort(std::vector<Finding>& findings);
 
-}  // namespace holdfast::probe
+}  // namespace holdfast::probing

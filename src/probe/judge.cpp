@@ -5,7 +5,7 @@
 
 #include "probe/findings.hpp"
 
-namespace holdfast::probe {
+namespace holdfast::probing {
 namespace {
 
 ProbedNode described(const NodeFacts& facts) {
@@ -135,7 +135,7 @@ std::string counted(std::size_t number, std::string_view what) {
   return std::to_string(number) + " " + std::string(what) + (number == 1 ? "" : "s");
 }
 
-}  // namespace holdfast::probe
+}  // namespace holdfast::probing
 
 namespace holdfast {
 

@@ -5,8 +5,8 @@
 
 #include "probe/facts.hpp"
 
-namespace holdfast::probe {
+namespace holdfast::probing {
 
 ProbeReport judge(const Facts& facts);
 
-}  // namespace holdfast::probe
+}  // namespace holdfast::probing

@@ -6,7 +6,7 @@
 #include "probe/findings.hpp"
 #include "wire/lock_calls.hpp"
 
-namespace holdfast::probe {
+namespace holdfast::probing {
 namespace {
 
 Access access_to(const NodeFacts& node, std::string_view command) {
@@ -218,4 +218,4 @@ void judge_exposure(const NodeFacts& node, const Settings& settings, Findings ou
   out.note("password", "everybody on this machine gets in: the default user has no password", advice);
 }
 
-}  // namespace holdfast::probe
+}  // namespace holdfast::probing

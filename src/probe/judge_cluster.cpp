@@ -7,7 +7,7 @@
 #include "probe/findings.hpp"
 #include "probe/reading.hpp"
 
-namespace holdfast::probe {
+namespace holdfast::probing {
 namespace {
 
 using redis::cluster::kSlots;
@@ -249,4 +249,4 @@ void judge_cluster(const Facts& facts, std::vector<Finding>& all) {
   judge_coverage(facts, all);
 }
 
-}  // namespace holdfast::probe
+}  // namespace holdfast::probing

@@ -6,7 +6,7 @@
 #include "probe/findings.hpp"
 #include "probe/reading.hpp"
 
-namespace holdfast::probe {
+namespace holdfast::probing {
 namespace {
 
 using Part = ProbedNode::Part;
@@ -217,4 +217,4 @@ void judge_clocks(const Facts& facts, std::vector<Finding>& all) {
   }
 }
 
-}  // namespace holdfast::probe
+}  // namespace holdfast::probing

@@ -6,7 +6,7 @@
 #include "probe/findings.hpp"
 #include "probe/reading.hpp"
 
-namespace holdfast::probe {
+namespace holdfast::probing {
 namespace {
 
 bool is_sentinel(const NodeFacts& node) { return node.part == ProbedNode::Part::sentinel; }
@@ -108,4 +108,4 @@ void judge_sentinels(const Facts& facts, std::vector<Finding>& all) {
              "wait, if a failover is under way; else look at the network between them");
 }
 
-}  // namespace holdfast::probe
+}  // namespace holdfast::probing

@@ -4,7 +4,7 @@
 #include "base/text.hpp"
 #include "probe/findings.hpp"
 
-namespace holdfast::probe {
+namespace holdfast::probing {
 namespace {
 
 std::string percent(long long part, long long whole) { return std::to_string(part * 100 / whole) + " %"; }
@@ -251,4 +251,4 @@ void judge_keys(const NodeFacts& node, Findings out) {
   }
 }
 
-}  // namespace holdfast::probe
+}  // namespace holdfast::probing

@@ -3,7 +3,7 @@
 #include "probe/reading.hpp"
 #include "wire/owner.hpp"
 
-namespace holdfast::probe {
+namespace holdfast::probing {
 namespace {
 
 constexpr std::size_t kPage = 500;
@@ -79,4 +79,4 @@ bool KeyWalk::on_replies(const std::vector<base::Reply>& replies) {
   return next_page();
 }
 
-}  // namespace holdfast::probe
+}  // namespace holdfast::probing

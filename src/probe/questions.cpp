@@ -10,7 +10,7 @@
 #include "probe/reading.hpp"
 #include "wire/lock_calls.hpp"
 
-namespace holdfast::probe {
+namespace holdfast::probing {
 namespace {
 
 using Commands = std::vector<base::Command>;
@@ -329,4 +329,4 @@ RoundTrips summarize(std::vector<microseconds> round_trips) {
   return {at(50), at(99)};
 }
 
-}  // namespace holdfast::probe
+}  // namespace holdfast::probing

@@ -12,7 +12,7 @@
 #include "base/resp.hpp"
 #include "probe/facts.hpp"
 
-namespace holdfast::probe {
+namespace holdfast::probing {
 
 /// Commands that travel together, and what their replies mean.
 struct Question {
@@ -71,4 +71,4 @@ class KeyWalk {
   std::string refused_;
 };
 
-}  // namespace holdfast::probe
+}  // namespace holdfast::probing

@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "redis/failures/errors.hpp"
 
-namespace holdfast::probe {
+namespace holdfast::probing {
 namespace {
 
 /// No server counts further, in bytes or milliseconds; and a hundred times that is still a number.
@@ -183,4 +183,4 @@ std::string in_words(std::string_view error) {
   return base::printable(error.substr(0, error.find_first_of("\r\n")));
 }
 
-}  // namespace holdfast::probe
+}  // namespace holdfast::probing

@@ -11,7 +11,7 @@
 #include "base/resp.hpp"
 #include "probe/facts.hpp"
 
-namespace holdfast::probe {
+namespace holdfast::probing {
 
 /// What no lock is called.
 constexpr std::string_view kTrialName = "holdfast:doctor";
@@ -46,4 +46,4 @@ std::string name_like(std::string_view pattern);
 /// An error for people: its first line, without the arguments that servers repeat.
 std::string in_words(std::string_view error);
 
-}  // namespace holdfast::probe
+}  // namespace holdfast::probing

@@ -26,6 +26,16 @@ TEST_F(Sources, TheUrlComesFromOptionFileOrEnvironmentInThisOrder) {
   EXPECT_EQ(use({"ls"}, {"HOLDFAST_URL", "HOLDFAST_URL_FILE=" + file}).status, exited(0));
 }
 
+TEST_F(Sources, TheServerOfLocalIsStartedAndLeftRunning) {
+  const std::string runtime = "XDG_RUNTIME_DIR=" + folder_.path().string();
+  EXPECT_EQ(use({"run", "job", "--", "true"}, {"HOLDFAST_URL=local:", runtime}).status, exited(0));
+  Raw raw(Endpoint{.socket_path = folder_.file("holdfast/redis.sock")});
+  EXPECT_GT(raw.calls("evalsha"), 0);
+  const pid_t server = std::stoi(raw.info("server", "process_id"));
+  kill(server, SIGKILL);
+  EXPECT_TRUE(eventually([&] { return !runs(server); }));
+}
+
 TEST_F(Sources, NoMessageRepeatsAPassword) {
   const std::string login = "redis://ann:s3cret@127.0.0.1:1";
   const std::string other = "https://ann:s3cret@example.org/x";

@@ -16,7 +16,7 @@
 namespace holdfast::fuzz {
 namespace {
 
-using namespace probe;
+using namespace probing;
 using base::Reply;
 
 Reply text(std::string_view what) { return {.kind = Reply::Kind::text, .text = std::string(what)}; }

@@ -1,4 +1,6 @@
-// Client::probe() at a real cluster, with faults planted.
+// probe() at a real cluster, with faults planted.
+#include <holdfast/probe.hpp>
+
 #include "faults.hpp"
 #include "support/cluster.hpp"
 
@@ -9,7 +11,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-ProbeReport probe(const std::string& url) { return Client(Config::from_url(url)).probe(); }
+ProbeReport probe(const std::string& url) { return probe(Client(Config::from_url(url))); }
 
 /// `severity id` of all that is worse than ok.
 std::vector<std::string> faults(const ProbeReport& report) {

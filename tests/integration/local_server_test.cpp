@@ -1,5 +1,5 @@
 // `local:`: the private server of this user is started once, joined afterwards, and never put into unsafe places.
-#include "redis/local/local_server.hpp"
+#include "testing/local_server.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -56,7 +56,7 @@ std::string contents(const fs::path& file) {
 /// What a call came to: the socket's path, or `<error code's message> | <text>`.
 std::string outcome() {
   try {
-    return redis::ensure_local_server();
+    return private_server::ensure_local_server();
   } catch (const Error& error) {
     return error.code().message() + " | " + error.what();
   }
@@ -147,14 +147,14 @@ class LocalServer : public testing::Test {
 // --- Start and join ---
 
 TEST_F(LocalServer, IsStartedWhenNoneRuns) {
-  EXPECT_EQ(redis::ensure_local_server(), socket());
+  EXPECT_EQ(private_server::ensure_local_server(), socket());
   EXPECT_EQ(raw().command("PING").text, "PONG");
   EXPECT_THAT(servers(), ElementsAre(answering()));
   EXPECT_EQ(contents(folder() / "redis.pid"), std::to_string(answering()) + "\n");
 }
 
 TEST_F(LocalServer, IsForItsUserOnlyAndWritesNoData) {
-  redis::ensure_local_server();
+  private_server::ensure_local_server();
   EXPECT_EQ(fs::status(folder()).permissions(), fs::perms::owner_all);
   EXPECT_EQ(fs::status(socket()).permissions(), fs::perms::owner_all);
   EXPECT_EQ(raw().command("CONFIG", "GET", "port").elements.at(1).text, "0");
@@ -164,20 +164,20 @@ TEST_F(LocalServer, IsForItsUserOnlyAndWritesNoData) {
 }
 
 TEST_F(LocalServer, IsJoinedByASecondCall) {
-  redis::ensure_local_server();
+  private_server::ensure_local_server();
   const pid_t first = answering();
-  EXPECT_EQ(redis::ensure_local_server(), socket());
+  EXPECT_EQ(private_server::ensure_local_server(), socket());
   EXPECT_EQ(Child().result(), socket());
   EXPECT_EQ(answering(), first);
   EXPECT_THAT(servers(), ElementsAre(first));
 }
 
 TEST_F(LocalServer, IsJoinedEvenWhenItAnswersWithAnError) {
-  redis::ensure_local_server();
+  private_server::ensure_local_server();
   const pid_t first = answering();
   Raw connection = raw();
   connection.command("CONFIG", "SET", "requirepass", "s3cret");
-  EXPECT_EQ(redis::ensure_local_server(), socket());
+  EXPECT_EQ(private_server::ensure_local_server(), socket());
   EXPECT_THAT(servers(), ElementsAre(first));
 }
 
@@ -207,12 +207,12 @@ TEST_F(LocalServer, IsStartedOnceByManyThreadsAtOnce) {
 }
 
 TEST_F(LocalServer, IsStartedAgainAfterItWasKilled) {
-  redis::ensure_local_server();
+  private_server::ensure_local_server();
   const pid_t first = answering();
   kill(first, SIGKILL);
   ASSERT_TRUE(eventually([&] { return servers().empty(); }));
   ASSERT_TRUE(fs::exists(socket())) << "the dead server's socket file is what this is about";
-  EXPECT_EQ(redis::ensure_local_server(), socket());
+  EXPECT_EQ(private_server::ensure_local_server(), socket());
   EXPECT_NE(answering(), first);
 }
 
@@ -268,7 +268,7 @@ TEST_F(LocalServer, OutlivesTheProcessThatStartedItAndHasNothingOfIt) {
 }
 
 TEST_F(LocalServer, LeavesNoZombie) {
-  redis::ensure_local_server();
+  private_server::ensure_local_server();
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
 }
@@ -364,7 +364,7 @@ TEST_F(LocalServer, GivesUpOnAProgramThatNeverAnswersAndEndsIt) {
 // --- Somebody else on the socket ---
 
 TEST_F(LocalServer, IsNotReplacedWhenItIsFrozen) {
-  redis::ensure_local_server();
+  private_server::ensure_local_server();
   const pid_t first = answering();
   kill(first, SIGSTOP);
   const std::string result = outcome();

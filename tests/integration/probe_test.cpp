@@ -1,7 +1,8 @@
-// Client::probe() at real servers, each with a fault planted.
+// probe() at real servers, each with a fault planted.
 #include <boost/asio/io_context.hpp>
 
 #include <holdfast/async.hpp>
+#include <holdfast/probe.hpp>
 
 #include "faults.hpp"
 #include "support/deployment.hpp"
@@ -11,12 +12,9 @@ namespace holdfast::test::probe_test {
 namespace {
 
 using testing::Contains;
-using testing::Each;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::IsSupersetOf;
 using testing::Not;
-using testing::ResultOf;
 
 constexpr const char* kSecret = "s3cret";
 
@@ -29,7 +27,7 @@ Config probing_as_app(const RedisServer& server) {
   return config;
 }
 
-ProbeReport probe(Config config) { return Client(std::move(config)).probe(); }
+ProbeReport probe(Config config) { return probe(Client(std::move(config))); }
 
 /// `severity id` of all that is worse than ok.
 std::vector<std::string> faults(const ProbeReport& report) {
@@ -178,8 +176,8 @@ TEST(Probe, PermissionsThatAreMissing) {
   EXPECT_THAT(finding(report, "permissions").advice, HasSubstr("+hset +pexpire +hdel"));
   raw.command("ACL", "SETUSER", "app", "+@write");
   EXPECT_THAT(faults(probe(config)), Not(Contains("danger permissions")));
-  EXPECT_THAT(faults(Client(config).probe("orders:42")), Not(Contains("warning untried")));
-  EXPECT_THAT(faults(Client(config).probe("order")), Contains("danger names"));
+  EXPECT_THAT(faults(probe(Client(config), "orders:42")), Not(Contains("warning untried")));
+  EXPECT_THAT(faults(probe(Client(config), "order")), Contains("danger names"));
   EXPECT_THAT(all_of(report), Not(HasSubstr(kSecret)));
 }
 
@@ -240,7 +238,7 @@ TEST(Probe, AFrozenServerCostsSeconds) {
   client.ping();
   server.freeze();
   ProbeReport report;
-  const auto took = duration_of([&] { report = client.probe(); });
+  const auto took = duration_of([&] { report = probe(client); });
   server.thaw();
   EXPECT_FALSE(report.reached());
   EXPECT_LT(took, kPatience);
@@ -268,13 +266,13 @@ TEST(Probe, AServerWhoseConnectionsAreInUse) {
   ASSERT_TRUE(eventually([&] { return raw.info("clients", "connected_clients") == "1"; }));
   Client client(probing(server));
   client.ping();
-  ProbeReport report = client.probe();
+  ProbeReport report = probe(client);
   EXPECT_EQ(finding(report, "maxclients").severity, Severity::warning);
   EXPECT_THAT(finding(report, "maxclients").text, HasSubstr("3 of 3 connections are in use"));
   ASSERT_TRUE(eventually([&] { return raw.info("clients", "connected_clients") == "2"; }));
   Raw other(server);
   other.command("PING");
-  report = client.probe();
+  report = probe(client);
   EXPECT_FALSE(report.reached());
   EXPECT_THAT(finding(report, "connection").text, HasSubstr("max number of clients"));
 }
@@ -377,7 +375,7 @@ TEST(Probe, TheClientAndItsHoldsAreLeftAlone) {
   const RedisServer server;
   Client client(quick_config(server.url()));
   const Hold hold = client.lock("job").acquire();
-  client.probe();
+  probe(client);
   EXPECT_EQ(client.counters().connections, 1U);
   EXPECT_EQ(hold.state(), HoldState::held);
   Raw raw(server);
@@ -388,10 +386,10 @@ TEST(Probe, WhoMayNotAsk) {
   const RedisServer server;
   Client client(probing(server));
   client.close();
-  EXPECT_EQ(error_of([&] { return client.probe(); })->code(), code(Errc::closed));
+  EXPECT_EQ(error_of([&] { return probe(client); })->code(), code(Errc::closed));
   boost::asio::io_context context;
   Client guest = client_on(context, probing(server));
-  EXPECT_EQ(error_of([&] { return guest.probe(); })->code(), code(Errc::would_deadlock));
+  EXPECT_EQ(error_of([&] { return probe(guest); })->code(), code(Errc::would_deadlock));
   guest.close();
   context.run();
 }

@@ -1,5 +1,7 @@
 // Each allocation fails once: on what a client does besides taking and giving back a lock, and on the asynchronous
 // face.
+#include <holdfast/probe.hpp>
+
 #include "starving.hpp"
 #include "support/held_lock.hpp"
 
@@ -112,7 +114,7 @@ TEST_F(Starvation, OfLooking) {
 TEST_F(Starvation, OfTheDoctor) {
   Client client(settings());
   client.ping();
-  fail_each([&] { try_to([&] { client.probe(); }); }, [&] { expect_free(client); }, 500);
+  fail_each([&] { try_to([&] { probe(client); }); }, [&] { expect_free(client); }, 500);
 }
 
 TEST_F(Starvation, OfANoticeOfLoss) {

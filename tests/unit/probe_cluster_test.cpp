@@ -3,7 +3,7 @@
 
 #include "probe_story.hpp"
 
-namespace holdfast::probe::probe_cluster_test {
+namespace holdfast::probing::probe_cluster_test {
 namespace {
 
 using redis::cluster::kSlots;
@@ -207,4 +207,4 @@ TEST(ProbeCluster, ReadsTheLinesOfNodes) {
 }
 
 }  // namespace
-}  // namespace holdfast::probe::probe_cluster_test
+}  // namespace holdfast::probing::probe_cluster_test

@@ -1,7 +1,7 @@
 // What is made of one server: one fault at a time.
 #include "probe_story.hpp"
 
-namespace holdfast::probe::probe_judge_test {
+namespace holdfast::probing::probe_judge_test {
 namespace {
 
 using testing::Contains;
@@ -241,4 +241,4 @@ TEST(ProbeJudge, TheWorstComesFirst) {
 }
 
 }  // namespace
-}  // namespace holdfast::probe::probe_judge_test
+}  // namespace holdfast::probing::probe_judge_test

@@ -6,7 +6,7 @@
 #include "probe_story.hpp"
 #include "support/paths.hpp"
 
-namespace holdfast::probe::probe_reading_test {
+namespace holdfast::probing::probe_reading_test {
 namespace {
 
 using testing::ElementsAre;
@@ -324,4 +324,4 @@ TEST(ProbeKeys, AWalkEndsAtItsBoundOrWhenItIsRefused) {
 }
 
 }  // namespace
-}  // namespace holdfast::probe::probe_reading_test
+}  // namespace holdfast::probing::probe_reading_test

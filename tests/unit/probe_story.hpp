@@ -15,7 +15,7 @@
 #include "probe/questions.hpp"
 #include "probe/reading.hpp"
 
-namespace holdfast::probe {
+namespace holdfast::probing {
 
 inline base::Reply text(std::string words) { return {.kind = base::Reply::Kind::text, .text = std::move(words)}; }
 inline base::Reply error(std::string words) { return {.kind = base::Reply::Kind::error, .text = std::move(words)}; }
@@ -118,4 +118,4 @@ struct ProbeStory {
   Facts facts;
 };
 
-}  // namespace holdfast::probe
+}  // namespace holdfast::probing

@@ -1,7 +1,7 @@
 // What is made of replicas, Sentinels and clocks, and of servers that are meant to be independent.
 #include "probe_story.hpp"
 
-namespace holdfast::probe::probe_topology_test {
+namespace holdfast::probing::probe_topology_test {
 namespace {
 
 using testing::ElementsAre;
@@ -219,4 +219,4 @@ TEST(ProbeCompare, IndependentServers) {
 }
 
 }  // namespace
-}  // namespace holdfast::probe::probe_topology_test
+}  // namespace holdfast::probing::probe_topology_test

@@ -12,7 +12,7 @@
 #include "engine/loop/own_loop.hpp"
 #include "engine/runtime/telling_again.hpp"
 #include "redis/connection/login.hpp"
-#include "redis/local/local_server.hpp"
+#include "redis/local/local_url.hpp"
 #include "redis/topology/shapes.hpp"
 #include "wire/connection_name.hpp"
 #include "wire/server_calls.hpp"
@@ -22,7 +22,7 @@ namespace {
 
 Config prepare(Config config) {
   config.validate();
-  if (config.local) config.unix_socket = redis::ensure_local_server();
+  if (config.local) config.unix_socket = redis::local_server();
   return config;
 }
 

@@ -3,10 +3,7 @@
 
 #include "engine/client/core.hpp"
 #include "engine/hold/holding.hpp"
-
-struct holdfast::detail::ClientAccess {
-  static Client make(std::shared_ptr<engine::Core> core) noexcept { return Client(std::move(core)); }
-};
+#include "face/client_access.hpp"
 
 // By their full names: they are in a namespace that names Boost's version.
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace holdfast::redis {
+namespace holdfast::private_server {
 
 /// Makes sure that this user's private server runs and returns its socket's path. Takes some 10 ms;
 /// with a server or another starter that hangs, half a minute at most.
@@ -11,4 +11,4 @@ namespace holdfast::redis {
 /// Error(denied) if the folder for the socket is not this user's alone.
 std::string ensure_local_server();
 
-}  // namespace holdfast::redis
+}  // namespace holdfast::private_server

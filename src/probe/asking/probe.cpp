@@ -1,29 +1,29 @@
-#include "face/probing.hpp"
-
+// Puts the questions of a probe to the nodes, each on a connection of its own, and has the answers judged.
 #include <algorithm>
 #include <future>
-#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include <holdfast/config.hpp>
 #include <holdfast/error.hpp>
+#include <holdfast/probe.hpp>
 
 #include "base/clock.hpp"
-#include "engine/client/core.hpp"
-#include "engine/runtime/asking.hpp"
+#include "face/inquiry/inquiry.hpp"
 #include "probe/judge.hpp"
 #include "probe/questions.hpp"
 #include "probe/reading.hpp"
 
-namespace holdfast::face {
+namespace holdfast {
 namespace {
 
 using base::TimePoint;
-using probe::NodeFacts;
-using probe::text_of;
+using probing::NodeFacts;
+using probing::text_of;
 using Part = ProbedNode::Part;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
@@ -31,9 +31,14 @@ using std::chrono::milliseconds;
 /// One question, the way to the node included.
 constexpr milliseconds kServerQuestion{2000};
 constexpr milliseconds kNodeQuestion{1000};
-/// No question begins later than this after the beginning.
+/// No question begins later than this after the beginning, so that all is over within ten seconds on a machine that
+/// does not stand still.
 constexpr milliseconds kServerEnd{6000};
 constexpr milliseconds kNodesEnd{8500};
+/// Of replicas and Sentinels; the rest is not looked at.
+constexpr std::size_t kMostProbedNodes = 16;
+/// Of a cluster's nodes, primaries first.
+constexpr std::size_t kMostProbedClusterNodes = 64;
 constexpr milliseconds kMeasuring{1000};
 constexpr std::size_t kPings = 100;
 constexpr std::size_t kTimes = 5;
@@ -47,27 +52,25 @@ std::string in_words(const Error& error) {
 /// Asks one node, on a connection of its own: what a proxy or a server makes of an odd command hurts no lock.
 class Interview {
  public:
-  Interview(Config config, NodeFacts facts, const probe::Settings& settings, TimePoint end)
+  Interview(Config config, NodeFacts facts, const probing::Settings& settings, TimePoint end)
       : config_(std::move(config)), settings_(settings), end_(end), facts_(std::move(facts)) {}
 
   NodeFacts hold() {
     facts_.user = config_.username.empty() ? "default" : config_.username;
     try {
-      core_ = engine::Core::make(std::move(config_), nullptr);
-      ask({probe::ask_ping()});
+      inquiry_.emplace(std::move(config_));
+      ask({probing::ask_ping()});
       put_questions();
     } catch (const Error& error) {
       facts_.trouble = static_cast<Errc>(error.code().value());
       facts_.problem = in_words(error);
     }
-    if (core_) core_->close();
+    inquiry_.reset();
     return std::move(facts_);
   }
 
  private:
-  std::vector<base::Reply> ask(std::vector<base::Command> commands) {
-    return engine::ask(core_->runtime(), {std::move(commands)}, {}, engine::Errors::keep);
-  }
+  std::vector<base::Reply> ask(std::vector<base::Command> commands) { return inquiry_->ask(std::move(commands)); }
 
   /// Does something that asks; if that is not answered, notes it.
   template <class Step>
@@ -88,8 +91,8 @@ class Interview {
 
   void put_questions() {
     const bool is_sentinel = facts_.part == Part::sentinel;
-    const auto questions = is_sentinel ? probe::questions_for_sentinel() : probe::questions_for_server();
-    for (const probe::Question& question : questions) {
+    const auto questions = is_sentinel ? probing::questions_for_sentinel() : probing::questions_for_server();
+    for (const probing::Question& question : questions) {
       std::vector<base::Command> commands = question.commands(facts_, settings_);
       if (commands.empty()) continue;
       attempt(std::string(question.name), [&] { question.read(facts_, ask(std::move(commands))); });
@@ -104,14 +107,14 @@ class Interview {
     for (std::size_t i = 0; i < kTimes; ++i) {
       const TimePoint begin = base::Clock::now();
       const auto wall = std::chrono::system_clock::now();
-      const base::Reply reply = ask({probe::ask_time()}).front();
+      const base::Reply reply = ask({probing::ask_time()}).front();
       const base::Duration half = (base::Clock::now() - begin) / 2;
-      const auto server = probe::read_time(reply);
+      const auto server = probing::read_time(reply);
       if (!server) return;
       const auto error = std::chrono::ceil<microseconds>(half);
       if (facts_.clock && facts_.clock->error <= error) continue;
       const auto here = std::chrono::duration_cast<microseconds>(wall.time_since_epoch() + half);
-      facts_.clock = probe::ClockReading{*server - here, error};
+      facts_.clock = probing::ClockReading{*server - here, error};
     }
   }
 
@@ -120,15 +123,15 @@ class Interview {
     std::vector<microseconds> round_trips;
     while (round_trips.size() < kPings && (round_trips.empty() || base::Clock::now() < end)) {
       const TimePoint begin = base::Clock::now();
-      ask({probe::ask_ping()});
+      ask({probing::ask_ping()});
       round_trips.push_back(std::chrono::duration_cast<microseconds>(base::Clock::now() - begin));
     }
-    facts_.round_trips = probe::summarize(std::move(round_trips));
+    facts_.round_trips = probing::summarize(std::move(round_trips));
   }
 
   void walk_keys() {
     const TimePoint end = std::min(end_, base::Clock::now() + kMeasuring);
-    probe::KeyWalk walk(settings_.name_prefix);
+    probing::KeyWalk walk(settings_.name_prefix);
     while (walk.on_replies(ask(walk.commands())) && base::Clock::now() < end) {
     }
     facts_.keys = walk.seen();
@@ -138,14 +141,14 @@ class Interview {
   }
 
   Config config_;
-  const probe::Settings& settings_;
+  const probing::Settings& settings_;
   const TimePoint end_;
   NodeFacts facts_;
-  std::shared_ptr<engine::Core> core_;
+  std::optional<detail::Inquiry> inquiry_;
   int silences_ = 0;
 };
 
-probe::Settings settings_of(const Config& config, std::string_view lock) {
+probing::Settings settings_of(const Config& config, std::string_view lock) {
   return {.unix_socket = !config.unix_socket.empty(),
           .tls = config.tls.enabled && config.unix_socket.empty(),
           .host = config.sentinel.addresses.empty() && config.cluster.addresses.empty() ? config.host : std::string(),
@@ -185,7 +188,8 @@ Config asking(const Config& config, const NodeAddress& address) {
 /// Where else to look: each address once.
 class OtherNodes {
  public:
-  OtherNodes(const Config& config, const probe::Settings& settings, TimePoint end, std::size_t most = kMostProbedNodes)
+  OtherNodes(const Config& config, const probing::Settings& settings, TimePoint end,
+             std::size_t most = kMostProbedNodes)
       : config_(config), settings_(settings), end_(end), most_(most) {}
 
   void add(Part part, NodeAddress address) {
@@ -210,7 +214,7 @@ class OtherNodes {
       }
       NodeFacts facts;
       facts.part = part;
-      facts.address = probe::host_port(address.host, address.port);
+      facts.address = probing::host_port(address.host, address.port);
       asked.push_back(std::async(std::launch::async,
                                  [this, config, facts] { return Interview(config, facts, settings_, end_).hold(); }));
     }
@@ -224,7 +228,7 @@ class OtherNodes {
 
  private:
   const Config& config_;
-  const probe::Settings& settings_;
+  const probing::Settings& settings_;
   const TimePoint end_;
   const std::size_t most_;
   std::set<std::pair<std::string, std::uint16_t>> seen_;
@@ -243,33 +247,31 @@ void append(std::vector<NodeFacts>& nodes, std::vector<NodeFacts> more) {
   }
 }
 
-probe::ClusterMembers members_told_by(const Config& config, const NodeAddress& seed) {
-  const auto core = engine::Core::make(asking(config, seed), nullptr);
-  const base::Reply reply = engine::ask(core->runtime(), {{probe::ask_members()}}, {}, engine::Errors::keep).front();
-  core->close();
-  if (reply.is_error()) throw Error(Errc::server_error, {}, {}, probe::in_words(reply.text));
-  return probe::read_members(reply, seed);
+probing::ClusterMembers members_told_by(const Config& config, const NodeAddress& seed) {
+  const base::Reply reply = detail::Inquiry(asking(config, seed)).ask({probing::ask_members()}).front();
+  if (reply.is_error()) throw Error(Errc::server_error, {}, {}, probing::in_words(reply.text));
+  return probing::read_members(reply, seed);
 }
 
 /// In the words of the first node of the URL that knows it. The others are noted.
-probe::ClusterMembers find_members(const Config& config, TimePoint end, std::vector<std::string>& silent) {
+probing::ClusterMembers find_members(const Config& config, TimePoint end, std::vector<std::string>& silent) {
   for (const NodeAddress& seed : config.cluster.addresses) {
     if (base::Clock::now() >= end) break;
     std::string problem = "it knows of no slots that are served";
     try {
-      probe::ClusterMembers members = members_told_by(config, seed);
+      probing::ClusterMembers members = members_told_by(config, seed);
       if (!members.primaries.empty()) return members;
     } catch (const Error& error) {
       problem = in_words(error);
     }
-    silent.push_back(probe::host_port(seed.host, seed.port) + ": " + problem);
+    silent.push_back(probing::host_port(seed.host, seed.port) + ": " + problem);
   }
   return {};
 }
 
-probe::Facts facts_of_cluster(const Config& config, std::string_view lock, TimePoint begin) {
-  probe::Facts facts{settings_of(config, lock), {}};
-  probe::ClusterMembers members = find_members(config, begin + kServerEnd, facts.silent_seeds);
+probing::Facts facts_of_cluster(const Config& config, std::string_view lock, TimePoint begin) {
+  probing::Facts facts{settings_of(config, lock), {}};
+  probing::ClusterMembers members = find_members(config, begin + kServerEnd, facts.silent_seeds);
   if (members.primaries.empty()) members.primaries.push_back(config.cluster.addresses.front());
   OtherNodes nodes(config, facts.settings, begin + kNodesEnd, kMostProbedClusterNodes);
   for (const NodeAddress& each : members.primaries) nodes.add(Part::server, each);
@@ -282,7 +284,7 @@ probe::Facts facts_of_cluster(const Config& config, std::string_view lock, TimeP
   }
   for (const NodeFacts& node : facts.nodes) {
     if (!node.cluster) continue;
-    for (const NodeAddress& each : probe::replicas_in(node.cluster->nodes)) nodes.add(Part::replica, each);
+    for (const NodeAddress& each : probing::replicas_in(node.cluster->nodes)) nodes.add(Part::replica, each);
   }
   append(facts.nodes, nodes.ask());
   facts.left_out = nodes.left_out();
@@ -291,33 +293,34 @@ probe::Facts facts_of_cluster(const Config& config, std::string_view lock, TimeP
 
 }  // namespace
 
-ProbeReport probe_servers(const Config& config, std::string_view lock) {
+ProbeReport probe(const Client& client, std::string_view lock) {
   const TimePoint begin = base::Clock::now();
-  if (!config.cluster.addresses.empty()) return probe::judge(facts_of_cluster(config, lock, begin));
-  probe::Facts facts{settings_of(config, lock), {}};
+  const Config& config = detail::settings_of(client);
+  if (!config.cluster.addresses.empty()) return probing::judge(facts_of_cluster(config, lock, begin));
+  probing::Facts facts{settings_of(config, lock), {}};
   NodeFacts server;
   server.address = config.node();
   facts.nodes.push_back(
       Interview(asking(config, kServerQuestion), std::move(server), facts.settings, begin + kServerEnd).hold());
 
   OtherNodes others(config, facts.settings, begin + kNodesEnd);
-  const probe::Role role = facts.nodes.front().role;
-  for (const probe::ReplicaSeen& replica : role.replicas) others.add(Part::replica, {replica.host, replica.port});
+  const probing::Role role = facts.nodes.front().role;
+  for (const probing::ReplicaSeen& replica : role.replicas) others.add(Part::replica, {replica.host, replica.port});
   others.add(Part::replica, {role.primary_host, role.primary_port});
   for (const NodeAddress& address : config.alternatives) others.add(Part::replica, address);
   for (const NodeAddress& address : config.sentinel.addresses) others.add(Part::sentinel, address);
   append(facts.nodes, others.ask());
 
   // Those that the Sentinels know besides; without the server itself, its replicas are known to them alone.
-  const auto add = [&](Part part, const probe::Fields& fields) {
-    others.add(part, {std::string(text_of(fields, "ip")), probe::to_port(text_of(fields, "port"))});
+  const auto add = [&](Part part, const probing::Fields& fields) {
+    others.add(part, {std::string(text_of(fields, "ip")), probing::to_port(text_of(fields, "port"))});
   };
   for (const NodeFacts& node : facts.nodes) {
     if (!node.sentinel) continue;
     if (!facts.nodes.front().answered()) {
-      for (const probe::Fields& replica : node.sentinel->replicas) add(Part::replica, replica);
+      for (const probing::Fields& replica : node.sentinel->replicas) add(Part::replica, replica);
     }
-    for (const probe::Fields& each : node.sentinel->others) {
+    for (const probing::Fields& each : node.sentinel->others) {
       const auto is_this = [&](const NodeFacts& known) {
         return text_of(known.info, "run_id") == text_of(each, "runid");
       };
@@ -327,7 +330,7 @@ ProbeReport probe_servers(const Config& config, std::string_view lock) {
   }
   append(facts.nodes, others.ask());
   facts.left_out = others.left_out();
-  return probe::judge(facts);
+  return probing::judge(facts);
 }
 
-}  // namespace holdfast::face
+}  // namespace holdfast

@@ -1,0 +1,42 @@
+# Libraries beside the core one, for those who want them: holdfast::probe, what about servers endangers locks; and
+# holdfast::testing, servers for tests, and `local:` URLs. The core neither links them nor knows that there are any.
+set(HOLDFAST_PARTS probe testing)
+
+function(holdfast_part name)
+  set(target holdfast_${name})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS src/${name}/*.cpp)
+  add_library(${target} ${sources})
+  add_library(holdfast::${name} ALIAS ${target})
+  # Without Boost, of which the system may have another version: what of that got in, the linker might take for ours.
+  target_link_libraries(${target} PUBLIC holdfast PRIVATE $<BUILD_INTERFACE:holdfast_flags> Threads::Threads)
+  target_include_directories(${target} PRIVATE src)
+  set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION}
+                        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} POSITION_INDEPENDENT_CODE ON
+                        DEFINE_SYMBOL "" EXPORT_NAME ${name} OUTPUT_NAME holdfast-${name} INSTALL_RPATH "$ORIGIN")
+  holdfast_hide_symbols(${target})
+  if(HOLDFAST_UNITY)
+    holdfast_unity(${target} 12)
+  endif()
+  # Inside another project it is built when something links it.
+  if(NOT HOLDFAST_INSTALL)
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+endfunction()
+
+foreach(part IN LISTS HOLDFAST_PARTS)
+  holdfast_part(${part})
+endforeach()
+
+# What a probe reads with is not offered by a shared library, so there it takes along what it needs of the rooms that it
+# may include.
+if(holdfast_library_type STREQUAL "SHARED_LIBRARY")
+  file(GLOB words CONFIGURE_DEPENDS src/base/*.cpp src/wire/*.cpp src/redis/cluster/*.cpp src/redis/failures/*.cpp)
+  list(FILTER words EXCLUDE REGEX "/base/error.cpp$")  # which the library does offer
+  add_library(holdfast_probe_words STATIC EXCLUDE_FROM_ALL ${words} ${HOLDFAST_SCRIPTS_CPP})
+  target_compile_features(holdfast_probe_words PRIVATE cxx_std_20)
+  target_include_directories(holdfast_probe_words PRIVATE include src)
+  target_link_libraries(holdfast_probe_words PRIVATE holdfast_flags)
+  set_target_properties(holdfast_probe_words PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+                        VISIBILITY_INLINES_HIDDEN ON)
+  target_link_libraries(holdfast_probe PRIVATE $<BUILD_INTERFACE:holdfast_probe_words>)
+endif()

@@ -1,0 +1,184 @@
+#include "testing/server_start.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <fstream>
+#include <initializer_list>
+#include <optional>
+#include <poll.h>
+#include <spawn.h>
+#include <string_view>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace holdfast::private_server {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kStartLimit = 10s;  // From the start of the program to its first answer.
+
+/// The first of the names that PATH leads to. Empty parts of PATH (the current folder) are left out: what lies there by
+/// chance is not to be run.
+std::optional<std::string> find_program(std::initializer_list<std::string_view> names) {
+  const char* variable = std::getenv("PATH");
+  const std::string_view path = variable ? variable : "/usr/local/bin:/usr/bin:/bin";
+  for (const std::string_view name : names) {
+    for (std::size_t begin = 0, end = 0; begin <= path.size(); begin = end + 1) {
+      end = std::min(path.find(':', begin), path.size());
+      const std::string file = std::string(path.substr(begin, end - begin)).append("/").append(name);
+      struct stat status{};
+      if (file.front() == '/' && end > begin && stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+          access(file.c_str(), X_OK) == 0) {
+        return file;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::string last_line(const std::string& file) {
+  std::ifstream in(file);
+  std::string line, last;
+  while (std::getline(in, line)) {
+    if (!line.empty()) last = line;
+  }
+  return last;
+}
+
+/// Starts the program with no descriptor of ours, no blocked and no ignored signal; in a session of its own if it
+/// stays. posix_spawn, since fork() in a process with threads runs their fork handlers and copies its page tables.
+pid_t spawn(const Files& files, const std::vector<std::string>& arguments, Stays stays) {
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, files.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND,
+                                   0600);
+  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  const int session = stays == Stays::for_all ? POSIX_SPAWN_SETSID : 0;
+  posix_spawnattr_setflags(&attributes, static_cast<short>(session | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
+
+  pid_t child = 0;
+  const int error = posix_spawn(&child, argv.front(), &actions, &attributes, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0) throw unreachable(files, "cannot start " + arguments.front() + ": " + words(error));
+  return child;
+}
+
+}  // namespace
+
+Files files_in(const std::string& folder) {
+  return {folder, folder + "/redis.sock", folder + "/start.lock", folder + "/redis.log", folder + "/redis.pid"};
+}
+
+std::string words(int error) { return std::generic_category().message(error); }
+
+Error unreachable(const Files& files, const std::string& cause) { return {Errc::unreachable, "", files.socket, cause}; }
+Error denied(const Files& files, const std::string& cause) { return {Errc::denied, "", files.socket, cause}; }
+
+void require_short_path(const Files& files) {
+  if (files.socket.size() < sizeof(sockaddr_un::sun_path)) return;
+  throw unreachable(files, "this path is too long for a socket");
+}
+
+Descriptor::~Descriptor() {
+  if (number_ >= 0) close(number_);
+}
+
+State look(const Files& files, Deadline deadline) {
+  const Descriptor link(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  files.socket.copy(std::data(address.sun_path), sizeof(address.sun_path) - 1);
+  if (!link.ok()) throw unreachable(files, words(errno));
+  if (connect(link.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
+    if (errno == ENOENT || errno == ECONNREFUSED) return State::absent;
+    if (errno == EAGAIN) return State::silent;  // Its queue of connections is full.
+    throw unreachable(files, words(errno));
+  }
+  constexpr std::string_view kPing = "PING\r\n";
+  if (send(link.get(), kPing.data(), kPing.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(kPing.size())) {
+    return State::silent;
+  }
+  std::string reply;
+  while (reply.find('\n') == std::string::npos) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - SteadyClock::now());
+    if (left <= 0ms) return State::silent;
+    pollfd readable{link.get(), POLLIN, 0};
+    if (poll(&readable, 1, static_cast<int>(left.count())) <= 0) continue;
+    std::array<char, 512> buffer{};
+    const ssize_t got = recv(link.get(), buffer.data(), buffer.size(), 0);
+    if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) return State::silent;  // It is going down.
+    if (got > 0) reply.append(buffer.data(), static_cast<std::size_t>(got));
+    if (reply.front() != '+' && reply.front() != '-')
+      throw unreachable(files, "what listens there is not a Redis server");
+  }
+  return State::answers;
+}
+
+Child::~Child() {
+  if (pid_ == 0) return;
+  kill(pid_, SIGKILL);
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+bool Child::failed() {
+  int status = 0;
+  const pid_t got = pid_ == 0 ? 0 : waitpid(pid_, &status, WNOHANG);
+  if (got > 0 || (got < 0 && errno == ECHILD)) pid_ = 0;
+  return got > 0 && status != 0;
+}
+
+Child start(const Files& files, Stays stays) {
+  const std::optional<std::string> program = find_program({"redis-server", "valkey-server"});
+  if (!program) {
+    throw unreachable(files,
+                      "no server runs there, and neither redis-server nor valkey-server is on PATH to start one");
+  }
+  const bool for_all = stays == Stays::for_all;
+  const Deadline deadline = SteadyClock::now() + kStartLimit;
+  // For all: it leaves the server behind and ends at once.
+  Child child(spawn(files,
+                    {*program, "--port", "0", "--unixsocket", files.socket, "--unixsocketperm", "700", "--daemonize",
+                     for_all ? "yes" : "no", "--dir", files.folder, "--logfile", files.log, "--pidfile", files.pid,
+                     "--save", "", "--appendonly", "no"},
+                    stays));
+  for (;;) {
+    const bool failed = child.failed() || (!for_all && child.ended());
+    if (child.ended() == for_all && !failed && look(files, deadline) == State::answers) return child;
+    const bool late = SteadyClock::now() >= deadline;
+    if (failed || late) {
+      const std::string line = last_line(files.log);
+      throw unreachable(files, *program + (failed ? " ended at once" : " does not answer") +
+                                   (line.empty() ? std::string() : "; its last words: " + line));
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+}  // namespace holdfast::private_server
