@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <holdfast/holdfast.hpp>
+#include <holdfast/testing.hpp>
 
 #include "support/process.hpp"
 #include "worker.hpp"
@@ -18,7 +19,6 @@ namespace main_job {
 namespace {
 
 using namespace std::chrono_literals;
-using support::PrivateServer;
 using support::Process;
 using support::start_worker;
 using support::TempFolder;
@@ -179,10 +179,10 @@ std::vector<Claim> frozen_holder_is_told(const Place& place) {
 int run() {
   support::end_waits_on_interrupt();
   TempFolder folder;
-  PrivateServer server(folder.path());
+  const holdfast::TestServer server;
   holdfast::Client client{server.url()};
   client.ping();
-  progress("main job: " + server.program() + " runs on " + server.url() + ", for this job only");
+  progress("main job: a Redis server runs on " + server.url() + ", for this job only");
   const Place place{folder.path(), server.url(), client};
 
   std::vector<Claim> claims{unprotected_updates_are_lost(place), guarded_updates_are_kept(place),

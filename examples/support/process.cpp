@@ -2,23 +2,18 @@
 
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <fcntl.h>
 #include <signal.h>
-#include <sstream>
 #include <stdexcept>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <system_error>
-#include <thread>
 #include <unistd.h>
 #include <utility>
 
 namespace support {
 namespace {
-
-using namespace std::chrono_literals;
 
 std::atomic<bool> interrupted = false;
 
@@ -26,39 +21,6 @@ std::atomic<bool> interrupted = false;
 
 void check_interrupt() {
   if (interrupted) throw std::runtime_error("interrupted");
-}
-
-std::string find_server() {
-  for (const char* name : {"redis-server", "valkey-server"}) {
-    const char* path = getenv("PATH");
-    std::istringstream folders(path != nullptr ? path : "/usr/bin");
-    for (std::string folder; std::getline(folders, folder, ':');) {
-      const std::string program = folder + "/" + name;
-      if (access(program.c_str(), X_OK) == 0) return program;
-    }
-  }
-  throw std::runtime_error("neither redis-server nor valkey-server is on the PATH");
-}
-
-std::vector<std::string> server_command(const std::string& program, const std::filesystem::path& folder,
-                                        const std::filesystem::path& socket) {
-  return {program,
-          "--port",
-          "0",
-          "--unixsocket",
-          socket.string(),
-          "--unixsocketperm",
-          "700",
-          "--save",
-          "",
-          "--appendonly",
-          "no",
-          "--dir",
-          folder,
-          "--daemonize",
-          "no",
-          "--logfile",
-          folder / "server.log"};
 }
 
 }  // namespace
@@ -165,19 +127,5 @@ Process start_worker(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), std::filesystem::read_symlink("/proc/self/exe"));
   return Process(std::move(arguments));
 }
-
-PrivateServer::PrivateServer(const std::filesystem::path& folder)
-    : program_(find_server()), socket_(folder / "redis.sock"), process_(server_command(program_, folder, socket_)) {
-  const auto deadline = std::chrono::steady_clock::now() + 10s;
-  while (!std::filesystem::exists(socket_)) {
-    check_interrupt();
-    if (process_.ended() || std::chrono::steady_clock::now() > deadline) {
-      throw std::runtime_error(program_ + " did not start");
-    }
-    std::this_thread::sleep_for(10ms);
-  }
-}
-
-PrivateServer::~PrivateServer() { process_.send(SIGKILL); }
 
 }  // namespace support

@@ -1,5 +1,4 @@
-// Processes for the examples that show something between several: this same program started again with a role, and a
-// private server.
+// Processes for the examples that show something between several: this same program started again with a role.
 #pragma once
 
 #include <filesystem>
@@ -53,20 +52,5 @@ class Process {
 
 /// This program again, with these arguments.
 Process start_worker(std::vector<std::string> arguments);
-
-/// A redis-server (or valkey-server) of our own on a unix socket in a folder of ours, without persistence.
-class PrivateServer {
- public:
-  /// Returns when the server takes connections. Throws if there is no server program or it does not start.
-  explicit PrivateServer(const std::filesystem::path& folder);
-  ~PrivateServer();
-  std::string url() const { return "unix://" + socket_.string(); }
-  const std::string& program() const { return program_; }
-
- private:
-  std::string program_;
-  std::filesystem::path socket_;
-  Process process_;
-};
 
 }  // namespace support
