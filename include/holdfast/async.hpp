@@ -161,11 +161,17 @@ auto KeyLock::async_remaining(Token&& token) const {
 }
 
 template <class Token>
-auto KeyLock::async_info(Token&& token) const {
+auto KeyLock::async_info(Detail detail, Token&& token) const {
   return detail::initiate<Failure, LockInfo>(
       detail::home(parts().runtime),
-      [parts = parts()](auto receiver) { return detail::make_info(parts, std::move(receiver)); },
+      [parts = parts(), detail](auto receiver) { return detail::make_info(parts, detail, std::move(receiver)); },
       std::forward<Token>(token));
+}
+
+template <class Token>
+  requires(!std::same_as<std::remove_cvref_t<Token>, Detail>)
+auto KeyLock::async_info(Token&& token) const {
+  return async_info(Detail::holder, std::forward<Token>(token));
 }
 
 template <class Token>
@@ -212,13 +218,19 @@ auto Client::async_ping(Token&& token) const {
 }
 
 template <class Token>
-auto Client::async_list(std::string pattern, Token&& token) const {
+auto Client::async_list(std::string pattern, Detail detail, Token&& token) const {
   return detail::initiate<Failure, std::vector<LockInfo>>(
       detail::home(core_),
-      [core = core_, pattern = std::move(pattern)](auto receiver) {
-        return detail::make_list(core, pattern, std::move(receiver));
+      [core = core_, pattern = std::move(pattern), detail](auto receiver) {
+        return detail::make_list(core, pattern, detail, std::move(receiver));
       },
       std::forward<Token>(token));
+}
+
+template <class Token>
+  requires(!std::same_as<std::remove_cvref_t<Token>, Detail>)
+auto Client::async_list(std::string pattern, Token&& token) const {
+  return async_list(std::move(pattern), Detail::holder, std::forward<Token>(token));
 }
 
 template <class Token>

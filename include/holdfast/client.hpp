@@ -1,9 +1,11 @@
 // A client: one connection, one watchdog, and the locks of one server.
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <holdfast/config.hpp>
@@ -80,7 +82,10 @@ class HOLDFAST_EXPORT Client {
   template <class Token = detail::DefaultToken>
   auto async_ping(Token&& token = Token()) const;
   template <class Token = detail::DefaultToken>
-  auto async_list(std::string pattern = "*", Token&& token = Token()) const;
+  auto async_list(std::string pattern = "*", Detail detail = Detail::holder, Token&& token = Token()) const;
+  template <class Token>
+    requires(!std::same_as<std::remove_cvref_t<Token>, Detail>)
+  auto async_list(std::string pattern, Token&& token) const;
   /// As close(), without blocking, except that the threads are stopped by the destructor. Completes with `()`: it
   /// cannot fail. If cancelled, it completes before closing is over.
   template <class Token = detail::DefaultToken>

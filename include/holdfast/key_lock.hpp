@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include <holdfast/basic_lock.hpp>
 #include <holdfast/export.hpp>
@@ -49,7 +50,10 @@ class HOLDFAST_EXPORT KeyLock : public BasicLock {
   template <class Token = detail::DefaultToken>
   auto async_remaining(Token&& token = Token()) const;
   template <class Token = detail::DefaultToken>
-  auto async_info(Token&& token = Token()) const;
+  auto async_info(Detail detail = Detail::holder, Token&& token = Token()) const;
+  template <class Token>
+    requires(!std::same_as<std::remove_cvref_t<Token>, Detail>)
+  auto async_info(Token&& token) const;
   template <class Token = detail::DefaultToken>
     requires(!std::convertible_to<Token, std::string>)
   auto async_force_release(Token&& token = Token()) const;

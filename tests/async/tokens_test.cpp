@@ -249,9 +249,17 @@ TEST_P(Tokens, QuestionsAreAnsweredAsByTheBlockingCalls) {
     EXPECT_EQ(info.owner, hold.owner());
     EXPECT_EQ(info.name, "orders");
     EXPECT_EQ(info.holds, 1);
+    EXPECT_TRUE(info.holder);
+    const LockInfo brief = co_await lock.async_info(Detail::owner);
+    EXPECT_EQ(brief.owner, hold.owner());
+    EXPECT_FALSE(brief.holder) << "not asked for";
+    EXPECT_FALSE((co_await lock.async_info(Detail::owner, use_awaitable)).holder);
     const std::vector<LockInfo> all = co_await client.async_list("ord*");
     EXPECT_EQ(all.size(), 1U);
     EXPECT_EQ(all.front().owner, hold.owner());
+    EXPECT_TRUE(all.front().holder);
+    EXPECT_FALSE((co_await client.async_list("ord*", Detail::owner)).front().holder);
+    EXPECT_FALSE((co_await client.async_list("ord*", Detail::owner, use_awaitable)).front().holder);
     EXPECT_FALSE(co_await lock.async_force_release("somebody:1"));
     EXPECT_TRUE(co_await lock.async_force_release(hold.owner()));
     EXPECT_FALSE(co_await lock.async_is_locked());

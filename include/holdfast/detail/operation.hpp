@@ -80,7 +80,7 @@ HOLDFAST_EXPORT OperationPtr make_is_held_by(const Parts& parts, const std::stri
                                              ReceiverPtr<Failure, bool> receiver);
 HOLDFAST_EXPORT OperationPtr make_remaining(const Parts& parts,
                                             ReceiverPtr<Failure, std::optional<std::chrono::milliseconds>> receiver);
-HOLDFAST_EXPORT OperationPtr make_info(const Parts& parts, ReceiverPtr<Failure, LockInfo> receiver);
+HOLDFAST_EXPORT OperationPtr make_info(const Parts& parts, Detail detail, ReceiverPtr<Failure, LockInfo> receiver);
 HOLDFAST_EXPORT OperationPtr make_force_release(const Parts& parts, ReceiverPtr<Failure, bool> receiver);
 HOLDFAST_EXPORT OperationPtr make_force_release(const Parts& parts, const std::string& owner,
                                                 ReceiverPtr<Failure, bool> receiver);
@@ -89,7 +89,7 @@ HOLDFAST_EXPORT OperationPtr make_force_release(const Parts& parts, const std::s
 [[noreturn]] HOLDFAST_EXPORT void throw_lost(const Holding& held, const std::exception_ptr& nested);
 
 HOLDFAST_EXPORT OperationPtr make_ping(const std::shared_ptr<Core>& core, ReceiverPtr<Failure> receiver);
-HOLDFAST_EXPORT OperationPtr make_list(const std::shared_ptr<Core>& core, const std::string& pattern,
+HOLDFAST_EXPORT OperationPtr make_list(const std::shared_ptr<Core>& core, const std::string& pattern, Detail detail,
                                        ReceiverPtr<Failure, std::vector<LockInfo>> receiver);
 HOLDFAST_EXPORT OperationPtr make_close(const std::shared_ptr<Core>& core, ReceiverPtr<> receiver);
 

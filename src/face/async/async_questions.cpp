@@ -66,10 +66,9 @@ OperationPtr make_remaining(const Parts& parts,
   return face::make_ask(parts.runtime, face::remaining(key_target_of(parts)), std::move(receiver));
 }
 
-OperationPtr make_info(const Parts& parts, ReceiverPtr<Failure, LockInfo> receiver) {
+OperationPtr make_info(const Parts& parts, Detail detail, ReceiverPtr<Failure, LockInfo> receiver) {
   const engine::KeyTarget& target = key_target_of(parts);
-  return face::make_ask_in_steps(parts.runtime, face::Looking(target, Detail::holder), target.name(),
-                                 std::move(receiver));
+  return face::make_ask_in_steps(parts.runtime, face::Looking(target, detail), target.name(), std::move(receiver));
 }
 
 OperationPtr make_force_release(const Parts& parts, ReceiverPtr<Failure, bool> receiver) {
@@ -85,9 +84,9 @@ OperationPtr make_ping(const std::shared_ptr<Core>& core, ReceiverPtr<Failure> r
   return std::make_shared<AsyncPing>(core->shared_runtime(), std::move(receiver));
 }
 
-OperationPtr make_list(const std::shared_ptr<Core>& core, const std::string& pattern,
+OperationPtr make_list(const std::shared_ptr<Core>& core, const std::string& pattern, Detail detail,
                        ReceiverPtr<Failure, std::vector<LockInfo>> receiver) {
-  face::Listing listing(core->runtime(), pattern, Detail::holder);
+  face::Listing listing(core->runtime(), pattern, detail);
   return face::make_ask_in_steps(core->shared_runtime(), std::move(listing), {}, std::move(receiver));
 }
 
