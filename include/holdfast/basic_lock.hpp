@@ -22,7 +22,7 @@
 namespace holdfast {
 
 /// The common part of Lock, FencedLock, SimpleLock, MultiLock and RedLock. A cheap handle: copy it, share it between
-/// threads.
+/// threads. Copies are the same lock, and a const one can do all that the others can.
 ///
 /// Two faces:
 /// - `acquire` / `try_acquire` return a Hold; the *hold* is the owner. Not re-entrant: acquiring again waits for the
@@ -45,15 +45,15 @@ class HOLDFAST_EXPORT BasicLock {
   /// Throws Error(would_deadlock) if the calling thread holds the lock by `lock()`, that hold does not end by itself
   /// (renewed, no `max_hold`) and `wait` has no limit: only this thread could release it. With a limit, it waits and
   /// times out.
-  Hold acquire(const AcquireOptions& options = {});
+  Hold acquire(const AcquireOptions& options = {}) const;
 
   /// The same, but returns empty if somebody else has the lock (at once, or when `wait` is over) or `stop` stopped the
   /// wait. Throws Error for everything else. Keep the result in a variable: the lock is held as long as that lives.
-  MaybeHold try_acquire(const AcquireOptions& options = {});
+  MaybeHold try_acquire(const AcquireOptions& options = {}) const;
 
   /// The same without throwing Error: empty on failure, and `ec` says why (`busy`, `timed_out`, `cancelled`, ...). Only
   /// std::bad_alloc can escape.
-  MaybeHold try_acquire(const AcquireOptions& options, std::error_code& ec);
+  MaybeHold try_acquire(const AcquireOptions& options, std::error_code& ec) const;
 
   /// As acquire(), without blocking, with a completion token of Boost.Asio: see async.hpp, which must be included.
   /// Completes with `(Failure, Hold)`; with `use_awaitable` it returns a Hold or throws the Error. The end of a Hold
@@ -74,17 +74,17 @@ class HOLDFAST_EXPORT BasicLock {
 
   /// BasicLockable. Throws Error as `acquire` does; also `lost` if this thread holds the lock but has lost it, and
   /// `would_deadlock` if it holds the lock and this kind is not re-entrant.
-  void lock();
+  void lock() const;
   /// Lockable: one attempt. False if somebody else has the lock, if the default `stop` was requested, or if this thread
   /// holds the lock and this kind is not re-entrant. Throws Error for anything else.
-  bool try_lock();
+  bool try_lock() const;
   /// TimedLockable. Zero or less means one attempt. False as for `try_lock`.
   template <class Rep, class Period>
-  bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
+  bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) const {
     return try_lock_within(saturate(wait));
   }
   template <class Clock, class Duration>
-  bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time) {
+  bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time) const {
     using Real = std::chrono::duration<double, std::milli>;  // does not overflow for time_point::max()
     return try_lock_within(saturate(Real(time.time_since_epoch()) - Real(Clock::now().time_since_epoch())));
   }
@@ -92,12 +92,12 @@ class HOLDFAST_EXPORT BasicLock {
   /// at all if the hold is lost; the outcome goes to the observer. If the calling thread does not hold the lock, it
   /// does nothing except report to `Observer::on_misuse` and count that; in a forked child, nothing at all. `release()`
   /// returns the outcome, and throws in these two cases.
-  void unlock() noexcept;
+  void unlock() const noexcept;
 
   /// As `unlock`, but returns the outcome: `still_held` while levels remain (`was_lost` if the hold is lost by then),
   /// otherwise as Hold::release. Throws Error(not_owner) if the calling thread does not hold the lock, Error(forked) in
   /// a child process.
-  ReleaseOutcome release();
+  ReleaseOutcome release() const;
 
   /// The calling thread's loss signal; a token without state if it does not hold the lock.
   std::stop_token lost() const;
@@ -137,10 +137,10 @@ class HOLDFAST_EXPORT BasicLock {
     if (!(Real(wait).count() > 0)) return std::chrono::milliseconds::zero();
     return std::chrono::ceil<std::chrono::milliseconds>(wait);
   }
-  bool try_lock_within(std::chrono::milliseconds wait);
+  bool try_lock_within(std::chrono::milliseconds wait) const;
   /// Empty: this thread now holds it, one level deeper. Otherwise why it was not granted, also in words if `cause` is
   /// not null; throws for every other failure.
-  std::error_code enter(std::optional<std::chrono::milliseconds> wait, std::string* cause);
+  std::error_code enter(std::optional<std::chrono::milliseconds> wait, std::string* cause) const;
 
   detail::Parts parts_;
   std::shared_ptr<const AcquireOptions> defaults_;

@@ -50,27 +50,27 @@ class HOLDFAST_EXPORT Client {
   /// A handle to the lock of this name; nothing is sent. A name is any non-empty byte string; an empty one throws
   /// Error(invalid_argument). `defaults` is what the std face (`lock()`, `try_lock()`, …) uses: lease, max_hold,
   /// on_lost, stop and, for `lock()` only, wait.
-  Lock lock(std::string_view name, AcquireOptions defaults = {});
+  Lock lock(std::string_view name, AcquireOptions defaults = {}) const;
 
   /// The same for a lock of the SET NX PX family: see SimpleLock.
-  SimpleLock simple_lock(std::string_view name, AcquireOptions defaults = {});
+  SimpleLock simple_lock(std::string_view name, AcquireOptions defaults = {}) const;
 
   /// The same for a lock whose grants are numbered: see FencedLock.
-  FencedLock fenced_lock(std::string_view name, AcquireOptions defaults = {});
+  FencedLock fenced_lock(std::string_view name, AcquireOptions defaults = {}) const;
 
   /// The locks of all these names together: see MultiLock. A repeated name counts once.
-  MultiLock multi_lock(const std::vector<std::string>& names, AcquireOptions defaults = {});
+  MultiLock multi_lock(const std::vector<std::string>& names, AcquireOptions defaults = {}) const;
 
   /// One round trip; in a cluster one to each primary, one after another. Throws Error if the server, or one of them,
   /// cannot be reached or refuses.
-  void ping();
+  void ping() const;
 
   /// Locks on this server, or on all primaries of a cluster, whose name matches a glob pattern, as SCAN sees them
   /// (never KEYS). Not a snapshot. A primary that cannot be asked is an error that names it. Cost: SCAN over the whole
   /// key space, 500 keys per step; HLEN of every matching hash, HGETALL and PTTL of those with one field, and
   /// 1 PUBSUB NUMSUB for each step that has such; 1 more for the holders of all. A hash counts as a lock if its one
   /// field has the form of an owner. `name_prefix` goes before the pattern. Throws Error.
-  std::vector<LockInfo> list(std::string_view pattern = "*", Detail detail = Detail::holder);
+  std::vector<LockInfo> list(std::string_view pattern = "*", Detail detail = Detail::holder) const;
 
   Counters counters() const;
   /// This client's id on the wire, the part of every owner before the colon (a UUID).
@@ -93,7 +93,7 @@ class HOLDFAST_EXPORT Client {
 
   /// Ends waits (`Errc::closed`), gives holds back as Config::on_close says, stops the threads. Idempotent, never
   /// throws. Not to be called from a callback.
-  void close() noexcept;
+  void close() const noexcept;
 
  private:
   friend struct detail::ClientAccess;

@@ -35,12 +35,12 @@ class HOLDFAST_EXPORT KeyLock : public BasicLock {
   /// What is no lock is left alone (`wrong_type`). A Lock is told from anything else by its form: a hash of one owner
   /// with a count, and an expiry. A SimpleLock is any string with an expiry: where strings of other uses may have its
   /// name, name the owner. Throws Error.
-  bool force_release();
+  bool force_release() const;
   /// The same, but only from this owner (as from LockInfo::owner or Hold::owner): compared and deleted in one step on
   /// the server, so that no later owner loses it. True if this owner held it; false if the lock is free or somebody
   /// else's, in which case nothing has changed. Of a SimpleLock any string with just this value, with an expiry or
   /// without. 1 command. Throws Error as above.
-  bool force_release(const std::string& owner);
+  bool force_release(const std::string& owner) const;
 
   // The same without blocking, defined by async.hpp: complete with `(Failure, T)`, with the T of the blocking call.
   template <class Token = detail::DefaultToken>

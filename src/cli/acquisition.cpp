@@ -39,13 +39,13 @@ AcquisitionResult Acquisition::take() {
   return std::move(result_);
 }
 
-void Acquisition::work(BasicLock lock, const AcquireOptions& options, const AskHolder& ask) {
+void Acquisition::work(const BasicLock& lock, const AcquireOptions& options, const AskHolder& ask) {
   for (milliseconds time = kFirstPause; !try_once(lock, options, ask); time = std::min(2 * time, kLongestPause)) {
     pause(time);
   }
 }
 
-bool Acquisition::try_once(BasicLock& lock, AcquireOptions options, const AskHolder& ask) {
+bool Acquisition::try_once(const BasicLock& lock, AcquireOptions options, const AskHolder& ask) {
   const auto limit_wait = [&, whole = options.wait] {
     const auto gone = std::chrono::duration_cast<milliseconds>(base::Clock::now() - start_);
     if (whole && *whole > milliseconds::zero()) options.wait = std::max(milliseconds(1), *whole - gone);

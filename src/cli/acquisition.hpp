@@ -56,9 +56,9 @@ class Acquisition {
   AcquisitionResult take();
 
  private:
-  void work(BasicLock lock, const AcquireOptions& options, const AskHolder& ask);
+  void work(const BasicLock& lock, const AcquireOptions& options, const AskHolder& ask);
   /// True once `result_` says how it ended.
-  bool try_once(BasicLock& lock, AcquireOptions options, const AskHolder& ask);
+  bool try_once(const BasicLock& lock, AcquireOptions options, const AskHolder& ask);
   bool may_be_tried_again(const Error& error);
   void pause(std::chrono::milliseconds time) const;
 

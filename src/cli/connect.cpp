@@ -166,7 +166,7 @@ std::vector<Config> make_configs(const CommonOptions& options, const Console& co
   return configs;
 }
 
-KeyLock key_lock(Client& client, const std::string& name, LockKind kind) {
+KeyLock key_lock(const Client& client, const std::string& name, LockKind kind) {
   if (kind == LockKind::fenced) return client.fenced_lock(name);
   if (kind == LockKind::simple) return client.simple_lock(name);
   return client.lock(name);

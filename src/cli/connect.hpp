@@ -20,7 +20,7 @@ namespace holdfast::cli {
 std::vector<Config> make_configs(const CommonOptions& options, const Console& console);
 
 /// The lock of this name and family.
-KeyLock key_lock(Client& client, const std::string& name, LockKind kind);
+KeyLock key_lock(const Client& client, const std::string& name, LockKind kind);
 
 /// True if a `--url` has a password in it, which every user of the machine can read in the list of processes.
 bool shows_password(const CommonOptions& options);

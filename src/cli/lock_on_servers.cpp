@@ -24,7 +24,7 @@ LockOnServers::LockOnServers(std::vector<Config> configs, std::string name, Lock
     config.release_timeout = kReleaseLimit;
     clients_.emplace_back(std::move(config));
   }
-  for (Client& client : clients_) locks_.push_back(key_lock(client, name_, kind));
+  for (const Client& client : clients_) locks_.push_back(key_lock(client, name_, kind));
   node_ = clients_.size() == 1 ? clients_.front().node() : fmt::format("{} servers", clients_.size());
 }
 
@@ -77,7 +77,7 @@ void LockOnServers::for_each(const std::function<void(std::size_t)>& call, std::
   std::unique_lock lock(mutex);
   if (ended.wait_for(lock, *until - base::Clock::now(), [&] { return under_way == 0; })) return;
   lock.unlock();
-  for (Client& client : clients_) client.close();
+  for (const Client& client : clients_) client.close();
 }
 
 }  // namespace holdfast::cli

@@ -18,9 +18,9 @@ namespace {
 constexpr std::chrono::milliseconds kCloseLimit{300};
 
 template <class Make>
-BasicLock made_of(std::vector<Client>& clients, const std::vector<std::string>& names, Make make) {
+BasicLock made_of(const std::vector<Client>& clients, const std::vector<std::string>& names, Make make) {
   std::vector<MultiLock> on_each;
-  for (Client& client : clients) {
+  for (const Client& client : clients) {
     std::vector<decltype(make(client, names.front()))> members;
     for (const std::string& name : names) members.push_back(make(client, name));
     on_each.emplace_back(members);
@@ -50,7 +50,7 @@ Servers::Servers(std::vector<Config> configs) {
   for (Config& config : configs) clients_.emplace_back(std::move(config));
 }
 
-BasicLock Servers::lock(const std::vector<std::string>& names, LockKind kind) {
+BasicLock Servers::lock(const std::vector<std::string>& names, LockKind kind) const {
   if (kind == LockKind::fenced) {
     if (names.size() > 1 || clients_.size() > 1) {
       throw UsageError("run: --kind fenced is for one name on one server: several have no token in common");
@@ -58,15 +58,16 @@ BasicLock Servers::lock(const std::vector<std::string>& names, LockKind kind) {
     return clients_.front().fenced_lock(names.front());
   }
   if (kind == LockKind::simple) {
-    return made_of(clients_, names, [](Client& client, const std::string& name) { return client.simple_lock(name); });
+    return made_of(clients_, names,
+                   [](const Client& client, const std::string& name) { return client.simple_lock(name); });
   }
-  return made_of(clients_, names, [](Client& client, const std::string& name) { return client.lock(name); });
+  return made_of(clients_, names, [](const Client& client, const std::string& name) { return client.lock(name); });
 }
 
 std::optional<std::vector<LockInfo>> Servers::holders(const std::vector<std::string>& names, LockKind kind,
                                                       std::chrono::milliseconds limit) {
   std::vector<std::future<std::optional<std::vector<LockInfo>>>> answers;
-  for (Client& client : clients_) {
+  for (const Client& client : clients_) {
     std::vector<KeyLock> locks;
     for (const std::string& name : names) locks.push_back(key_lock(client, name, kind));
     answers.push_back(std::async(std::launch::async, [locks = std::move(locks)] { return held(locks); }));
@@ -102,7 +103,8 @@ bool Servers::reached() const {
 }
 
 void Servers::close() {
-  for (Client& client : clients_) closing_.push_back(std::async(std::launch::async, [&client] { client.close(); }));
+  for (const Client& client : clients_)
+    closing_.push_back(std::async(std::launch::async, [&client] { client.close(); }));
   const auto limit = std::chrono::steady_clock::now() + kCloseLimit;
   for (const std::future<void>& each : closing_) each.wait_until(limit);
 }

@@ -19,7 +19,7 @@ class Servers {
   explicit Servers(std::vector<Config> configs);
 
   /// All names together; where there are several servers, on a majority of them.
-  BasicLock lock(const std::vector<std::string>& names, LockKind kind);
+  BasicLock lock(const std::vector<std::string>& names, LockKind kind) const;
 
   /// Those of the names that somebody has, on any server; empty: no answer in this time, or only failures.
   std::optional<std::vector<LockInfo>> holders(const std::vector<std::string>& names, LockKind kind,

@@ -47,20 +47,20 @@ BasicLock::BasicLock(detail::Parts parts, AcquireOptions defaults)
 
 const std::string& BasicLock::name() const noexcept { return parts_.target->name(); }
 
-Hold BasicLock::acquire(const AcquireOptions& options) {
+Hold BasicLock::acquire(const AcquireOptions& options) const {
   engine::Acquired result = holdfast::acquire(parts_, options, DefaultWait::wait_on);
   if (result.error) fail(*parts_.target, face::as_waiting(result.error), std::move(result.cause));
   return detail::HoldAccess::make(std::move(result.held));
 }
 
-MaybeHold BasicLock::try_acquire(const AcquireOptions& options) {
+MaybeHold BasicLock::try_acquire(const AcquireOptions& options) const {
   engine::Acquired result = holdfast::acquire(parts_, options, DefaultWait::ask_once);
   if (!result.error) return detail::HoldAccess::make(std::move(result.held));
   if (!face::not_granted(result.error)) fail(*parts_.target, result.error, std::move(result.cause));
   return std::nullopt;
 }
 
-MaybeHold BasicLock::try_acquire(const AcquireOptions& options, std::error_code& ec) {
+MaybeHold BasicLock::try_acquire(const AcquireOptions& options, std::error_code& ec) const {
   try {
     engine::Acquired result = holdfast::acquire(parts_, options, DefaultWait::ask_once);
     ec = result.error;
@@ -71,7 +71,7 @@ MaybeHold BasicLock::try_acquire(const AcquireOptions& options, std::error_code&
   return std::nullopt;
 }
 
-std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, std::string* cause) {
+std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, std::string* cause) const {
   parts_.runtime->require_usable(name());
   const std::uint64_t thread = base::this_thread_number();
   const engine::ThreadHolds::Entry own = own_hold(*parts_.target);
@@ -104,17 +104,17 @@ std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, 
   return result.error;
 }
 
-void BasicLock::lock() {
+void BasicLock::lock() const {
   std::string cause;
   const std::error_code error = enter(defaults_->wait, &cause);
   if (error) fail(*parts_.target, face::as_waiting(error), std::move(cause));
 }
 
-bool BasicLock::try_lock() { return try_lock_within({}); }
+bool BasicLock::try_lock() const { return try_lock_within({}); }
 
-bool BasicLock::try_lock_within(std::chrono::milliseconds wait) { return !enter(wait, nullptr); }
+bool BasicLock::try_lock_within(std::chrono::milliseconds wait) const { return !enter(wait, nullptr); }
 
-ReleaseOutcome BasicLock::release() {
+ReleaseOutcome BasicLock::release() const {
   if (parts_.runtime->in_child()) fail(*parts_.target, Errc::forked, {});
   const engine::ThreadHolds::Entry own = parts_.target->threads().leave_level(base::this_thread_number());
   if (own.count == 0) fail(*parts_.target, Errc::not_owner, "release by a thread that does not hold it");
@@ -126,7 +126,7 @@ ReleaseOutcome BasicLock::release() {
 
 /// Not the owner, or a forked child: a guard's destructor must not throw. release() tells. Once the client is closed
 /// the threads' holds are over, and their guards still end.
-void BasicLock::unlock() noexcept {
+void BasicLock::unlock() const noexcept {
   try {
     if (parts_.runtime->in_child()) return;
     const engine::ThreadHolds::Entry own = parts_.target->threads().leave_level(base::this_thread_number());

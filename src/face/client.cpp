@@ -39,7 +39,7 @@ Client::~Client() {
   close();
 }
 
-void Client::close() noexcept {
+void Client::close() const noexcept {
   if (core_ && !core_->runtime().in_child()) core_->close();
 }
 
@@ -55,27 +55,27 @@ std::shared_ptr<engine::KeyTarget> Client::target(std::vector<std::string> names
   return core_->targets().target(names, plan);
 }
 
-Lock Client::lock(std::string_view name, AcquireOptions defaults) {
+Lock Client::lock(std::string_view name, AcquireOptions defaults) const {
   return {{core_->shared_runtime(), target({std::string(name)}, kinds::kLock)}, std::move(defaults)};
 }
 
-SimpleLock Client::simple_lock(std::string_view name, AcquireOptions defaults) {
+SimpleLock Client::simple_lock(std::string_view name, AcquireOptions defaults) const {
   return {{core_->shared_runtime(), target({std::string(name)}, kinds::kSimpleLock)}, std::move(defaults)};
 }
 
-FencedLock Client::fenced_lock(std::string_view name, AcquireOptions defaults) {
+FencedLock Client::fenced_lock(std::string_view name, AcquireOptions defaults) const {
   return {{core_->shared_runtime(), target({std::string(name)}, kinds::kFencedLock)}, std::move(defaults)};
 }
 
-MultiLock Client::multi_lock(const std::vector<std::string>& names, AcquireOptions defaults) {
+MultiLock Client::multi_lock(const std::vector<std::string>& names, AcquireOptions defaults) const {
   std::vector<Lock> members;
   for (const std::string& name : names) members.push_back(lock(name));
   return MultiLock(members, std::move(defaults));
 }
 
-void Client::ping() { face::ask_in_steps(core_->runtime(), face::Pinging(core_->runtime()), {}); }
+void Client::ping() const { face::ask_in_steps(core_->runtime(), face::Pinging(core_->runtime()), {}); }
 
-std::vector<LockInfo> Client::list(std::string_view pattern, Detail detail) {
+std::vector<LockInfo> Client::list(std::string_view pattern, Detail detail) const {
   return face::ask_in_steps(core_->runtime(), face::Listing(core_->runtime(), std::string(pattern), detail), {});
 }
 

@@ -24,9 +24,9 @@ LockInfo KeyLock::info(Detail detail) const {
   return face::ask_in_steps(*parts().runtime, face::Looking(key_target(), detail), name());
 }
 
-bool KeyLock::force_release() { return face::ask(*parts().runtime, face::force_release(key_target())); }
+bool KeyLock::force_release() const { return face::ask(*parts().runtime, face::force_release(key_target())); }
 
-bool KeyLock::force_release(const std::string& owner) {
+bool KeyLock::force_release(const std::string& owner) const {
   return face::ask(*parts().runtime, face::force_release(key_target(), wire::Owner{owner}));
 }
 

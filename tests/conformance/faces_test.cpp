@@ -29,6 +29,7 @@ concept TimedLockable =
 static_assert(BasicLockable<Lock>);
 static_assert(Lockable<Lock>);
 static_assert(TimedLockable<Lock>);
+static_assert(TimedLockable<const Lock> && TimedLockable<const BasicLock>);
 static_assert(std::copyable<Lock>, "a Lock is a handle");
 static_assert(!std::copy_constructible<Hold> && std::is_nothrow_move_constructible_v<Hold>);
 static_assert(std::is_nothrow_move_assignable_v<Hold> && std::is_nothrow_destructible_v<Hold>);
@@ -189,6 +190,25 @@ TEST_F(StdFace, AStopTokenAmongTheDefaultsEndsAWaitOfLock) {
   EXPECT_TRUE(eventually([&] { return site.channels() == 1; }));
   stop.request_stop();
   waiter.join();
+}
+
+TEST_F(StdFace, AConstHandleDoesAllThatAnyOtherDoes) {
+  const Client& client = here;
+  client.ping();
+  const Lock handle = client.lock("orders");
+  {
+    const std::scoped_lock guard(handle);
+    EXPECT_FALSE(other.try_lock());
+    EXPECT_EQ(client.list().size(), 1U);
+  }
+  {
+    const std::unique_lock guard(handle, 500ms);
+    EXPECT_TRUE(guard);
+  }
+  const Hold hold = handle.acquire();
+  EXPECT_EQ(handle.try_acquire(), std::nullopt);
+  EXPECT_TRUE(handle.force_release());
+  client.close();
 }
 
 using HoldFace = Faces;

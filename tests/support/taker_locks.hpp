@@ -49,7 +49,7 @@ class TakerLocks {
 
  private:
   template <class Kind>
-  BasicLock group(const std::string& name, Kind (Client::*make)(std::string_view, AcquireOptions)) {
+  BasicLock group(const std::string& name, Kind (Client::*make)(std::string_view, AcquireOptions) const) {
     std::vector<Kind> members;
     if (kind_ == "red") {
       for (Client& each : clients_) members.push_back((each.*make)(name, {}));
