@@ -77,7 +77,7 @@ namespace detail {
 inline namespace HOLDFAST_BOOST {
 /// The io_context of a client made by client_on(), otherwise null.
 HOLDFAST_EXPORT boost::asio::io_context* home(const std::shared_ptr<engine::Core>& core);
-HOLDFAST_EXPORT boost::asio::io_context* home(const std::shared_ptr<engine::Runtime>& runtime);
+HOLDFAST_EXPORT boost::asio::io_context* home(const PartsPtr& parts);
 HOLDFAST_EXPORT boost::asio::io_context* home(const std::shared_ptr<engine::Holding>& held);
 }  // namespace HOLDFAST_BOOST
 
@@ -105,7 +105,7 @@ struct Box<void> {
 template <class Token>
 auto BasicLock::async_acquire(AcquireOptions options, Token&& token) const {
   return detail::initiate<Failure, Hold>(
-      detail::home(parts_.runtime),
+      detail::home(parts_),
       [parts = parts_, options = std::move(options)](auto receiver) mutable {
         return detail::make_acquire(parts, std::move(options), std::move(receiver));
       },
@@ -121,7 +121,7 @@ auto BasicLock::async_acquire(Token&& token) const {
 template <class Token>
 auto BasicLock::async_try_acquire(AcquireOptions options, Token&& token) const {
   return detail::initiate<Failure, MaybeHold>(
-      detail::home(parts_.runtime),
+      detail::home(parts_),
       [parts = parts_, options = std::move(options)](auto receiver) mutable {
         return detail::make_try_acquire(parts, std::move(options), std::move(receiver));
       },
@@ -137,7 +137,7 @@ auto BasicLock::async_try_acquire(Token&& token) const {
 template <class Token>
 auto KeyLock::async_is_locked(Token&& token) const {
   return detail::initiate<Failure, bool>(
-      detail::home(parts().runtime),
+      detail::home(parts()),
       [parts = parts()](auto receiver) { return detail::make_is_locked(parts, std::move(receiver)); },
       std::forward<Token>(token));
 }
@@ -145,7 +145,7 @@ auto KeyLock::async_is_locked(Token&& token) const {
 template <class Token>
 auto KeyLock::async_is_held_by(std::string owner, Token&& token) const {
   return detail::initiate<Failure, bool>(
-      detail::home(parts().runtime),
+      detail::home(parts()),
       [parts = parts(), owner = std::move(owner)](auto receiver) {
         return detail::make_is_held_by(parts, owner, std::move(receiver));
       },
@@ -155,7 +155,7 @@ auto KeyLock::async_is_held_by(std::string owner, Token&& token) const {
 template <class Token>
 auto KeyLock::async_remaining(Token&& token) const {
   return detail::initiate<Failure, std::optional<std::chrono::milliseconds>>(
-      detail::home(parts().runtime),
+      detail::home(parts()),
       [parts = parts()](auto receiver) { return detail::make_remaining(parts, std::move(receiver)); },
       std::forward<Token>(token));
 }
@@ -163,7 +163,7 @@ auto KeyLock::async_remaining(Token&& token) const {
 template <class Token>
 auto KeyLock::async_info(Detail detail, Token&& token) const {
   return detail::initiate<Failure, LockInfo>(
-      detail::home(parts().runtime),
+      detail::home(parts()),
       [parts = parts(), detail](auto receiver) { return detail::make_info(parts, detail, std::move(receiver)); },
       std::forward<Token>(token));
 }
@@ -178,7 +178,7 @@ template <class Token>
   requires(!std::convertible_to<Token, std::string>)
 auto KeyLock::async_force_release(Token&& token) const {
   return detail::initiate<Failure, bool>(
-      detail::home(parts().runtime),
+      detail::home(parts()),
       [parts = parts()](auto receiver) { return detail::make_force_release(parts, std::move(receiver)); },
       std::forward<Token>(token), detail::kReleases);
 }
@@ -188,7 +188,7 @@ auto KeyLock::async_force_release(std::string owner, Token&& token) const {
   auto make = [parts = parts(), owner = std::move(owner)](auto receiver) {
     return detail::make_force_release(parts, owner, std::move(receiver));
   };
-  return detail::initiate<Failure, bool>(detail::home(parts().runtime), std::move(make), std::forward<Token>(token),
+  return detail::initiate<Failure, bool>(detail::home(parts()), std::move(make), std::forward<Token>(token),
                                          detail::kReleases);
 }
 

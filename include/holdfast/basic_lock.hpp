@@ -4,7 +4,6 @@
 #include <chrono>
 #include <concepts>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -112,17 +111,17 @@ class HOLDFAST_EXPORT BasicLock {
 
   /// The same lock with other defaults for the thread face: lease, max_hold, on_lost, stop and, for `lock()`, wait.
   /// Throws Error(invalid_argument) for options out of range.
-  BasicLock with(AcquireOptions defaults) const { return {parts_, std::move(defaults)}; }
+  BasicLock with(AcquireOptions defaults) const;
 
   /// The name as the caller gave it; for several locks, all names, separated by commas.
   const std::string& name() const noexcept;
 
  protected:
-  BasicLock(detail::Parts parts, AcquireOptions defaults);
-  const detail::Parts& parts() const noexcept { return parts_; }
+  explicit BasicLock(detail::PartsPtr parts) noexcept : parts_(std::move(parts)) {}
+  const detail::PartsPtr& parts() const noexcept { return parts_; }
   template <class Kind>
-  static std::vector<detail::Parts> parts_of(const std::vector<Kind>& locks) {
-    std::vector<detail::Parts> parts;
+  static std::vector<detail::PartsPtr> parts_of(const std::vector<Kind>& locks) {
+    std::vector<detail::PartsPtr> parts;
     for (const BasicLock& lock : locks) parts.push_back(lock.parts_);
     return parts;
   }
@@ -142,8 +141,7 @@ class HOLDFAST_EXPORT BasicLock {
   /// not null; throws for every other failure.
   std::error_code enter(std::optional<std::chrono::milliseconds> wait, std::string* cause) const;
 
-  detail::Parts parts_;
-  std::shared_ptr<const AcquireOptions> defaults_;
+  detail::PartsPtr parts_;
 };
 
 }  // namespace holdfast

@@ -98,7 +98,7 @@ class HOLDFAST_EXPORT Client {
  private:
   friend struct detail::ClientAccess;
   explicit Client(std::shared_ptr<engine::Core> core) noexcept;
-  std::shared_ptr<engine::KeyTarget> target(std::vector<std::string> names, const engine::Plan& plan) const;
+  detail::PartsPtr parts_of(std::string_view name, const engine::Plan& plan, AcquireOptions defaults) const;
 
   std::shared_ptr<engine::Core> core_;
 };

@@ -14,10 +14,6 @@
 
 namespace holdfast {
 
-namespace engine {
-class KeyTarget;
-}
-
 /// The common part of Lock, FencedLock and SimpleLock. All handles of the same client, kind and name are one lock.
 class HOLDFAST_EXPORT KeyLock : public BasicLock {
  public:
@@ -62,8 +58,6 @@ class HOLDFAST_EXPORT KeyLock : public BasicLock {
 
  protected:
   using BasicLock::BasicLock;
-
-  engine::KeyTarget& key_target() const noexcept;
 };
 
 }  // namespace holdfast

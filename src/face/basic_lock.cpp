@@ -8,6 +8,7 @@
 #include "engine/hold/target.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "face/outcome.hpp"
+#include "face/parts.hpp"
 
 namespace holdfast {
 namespace {
@@ -40,29 +41,28 @@ engine::Acquired acquire(const detail::Parts& parts, const AcquireOptions& optio
 
 }  // namespace
 
-BasicLock::BasicLock(detail::Parts parts, AcquireOptions defaults)
-    : parts_(std::move(parts)), defaults_(std::make_shared<const AcquireOptions>(std::move(defaults))) {
-  static_cast<void>(engine::lease_terms(*parts_.runtime, *defaults_, parts_.target->name()));
+BasicLock BasicLock::with(AcquireOptions defaults) const {
+  return BasicLock(face::make_parts(parts_->runtime, parts_->target, std::move(defaults)));
 }
 
-const std::string& BasicLock::name() const noexcept { return parts_.target->name(); }
+const std::string& BasicLock::name() const noexcept { return parts_->target->name(); }
 
 Hold BasicLock::acquire(const AcquireOptions& options) const {
-  engine::Acquired result = holdfast::acquire(parts_, options, DefaultWait::wait_on);
-  if (result.error) fail(*parts_.target, face::as_waiting(result.error), std::move(result.cause));
+  engine::Acquired result = holdfast::acquire(*parts_, options, DefaultWait::wait_on);
+  if (result.error) fail(*parts_->target, face::as_waiting(result.error), std::move(result.cause));
   return detail::HoldAccess::make(std::move(result.held));
 }
 
 MaybeHold BasicLock::try_acquire(const AcquireOptions& options) const {
-  engine::Acquired result = holdfast::acquire(parts_, options, DefaultWait::ask_once);
+  engine::Acquired result = holdfast::acquire(*parts_, options, DefaultWait::ask_once);
   if (!result.error) return detail::HoldAccess::make(std::move(result.held));
-  if (!face::not_granted(result.error)) fail(*parts_.target, result.error, std::move(result.cause));
+  if (!face::not_granted(result.error)) fail(*parts_->target, result.error, std::move(result.cause));
   return std::nullopt;
 }
 
 MaybeHold BasicLock::try_acquire(const AcquireOptions& options, std::error_code& ec) const {
   try {
-    engine::Acquired result = holdfast::acquire(parts_, options, DefaultWait::ask_once);
+    engine::Acquired result = holdfast::acquire(*parts_, options, DefaultWait::ask_once);
     ec = result.error;
     if (!ec) return detail::HoldAccess::make(std::move(result.held));
   } catch (const Error& error) {
@@ -72,42 +72,42 @@ MaybeHold BasicLock::try_acquire(const AcquireOptions& options, std::error_code&
 }
 
 std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, std::string* cause) const {
-  parts_.runtime->require_usable(name());
+  parts_->runtime->require_usable(name());
   const std::uint64_t thread = base::this_thread_number();
-  const engine::ThreadHolds::Entry own = own_hold(*parts_.target);
+  const engine::ThreadHolds::Entry own = own_hold(*parts_->target);
   if (own.count > 0) {
     if (own.held->valid_for() <= engine::Duration{}) {
-      fail(*parts_.target, Errc::lost, "this thread holds it, but has lost it; unlock before locking again");
+      fail(*parts_->target, Errc::lost, "this thread holds it, but has lost it; unlock before locking again");
     }
-    if (!parts_.target->plan().traits.reentrant) {
+    if (!parts_->target->plan().traits.reentrant) {
       if (cause != nullptr) *cause = "it holds it already, and locks of this kind are not re-entrant";
       return Errc::would_deadlock;
     }
-    parts_.target->threads().reenter(thread);
+    parts_->target->threads().reenter(thread);
     return {};
   }
-  AcquireOptions options = *defaults_;
+  AcquireOptions options = parts_->defaults;
   options.wait = wait;
   const DefaultWait default_wait = cause != nullptr ? DefaultWait::wait_on : DefaultWait::ask_once;
-  engine::Acquired result = engine::acquire(parts_.runtime, parts_.target, options, default_wait);
+  engine::Acquired result = engine::acquire(parts_->runtime, parts_->target, options, default_wait);
   if (!result.error) {
     try {
-      parts_.target->threads().own(thread, result.held);
+      parts_->target->threads().own(thread, result.held);
     } catch (...) {
       engine::give_up(*result.held);  // out of memory: nobody could release it
       throw;
     }
     return {};
   }
-  if (!face::not_granted(result.error)) fail(*parts_.target, result.error, std::move(result.cause));
+  if (!face::not_granted(result.error)) fail(*parts_->target, result.error, std::move(result.cause));
   if (cause != nullptr) *cause = std::move(result.cause);
   return result.error;
 }
 
 void BasicLock::lock() const {
   std::string cause;
-  const std::error_code error = enter(defaults_->wait, &cause);
-  if (error) fail(*parts_.target, face::as_waiting(error), std::move(cause));
+  const std::error_code error = enter(parts_->defaults.wait, &cause);
+  if (error) fail(*parts_->target, face::as_waiting(error), std::move(cause));
 }
 
 bool BasicLock::try_lock() const { return try_lock_within({}); }
@@ -115,9 +115,9 @@ bool BasicLock::try_lock() const { return try_lock_within({}); }
 bool BasicLock::try_lock_within(std::chrono::milliseconds wait) const { return !enter(wait, nullptr); }
 
 ReleaseOutcome BasicLock::release() const {
-  if (parts_.runtime->in_child()) fail(*parts_.target, Errc::forked, {});
-  const engine::ThreadHolds::Entry own = parts_.target->threads().leave_level(base::this_thread_number());
-  if (own.count == 0) fail(*parts_.target, Errc::not_owner, "release by a thread that does not hold it");
+  if (parts_->runtime->in_child()) fail(*parts_->target, Errc::forked, {});
+  const engine::ThreadHolds::Entry own = parts_->target->threads().leave_level(base::this_thread_number());
+  if (own.count == 0) fail(*parts_->target, Errc::not_owner, "release by a thread that does not hold it");
   if (own.count > 1) {
     return own.held->valid_for() > engine::Duration{} ? ReleaseOutcome::still_held : ReleaseOutcome::was_lost;
   }
@@ -128,11 +128,11 @@ ReleaseOutcome BasicLock::release() const {
 /// the threads' holds are over, and their guards still end.
 void BasicLock::unlock() const noexcept {
   try {
-    if (parts_.runtime->in_child()) return;
-    const engine::ThreadHolds::Entry own = parts_.target->threads().leave_level(base::this_thread_number());
+    if (parts_->runtime->in_child()) return;
+    const engine::ThreadHolds::Entry own = parts_->target->threads().leave_level(base::this_thread_number());
     if (own.count == 1) engine::unlock(*own.held);
-    if (own.count > 0 || parts_.runtime->unusable()) return;
-    engine::Reporter& reporter = parts_.runtime->reporter();
+    if (own.count > 0 || parts_->runtime->unusable()) return;
+    engine::Reporter& reporter = parts_->runtime->reporter();
     engine::Reporter::add(reporter.count.misuses);
     reporter.tell(&Observer::on_misuse,
                   [this] { return MisuseEvent{name(), "unlock() by a thread that does not hold it"}; });
@@ -142,26 +142,26 @@ void BasicLock::unlock() const noexcept {
 }
 
 std::stop_token BasicLock::lost() const {
-  const engine::ThreadHolds::Entry own = own_hold(*parts_.target);
+  const engine::ThreadHolds::Entry own = own_hold(*parts_->target);
   return own.held ? own.held->stop_token() : std::stop_token{};
 }
 
 std::chrono::milliseconds BasicLock::valid_for() const {
-  const engine::ThreadHolds::Entry own = own_hold(*parts_.target);
+  const engine::ThreadHolds::Entry own = own_hold(*parts_->target);
   return own.held ? std::chrono::duration_cast<std::chrono::milliseconds>(own.held->valid_for())
                   : std::chrono::milliseconds{};
 }
 
 std::optional<std::int64_t> BasicLock::token() const {
-  const engine::ThreadHolds::Entry own = own_hold(*parts_.target);
+  const engine::ThreadHolds::Entry own = own_hold(*parts_->target);
   return own.held ? own.held->token() : std::nullopt;
 }
 
 bool BasicLock::is_mine() const {
-  const engine::ThreadHolds::Entry own = own_hold(*parts_.target);
+  const engine::ThreadHolds::Entry own = own_hold(*parts_->target);
   return own.held && own.held->valid_for() > engine::Duration{};
 }
 
-int BasicLock::hold_count() const { return own_hold(*parts_.target).count; }
+int BasicLock::hold_count() const { return own_hold(*parts_->target).count; }
 
 }  // namespace holdfast

@@ -1,12 +1,12 @@
-#include <algorithm>
+#include <utility>
 
 #include <holdfast/client.hpp>
 #include <holdfast/error.hpp>
 
 #include "engine/client/core.hpp"
-#include "engine/hold/key_target.hpp"
 #include "face/in_turn.hpp"
 #include "face/listing.hpp"
+#include "face/parts.hpp"
 #include "face/question.hpp"
 #include "kinds/fenced_lock.hpp"
 #include "kinds/lock.hpp"
@@ -43,28 +43,23 @@ void Client::close() const noexcept {
   if (core_ && !core_->runtime().in_child()) core_->close();
 }
 
-std::shared_ptr<engine::KeyTarget> Client::target(std::vector<std::string> names, const engine::Plan& plan) const {
-  core_->runtime().require_usable(names.empty() ? std::string() : names.front());
-  if (names.empty()) throw Error(Errc::invalid_argument, {}, core_->runtime().node(), "no lock is named");
-  if (std::ranges::find(names, "") != names.end()) {
-    throw Error(Errc::invalid_argument, {}, core_->runtime().node(), "the lock's name is empty");
-  }
-  std::ranges::sort(names);
-  const auto repeated = std::ranges::unique(names);
-  names.erase(repeated.begin(), repeated.end());
-  return core_->targets().target(names, plan);
+detail::PartsPtr Client::parts_of(std::string_view name, const engine::Plan& plan, AcquireOptions defaults) const {
+  core_->runtime().require_usable(std::string(name));
+  if (name.empty()) throw Error(Errc::invalid_argument, {}, core_->runtime().node(), "the lock's name is empty");
+  return face::make_parts(core_->shared_runtime(), core_->targets().target({std::string(name)}, plan),
+                          std::move(defaults));
 }
 
 Lock Client::lock(std::string_view name, AcquireOptions defaults) const {
-  return {{core_->shared_runtime(), target({std::string(name)}, kinds::kLock)}, std::move(defaults)};
+  return Lock(parts_of(name, kinds::kLock, std::move(defaults)));
 }
 
 SimpleLock Client::simple_lock(std::string_view name, AcquireOptions defaults) const {
-  return {{core_->shared_runtime(), target({std::string(name)}, kinds::kSimpleLock)}, std::move(defaults)};
+  return SimpleLock(parts_of(name, kinds::kSimpleLock, std::move(defaults)));
 }
 
 FencedLock Client::fenced_lock(std::string_view name, AcquireOptions defaults) const {
-  return {{core_->shared_runtime(), target({std::string(name)}, kinds::kFencedLock)}, std::move(defaults)};
+  return FencedLock(parts_of(name, kinds::kFencedLock, std::move(defaults)));
 }
 
 MultiLock Client::multi_lock(const std::vector<std::string>& names, AcquireOptions defaults) const {

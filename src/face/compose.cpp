@@ -14,6 +14,7 @@
 #include "engine/hold/quorum_target.hpp"
 #include "engine/hold/targets.hpp"
 #include "engine/runtime/runtime.hpp"
+#include "face/parts.hpp"
 
 namespace holdfast::face {
 namespace {
@@ -30,7 +31,7 @@ std::string title_of(const std::vector<QuorumTarget::Member>& members) {
 
 }  // namespace
 
-detail::Parts all_of(const std::vector<detail::Parts>& members) {
+detail::PartsPtr all_of(const std::vector<detail::PartsPtr>& members, AcquireOptions defaults) {
   if (members.empty()) refuse("a MultiLock of no lock");
   struct Share {
     engine::Targets* targets = nullptr;
@@ -38,20 +39,20 @@ detail::Parts all_of(const std::vector<detail::Parts>& members) {
   };
   // One command takes what lies in one slot, which is everything of a client of a single server.
   std::map<std::pair<std::shared_ptr<engine::Runtime>, std::uint16_t>, Share> shares;
-  for (const detail::Parts& member : members) {
-    const auto& target = static_cast<const engine::KeyTarget&>(*member.target);
-    Share& share = shares[{member.runtime, target.batched_slot()}];
+  for (const detail::PartsPtr& member : members) {
+    const engine::KeyTarget& target = key_target(*member);
+    Share& share = shares[{member->runtime, target.batched_slot()}];
     share.targets = &target.targets();
     share.names.insert(target.name());
   }
-  const engine::Plan& plan = members.front().target->plan();
+  const engine::Plan& plan = members.front()->target->plan();
   std::vector<QuorumTarget::Member> parts;
   for (const auto& [place, share] : shares) {
     const std::shared_ptr<engine::Runtime>& runtime = place.first;
     runtime->require_usable(*share.names.begin());
     parts.push_back({runtime, share.targets->target({share.names.begin(), share.names.end()}, plan)});
   }
-  if (parts.size() == 1) return {parts.front().runtime, parts.front().target};
+  if (parts.size() == 1) return make_parts(parts.front().runtime, parts.front().target, std::move(defaults));
   // The same order in every process, so that of two groups with common members one gets all.
   std::ranges::sort(parts, {}, [](const QuorumTarget::Member& part) {
     return std::tuple(part.runtime->node(), part.target->batched_slot(), part.target->name());
@@ -59,30 +60,34 @@ detail::Parts all_of(const std::vector<detail::Parts>& members) {
   std::string title = title_of(parts);
   const std::size_t needed = parts.size();
   const std::shared_ptr<engine::Runtime> first = parts.front().runtime;
-  return {first, QuorumTarget::make(std::move(title), std::move(parts), needed, QuorumTarget::Servers::any)};
+  return make_parts(first, QuorumTarget::make(std::move(title), std::move(parts), needed, QuorumTarget::Servers::any),
+                    std::move(defaults));
 }
 
-detail::Parts majority_of(const std::vector<detail::Parts>& members) {
+detail::PartsPtr majority_of(const std::vector<detail::PartsPtr>& members, AcquireOptions defaults) {
   if (members.empty()) refuse("a RedLock of no server");
   std::vector<QuorumTarget::Member> parts;
   std::set<std::shared_ptr<engine::Runtime>> seen;
-  for (const detail::Parts& member : members) {
-    if (member.runtime->in_child()) member.runtime->require_usable(member.target->name());
-    auto target = std::dynamic_pointer_cast<engine::KeyTarget>(member.target);
+  for (const detail::PartsPtr& member : members) {
+    const std::shared_ptr<engine::Runtime>& runtime = member->runtime;
+    if (runtime->in_child()) runtime->require_usable(member->target->name());
+    auto target = std::dynamic_pointer_cast<engine::KeyTarget>(member->target);
     if (!target)
-      refuse("a RedLock of " + base::quote(member.target->name()) +
+      refuse("a RedLock of " + base::quote(member->target->name()) +
              ", whose locks are on several servers, or in several slots of a cluster");
-    if (!seen.insert(member.runtime).second) {
-      refuse("a RedLock with two locks of one client (" + member.runtime->node() + "): each server needs its own");
+    if (!seen.insert(runtime).second) {
+      refuse("a RedLock with two locks of one client (" + runtime->node() + "): each server needs its own");
     }
-    parts.push_back({member.runtime, std::move(target)});
+    parts.push_back({runtime, std::move(target)});
   }
   std::string title = parts.front().target->name();
   const auto differs = [&](const QuorumTarget::Member& part) { return part.target->name() != title; };
   if (std::ranges::any_of(parts, differs)) title = title_of(parts);
   const std::size_t needed = engine::Quorum::majority(parts.size()).needed;
   const std::shared_ptr<engine::Runtime> first = parts.front().runtime;
-  return {first, QuorumTarget::make(std::move(title), std::move(parts), needed, QuorumTarget::Servers::different)};
+  return make_parts(first,
+                    QuorumTarget::make(std::move(title), std::move(parts), needed, QuorumTarget::Servers::different),
+                    std::move(defaults));
 }
 
 }  // namespace holdfast::face

@@ -4,12 +4,13 @@
 #include <vector>
 
 #include <holdfast/detail/parts.hpp>
+#include <holdfast/options.hpp>
 
 namespace holdfast::face {
 
-/// All of these single locks, each once. Throws Error(invalid_argument) if there is none.
-detail::Parts all_of(const std::vector<detail::Parts>& members);
+/// All of these single locks, each once. Throws Error(invalid_argument) if there is none, or for defaults out of range.
+detail::PartsPtr all_of(const std::vector<detail::PartsPtr>& members, AcquireOptions defaults);
 /// A majority of these, each of a client of its own. Throws Error(invalid_argument).
-detail::Parts majority_of(const std::vector<detail::Parts>& members);
+detail::PartsPtr majority_of(const std::vector<detail::PartsPtr>& members, AcquireOptions defaults);
 
 }  // namespace holdfast::face

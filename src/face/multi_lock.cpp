@@ -5,9 +5,9 @@
 namespace holdfast {
 
 MultiLock::MultiLock(const std::vector<Lock>& members, AcquireOptions defaults)
-    : BasicLock(face::all_of(parts_of(members)), std::move(defaults)) {}
+    : BasicLock(face::all_of(parts_of(members), std::move(defaults))) {}
 
 MultiLock::MultiLock(const std::vector<SimpleLock>& members, AcquireOptions defaults)
-    : BasicLock(face::all_of(parts_of(members)), std::move(defaults)) {}
+    : BasicLock(face::all_of(parts_of(members), std::move(defaults))) {}
 
 }  // namespace holdfast

@@ -5,12 +5,12 @@
 namespace holdfast {
 
 RedLock::RedLock(const std::vector<Lock>& members, AcquireOptions defaults)
-    : BasicLock(face::majority_of(parts_of(members)), std::move(defaults)) {}
+    : BasicLock(face::majority_of(parts_of(members), std::move(defaults))) {}
 
 RedLock::RedLock(const std::vector<SimpleLock>& members, AcquireOptions defaults)
-    : BasicLock(face::majority_of(parts_of(members)), std::move(defaults)) {}
+    : BasicLock(face::majority_of(parts_of(members), std::move(defaults))) {}
 
 RedLock::RedLock(const std::vector<MultiLock>& members, AcquireOptions defaults)
-    : BasicLock(face::majority_of(parts_of(members)), std::move(defaults)) {}
+    : BasicLock(face::majority_of(parts_of(members), std::move(defaults))) {}
 
 }  // namespace holdfast

@@ -68,21 +68,21 @@ class HOLDFAST_EXPORT Operation {
 };
 using OperationPtr = std::shared_ptr<Operation>;
 
-HOLDFAST_EXPORT OperationPtr make_acquire(const Parts& parts, AcquireOptions options,
+HOLDFAST_EXPORT OperationPtr make_acquire(const PartsPtr& parts, AcquireOptions options,
                                           ReceiverPtr<Failure, Hold> receiver);
-HOLDFAST_EXPORT OperationPtr make_try_acquire(const Parts& parts, AcquireOptions options,
+HOLDFAST_EXPORT OperationPtr make_try_acquire(const PartsPtr& parts, AcquireOptions options,
                                               ReceiverPtr<Failure, MaybeHold> receiver);
 HOLDFAST_EXPORT OperationPtr make_release(Hold hold, ReceiverPtr<ReleaseOutcome> receiver);
 HOLDFAST_EXPORT OperationPtr make_wait_lost(std::shared_ptr<Holding> held, ReceiverPtr<Failure, LossReason> receiver);
 
-HOLDFAST_EXPORT OperationPtr make_is_locked(const Parts& parts, ReceiverPtr<Failure, bool> receiver);
-HOLDFAST_EXPORT OperationPtr make_is_held_by(const Parts& parts, const std::string& owner,
+HOLDFAST_EXPORT OperationPtr make_is_locked(const PartsPtr& parts, ReceiverPtr<Failure, bool> receiver);
+HOLDFAST_EXPORT OperationPtr make_is_held_by(const PartsPtr& parts, const std::string& owner,
                                              ReceiverPtr<Failure, bool> receiver);
-HOLDFAST_EXPORT OperationPtr make_remaining(const Parts& parts,
+HOLDFAST_EXPORT OperationPtr make_remaining(const PartsPtr& parts,
                                             ReceiverPtr<Failure, std::optional<std::chrono::milliseconds>> receiver);
-HOLDFAST_EXPORT OperationPtr make_info(const Parts& parts, Detail detail, ReceiverPtr<Failure, LockInfo> receiver);
-HOLDFAST_EXPORT OperationPtr make_force_release(const Parts& parts, ReceiverPtr<Failure, bool> receiver);
-HOLDFAST_EXPORT OperationPtr make_force_release(const Parts& parts, const std::string& owner,
+HOLDFAST_EXPORT OperationPtr make_info(const PartsPtr& parts, Detail detail, ReceiverPtr<Failure, LockInfo> receiver);
+HOLDFAST_EXPORT OperationPtr make_force_release(const PartsPtr& parts, ReceiverPtr<Failure, bool> receiver);
+HOLDFAST_EXPORT OperationPtr make_force_release(const PartsPtr& parts, const std::string& owner,
                                                 ReceiverPtr<Failure, bool> receiver);
 
 /// Throws Error(lost), with the given exception, if any, nested in it.

@@ -3,20 +3,9 @@
 
 #include <memory>
 
-namespace holdfast {
+namespace holdfast::detail {
 
-namespace engine {
-class Runtime;
-class Target;
-}  // namespace engine
+struct Parts;
+using PartsPtr = std::shared_ptr<const Parts>;
 
-namespace detail {
-
-/// What a lock is made of: what the client that serves it runs on, and what is acquired.
-struct Parts {
-  std::shared_ptr<engine::Runtime> runtime;  // and with it the client
-  std::shared_ptr<engine::Target> target;
-};
-
-}  // namespace detail
-}  // namespace holdfast
+}  // namespace holdfast::detail

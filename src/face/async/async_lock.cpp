@@ -9,6 +9,7 @@
 #include "engine/hold/holding.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "face/outcome.hpp"
+#include "face/parts.hpp"
 #include "face/receiving.hpp"
 #include "timing/alarm.hpp"
 
@@ -81,10 +82,10 @@ class AsyncAcquire final : public engine::AcquireOp, public Operation {
 };
 
 template <class Way>
-OperationPtr make(const Parts& parts, AcquireOptions options, ReceiverPtr<Failure, typename Way::Result> receiver) {
+OperationPtr make(const PartsPtr& parts, AcquireOptions options, ReceiverPtr<Failure, typename Way::Result> receiver) {
   try {
-    const engine::LeaseTerms lease = engine::lease_terms(*parts.runtime, options, parts.target->name());
-    return std::make_shared<AsyncAcquire<Way>>(parts, std::move(options), lease, std::move(receiver));
+    const engine::LeaseTerms lease = engine::lease_terms(*parts->runtime, options, parts->target->name());
+    return std::make_shared<AsyncAcquire<Way>>(*parts, std::move(options), lease, std::move(receiver));
   } catch (const Error& error) {
     return face::make_told<Failure, typename Way::Result>(std::move(receiver), Failure(error), {});
   }
@@ -186,11 +187,11 @@ class AsyncWaitLost final : public Operation, public std::enable_shared_from_thi
 
 }  // namespace
 
-OperationPtr make_acquire(const Parts& parts, AcquireOptions options, ReceiverPtr<Failure, Hold> receiver) {
+OperationPtr make_acquire(const PartsPtr& parts, AcquireOptions options, ReceiverPtr<Failure, Hold> receiver) {
   return make<Acquiring>(parts, std::move(options), std::move(receiver));
 }
 
-OperationPtr make_try_acquire(const Parts& parts, AcquireOptions options, ReceiverPtr<Failure, MaybeHold> receiver) {
+OperationPtr make_try_acquire(const PartsPtr& parts, AcquireOptions options, ReceiverPtr<Failure, MaybeHold> receiver) {
   return make<Trying>(parts, std::move(options), std::move(receiver));
 }
 

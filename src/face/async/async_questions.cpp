@@ -5,14 +5,11 @@
 #include "face/in_turn.hpp"
 #include "face/listing.hpp"
 #include "face/looking.hpp"
+#include "face/parts.hpp"
 #include "face/question.hpp"
 
 namespace holdfast::detail {
 namespace {
-
-const engine::KeyTarget& key_target_of(const Parts& parts) {
-  return static_cast<const engine::KeyTarget&>(*parts.target);
-}
 
 class AsyncPing final : public face::AsyncAsk {
  public:
@@ -53,30 +50,30 @@ class AsyncClose final : public Operation, public std::enable_shared_from_this<A
 
 }  // namespace
 
-OperationPtr make_is_locked(const Parts& parts, ReceiverPtr<Failure, bool> receiver) {
-  return face::make_ask(parts.runtime, face::is_locked(key_target_of(parts)), std::move(receiver));
+OperationPtr make_is_locked(const PartsPtr& parts, ReceiverPtr<Failure, bool> receiver) {
+  return face::make_ask(parts->runtime, face::is_locked(face::key_target(*parts)), std::move(receiver));
 }
 
-OperationPtr make_is_held_by(const Parts& parts, const std::string& owner, ReceiverPtr<Failure, bool> receiver) {
-  return face::make_ask(parts.runtime, face::is_held_by(key_target_of(parts), owner), std::move(receiver));
+OperationPtr make_is_held_by(const PartsPtr& parts, const std::string& owner, ReceiverPtr<Failure, bool> receiver) {
+  return face::make_ask(parts->runtime, face::is_held_by(face::key_target(*parts), owner), std::move(receiver));
 }
 
-OperationPtr make_remaining(const Parts& parts,
+OperationPtr make_remaining(const PartsPtr& parts,
                             ReceiverPtr<Failure, std::optional<std::chrono::milliseconds>> receiver) {
-  return face::make_ask(parts.runtime, face::remaining(key_target_of(parts)), std::move(receiver));
+  return face::make_ask(parts->runtime, face::remaining(face::key_target(*parts)), std::move(receiver));
 }
 
-OperationPtr make_info(const Parts& parts, Detail detail, ReceiverPtr<Failure, LockInfo> receiver) {
-  const engine::KeyTarget& target = key_target_of(parts);
-  return face::make_ask_in_steps(parts.runtime, face::Looking(target, detail), target.name(), std::move(receiver));
+OperationPtr make_info(const PartsPtr& parts, Detail detail, ReceiverPtr<Failure, LockInfo> receiver) {
+  const engine::KeyTarget& target = face::key_target(*parts);
+  return face::make_ask_in_steps(parts->runtime, face::Looking(target, detail), target.name(), std::move(receiver));
 }
 
-OperationPtr make_force_release(const Parts& parts, ReceiverPtr<Failure, bool> receiver) {
-  return face::make_ask(parts.runtime, face::force_release(key_target_of(parts)), std::move(receiver));
+OperationPtr make_force_release(const PartsPtr& parts, ReceiverPtr<Failure, bool> receiver) {
+  return face::make_ask(parts->runtime, face::force_release(face::key_target(*parts)), std::move(receiver));
 }
 
-OperationPtr make_force_release(const Parts& parts, const std::string& owner, ReceiverPtr<Failure, bool> receiver) {
-  return face::make_ask(parts.runtime, face::force_release(key_target_of(parts), wire::Owner{owner}),
+OperationPtr make_force_release(const PartsPtr& parts, const std::string& owner, ReceiverPtr<Failure, bool> receiver) {
+  return face::make_ask(parts->runtime, face::force_release(face::key_target(*parts), wire::Owner{owner}),
                         std::move(receiver));
 }
 

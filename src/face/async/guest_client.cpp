@@ -4,6 +4,7 @@
 #include "engine/client/core.hpp"
 #include "engine/hold/holding.hpp"
 #include "face/client_access.hpp"
+#include "face/parts.hpp"
 
 // By their full names: they are in a namespace that names Boost's version.
 
@@ -19,8 +20,8 @@ boost::asio::io_context* holdfast::detail::home(const std::shared_ptr<engine::Co
   return core ? core->runtime().host() : nullptr;
 }
 
-boost::asio::io_context* holdfast::detail::home(const std::shared_ptr<engine::Runtime>& runtime) {
-  return runtime ? runtime->host() : nullptr;
+boost::asio::io_context* holdfast::detail::home(const PartsPtr& parts) {
+  return parts ? parts->runtime->host() : nullptr;
 }
 
 boost::asio::io_context* holdfast::detail::home(const std::shared_ptr<engine::Holding>& held) {

@@ -1,0 +1,34 @@
+// What a lock's handle points to, and how it is made.
+#pragma once
+
+#include <memory>
+
+#include <holdfast/detail/parts.hpp>
+#include <holdfast/options.hpp>
+
+#include "engine/hold/key_target.hpp"
+#include "engine/runtime/runtime.hpp"
+
+namespace holdfast::detail {
+
+/// All that a handle has; its copies share it.
+struct Parts {
+  std::shared_ptr<engine::Runtime> runtime;  // of the client that serves it
+  std::shared_ptr<engine::Target> target;
+  AcquireOptions defaults;
+};
+
+}  // namespace holdfast::detail
+
+namespace holdfast::face {
+
+/// Throws Error(invalid_argument) for defaults out of range.
+detail::PartsPtr make_parts(std::shared_ptr<engine::Runtime> runtime, std::shared_ptr<engine::Target> target,
+                            AcquireOptions defaults);
+
+/// Of a lock that is one key.
+inline engine::KeyTarget& key_target(const detail::Parts& parts) {
+  return static_cast<engine::KeyTarget&>(*parts.target);
+}
+
+}  // namespace holdfast::face
