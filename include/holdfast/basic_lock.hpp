@@ -30,20 +30,24 @@ namespace holdfast {
 ///   owner. Use them with std::scoped_lock and std::unique_lock. Whether the thread may lock again depends on the kind;
 ///   where it may, the levels are counted here and cost no round trip.
 ///
+/// Defaults: a handle may have some, from Client::lock and its like or from `with()`. They apply to all calls of both
+/// faces, and to the asynchronous ones. Each option that a call leaves out is that of the defaults; one that it gives
+/// wins. So a default can be replaced in a call, but not taken back. Only the waits of `try_lock` and `try_lock_for`
+/// are always their own.
+///
 /// Waiting is first in, first out within a client; at most one waiter of a client asks the server. A waiter is woken by
 /// a message, by the end of the lease, by a reconnect, and by a rare, counted safety poll.
 class HOLDFAST_EXPORT BasicLock {
  public:
-  /// Waits for the lock. Throws Error: `timed_out` (only with `wait`), `cancelled`, `unreachable`, `no_quorum`,
-  /// `unknown_outcome`, `tls`, `server_error`, `denied`, `wrong_type`, `read_only`, `out_of_memory`,
-  /// `unsupported_by_server`, `invalid_argument`, `forked`, `closed`. An unresponsive server is tolerated for
-  /// `Config::patience`, through reconnects and restarts. With a limit of a second or more, the text of `timed_out`
-  /// says who has the lock (see Holder), if a server with at most 1,000 clients reports it in time. The query is sent
-  /// up to a second before the limit: 1 command for each of the names, 100 at most, and 2 shared by all waiters of this
-  /// client; with several servers, on each of them.
-  /// Throws Error(would_deadlock) if the calling thread holds the lock by `lock()`, that hold does not end by itself
-  /// (renewed, no `max_hold`) and `wait` has no limit: only this thread could release it. With a limit, it waits and
-  /// times out.
+  /// Waits for the lock. Throws Error: `timed_out` (only with a `wait`, here or among the defaults), `cancelled`,
+  /// `unreachable`, `no_quorum`, `unknown_outcome`, `tls`, `server_error`, `denied`, `wrong_type`, `read_only`,
+  /// `out_of_memory`, `unsupported_by_server`, `invalid_argument`, `forked`, `closed`. An unresponsive server is
+  /// tolerated for `Config::patience`, through reconnects and restarts. With a limit of a second or more, the text of
+  /// `timed_out` says who has the lock (see Holder), if a server with at most 1,000 clients reports it in time. The
+  /// query is sent up to a second before the limit: 1 command for each of the names, 100 at most, and 2 shared by all
+  /// waiters of this client; with several servers, on each of them. Throws Error(would_deadlock) if the calling thread
+  /// holds the lock by `lock()`, that hold does not end by itself (renewed, no `max_hold`) and `wait` has no limit:
+  /// only this thread could release it. With a limit, it waits and times out.
   Hold acquire(const AcquireOptions& options = {}) const;
 
   /// The same, but returns empty if somebody else has the lock (at once, or when `wait` is over) or `stop` stopped the
@@ -109,8 +113,8 @@ class HOLDFAST_EXPORT BasicLock {
   /// How many times the calling thread holds the lock (Redisson: getHoldCount). Costs no round trip.
   int hold_count() const;
 
-  /// The same lock with other defaults for the thread face: lease, max_hold, on_lost, stop and, for `lock()`, wait.
-  /// Throws Error(invalid_argument) for options out of range.
+  /// The same lock with these defaults; what they leave out stays as this handle has it. Costs no round trip. Throws
+  /// Error(invalid_argument) for options out of range.
   BasicLock with(AcquireOptions defaults) const;
 
   /// The name as the caller gave it; for several locks, all names, separated by commas.

@@ -48,8 +48,8 @@ class HOLDFAST_EXPORT Client {
   ~Client();
 
   /// A handle to the lock of this name; nothing is sent. A name is any non-empty byte string; an empty one throws
-  /// Error(invalid_argument). `defaults` is what the std face (`lock()`, `try_lock()`, …) uses: lease, max_hold,
-  /// on_lost, stop and, for `lock()` only, wait.
+  /// Error(invalid_argument). `defaults` are the options of every call through this handle that leaves them out: see
+  /// BasicLock.
   Lock lock(std::string_view name, AcquireOptions defaults = {}) const;
 
   /// The same for a lock of the SET NX PX family: see SimpleLock.

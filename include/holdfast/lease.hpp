@@ -13,14 +13,21 @@ namespace holdfast {
 /// *Renewed* (the default): the watchdog extends it every third of its length for as long as the hold lives. If the
 /// process dies, the lock is free within one lease. *Fixed*: never extended; the hold ends with the lease.
 /// Lengths of 10 ms to 10 years are accepted; others fail with `Errc::invalid_argument` when acquiring, before anything
-/// is sent. Source: docs/guarantees.md sections 2 and 3; Redisson calls these "no lease time" and "lease time".
+/// is sent. `Lease{}` says nothing: the defaults of the lock decide (BasicLock::with), and without any it is renewed
+/// with the client's length. Source: docs/guarantees.md sections 2 and 3; Redisson calls these "no lease time" and
+/// "lease time".
 class Lease {
  public:
   enum class Kind { renewed, fixed };
 
-  /// Renewed, with the length that the client's Config gives (30 s unless changed).
+  /// Says nothing.
   constexpr Lease() = default;
-  constexpr Lease(Kind kind, std::optional<std::chrono::milliseconds> length) : kind_(kind), length_(length) {}
+  /// An empty length is the one that the client's Config gives (30 s unless changed).
+  constexpr Lease(Kind kind, std::optional<std::chrono::milliseconds> length)
+      : kind_(kind), given_(true), length_(length) {}
+
+  /// False: it says nothing.
+  constexpr bool given() const { return given_; }
 
   constexpr Kind kind() const { return kind_; }
   /// The length asked for; empty means "the client's".
@@ -30,11 +37,12 @@ class Lease {
 
  private:
   Kind kind_ = Kind::renewed;
+  bool given_ = false;
   std::optional<std::chrono::milliseconds> length_;
 };
 
 /// A lease of the client's length that the watchdog renews.
-constexpr Lease renewed() { return {}; }
+constexpr Lease renewed() { return {Lease::Kind::renewed, std::nullopt}; }
 /// A lease of this length that the watchdog renews every third of it.
 constexpr Lease renewed(std::chrono::milliseconds length) { return {Lease::Kind::renewed, length}; }
 /// A lease of this length that nobody renews.

@@ -30,7 +30,8 @@ namespace holdfast {
 /// command per client and slot.
 class HOLDFAST_EXPORT MultiLock : public BasicLock {
  public:
-  /// Throws Error(invalid_argument) if `members` is empty.
+  /// The defaults are those given here; its members' do not apply. Throws Error(invalid_argument) if `members` is
+  /// empty, or for options out of range.
   explicit MultiLock(const std::vector<Lock>& members, AcquireOptions defaults = {});
   explicit MultiLock(const std::vector<SimpleLock>& members, AcquireOptions defaults = {});
 };

@@ -30,8 +30,8 @@ namespace holdfast {
 class HOLDFAST_EXPORT RedLock : public BasicLock {
  public:
   /// One lock per server; the servers are those of the locks' clients, so each must come from a client of its own.
-  /// Members that are MultiLocks must each be of one client, and of one slot if that is of a cluster. Throws
-  /// Error(invalid_argument).
+  /// Members that are MultiLocks must each be of one client, and of one slot if that is of a cluster. The
+  /// defaults are those given here; its members' do not apply. Throws Error(invalid_argument).
   explicit RedLock(const std::vector<Lock>& members, AcquireOptions defaults = {});
   explicit RedLock(const std::vector<SimpleLock>& members, AcquireOptions defaults = {});
   explicit RedLock(const std::vector<MultiLock>& members, AcquireOptions defaults = {});

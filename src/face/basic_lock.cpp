@@ -7,6 +7,7 @@
 #include "engine/hold/hold_release.hpp"
 #include "engine/hold/target.hpp"
 #include "engine/runtime/runtime.hpp"
+#include "face/defaults.hpp"
 #include "face/outcome.hpp"
 #include "face/parts.hpp"
 
@@ -34,14 +35,20 @@ void require_not_own(const detail::Parts& parts, const AcquireOptions& options, 
   fail(*parts.target, Errc::would_deadlock, "it holds it by lock(), and the wait has no limit");
 }
 
-engine::Acquired acquire(const detail::Parts& parts, const AcquireOptions& options, DefaultWait default_wait) {
+engine::Acquired acquire_as_told(const detail::Parts& parts, const AcquireOptions& options, DefaultWait default_wait) {
   require_not_own(parts, options, default_wait);
   return engine::acquire(parts.runtime, parts.target, options, default_wait);
+}
+
+engine::Acquired acquire(const detail::Parts& parts, const AcquireOptions& options, DefaultWait default_wait) {
+  if (!parts.defaults) return acquire_as_told(parts, options, default_wait);
+  return acquire_as_told(parts, face::with_defaults(options, *parts.defaults), default_wait);
 }
 
 }  // namespace
 
 BasicLock BasicLock::with(AcquireOptions defaults) const {
+  if (parts_->defaults) defaults = face::with_defaults(std::move(defaults), *parts_->defaults);
   return BasicLock(face::make_parts(parts_->runtime, parts_->target, std::move(defaults)));
 }
 
@@ -86,7 +93,7 @@ std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, 
     parts_->target->threads().reenter(thread);
     return {};
   }
-  AcquireOptions options = parts_->defaults;
+  AcquireOptions options = parts_->defaults ? *parts_->defaults : AcquireOptions();
   options.wait = wait;
   const DefaultWait default_wait = cause != nullptr ? DefaultWait::wait_on : DefaultWait::ask_once;
   engine::Acquired result = engine::acquire(parts_->runtime, parts_->target, options, default_wait);
@@ -106,7 +113,7 @@ std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, 
 
 void BasicLock::lock() const {
   std::string cause;
-  const std::error_code error = enter(parts_->defaults.wait, &cause);
+  const std::error_code error = enter(parts_->defaults ? parts_->defaults->wait : std::nullopt, &cause);
   if (error) fail(*parts_->target, face::as_waiting(error), std::move(cause));
 }
 

@@ -3,14 +3,16 @@
 #include <utility>
 
 #include "engine/acquire/acquire.hpp"
+#include "face/defaults.hpp"
 
 namespace holdfast::face {
 
 detail::PartsPtr make_parts(std::shared_ptr<engine::Runtime> runtime, std::shared_ptr<engine::Target> target,
                             AcquireOptions defaults) {
   static_cast<void>(engine::lease_terms(*runtime, defaults, target->name()));
-  return std::make_shared<const detail::Parts>(
-      detail::Parts{std::move(runtime), std::move(target), std::move(defaults)});
+  std::unique_ptr<const AcquireOptions> some;
+  if (!are_empty(defaults)) some = std::make_unique<const AcquireOptions>(std::move(defaults));
+  return std::make_shared<const detail::Parts>(detail::Parts{std::move(runtime), std::move(target), std::move(some)});
 }
 
 }  // namespace holdfast::face

@@ -15,7 +15,7 @@ namespace holdfast::detail {
 struct Parts {
   std::shared_ptr<engine::Runtime> runtime;  // of the client that serves it
   std::shared_ptr<engine::Target> target;
-  AcquireOptions defaults;
+  std::unique_ptr<const AcquireOptions> defaults;  // null: none
 };
 
 }  // namespace holdfast::detail

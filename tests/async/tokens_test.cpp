@@ -276,6 +276,19 @@ TEST_P(Tokens, QuestionsAreAnsweredAsByTheBlockingCalls) {
   }());
 }
 
+TEST_P(Tokens, DefaultsOfTheHandleAreThoseOfItsOperations) {
+  run([&]() -> awaitable<void> {
+    const Lock brief = client.lock("orders", {.wait = 20ms, .lease = fixed(5s)});
+    Hold hold = co_await brief.async_acquire();
+    EXPECT_THAT(co_await brief.async_remaining(), testing::Optional(testing::Le(5000ms)));
+    auto [failure, none] = co_await brief.async_acquire(asio::as_tuple(use_awaitable));
+    EXPECT_EQ(failure, Errc::timed_out);
+    co_await hold.async_release();
+    hold = co_await brief.async_acquire({.lease = fixed(60s)});
+    EXPECT_THAT(co_await brief.async_remaining(), testing::Optional(testing::Gt(5000ms))) << "what the call says wins";
+  }());
+}
+
 TEST_P(Tokens, AllKindsOfLocksHaveThem) {
   run([&]() -> awaitable<void> {
     RedisServer second, third;

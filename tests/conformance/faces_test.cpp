@@ -224,6 +224,25 @@ TEST_F(HoldFace, AHoldIsReleasedAtTheEndOfItsScope) {
   EXPECT_TRUE(after_unlock([&] { return !site.exists("orders"); }));
 }
 
+TEST_F(HoldFace, DefaultsOfTheHandleRuleItsHolds) {
+  const Lock quick = here.lock("quick", {.wait = 50ms, .lease = fixed(5s)});
+  EXPECT_FALSE(quick.is_locked());  // has no such limit, and connects
+  {
+    const Hold hold = quick.acquire();
+    EXPECT_THAT(quick.remaining().value_or(0ms), AllOf(Gt(0s), Le(5s)));
+    EXPECT_THROW(quick.acquire(), Error) << "it waits for 50 ms";
+    EXPECT_EQ(quick.try_acquire(), std::nullopt);
+  }
+  {
+    const Hold hold = quick.acquire({.lease = renewed()});
+    EXPECT_GT(quick.remaining().value_or(0ms), 5s) << "what the call says wins";
+  }
+  const auto brief = quick.with({.max_hold = 100ms});
+  const Hold hold = brief.acquire();
+  EXPECT_THAT(quick.remaining().value_or(0ms), AllOf(Gt(0s), Le(5s))) << "what with() leaves out stays";
+  EXPECT_TRUE(eventually([&] { return hold.loss_reason() == LossReason::max_hold; }));
+}
+
 TEST_F(HoldFace, AnEmptyHoldHoldsNothing) {
   Hold hold;
   EXPECT_FALSE(hold);

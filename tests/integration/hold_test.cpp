@@ -168,9 +168,9 @@ TEST_F(HoldTest, AThreadMayWaitForItselfWhereItsHoldEndsOfItself) {
   Lock brief = client.lock("fixed", {.lease = fixed(300ms)});
   Lock capped = client.lock("capped", {.lease = renewed(300ms), .max_hold = 100ms});
   brief.lock();
-  EXPECT_EQ(brief.acquire().state(), HoldState::held);
+  EXPECT_EQ(brief.acquire({.lease = renewed()}).state(), HoldState::held);
   capped.lock();
-  EXPECT_EQ(capped.acquire().state(), HoldState::held);
+  EXPECT_EQ(capped.acquire({.lease = renewed(), .max_hold = 1min}).state(), HoldState::held);
   // And another thread's hold is no reason to refuse.
   Lock lock = client.lock("orders");
   std::optional<Hold> other = lock.acquire();

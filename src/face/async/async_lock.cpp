@@ -8,6 +8,7 @@
 #include "engine/hold/hold_release.hpp"
 #include "engine/hold/holding.hpp"
 #include "engine/runtime/runtime.hpp"
+#include "face/defaults.hpp"
 #include "face/outcome.hpp"
 #include "face/parts.hpp"
 #include "face/receiving.hpp"
@@ -84,6 +85,7 @@ class AsyncAcquire final : public engine::AcquireOp, public Operation {
 template <class Way>
 OperationPtr make(const PartsPtr& parts, AcquireOptions options, ReceiverPtr<Failure, typename Way::Result> receiver) {
   try {
+    if (parts->defaults) options = face::with_defaults(std::move(options), *parts->defaults);
     const engine::LeaseTerms lease = engine::lease_terms(*parts->runtime, options, parts->target->name());
     return std::make_shared<AsyncAcquire<Way>>(*parts, std::move(options), lease, std::move(receiver));
   } catch (const Error& error) {

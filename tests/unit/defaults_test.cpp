@@ -1,0 +1,79 @@
+// The options of a call over the defaults of a lock, one by one.
+#include "face/defaults.hpp"
+
+#include <chrono>
+#include <stop_token>
+
+#include <gtest/gtest.h>
+
+namespace holdfast::face::defaults_test {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Given {
+  explicit Given(std::chrono::milliseconds time)
+      : options{.wait = time,
+                .lease = fixed(time),
+                .max_hold = time,
+                .acks = Acks::replicas(static_cast<std::uint8_t>(time.count())),
+                .stop = source.get_token(),
+                .on_lost = [this](const LostEvent&) { ++calls; }} {}
+  Given(const Given&) = delete;
+  Given& operator=(const Given&) = delete;
+
+  std::stop_source source;
+  int calls = 0;
+  AcquireOptions options;
+};
+
+void expect_all_of(Given& given, const AcquireOptions& result) {
+  EXPECT_EQ(result.wait, given.options.wait);
+  EXPECT_EQ(result.lease, given.options.lease);
+  EXPECT_EQ(result.max_hold, given.options.max_hold);
+  EXPECT_EQ(result.acks, given.options.acks);
+  EXPECT_EQ(result.stop, given.options.stop);
+  ASSERT_TRUE(result.on_lost);
+  result.on_lost({});
+  EXPECT_EQ(given.calls, 1);
+}
+
+TEST(Defaults, AreWhatTheCallLeavesOut) {
+  Given defaults(20ms);
+  expect_all_of(defaults, with_defaults({}, defaults.options));
+}
+
+TEST(Defaults, GiveWayToWhatTheCallSays) {
+  const Given defaults(20ms);
+  Given call(30ms);
+  expect_all_of(call, with_defaults(call.options, defaults.options));
+}
+
+TEST(Defaults, AreTakenOneByOne) {
+  const Given defaults(20ms);
+  const AcquireOptions result = with_defaults({.max_hold = 30ms}, defaults.options);
+  EXPECT_EQ(result.max_hold, 30ms);
+  EXPECT_EQ(result.lease, fixed(20ms));
+  EXPECT_EQ(result.wait, 20ms);
+}
+
+TEST(Defaults, ARenewedLeaseOfTheClientsLengthIsSaidAndSoWins) {
+  const AcquireOptions result = with_defaults({.lease = renewed()}, {.lease = fixed(20ms)});
+  EXPECT_EQ(result.lease, renewed());
+  EXPECT_TRUE(renewed().given());
+  EXPECT_FALSE(Lease().given());
+}
+
+TEST(Defaults, AreEmptyOnlyIfEachIs) {
+  const Given given(20ms);
+  EXPECT_TRUE(are_empty({}));
+  EXPECT_FALSE(are_empty({.wait = 0ms}));
+  EXPECT_FALSE(are_empty({.lease = renewed()}));
+  EXPECT_FALSE(are_empty({.max_hold = 20ms}));
+  EXPECT_FALSE(are_empty({.acks = Acks::none()}));
+  EXPECT_FALSE(are_empty({.stop = given.options.stop}));
+  EXPECT_FALSE(are_empty({.on_lost = given.options.on_lost}));
+}
+
+}  // namespace
+}  // namespace holdfast::face::defaults_test
