@@ -115,7 +115,7 @@ class HOLDFAST_EXPORT BasicLock {
 
   /// The same lock with these defaults; what they leave out stays as this handle has it. Costs no round trip. Throws
   /// Error(invalid_argument) for options out of range.
-  BasicLock with(AcquireOptions defaults) const;
+  BasicLock with(AcquireOptions defaults) const { return BasicLock(parts_with(std::move(defaults))); }
 
   /// The name as the caller gave it; for several locks, all names, separated by commas.
   const std::string& name() const noexcept;
@@ -123,6 +123,8 @@ class HOLDFAST_EXPORT BasicLock {
  protected:
   explicit BasicLock(detail::PartsPtr parts) noexcept : parts_(std::move(parts)) {}
   const detail::PartsPtr& parts() const noexcept { return parts_; }
+  /// For `with()`, which each kind has again to return itself.
+  detail::PartsPtr parts_with(AcquireOptions defaults) const;
   template <class Kind>
   static std::vector<detail::PartsPtr> parts_of(const std::vector<Kind>& locks) {
     std::vector<detail::PartsPtr> parts;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include <holdfast/export.hpp>
 #include <holdfast/key_lock.hpp>
@@ -29,6 +30,9 @@ class HOLDFAST_EXPORT FencedLock : public KeyLock {
   /// The token of the latest grant, to whomever, as the server has it; 0 if there has been none (Redisson: getToken).
   /// Not for stores: it may be another owner's by the time it arrives. 1 command. Throws Error.
   std::int64_t latest_token() const;
+
+  /// See BasicLock.
+  FencedLock with(AcquireOptions defaults) const { return FencedLock(parts_with(std::move(defaults))); }
 
  private:
   friend class Client;

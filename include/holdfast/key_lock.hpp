@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include <holdfast/basic_lock.hpp>
 #include <holdfast/export.hpp>
@@ -17,6 +18,9 @@ namespace holdfast {
 /// The common part of Lock, FencedLock and SimpleLock. All handles of the same client, kind and name are one lock.
 class HOLDFAST_EXPORT KeyLock : public BasicLock {
  public:
+  /// See BasicLock.
+  KeyLock with(AcquireOptions defaults) const { return KeyLock(parts_with(std::move(defaults))); }
+
   /// True if anyone holds the lock. 1 command. Throws Error, `wrong_type` if something else than a lock is there.
   bool is_locked() const;
   /// True if this owner (as from Hold::owner) holds the lock now, according to the server. 1 command. Throws Error.

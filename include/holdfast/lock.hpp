@@ -1,6 +1,8 @@
 // A distributed, re-entrant lock, wire-compatible with Redisson's RLock.
 #pragma once
 
+#include <utility>
+
 #include <holdfast/export.hpp>
 #include <holdfast/key_lock.hpp>
 
@@ -10,6 +12,10 @@ namespace holdfast {
 /// Wire cost: for a free lock 1 command to take, 1 to release; re-entry 0; a first contended wait 2 writes. Server:
 /// Redis >= 6. Source: docs/wire.md sections 2 and 4.
 class HOLDFAST_EXPORT Lock : public KeyLock {
+ public:
+  /// See BasicLock.
+  Lock with(AcquireOptions defaults) const { return Lock(parts_with(std::move(defaults))); }
+
  private:
   friend class Client;
   using KeyLock::KeyLock;

@@ -1,6 +1,7 @@
 // Several locks as one: all of them, or none.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include <holdfast/export.hpp>
@@ -34,6 +35,12 @@ class HOLDFAST_EXPORT MultiLock : public BasicLock {
   /// empty, or for options out of range.
   explicit MultiLock(const std::vector<Lock>& members, AcquireOptions defaults = {});
   explicit MultiLock(const std::vector<SimpleLock>& members, AcquireOptions defaults = {});
+
+  /// See BasicLock.
+  MultiLock with(AcquireOptions defaults) const { return MultiLock(parts_with(std::move(defaults))); }
+
+ private:
+  using BasicLock::BasicLock;
 };
 
 }  // namespace holdfast

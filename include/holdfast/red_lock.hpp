@@ -1,6 +1,7 @@
 // One lock on several independent servers, of which a majority must grant it (Redlock).
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include <holdfast/export.hpp>
@@ -35,6 +36,12 @@ class HOLDFAST_EXPORT RedLock : public BasicLock {
   explicit RedLock(const std::vector<Lock>& members, AcquireOptions defaults = {});
   explicit RedLock(const std::vector<SimpleLock>& members, AcquireOptions defaults = {});
   explicit RedLock(const std::vector<MultiLock>& members, AcquireOptions defaults = {});
+
+  /// See BasicLock.
+  RedLock with(AcquireOptions defaults) const { return RedLock(parts_with(std::move(defaults))); }
+
+ private:
+  using BasicLock::BasicLock;
 };
 
 }  // namespace holdfast

@@ -1,6 +1,8 @@
 // The plain lock in common use: SET key token NX PX lease, and compare-and-delete.
 #pragma once
 
+#include <utility>
+
 #include <holdfast/export.hpp>
 #include <holdfast/key_lock.hpp>
 
@@ -19,6 +21,10 @@ namespace holdfast {
 /// `wrong_type` on the other. Other strings cannot be told from locks: see force_release(). Source: the Redis
 /// documentation of SET (pattern "a simple locking system").
 class HOLDFAST_EXPORT SimpleLock : public KeyLock {
+ public:
+  /// See BasicLock.
+  SimpleLock with(AcquireOptions defaults) const { return SimpleLock(parts_with(std::move(defaults))); }
+
  private:
   friend class Client;
   using KeyLock::KeyLock;

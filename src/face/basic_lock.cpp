@@ -47,9 +47,9 @@ engine::Acquired acquire(const detail::Parts& parts, const AcquireOptions& optio
 
 }  // namespace
 
-BasicLock BasicLock::with(AcquireOptions defaults) const {
+detail::PartsPtr BasicLock::parts_with(AcquireOptions defaults) const {
   if (parts_->defaults) defaults = face::with_defaults(std::move(defaults), *parts_->defaults);
-  return BasicLock(face::make_parts(parts_->runtime, parts_->target, std::move(defaults)));
+  return face::make_parts(parts_->runtime, parts_->target, std::move(defaults));
 }
 
 const std::string& BasicLock::name() const noexcept { return parts_->target->name(); }

@@ -237,9 +237,10 @@ TEST_F(HoldFace, DefaultsOfTheHandleRuleItsHolds) {
     const Hold hold = quick.acquire({.lease = renewed()});
     EXPECT_GT(quick.remaining().value_or(0ms), 5s) << "what the call says wins";
   }
-  const auto brief = quick.with({.max_hold = 100ms});
+  const Lock brief = quick.with({.max_hold = 100ms});
   const Hold hold = brief.acquire();
   EXPECT_THAT(quick.remaining().value_or(0ms), AllOf(Gt(0s), Le(5s))) << "what with() leaves out stays";
+  EXPECT_EQ(brief.info(Detail::owner).owner, hold.owner());
   EXPECT_TRUE(eventually([&] { return hold.loss_reason() == LossReason::max_hold; }));
 }
 
