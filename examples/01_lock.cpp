@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
     holdfast::Lock orders = client.lock("orders:42");
     holdfast::Hold hold = orders.acquire();  // waits for its turn; renewed in the background from here on
     for (int step = 1; step <= 3; ++step) {
-      if (hold.lost().stop_requested()) return 1;  // stop: it may be somebody else's by now
+      if (hold.is_lost()) return 1;  // stop: it may be somebody else's by now
       std::cout << "step " << step << " of 3, certainly ours for " << hold.valid_for().count() << " ms\n";
     }
     std::cout << to_string(hold.release()) << '\n';  // "released", or what else was found

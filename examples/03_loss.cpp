@@ -32,8 +32,8 @@ int main(int argc, char** argv) {
 
   const auto needed = 50ms;  // the longest that one step takes
   int steps = 0;
-  // `lost()` stops long work; `valid_for()` says whether there is time for one more step, machine pauses included.
-  while (!hold.lost().stop_requested() && hold.valid_for() > needed) {
+  // `is_lost()` ends long work; `valid_for()` says whether there is time for one more step, machine pauses included.
+  while (!hold.is_lost() && hold.valid_for() > needed) {
     std::this_thread::sleep_for(10ms);
     ++steps;
   }

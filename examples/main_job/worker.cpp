@@ -68,7 +68,7 @@ int hold(const std::string& url, const std::string& name) {
   for (;;) {
     const double start = now_ms();
     if (hold.valid_for() == 0ms) {
-      say("lost ", hold.lost().stop_requested() ? "stopped" : "running", " ", last_valid_step);
+      say("lost ", hold.lost_token().stop_requested() ? "stopped" : "running", " ", last_valid_step);
       return hold.release() == holdfast::ReleaseOutcome::was_lost ? 0 : 1;
     }
     last_valid_step = start;

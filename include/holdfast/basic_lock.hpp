@@ -102,8 +102,10 @@ class HOLDFAST_EXPORT BasicLock {
   /// a child process.
   ReleaseOutcome release() const;
 
-  /// The calling thread's loss signal; a token without state if it does not hold the lock.
-  std::stop_token lost() const;
+  /// As Hold::is_lost, for the calling thread's hold; false if there is none.
+  bool is_lost() const;
+  /// As Hold::lost_token, for the calling thread's hold; a token without state if there is none.
+  std::stop_token lost_token() const;
   /// As Hold::valid_for, for the calling thread's hold; zero if there is none.
   std::chrono::milliseconds valid_for() const;
   /// As Hold::token, for the calling thread's hold; empty if there is none. Re-entry does not change it.

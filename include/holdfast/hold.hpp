@@ -25,7 +25,7 @@ struct HoldAccess;
 /// thread.
 ///
 /// Threads: distinct holds are independent; one Hold object may be used by only one thread at a time, but the token
-/// from `lost()` may be watched from anywhere. Destruction releases, never throws, and blocks for at most
+/// from `lost_token()` may be watched from anywhere. Destruction releases, never throws, and blocks for at most
 /// `Config::release_timeout`; not at all if the hold is lost. A Hold keeps alive what it needs of the client; once the
 /// client is closed it is lost (`LossReason::closed`). fork(): the hold belongs to the parent; in the child every query
 /// says "lost" and destruction does nothing.
@@ -45,7 +45,8 @@ class [[nodiscard]] HOLDFAST_EXPORT Hold {
 
   /// How long the lock is certainly still ours: the lease, counted from before it was last extended, minus a margin of
   /// 1 % + 2 ms; zero once lost, released, or in a forked child. If it is zero because the hold was lost,
-  /// `lost().stop_requested()` is already true. Whole milliseconds, rounded down. Costs no round trip.
+  /// `is_lost()` and `lost_token().stop_requested()` are already true. Whole milliseconds, rounded down. Costs no round
+  /// trip.
   std::chrono::milliseconds valid_for() const noexcept;
 
   /// How long the lock is certainly still ours even if the primary fails now: as `valid_for()`, if the latest grant or
@@ -53,6 +54,10 @@ class [[nodiscard]] HOLDFAST_EXPORT Hold {
   /// without acks, and after a failover until the new primary's replicas have confirmed. Costs no round trip.
   std::chrono::milliseconds durable_for() const noexcept;
 
+  /// True once the hold is lost, as far as is known here: whatever it protects may be somebody else's by now. Checks
+  /// the clock, as `valid_for()` does. It remains after `release()`, and is also true if only the release found the
+  /// loss. False for an empty hold. Costs no round trip.
+  bool is_lost() const noexcept { return loss_reason().has_value(); }
   /// Stops when the local deadline passes, and thus before the server can give the lock to somebody else, or when the
   /// server reports that it is gone. The call itself checks the clock: a token that it returns after the deadline has
   /// already stopped, even in the first step after the process was frozen. A token taken earlier is stopped by a thread
@@ -60,7 +65,7 @@ class [[nodiscard]] HOLDFAST_EXPORT Hold {
   /// machine was suspended (by up to a health check). `valid_for()` is never late. Example: 03_loss.cpp. Callbacks
   /// registered on it run on a thread of the client, or on the thread that saw `valid_for()` reach zero. An empty
   /// hold returns a token without state. Does not stop in a forked child.
-  std::stop_token lost() const noexcept;
+  std::stop_token lost_token() const noexcept;
 
   /// Checks the clock, as `valid_for()` does.
   HoldState state() const noexcept;
@@ -99,8 +104,9 @@ class [[nodiscard]] HOLDFAST_EXPORT Hold {
   /// goes on in the background.
   template <class Token = detail::DefaultToken>
   auto async_release(Token&& token = Token());
-  /// Completes with `(Failure, LossReason)` when the hold is lost, as soon as `lost()` stops. Fails with `cancelled` if
-  /// it is cancelled or the hold is released first; with `not_owner` for an empty hold. Defined by async.hpp.
+  /// Completes with `(Failure, LossReason)` when the hold is lost, as soon as `lost_token()` stops. Fails with
+  /// `cancelled` if it is cancelled or the hold is released first; with `not_owner` for an empty hold. Defined by
+  /// async.hpp.
   template <class Token = detail::DefaultToken>
   auto async_wait_lost(Token&& token = Token()) const;
 

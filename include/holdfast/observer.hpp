@@ -76,7 +76,7 @@ struct WaitEndedEvent {
 /// Receives events. Derive, override what you need, and set it as `Config::observer`.
 /// Threads: all calls of one client come from that client's notifier thread, one after another, never under a mutex and
 /// never on the thread that talks to the server. A slow observer delays other events and `on_lost` callbacks, but not
-/// renewals, loss signals (Hold::lost()) or `Hold::valid_for()`. A client made by client_on() of async.hpp has no
+/// renewals, loss signals (Hold::lost_token()) or `Hold::valid_for()`. A client made by client_on() of async.hpp has no
 /// threads: its calls run on the io_context, one after another too, and what blocks that delays everything but
 /// `Hold::valid_for()`. Up to 10,000 events wait for an observer; any beyond that are dropped and counted in
 /// `Counters::events_dropped`. `on_lost` callbacks of single acquisitions are never dropped, and come before waiting

@@ -39,7 +39,7 @@ Supervisor::Supervisor(const Hold& hold, Child& child, Guard& guard, Terminal& t
       policy_(settings_.on_lost, settings_.kill_after, settings_.margin) {}
 
 void Supervisor::run() {
-  const std::stop_callback on_loss(hold_.lost(), [this] { wake_.set(); });
+  const std::stop_callback on_loss(hold_.lost_token(), [this] { wake_.set(); });
   if (terminal_.is_all_ours()) terminal_.lend(child_.pid());
   obey_policy();
   while (!ended_) {
@@ -88,7 +88,7 @@ SharedEnd Supervisor::shared_end() const {
 
 void Supervisor::obey_policy() {
   const milliseconds valid_for = hold_.valid_for();
-  const bool lost = hold_.lost().stop_requested();
+  const bool lost = hold_.is_lost();
   lost_ = lost_ || lost;
   const LostDecision decision = policy_.look(base::Clock::now(), valid_for, lost);
   next_look_ = decision.look_again;

@@ -148,7 +148,12 @@ void BasicLock::unlock() const noexcept {
   }
 }
 
-std::stop_token BasicLock::lost() const {
+bool BasicLock::is_lost() const {
+  const engine::ThreadHolds::Entry own = own_hold(*parts_->target);
+  return own.held && own.held->loss_reason();
+}
+
+std::stop_token BasicLock::lost_token() const {
   const engine::ThreadHolds::Entry own = own_hold(*parts_->target);
   return own.held ? own.held->stop_token() : std::stop_token{};
 }

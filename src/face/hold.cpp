@@ -42,7 +42,7 @@ std::chrono::milliseconds Hold::durable_for() const noexcept {
                : std::chrono::milliseconds{};
 }
 
-std::stop_token Hold::lost() const noexcept { return held_ ? held_->stop_token() : std::stop_token{}; }
+std::stop_token Hold::lost_token() const noexcept { return held_ ? held_->stop_token() : std::stop_token{}; }
 
 HoldState Hold::state() const noexcept { return held_ ? held_->state() : HoldState::released; }
 

@@ -45,10 +45,10 @@ TEST_F(Guest, HasNoThread) {
     AcquireOptions options;
     options.on_lost = [&](const LostEvent&) { told = true; };
     Hold hold = co_await client.lock("orders").async_acquire(options);
-    const std::stop_callback seen(hold.lost(), [] {});
+    const std::stop_callback seen(hold.lost_token(), [] {});
     raw.command("DEL", "orders");
     EXPECT_TRUE(co_await soon([&] { return told; }));
-    EXPECT_TRUE(hold.lost().stop_requested());
+    EXPECT_TRUE(hold.lost_token().stop_requested());
   }());
   EXPECT_EQ(threads_that_stay(), before);
   EXPECT_EQ(log->count("granted"), 1U) << "and still the observer is told";
@@ -328,7 +328,7 @@ TEST_F(Guest, AHandlerThatBlocksTheContextLosesTheHoldAndIsTold) {
     Hold hold = co_await client.lock("orders").async_acquire({.lease = renewed(300ms)});
     while (raw.exists("orders")) std::this_thread::sleep_for(1ms);
     EXPECT_EQ(hold.valid_for(), 0ms);
-    EXPECT_TRUE(hold.lost().stop_requested());
+    EXPECT_TRUE(hold.lost_token().stop_requested());
     std::tuple lost = co_await hold.async_wait_lost(asio::as_tuple(use_awaitable));
     EXPECT_EQ(std::get<1>(lost), LossReason::expired);
     EXPECT_EQ(co_await hold.async_release(), ReleaseOutcome::was_lost);

@@ -27,7 +27,7 @@ TEST_P(AsyncLoss, IsToldWithItsReason) {
     Hold taken = co_await lock.async_acquire({.lease = renewed(300ms)});
     raw.command("DEL", "orders");
     EXPECT_EQ(co_await loss_of(taken), LossReason::taken);
-    EXPECT_TRUE(taken.lost().stop_requested());
+    EXPECT_TRUE(taken.lost_token().stop_requested());
     EXPECT_EQ(co_await loss_of(taken), LossReason::taken) << "also afterwards, at once";
 
     Hold expired = co_await lock.async_acquire({.lease = fixed(100ms)});
@@ -165,7 +165,7 @@ TEST_P(WithLock, CancelsTheBodyWhenTheLockIsLostAndSaysSo) {
         co_await pause(20s);
       } catch (const boost::system::system_error& error) {
         cancelled = error.code() == asio::error::operation_aborted;
-        EXPECT_TRUE(hold.lost().stop_requested());
+        EXPECT_TRUE(hold.lost_token().stop_requested());
         throw;
       }
       finished = true;

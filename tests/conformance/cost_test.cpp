@@ -63,7 +63,7 @@ TEST_F(Cost, LookingAtTheOwnHoldAndReentryTakeNoCommand) {
   EXPECT_EQ(lock.hold_count(), 4);
   EXPECT_TRUE(lock.is_mine());
   EXPECT_GT(lock.valid_for(), 0ms);
-  EXPECT_FALSE(lock.lost().stop_requested());
+  EXPECT_FALSE(lock.lost_token().stop_requested());
   for (int i = 0; i < 3; ++i) EXPECT_EQ(lock.release(), ReleaseOutcome::still_held);
   EXPECT_TRUE(lines_of(monitor).empty());
 }

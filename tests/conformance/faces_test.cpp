@@ -152,11 +152,11 @@ TEST_F(StdFace, UnlockWithoutALockHasNoEffect) {
 }
 
 TEST_F(StdFace, TheLossSignalOfAThreadThatHoldsNothingHasNoState) {
-  EXPECT_FALSE(lock.lost().stop_possible());
+  EXPECT_FALSE(lock.lost_token().stop_possible());
   EXPECT_EQ(lock.valid_for(), 0ms);
   lock.lock();
-  EXPECT_TRUE(lock.lost().stop_possible());
-  EXPECT_FALSE(lock.lost().stop_requested());
+  EXPECT_TRUE(lock.lost_token().stop_possible());
+  EXPECT_FALSE(lock.lost_token().stop_requested());
 }
 
 TEST_F(StdFace, DefaultsOfTheHandleRuleItsLocks) {
@@ -247,6 +247,8 @@ TEST_F(HoldFace, DefaultsOfTheHandleRuleItsHolds) {
 TEST_F(HoldFace, AnEmptyHoldHoldsNothing) {
   Hold hold;
   EXPECT_FALSE(hold);
+  EXPECT_FALSE(hold.is_lost());
+  EXPECT_FALSE(hold.lost_token().stop_possible());
   EXPECT_EQ(hold.valid_for(), 0ms);
   EXPECT_EQ(hold.owner(), "");
   EXPECT_EQ(hold.release(), ReleaseOutcome::was_lost);
@@ -336,7 +338,7 @@ TEST_F(HoldFace, TheCallbackComesOnceWithTheReason) {
   EXPECT_TRUE(other.force_release());
   EXPECT_TRUE(eventually([&] { return calls == 1; }));
   EXPECT_EQ(reason, LossReason::taken);
-  EXPECT_TRUE(hold.lost().stop_requested());
+  EXPECT_TRUE(hold.lost_token().stop_requested());
   EXPECT_EQ(hold.state(), HoldState::lost);
   EXPECT_FALSE(eventually([&] { return calls > 1; }, 500ms));
 }

@@ -81,7 +81,7 @@ TEST_F(Access, AUserThatIsRemovedMeanwhileLosesItsHoldAndItsWaiterIsTold) {
   raw.command("ACL", "DELUSER", "app");
   ASSERT_TRUE(ready(waiting));
   EXPECT_THAT(waiting.get(), IsError(Errc::denied, "app:busy", node(), HasSubstr("WRONGPASS")));
-  EXPECT_TRUE(eventually([&] { return hold.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return hold.lost_token().stop_requested(); }));
   EXPECT_TRUE(log->wait_for("lost"));
   EXPECT_THAT(log->details("lost"), testing::ElementsAre("expired"));
   EXPECT_THAT(log->details("suspect"), testing::SizeIs(1));

@@ -63,7 +63,7 @@ TEST_F(AllOrNone, IsLostWithOneMemberAndGivesTheRestBack) {
   Client mine = client(server_);
   Hold hold = mine.multi_lock({"a", "b", "c"}).acquire();
   EXPECT_TRUE(mine.lock("b").force_release());
-  EXPECT_TRUE(eventually([&] { return hold.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return hold.lost_token().stop_requested(); }));
   EXPECT_EQ(hold.release(), ReleaseOutcome::was_lost);
   EXPECT_FALSE(raw_.exists("a"));
   EXPECT_FALSE(raw_.exists("c"));
@@ -102,7 +102,7 @@ TEST_F(AllOrNone, HoldsOnTwoServersWithOneOwner) {
   Hold hold = lock.acquire();
   EXPECT_THAT(raw_.hgetall("a"), HeldBy(hold.owner()));
   EXPECT_THAT(second_raw_.hgetall("b"), HeldBy(hold.owner()));
-  EXPECT_FALSE(eventually([&] { return hold.lost().stop_requested(); }, 3 * 600ms));
+  EXPECT_FALSE(eventually([&] { return hold.lost_token().stop_requested(); }, 3 * 600ms));
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
   EXPECT_FALSE(raw_.exists("a"));
   EXPECT_FALSE(second_raw_.exists("b"));
@@ -117,7 +117,7 @@ TEST_F(AllOrNone, LeavesNothingWhenOneOfTwoServersIsGone) {
   {
     Hold hold = lock.acquire();
     second_server_.stop();
-    EXPECT_TRUE(eventually([&] { return hold.lost().stop_requested(); })) << "all are needed";
+    EXPECT_TRUE(eventually([&] { return hold.lost_token().stop_requested(); })) << "all are needed";
   }
   EXPECT_TRUE(eventually([&] { return !raw_.exists("a"); }));
   const auto error = error_of([&] { return lock.try_acquire(); });
@@ -145,7 +145,7 @@ TEST_F(AllOrNone, WorksOverSimpleLocks) {
   EXPECT_EQ(raw_.command("GET", "a").text, hold.owner());
   EXPECT_EQ(raw_.command("GET", "b").text, hold.owner());
   EXPECT_EQ(mine.simple_lock("b").try_acquire(), std::nullopt);
-  EXPECT_FALSE(eventually([&] { return hold.lost().stop_requested(); }, 2 * 600ms));
+  EXPECT_FALSE(eventually([&] { return hold.lost_token().stop_requested(); }, 2 * 600ms));
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
   EXPECT_FALSE(raw_.exists("a"));
 }

@@ -186,7 +186,7 @@ TEST_F(AllocationFailure, OnARenewal) {
   fail_everywhere([&] {
     const long k = allocations::before_failure.exchange(-1);
     Hold hold = client->lock("orders").acquire();
-    const std::stop_token lost = hold.lost();
+    const std::stop_token lost = hold.lost_token();
     const std::uint64_t renewals = client->counters().renewals;
     allocations::before_failure = k;
     EXPECT_TRUE(eventually([&] { return lost.stop_requested() || client->counters().renewals > renewals; }));
@@ -204,7 +204,7 @@ TEST_F(AllocationFailure, OnALoss) {
     std::atomic<int> told{0};
     Hold hold = client->lock("orders").acquire({.on_lost = [&](const LostEvent&) { ++told; }});
     std::atomic<bool> stopped{false};
-    const std::stop_callback callback(hold.lost(), [&] { stopped = true; });
+    const std::stop_callback callback(hold.lost_token(), [&] { stopped = true; });
     allocations::before_failure = k;
     raw.command("DEL", "orders");
     EXPECT_TRUE(eventually([&] { return stopped && told == 1; }));

@@ -226,7 +226,7 @@ TEST_F(BadInput, AThreadWhoseLeaseRanOutIsToldInEveryFace) {
   lock.lock();
   ASSERT_TRUE(eventually([&] { return lock.valid_for() == 0ms; }));
   EXPECT_FALSE(lock.is_mine());
-  EXPECT_TRUE(lock.lost().stop_requested());
+  EXPECT_TRUE(lock.lost_token().stop_requested());
   EXPECT_EQ(lock.hold_count(), 2);
   EXPECT_THAT(error_of([&] { lock.lock(); }), IsError(Errc::lost, "orders", client.node(), Not("")));
   EXPECT_EQ(lock.release(), ReleaseOutcome::was_lost);

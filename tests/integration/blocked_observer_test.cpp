@@ -28,7 +28,7 @@ TEST_F(BlockedObserver, KeepsSoManyEventsAndNoMore) {
   std::atomic<int> told{0};
   Hold hold = lock.acquire({.on_lost = [&](const LostEvent&) { ++told; }});
   raw.command("DEL", "orders");
-  EXPECT_TRUE(eventually([&] { return hold.lost().stop_requested(); })) << "loss signals do not wait for it";
+  EXPECT_TRUE(eventually([&] { return hold.lost_token().stop_requested(); })) << "loss signals do not wait for it";
   EXPECT_EQ(told, 0);
   observer->go.set_value();
   EXPECT_TRUE(eventually([&] { return told == 1; })) << "loss callbacks are never dropped";

@@ -29,7 +29,7 @@ TEST_F(Close, GivesBackItsHoldsAndTellsTheirHolders) {
   Lock third = client.lock("third");
   third.lock();
   third.lock();
-  const std::stop_token lost = first.lost();
+  const std::stop_token lost = first.lost_token();
   auto next = in_thread([&] { return other.lock("first").acquire(); });
   ASSERT_TRUE(listeners(raw, "first"));
   client.close();
@@ -54,7 +54,7 @@ TEST_F(Close, LeavesItsHoldsToExpireWhenToldSo) {
   const std::string owner = hold.owner();
   client.close();
   EXPECT_THAT(raw.hgetall("orders"), HeldBy(owner));
-  EXPECT_TRUE(hold.lost().stop_requested());
+  EXPECT_TRUE(hold.lost_token().stop_requested());
   EXPECT_EQ(hold.valid_for(), 0ms);
   EXPECT_EQ(hold.release(), ReleaseOutcome::unknown);
   EXPECT_THAT(raw.hgetall("orders"), HeldBy(owner)) << "a release after the close does nothing";
@@ -131,7 +131,7 @@ TEST_F(Close, LocksAndHoldsOutliveTheirClient) {
   client.reset();
   EXPECT_EQ(hold.owner(), owner);
   EXPECT_EQ(hold.name(), "orders");
-  EXPECT_TRUE(hold.lost().stop_requested());
+  EXPECT_TRUE(hold.lost_token().stop_requested());
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
   theirs.unlock();
   EXPECT_EQ(theirs.valid_for(), 0ms);
@@ -151,7 +151,7 @@ TEST_F(Close, AClientThatIsMovedFromOrOverIsClosed) {
   EXPECT_GT(hold.valid_for(), 0ms);
   moved.ping();
   moved = Client(config());
-  EXPECT_TRUE(hold.lost().stop_requested());
+  EXPECT_TRUE(hold.lost_token().stop_requested());
   EXPECT_FALSE(raw.exists("orders"));
   moved.ping();
 }

@@ -73,7 +73,7 @@ TEST_F(ClusterGroups, AreRenewedAndLostAsAWholeAndGivenBackOnClose) {
   EXPECT_TRUE(eventually([&] { return client.counters().renewals >= 3; }));
   EXPECT_EQ(hold.state(), HoldState::held);
   EXPECT_TRUE(client.lock(three[2]).force_release());
-  EXPECT_TRUE(eventually([&] { return hold.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return hold.lost_token().stop_requested(); }));
   EXPECT_EQ(hold.release(), ReleaseOutcome::was_lost);
   EXPECT_TRUE(eventually([&] { return !exists(three[0]) && !exists(three[1]); }));
   Hold open = client.multi_lock(three).acquire({.wait = 20s});

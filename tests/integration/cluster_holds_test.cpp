@@ -110,7 +110,7 @@ TEST_F(ClusterHolds, AreWatchedAtTheirNewServer) {
   ASSERT_TRUE(eventually([&] { return watches() == 2; }));
   for (Hold* hold : {&renewed, &fixed}) {
     Raw(to).command("DEL", hold->name());
-    EXPECT_TRUE(eventually([token = hold->lost()] { return token.stop_requested(); }, kAtOnce)) << hold->name();
+    EXPECT_TRUE(eventually([token = hold->lost_token()] { return token.stop_requested(); }, kAtOnce)) << hold->name();
   }
 }
 

@@ -78,7 +78,7 @@ TEST_F(Fenced, TokensGrowBehindExpiryForceAndAnotherClient) {
   EXPECT_TRUE(eventually([&] { return !raw.exists("orders"); }));
   Client other(config());
   const Hold forced = other.fenced_lock("orders").acquire();
-  EXPECT_TRUE(expired.lost().stop_requested());
+  EXPECT_TRUE(expired.lost_token().stop_requested());
   EXPECT_EQ(expired.token(), 1) << "a store has to see it to refuse it";
   EXPECT_EQ(forced.token(), 2);
   lock.force_release();

@@ -62,12 +62,12 @@ TEST_F(Handoff, EndsAtTheServerWhenNobodyWaitsAnyMore) {
 TEST_F(Handoff, GivesEachHoldALossSignalOfItsOwn) {
   Client client(settings());
   Hold first = client.lock("orders").acquire();
-  const std::stop_token first_lost = first.lost();
+  const std::stop_token first_lost = first.lost_token();
   std::future<Hold> waiting = wait(client);
   first.release();
   Hold second = waiting.get();
   raw.command("DEL", "orders");
-  EXPECT_TRUE(eventually([&] { return second.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return second.lost_token().stop_requested(); }));
   EXPECT_FALSE(first_lost.stop_requested());
   EXPECT_EQ(first.state(), HoldState::released);
   EXPECT_EQ(second.release(), ReleaseOutcome::was_lost);

@@ -18,6 +18,7 @@ TEST_F(HoldTest, HasNoReasonUntilItIsLost) {
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
   EXPECT_EQ(hold.loss_reason(), std::nullopt);
   EXPECT_EQ(Hold().loss_reason(), std::nullopt);
+  EXPECT_FALSE(hold.is_lost());
 }
 
 TEST_F(HoldTest, SaysThatItExpiredOrReachedItsCap) {
@@ -28,6 +29,7 @@ TEST_F(HoldTest, SaysThatItExpiredOrReachedItsCap) {
   EXPECT_THAT(brief.loss_reason(), Optional(LossReason::expired));
   EXPECT_THAT(capped.loss_reason(), Optional(LossReason::max_hold));
   EXPECT_EQ(capped.state(), HoldState::lost);
+  EXPECT_TRUE(brief.is_lost() && capped.is_lost());
   EXPECT_EQ(capped.release(), ReleaseOutcome::released) << "the server still had it";
   EXPECT_THAT(capped.loss_reason(), Optional(LossReason::max_hold)) << "it stays after the release";
 }
@@ -37,8 +39,10 @@ TEST_F(HoldTest, SaysThatItWasTakenIfOnlyTheReleaseFindsOut) {
   Hold hold = client.lock("orders").acquire({.lease = fixed(1min)});
   raw.command("DEL", "orders");
   EXPECT_EQ(hold.loss_reason(), std::nullopt);
+  EXPECT_FALSE(hold.is_lost()) << "as far as is known here";
   EXPECT_EQ(hold.release(), ReleaseOutcome::was_lost);
   EXPECT_THAT(hold.loss_reason(), Optional(LossReason::taken));
+  EXPECT_TRUE(hold.is_lost());
 }
 
 /// Nobody looked while the server was frozen; the release is answered when the lease is over.
@@ -58,10 +62,10 @@ TEST_F(HoldTest, SaysThatItExpiredIfTheReleaseIsAnsweredAfterTheDeadline) {
 TEST_F(HoldTest, ThatOutlivesItsClientIsLostInEveryRespect) {
   std::optional<Client> client(config());
   Hold hold = client->lock("orders").acquire();
-  const std::stop_token lost = hold.lost();
+  const std::stop_token lost = hold.lost_token();
   client.reset();
   EXPECT_TRUE(lost.stop_requested());
-  EXPECT_TRUE(hold.lost().stop_requested());
+  EXPECT_TRUE(hold.lost_token().stop_requested());
   EXPECT_EQ(hold.state(), HoldState::lost);
   EXPECT_THAT(hold.loss_reason(), Optional(LossReason::closed));
   EXPECT_EQ(hold.valid_for(), 0ms);

@@ -50,7 +50,7 @@ TEST_F(NoticeFaults, AReleaseWhileTheKeyIsLookedAtIsNoLoss) {
   Client client(long_lived());
   for (int round = 0; round < 30; ++round) {
     Hold hold = client.lock("orders").acquire({.lease = renewed(300ms)});
-    const std::stop_token token = hold.lost();
+    const std::stop_token token = hold.lost_token();
     EXPECT_TRUE(eventually([&] { return tracked(raw) == 1; }));
     raw.command("PEXPIRE", "orders", 60'000);  // a change, and so a look, as it is released
     EXPECT_EQ(hold.release(), ReleaseOutcome::released);
@@ -93,7 +93,7 @@ TEST_F(NoticeFaults, AConnectionThatBreaksIsMadeGoodByALookAtAll) {
     raw.command("DEL", "orders:" + std::to_string(round));
     raw.command("EXEC");
     EXPECT_TRUE(told(holds[round])) << round;
-    for (std::size_t i = round + 1; i < 3; ++i) EXPECT_FALSE(holds[i].lost().stop_requested());
+    for (std::size_t i = round + 1; i < 3; ++i) EXPECT_FALSE(holds[i].lost_token().stop_requested());
   }
   EXPECT_EQ(client.counters().lost, 3U);
   EXPECT_EQ(client.counters().connections, 1U) << "the other one is not touched";

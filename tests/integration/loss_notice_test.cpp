@@ -150,7 +150,7 @@ TEST_F(Notice, IsNothingToAForkedChildAndGoesOnInTheParent) {
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  EXPECT_FALSE(hold.lost().stop_requested());
+  EXPECT_FALSE(hold.lost_token().stop_requested());
   raw.command("DEL", "orders");
   EXPECT_TRUE(told(hold));
 }
@@ -228,7 +228,7 @@ TEST_F(GroupNotice, OfOneOfThreeHealsIt) {
     raws_[1]->command("DEL", "orders");
     EXPECT_TRUE(eventually([&] { return raws_[1]->exists("orders"); }, kAtOnce)) << "a renewal round took it again";
   }
-  EXPECT_FALSE(hold.lost().stop_requested());
+  EXPECT_FALSE(hold.lost_token().stop_requested());
   EXPECT_EQ(hold.state(), HoldState::held);
 }
 
@@ -273,7 +273,7 @@ TEST_F(GroupNotice, IsASuspicionWhereTooFewAnswer) {
   clients_[2].reset();
   raws_[1]->command("DEL", "orders");
   EXPECT_TRUE(eventually([&] { return hold.state() == HoldState::suspect; }, kAtOnce));
-  EXPECT_FALSE(hold.lost().stop_requested());
+  EXPECT_FALSE(hold.lost_token().stop_requested());
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ TEST_F(Loss, IsToldBeforeAnybodyElseCanHaveTheLock) {
   proxy.drop_requests(true);
   std::vector<std::future<steady_clock::time_point>> told, entered;
   for (int i = 0; i < kHolds; ++i) {
-    told.push_back(in_thread([token = holds[static_cast<std::size_t>(i)].lost()] {
+    told.push_back(in_thread([token = holds[static_cast<std::size_t>(i)].lost_token()] {
       std::promise<steady_clock::time_point> at;
       const std::stop_callback on_stop(token, [&] { at.set_value(steady_clock::now()); });
       return at.get_future().get();
@@ -75,7 +75,7 @@ TEST_F(Loss, NeverShowsAsZeroTimeWithoutTheSignal) {
   Client client(config());
   for (int i = 0; i < 100; ++i) {
     const Hold hold = client.lock("orders:" + std::to_string(i)).acquire({.lease = fixed(milliseconds(10 + i % 7))});
-    const std::stop_token token = hold.lost();
+    const std::stop_token token = hold.lost_token();
     milliseconds left{};
     do {
       left = hold.valid_for();
@@ -106,7 +106,7 @@ TEST_F(Loss, IsSeenByEveryThreadThatLooks) {
     const Hold hold = client.lock("orders").acquire({.lease = fixed(30ms)});
     std::vector<std::jthread> threads;
     for (int k = 0; k < 4; ++k) {
-      threads.emplace_back([&hold, token = hold.lost()] {
+      threads.emplace_back([&hold, token = hold.lost_token()] {
         while (hold.valid_for() > 0ms) continue;
         EXPECT_TRUE(token.stop_requested());
       });
@@ -127,8 +127,8 @@ TEST_F(Loss, SignalsAreNotHeldUpByASlowObserverOrLossCallback) {
   const Hold hold = client.lock("orders").acquire(
       {.lease = fixed(100ms), .on_lost = [](const LostEvent&) { std::this_thread::sleep_for(1200ms); }});
   const Hold second = client.lock("other").acquire({.lease = fixed(200ms)});
-  const std::stop_token first_lost = hold.lost();
-  const std::stop_token second_lost = second.lost();
+  const std::stop_token first_lost = hold.lost_token();
+  const std::stop_token second_lost = second.lost_token();
   const auto acquired = steady_clock::now();
   EXPECT_TRUE(eventually([&] { return first_lost.stop_requested() && second_lost.stop_requested(); }));
   EXPECT_LT(steady_clock::now() - acquired, 1s);
@@ -140,7 +140,7 @@ TEST_F(Loss, AFixedLeaseExpires) {
   Client client(config());
   const auto acquired = steady_clock::now();
   Hold hold = acquire(client, "orders", {.lease = fixed(300ms)});
-  EXPECT_TRUE(eventually([&] { return hold.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return hold.lost_token().stop_requested(); }));
   EXPECT_THAT(steady_clock::now() - acquired, testing::AllOf(Ge(290ms), Lt(3s)));
   EXPECT_TRUE(log->wait_for("lost"));
   EXPECT_TRUE(eventually([&] { return !raw.exists("orders"); }));
@@ -167,7 +167,7 @@ TEST_F(Loss, AHoldThatWasTakenAwayIsToldAtTheNextRenewal) {
   raw.command("DEL", "orders");
   EXPECT_TRUE(eventually([&] { return hold.state() == HoldState::lost; }));
   EXPECT_EQ(hold.valid_for(), 0ms);
-  EXPECT_TRUE(hold.lost().stop_requested());
+  EXPECT_TRUE(hold.lost_token().stop_requested());
   EXPECT_TRUE(log->wait_for("lost"));
   EXPECT_THAT(calls->taken(), ElementsAre(LossReason::taken));
   EXPECT_THAT(log->details("suspect"), IsEmpty());
@@ -178,7 +178,7 @@ TEST_F(Loss, ACapEndsTheHoldItsRenewalAndSoonItsKey) {
   Client client(config());
   const auto acquired = steady_clock::now();
   Hold hold = acquire(client, "orders", {.lease = renewed(600ms), .max_hold = 1500ms});
-  EXPECT_TRUE(eventually([&] { return hold.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return hold.lost_token().stop_requested(); }));
   const auto lost = steady_clock::now();
   EXPECT_THAT(lost - acquired, testing::AllOf(Ge(1490ms), Lt(4s)));
   EXPECT_TRUE(log->wait_for("lost"));
@@ -205,7 +205,7 @@ TEST_F(Loss, ClosingTheClientIsAReasonOfItsOwn) {
   Client client(config());
   const Hold hold = acquire(client, "orders", {});
   client.close();
-  EXPECT_TRUE(hold.lost().stop_requested());
+  EXPECT_TRUE(hold.lost_token().stop_requested());
   EXPECT_EQ(hold.valid_for(), 0ms);
   EXPECT_THAT(calls->taken(), ElementsAre(LossReason::closed));
   EXPECT_THAT(log->details("lost"), ElementsAre("closed"));
@@ -214,7 +214,7 @@ TEST_F(Loss, ClosingTheClientIsAReasonOfItsOwn) {
 TEST_F(Loss, AReleaseIsNoLoss) {
   Client client(config());
   Hold hold = acquire(client, "orders", {.lease = fixed(100ms)});
-  const std::stop_token token = hold.lost();
+  const std::stop_token token = hold.lost_token();
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
   EXPECT_TRUE(stays_absent(raw, "orders", 200ms));
   EXPECT_FALSE(token.stop_requested());
@@ -232,7 +232,7 @@ TEST_F(Loss, ASuspectIsHeldAgainWhenTheConnectionReturns) {
     proxy.cut();
     EXPECT_TRUE(eventually([&] { return log->count("down") >= i; }));
     EXPECT_TRUE(i > 1 || eventually([&] { return hold.state() == HoldState::suspect; }));
-    EXPECT_FALSE(hold.lost().stop_requested());
+    EXPECT_FALSE(hold.lost_token().stop_requested());
     proxy.refuse(false);
     EXPECT_TRUE(eventually([&] { return client.counters().connections == i + 1; }));
     EXPECT_TRUE(eventually([&] { return hold.state() == HoldState::held && hold.valid_for() > 4s; }));

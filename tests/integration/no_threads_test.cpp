@@ -68,7 +68,7 @@ TEST_F(NoThreads, AClientThatHasStartedNeedsNoMore) {
     std::atomic<int> told{0};
     const Hold lost = client.lock("lost").acquire({.on_lost = [&](const LostEvent&) { ++told; }});
     std::atomic<bool> stopped{false};
-    const std::stop_callback callback(lost.lost(), [&] { stopped = true; });
+    const std::stop_callback callback(lost.lost_token(), [&] { stopped = true; });
     look.command("DEL", "lost");
     if (!eventually([&] { return stopped && told == 1; })) return false;
     const Hold other = client.lock("other").acquire();

@@ -19,7 +19,7 @@ inline bool tracks(Raw& raw, long long keys) {
 inline long long trackers(Raw& raw) { return std::atoll(raw.info("clients", "tracking_clients").c_str()); }
 
 inline bool told(const Hold& hold, milliseconds limit = kAtOnce) {
-  return eventually([token = hold.lost()] { return token.stop_requested(); }, limit);
+  return eventually([token = hold.lost_token()] { return token.stop_requested(); }, limit);
 }
 
 class Notice : public Faults {

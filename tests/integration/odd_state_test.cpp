@@ -68,7 +68,7 @@ TEST_F(OddState, AHoldWhoseKeyIsReplacedByAnotherTypeIsLostAtTheNextRenewal) {
   Hold hold = client.lock("orders").acquire({.lease = renewed(900ms)});
   raw.command("SET", "orders", "mine now");
   const auto replaced = steady_clock::now();
-  EXPECT_TRUE(eventually([&] { return hold.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return hold.lost_token().stop_requested(); }));
   EXPECT_LT(steady_clock::now() - replaced, 850ms);
   EXPECT_TRUE(log->wait_for("lost"));
   EXPECT_THAT(log->details("lost"), ElementsAre("taken"));
@@ -182,7 +182,7 @@ TEST_F(OddState, AFlushIsNoticedAtTheNextRenewalAndAWaiterGetsIn) {
   raw.flushall();
   ASSERT_TRUE(ready(waiting));
   const Hold next = waiting.get();
-  EXPECT_TRUE(eventually([&] { return hold.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return hold.lost_token().stop_requested(); }));
   EXPECT_TRUE(log->wait_for("lost"));
   EXPECT_THAT(log->details("lost"), ElementsAre("taken"));
   EXPECT_EQ(hold.release(), ReleaseOutcome::was_lost);
@@ -197,7 +197,7 @@ TEST_F(OddState, AForceReleaseIsNoticedAtTheNextRenewal) {
   EXPECT_FALSE(other.lock("orders").force_release());
   const auto forced = steady_clock::now();
   const Hold next = other.lock("orders").acquire();
-  EXPECT_TRUE(eventually([&] { return hold.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return hold.lost_token().stop_requested(); }));
   EXPECT_LT(steady_clock::now() - forced, 850ms);
   EXPECT_TRUE(log->wait_for("lost"));
   EXPECT_THAT(log->details("lost"), ElementsAre("taken"));

@@ -128,7 +128,7 @@ TEST_F(FiveServers, KeepAHoldWhileTwoOfThemDie) {
   Hold hold = lock.acquire();
   stop(0);  // that of the client that serves the lock
   stop(1);
-  EXPECT_FALSE(eventually([&] { return hold.lost().stop_requested(); }, 3 * 600ms));
+  EXPECT_FALSE(eventually([&] { return hold.lost_token().stop_requested(); }, 3 * 600ms));
   EXPECT_GT(hold.valid_for(), 0ms);
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
 }
@@ -143,7 +143,7 @@ TEST_F(FiveServers, LoseAHoldBeforeItEndsAnywhereWhenThreeOfThemDie) {
   bool known = false;
   EXPECT_TRUE(eventually([&] {
     const bool free = holding(hold.owner()) < 2;
-    known = hold.lost().stop_requested();
+    known = hold.lost_token().stop_requested();
     return free;
   }));
   EXPECT_TRUE(known);
@@ -171,7 +171,7 @@ TEST_F(FiveServers, TellTheHolderWhenAMajorityWasTakenByForce) {
   Hold hold = lock.acquire();
   ASSERT_TRUE(eventually([&] { return holding(hold.owner()) == kServers; }));
   for (const std::size_t i : {0U, 2U, 4U}) Raw(servers_[i]).command("DEL", "orders");
-  EXPECT_TRUE(eventually([&] { return hold.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return hold.lost_token().stop_requested(); }));
   EXPECT_EQ(hold.release(), ReleaseOutcome::was_lost);
   EXPECT_TRUE(eventually([&] { return holding() == 0; })) << "the rest is given back";
 }

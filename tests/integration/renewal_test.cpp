@@ -102,7 +102,7 @@ TEST_F(Renewal, ASlowCallbackDelaysNoRenewal) {
                                                          ++called;
                                                        }});
   std::vector<Hold> holds = acquire(client, 20, 900ms);
-  const std::stop_callback slow_stop(expires.lost(), [] { std::this_thread::sleep_for(1s); });
+  const std::stop_callback slow_stop(expires.lost_token(), [] { std::this_thread::sleep_for(1s); });
   expect_held(holds, 3000ms);
   EXPECT_TRUE(eventually([&] { return called == 1; }));
   EXPECT_EQ(client.counters().lost, 1U);

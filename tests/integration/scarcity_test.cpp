@@ -59,7 +59,7 @@ TEST_F(Scarcity, OfDiskRefusesAllAndHoldersAreToldInTime) {
               testing::AnyOf(said, IsError(Errc::timed_out, "other", client.node(), testing::_)));
   EXPECT_THAT(error_of([&] { return client.lock("other").acquire({.wait = 1min}); }), said);
   EXPECT_EQ(released_one.release(), ReleaseOutcome::unknown);
-  EXPECT_TRUE(eventually([&] { return renewed_one.lost().stop_requested(); })) << "nobody could renew it";
+  EXPECT_TRUE(eventually([&] { return renewed_one.lost_token().stop_requested(); })) << "nobody could renew it";
   EXPECT_EQ(renewed_one.loss_reason(), LossReason::expired);
   EXPECT_EQ(renewed_one.valid_for(), 0ms);
 

@@ -168,8 +168,8 @@ TEST_F(ServerDown, AHolderBecomesSuspectAndThenLosesAtItsDeadline) {
   const milliseconds left = hold.valid_for();
   const auto killed = steady_clock::now();
   EXPECT_TRUE(eventually([&] { return hold.state() == HoldState::suspect; }));
-  EXPECT_FALSE(hold.lost().stop_requested());
-  EXPECT_TRUE(eventually([&] { return hold.lost().stop_requested(); }));
+  EXPECT_FALSE(hold.lost_token().stop_requested());
+  EXPECT_TRUE(eventually([&] { return hold.lost_token().stop_requested(); }));
   EXPECT_THAT(steady_clock::now() - killed, AllOf(Ge(left - 2ms), Lt(left + 1s)));
   EXPECT_EQ(hold.valid_for(), 0ms);
   EXPECT_EQ(hold.state(), HoldState::lost);
@@ -202,7 +202,7 @@ TEST_F(ServerDown, AHoldIsLostAtOnceAfterARestartWithoutTheData) {
   Client client(config());
   Hold hold = client.lock("orders").acquire({.lease = renewed(1min)});
   server.restart(Data::lose);
-  EXPECT_TRUE(eventually([&] { return hold.lost().stop_requested(); })) << "not only when its lease ends";
+  EXPECT_TRUE(eventually([&] { return hold.lost_token().stop_requested(); })) << "not only when its lease ends";
   EXPECT_TRUE(log->wait_for("lost"));
   EXPECT_THAT(log->details("lost"), ElementsAre("taken"));
   EXPECT_EQ(hold.valid_for(), 0ms);

@@ -37,7 +37,7 @@ TEST_F(SetNx, TellsTheHolderThatItIsGone) {
     Hold hold = client.simple_lock("orders").acquire();
     raw_.command("DEL", "orders");
     if (taken) raw_.command("SET", "orders", "a stranger's token");
-    EXPECT_TRUE(eventually([&] { return hold.lost().stop_requested(); }));
+    EXPECT_TRUE(eventually([&] { return hold.lost_token().stop_requested(); }));
     EXPECT_EQ(hold.release(), ReleaseOutcome::was_lost);
     EXPECT_EQ(raw_.exists("orders"), taken) << "a stranger's token stays";
   }
@@ -99,7 +99,8 @@ TEST_F(SetNx, AndALockLeaveEachOthersKeysAlone) {
   EXPECT_EQ(error_of([&] { return client.lock("string").try_acquire(); })->code(), code(Errc::wrong_type));
   EXPECT_EQ(error_of([&] { return client.simple_lock("hash").force_release(); })->code(), code(Errc::wrong_type));
   EXPECT_EQ(error_of([&] { return client.simple_lock("hash").is_locked(); })->code(), code(Errc::wrong_type));
-  EXPECT_FALSE(eventually([&] { return lock.lost().stop_requested() || simple.lost().stop_requested(); }, 2 * 600ms));
+  EXPECT_FALSE(eventually([&] { return lock.lost_token().stop_requested() || simple.lost_token().stop_requested(); },
+                          2 * 600ms));
   EXPECT_EQ(lock.release(), ReleaseOutcome::released);
   EXPECT_EQ(simple.release(), ReleaseOutcome::released);
 }

@@ -168,7 +168,7 @@ TEST_P(Silent, AHoldIsLostInTimeWhenTheSilenceIsLongerThanItsLease) {
   fall_silent();
   const auto limit = steady_clock::now() + settings.lease;
   EXPECT_TRUE(eventually([&] { return hold.state() == HoldState::suspect; }));
-  EXPECT_TRUE(eventually([&] { return hold.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return hold.lost_token().stop_requested(); }));
   EXPECT_LT(steady_clock::now(), limit + 500ms);
   EXPECT_EQ(hold.valid_for(), 0ms);
   EXPECT_TRUE(log->wait_for("lost"));
@@ -186,7 +186,7 @@ TEST_P(Silent, AHoldIsHeldAgainAfterASilenceShorterThanItsLease) {
   speak();
   EXPECT_TRUE(eventually([&] { return hold.state() == HoldState::held; }));
   EXPECT_GT(hold.valid_for(), 3s);
-  EXPECT_FALSE(hold.lost().stop_requested());
+  EXPECT_FALSE(hold.lost_token().stop_requested());
   EXPECT_EQ(client.counters().suspect, 1U);
   EXPECT_EQ(client.counters().lost, 0U);
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);

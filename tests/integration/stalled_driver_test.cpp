@@ -133,12 +133,12 @@ TEST_F(Stalled, ALossIsToldInTimeThoughTheLoopItselfStandsStill) {
   Hold renewed_hold = client.lock("renewed").acquire({.lease = renewed(1s), .on_lost = on_lost});
   Hold fixed_hold = client.lock("fixed").acquire({.lease = fixed(3s), .on_lost = on_lost});
   std::promise<steady_clock::time_point> renewed_stopped, fixed_stopped;
-  const std::stop_callback first(renewed_hold.lost(), [&] { renewed_stopped.set_value(steady_clock::now()); });
-  const std::stop_callback second(fixed_hold.lost(), [&] { fixed_stopped.set_value(steady_clock::now()); });
+  const std::stop_callback first(renewed_hold.lost_token(), [&] { renewed_stopped.set_value(steady_clock::now()); });
+  const std::stop_callback second(fixed_hold.lost_token(), [&] { fixed_stopped.set_value(steady_clock::now()); });
   const std::shared_ptr<void> in_the_end(nullptr, [](void*) { go_on(); });  // who fails must not wait for it
   const auto begun = steady_clock::now();
   std::this_thread::sleep_for(1500ms);  // nobody calls any more: the loop's own thread drives it, and renews
-  ASSERT_FALSE(renewed_hold.lost().stop_requested());
+  ASSERT_FALSE(renewed_hold.lost_token().stop_requested());
   stop_task(*own.rbegin());
   for (std::promise<steady_clock::time_point>* stopped : {&renewed_stopped, &fixed_stopped}) {
     auto time = stopped->get_future();

@@ -166,7 +166,7 @@ TEST_F(StarvationOfGuests, OnARenewal) {
   fail_everywhere(client, [&] {
     Hold hold = spared([&] { return acquire(lock); });
     ASSERT_TRUE(hold);
-    const std::stop_token lost = hold.lost();
+    const std::stop_token lost = hold.lost_token();
     const std::uint64_t renewals = client.counters().renewals;
     turn([&] { return lost.stop_requested() || client.counters().renewals > renewals; }, "a renewal");
     EXPECT_FALSE(lost.stop_requested()) << "one renewal that fails is no loss";
@@ -183,7 +183,7 @@ TEST_F(StarvationOfGuests, OnALoss) {
     Hold hold = spared([&] { return acquire(lock, {.on_lost = [&](const LostEvent&) { ++told; }}); });
     ASSERT_TRUE(hold);
     bool stopped = false;
-    const std::stop_callback callback(hold.lost(), [&] { stopped = true; });
+    const std::stop_callback callback(hold.lost_token(), [&] { stopped = true; });
     raw.command("DEL", "orders");
     turn([&] { return stopped && told == 1; }, "the loss is told");
     EXPECT_EQ(hold.state(), HoldState::lost);

@@ -131,7 +131,7 @@ TEST_F(Starvation, OfANoticeOfLoss) {
         // The watch begins at a sixth of the lease.
         EXPECT_TRUE(eventually([&] { return has_failed() || raw.info("clients", "tracking_clients") == "1"; }, 1s));
         raw.command("DEL", "orders");
-        EXPECT_TRUE(eventually([token = hold->lost()] { return token.stop_requested(); })) << "the loss is told";
+        EXPECT_TRUE(eventually([token = hold->lost_token()] { return token.stop_requested(); })) << "the loss is told";
         note(to_string(hold->state()));
         hold.reset();
         client.reset();

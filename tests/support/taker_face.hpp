@@ -77,7 +77,7 @@ class StdFace final : public TakerFace {
     if (verb == "mine") return yes_or_no(lock.is_mine());
     if (verb == "count") return std::to_string(lock.hold_count());
     if (verb == "valid") return std::to_string(lock.valid_for().count());
-    if (verb == "lost") return yes_or_no(lock.lost().stop_requested());
+    if (verb == "lost") return yes_or_no(lock.lost_token().stop_requested());
     throw std::invalid_argument("no such command: " + verb);
   }
 
@@ -85,7 +85,7 @@ class StdFace final : public TakerFace {
     return locks.client().id() + ":" + thread_id();
   }
   std::stop_token lost(TakerLocks& locks, TakerThread& thread, const std::string& name) override {
-    return locks.lock_of(name, thread).lost();
+    return locks.lock_of(name, thread).lost_token();
   }
   std::chrono::milliseconds valid_for(TakerLocks& locks, TakerThread& thread, const std::string& name) override {
     return locks.lock_of(name, thread).valid_for();
@@ -129,7 +129,7 @@ class HoldFace : public TakerFace {
     if (verb == "mine") return yes_or_no(open);
     if (verb == "count") return open ? "1" : "0";
     if (verb == "valid") return std::to_string(hold.valid_for().count());
-    if (verb == "lost") return yes_or_no(hold.lost().stop_requested());
+    if (verb == "lost") return yes_or_no(hold.lost_token().stop_requested());
     throw std::invalid_argument("no such command: " + verb);
   }
 
@@ -137,7 +137,7 @@ class HoldFace : public TakerFace {
     return thread.holds[name].owner();
   }
   std::stop_token lost(TakerLocks&, TakerThread& thread, const std::string& name) final {
-    return thread.holds[name].lost();
+    return thread.holds[name].lost_token();
   }
   std::chrono::milliseconds valid_for(TakerLocks&, TakerThread& thread, const std::string& name) final {
     return thread.holds[name].valid_for();

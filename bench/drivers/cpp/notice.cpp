@@ -86,7 +86,7 @@ void delay(const std::string& path, const std::string& beside, int callers, std:
   std::vector<double> times;
   for (int i = 0; i < kRounds; ++i) {
     std::atomic<Clock::rep> told{0};
-    const std::stop_callback on_stop(holds[static_cast<std::size_t>(i)].lost(),
+    const std::stop_callback on_stop(holds[static_cast<std::size_t>(i)].lost_token(),
                                      [&] { told.store(Clock::now().time_since_epoch().count()); });
     const auto begun = Clock::now();
     server.command("DEL held:%d", i);
