@@ -12,12 +12,12 @@ namespace {
 
 void refund(holdfast::Lock& account) {
   const std::scoped_lock guard{account};  // this thread has it already: counted here, nothing is sent
-  std::cout << "  refund: held " << account.hold_count() << " times by this thread\n";
+  std::cout << "  refund: held " << account.this_thread().hold_count() << " times by this thread\n";
 }
 
 void ship(holdfast::Lock& account) {
   const std::scoped_lock guard{account};
-  std::cout << "  ship: held " << account.hold_count() << " time\n";
+  std::cout << "  ship: held " << account.this_thread().hold_count() << " time\n";
   refund(account);
 }
 
@@ -35,7 +35,8 @@ int main(int argc, char** argv) {
   std::cout << "two locks at once, whatever order others use\n";
   {
     const std::scoped_lock both{from, to};
-    std::cout << "  both are ours: " << std::boolalpha << (from.is_mine() && to.is_mine()) << '\n';
+    std::cout << "  both are ours: " << std::boolalpha
+              << (from.this_thread().is_holding() && to.this_thread().is_holding()) << '\n';
 
     std::thread([&] {
       std::unique_lock guard{from, 100ms};  // waits at most this long

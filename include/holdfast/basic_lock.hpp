@@ -3,9 +3,7 @@
 
 #include <chrono>
 #include <concepts>
-#include <cstdint>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <system_error>
 #include <type_traits>
@@ -17,6 +15,7 @@
 #include <holdfast/hold.hpp>
 #include <holdfast/maybe_hold.hpp>
 #include <holdfast/options.hpp>
+#include <holdfast/this_thread.hpp>
 
 namespace holdfast {
 
@@ -93,27 +92,12 @@ class HOLDFAST_EXPORT BasicLock {
   }
   /// Gives back one level of the calling thread's hold. Never throws; blocks for at most `Config::release_timeout`, not
   /// at all if the hold is lost; the outcome goes to the observer. If the calling thread does not hold the lock, it
-  /// does nothing except report to `Observer::on_misuse` and count that; in a forked child, nothing at all. `release()`
-  /// returns the outcome, and throws in these two cases.
+  /// does nothing except report to `Observer::on_misuse` and count that; in a forked child, nothing at all.
+  /// `this_thread().release()` returns the outcome, and throws in these two cases.
   void unlock() const noexcept;
 
-  /// As `unlock`, but returns the outcome: `still_held` while levels remain (`was_lost` if the hold is lost by then),
-  /// otherwise as Hold::release. Throws Error(not_owner) if the calling thread does not hold the lock, Error(forked) in
-  /// a child process.
-  ReleaseOutcome release() const;
-
-  /// As Hold::is_lost, for the calling thread's hold; false if there is none.
-  bool is_lost() const;
-  /// As Hold::lost_token, for the calling thread's hold; a token without state if there is none.
-  std::stop_token lost_token() const;
-  /// As Hold::valid_for, for the calling thread's hold; zero if there is none.
-  std::chrono::milliseconds valid_for() const;
-  /// As Hold::token, for the calling thread's hold; empty if there is none. Re-entry does not change it.
-  std::optional<std::int64_t> token() const;
-  /// True if the calling thread holds the lock and has not lost it. Costs no round trip.
-  bool is_mine() const;
-  /// How many times the calling thread holds the lock (Redisson: getHoldCount). Costs no round trip.
-  int hold_count() const;
+  /// What the calling thread has of this lock: how long it is valid, whether it is lost, its release with an outcome.
+  ThisThread this_thread() const { return ThisThread(parts_); }
 
   /// The same lock with these defaults; what they leave out stays as this handle has it. Costs no round trip. Throws
   /// Error(invalid_argument) for options out of range.

@@ -13,7 +13,7 @@ namespace holdfast {
 /// Whoever writes to a store hands it along, and a store that refuses what is lower than the highest that it has seen
 /// (fence.hpp, docs/fencing.md) refuses an owner that has lost the lock and does not know yet.
 ///
-/// The token: `Hold::token()`, and `token()` for the thread's hold. It stays the same through renewals, and through
+/// The token: `Hold::token()`, or `this_thread().token()`. It stays the same through renewals, and through
 /// re-entry, which is counted in the client (Redisson takes a new one for each `lock()`). It may grow by more than one
 /// from grant to grant: an acquire whose reply was lost is sent again, and Redisson's re-entry counts too. The lock is
 /// never passed on inside a client, so a release is always followed by a grant of the server's.

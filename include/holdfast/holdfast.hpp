@@ -16,4 +16,5 @@
 #include <holdfast/outcome.hpp>
 #include <holdfast/red_lock.hpp>
 #include <holdfast/simple_lock.hpp>
+#include <holdfast/this_thread.hpp>
 #include <holdfast/version.hpp>

@@ -9,6 +9,7 @@
 #include "engine/runtime/runtime.hpp"
 #include "face/defaults.hpp"
 #include "face/outcome.hpp"
+#include "face/own_hold.hpp"
 #include "face/parts.hpp"
 
 namespace holdfast {
@@ -20,17 +21,11 @@ using engine::DefaultWait;
   throw face::error_about(target, error, std::move(cause));
 }
 
-/// The calling thread's hold. In a forked child there is none, and the target's mutex must not be touched.
-engine::ThreadHolds::Entry own_hold(const engine::Target& target) {
-  if (target.runtime().in_child()) return {};
-  return target.threads().find(base::this_thread_number());
-}
-
 /// A wait without a limit for what only the calling thread can release would never be served.
 void require_not_own(const detail::Parts& parts, const AcquireOptions& options, DefaultWait default_wait) {
   const bool limited = options.wait ? *options.wait < engine::kLongestLease : default_wait == DefaultWait::ask_once;
   if (limited) return;
-  const engine::ThreadHolds::Entry own = own_hold(*parts.target);
+  const engine::ThreadHolds::Entry own = face::own_hold(*parts.target);
   if (own.count == 0 || !own.held->endless() || !own.held->stands()) return;
   fail(*parts.target, Errc::would_deadlock, "it holds it by lock(), and the wait has no limit");
 }
@@ -81,7 +76,7 @@ MaybeHold BasicLock::try_acquire(const AcquireOptions& options, std::error_code&
 std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, std::string* cause) const {
   parts_->runtime->require_usable(name());
   const std::uint64_t thread = base::this_thread_number();
-  const engine::ThreadHolds::Entry own = own_hold(*parts_->target);
+  const engine::ThreadHolds::Entry own = face::own_hold(*parts_->target);
   if (own.count > 0) {
     if (own.held->valid_for() <= engine::Duration{}) {
       fail(*parts_->target, Errc::lost, "this thread holds it, but has lost it; unlock before locking again");
@@ -121,18 +116,8 @@ bool BasicLock::try_lock() const { return try_lock_within({}); }
 
 bool BasicLock::try_lock_within(std::chrono::milliseconds wait) const { return !enter(wait, nullptr); }
 
-ReleaseOutcome BasicLock::release() const {
-  if (parts_->runtime->in_child()) fail(*parts_->target, Errc::forked, {});
-  const engine::ThreadHolds::Entry own = parts_->target->threads().leave_level(base::this_thread_number());
-  if (own.count == 0) fail(*parts_->target, Errc::not_owner, "release by a thread that does not hold it");
-  if (own.count > 1) {
-    return own.held->valid_for() > engine::Duration{} ? ReleaseOutcome::still_held : ReleaseOutcome::was_lost;
-  }
-  return engine::release(*own.held);
-}
-
-/// Not the owner, or a forked child: a guard's destructor must not throw. release() tells. Once the client is closed
-/// the threads' holds are over, and their guards still end.
+/// Not the owner, or a forked child: a guard's destructor must not throw. this_thread().release() tells. Once the
+/// client is closed the threads' holds are over, and their guards still end.
 void BasicLock::unlock() const noexcept {
   try {
     if (parts_->runtime->in_child()) return;
@@ -147,33 +132,5 @@ void BasicLock::unlock() const noexcept {
     // A mutex that cannot be locked: the lease ends the hold.
   }
 }
-
-bool BasicLock::is_lost() const {
-  const engine::ThreadHolds::Entry own = own_hold(*parts_->target);
-  return own.held && own.held->loss_reason();
-}
-
-std::stop_token BasicLock::lost_token() const {
-  const engine::ThreadHolds::Entry own = own_hold(*parts_->target);
-  return own.held ? own.held->stop_token() : std::stop_token{};
-}
-
-std::chrono::milliseconds BasicLock::valid_for() const {
-  const engine::ThreadHolds::Entry own = own_hold(*parts_->target);
-  return own.held ? std::chrono::duration_cast<std::chrono::milliseconds>(own.held->valid_for())
-                  : std::chrono::milliseconds{};
-}
-
-std::optional<std::int64_t> BasicLock::token() const {
-  const engine::ThreadHolds::Entry own = own_hold(*parts_->target);
-  return own.held ? own.held->token() : std::nullopt;
-}
-
-bool BasicLock::is_mine() const {
-  const engine::ThreadHolds::Entry own = own_hold(*parts_->target);
-  return own.held && own.held->valid_for() > engine::Duration{};
-}
-
-int BasicLock::hold_count() const { return own_hold(*parts_->target).count; }
 
 }  // namespace holdfast

@@ -22,7 +22,7 @@ class Cost : public ::testing::Test {
   static void warm_up(Client& client) {
     Lock lock = client.lock("{orders}warm-up");
     lock.lock();
-    EXPECT_EQ(lock.release(), ReleaseOutcome::released);
+    EXPECT_EQ(lock.this_thread().release(), ReleaseOutcome::released);
   }
   /// What came for the locks: in a cluster a node is asked for the map now and then, too.
   static std::vector<MonitorLine> lines_of(Monitor& monitor) {
@@ -60,11 +60,11 @@ TEST_F(Cost, LookingAtTheOwnHoldAndReentryTakeNoCommand) {
   lock.lock();
   EXPECT_TRUE(lock.try_lock());
   EXPECT_TRUE(lock.try_lock_for(1s));
-  EXPECT_EQ(lock.hold_count(), 4);
-  EXPECT_TRUE(lock.is_mine());
-  EXPECT_GT(lock.valid_for(), 0ms);
-  EXPECT_FALSE(lock.lost_token().stop_requested());
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(lock.release(), ReleaseOutcome::still_held);
+  EXPECT_EQ(lock.this_thread().hold_count(), 4);
+  EXPECT_TRUE(lock.this_thread().is_holding());
+  EXPECT_GT(lock.this_thread().valid_for(), 0ms);
+  EXPECT_FALSE(lock.this_thread().lost_token().stop_requested());
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(lock.this_thread().release(), ReleaseOutcome::still_held);
   EXPECT_TRUE(lines_of(monitor).empty());
 }
 

@@ -90,7 +90,7 @@ TEST(SharedLockObject, ManyThreadsTryAndUnlockWithoutEverMeeting) {
       for (int k = 0; k < 500; ++k) {
         if (!lock.try_lock()) continue;
         counter.increment();
-        if (!lock.is_mine()) ++not_mine;
+        if (!lock.this_thread().is_holding()) ++not_mine;
         lock.unlock();
       }
     });

@@ -57,7 +57,7 @@ using StdFace = Faces;
 TEST_F(StdFace, ScopedLockHoldsUntilTheEndOfItsScope) {
   {
     const std::scoped_lock guard(lock);
-    EXPECT_TRUE(lock.is_mine());
+    EXPECT_TRUE(lock.this_thread().is_holding());
     EXPECT_FALSE(other.try_lock());
   }
   EXPECT_TRUE(after_unlock([&] { return !lock.is_locked(); }));
@@ -81,7 +81,7 @@ TEST_F(StdFace, UniqueLockWorksInAllItsForms) {
   std::unique_lock deferred(other, std::defer_lock);
   EXPECT_FALSE(deferred.try_lock_for(std::chrono::microseconds(1500)));
   EXPECT_FALSE(deferred.try_lock_for(-1s));
-  EXPECT_FALSE(other.is_mine());
+  EXPECT_FALSE(other.this_thread().is_holding());
 }
 
 TEST_F(StdFace, UniqueLockCanBeAdoptedUnlockedAndLockedAgain) {
@@ -91,7 +91,7 @@ TEST_F(StdFace, UniqueLockCanBeAdoptedUnlockedAndLockedAgain) {
   EXPECT_TRUE(after_unlock([&] { return other.try_lock(); }));
   other.unlock();
   guard.lock();
-  EXPECT_TRUE(lock.is_mine());
+  EXPECT_TRUE(lock.this_thread().is_holding());
   EXPECT_FALSE(other.try_lock());
 }
 
@@ -131,32 +131,32 @@ TEST_F(StdFace, CopiesOfAHandleAreOneLock) {
   Lock same_name = here.lock("orders");
   lock.lock();
   copy.lock();
-  EXPECT_EQ(same_name.hold_count(), 2);
-  EXPECT_EQ(copy.release(), ReleaseOutcome::still_held);
-  EXPECT_EQ(same_name.release(), ReleaseOutcome::released);
+  EXPECT_EQ(same_name.this_thread().hold_count(), 2);
+  EXPECT_EQ(copy.this_thread().release(), ReleaseOutcome::still_held);
+  EXPECT_EQ(same_name.this_thread().release(), ReleaseOutcome::released);
 }
 
 TEST_F(StdFace, AHandleThatGoesAwayDoesNotTakeTheThreadsHoldWithIt) {
   here.lock("short").lock();
   EXPECT_TRUE(site.exists("short"));
-  EXPECT_TRUE(here.lock("short").is_mine());
-  EXPECT_EQ(here.lock("short").release(), ReleaseOutcome::released);
+  EXPECT_TRUE(here.lock("short").this_thread().is_holding());
+  EXPECT_EQ(here.lock("short").this_thread().release(), ReleaseOutcome::released);
 }
 
 TEST_F(StdFace, UnlockWithoutALockHasNoEffect) {
   other.lock();
   lock.unlock();
-  EXPECT_TRUE(other.is_mine());
+  EXPECT_TRUE(other.this_thread().is_holding());
   EXPECT_TRUE(site.exists("orders"));
-  EXPECT_THROW(lock.release(), Error);
+  EXPECT_THROW(lock.this_thread().release(), Error);
 }
 
 TEST_F(StdFace, TheLossSignalOfAThreadThatHoldsNothingHasNoState) {
-  EXPECT_FALSE(lock.lost_token().stop_possible());
-  EXPECT_EQ(lock.valid_for(), 0ms);
+  EXPECT_FALSE(lock.this_thread().lost_token().stop_possible());
+  EXPECT_EQ(lock.this_thread().valid_for(), 0ms);
   lock.lock();
-  EXPECT_TRUE(lock.lost_token().stop_possible());
-  EXPECT_FALSE(lock.lost_token().stop_requested());
+  EXPECT_TRUE(lock.this_thread().lost_token().stop_possible());
+  EXPECT_FALSE(lock.this_thread().lost_token().stop_requested());
 }
 
 TEST_F(StdFace, DefaultsOfTheHandleRuleItsLocks) {
@@ -172,7 +172,7 @@ TEST_F(StdFace, DefaultsOfTheHandleRuleItsLocks) {
       EXPECT_EQ(error.code(), Errc::timed_out);
     }
   }).join();
-  EXPECT_EQ(quick.release(), ReleaseOutcome::released);
+  EXPECT_EQ(quick.this_thread().release(), ReleaseOutcome::released);
 }
 
 TEST_F(StdFace, AStopTokenAmongTheDefaultsEndsAWaitOfLock) {
@@ -278,7 +278,7 @@ TEST_F(HoldFace, ReleasingTwiceSaysTheSameTwice) {
   EXPECT_FALSE(hold);
   const std::scoped_lock guard(other);
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
-  EXPECT_TRUE(other.is_mine());
+  EXPECT_TRUE(other.this_thread().is_holding());
 }
 
 TEST_F(HoldFace, TheTwoFacesExcludeEachOther) {
@@ -288,7 +288,7 @@ TEST_F(HoldFace, TheTwoFacesExcludeEachOther) {
   }
   const Hold hold = lock.acquire();
   EXPECT_FALSE(lock.try_lock());
-  EXPECT_FALSE(lock.is_mine()) << "the hold owns the lock, not the thread";
+  EXPECT_FALSE(lock.this_thread().is_holding()) << "the hold owns the lock, not the thread";
 }
 
 TEST_F(HoldFace, TryWithoutExceptionsSaysWhy) {

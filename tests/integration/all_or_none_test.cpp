@@ -133,9 +133,9 @@ TEST_F(AllOrNone, IsReentrantInItsThreadFace) {
   MultiLock same = mine.multi_lock({"b", "a"});
   lock.lock();
   EXPECT_TRUE(same.try_lock());
-  EXPECT_EQ(lock.hold_count(), 2);
-  EXPECT_EQ(same.release(), ReleaseOutcome::still_held);
-  EXPECT_EQ(lock.release(), ReleaseOutcome::released);
+  EXPECT_EQ(lock.this_thread().hold_count(), 2);
+  EXPECT_EQ(same.this_thread().release(), ReleaseOutcome::still_held);
+  EXPECT_EQ(lock.this_thread().release(), ReleaseOutcome::released);
 }
 
 TEST_F(AllOrNone, WorksOverSimpleLocks) {

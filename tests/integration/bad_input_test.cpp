@@ -195,16 +195,18 @@ TEST_F(BadInput, AReleaseBySomebodyElseIsToldAndChangesNothing) {
   lock.lock();
   const std::map<std::string, std::string> before = raw.hgetall("orders");
   in_thread([&] {
-    EXPECT_THAT(error_of([&] { return lock.release(); }), IsError(Errc::not_owner, "orders", client.node(), Not("")));
+    EXPECT_THAT(error_of([&] { return lock.this_thread().release(); }),
+                IsError(Errc::not_owner, "orders", client.node(), Not("")));
     lock.unlock();
     Client second(config());
-    EXPECT_THAT(error_of([&] { return second.lock("orders").release(); }),
+    EXPECT_THAT(error_of([&] { return second.lock("orders").this_thread().release(); }),
                 IsError(Errc::not_owner, "orders", client.node(), Not("")));
   }).get();
   EXPECT_EQ(raw.hgetall("orders"), before);
-  EXPECT_TRUE(lock.is_mine());
-  EXPECT_EQ(lock.release(), ReleaseOutcome::released);
-  EXPECT_THAT(error_of([&] { return lock.release(); }), IsError(Errc::not_owner, "orders", client.node(), Not("")));
+  EXPECT_TRUE(lock.this_thread().is_holding());
+  EXPECT_EQ(lock.this_thread().release(), ReleaseOutcome::released);
+  EXPECT_THAT(error_of([&] { return lock.this_thread().release(); }),
+              IsError(Errc::not_owner, "orders", client.node(), Not("")));
 }
 
 TEST_F(BadInput, AReleaseAfterExpirySaysLostAndLeavesTheNextHolderAlone) {
@@ -224,17 +226,17 @@ TEST_F(BadInput, AThreadWhoseLeaseRanOutIsToldInEveryFace) {
   Lock lock = client.lock("orders", {.lease = fixed(50ms)});
   lock.lock();
   lock.lock();
-  ASSERT_TRUE(eventually([&] { return lock.valid_for() == 0ms; }));
-  EXPECT_FALSE(lock.is_mine());
-  EXPECT_TRUE(lock.lost_token().stop_requested());
-  EXPECT_EQ(lock.hold_count(), 2);
+  ASSERT_TRUE(eventually([&] { return lock.this_thread().valid_for() == 0ms; }));
+  EXPECT_FALSE(lock.this_thread().is_holding());
+  EXPECT_TRUE(lock.this_thread().lost_token().stop_requested());
+  EXPECT_EQ(lock.this_thread().hold_count(), 2);
   EXPECT_THAT(error_of([&] { lock.lock(); }), IsError(Errc::lost, "orders", client.node(), Not("")));
-  EXPECT_EQ(lock.release(), ReleaseOutcome::was_lost);
+  EXPECT_EQ(lock.this_thread().release(), ReleaseOutcome::was_lost);
   EXPECT_TRUE(eventually([&] { return !raw.exists("orders"); }));
-  EXPECT_EQ(lock.release(), ReleaseOutcome::was_lost);
+  EXPECT_EQ(lock.this_thread().release(), ReleaseOutcome::was_lost);
   lock.lock();
-  EXPECT_TRUE(lock.is_mine());
-  EXPECT_EQ(lock.hold_count(), 1);
+  EXPECT_TRUE(lock.this_thread().is_holding());
+  EXPECT_EQ(lock.this_thread().hold_count(), 1);
   lock.unlock();
 }
 

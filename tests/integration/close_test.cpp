@@ -40,7 +40,7 @@ TEST_F(Close, GivesBackItsHoldsAndTellsTheirHolders) {
   EXPECT_EQ(first.valid_for(), 0ms);
   EXPECT_EQ(first.release(), ReleaseOutcome::released);
   EXPECT_EQ(second.release(), ReleaseOutcome::released);
-  EXPECT_FALSE(third.is_mine());
+  EXPECT_FALSE(third.this_thread().is_holding());
   EXPECT_EQ(client.counters().released, 3U);
   EXPECT_EQ(client.counters().lost, 3U);
   EXPECT_THAT(log->details("lost"), ElementsAre("closed", "closed", "closed"));
@@ -134,7 +134,7 @@ TEST_F(Close, LocksAndHoldsOutliveTheirClient) {
   EXPECT_TRUE(hold.lost_token().stop_requested());
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
   theirs.unlock();
-  EXPECT_EQ(theirs.valid_for(), 0ms);
+  EXPECT_EQ(theirs.this_thread().valid_for(), 0ms);
   Lock copy = lock;
   EXPECT_THAT(error_of([&] { return copy.acquire(); }),
               testing::Optional(testing::Property(&Error::code, code(Errc::closed))));

@@ -94,11 +94,11 @@ TEST_F(ThreeServers, AClosedMinorityTakesNoHoldFromAThread) {
   lock.lock();
   auto waiting = in_thread([&] { return lock.acquire({.wait = kSoon}).release(); });
   clients_.pop_back();
-  ASSERT_TRUE(lock.is_mine());
+  ASSERT_TRUE(lock.this_thread().is_holding());
   EXPECT_EQ(waiting.wait_for(100ms), std::future_status::timeout) << "who waits goes on waiting";
   lock.lock();
   lock.unlock();
-  EXPECT_EQ(lock.release(), ReleaseOutcome::released);
+  EXPECT_EQ(lock.this_thread().release(), ReleaseOutcome::released);
   EXPECT_EQ(waiting.get(), ReleaseOutcome::released);
   lock.lock();
   lock.unlock();
@@ -113,7 +113,7 @@ TEST_F(ThreeServers, ClosingTheServingClientEndsWaitsAndThreadsHolds) {
   EXPECT_EQ(waiting.wait_for(100ms), std::future_status::timeout);
   clients_[0].close();
   EXPECT_THAT(waiting.get(), Optional(Property(&Error::code, code(Errc::closed))));
-  EXPECT_FALSE(lock.is_mine());
+  EXPECT_FALSE(lock.this_thread().is_holding());
   EXPECT_TRUE(eventually([&] { return !exists(0) && !exists(1) && !exists(2); }));
 }
 

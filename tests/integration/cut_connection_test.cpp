@@ -63,9 +63,9 @@ TEST_F(Cut, TheStdFaceLocksAndUnlocksOnce) {
   proxy.cut_after_next_request("orders");
   lock.lock();
   EXPECT_EQ(raw.command("HVALS", "orders").elements.at(0).text, "1");
-  EXPECT_EQ(lock.hold_count(), 1);
+  EXPECT_EQ(lock.this_thread().hold_count(), 1);
   proxy.cut_after_next_request("orders");
-  EXPECT_EQ(lock.release(), ReleaseOutcome::released);
+  EXPECT_EQ(lock.this_thread().release(), ReleaseOutcome::released);
   EXPECT_FALSE(raw.exists("orders"));
   EXPECT_EQ(proxy.fired(), 2U);
 }

@@ -58,17 +58,17 @@ TEST_F(Fenced, AThreadsTokenStaysThroughReentryAndRenewal) {
   settings.lease = 300ms;
   Client client(settings);
   FencedLock lock = client.fenced_lock("orders");
-  EXPECT_EQ(lock.token(), std::nullopt);
+  EXPECT_EQ(lock.this_thread().token(), std::nullopt);
   lock.lock();
   ASSERT_TRUE(lock.try_lock());
-  EXPECT_EQ(lock.token(), 1);
+  EXPECT_EQ(lock.this_thread().token(), 1);
   EXPECT_TRUE(eventually([&] { return client.counters().renewals > 2; }));
-  EXPECT_EQ(lock.token(), 1);
-  EXPECT_EQ(in_thread([&] { return lock.token(); }).get(), std::nullopt) << "it is the thread's";
+  EXPECT_EQ(lock.this_thread().token(), 1);
+  EXPECT_EQ(in_thread([&] { return lock.this_thread().token(); }).get(), std::nullopt) << "it is the thread's";
   lock.unlock();
-  EXPECT_EQ(lock.token(), 1);
+  EXPECT_EQ(lock.this_thread().token(), 1);
   lock.unlock();
-  EXPECT_EQ(lock.token(), std::nullopt);
+  EXPECT_EQ(lock.this_thread().token(), std::nullopt);
 }
 
 TEST_F(Fenced, TokensGrowBehindExpiryForceAndAnotherClient) {

@@ -107,7 +107,7 @@ TEST_F(Fork, EveryCallInTheChildSaysForkedAndTheParentsHoldGoesOn) {
     verdict.expect_forked("try_acquire", [&] { return orders.try_acquire({.wait = 1min}); });
     verdict.expect_forked("lock", [&] { orders.lock(); });
     verdict.expect_forked("try_lock", [&] { return orders.try_lock(); });
-    verdict.expect_forked("release", [&] { return orders.release(); });
+    verdict.expect_forked("release", [&] { return orders.this_thread().release(); });
     verdict.expect_forked("is_locked", [&] { return orders.is_locked(); });
     verdict.expect_forked("info", [&] { return orders.info(); });
     verdict.expect_forked("remaining", [&] { return orders.remaining(); });
@@ -117,8 +117,8 @@ TEST_F(Fork, EveryCallInTheChildSaysForkedAndTheParentsHoldGoesOn) {
     verdict.expect("try_acquire(ec) says forked", !none && error == Errc::forked);
     orders.unlock();
     client.close();
-    verdict.expect("is_mine is false", !orders.is_mine());
-    verdict.expect("the thread's valid_for is zero", orders.valid_for() == 0ms);
+    verdict.expect("is_holding is false", !orders.this_thread().is_holding());
+    verdict.expect("the thread's valid_for is zero", orders.this_thread().valid_for() == 0ms);
     verdict.expect("valid_for is zero", hold.valid_for() == 0ms);
     verdict.expect("the state is lost", hold.state() == HoldState::lost);
     verdict.expect("the reason is the fork", hold.loss_reason() == LossReason::forked);
@@ -131,8 +131,8 @@ TEST_F(Fork, EveryCallInTheChildSaysForkedAndTheParentsHoldGoesOn) {
   const std::uint64_t renewals = client.counters().renewals;
   EXPECT_TRUE(eventually([&] { return client.counters().renewals >= renewals + 6; }));
   EXPECT_THAT(raw.hgetall("orders"), HeldBy(hold.owner()));
-  EXPECT_TRUE(lock.is_mine());
-  EXPECT_EQ(lock.release(), ReleaseOutcome::released);
+  EXPECT_TRUE(lock.this_thread().is_holding());
+  EXPECT_EQ(lock.this_thread().release(), ReleaseOutcome::released);
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
   EXPECT_EQ(client.counters().connections, 1U);
 }
@@ -194,7 +194,7 @@ TEST_F(Fork, DestructorsInTheChildAreHarmlessInAnyOrder) {
   const std::uint64_t renewals = client->counters().renewals;
   EXPECT_TRUE(eventually([&] { return client->counters().renewals >= renewals + 4; }));
   EXPECT_EQ(hold->release(), ReleaseOutcome::released);
-  EXPECT_EQ(lock->release(), ReleaseOutcome::released);
+  EXPECT_EQ(lock->this_thread().release(), ReleaseOutcome::released);
 }
 
 TEST_F(Fork, AChildThatExitsInOrderIsNotTerminated) {
@@ -262,7 +262,7 @@ TEST_F(Fork, AForkInTheMiddleOfTrafficNeverHangsTheChild) {
       Verdict verdict;
       verdict.expect_forked("acquire", [&] { return lock.acquire(); });
       verdict.expect_forked("lock", [&] { lock.lock(); });
-      verdict.expect("is_mine is false", !lock.is_mine());
+      verdict.expect("is_holding is false", !lock.this_thread().is_holding());
       lock.unlock();
       client.close();
       return verdict.said();

@@ -131,7 +131,7 @@ TEST_F(HoldTest, UnlockByTheWrongThreadIsToldAndCounted) {
   EXPECT_TRUE(log->wait_for("misuse"));
   EXPECT_THAT(log->details("misuse", "orders"), ElementsAre("unlock() by a thread that does not hold it"));
   EXPECT_EQ(client.counters().misuses, 1U);
-  EXPECT_TRUE(lock.is_mine());
+  EXPECT_TRUE(lock.this_thread().is_holding());
   lock.unlock();
   EXPECT_FALSE(raw.exists("orders"));
   EXPECT_EQ(client.counters().misuses, 1U);
@@ -164,7 +164,7 @@ TEST_F(HoldTest, AThreadThatWouldWaitForItselfWithoutALimitIsTold) {
   EXPECT_EQ(lock.try_acquire({.wait = 50ms}), std::nullopt);
   EXPECT_THAT(error_of([&] { return lock.acquire({.wait = 50ms}); }),
               Optional(testing::Property(&Error::code, code(Errc::timed_out))));
-  EXPECT_EQ(lock.hold_count(), 1);
+  EXPECT_EQ(lock.this_thread().hold_count(), 1);
 }
 
 TEST_F(HoldTest, AThreadMayWaitForItselfWhereItsHoldEndsOfItself) {

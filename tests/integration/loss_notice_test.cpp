@@ -122,7 +122,7 @@ TEST_F(Notice, ReachesCallbacksObserversAndTheStdFace) {
   auto told_reason = reason.get_future();
   ASSERT_TRUE(ready(told_reason, kAtOnce));
   EXPECT_EQ(told_reason.get(), LossReason::taken);
-  EXPECT_TRUE(eventually([&] { return lock.valid_for() == 0ms; }, kAtOnce));
+  EXPECT_TRUE(eventually([&] { return lock.this_thread().valid_for() == 0ms; }, kAtOnce));
   EXPECT_TRUE(log->wait_for("lost", 2));
   lock.unlock();
 }

@@ -195,7 +195,7 @@ TEST_F(Loss, ACapBindsAFixedLeaseAndTheStdFaceToo) {
   const Hold hold = acquire(client, "orders", {.lease = fixed(1min), .max_hold = 100ms});
   Lock lock = client.lock("other", {.max_hold = 100ms});
   lock.lock();
-  EXPECT_TRUE(eventually([&] { return hold.valid_for() == 0ms && lock.valid_for() == 0ms; }));
+  EXPECT_TRUE(eventually([&] { return hold.valid_for() == 0ms && lock.this_thread().valid_for() == 0ms; }));
   EXPECT_TRUE(log->wait_for("lost", 2));
   EXPECT_THAT(log->details("lost"), Each("max_hold"));
   EXPECT_THAT(calls->taken(), ElementsAre(LossReason::max_hold));

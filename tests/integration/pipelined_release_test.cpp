@@ -39,7 +39,7 @@ TEST_F(PipelinedRelease, ReachesTheServerThoughTheClientDoesNothingMore) {
   Lock lock = client.lock("orders");
   lock.lock();
   lock.unlock();
-  EXPECT_FALSE(lock.is_mine());
+  EXPECT_FALSE(lock.this_thread().is_holding());
   EXPECT_TRUE(free());
   EXPECT_TRUE(log->wait_for("released", 21));
   EXPECT_THAT(log->details("released"), testing::Each("released"));

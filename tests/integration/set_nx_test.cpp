@@ -117,8 +117,8 @@ TEST_F(SetNx, IsNotReentrant) {
   });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), std::errc::resource_deadlock_would_occur);
-  EXPECT_EQ(lock.hold_count(), 1);
-  EXPECT_EQ(lock.release(), ReleaseOutcome::released);
+  EXPECT_EQ(lock.this_thread().hold_count(), 1);
+  EXPECT_EQ(lock.this_thread().release(), ReleaseOutcome::released);
 }
 
 }  // namespace

@@ -68,16 +68,17 @@ class StdFace final : public TakerFace {
   void leave(TakerLocks& locks, TakerThread& thread, const std::string& name, TakerReleases* releases,
              Told told) override {
     BasicLock& lock = locks.lock_of(name, thread);
-    if (releases == nullptr || lock.hold_count() != 1) return told(to_string(lock.release()));
+    if (releases == nullptr || lock.this_thread().hold_count() != 1)
+      return told(to_string(lock.this_thread().release()));
     releases->expect(lock.name(), "", std::move(told));
     lock.unlock();
   }
   std::string query(TakerLocks& locks, TakerThread& thread, const std::string& name, const std::string& verb) override {
     const BasicLock& lock = locks.lock_of(name, thread);
-    if (verb == "mine") return yes_or_no(lock.is_mine());
-    if (verb == "count") return std::to_string(lock.hold_count());
-    if (verb == "valid") return std::to_string(lock.valid_for().count());
-    if (verb == "lost") return yes_or_no(lock.lost_token().stop_requested());
+    if (verb == "mine") return yes_or_no(lock.this_thread().is_holding());
+    if (verb == "count") return std::to_string(lock.this_thread().hold_count());
+    if (verb == "valid") return std::to_string(lock.this_thread().valid_for().count());
+    if (verb == "lost") return yes_or_no(lock.this_thread().lost_token().stop_requested());
     throw std::invalid_argument("no such command: " + verb);
   }
 
@@ -85,10 +86,10 @@ class StdFace final : public TakerFace {
     return locks.client().id() + ":" + thread_id();
   }
   std::stop_token lost(TakerLocks& locks, TakerThread& thread, const std::string& name) override {
-    return locks.lock_of(name, thread).lost_token();
+    return locks.lock_of(name, thread).this_thread().lost_token();
   }
   std::chrono::milliseconds valid_for(TakerLocks& locks, TakerThread& thread, const std::string& name) override {
-    return locks.lock_of(name, thread).valid_for();
+    return locks.lock_of(name, thread).this_thread().valid_for();
   }
   std::string loss_reason(TakerThread&, const std::string&) override { return ""; }
 

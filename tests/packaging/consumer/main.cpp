@@ -12,7 +12,7 @@ int main() {
   holdfast::Lock lock = client.lock("consumer");
   {
     std::scoped_lock guard{lock};
-    if (!lock.is_mine() || !lock.is_locked()) return 1;
+    if (!lock.this_thread().is_holding() || !lock.is_locked()) return 1;
   }
   holdfast::Hold hold = lock.acquire({.wait = std::chrono::seconds(5)});
   const auto outcome = hold.release();
