@@ -1,6 +1,7 @@
 // What every kind of lock can do: one face for holds, blocking or not, and one for threads.
 #pragma once
 
+#include <cassert>
 #include <chrono>
 #include <concepts>
 #include <optional>
@@ -91,10 +92,14 @@ class HOLDFAST_EXPORT BasicLock {
     return try_lock_within(saturate(Real(time.time_since_epoch()) - Real(Clock::now().time_since_epoch())));
   }
   /// Gives back one level of the calling thread's hold. Never throws; blocks for at most `Config::release_timeout`, not
-  /// at all if the hold is lost; the outcome goes to the observer. If the calling thread does not hold the lock, it
-  /// does nothing except report to `Observer::on_misuse` and count that; in a forked child, nothing at all.
-  /// `this_thread().release()` returns the outcome, and throws in these two cases.
-  void unlock() const noexcept;
+  /// at all if the hold is lost; the outcome goes to the observer. A call by a thread that does not hold the lock is a
+  /// mistake: where the calling code is compiled without NDEBUG, an assertion ends the program; otherwise nothing
+  /// happens, except that `Observer::on_misuse` is told and counts it. Not a mistake, and without effect, once the
+  /// client is closed and in a forked child. `this_thread().release()` returns the outcome, and throws for such a call.
+  [[gnu::always_inline]] void unlock() const noexcept {  // inlined, so that each piece of code has its own NDEBUG
+    [[maybe_unused]] const bool held = leave_level();
+    assert(held && "unlock() by a thread that does not hold it");
+  }
 
   /// What the calling thread has of this lock: how long it is valid, whether it is lost, its release with an outcome.
   ThisThread this_thread() const { return ThisThread(parts_); }
@@ -128,6 +133,8 @@ class HOLDFAST_EXPORT BasicLock {
     if (!(Real(wait).count() > 0)) return std::chrono::milliseconds::zero();
     return std::chrono::ceil<std::chrono::milliseconds>(wait);
   }
+  /// unlock(). False: a thread that does not hold it.
+  bool leave_level() const noexcept;
   bool try_lock_within(std::chrono::milliseconds wait) const;
   /// Empty: this thread now holds it, one level deeper. Otherwise why it was not granted, also in words if `cause` is
   /// not null; throws for every other failure.

@@ -116,20 +116,21 @@ bool BasicLock::try_lock() const { return try_lock_within({}); }
 
 bool BasicLock::try_lock_within(std::chrono::milliseconds wait) const { return !enter(wait, nullptr); }
 
-/// Not the owner, or a forked child: a guard's destructor must not throw. this_thread().release() tells. Once the
-/// client is closed the threads' holds are over, and their guards still end.
-void BasicLock::unlock() const noexcept {
+/// Not the owner, or a forked child: a guard's destructor must not throw. Once the client is closed the threads' holds
+/// are over, and their guards still end.
+bool BasicLock::leave_level() const noexcept {
   try {
-    if (parts_->runtime->in_child()) return;
+    if (parts_->runtime->in_child()) return true;
     const engine::ThreadHolds::Entry own = parts_->target->threads().leave_level(base::this_thread_number());
     if (own.count == 1) engine::unlock(*own.held);
-    if (own.count > 0 || parts_->runtime->unusable()) return;
+    if (own.count > 0 || parts_->runtime->unusable()) return true;
     engine::Reporter& reporter = parts_->runtime->reporter();
     engine::Reporter::add(reporter.count.misuses);
     reporter.tell(&Observer::on_misuse,
                   [this] { return MisuseEvent{name(), "unlock() by a thread that does not hold it"}; });
+    return false;
   } catch (...) {
-    // A mutex that cannot be locked: the lease ends the hold.
+    return true;  // a mutex that cannot be locked: the lease ends the hold
   }
 }
 

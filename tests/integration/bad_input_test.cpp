@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "faults.hpp"
+#include "support/strange_unlock.hpp"
 
 namespace holdfast::test::bad_input_test {
 namespace {
@@ -197,7 +198,7 @@ TEST_F(BadInput, AReleaseBySomebodyElseIsToldAndChangesNothing) {
   in_thread([&] {
     EXPECT_THAT(error_of([&] { return lock.this_thread().release(); }),
                 IsError(Errc::not_owner, "orders", client.node(), Not("")));
-    lock.unlock();
+    unlock_in_release(lock);
     Client second(config());
     EXPECT_THAT(error_of([&] { return second.lock("orders").this_thread().release(); }),
                 IsError(Errc::not_owner, "orders", client.node(), Not("")));

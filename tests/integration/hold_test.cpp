@@ -1,5 +1,6 @@
 // What a hold says of its loss, what its end costs then, and mistakes that must not pass in silence.
 #include "faults.hpp"
+#include "support/strange_unlock.hpp"
 
 namespace holdfast::test::hold_test {
 namespace {
@@ -127,7 +128,7 @@ TEST_F(HoldTest, UnlockByTheWrongThreadIsToldAndCounted) {
   Client client(config());
   Lock lock = client.lock("orders");
   lock.lock();
-  std::thread([&] { lock.unlock(); }).join();
+  std::thread([&] { unlock_in_release(lock); }).join();
   EXPECT_TRUE(log->wait_for("misuse"));
   EXPECT_THAT(log->details("misuse", "orders"), ElementsAre("unlock() by a thread that does not hold it"));
   EXPECT_EQ(client.counters().misuses, 1U);
@@ -137,12 +138,22 @@ TEST_F(HoldTest, UnlockByTheWrongThreadIsToldAndCounted) {
   EXPECT_EQ(client.counters().misuses, 1U);
 }
 
+TEST_F(HoldTest, UnlockByTheWrongThreadEndsAProgramThatIsCompiledForDebugging) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  Client client(config());
+  const Lock lock = client.lock("orders");
+  EXPECT_DEATH(unlock_in_debug(lock), "unlock\\(\\) by a thread that does not hold it");
+  lock.lock();
+  unlock_in_debug(lock);
+  EXPECT_EQ(client.counters().misuses, 0U);
+}
+
 TEST_F(HoldTest, AGuardThatOutlivesItsClientIsNoMistake) {
   Client client(config());
   Lock lock = client.lock("orders");
   lock.lock();
   client.close();
-  lock.unlock();
+  unlock_in_debug(lock);
   EXPECT_EQ(client.counters().misuses, 0U);
 }
 
