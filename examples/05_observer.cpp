@@ -24,7 +24,8 @@ class Log : public holdfast::Observer {
     std::cout << "granted " << event.name << (event.contended ? " after a wait" : " at once") << '\n';
   }
   void on_released(const holdfast::ReleasedEvent& event) override {
-    std::cout << "released " << event.name << ": " << event.outcome << ", held " << in_ms(event.held) << " ms\n";
+    std::cout << "released " << event.name << ": " << to_string(event.outcome) << ", held " << in_ms(event.held)
+              << " ms\n";
   }
   void on_suspect(const holdfast::SuspectEvent& event) override {
     std::cout << "cannot renew " << event.name << ": " << event.cause << '\n';

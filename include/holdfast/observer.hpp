@@ -32,14 +32,16 @@ struct LostEvent {
 };
 struct ReleasedEvent {
   std::string name, owner;
-  std::string outcome;  ///< `released`, `was_lost`, `unknown` or `left`.
+  ReleaseOutcome outcome = ReleaseOutcome::unknown;  ///< Not `still_held`: the hold is over.
   std::chrono::nanoseconds held{};
 };
 struct UnknownEvent {
+  enum class Operation : std::uint8_t { acquire, release };
   std::string name, owner;
-  std::string operation;  ///< `acquire` or `release`.
+  Operation operation = Operation::acquire;
   std::string cause;
 };
+HOLDFAST_EXPORT const char* to_string(UnknownEvent::Operation operation) noexcept;
 /// A call that has no effect because of a mistake by the caller, and that cannot report it itself.
 struct MisuseEvent {
   std::string name;
@@ -68,8 +70,8 @@ struct WaitingEvent {
 struct WaitEndedEvent {
   std::string name;
   std::string waiter;
-  std::string outcome;  ///< `granted`, `timed_out`, `cancelled`, or `failed`.
-  std::string cause;    ///< When failed: why.
+  WaitOutcome outcome = WaitOutcome::failed;
+  std::string cause;  ///< When failed: why.
   std::chrono::nanoseconds waited{};
 };
 

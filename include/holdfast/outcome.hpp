@@ -1,4 +1,4 @@
-// What becomes of a hold: its states, why it was lost, what its release found.
+// What becomes of a hold, and of the wait for one: its states, why it was lost, what its release found.
 #pragma once
 
 #include <cstdint>
@@ -32,5 +32,9 @@ enum class LossReason : std::uint8_t {
   forked,    ///< This is a child process: the hold belongs to the parent.
 };
 HOLDFAST_EXPORT const char* to_string(LossReason reason) noexcept;
+
+/// How a wait ended.
+enum class WaitOutcome : std::uint8_t { granted, timed_out, cancelled, failed };
+HOLDFAST_EXPORT const char* to_string(WaitOutcome outcome) noexcept;
 
 }  // namespace holdfast

@@ -1,3 +1,4 @@
+#include <holdfast/observer.hpp>
 #include <holdfast/outcome.hpp>
 
 namespace holdfast {
@@ -44,6 +45,30 @@ const char* to_string(LossReason reason) noexcept {
       return "closed";
     case LossReason::forked:
       return "forked";
+  }
+  return "?";
+}
+
+const char* to_string(WaitOutcome outcome) noexcept {
+  switch (outcome) {
+    case WaitOutcome::granted:
+      return "granted";
+    case WaitOutcome::timed_out:
+      return "timed_out";
+    case WaitOutcome::cancelled:
+      return "cancelled";
+    case WaitOutcome::failed:
+      return "failed";
+  }
+  return "?";
+}
+
+const char* to_string(UnknownEvent::Operation operation) noexcept {
+  switch (operation) {
+    case UnknownEvent::Operation::acquire:
+      return "acquire";
+    case UnknownEvent::Operation::release:
+      return "release";
   }
   return "?";
 }

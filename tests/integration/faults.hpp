@@ -167,8 +167,10 @@ class EventLog final : public Observer {
   void on_renewed(const RenewedEvent& e) override { add("renewed", {}, std::to_string(e.holds)); }
   void on_suspect(const SuspectEvent& e) override { add("suspect", e.name, e.cause); }
   void on_lost(const LostEvent& e) override { add("lost", e.name, to_string(e.reason)); }
-  void on_released(const ReleasedEvent& e) override { add("released", e.name, e.outcome); }
-  void on_unknown(const UnknownEvent& e) override { add("unknown", e.name, e.operation + ": " + e.cause); }
+  void on_released(const ReleasedEvent& e) override { add("released", e.name, to_string(e.outcome)); }
+  void on_unknown(const UnknownEvent& e) override {
+    add("unknown", e.name, std::string(to_string(e.operation)) + ": " + e.cause);
+  }
   void on_misuse(const MisuseEvent& e) override { add("misuse", e.name, e.cause); }
   void on_safety_poll(const SafetyPollEvent& e) override { add("poll", e.name, e.granted ? "granted" : "busy"); }
   void on_connection(const ConnectionEvent& e) override { add(e.connected ? "up" : "down", e.node, e.cause); }

@@ -11,7 +11,8 @@ class WaitLog final : public Observer {
  public:
   void on_waiting(const WaitingEvent& event) override { add("waiting", event.name, event.waiter); }
   void on_wait_ended(const WaitEndedEvent& event) override {
-    add(event.outcome + (event.cause.empty() ? "" : " (" + event.cause + ")"), event.name, event.waiter);
+    add(to_string(event.outcome) + (event.cause.empty() ? std::string() : " (" + event.cause + ")"), event.name,
+        event.waiter);
     const std::scoped_lock guard(mutex_);
     longest_ = std::max(longest_, event.waited);
   }

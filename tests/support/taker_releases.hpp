@@ -36,7 +36,7 @@ class TakerReleases : public Observer {
   }
 
   void on_released(const ReleasedEvent& event) override {
-    if (const Told told = next(event)) told(event.outcome);
+    if (const Told told = next(event)) told(to_string(event.outcome));
   }
 
   void on_connection(const ConnectionEvent& event) override {

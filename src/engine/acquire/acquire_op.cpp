@@ -47,7 +47,8 @@ void report_safety_poll(const Target& target, bool granted) {
 void report_unknown(const Target& target, const wire::Owner& owner, const std::string& cause) {
   Reporter& reporter = target.runtime().reporter();
   Reporter::add(reporter.count.unknown);
-  reporter.tell(&Observer::on_unknown, [&] { return UnknownEvent{target.name(), owner.text, "acquire", cause}; });
+  reporter.tell(&Observer::on_unknown,
+                [&] { return UnknownEvent{target.name(), owner.text, UnknownEvent::Operation::acquire, cause}; });
 }
 
 void report_failed(Reporter& reporter, std::error_code error) {

@@ -8,10 +8,10 @@
 namespace holdfast::engine {
 namespace {
 
-const char* outcome_of(std::error_code error) {
-  if (!error) return "granted";
-  if (error == Errc::timed_out) return "timed_out";
-  return error == Errc::cancelled ? "cancelled" : "failed";
+WaitOutcome outcome_of(std::error_code error) {
+  if (!error) return WaitOutcome::granted;
+  if (error == Errc::timed_out) return WaitOutcome::timed_out;
+  return error == Errc::cancelled ? WaitOutcome::cancelled : WaitOutcome::failed;
 }
 
 }  // namespace
@@ -29,8 +29,9 @@ void ReportedWait::end(const Target& target, const wire::Owner& waiter, std::err
   Reporter& reporter = target.runtime().reporter();
   Reporter::take(reporter.count.waiting);
   reporter.tell(&Observer::on_wait_ended, [&] {
-    const bool failed = error && error != Errc::timed_out && error != Errc::cancelled;
-    return WaitEndedEvent{target.name(), waiter.text, outcome_of(error), failed ? error.message() : std::string(),
+    const WaitOutcome outcome = outcome_of(error);
+    return WaitEndedEvent{target.name(), waiter.text, outcome,
+                          outcome == WaitOutcome::failed ? error.message() : std::string(),
                           base::Clock::now() - since_};
   });
 }

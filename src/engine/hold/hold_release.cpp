@@ -15,7 +15,7 @@ void report_released(const Holding& hold, ReleaseOutcome outcome) {
   Reporter& reporter = hold.runtime()->reporter();
   if (outcome == ReleaseOutcome::released) Reporter::add(reporter.count.released);
   reporter.tell(&Observer::on_released, [&] {
-    return ReleasedEvent{hold.name(), hold.owner().text, to_string(outcome), base::Clock::now() - hold.granted_at()};
+    return ReleasedEvent{hold.name(), hold.owner().text, outcome, base::Clock::now() - hold.granted_at()};
   });
 }
 

@@ -134,8 +134,9 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
     const bool in_doubt = reply.kind == ReleaseReply::Kind::unknown || reply.kind == ReleaseReply::Kind::error;
     if (in_doubt && what_ != KeyTarget::Returned::place) {
       Reporter::add(runtime_.reporter().count.unknown);
-      runtime_.reporter().tell(&Observer::on_unknown,
-                               [&] { return UnknownEvent{target_->name(), owner_.text, "release", reply.cause}; });
+      runtime_.reporter().tell(&Observer::on_unknown, [&] {
+        return UnknownEvent{target_->name(), owner_.text, UnknownEvent::Operation::release, reply.cause};
+      });
     }
     carry_out(fsm_.on_reply(base::Clock::now(), reply));
   }
