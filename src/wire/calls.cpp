@@ -15,22 +15,21 @@ base::Command with_keys(const base::Script& script, Names names, std::size_t arg
 /// No server has more clients. Valkey 9.1 at times counts trillions, while its table of a channel's listeners grows.
 constexpr std::int64_t kMostListeners = 1'000'000;
 
-const char* way(Publish publish) {
-  if (publish == Publish::publish) return "publish";
-  return publish == Publish::spublish ? "spublish" : "both";
-}
-
-/// What a script is told, behind everything else: nothing where PUBLISH is all.
-void add_way(base::Command& command, Publish publish) {
-  if (publish != Publish::publish) command.args.emplace_back(way(publish));
-}
-
 }  // namespace
 
 std::int64_t believable(std::int64_t listeners) { return listeners <= kMostListeners ? listeners : -1; }
 
 std::string acquired_key(const Owner& owner) { return owner.text + ":acquire"; }
 std::string released_key(const Owner& owner) { return owner.text + ":release"; }
+
+const char* way(Publish publish) {
+  if (publish == Publish::publish) return "publish";
+  return publish == Publish::spublish ? "spublish" : "both";
+}
+
+void add_way(base::Command& command, Publish publish) {
+  if (publish != Publish::publish) command.args.emplace_back(way(publish));
+}
 
 base::Command acquire(const LockScripts& scripts, const AcquireCall& call) {
   const bool one = call.names.size() == 1;

@@ -52,6 +52,8 @@ struct ReleaseCall {
 struct LeaveCall {
   Names names;
   const Owner& owner;
+};    ///< As it was asked with.
+  Publish publish = Publish::publish;  ///< How the next one is told, if that has only waited for this one.
 };
 
 /// What a server says when it grants.
@@ -85,6 +87,11 @@ struct LockScripts {
   const base::Script& release_all;
   const base::Script& force_release;
 };
+
+/// The word by which scripts know a way of telling.
+const char* way(Publish publish);
+/// What a script is told, behind everything else: nothing where PUBLISH is all.
+void add_way(base::Command& command, Publish publish);
 
 base::Command acquire(const LockScripts& scripts, const AcquireCall& call);
 base::Command release(const LockScripts& scripts, const ReleaseCall& call);

@@ -13,6 +13,15 @@ extern const base::Script lock_force_release;
 extern const base::Script lock_look;
 extern const base::Script lock_renew;
 
+extern const base::Script read_write_acquire_read;
+extern const base::Script read_write_acquire_write;
+extern const base::Script read_write_downgrade;
+extern const base::Script read_write_release_read;
+extern const base::Script read_write_release_write;
+extern const base::Script read_write_force_release;
+extern const base::Script read_write_look;
+extern const base::Script read_write_renew;
+
 extern const base::Script simple_acquire;
 extern const base::Script simple_acquire_all;
 extern const base::Script simple_release;

@@ -21,11 +21,27 @@ inline const wire::Owner kB{"99999999-2222-4333-8444-555555555555:7"};
 /// Every embedded script. A test checks that none is missing here.
 inline const std::vector<const base::Script*>& all_scripts() {
   namespace all = wire::scripts;
-  static const std::vector<const base::Script*> scripts{
-      &all::lock_acquire,       &all::lock_acquire_all, &all::lock_release,       &all::lock_release_all,
-      &all::lock_force_release, &all::lock_look,        &all::lock_renew,         &all::simple_acquire,
-      &all::simple_acquire_all, &all::simple_release,   &all::simple_release_all, &all::simple_force_release,
-      &all::simple_renew};
+  static const std::vector<const base::Script*> scripts{&all::lock_acquire,
+                                                        &all::lock_acquire_all,
+                                                        &all::lock_release,
+                                                        &all::lock_release_all,
+                                                        &all::lock_force_release,
+                                                        &all::lock_look,
+                                                        &all::lock_renew,
+                                                        &all::simple_acquire,
+                                                        &all::simple_acquire_all,
+                                                        &all::simple_release,
+                                                        &all::simple_release_all,
+                                                        &all::simple_force_release,
+                                                        &all::simple_renew,
+                                                        &all::read_write_acquire_read,
+                                                        &all::read_write_acquire_write,
+                                                        &all::read_write_downgrade,
+                                                        &all::read_write_release_read,
+                                                        &all::read_write_release_write,
+                                                        &all::read_write_force_release,
+                                                        &all::read_write_look,
+                                                        &all::read_write_renew};
   return scripts;
 }
 

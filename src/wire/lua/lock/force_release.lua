@@ -21,6 +21,6 @@ if ARGV[3] and ARGV[3] ~= held[1] then
   return 0
 end
 redis.call('HDEL', key, held[1])
-local send, channel, way = redis.call, ARGV[1], ARGV[2]
+local send, channel, payload, way = redis.call, ARGV[1], '0', ARGV[2]
 --@include shared/tell
 return 1

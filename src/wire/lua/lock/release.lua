@@ -8,6 +8,6 @@
 if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then
   return nil
 end
-local send, channel, way = redis.call, ARGV[2], ARGV[3]
+local send, channel, payload, way = redis.call, ARGV[2], '0', ARGV[3]
 --@include shared/tell
 return told

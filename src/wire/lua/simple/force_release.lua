@@ -14,6 +14,6 @@ if not ARGV[3] and redis.call('PTTL', KEYS[1]) == -1 then
   return redis.error_reply('WRONGTYPE it is a string without an expiry, perhaps no lock: name the owner that it must have')
 end
 redis.call('DEL', KEYS[1])
-local send, channel, way = redis.pcall, ARGV[1], ARGV[2]
+local send, channel, payload, way = redis.pcall, ARGV[1], '0', ARGV[2]
 --@include shared/tell
 return 1

@@ -9,6 +9,6 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then
   return nil
 end
 redis.call('DEL', KEYS[1])
-local send, channel, way = redis.pcall, ARGV[2], ARGV[3]
+local send, channel, payload, way = redis.pcall, ARGV[2], '0', ARGV[3]
 --@include shared/tell
 return type(told) == 'number' and told or 0

@@ -5,7 +5,7 @@
 -- retry      idempotent: a repeated send finds nothing and changes nothing
 -- pairs with the compare-and-delete on each; pcall, so that a key of another type does not keep the others;
 --            that the question is refused says nothing of whose a lock is, and is an error
-local send, way = redis.pcall, ARGV[2 + #KEYS]
+local send, payload, way = redis.pcall, '0', ARGV[2 + #KEYS]
 local released, heard, refused = 0, 0, nil
 for i = 1, #KEYS do
   local owner = redis.pcall('GET', KEYS[i])

@@ -1,0 +1,31 @@
+-- read_write/look: who has the read-write lock, and how (protocol 8).
+-- KEYS[1] lock   ARGV[] none
+-- returns    nil: it is free; else a list: the mode, `read` or `write`; the time to live in ms; and for each hold its field
+--            (a reader's owner, or a writer's and `:write`), its count, and the time in ms that it has left: of a reader the
+--            longest of its holds, below 0 if they are over; of a writer that of the lock. An error, WRONGTYPE, if
+--            something else is there
+-- publishes  nothing
+-- retry      changes nothing
+-- pairs with HGETALL, which does not tell what is no lock
+local key, ttl = KEYS[1], redis.call('PTTL', KEYS[1])
+if ttl == -2 then
+  return nil
+end
+--@include shared/read_write_form
+if other then
+  return redis.error_reply('WRONGTYPE it is ' .. other)
+end
+if refused then
+  return refused
+end
+local all, seen = fields, {mode, ttl}
+for i = 1, #all, 2 do
+  if all[i] ~= 'mode' then
+    fields = {all[i], all[i + 1]}
+    --@include shared/longest_read
+    seen[#seen + 1] = all[i]
+    seen[#seen + 1] = all[i + 1]
+    seen[#seen + 1] = string.find(all[i], ':write$') and ttl or longest
+  end
+end
+return seen

@@ -1,0 +1,29 @@
+-- read_write/release_read: give a reader's hold back, and wake waiters if it was the last (protocol 8.4).
+-- KEYS[1] lock   KEYS[2] the reader's hold   ARGV[1] owner   ARGV[2] channel   ARGV[3] way of shared/tell, if it is not
+--                PUBLISH
+-- returns    released: how many clients were told, 0 while others hold it; nil: this owner does not have it
+-- publishes  0 on the channel, when nobody has it any more: neither a writer nor a reader whose lease is not over
+-- also takes the hold from an owner by force, and from nobody who has come since
+-- retry      idempotent: a repeated send finds nothing and changes nothing
+-- pairs with Redisson readLock().unlock(). What is left lives as long as the longest hold that is left; a writer's lease is
+--            not cut
+local key = KEYS[1]
+if redis.call('HDEL', key, ARGV[1]) == 0 then
+  return nil
+end
+redis.call('DEL', KEYS[2])
+local fields, writing = redis.call('HGETALL', key), false
+for i = 1, #fields, 2 do
+  writing = writing or string.find(fields[i], ':write$')
+end
+--@include shared/longest_read
+if longest > 0 and not (writing and longest <= redis.call('PTTL', key)) then
+  redis.call('PEXPIRE', key, longest)
+end
+if writing or longest > 0 then
+  return 0
+end
+redis.call('DEL', key)
+local send, channel, payload, way = redis.call, ARGV[2], '0', ARGV[3]
+--@include shared/tell
+return told

@@ -1,0 +1,19 @@
+-- shared/longest_read: how long the read holds of a read-write lock last. Each has a key of its own, the lock's and the
+-- owner's with a number from 1 to the owner's count, that lives for as long as its lease. Those of a hold that has ended
+-- are gone.
+-- reads  key; fields: as HGETALL gives them
+-- sets   longest: the time to live in ms of the one that lives longest; -2: there is none
+local longest = -2
+do
+  local before = string.find(key, '{', 1, true) and key or '{' .. key .. '}'
+  for i = 1, #fields, 2 do
+    local count = fields[i] ~= 'mode' and not string.find(fields[i], ':write$') and tonumber(fields[i + 1]) or 0
+    -- Nobody enters ten thousand times; a number that somebody made up must not keep the server.
+    for hold = count, math.max(1, count - 9999), -1 do
+      local left = redis.call('PTTL', before .. ':' .. fields[i] .. ':rwlock_timeout:' .. hold)
+      if left > longest then
+        longest = left
+      end
+    end
+  end
+end

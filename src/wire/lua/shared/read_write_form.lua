@@ -1,0 +1,36 @@
+-- shared/read_write_form: whether a key holds a read-write lock, or what else. Such a lock is a hash of `mode`, which is
+-- `read` or `write`, and of at least one hold: a reader `<uuid>:<number>`, or a writer `<uuid>:<number>:write`, each with
+-- a count; and it has an expiry. Whatever differs is left alone.
+-- reads  key, which exists; ttl: what PTTL says of it
+-- sets   mode and fields, as HGETALL gives them: of a read-write lock; nil and empty: it is none, or this user may not ask
+--        other: what is there in place of such a lock, or what is wrong with it, in words
+--        refused: if this user may not ask, the error that says so
+local mode, fields, other, refused
+do
+  local size = redis.pcall('HLEN', key)
+  local owner = '^%x%x%x%x%x%x%x%x%-%x%x%x%x%-%x%x%x%x%-%x%x%x%x%-%x%x%x%x%x%x%x%x%x%x%x%x:%-?%d+'
+  fields = type(size) == 'number' and size > 1 and size <= 10000 and redis.pcall('HGETALL', key) or {}
+  local found, holds = nil, 0
+  for i = 1, #fields, 2 do
+    local field = fields[i]
+    if field == 'mode' then
+      found = fields[i + 1]
+    elseif string.find(field, owner .. '$') or string.find(field, owner .. ':write$') then
+      holds = holds + 1
+    end
+  end
+  if holds > 0 and holds + 1 == size and (found == 'read' or found == 'write') then
+    mode = found
+    if ttl == -1 then
+      other = 'a read-write lock without an expiry, so nothing ends it; PEXPIRE gives it one'
+    end
+  else
+    fields = {}
+    local named, denied
+    do
+      --@include shared/lock_form
+      named, denied = held and 'a lock of another kind, with one owner at a time' or other, refused
+    end
+    other, refused = named, denied
+  end
+end

@@ -1,0 +1,137 @@
+#include "wire/read_write_calls.hpp"
+
+#include <charconv>
+
+#include "wire/scripts.hpp"
+
+namespace holdfast::wire::read_write {
+namespace {
+
+constexpr std::string_view kWrite = ":write";
+
+std::string write_field(std::string_view owner) { return std::string(owner).append(kWrite); }
+
+/// The scripts of both sides are given the same; there are no scripts of several locks.
+constexpr LockScripts kRead{scripts::read_write_acquire_read, scripts::read_write_acquire_read,
+                            scripts::read_write_release_read, scripts::read_write_release_read,
+                            scripts::read_write_force_release};
+constexpr LockScripts kWriteSide{scripts::read_write_acquire_write, scripts::read_write_acquire_write,
+                                 scripts::read_write_release_write, scripts::read_write_release_write,
+                                 scripts::read_write_force_release};
+
+/// Behind the lock's key, the key of the hold.
+base::Command with_hold(base::Command command, std::string_view key, const Owner& owner) {
+  command.args.front() = "2";
+  command.args.insert(command.args.begin() + 2, hold_key(key, owner.text));
+  return command;
+}
+
+enum class Side { read, write };
+
+base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease, Side side) {
+  base::Command command{{}, &scripts::read_write_renew};
+  command.args.reserve(2 + 3 * renewals.size());
+  command.args.push_back(std::to_string(2 * renewals.size()));
+  for (const Renewal& renewal : renewals) command.args.push_back(renewal.key);
+  for (const Renewal& renewal : renewals) command.args.push_back(hold_key(renewal.key, renewal.owner));
+  command.args.push_back(std::to_string(lease.count()));
+  for (const Renewal& renewal : renewals) {
+    command.args.push_back(side == Side::read ? renewal.owner : write_field(renewal.owner));
+  }
+  return command;
+}
+
+/// Empty: it is no count from 1.
+std::optional<long long> count_of(const std::string& text) {
+  long long count = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, count);
+  if (error != std::errc{} || stop != end || count < 1) return std::nullopt;
+  return count;
+}
+
+}  // namespace
+
+LockNames names(std::string raw_name) {
+  std::string channel = prefixed("redisson_rwlock", raw_name);
+  return {std::move(raw_name), std::move(channel)};
+}
+
+std::string hold_key(std::string_view key, std::string_view owner) {
+  std::string out;
+  out.reserve(key.size() + owner.size() + 20);
+  if (key.find('{') == std::string_view::npos) {
+    out.append("{").append(key).append("}");
+  } else {
+    out.append(key);
+  }
+  return out.append(":").append(owner).append(":rwlock_timeout:1");
+}
+
+base::Command acquire_read(const AcquireCall& call) {
+  return with_hold(wire::acquire(kRead, call), call.names.front().key, call.owner);
+}
+base::Command acquire_write(const AcquireCall& call) { return wire::acquire(kWriteSide, call); }
+
+base::Command release_read(const ReleaseCall& call) {
+  return with_hold(wire::release(kRead, call), call.names.front().key, call.owner);
+}
+base::Command release_write(const ReleaseCall& call) { return wire::release(kWriteSide, call); }
+
+base::Command downgrade(const DowngradeCall& call) {
+  base::Command command = base::Command::call(
+      scripts::read_write_downgrade, "2", call.names.key, hold_key(call.names.key, call.reader.text),
+      std::to_string(call.lease.count()), call.writer.text, call.reader.text, call.names.channel);
+  add_way(command, call.publish);
+  return command;
+}
+
+base::Command renew_read(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease) {
+  return renew(renewals, lease, Side::read);
+}
+base::Command renew_write(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease) {
+  return renew(renewals, lease, Side::write);
+}
+
+base::Command force_release(const LockNames& names, const std::optional<Owner>& owner, Publish publish) {
+  return wire::force_release(kRead, names, owner, publish);
+}
+
+base::Command has_reader(std::string_view key, std::string_view owner) {
+  return {{"HEXISTS", std::string(key), std::string(owner)}};
+}
+base::Command has_writer(std::string_view key, std::string_view owner) {
+  return {{"HEXISTS", std::string(key), write_field(owner)}};
+}
+
+base::Command holders(std::string_view key) {
+  return base::Command::call(scripts::read_write_look, "1", std::string(key));
+}
+
+Holders decode_holders(const base::Reply& reply) {
+  Holders holders;
+  if (!reply.is_array() || reply.elements.size() % 3 != 2) return {};
+  for (std::size_t i = 2; i < reply.elements.size(); i += 3) {
+    std::string_view field = reply.elements[i].text;
+    const bool writes = field.ends_with(kWrite);
+    if (writes) field.remove_suffix(kWrite.size());
+    const std::optional<long long> count = count_of(reply.elements[i + 1].text);
+    if (!looks_like_owner(field) || !count || !reply.elements[i + 2].is_integer()) return {};
+    Hold hold{std::string(field), *count, std::chrono::milliseconds(reply.elements[i + 2].integer)};
+    if (writes) {
+      holders.writer = std::move(hold);
+    } else {
+      holders.readers.push_back(std::move(hold));
+    }
+  }
+  return holders;
+}
+
+Held decode_holder(const base::Reply& reply) {
+  const Holders holders = decode_holders(reply);
+  if (holders.free()) return {};
+  const Hold& one = holders.writer ? *holders.writer : holders.readers.front();
+  return {one.owner, one.count};
+}
+
+}  // namespace holdfast::wire::read_write

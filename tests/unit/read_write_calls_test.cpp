@@ -1,0 +1,140 @@
+// The read-write lock's calls: arguments in the order that the scripts read them, and what replies mean.
+#include "wire/read_write_calls.hpp"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "wire/scripts.hpp"
+
+namespace holdfast::wire::read_write::read_write_calls_test {
+namespace {
+
+using base::Command;
+using base::Reply;
+using testing::ElementsAre;
+using namespace std::chrono_literals;
+
+const Owner kOwner{"376fe4aa-10ea-4e60-b8ed-a49082e92014:57"};
+const Owner kOther{"376fe4aa-10ea-4e60-b8ed-a49082e92014:58"};
+const LockNames kNames = names("orders");
+const std::string kHold = "{orders}:" + kOwner.text + ":rwlock_timeout:1";
+
+Reply integer(std::int64_t value) { return {Reply::Kind::integer, value, {}, {}}; }
+Reply text(std::string value) { return {Reply::Kind::text, 0, std::move(value), {}}; }
+Reply array(std::vector<Reply> elements) { return {Reply::Kind::array, 0, {}, std::move(elements)}; }
+
+TEST(ReadWriteNames, AreRedissons) {
+  EXPECT_EQ(kNames.key, "orders");
+  EXPECT_EQ(kNames.channel, "redisson_rwlock:{orders}");
+  EXPECT_EQ(names("{t}x").channel, "redisson_rwlock:{t}x");
+  EXPECT_EQ(hold_key("orders", kOwner.text), kHold);
+  EXPECT_EQ(hold_key("{t}x", "o"), "{t}x:o:rwlock_timeout:1");
+}
+
+TEST(ReadWriteAcquire, OfAReaderNamesItsHold) {
+  const Command command = acquire_read({{&kNames, 1}, kOwner, 30s});
+  EXPECT_EQ(command.script, &scripts::read_write_acquire_read);
+  EXPECT_THAT(command.args, ElementsAre("2", "orders", kHold, "30000", kOwner.text));
+}
+
+TEST(ReadWriteAcquire, OfAWriterNamesTheLockAlone) {
+  const Command command = acquire_write({{&kNames, 1}, kOwner, 30s});
+  EXPECT_EQ(command.script, &scripts::read_write_acquire_write);
+  EXPECT_THAT(command.args, ElementsAre("1", "orders", "30000", kOwner.text));
+}
+
+TEST(ReadWriteAcquire, CountsThoseWhoListenAsReleasesAreTold) {
+  const AcquireCall call{{&kNames, 1}, kOwner, 30s, true, {}, Publish::spublish};
+  EXPECT_THAT(acquire_read(call).args,
+              ElementsAre("2", "orders", kHold, "30000", kOwner.text, kNames.channel, "SHARDNUMSUB"));
+  EXPECT_THAT(acquire_write(call).args,
+              ElementsAre("1", "orders", "30000", kOwner.text, kNames.channel, "SHARDNUMSUB"));
+}
+
+TEST(ReadWriteRelease, IsOfOneSide) {
+  const ReleaseCall call{.names = {&kNames, 1}, .owner = kOwner, .publish = Publish::both};
+  EXPECT_EQ(release_read(call).script, &scripts::read_write_release_read);
+  EXPECT_THAT(release_read(call).args, ElementsAre("2", "orders", kHold, kOwner.text, kNames.channel, "both"));
+  EXPECT_EQ(release_write(call).script, &scripts::read_write_release_write);
+  EXPECT_THAT(release_write(call).args, ElementsAre("1", "orders", kOwner.text, kNames.channel, "both"));
+  EXPECT_THAT(release_write({.names = {&kNames, 1}, .owner = kOwner}).args,
+              ElementsAre("1", "orders", kOwner.text, kNames.channel));
+}
+
+TEST(ReadWriteDowngrade, NamesTheHoldOfTheReader) {
+  const Command command = downgrade({kNames, kOther, kOwner, 30s});
+  EXPECT_EQ(command.script, &scripts::read_write_downgrade);
+  EXPECT_THAT(command.args, ElementsAre("2", "orders", kHold, "30000", kOther.text, kOwner.text, kNames.channel));
+  EXPECT_EQ(downgrade({kNames, kOwner, kOwner, 30s, Publish::automatic}).args.back(), "both");
+}
+
+TEST(ReadWriteRenew, NamesAllLocksThenAllHoldsThenTheFieldOfEach) {
+  const std::vector<Renewal> renewals{{"a", "o:1"}, {"{t}b", "o:2"}};
+  EXPECT_EQ(renew_read(renewals, 30s).script, &scripts::read_write_renew);
+  EXPECT_THAT(renew_read(renewals, 30s).args, ElementsAre("4", "a", "{t}b", "{a}:o:1:rwlock_timeout:1",
+                                                          "{t}b:o:2:rwlock_timeout:1", "30000", "o:1", "o:2"));
+  EXPECT_THAT(renew_write(renewals, 30s).args,
+              ElementsAre("4", "a", "{t}b", "{a}:o:1:rwlock_timeout:1", "{t}b:o:2:rwlock_timeout:1", "30000",
+                          "o:1:write", "o:2:write"));
+  EXPECT_THAT(renew_write({}, 30s).args, ElementsAre("0", "30000"));
+}
+
+TEST(ReadWriteForce, NamesAnOwnerOrNone) {
+  EXPECT_EQ(force_release(kNames).script, &scripts::read_write_force_release);
+  EXPECT_THAT(force_release(kNames).args, ElementsAre("1", "orders", kNames.channel, "publish"));
+  EXPECT_THAT(force_release(kNames, kOwner, Publish::both).args,
+              ElementsAre("1", "orders", kNames.channel, "both", kOwner.text));
+}
+
+TEST(ReadWriteQueries, AskForAField) {
+  EXPECT_THAT(has_reader("n", "o").args, ElementsAre("HEXISTS", "n", "o"));
+  EXPECT_THAT(has_writer("n", "o").args, ElementsAre("HEXISTS", "n", "o:write"));
+  EXPECT_EQ(holders("n").script, &scripts::read_write_look);
+  EXPECT_THAT(holders("n").args, ElementsAre("1", "n"));
+}
+
+TEST(ReadWriteHolders, AreTheWriterAndTheReaders) {
+  const Reply reply = array({text("write"), integer(90'000), text(kOwner.text), text("2"), integer(30'000),
+                             text(kOwner.text + ":write"), text("1"), integer(90'000)});
+  const Holders holders = decode_holders(reply);
+  ASSERT_TRUE(holders.writer);
+  EXPECT_EQ(holders.writer->owner, kOwner.text);
+  EXPECT_EQ(holders.writer->count, 1);
+  EXPECT_EQ(holders.writer->left, 90s);
+  ASSERT_EQ(holders.readers.size(), 1U);
+  EXPECT_EQ(holders.readers[0].owner, kOwner.text);
+  EXPECT_EQ(holders.readers[0].count, 2);
+  EXPECT_EQ(holders.readers[0].left, 30s);
+  EXPECT_FALSE(holders.free());
+  EXPECT_EQ(decode_holder(reply).count, 1) << "the writer's";
+}
+
+TEST(ReadWriteHolders, AreOneOfTheReadersWhereNobodyWrites) {
+  const Reply reply = array(
+      {text("read"), integer(9), text(kOther.text), text("3"), integer(-2), text(kOwner.text), text("1"), integer(9)});
+  EXPECT_FALSE(decode_holders(reply).writer);
+  EXPECT_EQ(decode_holders(reply).readers.size(), 2U);
+  EXPECT_EQ(decode_holder(reply).owner, kOther.text);
+  EXPECT_EQ(decode_holder(reply).count, 3);
+}
+
+TEST(ReadWriteHolders, AreNobodyWhereTheReplyMakesNoSense) {
+  const std::string owner = kOwner.text;
+  for (const Reply& odd :
+       {Reply{}, integer(1), text("read"), Reply{Reply::Kind::error, 0, "WRONGTYPE it is a list", {}}, array({}),
+        array({text("read"), integer(9)}), array({text("read"), integer(9), text(owner)}),
+        array({text("read"), integer(9), text("mode"), text("1"), integer(9)}),
+        array({text("read"), integer(9), text(owner), text("0"), integer(9)}),
+        array({text("read"), integer(9), text(owner), text("x"), integer(9)}),
+        array({text("read"), integer(9), text(owner), text("1"), text("9")})}) {
+    EXPECT_TRUE(decode_holders(odd).free());
+    EXPECT_EQ(decode_holder(odd).owner, "");
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::wire::read_write::read_write_calls_test
