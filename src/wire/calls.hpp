@@ -34,6 +34,9 @@ struct AcquireCall {
   bool count_listeners = false;
   std::optional<Once> once{};  ///< Of a kind that is not repeatable. An acquire that finds it busy is not to be kept.
   Publish publish = Publish::publish;  ///< How those listen who are counted.
+  /// Of a kind whose server keeps a queue: for how long one who is next may leave the lock free before it loses its
+  /// place. Empty: this owner will not wait, and is not queued.
+  std::optional<std::chrono::milliseconds> turn{};
 };
 
 /// What a release is told; as above.
@@ -52,7 +55,7 @@ struct ReleaseCall {
 struct LeaveCall {
   Names names;
   const Owner& owner;
-};    ///< As it was asked with.
+  std::chrono::milliseconds turn{};    ///< As it was asked with.
   Publish publish = Publish::publish;  ///< How the next one is told, if that has only waited for this one.
 };
 

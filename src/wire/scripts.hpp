@@ -13,6 +13,13 @@ extern const base::Script lock_force_release;
 extern const base::Script lock_look;
 extern const base::Script lock_renew;
 
+extern const base::Script fair_acquire;
+extern const base::Script fair_force_release;
+extern const base::Script fair_leave;
+extern const base::Script fair_look;
+extern const base::Script fair_refresh;
+extern const base::Script fair_release;
+
 extern const base::Script read_write_acquire_read;
 extern const base::Script read_write_acquire_write;
 extern const base::Script read_write_downgrade;

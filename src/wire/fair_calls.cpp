@@ -1,0 +1,104 @@
+#include "wire/fair_calls.hpp"
+
+#include "wire/lock_calls.hpp"
+#include "wire/scripts.hpp"
+
+namespace holdfast::wire::fair {
+namespace {
+
+/// The script with the lock's key, its queue and its deadlines; there is room for so many arguments behind them.
+base::Command with_queue(const base::Script& script, const std::string& key, std::size_t arguments) {
+  base::Command command{{}, &script};
+  command.args.reserve(4 + arguments);
+  command.args.assign({"3", key, queue(key), deadlines(key)});
+  return command;
+}
+
+std::string text(std::chrono::milliseconds time) { return std::to_string(time.count()); }
+
+}  // namespace
+
+std::string queue(std::string_view key) { return prefixed("redisson_lock_queue", key); }
+std::string deadlines(std::string_view key) { return prefixed("redisson_lock_timeout", key); }
+
+LockNames names(std::string raw_name) { return lock::names(std::move(raw_name)); }
+
+std::string wake_channel(const LockNames& names, const Owner& waiter) { return names.channel + ":" + waiter.text; }
+
+base::Command acquire(const AcquireCall& call) {
+  const LockNames& names = call.names.front();
+  base::Command command = with_queue(scripts::fair_acquire, names.key, 6);
+  command.args.push_back(text(call.lease));
+  command.args.push_back(call.owner.text);
+  command.args.push_back(text(call.turn.value_or(std::chrono::milliseconds(0))));
+  command.args.push_back(text(kRedissonsTurn));
+  command.args.push_back(names.channel);
+  add_way(command, call.publish);
+  return command;
+}
+
+base::Command release(const ReleaseCall& call) {
+  const LockNames& names = call.names.front();
+  base::Command command = with_queue(scripts::fair_release, names.key, 3);
+  command.args.push_back(call.owner.text);
+  command.args.push_back(names.channel);
+  add_way(command, call.publish);
+  return command;
+}
+
+base::Command leave(const LeaveCall& call) {
+  const LockNames& names = call.names.front();
+  base::Command command = with_queue(scripts::fair_leave, names.key, 4);
+  command.args.push_back(call.owner.text);
+  command.args.push_back(text(call.turn));
+  command.args.push_back(names.channel);
+  add_way(command, call.publish);
+  return command;
+}
+
+base::Command force_release(const LockNames& names, const std::optional<Owner>& owner, Publish publish) {
+  base::Command command = with_queue(scripts::fair_force_release, names.key, 3);
+  command.args.push_back(names.channel);
+  command.args.emplace_back(way(publish));
+  if (owner) command.args.push_back(owner->text);
+  return command;
+}
+
+base::Command refresh(const std::vector<Renewal>& waiters, std::chrono::milliseconds turn) {
+  base::Command command{{}, &scripts::fair_refresh};
+  command.args.reserve(3 + 3 * waiters.size());
+  command.args.push_back(std::to_string(2 * waiters.size()));
+  for (const Renewal& waiter : waiters) command.args.push_back(waiter.key);
+  for (const Renewal& waiter : waiters) command.args.push_back(deadlines(waiter.key));
+  command.args.push_back(text(turn));
+  command.args.push_back(text(kRedissonsTurn));
+  for (const Renewal& waiter : waiters) command.args.push_back(waiter.owner);
+  return command;
+}
+
+base::Command line(std::string_view key, std::size_t most) {
+  base::Command command = with_queue(scripts::fair_look, std::string(key), 1);
+  command.args.push_back(std::to_string(most));
+  return command;
+}
+
+Line decode_line(const base::Reply& reply) {
+  const std::vector<base::Reply>& parts = reply.elements;
+  if (!reply.is_array() || parts.size() < 4 || parts.size() % 2 != 0) return {};
+  if (!parts[2].is_integer() || !parts[3].is_integer() || parts[3].integer < 0) return {};
+  Line line;
+  if (!parts[0].is_null()) {
+    line.holder = lock::decode_holder({base::Reply::Kind::array, 0, {}, {parts[0], parts[1]}});
+    if (line.holder.owner.empty()) return {};
+    line.remaining = std::chrono::milliseconds(parts[2].integer);
+  }
+  line.waiting = static_cast<std::size_t>(parts[3].integer);
+  for (std::size_t i = 4; i < parts.size(); i += 2) {
+    Waiter waiter{parts[i].text, std::nullopt};
+    if (parts[i + 1].is_integer()) waiter.left = std::chrono::milliseconds(parts[i + 1].integer);
+    line.first.push_back(std::move(waiter));
+  }
+  return line;
+}
+
+}  // namespace holdfast::wire::fair

@@ -1,0 +1,60 @@
+// Typed calls of the fair lock's transitions (docs/wire.md section 2). Its hash is the plain lock's, and so are its
+// renewal and the questions about its holder; the queue is its own.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wire/calls.hpp"
+#include "wire/renewal.hpp"
+
+namespace holdfast::wire::fair {
+
+/// How long one who is next may leave a free lock, where nothing else is said.
+inline constexpr std::chrono::milliseconds kTurn{1000};
+/// The same of Redisson's waiters, who have written it into their deadlines: its `fairLockWaitTimeout`, unless changed.
+inline constexpr std::chrono::milliseconds kRedissonsTurn{300'000};
+
+/// Redisson's keys: those who wait, in order; and until when each of them keeps its place unheard.
+std::string queue(std::string_view key);
+std::string deadlines(std::string_view key);
+/// The channel is the lock's; nobody is told anything on it alone.
+LockNames names(std::string raw_name);
+/// On which this waiter, and no other, is told that it is its turn.
+std::string wake_channel(const LockNames& names, const Owner& waiter);
+
+/// Of one lock. Busy, it is queued, if the call has a turn; the time of the reply is that of the lock, or of another's
+/// turn. Nobody is counted.
+base::Command acquire(const AcquireCall& call);
+/// The reply is read by wire::decode_release.
+base::Command release(const ReleaseCall& call);
+/// The reply: 1, or 0 if it was not in the queue.
+base::Command leave(const LeaveCall& call);
+base::Command force_release(const LockNames& names, const std::optional<Owner>& owner = {},
+                            Publish publish = Publish::publish);
+/// Puts off the deadlines of those who wait, as each acquire of theirs does. The reply is read by wire::decode_renew:
+/// true, it is still in the queue.
+base::Command refresh(const std::vector<Renewal>& waiters, std::chrono::milliseconds turn);
+
+/// Who has it and who waits for it: the first of them, at most so many.
+base::Command line(std::string_view key, std::size_t most);
+
+struct Waiter {
+  std::string owner;  ///< Whatever stands in the queue.
+  /// Until it loses its place if it is not heard of. Empty: it has no deadline.
+  std::optional<std::chrono::milliseconds> left{};
+};
+struct Line {
+  Held holder{};
+  std::optional<std::chrono::milliseconds> remaining{};  ///< Empty: it is free.
+  std::size_t waiting = 0;                               ///< In all; told of are perhaps fewer.
+  std::vector<Waiter> first{};
+};
+/// Nobody, if it is free and nobody waits, or the reply makes no sense.
+Line decode_line(const base::Reply& reply);
+
+}  // namespace holdfast::wire::fair

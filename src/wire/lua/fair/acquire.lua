@@ -1,0 +1,94 @@
+-- fair/acquire: take a fair lock for one owner whose turn it is, or join its queue, and say how long to wait (protocol 7,
+-- transitions 1 and 2).
+-- KEYS[1] lock   KEYS[2] queue, a list   KEYS[3] deadlines, a sorted set
+-- ARGV[1] lease in ms, > 0   ARGV[2] owner   ARGV[3] turn: how long in ms one who is next may leave the lock free; 0: this
+-- owner does not wait, and is not queued   ARGV[4] the same of Redisson's waiters   ARGV[5] channel   ARGV[6] way of
+-- shared/tell, if it is not PUBLISH
+-- returns    nil: granted; else how long it stays taken in ms, or, if it is free, how long another's turn lasts; an error,
+--            WRONGTYPE, if something else than a lock is there, or the queue is none
+-- publishes  0 on the channel of who is next, once, if that leaves the lock free
+-- retry      idempotent: the same owner again keeps its hold or its place
+-- pairs with Redisson getFairLock().lock(), tryLock(). Time is the server's; pcall, so that where a write is refused
+--            nothing stays that has no end
+local key, queue, deadlines, own = KEYS[1], KEYS[2], KEYS[3], ARGV[2]
+local ttl = redis.call('PTTL', key)
+local free = ttl == -2
+local mine = not free and redis.pcall('HEXISTS', key, own)
+if mine == 1 then
+  redis.call('PEXPIRE', key, ARGV[1])
+  return nil
+end
+if mine then
+  --@include shared/lock_form
+  if other then
+    return redis.error_reply('WRONGTYPE it is ' .. other)
+  end
+  if mine ~= 0 then
+    return mine
+  end
+end
+--@include shared/fair_sweep
+if broken then
+  if string.find(broken.err, 'WRONGTYPE', 1, true) then
+    return redis.error_reply('WRONGTYPE it is a fair lock whose queue is none: redisson_lock_queue must be a list, '
+      .. 'redisson_lock_timeout a sorted set')
+  end
+  return broken
+end
+local turn, theirs = tonumber(ARGV[3]), tonumber(ARGV[4])
+if free and (not head or head == own) then
+  redis.call('HSET', key, own, 1)
+  local expiry = redis.pcall('PEXPIRE', key, ARGV[1])
+  if type(expiry) == 'table' then
+    if redis.pcall('HDEL', key, own) ~= 1 then
+      redis.call('DEL', key)
+    end
+    return expiry
+  end
+  if head then
+    redis.call('LPOP', queue)
+    redis.call('ZREM', deadlines, own)
+    for _, waiter in ipairs(redis.call('ZRANGE', deadlines, 0, -1)) do
+      redis.call('ZINCRBY', deadlines, -turn, waiter)
+    end
+  end
+  return nil
+end
+if turn > 0 then
+  local left = free and 0 or ttl
+  local score = redis.call('ZSCORE', deadlines, own)
+  if score then
+    --@include shared/fair_refresh
+  else
+    local tail = redis.call('LINDEX', queue, -1)
+    local last = tail and tail ~= own and redis.call('ZSCORE', deadlines, tail)
+    local chained = (last and math.max(last - now, 0) or left) + now + turn
+    if last and string.find(tail, '^%x%x%x%x%x%x%x%x%-%x%x%x%x%-[^8]') then
+      chained = chained + theirs
+    end
+    local joined = redis.pcall('ZADD', deadlines, chained, own)
+    if type(joined) ~= 'table' then
+      redis.call('LREM', queue, 0, own)
+      joined = redis.pcall('RPUSH', queue, own)
+    end
+    if type(joined) == 'table' then
+      redis.pcall('ZREM', deadlines, own)
+      return joined
+    end
+    head = head or own
+  end
+end
+if not free then
+  return ttl
+end
+if turn > 0 then
+  local redissons = deadline and string.find(head, '^%x%x%x%x%x%x%x%x%-%x%x%x%x%-[^8]')
+  local latest = now + (redissons and theirs or turn)
+  if not deadline or deadline > latest then
+    redis.call('ZADD', deadlines, latest, head)
+    deadline = latest
+    local send, channel, payload, way = redis.pcall, ARGV[5] .. ':' .. head, '0', ARGV[6]
+    --@include shared/tell
+  end
+end
+return math.max((deadline or now) - now, 1)

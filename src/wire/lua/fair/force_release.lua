@@ -1,0 +1,27 @@
+-- fair/force_release: take a fair lock from whoever has it, or from one owner, and wake whoever is next (protocol 7,
+-- transition 5).
+-- KEYS[1] lock   KEYS[2] queue   KEYS[3] deadlines   ARGV[1] channel   ARGV[2] way of shared/tell   ARGV[3] owner; missing:
+--                whoever has it
+-- returns    1: it was held, by this owner if one is named; 0: it was not; an error, WRONGTYPE, if something else is there
+-- publishes  0 on the channel of who is next, when it was held; while nobody hears it, on that of the one behind as well
+-- retry      idempotent
+-- pairs with Redisson forceUnlock(); the queue stays
+local key, queue, deadlines, ttl = KEYS[1], KEYS[2], KEYS[3], redis.call('PTTL', KEYS[1])
+if ttl == -2 then
+  return 0
+end
+--@include shared/lock_form
+if other then
+  return redis.error_reply('WRONGTYPE it is ' .. other)
+end
+if not held then
+  return refused
+end
+if ARGV[3] and ARGV[3] ~= held[1] then
+  return 0
+end
+redis.call('HDEL', key, held[1])
+--@include shared/fair_sweep
+local send, base, payload, way = redis.call, ARGV[1], '0', ARGV[2]
+--@include shared/fair_tell
+return 1

@@ -1,0 +1,27 @@
+-- shared/fair_sweep: takes out of a fair lock's queue those at its head whose deadline is over, by the server's clock
+-- (protocol 7).
+-- reads  queue, deadlines: their keys
+-- sets   now: ms since 1970; head: who is next, nil: nobody; deadline: until when, in such ms, nil: it has none
+--        broken: what the server says if one of the keys is of another type, or this user may not ask
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local head, deadline, broken
+repeat
+  local over = false
+  head, deadline = redis.pcall('LINDEX', queue, 0) or nil, nil
+  if type(head) == 'table' then
+    head, broken = nil, head
+  elseif head then
+    local score = redis.pcall('ZSCORE', deadlines, head)
+    if type(score) == 'table' then
+      broken = score
+    elseif score then
+      deadline = tonumber(score)
+      over = deadline <= now
+    end
+  end
+  if over then
+    redis.call('ZREM', deadlines, head)
+    redis.call('LPOP', queue)
+  end
+until not over
