@@ -30,8 +30,7 @@ end
 --@include shared/fair_sweep
 if broken then
   if string.find(broken.err, 'WRONGTYPE', 1, true) then
-    return redis.error_reply('WRONGTYPE it is a fair lock whose queue is none: redisson_lock_queue must be a list, '
-      .. 'redisson_lock_timeout a sorted set')
+    return redis.error_reply('WRONGTYPE it is a fair lock whose queue is none: redisson_lock_queue must be a list, redisson_lock_timeout a sorted set')
   end
   return broken
 end
