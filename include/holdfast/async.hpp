@@ -78,7 +78,7 @@ inline namespace HOLDFAST_BOOST {
 /// The io_context of a client made by client_on(), otherwise null.
 HOLDFAST_EXPORT boost::asio::io_context* home(const std::shared_ptr<engine::Core>& core);
 HOLDFAST_EXPORT boost::asio::io_context* home(const PartsPtr& parts);
-HOLDFAST_EXPORT boost::asio::io_context* home(const std::shared_ptr<engine::Holding>& held);
+HOLDFAST_EXPORT boost::asio::io_context* home(const std::shared_ptr<engine::Claim>& held);
 }  // namespace HOLDFAST_BOOST
 
 /// The result of a coroutine, which may be void.
@@ -194,7 +194,7 @@ auto KeyLock::async_force_release(std::string owner, Token&& token) const {
 
 template <class Token>
 auto Hold::async_release(Token&& token) {
-  const std::shared_ptr<engine::Holding> held = held_;
+  const std::shared_ptr<engine::Claim> held = held_;
   outcome_ = ReleaseOutcome::unknown;
   auto make = [hold = std::move(*this)](auto receiver) mutable {
     return detail::make_release(std::move(hold), std::move(receiver));
@@ -255,7 +255,7 @@ auto with_lock(BasicLock lock, AcquireOptions options, Body body) -> std::invoke
   constexpr asio::use_awaitable_t<Executor> use_awaitable;
 
   Hold hold = co_await lock.async_acquire(std::move(options), use_awaitable);
-  const std::shared_ptr<engine::Holding> held = detail::HoldAccess::held(hold);
+  const std::shared_ptr<engine::Claim> held = detail::HoldAccess::held(hold);
   detail::Box<typename Coroutine::value_type> box;
   std::exception_ptr problem;
   bool lost = false;

@@ -14,7 +14,7 @@
 namespace holdfast {
 
 namespace engine {
-class Holding;
+class Claim;
 }
 namespace detail {
 struct DefaultToken;  // of async.hpp
@@ -112,10 +112,10 @@ class [[nodiscard]] HOLDFAST_EXPORT Hold {
 
  private:
   friend struct detail::HoldAccess;
-  explicit Hold(std::shared_ptr<engine::Holding> held) noexcept;
+  explicit Hold(std::shared_ptr<engine::Claim> held) noexcept;
   void end() noexcept;
 
-  std::shared_ptr<engine::Holding> held_;
+  std::shared_ptr<engine::Claim> held_;
   ReleaseOutcome outcome_ = ReleaseOutcome::was_lost;
   std::optional<LossReason> loss_;  // once released
   bool waits_ = true;

@@ -25,14 +25,17 @@ using engine::DefaultWait;
 void require_not_own(const detail::Parts& parts, const AcquireOptions& options, DefaultWait default_wait) {
   const bool limited = options.wait ? *options.wait < engine::kLongestLease : default_wait == DefaultWait::ask_once;
   if (limited) return;
-  const engine::ThreadHolds::Entry own = face::own_hold(*parts.target);
-  if (own.count == 0 || !own.held->endless() || !own.held->stands()) return;
-  fail(*parts.target, Errc::would_deadlock, "it holds it by lock(), and the wait has no limit");
+  for (const wire::Mode mode : {wire::Mode::exclusive, wire::Mode::shared}) {
+    if (mode == wire::Mode::shared && parts.ask.mode == wire::Mode::shared) continue;  // one more beside it
+    const engine::ThreadHolds::Entry own = face::own_hold(*parts.target, mode);
+    if (own.count == 0 || !own.held->endless() || !own.held->stands()) continue;
+    fail(*parts.target, Errc::would_deadlock, "it holds it by lock(), and the wait has no limit");
+  }
 }
 
 engine::Acquired acquire_as_told(const detail::Parts& parts, const AcquireOptions& options, DefaultWait default_wait) {
   require_not_own(parts, options, default_wait);
-  return engine::acquire(parts.runtime, parts.target, options, default_wait);
+  return engine::acquire(parts.runtime, parts.target, options, default_wait, parts.ask);
 }
 
 engine::Acquired acquire(const detail::Parts& parts, const AcquireOptions& options, DefaultWait default_wait) {
@@ -44,7 +47,7 @@ engine::Acquired acquire(const detail::Parts& parts, const AcquireOptions& optio
 
 detail::PartsPtr BasicLock::parts_with(AcquireOptions defaults) const {
   if (parts_->defaults) defaults = face::with_defaults(std::move(defaults), *parts_->defaults);
-  return face::make_parts(parts_->runtime, parts_->target, std::move(defaults));
+  return face::make_parts(parts_->runtime, parts_->target, std::move(defaults), parts_->ask);
 }
 
 const std::string& BasicLock::name() const noexcept { return parts_->target->name(); }
@@ -74,34 +77,48 @@ MaybeHold BasicLock::try_acquire(const AcquireOptions& options, std::error_code&
 }
 
 std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, std::string* cause) const {
+  using wire::Mode;
   parts_->runtime->require_usable(name());
-  const std::uint64_t thread = base::this_thread_number();
-  const engine::ThreadHolds::Entry own = face::own_hold(*parts_->target);
+  engine::Target& target = *parts_->target;
+  const Mode mode = parts_->ask.mode;
+  const auto refuse = [&](const char* why) -> std::error_code {
+    if (cause != nullptr) *cause = why;
+    return Errc::would_deadlock;
+  };
+  const engine::ThreadHolds::Entry own = face::own_hold(target, mode);
+  const engine::ThreadHolds::Entry other =
+      face::own_hold(target, mode == Mode::shared ? Mode::exclusive : Mode::shared);
+  for (const engine::ThreadHolds::Entry* each : {&own, &other}) {
+    if (each->count == 0 || each->held->valid_for() > engine::Duration{}) continue;
+    fail(target, Errc::lost, "this thread holds it, but has lost it; unlock before locking again");
+  }
   if (own.count > 0) {
-    if (own.held->valid_for() <= engine::Duration{}) {
-      fail(*parts_->target, Errc::lost, "this thread holds it, but has lost it; unlock before locking again");
-    }
-    if (!parts_->target->plan().traits.reentrant) {
-      if (cause != nullptr) *cause = "it holds it already, and locks of this kind are not re-entrant";
-      return Errc::would_deadlock;
-    }
-    parts_->target->threads().reenter(thread);
+    if (!target.plan().traits.reentrant)
+      return refuse("it holds it already, and locks of this kind are not re-entrant");
+    target.threads().reenter(face::this_thread(mode));
+    return {};
+  }
+  if (other.count > 0 && mode == Mode::exclusive) {
+    return refuse("it holds it as a reader, and two readers that became writers would wait for each other");
+  }
+  if (other.count > 0) {  // who has it alone may have it shared as well
+    target.threads().own(face::this_thread(mode), other.held);
     return {};
   }
   AcquireOptions options = parts_->defaults ? *parts_->defaults : AcquireOptions();
   options.wait = wait;
   const DefaultWait default_wait = cause != nullptr ? DefaultWait::wait_on : DefaultWait::ask_once;
-  engine::Acquired result = engine::acquire(parts_->runtime, parts_->target, options, default_wait);
+  engine::Acquired result = engine::acquire(parts_->runtime, parts_->target, options, default_wait, parts_->ask);
   if (!result.error) {
     try {
-      parts_->target->threads().own(thread, result.held);
+      target.threads().own(face::this_thread(mode), result.held);
     } catch (...) {
       engine::give_up(*result.held);  // out of memory: nobody could release it
       throw;
     }
     return {};
   }
-  if (!face::not_granted(result.error)) fail(*parts_->target, result.error, std::move(result.cause));
+  if (!face::not_granted(result.error)) fail(target, result.error, std::move(result.cause));
   if (cause != nullptr) *cause = std::move(result.cause);
   return result.error;
 }
@@ -121,8 +138,8 @@ bool BasicLock::try_lock_within(std::chrono::milliseconds wait) const { return !
 bool BasicLock::leave_level() const noexcept {
   try {
     if (parts_->runtime->in_child()) return true;
-    const engine::ThreadHolds::Entry own = parts_->target->threads().leave_level(base::this_thread_number());
-    if (own.count == 1) engine::unlock(*own.held);
+    const engine::ThreadHolds::Entry own =
+        face::leave_level(*parts_, [](engine::Claim& held) { engine::unlock(held); });
     if (own.count > 0 || parts_->runtime->unusable()) return true;
     engine::Reporter& reporter = parts_->runtime->reporter();
     engine::Reporter::add(reporter.count.misuses);

@@ -41,7 +41,7 @@ detail::PartsPtr all_of(const std::vector<detail::PartsPtr>& members, AcquireOpt
   std::map<std::pair<std::shared_ptr<engine::Runtime>, std::uint16_t>, Share> shares;
   for (const detail::PartsPtr& member : members) {
     const engine::KeyTarget& target = key_target(*member);
-    Share& share = shares[{member->runtime, target.batched_slot()}];
+    Share& share = shares[{member->runtime, target.slot()}];
     share.targets = &target.targets();
     share.names.insert(target.name());
   }
@@ -55,7 +55,7 @@ detail::PartsPtr all_of(const std::vector<detail::PartsPtr>& members, AcquireOpt
   if (parts.size() == 1) return make_parts(parts.front().runtime, parts.front().target, std::move(defaults));
   // The same order in every process, so that of two groups with common members one gets all.
   std::ranges::sort(parts, {}, [](const QuorumTarget::Member& part) {
-    return std::tuple(part.runtime->node(), part.target->batched_slot(), part.target->name());
+    return std::tuple(part.runtime->node(), part.target->slot(), part.target->name());
   });
   std::string title = title_of(parts);
   const std::size_t needed = parts.size();

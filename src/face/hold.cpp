@@ -2,13 +2,13 @@
 
 #include <holdfast/hold.hpp>
 
+#include "engine/hold/claim.hpp"
 #include "engine/hold/hold_release.hpp"
-#include "engine/hold/holding.hpp"
 #include "face/outcome.hpp"
 
 namespace holdfast {
 
-Hold::Hold(std::shared_ptr<engine::Holding> held) noexcept : held_(std::move(held)) {}
+Hold::Hold(std::shared_ptr<engine::Claim> held) noexcept : held_(std::move(held)) {}
 
 Hold& Hold::operator=(Hold&& other) noexcept {
   if (this != &other) {

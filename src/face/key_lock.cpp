@@ -10,7 +10,7 @@ namespace holdfast {
 bool KeyLock::is_locked() const { return face::ask(*parts()->runtime, face::is_locked(face::key_target(*parts()))); }
 
 bool KeyLock::is_held_by(const std::string& owner) const {
-  return face::ask(*parts()->runtime, face::is_held_by(face::key_target(*parts()), owner));
+  return face::ask(*parts()->runtime, face::is_held_by(face::key_target(*parts()), wire::Owner{owner, parts()->ask}));
 }
 
 std::optional<std::chrono::milliseconds> KeyLock::remaining() const {

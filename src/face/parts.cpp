@@ -8,11 +8,12 @@
 namespace holdfast::face {
 
 detail::PartsPtr make_parts(std::shared_ptr<engine::Runtime> runtime, std::shared_ptr<engine::Target> target,
-                            AcquireOptions defaults) {
+                            AcquireOptions defaults, const wire::Ask& ask) {
   static_cast<void>(engine::lease_terms(*runtime, defaults, target->name()));
   std::unique_ptr<const AcquireOptions> some;
   if (!are_empty(defaults)) some = std::make_unique<const AcquireOptions>(std::move(defaults));
-  return std::make_shared<const detail::Parts>(detail::Parts{std::move(runtime), std::move(target), std::move(some)});
+  return std::make_shared<const detail::Parts>(
+      detail::Parts{std::move(runtime), std::move(target), std::move(some), ask});
 }
 
 }  // namespace holdfast::face

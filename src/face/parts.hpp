@@ -16,6 +16,7 @@ struct Parts {
   std::shared_ptr<engine::Runtime> runtime;  // of the client that serves it
   std::shared_ptr<engine::Target> target;
   std::unique_ptr<const AcquireOptions> defaults;  // null: none
+  wire::Ask ask{};                                 // what it acquires
 };
 
 }  // namespace holdfast::detail
@@ -24,7 +25,7 @@ namespace holdfast::face {
 
 /// Throws Error(invalid_argument) for defaults out of range.
 detail::PartsPtr make_parts(std::shared_ptr<engine::Runtime> runtime, std::shared_ptr<engine::Target> target,
-                            AcquireOptions defaults);
+                            AcquireOptions defaults, const wire::Ask& ask = {});
 
 /// Of a lock that is one key.
 inline engine::KeyTarget& key_target(const detail::Parts& parts) {

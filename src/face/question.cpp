@@ -17,7 +17,7 @@ Question<bool> is_locked(const engine::KeyTarget& target) {
           }};
 }
 
-Question<bool> is_held_by(const engine::KeyTarget& target, const std::string& owner) {
+Question<bool> is_held_by(const engine::KeyTarget& target, const wire::Owner& owner) {
   return {target.name(),
           {target.plan().questions.ask_owner(target.names().key, owner)},
           [&plan = target.plan(), owner](const Replies& replies) {

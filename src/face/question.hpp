@@ -27,7 +27,7 @@ struct Question {
 };
 
 Question<bool> is_locked(const engine::KeyTarget& target);
-Question<bool> is_held_by(const engine::KeyTarget& target, const std::string& owner);
+Question<bool> is_held_by(const engine::KeyTarget& target, const wire::Owner& owner);
 Question<std::int64_t> latest_token(const engine::KeyTarget& target);
 Question<std::optional<std::chrono::milliseconds>> remaining(const engine::KeyTarget& target);
 /// From this owner; without one, from whoever has it.

@@ -7,16 +7,15 @@ namespace holdfast::kinds {
 
 // Not passable: whoever gets it, gets a token of its own.
 const engine::Plan kFencedLock{
-    .traits = {.reentrant = true, .announced = true, .exclusive = true, .passable = false, .repeatable = true},
+    .traits = {.passable = false},
     .transitions = {.names = wire::lock::names,
                     .acquire = wire::fenced::acquire,
                     .decode_acquire = wire::fenced::decode_acquire,
                     .release = wire::lock::release,
-                    .decode_release = wire::decode_release,
                     .renew = wire::lock::renew,
                     .force_release = wire::lock::force_release},
     .questions = {.ask_owner = wire::lock::has_owner,
-                  .is_owner = [](const base::Reply& reply, std::string_view) { return reply.integer == 1; },
+                  .is_owner = [](const base::Reply& reply, const wire::Owner&) { return reply.integer == 1; },
                   .holder = wire::lock::holder,
                   .decode_holder = wire::lock::decode_holder},
 };

@@ -5,16 +5,13 @@
 namespace holdfast::kinds {
 
 const engine::Plan kLock{
-    .traits = {.reentrant = true, .announced = true, .exclusive = true, .passable = true, .repeatable = true},
     .transitions = {.names = wire::lock::names,
                     .acquire = wire::lock::acquire,
-                    .decode_acquire = wire::decode_acquire,
                     .release = wire::lock::release,
-                    .decode_release = wire::decode_release,
                     .renew = wire::lock::renew,
                     .force_release = wire::lock::force_release},
     .questions = {.ask_owner = wire::lock::has_owner,
-                  .is_owner = [](const base::Reply& reply, std::string_view) { return reply.integer == 1; },
+                  .is_owner = [](const base::Reply& reply, const wire::Owner&) { return reply.integer == 1; },
                   .holder = wire::lock::holder,
                   .decode_holder = wire::lock::decode_holder},
 };

@@ -51,6 +51,14 @@ struct ReleaseCall {
   Publish publish = Publish::publish;
 };
 
+/// What one says that has it alone and goes on as one of several; as above.
+struct ShareCall {
+  const LockNames& names;
+  const Owner& owner;
+  std::chrono::milliseconds lease;
+  Publish publish = Publish::publish;
+};
+
 /// What one who has waited says when it leaves the queue that a server keeps; as above.
 struct LeaveCall {
   Names names;
@@ -72,6 +80,7 @@ struct AcquireReply {
   std::optional<std::chrono::milliseconds> busy_for;  ///< Remaining time to live; -1 ms: it has none.
   std::size_t blocker = 0;                            ///< When busy: which of the locks that were asked for.
   std::optional<std::int64_t> listeners{};            ///< When busy, and it was asked for; -1: nobody can tell.
+                                                      ///< When granted in shared mode, where the kind can tell.
   std::string holder{};                               ///< With `listeners`; empty: we may not ask.
   Grant grant{};                                      ///< When granted.
 };

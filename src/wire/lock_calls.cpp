@@ -27,8 +27,8 @@ base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseco
 }
 
 base::Command count_fields(std::string_view key) { return {{"HLEN", std::string(key)}}; }
-base::Command has_owner(std::string_view key, std::string_view owner) {
-  return {{"HEXISTS", std::string(key), std::string(owner)}};
+base::Command has_owner(std::string_view key, const Owner& owner) {
+  return {{"HEXISTS", std::string(key), owner.text}};
 }
 base::Command fields(std::string_view key) { return {{"HGETALL", std::string(key)}}; }
 base::Command holder(std::string_view key) { return base::Command::call(scripts::lock_look, "1", std::string(key)); }

@@ -19,9 +19,9 @@ base::Command force_release(const LockNames& names, const std::optional<Owner>& 
                             Publish publish = Publish::publish);
 base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease);
 
-base::Command count_fields(std::string_view key);                       ///< HLEN: WRONGTYPE shows, unlike with EXISTS
-base::Command has_owner(std::string_view key, std::string_view owner);  ///< HEXISTS
-base::Command fields(std::string_view key);                             ///< HGETALL: for those with one field
+base::Command count_fields(std::string_view key);                   ///< HLEN: WRONGTYPE shows, unlike with EXISTS
+base::Command has_owner(std::string_view key, const Owner& owner);  ///< HEXISTS
+base::Command fields(std::string_view key);                         ///< HGETALL: for those with one field
 /// Who has it: a script, since plain commands do not tell what is no lock. An error then.
 base::Command holder(std::string_view key);
 /// Of either. Nobody, if the reply is no owner's form with a count.

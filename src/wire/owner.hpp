@@ -1,14 +1,26 @@
 // Who holds a lock, as it is written on the server, and what such a text says of its client (docs/wire.md section 1).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace holdfast::wire {
 
-/// Who holds, `<client uuid>:<number>`. A type of its own, so that it cannot be mixed up with a name.
+/// Whether an owner wants a lock for itself, or together with others who want it in the same way.
+enum class Mode : std::uint8_t { exclusive, shared };
+
+/// What an owner asks for, and then has. Kinds that know one mode and one permit only do not look at it.
+struct Ask {
+  Mode mode = Mode::exclusive;
+  std::uint32_t permits = 1;
+  friend bool operator==(const Ask&, const Ask&) = default;
+};
+
+/// Who holds, `<client uuid>:<number>`, and as what. A type of its own, so that it cannot be mixed up with a name.
 struct Owner {
   std::string text;
+  Ask ask{};
   friend bool operator==(const Owner&, const Owner&) = default;
 };
 

@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "base/resp.hpp"
+#include "wire/owner.hpp"
 
 namespace holdfast::wire {
 
 struct Renewal {
   std::string key;
   std::string owner;
+  Mode mode = Mode::exclusive;
 };
 
 /// The kind's script, with all keys, the lease and the owner of each.

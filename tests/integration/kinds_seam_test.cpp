@@ -82,7 +82,7 @@ TEST_F(KindsSeam, WhatTheServerCallsTheOwnerIsRenewedAndReleasedByThatName) {
   const Acquired named = client.acquire(trial::kNamed);
   ASSERT_TRUE(named.held);
   EXPECT_EQ(named.held->owner().text, "guest");
-  EXPECT_EQ(named.held->lease(), 900ms) << "as the server says, not as the client asked";
+  EXPECT_EQ(named.held->tenancy().lease(), 900ms) << "as the server says, not as the client asked";
   std::this_thread::sleep_for(1500ms);
   EXPECT_EQ(named.held->state(), HoldState::held) << "it has been renewed";
   EXPECT_EQ(engine::release(*named.held), ReleaseOutcome::released);

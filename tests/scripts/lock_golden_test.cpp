@@ -97,8 +97,8 @@ TEST_F(GoldenLock, looking_at_a_lock_reads_what_redisson_writes) {
   EXPECT_EQ(run(raw, wire::remaining("none")).integer, -2);
   EXPECT_EQ(run(raw, wire::lock::count_fields("L")).integer, 1);
   EXPECT_EQ(run(raw, wire::lock::count_fields("none")).integer, 0);
-  EXPECT_EQ(run(raw, wire::lock::has_owner("L", kA.text)).integer, 1);
-  EXPECT_EQ(run(raw, wire::lock::has_owner("L", kB.text)).integer, 0);
+  EXPECT_EQ(run(raw, wire::lock::has_owner("L", kA)).integer, 1);
+  EXPECT_EQ(run(raw, wire::lock::has_owner("L", kB)).integer, 0);
   EXPECT_EQ(wire::lock::decode_holder(run(raw, wire::lock::holder("none"))).owner, "");
 }
 

@@ -28,8 +28,7 @@ Judge::Judge(World& world, const Plan& plan, Owners owners, IsFree is_free)
 
 // ---- holds ----
 
-Judge::BeliefPtr Judge::granted(int lock, int client, Process& process,
-                                const std::shared_ptr<engine::Holding>& holding) {
+Judge::BeliefPtr Judge::granted(int lock, int client, Process& process, const std::shared_ptr<engine::Claim>& holding) {
   const BeliefPtr belief = entered(lock, client, process);
   belief->holding = holding;
   belief->owner = holding->owner().text;
@@ -49,7 +48,7 @@ void Judge::told(Belief& belief) {
 bool Judge::stands(Belief& belief) {
   if (belief.ended || belief.told) return false;
   if (belief.owner.empty()) return true;
-  const std::shared_ptr<engine::Holding> holding = belief.holding.lock();
+  const std::shared_ptr<engine::Claim> holding = belief.holding.lock();
   return holding != nullptr && belief.process->ask([&] { return holding->stands(); });
 }
 
@@ -60,7 +59,7 @@ bool Judge::is_on_server(const Belief& belief) const {
 
 /// If nothing else is wrong: with the next renewal, or at the deadline.
 Duration Judge::told_within(const Belief& belief) const {
-  const milliseconds lease = belief.holding.lock()->lease();
+  const milliseconds lease = belief.holding.lock()->tenancy().lease();
   return engine::renew_after(lease) + engine::renewal_timeout(lease, std::chrono::seconds(3)) + milliseconds(100);
 }
 
@@ -80,8 +79,9 @@ void Judge::look_at(Belief& belief) {
   standing_.push_back(&belief);
   if (belief.owner.empty() || is_on_server(belief)) return;
   if (!belief.forgotten) {
-    const std::shared_ptr<engine::Holding> holding = belief.holding.lock();
-    if (forgetting_ == 0 && (!last_forgot_ || belief.process->clock_at(*last_forgot_) < holding->extended_at())) {
+    const std::shared_ptr<engine::Claim> holding = belief.holding.lock();
+    if (forgetting_ == 0 &&
+        (!last_forgot_ || belief.process->clock_at(*last_forgot_) < holding->tenancy().extended_at())) {
       return violated("oracle", "the server does not have the hold " + belief.owner + " that stands for another " +
                                     ms(belief.process->ask([&] { return holding->valid_for(); })));
     }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/hold/holding.hpp"
+#include "engine/hold/tenancy.hpp"
 #include "sim/plan.hpp"
 #include "sim/process.hpp"
 #include "sim/world.hpp"
@@ -34,7 +34,7 @@ class Judge {
   struct Belief {
     int lock = 0, client = 0;
     Process* process = nullptr;
-    std::weak_ptr<engine::Holding> holding{};
+    std::weak_ptr<engine::Claim> holding{};
     std::string owner{};
     bool told = false, ended = false;
     bool forgotten = false;  // by the server, under a fault that may make it do so
@@ -42,7 +42,7 @@ class Judge {
     std::optional<base::TimePoint> over_since{};  // it does not stand any more
   };
   using BeliefPtr = std::shared_ptr<Belief>;
-  BeliefPtr granted(int lock, int client, Process& process, const std::shared_ptr<engine::Holding>& holding);
+  BeliefPtr granted(int lock, int client, Process& process, const std::shared_ptr<engine::Claim>& holding);
   void told(Belief& belief);
   /// Whoever works without a lock.
   BeliefPtr entered(int lock, int client, Process& process);

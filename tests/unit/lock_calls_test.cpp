@@ -216,11 +216,11 @@ TEST(Holder, IsNobodyWhereTheFieldIsNoOwnerOrTheValueNoCount) {
 TEST(Queries, ArePlainCommandsOfTheirKey) {
   const auto is_plain = [](const Command& command) { return command.script == nullptr; };
   EXPECT_TRUE(is_plain(fields("n")) && is_plain(remaining("n")) && is_plain(count_fields("n")));
-  EXPECT_TRUE(is_plain(has_owner("n", "o")) && is_plain(scan("0", "*", 1)));
+  EXPECT_TRUE(is_plain(has_owner("n", Owner{"o"})) && is_plain(scan("0", "*", 1)));
   EXPECT_THAT(fields("n\0m"s).args, ElementsAre("HGETALL", "n\0m"s));
   EXPECT_THAT(remaining("n").args, ElementsAre("PTTL", "n"));
   EXPECT_THAT(count_fields("n").args, ElementsAre("HLEN", "n"));
-  EXPECT_THAT(has_owner("n", kOwner.text).args, ElementsAre("HEXISTS", "n", kOwner.text));
+  EXPECT_THAT(has_owner("n", kOwner).args, ElementsAre("HEXISTS", "n", kOwner.text));
 }
 
 TEST(Queries, AskForTheHolderByAScript) {

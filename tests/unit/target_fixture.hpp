@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/hold/holding.hpp"
+#include "engine/hold/tenancy.hpp"
 #include "idle_client.hpp"
 #include "kinds/lock.hpp"
 #include "kinds/simple_lock.hpp"
@@ -52,12 +52,17 @@ class TargetTest : public testing::Test {
     target_->drop_waiters();
   }
 
-  /// A hold granted `age` ago, of 10 s.
-  std::shared_ptr<Holding> hold(Duration age = 0s) {
+  /// Granted `age` ago, for 10 s.
+  std::shared_ptr<Tenancy> hold(Duration age = 0s) {
     const LeaseTerms terms{.length = 10s, .renewed = true, .max_hold = {}};
     const base::TimePoint granted_at = base::Clock::now() - age;
-    return std::make_shared<Holding>(client_.runtime, target_, wire::Owner{"client:1"}, granted_at, terms,
-                                     LossSignal::LostCallback{}, granted_at);
+    return std::make_shared<Tenancy>(client_.runtime, target_, wire::Owner{"client:1"}, wire::Ask{}, granted_at, terms,
+                                     LossSignal::LostCallback{});
+  }
+
+  /// Whoever waits at the head, or has just come, takes what fits this lease.
+  std::shared_ptr<Claim> join(Target::Joining::From from, LeaseTerms terms = {.length = 10s}) {
+    return target_->join({wire::Ask{}, terms, {}, from});
   }
 
   IdleClient client_;

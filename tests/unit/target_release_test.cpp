@@ -8,17 +8,17 @@ TEST_F(TargetTest, PausesAfterAReleaseThatOthersHeard) {
   const base::TimePoint long_ago = base::Clock::now() - 1s;
   target_->begin_release();
   target_->end_release({ReleaseOutcome::released, 1}, long_ago);
-  EXPECT_GT(target_->view().not_before, base::Clock::now() - 10ms);
+  EXPECT_GT(target_->view({}).not_before, base::Clock::now() - 10ms);
   EXPECT_TRUE(target_->others_listened());
   target_->heard();
-  EXPECT_EQ(target_->view().not_before, base::TimePoint{}) << "somebody came";
+  EXPECT_EQ(target_->view({}).not_before, base::TimePoint{}) << "somebody came";
 }
 
 TEST_F(TargetTest, DoesNotTakeItsOwnWaitersForOthers) {
-  const Target::Use use = target_->listen(waiter_);
+  const Target::Use use = target_->listen(waiter_, first_);
   target_->begin_release();
   target_->end_release({ReleaseOutcome::released, 1}, base::Clock::now() - 1s);
-  EXPECT_EQ(target_->view().not_before, base::TimePoint{});
+  EXPECT_EQ(target_->view({}).not_before, base::TimePoint{});
   EXPECT_FALSE(target_->others_listened());
 }
 
@@ -54,16 +54,16 @@ class OwnMessage : public TargetTest {
     return first_.signals();
   }
 
-  Target::Use use_ = target_->begin_use(waiter_);
+  Target::Use use_ = target_->begin_use(waiter_, [this] { target_->heard(); });
   std::vector<KeyTarget::Heard> before_;
 };
 
 TEST_F(OwnMessage, IsIgnoredBehindTheReplyAndTheNextIsHeard) {
   reply(2);
   EXPECT_THAT(message(), IsEmpty());
-  EXPECT_GT(target_->view().not_before, base::Clock::now() - 10ms) << "the pause goes on";
+  EXPECT_GT(target_->view({}).not_before, base::Clock::now() - 10ms) << "the pause goes on";
   EXPECT_THAT(message(), ElementsAre(Signal::message));
-  EXPECT_EQ(target_->view().not_before, base::TimePoint{});
+  EXPECT_EQ(target_->view({}).not_before, base::TimePoint{});
 }
 
 TEST_F(OwnMessage, IsNotExpectedIfItCameBeforeTheReply) {
@@ -89,15 +89,15 @@ TEST_F(OwnMessage, IsCountedEvenIfNobodyListens) {
   use_.reset();
   EXPECT_THAT(message(), IsEmpty());
   reply(2);
-  use_ = target_->begin_use(waiter_);
+  use_ = target_->begin_use(waiter_, [this] { target_->heard(); });
   EXPECT_THAT(message(), ElementsAre(Signal::message));
 }
 
 TEST_F(TargetTest, RemembersThatClientsOfAnotherLibraryWantIt) {
   target_->saw_other(false);
-  EXPECT_FALSE(target_->view().strangers);
+  EXPECT_FALSE(target_->view({}).strangers);
   target_->saw_other(true);
-  EXPECT_TRUE(target_->view().strangers);
+  EXPECT_TRUE(target_->view({}).strangers);
 }
 
 TEST_F(TargetTest, TakesOneMessageForEachReleaseForItsOwnAndHearsTheNext) {
@@ -159,8 +159,8 @@ TEST_F(TargetTest, LetsAReleaseGoFirstButNotForLong) {
   target_->end_release({ReleaseOutcome::released, 1}, base::Clock::now() - 1s);  // others listen
   target_->begin_release();
   const base::TimePoint now = base::Clock::now();
-  EXPECT_GT(target_->view().not_before, now);
-  EXPECT_LE(target_->view().not_before, now + 100ms) << "then they ask, and count their patience";
+  EXPECT_GT(target_->view({}).not_before, now);
+  EXPECT_LE(target_->view({}).not_before, now + 100ms) << "then they ask, and count their patience";
   target_->end_release({ReleaseOutcome::unknown, 0}, now);
 }
 

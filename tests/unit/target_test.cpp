@@ -96,7 +96,7 @@ TEST_F(TargetTest, IsWokenByMessagesWhileItUsesItsChannel) {
   first_.signals();
   subscriptions_->on_message(channel_);
   EXPECT_THAT(first_.signals(), IsEmpty());
-  Target::Use use = target_->begin_use(waiter_);
+  Target::Use use = target_->begin_use(waiter_, [this] { target_->heard(); });
   subscriptions_->on_message(channel_);
   EXPECT_THAT(first_.signals(), ElementsAre(Signal::message));
   subscriptions_->on_message("another channel");
@@ -106,14 +106,8 @@ TEST_F(TargetTest, IsWokenByMessagesWhileItUsesItsChannel) {
   EXPECT_THAT(first_.signals(), IsEmpty());
 }
 
-TEST_F(TargetTest, CanBeGoneWhenAMessageComes) {
-  const Target::Use use = target_->begin_use(waiter_);
-  target_.reset();
-  subscriptions_->on_message(channel_);
-}
-
 TEST_F(TargetTest, KeepsItsChannelAsLongAsItIsUsed) {
-  Target::Use use = target_->begin_use(waiter_);
+  Target::Use use = target_->begin_use(waiter_, [this] { target_->heard(); });
   subscriptions_->on_subscribed(channel_);
   const base::TimePoint later = base::Clock::now() + 1h;
   EXPECT_THAT(subscriptions_->take_idle(later).plain, IsEmpty());
@@ -134,164 +128,216 @@ TEST_F(TargetTest, SeesWhetherItsChannelIsSubscribed) {
 }
 
 TEST_F(TargetTest, SeesAHoldThatStands) {
-  EXPECT_FALSE(target_->view().held_here);
-  const std::shared_ptr<Holding> held = hold();
-  target_->set_holder(held);
-  EXPECT_TRUE(target_->view().held_here);
-  target_->clear_holder(*held);
-  EXPECT_FALSE(target_->view().held_here);
+  EXPECT_FALSE(target_->view({}).held_here);
+  const std::shared_ptr<Tenancy> held = hold();
+  target_->set_tenancy(*held, 0);
+  EXPECT_TRUE(target_->view({}).held_here);
+  target_->forget(*held);
+  EXPECT_FALSE(target_->view({}).held_here);
 }
 
 TEST_F(TargetTest, SeesNoHoldWhoseTimeIsOver) {
-  const std::shared_ptr<Holding> held = hold(11s);
-  target_->set_holder(held);
-  EXPECT_FALSE(target_->view().held_here);
+  const std::shared_ptr<Tenancy> held = hold(11s);
+  target_->set_tenancy(*held, 0);
+  EXPECT_FALSE(target_->view({}).held_here);
 }
 
 TEST_F(TargetTest, SeesNoHoldThatNobodyHasAnyMore) {
-  target_->set_holder(hold());
-  EXPECT_FALSE(target_->view().held_here);
+  target_->set_tenancy(*hold(), 0);
+  EXPECT_FALSE(target_->view({}).held_here);
 }
 
 TEST_F(TargetTest, WakesTheHeadWhenTheHoldEnds) {
-  const std::shared_ptr<Holding> held = hold();
-  target_->set_holder(held);
+  const std::shared_ptr<Tenancy> held = hold();
+  target_->set_tenancy(*held, 0);
   target_->enter(first_);
   target_->enter(second_);
   first_.signals();
-  target_->clear_holder(*held);
+  target_->forget(*held);
   EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake));
   EXPECT_THAT(second_.signals(), IsEmpty());
 }
 
 TEST_F(TargetTest, IsNotMovedByTheEndOfAnEarlierHold) {
-  const std::shared_ptr<Holding> earlier = hold();
-  const std::shared_ptr<Holding> held = hold();
-  target_->set_holder(earlier);
-  target_->set_holder(held);
+  const std::shared_ptr<Tenancy> earlier = hold();
+  const std::shared_ptr<Tenancy> held = hold();
+  target_->set_tenancy(*earlier, 0);
+  target_->set_tenancy(*held, 0);
   target_->enter(first_);
   first_.signals();
-  target_->clear_holder(*earlier);
-  EXPECT_TRUE(target_->view().held_here);
+  target_->forget(*earlier);
+  EXPECT_TRUE(target_->view({}).held_here);
   EXPECT_THAT(first_.signals(), IsEmpty());
 }
 
 TEST_F(TargetTest, WakesNobodyTwiceForTheSameHold) {
-  const std::shared_ptr<Holding> held = hold();
-  target_->set_holder(held);
+  const std::shared_ptr<Tenancy> held = hold();
+  target_->set_tenancy(*held, 0);
   target_->enter(first_);
   first_.signals();
-  target_->clear_holder(*held);
-  target_->clear_holder(*held);
+  target_->forget(*held);
+  target_->forget(*held);
   EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake));
 }
 
 // --- what is retained for the queue: under load it is in the integration tests ---
 
+using From = Target::Joining::From;
+
 TEST_F(TargetTest, HasNothingToPassOnWhileNobodyWaits) {
-  const LeaseTerms terms{.length = 10s, .renewed = true, .max_hold = {}};
-  EXPECT_EQ(target_->take_retained({client_.runtime, terms, {}}, Handoff::From::queue), nullptr);
+  EXPECT_EQ(join(From::queue), nullptr);
   target_->enter(first_);
   EXPECT_FALSE(target_->leave(first_).has_value());
 }
 
-/// Its tenure has just begun, and lasts for the whole test.
-TEST_F(TargetTest, RetainsWhatIsReleasedForWhoeverWaits) {
-  const std::shared_ptr<Holding> held = hold(-1s);
-  target_->set_holder(held);
-  EXPECT_FALSE(target_->retain(*held)) << "nobody waits";
-  EXPECT_FALSE(held->ended());
-  target_->enter(first_);
-  first_.signals();
-  ASSERT_TRUE(target_->retain(*held));
-  EXPECT_TRUE(held->ended());
-  EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake));
-  EXPECT_TRUE(target_->has(held->owner()));
-  EXPECT_FALSE(target_->view().held_here);
+/// Whose tenure has just begun, and lasts for the whole test.
+class RetainedTest : public TargetTest {
+ protected:
+  RetainedTest() {
+    target_->set_tenancy(*held_, 0);
+    target_->enter(first_);
+    first_.signals();
+  }
+  ~RetainedTest() override { client_.watchdog.drop_all(); }
+  bool retain() { return target_->retain(*held_->first_claim()); }
 
-  const LeaseTerms terms{.length = 10s, .renewed = true, .max_hold = {}};
-  const std::shared_ptr<Holding> next = target_->take_retained({client_.runtime, terms, {}}, Handoff::From::queue);
+  const std::shared_ptr<Tenancy> held_ = hold(-1s);
+};
+
+TEST_F(RetainedTest, IsForWhoeverWaitsWhoHasTheSameTenancy) {
+  const std::shared_ptr<Claim> claim = held_->first_claim();
+  ASSERT_TRUE(retain());
+  EXPECT_EQ(claim->state(), HoldState::released);
+  EXPECT_EQ(claim->known_outcome(), ReleaseOutcome::released);
+  EXPECT_FALSE(held_->ended()) << "the server is not told, and it is renewed as before";
+  EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake));
+  EXPECT_FALSE(target_->view({}).held_here);
+
+  const std::shared_ptr<Claim> next = join(From::queue);
   ASSERT_NE(next, nullptr);
-  EXPECT_EQ(next->owner(), held->owner());
-  EXPECT_TRUE(target_->view().held_here);
+  EXPECT_EQ(&next->tenancy(), held_.get());
+  EXPECT_TRUE(target_->view({}).held_here);
+  EXPECT_EQ(claim->state(), HoldState::released) << "what becomes of it now is no concern of the first";
+  EXPECT_EQ(join(From::queue), nullptr);
   EXPECT_FALSE(target_->leave(first_).has_value());
-  client_.watchdog.drop_all();
+}
+
+TEST_F(RetainedTest, NeedsSomebodyWhoWaits) {
+  target_->leave(first_);
+  EXPECT_FALSE(retain());
+  EXPECT_EQ(held_->first_claim()->state(), HoldState::held);
 }
 
 TEST_F(TargetTest, RetainsNothingBehindTheEndOfItsTenure) {
-  const std::shared_ptr<Holding> held = hold(1s);
-  target_->set_holder(held);
+  const std::shared_ptr<Tenancy> held = hold(1s);
+  target_->set_tenancy(*held, 0);
   target_->enter(first_);
-  EXPECT_FALSE(target_->retain(*held)) << "others come first";
-  EXPECT_FALSE(held->ended());
+  EXPECT_FALSE(target_->retain(*held->first_claim())) << "others come first";
+  EXPECT_EQ(held->first_claim()->state(), HoldState::held);
 }
 
-TEST_F(TargetTest, RetainsNothingThatIsSuspect) {
-  const std::shared_ptr<Holding> held = hold(-1s);
-  target_->set_holder(held);
-  target_->enter(first_);
-  held->on_unanswered(base::Clock::now(), "no reply");
-  EXPECT_FALSE(target_->retain(*held)) << "it may be gone";
-  EXPECT_FALSE(held->ended());
+TEST_F(RetainedTest, IsNotWhatIsSuspect) {
+  held_->on_unanswered(base::Clock::now(), "no reply");
+  EXPECT_FALSE(retain()) << "it may be gone";
+  EXPECT_EQ(held_->first_claim()->state(), HoldState::suspect);
 }
 
-TEST_F(TargetTest, ReturnsWhatWasRetainedWhenTheLastWaiterLeaves) {
-  const std::shared_ptr<Holding> held = hold(-1s);
-  target_->set_holder(held);
-  target_->enter(first_);
+TEST_F(RetainedTest, GoesBackWhenTheLastWaiterLeaves) {
   target_->enter(second_);
-  ASSERT_TRUE(target_->retain(*held));
+  ASSERT_TRUE(retain());
   EXPECT_FALSE(target_->leave(first_).has_value()) << "the second may want it";
   const std::optional<Retained> unwanted = target_->leave(second_);
   ASSERT_TRUE(unwanted.has_value());
-  EXPECT_EQ(unwanted->owner, held->owner());
-  EXPECT_FALSE(target_->has(held->owner()));
+  EXPECT_EQ(unwanted->tenancy, held_);
+}
+
+TEST_F(RetainedTest, IsOnlyForTheSameRenewedLease) {
+  ASSERT_TRUE(retain());
+  EXPECT_EQ(join(From::queue, {.length = 9s}), nullptr);
+  EXPECT_EQ(join(From::queue, {.length = 10s, .renewed = false}), nullptr);
+  EXPECT_EQ(join(From::queue, {.length = 10s, .acks = Acks::all()}), nullptr);
+  EXPECT_TRUE(target_->take_retained().has_value());
+  EXPECT_FALSE(target_->take_retained().has_value());
+}
+
+TEST_F(RetainedTest, IsGoneWhenTheServerNoLongerHasIt) {
+  ASSERT_TRUE(retain());
+  held_->on_gone();
+  EXPECT_EQ(client_.runtime->reporter().snapshot().lost, 0U) << "nobody had it";
+  EXPECT_FALSE(target_->take_retained().has_value());
+  EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake, Signal::wake));
+}
+
+TEST_F(RetainedTest, MayBeOvertakenForAMillisecondAfterTheQueueWasServed) {
+  ASSERT_TRUE(retain());
+  std::shared_ptr<Claim> claim = join(From::queue);
+  ASSERT_NE(claim, nullptr);
+  const base::TimePoint served = base::Clock::now();
+  ASSERT_TRUE(target_->retain(*claim));
+  claim = join(From::newcomer);
+  if (base::Clock::now() < served + 1ms) {
+    EXPECT_NE(claim, nullptr);
+  }
+  if (claim) {
+    ASSERT_TRUE(target_->retain(*claim));
+  }
+  while (base::Clock::now() < served + 2ms) std::this_thread::yield();
+  EXPECT_EQ(join(From::newcomer), nullptr) << "now the one who waits is served";
+}
+
+TEST_F(RetainedTest, HasTheCapOfWhoeverTakesIt) {
+  ASSERT_TRUE(retain());
+  const std::shared_ptr<Claim> capped = join(From::queue, {.length = 10s, .max_hold = 500ms});
+  ASSERT_NE(capped, nullptr);
+  EXPECT_FALSE(capped->endless());
+  EXPECT_LE(capped->valid_for(), Duration(500ms));
+  EXPECT_FALSE(target_->retain(*capped)) << "too little is left of it";
 }
 
 // --- holds of threads ---
 
 TEST_F(TargetTest, CountsTheLevelsOfAThread) {
-  EXPECT_EQ(target_->threads().find(7).count, 0);
-  EXPECT_EQ(target_->threads().find(7).held, nullptr);
-  const std::shared_ptr<Holding> held = hold();
-  target_->threads().own(7, held);
-  EXPECT_EQ(target_->threads().find(7).count, 1);
-  target_->threads().reenter(7);
-  target_->threads().reenter(7);
-  EXPECT_EQ(target_->threads().find(7).count, 3);
-  EXPECT_EQ(target_->threads().find(7).held, held);
+  EXPECT_EQ(target_->threads().find({7}).count, 0);
+  EXPECT_EQ(target_->threads().find({7}).held, nullptr);
+  const std::shared_ptr<Claim> held = hold()->first_claim();
+  target_->threads().own({7}, held);
+  EXPECT_EQ(target_->threads().find({7}).count, 1);
+  target_->threads().reenter({7});
+  target_->threads().reenter({7});
+  EXPECT_EQ(target_->threads().find({7}).count, 3);
+  EXPECT_EQ(target_->threads().find({7}).held, held);
 }
 
 TEST_F(TargetTest, TellsTheLevelsBeforeEachStepUpAndForgetsTheThreadAtTheLast) {
-  const std::shared_ptr<Holding> held = hold();
-  target_->threads().own(7, held);
-  target_->threads().reenter(7);
-  EXPECT_EQ(target_->threads().leave_level(7).count, 2);
-  EXPECT_EQ(target_->threads().find(7).count, 1);
-  const ThreadHolds::Entry last = target_->threads().leave_level(7);
+  const std::shared_ptr<Claim> held = hold()->first_claim();
+  target_->threads().own({7}, held);
+  target_->threads().reenter({7});
+  EXPECT_EQ(target_->threads().leave_level({7}).count, 2);
+  EXPECT_EQ(target_->threads().find({7}).count, 1);
+  const ThreadHolds::Entry last = target_->threads().leave_level({7});
   EXPECT_EQ(last.count, 1);
   EXPECT_EQ(last.held, held);
-  EXPECT_EQ(target_->threads().find(7).count, 0);
-  EXPECT_EQ(target_->threads().find(7).held, nullptr);
+  EXPECT_EQ(target_->threads().find({7}).count, 0);
+  EXPECT_EQ(target_->threads().find({7}).held, nullptr);
 }
 
 TEST_F(TargetTest, KnowsNoLevelsOfAThreadThatOwnsNothing) {
-  target_->threads().reenter(7);
-  EXPECT_EQ(target_->threads().find(7).count, 0);
-  EXPECT_EQ(target_->threads().leave_level(7).count, 0);
-  EXPECT_EQ(target_->threads().leave_level(7).held, nullptr);
+  target_->threads().reenter({7});
+  EXPECT_EQ(target_->threads().find({7}).count, 0);
+  EXPECT_EQ(target_->threads().leave_level({7}).count, 0);
+  EXPECT_EQ(target_->threads().leave_level({7}).held, nullptr);
 }
 
 TEST_F(TargetTest, KeepsThreadsApart) {
-  const std::shared_ptr<Holding> lost = hold();
-  const std::shared_ptr<Holding> held = hold();
-  target_->threads().own(7, lost);  // a thread whose hold was lost still has to give it back
-  target_->threads().own(8, held);
-  target_->threads().reenter(8);
-  EXPECT_EQ(target_->threads().leave_level(9).count, 0);
-  EXPECT_EQ(target_->threads().find(7).count, 1);
-  EXPECT_EQ(target_->threads().leave_level(7).held, lost);
-  EXPECT_EQ(target_->threads().find(8).count, 2);
+  const std::shared_ptr<Claim> lost = hold()->first_claim();
+  const std::shared_ptr<Claim> held = hold()->first_claim();
+  target_->threads().own({7}, lost);  // a thread whose hold was lost still has to give it back
+  target_->threads().own({8}, held);
+  target_->threads().reenter({8});
+  EXPECT_EQ(target_->threads().leave_level({9}).count, 0);
+  EXPECT_EQ(target_->threads().find({7}).count, 1);
+  EXPECT_EQ(target_->threads().leave_level({7}).held, lost);
+  EXPECT_EQ(target_->threads().find({8}).count, 2);
 }
 
 // --- closing ---
@@ -307,11 +353,11 @@ TEST_F(TargetTest, TellsEveryWaiterThatTheClientIsClosed) {
 
 TEST_F(TargetTest, ForgetsTheThreadsHoldsWhenTheClientIsClosed) {
   // Else a thread that never unlocks would keep the client alive for ever.
-  std::shared_ptr<Holding> held = hold();
-  const std::weak_ptr<Holding> watch = held;
-  target_->threads().own(7, std::move(held));
+  std::shared_ptr<Claim> held = hold()->first_claim();
+  const std::weak_ptr<Claim> watch = held;
+  target_->threads().own({7}, std::move(held));
   target_->threads().forget_all();
-  EXPECT_EQ(target_->threads().find(7).count, 0);
+  EXPECT_EQ(target_->threads().find({7}).count, 0);
   EXPECT_TRUE(watch.expired());
 }
 
@@ -350,7 +396,7 @@ TEST_F(TargetTest, LetsOneWaiterAtATimeHaveItsTurn) {
         ++turns;
         target_->leave(waiter);
         target_->wake();
-        static_cast<void>(target_->view());
+        static_cast<void>(target_->view({}));
       }
     });
   }

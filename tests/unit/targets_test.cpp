@@ -57,7 +57,7 @@ TEST(TargetsTest, HaveOneObjectPerKindAndNamesAsLongAsSomebodyRefersToIt) {
   EXPECT_EQ(targets->target({"a", "b"}, kinds::kLock), both);
   EXPECT_NE(targets->target({"a, b"}, kinds::kLock), both);
   EXPECT_EQ(both->name(), "a, b");
-  EXPECT_EQ(both->batched_locks(), 2U);
+  EXPECT_EQ(both->locks(), 2U);
   EXPECT_EQ(targets->all(Targets::Which::all).size(), 2U) << "the others are gone";
 }
 

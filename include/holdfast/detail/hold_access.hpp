@@ -9,16 +9,16 @@
 namespace holdfast::detail {
 
 struct HoldAccess {
-  static Hold make(std::shared_ptr<engine::Holding> held) noexcept { return Hold(std::move(held)); }
+  static Hold make(std::shared_ptr<engine::Claim> held) noexcept { return Hold(std::move(held)); }
   /// A hold whose end does not wait for the server.
-  static Hold make_unwaiting(std::shared_ptr<engine::Holding> held) noexcept {
+  static Hold make_unwaiting(std::shared_ptr<engine::Claim> held) noexcept {
     Hold hold(std::move(held));
     hold.waits_ = false;
     return hold;
   }
-  static const std::shared_ptr<engine::Holding>& held(const Hold& hold) noexcept { return hold.held_; }
+  static const std::shared_ptr<engine::Claim>& held(const Hold& hold) noexcept { return hold.held_; }
   /// Leaves the hold empty, without releasing anything.
-  static std::shared_ptr<engine::Holding> take(Hold& hold) noexcept { return std::move(hold.held_); }
+  static std::shared_ptr<engine::Claim> take(Hold& hold) noexcept { return std::move(hold.held_); }
 };
 
 }  // namespace holdfast::detail

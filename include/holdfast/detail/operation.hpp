@@ -28,8 +28,8 @@ class Core;
 
 namespace holdfast::detail {
 
+using engine::Claim;
 using engine::Core;
-using engine::Holding;
 
 /// Receives the results of an operation.
 template <class... Results>
@@ -73,7 +73,7 @@ HOLDFAST_EXPORT OperationPtr make_acquire(const PartsPtr& parts, AcquireOptions 
 HOLDFAST_EXPORT OperationPtr make_try_acquire(const PartsPtr& parts, AcquireOptions options,
                                               ReceiverPtr<Failure, MaybeHold> receiver);
 HOLDFAST_EXPORT OperationPtr make_release(Hold hold, ReceiverPtr<ReleaseOutcome> receiver);
-HOLDFAST_EXPORT OperationPtr make_wait_lost(std::shared_ptr<Holding> held, ReceiverPtr<Failure, LossReason> receiver);
+HOLDFAST_EXPORT OperationPtr make_wait_lost(std::shared_ptr<Claim> held, ReceiverPtr<Failure, LossReason> receiver);
 
 HOLDFAST_EXPORT OperationPtr make_is_locked(const PartsPtr& parts, ReceiverPtr<Failure, bool> receiver);
 HOLDFAST_EXPORT OperationPtr make_is_held_by(const PartsPtr& parts, const std::string& owner,
@@ -86,7 +86,7 @@ HOLDFAST_EXPORT OperationPtr make_force_release(const PartsPtr& parts, const std
                                                 ReceiverPtr<Failure, bool> receiver);
 
 /// Throws Error(lost), with the given exception, if any, nested in it.
-[[noreturn]] HOLDFAST_EXPORT void throw_lost(const Holding& held, const std::exception_ptr& nested);
+[[noreturn]] HOLDFAST_EXPORT void throw_lost(const Claim& held, const std::exception_ptr& nested);
 
 HOLDFAST_EXPORT OperationPtr make_ping(const std::shared_ptr<Core>& core, ReceiverPtr<Failure> receiver);
 HOLDFAST_EXPORT OperationPtr make_list(const std::shared_ptr<Core>& core, const std::string& pattern, Detail detail,

@@ -43,28 +43,28 @@ LeaseTerms lease_terms(const Runtime& runtime, const AcquireOptions& options, co
   return terms;
 }
 
-void report_granted(Reporter& reporter, const Holding& held, Duration waited, bool contended) {
+void report_granted(Reporter& reporter, const Claim& held, Duration waited, bool contended) {
   Reporter::add(reporter.count.granted);
   if (contended) Reporter::add(reporter.count.contended);
   reporter.tell(&Observer::on_granted, [&] { return GrantedEvent{held.name(), held.owner().text, waited, contended}; });
 }
 
 std::optional<Acquired> acquire_at_once(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Target>& target,
-                                        const AcquireOptions& options, const LeaseTerms& lease) {
+                                        const AcquireOptions& options, const LeaseTerms& lease, const wire::Ask& ask) {
   if (const std::error_code error = runtime->unusable()) return Acquired{nullptr, error, {}};
   if (options.stop.stop_requested()) return Acquired{nullptr, Errc::cancelled, {}};
-  std::shared_ptr<Holding> held = target->take_retained({runtime, lease, options.on_lost}, Handoff::From::newcomer);
+  std::shared_ptr<Claim> held = target->join({ask, lease, options.on_lost, Target::Joining::From::newcomer});
   if (!held) return std::nullopt;
   report_granted(runtime->reporter(), *held, {}, false);
   return Acquired{std::move(held), {}, {}};
 }
 
 Acquired acquire(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Target>& target,
-                 const AcquireOptions& options, DefaultWait default_wait) {
+                 const AcquireOptions& options, DefaultWait default_wait, const wire::Ask& ask) {
   runtime->require_waiting(target->name());
   const LeaseTerms lease = lease_terms(*runtime, options, target->name());
-  if (std::optional<Acquired> known = acquire_at_once(runtime, target, options, lease)) return std::move(*known);
-  const auto op = std::make_shared<BlockingAcquire>(runtime, target, options, lease, default_wait);
+  if (std::optional<Acquired> known = acquire_at_once(runtime, target, options, lease, ask)) return std::move(*known);
+  const auto op = std::make_shared<BlockingAcquire>(runtime, target, options, lease, default_wait, ask);
   runtime->own_loop()->call(op, op->answer, TimePoint::max());
   if (!op->answer.is_there()) return {nullptr, runtime->in_child() ? Errc::forked : Errc::closed, {}};
   return std::move(op->result);

@@ -8,7 +8,7 @@
 
 #include <holdfast/options.hpp>
 
-#include "engine/hold/holding.hpp"
+#include "engine/hold/claim.hpp"
 #include "engine/hold/target.hpp"
 #include "engine/runtime/reporter.hpp"
 
@@ -17,8 +17,8 @@ namespace holdfast::engine {
 class Runtime;
 
 struct Acquired {
-  std::shared_ptr<Holding> held;  // set: granted
-  std::error_code error;          // else: why not
+  std::shared_ptr<Claim> held;  // set: granted
+  std::error_code error;        // else: why not
   std::string cause;
 };
 
@@ -28,16 +28,16 @@ enum class DefaultWait { ask_once, wait_on };
 /// All lengths decided; throws Error(invalid_argument) if one is out of range.
 LeaseTerms lease_terms(const Runtime& runtime, const AcquireOptions& options, const std::string& name);
 
-void report_granted(Reporter& reporter, const Holding& held, Duration waited, bool contended);
+void report_granted(Reporter& reporter, const Claim& held, Duration waited, bool contended);
 
 /// What is known without asking for it: the client cannot be used, the wait is stopped already, or a caller of this
 /// client has just released it. No round trip.
 std::optional<Acquired> acquire_at_once(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Target>& target,
-                                        const AcquireOptions& options, const LeaseTerms& lease);
+                                        const AcquireOptions& options, const LeaseTerms& lease, const wire::Ask& ask);
 
 /// Throws Error(invalid_argument) for options out of range, Error(would_deadlock) on a guest's loop; every other
 /// failure is in the result.
 Acquired acquire(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Target>& target,
-                 const AcquireOptions& options, DefaultWait default_wait);
+                 const AcquireOptions& options, DefaultWait default_wait, const wire::Ask& ask = {});
 
 }  // namespace holdfast::engine

@@ -4,7 +4,6 @@
 
 #include "base/entropy.hpp"
 #include "engine/hold/hold_release.hpp"
-#include "engine/hold/holding.hpp"
 #include "engine/hold/watchdog.hpp"
 
 namespace holdfast::engine {
@@ -74,12 +73,12 @@ std::unique_ptr<const wire::Grant> kept_of(const Runtime& runtime, const wire::G
 }  // namespace
 
 AcquireOp::AcquireOp(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, AcquireOptions options,
-                     LeaseTerms lease, DefaultWait default_wait)
+                     LeaseTerms lease, DefaultWait default_wait, const wire::Ask& ask)
     : runtime_(std::move(runtime)),
       target_(std::move(target)),
       options_(std::move(options)),
       lease_(lease),
-      owner_(runtime_->make_owner()),
+      owner_{runtime_->make_owner().text, ask},
       started_(Clock::now()),
       fsm_(terms_of(*target_, options_, default_wait), started_),
       explanation_(explanation_of(options_, started_, default_wait)),
@@ -145,7 +144,7 @@ void AcquireOp::on_signals() {
 }
 
 TargetView AcquireOp::view() const {
-  TargetView view = target_->view();
+  TargetView view = target_->view(owner_.ask);
   view.subscribed = target_->subscribed(owner_);
   return view;
 }
@@ -168,7 +167,7 @@ void AcquireOp::act(AcquireAction action) {
       if (fsm_.contended()) wait_.begin(*target_, owner_, fsm_);
       if (const unsigned missed = std::exchange(missed_, 0); missed != 0) return look_again(missed);
       if (!use_ && target_->subscribed(owner_))
-        use_ = target_->listen(owner_);  // of an earlier wait: who pauses hears as well
+        use_ = target_->listen(owner_, *this);  // of an earlier wait: who pauses hears as well
       waits();
       return sleep_until(action.until);
     case Kind::pause:
@@ -210,13 +209,13 @@ void AcquireOp::ask_holder() {
   });
 }
 
-/// What a caller of this client has just released and retained for us is taken without asking.
-bool AcquireOp::take_retained() {
+/// What this client has already, retained for us or shared, is taken without asking.
+bool AcquireOp::join() {
   const LeaseTerms terms = fsm_.unresolved() ? LeaseTerms{} : lease_;  // an own attempt must be resolved first
-  held_ = target_->take_retained({runtime_, terms, options_.on_lost}, Handoff::From::queue);
+  held_ = target_->join({owner_.ask, terms, options_.on_lost, Target::Joining::From::queue});
   if (!held_) {
     // Our attempt goes behind that.
-    if (std::optional<Retained> unfit = target_->take_unfit()) target_->give_back(std::move(*unfit));
+    if (const std::optional<Retained> unfit = target_->take_retained()) give_up(*unfit->tenancy);
     return false;
   }
   Attempt granted;
@@ -226,9 +225,9 @@ bool AcquireOp::take_retained() {
 }
 
 void AcquireOp::attempt(const AcquireAction& action) {
-  if (take_retained()) return;
+  if (join()) return;
   Order order{owner_, lease_.length, action.timeout, action.subscribe || target_->subscribed(owner_), lease_.acks};
-  if (order.subscribe && !use_) use_ = target_->listen(owner_);
+  if (order.subscribe && !use_) use_ = target_->listen(owner_, *this);
   if (fsm_.safety_polling()) Reporter::add(runtime_->reporter().count.safety_polls);
   alarm_.cancel();
   state_ = State::asking;
@@ -265,11 +264,13 @@ void AcquireOp::judge(Attempt& reply) {
   }
   // A grant is armed right here, so there is no moment in which a hold stands that the watchdog does not know.
   if (granted) {
-    held_ = std::make_shared<Holding>(runtime_, target_, reply.grant.owner, reply.sent_at, lease, options_.on_lost,
-                                      reply.sent_at, kept_of(*runtime_, reply.grant), reply.acks_era);
+    const auto tenancy =
+        std::make_shared<Tenancy>(runtime_, target_, reply.grant.owner, owner_.ask, reply.sent_at, lease,
+                                  options_.on_lost, kept_of(*runtime_, reply.grant), reply.acks_era);
+    held_ = tenancy->first_claim();
     asked_ = false;
-    target_->set_holder(held_);
-    target_->watchdog().arm(held_);
+    target_->set_tenancy(*tenancy, reply.listeners.value_or(0));
+    target_->watchdog().arm(tenancy);
   }
   if (reply.kind == Attempt::Kind::busy) {
     target_->saw_other(reply.of_stranger);
@@ -285,7 +286,7 @@ void AcquireOp::finish(AcquireAction action) noexcept {
   alarm_.cancel();
   on_stop_.reset();
   if (fsm_.place().known()) target_->waited(fsm_.place());
-  if (std::optional<Retained> unwanted = target_->leave(*this)) target_->give_back(std::move(*unwanted));
+  if (const std::optional<Retained> unwanted = target_->leave(*this)) give_up(*unwanted->tenancy);
   use_.reset();
   if (action.undo) {
     target_->undo(owner_, lease_.length);
@@ -296,7 +297,7 @@ void AcquireOp::finish(AcquireAction action) noexcept {
   if (action.error) report_failed(runtime_->reporter(), action.error);
   if (!action.error) report_granted(runtime_->reporter(), *held_, Clock::now() - started_, fsm_.contended());
   const std::shared_ptr<AcquireOp> self = std::move(self_);
-  const std::shared_ptr<Holding> held = std::move(held_);
+  const std::shared_ptr<Claim> held = std::move(held_);
   if (action.error && held) give_up(*held);
   try {
     if (explanation_ && action.error == Errc::timed_out) action.cause = explanation_->text(Clock::now(), action.cause);

@@ -27,7 +27,7 @@ class AcquireOp : public Waiter,
                   public std::enable_shared_from_this<AcquireOp> {
  public:
   AcquireOp(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, AcquireOptions options, LeaseTerms lease,
-            DefaultWait default_wait);
+            DefaultWait default_wait, const wire::Ask& ask = {});
 
   void run() final;
   void broken() noexcept final;
@@ -44,7 +44,7 @@ class AcquireOp : public Waiter,
   const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
   const std::shared_ptr<Target>& target() const { return target_; }
   /// What need not be asked for, in the calling thread, instead of run().
-  std::optional<Acquired> at_once() const { return acquire_at_once(runtime_, target_, options_, lease_); }
+  std::optional<Acquired> at_once() const { return acquire_at_once(runtime_, target_, options_, lease_, owner_.ask); }
 
  private:
   enum class State { starting, in_queue, asking, waiting, pausing, finished };
@@ -58,7 +58,7 @@ class AcquireOp : public Waiter,
   TargetView view() const;
   void look_again(unsigned signals);
   void act(AcquireAction action);
-  bool take_retained();
+  bool join();
   void attempt(const AcquireAction& action);
   Loop& loop() const final { return runtime_->loop(); }
   void on_attempt(Attempt reply) noexcept final;
@@ -85,7 +85,7 @@ class AcquireOp : public Waiter,
   unsigned missed_ = 0;     // signals since the attempt under way was sent
   timing::Alarm alarm_;
   TimePoint sleeps_until_ = TimePoint::max();
-  std::shared_ptr<Holding> held_;
+  std::shared_ptr<Claim> held_;
   Target::Use use_;  // of the wake channels
   std::shared_ptr<AcquireOp> self_;
   std::optional<std::stop_callback<std::function<void()>>> on_stop_;

@@ -64,7 +64,7 @@ void Core::on_side_disconnected(redis::Shard& shard, redis::Side side) {
 }
 
 void Core::end_holds() {
-  for (const std::shared_ptr<Holding>& hold : watchdog_.armed()) {
+  for (const std::shared_ptr<Tenancy>& hold : watchdog_.armed()) {
     hold->on_closed();
     if (runtime_.config().on_close == OnClose::leave_to_expire) {
       watchdog_.disarm(*hold);

@@ -32,12 +32,14 @@ struct Attempt {
   Kind kind = Kind::not_sent;
   wire::Grant grant{};  // of `owner`, who asked, whatever became of it; granted: as the server says
   milliseconds busy_for{};
-  bool subscribed = false;                  // the wake channels were subscribed before the server looked
-  bool cannot_subscribe = false;            // busy: refused for good; waiting goes without the wake channels
-  std::optional<std::int64_t> listeners{};  // busy: how many listen for its release; negative: unknown
-  bool of_stranger = false;                 // busy: the holder's client is not of this library
-  std::optional<Duration> retry_after{};    // busy, but nobody was seen to have it: the votes were split
-  bool pointless = false;                   // not_sent, transient: trying again will not help
+  bool subscribed = false;        // the wake channels were subscribed before the server looked
+  bool cannot_subscribe = false;  // busy: refused for good; waiting goes without the wake channels
+  // How many listen for its release. Busy: connections; negative: unknown. Granted together with others: waiters, and
+  // clients elsewhere.
+  std::optional<std::int64_t> listeners{};
+  bool of_stranger = false;               // busy: the holder's client is not of this library
+  std::optional<Duration> retry_after{};  // busy, but nobody was seen to have it: the votes were split
+  bool pointless = false;                 // not_sent, transient: trying again will not help
   std::error_code error{};
   std::string cause{};
   TimePoint sent_at{};

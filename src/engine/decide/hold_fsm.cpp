@@ -1,12 +1,19 @@
 #include "engine/decide/hold_fsm.hpp"
 
 namespace holdfast::engine {
+namespace {
+
+TimePoint cap_of(TimePoint since, std::optional<milliseconds> max_hold) {
+  return max_hold ? since + *max_hold : TimePoint::max();
+}
+
+}  // namespace
 
 HoldFsm::HoldFsm(TimePoint sent_at, const LeaseTerms& terms, TimePoint granted_at, std::uint32_t acked_era,
                  Watched watched)
     : length_(terms.length),
-      max_hold_(terms.max_hold.value_or(milliseconds::max())),
       granted_at_(granted_at),
+      cap_at_(cap_of(granted_at, terms.max_hold)),
       acked_era_(acked_era),
       acks_(terms.acks),
       renewed_(terms.renewed),
@@ -22,7 +29,7 @@ void HoldFsm::extend(TimePoint sent_at) {
 
 TimePoint HoldFsm::deadline() const {
   const TimePoint end = lease_end(last_extension_, length_);
-  return capped() ? std::min(end, granted_at_ + max_hold_) : end;
+  return std::min(end, cap_at_);
 }
 
 HoldFsm::Todo HoldFsm::on_time(TimePoint now, Duration early) {
@@ -105,6 +112,16 @@ bool HoldFsm::begin_release() {
   return true;
 }
 
+bool HoldFsm::fits(const LeaseTerms& terms, TimePoint now, std::uint32_t era) const {
+  return state_ == HoldState::held && renewed_ && terms.renewed && terms.length == length_ && terms.acks == acks_ &&
+         (!acks_.wanted() || acked_era_ == era) && now < lease_end(last_extension_, length_ / 2);
+}
+
+void HoldFsm::set_cap(TimePoint now, std::optional<milliseconds> max_hold) {
+  cap_at_ = cap_of(now, max_hold);
+  due_ = renewed_ && !in_flight_ ? std::min(planned_, deadline()) : deadline();
+}
+
 void HoldFsm::on_release_found_none(TimePoint now) {
   if (was_lost_) return;
   was_lost_ = true;
@@ -124,12 +141,8 @@ HoldFsm::Change HoldFsm::lose(LossReason reason) {
 }
 
 /// The lease as it stands ends behind the cap.
-bool HoldFsm::outlives_cap() const {
-  return capped() && lease_end(last_extension_, length_) >= granted_at_ + max_hold_;
-}
+bool HoldFsm::outlives_cap() const { return lease_end(last_extension_, length_) >= cap_at_; }
 
-LossReason HoldFsm::why_expired() const {
-  return capped() && deadline() == granted_at_ + max_hold_ ? LossReason::max_hold : LossReason::expired;
-}
+LossReason HoldFsm::why_expired() const { return deadline() == cap_at_ ? LossReason::max_hold : LossReason::expired; }
 
 }  // namespace holdfast::engine

@@ -12,10 +12,10 @@ namespace holdfast::engine {
 
 /// held --renewal unanswered--> suspect --renewal answered--> held
 /// held, suspect --deadline, "not yours", cap--> lost          held, suspect --release begun--> released
-/// Not thread-safe; Holding guards it.
+/// Of a tenancy, whoever has claims on it. Not thread-safe; Tenancy guards it.
 class HoldFsm {
  public:
-  /// `sent_at`: of the command that set the lease. `granted_at`: when this hold began, later if the lock was passed on.
+  /// `sent_at`: of the command that set the lease. `granted_at`: when it was granted.
   /// `acked_era`: as of that era (never 0) it has the acks that were asked for; 0: it has none.
   /// `watched`: its keys are to be watched if it lasts.
   enum class Watched { no, yes };
@@ -56,6 +56,14 @@ class HoldFsm {
   Change on_closed();
   /// From here on nothing is renewed. False if it was called before.
   bool begin_release();
+  /// Renewed, and so sure that another caller of this client may have it next.
+  bool may_be_passed_on(TimePoint now) const {
+    return renewed_ && state_ == HoldState::held && valid_for(now) >= Duration(length_) / 2;
+  }
+  /// A caller with these terms may have it as it is; `era`: of the acks that count by now.
+  bool fits(const LeaseTerms& terms, TimePoint now, std::uint32_t era) const;
+  /// Whoever has it from `now` on has it for so long at most; empty: without such a limit.
+  void set_cap(TimePoint now, std::optional<milliseconds> max_hold);
   /// The release has found that it was not ours any more.
   void on_release_found_none(TimePoint now);
 
@@ -80,6 +88,7 @@ class HoldFsm {
   bool renewed() const { return renewed_; }
   /// Renewal goes on for as long as it works.
   bool endless() const { return renewed_ && !capped(); }
+  bool capped() const { return cap_at_ != TimePoint::max(); }
   TimePoint granted_at() const { return granted_at_; }
   TimePoint last_extension() const { return last_extension_; }
 
@@ -89,12 +98,10 @@ class HoldFsm {
   LossReason why_expired() const;
   bool outlives_cap() const;
 
-  bool capped() const { return max_hold_ != milliseconds::max(); }
-
   // There may be millions: no larger than it must be.
   milliseconds length_;
-  milliseconds max_hold_;  // max(): none
   TimePoint granted_at_;
+  TimePoint cap_at_;  // max(): none
   TimePoint due_{};
   TimePoint planned_{};
   TimePoint last_extension_{};

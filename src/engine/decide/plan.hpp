@@ -10,32 +10,42 @@ namespace holdfast::engine {
 struct Traits {
   /// A thread that holds it may take it once more: BasicLock counts that in the client and sends nothing. If not, it is
   /// told that it would wait for itself.
-  bool reentrant;
+  bool reentrant = true;
   /// Every client of this kind tells its releases on the wake channels. If not, waiters ask now and then as well and do
   /// without the channels where they may not subscribe, nobody passes it on, and no release waits for the next command.
-  bool announced;
-  /// One owner at a time. If not, nothing is passed on: whoever wants it need not wait until somebody has released it.
-  bool exclusive;
+  bool announced = true;
+  /// Who may have it at the same time. `one`: one owner. `readers`: one, or several who share it, of whom those of one
+  /// client share a hold at the server. `several`: what is of one client is nothing to its other callers, so nothing is
+  /// passed on, and the server is always asked.
+  enum class Holders : std::uint8_t { one, readers, several };
+  Holders holders = Holders::one;
+  /// Who says who is next. `client`: of one client's waiters only the first asks. `server`: it keeps a queue of all of
+  /// them, so each one asks as soon as it comes, and is woken on a channel of its own.
+  enum class Order : std::uint8_t { client, server };
+  Order order = Order::client;
   /// A released hold may be kept for another caller of this client, in the queue or just come (Target::retain). If not,
   /// each acquisition is one at the server, as a number that grows with each of them needs it.
-  bool passable;
+  bool passable = true;
   /// The same acquire or release sent twice changes nothing more than sent once. If not, the engine, which sends both
   /// again when an outcome is unknown, and undoes what nobody will use, gives each call a key (wire::Once) by which the
   /// server knows it again. Such a kind is not for groups, which acquire once more what a member has lost.
-  bool repeatable;
+  bool repeatable = true;
 };
 
 /// The changes on the server, each as a command and the meaning of its reply.
 struct Transitions {
   wire::LockNames (*names)(std::string raw_name) = nullptr;
   base::Command (*acquire)(const wire::AcquireCall&) = nullptr;
-  wire::AcquireReply (*decode_acquire)(const base::Reply&) = nullptr;
+  wire::AcquireReply (*decode_acquire)(const base::Reply&) = wire::decode_acquire;
   base::Command (*release)(const wire::ReleaseCall&) = nullptr;
   /// How many clients were told; empty: it was not this owner's.
-  std::optional<std::int64_t> (*decode_release)(const base::Reply&) = nullptr;
+  std::optional<std::int64_t> (*decode_release)(const base::Reply&) = wire::decode_release;
   base::Command (*renew)(const std::vector<wire::Renewal>&, std::chrono::milliseconds lease) = nullptr;
   /// From this owner; without one, from whoever has it. An integer, 1: it was held so.
   base::Command (*force_release)(const wire::LockNames&, const std::optional<wire::Owner>&, Publish) = nullptr;
+  /// For kinds of which a holder may go on as one of several, without a moment in which it has nothing; else null. The
+  /// reply is that of a release: who was told that others may come in beside it.
+  base::Command (*share)(const wire::ShareCall&) = nullptr;
   /// For kinds whose server keeps a queue; else null. It is sent whenever an owner that has asked stops waiting without
   /// a grant, behind whatever of it is under way, and again until it is answered: once more must change nothing.
   base::Command (*leave)(const wire::LeaveCall&) = nullptr;
@@ -45,8 +55,8 @@ struct Transitions {
 
 /// What is asked about one lock, and changes nothing.
 struct Questions {
-  base::Command (*ask_owner)(std::string_view key, std::string_view owner);
-  bool (*is_owner)(const base::Reply&, std::string_view owner);
+  base::Command (*ask_owner)(std::string_view key, const wire::Owner&);
+  bool (*is_owner)(const base::Reply&, const wire::Owner&);
   base::Command (*holder)(std::string_view key);  // an error if something else than such a lock is there
   wire::Held (*decode_holder)(const base::Reply&);
 };

@@ -23,6 +23,8 @@ class Tenure {
   void on_granted(TimePoint sent_at);
   /// Somebody else has it, or has just released it.
   void on_other();
+  /// The server said, when it granted it together with others, that so many listen who are not of this target.
+  void on_listeners(int others) { others_ = others; }
   /// The server has released it, and told `others` who are not of this target.
   void on_released(TimePoint now, int others);
 
@@ -38,7 +40,10 @@ class Tenure {
   bool must_ask_after_release(TimePoint now) const {
     return others_ > 0 && (!may_pass(now) || strangers(now)) && skip_ == 0;
   }
-  /// How many others were told of the last release.
+  /// Shared by callers here one after another it would never be free: those who come now wait until it has been
+  /// released.
+  bool must_end(TimePoint now) const { return others_ > 0 && !may_pass(now); }
+  /// How many others were there at the last release, or at a grant since then.
   int others() const { return others_; }
   /// Nobody here asks before this.
   TimePoint pause_until() const { return pause_until_; }

@@ -9,23 +9,26 @@
 
 namespace holdfast::engine {
 
-class Holding;
+class Claim;
+class Tenancy;
 
 /// Gives it back and waits for the outcome, `release_timeout` at most. A guest's caller cannot wait: `unknown`, unless
 /// it was passed on.
-ReleaseOutcome release(Holding& hold) noexcept;
+ReleaseOutcome release(Claim& hold) noexcept;
 /// The end of a guard: as release(), or, if it is lost or the client is configured so, without waiting for the outcome.
-void unlock(Holding& hold) noexcept;
+void unlock(Claim& hold) noexcept;
 /// The end of a guard that must not wait.
-void unlock_without_waiting(Holding& hold) noexcept;
+void unlock_without_waiting(Claim& hold) noexcept;
 /// Retains the lock for another caller of this client, if one waits. Counts as a release. From any thread.
-bool pass_on(Holding& hold);
+bool pass_on(Claim& hold);
 /// Gives it back in the background. `done` is called once, on the loop; not if this throws: then it has ended all the
 /// same, and its lease ends it at the server.
-void release_async(Holding& hold, std::function<void(ReleaseOutcome)> done);
+void release_async(Claim& hold, std::function<void(ReleaseOutcome)> done);
 /// Ends it, and leaves it taken for `rest`; once, and to nobody of this client either. Waits as release() does.
-ReleaseOutcome leave(Holding& hold, std::chrono::milliseconds rest) noexcept;
+ReleaseOutcome leave(Claim& hold, std::chrono::milliseconds rest) noexcept;
 /// Nobody is going to use it: gives it back if that can be had, and in any case it is not renewed any more.
-void give_up(Holding& hold) noexcept;
+void give_up(Claim& hold) noexcept;
+/// The same of a tenancy, whoever has claims on it.
+void give_up(Tenancy& tenancy) noexcept;
 
 }  // namespace holdfast::engine

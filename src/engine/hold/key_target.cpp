@@ -5,9 +5,9 @@
 #include <holdfast/error.hpp>
 
 #include "base/text.hpp"
-#include "engine/hold/holding.hpp"
 #include "engine/hold/release.hpp"
 #include "engine/hold/targets.hpp"
+#include "engine/hold/tenancy.hpp"
 #include "engine/hold/watchdog.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "redis/failures/errors.hpp"
@@ -79,7 +79,7 @@ bool KeyTarget::lies_in(const Runtime& client, const redis::cluster::SlotSet& sl
   return &client == &runtime() && slots[slot_];
 }
 
-void KeyTarget::stay() noexcept { targets_->keep(std::static_pointer_cast<KeyTarget>(shared_from_this())); }
+void KeyTarget::stay() noexcept { targets_->keep(self()); }
 
 wire::LockNames KeyTarget::names() const {
   return plan_.transitions.names(targets_->prefix() + (several_ ? several_->front() : name()));
@@ -116,25 +116,20 @@ bool KeyTarget::subscribed(const wire::Owner& waiter) const {
 }
 
 void KeyTarget::add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const {
-  for (wire::LockNames& each : all_names()) to.push_back({std::move(each.key), owner.text});
+  for (wire::LockNames& each : all_names()) to.push_back({std::move(each.key), owner.text, owner.ask.mode});
 }
 
 std::string KeyTarget::where() const { return runtime().node(); }
 
-Target::Use KeyTarget::begin_use(const wire::Owner& waiter) {
-  return begin_use(waiter, [weak = weak_from_this()] {
-    if (const std::shared_ptr<Target> target = weak.lock()) target->heard();
-  });
-}
-
-Target::Use KeyTarget::begin_use(const wire::Owner& waiter, const redis::Listeners::Listener& listener) {
+Target::Use KeyTarget::begin_use(const wire::Owner& waiter, const Listener& listener) {
   auto use = std::make_shared<ChannelUse>(runtime().listeners(), wake_channels(waiter));
   for (const std::string& channel : use->names) use->ids.push_back(use->listeners->begin_use(channel, listener));
   return use;
 }
 
 void KeyTarget::attempt(Order order, AttemptDone done) {
-  const bool count = order.subscribe && !blind_;
+  // Who shares it wants to know who waits for those who do, as nobody is told of a release meanwhile.
+  const bool count = (order.subscribe || order.owner.ask.mode == wire::Mode::shared) && !blind_;
   auto request = redis::Request::of(acquire_command(order, count), order.timeout);
   if (order.subscribe) {
     request.subscribe = wake_channels(order.owner);
@@ -142,23 +137,24 @@ void KeyTarget::attempt(Order order, AttemptDone done) {
   }
   const std::atomic<std::uint64_t>& granted =
       runtime().reporter().count.granted;  // lives as long as what runs the handler
-  runtime().send(std::move(request), [self = std::static_pointer_cast<KeyTarget>(shared_from_this()), &granted,
-                                      owner = std::move(order.owner), acks = order.acks, lease = order.lease,
-                                      until = order.acks.wanted() ? base::Clock::now() + order.timeout : TimePoint{},
-                                      done = std::move(done)](const redis::Result& result) mutable {
-    Attempt attempt = self->judge(result);
-    if (attempt.listeners && *attempt.listeners < 0) self->blind_ = true;
-    if (attempt.grant.owner.text.empty()) attempt.grant.owner = owner;
-    // A replica that never was more than that is a wrong address, if there is only one; one that gave locks will have a
-    // successor.
-    if (attempt.error == Errc::read_only && granted.load() == 0) {
-      attempt.pointless = !self->runtime().has_successors();
-    }
-    if (acks.wanted() && attempt.kind == Attempt::Kind::granted) {
-      return self->confirm(std::move(attempt), acks, lease, until, std::move(done));
-    }
-    done(std::move(attempt));
-  });
+  runtime().send(std::move(request),
+                 [self = self(), &granted, owner = std::move(order.owner), acks = order.acks, lease = order.lease,
+                  until = order.acks.wanted() ? base::Clock::now() + order.timeout : TimePoint{},
+                  done = std::move(done)](const redis::Result& result) mutable {
+                   Attempt attempt = self->judge(result);
+                   if (attempt.listeners && *attempt.listeners < 0) self->blind_ = true;
+                   if (attempt.grant.owner.text.empty()) attempt.grant.owner.text = owner.text;
+                   attempt.grant.owner.ask = owner.ask;
+                   // A replica that never was more than that is a wrong address, if there is only one; one that gave
+                   // locks will have a successor.
+                   if (attempt.error == Errc::read_only && granted.load() == 0) {
+                     attempt.pointless = !self->runtime().has_successors();
+                   }
+                   if (acks.wanted() && attempt.kind == Attempt::Kind::granted) {
+                     return self->confirm(std::move(attempt), acks, lease, until, std::move(done));
+                   }
+                   done(std::move(attempt));
+                 });
 }
 
 Attempt KeyTarget::judge(const redis::Result& result) const {
@@ -182,7 +178,8 @@ Attempt KeyTarget::judge(const redis::Result& result) const {
   if (decoded.granted) {
     attempt.kind = Kind::granted;
     attempt.grant = std::move(decoded.grant);
-  } else if (decoded.busy_for && decoded.blocker < batched_locks()) {
+    if (decoded.listeners && *decoded.listeners >= 0) attempt.listeners = others(*decoded.listeners);
+  } else if (decoded.busy_for && decoded.blocker < locks()) {
     attempt.kind = Kind::busy;
     attempt.busy_for = *decoded.busy_for;
     attempt.listeners = decoded.listeners;
@@ -214,16 +211,15 @@ void KeyTarget::judge_silence(const redis::Refusal& refusal, Attempt& attempt) c
 }
 
 void KeyTarget::release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) {
-  start_return(std::static_pointer_cast<KeyTarget>(shared_from_this()),
-               deadline == kNeverOurs ? Returned::perhaps_hold : Returned::hold, owner, ReleaseFsm(deadline, give_up),
-               std::move(done));
+  start_return(self(), deadline == kNeverOurs ? Returned::perhaps_hold : Returned::hold, owner,
+               ReleaseFsm(deadline, give_up), std::move(done));
 }
 
 void KeyTarget::withdraw(const wire::Owner& owner, milliseconds lease) noexcept {
   if (plan_.transitions.leave == nullptr || runtime().in_child()) return;
   const TimePoint end = gone_by(base::Clock::now(), lease);
   try {
-    start_return(std::static_pointer_cast<KeyTarget>(shared_from_this()), Returned::place, owner, ReleaseFsm(end, end),
+    start_return(self(), Returned::place, owner, ReleaseFsm(end, end),
                  [undo = runtime().undos().begin()](const Released&) {});
   } catch (...) {
     // Out of memory: the server will find out.
@@ -257,14 +253,14 @@ void KeyTarget::ask_holder(HolderDone done) {
   engine::ask_holder(runtime(), shard(), plan_, all_names(), std::move(done));
 }
 
-void KeyTarget::renew(const std::shared_ptr<Holding>& hold, milliseconds lease, RenewDone done) {
+void KeyTarget::renew(const std::shared_ptr<Tenancy>& hold, milliseconds lease, RenewDone done) {
   std::vector<wire::Renewal> renewals;
   add_renewals(renewals, hold->owner());
   // What is left needs no acks: a successor that has not heard of it keeps the longer lease.
   if (hold->acks().wanted() && !hold->ended()) return renew_with_acks(*hold, std::move(renewals), std::move(done));
   auto request = redis::Request::of(plan_.transitions.renew(renewals, lease),
                                     renewal_timeout(hold->lease(), runtime().config().command_timeout));
-  runtime().send(std::move(request), [self = shared_from_this(), asked = batched_locks(),
+  runtime().send(std::move(request), [self = shared_from_this(), asked = locks(),
                                       done = std::move(done)](const redis::Result& result) {
     std::vector<bool> extended;
     if (result.delivery == redis::Delivery::answered) extended = wire::decode_renew(result.replies.front(), asked);
@@ -278,9 +274,24 @@ void KeyTarget::renew(const std::shared_ptr<Holding>& hold, milliseconds lease, 
   });
 }
 
+void KeyTarget::share(const wire::Owner& owner, milliseconds lease, Duration timeout, RenewDone done) {
+  const wire::LockNames its = names();
+  auto request = redis::Request::of(plan_.transitions.share({its, owner, lease, publish()}), timeout);
+  request.tells = sharded_channels();
+  runtime().send(std::move(request), [self = self(), done = std::move(done)](const redis::Result& result) {
+    if (result.delivery != redis::Delivery::answered) {
+      return done({Renewed::Kind::unanswered, result.sent_at, result.cause});
+    }
+    const base::Reply& reply = result.replies.front();
+    if (reply.is_error()) return done({Renewed::Kind::unanswered, result.sent_at, reply.text});
+    const bool shared = self->plan_.transitions.decode_release(reply).has_value();
+    done({shared ? Renewed::Kind::extended : Renewed::Kind::gone, result.sent_at, {}});
+  });
+}
+
 /// From the loop of another client, if that serves the hold.
-void KeyTarget::watch(const std::shared_ptr<Holding>& hold, const Spare& spare) {
-  runtime().hand_over([self = std::static_pointer_cast<KeyTarget>(shared_from_this()), hold, spare] {
+void KeyTarget::watch(const std::shared_ptr<Tenancy>& hold, const Spare& spare) {
+  runtime().hand_over([self = self(), hold, spare] {
     for (wire::LockNames& each : self->all_names()) {
       self->watchdog().loss_watch().watch(std::move(each.key), hold, spare);
     }

@@ -69,24 +69,24 @@ class KeyTarget final
   std::uint32_t acks_era() const override;
   std::string where() const override;
   bool subscribed(const wire::Owner& waiter) const override;
-  Use begin_use(const wire::Owner& waiter) override;
-  /// The same for somebody else than this target's own queue.
-  Use begin_use(const wire::Owner& waiter, const redis::Listeners::Listener& listener);
+  Use begin_use(const wire::Owner& waiter, const Listener& listener) override;
   void attempt(Order order, AttemptDone done) override;
   void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
   void withdraw(const wire::Owner& owner, milliseconds lease) noexcept override;
   void ask_holder(HolderDone done) override;
-  redis::Shard* batched_on() const override { return &shard(); }
-  std::uint16_t batched_slot() const override { return slot_; }
-  std::size_t batched_locks() const override { return several_ ? several_->size() : 1; }
+  std::size_t locks() const override { return several_ ? several_->size() : 1; }
+  std::uint16_t slot() const { return slot_; }
+  std::optional<BatchPlace> batch_place() const override { return BatchPlace{&shard(), slot_, locks()}; }
   void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const override;
-  void renew(const std::shared_ptr<Holding>& hold, milliseconds lease, RenewDone done) override;
-  void watch(const std::shared_ptr<Holding>& hold) override { watch(hold, nullptr); }
+  void renew(const std::shared_ptr<Tenancy>& hold, milliseconds lease, RenewDone done) override;
+  void watch(const std::shared_ptr<Tenancy>& hold) override { watch(hold, nullptr); }
+  void share(const wire::Owner& owner, milliseconds lease, Duration timeout, RenewDone done) override;
   /// Of a group's hold: which of its members may lose it.
-  void watch(const std::shared_ptr<Holding>& hold, const Spare& spare);
+  void watch(const std::shared_ptr<Tenancy>& hold, const Spare& spare);
 
  private:
   friend class Targets;
+  std::shared_ptr<KeyTarget> self() { return std::static_pointer_cast<KeyTarget>(shared_from_this()); }
   redis::Subscriptions& subscriptions() const;
   void stay() noexcept override;
   base::Command acquire_command(const Order& order, bool count) const;
@@ -95,7 +95,7 @@ class KeyTarget final
   Attempt judge(const redis::Result& result) const;
   /// On the loop, at a grant: has it confirmed, until `until` at the latest.
   void confirm(Attempt granted, Acks acks, milliseconds lease, TimePoint until, AttemptDone done);
-  void renew_with_acks(const Holding& hold, std::vector<wire::Renewal> renewals, RenewDone done);
+  void renew_with_acks(const Tenancy& hold, std::vector<wire::Renewal> renewals, RenewDone done);
   void judge_silence(const redis::Refusal& refusal, Attempt& attempt) const;
 
   // Constant after construction.

@@ -1,7 +1,7 @@
 // The part of KeyTarget that is for holds that want acks.
 #include "engine/hold/confirmations.hpp"
-#include "engine/hold/holding.hpp"
 #include "engine/hold/key_target.hpp"
+#include "engine/hold/tenancy.hpp"
 #include "engine/hold/watchdog.hpp"
 #include "engine/runtime/runtime.hpp"
 
@@ -30,11 +30,10 @@ void KeyTarget::confirm(Attempt granted, Acks acks, milliseconds lease, TimePoin
   watchdog().confirmations().ask(shard(), acks, std::move(confirm));
 }
 
-void KeyTarget::renew_with_acks(const Holding& hold, std::vector<wire::Renewal> renewals, RenewDone done) {
+void KeyTarget::renew_with_acks(const Tenancy& hold, std::vector<wire::Renewal> renewals, RenewDone done) {
   if (runtime().unusable()) return done({Renewed::Kind::unanswered, {}, "its client is closed"});
-  runtime().hand_over([self = std::static_pointer_cast<KeyTarget>(shared_from_this()), keep = runtime().keep_alive(),
-                       renewals = std::move(renewals), acks = hold.acks(), lease = hold.lease(),
-                       done = std::move(done)]() mutable {
+  runtime().hand_over([self = self(), keep = runtime().keep_alive(), renewals = std::move(renewals), acks = hold.acks(),
+                       lease = hold.lease(), done = std::move(done)]() mutable {
     Confirmations& confirmations = self->watchdog().confirmations();
     Confirm confirm = confirmations.confirm_of(renewal_timeout(lease, self->runtime().config().command_timeout));
     confirm.renewals = std::move(renewals);

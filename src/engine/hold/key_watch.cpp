@@ -19,7 +19,7 @@ KeyWatch::KeyWatch(Runtime& runtime, redis::Shard& shard, std::function<void(con
 
 // ---- what is watched ----
 
-void KeyWatch::add(std::string key, const std::shared_ptr<Holding>& hold, Spare spare) {
+void KeyWatch::add(std::string key, const std::shared_ptr<Tenancy>& hold, Spare spare) {
   if (stopped_ || state_ == State::refused) return;
   shard_.side_lane(redis::Side::watch);  // from here on there is one
   const auto added = keys_.emplace(std::move(key), Watched{hold, std::move(spare), {}});
@@ -27,7 +27,7 @@ void KeyWatch::add(std::string key, const std::shared_ptr<Holding>& hold, Spare 
   if (state_ == State::on) on_changed(added, Clock::now());
 }
 
-bool KeyWatch::remove(const std::string& key, const Holding& hold) {
+bool KeyWatch::remove(const std::string& key, const Tenancy& hold) {
   const auto [first, last] = keys_.equal_range(key);
   const auto found =
       std::find_if(first, last, [&](const auto& watched) { return watched.second.hold.lock().get() == &hold; });
@@ -40,7 +40,7 @@ void KeyWatch::take(std::vector<Entry>& into, const std::function<bool(const std
   for (auto next = keys_.begin(); next != keys_.end();) {
     const auto key = next++;
     if (!which(key->first)) continue;
-    if (std::shared_ptr<Holding> hold = key->second.hold.lock()) {
+    if (std::shared_ptr<Tenancy> hold = key->second.hold.lock()) {
       into.push_back({key->first, std::move(hold), key->second.spare});
     }
     if (state_ == State::on) {
@@ -111,7 +111,7 @@ void KeyWatch::on_invalidated(const base::Reply& keys) {
 
 /// Strikes it off, later, if its hold has ended.
 void KeyWatch::on_changed(Table::iterator key, TimePoint now) {
-  const std::shared_ptr<Holding> hold = key->second.hold.lock();
+  const std::shared_ptr<Tenancy> hold = key->second.hold.lock();
   const std::optional<TimePoint> when = key->second.look.on_changed(now, hold ? hold->lease() : milliseconds());
   if (!when) return;
   due_.emplace(*when, key);
@@ -168,13 +168,13 @@ std::vector<base::Command> KeyWatch::take_due(std::vector<Asked>& asked, TimePoi
   while (!due_.empty() && due_.begin()->first <= now && asked.size() < most) {
     const Table::iterator key = due_.begin()->second;
     due_.erase(due_.begin());
-    const std::shared_ptr<Holding> hold = key->second.hold.lock();
+    const std::shared_ptr<Tenancy> hold = key->second.hold.lock();
     if (!hold || hold->ended()) {
       keys_.erase(key);
       continue;
     }
     wire::Owner owner = hold->owner();
-    commands.push_back(hold->target()->plan().questions.ask_owner(key->first, owner.text));
+    commands.push_back(hold->target()->plan().questions.ask_owner(key->first, owner));
     asked.push_back({key, std::move(owner)});
     key->second.look.on_asked(now);
   }
@@ -185,7 +185,7 @@ void KeyWatch::on_reply(const std::vector<Asked>& asked, const redis::Result& re
   if (stopped_) return;
   const TimePoint now = Clock::now();
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    const std::shared_ptr<Holding> hold = asked[i].key->second.hold.lock();
+    const std::shared_ptr<Tenancy> hold = asked[i].key->second.hold.lock();
     if (!hold || hold->ended()) {
       keys_.erase(asked[i].key);
       continue;
@@ -203,7 +203,7 @@ void KeyWatch::rest() {
 KeyWatch::Said KeyWatch::read(const redis::Result& result, std::size_t i, const Plan& plan, const wire::Owner& owner) {
   if (result.delivery != redis::Delivery::answered) return Said::nothing;
   const base::Reply& reply = result.replies[i];
-  if (!reply.is_error()) return plan.questions.is_owner(reply, owner.text) ? Said::ours : Said::not_ours;
+  if (!reply.is_error()) return plan.questions.is_owner(reply, owner) ? Said::ours : Said::not_ours;
   const redis::Meaning meaning = redis::classify(reply.text);
   if (meaning.code == Errc::wrong_type) return Said::not_ours;
   return meaning.fate == redis::Fate::transient ? Said::nothing : Said::refused;
@@ -217,7 +217,7 @@ void KeyWatch::on_said(const Asked& asked, Said said, TimePoint now) {
     return;
   }
   if (said == Said::ours) return watched.look.on_ours();
-  const std::shared_ptr<Holding> hold = watched.hold.lock();
+  const std::shared_ptr<Tenancy> hold = watched.hold.lock();
   due_.emplace(watched.look.on_open(now, hold->lease()), key);
   if (said == Said::not_ours) doubt_({key->first, hold, watched.spare});
 }

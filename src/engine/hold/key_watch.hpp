@@ -12,7 +12,7 @@
 
 #include "engine/decide/look.hpp"
 #include "engine/decide/plan.hpp"
-#include "engine/hold/holding.hpp"
+#include "engine/hold/tenancy.hpp"
 #include "engine/loop/loop.hpp"
 #include "redis/topology/shard.hpp"
 #include "timing/alarm.hpp"
@@ -25,7 +25,7 @@ using Spare = std::shared_ptr<std::atomic<int>>;
 /// A hold seems to have lost this key.
 struct Doubt {
   const std::string& key;
-  const std::shared_ptr<Holding>& hold;
+  const std::shared_ptr<Tenancy>& hold;
   const Spare& spare;
 };
 
@@ -42,16 +42,16 @@ class KeyWatch {
   KeyWatch(Runtime& runtime, redis::Shard& shard, std::function<void(const Doubt&)> doubt);
 
   /// Nothing, where the server has said that it does not tell.
-  void add(std::string key, const std::shared_ptr<Holding>& hold, Spare spare);
+  void add(std::string key, const std::shared_ptr<Tenancy>& hold, Spare spare);
   struct Entry {
     std::string key;
-    std::shared_ptr<Holding> hold;
+    std::shared_ptr<Tenancy> hold;
     Spare spare;
   };
   /// Moves what another server is to watch from now on, by its key.
   void take(std::vector<Entry>& into, const std::function<bool(const std::string& key)>& which);
   /// It is certainly lost. True: it was watched until now.
-  bool remove(const std::string& key, const Holding& hold);
+  bool remove(const std::string& key, const Tenancy& hold);
   void on_connected();
   void on_disconnected();
   /// An array of keys; null: any may have been changed.
@@ -64,7 +64,7 @@ class KeyWatch {
 
  private:
   struct Watched {
-    std::weak_ptr<Holding> hold;
+    std::weak_ptr<Tenancy> hold;
     Spare spare;
     Look look;
   };

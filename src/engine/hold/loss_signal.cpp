@@ -3,7 +3,7 @@
 #include <new>
 #include <thread>
 
-#include "engine/hold/holding.hpp"
+#include "engine/hold/claim.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
@@ -13,7 +13,7 @@ class LossSignal::Watches final : public Notifier::Notice {
  public:
   explicit Watches(LostCallback callback = {}) : on_lost(std::move(callback)) {}
 
-  static void post(WatchesPtr watches, std::shared_ptr<Holding> hold, LossReason reason) noexcept {
+  static void post(WatchesPtr watches, std::shared_ptr<Claim> hold, LossReason reason) noexcept {
     watches->hold_ = std::move(hold);
     watches->reason_ = reason;
     Notifier& notifier = watches->hold_->runtime()->notifier();
@@ -38,7 +38,7 @@ class LossSignal::Watches final : public Notifier::Notice {
   }
   void drop() noexcept override { const std::unique_ptr<Watches> self(this); }
 
-  std::shared_ptr<Holding> hold_;
+  std::shared_ptr<Claim> hold_;
   LossReason reason_{};
 };
 
@@ -46,7 +46,7 @@ class LossSignal::Stop final : public Notifier::Notice {
  public:
   std::stop_source source;
 
-  void post(std::shared_ptr<Holding> hold) noexcept {
+  void post(std::shared_ptr<Claim> hold) noexcept {
     hold_ = std::move(hold);
     Notifier& signals = hold_->runtime()->signals();
     signals.post(*this);
@@ -54,12 +54,12 @@ class LossSignal::Stop final : public Notifier::Notice {
 
  private:
   void run() override {
-    const std::shared_ptr<Holding> hold = std::move(hold_);
+    const std::shared_ptr<Claim> hold = std::move(hold_);
     source.request_stop();
   }
-  void drop() noexcept override { const std::shared_ptr<Holding> hold = std::move(hold_); }
+  void drop() noexcept override { const std::shared_ptr<Claim> hold = std::move(hold_); }
 
-  std::shared_ptr<Holding> hold_;  // while it is posted
+  std::shared_ptr<Claim> hold_;  // while it is posted
 };
 
 void LossSignal::Destroy::operator()(Watches* watches) const noexcept { delete watches; }
@@ -94,9 +94,9 @@ LossSignal::EndCallback LossSignal::unwatch(std::uint64_t watching) {
   return last;
 }
 
-void LossSignal::post(Stop& stop, std::shared_ptr<Holding> hold) noexcept { stop.post(std::move(hold)); }
+void LossSignal::post(Stop& stop, std::shared_ptr<Claim> hold) noexcept { stop.post(std::move(hold)); }
 
-void LossSignal::tell(WatchesPtr watches, std::shared_ptr<Holding> hold, std::optional<LossReason> lost) noexcept {
+void LossSignal::tell(WatchesPtr watches, std::shared_ptr<Claim> hold, std::optional<LossReason> lost) noexcept {
   if (!watches) return;
   for (const auto& [watching, on_end] : watches->ends) {
     try {

@@ -15,7 +15,7 @@
 
 namespace holdfast::engine {
 
-class Holding;
+class Claim;
 
 /// What only few holds have. It is made before they are lost, since then there may be no memory. The hold guards it
 /// with its mutex, but for what runs the user's code.
@@ -49,9 +49,9 @@ class LossSignal {
 
   // Without it.
   /// Stops the tokens on the signals' thread. Once.
-  static void post(Stop& stop, std::shared_ptr<Holding> hold) noexcept;
+  static void post(Stop& stop, std::shared_ptr<Claim> hold) noexcept;
   /// Calls all who watch, and `on_lost` on the notifier's thread. Once.
-  static void tell(WatchesPtr watches, std::shared_ptr<Holding> hold, std::optional<LossReason> lost) noexcept;
+  static void tell(WatchesPtr watches, std::shared_ptr<Claim> hold, std::optional<LossReason> lost) noexcept;
 
  private:
   WatchesPtr watches_;

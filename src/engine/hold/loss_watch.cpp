@@ -10,7 +10,7 @@ namespace holdfast::engine {
 
 LossWatch::LossWatch(Runtime& runtime) : runtime_(runtime) {}
 
-void LossWatch::watch(std::string key, const std::shared_ptr<Holding>& hold, Spare spare) {
+void LossWatch::watch(std::string key, const std::shared_ptr<Tenancy>& hold, Spare spare) {
   if (stopped_ || !runtime_.config().loss_notice) return;
   of(runtime_.router().shard_of(key)).add(std::move(key), hold, std::move(spare));
 }
@@ -47,21 +47,21 @@ void LossWatch::on_doubt(redis::Shard& shard, const Doubt& doubt) {
 }
 
 /// On the loop of the client that the hold is of.
-void LossWatch::renew(const std::shared_ptr<Holding>& hold) {
+void LossWatch::renew(const std::shared_ptr<Tenancy>& hold) {
   Runtime& runtime = *hold->runtime();
   runtime.hand_over([weak = std::weak_ptr(hold)] {
-    if (const std::shared_ptr<Holding> still = weak.lock()) still->target()->watchdog().look_now(still);
+    if (const std::shared_ptr<Tenancy> still = weak.lock()) still->target()->watchdog().look_now(still);
   });
 }
 
 void LossWatch::ask(redis::Shard& shard, const Doubt& doubt) {
   wire::Owner owner = doubt.hold->owner();
-  auto request = redis::Request::of(doubt.hold->target()->plan().questions.ask_owner(doubt.key, owner.text),
+  auto request = redis::Request::of(doubt.hold->target()->plan().questions.ask_owner(doubt.key, owner),
                                     runtime_.config().command_timeout);
   runtime_.send(std::move(request),
                 [this, keep = runtime_.keep_alive(), &shard, key = doubt.key, weak = std::weak_ptr(doubt.hold),
                  spare = doubt.spare, owner = std::move(owner)](const redis::Result& result) {
-                  const std::shared_ptr<Holding> hold = weak.lock();
+                  const std::shared_ptr<Tenancy> hold = weak.lock();
                   if (stopped_ || !hold) return;
                   const Plan& plan = hold->target()->plan();
                   if (KeyWatch::read(result, 0, plan, owner) != KeyWatch::Said::not_ours) return;

@@ -18,7 +18,7 @@ class LossWatch {
   explicit LossWatch(Runtime& runtime);
 
   /// A key of a hold, which may be another client's. Nothing if this client is not to watch.
-  void watch(std::string key, const std::shared_ptr<Holding>& hold, Spare spare);
+  void watch(std::string key, const std::shared_ptr<Tenancy>& hold, Spare spare);
   /// Of the lane that watches this server.
   void on_connected(redis::Shard& shard);
   void on_disconnected(redis::Shard& shard);
@@ -31,7 +31,7 @@ class LossWatch {
   KeyWatch& of(redis::Shard& shard);
   void on_doubt(redis::Shard& shard, const Doubt& doubt);
   void ask(redis::Shard& shard, const Doubt& doubt);
-  static void renew(const std::shared_ptr<Holding>& hold);
+  static void renew(const std::shared_ptr<Tenancy>& hold);
 
   Runtime& runtime_;
   std::map<redis::Shard*, KeyWatch> by_shard_;

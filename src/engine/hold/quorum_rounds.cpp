@@ -6,7 +6,7 @@
 #include <holdfast/error.hpp>
 
 #include "base/entropy.hpp"
-#include "engine/hold/holding.hpp"
+#include "engine/hold/tenancy.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
@@ -273,7 +273,7 @@ class ReleaseRound final : public MembersRound<Released> {
 /// One renewal on all members, and the healing of those that have lost it.
 class RenewRound final : public MembersRound<Renewed> {
  public:
-  RenewRound(std::shared_ptr<QuorumTarget> group, std::shared_ptr<Holding> hold, milliseconds lease, RenewDone done)
+  RenewRound(std::shared_ptr<QuorumTarget> group, std::shared_ptr<Tenancy> hold, milliseconds lease, RenewDone done)
       : MembersRound(std::move(group)),
         hold_(std::move(hold)),
         lease_(lease),
@@ -346,15 +346,14 @@ class RenewRound final : public MembersRound<Renewed> {
     const QuorumTarget::Member& member = members()[i];
     const milliseconds lease = hold_->lease();
     member.target->attempt({hold_->owner(), lease, vote_timeout(member.runtime->config(), lease), false, hold_->acks()},
-                           [member, group = shared_group(), hold = hold_](const Attempt& vote) {
-                             // A hold that has ended meanwhile has sent its release before this came to be; one that
-                             // was passed on will, when its successor ends.
-                             if (!vote.may_stand() || !hold->ended() || group->has(hold->owner())) return;
+                           [member, hold = hold_](const Attempt& vote) {
+                             // One that has ended meanwhile has sent its release before this came to be.
+                             if (!vote.may_stand() || !hold->ended()) return;
                              member.target->undo(hold->owner(), hold->lease());
                            });
   }
 
-  const std::shared_ptr<Holding> hold_;
+  const std::shared_ptr<Tenancy> hold_;
   const milliseconds lease_;
   RenewDone done_;  // taken when it is decided
   const TimePoint started_ = Clock::now();
@@ -377,7 +376,7 @@ void release_members(std::shared_ptr<QuorumTarget> group, const wire::Owner& own
   std::make_shared<ReleaseRound>(std::move(group), std::move(done))->start(owner, deadline, give_up);
 }
 
-void renew_members(std::shared_ptr<QuorumTarget> group, std::shared_ptr<Holding> hold, milliseconds lease,
+void renew_members(std::shared_ptr<QuorumTarget> group, std::shared_ptr<Tenancy> hold, milliseconds lease,
                    RenewDone done) {
   std::make_shared<RenewRound>(std::move(group), std::move(hold), lease, std::move(done))->start();
 }

@@ -11,7 +11,7 @@ namespace holdfast::engine {
 void ask_members_for(std::shared_ptr<QuorumTarget> group, Order order, AttemptDone done);
 void release_members(std::shared_ptr<QuorumTarget> group, const wire::Owner& owner, TimePoint deadline,
                      TimePoint give_up, ReleaseDone done);
-void renew_members(std::shared_ptr<QuorumTarget> group, std::shared_ptr<Holding> hold, milliseconds lease,
+void renew_members(std::shared_ptr<QuorumTarget> group, std::shared_ptr<Tenancy> hold, milliseconds lease,
                    RenewDone done);
 
 }  // namespace holdfast::engine

@@ -129,28 +129,29 @@ bool QuorumTarget::subscribed(const wire::Owner& waiter) const {
   return static_cast<std::size_t>(std::ranges::count_if(members_, ready)) >= quorum_.needed;
 }
 
-Target::Use QuorumTarget::begin_use(const wire::Owner& waiter) {
+Target::Use QuorumTarget::begin_use(const wire::Owner& waiter, const Listener& listener) {
   const auto uses = std::make_shared<std::vector<Use>>();
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    uses->push_back(members_[i].target->begin_use(waiter, [weak = weak_from_this(), i, waiter] {
-      if (const auto group = std::static_pointer_cast<QuorumTarget>(weak.lock())) group->heard_from(i, waiter);
+    uses->push_back(members_[i].target->begin_use(waiter, [weak = weak_from_this(), i, waiter, listener] {
+      const auto group = std::static_pointer_cast<QuorumTarget>(weak.lock());
+      if (group && group->heard_from(i, waiter)) listener();
     }));
   }
   return uses;
 }
 
-void QuorumTarget::heard_from(std::size_t member, const wire::Owner& waiter) {
+bool QuorumTarget::heard_from(std::size_t member, const wire::Owner& waiter) {
   const bool told_no_more = !members_[member].target->subscribed(waiter);
   bool may_win = false;
   {
     const base::Guard guard(in_the_way_mutex_);
     may_win = in_the_way_.on_release(member);
   }
-  if (may_win || told_no_more) wake();
+  return may_win || told_no_more;
 }
 
 void QuorumTarget::attempt(Order order, AttemptDone done) {
-  order.owner = runtime().make_owner();
+  order.owner.text = runtime().make_owner().text;
   {
     const base::Guard guard(in_the_way_mutex_);
     in_the_way_.on_round();
@@ -202,11 +203,11 @@ void QuorumTarget::ask_holder(HolderDone done) {
   }
 }
 
-void QuorumTarget::renew(const std::shared_ptr<Holding>& hold, milliseconds lease, RenewDone done) {
+void QuorumTarget::renew(const std::shared_ptr<Tenancy>& hold, milliseconds lease, RenewDone done) {
   renew_members(std::static_pointer_cast<QuorumTarget>(shared_from_this()), hold, lease, std::move(done));
 }
 
-void QuorumTarget::watch(const std::shared_ptr<Holding>& hold) {
+void QuorumTarget::watch(const std::shared_ptr<Tenancy>& hold) {
   const auto spare = std::make_shared<std::atomic<int>>(static_cast<int>(quorum_.members - quorum_.needed));
   for (const Member& member : members_) member.target->watch(hold, spare);
 }

@@ -47,6 +47,9 @@ class QuorumTarget final : public Target {
   bool must_differ(std::size_t member) const { return must_differ_[member]; }
   bool one_by_one() const { return quorum_.needed == quorum_.members; }
 
+  std::size_t locks() const override { return members_.size(); }
+  /// What a member has heard was judged by heard_from(): it is no release of our own.
+  void heard() override { wake(); }
   const Plan& plan() const override { return members_.front().target->plan(); }
   Runtime& runtime() const override;
   Watchdog& watchdog() const override;
@@ -56,31 +59,26 @@ class QuorumTarget final : public Target {
   std::string where() const override;
   /// Where each waiter has a channel of its own nobody is woken: the owners who ask are those of the rounds.
   bool subscribed(const wire::Owner& waiter) const override;
-  /// Wakes by a release that may make up for what the latest round lacked, and where a member tells nothing any more.
-  Use begin_use(const wire::Owner& waiter) override;
+  /// Of releases that may make up for what the latest round lacked, and where a member tells nothing any more.
+  Use begin_use(const wire::Owner& waiter, const Listener& listener) override;
   // All of these on the loop of the client that serves it, where their outcomes come as well.
   /// Every round has an owner of its own, whatever the order says: releases of an earlier round that are still being
-  /// repeated must not hit a later one. A round that fails has already been released everywhere.
+  /// repeated must not hit a later one. A round that fails has already been released everywhere,
+  /// and withdrawn.
   void attempt(Order order, AttemptDone done) override;
   /// A member's part in a round.
   void ask(std::size_t member, Order order, AttemptDone done);
   void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
-  /// Nothing: the owner of each round has been withdrawn at the end of that round.
-  void withdraw(const wire::Owner&, milliseconds) noexcept override {}
   /// The first answer of a member that names somebody.
   void ask_holder(HolderDone done) override;
-  /// Locks of a group are renewed group by group.
-  redis::Shard* batched_on() const override { return nullptr; }
-  std::uint16_t batched_slot() const override { return 0; }
-  std::size_t batched_locks() const override { return 0; }
-  void add_renewals(std::vector<wire::Renewal>&, const wire::Owner&) const override {}
   /// Extended if enough members have extended it. Then those that have lost it, after a restart for example, are asked
   /// to take it again; that vote counts from the next renewal on.
-  void renew(const std::shared_ptr<Holding>& hold, milliseconds lease, RenewDone done) override;
-  void watch(const std::shared_ptr<Holding>& hold) override;
+  void renew(const std::shared_ptr<Tenancy>& hold, milliseconds lease, RenewDone done) override;
+  void watch(const std::shared_ptr<Tenancy>& hold) override;
 
  private:
-  void heard_from(std::size_t member, const wire::Owner& waiter);
+  /// True: whoever waits may win now.
+  bool heard_from(std::size_t member, const wire::Owner& waiter);
 
   const std::vector<Member> members_;
   const std::vector<std::string> nodes_;

@@ -4,7 +4,7 @@
 
 #include <holdfast/error.hpp>
 
-#include "engine/hold/holding.hpp"
+#include "engine/hold/tenancy.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "redis/failures/errors.hpp"
 
@@ -14,18 +14,18 @@ using base::Clock;
 
 namespace {
 
-using Part = std::span<const std::shared_ptr<Holding>>;
+using Part = std::span<const std::shared_ptr<Tenancy>>;
 
 std::size_t locks_of(Part holds) {
   std::size_t locks = 0;
-  for (const std::shared_ptr<Holding>& hold : holds) locks += hold->target()->batched_locks();
+  for (const std::shared_ptr<Tenancy>& hold : holds) locks += hold->target()->locks();
   return locks;
 }
 
 std::vector<wire::Renewal> renewals_of(Part holds) {
   std::vector<wire::Renewal> renewals;
   renewals.reserve(locks_of(holds));
-  for (const std::shared_ptr<Holding>& hold : holds) hold->target()->add_renewals(renewals, hold->owner());
+  for (const std::shared_ptr<Tenancy>& hold : holds) hold->target()->add_renewals(renewals, hold->owner());
   return renewals;
 }
 
@@ -43,7 +43,7 @@ void Renewals::ask_for(const Holds& holds, When when) noexcept {
 }
 
 void Renewals::unanswered(Part holds, TimePoint now) noexcept {
-  for (const std::shared_ptr<Holding>& hold : holds) hold->on_unanswered(now, {});
+  for (const std::shared_ptr<Tenancy>& hold : holds) hold->on_unanswered(now, {});
 }
 
 void Renewals::try_to_ask_for(const Holds& holds, When when) {
@@ -58,24 +58,24 @@ void Renewals::try_to_ask_for(const Holds& holds, When when) {
     Holds holds{};
   };
   std::vector<Batch> batches;
-  for (const std::shared_ptr<Holding>& hold : holds) {
+  for (const std::shared_ptr<Tenancy>& hold : holds) {
     const Duration window = when == When::soon ? batching_window(hold->lease()) : Duration{};
     if (hold->on_time(now, window) != HoldFsm::Todo::renew) continue;
     const Target& target = *hold->target();
-    const redis::Shard* const shard = target.batched_on();
-    if (shard == nullptr) {
+    const std::optional<BatchPlace> place = target.batch_place();
+    if (!place) {
       renew_alone(hold, now);
       continue;
     }
     const auto fits = [&](const Batch& batch) {
-      return batch.shard == shard && batch.plan == &target.plan() && batch.lease == hold->lease() &&
+      return batch.shard == place->shard && batch.plan == &target.plan() && batch.lease == hold->lease() &&
              batch.acks == hold->acks();
     };
     auto batch = std::ranges::find_if(batches, fits);
     if (batch == batches.end())
-      batch = batches.insert(batch, Batch{shard, &target.plan(), hold->lease(), hold->acks()});
+      batch = batches.insert(batch, Batch{place->shard, &target.plan(), hold->lease(), hold->acks()});
     batch->holds.push_back(hold);
-    batch->locks += target.batched_locks();
+    batch->locks += place->locks;
     if (batch->locks >= runtime_.config().renewal_batch) {
       renew(std::exchange(batch->holds, {}), now);
       batch->locks = 0;
@@ -87,7 +87,7 @@ void Renewals::try_to_ask_for(const Holds& holds, When when) {
 }
 
 void Renewals::renew(Holds batch, TimePoint now) {
-  const auto slot_of = [](const std::shared_ptr<Holding>& hold) { return hold->target()->batched_slot(); };
+  const auto slot_of = [](const std::shared_ptr<Tenancy>& hold) { return hold->target()->batch_place()->slot; };
   if (runtime_.router().only_shard() == nullptr) std::ranges::sort(batch, {}, slot_of);
   Duration late{};
   std::vector<std::size_t> sizes;  // of the commands, in holds
@@ -98,7 +98,7 @@ void Renewals::renew(Holds batch, TimePoint now) {
     ++sizes.back();
   }
   Reporter::add(runtime_.reporter().count.renewal_batches, sizes.size());
-  const Holding& first = *batch.front();
+  const Tenancy& first = *batch.front();
   const bool acks = first.acks().wanted();
   redis::Request request{{}, renewal_timeout(first.lease(), runtime_.config().command_timeout), {}};
   auto next = batch.begin();
@@ -118,21 +118,21 @@ void Renewals::renew(Holds batch, TimePoint now) {
 }
 
 void Renewals::renew_with_acks(Holds batch, Duration late) {
-  const Holding& first = *batch.front();
-  redis::Shard& shard = *first.target()->batched_on();
+  const Tenancy& first = *batch.front();
+  const BatchPlace place = *first.target()->batch_place();
   const Acks acks = first.acks();
   Confirm confirm = confirmations_.confirm_of(renewal_timeout(first.lease(), runtime_.config().command_timeout));
   confirm.renewals = renewals_of(batch);
   confirm.plan = &first.target()->plan();
   confirm.lease = first.lease();
-  confirm.slot = first.target()->batched_slot();
+  confirm.slot = place.slot;
   confirm.done = [this, batch = std::move(batch), late](const Confirmed& confirmed) {
     on_confirmed(batch, confirmed, late);
   };
-  confirmations_.ask(shard, acks, std::move(confirm));
+  confirmations_.ask(*place.shard, acks, std::move(confirm));
 }
 
-void Renewals::renew_alone(const std::shared_ptr<Holding>& hold, TimePoint now) {
+void Renewals::renew_alone(const std::shared_ptr<Tenancy>& hold, TimePoint now) {
   Reporter::add(runtime_.reporter().count.renewal_batches);
   hold->target()->renew(hold, hold->lease(),
                         [this, weak = runtime_.client(), hold, late = hold->lateness(now)](const Renewed& renewed) {
@@ -145,7 +145,7 @@ void Renewals::renew_alone(const std::shared_ptr<Holding>& hold, TimePoint now) 
                         });
 }
 
-void Renewals::on_renewed_alone(const std::shared_ptr<Holding>& hold, const Renewed& renewed, Duration late) {
+void Renewals::on_renewed_alone(const std::shared_ptr<Tenancy>& hold, const Renewed& renewed, Duration late) {
   const TimePoint now = Clock::now();
   switch (renewed.kind) {
     case Renewed::Kind::extended:
@@ -224,9 +224,9 @@ std::size_t Renewals::tell(Part batch, const Known& known) {
   if (!answered || !known.confirmed) Reporter::add(runtime_.reporter().count.renewal_failures);
   std::size_t renewed = 0;
   auto next = known.extended.cbegin();
-  for (const std::shared_ptr<Holding>& hold : batch) {
+  for (const std::shared_ptr<Tenancy>& hold : batch) {
     const auto first = next;
-    if (answered) next += static_cast<std::ptrdiff_t>(hold->target()->batched_locks());
+    if (answered) next += static_cast<std::ptrdiff_t>(hold->target()->locks());
     if (answered && std::find(first, next, false) != next) {
       hold->on_gone();
     } else if (!answered || !known.confirmed) {

@@ -16,7 +16,7 @@ namespace holdfast::engine {
 /// Of one client. On the loop.
 class Renewals {
  public:
-  using Holds = std::vector<std::shared_ptr<Holding>>;
+  using Holds = std::vector<std::shared_ptr<Tenancy>>;
   /// Something has become of these: they are due at another time.
   using Done = std::function<void(const Holds&)>;
   Renewals(Runtime& runtime, Confirmations& confirmations, Done done);
@@ -47,15 +47,15 @@ class Renewals {
     bool confirmed = true;  // as far as that is asked for
     std::uint32_t acks_era = 0;
   };
-  using Part = std::span<const std::shared_ptr<Holding>>;
+  using Part = std::span<const std::shared_ptr<Tenancy>>;
   /// How many of them are renewed.
   std::size_t tell(Part batch, const Known& known);
   void tell_renewed(std::size_t renewed, Duration late);
   /// Nothing is known of the renewals of those that stand.
   static void unanswered(Part holds, TimePoint now) noexcept;
   /// Lets the hold's target renew it, on several servers perhaps.
-  void renew_alone(const std::shared_ptr<Holding>& hold, TimePoint now);
-  void on_renewed_alone(const std::shared_ptr<Holding>& hold, const Renewed& renewed, Duration late);
+  void renew_alone(const std::shared_ptr<Tenancy>& hold, TimePoint now);
+  void on_renewed_alone(const std::shared_ptr<Tenancy>& hold, const Renewed& renewed, Duration late);
 
   Runtime& runtime_;
   Confirmations& confirmations_;

@@ -13,6 +13,8 @@ namespace {
 /// How long waiters let a release go first whose outcome they want to know. It takes a round trip; when it takes
 /// longer, something is wrong, and they must find out what.
 constexpr Duration kReleaseFirst = milliseconds(100);
+/// How long callers join those who share a tenancy. Then one of them asks the server again, which says who else waits.
+constexpr Duration kShared = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -23,15 +25,17 @@ Target::~Target() = default;
 
 void Target::enter(Waiter& waiter) {
   const base::Guard guard(mutex_);
-  if (!queue_.empty()) handoff();  // several want it
+  const bool first = queue_.empty();
+  if (!first) contention();  // several want it
   queue_.enter(waiter);
+  if (!first && everyone_asks()) waiter.post(Waiter::Signal::turn);
 }
 
 std::optional<Retained> Target::leave(Waiter& waiter) {
   std::optional<Retained> unwanted;
   const base::Guard guard(mutex_);
-  if (!queue_.leave(waiter) || !handoff_ || !queue_.empty()) return unwanted;
-  unwanted = handoff_->take_unfit();
+  if (!queue_.leave(waiter) || !contention_ || !queue_.empty()) return unwanted;
+  unwanted = contention_->take_retained();
   rest();
   return unwanted;
 }
@@ -44,12 +48,27 @@ void Target::wake() {
 void Target::heard() {
   const std::size_t ways = runtime().router().publish() == Publish::both ? 2 : 1;
   const base::Guard guard(mutex_);
-  if (!releases_.may_be_own(ways * batched_locks())) other_released();
+  if (!releases_.may_be_own(ways * locks())) other_released();
 }
 
 void Target::other_released() {
-  if (occupancy_.empty() && handoff_) handoff_->tenure.on_other();
-  queue_.post(Waiter::Signal::message);
+  if (!has_claims() && contention_) contention_->tenure.on_other();
+  post(Waiter::Signal::message);
+}
+
+bool Target::everyone_asks() const { return plan().traits.order == Traits::Order::server; }
+
+void Target::post(Waiter::Signal signal) {
+  if (everyone_asks()) {
+    queue_.post_to_all(signal);
+  } else {
+    queue_.post(signal);
+  }
+}
+
+void Target::heard(Waiter& waiter) {
+  const base::Guard guard(mutex_);
+  if (waiter.is_linked()) waiter.post(Waiter::Signal::message);
 }
 
 void Target::close() {
@@ -64,14 +83,14 @@ void Target::drop_waiters() {
     {
       const base::Guard guard(mutex_);
       waiter = queue_.take_head();
-      if (handoff_) dropped.swap(handoff_->retained);
+      if (contention_) dropped.swap(contention_->retained);
     }
     if (waiter == nullptr) return;
     waiter->drop();
   }
 }
 
-Target::Use Target::listen(const wire::Owner& waiter) {
+Target::Use Target::listen(const wire::Owner& owner, Waiter& waiter) {
   struct Listening {
     Listening(std::shared_ptr<Target> its_target, Use its_use)
         : target(std::move(its_target)), use(std::move(its_use)) {
@@ -88,145 +107,148 @@ Target::Use Target::listen(const wire::Owner& waiter) {
     const std::shared_ptr<Target> target;
     const Use use;
   };
-  return std::make_shared<Listening>(shared_from_this(), begin_use(waiter));
+  const std::weak_ptr<Target> weak = weak_from_this();
+  const auto to_all = [weak] {
+    if (const std::shared_ptr<Target> target = weak.lock()) target->heard();
+  };
+  const auto to_one = [weak, &waiter] {  // it ends the use before it goes
+    if (const std::shared_ptr<Target> target = weak.lock()) target->heard(waiter);
+  };
+  auto use = everyone_asks() ? begin_use(owner, to_one) : begin_use(owner, to_all);
+  return std::make_shared<Listening>(shared_from_this(), std::move(use));
 }
 
 // ---- the holder ----
 
-TargetView Target::view() const {
+TargetView Target::view(const wire::Ask& ask) const {
   TargetView view;
+  const TimePoint now = Clock::now();
   const base::Guard guard(mutex_);
-  view.held_here = occupancy_.stands();
+  view.held_here = has_claims() && !may_share(ask, now) && tenancy_->stands();
   if (const std::optional<TimePoint> ask_after = releases_.ask_after()) {
     view.not_before = *ask_after;
-  } else if (handoff_) {
-    view.not_before = handoff_->tenure.pause_until();
+  } else if (contention_) {
+    view.not_before = contention_->tenure.pause_until();
   }
-  if (handoff_) {
-    view.others = handoff_->tenure.others();
-    view.strangers = handoff_->tenure.strangers(Clock::now());
-    view.place_limit = handoff_->place_limit.limit();
+  if (contention_) {
+    view.others = contention_->tenure.others();
+    view.strangers = contention_->tenure.strangers(now);
+    view.place_limit = contention_->place_limit.limit();
   }
   return view;
 }
 
-void Target::set_holder(const std::shared_ptr<Holding>& holder) {
+/// Whoever asks for this may have it beside those here who have it already.
+bool Target::may_share(const wire::Ask& ask, TimePoint now) const {
+  const bool both = tenancy_ != nullptr && ask.mode == wire::Mode::shared && tenancy_->ask().mode == wire::Mode::shared;
+  return both && !(contention_ && contention_->tenure.must_end(now));
+}
+
+void Target::set_tenancy(Tenancy& tenancy, std::int64_t listeners) {
   const base::Guard guard(mutex_);
-  if (plan().traits.exclusive) occupancy_.enter(*holder);
-  if (!handoff_) return;
-  handoff_->tenure.on_granted(holder->extended_at());
-  handoff_->tenure.on_queue_served(Clock::now());
+  const auto others = static_cast<int>(std::max<std::int64_t>(listeners - listening_, 0));
+  if (others > 0) contention().tenure.on_listeners(others);
+  if (plan().traits.holders != Traits::Holders::several) tenancy_ = &tenancy;
+  if (!contention_) return;
+  contention_->tenure.on_granted(tenancy.extended_at());
+  contention_->tenure.on_queue_served(Clock::now());
 }
 
 void Target::saw_other(bool stranger) {
   const base::Guard guard(mutex_);
-  if (stranger) handoff().tenure.on_stranger(Clock::now());
-  if (!releases_.overtakes()) handoff().tenure.on_other();
+  if (stranger) contention().tenure.on_stranger(Clock::now());
+  if (!releases_.overtakes()) contention().tenure.on_other();
 }
 
 void Target::waited(const Place& place) {
   const base::Guard guard(mutex_);
-  if (handoff_) handoff_->place_limit.on_end(place);
+  if (contention_) contention_->place_limit.on_end(place);
 }
 
-bool Target::has(const wire::Owner& owner) const {
+void Target::forget(const Tenancy& tenancy) {
+  std::optional<Retained> lost;  // destroyed without the mutex
   const base::Guard guard(mutex_);
-  if (handoff_ && handoff_->retained && handoff_->retained->owner == owner) return true;
-  return occupancy_.has(owner);
-}
-
-void Target::clear_holder(const Holding& holder) {
-  const base::Guard guard(mutex_);
-  if (plan().traits.exclusive) {
-    if (!occupancy_.is(holder)) return;
-    occupancy_.leave();
+  if (tenancy_ == &tenancy) {
+    tenancy_ = nullptr;
+    if (contention_) lost = contention_->take_retained();
+  } else if (plan().traits.holders == Traits::Holders::one) {
+    return;
   }
   wake_head();
 }
 
 // ---- passing it on ----
 
-Handoff& Target::handoff() {
-  if (!handoff_) {
+Contention& Target::contention() {
+  if (!contention_) {
     // Clients that are not told of releases ask now and then: they would starve.
     const Traits& traits = plan().traits;
-    const bool passes = traits.announced && traits.exclusive && traits.passable;
-    handoff_ = std::make_unique<Handoff>(passes ? runtime().config().handoff : Duration{});
-    if (const auto granted_at = occupancy_.extended_at()) handoff_->tenure.on_granted(*granted_at);
+    const bool passes = traits.announced && traits.holders != Traits::Holders::several && traits.passable;
+    contention_ = std::make_unique<Contention>(passes ? runtime().config().handoff : Duration{});
+    if (tenancy_ != nullptr) contention_->tenure.on_granted(tenancy_->extended_at());
   }
-  return *handoff_;
+  return *contention_;
 }
 
 /// Forgets what is of no use any more.
 void Target::rest() {
-  if (!handoff_ || !queue_.empty() || releases_.any() || listening_ > 0 || handoff_->tenure.others() > 0) return;
-  handoff_.reset();
+  if (!contention_ || !queue_.empty() || releases_.any() || listening_ > 0 || contention_->tenure.others() > 0) return;
+  contention_.reset();
 }
 
-bool Target::retain(Holding& hold) {
+bool Target::retain(Claim& claim) {
   Runtime::Admission admission = runtime().admit();
   const TimePoint now = Clock::now();
   const base::Guard guard(mutex_);
-  if (queue_.empty() || !occupancy_.is(hold) || admission.refused || !handoff().tenure.may_pass(now)) return false;
-  wire::Owner owner = hold.owner();  // what takes memory comes first
-  const std::optional<HoldFsm> passed = hold.end_to_pass_on(now);
-  if (!passed) return false;
-  occupancy_.leave();
-  handoff_->retained.emplace(std::move(owner), passed->last_extension(), passed->lease(), passed->acks(),
-                             passed->acked_era(), std::move(admission.token));
+  if (queue_.empty() || tenancy_ != &claim.tenancy() || admission.refused || !contention().tenure.may_pass(now))
+    return false;
+  if (!claim.begin_pass_on(now)) return false;
+  contention_->retained = {tenancy_->shared_from_this(), std::move(admission.token)};
   wake_head();
   return true;
 }
 
-std::shared_ptr<Holding> Target::take_retained(const Taker& taker, Handoff::From from) {
-  std::shared_ptr<Holding> held;
-  Pending::Token pending;  // until it is armed
+std::shared_ptr<Claim> Target::join(const Joining& joining) {
+  std::shared_ptr<Tenancy> tenancy;
+  std::shared_ptr<Claim> claim;
+  std::optional<Retained> taken;  // destroyed without the mutex
   {
     const base::Guard guard(mutex_);
-    if (!handoff_) return nullptr;
     const TimePoint now = Clock::now();
-    const Retained* const offer = handoff_->offer(taker.terms, from, now, acks_era());
-    if (offer == nullptr) return nullptr;
-    held = std::make_shared<Holding>(taker.runtime, shared_from_this(), offer->owner, offer->sent_at, taker.terms,
-                                     taker.on_lost, now, nullptr, offer->acked_era);
-    pending = handoff_->take(from, now).pending;
-    occupancy_.enter(*held);
+    const bool from_queue = joining.from == Joining::From::queue;
+    if (contention_ && contention_->retained) {
+      if (!from_queue && !contention_->tenure.may_overtake(now)) return nullptr;
+    } else if (!may_share(joining.ask, now) || !(from_queue || queue_.empty()) ||
+               now >= tenancy_->granted_at() + kShared) {
+      return nullptr;
+    }
+    if (tenancy_->ask() != joining.ask) return nullptr;
+    tenancy = tenancy_->weak_from_this().lock();
+    claim = tenancy ? tenancy->add_claim(joining.terms, joining.on_lost, now) : nullptr;
+    if (!claim) return nullptr;
+    if (contention_ && from_queue) contention_->tenure.on_queue_served(now);
+    if (contention_) taken = contention_->take_retained();
   }
-  watchdog().arm(held);
-  return held;
+  if (joining.terms.max_hold) watchdog().arm(tenancy);  // due at another time, perhaps
+  return claim;
 }
 
-std::optional<Retained> Target::take_unfit() {
+std::optional<Retained> Target::take_retained() {
   const base::Guard guard(mutex_);
-  return handoff_ ? handoff_->take_unfit() : std::nullopt;
-}
-
-void Target::give_back(Retained retained) noexcept {
-  begin_release();
-  const TimePoint since = retained.sent_at;
-  const TimePoint deadline = lease_end(since, retained.lease);
-  const TimePoint give_up = gone_by(since, retained.lease);
-  try {
-    release(retained.owner, deadline, give_up,
-            [self = shared_from_this(), since, pending = std::move(retained.pending)](const Released& released) {
-              self->end_release(released, since);
-            });
-  } catch (...) {
-    end_release({}, since);  // out of memory: the lease ends it
-  }
+  return contention_ ? contention_->take_retained() : std::nullopt;
 }
 
 // ---- giving it back ----
 
 bool Target::others_listened() const {
   const base::Guard guard(mutex_);
-  return handoff_ && handoff_->tenure.others() > 0;
+  return contention_ && contention_->tenure.others() > 0;
 }
 
 void Target::begin_release() {
   const base::Guard guard(mutex_);
   const TimePoint now = Clock::now();
-  const bool first = handoff_ && handoff_->tenure.must_ask_after_release(now);
+  const bool first = contention_ && contention_->tenure.must_ask_after_release(now);
   releases_.begin(first ? std::optional(now + kReleaseFirst) : std::nullopt);
 }
 
@@ -235,8 +257,8 @@ void Target::end_release(const Released& released, TimePoint held_since) {
   const base::Guard guard(mutex_);
   const ReleaseTraffic::End end = releases_.end(released.outcome == ReleaseOutcome::released);
   const auto others = static_cast<int>(std::max<std::int64_t>(released.listeners - listening_, 0));
-  if (others > 0 && !handoff_) handoff().tenure.on_granted(held_since);
-  if (handoff_) handoff_->tenure.on_released(Clock::now(), others);
+  if (others > 0 && !contention_) contention().tenure.on_granted(held_since);
+  if (contention_) contention_->tenure.on_released(Clock::now(), others);
   if (end.others) other_released();
   if (end.ask_again) wake_head();
   rest();

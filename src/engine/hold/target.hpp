@@ -12,9 +12,9 @@
 #include "base/small_mutex.hpp"
 #include "engine/decide/acquire_fsm.hpp"
 #include "engine/decide/release_traffic.hpp"
-#include "engine/hold/handoff.hpp"
-#include "engine/hold/occupancy.hpp"
-#include "engine/hold/server_verbs.hpp"
+#include "engine/hold/acquirable.hpp"
+#include "engine/hold/contention.hpp"
+#include "engine/hold/tenancy.hpp"
 #include "engine/hold/thread_holds.hpp"
 #include "engine/hold/wait_queue.hpp"
 
@@ -26,11 +26,13 @@ class Watchdog;
 /// Thread-safe by one short mutex, which is never held across a round trip or a callback of the user's.
 /// First in, first out: only the waiter at the head of the queue asks the server and is woken. A caller who comes while
 /// a lock is being passed on may overtake the queue, a millisecond long at most (Tenure).
-class Target : public ServerVerbs, public std::enable_shared_from_this<Target> {
+class Target : public Acquirable, public std::enable_shared_from_this<Target> {
  public:
   explicit Target(std::string name);
   ~Target() override;
 
+  /// How many locks of one server it is of: so many messages a release has.
+  virtual std::size_t locks() const = 0;
   /// The caller's name for it.
   const std::string& name() const { return name_; }
   /// Of the client that serves it with threads and counters, and the one that renews its holds.
@@ -46,42 +48,42 @@ class Target : public ServerVerbs, public std::enable_shared_from_this<Target> {
   std::optional<Retained> leave(Waiter& waiter);
   /// Something may have changed: the waiter at the head looks again.
   void wake();
-  /// A message came on a wake channel.
-  void heard();
+  /// A message came on a wake channel: on one that all of them listen to, or on this waiter's own.
+  virtual void heard();
+  void heard(Waiter& waiter);
   /// Every waiter is told that the client is closed.
   void close();
   /// The loop is gone, and with it all that waits.
   void drop_waiters();
   /// The wake channels are in use by a waiter of this queue.
-  Use listen(const wire::Owner& waiter);
+  Use listen(const wire::Owner& owner, Waiter& waiter);
 
-  /// All of it but `subscribed`, which depends on the waiter.
-  TargetView view() const;
-  /// The server granted it to the waiter at the head.
-  void set_holder(const std::shared_ptr<Holding>& holder);
+  /// For somebody who asks for this. All of it but `subscribed`, which depends on the waiter.
+  TargetView view(const wire::Ask& ask) const;
+  /// The server granted it to the waiter at the head, and said, if it is shared, how many wait for its release.
+  void set_tenancy(Tenancy& tenancy, std::int64_t listeners);
   /// The server said that somebody else has it, perhaps a client that keeps no order.
   void saw_other(bool stranger);
   /// The wait of the waiter at the head is over.
   void waited(const Place& place);
-  /// This owner holds it in this client, or it is retained for one who will take it over.
-  bool has(const wire::Owner& owner) const;
-  /// Forgets the holder if it is this one, and wakes the queue.
-  void clear_holder(const Holding& holder);
+  /// It ends, or has ended: forgets it, and wakes the queue.
+  void forget(const Tenancy& tenancy);
 
-  /// Ends this hold and retains the lock for the queue, if somebody waits and others are not wronged by it. No round
+  /// Ends this claim and keeps its tenancy for the queue, if somebody waits and others are not wronged by it. No round
   /// trip.
-  bool retain(Holding& hold);
-  /// Who takes what is retained.
-  struct Taker {
-    const std::shared_ptr<Runtime>& runtime;
+  bool retain(Claim& claim);
+  /// Who joins, and as what.
+  struct Joining {
+    const wire::Ask& ask;
     const LeaseTerms& terms;
     const std::function<void(const LostEvent&)>& on_lost;
+    enum class From { queue, newcomer } from;  // `queue`: the waiter at the head
   };
-  /// A new hold of the same owner, armed; or null. `queue`: for the waiter at the head.
-  std::shared_ptr<Holding> take_retained(const Taker& taker, Handoff::From from);
-  /// What is retained, and not for such a hold as the waiter at the head wants: that gives it back to the server.
-  std::optional<Retained> take_unfit();
-  void give_back(Retained retained) noexcept;
+  /// A claim on the tenancy that this client has, if it is retained or can be shared, and fits; or null. No round trip.
+  /// A newcomer does not overtake those who wait, but for a moment while the lock is passed on (Tenure).
+  std::shared_ptr<Claim> join(const Joining& joining);
+  /// What is retained, and is not what the waiter at the head wants: that gives it back to the server.
+  std::optional<Retained> take_retained();
 
   /// At the latest release somebody else was there.
   bool others_listened() const;
@@ -96,8 +98,14 @@ class Target : public ServerVerbs, public std::enable_shared_from_this<Target> {
  private:
   /// Others want it: what is known of them is to last although nobody here may refer to this for a moment.
   virtual void stay() noexcept {}
-  Handoff& handoff() HOLDFAST_REQUIRES(mutex_);
-  void wake_head() HOLDFAST_REQUIRES(mutex_) { queue_.post(Waiter::Signal::wake); }
+  Contention& contention() HOLDFAST_REQUIRES(mutex_);
+  bool may_share(const wire::Ask& ask, TimePoint now) const HOLDFAST_REQUIRES(mutex_);
+  bool has_claims() const HOLDFAST_REQUIRES(mutex_) {
+    return tenancy_ != nullptr && !(contention_ && contention_->retained);
+  }
+  bool everyone_asks() const;
+  void post(Waiter::Signal signal) HOLDFAST_REQUIRES(mutex_);
+  void wake_head() HOLDFAST_REQUIRES(mutex_) { post(Waiter::Signal::wake); }
   void rest() HOLDFAST_REQUIRES(mutex_);
   void other_released() HOLDFAST_REQUIRES(mutex_);
 
@@ -108,8 +116,9 @@ class Target : public ServerVerbs, public std::enable_shared_from_this<Target> {
   std::int32_t listening_ HOLDFAST_GUARDED_BY(mutex_) = 0;  // waiters of this queue on the wake channels
   ReleaseTraffic releases_ HOLDFAST_GUARDED_BY(mutex_);
   WaitQueue queue_ HOLDFAST_GUARDED_BY(mutex_);
-  Occupancy occupancy_ HOLDFAST_GUARDED_BY(mutex_);
-  std::unique_ptr<Handoff> handoff_ HOLDFAST_GUARDED_BY(mutex_);  // while several want it
+  // That keeps others of this client from asking the server, or lets them share it; it leaves before it is destroyed.
+  Tenancy* tenancy_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;
+  std::unique_ptr<Contention> contention_ HOLDFAST_GUARDED_BY(mutex_);
 };
 
 }  // namespace holdfast::engine

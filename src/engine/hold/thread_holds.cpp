@@ -10,7 +10,7 @@ namespace holdfast::engine {
 
 struct ThreadHolds::Table {
   base::Mutex mutex;
-  std::map<std::uint64_t, Entry> entries HOLDFAST_GUARDED_BY(mutex);
+  std::map<Who, Entry> entries HOLDFAST_GUARDED_BY(mutex);
 };
 
 ThreadHolds::~ThreadHolds() { delete table_.load(); }
@@ -22,34 +22,34 @@ ThreadHolds::Table& ThreadHolds::table() {
   return table_.compare_exchange_strong(first, mine.get()) ? *mine.release() : *first;
 }
 
-ThreadHolds::Entry ThreadHolds::find(std::uint64_t thread) const {
+ThreadHolds::Entry ThreadHolds::find(Who who) const {
   Table* const table = table_.load();
   if (table == nullptr) return {};
   const base::Guard guard(table->mutex);
-  const auto found = table->entries.find(thread);
+  const auto found = table->entries.find(who);
   return found == table->entries.end() ? Entry{} : found->second;
 }
 
-void ThreadHolds::own(std::uint64_t thread, std::shared_ptr<Holding> held) {
+void ThreadHolds::own(Who who, std::shared_ptr<Claim> held) {
   Table& own = table();
   Entry entry{std::move(held), 1};  // and what it replaces, which is destroyed without the mutex
   const base::Guard guard(own.mutex);
-  std::swap(own.entries[thread], entry);
+  std::swap(own.entries[who], entry);
 }
 
-void ThreadHolds::reenter(std::uint64_t thread) {
+void ThreadHolds::reenter(Who who) {
   Table& own = table();
   const base::Guard guard(own.mutex);
-  const auto found = own.entries.find(thread);
+  const auto found = own.entries.find(who);
   if (found != own.entries.end()) ++found->second.count;
 }
 
-ThreadHolds::Entry ThreadHolds::leave_level(std::uint64_t thread) {
+ThreadHolds::Entry ThreadHolds::leave_level(Who who) {
   Table* const table = table_.load();
   if (table == nullptr) return {};
   Entry before;  // destroyed without the mutex
   const base::Guard guard(table->mutex);
-  const auto found = table->entries.find(thread);
+  const auto found = table->entries.find(who);
   if (found == table->entries.end()) return {};
   before = found->second;
   if (--found->second.count == 0) table->entries.erase(found);
@@ -57,7 +57,7 @@ ThreadHolds::Entry ThreadHolds::leave_level(std::uint64_t thread) {
 }
 
 void ThreadHolds::forget_all() {
-  std::map<std::uint64_t, Entry> forgotten;  // destroyed without the mutex
+  std::map<Who, Entry> forgotten;  // destroyed without the mutex
   Table* const table = table_.load();
   if (table == nullptr) return;
   const base::Guard guard(table->mutex);

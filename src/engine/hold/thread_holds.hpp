@@ -1,20 +1,28 @@
-// The holds that belong to threads (the std face): which thread has which, and how many levels deep.
+// The holds that belong to threads (the std face): which thread has which, in which mode, and how many levels deep.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 
+#include "wire/owner.hpp"
+
 namespace holdfast::engine {
 
-class Holding;
+class Claim;
 
 /// Thread-safe; only a thread itself changes its own entry. There may be millions of these: as small as a pointer until
 /// a thread owns a hold.
 class ThreadHolds {
  public:
+  /// A thread may have it in either mode, or in both.
+  struct Who {
+    std::uint64_t thread = 0;
+    wire::Mode mode = wire::Mode::exclusive;
+    friend auto operator<=>(const Who&, const Who&) = default;
+  };
   struct Entry {
-    std::shared_ptr<Holding> held;
+    std::shared_ptr<Claim> held;
     int count = 0;  // levels of re-entry; zero: the thread does not own the lock
   };
 
@@ -23,12 +31,12 @@ class ThreadHolds {
   ThreadHolds(const ThreadHolds&) = delete;
   ThreadHolds& operator=(const ThreadHolds&) = delete;
 
-  Entry find(std::uint64_t thread) const;
-  void own(std::uint64_t thread, std::shared_ptr<Holding> held);
+  Entry find(Who who) const;
+  void own(Who who, std::shared_ptr<Claim> held);
   /// One level deeper; the thread owns the lock.
-  void reenter(std::uint64_t thread);
+  void reenter(Who who);
   /// One level up. Returns the entry as it was; at its last level the entry is gone and the caller releases the hold.
-  Entry leave_level(std::uint64_t thread);
+  Entry leave_level(Who who);
   void forget_all();
 
  private:

@@ -37,11 +37,12 @@ Watchdog::Watchdog(Runtime& runtime)
 
 Watchdog::~Watchdog() = default;
 
-void Watchdog::arm(const std::shared_ptr<Holding>& hold) {
+void Watchdog::arm(const std::shared_ptr<Tenancy>& hold) {
   bool first = false;
   bool unwatched = false;
   {
     const base::Guard guard(mutex_);
+    if (hold->schedule_hook.is_linked()) schedule_.erase(schedule_.iterator_to(*hold));
     hold->scheduled = hold->due();
     hold->armed = hold;
     schedule_.insert(*hold);
@@ -57,7 +58,7 @@ void Watchdog::arm(const std::shared_ptr<Holding>& hold) {
 TimePoint Watchdog::look_at_deadlines() noexcept {
   bool late = false;
   for (;;) {
-    std::shared_ptr<Holding> lost;
+    std::shared_ptr<Tenancy> lost;
     {
       const base::Guard guard(mutex_);
       if (watched_until_ == TimePoint::max()) break;
@@ -74,10 +75,10 @@ TimePoint Watchdog::look_at_deadlines() noexcept {
 }
 
 /// One that has just been lost, out of the schedule. If there is none: decides when to look next.
-std::shared_ptr<Holding> Watchdog::take_expired(TimePoint now, bool& late) {
+std::shared_ptr<Tenancy> Watchdog::take_expired(TimePoint now, bool& late) {
   late = false;
   TimePoint next = TimePoint::max();
-  for (Holding& hold : schedule_) {
+  for (Tenancy& hold : schedule_) {
     if (hold.scheduled > now) {
       next = hold.scheduled;
       break;
@@ -93,18 +94,18 @@ std::shared_ptr<Holding> Watchdog::take_expired(TimePoint now, bool& late) {
   return nullptr;
 }
 
-void Watchdog::disarm(Holding& hold) {
-  std::shared_ptr<Holding> keep;  // destroyed without the mutex
+void Watchdog::disarm(Tenancy& hold) {
+  std::shared_ptr<Tenancy> keep;  // destroyed without the mutex
   const base::Guard guard(mutex_);
   if (hold.schedule_hook.is_linked()) schedule_.erase(schedule_.iterator_to(hold));
   keep.swap(hold.armed);
 }
 
-std::vector<std::shared_ptr<Holding>> Watchdog::armed() const {
+std::vector<std::shared_ptr<Tenancy>> Watchdog::armed() const {
   Holds holds;
   const base::Guard guard(mutex_);
   holds.reserve(schedule_.size());
-  for (const Holding& hold : schedule_) holds.push_back(hold.armed);
+  for (const Tenancy& hold : schedule_) holds.push_back(hold.armed);
   return holds;
 }
 
@@ -127,12 +128,12 @@ void Watchdog::on_moved(const redis::cluster::SlotSet& slots) {
   Holds holds;
   {
     const base::Guard guard(mutex_);
-    for (const Holding& hold : schedule_) {
+    for (const Tenancy& hold : schedule_) {
       if (hold.target()->lies_in(runtime_, slots)) holds.push_back(hold.armed);
     }
   }
   const TimePoint now = Clock::now();
-  for (const std::shared_ptr<Holding>& hold : holds) hold->on_moved(now);
+  for (const std::shared_ptr<Tenancy>& hold : holds) hold->on_moved(now);
   look(holds, Renewals::When::due);
 }
 
@@ -145,11 +146,11 @@ void Watchdog::on_acks_connected(const redis::Shard& shard) {
 
 void Watchdog::renew_at_once(const Holds& holds) {
   const TimePoint now = Clock::now();
-  for (const std::shared_ptr<Holding>& hold : holds) hold->on_reconnect(now);
+  for (const std::shared_ptr<Tenancy>& hold : holds) hold->on_reconnect(now);
   look(holds, Renewals::When::due);
 }
 
-void Watchdog::look_now(const std::shared_ptr<Holding>& hold) { look(Holds(1, hold), Renewals::When::due); }
+void Watchdog::look_now(const std::shared_ptr<Tenancy>& hold) { look(Holds(1, hold), Renewals::When::due); }
 
 void Watchdog::stop() {
   stopped_ = true;
@@ -160,7 +161,7 @@ void Watchdog::stop() {
 
 void Watchdog::drop_all() {
   confirmations_.drop_all();
-  for (const std::shared_ptr<Holding>& hold : armed()) {
+  for (const std::shared_ptr<Tenancy>& hold : armed()) {
     disarm(*hold);
     hold->drop_watches();
   }
@@ -188,7 +189,7 @@ void Watchdog::on_alarm() noexcept {
     if (!schedule_.empty() && schedule_.begin()->scheduled <= now) {
       // Take along what is due soon; each hold decides by its own lease whether that is soon enough.
       const Duration window = batching_window(schedule_.begin()->lease());
-      for (const Holding& hold : schedule_) {
+      for (const Tenancy& hold : schedule_) {
         if (hold.scheduled > now + window) break;
         due.push_back(hold.armed);
       }
@@ -199,7 +200,7 @@ void Watchdog::on_alarm() noexcept {
   look(due, Renewals::When::soon);
 }
 
-void Watchdog::watch_if_it_lasts(const std::shared_ptr<Holding>& hold, Renewals::When when) noexcept {
+void Watchdog::watch_if_it_lasts(const std::shared_ptr<Tenancy>& hold, Renewals::When when) noexcept {
   const Duration early = when == Renewals::When::soon ? batching_window(hold->lease()) : Duration{};
   if (!hold->begin_watch(Clock::now(), early)) return;
   try {
@@ -210,7 +211,7 @@ void Watchdog::watch_if_it_lasts(const std::shared_ptr<Holding>& hold, Renewals:
 }
 
 void Watchdog::look(const Holds& holds, Renewals::When when) noexcept {
-  for (const std::shared_ptr<Holding>& hold : holds) watch_if_it_lasts(hold, when);
+  for (const std::shared_ptr<Tenancy>& hold : holds) watch_if_it_lasts(hold, when);
   renewals_.ask_for(holds, when);
   reschedule(holds);
 }
@@ -219,7 +220,7 @@ void Watchdog::look(const Holds& holds, Renewals::When when) noexcept {
 void Watchdog::reschedule(const Holds& holds) noexcept {
   {
     const base::Guard guard(mutex_);
-    for (const std::shared_ptr<Holding>& hold : holds) {
+    for (const std::shared_ptr<Tenancy>& hold : holds) {
       if (!hold->armed) continue;  // disarmed meanwhile
       schedule_.erase(schedule_.iterator_to(*hold));
       if (hold->ended()) {

@@ -10,9 +10,9 @@
 
 #include "base/guarded.hpp"
 #include "engine/hold/confirmations.hpp"
-#include "engine/hold/holding.hpp"
 #include "engine/hold/loss_watch.hpp"
 #include "engine/hold/renewals.hpp"
+#include "engine/hold/tenancy.hpp"
 #include "timing/alarm.hpp"
 
 namespace holdfast::engine {
@@ -28,21 +28,22 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  void arm(const std::shared_ptr<Holding>& hold);
+  /// Once more, if it has become due at another time.
+  void arm(const std::shared_ptr<Tenancy>& hold);
   /// After this the hold is not looked at or renewed any more, whatever is under way.
-  void disarm(Holding& hold);
+  void disarm(Tenancy& hold);
   /// A new connection to this server: every renewed hold there is asked for at once.
   void on_connected(const redis::Shard& shard);
   /// These slots have other servers: every renewed hold there is suspect, and asked for at once.
   void on_moved(const redis::cluster::SlotSet& slots);
   /// This one is due by what it has just learned.
-  void look_now(const std::shared_ptr<Holding>& hold);
+  void look_now(const std::shared_ptr<Tenancy>& hold);
   /// Whoever has lasted long enough is handed to it.
   LossWatch& loss_watch() { return loss_watch_; }
   /// The same of the lane for acks, and of those holds that want them.
   void on_acks_connected(const redis::Shard& shard);
   Confirmations& confirmations() { return confirmations_; }
-  std::vector<std::shared_ptr<Holding>> armed() const;
+  std::vector<std::shared_ptr<Tenancy>> armed() const;
   std::size_t holds() const;  ///< How many these are.
   /// Whoever has not been looked at in time, and whose deadline is over, is lost, whatever the loop does. Returns when
   /// to look next; a hold that is armed with an earlier deadline wakes the signals' thread. Only on that thread.
@@ -52,20 +53,20 @@ class Watchdog {
   void drop_all();
 
  private:
-  using Hook = boost::intrusive::member_hook<Holding, Holding::Hook, &Holding::schedule_hook>;
+  using Hook = boost::intrusive::member_hook<Tenancy, Tenancy::Hook, &Tenancy::schedule_hook>;
   struct Earlier {
-    bool operator()(const Holding& a, const Holding& b) const { return a.scheduled < b.scheduled; }
+    bool operator()(const Tenancy& a, const Tenancy& b) const { return a.scheduled < b.scheduled; }
   };
-  using Schedule = boost::intrusive::multiset<Holding, Hook, boost::intrusive::compare<Earlier>>;
+  using Schedule = boost::intrusive::multiset<Tenancy, Hook, boost::intrusive::compare<Earlier>>;
   using Holds = Renewals::Holds;
   struct LookNow;
 
   void set_alarm() noexcept;
   void on_alarm() noexcept;
-  std::shared_ptr<Holding> take_expired(TimePoint now, bool& late) HOLDFAST_REQUIRES(mutex_);
+  std::shared_ptr<Tenancy> take_expired(TimePoint now, bool& late) HOLDFAST_REQUIRES(mutex_);
   void renew_at_once(const Holds& holds);
   void look(const Holds& holds, Renewals::When when) noexcept;
-  static void watch_if_it_lasts(const std::shared_ptr<Holding>& hold, Renewals::When when) noexcept;
+  static void watch_if_it_lasts(const std::shared_ptr<Tenancy>& hold, Renewals::When when) noexcept;
   /// Puts holds that are still armed at their new places.
   void reschedule(const Holds& holds) noexcept;
 

@@ -5,8 +5,8 @@
 #include <holdfast/detail/operation.hpp>
 
 #include "engine/acquire/acquire_op.hpp"
+#include "engine/hold/claim.hpp"
 #include "engine/hold/hold_release.hpp"
-#include "engine/hold/holding.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "face/defaults.hpp"
 #include "face/outcome.hpp"
@@ -45,7 +45,7 @@ class AsyncAcquire final : public engine::AcquireOp, public Operation {
 
   AsyncAcquire(const Parts& parts, AcquireOptions options, engine::LeaseTerms lease,
                ReceiverPtr<Failure, Result> receiver)
-      : AcquireOp(parts.runtime, parts.target, std::move(options), lease, Way::kDefaultWait),
+      : AcquireOp(parts.runtime, parts.target, std::move(options), lease, Way::kDefaultWait, parts.ask),
         receiving_(std::move(receiver)) {}
 
   void start() override {
@@ -144,7 +144,7 @@ class AsyncRelease final : public Loop::Task, public Operation, public std::enab
     attended_ = {};
   }
 
-  const std::shared_ptr<Holding> held_;
+  const std::shared_ptr<Claim> held_;
   const std::shared_ptr<engine::Runtime> runtime_;
   bool started_ = false;
   Receiving<ReleaseOutcome> receiving_;
@@ -156,7 +156,7 @@ class AsyncRelease final : public Loop::Task, public Operation, public std::enab
 /// The hold's list of watches keeps it alive.
 class AsyncWaitLost final : public Operation, public std::enable_shared_from_this<AsyncWaitLost> {
  public:
-  AsyncWaitLost(std::shared_ptr<Holding> held, ReceiverPtr<Failure, LossReason> receiver)
+  AsyncWaitLost(std::shared_ptr<Claim> held, ReceiverPtr<Failure, LossReason> receiver)
       : held_(std::move(held)), receiving_(std::move(receiver)) {}
 
   void start() override {
@@ -182,7 +182,7 @@ class AsyncWaitLost final : public Operation, public std::enable_shared_from_thi
     receiving_.tell(Failure(face::error_about(*held_->target(), Errc::cancelled, std::move(cause))), {});
   }
 
-  const std::shared_ptr<Holding> held_;
+  const std::shared_ptr<Claim> held_;
   Receiving<Failure, LossReason> receiving_;
   std::atomic<std::uint64_t> watching_{0};
 };
@@ -202,13 +202,13 @@ OperationPtr make_release(Hold hold, ReceiverPtr<ReleaseOutcome> receiver) {
   return std::make_shared<AsyncRelease>(std::move(hold), std::move(receiver));
 }
 
-OperationPtr make_wait_lost(std::shared_ptr<Holding> held, ReceiverPtr<Failure, LossReason> receiver) {
+OperationPtr make_wait_lost(std::shared_ptr<Claim> held, ReceiverPtr<Failure, LossReason> receiver) {
   if (held) return std::make_shared<AsyncWaitLost>(std::move(held), std::move(receiver));
   return face::make_told<Failure, LossReason>(std::move(receiver),
                                               Failure(Error(Errc::not_owner, {}, {}, "the hold is empty")), {});
 }
 
-void throw_lost(const Holding& held, const std::exception_ptr& nested) {
+void throw_lost(const Claim& held, const std::exception_ptr& nested) {
   Error error = face::error_about(*held.target(), Errc::lost, {});
   if (!nested) throw error;
   try {

@@ -55,7 +55,8 @@ OperationPtr make_is_locked(const PartsPtr& parts, ReceiverPtr<Failure, bool> re
 }
 
 OperationPtr make_is_held_by(const PartsPtr& parts, const std::string& owner, ReceiverPtr<Failure, bool> receiver) {
-  return face::make_ask(parts->runtime, face::is_held_by(face::key_target(*parts), owner), std::move(receiver));
+  return face::make_ask(parts->runtime, face::is_held_by(face::key_target(*parts), wire::Owner{owner, parts->ask}),
+                        std::move(receiver));
 }
 
 OperationPtr make_remaining(const PartsPtr& parts,

@@ -2,7 +2,7 @@
 #include <holdfast/async.hpp>
 
 #include "engine/client/core.hpp"
-#include "engine/hold/holding.hpp"
+#include "engine/hold/claim.hpp"
 #include "face/client_access.hpp"
 #include "face/parts.hpp"
 
@@ -24,6 +24,6 @@ boost::asio::io_context* holdfast::detail::home(const PartsPtr& parts) {
   return parts ? parts->runtime->host() : nullptr;
 }
 
-boost::asio::io_context* holdfast::detail::home(const std::shared_ptr<engine::Holding>& held) {
+boost::asio::io_context* holdfast::detail::home(const std::shared_ptr<engine::Claim>& held) {
   return held ? held->runtime()->host() : nullptr;
 }

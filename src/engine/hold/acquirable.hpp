@@ -1,4 +1,4 @@
-// What can be asked of the server, or the servers, about one lock.
+// What can be acquired: what is asked of the server, or the servers, about one lock.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class Shard;
 
 namespace holdfast::engine {
 
-class Holding;
+class Tenancy;
 class Runtime;
 
 /// What became of a release, and how many listened for it: clients elsewhere, and waiters of this client.
@@ -52,13 +52,20 @@ using AttemptDone = std::function<void(Attempt)>;
 using ReleaseDone = std::function<void(const Released&)>;
 using RenewDone = std::function<void(Renewed)>;
 
+/// Where the renewal of a tenancy shares a command with those of others.
+struct BatchPlace {
+  redis::Shard* shard = nullptr;
+  std::uint16_t slot = 0;  // one command is for one
+  std::size_t locks = 0;   // how many of them it is of
+};
+
 /// Whoever calls these keeps the client alive that serves the lock. `done` is called once, on that client's loop.
-class ServerVerbs {
+class Acquirable {
  public:
-  ServerVerbs() = default;
-  virtual ~ServerVerbs() = default;
-  ServerVerbs(const ServerVerbs&) = delete;
-  ServerVerbs& operator=(const ServerVerbs&) = delete;
+  Acquirable() = default;
+  virtual ~Acquirable() = default;
+  Acquirable(const Acquirable&) = delete;
+  Acquirable& operator=(const Acquirable&) = delete;
 
   virtual const Plan& plan() const = 0;
   /// The server or servers in words, without secrets.
@@ -74,34 +81,38 @@ class ServerVerbs {
 
   /// The channels on which a waiter of this owner is woken are subscribed.
   virtual bool subscribed(const wire::Owner& waiter) const = 0;
-  /// While those channels are in use, their messages wake the queue. Destroying the use ends it.
+  /// While those channels are in use, the listener hears their messages. Destroying the use ends it.
   using Use = std::shared_ptr<void>;
-  virtual Use begin_use(const wire::Owner& waiter) = 0;
+  using Listener = std::function<void()>;
+  virtual Use begin_use(const wire::Owner& waiter, const Listener& listener) = 0;
 
   /// Asks for it once.
   virtual void attempt(Order order, AttemptDone done) = 0;
   /// A release that goes on until its outcome is known, of what was ours until `deadline` (or perhaps kNeverOurs). What
   /// is queued before this returns is sent before any later attempt.
   virtual void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) = 0;
-  /// Takes an owner that has asked, and waits no more, out of the queue that the server keeps, if the kind has one.
+  /// For kinds whose server keeps a queue. Takes an owner that has asked, and waits no more, out of that.
   /// Goes on in the background, as an undo does, until a server has answered or a lease is over: then the server, whose
   /// queue must not wait for ever for clients that have died, is left to find out by itself.
-  virtual void withdraw(const wire::Owner& owner, milliseconds lease) noexcept = 0;
+  virtual void withdraw(const wire::Owner&, milliseconds) noexcept {}
   /// Who has it: see `engine::ask_holder`. `done` may run on another client's loop, or never if that client is gone.
   virtual void ask_holder(HolderDone done) = 0;
 
-  /// The server where its renewal shares a command with those of other holds; null: `renew` does it.
-  virtual redis::Shard* batched_on() const = 0;
-  /// The slot there: one command is for one.
-  virtual std::uint16_t batched_slot() const = 0;
-  /// How many locks that renewal is of.
-  virtual std::size_t batched_locks() const = 0;
-  virtual void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const = 0;
-  /// To this lease, which is the hold's own but for one that is left.
-  virtual void renew(const std::shared_ptr<Holding>& hold, milliseconds lease, RenewDone done) = 0;
+  /// Empty: its renewals are its own affair, and `renew` makes them.
+  virtual std::optional<BatchPlace> batch_place() const { return {}; }
+  /// Those of a tenancy that has such a place.
+  virtual void add_renewals(std::vector<wire::Renewal>&, const wire::Owner&) const {}
+  /// To this lease, which is the tenancy's own but for one that is left.
+  virtual void renew(const std::shared_ptr<Tenancy>& hold, milliseconds lease, RenewDone done) = 0;
   /// The server, or each server, is to tell when a key of this hold is changed: see LossWatch. On the loop of the
   /// client that serves the hold.
-  virtual void watch(const std::shared_ptr<Holding>& hold) = 0;
+  virtual void watch(const std::shared_ptr<Tenancy>& hold) = 0;
+
+  /// Who has it alone has it together with others from now on, at no moment without anything. The outcome as that of a
+  /// renewal. For kinds that can.
+  virtual void share(const wire::Owner&, milliseconds, Duration, RenewDone done) {
+    done({Renewed::Kind::unanswered, {}, "a lock on several servers cannot be shared out"});
+  }
 };
 
 }  // namespace holdfast::engine

@@ -1,0 +1,161 @@
+#include "engine/hold/claim.hpp"
+
+#include "engine/hold/target.hpp"
+#include "engine/hold/tenancy.hpp"
+#include "engine/hold/watchdog.hpp"
+#include "engine/runtime/runtime.hpp"
+
+namespace holdfast::engine {
+
+Claim::Claim(Tenancy& tenancy, const LossSignal::LostCallback& on_lost, TimePoint granted_at)
+    : tenancy_(tenancy), signal_(on_lost), granted_at_(granted_at) {}
+
+const std::string& Claim::name() const { return tenancy_.name(); }
+wire::Owner Claim::owner() const { return tenancy_.owner(); }
+std::optional<std::int64_t> Claim::token() const { return tenancy_.token(); }
+const std::shared_ptr<Runtime>& Claim::runtime() const { return tenancy_.runtime(); }
+const std::shared_ptr<Target>& Claim::target() const { return tenancy_.target(); }
+
+HoldState Claim::state() {
+  if (runtime()->in_child()) return HoldState::lost;
+  valid_for();
+  const base::Guard guard(tenancy_.mutex_);
+  return parted_ ? HoldState::released : tenancy_.fsm_.state();
+}
+
+std::optional<LossReason> Claim::loss_reason() {
+  if (runtime()->in_child()) return LossReason::forked;
+  valid_for();
+  const base::Guard guard(tenancy_.mutex_);
+  const HoldFsm& fsm = tenancy_.fsm_;
+  return !parted_ && fsm.was_lost() ? std::optional(fsm.reason()) : std::nullopt;
+}
+
+bool Claim::endless() const {
+  const base::Guard guard(tenancy_.mutex_);
+  return tenancy_.fsm_.endless();
+}
+
+bool Claim::stands() const {
+  const base::Guard guard(tenancy_.mutex_);
+  return !parted_ && tenancy_.fsm_.valid_for(base::Clock::now()) > Duration{};
+}
+
+Duration Claim::valid_for() {
+  if (runtime()->in_child()) return {};
+  HoldFsm::Todo todo{};
+  LossReason reason{};
+  HoldState state{};
+  {
+    const base::Guard guard(tenancy_.mutex_);
+    if (parted_) return {};
+    // Callers count in milliseconds: less than one is nothing, and then the claim is lost in every other respect too.
+    constexpr Duration kTick = milliseconds(1);
+    HoldFsm& fsm = tenancy_.fsm_;
+    const TimePoint now = base::Clock::now();
+    if (const Duration left = fsm.valid_for(now); left >= kTick) return left;
+    todo = fsm.on_time(now + kTick);
+    reason = fsm.reason();
+    state = fsm.state();
+  }
+  if (todo == HoldFsm::Todo::lost) tenancy_.announce_loss(reason, Tenancy::StopIn::this_thread);
+  // Found lost by another thread, whose signal may still be on its way: whoever sees zero must see the signal too.
+  if (state == HoldState::lost) request_stop();
+  return {};
+}
+
+Duration Claim::durable_for() {
+  if (valid_for() <= Duration{}) return {};
+  const std::uint32_t era = target()->acks_era();
+  const base::Guard guard(tenancy_.mutex_);
+  return parted_ ? Duration{} : tenancy_.fsm_.durable_for(base::Clock::now(), era);
+}
+
+std::stop_token Claim::stop_token() {
+  valid_for();
+  const base::Guard guard(tenancy_.mutex_);
+  return signal_.token(!parted_ && tenancy_.fsm_.was_lost());
+}
+
+void Claim::request_stop() noexcept {
+  std::stop_source source(std::nostopstate);
+  {
+    const base::Guard guard(tenancy_.mutex_);
+    source = signal_.source();
+  }
+  source.request_stop();  // without the mutex: it runs callbacks
+}
+
+std::uint64_t Claim::watch(LossSignal::EndCallback on_end) {
+  std::optional<LossReason> lost;
+  {
+    const base::Guard guard(tenancy_.mutex_);
+    const HoldFsm& fsm = tenancy_.fsm_;
+    if (!parted_ && !fsm.ended()) return signal_.watch(std::move(on_end));
+    if (!parted_ && fsm.was_lost()) lost = fsm.reason();
+  }
+  on_end(lost);
+  return 0;
+}
+
+void Claim::unwatch(std::uint64_t watching) {
+  LossSignal::EndCallback last;  // destroyed without the mutex
+  const base::Guard guard(tenancy_.mutex_);
+  last = signal_.unwatch(watching);
+}
+
+void Claim::tell_end(std::optional<LossReason> lost) noexcept {
+  LossSignal::WatchesPtr watches;
+  {
+    const base::Guard guard(tenancy_.mutex_);
+    if (!lost && !parted_ && tenancy_.fsm_.was_lost()) return;  // it was; whoever found it tells
+    watches = signal_.take_watches();
+  }
+  if (watches) LossSignal::tell(std::move(watches), self(), lost);
+}
+
+ReleaseOutcome Claim::known_outcome() const {
+  const base::Guard guard(tenancy_.mutex_);
+  return parted_ ? ReleaseOutcome::released : tenancy_.outcome_;
+}
+
+// ---- its end by its holder's hand: hold_release.cpp decides when ----
+
+Claim::Release Claim::begin_release(Ending& ending) noexcept {
+  LossReason reason{};
+  bool found_lost = false;
+  {
+    const base::Guard guard(tenancy_.mutex_);
+    if (std::exchange(released_, true)) return Release::ended;
+    HoldFsm& fsm = tenancy_.fsm_;
+    const TimePoint now = base::Clock::now();
+    const bool had_ended = fsm.ended();
+    found_lost = !had_ended && fsm.on_time(now) == HoldFsm::Todo::lost;
+    const bool stood = !had_ended && !found_lost;
+    if (stood) tenancy_.unlink(*this);
+    if (stood && tenancy_.claims_ != nullptr) {
+      parted_ = true;
+    } else if (!fsm.begin_release()) {
+      return Release::ended;
+    }
+    ending = tenancy_.ending(now, stood);
+    ending.since = granted_at_;
+    reason = fsm.reason();
+  }
+  if (found_lost) tenancy_.announce_loss(reason, Tenancy::StopIn::signal_thread);
+  tell_end({});
+  if (parted_) return Release::left;
+  target()->watchdog().disarm(tenancy_);
+  if (ending.stood) target()->begin_release();
+  return Release::last;
+}
+
+bool Claim::begin_pass_on(TimePoint now) {
+  const base::Guard guard(tenancy_.mutex_);
+  if (released_ || tenancy_.claims_ != this || next_ != nullptr || !tenancy_.fsm_.may_be_passed_on(now)) return false;
+  tenancy_.unlink(*this);
+  released_ = parted_ = true;
+  return true;
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,98 @@
+// Who uses here what the server has granted: what a Hold, or a thread's entry, points to.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include <holdfast/observer.hpp>
+#include <holdfast/outcome.hpp>
+
+#include "engine/decide/hold_fsm.hpp"
+#include "engine/hold/loss_signal.hpp"
+#include "wire/calls.hpp"
+
+namespace holdfast::engine {
+
+class Runtime;
+class Target;
+class Tenancy;
+
+/// What a release needs to know of the tenancy that it ends.
+struct Ending {
+  TimePoint deadline{};
+  TimePoint extended_at{};
+  TimePoint give_up{};  // when the server has certainly let it expire
+  bool stood = false;
+  std::optional<TimePoint> since{};  // of the claim that ends with it; empty: nobody had it
+};
+
+/// A claim on a tenancy: it has a loss signal and an outcome of its own. It shares the tenancy's fate until it ends;
+/// what becomes of the tenancy afterwards is no concern of its. Thread-safe; the tenancy's mutex guards it, and what
+/// runs the user's code runs outside of that.
+class Claim {
+ public:
+  Claim(Tenancy& tenancy, const LossSignal::LostCallback& on_lost, TimePoint granted_at);
+  ~Claim() = default;
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
+
+  Tenancy& tenancy() const { return tenancy_; }
+  const std::string& name() const;
+  wire::Owner owner() const;
+  /// The number that the server has given to this acquisition, if the kind has such.
+  std::optional<std::int64_t> token() const;
+  /// Keeps the client alive.
+  const std::shared_ptr<Runtime>& runtime() const;
+  const std::shared_ptr<Target>& target() const;
+
+  HoldState state();
+  /// Zero once lost; a claim whose time is over becomes lost here, stop token included.
+  Duration valid_for();
+  Duration durable_for();  ///< The same, even if the primary fails now.
+  /// Stopped already if the time is over, whether or not a thread of ours has had the time to see it.
+  std::stop_token stop_token();
+  /// Why it was lost, if it was; looks at the clock.
+  std::optional<LossReason> loss_reason();
+  /// It ends by a release or a fault only.
+  bool endless() const;
+  /// Still ours as far as known, without side effects.
+  bool stands() const;
+  /// When this claim began.
+  TimePoint granted_at() const { return granted_at_; }
+  /// Of the release; `unknown` as long as it is not known.
+  ReleaseOutcome known_outcome() const;
+
+  /// Called at the end of the claim, perhaps at once, or on any thread; must not block. Returns what unwatch() takes.
+  std::uint64_t watch(LossSignal::EndCallback on_end);
+  void unwatch(std::uint64_t watching);  ///< It may still be called once after this.
+
+  // For hold_release.cpp, which decides how it is given back.
+  /// `left`: others here still have the tenancy. `last`: it ends with this claim. `ended`: somebody else ends it, or
+  /// has.
+  enum class Release { left, last, ended };
+  Release begin_release(Ending& ending) noexcept;
+  /// Ends it if it has a tenancy for itself that can be passed on to another caller. The tenancy stays as it is.
+  bool begin_pass_on(TimePoint now);
+  /// Tells those who watch that it has ended, and why it was lost if it was. To be called without the mutex.
+  void tell_end(std::optional<LossReason> lost) noexcept;
+
+  /// Shares its ownership with whoever has it.
+  std::shared_ptr<Claim> self();
+
+ private:
+  friend class Tenancy;
+  void request_stop() noexcept;
+
+  Tenancy& tenancy_;
+  Claim* next_ = nullptr;  // of the tenancy's claims
+  LossSignal signal_;
+  const TimePoint granted_at_;
+  bool later_ = false;     // not the one that lives in the tenancy
+  bool released_ = false;  // by its holder
+  bool parted_ = false;    // it has ended, and the tenancy went on
+};
+
+}  // namespace holdfast::engine

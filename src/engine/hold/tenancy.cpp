@@ -1,0 +1,228 @@
+#include "engine/hold/tenancy.hpp"
+
+#include <charconv>
+
+#include "engine/hold/target.hpp"
+#include "engine/hold/watchdog.hpp"
+#include "engine/runtime/runtime.hpp"
+
+namespace holdfast::engine {
+
+namespace {
+
+/// Of an owner of ours: `<client id>:<number>`.
+std::uint64_t number_of(const wire::Owner& owner) {
+  const char* const end = owner.text.data() + owner.text.size();
+  std::uint64_t number = 0;
+  std::from_chars(owner.text.data() + owner.text.rfind(':') + 1, end, number);
+  return number;
+}
+
+}  // namespace
+
+/// A claim that came after the first, by itself: it keeps the tenancy alive.
+class Tenancy::LaterClaim final : public Claim, public std::enable_shared_from_this<LaterClaim> {
+ public:
+  LaterClaim(std::shared_ptr<Tenancy> tenancy, const LossSignal::LostCallback& on_lost, TimePoint granted_at)
+      : Claim(*tenancy, on_lost, granted_at), keep_(std::move(tenancy)) {
+    later_ = true;
+  }
+  ~LaterClaim() {
+    if (keep_->runtime_->in_child()) return;  // whoever held a mutex in the parent holds it for ever in the child
+    const base::Guard guard(keep_->mutex_);
+    keep_->unlink(*this);
+  }
+
+ private:
+  const std::shared_ptr<Tenancy> keep_;
+};
+
+/// Null: its end has begun.
+std::shared_ptr<Claim> Claim::self() {
+  if (later_) return static_cast<Tenancy::LaterClaim*>(this)->weak_from_this().lock();
+  if (std::shared_ptr<Tenancy> tenancy = tenancy_.weak_from_this().lock()) return {std::move(tenancy), this};
+  return nullptr;
+}
+
+Tenancy::Tenancy(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, const wire::Owner& owner,
+                 wire::Ask ask, TimePoint sent_at, const LeaseTerms& terms, const LossSignal::LostCallback& on_lost,
+                 std::unique_ptr<const wire::Grant> grant, std::uint32_t acked_era)
+    : runtime_(std::move(runtime)),
+      target_(std::move(target)),
+      owner_number_(number_of(owner)),
+      grant_(std::move(grant)),
+      fsm_(sent_at, terms, sent_at, acked_era,
+           runtime_->config().loss_notice ? HoldFsm::Watched::yes : HoldFsm::Watched::no),
+      mode_(ask.mode),
+      permits_(ask.permits),
+      claims_(&first_),
+      first_(*this, on_lost, sent_at) {}
+
+Tenancy::~Tenancy() {
+  if (runtime_->in_child()) return;
+  target_->forget(*this);
+}
+
+wire::Owner Tenancy::owner() const {
+  wire::Owner owner = grant_ ? grant_->owner : runtime_->owner(owner_number_);
+  owner.ask = ask();
+  return owner;
+}
+
+const std::string& Tenancy::name() const { return target_->name(); }
+
+// ---- claims ----
+
+void Tenancy::link(Claim& claim) {
+  claim.next_ = claims_;
+  claims_ = &claim;
+}
+
+/// No effect if it is not linked.
+void Tenancy::unlink(const Claim& claim) {
+  for (Claim** each = &claims_; *each != nullptr; each = &(*each)->next_) {
+    if (*each != &claim) continue;
+    *each = claim.next_;
+    return;
+  }
+}
+
+std::shared_ptr<Claim> Tenancy::add_claim(const LeaseTerms& terms, const LossSignal::LostCallback& on_lost,
+                                          TimePoint now) {
+  const auto claim = std::make_shared<LaterClaim>(shared_from_this(), on_lost, now);
+  const std::uint32_t era = target_->acks_era();
+  const base::Guard guard(mutex_);
+  if (!fsm_.fits(terms, now, era)) return nullptr;
+  if (claims_ == nullptr) {
+    fsm_.set_cap(now, terms.max_hold);
+  } else if (fsm_.capped() || terms.max_hold) {
+    return nullptr;
+  }
+  link(*claim);
+  return claim;
+}
+
+/// One of those that have not ended, which ends now, since the tenancy has; null: that was all.
+std::shared_ptr<Claim> Tenancy::take_claim() noexcept {
+  const base::Guard guard(mutex_);
+  while (claims_ != nullptr) {
+    Claim* const claim = claims_;
+    claims_ = claim->next_;
+    if (std::shared_ptr<Claim> alive = claim->self()) return alive;
+  }
+  return nullptr;
+}
+
+void Tenancy::announce_loss(LossReason reason, StopIn where) noexcept {
+  target_->forget(*this);
+  while (const std::shared_ptr<Claim> claim = take_claim()) announce_loss_to(*claim, reason, where);
+}
+
+void Tenancy::announce_loss_to(Claim& claim, LossReason reason, StopIn where) noexcept {
+  Reporter& reporter = runtime_->reporter();
+  Reporter::add(reporter.count.lost);
+  if (where == StopIn::this_thread) {
+    claim.request_stop();
+  } else {
+    LossSignal::Stop* stop = nullptr;
+    {
+      const base::Guard guard(mutex_);
+      stop = claim.signal_.stop();
+    }
+    if (stop != nullptr) LossSignal::post(*stop, claim.self());
+  }
+  claim.tell_end(reason);
+  reporter.tell(&Observer::on_lost, [&] { return LostEvent{target_->name(), owner().text, reason}; });
+}
+
+// ---- what becomes of it ----
+
+bool Tenancy::expire(TimePoint now) {
+  const base::Guard guard(mutex_);
+  return now >= fsm_.deadline() && fsm_.on_time(now) == HoldFsm::Todo::lost;
+}
+
+void Tenancy::announce_expired() noexcept { announce_loss(known(&HoldFsm::reason), StopIn::signal_thread); }
+
+/// Changes what is known of it, and reports that without the mutex.
+template <class... Args>
+void Tenancy::change(const std::string& cause, HoldFsm::Change (HoldFsm::*decide)(Args...),
+                     std::type_identity_t<Args>... args) {
+  HoldFsm::Change change{};
+  LossReason reason{};
+  Duration left{};
+  {
+    const base::Guard guard(mutex_);
+    change = (fsm_.*decide)(args...);
+    reason = fsm_.reason();
+    if (change == HoldFsm::Change::suspect) left = fsm_.valid_for(base::Clock::now());
+  }
+  if (change == HoldFsm::Change::lost) announce_loss(reason, StopIn::signal_thread);
+  if (change != HoldFsm::Change::suspect) return;
+  Reporter::add(runtime_->reporter().count.suspect);
+  runtime_->reporter().tell(&Observer::on_suspect,
+                            [&] { return SuspectEvent{target_->name(), owner().text, cause, left}; });
+}
+
+void Tenancy::on_renewed(TimePoint sent_at, TimePoint now, std::uint32_t acked_era) {
+  change({}, &HoldFsm::on_renewed, sent_at, now, acked_era);
+}
+void Tenancy::on_gone() { change({}, &HoldFsm::on_gone); }
+void Tenancy::on_unanswered(TimePoint now, const std::string& cause) { change(cause, &HoldFsm::on_unanswered, now); }
+void Tenancy::on_moved(TimePoint now) { change("its slot is served by another server now", &HoldFsm::on_moved, now); }
+void Tenancy::on_closed() { change({}, &HoldFsm::on_closed); }
+
+HoldFsm::Todo Tenancy::on_time(TimePoint now, Duration early) {
+  HoldFsm::Todo todo{};
+  {
+    const base::Guard guard(mutex_);
+    todo = fsm_.on_time(now, early);
+  }
+  if (todo == HoldFsm::Todo::lost) announce_expired();
+  return todo;
+}
+
+void Tenancy::drop_watches() {
+  while (const std::shared_ptr<Claim> claim = take_claim()) {
+    LossSignal::WatchesPtr watches;  // destroyed without the mutex
+    const base::Guard guard(mutex_);
+    watches = claim->signal_.take_watches();
+  }
+}
+
+void Tenancy::on_shared(TimePoint sent_at, TimePoint now) {
+  mode_.store(wire::Mode::shared, std::memory_order_relaxed);
+  on_renewed(sent_at, now, 0);
+  target_->wake();
+}
+
+// ---- its release ----
+
+Ending Tenancy::ending(TimePoint now, bool stood) const {
+  return {.deadline = fsm_.deadline(),
+          .extended_at = fsm_.last_extension(),
+          .give_up = gone_by(now, fsm_.lease()),
+          .stood = stood};
+}
+
+std::optional<Ending> Tenancy::begin_release() noexcept {
+  Ending ending;
+  {
+    const base::Guard guard(mutex_);
+    const bool stood = !fsm_.ended();
+    if (!fsm_.begin_release()) return std::nullopt;
+    ending = this->ending(base::Clock::now(), stood);
+    if (claims_ != nullptr || fsm_.was_lost()) ending.since = granted_at();
+  }
+  target_->watchdog().disarm(*this);
+  if (ending.stood) target_->begin_release();
+  return ending;
+}
+
+void Tenancy::set_outcome(ReleaseOutcome outcome) {
+  const base::Guard guard(mutex_);
+  outcome_ = outcome;
+  if (outcome == ReleaseOutcome::was_lost) fsm_.on_release_found_none(base::Clock::now());
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,131 @@
+// What a server has granted to this client: an owner with a lease, renewed and watched, whoever uses it here.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include <boost/intrusive/set_hook.hpp>
+
+#include "base/guarded.hpp"
+#include "base/small_mutex.hpp"
+#include "engine/decide/hold_fsm.hpp"
+#include "engine/hold/claim.hpp"
+
+namespace holdfast::engine {
+
+/// One grant of the server, from then on until it is released or lost. Callers of this client have claims on it: one
+/// after another when it is passed on, several at the same time if the kind says so. Neither changes anything here.
+/// Thread-safe. There may be millions: no larger than it must be, so the first claim lives in it.
+class Tenancy : public std::enable_shared_from_this<Tenancy> {
+ public:
+  /// `grant`: null, as for most kinds, if the server has said nothing but that it grants. `on_lost`: of the first
+  /// claim.
+  Tenancy(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, const wire::Owner& owner, wire::Ask ask,
+          TimePoint sent_at, const LeaseTerms& terms, const LossSignal::LostCallback& on_lost,
+          std::unique_ptr<const wire::Grant> grant = nullptr, std::uint32_t acked_era = 0);
+  ~Tenancy();
+  Tenancy(const Tenancy&) = delete;
+  Tenancy& operator=(const Tenancy&) = delete;
+
+  wire::Owner owner() const;
+  std::optional<std::int64_t> token() const { return grant_ ? grant_->token : std::nullopt; }
+  const std::string& name() const;
+  const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
+  const std::shared_ptr<Target>& target() const { return target_; }
+  /// What it is for its owner.
+  wire::Ask ask() const { return {mode_.load(std::memory_order_relaxed), permits_}; }
+  // Constant.
+  milliseconds lease() const HOLDFAST_NOT_GUARDED { return fsm_.lease(); }
+  Acks acks() const HOLDFAST_NOT_GUARDED { return fsm_.acks(); }
+
+  /// The one that it began with.
+  std::shared_ptr<Claim> first_claim() { return {shared_from_this(), &first_}; }
+  /// Another one, with a cap of its own, if the lease fits such terms and lasts long enough; or null.
+  std::shared_ptr<Claim> add_claim(const LeaseTerms& terms, const LossSignal::LostCallback& on_lost, TimePoint now);
+
+  /// Still ours as far as known, without side effects: for the target, which must not run callbacks.
+  bool stands() const { return known(&HoldFsm::valid_for, base::Clock::now()) > Duration{}; }
+  bool ended() const { return known(&HoldFsm::ended); }
+  /// When the lease was set last: the send of the command that did.
+  TimePoint extended_at() const { return known(&HoldFsm::last_extension); }
+  TimePoint granted_at() const { return first_.granted_at(); }
+
+  // For hold_release.cpp.
+  /// Ends it, whoever has a claim on it: nobody renews it any more. Empty if somebody else releases it, or has.
+  std::optional<Ending> begin_release() noexcept;
+  /// What the release has found.
+  void set_outcome(ReleaseOutcome outcome);
+
+  /// Its owner has it together with others from now on, with a lease that was set anew.
+  void on_shared(TimePoint sent_at, TimePoint now);
+
+  // For the watchdog, on the loop.
+  HoldFsm::Todo on_time(TimePoint now, Duration early);
+  void on_renewed(TimePoint sent_at, TimePoint now, std::uint32_t acked_era);
+  void on_gone();
+  void on_unanswered(TimePoint now, const std::string& cause);
+  void on_reconnect(TimePoint now) { let(&HoldFsm::on_reconnect, now); }
+  void on_moved(TimePoint now);
+  void on_closed();
+  /// See HoldFsm. From any thread; after `true` the watchdog is to look at it.
+  bool on_doubt(TimePoint now) { return let(&HoldFsm::on_doubt, now); }
+  bool begin_watch(TimePoint now, Duration early) { return let(&HoldFsm::begin_watch, now, early); }
+  TimePoint due() const { return known(&HoldFsm::due); }
+  Duration lateness(TimePoint now) const { return known(&HoldFsm::lateness, now); }
+  // The same, on the signals' thread. True: it has just been lost, and is to be announced without any mutex.
+  bool expire(TimePoint now);
+  void announce_expired() noexcept;
+  void drop_watches();
+
+  // For the watchdog only, guarded by its mutex.
+  using Hook = boost::intrusive::set_member_hook<boost::intrusive::optimize_size<true>>;
+  Hook schedule_hook;
+  TimePoint scheduled{};
+  std::shared_ptr<Tenancy> armed;  // keeps it alive while it is in the schedule
+
+ private:
+  friend class Claim;
+  class LaterClaim;
+  /// To be called without the mutex, after a change to `lost`.
+  enum class StopIn { this_thread, signal_thread };
+  void announce_loss(LossReason reason, StopIn where) noexcept;
+  void announce_loss_to(Claim& claim, LossReason reason, StopIn where) noexcept;
+  std::shared_ptr<Claim> take_claim() noexcept;
+  void link(Claim& claim) HOLDFAST_REQUIRES(mutex_);
+  void unlink(const Claim& claim) HOLDFAST_REQUIRES(mutex_);
+  Ending ending(TimePoint now, bool stood) const HOLDFAST_REQUIRES(mutex_);
+  template <class Result, class... Args>
+  Result known(Result (HoldFsm::*question)(Args...) const, std::type_identity_t<Args>... args) const {
+    const base::Guard guard(mutex_);
+    return (fsm_.*question)(args...);
+  }
+  /// What nobody need be told of.
+  template <class Result, class... Args>
+  Result let(Result (HoldFsm::*event)(Args...), std::type_identity_t<Args>... args) {
+    const base::Guard guard(mutex_);
+    return (fsm_.*event)(args...);
+  }
+  template <class... Args>
+  void change(const std::string& cause, HoldFsm::Change (HoldFsm::*decide)(Args...),
+              std::type_identity_t<Args>... args);
+
+  // Constant after construction.
+  const std::shared_ptr<Runtime> runtime_;
+  const std::shared_ptr<Target> target_;
+  const std::uint64_t owner_number_;
+  const std::unique_ptr<const wire::Grant> grant_;
+
+  HoldFsm fsm_ HOLDFAST_GUARDED_BY(mutex_);
+  mutable base::SmallMutex mutex_;
+  std::atomic<wire::Mode> mode_;
+  const std::uint32_t permits_;
+  Claim* claims_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;  // those that have not ended
+  Claim first_;
+  ReleaseOutcome outcome_ HOLDFAST_GUARDED_BY(mutex_) = ReleaseOutcome::unknown;  // of the release, once it is known
+};
+
+}  // namespace holdfast::engine
