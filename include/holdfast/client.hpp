@@ -15,6 +15,7 @@
 #include <holdfast/lock_info.hpp>
 #include <holdfast/multi_lock.hpp>
 #include <holdfast/observer.hpp>
+#include <holdfast/read_write_lock.hpp>
 #include <holdfast/simple_lock.hpp>
 
 namespace holdfast {
@@ -57,6 +58,9 @@ class HOLDFAST_EXPORT Client {
 
   /// The same for a lock whose grants are numbered: see FencedLock.
   FencedLock fenced_lock(std::string_view name, AcquireOptions defaults = {}) const;
+
+  /// The same for a lock that several readers share: see ReadWriteLock.
+  ReadWriteLock read_write_lock(std::string_view name, AcquireOptions defaults = {}) const;
 
   /// The locks of all these names together: see MultiLock. A repeated name counts once.
   MultiLock multi_lock(const std::vector<std::string>& names, AcquireOptions defaults = {}) const;

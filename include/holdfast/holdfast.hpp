@@ -14,6 +14,7 @@
 #include <holdfast/observer.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/outcome.hpp>
+#include <holdfast/read_write_lock.hpp>
 #include <holdfast/red_lock.hpp>
 #include <holdfast/simple_lock.hpp>
 #include <holdfast/this_thread.hpp>

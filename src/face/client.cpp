@@ -10,6 +10,7 @@
 #include "face/question.hpp"
 #include "kinds/fenced_lock.hpp"
 #include "kinds/lock.hpp"
+#include "kinds/read_write_lock.hpp"
 #include "kinds/simple_lock.hpp"
 
 namespace holdfast {
@@ -60,6 +61,10 @@ SimpleLock Client::simple_lock(std::string_view name, AcquireOptions defaults) c
 
 FencedLock Client::fenced_lock(std::string_view name, AcquireOptions defaults) const {
   return FencedLock(parts_of(name, kinds::kFencedLock, std::move(defaults)));
+}
+
+ReadWriteLock Client::read_write_lock(std::string_view name, AcquireOptions defaults) const {
+  return ReadWriteLock::make(parts_of(name, kinds::kReadWriteLock, std::move(defaults)));
 }
 
 MultiLock Client::multi_lock(const std::vector<std::string>& names, AcquireOptions defaults) const {

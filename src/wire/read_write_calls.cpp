@@ -26,21 +26,6 @@ base::Command with_hold(base::Command command, std::string_view key, const Owner
   return command;
 }
 
-enum class Side { read, write };
-
-base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease, Side side) {
-  base::Command command{{}, &scripts::read_write_renew};
-  command.args.reserve(2 + 3 * renewals.size());
-  command.args.push_back(std::to_string(2 * renewals.size()));
-  for (const Renewal& renewal : renewals) command.args.push_back(renewal.key);
-  for (const Renewal& renewal : renewals) command.args.push_back(hold_key(renewal.key, renewal.owner));
-  command.args.push_back(std::to_string(lease.count()));
-  for (const Renewal& renewal : renewals) {
-    command.args.push_back(side == Side::read ? renewal.owner : write_field(renewal.owner));
-  }
-  return command;
-}
-
 /// Empty: it is no count from 1.
 std::optional<long long> count_of(const std::string& text) {
   long long count = 0;
@@ -73,6 +58,15 @@ base::Command acquire_read(const AcquireCall& call) {
 }
 base::Command acquire_write(const AcquireCall& call) { return wire::acquire(kWriteSide, call); }
 
+AcquireReply decode_acquire(const base::Reply& reply) {
+  const bool has_two = reply.is_array() && reply.elements.size() == 2;
+  if (!has_two || reply.elements[0].integer != -2 || !reply.elements[1].is_integer())
+    return wire::decode_acquire(reply);
+  AcquireReply granted{true, std::nullopt};
+  granted.listeners = believable(reply.elements[1].integer);
+  return granted;
+}
+
 base::Command release_read(const ReleaseCall& call) {
   return with_hold(wire::release(kRead, call), call.names.front().key, call.owner);
 }
@@ -86,11 +80,17 @@ base::Command downgrade(const DowngradeCall& call) {
   return command;
 }
 
-base::Command renew_read(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease) {
-  return renew(renewals, lease, Side::read);
-}
-base::Command renew_write(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease) {
-  return renew(renewals, lease, Side::write);
+base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease) {
+  base::Command command{{}, &scripts::read_write_renew};
+  command.args.reserve(2 + 3 * renewals.size());
+  command.args.push_back(std::to_string(2 * renewals.size()));
+  for (const Renewal& renewal : renewals) command.args.push_back(renewal.key);
+  for (const Renewal& renewal : renewals) command.args.push_back(hold_key(renewal.key, renewal.owner));
+  command.args.push_back(std::to_string(lease.count()));
+  for (const Renewal& renewal : renewals) {
+    command.args.push_back(renewal.mode == Mode::shared ? renewal.owner : write_field(renewal.owner));
+  }
+  return command;
 }
 
 base::Command force_release(const LockNames& names, const std::optional<Owner>& owner, Publish publish) {

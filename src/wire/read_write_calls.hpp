@@ -21,6 +21,8 @@ std::string hold_key(std::string_view key, std::string_view owner);
 /// Of one lock. A reader comes in beside other readers, and beside the writer if it has the same owner.
 base::Command acquire_read(const AcquireCall& call);
 base::Command acquire_write(const AcquireCall& call);
+/// Of both. A reader that came in beside others is told how many listen, if it asks for that: writers among them.
+AcquireReply decode_acquire(const base::Reply& reply);
 
 /// Of one lock. Both replies are read by wire::decode_release; nobody is told of a reader beside whom others hold it.
 base::Command release_read(const ReleaseCall& call);
@@ -38,9 +40,8 @@ struct DowngradeCall {
 /// have it, so the reader has not either.
 base::Command downgrade(const DowngradeCall& call);
 
-/// Extends readers' holds, or writers'. The replies are read by wire::decode_renew.
-base::Command renew_read(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease);
-base::Command renew_write(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease);
+/// Extends holds of readers and of writers, as each renewal's mode says. The reply is read by wire::decode_renew.
+base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease);
 
 /// All that this owner holds, as a reader and as a writer; without one, all that anybody holds. The reply: 1, or 0 if
 /// that was nothing.

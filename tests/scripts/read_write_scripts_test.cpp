@@ -72,7 +72,8 @@ TEST_F(ReadWriteScripts, a_full_server_lets_holders_renew_and_release) {
   raw.command("CONFIG", "SET", "maxmemory", 1);
   EXPECT_THAT(run(raw, read(kB)).text, HasSubstr("OOM"));
   const milliseconds longer(900'000);
-  EXPECT_THAT(wire::decode_renew(run(raw, rw::renew_read({{"L", kA.text}}, longer)), 1), ElementsAre(true));
+  EXPECT_THAT(wire::decode_renew(run(raw, rw::renew({{"L", kA.text, wire::Mode::shared}}, longer)), 1),
+              ElementsAre(true));
   EXPECT_GT(raw.pttl("L"), 600'000);
   EXPECT_GT(raw.pttl(hold(kA)), 600'000);
   EXPECT_TRUE(wire::decode_release(run(raw, rw::release_write({{&other, 1}, kA}))));
@@ -109,11 +110,11 @@ TEST_F(ReadWriteScripts, execute_few_commands_on_a_lock_without_rivals) {
     return names;
   };
   EXPECT_THAT(commands_of(read(kA)), ElementsAre("PTTL", "SET", "HSET", "PEXPIRE"));
-  EXPECT_THAT(commands_of(rw::renew_read({{"L", kA.text}}, milliseconds(90'000))),
+  EXPECT_THAT(commands_of(rw::renew({{"L", kA.text, wire::Mode::shared}}, milliseconds(90'000))),
               ElementsAre("HEXISTS", "PEXPIRE", "PTTL", "PEXPIRE"));
   EXPECT_THAT(commands_of(end_read(kA)), ElementsAre("HDEL", "DEL", "HGETALL", "DEL", "PUBLISH"));
   EXPECT_THAT(commands_of(write(kA)), ElementsAre("PTTL", "HSET", "PEXPIRE"));
-  EXPECT_THAT(commands_of(rw::renew_write({{"L", kA.text}}, milliseconds(90'000))),
+  EXPECT_THAT(commands_of(rw::renew({{"L", kA.text}}, milliseconds(90'000))),
               ElementsAre("HEXISTS", "PTTL", "PEXPIRE"));
   EXPECT_THAT(commands_of(end_write(kA)), ElementsAre("HDEL", "HGETALL", "DEL", "PUBLISH"));
 }
@@ -132,7 +133,7 @@ TEST(ReadWriteRights, those_that_are_documented_suffice) {
   EXPECT_TRUE(run(raw, rw::acquire_read({one, kB, kLease, true})).is_array());
   EXPECT_EQ(run(raw, rw::downgrade({names, kA, kA, kLease})).integer, 0);
   EXPECT_TRUE(run(raw, rw::acquire_read({one, kB, kLease})).is_null());
-  EXPECT_TRUE(run(raw, rw::renew_read({{"lock:1", kA.text}}, kLease)).is_array());
+  EXPECT_TRUE(run(raw, rw::renew({{"lock:1", kA.text, wire::Mode::shared}}, kLease)).is_array());
   EXPECT_TRUE(run(raw, rw::holders("lock:1")).is_array());
   EXPECT_TRUE(run(raw, rw::release_read({one, kA})).is_integer());
   EXPECT_EQ(run(raw, rw::force_release(names)).integer, 1);
@@ -161,7 +162,8 @@ TEST(ReadWriteOnACluster, needs_the_lock_and_its_holds_in_one_slot) {
     const wire::LockNames names = rw::names(name);
     EXPECT_TRUE(run(raw, rw::acquire_read({{&names, 1}, kA, kLease})).is_null());
     EXPECT_TRUE(run(raw, rw::acquire_read({{&names, 1}, kB, kLease})).is_null());
-    EXPECT_THAT(wire::decode_renew(run(raw, rw::renew_read({{name, kA.text}}, kLease)), 1), ElementsAre(true));
+    EXPECT_THAT(wire::decode_renew(run(raw, rw::renew({{name, kA.text, wire::Mode::shared}}, kLease)), 1),
+                ElementsAre(true));
     EXPECT_TRUE(wire::decode_release(run(raw, rw::release_read({{&names, 1}, kA}))));
     EXPECT_TRUE(wire::decode_release(run(raw, rw::release_read({{&names, 1}, kB}))));
     EXPECT_TRUE(run(raw, rw::acquire_write({{&names, 1}, kA, kLease})).is_null());

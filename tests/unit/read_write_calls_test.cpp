@@ -73,14 +73,24 @@ TEST(ReadWriteDowngrade, NamesTheHoldOfTheReader) {
 }
 
 TEST(ReadWriteRenew, NamesAllLocksThenAllHoldsThenTheFieldOfEach) {
-  const std::vector<Renewal> renewals{{"a", "o:1"}, {"{t}b", "o:2"}};
-  EXPECT_EQ(renew_read(renewals, 30s).script, &scripts::read_write_renew);
-  EXPECT_THAT(renew_read(renewals, 30s).args, ElementsAre("4", "a", "{t}b", "{a}:o:1:rwlock_timeout:1",
-                                                          "{t}b:o:2:rwlock_timeout:1", "30000", "o:1", "o:2"));
-  EXPECT_THAT(renew_write(renewals, 30s).args,
-              ElementsAre("4", "a", "{t}b", "{a}:o:1:rwlock_timeout:1", "{t}b:o:2:rwlock_timeout:1", "30000",
-                          "o:1:write", "o:2:write"));
-  EXPECT_THAT(renew_write({}, 30s).args, ElementsAre("0", "30000"));
+  const std::vector<Renewal> renewals{{"a", "o:1", Mode::shared}, {"{t}b", "o:2"}};
+  EXPECT_EQ(renew(renewals, 30s).script, &scripts::read_write_renew);
+  EXPECT_THAT(renew(renewals, 30s).args, ElementsAre("4", "a", "{t}b", "{a}:o:1:rwlock_timeout:1",
+                                                     "{t}b:o:2:rwlock_timeout:1", "30000", "o:1", "o:2:write"));
+  EXPECT_THAT(renew({}, 30s).args, ElementsAre("0", "30000"));
+}
+
+TEST(ReadWriteAcquire, AGrantBesideOthersSaysHowManyListen) {
+  const auto reply = [](std::int64_t first, std::int64_t second) {
+    base::Reply list{base::Reply::Kind::array};
+    for (const std::int64_t each : {first, second}) {
+      list.elements.emplace_back(base::Reply::Kind::integer).integer = each;
+    }
+    return list;
+  };
+  EXPECT_TRUE(decode_acquire(reply(-2, 3)).granted);
+  EXPECT_EQ(decode_acquire(reply(-2, 3)).listeners, 3);
+  EXPECT_FALSE(decode_acquire(reply(1, 3)).granted) << "busy, as with any lock";
 }
 
 TEST(ReadWriteForce, NamesAnOwnerOrNone) {

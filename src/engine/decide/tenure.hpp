@@ -40,9 +40,11 @@ class Tenure {
   bool must_ask_after_release(TimePoint now) const {
     return others_ > 0 && (!may_pass(now) || strangers(now)) && skip_ == 0;
   }
-  /// Shared by callers here one after another it would never be free: those who come now wait until it has been
-  /// released.
+  /// Shared by callers here one after another it would never be free: those who come now do not join any more.
   bool must_end(TimePoint now) const { return others_ > 0 && !may_pass(now); }
+  /// They wait so long for those who share it to leave, which lets others come first. Then they ask the server: it may
+  /// be that those who share it stay, and that the others only want to share it as well.
+  TimePoint hold_back_until() const { return began_ + limit_ + kHoldBack; }
   /// How many others were there at the last release, or at a grant since then.
   int others() const { return others_; }
   /// Nobody here asks before this.
@@ -54,6 +56,7 @@ class Tenure {
   static constexpr Duration kPause = milliseconds(3);
   /// And within this where it is slow, or one of very many on a busy machine.
   static constexpr Duration kLongestPause = milliseconds(24);
+  static constexpr Duration kHoldBack = milliseconds(100);
   static constexpr int kMostSkipped = 64;
   static constexpr Duration kStrangers = std::chrono::seconds(10);
 

@@ -124,7 +124,8 @@ TargetView Target::view(const wire::Ask& ask) const {
   TargetView view;
   const TimePoint now = Clock::now();
   const base::Guard guard(mutex_);
-  view.held_here = has_claims() && !may_share(ask, now) && tenancy_->stands();
+  const bool shares = has_claims() && can_share(ask);
+  view.held_here = has_claims() && !shares && tenancy_->stands();
   if (const std::optional<TimePoint> ask_after = releases_.ask_after()) {
     view.not_before = *ask_after;
   } else if (contention_) {
@@ -134,14 +135,16 @@ TargetView Target::view(const wire::Ask& ask) const {
     view.others = contention_->tenure.others();
     view.strangers = contention_->tenure.strangers(now);
     view.place_limit = contention_->place_limit.limit();
+    if (shares && contention_->tenure.must_end(now) && tenancy_->stands()) {
+      view.not_before = std::max(view.not_before, contention_->tenure.hold_back_until());
+    }
   }
   return view;
 }
 
 /// Whoever asks for this may have it beside those here who have it already.
-bool Target::may_share(const wire::Ask& ask, TimePoint now) const {
-  const bool both = tenancy_ != nullptr && ask.mode == wire::Mode::shared && tenancy_->ask().mode == wire::Mode::shared;
-  return both && !(contention_ && contention_->tenure.must_end(now));
+bool Target::can_share(const wire::Ask& ask) const {
+  return tenancy_ != nullptr && ask.mode == wire::Mode::shared && tenancy_->ask().mode == wire::Mode::shared;
 }
 
 void Target::set_tenancy(Tenancy& tenancy, std::int64_t listeners) {
@@ -218,8 +221,8 @@ std::shared_ptr<Claim> Target::join(const Joining& joining) {
     const bool from_queue = joining.from == Joining::From::queue;
     if (contention_ && contention_->retained) {
       if (!from_queue && !contention_->tenure.may_overtake(now)) return nullptr;
-    } else if (!may_share(joining.ask, now) || !(from_queue || queue_.empty()) ||
-               now >= tenancy_->granted_at() + kShared) {
+    } else if (!can_share(joining.ask) || !(from_queue || queue_.empty()) || now >= tenancy_->granted_at() + kShared ||
+               (contention_ && contention_->tenure.must_end(now))) {
       return nullptr;
     }
     if (tenancy_->ask() != joining.ask) return nullptr;

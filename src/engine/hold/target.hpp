@@ -99,7 +99,7 @@ class Target : public Acquirable, public std::enable_shared_from_this<Target> {
   /// Others want it: what is known of them is to last although nobody here may refer to this for a moment.
   virtual void stay() noexcept {}
   Contention& contention() HOLDFAST_REQUIRES(mutex_);
-  bool may_share(const wire::Ask& ask, TimePoint now) const HOLDFAST_REQUIRES(mutex_);
+  bool can_share(const wire::Ask& ask) const HOLDFAST_REQUIRES(mutex_);
   bool has_claims() const HOLDFAST_REQUIRES(mutex_) {
     return tenancy_ != nullptr && !(contention_ && contention_->retained);
   }

@@ -3,7 +3,7 @@
 -- KEYS[1] lock   KEYS[2] the reader's hold: a key that lives for as long as its lease
 -- ARGV[1] lease in ms, > 0   ARGV[2] owner   ARGV[3] channel, if those who listen are to be counted;
 -- ARGV[4] how: SHARDNUMSUB; none: NUMSUB
--- returns    nil: granted; else the remaining time to live in ms; with a channel the list 1, that time, how many listen
+-- returns    nil: granted; beside others, with a channel, the list -2, how many listen on it (0: this user may not ask); else the remaining time to live in ms; with a channel the list 1, that time, how many listen
 --            on the channel (-1: this user may not ask), who has it; an error, WRONGTYPE, if something else than a
 --            read-write lock is there
 -- publishes  nothing
@@ -47,4 +47,7 @@ if type(written) == 'table' then
   end
   return written
 end
-return nil
+if fresh or not ARGV[3] then
+  return nil
+end
+return {-2, redis.pcall('PUBSUB', ARGV[4] or 'NUMSUB', ARGV[3])[2] or 0}
