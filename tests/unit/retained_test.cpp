@@ -1,0 +1,200 @@
+// What is retained for the queue, and what readers share: who has a claim on which tenancy. Under load it is in the
+// integration tests.
+#include <thread>
+
+#include "kinds/read_write_lock.hpp"
+#include "target_fixture.hpp"
+
+namespace holdfast::engine::retained_test {
+namespace {
+
+using From = Target::Joining::From;
+
+TEST_F(TargetTest, HasNothingToPassOnWhileNobodyWaits) {
+  EXPECT_EQ(join(From::queue), nullptr);
+  target_->enter(first_);
+  EXPECT_FALSE(target_->leave(first_).has_value());
+}
+
+/// Whose tenure has just begun, and lasts for the whole test.
+class RetainedTest : public TargetTest {
+ protected:
+  RetainedTest() {
+    target_->set_tenancy(*held_, 0);
+    target_->enter(first_);
+    first_.signals();
+  }
+  ~RetainedTest() override { client_.watchdog.drop_all(); }
+  bool retain() { return target_->retain(*held_->first_claim()); }
+
+  const std::shared_ptr<Tenancy> held_ = hold(-1s);
+};
+
+TEST_F(RetainedTest, IsForWhoeverWaitsWhoHasTheSameTenancy) {
+  const std::shared_ptr<Claim> claim = held_->first_claim();
+  ASSERT_TRUE(retain());
+  EXPECT_EQ(claim->state(), HoldState::released);
+  EXPECT_EQ(claim->known_outcome(), ReleaseOutcome::released);
+  EXPECT_FALSE(held_->ended()) << "the server is not told, and it is renewed as before";
+  EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake));
+  EXPECT_FALSE(target_->view({}).held_here);
+
+  const std::shared_ptr<Claim> next = join(From::queue);
+  ASSERT_NE(next, nullptr);
+  EXPECT_EQ(&next->tenancy(), held_.get());
+  EXPECT_TRUE(target_->view({}).held_here);
+  EXPECT_EQ(claim->state(), HoldState::released) << "what becomes of it now is no concern of the first";
+  EXPECT_EQ(join(From::queue), nullptr);
+  EXPECT_FALSE(target_->leave(first_).has_value());
+}
+
+TEST_F(RetainedTest, NeedsSomebodyWhoWaits) {
+  target_->leave(first_);
+  EXPECT_FALSE(retain());
+  EXPECT_EQ(held_->first_claim()->state(), HoldState::held);
+}
+
+TEST_F(TargetTest, RetainsNothingBehindTheEndOfItsTenure) {
+  const std::shared_ptr<Tenancy> held = hold(1s);
+  target_->set_tenancy(*held, 0);
+  target_->enter(first_);
+  EXPECT_FALSE(target_->retain(*held->first_claim())) << "others come first";
+  EXPECT_EQ(held->first_claim()->state(), HoldState::held);
+}
+
+TEST_F(RetainedTest, IsNotWhatIsSuspect) {
+  held_->on_unanswered(base::Clock::now(), "no reply");
+  EXPECT_FALSE(retain()) << "it may be gone";
+  EXPECT_EQ(held_->first_claim()->state(), HoldState::suspect);
+}
+
+TEST_F(RetainedTest, GoesBackWhenTheLastWaiterLeaves) {
+  target_->enter(second_);
+  ASSERT_TRUE(retain());
+  EXPECT_FALSE(target_->leave(first_).has_value()) << "the second may want it";
+  const std::optional<Retained> unwanted = target_->leave(second_);
+  ASSERT_TRUE(unwanted.has_value());
+  EXPECT_EQ(unwanted->tenancy, held_);
+}
+
+TEST_F(RetainedTest, IsOnlyForTheSameRenewedLease) {
+  ASSERT_TRUE(retain());
+  EXPECT_EQ(join(From::queue, {.length = 9s}), nullptr);
+  EXPECT_EQ(join(From::queue, {.length = 10s, .renewed = false}), nullptr);
+  EXPECT_EQ(join(From::queue, {.length = 10s, .acks = Acks::all()}), nullptr);
+  EXPECT_TRUE(target_->take_retained().has_value());
+  EXPECT_FALSE(target_->take_retained().has_value());
+}
+
+TEST_F(RetainedTest, IsGoneWhenTheServerNoLongerHasIt) {
+  ASSERT_TRUE(retain());
+  held_->on_gone();
+  EXPECT_EQ(client_.runtime->reporter().snapshot().lost, 0U) << "nobody had it";
+  EXPECT_FALSE(target_->take_retained().has_value());
+  EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake, Signal::wake));
+}
+
+TEST_F(RetainedTest, MayBeOvertakenForAMillisecondAfterTheQueueWasServed) {
+  ASSERT_TRUE(retain());
+  std::shared_ptr<Claim> claim = join(From::queue);
+  ASSERT_NE(claim, nullptr);
+  const base::TimePoint served = base::Clock::now();
+  ASSERT_TRUE(target_->retain(*claim));
+  claim = join(From::newcomer);
+  if (base::Clock::now() < served + 1ms) {
+    EXPECT_NE(claim, nullptr);
+  }
+  if (claim) {
+    ASSERT_TRUE(target_->retain(*claim));
+  }
+  while (base::Clock::now() < served + 2ms) std::this_thread::yield();
+  EXPECT_EQ(join(From::newcomer), nullptr) << "now the one who waits is served";
+}
+
+TEST_F(RetainedTest, HasTheCapOfWhoeverTakesIt) {
+  ASSERT_TRUE(retain());
+  const std::shared_ptr<Claim> capped = join(From::queue, {.length = 10s, .max_hold = 500ms});
+  ASSERT_NE(capped, nullptr);
+  EXPECT_FALSE(capped->endless());
+  EXPECT_LE(capped->valid_for(), Duration(500ms));
+  EXPECT_FALSE(target_->retain(*capped)) << "too little is left of it";
+}
+
+// --- readers ---
+
+/// One of this client reads, and was granted it just now.
+class SharedTest : public TargetTest {
+ protected:
+  static constexpr wire::Ask kReads{wire::Mode::shared};
+
+  ~SharedTest() override { client_.watchdog.drop_all(); }
+  std::shared_ptr<Tenancy> granted(Duration age, std::int64_t listeners) {
+    const LeaseTerms terms{.length = 10s};
+    auto tenancy = std::make_shared<Tenancy>(client_.runtime, lock_, wire::Owner{"client:1"}, kReads,
+                                             base::Clock::now() - age, terms, LossSignal::LostCallback{});
+    lock_->set_tenancy(*tenancy, listeners);
+    return tenancy;
+  }
+  std::shared_ptr<Claim> join(From from, wire::Ask ask = kReads) {
+    const LeaseTerms terms{.length = 10s};
+    return lock_->join({ask, terms, {}, from});
+  }
+
+  const std::shared_ptr<KeyTarget> lock_ = targets_->target({"orders"}, kinds::kReadWriteLock);
+};
+
+TEST_F(SharedTest, IsJoinedByReadersOnly) {
+  const auto reads = granted(0s, 0);
+  EXPECT_FALSE(lock_->view(kReads).held_here);
+  EXPECT_TRUE(lock_->view({}).held_here) << "a writer waits";
+  EXPECT_EQ(join(From::newcomer, {}), nullptr);
+  const std::shared_ptr<Claim> beside = join(From::newcomer);
+  ASSERT_NE(beside, nullptr);
+  EXPECT_EQ(&beside->tenancy(), reads.get());
+}
+
+TEST_F(SharedTest, EndsForOneAndStaysForTheOther) {
+  const auto reads = granted(0s, 0);
+  const std::shared_ptr<Claim> beside = join(From::newcomer);
+  Ending ending;
+  EXPECT_EQ(reads->first_claim()->begin_release(ending), Claim::Release::left);
+  EXPECT_EQ(reads->first_claim()->state(), HoldState::released);
+  EXPECT_EQ(beside->state(), HoldState::held);
+  EXPECT_FALSE(reads->ended());
+  reads->on_gone();
+  EXPECT_EQ(reads->first_claim()->loss_reason(), std::nullopt) << "it had left";
+  EXPECT_EQ(beside->loss_reason(), LossReason::taken);
+  EXPECT_EQ(client_.runtime->reporter().snapshot().lost, 1U);
+}
+
+TEST_F(SharedTest, IsNotJoinedByNewcomersWhileSomebodyWaits) {
+  const auto reads = granted(0s, 0);
+  lock_->enter(first_);
+  EXPECT_EQ(join(From::newcomer), nullptr) << "a writer may wait";
+  EXPECT_NE(join(From::queue), nullptr) << "a reader whose turn it is";
+  lock_->leave(first_);
+}
+
+TEST_F(SharedTest, IsNotJoinedForEver) {
+  const auto reads = granted(1s, 0);
+  EXPECT_EQ(join(From::newcomer), nullptr) << "the server is to say who else waits";
+  EXPECT_FALSE(lock_->view(kReads).held_here);
+}
+
+TEST_F(SharedTest, IsNotJoinedBehindItsTenureIfOthersListenAndReadersHoldBackAWhile) {
+  const auto reads = granted(10ms, 1);
+  EXPECT_EQ(join(From::newcomer), nullptr);
+  const TargetView view = lock_->view(kReads);
+  EXPECT_FALSE(view.held_here) << "it asks the server at last";
+  EXPECT_GT(view.not_before, base::Clock::now());
+  EXPECT_LT(view.not_before, base::Clock::now() + 1s);
+}
+
+TEST_F(SharedTest, IsNotCappedByWhoJoins) {
+  const auto reads = granted(0s, 0);
+  const LeaseTerms capped{.length = 10s, .max_hold = 1s};
+  EXPECT_EQ(lock_->join({kReads, capped, {}, From::newcomer}), nullptr);
+}
+
+}  // namespace
+}  // namespace holdfast::engine::retained_test
