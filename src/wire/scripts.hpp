@@ -29,6 +29,23 @@ extern const base::Script read_write_force_release;
 extern const base::Script read_write_look;
 extern const base::Script read_write_renew;
 
+extern const base::Script latch_count_down;
+extern const base::Script latch_remove;
+extern const base::Script latch_set;
+
+extern const base::Script permits_acquire;
+extern const base::Script permits_force_release;
+extern const base::Script permits_look;
+extern const base::Script permits_release;
+extern const base::Script permits_renew;
+extern const base::Script permits_set_total;
+
+extern const base::Script semaphore_acquire;
+extern const base::Script semaphore_add;
+extern const base::Script semaphore_drain;
+extern const base::Script semaphore_release;
+extern const base::Script semaphore_set;
+
 extern const base::Script simple_acquire;
 extern const base::Script simple_acquire_all;
 extern const base::Script simple_release;

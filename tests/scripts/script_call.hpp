@@ -47,7 +47,21 @@ inline const std::vector<const base::Script*>& all_scripts() {
                                                         &all::read_write_release_write,
                                                         &all::read_write_force_release,
                                                         &all::read_write_look,
-                                                        &all::read_write_renew};
+                                                        &all::read_write_renew,
+                                                        &all::latch_count_down,
+                                                        &all::latch_remove,
+                                                        &all::latch_set,
+                                                        &all::permits_acquire,
+                                                        &all::permits_force_release,
+                                                        &all::permits_look,
+                                                        &all::permits_release,
+                                                        &all::permits_renew,
+                                                        &all::permits_set_total,
+                                                        &all::semaphore_acquire,
+                                                        &all::semaphore_add,
+                                                        &all::semaphore_drain,
+                                                        &all::semaphore_release,
+                                                        &all::semaphore_set};
   return scripts;
 }
 

@@ -35,6 +35,20 @@ TEST(Prefixed, LooksForTheOpeningBraceOnly) {
   EXPECT_EQ(prefixed("p", "}"), "p:{}}");
 }
 
+TEST(Suffixed, PutsTheNameInBracesUnlessItHasAnOpeningOne) {
+  EXPECT_EQ(suffixed("orders", "timeout"), "{orders}:timeout");
+  EXPECT_EQ(suffixed("{t}x", "timeout"), "{t}x:timeout");
+  EXPECT_EQ(suffixed("a{b", "timeout"), "a{b:timeout");
+  EXPECT_EQ(suffixed("a}b", "timeout"), "{a}b}:timeout");
+}
+
+TEST(OnceKey, LiesInTheSlotOfTheName) {
+  EXPECT_EQ(once_key("orders", "c:1"), "{orders}:holdfast_once:c:1");
+  EXPECT_EQ(once_key("a{b", "c:1"), "{a{b}:holdfast_once:c:1");
+  EXPECT_EQ(once_key("{t}x", "c:1"), "{t}x:holdfast_once:c:1");
+  EXPECT_EQ(once_key("x{t}", "c:1"), "x{t}:holdfast_once:c:1");
+}
+
 TEST(Prefixed, TakesAnyBytes) {
   EXPECT_EQ(prefixed("p", ""), "p:{}");
   EXPECT_EQ(prefixed("p", "a b\n"), "p:{a b\n}");

@@ -1,0 +1,52 @@
+#include "wire/latch_calls.hpp"
+
+#include <algorithm>
+
+#include "wire/scripts.hpp"
+#include "wire/semaphore_calls.hpp"
+
+namespace holdfast::wire::latch {
+namespace {
+
+base::Command counted(const base::Script& script, const CountCall& call) {
+  base::Command command{{}, &script};
+  command.args.reserve(7);
+  command.args.emplace_back(call.once ? "2" : "1");
+  command.args.push_back(call.names.key);
+  if (call.once) command.args.push_back(once_key(call.names.key, call.once->key));
+  command.args.push_back(std::to_string(call.count));
+  command.args.push_back(std::to_string(call.once ? call.once->remembered.count() : 0));
+  command.args.push_back(call.names.channel);
+  add_way(command, call.publish);
+  return command;
+}
+
+}  // namespace
+
+LockNames names(std::string raw_name) {
+  std::string channel = "redisson_countdownlatch__channel__{" + raw_name + "}";
+  return {std::move(raw_name), std::move(channel)};
+}
+
+bool fits_cluster(std::string_view raw_name) { return raw_name.find('}') == std::string_view::npos; }
+
+base::Command set(const CountCall& call) { return counted(scripts::latch_set, call); }
+base::Command count_down(const CountCall& call) { return counted(scripts::latch_count_down, call); }
+
+base::Command remove(const LockNames& names, Publish publish) {
+  base::Command command = base::Command::call(scripts::latch_remove, "1", names.key, names.channel);
+  add_way(command, publish);
+  return command;
+}
+
+std::optional<std::int64_t> decode_number(const base::Reply& reply) { return semaphore::decode_number(reply); }
+
+base::Command count(std::string_view key) { return {{"GET", std::string(key)}}; }
+
+std::optional<std::int64_t> decode_count(const base::Reply& reply) {
+  std::optional<std::int64_t> count = semaphore::decode_available(reply);
+  if (count) count = std::max<std::int64_t>(*count, 0);
+  return count;
+}
+
+}  // namespace holdfast::wire::latch

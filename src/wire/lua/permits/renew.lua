@@ -1,0 +1,35 @@
+-- permits/renew: set the leases of many holds at once, each only if all its permits are still there (protocol 10.2,
+-- transition 10).
+-- KEYS[i] expiries, a sorted set   ARGV[1] lease in ms, > 0; -1: for ever   ARGV[1+i] the ids of hold i, 16 bytes each, one
+--            behind the other
+-- returns    a list of the i that were not extended: of one of their permits the lease is over, or it was given back
+-- publishes  nothing
+-- retry      idempotent
+-- pairs with Redisson updateLeaseTime(). Time is the server's; pcall, so that a key of another type does not stop the
+--            others; that the question is refused says nothing of whose a permit is, and is an error. The first write is
+--            one that a full server allows, so that it allows the others
+local call, pcall = redis.call, redis.pcall
+local clock = call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local expiry = ARGV[1] == '-1' and '922337203685477' or string.format('%.0f', now + ARGV[1])
+local lost = {}
+for i = 1, #KEYS do
+  local leases, ids = KEYS[i], ARGV[i + 1]
+  local held = ids ~= ''
+  for at = 1, #ids, 16 do
+    local score = pcall('ZSCORE', leases, string.sub(ids, at, at + 15))
+    if type(score) == 'table' and not string.find(score.err, 'WRONGTYPE', 1, true) then
+      return score
+    end
+    held = held and type(score) == 'string' and tonumber(score) > now
+  end
+  if held then
+    call('ZREM', leases, '')
+    for at = 1, #ids, 16 do
+      call('ZADD', leases, expiry, string.sub(ids, at, at + 15))
+    end
+  else
+    lost[#lost + 1] = i
+  end
+end
+return lost

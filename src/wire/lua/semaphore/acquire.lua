@@ -1,0 +1,25 @@
+-- semaphore/acquire: take so many permits at once, or none (protocol 10.1, transition 1).
+-- KEYS[1] semaphore   KEYS[2] under which it is remembered; none: it is not
+--            ARGV[1] permits, > 0   ARGV[2] for how long it is remembered, in ms   ARGV[3] channel, if those who listen are
+--            to be counted; ARGV[4] how: SHARDNUMSUB; none: NUMSUB
+-- returns    nil: granted; else -1, since nobody can tell when there will be enough; with a channel the list 1, -1, how many
+--            listen on the channel (-1: this user may not ask); an error, WRONGTYPE, if something else is there
+-- publishes  nothing
+-- retry      with KEYS[2] idempotent as long as it is remembered; what was not granted is not. semaphore/release may have
+--            written there that it is given up; then it is not granted either
+-- pairs with Redisson acquire(), tryAcquire()
+local key, once, remembered = KEYS[1], KEYS[2], ARGV[2]
+--@include shared/once_before
+--@include shared/count_form
+if not count or count < tonumber(ARGV[1]) then
+  if not ARGV[3] then
+    return -1
+  end
+  local listeners = redis.pcall('PUBSUB', ARGV[4] or 'NUMSUB', ARGV[3])
+  return {1, -1, listeners[2] or -1}
+end
+local said, gives = '', false
+--@include shared/once_keep
+local changed = redis.pcall('DECRBY', key, ARGV[1])
+--@include shared/once_drop
+return nil

@@ -1,0 +1,9 @@
+-- shared/once_before: an operation that the server remembers is not carried out again: what was said then is said once
+-- more. It may be sent twice where a reply was lost, and would count twice.
+-- reads  once: the key under which it is remembered; nil: it is not
+if once then
+  local before = redis.call('GET', once)
+  if before then
+    return tonumber(before)
+  end
+end

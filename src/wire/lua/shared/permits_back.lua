@@ -1,0 +1,20 @@
+-- shared/permits_back: gives leased permits back to their semaphore, if it is still there. A semaphore that is gone is not
+-- made anew of them.
+-- reads  key, leases; back: their members, not more than some thousand
+-- reads and sets  count: of shared/count_form, with them; broken: what the server says if it refuses, and then nothing is
+--        changed. The first write is one that a full server allows
+redis.pcall('ZREM', leases, '')
+local added = count and redis.pcall('INCRBY', key, #back) or 0
+if type(added) == 'table' then
+  broken = added
+else
+  local removed = redis.pcall('ZREM', leases, unpack(back))
+  if type(removed) == 'table' then
+    broken = removed
+    if count then
+      redis.call('DECRBY', key, #back)
+    end
+  elseif count then
+    count = count + #back
+  end
+end

@@ -1,0 +1,208 @@
+#include "wire/permits_calls.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "wire/scripts.hpp"
+#include "wire/semaphore_calls.hpp"
+
+namespace holdfast::wire::permits {
+namespace {
+
+constexpr std::size_t kIdSize = 16;
+constexpr std::size_t kDigits = 2 * kIdSize;  // as shown
+constexpr std::size_t kHalf = kDigits / 2;
+
+/// Of hexadecimal digits; empty: there is something else.
+std::optional<std::uint64_t> from_hex(std::string_view digits) {
+  std::uint64_t value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, value, 16);
+  if (digits.empty() || error != std::errc{} || stop != end) return std::nullopt;
+  return value;
+}
+
+/// The more significant byte first.
+void append(std::string& to, std::uint64_t value) {
+  for (int shift = 56; shift >= 0; shift -= 8) to.push_back(static_cast<char>((value >> shift) & 0xff));
+}
+
+std::string id(std::uint64_t first, std::uint64_t second) {
+  std::string out;
+  out.reserve(kIdSize);
+  append(out, first);
+  append(out, second);
+  return out;
+}
+
+/// Empty: it is not shown like that.
+std::string id_of(std::string_view shown) {
+  if (shown.size() != kDigits) return {};
+  const std::optional<std::uint64_t> first = from_hex(shown.substr(0, kHalf));
+  const std::optional<std::uint64_t> second = from_hex(shown.substr(kHalf));
+  return first && second ? id(*first, *second) : std::string();
+}
+
+std::vector<std::string> derived(std::string_view text, std::uint32_t permits) {
+  std::string digits;
+  for (const char c : client_of(text)) {
+    if (c != '-') digits.push_back(c);
+  }
+  const std::string_view number_text = text.substr(client_of(text).size() + 1);
+  std::int64_t number = 0;
+  std::from_chars(number_text.data(), number_text.data() + number_text.size(), number);
+  const std::optional<std::uint64_t> first = from_hex(std::string_view(digits).substr(0, kHalf));
+  const std::optional<std::uint64_t> second = from_hex(std::string_view(digits).substr(kHalf));
+  if (!first || !second) return {};
+  std::vector<std::string> ids;
+  // A client has no two owners of one number, and fewer than 2^48; the sum of the two parts is different for each.
+  for (std::uint32_t i = 0; i < permits; ++i) {
+    ids.push_back(id(*first, *second + (static_cast<std::uint64_t>(number) << 16) + i));
+  }
+  return ids;
+}
+
+/// The script with both keys; there is room for so many arguments behind them.
+base::Command with_keys(const base::Script& script, const std::string& key, std::size_t arguments) {
+  base::Command command{{}, &script};
+  command.args.reserve(3 + arguments);
+  command.args.assign({"2", key, expiries(key)});
+  return command;
+}
+
+void append_ids(base::Command& command, const Owner& owner) {
+  std::vector<std::string> ids = ids_of(owner);
+  command.args.insert(command.args.end(), std::make_move_iterator(ids.begin()), std::make_move_iterator(ids.end()));
+}
+
+}  // namespace
+
+LockNames names(std::string raw_name) { return semaphore::names(std::move(raw_name)); }
+std::string expiries(std::string_view key) { return suffixed(key, "timeout"); }
+
+std::vector<std::string> ids_of(const Owner& owner) {
+  std::string_view text = owner.text;
+  if (looks_like_owner(text)) return derived(text, owner.ask.permits);
+  std::vector<std::string> ids;
+  while (true) {
+    std::string next = id_of(text.substr(0, kDigits));
+    if (next.empty()) return {};
+    ids.push_back(std::move(next));
+    text.remove_prefix(kDigits);
+    if (text.empty()) return ids;
+    if (text.front() != ',') return {};
+    text.remove_prefix(1);
+  }
+}
+
+std::string shown(std::string_view id) {
+  if (id.size() != kIdSize) return std::string(id);
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string out;
+  out.reserve(kDigits);
+  for (const char c : id) {
+    const auto byte = static_cast<unsigned char>(c);
+    out.push_back(kHex[byte >> 4]);
+    out.push_back(kHex[byte & 0xf]);
+  }
+  return out;
+}
+
+base::Command acquire(const AcquireCall& call) {
+  const LockNames& names = call.names.front();
+  base::Command command = with_keys(scripts::permits_acquire, names.key, 4 + call.owner.ask.permits);
+  const bool sharded = call.publish == Publish::spublish || call.publish == Publish::both;
+  command.args.push_back(std::to_string(call.lease.count()));
+  command.args.push_back(names.channel);
+  command.args.emplace_back(way(call.publish));
+  command.args.emplace_back(!call.count_listeners ? "" : sharded ? "SHARDNUMSUB" : "NUMSUB");
+  append_ids(command, call.owner);
+  return command;
+}
+
+AcquireReply decode_acquire(const base::Reply& reply) {
+  if (reply.is_null()) return {};
+  if (!reply.is_array() || reply.elements.empty() || reply.elements.front().integer != -1) {
+    return wire::decode_acquire(reply);
+  }
+  AcquireReply granted;
+  for (std::size_t i = 1; i < reply.elements.size(); ++i) {
+    const std::string& id = reply.elements[i].text;
+    if (id.size() != kIdSize) return {};
+    if (i > 1) granted.grant.owner.text.push_back(',');
+    granted.grant.owner.text.append(shown(id));
+  }
+  granted.granted = !granted.grant.owner.text.empty();
+  return granted;
+}
+
+base::Command release(const ReleaseCall& call) {
+  const LockNames& names = call.names.front();
+  base::Command command = with_keys(scripts::permits_release, names.key, 2 + call.owner.ask.permits);
+  command.args.push_back(names.channel);
+  command.args.emplace_back(way(call.publish));
+  append_ids(command, call.owner);
+  return command;
+}
+
+base::Command force_release(const LockNames& names, const std::optional<Owner>& owner, Publish publish) {
+  base::Command command = with_keys(scripts::permits_force_release, names.key, 3);
+  command.args.push_back(names.channel);
+  command.args.emplace_back(way(publish));
+  if (!owner) return command;
+  append_ids(command, *owner);
+  // Nobody's permits, not everybody's.
+  if (command.args.size() == 5) command.args.emplace_back();
+  return command;
+}
+
+base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease) {
+  base::Command command{{}, &scripts::permits_renew};
+  command.args.reserve(2 + 2 * renewals.size());
+  command.args.push_back(std::to_string(renewals.size()));
+  for (const Renewal& renewal : renewals) command.args.push_back(expiries(renewal.key));
+  command.args.push_back(std::to_string(lease.count()));
+  for (const Renewal& renewal : renewals) {
+    std::string joined;
+    for (const std::string& id : ids_of({renewal.owner})) joined.append(id);
+    command.args.push_back(std::move(joined));
+  }
+  return command;
+}
+
+base::Command set_total(const LockNames& names, std::int64_t permits, Publish publish) {
+  base::Command command = with_keys(scripts::permits_set_total, names.key, 3);
+  command.args.push_back(std::to_string(permits));
+  command.args.push_back(names.channel);
+  command.args.emplace_back(way(publish));
+  return command;
+}
+
+base::Command has_owner(std::string_view key, const Owner& owner) {
+  const std::vector<std::string> ids = ids_of(owner);
+  return {{"ZSCORE", expiries(key), ids.empty() ? std::string() : ids.front()}};
+}
+
+base::Command look(const LockNames& names, std::size_t most, Publish publish) {
+  base::Command command = with_keys(scripts::permits_look, names.key, 3);
+  command.args.push_back(names.channel);
+  command.args.emplace_back(way(publish));
+  command.args.push_back(std::to_string(most));
+  return command;
+}
+
+std::optional<Seen> decode_look(const base::Reply& reply) {
+  const std::size_t size = reply.is_array() ? reply.elements.size() : 0;
+  if (size < 2 || size % 2 != 0 || !reply.elements[0].is_integer() || !reply.elements[1].is_integer()) return {};
+  Seen seen{reply.elements[0].integer, reply.elements[1].integer};
+  for (std::size_t i = 2; i < size; i += 2) {
+    const base::Reply& left = reply.elements[i + 1];
+    if (!left.is_integer()) return {};
+    Permit permit{shown(reply.elements[i].text)};
+    if (left.integer >= 0) permit.left = std::chrono::milliseconds(left.integer);
+    seen.permits.push_back(std::move(permit));
+  }
+  return seen;
+}
+
+}  // namespace holdfast::wire::permits

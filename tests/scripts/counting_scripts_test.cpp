@@ -1,0 +1,319 @@
+// The scripts of semaphores, leased semaphores and latches on servers that refuse something, in a cluster, in
+// sequences, and with every reply lost.
+#include <sstream>
+#include <utility>
+
+#include "scripts/counting_state.hpp"
+
+namespace holdfast::test::counting_scripts_test {
+namespace {
+
+using namespace counting;
+using namespace table;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr long long kNever = 922'337'203'685'477;
+
+class CountingScripts : public testing::Test {
+ protected:
+  /// A connection of a user who has all rights but these.
+  Raw user_without(const std::string& rights) {
+    std::vector<std::string> args{"ACL", "SETUSER", "app", "reset", "on", ">secret", "~*", "&*", "+@all"};
+    std::istringstream words(rights);
+    for (std::string word; words >> word;) args.push_back(word);
+    EXPECT_FALSE(raw.send(args).is_error());
+    Endpoint endpoint = Endpoint::of(server);
+    endpoint.user = "app";
+    endpoint.password = "secret";
+    return Raw(endpoint);
+  }
+  long long available() { return wire::semaphore::decode_available(raw.command("GET", "S")).value_or(-999); }
+  wire::permits::Seen seen() {
+    return wire::permits::decode_look(run(raw, wire::permits::look(kS, 100))).value_or(wire::permits::Seen{-999, -999});
+  }
+  /// Permits whose lease is over.
+  void add_over(int permits) {
+    for (int i = 0; i < permits; ++i) {
+      std::string id = std::to_string(i);
+      id.resize(16, '.');
+      raw.command("ZADD", kLeases, store.now() - 20'000 - i, id);
+    }
+  }
+
+  RedisServer server;
+  Raw raw{server};
+  Store store{raw};
+};
+
+// ---- what is refused changes nothing ----
+
+TEST_F(CountingScripts, leave_a_semaphore_as_it_was_where_a_write_is_refused) {
+  const std::vector<std::pair<std::string, base::Command>> refused{
+      {"-decrby", counting::semaphore::acquire(kA)},
+      {"-set", counting::semaphore::acquire(kA)},
+      {"-get", counting::semaphore::acquire(kA)},
+      {"-incrby", counting::semaphore::release(kA)},
+      {"-set", counting::semaphore::release(kA)},
+      {"-incrby", wire::semaphore::add({kS, 2, once("c:9")})},
+      {"-decrby", wire::semaphore::drain(kS, once("c:9"))},
+      {"-decrby", wire::latch::count_down({kGate, 1, once("c:9")})},
+      {"-del", wire::latch::count_down({kGate, 5, once("c:9")})},
+  };
+  for (const auto& [rights, call] : refused) {
+    SCOPED_TRACE(rights + " " + std::string(call.script->name));
+    store.set_up({count("5")});
+    Raw app = user_without(rights);
+    EXPECT_TRUE(run(app, call).is_error());
+    store.expect({count("5")});
+  }
+}
+
+TEST_F(CountingScripts, leave_leased_permits_as_they_were_where_a_write_is_refused) {
+  const State before{count("5"), counting::permits::leases({{counting::permits::kIdB, 300'000}})};
+  const std::vector<std::pair<std::string, base::Command>> refused{
+      {"-decrby", counting::permits::acquire(of(kA, 2))}, {"-zadd", counting::permits::acquire(of(kA, 2))},
+      {"-zscore", counting::permits::acquire(of(kA, 2))}, {"-get", counting::permits::acquire(of(kA, 2))},
+      {"-incrby", counting::permits::release(kB)},        {"-zrem", counting::permits::release(kB)},
+      {"-zrem", wire::permits::force_release(kS)},        {"-incrby", wire::permits::force_release(kS)},
+  };
+  for (const auto& [rights, call] : refused) {
+    SCOPED_TRACE(rights + " " + std::string(call.script->name));
+    store.set_up(before);
+    Raw app = user_without(rights);
+    EXPECT_TRUE(run(app, call).is_error());
+    store.expect(before);
+  }
+}
+
+TEST_F(CountingScripts, give_back_though_nobody_may_be_told) {
+  Raw app = user_without("-publish");
+  store.set_up({count("0")});
+  EXPECT_TRUE(run(app, counting::semaphore::release(kA)).is_error());
+  EXPECT_EQ(run(app, counting::semaphore::release(kA)).integer, 0) << "it was given back, and once";
+  EXPECT_EQ(available(), 1);
+  store.set_up({count("0"), counting::permits::leases({{counting::permits::kIdA, 30'000}})});
+  EXPECT_TRUE(run(app, counting::permits::release(kA)).is_error());
+  store.expect({count("1")});
+}
+
+TEST_F(CountingScripts, a_full_server_grants_nothing_but_takes_back_renews_and_counts_down) {
+  raw.command("SET", "S", 2);
+  run(raw, counting::permits::acquire(kB));
+  const wire::LockNames gate = wire::latch::names("gate");
+  run(raw, wire::latch::set({gate, 2}));
+  raw.command("CONFIG", "SET", "maxmemory", 1);
+  EXPECT_THAT(run(raw, counting::semaphore::acquire(kA)).text, HasSubstr("OOM"));
+  EXPECT_THAT(run(raw, counting::permits::acquire(kA)).text, HasSubstr("OOM"));
+  EXPECT_EQ(available(), 1);
+  const std::string held = wire::permits::shown(counting::permits::kIdB);
+  EXPECT_THAT(wire::decode_renew(run(raw, wire::permits::renew({{"S", held}}, milliseconds(900'000))), 1),
+              ElementsAre(true));
+  EXPECT_EQ(run(raw, counting::permits::release(kB)).integer, 0);
+  EXPECT_EQ(available(), 2);
+  EXPECT_TRUE(wire::decode_release(run(raw, counting::semaphore::release(kA))));
+  EXPECT_EQ(available(), 3);
+  raw.command("CONFIG", "SET", "maxmemory", 0);
+  add_over(3);
+  raw.command("CONFIG", "SET", "maxmemory", 1);
+  EXPECT_EQ(seen().available, 6);
+  EXPECT_EQ(available(), 6) << "what is over is given back too";
+  EXPECT_EQ(run(raw, wire::latch::count_down({gate, 1, once("c:1")})).integer, 1);
+  EXPECT_EQ(run(raw, wire::latch::count_down({gate, 1, once("c:2")})).integer, 0);
+  EXPECT_FALSE(raw.exists("gate"));
+}
+
+TEST_F(CountingScripts, who_may_only_read_is_told_how_many_are_free_all_the_same) {
+  store.set_up({count("1"), counting::permits::leases({{counting::permits::kIdA, 30'000}})});
+  add_over(3);
+  Raw app = user_without("-@write");
+  const auto seen = wire::permits::decode_look(run(app, wire::permits::look(kS, 10)));
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->available, 4);
+  EXPECT_EQ(seen->held, 1);
+  EXPECT_THAT(seen->permits, SizeIs(1));
+  EXPECT_EQ(available(), 1) << "nothing was changed";
+}
+
+// ---- no permit is created or lost ----
+
+/// Everything is sent twice, as after a reply that was lost.
+TEST_F(CountingScripts, count_once_what_is_sent_twice) {
+  const auto twice = [&](const base::Command& command) {
+    const Reply first = run(raw, command);
+    const Reply second = run(raw, command);
+    EXPECT_EQ(first.kind, second.kind);
+    EXPECT_EQ(first.integer, second.integer);
+    return first;
+  };
+  Subscriber subscriber(server);
+  twice(wire::semaphore::set({kS, 5, once("c:1")}));
+  twice(counting::semaphore::acquire(of(kA, 2)));
+  EXPECT_EQ(available(), 3);
+  twice(counting::semaphore::release(of(kA, 2)));
+  twice(wire::semaphore::add({kS, 3, once("c:2")}));
+  EXPECT_EQ(available(), 8);
+  EXPECT_EQ(twice(wire::semaphore::drain(kS, once("c:3"))).integer, 8);
+  twice(wire::semaphore::add_if_there({kS, 1, once("c:4")}));
+  EXPECT_EQ(available(), 1);
+  EXPECT_THAT(subscriber.messages(),
+              ElementsAre(Message{kWake, "5"}, Message{kWake, "5"}, Message{kWake, "8"}, Message{kWake, "1"}));
+  raw.command("DEL", "S");
+  twice(wire::latch::set({kGate, 4, once("c:5")}));
+  EXPECT_EQ(twice(wire::latch::count_down({kGate, 1, once("c:6")})).integer, 3);
+  EXPECT_EQ(twice(wire::latch::count_down({kGate, 3, once("c:7")})).integer, 0);
+  EXPECT_FALSE(raw.exists("S"));
+}
+
+/// In whichever order an acquire, its undo and their repetitions arrive, all permits are there at the end, as long as
+/// the undo is answered.
+TEST_F(CountingScripts, an_undo_holds_in_whatever_order_it_arrives) {
+  const base::Command take = counting::semaphore::acquire(kA), undo = counting::semaphore::undo(kA);
+  for (const std::string order : {"tu", "ut", "ttu", "tut", "utu", "utt", "tuu", "ututu"}) {
+    SCOPED_TRACE(order);
+    store.set_up({count("5")});
+    bool given_back = false;
+    for (const char step : order) {
+      const Reply reply = run(raw, step == 't' ? take : undo);
+      if (step == 'u' && reply.is_integer()) given_back = true;
+      EXPECT_FALSE(reply.is_error());
+    }
+    EXPECT_EQ(available(), 5);
+    EXPECT_EQ(given_back, order.front() == 't');
+  }
+}
+
+TEST_F(CountingScripts, forget_what_they_remember_when_its_time_is_over) {
+  raw.command("SET", "S", 5);
+  wire::AcquireCall call{{&kS, 1}, kA, kLease};
+  call.once = wire::Once{wire::acquired_key(kA), milliseconds(1)};
+  run(raw, wire::semaphore::acquire(call));
+  EXPECT_TRUE(eventually([&] { return raw.command("DBSIZE").integer == 1; }));
+  EXPECT_EQ(available(), 4);
+}
+
+// ---- leases ----
+
+TEST_F(CountingScripts, give_back_all_permits_that_are_over_at_every_touch) {
+  const std::vector<base::Command> touches{counting::permits::acquire(kA), counting::permits::release(kB),
+                                           wire::permits::look(kS, 0), wire::permits::set_total(kS, 2500),
+                                           wire::permits::force_release(kS, kB)};
+  for (const base::Command& touch : touches) {
+    SCOPED_TRACE(touch.script->name);
+    store.set_up({count("0")});
+    add_over(2500);
+    run(raw, touch);
+    const wire::permits::Seen after = seen();
+    EXPECT_EQ(after.available + after.held, 2500);
+    EXPECT_EQ(raw.command("ZCARD", kLeases).integer, after.held);
+    EXPECT_EQ(available(), after.available);
+  }
+}
+
+TEST_F(CountingScripts, know_permits_without_an_end) {
+  raw.command("SET", "S", 1);
+  EXPECT_TRUE(wire::permits::decode_acquire(run(raw, counting::permits::acquire(kA, wire::permits::kForEver))).granted);
+  EXPECT_EQ(raw.command("ZSCORE", kLeases, counting::permits::kIdA).text, std::to_string(kNever));
+  EXPECT_EQ(run(raw, counting::permits::acquire(kB)).integer, -1) << "nobody can tell when it is free";
+  ASSERT_THAT(seen().permits, SizeIs(1));
+  EXPECT_EQ(seen().permits[0].left, std::nullopt);
+  const std::string id = wire::permits::shown(counting::permits::kIdA);
+  EXPECT_EQ(seen().permits[0].id, id);
+  EXPECT_THAT(wire::decode_renew(run(raw, wire::permits::renew({{"S", id}}, kLease)), 1), ElementsAre(true));
+  EXPECT_GT(seen().permits[0].left, milliseconds(30'000));
+  EXPECT_THAT(wire::decode_renew(run(raw, wire::permits::renew({{"S", id}}, wire::permits::kForEver)), 1),
+              ElementsAre(true));
+  EXPECT_EQ(seen().permits[0].left, std::nullopt);
+}
+
+TEST_F(CountingScripts, let_a_lease_end_by_the_servers_clock) {
+  raw.command("SET", "S", 1);
+  run(raw, counting::permits::acquire(kA, milliseconds(50)));
+  EXPECT_TRUE(
+      eventually([&] { return wire::permits::decode_acquire(run(raw, counting::permits::acquire(kB))).granted; }));
+  EXPECT_TRUE(run(raw, counting::permits::release(kA)).is_null());
+  EXPECT_EQ(seen().held, 1);
+}
+
+TEST_F(CountingScripts, renew_a_thousand_holds_with_one_command) {
+  raw.command("SET", "S", 1000);
+  std::vector<wire::Renewal> renewals;
+  for (int i = 0; i < 1000; ++i) {
+    const wire::Owner owner{kA.text + std::to_string(i)};
+    const wire::AcquireReply reply =
+        wire::permits::decode_acquire(run(raw, counting::permits::acquire(owner, milliseconds(30'000))));
+    renewals.push_back({"S", reply.grant.owner.text});
+  }
+  EXPECT_THAT(wire::decode_renew(run(raw, wire::permits::renew(renewals, kLease)), 1000), testing::Each(true));
+  EXPECT_EQ(raw.command("ZCOUNT", kLeases, store.now() + 35'000, "+inf").integer, 1000);
+}
+
+TEST_F(CountingScripts, take_as_many_permits_at_once_as_a_hold_may_have) {
+  raw.command("SET", "S", wire::permits::kMostPermits);
+  const wire::Owner many = of(kA, wire::permits::kMostPermits);
+  const wire::AcquireReply reply = wire::permits::decode_acquire(run(raw, counting::permits::acquire(many)));
+  EXPECT_TRUE(reply.granted);
+  EXPECT_EQ(available(), 0);
+  EXPECT_THAT(wire::decode_renew(run(raw, wire::permits::renew({{"S", reply.grant.owner.text}}, kLease)), 1),
+              ElementsAre(true));
+  EXPECT_TRUE(wire::decode_release(run(raw, counting::permits::release(reply.grant.owner))));
+  EXPECT_EQ(available(), wire::permits::kMostPermits);
+}
+
+// ---- as Redisson ----
+
+TEST_F(CountingScripts, follow_the_golden_vectors) {
+  Subscriber subscriber(server);
+  run(raw, wire::semaphore::add({kS}));
+  raw.command("DEL", "S");
+  run(raw, wire::semaphore::set({kS, 5}));
+  EXPECT_TRUE(run(raw, wire::semaphore::acquire({{&kS, 1}, of(kA, 3), kLease})).is_null());
+  EXPECT_EQ(run(raw, wire::semaphore::acquire({{&kS, 1}, of(kA, 3), kLease})).integer, -1);
+  EXPECT_EQ(run(raw, wire::semaphore::add({kS, -10})).integer, -8);
+  EXPECT_EQ(run(raw, wire::semaphore::add({kS})).integer, -7);
+  EXPECT_EQ(run(raw, wire::semaphore::drain(kS)).integer, -7);
+  EXPECT_EQ(available(), 0);
+  EXPECT_THAT(subscriber.messages(), ElementsAre(Message{kWake, "1"}, Message{kWake, "5"}))
+      << "nobody is told of numbers that help nobody";
+}
+
+TEST(CountingOnACluster, needs_what_belongs_together_in_one_slot) {
+  const RedisServer server({.cluster = true});
+  Raw raw(server);
+  for (const std::string name : {"plain", "{tag}x", "a{b"}) {
+    SCOPED_TRACE(name);
+    const wire::LockNames names = wire::semaphore::names(name);
+    wire::AcquireCall take{{&names, 1}, kA, kLease};
+    take.once = once("c:1");
+    EXPECT_EQ(run(raw, wire::semaphore::set({names, 5, once("c:0")})).integer, 1);
+    EXPECT_TRUE(run(raw, wire::semaphore::acquire(take)).is_null());
+    wire::ReleaseCall back{.names = {&names, 1}, .owner = kA};
+    back.once = once("c:2");
+    back.undoes = "c:1";
+    EXPECT_TRUE(wire::decode_release(run(raw, wire::semaphore::release(back))));
+    const Reply granted = run(raw, wire::permits::acquire(take));
+    if (name == "a{b") {
+      EXPECT_THAT(granted.text, HasSubstr("CROSSSLOT"));
+      continue;
+    }
+    EXPECT_TRUE(wire::permits::decode_acquire(granted).granted);
+    EXPECT_TRUE(wire::decode_release(run(raw, wire::permits::release({.names = {&names, 1}, .owner = kA}))));
+    EXPECT_EQ(wire::permits::decode_look(run(raw, wire::permits::look(names, 1)))->available, 5);
+  }
+  const wire::LockNames lone = wire::semaphore::names("a}b");
+  EXPECT_THAT(run(raw, wire::semaphore::set({lone, 5, once("c:0")})).text, HasSubstr("CROSSSLOT"));
+  EXPECT_FALSE(raw.exists("a}b"));
+  for (const std::string name : {"gate", "gate{"}) {
+    EXPECT_TRUE(wire::latch::fits_cluster(name));
+    const wire::LockNames gate = wire::latch::names(name);
+    Subscriber subscriber(server, {gate.channel}, Heard::sharded);
+    EXPECT_EQ(run(raw, wire::latch::set({gate, 1, once("c:3"), Publish::spublish})).integer, 1);
+    EXPECT_EQ(run(raw, wire::latch::count_down({gate, 1, once("c:4"), Publish::spublish})).integer, 0);
+    EXPECT_TRUE(subscriber.wait_for(2));
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::test::counting_scripts_test
