@@ -82,7 +82,7 @@ TEST_F(Waits, EachEndIsHeardOf) {
   std::optional<Hold> hold = holder.lock("orders").acquire();
   const auto begun = [&](std::size_t calls) { return eventually([&] { return client.counters().waiting == calls; }); };
 
-  EXPECT_FALSE(gets(client, {.wait = 50ms}));
+  EXPECT_FALSE(gets(client, {.wait = 500ms}));
   ASSERT_TRUE(heard(2));
   EXPECT_THAT(waits->heard(), ElementsAre("waiting orders", "timed_out orders"));
   EXPECT_GE(waits->longest(), 20ms);
