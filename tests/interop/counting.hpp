@@ -47,6 +47,8 @@ class Counting : public Interop {
     }
     Counts counts;
     for (std::size_t i = 0; i < workers.size(); ++i) {
+      // A peer may miss a message, and wait until a lease ends.
+      EXPECT_TRUE(workers[i].side == Side::peer || work[i].answered(time + kPrompt));
       const Answer answer = work[i].get();
       EXPECT_TRUE(answer.ok) << answer.text;
       (workers[i].side == Side::peer ? counts.of_peer : counts.of_holdfast) += answer.ok ? std::stoll(answer.value) : 0;
@@ -68,7 +70,9 @@ class Counting : public Interop {
     EXPECT_GT(all.of_holdfast, 0);
   }
 
-  /// What the file says.
+  /// The file that is counted up.
+  const std::string& file() const { return file_; }
+  /// What it says.
   long long counted() const {
     long long number = 0;
     std::ifstream(file_) >> number;

@@ -17,7 +17,7 @@ namespace holdfast::test {
 /// Thread-safe.
 class TakerLocks {
  public:
-  /// `kind` is `lock`, `simple`, `fenced`, `multi` or `red`; `simple`: over the SET NX PX family.
+  /// `kind` is `lock`, `simple`, `fenced`, `read_write`, `multi` or `red`; `simple`: over the SET NX PX family.
   TakerLocks(std::vector<Client> clients, std::string kind, bool simple)
       : clients_(std::move(clients)), kind_(std::move(kind)), simple_(simple) {}
 
@@ -27,6 +27,7 @@ class TakerLocks {
   /// A single lock, for questions; of several servers on the first.
   KeyLock key_lock(const std::string& name) {
     if (simple_) return client().simple_lock(name);
+    if (kind_ == "read_write") return client().read_write_lock(is_of_readers(name) ? name.substr(5) : name);
     return client().lock(name);
   }
 
@@ -34,6 +35,10 @@ class TakerLocks {
     if (kind_ == "lock") return client().lock(name);
     if (kind_ == "simple") return client().simple_lock(name);
     if (kind_ == "fenced") return client().fenced_lock(name);
+    if (kind_ == "read_write") {
+      if (is_of_readers(name)) return client().read_write_lock(name.substr(5)).reader();
+      return client().read_write_lock(name);
+    }
     const std::lock_guard guard(mutex_);
     const auto found = groups_.find(name);
     if (found != groups_.end()) return found->second;
@@ -48,6 +53,9 @@ class TakerLocks {
   }
 
  private:
+  /// `read:` and the name of the lock.
+  static bool is_of_readers(const std::string& name) { return name.starts_with("read:"); }
+
   template <class Kind>
   BasicLock group(const std::string& name, Kind (Client::*make)(std::string_view, AcquireOptions) const) {
     std::vector<Kind> members;

@@ -20,7 +20,8 @@
 //                                  events=FILE (C++ only: a line in it for each connection),
 //                                  face=std|hold|async (C++ only: which face of the library, see tests/README.md;
 //                                  hold and async are not re-entrant),
-//                                  kind=lock|simple|fenced|multi|red and over=lock|simple: see tests/README.md
+//                                  kind=lock|simple|fenced|read_write|multi|red and over=lock|simple: see
+//                                  tests/README.md
 //   lock T NAME [LEASE_MS]         waits for the lock; without a lease, or 0: renewed
 //   try T NAME WAIT_MS [LEASE_MS]  value: yes, or no when it is held by somebody else; a wait of 0 asks once
 //   unlock T NAME                  value: released, still_held, was_lost or unknown; error not_owner. A taker that
@@ -37,6 +38,9 @@
 //                                  N times: lock, read the number in FILE, pause, write it back plus 1, unlock
 //   increment_for T NAME FILE MS [PAUSE_MS]
 //                                  the same for so long; value: how often
+//   compare_for T NAME FILE MS PAUSE_MS GAP_MS
+//                                  for so long: lock, read the number in FILE, pause, read it again, unlock, and wait
+//                                  for the gap. value: how often, `/`, and how often the two differed
 //   hold_for T NAME FILE MS RECORD [PAUSE_MS [WAIT_MS [WAY]...]]
 //                                  increment_for with a line in RECORD for each hold, see tests/README.md; value: how
 //                                  many numbers were written. `cancel` ends it

@@ -133,6 +133,7 @@ class TakerSession {
     if (verb == "try") return enter(command, *thread, Milliseconds(command.number(2)), command.lease(3));
     if (verb == "increment") return increment(command, *thread);
     if (verb == "increment_for") return increment_for(command, *thread);
+    if (verb == "compare_for") return compare_for(command, *thread);
     if (verb == "hold_for") return hold_for(command, *thread);
     if (verb == "force") return yes_or_no(face_->force_release(locks().key_lock(command.argument(0))));
     if (verb == "locked") return yes_or_no(face_->is_locked(locks().key_lock(command.argument(0))));
@@ -228,6 +229,22 @@ class TakerSession {
     return all_released(outcomes);
   }
 
+  std::string compare_for(const Command& command, TakerThread& thread) {
+    const std::string& name = command.argument(1);
+    const auto end = std::chrono::steady_clock::now() + Milliseconds(command.number(3));
+    int torn = 0;
+    Outcomes outcomes;
+    while (std::chrono::steady_clock::now() < end) {
+      enter(name, thread, {});
+      const long long before = number_in(command.argument(2));
+      std::this_thread::sleep_for(Milliseconds(command.number(4)));
+      torn += number_in(command.argument(2)) == before ? 0 : 1;
+      outcomes.push_back(give_back(name, thread));
+      std::this_thread::sleep_for(Milliseconds(command.number(5)));
+    }
+    return all_released(outcomes) + "/" + std::to_string(torn);
+  }
+
   std::string hold_for(const Command& command, TakerThread& thread) {
     TakerRounds rounds(*rounds_face_, locks(), thread, releases_, command, stop_token(command));
     const long long written = rounds.run();
@@ -239,13 +256,22 @@ class TakerSession {
   std::future<std::string> increment_once(const Command& command, TakerThread& thread, Milliseconds pause) {
     const std::string& name = command.argument(1);
     enter(name, thread, {});
-    long long value = 0;
-    std::ifstream(command.argument(2)) >> value;
+    const long long value = number_in(command.argument(2));
     if (pause.count() > 0) std::this_thread::sleep_for(pause);
     std::ofstream(command.argument(2)) << value + 1;
+    return give_back(name, thread);
+  }
+
+  std::future<std::string> give_back(const std::string& name, TakerThread& thread) {
     const auto told = std::make_shared<std::promise<std::string>>();
     leave(name, thread, [told](const std::string& outcome) { told->set_value(outcome); });
     return told->get_future();
+  }
+
+  static long long number_in(const std::string& file) {
+    long long number = 0;
+    std::ifstream(file) >> number;
+    return number;
   }
 
   /// How many there were.
@@ -253,7 +279,7 @@ class TakerSession {
     for (std::future<std::string>& each : outcomes) {
       const bool known = each.wait_for(std::chrono::seconds(30)) == std::future_status::ready;
       const std::string outcome = known ? each.get() : "not told";
-      if (outcome != "released") throw std::runtime_error("an increment's unlock: " + outcome);
+      if (outcome != "released") throw std::runtime_error("a round's unlock: " + outcome);
     }
     return std::to_string(outcomes.size());
   }

@@ -47,6 +47,8 @@ final class Commands {
                 return call.argument(3);
             case "increment_for":
                 return Long.toString(incrementFor(call));
+            case "compare_for":
+                return compareFor(call);
             case "hold_for":
                 return Long.toString(new Rounds(locks, call, cancelled)
                         .run(Path.of(call.argument(2)), call.number(3), Path.of(call.argument(4))));
@@ -100,6 +102,27 @@ final class Commands {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** How often it read the number twice under the lock, and how often the two differed. */
+    private String compareFor(Call call) throws IOException, InterruptedException {
+        RLock lock = locks.get(call.argument(1));
+        Path file = Path.of(call.argument(2));
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(call.number(3));
+        long compared = 0;
+        long torn = 0;
+        for (; System.nanoTime() < end; compared++) {
+            lock.lock();
+            try {
+                long before = read(file);
+                Thread.sleep(call.number(4, 0));
+                torn += read(file) == before ? 0 : 1;
+            } finally {
+                lock.unlock();
+            }
+            Thread.sleep(call.number(5, 0));
+        }
+        return compared + "/" + torn;
     }
 
     /** A file that is missing, or just being written by somebody else, counts as 0. */

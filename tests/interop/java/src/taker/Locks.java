@@ -18,12 +18,13 @@ import org.redisson.client.RedisException;
 final class Locks {
     private static final Set<String> WITHOUT_MEANING = Set.of("safety_poll_ms", "subscription_linger_ms",
             "release_timeout_ms", "patience_ms", "on_close", "over", "acks", "acks_timeout_ms", "events", "publish");
+    private static final String READERS_OF = "read:";
 
     private final List<RedissonClient> clients = new ArrayList<>();
     private final String kind;
 
     private Locks(String kind) {
-        if (!Set.of("lock", "fenced", "multi", "red").contains(kind)) {
+        if (!Set.of("lock", "fenced", "read_write", "multi", "red").contains(kind)) {
             throw new IllegalArgumentException("no such kind of lock: " + kind);
         }
         this.kind = kind;
@@ -64,16 +65,21 @@ final class Locks {
                 return redLock(name);
             case "fenced":
                 return fencedLock(name);
+            case "read_write":
+                return sideOf(name);
             default:
                 return clients.get(0).getLock(name);
         }
     }
 
     boolean canCount() {
-        return kind.equals("lock");
+        return kind.equals("lock") || kind.equals("read_write");
     }
 
     boolean isMine(String name) {
+        if (kind.equals("read_write")) {
+            return isHeld(get(name));
+        }
         RLock[] members = members(name);
         int held = 0;
         for (RLock member : members) {
@@ -107,6 +113,13 @@ final class Locks {
         } catch (ReflectiveOperationException error) {
             throw new IllegalStateException("this version has no fenced lock", error);
         }
+    }
+
+    private RLock sideOf(String name) {
+        if (name.startsWith(READERS_OF)) {
+            return clients.get(0).getReadWriteLock(name.substring(READERS_OF.length())).readLock();
+        }
+        return clients.get(0).getReadWriteLock(name).writeLock();
     }
 
     @SuppressWarnings("deprecation")

@@ -11,7 +11,8 @@ import org.redisson.client.RedisTimeoutException;
 /** Carries out commands, each on the thread that it names. Answers come one at a time. */
 final class Session {
     private static final Set<String> WITH_THREAD =
-            Set.of("lock", "try", "unlock", "mine", "count", "increment", "increment_for", "hold_for");
+            Set.of("lock", "try", "unlock", "mine", "count", "increment", "increment_for", "compare_for",
+                    "hold_for");
 
     private final Consumer<String> onAnswer;
     private final Map<String, Worker> workers = new ConcurrentHashMap<>();
