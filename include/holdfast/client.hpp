@@ -10,6 +10,7 @@
 
 #include <holdfast/config.hpp>
 #include <holdfast/export.hpp>
+#include <holdfast/fair_lock.hpp>
 #include <holdfast/fenced_lock.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/lock_info.hpp>
@@ -58,6 +59,9 @@ class HOLDFAST_EXPORT Client {
 
   /// The same for a lock whose grants are numbered: see FencedLock.
   FencedLock fenced_lock(std::string_view name, AcquireOptions defaults = {}) const;
+
+  /// The same for a lock that is granted in the order of asking: see FairLock.
+  FairLock fair_lock(std::string_view name, AcquireOptions defaults = {}) const;
 
   /// The same for a lock that several readers share: see ReadWriteLock.
   ReadWriteLock read_write_lock(std::string_view name, AcquireOptions defaults = {}) const;

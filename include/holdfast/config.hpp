@@ -104,6 +104,9 @@ struct HOLDFAST_EXPORT Config {
   std::chrono::milliseconds safety_poll{2000};  ///< Longest sleep of a waiter without asking; jittered, 50-100 % of it.
   std::chrono::milliseconds poll_min{10};   ///< First pause of a SimpleLock's waiter between two attempts; doubles, ...
   std::chrono::milliseconds poll_max{200};  ///< ... up to this; each jittered, 50-100 % of it.
+  /// How long a FairLock may stay free for a waiter that is next and does not take it, before it is the next one's
+  /// turn. From 100 ms: a waiter that is alive needs a round trip. Every client of a lock should have the same.
+  std::chrono::milliseconds fair_turn{1000};
   /// How long the callers of one client may pass a `Lock` on among themselves, without asking the server, or take it
   /// again at once after a release, before other clients get their chance. It is passed on only while another caller of
   /// this client waits. After that time, a release that other clients hear of may be followed by a pause of some
@@ -142,13 +145,13 @@ struct HOLDFAST_EXPORT Config {
   ///     tell of the others. Port 6379 unless given; a database other than 0 needs Valkey 9
   ///   unix://[user[:password]@]/path/to/socket              local:  (needs holdfast::testing)
   /// Each may end in `?parameter=value&…`: `db`, `user`, `client_name`, `label`, `name_prefix`, the durations
-  /// `connect_timeout`, `command_timeout`, `release_timeout`, `patience`, `lease`, `safety_poll`, `handoff`,
-  /// `acks_timeout` (`500ms`, `10s`, `1.5m`, `2h`, `1d`), `acks` (`none`, a number, `majority`, `all`, `aof`),
-  /// `loss_notice` (`on` or `off`), `publish` (`auto` or `publish`, and in a cluster `spublish` or `both`), with
-  /// rediss:// `ca_file`, `cert_file`, `key_file`, `verify` (`full` or `none`), and for Sentinels `sentinel_user` and
-  /// `sentinel_password_file`, a file that is read now and has their password in it.
-  /// Percent-escapes are decoded; an `@` that does not end the login is written `%40`. Throws Error(invalid_argument),
-  /// which says what is wrong and where, without repeating a password.
+  /// `connect_timeout`, `command_timeout`, `release_timeout`, `patience`, `lease`, `safety_poll`, `fair_turn`,
+  /// `handoff`, `acks_timeout` (`500ms`, `10s`, `1.5m`, `2h`, `1d`), `acks` (`none`, a number, `majority`, `all`,
+  /// `aof`), `loss_notice` (`on` or `off`), `publish` (`auto` or `publish`, and in a cluster `spublish` or `both`),
+  /// with rediss:// `ca_file`, `cert_file`, `key_file`, `verify` (`full` or `none`), and for Sentinels `sentinel_user`
+  /// and `sentinel_password_file`, a file that is read now and has their password in it. Percent-escapes are decoded;
+  /// an `@` that does not end the login is written `%40`. Throws Error(invalid_argument), which says what is wrong and
+  /// where, without repeating a password.
   static Config from_url(std::string_view url);
 
   /// Throws Error(invalid_argument) if a value is out of range (zero timeouts, lease out of 10 ms .. 10 years, ...).

@@ -4,6 +4,7 @@
 #include <holdfast/client.hpp>
 #include <holdfast/config.hpp>
 #include <holdfast/error.hpp>
+#include <holdfast/fair_lock.hpp>
 #include <holdfast/fence.hpp>
 #include <holdfast/fenced_lock.hpp>
 #include <holdfast/hold.hpp>

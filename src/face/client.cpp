@@ -8,6 +8,7 @@
 #include "face/listing.hpp"
 #include "face/parts.hpp"
 #include "face/question.hpp"
+#include "kinds/fair_lock.hpp"
 #include "kinds/fenced_lock.hpp"
 #include "kinds/lock.hpp"
 #include "kinds/read_write_lock.hpp"
@@ -61,6 +62,10 @@ SimpleLock Client::simple_lock(std::string_view name, AcquireOptions defaults) c
 
 FencedLock Client::fenced_lock(std::string_view name, AcquireOptions defaults) const {
   return FencedLock(parts_of(name, kinds::kFencedLock, std::move(defaults)));
+}
+
+FairLock Client::fair_lock(std::string_view name, AcquireOptions defaults) const {
+  return FairLock(parts_of(name, kinds::kFairLock, std::move(defaults)));
 }
 
 ReadWriteLock Client::read_write_lock(std::string_view name, AcquireOptions defaults) const {

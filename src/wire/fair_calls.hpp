@@ -14,9 +14,8 @@
 
 namespace holdfast::wire::fair {
 
-/// How long one who is next may leave a free lock, where nothing else is said.
-inline constexpr std::chrono::milliseconds kTurn{1000};
-/// The same of Redisson's waiters, who have written it into their deadlines: its `fairLockWaitTimeout`, unless changed.
+/// How long a waiter of Redisson's that is next may leave a free lock; it has written that into its deadline: its
+/// `fairLockWaitTimeout`, unless changed.
 inline constexpr std::chrono::milliseconds kRedissonsTurn{300'000};
 
 /// Redisson's keys: those who wait, in order; and until when each of them keeps its place unheard.

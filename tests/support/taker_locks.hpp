@@ -17,7 +17,7 @@ namespace holdfast::test {
 /// Thread-safe.
 class TakerLocks {
  public:
-  /// `kind` is `lock`, `simple`, `fenced`, `read_write`, `multi` or `red`; `simple`: over the SET NX PX family.
+  /// `kind` is `lock`, `simple`, `fenced`, `fair`, `read_write`, `multi` or `red`; `simple`: over the SET NX PX family.
   TakerLocks(std::vector<Client> clients, std::string kind, bool simple)
       : clients_(std::move(clients)), kind_(std::move(kind)), simple_(simple) {}
 
@@ -27,6 +27,7 @@ class TakerLocks {
   /// A single lock, for questions; of several servers on the first.
   KeyLock key_lock(const std::string& name) {
     if (simple_) return client().simple_lock(name);
+    if (kind_ == "fair") return client().fair_lock(name);
     if (kind_ == "read_write") return client().read_write_lock(is_of_readers(name) ? name.substr(5) : name);
     return client().lock(name);
   }
@@ -35,6 +36,7 @@ class TakerLocks {
     if (kind_ == "lock") return client().lock(name);
     if (kind_ == "simple") return client().simple_lock(name);
     if (kind_ == "fenced") return client().fenced_lock(name);
+    if (kind_ == "fair") return client().fair_lock(name);
     if (kind_ == "read_write") {
       if (is_of_readers(name)) return client().read_write_lock(name.substr(5)).reader();
       return client().read_write_lock(name);

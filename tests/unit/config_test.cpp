@@ -116,7 +116,7 @@ TEST(ConfigUrl, ReadsEveryParameterThatTheHeaderNames) {
       "rediss://h?db=4&user=ann&client_name=worker-7&label=nightly%20run&name_prefix=app%3A&ca_file=/etc/"
       "ca%20x.pem&cert_file=c.pem&"
       "key_file=k.pem&verify=none&connect_timeout=1500ms&command_timeout=2s&release_timeout=700ms&patience=0s&"
-      "lease=2m&safety_poll=1.5s&handoff=0ms&acks=majority&acks_timeout=250ms&loss_notice=off");
+      "lease=2m&safety_poll=1.5s&fair_turn=3s&handoff=0ms&acks=majority&acks_timeout=250ms&loss_notice=off");
   EXPECT_EQ(config.database, 4U);
   EXPECT_EQ(config.username, "ann");
   EXPECT_EQ(config.client_name, "worker-7");
@@ -132,7 +132,7 @@ TEST(ConfigUrl, ReadsEveryParameterThatTheHeaderNames) {
   EXPECT_EQ(config.patience, 0ms);
   EXPECT_EQ(config.lease, 2min);
   EXPECT_EQ(config.safety_poll, 1500ms);
-  EXPECT_EQ(config.handoff, 0ms);
+  EXPECT_EQ(std::pair(config.fair_turn, config.handoff), std::pair(3000ms, 0ms));
   EXPECT_FALSE(config.loss_notice);
   EXPECT_TRUE(Config::from_url("redis://h?loss_notice=on").loss_notice);
   EXPECT_EQ(config.acks, Acks::majority());
@@ -370,6 +370,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Setting{"renewal_batch must be", [](Config& c) { c.renewal_batch = 0; }},
                     Setting{"renewal_batch must be", [](Config& c) { c.renewal_batch = 1001; }},
                     Setting{"safety_poll must be", [](Config& c) { c.safety_poll = 0ms; }},
+                    Setting{"fair_turn must be", [](Config& c) { c.fair_turn = 99ms; }},
                     Setting{"subscription_linger must be", [](Config& c) { c.subscription_linger = -1ms; }}));
 
 TEST(Settings, MayBeAtTheirLimits) {

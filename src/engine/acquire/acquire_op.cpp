@@ -24,6 +24,10 @@ AcquireTerms terms_of(const Target& target, const AcquireOptions& options, Defau
   terms.safety_poll = config.safety_poll;
   terms.turn = config.handoff;
   terms.own_channel = target.plan().transitions.wake_channel != nullptr;
+  if (target.everyone_asks()) {
+    // Nobody else sees that who is next does nothing about it.
+    terms.safety_poll = std::min<Duration>(terms.safety_poll, config.fair_turn);
+  }
   if (!target.plan().traits.announced) terms.poll = AcquireTerms::Poll{config.poll_min, config.poll_max};
   terms.jitter = base::random_share();
   return terms;
@@ -226,7 +230,8 @@ bool AcquireOp::join() {
 
 void AcquireOp::attempt(const AcquireAction& action) {
   if (join()) return;
-  Order order{owner_, lease_.length, action.timeout, action.subscribe || target_->subscribed(owner_), lease_.acks};
+  Order order{owner_,      lease_.length,    action.timeout, action.subscribe || target_->subscribed(owner_),
+              lease_.acks, !fsm_.asks_once()};
   if (order.subscribe && !use_) use_ = target_->listen(owner_, *this);
   if (fsm_.safety_polling()) Reporter::add(runtime_->reporter().count.safety_polls);
   alarm_.cancel();
@@ -234,7 +239,8 @@ void AcquireOp::attempt(const AcquireAction& action) {
   missed_ = 0;                                       // what was known before this attempt is covered by it
   Runtime::Admission admission = runtime_->admit();  // for the handler
   if (admission.refused) return act(fsm_.on_stop(admission.refused));
-  asked_ = under_way_ = true;
+  asked_ = !fsm_.asks_once();
+  under_way_ = true;
   try {
     target_->attempt(std::move(order), AttemptReply(shared_from_this(), std::move(admission.token)));
   } catch (...) {
@@ -260,7 +266,8 @@ void AcquireOp::judge(Attempt& reply) {
   const bool granted = reply.kind == Attempt::Kind::granted;
   if (state_ == State::finished) {
     if (reply.may_stand()) return target_->undo(reply.grant.owner, lease_.length);
-    return target_->withdraw(owner_, lease_.length);
+    if (asked_) target_->withdraw(owner_, lease_.length);
+    return;
   }
   // A grant is armed right here, so there is no moment in which a hold stands that the watchdog does not know.
   if (granted) {

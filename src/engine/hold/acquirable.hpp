@@ -37,6 +37,7 @@ struct Order {
   Duration timeout{};
   bool subscribe = false;  // to the owner's wake channels, before the server looks
   Acks acks{};             // a grant without them is not_durable
+  bool waits = false;      // if it is busy: a server that keeps a queue takes the owner in
 };
 
 /// What a renewal of one hold found.

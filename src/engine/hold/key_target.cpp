@@ -228,7 +228,7 @@ void KeyTarget::withdraw(const wire::Owner& owner, milliseconds lease) noexcept 
 
 base::Command KeyTarget::return_command(Returned what, const wire::Owner& owner, milliseconds repeated) const {
   const std::vector<wire::LockNames> names = all_names();
-  if (what == Returned::place) return plan_.transitions.leave({names, owner});
+  if (what == Returned::place) return plan_.transitions.leave({names, owner, runtime().config().fair_turn, publish()});
   wire::ReleaseCall call{.names = names, .owner = owner, .publish = publish()};
   if (!plan_.traits.repeatable) {
     call.once = wire::Once{wire::released_key(owner), repeated};
@@ -240,9 +240,10 @@ base::Command KeyTarget::return_command(Returned what, const wire::Owner& owner,
 base::Command KeyTarget::acquire_command(const Order& order, bool count) const {
   const std::vector<wire::LockNames> names = all_names();
   wire::AcquireCall call{names, order.owner, order.lease, count};
-  if (count) call.publish = publish();
+  const Config& config = runtime().config();
+  if (order.waits && plan_.transitions.leave != nullptr) call.turn = config.fair_turn;
+  if (count || call.turn) call.publish = publish();
   if (!plan_.traits.repeatable) {
-    const Config& config = runtime().config();
     call.once = wire::Once{wire::acquired_key(order.owner),
                            acquire_repeated_for(order.lease, config.patience, config.command_timeout)};
   }

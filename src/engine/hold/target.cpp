@@ -42,7 +42,12 @@ std::optional<Retained> Target::leave(Waiter& waiter) {
 
 void Target::wake() {
   const base::Guard guard(mutex_);
-  wake_head();
+  post(Waiter::Signal::wake);
+}
+
+/// It may have become free. A server that keeps a queue tells whoever is next itself.
+void Target::wake_head() {
+  if (!everyone_asks()) post(Waiter::Signal::wake);
 }
 
 void Target::heard() {
@@ -55,8 +60,6 @@ void Target::other_released() {
   if (!has_claims() && contention_) contention_->tenure.on_other();
   post(Waiter::Signal::message);
 }
-
-bool Target::everyone_asks() const { return plan().traits.order == Traits::Order::server; }
 
 void Target::post(Waiter::Signal signal) {
   if (everyone_asks()) {
@@ -122,6 +125,7 @@ Target::Use Target::listen(const wire::Owner& owner, Waiter& waiter) {
 
 TargetView Target::view(const wire::Ask& ask) const {
   TargetView view;
+  if (everyone_asks()) return view;  // the server is to know of each of them, whoever has it
   const TimePoint now = Clock::now();
   const base::Guard guard(mutex_);
   const bool shares = has_claims() && can_share(ask);

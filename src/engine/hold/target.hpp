@@ -42,11 +42,14 @@ class Target : public Acquirable, public std::enable_shared_from_this<Target> {
   ThreadHolds& threads() { return threads_; }
   const ThreadHolds& threads() const { return threads_; }
 
+  /// The server keeps a queue of all who wait: each of them asks as soon as it comes, and is told when it is next.
+  bool everyone_asks() const { return plan().traits.order == Traits::Order::server; }
+
   // The queue: see WaitQueue.
   void enter(Waiter& waiter);
   /// Returns what was retained for the queue if nobody is left in it: the caller gives it back to the server.
   std::optional<Retained> leave(Waiter& waiter);
-  /// Something may have changed: the waiter at the head looks again.
+  /// Something may have changed: the waiter at the head looks again; all of them, where each of them asks.
   void wake();
   /// A message came on a wake channel: on one that all of them listen to, or on this waiter's own.
   virtual void heard();
@@ -103,9 +106,8 @@ class Target : public Acquirable, public std::enable_shared_from_this<Target> {
   bool has_claims() const HOLDFAST_REQUIRES(mutex_) {
     return tenancy_ != nullptr && !(contention_ && contention_->retained);
   }
-  bool everyone_asks() const;
   void post(Waiter::Signal signal) HOLDFAST_REQUIRES(mutex_);
-  void wake_head() HOLDFAST_REQUIRES(mutex_) { post(Waiter::Signal::wake); }
+  void wake_head() HOLDFAST_REQUIRES(mutex_);
   void rest() HOLDFAST_REQUIRES(mutex_);
   void other_released() HOLDFAST_REQUIRES(mutex_);
 

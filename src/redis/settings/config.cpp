@@ -31,6 +31,7 @@ constexpr DurationSetting kDurations[] = {
     {"patience", &Config::patience, milliseconds(0)},
     {"lease", &Config::lease, milliseconds(10)},
     {"safety_poll", &Config::safety_poll, milliseconds(1)},
+    {"fair_turn", &Config::fair_turn, milliseconds(100)},
     {"handoff", &Config::handoff, milliseconds(0)},
     {"acks_timeout", &Config::acks_timeout, milliseconds(1)},
     {"reconnect_min", &Config::reconnect_min, milliseconds(1), DurationSetting::Source::code},
@@ -56,8 +57,8 @@ constexpr TlsFileSetting kTlsFiles[] = {
 
 constexpr std::string_view kKnownParameters =
     "db, user, client_name, label, name_prefix, ca_file, cert_file, key_file, verify, sentinel_user, "
-    "sentinel_password_file, connect_timeout, command_timeout, release_timeout, patience, lease, safety_poll, handoff, "
-    "acks, acks_timeout, loss_notice and publish";
+    "sentinel_password_file, connect_timeout, command_timeout, release_timeout, patience, lease, safety_poll, "
+    "fair_turn, handoff, acks, acks_timeout, loss_notice and publish";
 
 template <typename Table>
 auto find_setting(const Table& table, std::string_view name) {

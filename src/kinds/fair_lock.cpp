@@ -1,0 +1,24 @@
+#include "kinds/fair_lock.hpp"
+
+#include "wire/fair_calls.hpp"
+#include "wire/lock_calls.hpp"
+
+namespace holdfast::kinds {
+
+// Not passable: the server says who is next.
+const engine::Plan kFairLock{
+    .traits = {.order = engine::Traits::Order::server, .passable = false},
+    .transitions = {.names = wire::fair::names,
+                    .acquire = wire::fair::acquire,
+                    .release = wire::fair::release,
+                    .renew = wire::lock::renew,
+                    .force_release = wire::fair::force_release,
+                    .leave = wire::fair::leave,
+                    .wake_channel = wire::fair::wake_channel},
+    .questions = {.ask_owner = wire::lock::has_owner,
+                  .is_owner = [](const base::Reply& reply, const wire::Owner&) { return reply.integer == 1; },
+                  .holder = wire::lock::holder,
+                  .decode_holder = wire::lock::decode_holder},
+};
+
+}  // namespace holdfast::kinds
