@@ -168,6 +168,7 @@ std::vector<Config> make_configs(const CommonOptions& options, const Console& co
 
 KeyLock key_lock(const Client& client, const std::string& name, LockKind kind) {
   if (kind == LockKind::fenced) return client.fenced_lock(name);
+  if (kind == LockKind::fair) return client.fair_lock(name);
   if (kind == LockKind::simple) return client.simple_lock(name);
   return client.lock(name);
 }

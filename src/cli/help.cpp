@@ -30,8 +30,9 @@ the command is ended before anyone else can have the lock. If several names are 
 
 Lock
       --url URL              repeat it for several independent servers: a majority of them must grant the lock
-      --kind KIND            lock: Redisson's RLock (default); fenced: its RFencedLock, of one name on one server;
-                             simple: SET NX PX, as in redis-py, redsync, node redlock
+      --kind KIND            lock: Redisson's RLock (default); fenced: its RFencedLock, fair: its RFairLock, each of one
+                             name on one server; simple: SET NX PX, as in redis-py, redsync, node redlock
+      --fair                 in the order in which the runs came, on all machines: the same as --kind fair
 Waiting (a TIME is a number of seconds, or has a unit: 500ms, 10s, 5m, 2h, 1d)
   -n, --nonblock             give up at once if somebody else has the lock
   -w, --wait TIME            give up after this long (0 is -n); default: wait without limit
@@ -98,7 +99,7 @@ Shows who holds a lock (with host, process, label and address, as far as the hol
 it stays theirs without a renewal, how many times they hold it, and up to how many clients wait. With several servers,
 it is held by whoever has it on a majority; what each server says is shown too.
 
-      --kind KIND            lock (default), fenced or simple, as in run
+      --kind KIND            lock (default), fenced, fair or simple, as in run
 )";
 
 constexpr std::string_view kInspectEnd = R"(
@@ -117,7 +118,7 @@ constexpr std::string_view kWait = R"(holdfast wait [OPTIONS] NAME
 Waits until a lock is free, without taking it; somebody else may take it the next moment. Checks once or twice a
 second. With several servers, the lock is free when nobody can have it on a majority.
 
-      --kind KIND            lock (default), fenced or simple, as in run
+      --kind KIND            lock (default), fenced, fair or simple, as in run
   -n, --nonblock             only check, do not wait
   -w, --wait TIME            give up after this long: seconds, or 500ms, 10s, 5m, 2h, 1d; default: wait without limit
   -E, --conflict-exit-code N the exit code for giving up; default 1
@@ -142,7 +143,7 @@ first. Only the holder that was seen loses the lock; anyone who has taken it sin
 it is taken on each. What is no lock is left alone; any string looks like a simple lock, so for one of these OWNER
 must be given.
 
-      --kind KIND            lock (default), fenced or simple, as in run
+      --kind KIND            lock (default), fenced, fair or simple, as in run
   -y, --yes                  do not ask; required if standard input is not a terminal
       --owner OWNER          only if this is the holder, as shown by inspect
 )";

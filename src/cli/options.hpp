@@ -28,6 +28,7 @@ struct CommonOptions {
 enum class LockKind {
   lock,    ///< Redisson's RLock: a hash.
   fenced,  ///< The same with a token: Redisson's RFencedLock.
+  fair,    ///< The same with a queue: Redisson's RFairLock.
   simple,  ///< SET NX PX: a string.
 };
 

@@ -55,6 +55,12 @@ std::optional<milliseconds> wait_limit(bool nonblock, std::optional<milliseconds
   return nonblock ? milliseconds::zero() : wait;
 }
 
+LockKind kind_of(LockKind kind, bool fair) {
+  if (!fair || kind == LockKind::fair) return kind;
+  if (kind != LockKind::lock) throw UsageError("run: --fair is short for --kind fair, and excludes other kinds");
+  return LockKind::fair;
+}
+
 OnLost on_lost(const std::string& text) {
   if (text == "term") return OnLost::term;
   if (text == "kill") return OnLost::kill;
@@ -87,7 +93,9 @@ RunOptions parse_run(VerbParser& parser, const Halves& args) {
   std::optional<milliseconds> wait;
   std::optional<int> conflict_exit_code;
   std::optional<std::string> shell_line;
+  bool fair = false;
   parser.kind(options.kind);
+  parser.flag("--fair", fair);
   parser.flag("-n,--nonblock", nonblock);
   parser.duration("-w,--wait", wait);
   parser.number("-E,--conflict-exit-code", 255, conflict_exit_code);
@@ -103,6 +111,7 @@ RunOptions parse_run(VerbParser& parser, const Halves& args) {
   const Args before = parser.parse(args.before);
   if (parser.help()) return options;
   take_names_and_command(options, before, args.after, args.divided, shell_line.has_value());
+  options.kind = kind_of(options.kind, fair);
   options.wait = wait_limit(nonblock, wait);
   options.conflict_exit_code = conflict_exit_code.value_or(options.conflict_exit_code);
   if (shell_line && !options.command.empty()) throw UsageError("run: give either --command or a command after --");

@@ -57,6 +57,12 @@ BasicLock Servers::lock(const std::vector<std::string>& names, LockKind kind) co
     }
     return clients_.front().fenced_lock(names.front());
   }
+  if (kind == LockKind::fair) {
+    if (names.size() > 1 || clients_.size() > 1) {
+      throw UsageError("run: --fair is for one name on one server: several have no queue in common");
+    }
+    return clients_.front().fair_lock(names.front());
+  }
   if (kind == LockKind::simple) {
     return made_of(clients_, names,
                    [](const Client& client, const std::string& name) { return client.simple_lock(name); });

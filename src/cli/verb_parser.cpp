@@ -41,8 +41,9 @@ int read_number(const std::string& option, const std::string& text, int largest)
 LockKind lock_kind(const std::string& option, const std::string& text) {
   if (text == "lock") return LockKind::lock;
   if (text == "fenced") return LockKind::fenced;
+  if (text == "fair") return LockKind::fair;
   if (text == "simple") return LockKind::simple;
-  throw UsageError(fmt::format("{}: {} is not one of lock, fenced, simple", option, shown(text)));
+  throw UsageError(fmt::format("{}: {} is not one of lock, fenced, fair, simple", option, shown(text)));
 }
 
 void refuse_empty(const std::string& option, std::string_view value) {

@@ -36,7 +36,7 @@ TEST_F(Usage, WrongCommandLinesAreRefusedBeforeAnythingIsSent) {
       {{"run", "job", "true"}, "put -- between the name and the command: holdfast run job -- true"},
       {{"run", "a", "b", "true"}, "put -- between the name and the command: holdfast run a -- b"},
       {{"run", "a", "b", "--"}, "the command is missing"},
-      {{"run", "--kind", "hash", "job", "--", "true"}, "--kind: hash is not one of lock, fenced, simple"},
+      {{"run", "--kind", "hash", "job", "--", "true"}, "--kind: hash is not one of lock, fenced, fair, simple"},
       {{"ls", "--kind", "simple"}, "unknown option --kind"},
       {{"run", "--frob", "job", "--", "true"}, "unknown option --frob"},
       {{"run", "-n", "-w", "1", "job", "--", "true"}, "exclude each other"},
