@@ -89,7 +89,7 @@ TEST_P(ReadWrite, ACancelledWriterHoldsNoReaderBack) {
 TEST_P(ReadWrite, RenewedReadersOutliveTheirLease) {
   a().lock(kReaders);
   b().lock(kReaders);
-  EXPECT_FALSE(c().try_lock("orders", kLease * 5 / 2));
+  EXPECT_FALSE(c().try_lock("orders", kLease * 3 / 2));
   EXPECT_EQ(b().unlock(kReaders), "released");
   EXPECT_FALSE(c().try_lock("orders", kLease * 3 / 2)) << "one still reads";
   EXPECT_GT(a().valid_for(kReaders), 0ms);

@@ -68,7 +68,10 @@ class StdFace final : public TakerFace {
   void leave(TakerLocks& locks, TakerThread& thread, const std::string& name, TakerReleases* releases,
              Told told) override {
     BasicLock& lock = locks.lock_of(name, thread);
-    if (releases == nullptr || lock.this_thread().hold_count() != 1)
+    // Who still has it, as a reader perhaps, is told of no release.
+    const auto reader = thread.locks.find("read:" + name);
+    const bool reads_on = reader != thread.locks.end() && reader->second.this_thread().is_holding();
+    if (releases == nullptr || reads_on || lock.this_thread().hold_count() != 1)
       return told(to_string(lock.this_thread().release()));
     releases->expect(lock.name(), "", std::move(told));
     lock.unlock();
