@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <holdfast/export.hpp>
 
@@ -36,7 +37,21 @@ struct HOLDFAST_EXPORT Holder {
 /// For people: `web-3, process 812, label nightly`; or what is known instead. Unprintable text is escaped.
 HOLDFAST_EXPORT std::string to_string(const Holder& holder);
 
-/// What the server reports about a lock.
+/// One of those who have a lock.
+struct LockHolder {
+  enum class Mode {
+    exclusive,  ///< Alone: of a read-write lock its writer.
+    shared,     ///< Beside others: a reader.
+  };
+  std::string owner;
+  Mode mode = Mode::exclusive;
+  long long count = 0;                                   ///< As LockInfo::holds, of this one.
+  std::optional<std::chrono::milliseconds> remaining{};  ///< Until its own lease is over; empty: it has no end.
+  std::optional<Holder> holder{};                        ///< Empty: not asked for.
+};
+
+/// What the server reports about a lock. Of one that several have, `owner`, `holds` and `holder` are those of the first
+/// of `holders`, and `remaining` is the time until the last of them would be gone.
 struct LockInfo {
   std::string name;
   std::string owner;                                     ///< Empty: free.
@@ -47,6 +62,9 @@ struct LockInfo {
   /// seconds after a wait as well, so the holder's may be among them. Waiters that only ask now and then are not. In a
   /// cluster without sharded channels, those at the lock's own server. Empty: not asked for, or not permitted.
   std::optional<std::uint64_t> listeners{};
+  /// All who have it; empty: free. Of most kinds that is one; of a read-write lock its writer, if there is one, and
+  /// then the readers. A writer that reads as well is in it twice.
+  std::vector<LockHolder> holders{};
 };
 
 /// How much to ask about a lock's holder.

@@ -20,7 +20,11 @@ std::vector<std::string> owners_around() {
 
 void refuse_to_wait_for_ourselves(const std::vector<LockInfo>& holders) {
   const std::vector<std::string> owners = owners_around();
-  const auto ours = [&](const LockInfo& info) { return std::ranges::find(owners, info.owner) != owners.end(); };
+  const auto ours = [&](const LockInfo& info) {
+    return std::ranges::any_of(info.holders, [&](const LockHolder& holder) {
+      return std::ranges::find(owners, holder.owner) != owners.end();
+    });
+  };
   const auto own = std::ranges::find_if(holders, ours);
   if (own == holders.end()) return;
   throw UsageError(

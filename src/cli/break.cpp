@@ -35,23 +35,31 @@ void require_owner(const BreakOptions& options, const LockOnServers& lock, const
 /// `A`; of several servers `A (on 2), B (on 1)`. With who that is, if it is known.
 std::string owners_in_words(const std::vector<Answer>& answers) {
   struct Owner {
-    const LockInfo* info = nullptr;
+    const LockHolder* holder = nullptr;
     int count = 0;
   };
   std::map<std::string, Owner> owners;
   for (const Answer& answer : answers) {
     if (!answer.held()) continue;
-    Owner& owner = owners[answer.info->owner];
-    owner.info = &*answer.info;
-    ++owner.count;
+    for (const LockHolder& holder : answer.info->holders) {
+      Owner& owner = owners[holder.owner];
+      owner.holder = &holder;
+      ++owner.count;
+    }
   }
   std::string text;
   for (const auto& [name, owner] : owners) {
-    const auto& [info, count] = owner;
-    text += (text.empty() ? "" : ", ") + holder_in_words(*info);
+    const auto& [holder, count] = owner;
+    text += (text.empty() ? "" : ", ") + holder_in_words(*holder);
     if (answers.size() > 1) text += fmt::format(" (on {})", count);
   }
   return text;
+}
+
+/// Leaves of what was seen only what this owner has.
+void keep_only(const std::string& owner, LockInfo& info) {
+  std::erase_if(info.holders, [&](const LockHolder& holder) { return holder.owner != owner; });
+  info.owner = info.holders.empty() ? "" : owner;
 }
 
 /// The owner of most servers; empty if there is none.
@@ -112,8 +120,7 @@ int break_lock(const CommonOptions& common, const BreakOptions& options, const C
   Result result = any_held(seen) ? Result::refused : Result::free;
   if (options.owner) {
     for (Answer& answer : survey.answers) {
-      if (answer.held() && answer.info->owner != *options.owner)
-        answer.info = LockInfo{.name = options.name, .owner = {}};
+      if (answer.held()) keep_only(*options.owner, *answer.info);
     }
     if (result == Result::refused && !any_held(survey.answers)) result = Result::other_owner;
   }

@@ -30,9 +30,11 @@ the command is ended before anyone else can have the lock. If several names are 
 
 Lock
       --url URL              repeat it for several independent servers: a majority of them must grant the lock
-      --kind KIND            lock: Redisson's RLock (default); fenced: its RFencedLock, fair: its RFairLock, each of one
-                             name on one server; simple: SET NX PX, as in redis-py, redsync, node redlock
+      --kind KIND            lock: Redisson's RLock (default); fenced: its RFencedLock, fair: its RFairLock, read-write:
+                             the writer of its RReadWriteLock, each of one name on one server; simple: SET NX PX, as in
+                             redis-py, redsync, node redlock
       --fair                 in the order in which the runs came, on all machines: the same as --kind fair
+  -s, --shared               a reader of a read-write lock: together with other readers, but never beside its writer
 Waiting (a TIME is a number of seconds, or has a unit: 500ms, 10s, 5m, 2h, 1d)
   -n, --nonblock             give up at once if somebody else has the lock
   -w, --wait TIME            give up after this long (0 is -n); default: wait without limit
@@ -71,6 +73,7 @@ Examples
   holdfast run -n -E 0 --at-least 10m nightly-backup -- ./backup.sh     # once, on whichever machine comes first
   holdfast run -n -E 0 report -c 'make report && mail -s done ops < report.txt'
   holdfast run stock:42 stock:77 -- ./move-stock
+  holdfast run --shared data -- ./report; holdfast run --kind read-write data -- ./import
   holdfast run --url redis://a --url redis://b --url redis://c leader -- ./leader
 )";
 
@@ -79,7 +82,8 @@ constexpr std::string_view kLs = R"(holdfast ls [OPTIONS] [PATTERN]
 Lists the locks that are held and whose names match the pattern (a glob; default *), and who holds them: host, process
 and label, as far as the holder's connection gives them; and up to how many clients wait. Goes through the whole server
 in small steps (SCAN); locks that come and go meanwhile may be missed. Locks of the kind simple are not listed: they
-cannot be told apart from other strings. With several servers, the locks of each are listed.
+cannot be told apart from other strings; nor are those of the kind read-write. With several servers, the locks of each
+are listed.
 
 )";
 
@@ -96,10 +100,11 @@ Examples
 constexpr std::string_view kInspect = R"(holdfast inspect [OPTIONS] NAME
 
 Shows who holds a lock (with host, process, label and address, as far as the holder's connection gives them), how long
-it stays theirs without a renewal, how many times they hold it, and up to how many clients wait. With several servers,
-it is held by whoever has it on a majority; what each server says is shown too.
+it stays theirs without a renewal, how many times they hold it, and up to how many clients wait; of a read-write lock
+the writer or each reader. With several servers, it is held by whoever has it on a majority; what each server says is
+shown too.
 
-      --kind KIND            lock (default), fenced, fair or simple, as in run
+      --kind KIND            lock (default), fenced, fair, simple or read-write, as in run
 )";
 
 constexpr std::string_view kInspectEnd = R"(
@@ -118,7 +123,7 @@ constexpr std::string_view kWait = R"(holdfast wait [OPTIONS] NAME
 Waits until a lock is free, without taking it; somebody else may take it the next moment. Checks once or twice a
 second. With several servers, the lock is free when nobody can have it on a majority.
 
-      --kind KIND            lock (default), fenced, fair or simple, as in run
+      --kind KIND            lock (default), fenced, fair, simple or read-write, as in run
   -n, --nonblock             only check, do not wait
   -w, --wait TIME            give up after this long: seconds, or 500ms, 10s, 5m, 2h, 1d; default: wait without limit
   -E, --conflict-exit-code N the exit code for giving up; default 1
@@ -139,13 +144,13 @@ constexpr std::string_view kBreak = R"(holdfast break [OPTIONS] NAME
 
 Takes a lock away from its holder and wakes the next waiter. The holder learns of it at once or with its next
 renewal, so its work may overlap with the next holder's: use this only as a last resort. Asks for confirmation
-first. Only the holder that was seen loses the lock; anyone who has taken it since keeps it. With several servers,
-it is taken on each. What is no lock is left alone; any string looks like a simple lock, so for one of these OWNER
-must be given.
+first. Only the holder that was seen loses the lock, or all readers that were; anyone who has taken it since keeps it.
+With several servers, it is taken on each. What is no lock is left alone; any string looks like a simple lock, so for one
+of these OWNER must be given.
 
-      --kind KIND            lock (default), fenced, fair or simple, as in run
+      --kind KIND            lock (default), fenced, fair, simple or read-write, as in run
   -y, --yes                  do not ask; required if standard input is not a terminal
-      --owner OWNER          only if this is the holder, as shown by inspect
+      --owner OWNER          only if this is the holder, as shown by inspect; of several readers only this one
 )";
 
 constexpr std::string_view kBreakEnd = R"(

@@ -9,10 +9,12 @@
 namespace holdfast::cli {
 namespace {
 
-std::string ttl(const LockInfo& info) { return info.remaining ? in_words(*info.remaining) : "none"; }
+std::string ttl(const std::optional<std::chrono::milliseconds>& remaining) {
+  return remaining ? in_words(*remaining) : "none";
+}
 
 /// Lines about who the owner is; none if the server was not asked.
-std::string about_holder(const LockInfo& info) {
+std::string who(const LockHolder& info) {
   if (!info.holder) return {};
   const Holder& holder = *info.holder;
   if (holder.connection == Holder::Connection::open) {
@@ -24,6 +26,13 @@ std::string about_holder(const LockInfo& info) {
     return fmt::format("who    no connection of this owner: it may be dead, {}\n", end);
   }
   return fmt::format("who    {}\n", to_string(holder));
+}
+
+std::string about_holder(const LockHolder& info, LockKind kind) {
+  const bool shared = info.mode == LockHolder::Mode::shared;
+  const char* const mode = !is_read_write(kind) ? "" : shared ? "mode   reader\n" : "mode   writer\n";
+  return fmt::format("owner  {}\n{}{}ttl    {}\nholds  {}\n", printable(info.owner), mode, who(info),
+                     ttl(info.remaining), info.count);
 }
 
 /// A line about those who wait; none if the server does not tell.
@@ -54,14 +63,12 @@ std::string in_json(const Survey& survey, const std::string& node) {
   return json_line(out);
 }
 
-std::string in_lines(const Survey& survey, const std::string& node) {
+std::string in_lines(const Survey& survey, LockKind kind, const std::string& node) {
   const LockInfo& lock = survey.lock;
   const bool held = survey.verdict == Survey::Verdict::held;
   std::string text = fmt::format("name   {}\nstate  {}\n", printable(lock.name), held ? "held" : "free");
-  if (held) {
-    text += fmt::format("owner  {}\n{}ttl    {}\nholds  {}\n{}", printable(lock.owner), about_holder(lock), ttl(lock),
-                        lock.holds, about_waiters(lock));
-  }
+  for (const LockHolder& each : lock.holders) text += about_holder(each, kind);
+  if (held) text += about_waiters(lock);
   if (survey.answers.size() == 1) return text + fmt::format("node   {}\n", node);
   if (held)
     text += fmt::format("votes  {} of {} servers, {} needed\n", survey.votes, survey.answers.size(), survey.quorum());
@@ -70,7 +77,7 @@ std::string in_lines(const Survey& survey, const std::string& node) {
     if (answer.error) {
       rows.push_back({answer.node, in_words(*answer.error)});
     } else if (answer.held()) {
-      rows.push_back({answer.node, printable(answer.info->owner), ttl(*answer.info)});
+      rows.push_back({answer.node, printable(answer.info->owner), ttl(answer.info->remaining)});
     } else {
       rows.push_back({answer.node, "free"});
     }
@@ -88,7 +95,7 @@ int inspect(const CommonOptions& common, const InspectOptions& options, const Co
   if (console.json()) {
     console.result(in_json(survey, lock.node()));
   } else if (!console.quiet()) {
-    console.result(in_lines(survey, lock.node()));
+    console.result(in_lines(survey, options.kind, lock.node()));
   }
   return survey.verdict == Survey::Verdict::held ? kExitOk : kExitNo;
 }

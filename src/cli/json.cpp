@@ -99,6 +99,16 @@ boost::json::value to_json(const std::optional<Holder>& holder) {
   return out;
 }
 
+boost::json::object to_json(const LockHolder& holder) {
+  boost::json::object out;
+  put_text(out, "owner", holder.owner);
+  out["mode"] = holder.mode == LockHolder::Mode::shared ? "shared" : "exclusive";
+  out["count"] = holder.count;
+  put_ms(out, "remaining_ms", holder.remaining);
+  out["holder"] = to_json(holder.holder);
+  return out;
+}
+
 boost::json::object to_json(const LockInfo& info) {
   boost::json::object out;
   put_text(out, "name", info.name);
@@ -108,6 +118,8 @@ boost::json::object to_json(const LockInfo& info) {
   out["holds"] = info.holds;
   out["holder"] = to_json(info.holder);
   out["listeners"] = info.listeners ? boost::json::value(*info.listeners) : boost::json::value(nullptr);
+  boost::json::array& holders = out["holders"].emplace_array();
+  for (const LockHolder& each : info.holders) holders.push_back(to_json(each));
   return out;
 }
 

@@ -28,7 +28,10 @@ void put_ms(boost::json::object& object, std::string_view key, std::optional<std
 /// null without one. Null if it was not asked for.
 boost::json::value to_json(const std::optional<Holder>& holder);
 
-/// `name`, `owner` (null when free), `remaining_ms`, `holds`, `holder` and `listeners` (null if not known).
+/// `owner`, `mode` (`exclusive` or `shared`), `count`, `remaining_ms` and `holder`.
+boost::json::object to_json(const LockHolder& holder);
+
+/// `name`, `owner` (null when free), `remaining_ms`, `holds`, `holder` and `listeners` (null if not known), `holders`.
 boost::json::object to_json(const LockInfo& info);
 
 /// `{"code", "message", "key", "node"}`, the last two null when unknown.

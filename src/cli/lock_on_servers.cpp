@@ -3,6 +3,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -20,6 +21,7 @@ constexpr std::chrono::milliseconds kReleaseLimit{50};
 }  // namespace
 
 LockOnServers::LockOnServers(std::vector<Config> configs, std::string name, LockKind kind) : name_(std::move(name)) {
+  if (is_read_write(kind) && configs.size() > 1) throw UsageError("--kind read-write is for one server");
   for (Config& config : configs) {
     config.release_timeout = kReleaseLimit;
     clients_.emplace_back(std::move(config));
@@ -49,7 +51,9 @@ std::vector<LockOnServers::Part> LockOnServers::take_from_owners(const std::vect
   for_each([&](std::size_t i) {
     if (!seen[i].held()) return;
     try {
-      parts[i].taken = locks_[i].force_release(seen[i].info->owner);
+      std::set<std::string> owners;  // a writer that reads as well is in it twice
+      for (const LockHolder& holder : seen[i].info->holders) owners.insert(holder.owner);
+      for (const std::string& owner : owners) parts[i].taken |= locks_[i].force_release(owner);
     } catch (const Error& error) {
       parts[i].error = error;
     }

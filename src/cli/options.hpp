@@ -30,7 +30,12 @@ enum class LockKind {
   fenced,  ///< The same with a token: Redisson's RFencedLock.
   fair,    ///< The same with a queue: Redisson's RFairLock.
   simple,  ///< SET NX PX: a string.
+  write,   ///< Redisson's RReadWriteLock, as a writer: a hash with `mode`.
+  read,    ///< The same as a reader: `--shared`.
 };
+
+/// Of which one name has several holders.
+inline bool is_read_write(LockKind kind) { return kind == LockKind::write || kind == LockKind::read; }
 
 struct RunOptions {
   std::vector<std::string> names;  ///< Of several, all are taken together.

@@ -50,6 +50,15 @@ std::string cut(const std::string& text, std::size_t columns) {
   return text.substr(0, end).append(kEllipsis);
 }
 
+/// What to ask for instead, where the server has said what is there.
+const char* other_kind(const Error& error) {
+  if (error.code() != Errc::wrong_type) return "";
+  const std::string_view cause = error.cause();
+  if (cause.ends_with("is a read-write lock")) return " (--kind read-write, or run --shared)";
+  if (cause.ends_with("with one owner at a time")) return " (--kind lock, or fenced)";
+  return "";
+}
+
 }  // namespace
 
 Failure Failure::from(const Error& error) {
@@ -58,7 +67,7 @@ Failure Failure::from(const Error& error) {
   if (code == Errc::invalid_argument) exit_code = kExitUsage;
   if (code == Errc::lost) exit_code = kExitLost;
   if (code == Errc::forked || code == Errc::not_owner) exit_code = kExitInternal;
-  return {code_name(code), error.what(), error.key(), error.node(), exit_code};
+  return {code_name(code), error.what() + std::string(other_kind(error)), error.key(), error.node(), exit_code};
 }
 
 Failure Failure::usage(std::string message) { return {"usage", std::move(message), "", "", kExitUsage}; }
@@ -155,9 +164,16 @@ std::string in_words(std::chrono::milliseconds duration) {
   return fmt::format("{} d {} h", count(duration_cast<days>(duration)), count(duration_cast<hours>(duration) % 24));
 }
 
+std::string holder_in_words(const LockHolder& each) {
+  const bool named = each.holder && each.holder->connection == Holder::Connection::open;
+  return named ? to_string(*each.holder) : printable(each.owner);
+}
+
 std::string holder_in_words(const LockInfo& info) {
-  const bool named = info.holder && info.holder->connection == Holder::Connection::open;
-  return named ? to_string(*info.holder) : printable(info.owner);
+  const std::size_t others = info.holders.size() - 1;
+  const std::string first = holder_in_words(info.holders.front());
+  if (others == 0) return first;
+  return fmt::format("{} and {} other reader{}", first, others, others == 1 ? "" : "s");
 }
 
 }  // namespace holdfast::cli

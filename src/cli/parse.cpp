@@ -94,8 +94,10 @@ RunOptions parse_run(VerbParser& parser, const Halves& args) {
   std::optional<int> conflict_exit_code;
   std::optional<std::string> shell_line;
   bool fair = false;
+  bool shared = false;
   parser.kind(options.kind);
   parser.flag("--fair", fair);
+  parser.flag("-s,--shared", shared);
   parser.flag("-n,--nonblock", nonblock);
   parser.duration("-w,--wait", wait);
   parser.number("-E,--conflict-exit-code", 255, conflict_exit_code);
@@ -110,6 +112,10 @@ RunOptions parse_run(VerbParser& parser, const Halves& args) {
 
   const Args before = parser.parse(args.before);
   if (parser.help()) return options;
+  if (shared && parser.has("--kind") && options.kind != LockKind::write) {
+    throw UsageError("run: --shared is for read-write locks: it goes with --kind read-write, or without --kind");
+  }
+  if (shared) options.kind = LockKind::read;
   take_names_and_command(options, before, args.after, args.divided, shell_line.has_value());
   options.kind = kind_of(options.kind, fair);
   options.wait = wait_limit(nonblock, wait);

@@ -63,6 +63,12 @@ BasicLock Servers::lock(const std::vector<std::string>& names, LockKind kind) co
     }
     return clients_.front().fair_lock(names.front());
   }
+  if (is_read_write(kind)) {
+    if (names.size() > 1 || clients_.size() > 1) {
+      throw UsageError("run: --shared and --kind read-write are for one name on one server");
+    }
+    return key_lock(clients_.front(), names.front(), kind);
+  }
   if (kind == LockKind::simple) {
     return made_of(clients_, names,
                    [](const Client& client, const std::string& name) { return client.simple_lock(name); });

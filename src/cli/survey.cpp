@@ -43,6 +43,8 @@ Survey judge(const std::string& name, std::vector<Answer> answers) {
     survey.votes = votes.size();
     survey.lock = *votes.front();
     survey.lock.remaining = majority_ends(votes, survey.quorum());
+    // Several servers are asked only about kinds with one holder.
+    if (survey.answers.size() > 1) survey.lock.holders.front().remaining = survey.lock.remaining;
   }
   if (survey.verdict != Survey::Verdict::held && most + survey.silent() < survey.quorum()) {
     survey.verdict = Survey::Verdict::free;

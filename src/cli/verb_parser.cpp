@@ -43,7 +43,8 @@ LockKind lock_kind(const std::string& option, const std::string& text) {
   if (text == "fenced") return LockKind::fenced;
   if (text == "fair") return LockKind::fair;
   if (text == "simple") return LockKind::simple;
-  throw UsageError(fmt::format("{}: {} is not one of lock, fenced, fair, simple", option, shown(text)));
+  if (text == "read-write") return LockKind::write;
+  throw UsageError(fmt::format("{}: {} is not one of lock, fenced, fair, simple, read-write", option, shown(text)));
 }
 
 void refuse_empty(const std::string& option, std::string_view value) {
@@ -82,6 +83,8 @@ void VerbParser::text(const std::string& names, std::optional<std::string>& targ
 void VerbParser::kind(LockKind& target) {
   value("--kind", [&target](const std::string& option, const std::string& text) { target = lock_kind(option, text); });
 }
+
+bool VerbParser::has(const std::string& name) const { return app_->count(name) > 0; }
 
 void VerbParser::duration(const std::string& names, std::optional<milliseconds>& target, milliseconds shortest) {
   value(names, [&target, shortest](const std::string& option, const std::string& text) {

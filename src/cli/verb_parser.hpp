@@ -43,6 +43,8 @@ class VerbParser {
   Args parse(Args args);
 
   bool help() const { return help_; }
+  /// True if this option was given, in what has been parsed.
+  bool has(const std::string& name) const;
 
  private:
   CommonOptions& common_;

@@ -80,10 +80,10 @@ bool Listing::on_replies(const std::vector<base::Reply>& replies) {
     }
     case Step::owners:
       for (std::size_t i = 0; i < keys_.size(); ++i) {
-        const wire::Held held = wire::lock::decode_holder(replies[2 * i]);
+        wire::Held held = wire::lock::decode_holder(replies[2 * i]);
         if (held.owner.empty()) continue;
-        found_.push_back(
-            {keys_[i].substr(prefix_.size()), held.owner, wire::time_left(replies[2 * i + 1]), held.count});
+        found_.push_back({.name = keys_[i].substr(prefix_.size()), .owner = {}});
+        set_holders(found_.back(), {std::move(held)}, wire::time_left(replies[2 * i + 1]));
         if (detail_ != Detail::owner) found_.back().listeners = wire::decode_listeners(replies.back(), i);
       }
       return next_page();

@@ -2,12 +2,27 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "engine/hold/holder.hpp"
 #include "wire/connection_name.hpp"
 #include "wire/server_calls.hpp"
 
 namespace holdfast::face {
+
+void set_holders(LockInfo& info, std::vector<wire::Held> holders, std::optional<std::chrono::milliseconds> remaining) {
+  if (holders.empty()) return;
+  info.owner = holders.front().owner;
+  info.holds = holders.front().count;
+  info.remaining = remaining;
+  for (wire::Held& held : holders) {
+    const bool shared = held.mode == wire::Mode::shared;
+    info.holders.push_back({.owner = std::move(held.owner),
+                            .mode = shared ? LockHolder::Mode::shared : LockHolder::Mode::exclusive,
+                            .count = held.count,
+                            .remaining = held.left ? held.left : remaining});
+  }
+}
 
 bool AskHolders::begin(std::span<const LockInfo> locks) const {
   const bool any = std::ranges::any_of(locks, [](const LockInfo& lock) { return !lock.owner.empty(); });
@@ -27,10 +42,12 @@ bool AskHolders::on_replies(const std::vector<base::Reply>& replies, std::span<L
     connections = wire::decode_connections(replies.front());
   }
   for (LockInfo& lock : locks) {
-    if (lock.owner.empty()) continue;
-    lock.holder = engine::holder_of(lock.owner, connections ? &*connections : nullptr);
-    const bool none = lock.holder->connection == Holder::Connection::none;
-    if (none && some_) lock.holder->connection = Holder::Connection::unknown;
+    for (LockHolder& each : lock.holders) {
+      each.holder = engine::holder_of(each.owner, connections ? &*connections : nullptr);
+      const bool none = each.holder->connection == Holder::Connection::none;
+      if (none && some_) each.holder->connection = Holder::Connection::unknown;
+    }
+    if (!lock.holders.empty()) lock.holder = lock.holders.front().holder;
   }
   return false;
 }
@@ -64,10 +81,7 @@ engine::Errors Looking::errors() const {
 bool Looking::on_replies(const std::vector<base::Reply>& replies) {
   if (key_known_) return holders_.on_replies(replies, {&info_, 1});
   key_known_ = true;
-  wire::Held held = plan_.questions.decode_holder(replies[0]);
-  info_.owner = std::move(held.owner);
-  info_.holds = held.count;
-  if (!info_.owner.empty()) info_.remaining = wire::time_left(replies[1]);
+  set_holders(info_, engine::decode_holders(plan_.questions, replies[0]), wire::time_left(replies[1]));
   if (detail_ != Detail::owner) info_.listeners = wire::decode_listeners(replies[2], 0);
   return holders_.begin({&info_, 1});
 }

@@ -1,6 +1,8 @@
 // What is asked about who holds a lock, step by step, and what the replies mean. Pure.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,6 +16,9 @@
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::face {
+
+/// Sets who has it, as its server says; `remaining` is what is left of the key's time to live.
+void set_holders(LockInfo& info, std::vector<wire::Held> holders, std::optional<std::chrono::milliseconds> remaining);
 
 /// Who the holders of some locks are: INFO, if the detail depends on it, and CLIENT LIST. Nothing for locks that are
 /// free. What the server refuses is not told.

@@ -36,7 +36,8 @@ const engine::Plan kReadWriteLock{
                       },
                   .is_owner = [](const base::Reply& reply, const wire::Owner&) { return reply.integer == 1; },
                   .holder = rw::holders,
-                  .decode_holder = rw::decode_holder},
+                  .decode_holder = rw::decode_holder,
+                  .decode_holders = rw::decode_all},
 };
 
 }  // namespace holdfast::kinds

@@ -85,10 +85,12 @@ struct AcquireReply {
   Grant grant{};                                      ///< When granted.
 };
 
-/// One lock as read back: its holder, empty if it is free, and how often that holds it.
+/// One lock as read back: its holder, empty if it is free, how often that holds it, and as what.
 struct Held {
   std::string owner;
   long long count = 0;
+  Mode mode = Mode::exclusive;
+  std::optional<std::chrono::milliseconds> left{};  ///< Of a lease of its own; empty: it is the lock's.
 };
 
 /// The scripts of a kind with a key and a channel for each lock.

@@ -1,6 +1,8 @@
 #include "wire/read_write_calls.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "wire/scripts.hpp"
 
@@ -128,10 +130,19 @@ Holders decode_holders(const base::Reply& reply) {
 }
 
 Held decode_holder(const base::Reply& reply) {
-  const Holders holders = decode_holders(reply);
-  if (holders.free()) return {};
-  const Hold& one = holders.writer ? *holders.writer : holders.readers.front();
-  return {one.owner, one.count};
+  std::vector<Held> all = decode_all(reply);
+  return all.empty() ? Held() : std::move(all.front());
+}
+
+std::vector<Held> decode_all(const base::Reply& reply) {
+  Holders holders = decode_holders(reply);
+  std::vector<Held> all;
+  if (holders.writer) all.push_back({std::move(holders.writer->owner), holders.writer->count});
+  for (Hold& reader : holders.readers) {
+    all.push_back({std::move(reader.owner), reader.count, Mode::shared,
+                   std::max(reader.left, std::chrono::milliseconds::zero())});
+  }
+  return all;
 }
 
 }  // namespace holdfast::wire::read_write

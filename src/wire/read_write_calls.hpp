@@ -70,5 +70,7 @@ struct Holders {
 Holders decode_holders(const base::Reply& reply);
 /// Of the same reply, one of them: the writer, if there is one.
 Held decode_holder(const base::Reply& reply);
+/// Of the same reply, all of them: the writer first.
+std::vector<Held> decode_all(const base::Reply& reply);
 
 }  // namespace holdfast::wire::read_write

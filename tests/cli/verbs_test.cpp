@@ -228,12 +228,11 @@ class WhatIsNoLock : public CliTest,
                      public testing::WithParamInterface<std::pair<std::vector<std::string>, const char*>> {};
 INSTANTIATE_TEST_SUITE_P(
     Hashes, WhatIsNoLock,
-    testing::Values(std::pair(std::vector<std::string>{"name", "alice", "email", "a@x"},
-                              "a hash of 2 fields that is no"),
-                    std::pair(std::vector<std::string>{"secret", "abc"}, "a hash of one field that is no lock"),
-                    std::pair(std::vector<std::string>{"name", "b", "email", "b@x", "mode", "x"}, "a hash of 3 fields"),
-                    std::pair(std::vector<std::string>{"mode", "write", kSomebody + ":write", "1"},
-                              "a read-write lock of Redisson")));
+    testing::Values(
+        std::pair(std::vector<std::string>{"name", "alice", "email", "a@x"}, "a hash of 2 fields that is no"),
+        std::pair(std::vector<std::string>{"secret", "abc"}, "a hash of one field that is no lock"),
+        std::pair(std::vector<std::string>{"name", "b", "email", "b@x", "mode", "x"}, "a hash of 3 fields"),
+        std::pair(std::vector<std::string>{"mode", "write", kSomebody + ":write", "1"}, "a read-write lock")));
 
 TEST_P(WhatIsNoLock, IsNamedByAllVerbsAndLeftAlone) {
   std::vector<std::string> write{"HSET", "user:42"};

@@ -183,7 +183,7 @@ std::vector<Row> stranger_rows() {
   for (const auto& [what, call] :
        {std::pair("acquire", ask(kX)), std::pair("one who does not wait", ask(kX, {})),
         std::pair("force", fair::force_release(kL)), std::pair("a look", fair::line("L", 9))}) {
-    add(std::string(what) + " on a read lock", read_lock, call, "a read-write lock of Redisson");
+    add(std::string(what) + " on a read lock", read_lock, call, "a read-write lock");
     add(std::string(what) + " on a list", {{"L", list({"a"})}}, call, "a list");
   }
   add("acquire with a queue that is a string", {{kQueue, text("text")}}, ask(kX), no_queue);

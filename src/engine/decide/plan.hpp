@@ -1,6 +1,9 @@
 // A kind of lock as data: how the engine must treat it, what it sends for it, and how it reads the answers.
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include "wire/calls.hpp"
 #include "wire/renewal.hpp"
 
@@ -59,7 +62,16 @@ struct Questions {
   bool (*is_owner)(const base::Reply&, const wire::Owner&);
   base::Command (*holder)(std::string_view key);  // an error if something else than such a lock is there
   wire::Held (*decode_holder)(const base::Reply&);
+  /// Of the same reply, all of them, where there can be several; null: there is one at most.
+  std::vector<wire::Held> (*decode_holders)(const base::Reply&) = nullptr;
 };
+
+/// Who has it; nobody: it is free.
+inline std::vector<wire::Held> decode_holders(const Questions& questions, const base::Reply& reply) {
+  if (questions.decode_holders != nullptr) return questions.decode_holders(reply);
+  wire::Held one = questions.decode_holder(reply);
+  return one.owner.empty() ? std::vector<wire::Held>() : std::vector<wire::Held>{std::move(one)};
+}
 
 /// One per kind, in src/kinds/. All functions are pure.
 struct Plan {

@@ -99,7 +99,7 @@ std::string name_of(const std::vector<Field>& fields) {
   };
   const auto holds = std::ranges::count_if(fields, is_hold, &Field::first);
   if (std::ranges::any_of(fields, is_mode) && static_cast<std::size_t>(holds) + 1 == fields.size()) {
-    return "a read-write lock of Redisson";
+    return "a read-write lock";
   }
   return "a hash of " + std::to_string(fields.size()) + " fields that is no lock";
 }

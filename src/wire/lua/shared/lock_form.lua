@@ -32,7 +32,7 @@ elseif type(size) == 'number' then
   end
   other = 'a hash of ' .. size .. ' fields that is no lock'
   if mode == 1 and holds + 1 == size then
-    other = 'a read-write lock of Redisson'
+    other = 'a read-write lock'
   elseif grouped > 0 then
     other = 'a group of locks of Redisson (getMultiLock with a name)'
   end
