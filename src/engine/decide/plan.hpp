@@ -58,10 +58,10 @@ struct Transitions {
 
 /// What is asked about one lock, and changes nothing.
 struct Questions {
-  base::Command (*ask_owner)(std::string_view key, const wire::Owner&);
-  bool (*is_owner)(const base::Reply&, const wire::Owner&);
-  base::Command (*holder)(std::string_view key);  // an error if something else than such a lock is there
-  wire::Held (*decode_holder)(const base::Reply&);
+  base::Command (*ask_owner)(std::string_view key, const wire::Owner&) = nullptr;
+  bool (*is_owner)(const base::Reply&, const wire::Owner&) = nullptr;
+  base::Command (*holder)(std::string_view key) = nullptr;  // an error if something else than such a lock is there
+  wire::Held (*decode_holder)(const base::Reply&) = nullptr;
   /// Of the same reply, all of them, where there can be several; null: there is one at most.
   std::vector<wire::Held> (*decode_holders)(const base::Reply&) = nullptr;
 };

@@ -111,7 +111,7 @@ class Acquirable {
 
   /// Who has it alone has it together with others from now on, at no moment without anything. The outcome as that of a
   /// renewal. For kinds that can.
-  virtual void share(const wire::Owner&, milliseconds, Duration, RenewDone done) {
+  virtual void share(const wire::Owner&, milliseconds, Duration, const RenewDone& done) {
     done({Renewed::Kind::unanswered, {}, {}});
   }
 };

@@ -275,11 +275,11 @@ void KeyTarget::renew(const std::shared_ptr<Tenancy>& hold, milliseconds lease, 
   });
 }
 
-void KeyTarget::share(const wire::Owner& owner, milliseconds lease, Duration timeout, RenewDone done) {
+void KeyTarget::share(const wire::Owner& owner, milliseconds lease, Duration timeout, const RenewDone& done) {
   const wire::LockNames its = names();
   auto request = redis::Request::of(plan_.transitions.share({its, owner, lease, publish()}), timeout);
   request.tells = sharded_channels();
-  runtime().send(std::move(request), [self = self(), done = std::move(done)](const redis::Result& result) {
+  runtime().send(std::move(request), [self = self(), done](const redis::Result& result) {
     if (result.delivery != redis::Delivery::answered) {
       return done({Renewed::Kind::unanswered, result.sent_at, result.cause});
     }

@@ -80,7 +80,7 @@ class KeyTarget final
   void add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const override;
   void renew(const std::shared_ptr<Tenancy>& hold, milliseconds lease, RenewDone done) override;
   void watch(const std::shared_ptr<Tenancy>& hold) override { watch(hold, nullptr); }
-  void share(const wire::Owner& owner, milliseconds lease, Duration timeout, RenewDone done) override;
+  void share(const wire::Owner& owner, milliseconds lease, Duration timeout, const RenewDone& done) override;
   /// Of a group's hold: which of its members may lose it.
   void watch(const std::shared_ptr<Tenancy>& hold, const Spare& spare);
 
