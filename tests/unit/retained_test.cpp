@@ -190,6 +190,25 @@ TEST_F(SharedTest, IsNotJoinedBehindItsTenureIfOthersListenAndReadersHoldBackAWh
   EXPECT_LT(view.not_before, base::Clock::now() + 1s);
 }
 
+TEST_F(SharedTest, IsNotForAWriterWhenTheLastReaderHasLeftIt) {
+  const auto reads = granted(0s, 0);
+  lock_->enter(first_);
+  ASSERT_TRUE(lock_->retain(*reads->first_claim()));
+  EXPECT_EQ(join(From::queue, {}), nullptr) << "at the server it is readers'";
+  EXPECT_NE(join(From::queue), nullptr);
+  lock_->leave(first_);
+}
+
+TEST_F(SharedTest, WakesTheQueueWhenItEndsThoughThereIsALaterOne) {
+  const auto earlier = granted(0s, 0);
+  const auto later = granted(0s, 0);
+  lock_->enter(first_);
+  first_.signals();
+  lock_->forget(*earlier);
+  EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake)) << "a writer may have waited for that alone";
+  lock_->leave(first_);
+}
+
 TEST_F(SharedTest, IsNotCappedByWhoJoins) {
   const auto reads = granted(0s, 0);
   const LeaseTerms capped{.length = 10s, .max_hold = 1s};
