@@ -76,7 +76,8 @@ class HOLDFAST_EXPORT ReadWriteLock : public KeyLock {
 
   /// See BasicLock. The defaults are the readers' as well.
   ReadWriteLock with(AcquireOptions defaults) const {
-    return ReadWriteLock(parts_with(defaults), reader_.with(std::move(defaults)));
+    ReadLock reader = reader_.with(defaults);
+    return {parts_with(std::move(defaults)), std::move(reader)};
   }
 
  private:

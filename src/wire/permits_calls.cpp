@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 
 #include "wire/scripts.hpp"
 #include "wire/semaphore_calls.hpp"
@@ -16,8 +17,8 @@ constexpr std::size_t kHalf = kDigits / 2;
 /// Of hexadecimal digits; empty: there is something else.
 std::optional<std::uint64_t> from_hex(std::string_view digits) {
   std::uint64_t value = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, value, 16);
+  const char* const end = std::to_address(digits.end());
+  const auto [stop, error] = std::from_chars(std::to_address(digits.begin()), end, value, 16);
   if (digits.empty() || error != std::errc{} || stop != end) return std::nullopt;
   return value;
 }
