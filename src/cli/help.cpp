@@ -145,8 +145,8 @@ constexpr std::string_view kBreak = R"(holdfast break [OPTIONS] NAME
 Takes a lock away from its holder and wakes the next waiter. The holder learns of it at once or with its next
 renewal, so its work may overlap with the next holder's: use this only as a last resort. Asks for confirmation
 first. Only the holder that was seen loses the lock, or all readers that were; anyone who has taken it since keeps it.
-With several servers, it is taken on each. What is no lock is left alone; any string looks like a simple lock, so for one
-of these OWNER must be given.
+With several servers, it is taken on each. What is no lock is left alone; any string looks like a simple lock, so for
+one of these OWNER must be given.
 
       --kind KIND            lock (default), fenced, fair, simple or read-write, as in run
   -y, --yes                  do not ask; required if standard input is not a terminal

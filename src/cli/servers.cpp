@@ -29,14 +29,21 @@ BasicLock made_of(const std::vector<Client>& clients, const std::vector<std::str
   return RedLock(on_each);
 }
 
+/// Readers keep no reader out.
+bool in_the_way(const LockInfo& info, LockKind kind) {
+  if (kind != LockKind::read) return !info.owner.empty();
+  const auto writes = [](const LockHolder& holder) { return holder.mode == LockHolder::Mode::exclusive; };
+  return std::ranges::any_of(info.holders, writes);
+}
+
 /// Those of these locks that are held, and of the first who that is. Only for a message, so failures are left to the
 /// acquire to report.
-std::optional<std::vector<LockInfo>> held(const std::vector<KeyLock>& locks) {
+std::optional<std::vector<LockInfo>> held(const std::vector<KeyLock>& locks, LockKind kind) {
   std::vector<LockInfo> found;
   try {
     for (const KeyLock& lock : locks) {
       LockInfo info = lock.info(found.empty() ? Detail::holder_if_cheap : Detail::owner);
-      if (!info.owner.empty()) found.push_back(std::move(info));
+      if (in_the_way(info, kind)) found.push_back(std::move(info));
     }
   } catch (const Error&) {
     if (found.empty()) return std::nullopt;
@@ -82,7 +89,7 @@ std::optional<std::vector<LockInfo>> Servers::holders(const std::vector<std::str
   for (const Client& client : clients_) {
     std::vector<KeyLock> locks;
     for (const std::string& name : names) locks.push_back(key_lock(client, name, kind));
-    answers.push_back(std::async(std::launch::async, [locks = std::move(locks)] { return held(locks); }));
+    answers.push_back(std::async(std::launch::async, [locks = std::move(locks), kind] { return held(locks, kind); }));
   }
   const auto end = std::chrono::steady_clock::now() + limit;
   std::optional<std::vector<LockInfo>> found;

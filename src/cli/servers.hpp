@@ -21,7 +21,8 @@ class Servers {
   /// All names together; where there are several servers, on a majority of them.
   BasicLock lock(const std::vector<std::string>& names, LockKind kind) const;
 
-  /// Those of the names that somebody has, on any server; empty: no answer in this time, or only failures.
+  /// Those of the names that somebody has, on any server, so that such a lock has to wait; empty: no answer in this
+  /// time, or only failures.
   std::optional<std::vector<LockInfo>> holders(const std::vector<std::string>& names, LockKind kind,
                                                std::chrono::milliseconds limit);
 

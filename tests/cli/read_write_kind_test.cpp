@@ -164,7 +164,15 @@ TEST_F(ReadWriteKind, AWriterInsideAReaderWouldWaitForItself) {
   EXPECT_EQ(use({"run", "--shared", "job", "-c", tool() + " run --shared job -- echo inner"}).out, "inner\n");
 }
 
-TEST_F(ReadWriteKind, AndBehindAnotherReaderToo) {
+TEST_F(ReadWriteKind, NobodySaysThatAReaderWaitsForReaders) {
+  Running other = running("--shared", "other");
+  const Outcome outcome = use({"run", "-v", "--shared", "job", "--", "echo", "ran"});
+  EXPECT_EQ(outcome.out, "ran\n");
+  EXPECT_THAT(outcome.err, Not(HasSubstr("waiting")));
+  EXPECT_EQ(end(other).status, exited(0));
+}
+
+TEST_F(ReadWriteKind, AWriterInsideAReaderIsFoundBehindOthers) {
   // The other one stands first in the hash.
   Running other = running("--shared", "other");
   const std::string inner = tool() + " run " + writer_ + " job -- echo inner";

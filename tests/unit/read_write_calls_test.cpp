@@ -121,6 +121,13 @@ TEST(ReadWriteHolders, AreTheWriterAndTheReaders) {
   EXPECT_EQ(holders.readers[0].left, 30s);
   EXPECT_FALSE(holders.free());
   EXPECT_EQ(decode_holder(reply).count, 1) << "the writer's";
+  const std::vector<Held> all = decode_all(reply);
+  ASSERT_EQ(all.size(), 1 + holders.readers.size());
+  EXPECT_EQ(all[0].mode, Mode::exclusive) << "first";
+  EXPECT_FALSE(all[0].left) << "its lease is that of the lock";
+  EXPECT_EQ(all[1].mode, Mode::shared);
+  EXPECT_EQ(all[1].count, 2);
+  EXPECT_EQ(all[1].left, 30s);
 }
 
 TEST(ReadWriteHolders, AreOneOfTheReadersWhereNobodyWrites) {
@@ -130,6 +137,8 @@ TEST(ReadWriteHolders, AreOneOfTheReadersWhereNobodyWrites) {
   EXPECT_EQ(decode_holders(reply).readers.size(), 2U);
   EXPECT_EQ(decode_holder(reply).owner, kOther.text);
   EXPECT_EQ(decode_holder(reply).count, 3);
+  ASSERT_EQ(decode_all(reply).size(), 2U);
+  EXPECT_EQ(decode_all(reply)[0].left, 0ms) << "it is over";
 }
 
 TEST(ReadWriteHolders, AreNobodyWhereTheReplyMakesNoSense) {
@@ -143,6 +152,7 @@ TEST(ReadWriteHolders, AreNobodyWhereTheReplyMakesNoSense) {
         array({text("read"), integer(9), text(owner), text("1"), text("9")})}) {
     EXPECT_TRUE(decode_holders(odd).free());
     EXPECT_EQ(decode_holder(odd).owner, "");
+    EXPECT_TRUE(decode_all(odd).empty());
   }
 }
 
