@@ -31,7 +31,7 @@ engine::ThreadHolds::Entry leave_level(const detail::Parts& parts, End end) {
   if (other.count == 0 || other.held != own.held) {
     end(*own.held);
   } else if (!shared) {
-    engine::share(*own.held);
+    static_cast<void>(engine::share(*own.held));  // who reads on finds out by the hold's loss
   }
   return own;
 }

@@ -27,8 +27,7 @@ std::optional<LossReason> Claim::loss_reason() {
   if (runtime()->in_child()) return LossReason::forked;
   valid_for();
   const base::Guard guard(tenancy_.mutex_);
-  const HoldFsm& fsm = tenancy_.fsm_;
-  return !parted_ && fsm.was_lost() ? std::optional(fsm.reason()) : std::nullopt;
+  return !parted_ && tenancy_.fsm_.was_lost() ? std::optional(tenancy_.fsm_.reason()) : std::nullopt;
 }
 
 bool Claim::endless() const {
@@ -90,9 +89,8 @@ std::uint64_t Claim::watch(LossSignal::EndCallback on_end) {
   std::optional<LossReason> lost;
   {
     const base::Guard guard(tenancy_.mutex_);
-    const HoldFsm& fsm = tenancy_.fsm_;
-    if (!parted_ && !fsm.ended()) return signal_.watch(std::move(on_end));
-    if (!parted_ && fsm.was_lost()) lost = fsm.reason();
+    if (!parted_ && !tenancy_.fsm_.ended()) return signal_.watch(std::move(on_end));
+    if (!parted_ && tenancy_.fsm_.was_lost()) lost = tenancy_.fsm_.reason();
   }
   on_end(lost);
   return 0;
