@@ -86,7 +86,7 @@ std::string table(std::vector<std::vector<std::string>> rows);
 std::string in_words(std::chrono::milliseconds duration);
 
 /// `web-3, process 812, label nightly`, or the owner where the holder has no name.
-std::string holder_in_words(const LockHolder& holder);
+std::string holder_in_words(const LockHolder& each);
 /// The same of the first of its holders, and how many others there are. It must be held.
 std::string holder_in_words(const LockInfo& info);
 
