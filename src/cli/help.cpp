@@ -30,9 +30,8 @@ the command is ended before anyone else can have the lock. If several names are 
 
 Lock
       --url URL              repeat it for several independent servers: a majority of them must grant the lock
-      --kind KIND            lock: Redisson's RLock (default); fenced: its RFencedLock, fair: its RFairLock, read-write:
-                             the writer of its RReadWriteLock, each of one name on one server; simple: SET NX PX, as in
-                             redis-py, redsync, node redlock
+      --kind KIND            lock: Redisson's RLock (default); simple: SET NX PX, as in redis-py, redsync, node redlock;
+                             of one name on one server: fenced, fair, read-write (its writer), also as Redisson's
       --fair                 in the order in which the runs came, on all machines: the same as --kind fair
   -s, --shared               a reader of a read-write lock: together with other readers, but never beside its writer
 Waiting (a TIME is a number of seconds, or has a unit: 500ms, 10s, 5m, 2h, 1d)
@@ -41,8 +40,7 @@ Waiting (a TIME is a number of seconds, or has a unit: 500ms, 10s, 5m, 2h, 1d)
   -E, --conflict-exit-code N the exit code for giving up; default 1
 Holding
       --lease TIME           how long the lock stays taken after a crash; default 30
-      --at-least TIME        the name stays taken this long after the start, whatever the command does; a shorter lease
-                             is as long then
+      --at-least TIME        the name stays taken this long, whatever the command does; the lease is at least as long
       --max-hold TIME        the longest time the command may hold the lock, including the time it takes to stop:
                              SIGTERM is sent --kill-after before the limit; default: no limit
       --on-lost WHAT         term: SIGTERM, then SIGKILL (default); kill: only SIGKILL; warn: only warn
@@ -55,10 +53,10 @@ Command
 )";
 
 constexpr std::string_view kRunEnd = R"(
-The command gets HOLDFAST_NAME, HOLDFAST_OWNER, HOLDFAST_LEASE_MS, and HOLDFAST_EXPIRES_MS (Unix time; postponed by
-every renewal); with --kind fenced HOLDFAST_TOKEN too, a number that grows with each run, for a store that refuses lower
-ones. Signals are passed on to it; one that kills it kills the tool in the same way. Standard output belongs
-to the command; with --json the report goes to standard error.
+The command gets HOLDFAST_NAME, HOLDFAST_OWNER, HOLDFAST_LEASE_MS, HOLDFAST_EXPIRES_MS (Unix time; postponed by every
+renewal); of a fenced lock HOLDFAST_TOKEN, a number that grows with each run, for a store that refuses lower ones.
+Signals are passed on to it; one that kills it kills the tool in the same way. Standard output belongs to the command;
+with --json the report goes to standard error.
 
 Exit codes
   the command's own; 128+N if signal N killed it
@@ -73,7 +71,6 @@ Examples
   holdfast run -n -E 0 --at-least 10m nightly-backup -- ./backup.sh     # once, on whichever machine comes first
   holdfast run -n -E 0 report -c 'make report && mail -s done ops < report.txt'
   holdfast run stock:42 stock:77 -- ./move-stock
-  holdfast run --shared data -- ./report; holdfast run --kind read-write data -- ./import
   holdfast run --url redis://a --url redis://b --url redis://c leader -- ./leader
 )";
 
