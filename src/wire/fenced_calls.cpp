@@ -10,7 +10,7 @@ std::string counter(std::string_view key) { return prefixed("redisson_lock_token
 
 base::Command acquire(const AcquireCall& call) {
   base::Command command = lock::acquire(call);
-  command.args.front() = "2";
+  command.args.front() = std::to_string(2);
   command.args.insert(command.args.begin() + 2, counter(call.names.front().key));
   return command;
 }

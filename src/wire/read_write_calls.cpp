@@ -23,7 +23,7 @@ constexpr LockScripts kWriteSide{scripts::read_write_acquire_write, scripts::rea
 
 /// Behind the lock's key, the key of the hold.
 base::Command with_hold(base::Command command, std::string_view key, const Owner& owner) {
-  command.args.front() = "2";
+  command.args.front() = std::to_string(2);
   command.args.insert(command.args.begin() + 2, hold_key(key, owner.text));
   return command;
 }
