@@ -31,7 +31,8 @@ engine::ThreadHolds::Entry leave_level(const detail::Parts& parts, End end) {
   if (other.count == 0 || other.held != own.held) {
     end(*own.held);
   } else if (!shared) {
-    static_cast<void>(engine::share(*own.held));  // who reads on finds out by the hold's loss
+    // Who reads on finds out by the hold's loss.
+    [[maybe_unused]] const std::error_code refused = engine::share(*own.held);
   }
   return own;
 }
