@@ -18,9 +18,10 @@ PAIR = ("src/wire/lua/*/acquire.lua", "src/wire/lua/*/release.lua", "src/wire/lu
 WAITING = ("src/engine/hold/wait_queue.*", "src/engine/hold/key_target_wakes.cpp", "src/engine/decide/place.*",
            "src/engine/decide/release_traffic.*", "src/redis/connection/listeners.*",
            "src/redis/connection/subscriptions.*")
-PASSING_ON = ("src/engine/hold/handoff.*", "src/engine/hold/retained.*", "src/engine/decide/tenure.*")
+PASSING_ON = ("src/engine/hold/contention.*", "src/engine/hold/claim.*", "src/engine/hold/tenancy.*",
+              "src/engine/decide/tenure.*")
 RENEWING = ("src/wire/lua/*/renew.lua", "src/wire/renewal.*", "src/engine/hold/renewals.*", "src/engine/hold/watchdog.*",
-            "src/engine/hold/key_watch.*", "src/engine/hold/loss_watch.*", "src/engine/hold/holding.*",
+            "src/engine/hold/key_watch.*", "src/engine/hold/loss_watch.*", "src/engine/hold/tenancy.*",
             "src/engine/hold/targets.*", "src/engine/decide/hold_fsm.*", "src/engine/decide/look.*")
 
 # What each scenario measures: patterns of git for the files that its figures come from.
