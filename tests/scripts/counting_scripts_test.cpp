@@ -1,9 +1,9 @@
 // The scripts of semaphores, leased semaphores and latches on servers that refuse something, in a cluster, in
 // sequences, and with every reply lost.
-#include <sstream>
 #include <utility>
 
 #include "scripts/counting_state.hpp"
+#include "scripts/user_without.hpp"
 #include "support/server_program.hpp"
 
 namespace holdfast::test::counting_scripts_test {
@@ -20,18 +20,7 @@ constexpr long long kNever = 922'337'203'685'477;
 
 class CountingScripts : public testing::Test {
  protected:
-  /// A connection of a user who has all rights but these.
-  Raw user_without(const std::string& rights) {
-    std::vector<std::string> args{"ACL", "SETUSER", "app", "reset", "on", ">secret", "~*", "+@all"};
-    if (server_like_redis(6, 2)) args.emplace_back("&*");
-    std::istringstream words(rights);
-    for (std::string word; words >> word;) args.push_back(word);
-    EXPECT_FALSE(raw.send(args).is_error());
-    Endpoint endpoint = Endpoint::of(server);
-    endpoint.user = "app";
-    endpoint.password = "secret";
-    return Raw(endpoint);
-  }
+  Raw user_without(const std::string& rights) { return test::user_without(server, raw, rights); }
   long long available() { return wire::semaphore::decode_available(raw.command("GET", "S")).value_or(-999); }
   wire::permits::Seen seen() {
     return wire::permits::decode_look(run(raw, wire::permits::look(kS, 100))).value_or(wire::permits::Seen{-999, -999});

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "scripts/fair_state.hpp"
+#include "scripts/user_without.hpp"
 #include "support/server_program.hpp"
 #include "support/wait.hpp"
 
@@ -23,14 +24,7 @@ class FairScripts : public testing::Test {
   Reply call(const base::Command& command) { return run(raw, command); }
   bool takes(const wire::Owner& owner, milliseconds turn) { return call(ask(owner, turn)).is_null(); }
   std::string first() { return raw.command("LINDEX", kQueue, 0).text; }
-  Raw user_without(const std::string& right) {
-    EXPECT_FALSE(raw.command("ACL", "SETUSER", "app", "reset", "on", ">secret", "~*", "+@all", right).is_error());
-    if (server_like_redis(6, 2)) raw.command("ACL", "SETUSER", "app", "&*");
-    Endpoint endpoint = Endpoint::of(server);
-    endpoint.user = "app";
-    endpoint.password = "secret";
-    return Raw(endpoint);
-  }
+  Raw user_without(const std::string& rights) { return test::user_without(server, raw, rights); }
 
   RedisServer server;
   Raw raw{server};

@@ -1,9 +1,8 @@
 // The read-write lock's scripts on servers that refuse something, with odd names, in a cluster, and in sequences.
-#include <sstream>
 #include <utility>
 
 #include "scripts/read_write_state.hpp"
-#include "support/server_program.hpp"
+#include "scripts/user_without.hpp"
 
 namespace holdfast::test::read_write_scripts_test {
 namespace {
@@ -15,18 +14,7 @@ using testing::HasSubstr;
 
 class ReadWriteScripts : public testing::Test {
  protected:
-  /// A connection of a user who has all rights but these.
-  Raw user_without(const std::string& rights) {
-    std::vector<std::string> args{"ACL", "SETUSER", "app", "reset", "on", ">secret", "~*", "+@all"};
-    if (server_like_redis(6, 2)) args.emplace_back("&*");
-    std::istringstream words(rights);
-    for (std::string word; words >> word;) args.push_back(word);
-    EXPECT_FALSE(raw.send(args).is_error());
-    Endpoint endpoint = Endpoint::of(server);
-    endpoint.user = "app";
-    endpoint.password = "secret";
-    return Raw(endpoint);
-  }
+  Raw user_without(const std::string& rights) { return test::user_without(server, raw, rights); }
 
   RedisServer server;
   Raw raw{server};
