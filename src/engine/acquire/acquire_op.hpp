@@ -80,8 +80,7 @@ class AcquireOp : public Waiter,
 
   State state_ = State::starting;
   ReportedWait wait_;
-  bool asked_ =
-      false;  // as one who waits, and has not been granted it: the server may count the owner among those who wait
+  bool asked_ = false;      // as one who waits, and was not granted it: the server may count the owner as waiting
   bool under_way_ = false;  // an attempt's reply is still to come, even if this is finished
   unsigned missed_ = 0;     // signals since the attempt under way was sent
   timing::Alarm alarm_;
