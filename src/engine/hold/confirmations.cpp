@@ -2,12 +2,9 @@
 
 #include <algorithm>
 
-#include <holdfast/error.hpp>
-
+#include "engine/hold/renewal_reply.hpp"
 #include "engine/runtime/runtime.hpp"
-#include "redis/cluster/redirect.hpp"
 #include "redis/connection/health.hpp"
-#include "redis/failures/errors.hpp"
 #include "wire/server_calls.hpp"
 
 namespace holdfast::engine {
@@ -23,21 +20,6 @@ constexpr Duration kOnTheWay = milliseconds(50);
 /// The pause where redirects and the map do not agree.
 constexpr Duration kAskAgain = milliseconds(20);
 
-ServerRefusal refusal_of(const base::Reply& reply) {
-  if (!reply.is_error()) return {Errc::server_error, false, "a reply of an unexpected type"};
-  // A redirect is shown as it came, for whoever follows it.
-  const bool elsewhere = reply.text.starts_with("MOVED ") || reply.text.starts_with("ASK ");
-  const redis::Meaning meaning = redis::classify(reply.text);
-  return {meaning.code, meaning.for_good(), elsewhere ? reply.text : redis::explain(reply.text),
-          redis::refuses_a_key(reply.text), elsewhere};
-}
-
-CommitReply::Renewal renewal_of(const base::Reply& reply, std::size_t locks, std::uint32_t era) {
-  CommitReply::Renewal renewal{wire::decode_renew(reply, locks), {}, era};
-  if (renewal.extended.empty()) renewal.refused = refusal_of(reply);
-  return renewal;
-}
-
 CommitReply reply_of(const GroupCommit::Batch& batch, const redis::Result& result,
                      const std::vector<std::uint32_t>& eras, bool asking) {
   CommitReply reply;
@@ -51,7 +33,8 @@ CommitReply reply_of(const GroupCommit::Batch& batch, const redis::Result& resul
   auto next = result.replies.begin();
   for (std::size_t i = 0; i < batch.commands.size(); ++i) {
     if (asking) ++next;
-    reply.commands.push_back(renewal_of(*next++, batch.commands[i].locks, eras[i]));
+    reply.commands.push_back(read_renewal(*next++, batch.commands[i].locks));
+    reply.commands.back().era = eras[i];
   }
   if (batch.ask_replicas) {
     reply.replicas = wire::decode_replicas(*next);
@@ -93,8 +76,10 @@ Confirmations::Confirmations(Runtime& runtime)
       slots_(runtime.config().cluster.addresses.empty() ? nullptr : std::make_unique<EraOfSlots>()) {}
 Confirmations::~Confirmations() = default;
 
-Confirm Confirmations::confirm_of(Duration time) const {
-  Confirm confirm;
+Confirm Confirmations::confirm_of(std::vector<wire::Renewal> renewals, const Plan& plan, std::uint16_t slot,
+                                  milliseconds lease, std::optional<Duration> limit) const {
+  const Duration time = limit.value_or(renewal_timeout(lease, runtime_.config().command_timeout));
+  Confirm confirm{.renewals = std::move(renewals), .plan = &plan, .lease = lease, .slot = slot};
   confirm.asked_at = Clock::now();
   const Duration leaves = std::max({time - kLate, time / 2, Duration(milliseconds(1))});
   const Duration for_acks = std::min<Duration>(leaves, runtime_.config().acks_timeout);
@@ -128,19 +113,14 @@ void Confirmations::add(Level& level, Confirm confirm) {
   go_on(level);
 }
 
-/// Not executed. By now the map knows who has the slot; a node to which it is on its way is asked behind ASKING. Nodes
-/// that do not agree may send us around in a circle.
+/// Not executed: it goes where the router says. Nodes that do not agree may send us around in a circle.
 void Confirmations::ask_elsewhere(Level& level, Confirm confirm) {
-  using redis::cluster::Redirect;
-  const auto redirect = redis::cluster::read_redirect(confirm.found.cause, {});
-  const bool under_way = redirect && redirect->kind == Redirect::Kind::ask && !level.asking;
-  redis::Shard* const there = under_way ? runtime_.router().shard_at(redirect->to) : nullptr;
-  redis::Shard& shard = there != nullptr ? *there : runtime_.router().shard_of_slot(confirm.slot);
-  const bool at_once = &shard != &level.place.shard && !level.asking;
+  const redis::Router::Way way = runtime_.router().way_after(confirm.found.cause, confirm.slot, level.asking);
+  const bool at_once = way.shard != &level.place.shard && !level.asking;
   confirm.alone = confirm.decided = false;
   confirm.found = {};
   confirm.not_before = at_once ? TimePoint{} : Clock::now() + kAskAgain;
-  add(level_of(shard, level.acks, there != nullptr), std::move(confirm));
+  add(level_of(*way.shard, level.acks, way.asking), std::move(confirm));
 }
 
 void Confirmations::end_era(const redis::Shard& shard) {

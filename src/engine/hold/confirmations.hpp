@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/decide/group_commit.hpp"
@@ -28,8 +29,10 @@ class Confirmations {
   Confirmations(const Confirmations&) = delete;
   Confirmations& operator=(const Confirmations&) = delete;
 
-  /// One that begins now, and of which something is heard within `time`, but for a moment.
-  Confirm confirm_of(Duration time) const;
+  /// One that begins now, and of which something is heard within the limit, but for a moment. The limit is that of any
+  /// renewal unless it is given.
+  Confirm confirm_of(std::vector<wire::Renewal> renewals, const Plan& plan, std::uint16_t slot, milliseconds lease,
+                     std::optional<Duration> limit = {}) const;
   /// `done` is called once, perhaps at once.
   void ask(redis::Shard& shard, Acks acks, Confirm confirm);
 

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "engine/hold/release.hpp"
+#include "engine/hold/renewal_reply.hpp"
 #include "engine/hold/targets.hpp"
 #include "engine/hold/tenancy.hpp"
 #include "engine/hold/watchdog.hpp"
@@ -261,18 +262,10 @@ void KeyTarget::renew(const std::shared_ptr<Tenancy>& hold, milliseconds lease, 
   if (hold->acks().wanted() && !hold->ended()) return renew_with_acks(*hold, std::move(renewals), std::move(done));
   auto request = redis::Request::of(plan_.transitions.renew(renewals, lease),
                                     renewal_timeout(hold->lease(), runtime().config().command_timeout));
-  runtime().send(std::move(request), [self = shared_from_this(), asked = locks(),
-                                      done = std::move(done)](const redis::Result& result) {
-    std::vector<bool> extended;
-    if (result.delivery == redis::Delivery::answered) extended = wire::decode_renew(result.replies.front(), asked);
-    if (extended.empty()) {
-      const bool answered = result.delivery == redis::Delivery::answered;
-      done({Renewed::Kind::unanswered, result.sent_at, answered ? result.replies.front().text : result.cause});
-      return;
-    }
-    const bool all = std::find(extended.begin(), extended.end(), false) == extended.end();
-    done({all ? Renewed::Kind::extended : Renewed::Kind::gone, result.sent_at, {}});
-  });
+  runtime().send(std::move(request),
+                 [self = shared_from_this(), asked = locks(), done = std::move(done)](const redis::Result& result) {
+                   done(as_renewed(read_renewal(result, 0, asked)));
+                 });
 }
 
 void KeyTarget::share(const wire::Owner& owner, milliseconds lease, Duration timeout, const RenewDone& done) {

@@ -1,30 +1,20 @@
 // The part of KeyTarget that is for holds that want acks.
 #include "engine/hold/confirmations.hpp"
 #include "engine/hold/key_target.hpp"
+#include "engine/hold/renewal_reply.hpp"
 #include "engine/hold/tenancy.hpp"
 #include "engine/hold/watchdog.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
-namespace {
-
-/// Of one hold, by itself.
-Renewed as_renewed(const Confirmed& confirmed) {
-  if (confirmed.gone()) return {Renewed::Kind::gone, confirmed.sent_at};
-  if (!confirmed.acked) return {Renewed::Kind::unanswered, confirmed.sent_at, confirmed.cause};
-  return {Renewed::Kind::extended, confirmed.sent_at, {}, confirmed.era};
-}
-
-}  // namespace
 
 std::uint32_t KeyTarget::acks_era() const { return watchdog().confirmations().era(slot_); }
 
 void KeyTarget::confirm(Attempt granted, Acks acks, milliseconds lease, TimePoint until, AttemptDone done) {
-  Confirm confirm = watchdog().confirmations().confirm_of(until - base::Clock::now());
-  add_renewals(confirm.renewals, granted.grant.owner);
-  confirm.plan = &plan_;
-  confirm.lease = granted.grant.lease.value_or(lease);
-  confirm.slot = slot_;
+  std::vector<wire::Renewal> renewals;
+  add_renewals(renewals, granted.grant.owner);
+  Confirm confirm = watchdog().confirmations().confirm_of(
+      std::move(renewals), plan_, slot_, granted.grant.lease.value_or(lease), until - base::Clock::now());
   confirm.done = [self = shared_from_this(), granted = std::move(granted), done = std::move(done)](
                      const Confirmed& confirmed) { done(as_confirmed(granted, confirmed, self->acks_era())); };
   watchdog().confirmations().ask(shard(), acks, std::move(confirm));
@@ -35,11 +25,7 @@ void KeyTarget::renew_with_acks(const Tenancy& hold, std::vector<wire::Renewal> 
   runtime().hand_over([self = self(), keep = runtime().keep_alive(), renewals = std::move(renewals), acks = hold.acks(),
                        lease = hold.lease(), done = std::move(done)]() mutable {
     Confirmations& confirmations = self->watchdog().confirmations();
-    Confirm confirm = confirmations.confirm_of(renewal_timeout(lease, self->runtime().config().command_timeout));
-    confirm.renewals = std::move(renewals);
-    confirm.plan = &self->plan_;
-    confirm.lease = lease;
-    confirm.slot = self->slot_;
+    Confirm confirm = confirmations.confirm_of(std::move(renewals), self->plan_, self->slot_, lease);
     confirm.done = [done = std::move(done)](const Confirmed& confirmed) { done(as_renewed(confirmed)); };
     confirmations.ask(self->shard(), acks, std::move(confirm));
   });

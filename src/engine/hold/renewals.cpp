@@ -2,11 +2,9 @@
 
 #include <algorithm>
 
-#include <holdfast/error.hpp>
-
+#include "engine/hold/renewal_reply.hpp"
 #include "engine/hold/tenancy.hpp"
 #include "engine/runtime/runtime.hpp"
-#include "redis/failures/errors.hpp"
 
 namespace holdfast::engine {
 
@@ -121,11 +119,7 @@ void Renewals::renew_with_acks(Holds batch, Duration late) {
   const Tenancy& first = *batch.front();
   const BatchPlace place = *first.target()->batch_place();
   const Acks acks = first.acks();
-  Confirm confirm = confirmations_.confirm_of(renewal_timeout(first.lease(), runtime_.config().command_timeout));
-  confirm.renewals = renewals_of(batch);
-  confirm.plan = &first.target()->plan();
-  confirm.lease = first.lease();
-  confirm.slot = place.slot;
+  Confirm confirm = confirmations_.confirm_of(renewals_of(batch), first.target()->plan(), place.slot, first.lease());
   confirm.done = [this, batch = std::move(batch), late](const Confirmed& confirmed) {
     on_confirmed(batch, confirmed, late);
   };
@@ -181,59 +175,44 @@ void Renewals::read_reply(const Holds& batch, const std::vector<std::size_t>& si
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const Part part = rest.first(sizes[i]);
     rest = rest.subspan(sizes[i]);
-    Known known{.cause = result.cause, .sent_at = result.sent_at};
-    if (result.delivery == redis::Delivery::answered) {
-      const base::Reply& reply = result.replies[i];
-      known.extended = wire::decode_renew(reply, locks_of(part));
-      if (known.extended.empty()) {
-        known.cause = reply.text;
-        known.for_one = reply.is_error() && redis::refuses_a_key(reply.text);
-      }
-    }
-    renewed += tell(part, known);
+    renewed += tell(part, read_renewal(result, i, locks_of(part)));
   }
   tell_renewed(renewed, late);
 }
 
-void Renewals::on_confirmed(const Holds& batch, const Confirmed& confirmed, Duration late) noexcept {
+void Renewals::on_confirmed(const Holds& batch, const Confirmed& found, Duration late) noexcept {
   try {
-    tell_renewed(tell(batch, {.extended = confirmed.extended,
-                              .cause = confirmed.cause,
-                              .for_one = confirmed.for_one,
-                              .sent_at = confirmed.sent_at,
-                              .confirmed = confirmed.acked,
-                              .acks_era = confirmed.era}),
-                 late);
+    tell_renewed(tell(batch, found), late);
   } catch (...) {
     unanswered(batch, Clock::now());
   }
   done_(batch);
 }
 
-std::size_t Renewals::tell(Part batch, const Known& known) {
+std::size_t Renewals::tell(Part batch, const Confirmed& found) {
   const TimePoint now = Clock::now();
-  const bool answered = !known.extended.empty();
+  const bool answered = !found.extended.empty();
   // One that is in the way must not cost the others.
-  if (!answered && known.for_one && batch.size() > 1) {
+  if (!answered && found.for_one && batch.size() > 1) {
     const Part half = batch.first(batch.size() / 2);
     const Part other_half = batch.subspan(half.size());
     renew(Holds(half.begin(), half.end()), now);
     renew(Holds(other_half.begin(), other_half.end()), now);
     return 0;
   }
-  if (!answered || !known.confirmed) Reporter::add(runtime_.reporter().count.renewal_failures);
+  if (!answered || !found.acked) Reporter::add(runtime_.reporter().count.renewal_failures);
   std::size_t renewed = 0;
-  auto next = known.extended.cbegin();
+  auto next = found.extended.cbegin();
   for (const std::shared_ptr<Tenancy>& hold : batch) {
     const auto first = next;
     if (answered) next += static_cast<std::ptrdiff_t>(hold->target()->locks());
     if (answered && std::find(first, next, false) != next) {
       hold->on_gone();
-    } else if (!answered || !known.confirmed) {
-      hold->on_unanswered(now, known.cause);
+    } else if (!answered || !found.acked) {
+      hold->on_unanswered(now, found.cause);
     } else {
       ++renewed;
-      hold->on_renewed(known.sent_at, now, known.acks_era);
+      hold->on_renewed(found.sent_at, now, found.era);
     }
   }
   return renewed;

@@ -37,19 +37,10 @@ class Renewals {
                 Duration late) noexcept;
   void read_reply(const Holds& batch, const std::vector<std::size_t>& sizes, const redis::Result& result,
                   Duration late);
-  void on_confirmed(const Holds& batch, const Confirmed& confirmed, Duration late) noexcept;
-  /// What is known of the batch, lock by lock (nothing: why not).
-  struct Known {
-    std::vector<bool> extended{};
-    std::string cause{};
-    bool for_one = false;  // refused, perhaps since a single one of them is in the way
-    TimePoint sent_at{};
-    bool confirmed = true;  // as far as that is asked for
-    std::uint32_t acks_era = 0;
-  };
+  void on_confirmed(const Holds& batch, const Confirmed& found, Duration late) noexcept;
   using Part = std::span<const std::shared_ptr<Tenancy>>;
   /// How many of them are renewed.
-  std::size_t tell(Part batch, const Known& known);
+  std::size_t tell(Part batch, const Confirmed& found);
   void tell_renewed(std::size_t renewed, Duration late);
   /// Nothing is known of the renewals of those that stand.
   static void unanswered(Part holds, TimePoint now) noexcept;

@@ -42,7 +42,7 @@ void Watchdog::arm(const std::shared_ptr<Tenancy>& hold) {
   bool unwatched = false;
   {
     const base::Guard guard(mutex_);
-    if (hold->schedule_hook.is_linked()) schedule_.erase(schedule_.iterator_to(*hold));
+    if (hold->armed) schedule_.erase(schedule_.iterator_to(*hold));
     hold->scheduled = hold->due();
     hold->armed = hold;
     schedule_.insert(*hold);
@@ -97,7 +97,7 @@ std::shared_ptr<Tenancy> Watchdog::take_expired(TimePoint now, bool& late) {
 void Watchdog::disarm(Tenancy& hold) {
   std::shared_ptr<Tenancy> keep;  // destroyed without the mutex
   const base::Guard guard(mutex_);
-  if (hold.schedule_hook.is_linked()) schedule_.erase(schedule_.iterator_to(hold));
+  if (hold.armed) schedule_.erase(schedule_.iterator_to(hold));
   keep.swap(hold.armed);
 }
 

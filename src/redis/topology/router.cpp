@@ -3,11 +3,20 @@
 #include <algorithm>
 #include <utility>
 
+#include "redis/cluster/redirect.hpp"
+
 namespace holdfast::redis {
 
 void Router::send(Request&& request, Lane::Handler&& handler) {
   Shard& shard = shard_of(request.key());
   shard.send(std::move(request), std::move(handler));
+}
+
+Router::Way Router::way_after(std::string_view redirect, std::uint16_t slot, bool asked) {
+  const auto told = cluster::read_redirect(redirect, {});
+  const bool under_way = told && told->kind == cluster::Redirect::Kind::ask && !asked;
+  if (Shard* const there = under_way ? shard_at(told->to) : nullptr) return {there, true};
+  return {&shard_of_slot(slot), false};
 }
 
 std::vector<Shard*> Router::serving() {

@@ -41,6 +41,14 @@ class Router {
   virtual std::uint64_t server() const { return only_shard()->server(); }
   /// The shard at this address of a cluster, whatever it serves; null: there can be none, or no more. On the loop.
   virtual Shard* shard_at(const NodeAddress&) { return nullptr; }
+  struct Way {
+    Shard* shard = nullptr;
+    bool asking = false;  // ASKING goes before each command
+  };
+  /// Where a command for this slot goes next that a server has answered with a redirect, and for which `asked` says
+  /// that ASKING went before it. A node to which the slot is on its way is asked once; else the map, which has heard of
+  /// the redirect, knows whom to ask. On the loop.
+  Way way_after(std::string_view redirect, std::uint16_t slot, bool asked);
   /// How releases are told; `automatic`: that is not decided yet. From any thread.
   virtual Publish publish() const { return Publish::publish; }
 
