@@ -86,6 +86,15 @@ TEST_F(RetainedTest, IsOnlyForTheSameRenewedLease) {
   EXPECT_FALSE(target_->take_retained().has_value());
 }
 
+TEST_F(TargetTest, RetainsNoCapOfWhoHadIt) {
+  const std::shared_ptr<Tenancy> held = hold(-1s, {.length = 10s, .renewed = true, .max_hold = 7s});
+  target_->set_tenancy(*held, 0);
+  target_->enter(first_);
+  ASSERT_TRUE(target_->retain(*held->first_claim()));
+  EXPECT_FALSE(held->expire(base::Clock::now() + 8500ms)) << "the lease lasts, and the next claim has a cap of its own";
+  client_.watchdog.drop_all();
+}
+
 TEST_F(RetainedTest, IsGoneWhenTheServerNoLongerHasIt) {
   ASSERT_TRUE(retain());
   held_->on_gone();

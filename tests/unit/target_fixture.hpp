@@ -53,8 +53,7 @@ class TargetTest : public testing::Test {
   }
 
   /// Granted `age` ago, for 10 s.
-  std::shared_ptr<Tenancy> hold(Duration age = 0s) {
-    const LeaseTerms terms{.length = 10s, .renewed = true, .max_hold = {}};
+  std::shared_ptr<Tenancy> hold(Duration age = 0s, const LeaseTerms& terms = {.length = 10s, .renewed = true}) {
     const base::TimePoint granted_at = base::Clock::now() - age;
     return std::make_shared<Tenancy>(client_.runtime, target_, wire::Owner{"client:1"}, wire::Ask{}, granted_at, terms,
                                      LossSignal::LostCallback{});

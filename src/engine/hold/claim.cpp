@@ -152,6 +152,7 @@ bool Claim::begin_pass_on(TimePoint now) {
   const base::Guard guard(tenancy_.mutex_);
   if (released_ || tenancy_.claims_ != this || next_ != nullptr || !tenancy_.fsm_.may_be_passed_on(now)) return false;
   tenancy_.unlink(*this);
+  tenancy_.fsm_.set_cap(now, {});  // it was this claim's
   released_ = parted_ = true;
   return true;
 }

@@ -146,7 +146,6 @@ void Runtime::send(redis::Request request, redis::Lane::Handler handler, std::si
   {
     const base::Guard guard(over_mutex_);
     if (!over_ && waiting_ < most_waiting) {
-      ++waiting_;
       loop_->defer([this, request = std::move(request), handler = std::move(handler)]() mutable {
         {
           const base::Guard taken(over_mutex_);
@@ -154,6 +153,7 @@ void Runtime::send(redis::Request request, redis::Lane::Handler handler, std::si
         }
         router_->send(std::move(request), std::move(handler));
       });
+      ++waiting_;  // only what was handed over is counted; the mutex is ours until then
       return;
     }
     refused.pointless = over_;
