@@ -51,12 +51,12 @@ struct ClusterConfig {
   std::vector<NodeAddress> addresses;
 };
 
-/// By which command releases are told, and those who wait subscribe: as all who share a lock must agree on.
+/// How releases are published and waiters subscribe. All clients that share a lock must use the same.
 enum class Publish : std::uint8_t {
   automatic,  ///< As Redisson from 3.22 on decides: SPUBLISH in a cluster that has it (Redis 7), else PUBLISH.
   publish,    ///< PUBLISH: as Redisson before 3.22, or with shardedSubscriptionMode OFF.
   spublish,   ///< SPUBLISH, in a cluster only: as Redisson with shardedSubscriptionMode ON.
-  both,       ///< Both, and whoever waits hears both: for clusters that Redissons of before and after 3.22 share.
+  both,       ///< Both; waiters listen to both: for clusters that Redissons of before and after 3.22 share.
 };
 
 /// What happens to open holds when a client is closed.
@@ -127,10 +127,11 @@ struct HOLDFAST_EXPORT Config {
   /// What a grant and a renewal need besides the primary's word, unless AcquireOptions::acks says otherwise.
   Acks acks{};
   std::chrono::milliseconds acks_timeout{1000};  ///< How long to wait for them; within command_timeout all the same.
-  /// Where the server can tell that the key of a lock was changed (CLIENT TRACKING), holds that last are looked at
-  /// again at once when it does, so that a loss is told in milliseconds. From the age of 1 s (or a sixth of the lease,
-  /// if that is less; leases below 300 ms never): a second connection, and for each key a read then and after each
-  /// change, such as a renewal. A server that refuses is not asked again on that connection (Counters::watch_refusals).
+  /// Where the server can report that the key of a lock has changed (CLIENT TRACKING), a hold that lasts is checked
+  /// again as soon as it does, so that a loss is noticed within milliseconds. From the age of 1 s (or a sixth of the
+  /// lease, if that is less; leases below 300 ms never): a second connection, and for each key a read then and after
+  /// each change, such as a renewal. A server that refuses is not asked again on that connection
+  /// (Counters::watch_refusals).
   bool loss_notice = true;
   Publish publish = Publish::automatic;  ///< Without a cluster `automatic` or `publish`, which are the same there.
   OnClose on_close = OnClose::release;
@@ -141,8 +142,8 @@ struct HOLDFAST_EXPORT Config {
   ///   redis://host,host:port,…   several addresses where the primary may be (`alternatives`); rediss:// as well
   ///   redis+sentinel://[user[:password]@]host[:port],…/name[/database]    rediss+sentinel://…: the Sentinels there say
   ///     which server is the primary `name`; the login is for the servers. Port 26379 unless given
-  ///   redis+cluster://[user[:password]@]host[:port],…[/database]    rediss+cluster://…: a cluster, whose nodes there
-  ///     tell of the others. Port 6379 unless given; a database other than 0 needs Valkey 9
+  ///   redis+cluster://[user[:password]@]host[:port],…[/database]    rediss+cluster://…: a cluster; the nodes given
+  ///     there name the others. Port 6379 unless given; a database other than 0 needs Valkey 9
   ///   unix://[user[:password]@]/path/to/socket              local:  (needs holdfast::testing)
   /// Each may end in `?parameter=value&…`: `db`, `user`, `client_name`, `label`, `name_prefix`, the durations
   /// `connect_timeout`, `command_timeout`, `release_timeout`, `patience`, `lease`, `safety_poll`, `fair_turn`,

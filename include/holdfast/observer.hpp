@@ -120,8 +120,8 @@ struct Counters {
   std::uint64_t connections = 0;        ///< Connections made, the first included.
   std::uint64_t commands = 0;  ///< Transitions and queries sent; not logins, SUBSCRIBE, or the connection's PINGs.
   std::uint64_t watched = 0;   ///< Keys of holds that have lasted long enough to be watched (Config::loss_notice).
-  std::uint64_t notices = 0;   ///< Changes of those keys that the server told, the own renewals among them.
-  std::uint64_t watch_refusals = 0;  ///< Connections on which the server does not tell (no CLIENT TRACKING).
+  std::uint64_t notices = 0;   ///< Changes of those keys that the server reported, own renewals among them.
+  std::uint64_t watch_refusals = 0;  ///< Connections on which it reports none (no CLIENT TRACKING).
   std::uint64_t acks_waits = 0;      ///< WAIT and WAITAOF sent: each for all grants and renewals that came together.
   std::uint64_t acks_missed = 0;     ///< Grants, and renewal commands, that were not confirmed as asked for.
   std::uint64_t events_dropped = 0;  ///< Events that did not reach the observer, since 10,000 were already waiting

@@ -12,8 +12,8 @@
 
 namespace holdfast {
 
-/// Use designated initialisers: `lock.try_acquire({.wait = 2s, .stop = token})`. A member that is left out, and so is
-/// empty, says nothing: the defaults of the lock decide (BasicLock::with), and without any it means what is said here.
+/// Use designated initialisers: `lock.try_acquire({.wait = 2s, .stop = token})`. A member that is left out is
+/// empty: then the defaults of the lock decide (BasicLock::with), and without any it means what is said here.
 struct AcquireOptions {
   /// Limit on waiting. Empty: `acquire` waits without limit, `try_acquire` asks once. Zero or less: ask once. More than
   /// ten years: no limit. The call returns by then even if the server does not answer or there is no connection yet; an

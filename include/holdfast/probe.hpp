@@ -19,7 +19,7 @@ class Client;
 /// From the best to the worst.
 enum class Severity : std::uint8_t {
   ok,       ///< Looked at, and as it should be.
-  unknown,  ///< Could not be looked at: the text says why.
+  unknown,  ///< Could not be checked: the text says why.
   note,     ///< Good to know; no lock is in danger because of it.
   warning,  ///< A lock may be forgotten, or a call fail, when something else goes wrong as well.
   danger,   ///< Locks do not work, or exclude nobody, or may be forgotten at any time.
@@ -28,10 +28,10 @@ enum class Severity : std::uint8_t {
 /// `ok`, `unknown`, `note`, `warning`, `danger`.
 HOLDFAST_EXPORT const char* to_string(Severity severity) noexcept;
 
-/// One thing that was looked at. Texts have no passwords and no control characters.
+/// One thing that was checked. Texts have no passwords and no control characters.
 struct Finding {
   Severity severity = Severity::ok;
-  std::string id;      ///< What was looked at, as one stable word: `eviction`, `persistence`, ...
+  std::string id;      ///< What was checked, as one stable word: `eviction`, `persistence`, ...
   std::string node;    ///< Where; empty: it concerns several.
   std::string text;    ///< What was found.
   std::string advice;  ///< What to do about it; empty: nothing.
@@ -58,11 +58,11 @@ struct ProbedNode {
   Part part = Part::server;
   bool answered = false;
   std::string problem;         ///< Why it did not answer.
-  std::string software;        ///< `Redis`, `Valkey`, `KeyDB`, ...; empty: it does not tell.
+  std::string software;        ///< `Redis`, `Valkey`, `KeyDB`, ...; empty: it does not say.
   std::string version;         ///< Of the software.
-  std::string role;            ///< `master`, `slave`, `sentinel`; empty: it does not tell.
-  std::string run_id;          ///< What no other run of a server has; empty: it does not tell.
-  std::string replication_id;  ///< The same on a primary and its replicas; empty: it does not tell.
+  std::string role;            ///< `master`, `slave`, `sentinel`; empty: it does not say.
+  std::string run_id;          ///< What no other run of a server has; empty: it does not say.
+  std::string replication_id;  ///< The same on a primary and its replicas; empty: it does not say.
   Keeps keeps = Keeps::unknown;
   std::optional<std::chrono::microseconds> round_trip_p50{};  ///< Of up to 100 PINGs.
   std::optional<std::chrono::microseconds> round_trip_p99{};
@@ -77,7 +77,7 @@ HOLDFAST_EXPORT const char* to_string(ProbedNode::Keeps keeps) noexcept;  ///< T
 /// What probe() found.
 struct HOLDFAST_EXPORT ProbeReport {
   std::vector<ProbedNode> nodes;  ///< The client's server first; of a cluster the primaries.
-  std::vector<Finding> findings;  ///< Worst first; of the same severity, in the order in which they were looked at.
+  std::vector<Finding> findings;  ///< Worst first; of the same severity, in the order in which they were checked.
 
   /// Of all findings.
   Severity worst() const noexcept;

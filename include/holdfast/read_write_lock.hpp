@@ -28,7 +28,7 @@ class HOLDFAST_EXPORT ReadLock : public KeyLock {
 ///
 /// Readers of one client share one read hold at the server: a reader that comes while another of this client reads,
 /// with the same renewed lease and no `max_hold`, costs no round trip; the last one gives the hold back. They share one
-/// owner and one fate: if that hold is lost, all of them are told. Other readers have holds of their own.
+/// owner and one fate: if that hold is lost, all of them are notified. Other readers have holds of their own.
 ///
 /// Order: first come, first served inside a client, so a reader that comes behind a waiting writer waits. Between
 /// clients the server lets readers in as long as somebody reads. To let a writer elsewhere in, the readers of a client

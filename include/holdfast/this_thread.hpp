@@ -14,7 +14,7 @@
 namespace holdfast {
 
 /// The hold that the calling thread has by `lock()`, `try_lock…` or a guard of the standard's: from
-/// BasicLock::this_thread, as in `lock.this_thread().valid_for()`. It is looked up at each call, and is always that of
+/// BasicLock::this_thread, as in `lock.this_thread().valid_for()`. It is looked up in each call, and is always that of
 /// the thread that makes the call, whoever made this object. A Hold speaks for itself and is not seen here. A cheap
 /// handle of the lock: copy it. In a forked child no thread has a hold. Costs no round trip, except release().
 class HOLDFAST_EXPORT ThisThread {

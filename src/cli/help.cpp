@@ -165,7 +165,7 @@ constexpr std::string_view kDoctor = R"(holdfast doctor [OPTIONS]
 
 Examines the server, its replicas and its Sentinels, and says what about them endangers locks, and what to do about it:
 permissions, eviction, persistence, failover, clocks, limits, and more. Changes nothing there without --try. Takes 10 s
-at most. With several servers, says too what is wrong between them. What could not be looked at is shown as unknown;
+at most. With several servers, says too what is wrong between them. What could not be checked is shown as unknown;
 what a lock needs and could not be tried, as a warning.
 
       --try NAME             take the lock of this name, wait for it with a second client, and give it back, unless
