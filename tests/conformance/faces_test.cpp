@@ -231,7 +231,7 @@ TEST_F(HoldFace, DefaultsOfTheHandleRuleItsHolds) {
   {
     const Hold hold = quick.acquire();
     EXPECT_THAT(quick.remaining().value_or(0ms), AllOf(Gt(0s), Le(5s)));
-    EXPECT_THROW(quick.acquire(), Error) << "it waits for 50 ms";
+    EXPECT_THROW((void)quick.acquire(), Error) << "it waits for 50 ms";
     EXPECT_EQ(quick.try_acquire(), std::nullopt);
   }
   {
