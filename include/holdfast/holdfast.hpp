@@ -8,6 +8,7 @@
 #include <holdfast/fence.hpp>
 #include <holdfast/fenced_lock.hpp>
 #include <holdfast/hold.hpp>
+#include <holdfast/leader.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/maybe_hold.hpp>
