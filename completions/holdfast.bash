@@ -1,5 +1,5 @@
-# Completion for holdfast(1) in bash: verbs, options, their values, the names of locks that are held, and for `run` the
-# command. The list of options comes from the tool itself.
+# Completion for holdfast(1) in bash: verbs, options, their values, the names of locks that are held, and for `run` and
+# `elect` the command. The list of options comes from the tool itself.
 
 # The options of a verb, or of the tool, one on a line: `--name`, or `--name WHAT` if it takes a value.
 _holdfast_options() {
@@ -39,7 +39,7 @@ _holdfast() {
       needs_value=1
     elif [[ -z $verb && $word != -* ]]; then
       verb=$word
-    elif [[ $verb == run && $word == -- ]]; then
+    elif [[ $verb == @(run|elect) && $word == -- ]]; then
       divided=1
     fi
   done
@@ -74,9 +74,9 @@ _holdfast() {
     '') case $current in
       -*) mapfile -t COMPREPLY < <(compgen -W "$(sed 's/ .*//' <<<"$options")" -- "$current") ;;
       *) case $verb in
-        '') mapfile -t COMPREPLY < <(compgen -W 'run ls inspect wait break doctor help' -- "$current") ;;
-        help) mapfile -t COMPREPLY < <(compgen -W 'run ls inspect wait break doctor' -- "$current") ;;
-        run | inspect | wait | break) mapfile -t COMPREPLY < <(_holdfast_names "$tool" "$current") ;;
+        '') mapfile -t COMPREPLY < <(compgen -W 'run elect ls inspect wait break doctor help' -- "$current") ;;
+        help) mapfile -t COMPREPLY < <(compgen -W 'run elect ls inspect wait break doctor' -- "$current") ;;
+        run | elect | inspect | wait | break) mapfile -t COMPREPLY < <(_holdfast_names "$tool" "$current") ;;
       esac ;;
     esac ;;
   esac

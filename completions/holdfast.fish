@@ -1,5 +1,5 @@
-# Completion for holdfast(1) in fish: verbs, options, their values, the names of locks that are held, and for `run` the
-# command. The list of options comes from the tool itself.
+# Completion for holdfast(1) in fish: verbs, options, their values, the names of locks that are held, and for `run` and
+# `elect` the command. The list of options comes from the tool itself.
 
 function __holdfast_verb --description 'The verb on the command line, if it is already there'
     set -l words (commandline -opc)
@@ -46,8 +46,8 @@ function __holdfast_value --description 'The kind of value that the option befor
     return 1
 end
 
-function __holdfast_command_begins --description 'True after the -- of run'
-    contains -- -- (commandline -opc); and string match -q run (__holdfast_verb)
+function __holdfast_command_begins --description 'True after the -- of run or elect'
+    contains -- -- (commandline -opc); and contains -- (__holdfast_verb; or true) run elect
 end
 
 # Asking for names must not take long, nor start a server.
@@ -77,7 +77,8 @@ function __holdfast_completions
                     printf '%s\t%s\n' $parts[1] $parts[3]
                 end
             else if contains -- "$verb" '' help
-                printf '%s\t%s\n' run 'run a command while holding one or more locks' ls 'list the locks that are held' \
+                printf '%s\t%s\n' run 'run a command while holding one or more locks' \
+                    elect 'run a command while this candidate leads' ls 'list the locks that are held' \
                     inspect 'show who holds a lock, and for how long' \
                     wait 'wait until a lock is free, without taking it' break 'take a lock away from its holder' \
                     doctor 'examine the servers, what about them endangers locks'

@@ -7,6 +7,7 @@ constexpr std::string_view kTool =
     R"(holdfast: run commands one at a time, across machines, with a lock on Redis or Valkey
 
   holdfast run NAME -- COMMAND...   run a command while holding one or more locks
+  holdfast elect NAME -- COMMAND... run a command while this candidate leads; the others stand by
   holdfast ls [PATTERN]             list the locks that are held
   holdfast inspect NAME             show who holds a lock, and for how long
   holdfast wait NAME                wait until a lock is free, without taking it
@@ -72,6 +73,46 @@ Examples
   holdfast run -n -E 0 report -c 'make report && mail -s done ops < report.txt'
   holdfast run stock:42 stock:77 -- ./move-stock
   holdfast run --url redis://a --url redis://b --url redis://c leader -- ./leader
+)";
+
+constexpr std::string_view kElect = R"(holdfast elect [OPTIONS] NAME -- COMMAND...
+holdfast elect [OPTIONS] -c 'SHELL LINE' NAME
+holdfast elect --watch [OPTIONS] NAME
+
+Of all that run this for one name, on any machine, one leads and runs its command; the others wait. The command has
+ended before the lead is given away. Whatever ends a term, this candidate then stands for the next one, until a signal
+ends it. The lock is of the kind fenced, of one name on one server.
+
+      --watch                print a line for each new leader, and for none; take part in nothing
+      --once                 end with the first term, with the exit code that run would have
+      --rest TIME            stand back this long after a term that was not lost, so that others get theirs; default 1
+      --lease TIME           how long the others wait after a crash; default 30, so give a shorter one
+      --kill-after TIME      time from SIGTERM to SIGKILL after a loss, within the lease; default 5, but at most a
+                             quarter of the lease
+  -c, --command 'LINE'       run a line of shell instead of a command
+      --label TEXT           what inspect, ls and --watch call the leader; default: the command's name
+)";
+
+constexpr std::string_view kElectEnd = R"(
+The command gets what run gives it; HOLDFAST_TOKEN is larger in each term than in all before, for a store that refuses
+lower ones. With --json a report of each term goes to standard error.
+
+When the term ends
+  the command has ended, however     the lead is given away at once; then --rest, and the next campaign
+  the lead is lost                   the command is ended before anyone else can lead, as by run; then the next campaign
+  SIGTERM, SIGINT, SIGHUP, SIGQUIT   passed on to the command; once it has ended the lead is given away at once, and the
+                                     tool ends
+A server that cannot be reached is tried again, for ever.
+
+Exit codes
+  after a signal the command's own, 128+N if signal N killed it; while waiting the tool dies of the signal
+  64   wrong usage                          75   with --once: the lead was lost, the command was stopped
+  69   the server refuses                   126  the command cannot be executed
+  70   internal error                       127  the command was not found
+
+Examples
+  holdfast elect --lease 5s scheduler -- ./scheduler
+  holdfast elect --watch scheduler
 )";
 
 constexpr std::string_view kLs = R"(holdfast ls [OPTIONS] [PATTERN]
@@ -208,6 +249,7 @@ std::string with_common(std::string_view head, std::string_view end) {
 
 std::string help_of(std::string_view verb) {
   if (verb == "run") return with_common(kRun, kRunEnd);
+  if (verb == "elect") return with_common(kElect, kElectEnd);
   if (verb == "ls") return with_common(kLs, kLsEnd);
   if (verb == "inspect") return with_common(kInspect, kInspectEnd);
   if (verb == "wait") return with_common(kWait, kWaitEnd);

@@ -54,7 +54,7 @@ std::string in_json(const std::vector<Listing>& listings) {
   boost::json::array out;
   for (const Listing& listing : listings) {
     for (const LockInfo& lock : locks_of(listing)) {
-      boost::json::object row = to_json(lock);
+      boost::json::object row = cli::to_json(lock);
       row["node"] = listing.node;
       out.push_back(std::move(row));
     }

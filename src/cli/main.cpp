@@ -16,7 +16,7 @@
 namespace holdfast::cli {
 namespace {
 
-/// With --json a failure is a result too. Standard output of `run` belongs to the command.
+/// With --json a failure is a result too. Standard output of `run` and `elect` belongs to the command.
 void report(const Console& console, const Failure& failure, int json_fd) {
   if (!failure.message.empty()) console.failure(failure);
   if (!console.json()) return;
@@ -38,11 +38,20 @@ int carry_out(const Options& options, const Console& console) {
   const CommonOptions& common = options.common;
   for (const std::string& hint : common.hints) console.note(hint);
   if (const auto* verb = std::get_if<RunOptions>(&options.verb)) return run(common, *verb, console);
+  if (const auto* verb = std::get_if<ElectOptions>(&options.verb)) {
+    return verb->watch ? watch_election(common, verb->run.names.front(), console) : elect(common, *verb, console);
+  }
   if (const auto* verb = std::get_if<LsOptions>(&options.verb)) return ls(common, *verb, console);
   if (const auto* verb = std::get_if<InspectOptions>(&options.verb)) return inspect(common, *verb, console);
   if (const auto* verb = std::get_if<WaitOptions>(&options.verb)) return wait(common, *verb, console);
   if (const auto* verb = std::get_if<DoctorOptions>(&options.verb)) return doctor(common, *verb, console);
   return break_lock(common, std::get<BreakOptions>(options.verb), console);
+}
+
+/// Whose standard output is not ours.
+bool has_command(const Options& options) {
+  const auto* elect = std::get_if<ElectOptions>(&options.verb);
+  return std::holds_alternative<RunOptions>(options.verb) || (elect != nullptr && !elect->watch);
 }
 
 int main(const std::vector<std::string>& args) {
@@ -55,7 +64,7 @@ int main(const std::vector<std::string>& args) {
     CommonOptions common;
     common.json = seen.json;
     if (failure.message.empty()) write_all(STDERR_FILENO, help_of(""));
-    report(Console(common), failure, seen.run ? STDERR_FILENO : STDOUT_FILENO);
+    report(Console(common), failure, seen.has_command ? STDERR_FILENO : STDOUT_FILENO);
     return failure.exit_code;
   }
   if (const auto* request = std::get_if<TextRequest>(&parsed)) {
@@ -68,7 +77,7 @@ int main(const std::vector<std::string>& args) {
     return carry_out(options, console);
   } catch (...) {
     const Failure failure = Failure::from_current_exception();
-    report(console, failure, std::holds_alternative<RunOptions>(options.verb) ? STDERR_FILENO : STDOUT_FILENO);
+    report(console, failure, has_command(options) ? STDERR_FILENO : STDOUT_FILENO);
     return failure.exit_code;
   }
 }

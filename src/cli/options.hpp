@@ -51,6 +51,14 @@ struct RunOptions {
   int conflict_exit_code = 1;
   std::optional<int> status_fd;
   std::optional<std::string> label;  ///< Empty: the URL's, else the command's name.
+  bool campaigns = false;            ///< One term of `elect`, which itself tries again.
+};
+
+struct ElectOptions {
+  RunOptions run;  ///< Each term.
+  bool once = false;
+  std::chrono::milliseconds rest{1000};  ///< Between two terms, for others.
+  bool watch = false;                    ///< Tell who leads, and do nothing.
 };
 
 struct LsOptions {
@@ -83,7 +91,7 @@ struct DoctorOptions {
 
 struct Options {
   CommonOptions common;
-  std::variant<RunOptions, LsOptions, InspectOptions, WaitOptions, BreakOptions, DoctorOptions> verb;
+  std::variant<RunOptions, ElectOptions, LsOptions, InspectOptions, WaitOptions, BreakOptions, DoctorOptions> verb;
 };
 
 }  // namespace holdfast::cli

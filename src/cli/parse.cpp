@@ -69,7 +69,8 @@ OnLost on_lost(const std::string& text) {
 }
 
 /// NAME... -- COMMAND...; for names that look like options, -- NAME... -- COMMAND... or -- NAME COMMAND...
-void take_names_and_command(RunOptions& options, Args before, Args after, bool divided, bool has_shell_line) {
+void take_names_and_command(const char* verb, RunOptions& options, Args before, Args after, bool divided,
+                            bool has_shell_line) {
   if (before.empty() && !after.empty()) {
     const auto second = std::find(after.begin() + 1, after.end(), "--");
     const bool has_second = second != after.end();
@@ -77,14 +78,26 @@ void take_names_and_command(RunOptions& options, Args before, Args after, bool d
     before.assign(after.begin(), end);
     after.erase(after.begin(), has_second ? end + 1 : end);
   }
-  if (before.empty()) throw UsageError("run: the name of the lock is missing");
+  if (before.empty()) throw UsageError(fmt::format("{}: {} is missing", verb, "the name of the lock"));
   for (const std::string& name : before) refuse_login(name);
   if (before.size() > 1 && !divided && !has_shell_line) {
-    throw UsageError(fmt::format("run: put -- between the name and the command: holdfast run {} -- {}",
+    throw UsageError(fmt::format("{}: put -- between the name and the command: holdfast {} {} -- {}", verb, verb,
                                  shown(before[0]), shown(before[1])));
   }
   options.names = std::move(before);
   options.command = std::move(after);
+}
+
+/// The command, or the line of shell in its place.
+void take_shell_line(const char* verb, RunOptions& options, const std::optional<std::string>& shell_line) {
+  if (shell_line && !options.command.empty()) {
+    throw UsageError(fmt::format("{}: give either --command or a command after --", verb));
+  }
+  options.is_shell_line = shell_line.has_value();
+  if (shell_line) options.command = {"/bin/sh", "-c", *shell_line};
+  if (options.command.empty()) {
+    throw UsageError(fmt::format("{}: the command is missing: holdfast {} NAME -- COMMAND...", verb, verb));
+  }
 }
 
 RunOptions parse_run(VerbParser& parser, const Halves& args) {
@@ -116,14 +129,40 @@ RunOptions parse_run(VerbParser& parser, const Halves& args) {
     throw UsageError("run: --shared is for read-write locks: it goes with --kind read-write, or without --kind");
   }
   if (shared) options.kind = LockKind::read;
-  take_names_and_command(options, before, args.after, args.divided, shell_line.has_value());
+  take_names_and_command("run", options, before, args.after, args.divided, shell_line.has_value());
   options.kind = kind_of(options.kind, fair);
   options.wait = wait_limit(nonblock, wait);
   options.conflict_exit_code = conflict_exit_code.value_or(options.conflict_exit_code);
-  if (shell_line && !options.command.empty()) throw UsageError("run: give either --command or a command after --");
-  options.is_shell_line = shell_line.has_value();
-  if (shell_line) options.command = {"/bin/sh", "-c", *shell_line};
-  if (options.command.empty()) throw UsageError("run: the command is missing: holdfast run NAME -- COMMAND...");
+  take_shell_line("run", options, shell_line);
+  return options;
+}
+
+ElectOptions parse_elect(VerbParser& parser, const Halves& args) {
+  ElectOptions options;
+  std::optional<std::string> shell_line;
+  std::optional<milliseconds> rest;
+  parser.flag("--watch", options.watch);
+  parser.flag("--once", options.once);
+  parser.duration("--rest", rest);
+  parser.duration("--lease", options.run.lease, milliseconds(10));
+  parser.duration("--kill-after", options.run.kill_after);
+  parser.text("-c,--command", shell_line);
+  parser.text("--label", options.run.label);
+
+  const Args before = parser.parse(args.before);
+  if (parser.help()) return options;
+  if (options.watch) {
+    options.run.names = {only(before, args.after, "elect", "the name of the lock")};
+    return options;
+  }
+  take_names_and_command("elect", options.run, before, args.after, args.divided, shell_line.has_value());
+  if (options.run.names.size() > 1) {
+    throw UsageError(fmt::format("{}: one argument too many: {}", "elect", shown(options.run.names[1])));
+  }
+  take_shell_line("elect", options.run, shell_line);
+  options.run.kind = LockKind::fenced;
+  options.run.campaigns = true;
+  options.rest = rest.value_or(options.rest);
   return options;
 }
 
@@ -252,6 +291,7 @@ std::variant<Options, TextRequest> parse(Args args) {
   Options options;
   VerbParser parser(options.common);
   if (verb == "run") options.verb = parse_run(parser, halves);
+  if (verb == "elect") options.verb = parse_elect(parser, halves);
   if (verb == "ls") options.verb = parse_ls(parser, halves);
   if (verb == "inspect") options.verb = parse_inspect(parser, halves);
   if (verb == "wait") options.verb = parse_wait(parser, halves);
@@ -271,7 +311,7 @@ Glance glance(const Args& args) {
   const Halves halves = divide(args);
   const std::size_t position = verb_position(args);
   return {std::find(halves.before.begin(), halves.before.end(), "--json") != halves.before.end(),
-          position < args.size() && args[position] == "run"};
+          position < args.size() && (args[position] == "run" || args[position] == "elect")};
 }
 
 }  // namespace holdfast::cli

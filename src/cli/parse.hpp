@@ -17,11 +17,11 @@ struct TextRequest {
 /// `args` without the program's name. Throws UsageError.
 std::variant<Options, TextRequest> parse(std::vector<std::string> args);
 
-/// For reporting a wrong command line: whether `--json` is among the options, and whether the verb is `run`, whose
+/// For reporting a wrong command line: whether `--json` is among the options, and whether the verb has a command, whose
 /// standard output is not the tool's.
 struct Glance {
   bool json = false;
-  bool run = false;
+  bool has_command = false;
 };
 Glance glance(const std::vector<std::string>& args);
 

@@ -3,13 +3,11 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "cli/connect.hpp"
 #include "cli/inherited.hpp"
-#include "cli/json.hpp"
 #include "cli/run_command.hpp"
 #include "cli/run_lock.hpp"
 #include "cli/run_report.hpp"
@@ -93,19 +91,6 @@ int Run::go() {
   const int exit_code = command_->run(*lock_, *result.hold);
   report_.renewals = lock_->renewals();
   return exit_code;
-}
-
-/// The report goes to the descriptor asked for, or to standard error: standard output is the command's. False if it
-/// cannot be written.
-bool write_report(const RunOptions& options, const Console& console, const RunReport& report) {
-  if (!options.status_fd && !console.json()) return true;
-  try {
-    write_all(options.status_fd.value_or(STDERR_FILENO), json_line(report.to_json()));
-    return true;
-  } catch (const std::system_error& error) {
-    console.failure(Failure::internal(error.what()));
-    return false;
-  }
 }
 
 }  // namespace

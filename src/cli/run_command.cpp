@@ -54,6 +54,7 @@ bool RunCommand::supervise(const Hold& hold, Guard& guard) {
   report_.lost = gone_ || supervisor.acted();
   report_.loss_reason = supervisor.loss_reason();
   ended_by_ = supervisor.shared_end();
+  told_to_end_ = supervisor.told_to_end() || ended_by_.signal != 0;
   return supervisor.acted();
 }
 

@@ -37,6 +37,8 @@ class RunCommand {
   int run(RunLock& lock, Hold& hold);
   /// The signal that has ended it, if one has: the tool dies of it too.
   const SharedEnd& ended_by() const { return ended_by_; }
+  /// True if the tool was asked to end meanwhile.
+  bool told_to_end() const { return told_to_end_; }
 
  private:
   /// True if the command was told to end because of the lock.
@@ -53,6 +55,7 @@ class RunCommand {
   RunReport& report_;
   const Surroundings surroundings_;
   SharedEnd ended_by_;
+  bool told_to_end_ = false;
   bool gone_ = false;  // the lock was lost before the command had ended
 };
 

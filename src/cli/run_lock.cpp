@@ -61,9 +61,9 @@ AskHolder RunLock::ask_holder() {
 }
 
 /// Connecting is a part of the wait. Who waits without limit is as patient with a server that is not there yet as with
-/// one that has gone away.
+/// one that has gone away. A candidate tries again by itself.
 Perseverance RunLock::perseverance() {
-  return {.limit = options_.wait.value_or(patience_),
+  return {.limit = options_.campaigns ? milliseconds() : options_.wait.value_or(patience_),
           .reached = [this] { return servers_.reached(); },
           .tell =
               [this](const Error& error, milliseconds left) {

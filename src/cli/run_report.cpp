@@ -1,5 +1,8 @@
 #include "cli/run_report.hpp"
 
+#include <system_error>
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include "base/text.hpp"
@@ -51,6 +54,17 @@ boost::json::object RunReport::to_json() const {
   out["exit_code"] = exit_code;
   if (failure) out["error"] = holdfast::cli::to_json(*failure);
   return out;
+}
+
+bool write_report(const RunOptions& options, const Console& console, const RunReport& report) {
+  if (!options.status_fd && !console.json()) return true;
+  try {
+    write_all(options.status_fd.value_or(STDERR_FILENO), json_line(report.to_json()));
+    return true;
+  } catch (const std::system_error& error) {
+    console.failure(Failure::internal(error.what()));
+    return false;
+  }
 }
 
 }  // namespace holdfast::cli

@@ -40,4 +40,8 @@ struct RunReport {
   boost::json::object to_json() const;
 };
 
+/// With --json or --status-fd: to that descriptor, or to standard error, since standard output is the command's. False
+/// if it cannot be written.
+bool write_report(const RunOptions& options, const Console& console, const RunReport& report);
+
 }  // namespace holdfast::cli

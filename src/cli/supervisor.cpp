@@ -79,6 +79,8 @@ void Supervisor::keep_guard() {
   }
 }
 
+bool Supervisor::told_to_end() const { return std::ranges::any_of(passed_on_, SignalGate::is_ending); }
+
 SharedEnd Supervisor::shared_end() const {
   const int signal = child_.end().signal;
   if (passed_on_.contains(signal)) return {.signal = signal, .by_key = false};

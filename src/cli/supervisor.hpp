@@ -47,6 +47,8 @@ class Supervisor {
   bool lost() const { return lost_; }
   /// Why, if the lock was lost or the command told to end.
   std::optional<LossReason> loss_reason() const { return loss_reason_; }
+  /// True if the tool was asked to end while the command ran.
+  bool told_to_end() const;
   /// After run().
   SharedEnd shared_end() const;
 

@@ -1,5 +1,5 @@
-// The verbs of the tool. Each returns the exit code; failures are exceptions. `run` reports its own, and ends the
-// process itself unless the command line is wrong.
+// The verbs of the tool. Each returns the exit code; failures are exceptions. `run` and `elect` report their own, and
+// end the process themselves unless the command line is wrong.
 #pragma once
 
 #include "cli/options.hpp"
@@ -8,6 +8,8 @@
 namespace holdfast::cli {
 
 int run(const CommonOptions& common, const RunOptions& options, const Console& console);
+int elect(const CommonOptions& common, const ElectOptions& options, const Console& console);
+int watch_election(const CommonOptions& common, const std::string& name, const Console& console);
 int ls(const CommonOptions& common, const LsOptions& options, const Console& console);
 int inspect(const CommonOptions& common, const InspectOptions& options, const Console& console);
 int wait(const CommonOptions& common, const WaitOptions& options, const Console& console);

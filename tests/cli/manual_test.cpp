@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::IsSupersetOf;
 
-const std::vector<std::string> kVerbs{"run", "ls", "inspect", "wait", "break", "doctor"};
+const std::vector<std::string> kVerbs{"run", "elect", "ls", "inspect", "wait", "break", "doctor"};
 const std::string kManual = source_path("docs/man/");
 const std::string kCompletions = source_path("completions/");
 
@@ -151,7 +151,8 @@ TEST_F(Manual, EveryPageHasTheOptionsOfItsVerbAndNoOthers) {
 
 TEST_F(Manual, EveryPageIsReadWithoutAWarning) {
   if (!installed("man") || !installed("groff")) GTEST_SKIP() << "no man";
-  for (const std::string& name : {std::string("holdfast"), std::string("holdfast-run"), std::string("holdfast-ls"),
+  for (const std::string& name : {std::string("holdfast"), std::string("holdfast-run"), std::string("holdfast-elect"),
+                                  std::string("holdfast-ls"),
                                   std::string("holdfast-inspect"), std::string("holdfast-wait"),
                                   std::string("holdfast-break"), std::string("holdfast-doctor")}) {
     Process process = start_shell("MANWIDTH=80 LC_ALL=C.UTF-8 man --warnings -l '" + kManual + name + ".1' | col -b");

@@ -260,6 +260,15 @@ TEST_F(Elections, WhoStepsDownStandsBackForTheOthers) {
   EXPECT_TRUE(eventually([&] { return first.over(); })) << "it does not stand back for ever";
 }
 
+TEST_F(Elections, WhoHasFinishedStandsBackEvenIfNobodyWaits) {
+  Client client(config());
+  std::atomic<int> terms = 0;
+  Candidate candidate(lock(client), [&](const Term&) { ++terms; }, {.rest = 10min});
+  EXPECT_FALSE(eventually([&] { return terms > 1; }, 500ms)) << "somebody else may come meanwhile";
+  EXPECT_EQ(terms, 1);
+  EXPECT_FALSE(raw.exists("scheduler"));
+}
+
 TEST_F(Elections, StopEndsACampaignThatWaits) {
   Client here(config());
   Client there(config());
