@@ -151,10 +151,10 @@ TEST_F(Manual, EveryPageHasTheOptionsOfItsVerbAndNoOthers) {
 
 TEST_F(Manual, EveryPageIsReadWithoutAWarning) {
   if (!installed("man") || !installed("groff")) GTEST_SKIP() << "no man";
-  for (const std::string& name : {std::string("holdfast"), std::string("holdfast-run"), std::string("holdfast-elect"),
-                                  std::string("holdfast-ls"),
-                                  std::string("holdfast-inspect"), std::string("holdfast-wait"),
-                                  std::string("holdfast-break"), std::string("holdfast-doctor")}) {
+  for (const std::string& name :
+       {std::string("holdfast"), std::string("holdfast-run"), std::string("holdfast-elect"), std::string("holdfast-ls"),
+        std::string("holdfast-inspect"), std::string("holdfast-wait"), std::string("holdfast-break"),
+        std::string("holdfast-doctor")}) {
     Process process = start_shell("MANWIDTH=80 LC_ALL=C.UTF-8 man --warnings -l '" + kManual + name + ".1' | col -b");
     const Outcome outcome = finish(process);
     EXPECT_THAT(outcome.err, IsEmpty()) << name;

@@ -100,6 +100,24 @@ TEST_F(Recipes, TheUnitRunsItsCommandUnderTheLock) {
   EXPECT_EQ(finish(process).out, "working\n");
 }
 
+TEST_F(Recipes, OfTheUnitWithAStandbyOneIsActive) {
+  std::string line;
+  for (const std::string& each : lines()) {
+    if (each.starts_with("ExecStart=/usr/bin/holdfast elect")) line = each.substr(each.find('=') + 1);
+  }
+  const std::string command = folder_.file("scheduler");
+  std::ofstream(command) << "#!/bin/sh\necho $HOLDFAST_TOKEN; exec sleep 1000\n";
+  ASSERT_EQ(chmod(command.c_str(), 0755), 0);
+  line = "exec " + with(with(line, "/usr/bin/scheduler", command), "/usr/bin/holdfast", tool());
+  Process first = start_shell(line);
+  ASSERT_EQ(first.read_line(), "1");
+  Process second = start_shell(line);
+  ASSERT_TRUE(eventually([&] { return raw_.command("PUBSUB", "CHANNELS").elements.size() == 1; }));
+  EXPECT_EQ(second.output(), "");
+  first.signal(SIGTERM);
+  EXPECT_EQ(second.read_line(), "2");
+}
+
 TEST_F(Recipes, SystemdReadsTheUnitWithoutAWarning) {
   if (access("/usr/bin/systemd-analyze", X_OK) != 0) GTEST_SKIP() << "no systemd-analyze";
   const std::string file = folder_.file("billing-worker.service");
