@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Between two looks. A look is one small command.
+/// Between two looks.
 constexpr milliseconds kBetweenLooks{250};
 
 struct Leading {
