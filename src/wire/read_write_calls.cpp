@@ -45,14 +45,7 @@ LockNames names(std::string raw_name) {
 }
 
 std::string hold_key(std::string_view key, std::string_view owner) {
-  std::string out;
-  out.reserve(key.size() + owner.size() + 20);
-  if (key.find('{') == std::string_view::npos) {
-    out.append("{").append(key).append("}");
-  } else {
-    out.append(key);
-  }
-  return out.append(":").append(owner).append(":rwlock_timeout:1");
+  return suffixed(key, std::string(owner).append(":rwlock_timeout:1"));
 }
 
 base::Command acquire_read(const AcquireCall& call) {

@@ -6,21 +6,8 @@
 -- publishes  0 on the channel of who is next, when it was held; while nobody hears it, on that of the one behind as well
 -- retry      idempotent
 -- pairs with Redisson forceUnlock(); the queue stays
-local key, queue, deadlines, ttl = KEYS[1], KEYS[2], KEYS[3], redis.call('PTTL', KEYS[1])
-if ttl == -2 then
-  return 0
-end
---@include shared/lock_form
-if other then
-  return redis.error_reply('WRONGTYPE it is ' .. other)
-end
-if not held then
-  return refused
-end
-if ARGV[3] and ARGV[3] ~= held[1] then
-  return 0
-end
-redis.call('HDEL', key, held[1])
+local key, queue, deadlines, from = KEYS[1], KEYS[2], KEYS[3], ARGV[3]
+--@include shared/lock_take
 --@include shared/fair_sweep
 local send, base, payload, way = redis.call, ARGV[1], '0', ARGV[2]
 --@include shared/fair_tell

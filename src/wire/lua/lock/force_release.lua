@@ -6,21 +6,8 @@
 -- publishes  0 on the channel, when it was held
 -- retry      idempotent
 -- pairs with Redisson forceUnlock(), which deletes whatever is there; what this user may not look at stays
-local key, ttl = KEYS[1], redis.call('PTTL', KEYS[1])
-if ttl == -2 then
-  return 0
-end
---@include shared/lock_form
-if other then
-  return redis.error_reply('WRONGTYPE it is ' .. other)
-end
-if not held then
-  return refused
-end
-if ARGV[3] and ARGV[3] ~= held[1] then
-  return 0
-end
-redis.call('HDEL', key, held[1])
+local key, from = KEYS[1], ARGV[3]
+--@include shared/lock_take
 local send, channel, payload, way = redis.call, ARGV[1], '0', ARGV[2]
 --@include shared/tell
 return 1
