@@ -20,15 +20,15 @@
 
 namespace holdfast {
 
-/// The common part of Lock, FencedLock, SimpleLock, MultiLock and RedLock. A cheap handle: copy it, share it between
+/// The common part of all kinds of locks. A cheap handle: copy it, share it between
 /// threads. Copies are the same lock, and a const one can do all that the others can.
 ///
 /// Two faces:
 /// - `acquire` / `try_acquire` return a Hold; the *hold* is the owner. Not re-entrant: acquiring again waits for the
 ///   first hold.
 /// - `lock` / `try_lock…` / `unlock` meet the standard's BasicLockable, Lockable and TimedLockable; the *thread* is the
-///   owner. Use them with std::scoped_lock and std::unique_lock. Whether the thread may lock again depends on the kind;
-///   where it may, the levels are counted here and cost no round trip.
+///   owner. Use them with std::scoped_lock and std::unique_lock. Whether the thread may lock again depends on the kind,
+///   and on the handle (`{.reentrant = false}`); where it may, the levels are counted here and cost no round trip.
 ///
 /// Defaults: a handle may have some, from Client::lock and its like or from `with()`. They apply to all calls of both
 /// faces, and to the asynchronous ones. Each option that a call leaves out is that of the defaults; one that it gives
@@ -76,10 +76,11 @@ class HOLDFAST_EXPORT BasicLock {
   auto async_try_acquire(Token&& token) const;
 
   /// BasicLockable. Throws Error as `acquire` does; also `lost` if this thread holds the lock but has lost it, and
-  /// `would_deadlock` if it holds the lock and this kind is not re-entrant.
+  /// `would_deadlock` if it holds the lock and this kind, or this handle (AcquireOptions::reentrant), is not
+  /// re-entrant.
   void lock() const;
-  /// Lockable: one attempt. False if somebody else has the lock, if the default `stop` was requested, or if this thread
-  /// holds the lock and this kind is not re-entrant. Throws Error for anything else.
+  /// Lockable: one attempt. False if somebody else has the lock, if the default `stop` was requested, or where lock()
+  /// would throw `would_deadlock`. Throws Error for anything else.
   bool try_lock() const;
   /// TimedLockable. Zero or less means one attempt. False as for `try_lock`.
   template <class Rep, class Period>

@@ -18,6 +18,7 @@
 #include <holdfast/observer.hpp>
 #include <holdfast/read_write_lock.hpp>
 #include <holdfast/simple_lock.hpp>
+#include <holdfast/spin_lock.hpp>
 
 namespace holdfast {
 
@@ -62,6 +63,9 @@ class HOLDFAST_EXPORT Client {
 
   /// The same for a lock that is granted in the order of asking: see FairLock.
   FairLock fair_lock(std::string_view name, AcquireOptions defaults = {}) const;
+
+  /// The same for a lock without messages, whose waiters ask again and again: see SpinLock.
+  SpinLock spin_lock(std::string_view name, AcquireOptions defaults = {}) const;
 
   /// The same for a lock that several readers share: see ReadWriteLock.
   ReadWriteLock read_write_lock(std::string_view name, AcquireOptions defaults = {}) const;

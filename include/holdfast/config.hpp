@@ -104,6 +104,10 @@ struct HOLDFAST_EXPORT Config {
   std::chrono::milliseconds safety_poll{2000};  ///< Longest sleep of a waiter without asking; jittered, 50-100 % of it.
   std::chrono::milliseconds poll_min{10};   ///< First pause of a SimpleLock's waiter between two attempts; doubles, ...
   std::chrono::milliseconds poll_max{200};  ///< ... up to this; each jittered, 50-100 % of it.
+  /// As Redisson's ExponentialBackOff, with its values. Both the same: a constant pause, as its ConstantBackOff.
+  std::chrono::milliseconds spin_min{1};  ///< First pause of a SpinLock's waiter between two attempts; ...
+  int spin_multiplier = 2;                ///< ... each is so many times the one before it, and a little more by chance,
+  std::chrono::milliseconds spin_max{128};  ///< ... up to this. The multiplier: from 1 to 1000.
   /// How long a FairLock may stay free for a waiter that is next and does not take it, before it is the next one's
   /// turn. From 100 ms: a waiter that is alive needs a round trip. Every client of a lock should have the same.
   std::chrono::milliseconds fair_turn{1000};

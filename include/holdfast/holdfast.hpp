@@ -19,5 +19,6 @@
 #include <holdfast/read_write_lock.hpp>
 #include <holdfast/red_lock.hpp>
 #include <holdfast/simple_lock.hpp>
+#include <holdfast/spin_lock.hpp>
 #include <holdfast/this_thread.hpp>
 #include <holdfast/version.hpp>

@@ -15,7 +15,7 @@
 
 namespace holdfast {
 
-/// The common part of Lock, FencedLock and SimpleLock. All handles of the same client, kind and name are one lock.
+/// The common part of the locks that are one key. All handles of the same client, kind and name are one lock.
 class HOLDFAST_EXPORT KeyLock : public BasicLock {
  public:
   /// See BasicLock.

@@ -60,7 +60,8 @@ struct LockInfo {
   std::optional<Holder> holder{};                        ///< Empty: free, or not asked for.
   /// Connections that listen for its release: one for each client that waits, however many of its callers do; for some
   /// seconds after a wait as well, so the holder's may be among them. Waiters that only ask now and then are not. In a
-  /// cluster without sharded channels, those at the lock's own server. Empty: not asked for, or not permitted.
+  /// cluster without sharded channels, those at the lock's own server. Empty: not asked for, not permitted, or of a
+  /// SpinLock, whose release nobody is told of.
   std::optional<std::uint64_t> listeners{};
   /// All who have it; empty: free. Of most kinds that is one; of a read-write lock its writer, if there is one, and
   /// then the readers. A writer that reads as well is in it twice.

@@ -30,6 +30,11 @@ struct AcquireOptions {
   std::stop_token stop{};
   /// Called once when the hold is lost, on the client's notifier thread or its io_context (see Observer).
   std::function<void(const LostEvent&)> on_lost{};
+  /// Of `lock()` and its like, so only as a default: whether the thread that holds it may lock it again. Empty: as the
+  /// kind of lock has it. False: it is as with std::mutex, but checked: `lock()` throws Error(would_deadlock) and
+  /// `try_lock()` and its like are false, at once, whatever the wait. Nothing is sent either way. True where the kind
+  /// is not re-entrant is refused with Error(invalid_argument). Holds are never re-entrant.
+  std::optional<bool> reentrant{};
 };
 
 }  // namespace holdfast

@@ -30,6 +30,7 @@ enum class LockKind {
   fenced,  ///< The same with a token: Redisson's RFencedLock.
   fair,    ///< The same with a queue: Redisson's RFairLock.
   simple,  ///< SET NX PX: a string.
+  spin,    ///< As `lock`, without messages: Redisson's RSpinLock.
   write,   ///< Redisson's RReadWriteLock, as a writer: a hash with `mode`.
   read,    ///< The same as a reader: `--shared`.
 };

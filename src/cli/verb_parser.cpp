@@ -43,8 +43,10 @@ LockKind lock_kind(const std::string& option, const std::string& text) {
   if (text == "fenced") return LockKind::fenced;
   if (text == "fair") return LockKind::fair;
   if (text == "simple") return LockKind::simple;
+  if (text == "spin") return LockKind::spin;
   if (text == "read-write") return LockKind::write;
-  throw UsageError(fmt::format("{}: {} is not one of lock, fenced, fair, simple, read-write", option, shown(text)));
+  throw UsageError(
+      fmt::format("{}: {} is not one of lock, fenced, fair, simple, spin, read-write", option, shown(text)));
 }
 
 void refuse_empty(const std::string& option, std::string_view value) {

@@ -85,6 +85,7 @@ std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, 
     if (cause != nullptr) *cause = why;
     return Errc::would_deadlock;
   };
+  const bool reentrant = !parts_->defaults || parts_->defaults->reentrant.value_or(true);
   const engine::ThreadHolds::Entry own = face::own_hold(target, mode);
   const engine::ThreadHolds::Entry other =
       face::own_hold(target, mode == Mode::shared ? Mode::exclusive : Mode::shared);
@@ -95,12 +96,15 @@ std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, 
   if (own.count > 0) {
     if (!target.plan().traits.reentrant)
       return refuse("it holds it already, and locks of this kind are not re-entrant");
+    if (!reentrant) return refuse("it holds it already, and this lock was made with reentrant = false");
     target.threads().reenter(face::this_thread(mode));
     return {};
   }
   if (other.count > 0 && mode == Mode::exclusive) {
     return refuse("it holds it as a reader, and two readers that became writers would wait for each other");
   }
+  if (other.count > 0 && !reentrant)
+    return refuse("it holds it as a writer, and this lock was made with reentrant = false");
   if (other.count > 0) {  // who has it alone may have it shared as well
     target.threads().own(face::this_thread(mode), other.held);
     return {};

@@ -13,6 +13,7 @@
 #include "kinds/lock.hpp"
 #include "kinds/read_write_lock.hpp"
 #include "kinds/simple_lock.hpp"
+#include "kinds/spin_lock.hpp"
 
 namespace holdfast {
 
@@ -66,6 +67,10 @@ FencedLock Client::fenced_lock(std::string_view name, AcquireOptions defaults) c
 
 FairLock Client::fair_lock(std::string_view name, AcquireOptions defaults) const {
   return FairLock(parts_of(name, kinds::kFairLock, std::move(defaults)));
+}
+
+SpinLock Client::spin_lock(std::string_view name, AcquireOptions defaults) const {
+  return SpinLock(parts_of(name, kinds::kSpinLock, std::move(defaults)));
 }
 
 ReadWriteLock Client::read_write_lock(std::string_view name, AcquireOptions defaults) const {

@@ -5,18 +5,19 @@ namespace holdfast::face {
 // Both name all members, so that one that is added does not compile until it is thought of here.
 
 bool are_empty(const AcquireOptions& options) {
-  const auto& [wait, lease, max_hold, acks, stop, on_lost] = options;
-  return !wait && !lease.given() && !max_hold && !acks && stop == std::stop_token() && !on_lost;
+  const auto& [wait, lease, max_hold, acks, stop, on_lost, reentrant] = options;
+  return !wait && !lease.given() && !max_hold && !acks && stop == std::stop_token() && !on_lost && !reentrant;
 }
 
 AcquireOptions with_defaults(AcquireOptions options, const AcquireOptions& defaults) {
-  auto& [wait, lease, max_hold, acks, stop, on_lost] = options;
+  auto& [wait, lease, max_hold, acks, stop, on_lost, reentrant] = options;
   if (!wait) wait = defaults.wait;
   if (!lease.given()) lease = defaults.lease;
   if (!max_hold) max_hold = defaults.max_hold;
   if (!acks) acks = defaults.acks;
   if (stop == std::stop_token()) stop = defaults.stop;
   if (!on_lost) on_lost = defaults.on_lost;
+  if (!reentrant) reentrant = defaults.reentrant;
   return options;
 }
 

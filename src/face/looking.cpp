@@ -56,7 +56,7 @@ Looking::Looking(const engine::KeyTarget& target, Detail detail)
     : router_(target.runtime().router()),
       plan_(target.plan()),
       key_(target.names().key),
-      channel_(target.names().channel),
+      channel_(target.announces() ? target.names().channel : std::string()),
       sharded_(target.publish() != Publish::publish),
       detail_(detail),
       holders_(detail, router_.only_shard() == nullptr),
@@ -69,20 +69,20 @@ redis::Shard* Looking::where() const {
 std::vector<base::Command> Looking::commands() const {
   if (key_known_) return holders_.commands();
   std::vector<base::Command> commands{plan_.questions.holder(key_), wire::remaining(key_)};
-  if (detail_ != Detail::owner) commands.push_back(wire::listeners({channel_}, sharded_));
+  if (asks_who_listens()) commands.push_back(wire::listeners({channel_}, sharded_));
   return commands;
 }
 
 engine::Errors Looking::errors() const {
   if (key_known_) return engine::Errors::keep;
-  return detail_ == Detail::owner ? engine::Errors::raise : engine::Errors::keep_last;
+  return asks_who_listens() ? engine::Errors::keep_last : engine::Errors::raise;
 }
 
 bool Looking::on_replies(const std::vector<base::Reply>& replies) {
   if (key_known_) return holders_.on_replies(replies, {&info_, 1});
   key_known_ = true;
   set_holders(info_, engine::decode_holders(plan_.questions, replies[0]), wire::time_left(replies[1]));
-  if (detail_ != Detail::owner) info_.listeners = wire::decode_listeners(replies[2], 0);
+  if (asks_who_listens()) info_.listeners = wire::decode_listeners(replies[2], 0);
   return holders_.begin({&info_, 1});
 }
 

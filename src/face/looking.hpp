@@ -52,10 +52,12 @@ class Looking {
   LockInfo take() { return std::move(info_); }
 
  private:
+  bool asks_who_listens() const { return detail_ != Detail::owner && !channel_.empty(); }
+
   redis::Router& router_;  // of whoever asks
   const engine::Plan& plan_;
   const std::string key_;
-  const std::string channel_;
+  const std::string channel_;  // empty: nobody is told of its release
   const bool sharded_;
   const Detail detail_;
   AskHolders holders_;

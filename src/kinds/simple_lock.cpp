@@ -5,7 +5,7 @@
 namespace holdfast::kinds {
 
 const engine::Plan kSimpleLock{
-    .traits = {.reentrant = false, .announced = false},
+    .traits = {.reentrant = false, .announced = engine::Traits::Announced::some},
     .transitions = {.names = wire::simple::names,
                     .acquire = wire::simple::acquire,
                     .release = wire::simple::release,

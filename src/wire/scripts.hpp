@@ -53,4 +53,7 @@ extern const base::Script simple_release_all;
 extern const base::Script simple_force_release;
 extern const base::Script simple_renew;
 
+extern const base::Script spin_force_release;
+extern const base::Script spin_release;
+
 }  // namespace holdfast::wire::scripts

@@ -14,10 +14,15 @@ struct Kind {
 };
 void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.test_name; }
 
-constexpr Kind kKinds[] = {{"Simple", "simple", "simple", "orders"}, {"Fenced", "fenced", "lock", "orders"},
-                           {"Fair", "fair", "lock", "orders"},       {"ReadWrite", "read_write", "lock", "orders"},
-                           {"Multi", "multi", "lock", "a,b,c"},      {"MultiOverSimple", "multi", "simple", "a,b,c"},
-                           {"Red", "red", "lock", "orders"},         {"RedOverSimple", "red", "simple", "orders"}};
+constexpr Kind kKinds[] = {{"Simple", "simple", "simple", "orders"},
+                           {"Fenced", "fenced", "lock", "orders"},
+                           {"Fair", "fair", "lock", "orders"},
+                           {"Spin", "spin", "lock", "orders"},
+                           {"ReadWrite", "read_write", "lock", "orders"},
+                           {"Multi", "multi", "lock", "a,b,c"},
+                           {"MultiOverSimple", "multi", "simple", "a,b,c"},
+                           {"Red", "red", "lock", "orders"},
+                           {"RedOverSimple", "red", "simple", "orders"}};
 
 class AsyncKinds : public ::testing::TestWithParam<Kind> {
  protected:

@@ -190,11 +190,8 @@ inline Script permits_renew{"trial/permits_renew", "return {}"};
 
 inline const engine::Plan kPermits = [] {
   engine::Plan plan = kinds::kLock;
-  plan.traits = {.reentrant = false,
-                 .announced = true,
-                 .holders = engine::Traits::Holders::several,
-                 .passable = false,
-                 .repeatable = false};
+  plan.traits = {
+      .reentrant = false, .holders = engine::Traits::Holders::several, .passable = false, .repeatable = false};
   plan.transitions.acquire = [](const wire::AcquireCall& call) {
     const std::string& key = call.names.front().key;
     if (!call.once) return permits_acquire.call({key}, {});

@@ -61,7 +61,9 @@ inline const std::vector<const base::Script*>& all_scripts() {
                                                         &all::semaphore_add,
                                                         &all::semaphore_drain,
                                                         &all::semaphore_release,
-                                                        &all::semaphore_set};
+                                                        &all::semaphore_set,
+                                                        &all::spin_force_release,
+                                                        &all::spin_release};
   return scripts;
 }
 

@@ -85,6 +85,7 @@ struct TakerSettings {
         {"patience_ms", &Config::patience},
         {"acks_timeout_ms", &Config::acks_timeout},
         {"handoff_ms", &Config::handoff},
+        {"spin_max_ms", &Config::spin_max},
     };
     if (durations.contains(key)) {
       for (Config& config : configs) config.*durations.at(key) = Milliseconds(std::stoll(value));
@@ -106,8 +107,9 @@ struct TakerSettings {
       record = value;
     } else if (key == "pipelined_release" && (value == "yes" || value == "no")) {
       for (Config& config : configs) config.pipelined_release = value == "yes";
-    } else if (key == "kind" && (value == "lock" || value == "simple" || value == "fenced" || value == "fair" ||
-                                 value == "read_write" || value == "multi" || value == "red")) {
+    } else if (key == "kind" &&
+               (value == "lock" || value == "non_reentrant" || value == "simple" || value == "fenced" ||
+                value == "fair" || value == "spin" || value == "read_write" || value == "multi" || value == "red")) {
       kind = value;
       simple = simple || value == "simple";
     } else if (key == "over" && (value == "lock" || value == "simple")) {

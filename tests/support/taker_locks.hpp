@@ -17,7 +17,8 @@ namespace holdfast::test {
 /// Thread-safe.
 class TakerLocks {
  public:
-  /// `kind` is `lock`, `simple`, `fenced`, `fair`, `read_write`, `multi` or `red`; `simple`: over the SET NX PX family.
+  /// `kind` is `lock`, `non_reentrant`, `simple`, `fenced`, `fair`, `spin`, `read_write`, `multi` or `red`; `simple`:
+  /// over the SET NX PX family.
   TakerLocks(std::vector<Client> clients, std::string kind, bool simple)
       : clients_(std::move(clients)), kind_(std::move(kind)), simple_(simple) {}
 
@@ -28,15 +29,18 @@ class TakerLocks {
   KeyLock key_lock(const std::string& name) {
     if (simple_) return client().simple_lock(name);
     if (kind_ == "fair") return client().fair_lock(name);
+    if (kind_ == "spin") return client().spin_lock(name);
     if (kind_ == "read_write") return client().read_write_lock(is_of_readers(name) ? name.substr(5) : name);
     return client().lock(name);
   }
 
   BasicLock lock_of(const std::string& name) {
     if (kind_ == "lock") return client().lock(name);
+    if (kind_ == "non_reentrant") return client().lock(name, {.reentrant = false});
     if (kind_ == "simple") return client().simple_lock(name);
     if (kind_ == "fenced") return client().fenced_lock(name);
     if (kind_ == "fair") return client().fair_lock(name);
+    if (kind_ == "spin") return client().spin_lock(name);
     if (kind_ == "read_write") {
       if (is_of_readers(name)) return client().read_write_lock(name.substr(5)).reader();
       return client().read_write_lock(name);

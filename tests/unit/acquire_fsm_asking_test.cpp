@@ -10,7 +10,7 @@ namespace {
 
 AcquireTerms asking() {
   AcquireTerms terms = unlimited();
-  terms.poll = AcquireTerms::Poll{.first = 10ms, .longest = 80ms};
+  terms.poll = PollTerms{.first = 10ms, .longest = 80ms};
   return terms;
 }
 
@@ -39,6 +39,21 @@ TEST(AcquireFsmAsking, IsWokenByAMessageAllTheSame) {
   EXPECT_EQ(story.reply(0ms, busy(30s)), "wait until=5ms");
   EXPECT_EQ(story.wake(1ms, kWarm), "attempt timeout=3000ms");
   EXPECT_EQ(story.reply(2ms, granted()), "finish granted");
+}
+
+TEST(AcquireFsmAsking, SubscribesNeverWhereNobodyTells) {
+  AcquireTerms terms = unlimited();
+  terms.listens = false;
+  terms.poll = PollTerms{1ms, 4ms, 2, PollTerms::Spread::added};
+  AcquireStory story(terms);
+  story.start();
+  EXPECT_EQ(story.turn(0ms), "attempt timeout=3000ms");
+  EXPECT_EQ(story.reply(0ms, busy_unsubscribed(30s)), "wait until=1ms") << "no second attempt at once";
+  EXPECT_EQ(story.time(1ms), "attempt timeout=3000ms");
+  EXPECT_EQ(story.reply(1ms, busy_unsubscribed(30s)), "wait until=3ms");
+  EXPECT_EQ(story.time(3ms), "attempt timeout=3000ms");
+  EXPECT_EQ(story.reply(3ms, busy_unsubscribed(1ms)), "wait until=6ms") << "the end of the lease comes first";
+  EXPECT_FALSE(story.fsm().safety_polling());
 }
 
 Attempt cannot_subscribe(Attempt attempt) {

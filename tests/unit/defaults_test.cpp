@@ -18,7 +18,8 @@ struct Given {
                 .max_hold = time,
                 .acks = Acks::replicas(static_cast<std::uint8_t>(time.count())),
                 .stop = source.get_token(),
-                .on_lost = [this](const LostEvent&) { ++calls; }} {}
+                .on_lost = [this](const LostEvent&) { ++calls; },
+                .reentrant = time.count() % 20 == 0} {}
   Given(const Given&) = delete;
   Given& operator=(const Given&) = delete;
 
@@ -33,6 +34,7 @@ void expect_all_of(Given& given, const AcquireOptions& result) {
   EXPECT_EQ(result.max_hold, given.options.max_hold);
   EXPECT_EQ(result.acks, given.options.acks);
   EXPECT_EQ(result.stop, given.options.stop);
+  EXPECT_EQ(result.reentrant, given.options.reentrant);
   ASSERT_TRUE(result.on_lost);
   result.on_lost({});
   EXPECT_EQ(given.calls, 1);

@@ -28,7 +28,13 @@ AcquireTerms terms_of(const Target& target, const AcquireOptions& options, Defau
     // Nobody else sees that who is next does nothing about it.
     terms.safety_poll = std::min<Duration>(terms.safety_poll, config.fair_turn);
   }
-  if (!target.plan().traits.announced) terms.poll = AcquireTerms::Poll{config.poll_min, config.poll_max};
+  using Announced = Traits::Announced;
+  const Announced announced = target.plan().traits.announced;
+  terms.listens = announced != Announced::none;
+  if (announced == Announced::some) terms.poll = PollTerms{config.poll_min, config.poll_max};
+  if (announced == Announced::none) {
+    terms.poll = PollTerms{config.spin_min, config.spin_max, config.spin_multiplier, PollTerms::Spread::added};
+  }
   terms.jitter = base::random_share();
   return terms;
 }

@@ -15,7 +15,9 @@ constexpr int kCrowd = 3;
 }  // namespace
 
 AcquireFsm::AcquireFsm(AcquireTerms terms, TimePoint now)
-    : terms_(terms), started_(now), place_(terms.turn, terms.jitter) {}
+    : terms_(terms), started_(now), place_(terms.turn, terms.jitter) {
+  if (terms_.poll) poll_.emplace(*terms_.poll, terms_.jitter);
+}
 
 TimePoint AcquireFsm::limit() const {
   if (terms_.once) return started_;
@@ -46,7 +48,7 @@ AcquireAction AcquireFsm::go_on(TimePoint now, TargetView view) {
     return wait_until(std::min({give_up(), view.not_before, now + terms_.safety_poll}), Bound::others_first);
   }
   // The first attempt goes without a subscription: a free lock must cost one command.
-  return attempt(now, contended_ && !terms_.once && !view.subscribed);
+  return attempt(now, contended_ && !terms_.once && terms_.listens && !view.subscribed);
 }
 
 AcquireAction AcquireFsm::attempt(TimePoint now, bool subscribe) {
@@ -77,7 +79,7 @@ AcquireAction AcquireFsm::on_attempt(TimePoint now, const Attempt& reply) {
       if (races_lost_ >= kCrowd) place_.guess();
       if (terms_.once) return finish(Errc::busy, busy_cause_);
       if (now >= limit()) return finish(Errc::timed_out, busy_cause_);
-      if (!reply.subscribed && !reply.cannot_subscribe) return attempt(now, true);
+      if (terms_.listens && !reply.subscribed && !reply.cannot_subscribe) return attempt(now, true);
       return wait_busy(now, reply);
     case Kind::refused:
       return finish(reply.error, reply.cause);
@@ -108,23 +110,11 @@ AcquireAction AcquireFsm::wait_busy(TimePoint now, const Attempt& reply) {
     action.kind = AcquireAction::Kind::pause;
     return action;
   }
-  const bool polling = terms_.poll.has_value();
-  const TimePoint poll = now + (polling ? next_poll() : jittered(terms_.safety_poll));
+  const TimePoint poll = now + (poll_ ? poll_->next() : half_by_chance(terms_.safety_poll, terms_.jitter));
   const bool ends = reply.busy_for.count() >= 0 && reply.busy_for <= kLongestLease;  // else: never, or nearly so
   const TimePoint free = ends ? now + reply.busy_for + kExpiryRounding : TimePoint::max();
   if (free <= poll) return wait_until(free, Bound::lease_end);
-  return wait_until(poll, polling ? Bound::poll : Bound::safety_poll);
-}
-
-/// Half of it for certain, the other half by chance, so that waiters do not ask in step.
-Duration AcquireFsm::jittered(Duration longest) const {
-  const auto half = longest / 2;
-  return half + std::chrono::duration_cast<Duration>(half * terms_.jitter);
-}
-
-Duration AcquireFsm::next_poll() {
-  const Duration grown = terms_.poll->first * (1LL << std::min(polls_++, 20));
-  return jittered(std::min(grown, terms_.poll->longest));
+  return wait_until(poll, poll_ ? Bound::poll : Bound::safety_poll);
 }
 
 AcquireAction AcquireFsm::on_trouble(TimePoint now, const Attempt& reply) {

@@ -7,6 +7,7 @@
 
 #include "engine/decide/attempt.hpp"
 #include "engine/decide/place.hpp"
+#include "engine/decide/poll.hpp"
 
 namespace holdfast::engine {
 
@@ -19,13 +20,10 @@ struct AcquireTerms {
   Duration command_timeout{};
   Duration patience{};
   Duration safety_poll{};
-  Duration turn{};  ///< How long one client may keep taking the lock (Tenure).
-  /// Set if not every release is told: how often to ask meanwhile, at first and in the long run.
-  struct Poll {
-    Duration first{};
-    Duration longest{};
-  };
-  std::optional<Poll> poll{};
+  Duration turn{};      ///< How long one client may keep taking the lock (Tenure).
+  bool listens = true;  ///< It subscribes before it waits. If not, nobody tells a release.
+  /// Set if not every release is told: how often to ask meanwhile.
+  std::optional<PollTerms> poll{};
   bool own_channel = false;  ///< A message is for this waiter alone: it is its turn.
   double jitter = 0;         ///< In [0, 1): how much of the half safety poll is added to the other half.
 };
@@ -89,8 +87,6 @@ class AcquireFsm {
   AcquireAction go_on(TimePoint now, TargetView view);
   AcquireAction wait_until(TimePoint until, Bound bound);
   AcquireAction wait_busy(TimePoint now, const Attempt& reply);
-  Duration jittered(Duration longest) const;
-  Duration next_poll();
   AcquireAction on_trouble(TimePoint now, const Attempt& reply);
   AcquireAction end_of_trouble(TimePoint now) const;
   AcquireAction finish(std::error_code error, std::string cause = {}) const;
@@ -104,7 +100,7 @@ class AcquireFsm {
   bool taken_ = false;       // somebody else has been seen to hold it
   bool unresolved_ = false;  // an attempt's outcome is unknown
   bool safety_polling_ = false;
-  int polls_ = 0;
+  std::optional<Poll> poll_;
   int races_lost_ = 0;
   Place place_;
   std::string busy_cause_;

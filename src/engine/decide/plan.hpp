@@ -14,9 +14,11 @@ struct Traits {
   /// A thread that holds it may take it once more: BasicLock counts that in the client and sends nothing. If not, it is
   /// told that it would wait for itself.
   bool reentrant = true;
-  /// Every client of this kind tells its releases on the wake channels. If not, waiters ask now and then as well and do
-  /// without the channels where they may not subscribe, nobody passes it on, and no release waits for the next command.
-  bool announced = true;
+  /// Which clients of this kind tell their releases on the wake channels. Not `all`: waiters ask now and then as well
+  /// and do without the channels where they may not subscribe, nobody passes it on, and no release waits for the next
+  /// command. `none`: nobody subscribes either.
+  enum class Announced : std::uint8_t { all, some, none };
+  Announced announced = Announced::all;
   /// Who may have it at the same time. `one`: one owner. `readers`: one, or several who share it, of whom those of one
   /// client share a hold at the server. `several`: what is of one client is nothing to its other callers, so nothing is
   /// passed on, and the server is always asked.

@@ -101,7 +101,7 @@ void end_unsent(Claim& claim) noexcept {
 /// Guards give it back without waiting for the outcome, and with the next command. Waiters who only ask now and then
 /// would never find it free if the next attempt left together with the release.
 bool pipelined(const Claim& hold) {
-  return hold.runtime()->config().pipelined_release && hold.target()->plan().traits.announced;
+  return hold.runtime()->config().pipelined_release && hold.target()->plan().traits.announced == Traits::Announced::all;
 }
 
 /// For a caller who does not wait.

@@ -106,14 +106,15 @@ std::vector<std::string> KeyTarget::wake_channels(const wire::Owner& waiter) con
   return channels;
 }
 
-/// Those that all waiters have in common: none, if each has its own.
+/// Those that all waiters have in common: none, if each has its own, or nobody is told.
 std::vector<std::string> KeyTarget::common_channels() const {
-  if (plan_.transitions.wake_channel != nullptr) return {};
+  if (plan_.transitions.wake_channel != nullptr || !announces()) return {};
   return wake_channels({});
 }
 
 bool KeyTarget::subscribed(const wire::Owner& waiter) const {
-  return !runtime().listeners()->none() && subscriptions().all_subscribed(wake_channels(waiter), publish());
+  return announces() && !runtime().listeners()->none() &&
+         subscriptions().all_subscribed(wake_channels(waiter), publish());
 }
 
 void KeyTarget::add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& owner) const {
@@ -204,7 +205,7 @@ Attempt KeyTarget::judge(const redis::Result& result) const {
 
 /// Somebody else has it, and the server will not tell when it is free.
 void KeyTarget::judge_silence(const redis::Refusal& refusal, Attempt& attempt) const {
-  attempt.cannot_subscribe = refusal.meaning.for_good() && !plan_.traits.announced;
+  attempt.cannot_subscribe = refusal.meaning.for_good() && plan_.traits.announced != Traits::Announced::all;
   if (attempt.cannot_subscribe) return;
   attempt.kind = kind_of(refusal.meaning.fate);
   attempt.error = refusal.meaning.code;

@@ -34,6 +34,8 @@ class KeyTarget final
   wire::LockNames names() const;
   std::vector<wire::LockNames> all_names() const;
 
+  /// Somebody tells its releases, so waiters may listen for them.
+  bool announces() const { return plan_.traits.announced != Traits::Announced::none; }
   /// How its releases are told, and its waiters subscribe: as the router says. But SPUBLISH cannot reach a channel that
   /// lies in another slot than the lock, as those of names with a lone brace do: PUBLISH, then.
   Publish publish() const;

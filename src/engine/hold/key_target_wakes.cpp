@@ -21,6 +21,7 @@ std::vector<std::string> KeyTarget::sharded_channels() const {
 }
 
 std::int64_t KeyTarget::others(std::int64_t reached, bool asked) const {
+  if (!announces()) return 0;
   const redis::Subscriptions& here = subscriptions();
   const redis::Listeners& listeners = *runtime().listeners();
   if (asked || !here.counts_all(publish())) ++reached;  // somebody may listen at another node

@@ -190,7 +190,8 @@ Contention& Target::contention() {
   if (!contention_) {
     // Clients that are not told of releases ask now and then: they would starve.
     const Traits& traits = plan().traits;
-    const bool passes = traits.announced && traits.holders != Traits::Holders::several && traits.passable;
+    const bool passes =
+        traits.announced == Traits::Announced::all && traits.holders != Traits::Holders::several && traits.passable;
     contention_ = std::make_unique<Contention>(passes ? runtime().config().handoff : Duration{});
     if (tenancy_ != nullptr) contention_->tenure.on_granted(tenancy_->extended_at());
   }

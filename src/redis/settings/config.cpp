@@ -39,6 +39,8 @@ constexpr DurationSetting kDurations[] = {
     {"subscription_linger", &Config::subscription_linger, milliseconds(0), DurationSetting::Source::code},
     {"poll_min", &Config::poll_min, milliseconds(1), DurationSetting::Source::code},
     {"poll_max", &Config::poll_max, milliseconds(1), DurationSetting::Source::code},
+    {"spin_min", &Config::spin_min, milliseconds(1), DurationSetting::Source::code},
+    {"spin_max", &Config::spin_max, milliseconds(1), DurationSetting::Source::code},
 };
 
 struct TextSetting {
@@ -224,6 +226,10 @@ std::string check(const Config& config) {
   }
   if (config.reconnect_min > config.reconnect_max) return "reconnect_min is longer than reconnect_max";
   if (config.poll_min > config.poll_max) return "poll_min is longer than poll_max";
+  if (config.spin_min > config.spin_max) return "spin_min is longer than spin_max";
+  if (config.spin_multiplier < 1 || config.spin_multiplier > 1000) {
+    return "spin_multiplier must be from 1 to 1000, not " + std::to_string(config.spin_multiplier);
+  }
   if (config.node_timeout && (config.node_timeout->count() < 1 || *config.node_timeout > base::kLongestDuration)) {
     return "node_timeout must be from 1 ms to 10 years, not " + std::to_string(config.node_timeout->count()) + " ms";
   }

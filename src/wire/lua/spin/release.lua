@@ -1,0 +1,11 @@
+-- spin/release: give a spin lock back if this owner has it (protocol 6.3).
+-- KEYS[1] lock   ARGV[1] owner
+-- returns    0: released, and nobody was told; nil: this owner does not have it
+-- publishes  nothing
+-- also takes the lock from an owner by force, and from nobody who has come since
+-- retry      idempotent: a repeated send finds nothing and changes nothing
+-- pairs with Redisson getSpinLock().unlock(); no unlock latch is needed, since an owner is used for one acquisition only
+if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then
+  return nil
+end
+return 0
