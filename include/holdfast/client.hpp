@@ -12,6 +12,7 @@
 #include <holdfast/export.hpp>
 #include <holdfast/fair_lock.hpp>
 #include <holdfast/fenced_lock.hpp>
+#include <holdfast/leased_semaphore.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/lock_info.hpp>
 #include <holdfast/multi_lock.hpp>
@@ -69,6 +70,9 @@ class HOLDFAST_EXPORT Client {
 
   /// The same for a lock that several readers share: see ReadWriteLock.
   ReadWriteLock read_write_lock(std::string_view name, AcquireOptions defaults = {}) const;
+
+  /// The same for a number of permits that many may have at the same time: see LeasedSemaphore.
+  LeasedSemaphore leased_semaphore(std::string_view name, AcquireOptions defaults = {}) const;
 
   /// The locks of all these names together: see MultiLock. A repeated name counts once.
   MultiLock multi_lock(const std::vector<std::string>& names, AcquireOptions defaults = {}) const;

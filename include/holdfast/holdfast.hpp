@@ -10,6 +10,7 @@
 #include <holdfast/hold.hpp>
 #include <holdfast/leader.hpp>
 #include <holdfast/lease.hpp>
+#include <holdfast/leased_semaphore.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/maybe_hold.hpp>
 #include <holdfast/multi_lock.hpp>

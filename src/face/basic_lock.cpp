@@ -24,7 +24,8 @@ using engine::DefaultWait;
 /// A wait without a limit for what only the calling thread can release would never be served.
 void require_not_own(const detail::Parts& parts, const AcquireOptions& options, DefaultWait default_wait) {
   const bool limited = options.wait ? *options.wait < engine::kLongestLease : default_wait == DefaultWait::ask_once;
-  if (limited) return;
+  const bool others_permits = parts.target->plan().traits.holders == engine::Traits::Holders::several;
+  if (limited || others_permits) return;
   for (const wire::Mode mode : {wire::Mode::exclusive, wire::Mode::shared}) {
     if (mode == wire::Mode::shared && parts.ask.mode == wire::Mode::shared) continue;  // one more beside it
     const engine::ThreadHolds::Entry own = face::own_hold(*parts.target, mode);

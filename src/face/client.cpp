@@ -10,6 +10,7 @@
 #include "face/question.hpp"
 #include "kinds/fair_lock.hpp"
 #include "kinds/fenced_lock.hpp"
+#include "kinds/leased_semaphore.hpp"
 #include "kinds/lock.hpp"
 #include "kinds/read_write_lock.hpp"
 #include "kinds/simple_lock.hpp"
@@ -75,6 +76,10 @@ SpinLock Client::spin_lock(std::string_view name, AcquireOptions defaults) const
 
 ReadWriteLock Client::read_write_lock(std::string_view name, AcquireOptions defaults) const {
   return ReadWriteLock::make(parts_of(name, kinds::kReadWriteLock, std::move(defaults)));
+}
+
+LeasedSemaphore Client::leased_semaphore(std::string_view name, AcquireOptions defaults) const {
+  return LeasedSemaphore(parts_of(name, kinds::kLeasedSemaphore, std::move(defaults)));
 }
 
 MultiLock Client::multi_lock(const std::vector<std::string>& names, AcquireOptions defaults) const {

@@ -15,6 +15,10 @@ void set_holders(LockInfo& info, std::vector<wire::Held> holders, std::optional<
   info.owner = holders.front().owner;
   info.holds = holders.front().count;
   info.remaining = remaining;
+  const auto ends = [](const wire::Held& held) { return held.left.has_value(); };
+  if (!remaining && std::ranges::all_of(holders, ends)) {
+    info.remaining = std::ranges::max(holders, {}, [](const wire::Held& held) { return *held.left; }).left;
+  }
   for (wire::Held& held : holders) {
     const bool shared = held.mode == wire::Mode::shared;
     info.holders.push_back({.owner = std::move(held.owner),

@@ -69,7 +69,7 @@ void AsyncAsk::start() {
 }
 
 void AsyncAsk::run() {
-  engine::send(*runtime_, {commands(), where(), tells()},
+  engine::send(*runtime_, {commands(), where(), tells(), repeated()},
                [self = shared_from_this()](redis::Result result, const std::string& node) {
                  try {
                    if (self->answered(engine::replies(std::move(result), self->name(), node, self->errors()))) {

@@ -24,6 +24,7 @@ struct Question {
   std::vector<base::Command> commands;
   std::function<Result(const std::vector<base::Reply>&)> decode;
   std::vector<std::string> tells{};  // see redis::Request
+  base::Duration repeated{};         // see engine::Inquiry
 };
 
 Question<bool> is_locked(const engine::KeyTarget& target);
@@ -49,8 +50,8 @@ auto read(const engine::Runtime& runtime, const std::string& name, Read reading)
 /// Asks, and waits. Throws Error.
 template <class Result>
 Result ask(engine::Runtime& runtime, Question<Result> question) {
-  const std::vector<base::Reply> replies =
-      engine::ask(runtime, {std::move(question.commands), nullptr, std::move(question.tells)}, question.name);
+  const std::vector<base::Reply> replies = engine::ask(
+      runtime, {std::move(question.commands), nullptr, std::move(question.tells), question.repeated}, question.name);
   return read(runtime, question.name, [&] { return question.decode(replies); });
 }
 
@@ -85,6 +86,7 @@ class AsyncAsk : public engine::Loop::Task, public detail::Operation, public std
   virtual redis::Shard* where() const { return nullptr; }
   virtual engine::Errors errors() const { return engine::Errors::raise; }
   virtual std::vector<std::string> tells() const { return {}; }
+  virtual base::Duration repeated() const { return {}; }
   /// True: there is more to ask.
   virtual bool answered(std::vector<base::Reply> replies) = 0;
   virtual void failed(const Error& error) = 0;
@@ -108,6 +110,7 @@ detail::OperationPtr make_ask(const std::shared_ptr<engine::Runtime>& runtime, Q
     const std::string& name() const override { return question_.name; }
     std::vector<base::Command> commands() override { return std::move(question_.commands); }
     std::vector<std::string> tells() const override { return question_.tells; }
+    base::Duration repeated() const override { return question_.repeated; }
     bool answered(std::vector<base::Reply> replies) override {
       receiving_.tell({}, question_.decode(replies));
       return false;

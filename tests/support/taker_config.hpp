@@ -109,7 +109,7 @@ struct TakerSettings {
       for (Config& config : configs) config.pipelined_release = value == "yes";
     } else if (key == "kind" &&
                (value == "lock" || value == "non_reentrant" || value == "simple" || value == "fenced" ||
-                value == "fair" || value == "spin" || value == "read_write" || value == "multi" || value == "red")) {
+                value == "fair" || value == "spin" || value == "leased" || value == "read_write" || value == "multi" || value == "red")) {
       kind = value;
       simple = simple || value == "simple";
     } else if (key == "over" && (value == "lock" || value == "simple")) {

@@ -17,7 +17,7 @@ namespace holdfast::test {
 /// Thread-safe.
 class TakerLocks {
  public:
-  /// `kind` is `lock`, `non_reentrant`, `simple`, `fenced`, `fair`, `spin`, `read_write`, `multi` or `red`; `simple`:
+  /// `kind` is `lock`, `non_reentrant`, `simple`, `fenced`, `fair`, `spin`, `leased`, `read_write`, `multi` or `red`; `simple`:
   /// over the SET NX PX family.
   TakerLocks(std::vector<Client> clients, std::string kind, bool simple)
       : clients_(std::move(clients)), kind_(std::move(kind)), simple_(simple) {}
@@ -30,6 +30,7 @@ class TakerLocks {
     if (simple_) return client().simple_lock(name);
     if (kind_ == "fair") return client().fair_lock(name);
     if (kind_ == "spin") return client().spin_lock(name);
+    if (kind_ == "leased") return client().leased_semaphore(name);
     if (kind_ == "read_write") return client().read_write_lock(is_of_readers(name) ? name.substr(5) : name);
     return client().lock(name);
   }
@@ -41,6 +42,7 @@ class TakerLocks {
     if (kind_ == "fenced") return client().fenced_lock(name);
     if (kind_ == "fair") return client().fair_lock(name);
     if (kind_ == "spin") return client().spin_lock(name);
+    if (kind_ == "leased") return client().leased_semaphore(name);
     if (kind_ == "read_write") {
       if (is_of_readers(name)) return client().read_write_lock(name.substr(5)).reader();
       return client().read_write_lock(name);

@@ -13,7 +13,7 @@ concept ReturnsItself = requires(const Kind lock) {
   { lock.with({}) } -> std::same_as<Kind>;
 };
 static_assert(ReturnsItself<Lock> && ReturnsItself<SimpleLock> && ReturnsItself<FencedLock>);
-static_assert(ReturnsItself<FairLock> && ReturnsItself<SpinLock>);
+static_assert(ReturnsItself<FairLock> && ReturnsItself<SpinLock> && ReturnsItself<LeasedSemaphore>);
 static_assert(ReturnsItself<MultiLock> && ReturnsItself<RedLock>);
 static_assert(ReturnsItself<KeyLock> && ReturnsItself<BasicLock>);
 
@@ -21,7 +21,8 @@ static_assert(ReturnsItself<KeyLock> && ReturnsItself<BasicLock>);
 template <class Kind>
 concept OnePointer = sizeof(Kind) == sizeof(std::shared_ptr<int>) && std::copyable<Kind>;
 static_assert(OnePointer<Lock> && OnePointer<SimpleLock> && OnePointer<FencedLock> && OnePointer<FairLock>);
-static_assert(OnePointer<SpinLock> && OnePointer<MultiLock> && OnePointer<RedLock>);
+static_assert(OnePointer<SpinLock> && OnePointer<LeasedSemaphore>);
+static_assert(OnePointer<MultiLock> && OnePointer<RedLock>);
 
 }  // namespace
 }  // namespace holdfast::handles_test

@@ -244,7 +244,9 @@ base::Command KeyTarget::acquire_command(const Order& order, bool count) const {
   wire::AcquireCall call{names, order.owner, order.lease, count};
   const Config& config = runtime().config();
   if (order.waits && plan_.transitions.leave != nullptr) call.turn = config.fair_turn;
-  if (count || call.turn) call.publish = publish();
+  // Who takes a permit also tells of those whose leases are over.
+  const bool tells = plan_.traits.holders == Traits::Holders::several;
+  if (count || call.turn || tells) call.publish = publish();
   if (!plan_.traits.repeatable) {
     call.once = wire::Once{wire::acquired_key(order.owner),
                            acquire_repeated_for(order.lease, config.patience, config.command_timeout)};

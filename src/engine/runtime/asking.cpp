@@ -1,10 +1,14 @@
 #include "engine/runtime/asking.hpp"
 
+#include <algorithm>
+#include <memory>
+
 #include <holdfast/error.hpp>
 
 #include "engine/loop/own_loop.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "redis/failures/errors.hpp"
+#include "timing/alarm.hpp"
 
 namespace holdfast::engine {
 namespace {
@@ -33,14 +37,65 @@ class Asking final : public Loop::Task, public std::enable_shared_from_this<Aski
   Inquiry inquiry_;
 };
 
+/// Sends it until it is known what became of it. Keeps itself alive meanwhile.
+class Repeating : public std::enable_shared_from_this<Repeating> {
+ public:
+  Repeating(Runtime& runtime, redis::Request request, Duration repeated, Answered answered)
+      : runtime_(runtime),
+        keep_(runtime.keep_alive()),
+        request_(std::move(request)),
+        until_(base::Clock::now() + repeated),
+        answered_(std::move(answered)) {}
+
+  void send() {
+    runtime_.send(redis::Request(request_),
+                  [self = shared_from_this()](redis::Result result) { self->on_result(std::move(result)); });
+  }
+
+ private:
+  /// It is worth another try.
+  static bool is_open(const redis::Result& result) {
+    if (result.delivery == redis::Delivery::unknown) return true;
+    if (result.delivery == redis::Delivery::not_sent) return !result.pointless && result.error != Errc::closed;
+    const base::Reply& reply = result.replies.front();
+    return reply.is_error() && redis::classify(reply.text).fate == redis::Fate::transient;
+  }
+
+  void on_result(redis::Result result) {
+    const bool answered = result.delivery == redis::Delivery::answered && !result.replies.front().is_error();
+    if (!answered && is_open(result) && base::Clock::now() < until_ && runtime_.loop().inside()) {
+      unknown_ = unknown_ || result.delivery == redis::Delivery::unknown;
+      const Duration pause = std::min<Duration>(milliseconds(5) * (1 << std::min(pauses_++, 8)), milliseconds(500));
+      return alarm_.set_after(pause, shared_from_this());
+    }
+    if (!answered && unknown_) {  // what went wrong last says nothing of what was sent before
+      if (result.delivery == redis::Delivery::answered) result.cause = redis::explain(result.replies.front().text);
+      result.delivery = redis::Delivery::unknown;
+      result.error = Errc::unknown_outcome;
+    }
+    answered_(std::move(result), runtime_.node());
+  }
+
+  Runtime& runtime_;  // outlives the thread that runs this
+  const std::shared_ptr<void> keep_;
+  const redis::Request request_;
+  const TimePoint until_;
+  const Answered answered_;
+  bool unknown_ = false;  // one of those that were sent may have been carried out
+  int pauses_ = 0;
+  timing::Alarm alarm_{runtime_.loop().schedule(), [this] { send(); }, timing::Alarm::AtClose::rings};
+};
+
 }  // namespace
 
 std::vector<base::Reply> ask(Runtime& runtime, Inquiry inquiry, const std::string& name, Errors errors) {
   runtime.require_usable(name);
   runtime.require_waiting(name);
+  const Duration repeated = inquiry.repeated;
   const auto asking = std::make_shared<Asking>(runtime, std::move(inquiry));
   // The lane answers within the command's time limit; the slack is for a machine that stands still.
-  const TimePoint until = base::Clock::now() + runtime.config().command_timeout * 2 + std::chrono::seconds(5);
+  const TimePoint until =
+      base::Clock::now() + repeated + runtime.config().command_timeout * 2 + std::chrono::seconds(5);
   runtime.own_loop()->call(asking, asking->answer, until);
   if (!asking->answer.is_there()) {
     throw Error(runtime.closed() ? Errc::closed : Errc::unknown_outcome, name, runtime.node(), "no reply");
@@ -53,6 +108,9 @@ void send(Runtime& runtime, Inquiry inquiry, Answered answered) {
   redis::Request request{.commands = std::move(inquiry.commands),
                          .timeout = runtime.config().command_timeout,
                          .tells = std::move(inquiry.tells)};
+  if (inquiry.repeated > Duration{}) {
+    return std::make_shared<Repeating>(runtime, std::move(request), inquiry.repeated, std::move(answered))->send();
+  }
   if (where == nullptr) {
     return runtime.send(std::move(request), [&runtime, answered = std::move(answered)](redis::Result result) {
       answered(std::move(result), runtime.node());

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/resp.hpp"
 #include "redis/connection/lane.hpp"
 #include "redis/topology/shard.hpp"
@@ -23,6 +24,9 @@ struct Inquiry {
   std::vector<base::Command> commands;
   redis::Shard* where = nullptr;     ///< For this very server; null: for the one that serves the key.
   std::vector<std::string> tells{};  ///< See redis::Request.
+  /// For how long it is sent again, as nobody knows whether it was carried out: for what changes something, and no more
+  /// when it is sent once more (wire::Once). Of one command, for whoever serves the key.
+  base::Duration repeated{};
 };
 
 /// Sends commands and waits for the replies. Throws Error if they do not come, or (unless kept) if one is an error.

@@ -1,0 +1,48 @@
+#include "kinds/leased_semaphore.hpp"
+
+#include "wire/permits_calls.hpp"
+
+namespace holdfast::kinds {
+namespace {
+
+namespace permits = wire::permits;
+
+/// So many permits are named where somebody asks who has them.
+constexpr std::size_t kMostShown = 1000;
+
+std::vector<wire::Held> holders_of(const base::Reply& reply) {
+  std::vector<wire::Held> held;
+  const std::optional<permits::Seen> seen = permits::decode_look(reply);
+  if (!seen) return held;
+  for (const permits::Permit& permit : seen->permits) {
+    held.push_back({.owner = permit.id, .count = 1, .mode = wire::Mode::shared, .left = permit.left});
+  }
+  return held;
+}
+
+}  // namespace
+
+// Repeatable, since a permit is known by its id. Not passable: the id is the caller's.
+const engine::Plan kLeasedSemaphore{
+    .traits = {.reentrant = false, .holders = engine::Traits::Holders::several, .passable = false},
+    .transitions = {.names = permits::names,
+                    .acquire = permits::acquire,
+                    .decode_acquire = permits::decode_acquire,
+                    .release = permits::release,
+                    .renew = permits::renew,
+                    .force_release = permits::force_release},
+    .questions = {.ask_owner = permits::has_owner,
+                  .is_owner = [](const base::Reply& reply, const wire::Owner&) { return !reply.is_null(); },
+                  .holder =
+                      [](std::string_view key) {
+                        return permits::look(permits::names(std::string(key)), kMostShown, Publish::both);
+                      },
+                  .decode_holder =
+                      [](const base::Reply& reply) {
+                        std::vector<wire::Held> held = holders_of(reply);
+                        return held.empty() ? wire::Held{} : std::move(held.front());
+                      },
+                  .decode_holders = holders_of},
+};
+
+}  // namespace holdfast::kinds
