@@ -18,8 +18,9 @@ Question<bool> is_locked(const engine::KeyTarget& target) {
 }
 
 Question<bool> is_held_by(const engine::KeyTarget& target, const wire::Owner& owner) {
+  const engine::Questions& questions = target.plan().questions;
   return {target.name(),
-          {target.plan().questions.ask_owner(target.names().key, owner)},
+          {questions.ask_owner(engine::owners_key(questions, target.names().key), owner)},
           [&plan = target.plan(), owner](const Replies& replies) {
             return plan.questions.is_owner(replies.front(), owner);
           }};

@@ -31,7 +31,8 @@ const engine::Plan kLeasedSemaphore{
                     .release = permits::release,
                     .renew = permits::renew,
                     .force_release = permits::force_release},
-    .questions = {.ask_owner = permits::has_owner,
+    .questions = {.owners_key = permits::expiries,
+                  .ask_owner = permits::has_owner,
                   .is_owner = [](const base::Reply& reply, const wire::Owner&) { return !reply.is_null(); },
                   .holder =
                       [](std::string_view key) {

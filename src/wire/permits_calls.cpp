@@ -179,9 +179,9 @@ base::Command set_total(const LockNames& names, std::int64_t permits, Publish pu
   return command;
 }
 
-base::Command has_owner(std::string_view key, const Owner& owner) {
+base::Command has_owner(std::string_view expiries, const Owner& owner) {
   const std::vector<std::string> ids = ids_of(owner);
-  return {{"ZSCORE", expiries(key), ids.empty() ? std::string() : ids.front()}};
+  return {{"ZSCORE", std::string(expiries), ids.empty() ? std::string() : ids.front()}};
 }
 
 base::Command look(const LockNames& names, std::size_t most, Publish publish) {

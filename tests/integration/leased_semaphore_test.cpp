@@ -265,6 +265,21 @@ TEST_F(Leased, APermitThatIsTakenAwayIsLostAndWhatIsLeftOfItsHoldComesBack) {
   EXPECT_TRUE(all_back("3"));
 }
 
+TEST_F(Leased, ALossIsToldLongBeforeTheNextRenewal) {
+  Config settings = config();
+  settings.lease = 60s;
+  const Client client(settings);
+  semaphore(client).set(3);
+  Hold renewed = semaphore(client).acquire(), fixed = semaphore(client).acquire({.lease = holdfast::fixed(60s)});
+  ASSERT_TRUE(eventually([&] { return client.counters().watched == 2; }));
+  Hold other = semaphore(client).acquire();
+  semaphore(client).force_release(renewed.owner());
+  EXPECT_TRUE(eventually([&] { return renewed.lost_token().stop_requested(); }, 5s));
+  semaphore(client).force_release(fixed.owner());
+  EXPECT_TRUE(eventually([&] { return fixed.lost_token().stop_requested(); }, 5s));
+  EXPECT_FALSE(other.is_lost());
+}
+
 TEST_F(Leased, PermitsOfAProcessThatIsKilledComeBackWithTheirLeases) {
   Taker taker(Taker::Place::own_process);
   taker.connect(server.url(), {"kind=leased", "lease_ms=2000"});

@@ -222,7 +222,7 @@ std::vector<Row> number_rows() {
       {"force none", {count("1")}, force(), number(0), {count("1")}},
       {"has it",
        {count("1"), leases({{kIdA, 30'000}})},
-       wire::permits::has_owner("S", kB),
+       wire::permits::has_owner(wire::permits::expiries("S"), kB),
        nil(),
        {count("1"), leases({{kIdA, 30'000}})}},
   };

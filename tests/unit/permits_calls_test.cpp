@@ -120,8 +120,8 @@ TEST(PermitCalls, ask) {
   EXPECT_THAT(set_total(kOrders, 4).args, ElementsAre("2", "orders", "{orders}:timeout", "4", kChannel, "publish"));
   EXPECT_EQ(look(kOrders, 9).script, &scripts::permits_look);
   EXPECT_THAT(look(kOrders, 9).args, ElementsAre("2", "orders", "{orders}:timeout", kChannel, "publish", "9"));
-  EXPECT_THAT(has_owner("orders", {kFirstShown}).args, ElementsAre("ZSCORE", "{orders}:timeout", kFirst));
-  EXPECT_THAT(has_owner("orders", {"nobody"}).args, ElementsAre("ZSCORE", "{orders}:timeout", ""));
+  EXPECT_THAT(has_owner(expiries("orders"), {kFirstShown}).args, ElementsAre("ZSCORE", "{orders}:timeout", kFirst));
+  EXPECT_THAT(has_owner(expiries("orders"), {"nobody"}).args, ElementsAre("ZSCORE", "{orders}:timeout", ""));
 }
 
 TEST(PermitReplies, name_what_was_granted) {

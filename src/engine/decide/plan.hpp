@@ -60,6 +60,9 @@ struct Transitions {
 
 /// What is asked about one lock, and changes nothing.
 struct Questions {
+  /// Where it is written who has it, and what is changed when an owner has it no more; null: the lock's own key.
+  std::string (*owners_key)(std::string_view key) = nullptr;
+  /// Of that key.
   base::Command (*ask_owner)(std::string_view key, const wire::Owner&) = nullptr;
   bool (*is_owner)(const base::Reply&, const wire::Owner&) = nullptr;
   base::Command (*holder)(std::string_view key) = nullptr;  // an error if something else than such a lock is there
@@ -67,6 +70,10 @@ struct Questions {
   /// Of the same reply, all of them, where there can be several; null: there is one at most.
   std::vector<wire::Held> (*decode_holders)(const base::Reply&) = nullptr;
 };
+
+inline std::string owners_key(const Questions& questions, std::string key) {
+  return questions.owners_key == nullptr ? std::move(key) : questions.owners_key(key);
+}
 
 /// Who has it; nobody: it is free.
 inline std::vector<wire::Held> decode_holders(const Questions& questions, const base::Reply& reply) {

@@ -290,7 +290,7 @@ void KeyTarget::share(const wire::Owner& owner, milliseconds lease, Duration tim
 void KeyTarget::watch(const std::shared_ptr<Tenancy>& hold, const Spare& spare) {
   runtime().hand_over([self = self(), hold, spare] {
     for (wire::LockNames& each : self->all_names()) {
-      self->watchdog().loss_watch().watch(std::move(each.key), hold, spare);
+      self->watchdog().loss_watch().watch(owners_key(self->plan_.questions, std::move(each.key)), hold, spare);
     }
   });
 }
