@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -139,6 +140,11 @@ struct HOLDFAST_EXPORT Config {
   bool loss_notice = true;
   Publish publish = Publish::automatic;  ///< Without a cluster `automatic` or `publish`, which are the same there.
   OnClose on_close = OnClose::release;
+  /// The label `lock` of Client::metrics(): from the name of a lock the class that it is counted in. There may be 50
+  /// classes; a lock of another one is counted as `other`, and so is one for which the function throws or says nothing.
+  /// Called when the handle of a lock is made, in the thread that makes it, perhaps in several at a time. See
+  /// holdfast::lock_class() in metrics.hpp. Empty: all locks are counted together, without that label.
+  std::function<std::string(std::string_view name)> lock_class{};
   std::shared_ptr<Observer> observer;
 
   /// Reads a URL. Forms:

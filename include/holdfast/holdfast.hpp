@@ -13,6 +13,7 @@
 #include <holdfast/leased_semaphore.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/maybe_hold.hpp>
+#include <holdfast/metrics.hpp>
 #include <holdfast/multi_lock.hpp>
 #include <holdfast/observer.hpp>
 #include <holdfast/options.hpp>

@@ -126,6 +126,7 @@ struct Counters {
   std::uint64_t acks_missed = 0;     ///< Grants, and renewal commands, that were not confirmed as asked for.
   std::uint64_t events_dropped = 0;  ///< Events that did not reach the observer, since 10,000 were already waiting
                                      ///< for it or memory was short.
+  std::uint64_t local_handoffs = 0;  ///< Holds that were passed on to another caller of this client.
   // What there is now: these rise and fall.
   std::uint64_t holding = 0;  ///< Holds that stand.
   std::uint64_t waiting = 0;  ///< Calls that wait, as in WaitingEvent.

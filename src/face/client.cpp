@@ -6,6 +6,7 @@
 #include "engine/client/core.hpp"
 #include "face/in_turn.hpp"
 #include "face/listing.hpp"
+#include "face/measured.hpp"
 #include "face/parts.hpp"
 #include "face/question.hpp"
 #include "kinds/fair_lock.hpp"
@@ -99,6 +100,8 @@ Counters Client::counters() const {
   counters.holding = core_->targets().watchdog().holds();
   return counters;
 }
+
+Metrics Client::metrics() const { return face::metrics_of(*core_); }
 
 const std::string& Client::id() const noexcept { return core_->runtime().id(); }
 const std::string& Client::node() const noexcept { return core_->runtime().node(); }

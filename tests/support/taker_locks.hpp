@@ -17,8 +17,8 @@ namespace holdfast::test {
 /// Thread-safe.
 class TakerLocks {
  public:
-  /// `kind` is `lock`, `non_reentrant`, `simple`, `fenced`, `fair`, `spin`, `leased`, `read_write`, `multi` or `red`; `simple`:
-  /// over the SET NX PX family.
+  /// `kind` is `lock`, `non_reentrant`, `simple`, `fenced`, `fair`, `spin`, `leased`, `read_write`, `multi` or `red`;
+  /// `simple`: over the SET NX PX family.
   TakerLocks(std::vector<Client> clients, std::string kind, bool simple)
       : clients_(std::move(clients)), kind_(std::move(kind)), simple_(simple) {}
 

@@ -44,6 +44,7 @@ LeaseTerms lease_terms(const Runtime& runtime, const AcquireOptions& options, co
 }
 
 void report_granted(Reporter& reporter, const Claim& held, Duration waited, bool contended) {
+  reporter.meter.on_acquire(held.target()->lock_class(), Meter::Result::granted, waited);
   Reporter::add(reporter.count.granted);
   if (contended) Reporter::add(reporter.count.contended);
   reporter.tell(&Observer::on_granted, [&] { return GrantedEvent{held.name(), held.owner().text, waited, contended}; });

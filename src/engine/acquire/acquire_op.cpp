@@ -60,15 +60,17 @@ void report_unknown(const Target& target, const wire::Owner& owner, const std::s
                 [&] { return UnknownEvent{target.name(), owner.text, UnknownEvent::Operation::acquire, cause}; });
 }
 
-void report_failed(Reporter& reporter, std::error_code error) {
+void report_failed(const Target& target, std::error_code error, Duration waited) {
+  Reporter& reporter = target.runtime().reporter();
+  reporter.meter.on_acquire(target.lock_class(), Meter::result_of(error), waited);
   const bool not_granted = error == Errc::busy || error == Errc::timed_out || error == Errc::cancelled;
   Reporter::add(not_granted ? reporter.count.not_granted : reporter.count.failed);
 }
 
 /// Of a grant that came when its lease was over, nobody can say whether it still stands: the next attempt, by the same
 /// owner, takes it again or finds it taken.
-void doubt_if_late(Attempt& reply, milliseconds lease) {
-  if (reply.kind != Attempt::Kind::granted || Clock::now() < lease_end(reply.sent_at, lease)) return;
+void doubt_if_late(Attempt& reply, milliseconds lease, TimePoint now) {
+  if (reply.kind != Attempt::Kind::granted || now < lease_end(reply.sent_at, lease)) return;
   reply.kind = Attempt::Kind::unknown;
   reply.error = Errc::unknown_outcome;
   reply.cause = "the grant came after its lease of " + std::to_string(lease.count()) + " ms was over";
@@ -268,7 +270,8 @@ void AcquireOp::on_attempt(Attempt reply) noexcept {
 void AcquireOp::judge(Attempt& reply) {
   under_way_ = false;
   const LeaseTerms lease = as_granted(lease_, reply.grant);
-  doubt_if_late(reply, lease.length);
+  const TimePoint now = Clock::now();
+  doubt_if_late(reply, lease.length, now);
   const bool granted = reply.kind == Attempt::Kind::granted;
   if (state_ == State::finished) {
     if (reply.may_stand()) return target_->undo(reply.grant.owner, lease_.length);
@@ -287,11 +290,11 @@ void AcquireOp::judge(Attempt& reply) {
   }
   if (reply.kind == Attempt::Kind::busy) {
     target_->saw_other(reply.of_stranger);
-    if (explanation_) explanation_->on_busy(Clock::now(), reply);
+    if (explanation_) explanation_->on_busy(now, reply);
   }
   if (fsm_.safety_polling()) report_safety_poll(*target_, granted);
   if (reply.kind == Attempt::Kind::unknown) report_unknown(*target_, owner_, reply.cause);
-  act(fsm_.on_attempt(Clock::now(), reply));
+  act(fsm_.on_attempt(now, reply));
 }
 
 void AcquireOp::finish(AcquireAction action) noexcept {
@@ -307,8 +310,9 @@ void AcquireOp::finish(AcquireAction action) noexcept {
     target_->withdraw(owner_, lease_.length);
   }
   wait_.end(*target_, owner_, action.error);
-  if (action.error) report_failed(runtime_->reporter(), action.error);
-  if (!action.error) report_granted(runtime_->reporter(), *held_, Clock::now() - started_, fsm_.contended());
+  const Duration waited = Clock::now() - started_;
+  if (action.error) report_failed(*target_, action.error, waited);
+  if (!action.error) report_granted(runtime_->reporter(), *held_, waited, fsm_.contended());
   const std::shared_ptr<AcquireOp> self = std::move(self_);
   const std::shared_ptr<Claim> held = std::move(held_);
   if (action.error && held) give_up(*held);

@@ -21,6 +21,7 @@ void ReportedWait::begin(const Target& target, const wire::Owner& waiter, const 
   since_ = base::Clock::now();
   Reporter& reporter = target.runtime().reporter();
   Reporter::add(reporter.count.waiting);
+  reporter.waits.begin(place_, since_);
   reporter.tell(&Observer::on_waiting, [&] { return WaitingEvent{target.name(), waiter.text}; });
 }
 
@@ -28,6 +29,7 @@ void ReportedWait::end(const Target& target, const wire::Owner& waiter, std::err
   if (since_ == TimePoint{}) return;
   Reporter& reporter = target.runtime().reporter();
   Reporter::take(reporter.count.waiting);
+  reporter.waits.end(place_);
   reporter.tell(&Observer::on_wait_ended, [&] {
     const WaitOutcome outcome = outcome_of(error);
     return WaitEndedEvent{target.name(), waiter.text, outcome,

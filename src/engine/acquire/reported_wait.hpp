@@ -6,6 +6,7 @@
 #include "base/clock.hpp"
 #include "engine/decide/acquire_fsm.hpp"
 #include "engine/hold/target.hpp"
+#include "engine/runtime/waits.hpp"
 
 namespace holdfast::engine {
 
@@ -19,6 +20,7 @@ class ReportedWait {
 
  private:
   TimePoint since_{};
+  Waits::Place place_;
 };
 
 }  // namespace holdfast::engine

@@ -119,14 +119,19 @@ ReleaseOutcome Claim::known_outcome() const {
 
 // ---- its end by its holder's hand: hold_release.cpp decides when ----
 
+void Claim::measure_end(TimePoint now) const noexcept {
+  runtime()->reporter().meter.on_hold_end(target()->lock_class(), now - granted_at_);
+}
+
 Claim::Release Claim::begin_release(Ending& ending) noexcept {
+  TimePoint now{};
   LossReason reason{};
   bool found_lost = false;
   {
     const base::Guard guard(tenancy_.mutex_);
     if (std::exchange(released_, true)) return Release::ended;
     HoldFsm& fsm = tenancy_.fsm_;
-    const TimePoint now = base::Clock::now();
+    now = base::Clock::now();
     const bool had_ended = fsm.ended();
     found_lost = !had_ended && fsm.on_time(now) == HoldFsm::Todo::lost;
     const bool stood = !had_ended && !found_lost;
@@ -141,6 +146,7 @@ Claim::Release Claim::begin_release(Ending& ending) noexcept {
     reason = fsm.reason();
   }
   if (found_lost) tenancy_.announce_loss(reason, Tenancy::StopIn::signal_thread);
+  if (ending.stood) measure_end(now);
   tell_end({});
   if (parted_) return Release::left;
   target()->watchdog().disarm(tenancy_);

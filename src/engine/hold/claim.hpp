@@ -76,6 +76,8 @@ class Claim {
   Release begin_release(Ending& ending) noexcept;
   /// Ends it if it has a tenancy for itself that can be passed on to another caller. The tenancy stays as it is.
   bool begin_pass_on(TimePoint now);
+  /// It has just ended, by a release or a loss: how long it lasted is counted.
+  void measure_end(TimePoint now) const noexcept;
   /// Tells those who watch that it has ended, and why it was lost if it was. To be called without the mutex.
   void tell_end(std::optional<LossReason> lost) noexcept;
 

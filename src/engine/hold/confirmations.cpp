@@ -168,7 +168,7 @@ void Confirmations::go_on(Level& level) noexcept {
 }
 
 void Confirmations::send(Level& level, const GroupCommit::Batch& batch) {
-  redis::Request request{{}, batch.timeout, {}};
+  redis::Request request{.commands = {}, .timeout = batch.timeout, .operation = redis::Operation::confirm};
   request.commands.reserve(batch.commands.size() * (level.asking ? 2 : 1) + 2);
   for (const auto& command : batch.commands) {
     std::vector<wire::Renewal> renewals;

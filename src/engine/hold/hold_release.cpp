@@ -182,6 +182,7 @@ ReleaseOutcome await(OwnLoop& loop, Claim& hold, GiveBack give_back, millisecond
 
 bool pass_on(Claim& hold) {
   if (!hold.target()->retain(hold)) return false;
+  Reporter::add(hold.runtime()->reporter().count.local_handoffs);
   hold.tell_end({});
   report_released(*hold.runtime(), hold.tenancy(), hold.granted_at(), ReleaseOutcome::released);
   return true;

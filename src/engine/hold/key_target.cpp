@@ -132,7 +132,7 @@ Target::Use KeyTarget::begin_use(const wire::Owner& waiter, const Listener& list
 void KeyTarget::attempt(Order order, AttemptDone done) {
   // Who shares it wants to know who waits for those who do, as nobody is told of a release meanwhile.
   const bool count = (order.subscribe || order.owner.ask.mode == wire::Mode::shared) && !blind_;
-  auto request = redis::Request::of(acquire_command(order, count), order.timeout);
+  auto request = redis::Request::of(acquire_command(order, count), order.timeout, redis::Operation::acquire);
   if (order.subscribe) {
     request.subscribe = wake_channels(order.owner);
     request.publish = publish();
@@ -263,8 +263,9 @@ void KeyTarget::renew(const std::shared_ptr<Tenancy>& hold, milliseconds lease, 
   add_renewals(renewals, hold->owner());
   // What is left needs no acks: a successor that has not heard of it keeps the longer lease.
   if (hold->acks().wanted() && !hold->ended()) return renew_with_acks(*hold, std::move(renewals), std::move(done));
-  auto request = redis::Request::of(plan_.transitions.renew(renewals, lease),
-                                    renewal_timeout(hold->lease(), runtime().config().command_timeout));
+  auto request =
+      redis::Request::of(plan_.transitions.renew(renewals, lease),
+                         renewal_timeout(hold->lease(), runtime().config().command_timeout), redis::Operation::renew);
   runtime().send(std::move(request),
                  [self = shared_from_this(), asked = locks(), done = std::move(done)](const redis::Result& result) {
                    done(as_renewed(read_renewal(result, 0, asked)));
@@ -273,7 +274,8 @@ void KeyTarget::renew(const std::shared_ptr<Tenancy>& hold, milliseconds lease, 
 
 void KeyTarget::share(const wire::Owner& owner, milliseconds lease, Duration timeout, const RenewDone& done) {
   const wire::LockNames its = names();
-  auto request = redis::Request::of(plan_.transitions.share({its, owner, lease, publish()}), timeout);
+  auto request =
+      redis::Request::of(plan_.transitions.share({its, owner, lease, publish()}), timeout, redis::Operation::renew);
   request.tells = sharded_channels();
   runtime().send(std::move(request), [self = self(), done](const redis::Result& result) {
     if (result.delivery != redis::Delivery::answered) {

@@ -36,7 +36,7 @@ void LateReleases::repeat() {
   waiting_releases_ -= batch.releases.size();
   if (!waiting_.empty()) alarm_.set(waiting_.front().due);
   for (base::Command& release : batch.releases) {
-    runtime_.send(redis::Request::of(std::move(release), runtime_.config().command_timeout),
+    runtime_.send(redis::Request::of(std::move(release), runtime_.config().command_timeout, redis::Operation::release),
                   [](const redis::Result&) {});
   }
 }

@@ -72,8 +72,8 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   void send() noexcept {
     try {
       if (what_ != KeyTarget::Returned::place) heard_before_ = target_->heard_so_far();
-      auto request =
-          redis::Request::of(target_->return_command(what_, owner_, repeated_), runtime_.config().command_timeout);
+      auto request = redis::Request::of(target_->return_command(what_, owner_, repeated_),
+                                        runtime_.config().command_timeout, redis::Operation::release);
       if (what_ != KeyTarget::Returned::place) request.tells = target_->sharded_channels();
       runtime_.send(
           std::move(request), [self = shared_from_this()](const redis::Result& result) { self->on_result(result); },

@@ -96,9 +96,12 @@ void Renewals::renew(Holds batch, TimePoint now) {
     ++sizes.back();
   }
   Reporter::add(runtime_.reporter().count.renewal_batches, sizes.size());
+  runtime_.reporter().meter.on_renewals(late);
   const Tenancy& first = *batch.front();
   const bool acks = first.acks().wanted();
-  redis::Request request{{}, renewal_timeout(first.lease(), runtime_.config().command_timeout), {}};
+  redis::Request request{.commands = {},
+                         .timeout = renewal_timeout(first.lease(), runtime_.config().command_timeout),
+                         .operation = redis::Operation::renew};
   auto next = batch.begin();
   for (const std::size_t size : sizes) {
     const auto begin = next;
@@ -128,6 +131,7 @@ void Renewals::renew_with_acks(Holds batch, Duration late) {
 
 void Renewals::renew_alone(const std::shared_ptr<Tenancy>& hold, TimePoint now) {
   Reporter::add(runtime_.reporter().count.renewal_batches);
+  runtime_.reporter().meter.on_renewals(hold->lateness(now));
   hold->target()->renew(hold, hold->lease(),
                         [this, weak = runtime_.client(), hold, late = hold->lateness(now)](const Renewed& renewed) {
                           // It may be another client's thread that says so, perhaps after this client has closed.

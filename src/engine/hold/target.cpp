@@ -211,6 +211,7 @@ bool Target::retain(Claim& claim) {
   if (queue_.empty() || tenancy_ != &claim.tenancy() || admission.refused || !contention().tenure.may_pass(now))
     return false;
   if (!claim.begin_pass_on(now)) return false;
+  claim.measure_end(now);
   contention_->retained = {tenancy_->shared_from_this(), std::move(admission.token)};
   wake_head();
   return true;

@@ -1,6 +1,7 @@
 // What an acquire is about: a lock, several at once, or a majority. Who is next, and who holds it.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "engine/hold/tenancy.hpp"
 #include "engine/hold/thread_holds.hpp"
 #include "engine/hold/wait_queue.hpp"
+#include "engine/runtime/meter.hpp"
 
 namespace holdfast::engine {
 
@@ -35,6 +37,9 @@ class Target : public Acquirable, public std::enable_shared_from_this<Target> {
   virtual std::size_t locks() const = 0;
   /// The caller's name for it.
   const std::string& name() const { return name_; }
+  /// By which its acquires and holds are measured; 0 until it is set. From any thread.
+  LockClass lock_class() const { return lock_class_.load(std::memory_order_relaxed); }
+  void set_lock_class(LockClass its_class) { lock_class_.store(its_class, std::memory_order_relaxed); }
   /// Of the client that serves it with threads and counters, and the one that renews its holds.
   virtual Runtime& runtime() const = 0;
   virtual Watchdog& watchdog() const = 0;
@@ -112,6 +117,7 @@ class Target : public Acquirable, public std::enable_shared_from_this<Target> {
   void other_released() HOLDFAST_REQUIRES(mutex_);
 
   const std::string name_;
+  std::atomic<LockClass> lock_class_{0};
   ThreadHolds threads_;
 
   mutable base::SmallMutex mutex_;

@@ -121,6 +121,8 @@ void Tenancy::announce_loss(LossReason reason, StopIn where) noexcept {
 void Tenancy::announce_loss_to(Claim& claim, LossReason reason, StopIn where) noexcept {
   Reporter& reporter = runtime_->reporter();
   Reporter::add(reporter.count.lost);
+  reporter.meter.on_lost(target_->lock_class(), reason);
+  claim.measure_end(base::Clock::now());
   if (where == StopIn::this_thread) {
     claim.request_stop();
   } else {

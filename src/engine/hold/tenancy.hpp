@@ -50,6 +50,7 @@ class Tenancy : public std::enable_shared_from_this<Tenancy> {
   /// Still ours as far as known, without side effects: for the target, which must not run callbacks.
   bool stands() const { return known(&HoldFsm::valid_for, base::Clock::now()) > Duration{}; }
   bool ended() const { return known(&HoldFsm::ended); }
+  Duration valid_for(TimePoint now) const { return known(&HoldFsm::valid_for, now); }
   /// When the lease was set last: the send of the command that did.
   TimePoint extended_at() const { return known(&HoldFsm::last_extension); }
   TimePoint granted_at() const { return first_.granted_at(); }

@@ -14,6 +14,8 @@ namespace {
 constexpr milliseconds kBehindTheLoop{1};
 /// As long as holds are late, they are looked at so often.
 constexpr milliseconds kWhileLate{5};
+/// As many as are looked at without giving way to those who take or release a lock.
+constexpr std::size_t kLooksAtOnce = 500;
 
 }  // namespace
 
@@ -112,6 +114,36 @@ std::vector<std::shared_ptr<Tenancy>> Watchdog::armed() const {
 std::size_t Watchdog::holds() const {
   const base::Guard guard(mutex_);
   return schedule_.size();
+}
+
+/// Whoever is renewed meanwhile moves to a later place and is looked at once more, which does no harm.
+std::optional<Duration> Watchdog::lowest_validity() const {
+  std::optional<Duration> lowest;
+  std::shared_ptr<Tenancy> last;  // goes without the mutex
+  TimePoint its_time{};
+  for (bool more = true; more;) {
+    std::shared_ptr<Tenancy> reached;
+    {
+      const base::Guard guard(mutex_);
+      const TimePoint now = Clock::now();
+      auto next = schedule_.begin();
+      if (last && last->schedule_hook.is_linked() && last->scheduled == its_time) {
+        next = std::next(schedule_.iterator_to(*last));
+      } else if (last) {
+        next = schedule_.lower_bound(its_time, Earlier());
+      }
+      std::size_t looked_at = 0;
+      for (; next != schedule_.end() && looked_at < kLooksAtOnce; ++next, ++looked_at) {
+        const Duration left = next->valid_for(now);
+        if (left > Duration{} && (!lowest || left < *lowest)) lowest = left;
+        reached = next->armed;
+        its_time = next->scheduled;
+      }
+      more = next != schedule_.end();
+    }
+    last.swap(reached);
+  }
+  return lowest;
 }
 
 void Watchdog::on_connected(const redis::Shard& shard) {

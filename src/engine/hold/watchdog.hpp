@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include <boost/intrusive/set.hpp>
@@ -45,6 +46,9 @@ class Watchdog {
   Confirmations& confirmations() { return confirmations_; }
   std::vector<std::shared_ptr<Tenancy>> armed() const;
   std::size_t holds() const;  ///< How many these are.
+  /// The least that any of them is certainly valid for; empty: there are none, or none that stands. Looks at each of
+  /// them, a few at a time, so that nobody waits for it.
+  std::optional<Duration> lowest_validity() const;
   /// Whoever has not been looked at in time, and whose deadline is over, is lost, whatever the loop does. Returns when
   /// to look next; a hold that is armed with an earlier deadline wakes the signals' thread. Only on that thread.
   TimePoint look_at_deadlines() noexcept;
@@ -56,6 +60,8 @@ class Watchdog {
   using Hook = boost::intrusive::member_hook<Tenancy, Tenancy::Hook, &Tenancy::schedule_hook>;
   struct Earlier {
     bool operator()(const Tenancy& a, const Tenancy& b) const { return a.scheduled < b.scheduled; }
+    bool operator()(const Tenancy& a, TimePoint b) const { return a.scheduled < b; }
+    bool operator()(TimePoint a, const Tenancy& b) const { return a < b.scheduled; }
   };
   using Schedule = boost::intrusive::multiset<Tenancy, Hook, boost::intrusive::compare<Earlier>>;
   using Holds = Renewals::Holds;

@@ -28,6 +28,7 @@ Counters Reporter::snapshot() const {
   out.acks_waits = read(count.acks_waits);
   out.acks_missed = read(count.acks_missed);
   out.events_dropped = read(count.events_dropped);
+  out.local_handoffs = read(count.local_handoffs);
   out.waiting = read(count.waiting);
   return out;
 }

@@ -7,23 +7,27 @@
 #include <holdfast/observer.hpp>
 
 #include "engine/loop/notifier.hpp"
+#include "engine/runtime/meter.hpp"
+#include "engine/runtime/waits.hpp"
 
 namespace holdfast::engine {
 
 /// Thread-safe. Counters are incremented at once; the observer is told on the notifier's thread.
 class Reporter {
  public:
-  Reporter(std::shared_ptr<Observer> observer, Notifier& notifier)
-      : observer_(std::move(observer)), notifier_(notifier) {}
+  Reporter(std::shared_ptr<Observer> observer, Notifier& notifier, Meter::Classify classify)
+      : meter(std::move(classify)), observer_(std::move(observer)), notifier_(notifier) {}
 
   struct Count {
     std::atomic<std::uint64_t> granted{0}, contended{0}, not_granted{0}, failed{0}, released{0}, renewals{0},
         renewal_batches{0}, renewal_failures{0}, suspect{0}, lost{0}, unknown{0}, misuses{0}, wakes{0}, safety_polls{0},
         safety_poll_wakes{0}, connections{0}, commands{0}, watched{0}, notices{0}, watch_refusals{0}, acks_waits{0},
-        acks_missed{0}, events_dropped{0}, waiting{0};
+        acks_missed{0}, events_dropped{0}, local_handoffs{0}, waiting{0};
   };
   Count count;
   Counters snapshot() const;
+  Meter meter;
+  Waits waits;
 
   static void add(std::atomic<std::uint64_t>& counter, std::uint64_t n = 1) {
     counter.fetch_add(n, std::memory_order_relaxed);

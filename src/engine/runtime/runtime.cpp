@@ -69,7 +69,7 @@ Runtime::Runtime(Config config, boost::asio::io_context* host, RuntimeHooks hook
       loop_(in_words_of_ours(node_, [this] { return make_loop(); })),
       notifier_(host),
       signals_(host),
-      reporter_(config_.observer, notifier_),
+      reporter_(config_.observer, notifier_, config_.lock_class),
       listeners_(std::make_shared<redis::Listeners>()),
       router_(make_router()) {}
 
@@ -93,6 +93,8 @@ std::unique_ptr<redis::Router> Runtime::make_router() {
        .message = [this](redis::Shard&) { Reporter::add(reporter_.count.wakes); },
        .command = [this](redis::Shard&) { Reporter::add(reporter_.count.commands); },
        .to_be_flushed = [this](redis::Shard&, std::size_t bytes) { loop_->to_be_settled(bytes); },
+       .answered = [this](redis::Shard&, redis::Operation operation,
+                          Duration took) { reporter_.meter.on_command(operation, took); },
        .side_connected = hooks_.side_connected,
        .side_disconnected = hooks_.side_disconnected,
        .invalidated = hooks_.invalidated,
@@ -122,6 +124,7 @@ void Runtime::start(std::weak_ptr<void> client) {
 bool Runtime::has_successors() const { return redis::must_be_primary(config_) || !config_.cluster.addresses.empty(); }
 
 void Runtime::on_connected(redis::Shard& shard) {
+  links_.set(&shard, node_of(shard, node_), true);
   Reporter::add(reporter_.count.connections);
   reporter_.tell(&Observer::on_connection,
                  [&] { return ConnectionEvent{node_of(shard, node_), true, reporter_.snapshot().connections, {}}; });
@@ -130,6 +133,11 @@ void Runtime::on_connected(redis::Shard& shard) {
 }
 
 void Runtime::on_disconnected(const redis::Shard& shard, const std::string& cause) {
+  if (needed(cause)) {
+    links_.set(&shard, node_of(shard, node_), false);
+  } else {
+    links_.drop(&shard);
+  }
   reporter_.tell(&Observer::on_connection, [&] {
     return ConnectionEvent{node_of(shard, node_), false, reporter_.snapshot().connections, cause, needed(cause)};
   });

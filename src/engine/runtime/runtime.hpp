@@ -19,6 +19,7 @@
 #include "engine/loop/notifier.hpp"
 #include "engine/runtime/identity.hpp"
 #include "engine/runtime/known_connections.hpp"
+#include "engine/runtime/links.hpp"
 #include "engine/runtime/pending.hpp"
 #include "engine/runtime/reporter.hpp"
 #include "engine/runtime/runtime_hooks.hpp"
@@ -119,6 +120,7 @@ class Runtime {
   Identity& identity() { return identity_; }
 
   Reporter& reporter() { return reporter_; }
+  const Links& links() const { return links_; }
   /// For observer calls and loss callbacks.
   Notifier& notifier() { return notifier_; }
   /// For stop tokens, so that an observer that dawdles does not hold up a loss signal.
@@ -150,6 +152,7 @@ class Runtime {
   Notifier notifier_;
   Notifier signals_;
   Reporter reporter_;
+  Links links_;
   const std::shared_ptr<redis::Listeners> listeners_;
   const std::unique_ptr<redis::Router> router_;
   std::map<redis::Shard*, KnownConnections> known_connections_;

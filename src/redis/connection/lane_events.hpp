@@ -20,6 +20,8 @@ struct LaneEvents {
   std::function<void()> message;
   std::function<void()> command;
   std::function<void(std::size_t bytes)> to_be_flushed;
+  /// So long after the send all commands of a request were answered, by the server that serves it.
+  std::function<void(Operation operation, base::Duration took)> answered = [](Operation, base::Duration) {};
   /// These keys were changed, or may have been: an array; null: all. Only where CLIENT TRACKING was asked for.
   std::function<void(const base::Reply& keys)> invalidated = [](const base::Reply&) {};
   /// Where it is set: a request that this server does not serve; whoever is told sees to it that its handler runs.

@@ -197,6 +197,7 @@ void Pipeline::on_done(const OpPtr& op) {
                       subscriptions_.stay_subscribed(op->request.subscribe, op->request.publish);
   result.asked = op->request.asking;
   if (misdirected) return misdirect(op, std::move(result));
+  events_.answered(op->request.operation, Clock::now() - op->sent_at);
   finish(op, std::move(result));
 }
 

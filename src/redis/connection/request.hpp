@@ -1,6 +1,7 @@
 // What a lane is asked to send, and what has become of it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -13,6 +14,25 @@
 #include "redis/connection/subscriptions.hpp"
 
 namespace holdfast::redis {
+
+/// What a request is for, for those who measure.
+enum class Operation : std::uint8_t { acquire, release, renew, confirm, other };
+constexpr std::size_t kOperations = 5;
+constexpr const char* to_string(Operation operation) {
+  switch (operation) {
+    case Operation::acquire:
+      return "acquire";
+    case Operation::release:
+      return "release";
+    case Operation::renew:
+      return "renew";
+    case Operation::confirm:
+      return "confirm";
+    case Operation::other:
+      break;
+  }
+  return "other";
+}
 
 /// Commands that travel in one write, in order. With `subscribe`, a SUBSCRIBE (or SSUBSCRIBE) of those channels goes
 /// before them unless all are subscribed already, or that was refused for good lately: what is published after the
@@ -29,11 +49,13 @@ struct Request {
   bool here = false;         ///< It is for this very node: no other one is asked instead.
   bool asking = false;       ///< ASKING goes before the command, of which there is one, and before the SSUBSCRIBE.
   std::uint8_t detours = 0;  ///< How often it was sent to another node than before.
+  Operation operation = Operation::other;
 
   /// Of one command, without a copy of it.
-  static Request of(base::Command command, base::Duration timeout) {
+  static Request of(base::Command command, base::Duration timeout, Operation operation = Operation::other) {
     Request request;
     request.timeout = timeout;
+    request.operation = operation;
     request.commands.push_back(std::move(command));
     return request;
   }

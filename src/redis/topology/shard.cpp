@@ -27,16 +27,18 @@ Shard::Shard(timing::Schedule& schedule, const Config& config, MakeSource make_s
 Shard::~Shard() = default;
 
 LaneEvents Shard::lane_events() {
-  LaneEvents made{.connected = [this] { events_.connected(*this); },
-                  .disconnected =
-                      [this](const std::string& cause) {
-                        identify(0);
-                        events_.disconnected(*this, cause);
-                      },
-                  .message = [this] { events_.message(*this); },
-                  .command = [this] { events_.command(*this); },
-                  .to_be_flushed = [this](std::size_t bytes) { events_.to_be_flushed(*this, bytes); },
-                  .taken_away = [this](const std::string& channel) { events_.taken_away(*this, channel); }};
+  LaneEvents made{
+      .connected = [this] { events_.connected(*this); },
+      .disconnected =
+          [this](const std::string& cause) {
+            identify(0);
+            events_.disconnected(*this, cause);
+          },
+      .message = [this] { events_.message(*this); },
+      .command = [this] { events_.command(*this); },
+      .to_be_flushed = [this](std::size_t bytes) { events_.to_be_flushed(*this, bytes); },
+      .answered = [this](Operation operation, base::Duration took) { events_.answered(*this, operation, took); },
+      .taken_away = [this](const std::string& channel) { events_.taken_away(*this, channel); }};
   if (events_.misdirected) {
     made.misdirected = [this](Misdirected&& misdirected) { events_.misdirected(*this, std::move(misdirected)); };
   }
@@ -50,12 +52,14 @@ void Shard::hear_refusals(LaneEvents& events) {
 }
 
 LaneEvents Shard::side_events(Side side) {
-  LaneEvents made{.connected = [this, side] { events_.side_connected(*this, side); },
-                  .disconnected = [this, side](const std::string&) { events_.side_disconnected(*this, side); },
-                  .message = [] {},
-                  .command = [this] { events_.command(*this); },
-                  .to_be_flushed = [this](std::size_t bytes) { events_.to_be_flushed(*this, bytes); },
-                  .invalidated = [this](const base::Reply& keys) { events_.invalidated(*this, keys); }};
+  LaneEvents made{
+      .connected = [this, side] { events_.side_connected(*this, side); },
+      .disconnected = [this, side](const std::string&) { events_.side_disconnected(*this, side); },
+      .message = [] {},
+      .command = [this] { events_.command(*this); },
+      .to_be_flushed = [this](std::size_t bytes) { events_.to_be_flushed(*this, bytes); },
+      .answered = [this](Operation operation, base::Duration took) { events_.answered(*this, operation, took); },
+      .invalidated = [this](const base::Reply& keys) { events_.invalidated(*this, keys); }};
   hear_refusals(made);
   return made;
 }

@@ -40,6 +40,8 @@ struct ShardEvents {
   std::function<void(Shard&)> message;
   std::function<void(Shard&)> command;
   std::function<void(Shard&, std::size_t bytes)> to_be_flushed;
+  /// On any of its lanes: see LaneEvents.
+  std::function<void(Shard&, Operation, base::Duration took)> answered = [](Shard&, Operation, base::Duration) {};
   std::function<void(Shard&, Side)> side_connected{};
   std::function<void(Shard&, Side)> side_disconnected{};
   /// On the lane that watches: see LaneEvents.

@@ -1,0 +1,139 @@
+#include "engine/runtime/meter.hpp"
+
+#include <holdfast/error.hpp>
+
+namespace holdfast::engine {
+namespace {
+
+constexpr std::size_t kLongestLabel = 128;  // in bytes
+constexpr std::array kResultNames{"granted", "busy", "timed_out", "cancelled", "crowded", "error"};
+constexpr std::array kLossReasonsAll{LossReason::expired, LossReason::taken, LossReason::max_hold, LossReason::closed,
+                                     LossReason::forked};
+
+/// How many bytes of the text are its first character in UTF-8; 0: it is none.
+std::size_t character_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80) return 0;
+  }
+  const bool overlong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
+  const bool no_scalar = (first == 0xED && byte(1) > 0x9F) || (first == 0xF4 && byte(1) > 0x8F);
+  return overlong || no_scalar ? 0 : length;
+}
+
+/// One label that is no UTF-8 would cost the whole scrape, and a long one is paid for by every series.
+std::string as_label(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t length = character_length(text);
+    const std::string_view character = length == 0 ? std::string_view("?") : text.substr(0, length);
+    if (out.size() + character.size() > kLongestLabel) break;
+    out += character;
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return out;
+}
+
+MetricFamily family(std::string name, MetricFamily::Type type, std::string help, std::vector<double> bounds = {}) {
+  return {.name = std::move(name), .type = type, .help = std::move(help), .bounds = std::move(bounds)};
+}
+
+std::vector<MetricLabel> with(std::vector<MetricLabel> labels, const char* name, const char* value) {
+  labels.push_back({name, value});
+  return labels;
+}
+
+}  // namespace
+
+Meter::Meter(Classify classify) : classify_(std::move(classify)) {}
+
+LockClass Meter::class_of(std::string_view name) noexcept {
+  if (!classifies()) return 0;
+  try {
+    const std::string label = as_label(classify_(name));
+    return label.empty() ? LockClass{0} : find_or_add(label);
+  } catch (...) {
+    return 0;  // costs the label, not the lock
+  }
+}
+
+LockClass Meter::find_or_add(const std::string& label) {
+  const base::Guard guard(mutex_);
+  if (const auto found = known_.find(label); found != known_.end()) return found->second;
+  if (labels_.size() >= kMostClasses) {
+    overflows_.fetch_add(1, std::memory_order_relaxed);
+    return 0;
+  }
+  owned_.reserve(kMostClasses);
+  labels_.reserve(kMostClasses);
+  auto made = std::make_unique<OfClass>();
+  std::string copy = label;
+  const auto number = static_cast<LockClass>(labels_.size() + 1);
+  known_.emplace(label, number);
+  labels_.push_back(std::move(copy));  // nothing throws from here on
+  classes_[number].store(made.get(), std::memory_order_release);
+  owned_.push_back(std::move(made));
+  return number;
+}
+
+Meter::Result Meter::result_of(std::error_code error) {
+  if (!error) return Result::granted;
+  if (error == Errc::busy) return Result::busy;
+  if (error == Errc::timed_out) return Result::timed_out;
+  if (error == Errc::cancelled) return Result::cancelled;
+  return Result::error;
+}
+
+std::vector<std::pair<std::vector<MetricLabel>, const Meter::OfClass*>> Meter::all() const {
+  std::vector<std::pair<std::vector<MetricLabel>, const OfClass*>> out;
+  if (!classifies()) {
+    out.emplace_back(std::vector<MetricLabel>(), &others_);
+    return out;
+  }
+  const base::Guard guard(mutex_);
+  for (std::size_t i = 0; i < labels_.size(); ++i) {
+    out.emplace_back(std::vector<MetricLabel>(1, {"lock", labels_[i]}), owned_[i].get());
+  }
+  out.emplace_back(std::vector<MetricLabel>(1, {"lock", "other"}), &others_);
+  return out;
+}
+
+void Meter::read(std::vector<MetricFamily>& to) const {
+  using Type = MetricFamily::Type;
+  MetricFamily waits = family("holdfast_acquire_wait_seconds", Type::histogram,
+                              "From the call of an acquire to its result.", Buckets<kWaitBounds>::bounds());
+  MetricFamily holds = family("holdfast_hold_seconds", Type::histogram,
+                              "From the grant of a hold to its release or loss.", Buckets<kHoldBounds>::bounds());
+  MetricFamily lost = family("holdfast_lost", Type::counter, "Holds that were lost, by the reason.");
+  for (const auto& [labels, counts] : all()) {
+    for (std::size_t i = 0; i < kResults; ++i) {
+      Metric& wait = waits.metrics.emplace_back(Metric{with(labels, "result", kResultNames[i])});
+      counts->waits[i].read(wait);
+    }
+    counts->holds.read(holds.metrics.emplace_back(Metric{labels}));
+    for (const LossReason reason : kLossReasonsAll) {
+      const auto count = counts->lost[static_cast<std::size_t>(reason)].load(std::memory_order_relaxed);
+      lost.metrics.push_back({with(labels, "reason", to_string(reason)), static_cast<double>(count)});
+    }
+  }
+  MetricFamily commands = family("holdfast_command_seconds", Type::histogram,
+                                 "From the send of a command to its reply.", Buckets<kCommandBounds>::bounds());
+  for (std::size_t i = 0; i < redis::kOperations; ++i) {
+    const char* const name = redis::to_string(static_cast<redis::Operation>(i));
+    commands_[i].read(commands.metrics.emplace_back(Metric{{{"operation", name}}}));
+  }
+  MetricFamily lateness =
+      family("holdfast_renewal_lateness_seconds", Type::histogram,
+             "How long after its planned time a renewal was sent.", Buckets<kLatenessBounds>::bounds());
+  lateness_.read(lateness.metrics.emplace_back());
+  MetricFamily overflow =
+      family("holdfast_label_overflow", Type::counter, "Handles of locks that found no room among the classes.");
+  overflow.metrics.emplace_back().value = static_cast<double>(overflows_.load(std::memory_order_relaxed));
+  for (MetricFamily* each : {&waits, &holds, &commands, &lateness, &lost, &overflow}) to.push_back(std::move(*each));
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,95 @@
+// Measures what a client does, by classes of locks if the user wants that.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <unordered_map>
+#include <vector>
+
+#include <holdfast/metrics.hpp>
+#include <holdfast/outcome.hpp>
+
+#include "base/guarded.hpp"
+#include "engine/runtime/buckets.hpp"
+#include "redis/connection/request.hpp"
+
+namespace holdfast::engine {
+
+/// Which of the client's classes a lock is in. 0: all of them where there are no classes, else those without one.
+using LockClass = std::uint8_t;
+
+/// Measured where it happens, by relaxed additions: no lock, no memory, nothing dropped. Thread-safe.
+class Meter {
+ public:
+  /// The label of a lock, from its name. Empty: there are no classes.
+  using Classify = std::function<std::string(std::string_view name)>;
+  explicit Meter(Classify classify);
+  Meter(const Meter&) = delete;
+  Meter& operator=(const Meter&) = delete;
+
+  static constexpr std::size_t kMostClasses = 50;
+  bool classifies() const { return classify_ != nullptr; }
+  /// Runs the user's function, in the calling thread and under no mutex. 0 if that throws or says nothing, if there is
+  /// no memory for a new class, or if there are as many as there may be, which is counted.
+  LockClass class_of(std::string_view name) noexcept;
+
+  enum class Result : std::uint8_t { granted, busy, timed_out, cancelled, crowded, error };
+  static constexpr std::size_t kResults = 6;
+  static Result result_of(std::error_code error);
+
+  void on_acquire(LockClass its_class, Result result, base::Duration waited) noexcept {
+    in(its_class).waits[static_cast<std::size_t>(result)].add(waited);
+  }
+  void on_hold_end(LockClass its_class, base::Duration held) noexcept { in(its_class).holds.add(held); }
+  void on_lost(LockClass its_class, LossReason reason) noexcept {
+    in(its_class).lost[static_cast<std::size_t>(reason)].fetch_add(1, std::memory_order_relaxed);
+  }
+  void on_command(redis::Operation operation, base::Duration took) noexcept {
+    commands_[static_cast<std::size_t>(operation)].add(took);
+  }
+  void on_renewals(base::Duration late) noexcept { lateness_.add(late); }
+
+  /// Adds what was measured.
+  void read(std::vector<MetricFamily>& to) const;
+
+  // In seconds.
+  static constexpr std::array kWaitBounds{.0001, .0005, .001, .005, .01, .05, .1, .5, 1., 5., 10., 30., 60.};
+  static constexpr std::array kHoldBounds{.001, .005, .01, .05, .1, .5, 1., 5., 10., 30., 60., 300., 1800., 3600.};
+  static constexpr std::array kCommandBounds{.0001, .0005, .001, .005, .01, .05, .1, .5, 1., 5., 10.};
+  static constexpr std::array kLatenessBounds{.001, .005, .01, .05, .1, .5, 1., 5., 10., 30.};
+
+ private:
+  static constexpr std::size_t kLossReasons = 5;
+  struct OfClass {
+    std::array<Buckets<kWaitBounds>, kResults> waits{};
+    Buckets<kHoldBounds> holds{};
+    std::array<std::atomic<std::uint64_t>, kLossReasons> lost{};
+  };
+  OfClass& in(LockClass its_class) noexcept {
+    OfClass* const found = classes_[its_class].load(std::memory_order_acquire);
+    return found == nullptr ? others_ : *found;
+  }
+  LockClass find_or_add(const std::string& label);
+  /// Those that there are, with their labels.
+  std::vector<std::pair<std::vector<MetricLabel>, const OfClass*>> all() const;
+
+  const Classify classify_;
+  OfClass others_;  // of class 0
+  std::array<std::atomic<OfClass*>, kMostClasses + 1> classes_{};
+  std::array<Buckets<kCommandBounds>, redis::kOperations> commands_{};
+  Buckets<kLatenessBounds> lateness_;
+  std::atomic<std::uint64_t> overflows_{0};
+
+  mutable base::Mutex mutex_;
+  std::vector<std::unique_ptr<OfClass>> owned_ HOLDFAST_GUARDED_BY(mutex_);
+  std::vector<std::string> labels_ HOLDFAST_GUARDED_BY(mutex_);  // that of class n is the nth, from 1 on
+  std::unordered_map<std::string, LockClass> known_ HOLDFAST_GUARDED_BY(mutex_);
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,12 @@
+// What a client has measured, put together.
+#pragma once
+
+#include <holdfast/metrics.hpp>
+
+#include "engine/client/core.hpp"
+
+namespace holdfast::face {
+
+Metrics metrics_of(engine::Core& core);
+
+}  // namespace holdfast::face
