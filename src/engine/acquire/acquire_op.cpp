@@ -24,8 +24,8 @@ AcquireTerms terms_of(const Target& target, const AcquireOptions& options, Defau
   terms.safety_poll = config.safety_poll;
   terms.turn = config.handoff;
   terms.own_channel = target.plan().transitions.wake_channel != nullptr;
-  if (target.everyone_asks()) {
-    // Nobody else sees that who is next does nothing about it.
+  if (target.plan().transitions.leave != nullptr) {
+    // Nobody else sees that who is next in the server's queue does nothing about it.
     terms.safety_poll = std::min<Duration>(terms.safety_poll, config.fair_turn);
   }
   using Announced = Traits::Announced;
@@ -326,6 +326,7 @@ void AcquireOp::finish(AcquireAction action) noexcept {
   } catch (...) {
     if (held) give_up(*held);  // it could not be told of
   }
+  if (held && !target_->plan().traits.holds) let_stand(*held);
 }
 
 void AcquireOp::drop() {

@@ -35,6 +35,9 @@ struct Traits {
   /// again when an outcome is unknown, and undoes what nobody will use, gives each call a key (wire::Once) by which the
   /// server knows it again. Such a kind is not for groups, which acquire once more what a member has lost.
   bool repeatable = true;
+  /// What is granted is held until it is given back: renewed, watched, and lost when its lease is over. If not, whoever
+  /// asked has got what there was to get, and nothing is left of it here: a permit without a lease, or an open latch.
+  bool holds = true;
 };
 
 /// The changes on the server, each as a command and the meaning of its reply.
@@ -42,9 +45,11 @@ struct Transitions {
   wire::LockNames (*names)(std::string raw_name) = nullptr;
   base::Command (*acquire)(const wire::AcquireCall&) = nullptr;
   wire::AcquireReply (*decode_acquire)(const base::Reply&) = wire::decode_acquire;
+  /// Null: an acquire takes nothing, so that nothing is given back or undone.
   base::Command (*release)(const wire::ReleaseCall&) = nullptr;
   /// How many clients were told; empty: it was not this owner's.
   std::optional<std::int64_t> (*decode_release)(const base::Reply&) = wire::decode_release;
+  /// Null for kinds that hold nothing.
   base::Command (*renew)(const std::vector<wire::Renewal>&, std::chrono::milliseconds lease) = nullptr;
   /// From this owner; without one, from whoever has it. An integer, 1: it was held so.
   base::Command (*force_release)(const wire::LockNames&, const std::optional<wire::Owner>&, Publish) = nullptr;

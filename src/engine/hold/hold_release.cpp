@@ -203,6 +203,13 @@ void give_up(Claim& hold) noexcept {
   }
 }
 
+void let_stand(Claim& hold) noexcept {
+  std::optional<Ending> ending = end_claim(hold);
+  if (!ending) return;
+  ending->since.reset();  // nothing is released
+  end_unreleased(hold.tenancy(), *ending);
+}
+
 void give_up(Tenancy& tenancy) noexcept {
   try {
     if (const std::optional<Ending> ending = tenancy.begin_release()) send_release(tenancy, *ending, {});

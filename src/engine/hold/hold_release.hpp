@@ -28,7 +28,9 @@ void release_async(Claim& hold, std::function<void(ReleaseOutcome)> done);
 ReleaseOutcome leave(Claim& hold, std::chrono::milliseconds rest) noexcept;
 /// Nobody is going to use it: gives it back if that can be had, and in any case it is not renewed any more.
 void give_up(Claim& hold) noexcept;
-/// The same of a tenancy, whoever has claims on it.
+/// It is over here, and stays as it is at the server: what was granted is not to be held.
+void let_stand(Claim& hold) noexcept;
+/// The same as give_up() of a tenancy, whoever has claims on it.
 void give_up(Tenancy& tenancy) noexcept;
 
 }  // namespace holdfast::engine

@@ -213,6 +213,7 @@ void KeyTarget::judge_silence(const redis::Refusal& refusal, Attempt& attempt) c
 }
 
 void KeyTarget::release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) {
+  if (plan_.transitions.release == nullptr) return done({ReleaseOutcome::released});
   start_return(self(), deadline == kNeverOurs ? Returned::perhaps_hold : Returned::hold, owner,
                ReleaseFsm(deadline, give_up), std::move(done));
 }
