@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <holdfast/detail/counting.hpp>
 #include <holdfast/detail/parts.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/hold.hpp>
@@ -85,12 +86,11 @@ class HOLDFAST_EXPORT BasicLock {
   /// TimedLockable. Zero or less means one attempt. False as for `try_lock`.
   template <class Rep, class Period>
   bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) const {
-    return try_lock_within(saturate(wait));
+    return try_lock_within(detail::limit_of(wait));
   }
   template <class Clock, class Duration>
   bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time) const {
-    using Real = std::chrono::duration<double, std::milli>;  // does not overflow for time_point::max()
-    return try_lock_within(saturate(Real(time.time_since_epoch()) - Real(Clock::now().time_since_epoch())));
+    return try_lock_within(detail::limit_until(time));
   }
   /// Gives back one level of the calling thread's hold. Never throws; blocks for at most `Config::release_timeout`, not
   /// at all if the hold is lost; the outcome goes to the observer. A call by a thread that does not hold the lock is a
@@ -126,15 +126,6 @@ class HOLDFAST_EXPORT BasicLock {
   }
 
  private:
-  /// Rounded up to milliseconds; a value that does not fit becomes the largest one, which means "no limit". What is
-  /// below zero, or is no number, is zero.
-  template <class Rep, class Period>
-  static std::chrono::milliseconds saturate(const std::chrono::duration<Rep, Period>& wait) {
-    using Real = std::chrono::duration<double, std::milli>;
-    if (Real(wait).count() >= 9e18) return std::chrono::milliseconds::max();
-    if (!(Real(wait).count() > 0)) return std::chrono::milliseconds::zero();
-    return std::chrono::ceil<std::chrono::milliseconds>(wait);
-  }
   /// unlock(). False: a thread that does not hold it.
   bool leave_level() const noexcept;
   bool try_lock_within(std::chrono::milliseconds wait) const;

@@ -12,6 +12,7 @@
 #include <holdfast/export.hpp>
 #include <holdfast/fair_lock.hpp>
 #include <holdfast/fenced_lock.hpp>
+#include <holdfast/latch.hpp>
 #include <holdfast/leased_semaphore.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/lock_info.hpp>
@@ -19,6 +20,7 @@
 #include <holdfast/multi_lock.hpp>
 #include <holdfast/observer.hpp>
 #include <holdfast/read_write_lock.hpp>
+#include <holdfast/semaphore.hpp>
 #include <holdfast/simple_lock.hpp>
 #include <holdfast/spin_lock.hpp>
 
@@ -74,6 +76,12 @@ class HOLDFAST_EXPORT Client {
 
   /// The same for a number of permits that many may have at the same time: see LeasedSemaphore.
   LeasedSemaphore leased_semaphore(std::string_view name, AcquireOptions defaults = {}) const;
+
+  /// The same for permits that belong to nobody: see Semaphore.
+  Semaphore semaphore(std::string_view name) const;
+
+  /// The same for a latch: see Latch. In a cluster a name with a `}` throws Error(invalid_argument).
+  Latch latch(std::string_view name) const;
 
   /// The locks of all these names together: see MultiLock. A repeated name counts once.
   MultiLock multi_lock(const std::vector<std::string>& names, AcquireOptions defaults = {}) const;

@@ -8,6 +8,7 @@
 #include <holdfast/fence.hpp>
 #include <holdfast/fenced_lock.hpp>
 #include <holdfast/hold.hpp>
+#include <holdfast/latch.hpp>
 #include <holdfast/leader.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/leased_semaphore.hpp>
@@ -20,6 +21,7 @@
 #include <holdfast/outcome.hpp>
 #include <holdfast/read_write_lock.hpp>
 #include <holdfast/red_lock.hpp>
+#include <holdfast/semaphore.hpp>
 #include <holdfast/simple_lock.hpp>
 #include <holdfast/spin_lock.hpp>
 #include <holdfast/this_thread.hpp>

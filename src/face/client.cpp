@@ -7,15 +7,19 @@
 #include "face/in_turn.hpp"
 #include "face/listing.hpp"
 #include "face/measured.hpp"
+#include "face/outcome.hpp"
 #include "face/parts.hpp"
 #include "face/question.hpp"
 #include "kinds/fair_lock.hpp"
 #include "kinds/fenced_lock.hpp"
+#include "kinds/latch.hpp"
 #include "kinds/leased_semaphore.hpp"
 #include "kinds/lock.hpp"
 #include "kinds/read_write_lock.hpp"
+#include "kinds/semaphore.hpp"
 #include "kinds/simple_lock.hpp"
 #include "kinds/spin_lock.hpp"
+#include "wire/latch_calls.hpp"
 
 namespace holdfast {
 
@@ -81,6 +85,18 @@ ReadWriteLock Client::read_write_lock(std::string_view name, AcquireOptions defa
 
 LeasedSemaphore Client::leased_semaphore(std::string_view name, AcquireOptions defaults) const {
   return LeasedSemaphore(parts_of(name, kinds::kLeasedSemaphore, std::move(defaults)));
+}
+
+Semaphore Client::semaphore(std::string_view name) const { return Semaphore(parts_of(name, kinds::kSemaphore, {})); }
+
+Latch Client::latch(std::string_view name) const {
+  detail::PartsPtr parts = parts_of(name, kinds::kLatch, {});
+  if (core_->runtime().router().only_shard() == nullptr &&
+      !wire::latch::fits_cluster(core_->targets().prefix() + std::string(name))) {
+    throw face::error_about(*parts->target, Errc::invalid_argument,
+                            "a latch's name has no } in a cluster, where its channel would lie in another slot");
+  }
+  return Latch(std::move(parts));
 }
 
 MultiLock Client::multi_lock(const std::vector<std::string>& names, AcquireOptions defaults) const {

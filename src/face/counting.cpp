@@ -1,77 +1,164 @@
-#include "face/change.hpp"
+#include "face/counting.hpp"
 
 #include <stdexcept>
 
 #include <holdfast/error.hpp>
 
 #include "face/outcome.hpp"
+#include "wire/latch_calls.hpp"
 #include "wire/permits_calls.hpp"
 #include "wire/semaphore_calls.hpp"
 
 namespace holdfast::face {
 namespace {
 
-using Replies = std::vector<base::Reply>;
+using detail::Counting;
 
-/// The operation's own name, and for how long the server keeps it: as long as it may be sent again.
+/// Redisson's numbers are Java's int.
+constexpr std::int64_t kMost = 2'147'483'647;
+
+[[noreturn]] void refuse(const engine::KeyTarget& target, std::int64_t number, const char* what, std::int64_t least) {
+  throw error_about(target, Errc::invalid_argument,
+                    std::to_string(number) + " " + what + "; it must be from " + std::to_string(least) + " to " +
+                        std::to_string(kMost));
+}
+
+void require_number(const engine::KeyTarget& target, Counting what, std::int64_t number) {
+  std::int64_t least = 0;
+  const char* name = "permits";
+  switch (what) {
+    case Counting::add:
+      least = -kMost;
+      name = "permits more";
+      break;
+    case Counting::release:
+      least = 1;
+      name = "permits given back";
+      break;
+    case Counting::set_total:
+      name = "permits in all";
+      break;
+    case Counting::set_latch:
+    case Counting::count_down:
+      least = 1;
+      name = "steps";
+      break;
+    default:
+      break;
+  }
+  if (number < least || number > kMost) refuse(target, number, name, least);
+}
+
+/// An operation's own name, and for how long the server keeps it: as long as it may be sent again.
 wire::Once once(engine::Runtime& runtime, const char* operation) {
   const Config& config = runtime.config();
   return {runtime.make_owner().text + ":" + operation, engine::repeated_for(config.patience, config.command_timeout)};
 }
 
-std::int64_t number(const base::Reply& reply) {
-  const std::optional<std::int64_t> number = wire::semaphore::decode_number(reply);
-  if (!number) throw std::runtime_error("it is no number");
-  return *number;
+base::Command command(const engine::KeyTarget& target, Counting what, std::int64_t number,
+                      std::optional<std::chrono::milliseconds> lives) {
+  namespace semaphore = wire::semaphore;
+  namespace latch = wire::latch;
+  engine::Runtime& runtime = target.runtime();
+  const wire::LockNames names = target.names();
+  const Publish publish = target.publish();
+  switch (what) {
+    case Counting::set:
+      return semaphore::set({names, number, once(runtime, "set"), publish}, lives);
+    case Counting::add:
+      return semaphore::add({names, number, once(runtime, "add"), publish});
+    case Counting::release:
+      return semaphore::add_if_there({names, number, once(runtime, "release"), publish});
+    case Counting::drain:
+      return semaphore::drain(names, once(runtime, "drain"));
+    case Counting::available:
+      return semaphore::available(names.key);
+    case Counting::set_total:
+      return wire::permits::set_total(names, number, publish);
+    case Counting::available_leased:
+      return wire::permits::look(names, 0, publish);
+    case Counting::set_latch:
+      return latch::set({names, number, once(runtime, "set"), publish});
+    case Counting::count_down:
+      return latch::count_down({names, number, once(runtime, "count_down"), publish});
+    case Counting::count:
+      return latch::count(names.key);
+    case Counting::remove:
+      break;
+  }
+  return latch::remove(names, publish);
 }
 
-template <class Result>
-Question<Result> change(const engine::KeyTarget& target, base::Command command,
-                        std::function<Result(const Replies&)> decode) {
-  return {.name = target.name(),
-          .commands = {std::move(command)},
-          .decode = std::move(decode),
-          .tells = target.sharded_channels(),
-          .repeated = target.runtime().config().patience};
+/// Empty: it makes no sense.
+std::optional<std::int64_t> decode(Counting what, const base::Reply& reply) {
+  switch (what) {
+    case Counting::release:
+      return wire::decode_release(reply) ? 1 : 0;
+    case Counting::available:
+      return wire::semaphore::decode_available(reply);
+    case Counting::available_leased:
+      if (reply.is_null()) return 0;
+      if (const auto seen = wire::permits::decode_look(reply)) return seen->available;
+      return std::nullopt;
+    case Counting::count:
+      return wire::latch::decode_count(reply);
+    default:
+      return wire::semaphore::decode_number(reply);
+  }
+}
+
+bool changes(Counting what) {
+  return what != Counting::available && what != Counting::available_leased && what != Counting::count;
+}
+
+engine::Acquired ask_to_pass(const detail::Parts& parts, std::optional<std::chrono::milliseconds> wait,
+                             std::stop_token stop, engine::DefaultWait default_wait, const wire::Ask& ask) {
+  return engine::acquire(parts.runtime, parts.target, waiting(wait, std::move(stop)), default_wait, ask);
 }
 
 }  // namespace
 
-void require_number(const engine::KeyTarget& target, std::int64_t number, std::int64_t least, const char* what) {
-  if (number >= least && number <= kMostPermits) return;
-  throw error_about(target, Errc::invalid_argument,
-                    std::to_string(number) + " " + what + "; it must be from " + std::to_string(least) + " to " +
-                        std::to_string(kMostPermits));
+Question<std::int64_t> counting(const engine::KeyTarget& target, Counting what, std::int64_t number,
+                                std::optional<std::chrono::milliseconds> lives) {
+  require_number(target, what, number);
+  return {.name = target.name(),
+          .commands = {command(target, what, number, lives)},
+          .decode =
+              [what](const std::vector<base::Reply>& replies) {
+                const std::optional<std::int64_t> result = decode(what, replies.front());
+                if (!result) throw std::runtime_error("it is no number");
+                return *result;
+              },
+          .tells = changes(what) ? target.sharded_channels() : std::vector<std::string>(),
+          .repeated = changes(what) ? base::Duration(target.runtime().config().patience) : base::Duration()};
 }
 
-Question<bool> set_permits(const engine::KeyTarget& target, std::int64_t permits,
-                           std::optional<std::chrono::milliseconds> lives) {
-  require_number(target, permits, 0, "permits");
-  const wire::LockNames names = target.names();
-  base::Command command =
-      wire::semaphore::set({names, permits, once(target.runtime(), "set"), target.publish()}, lives);
-  return change<bool>(target, std::move(command), [](const Replies& replies) { return number(replies.front()) == 1; });
+AcquireOptions waiting(std::optional<std::chrono::milliseconds> wait, std::stop_token stop) {
+  AcquireOptions options;
+  options.wait = wait;
+  options.lease = renewed();
+  options.acks = Acks::none();
+  options.stop = std::move(stop);
+  return options;
 }
 
-Question<std::int64_t> add_permits(const engine::KeyTarget& target, std::int64_t permits) {
-  require_number(target, permits, -kMostPermits, "permits more");
-  const wire::LockNames names = target.names();
-  base::Command command = wire::semaphore::add({names, permits, once(target.runtime(), "add"), target.publish()});
-  return change<std::int64_t>(target, std::move(command),
-                              [](const Replies& replies) { return number(replies.front()); });
+wire::Ask permits_of(const detail::Parts& parts, std::uint32_t permits) {
+  if (permits == 0 || permits > kMost) refuse(key_target(parts), permits, "permits at once", 1);
+  return {.mode = wire::Mode::exclusive, .permits = permits};
 }
 
-Question<std::int64_t> set_total(const engine::KeyTarget& target, std::int64_t permits) {
-  require_number(target, permits, 0, "permits in all");
-  return change<std::int64_t>(target, wire::permits::set_total(target.names(), permits, target.publish()),
-                              [](const Replies& replies) { return number(replies.front()); });
+bool pass_in_time(const detail::Parts& parts, std::optional<std::chrono::milliseconds> wait, std::stop_token stop,
+                  const wire::Ask& ask) {
+  engine::Acquired passed = ask_to_pass(parts, wait, std::move(stop), engine::DefaultWait::ask_once, ask);
+  if (passed.error && !not_granted(passed.error)) {
+    throw error_about(*parts.target, passed.error, std::move(passed.cause));
+  }
+  return !passed.error;
 }
 
-Question<std::int64_t> available_leased(const engine::KeyTarget& target) {
-  return {target.name(), {wire::permits::look(target.names(), 0, target.publish())}, [](const Replies& replies) {
-            const std::optional<wire::permits::Seen> seen = wire::permits::decode_look(replies.front());
-            return seen ? seen->available : 0;
-          }};
+void pass(const detail::Parts& parts, std::stop_token stop, const wire::Ask& ask) {
+  engine::Acquired passed = ask_to_pass(parts, {}, std::move(stop), engine::DefaultWait::wait_on, ask);
+  if (passed.error) throw error_about(*parts.target, passed.error, std::move(passed.cause));
 }
 
 }  // namespace holdfast::face

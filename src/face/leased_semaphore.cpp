@@ -1,14 +1,15 @@
 #include <holdfast/error.hpp>
 #include <holdfast/leased_semaphore.hpp>
 
-#include "face/change.hpp"
+#include "face/counting.hpp"
 #include "face/outcome.hpp"
-#include "face/parts.hpp"
 #include "wire/permits_calls.hpp"
 
 namespace holdfast {
 
 static_assert(LeasedSemaphore::kMostPermits == wire::permits::kMostPermits);
+
+using detail::Counting;
 
 LeasedSemaphore LeasedSemaphore::with_permits(std::uint32_t permits) const {
   if (permits == 0 || permits > kMostPermits) {
@@ -21,20 +22,11 @@ LeasedSemaphore LeasedSemaphore::with_permits(std::uint32_t permits) const {
                                           {.mode = wire::Mode::exclusive, .permits = permits}));
 }
 
-std::int64_t LeasedSemaphore::available() const {
-  return face::ask(*parts()->runtime, face::available_leased(face::key_target(*parts())));
-}
-
-bool LeasedSemaphore::set(std::int64_t permits) const {
-  return face::ask(*parts()->runtime, face::set_permits(face::key_target(*parts()), permits));
-}
-
+std::int64_t LeasedSemaphore::available() const { return face::count(*parts(), Counting::available_leased); }
+bool LeasedSemaphore::set(std::int64_t permits) const { return face::count(*parts(), Counting::set, permits) == 1; }
 std::int64_t LeasedSemaphore::set_total(std::int64_t permits) const {
-  return face::ask(*parts()->runtime, face::set_total(face::key_target(*parts()), permits));
+  return face::count(*parts(), Counting::set_total, permits);
 }
-
-std::int64_t LeasedSemaphore::add(std::int64_t permits) const {
-  return face::ask(*parts()->runtime, face::add_permits(face::key_target(*parts()), permits));
-}
+std::int64_t LeasedSemaphore::add(std::int64_t permits) const { return face::count(*parts(), Counting::add, permits); }
 
 }  // namespace holdfast

@@ -21,7 +21,7 @@ static_assert(ReturnsItself<KeyLock> && ReturnsItself<BasicLock>);
 template <class Kind>
 concept OnePointer = sizeof(Kind) == sizeof(std::shared_ptr<int>) && std::copyable<Kind>;
 static_assert(OnePointer<Lock> && OnePointer<SimpleLock> && OnePointer<FencedLock> && OnePointer<FairLock>);
-static_assert(OnePointer<SpinLock> && OnePointer<LeasedSemaphore>);
+static_assert(OnePointer<SpinLock> && OnePointer<LeasedSemaphore> && OnePointer<Semaphore> && OnePointer<Latch>);
 static_assert(OnePointer<MultiLock> && OnePointer<RedLock>);
 
 }  // namespace

@@ -1,0 +1,39 @@
+// What the counting kinds have in common: their numbers, how long they wait, and what is done to them. Not for users.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace holdfast::detail {
+
+/// What is asked of a semaphore or a latch, or done to it: see their members of these names.
+enum class Counting : std::uint8_t {
+  set,  // of both semaphores
+  add,
+  release,  // of the semaphore
+  drain,
+  available,
+  set_total,  // of the leased semaphore
+  available_leased,
+  set_latch,  // of the latch
+  count_down,
+  count,
+  remove,
+};
+
+/// Rounded up to milliseconds; a value that does not fit becomes the largest one, which means "no limit". What is below
+/// zero, or is no number, is zero.
+template <class Rep, class Period>
+std::chrono::milliseconds limit_of(const std::chrono::duration<Rep, Period>& wait) {
+  using Real = std::chrono::duration<double, std::milli>;
+  if (Real(wait).count() >= 9e18) return std::chrono::milliseconds::max();
+  if (!(Real(wait).count() > 0)) return std::chrono::milliseconds::zero();
+  return std::chrono::ceil<std::chrono::milliseconds>(wait);
+}
+template <class Clock, class Duration>
+std::chrono::milliseconds limit_until(const std::chrono::time_point<Clock, Duration>& time) {
+  using Real = std::chrono::duration<double, std::milli>;  // does not overflow for time_point::max()
+  return limit_of(Real(time.time_since_epoch()) - Real(Clock::now().time_since_epoch()));
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,79 @@
+// Permits that belong to nobody, wire-compatible with Redisson's RSemaphore.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include <holdfast/detail/counting.hpp>
+#include <holdfast/detail/parts.hpp>
+#include <holdfast/export.hpp>
+
+namespace holdfast {
+
+/// From Client::semaphore: a number that is shared by all clients, with the shape of std::counting_semaphore. Who takes
+/// permits makes it smaller, and waits where it is too small; whoever gives some back makes it larger.
+///
+/// The permits belong to nobody and have no lease: whoever took some may die with them, and they are gone until
+/// somebody adds others. To have them come back by themselves use LeasedSemaphore.
+///
+/// Somebody must say how many there are: `set`, `add`, or Redisson. Until then nobody gets any, and whoever waits waits
+/// for that. Who waits is served first in, first out inside a client, also where the first wants more permits than
+/// those behind it; between clients whoever asks first when permits come.
+///
+/// What is sent again since its reply was lost counts once: the server knows each call by a name of its own. A call
+/// that changes the number is repeated until it is answered, for Config::patience; then it throws
+/// Error(unknown_outcome): it may have counted. An `acquire` that ends without its permits takes none: what it may have
+/// taken comes back.
+///
+/// A cheap handle: copy it, share it between threads. Errors as BasicLock::acquire throws them, of `wrong_type` if
+/// something else than a number has the name; Error(invalid_argument) for numbers out of range, before anything is
+/// sent. Every wait ends with a message, a reconnect, a counted safety poll (`Config::safety_poll`), or its limit.
+/// fork(): as Client. Wire cost: 1 command for each call; for a first contended wait 2 writes. Acks are not asked for.
+/// Redisson's RSemaphore of the same name is the same semaphore. Source: docs/wire.md section 11.
+class HOLDFAST_EXPORT Semaphore {
+ public:
+  /// Takes so many permits, all at once; waits until there are as many. From 1 to 2^31 - 1. Throws Error(cancelled) if
+  /// it was stopped.
+  void acquire(std::uint32_t permits = 1, std::stop_token stop = {}) const;
+  /// The same, but false if there are not as many now.
+  bool try_acquire(std::uint32_t permits = 1) const;
+  /// The same, but false if there are not as many in time, or it was stopped. Zero or less means one attempt.
+  template <class Rep, class Period>
+  bool try_acquire_for(const std::chrono::duration<Rep, Period>& wait, std::uint32_t permits = 1,
+                       std::stop_token stop = {}) const {
+    return acquire_within(detail::limit_of(wait), permits, std::move(stop));
+  }
+  template <class Clock, class Duration>
+  bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& time, std::uint32_t permits = 1,
+                         std::stop_token stop = {}) const {
+    return acquire_within(detail::limit_until(time), permits, std::move(stop));
+  }
+  /// Gives so many back, from 1 to 2^31 - 1, whoever took them. False: there is no semaphore any more, and none is
+  /// made.
+  bool release(std::int64_t permits = 1) const;
+
+  /// How many there are; below 0 after `add` of fewer, 0 if there is no semaphore.
+  std::int64_t available() const;
+  /// Makes a semaphore of so many permits, from 0 to 2^31 - 1, unless there is one; with a time to live, above 0 and up
+  /// to 10 years, it goes when that is over. True: made.
+  bool set(std::int64_t permits) const;
+  bool set(std::int64_t permits, std::chrono::milliseconds lives) const;
+  /// So many more, or fewer if it is below 0; makes the semaphore if there is none. Returns how many there are now.
+  std::int64_t add(std::int64_t permits) const;
+  /// Takes all that there are, and returns how many those were.
+  std::int64_t drain() const;
+
+  const std::string& name() const noexcept;
+
+ private:
+  friend class Client;
+  explicit Semaphore(detail::PartsPtr parts) noexcept : parts_(std::move(parts)) {}
+  bool acquire_within(std::chrono::milliseconds wait, std::uint32_t permits, std::stop_token stop) const;
+
+  detail::PartsPtr parts_;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,18 @@
+#include "kinds/semaphore.hpp"
+
+#include "wire/semaphore_calls.hpp"
+
+namespace holdfast::kinds {
+
+const engine::Plan kSemaphore{
+    .traits = {.reentrant = false,
+               .holders = engine::Traits::Holders::several,
+               .passable = false,
+               .repeatable = false,
+               .holds = false},
+    .transitions = {.names = wire::semaphore::names,
+                    .acquire = wire::semaphore::acquire,
+                    .release = wire::semaphore::release},
+};
+
+}  // namespace holdfast::kinds
