@@ -300,6 +300,8 @@ auto with_lock(BasicLock lock, Body body) -> std::invoke_result_t<Body&, Hold&> 
 
 }  // namespace holdfast
 
+#include <holdfast/detail/async_counting.hpp>
+
 #undef HOLDFAST_BOOST
 #undef HOLDFAST_JOIN
 #undef HOLDFAST_JOIN_

@@ -57,6 +57,21 @@ class HOLDFAST_EXPORT Latch {
   /// closed.
   bool remove() const;
 
+  // The same without blocking, defined by async.hpp: complete with `(Failure)`, or with `(Failure, T)` with the T of
+  // the blocking call. A step that is cancelled may have been made.
+  template <class Token = detail::DefaultToken>
+  auto async_wait(Token&& token = Token()) const;
+  template <class Token = detail::DefaultToken>
+  auto async_wait_for(std::chrono::milliseconds wait, Token&& token = Token()) const;
+  template <class Token = detail::DefaultToken>
+  auto async_count_down(std::int64_t steps = 1, Token&& token = Token()) const;
+  template <class Token = detail::DefaultToken>
+  auto async_count(Token&& token = Token()) const;
+  template <class Token = detail::DefaultToken>
+  auto async_set(std::int64_t steps, Token&& token = Token()) const;
+  template <class Token = detail::DefaultToken>
+  auto async_remove(Token&& token = Token()) const;
+
   const std::string& name() const noexcept;
 
  private:

@@ -53,6 +53,16 @@ class HOLDFAST_EXPORT LeasedSemaphore : public KeyLock {
   /// `set`. 1 command. Throws Error.
   std::int64_t add(std::int64_t permits) const;
 
+  // The same without blocking, defined by async.hpp: complete with `(Failure, T)`, with the T of the blocking call.
+  template <class Token = detail::DefaultToken>
+  auto async_available(Token&& token = Token()) const;
+  template <class Token = detail::DefaultToken>
+  auto async_set(std::int64_t permits, Token&& token = Token()) const;
+  template <class Token = detail::DefaultToken>
+  auto async_set_total(std::int64_t permits, Token&& token = Token()) const;
+  template <class Token = detail::DefaultToken>
+  auto async_add(std::int64_t permits, Token&& token = Token()) const;
+
   /// See BasicLock.
   LeasedSemaphore with(AcquireOptions defaults) const { return LeasedSemaphore(parts_with(std::move(defaults))); }
 

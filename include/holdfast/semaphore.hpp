@@ -66,6 +66,23 @@ class HOLDFAST_EXPORT Semaphore {
   /// Takes all that there are, and returns how many those were.
   std::int64_t drain() const;
 
+  // The same without blocking, defined by async.hpp: complete with `(Failure)`, or with `(Failure, T)` with the T of
+  // the blocking call. A cancelled one takes nothing; what is given back, made or added goes on.
+  template <class Token = detail::DefaultToken>
+  auto async_acquire(std::uint32_t permits = 1, Token&& token = Token()) const;
+  template <class Token = detail::DefaultToken>
+  auto async_try_acquire_for(std::chrono::milliseconds wait, std::uint32_t permits = 1, Token&& token = Token()) const;
+  template <class Token = detail::DefaultToken>
+  auto async_release(std::int64_t permits = 1, Token&& token = Token()) const;
+  template <class Token = detail::DefaultToken>
+  auto async_available(Token&& token = Token()) const;
+  template <class Token = detail::DefaultToken>
+  auto async_set(std::int64_t permits, Token&& token = Token()) const;
+  template <class Token = detail::DefaultToken>
+  auto async_add(std::int64_t permits, Token&& token = Token()) const;
+  template <class Token = detail::DefaultToken>
+  auto async_drain(Token&& token = Token()) const;
+
   const std::string& name() const noexcept;
 
  private:

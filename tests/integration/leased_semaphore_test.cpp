@@ -2,7 +2,7 @@
 #include <csignal>
 #include <random>
 
-#include "faults.hpp"
+#include "leased.hpp"
 #include "support/taker.hpp"
 
 namespace holdfast::test::leased_semaphore_test {
@@ -14,32 +14,6 @@ using testing::SizeIs;
 
 static_assert(!std::is_constructible_v<MultiLock, std::vector<LeasedSemaphore>>, "several have no number in common");
 static_assert(!std::is_constructible_v<RedLock, std::vector<LeasedSemaphore>>);
-
-const std::string kName = "gpus", kLeases = "{gpus}:timeout", kChannel = "redisson_sc:{gpus}";
-
-class Leased : public Faults {
- protected:
-  Leased() : Faults({.listen = ServerOptions::Listen::tcp}) {}
-
-  static LeasedSemaphore semaphore(const Client& client) { return client.leased_semaphore(kName); }
-  /// Gives it back at once.
-  static bool can_take(const LeasedSemaphore& semaphore, std::optional<milliseconds> wait = {}) {
-    const MaybeHold hold = semaphore.try_acquire({.wait = wait});
-    return bool(hold);
-  }
-  static std::future<Hold> start(const LeasedSemaphore& semaphore, const AcquireOptions& options = {.wait = 30s}) {
-    return in_thread([semaphore, options] { return semaphore.acquire(options); });
-  }
-  std::string free() { return raw.command("GET", kName).text; }
-  long long held() { return raw.command("ZCARD", kLeases).integer; }
-  bool listened() {
-    return eventually([&] { return raw.command("PUBSUB", "NUMSUB", kChannel).elements[1].integer > 0; });
-  }
-  /// Quiet: all that there are can be taken.
-  bool all_back(const std::string& permits) {
-    return eventually([&] { return free() == permits && held() == 0; });
-  }
-};
 
 // ---- how many ----
 
@@ -88,7 +62,7 @@ TEST_F(Leased, NumbersThatMakeNoSenseAreRefusedBeforeAnythingIsSent) {
   const Client client(config());
   const LeasedSemaphore gpus = semaphore(client);
   const auto refused = [&](const std::string& why) {
-    return IsError(Errc::invalid_argument, kName, client.node(), HasSubstr(why));
+    return IsError(Errc::invalid_argument, name, client.node(), HasSubstr(why));
   };
   EXPECT_THAT(error_of([&] { return gpus.with_permits(0); }), refused("0 permits at once; it must be from 1 to 1000"));
   EXPECT_THAT(error_of([&] { return gpus.with_permits(1001); }), refused("1001 permits at once"));
@@ -121,9 +95,9 @@ TEST_F(Leased, TheNumberCanBeChangedWhilePermitsAreHeld) {
 
 TEST_F(Leased, WhatIsNoSemaphoreIsLeftAlone) {
   const Client client(config());
-  raw.command("HSET", kName, "field", "1");
+  raw.command("HSET", name, "field", "1");
   const auto wrong = [&](const auto& call) {
-    EXPECT_THAT(error_of(call), IsError(Errc::wrong_type, kName, client.node(), HasSubstr("it is a")));
+    EXPECT_THAT(error_of(call), IsError(Errc::wrong_type, name, client.node(), HasSubstr("it is a")));
   };
   wrong([&] { return semaphore(client).acquire(); });
   wrong([&] { return semaphore(client).set(3); });
@@ -131,7 +105,7 @@ TEST_F(Leased, WhatIsNoSemaphoreIsLeftAlone) {
   wrong([&] { return semaphore(client).add(3); });
   wrong([&] { return semaphore(client).available(); });
   wrong([&] { return semaphore(client).force_release(); });
-  EXPECT_THAT(raw.hgetall(kName), testing::ElementsAre(testing::Pair("field", "1")));
+  EXPECT_THAT(raw.hgetall(name), testing::ElementsAre(testing::Pair("field", "1")));
 }
 
 TEST_F(Leased, AThreadHasOnePermitByItsGuardAndAnyNumberOfHolds) {
@@ -223,7 +197,7 @@ TEST_F(Leased, APermitOfWhichNobodyTellsIsFoundByAPoll) {
   semaphore(client).set(0);
   auto waiting = start(semaphore(client));
   ASSERT_TRUE(listened());
-  raw.command("INCRBY", kName, 1);  // without a message
+  raw.command("INCRBY", name, 1);  // without a message
   ASSERT_TRUE(ready(waiting, 10'000ms));
 }
 
@@ -285,7 +259,7 @@ TEST_F(Leased, PermitsOfAProcessThatIsKilledComeBackWithTheirLeases) {
   taker.connect(server.url(), {"kind=leased", "lease_ms=2000"});
   const Client client(config());
   semaphore(client).set(2);
-  for (const int thread : {1, 2}) Party(taker, thread).lock(kName);
+  for (const int thread : {1, 2}) Party(taker, thread).lock(name);
   EXPECT_EQ(semaphore(client).available(), 0);
   auto waiting = start(semaphore(client).with_permits(2));
   ASSERT_TRUE(listened());
@@ -306,112 +280,6 @@ TEST_F(Leased, AClientThatIsClosedGivesItsPermitsBackAtOnce) {
   closing.close();
   EXPECT_TRUE(hold.is_lost());
   EXPECT_EQ(semaphore(client).available(), 2);
-}
-
-// ---- what is sent twice counts once ----
-
-class LeasedFaults : public Leased {
- protected:
-  LeasedFaults() { raw.command("SET", kName, 3); }
-
-  Proxy proxy{server};
-};
-
-TEST_F(LeasedFaults, AnAcquireWhoseReplyIsLostCountsOnce) {
-  const Client client(config(proxy.url()));
-  client.ping();
-  proxy.cut_after_next_request(kName);
-  Hold hold = semaphore(client).with_permits(2).acquire({.wait = 20s});
-  EXPECT_EQ(proxy.fired(), 1U);
-  EXPECT_EQ(free(), "1");
-  EXPECT_EQ(held(), 2);
-  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
-  EXPECT_TRUE(all_back("3"));
-}
-
-TEST_F(LeasedFaults, AnAcquireThatNobodyWaitsForIsUndone) {
-  const Client client(config(proxy.url()));
-  client.ping();
-  proxy.cut_after_next_request(kName);
-  proxy.refuse(true);
-  EXPECT_TRUE(error_of([&] { return semaphore(client).acquire({.wait = 300ms}); }));
-  EXPECT_EQ(free(), "2");
-  proxy.refuse(false);
-  EXPECT_TRUE(all_back("3"));
-}
-
-TEST_F(LeasedFaults, AReleaseWhoseReplyIsLostCountsOnce) {
-  const Client client(config(proxy.url()));
-  Hold hold = semaphore(client).acquire();
-  proxy.cut_after_next_request(kName);
-  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
-  EXPECT_EQ(proxy.fired(), 1U);
-  EXPECT_TRUE(all_back("3"));
-}
-
-TEST_F(LeasedFaults, AChangeWhoseReplyIsLostCountsOnce) {
-  const Client client(config(proxy.url()));
-  client.ping();
-  proxy.cut_after_next_request(kName);
-  EXPECT_EQ(semaphore(client).add(4), 7);
-  EXPECT_EQ(proxy.fired(), 1U);
-  EXPECT_EQ(free(), "7");
-  raw.command("DEL", kName);
-  proxy.cut_after_next_request(kName);
-  EXPECT_TRUE(semaphore(client).set(5)) << "that there is one by now is its own doing";
-  EXPECT_EQ(proxy.fired(), 2U);
-  EXPECT_EQ(free(), "5");
-}
-
-TEST_F(LeasedFaults, AChangeOfWhichNobodyKnowsWhetherItWasMadeSaysSo) {
-  Config settings = config(proxy.url());
-  settings.patience = 500ms;
-  const Client client(settings);
-  client.ping();
-  proxy.cut_after_next_request(kName);
-  proxy.refuse(true);
-  EXPECT_EQ(error_of([&] { return semaphore(client).add(4); })->code(), Errc::unknown_outcome);
-  EXPECT_EQ(free(), "7");
-  EXPECT_NE(error_of([&] { return semaphore(client).add(4); })->code(), Errc::unknown_outcome) << "nothing was sent";
-  EXPECT_EQ(free(), "7");
-}
-
-TEST_F(LeasedFaults, ReleasesWhileTheirConnectionIsKilledGiveBackEachPermitOnce) {
-  const Client client(config());
-  client.ping();
-  std::atomic<bool> over{false};
-  auto killing = in_thread([&] {
-    Raw killer(server);
-    while (!over) {
-      killer.command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
-      std::this_thread::sleep_for(20ms);
-    }
-  });
-  std::atomic<int> having{0}, most{0}, lost{0};
-  std::vector<std::future<void>> callers;
-  for (int i = 0; i < 6; ++i) {
-    callers.push_back(in_thread([&, i] {
-      const LeasedSemaphore some = semaphore(client).with_permits(i % 2 == 0 ? 1 : 2);
-      const int permits = i % 2 == 0 ? 1 : 2;
-      for (int round = 0; round < 15; ++round) {
-        Hold hold = some.acquire({.wait = 60s});
-        const int now = having += permits;
-        for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) continue;
-        std::this_thread::sleep_for(milliseconds(round % 4));
-        having -= permits;
-        if (hold.release() == ReleaseOutcome::was_lost) ++lost;
-      }
-    }));
-  }
-  for (auto& caller : callers) caller.wait();
-  over = true;
-  killing.get();
-  for (auto& caller : callers) caller.get();
-  Raw look(server);
-  EXPECT_LE(most, 3);
-  EXPECT_EQ(lost, 0);
-  EXPECT_TRUE(eventually(
-      [&] { return look.command("GET", kName).text == "3" && look.command("ZCARD", kLeases).integer == 0; }));
 }
 
 // ---- never more than there are, and none is lost ----

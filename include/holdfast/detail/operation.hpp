@@ -5,9 +5,11 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
+#include <holdfast/detail/counting.hpp>
 #include <holdfast/detail/parts.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/failure.hpp>
@@ -84,6 +86,18 @@ HOLDFAST_EXPORT OperationPtr make_info(const PartsPtr& parts, Detail detail, Rec
 HOLDFAST_EXPORT OperationPtr make_force_release(const PartsPtr& parts, ReceiverPtr<Failure, bool> receiver);
 HOLDFAST_EXPORT OperationPtr make_force_release(const PartsPtr& parts, const std::string& owner,
                                                 ReceiverPtr<Failure, bool> receiver);
+
+/// What is granted and not held: until it is granted; or for so long, and whether it was.
+HOLDFAST_EXPORT OperationPtr make_pass(const PartsPtr& parts, std::uint32_t permits, std::stop_token stop,
+                                       ReceiverPtr<Failure> receiver);
+HOLDFAST_EXPORT OperationPtr make_pass_in_time(const PartsPtr& parts, std::uint32_t permits,
+                                               std::chrono::milliseconds wait, std::stop_token stop,
+                                               ReceiverPtr<Failure, bool> receiver);
+/// The number, or whether it is 1.
+HOLDFAST_EXPORT OperationPtr make_counting(const PartsPtr& parts, Counting what, std::int64_t number,
+                                           ReceiverPtr<Failure, std::int64_t> receiver);
+HOLDFAST_EXPORT OperationPtr make_counting(const PartsPtr& parts, Counting what, std::int64_t number,
+                                           ReceiverPtr<Failure, bool> receiver);
 
 /// Throws Error(lost), with the given exception, if any, nested in it.
 [[noreturn]] HOLDFAST_EXPORT void throw_lost(const Claim& held, const std::exception_ptr& nested);

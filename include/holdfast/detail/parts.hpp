@@ -5,6 +5,7 @@
 
 namespace holdfast::detail {
 
+struct DefaultToken;  // of async.hpp
 struct Parts;
 using PartsPtr = std::shared_ptr<const Parts>;
 

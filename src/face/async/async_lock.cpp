@@ -8,6 +8,7 @@
 #include "engine/hold/claim.hpp"
 #include "engine/hold/hold_release.hpp"
 #include "engine/runtime/runtime.hpp"
+#include "face/counting.hpp"
 #include "face/defaults.hpp"
 #include "face/outcome.hpp"
 #include "face/parts.hpp"
@@ -38,14 +39,13 @@ struct Trying {
   static std::error_code as_failure(std::error_code error) { return error; }
 };
 
-template <class Way>
-class AsyncAcquire final : public engine::AcquireOp, public Operation {
+/// An acquire whose outcome is told to a receiver.
+template <class... Results>
+class AsyncWait : public engine::AcquireOp, public Operation {
  public:
-  using Result = typename Way::Result;
-
-  AsyncAcquire(const Parts& parts, AcquireOptions options, engine::LeaseTerms lease,
-               ReceiverPtr<Failure, Result> receiver)
-      : AcquireOp(parts.runtime, parts.target, std::move(options), lease, Way::kDefaultWait, parts.ask),
+  AsyncWait(const Parts& parts, AcquireOptions options, engine::LeaseTerms lease, DefaultWait default_wait,
+            const wire::Ask& ask, ReceiverPtr<Failure, Results...> receiver)
+      : AcquireOp(parts.runtime, parts.target, std::move(options), lease, default_wait, ask),
         receiving_(std::move(receiver)) {}
 
   void start() override {
@@ -63,24 +63,81 @@ class AsyncAcquire final : public engine::AcquireOp, public Operation {
     cancel();
   }
 
+ protected:
+  /// False: nobody waits for it any more.
+  bool tell(Results... results) { return receiving_.tell({}, std::move(results)...); }
+  void tell_failure(std::error_code error, std::string cause) {
+    receiving_.tell(Failure(face::error_about(*target(), error, std::move(cause))), Results()...);
+  }
+  bool cancelled() const { return cancelled_.load(); }
+
  private:
-  void done(Acquired outcome) override {
-    Hold hold = HoldAccess::make_unwaiting(std::move(outcome.held));
-    if (Way::is_result(outcome.error, cancelled_.load())) {
-      receiving_.tell({}, hold ? Result(std::move(hold)) : Result());
-    } else {
-      receiving_.tell(Failure(face::error_about(*target(), Way::as_failure(outcome.error), std::move(outcome.cause))),
-                      Result());
-    }
+  virtual void tell_outcome(Acquired outcome) = 0;
+  void done(Acquired outcome) final {
+    tell_outcome(std::move(outcome));
     attended_ = {};
     pending_ = {};
   }
 
-  Receiving<Failure, Result> receiving_;
+  Receiving<Failure, Results...> receiving_;
   std::atomic<bool> cancelled_{false};
   engine::Pending::Token pending_;
   Loop::Attended attended_;
 };
+
+template <class Way>
+class AsyncAcquire final : public AsyncWait<typename Way::Result> {
+ public:
+  using Result = typename Way::Result;
+
+  AsyncAcquire(const Parts& parts, AcquireOptions options, engine::LeaseTerms lease,
+               ReceiverPtr<Failure, Result> receiver)
+      : AsyncWait<Result>(parts, std::move(options), lease, Way::kDefaultWait, parts.ask, std::move(receiver)) {}
+
+ private:
+  void tell_outcome(Acquired outcome) override {
+    Hold hold = HoldAccess::make_unwaiting(std::move(outcome.held));
+    if (Way::is_result(outcome.error, this->cancelled())) {
+      this->tell(hold ? Result(std::move(hold)) : Result());
+    } else {
+      this->tell_failure(Way::as_failure(outcome.error), std::move(outcome.cause));
+    }
+  }
+};
+
+/// For what is not held: it completes with nothing, or with whether it was granted in time.
+template <class... Results>
+class AsyncPass final : public AsyncWait<Results...> {
+ public:
+  using AsyncWait<Results...>::AsyncWait;
+
+ private:
+  void tell_outcome(Acquired outcome) override {
+    constexpr bool kInTime = sizeof...(Results) > 0;
+    const bool stopped = this->cancelled() && outcome.error == Errc::cancelled;
+    if (outcome.error && (!kInTime || stopped || !face::not_granted(outcome.error))) {
+      return this->tell_failure(outcome.error, std::move(outcome.cause));
+    }
+    const bool told = this->tell(Results(!outcome.error)...);
+    if (!told && outcome.held) engine::give_up(*outcome.held);  // nobody has it, and it does not end by itself
+  }
+};
+
+template <class... Results>
+OperationPtr make_async_pass(const PartsPtr& parts, std::uint32_t permits,
+                             std::optional<std::chrono::milliseconds> wait, std::stop_token stop,
+                             ReceiverPtr<Failure, Results...> receiver) {
+  try {
+    const wire::Ask ask = face::permits_of(*parts, permits);
+    AcquireOptions options = face::waiting(wait, std::move(stop));
+    const engine::LeaseTerms lease = engine::lease_terms(*parts->runtime, options, parts->target->name());
+    const DefaultWait default_wait = sizeof...(Results) > 0 ? DefaultWait::ask_once : DefaultWait::wait_on;
+    return std::make_shared<AsyncPass<Results...>>(*parts, std::move(options), lease, default_wait, ask,
+                                                   std::move(receiver));
+  } catch (const Error& error) {
+    return face::make_told<Failure, Results...>(std::move(receiver), Failure(error), Results()...);
+  }
+}
 
 template <class Way>
 OperationPtr make(const PartsPtr& parts, AcquireOptions options, ReceiverPtr<Failure, typename Way::Result> receiver) {
@@ -195,6 +252,16 @@ OperationPtr make_acquire(const PartsPtr& parts, AcquireOptions options, Receive
 
 OperationPtr make_try_acquire(const PartsPtr& parts, AcquireOptions options, ReceiverPtr<Failure, MaybeHold> receiver) {
   return make<Trying>(parts, std::move(options), std::move(receiver));
+}
+
+OperationPtr make_pass(const PartsPtr& parts, std::uint32_t permits, std::stop_token stop,
+                       ReceiverPtr<Failure> receiver) {
+  return make_async_pass(parts, permits, {}, std::move(stop), std::move(receiver));
+}
+
+OperationPtr make_pass_in_time(const PartsPtr& parts, std::uint32_t permits, std::chrono::milliseconds wait,
+                               std::stop_token stop, ReceiverPtr<Failure, bool> receiver) {
+  return make_async_pass(parts, permits, wait, std::move(stop), std::move(receiver));
 }
 
 OperationPtr make_release(Hold hold, ReceiverPtr<ReleaseOutcome> receiver) {

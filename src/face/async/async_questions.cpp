@@ -1,7 +1,9 @@
 // Asking without blocking: about a lock, about a server, and the end of a client.
 #include <holdfast/detail/operation.hpp>
+#include <holdfast/error.hpp>
 
 #include "engine/client/core.hpp"
+#include "face/counting.hpp"
 #include "face/in_turn.hpp"
 #include "face/listing.hpp"
 #include "face/looking.hpp"
@@ -76,6 +78,32 @@ OperationPtr make_force_release(const PartsPtr& parts, ReceiverPtr<Failure, bool
 OperationPtr make_force_release(const PartsPtr& parts, const std::string& owner, ReceiverPtr<Failure, bool> receiver) {
   return face::make_ask(parts->runtime, face::force_release(face::key_target(*parts), wire::Owner{owner}),
                         std::move(receiver));
+}
+
+OperationPtr make_counting(const PartsPtr& parts, Counting what, std::int64_t number,
+                           ReceiverPtr<Failure, std::int64_t> receiver) {
+  try {
+    return face::make_ask(parts->runtime, face::counting(face::key_target(*parts), what, number), std::move(receiver));
+  } catch (const Error& error) {
+    return face::make_told<Failure, std::int64_t>(std::move(receiver), Failure(error), 0);
+  }
+}
+
+OperationPtr make_counting(const PartsPtr& parts, Counting what, std::int64_t number,
+                           ReceiverPtr<Failure, bool> receiver) {
+  try {
+    face::Question<std::int64_t> question = face::counting(face::key_target(*parts), what, number);
+    face::Question<bool> whether{
+        .name = std::move(question.name),
+        .commands = std::move(question.commands),
+        .decode = [decode = std::move(question.decode)](
+                      const std::vector<base::Reply>& replies) { return decode(replies) == 1; },
+        .tells = std::move(question.tells),
+        .repeated = question.repeated};
+    return face::make_ask(parts->runtime, std::move(whether), std::move(receiver));
+  } catch (const Error& error) {
+    return face::make_told<Failure, bool>(std::move(receiver), Failure(error), false);
+  }
 }
 
 OperationPtr make_ping(const std::shared_ptr<Core>& core, ReceiverPtr<Failure> receiver) {
