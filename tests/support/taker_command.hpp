@@ -31,9 +31,9 @@ class TakerCommand {
     return length.count() == 0 ? renewed() : fixed(length);
   }
   bool has_thread() const {
-    static const std::vector<std::string_view> kVerbs{"lock",          "try",         "unlock",  "mine",
-                                                      "count",         "valid",       "lost",    "increment",
-                                                      "increment_for", "compare_for", "hold_for"};
+    static const std::vector<std::string_view> kVerbs{"lock",          "try",         "unlock",   "mine",
+                                                      "count",         "valid",       "lost",     "increment",
+                                                      "increment_for", "compare_for", "hold_for", "counting"};
     return std::find(kVerbs.begin(), kVerbs.end(), verb()) != kVerbs.end();
   }
 

@@ -44,6 +44,10 @@
 //   hold_for T NAME FILE MS RECORD [PAUSE_MS [WAIT_MS [WAY]...]]
 //                                  increment_for with a line in RECORD for each hold, see tests/README.md; value: how
 //                                  many numbers were written. `cancel` ends it
+//   counting T WHAT NAME NUMBER MS semaphores and latches (C++ and Redisson). WHAT: semaphore.set, add, available,
+//   drain,
+//                                  try, acquire, release, cycle; leased.set, add, available, acquire, try (value: the
+//                                  permit's id, or no), release, cycle; latch.set, count_down, count, wait
 //   counters                       C++ only. value: `name=number` between spaces
 //   close                          closes the client; waits end with `error closed`
 //   exit                           closes everything and ends with status 0, as the end of the input does

@@ -22,6 +22,7 @@
 #include "taker_async.hpp"
 #include "taker_command.hpp"
 #include "taker_config.hpp"
+#include "taker_counting.hpp"
 #include "taker_face.hpp"
 #include "taker_locks.hpp"
 #include "taker_record.hpp"
@@ -135,6 +136,7 @@ class TakerSession {
     if (verb == "increment_for") return increment_for(command, *thread);
     if (verb == "compare_for") return compare_for(command, *thread);
     if (verb == "hold_for") return hold_for(command, *thread);
+    if (verb == "counting") return TakerCounting(locks().client(), *thread, command).carry_out(command.argument(1));
     if (verb == "force") return yes_or_no(face_->force_release(locks().key_lock(command.argument(0))));
     if (verb == "locked") return yes_or_no(face_->is_locked(locks().key_lock(command.argument(0))));
     if (verb == "ttl") return remaining(command.argument(0));

@@ -40,6 +40,8 @@ final class Commands {
                 return Session.yesOrNo(locks.isMine(call.argument(1)));
             case "count":
                 return Integer.toString(locks.get(call.argument(1)).getHoldCount());
+            case "counting":
+                return new Counting(locks.client(), call).carryOut(call.argument(1));
             case "increment":
                 for (long i = 0; i < call.number(3); i++) {
                     increment(call);

@@ -57,6 +57,10 @@ final class Locks {
         return clients.get(0).getId();
     }
 
+    RedissonClient client() {
+        return clients.get(0);
+    }
+
     RLock get(String name) {
         switch (kind) {
             case "multi":

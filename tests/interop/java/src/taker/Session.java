@@ -12,7 +12,7 @@ import org.redisson.client.RedisTimeoutException;
 final class Session {
     private static final Set<String> WITH_THREAD =
             Set.of("lock", "try", "unlock", "mine", "count", "increment", "increment_for", "compare_for",
-                    "hold_for");
+                    "hold_for", "counting");
 
     private final Consumer<String> onAnswer;
     private final Map<String, Worker> workers = new ConcurrentHashMap<>();
