@@ -1,7 +1,9 @@
 // A client: one connection, one watchdog, and the locks of one server.
 #pragma once
 
+#include <chrono>
 #include <concepts>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -107,6 +109,15 @@ class HOLDFAST_EXPORT Client {
   const std::string& id() const noexcept;
   /// The server in words, without secrets.
   const std::string& node() const noexcept;
+
+  /// Gives back all holds of this client now, whoever has them, for a process that is about to end or to step back.
+  /// Each is lost to its holder (`LossReason::closed`; its stop token is stopped, `on_lost` called): see to it that
+  /// they have finished, or can stand it. Present waits and tries end with `cancelled`. Returns when the server has
+  /// answered all releases, after `within` at the latest: how many it has not confirmed by then; those go on in the
+  /// background. The client stays usable: an acquire that comes later is granted as ever. Throws Error(would_deadlock)
+  /// on a client made by client_on(), Error(forked) in a child process. On a closed client it does nothing. Wire cost:
+  /// 1 script per hold, all of them sent together. A recipe for SIGTERM: docs/operations.md.
+  std::size_t release_all(std::chrono::milliseconds within) const;
 
   // Without blocking, defined by async.hpp: complete with `(Failure)` and `(Failure, std::vector<LockInfo>)`.
   template <class Token = detail::DefaultToken>

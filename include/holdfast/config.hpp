@@ -140,6 +140,10 @@ struct HOLDFAST_EXPORT Config {
   bool loss_notice = true;
   Publish publish = Publish::automatic;  ///< Without a cluster `automatic` or `publish`, which are the same there.
   OnClose on_close = OnClose::release;
+  /// How many calls of this client may wait for locks at a time, whatever locks these are. A call that would have to
+  /// wait when so many do is refused at once with `Errc::crowded`. Empty: as many as come. AcquireOptions::max_waiters
+  /// is the same for one lock.
+  std::optional<std::size_t> max_waiters{};
   /// The label `lock` of Client::metrics(): from the name of a lock the class that it is counted in. There may be 50
   /// classes; a lock of another one is counted as `other`, and so is one for which the function throws or says nothing.
   /// Called when the handle of a lock is made, in the thread that makes it, perhaps in several at a time. See

@@ -37,6 +37,8 @@ enum class Errc {
   exhausted,              ///< This process is out of threads or memory. A grant that cannot be handed over is released.
   durability_not_met,     ///< Granted, but fewer replicas than asked for have confirmed it (AcquireOptions::acks).
                           ///< `cause()` says how many. The grant is given back.
+  crowded,                ///< As many calls of this client wait already as may (`max_waiters`), and the call would have
+                          ///< had to wait too.
 };
 
 /// The enumerator's name, as logs and the tool's `--json` show it: `busy`, `timed_out`, ...

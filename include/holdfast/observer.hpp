@@ -104,7 +104,7 @@ class HOLDFAST_EXPORT Observer {
 struct Counters {
   std::uint64_t granted = 0;      ///< Outermost acquisitions that succeeded.
   std::uint64_t contended = 0;    ///< Of those: had to wait for somebody else.
-  std::uint64_t not_granted = 0;  ///< Busy, timed out or cancelled.
+  std::uint64_t not_granted = 0;  ///< Busy, timed out, cancelled or crowded.
   std::uint64_t failed = 0;       ///< Acquisitions that ended in an error; not those on a closed or forked client.
   std::uint64_t released = 0;
   std::uint64_t renewals = 0;          ///< Holds extended (not commands).

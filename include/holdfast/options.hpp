@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -35,6 +36,11 @@ struct AcquireOptions {
   /// `try_lock()` and its like are false, at once, whatever the wait. Nothing is sent either way. True where the kind
   /// is not re-entrant is refused with Error(invalid_argument). Holds are never re-entrant.
   std::optional<bool> reentrant{};
+  /// How many calls of this client may wait for this lock at a time. A call that would have to wait when so many do is
+  /// refused at once with `crowded`; one that finds the lock free is granted it. 0: nobody waits. Empty: as many as
+  /// come. As a default of the lock (`client.lock(name, {.max_waiters = 8})`) it keeps a pool of threads from being
+  /// parked on one lock. See also Config::max_waiters.
+  std::optional<std::size_t> max_waiters{};
 };
 
 }  // namespace holdfast

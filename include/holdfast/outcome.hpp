@@ -28,7 +28,7 @@ enum class LossReason : std::uint8_t {
   expired,   ///< The local deadline passed without a renewal that is known to have succeeded.
   taken,     ///< The server says that the lock is no longer ours (expired there, force release, FLUSHALL, failover).
   max_hold,  ///< The cap `max_hold` was reached; renewal has stopped.
-  closed,    ///< The client was closed while the hold was open.
+  closed,    ///< The client was closed, or gave everything back (Client::release_all), while the hold was open.
   forked,    ///< This is a child process: the hold belongs to the parent.
 };
 HOLDFAST_EXPORT const char* to_string(LossReason reason) noexcept;

@@ -54,6 +54,8 @@ class Category final : public std::error_category {
         return "this process is out of threads or memory";
       case Errc::durability_not_met:
         return "too few replicas have confirmed it";
+      case Errc::crowded:
+        return "too many calls wait for it already";
     }
     return "unknown error";
   }
@@ -62,6 +64,7 @@ class Category final : public std::error_category {
     switch (static_cast<Errc>(value)) {
       case Errc::busy:
       case Errc::exhausted:
+      case Errc::crowded:
         return std::errc::resource_unavailable_try_again;
       case Errc::timed_out:
         return std::errc::timed_out;
@@ -134,6 +137,8 @@ const char* to_string(Errc code) noexcept {
       return "exhausted";
     case Errc::durability_not_met:
       return "durability_not_met";
+    case Errc::crowded:
+      return "crowded";
   }
   return "?";
 }

@@ -4,6 +4,7 @@
 #include <holdfast/error.hpp>
 
 #include "engine/client/core.hpp"
+#include "engine/client/giving_back.hpp"
 #include "face/in_turn.hpp"
 #include "face/listing.hpp"
 #include "face/measured.hpp"
@@ -109,6 +110,14 @@ void Client::ping() const { face::ask_in_steps(core_->runtime(), face::Pinging(c
 
 std::vector<LockInfo> Client::list(std::string_view pattern, Detail detail) const {
   return face::ask_in_steps(core_->runtime(), face::Listing(core_->runtime(), std::string(pattern), detail), {});
+}
+
+std::size_t Client::release_all(std::chrono::milliseconds within) const {
+  engine::Runtime& runtime = core_->runtime();
+  if (runtime.closed()) return 0;
+  runtime.require_usable({});
+  runtime.require_waiting({});
+  return engine::give_back_all(*core_, base::Clock::now() + within);
 }
 
 Counters Client::counters() const {

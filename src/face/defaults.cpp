@@ -5,12 +5,13 @@ namespace holdfast::face {
 // Both name all members, so that one that is added does not compile until it is thought of here.
 
 bool are_empty(const AcquireOptions& options) {
-  const auto& [wait, lease, max_hold, acks, stop, on_lost, reentrant] = options;
-  return !wait && !lease.given() && !max_hold && !acks && stop == std::stop_token() && !on_lost && !reentrant;
+  const auto& [wait, lease, max_hold, acks, stop, on_lost, reentrant, max_waiters] = options;
+  return !wait && !lease.given() && !max_hold && !acks && stop == std::stop_token() && !on_lost && !reentrant &&
+         !max_waiters;
 }
 
 AcquireOptions with_defaults(AcquireOptions options, const AcquireOptions& defaults) {
-  auto& [wait, lease, max_hold, acks, stop, on_lost, reentrant] = options;
+  auto& [wait, lease, max_hold, acks, stop, on_lost, reentrant, max_waiters] = options;
   if (!wait) wait = defaults.wait;
   if (!lease.given()) lease = defaults.lease;
   if (!max_hold) max_hold = defaults.max_hold;
@@ -18,6 +19,7 @@ AcquireOptions with_defaults(AcquireOptions options, const AcquireOptions& defau
   if (stop == std::stop_token()) stop = defaults.stop;
   if (!on_lost) on_lost = defaults.on_lost;
   if (!reentrant) reentrant = defaults.reentrant;
+  if (!max_waiters) max_waiters = defaults.max_waiters;
   return options;
 }
 

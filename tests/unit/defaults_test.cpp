@@ -75,6 +75,7 @@ TEST(Defaults, AreEmptyOnlyIfEachIs) {
   EXPECT_FALSE(are_empty({.acks = Acks::none()}));
   EXPECT_FALSE(are_empty({.stop = given.options.stop}));
   EXPECT_FALSE(are_empty({.on_lost = given.options.on_lost}));
+  EXPECT_FALSE(are_empty({.max_waiters = 0}));
 }
 
 }  // namespace

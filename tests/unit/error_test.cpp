@@ -36,7 +36,8 @@ constexpr Errc kAll[] = {Errc::busy,
                          Errc::would_deadlock,
                          Errc::no_quorum,
                          Errc::exhausted,
-                         Errc::durability_not_met};
+                         Errc::durability_not_met,
+                         Errc::crowded};
 
 TEST(ErrorText, EveryCodeHasANameOfItsOwn) {
   std::set<std::string> names;

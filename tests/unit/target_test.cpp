@@ -59,7 +59,7 @@ TEST_F(TargetTest, PostsNothingToAWaiterThatHasLeft) {
   target_->leave(first_);
   first_.signals();
   target_->wake();
-  target_->close();
+  target_->end_waits();
   EXPECT_THAT(first_.signals(), IsEmpty());
 }
 
@@ -232,7 +232,7 @@ TEST_F(TargetTest, TellsEveryWaiterThatTheClientIsClosed) {
   target_->enter(first_);
   target_->enter(second_);
   first_.signals();
-  target_->close();
+  target_->end_waits();
   EXPECT_THAT(first_.signals(), ElementsAre(Signal::closed));
   EXPECT_THAT(second_.signals(), ElementsAre(Signal::closed));
 }

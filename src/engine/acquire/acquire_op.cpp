@@ -39,6 +39,12 @@ AcquireTerms terms_of(const Target& target, const AcquireOptions& options, Defau
   return terms;
 }
 
+/// Of a wait that the client has ended.
+std::error_code why_ended(const Runtime& runtime) {
+  const std::error_code unusable = runtime.unusable();
+  return unusable ? unusable : Errc::cancelled;  // it only gives back what it has
+}
+
 /// Only a failure has a text: what try_acquire() returns has no place for it.
 std::unique_ptr<Explanation> explanation_of(const AcquireOptions& options, TimePoint started,
                                             DefaultWait default_wait) {
@@ -63,8 +69,23 @@ void report_unknown(const Target& target, const wire::Owner& owner, const std::s
 void report_failed(const Target& target, std::error_code error, Duration waited) {
   Reporter& reporter = target.runtime().reporter();
   reporter.meter.on_acquire(target.lock_class(), Meter::result_of(error), waited);
-  const bool not_granted = error == Errc::busy || error == Errc::timed_out || error == Errc::cancelled;
+  const bool not_granted =
+      error == Errc::busy || error == Errc::timed_out || error == Errc::cancelled || error == Errc::crowded;
   Reporter::add(not_granted ? reporter.count.not_granted : reporter.count.failed);
+}
+
+/// Empty: there is room for one more who waits.
+std::string why_crowded(const Target& target, const AcquireOptions& options) {
+  const std::uint32_t here = target.waiting();
+  if (options.max_waiters && here >= *options.max_waiters) {
+    return "so many calls of this client wait for this lock: " + std::to_string(here) + " (max_waiters)";
+  }
+  const Runtime& runtime = target.runtime();
+  const std::uint64_t all = target.runtime().reporter().count.waiting.load(std::memory_order_relaxed);
+  if (runtime.config().max_waiters && all >= *runtime.config().max_waiters) {
+    return "so many calls of this client wait for locks: " + std::to_string(all) + " (Config::max_waiters)";
+  }
+  return {};
 }
 
 /// Of a grant that came when its lease was over, nobody can say whether it still stands: the next attempt, by the same
@@ -99,8 +120,7 @@ AcquireOp::AcquireOp(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> t
 void AcquireOp::run() {
   if (state_ == State::starting) start();
   on_signals();
-  if (state_ != State::in_queue) return;
-  wait_.begin(*target_, owner_, fsm_);
+  if (state_ != State::in_queue || !begin_wait()) return;
   waits();
 }
 
@@ -139,7 +159,7 @@ void AcquireOp::on_signals() {
     if (state_ == State::finished) return;
   }
   if ((signals & bit(Signal::closed)) != 0) {
-    act(fsm_.on_stop(runtime_->in_child() ? Errc::forked : Errc::closed));
+    act(fsm_.on_stop(why_ended(*runtime_)));
   } else if ((signals & kStopped) != 0) {
     act(fsm_.on_stop(Errc::cancelled));
   } else if ((signals & bit(Signal::turn)) != 0 && state_ == State::in_queue) {
@@ -176,7 +196,7 @@ void AcquireOp::act(AcquireAction action) {
       return attempt(action);
     case Kind::wait:
       state_ = State::waiting;
-      if (fsm_.contended()) wait_.begin(*target_, owner_, fsm_);
+      if (fsm_.contended() && !begin_wait()) return;
       if (const unsigned missed = std::exchange(missed_, 0); missed != 0) return look_again(missed);
       if (!use_ && target_->subscribed(owner_))
         use_ = target_->listen(owner_, *this);  // of an earlier wait: who pauses hears as well
@@ -189,6 +209,20 @@ void AcquireOp::act(AcquireAction action) {
     case Kind::finish:
       return finish(std::move(action));
   }
+}
+
+/// False: so many wait already that this one is refused.
+bool AcquireOp::begin_wait() {
+  if (fsm_.asks_once() || wait_.has_begun()) return true;
+  std::string cause = why_crowded(*target_, options_);
+  if (cause.empty()) {
+    wait_.begin(*target_, owner_, fsm_);
+    return true;
+  }
+  AcquireAction refused = fsm_.on_stop(Errc::crowded);
+  refused.cause = std::move(cause);
+  act(std::move(refused));
+  return false;
 }
 
 void AcquireOp::sleep_until(TimePoint until) {

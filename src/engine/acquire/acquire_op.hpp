@@ -59,6 +59,7 @@ class AcquireOp : public Waiter,
   void look_again(unsigned signals);
   void act(AcquireAction action);
   bool join();
+  bool begin_wait();
   void attempt(const AcquireAction& action);
   Loop& loop() const final { return runtime_->loop(); }
   void on_attempt(Attempt reply) noexcept final;

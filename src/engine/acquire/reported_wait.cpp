@@ -16,20 +16,22 @@ WaitOutcome outcome_of(std::error_code error) {
 
 }  // namespace
 
-void ReportedWait::begin(const Target& target, const wire::Owner& waiter, const AcquireFsm& fsm) noexcept {
-  if (fsm.asks_once() || since_ != TimePoint{}) return;
+void ReportedWait::begin(Target& target, const wire::Owner& waiter, const AcquireFsm& fsm) noexcept {
+  if (fsm.asks_once() || has_begun()) return;
   since_ = base::Clock::now();
   Reporter& reporter = target.runtime().reporter();
   Reporter::add(reporter.count.waiting);
   reporter.waits.begin(place_, since_);
+  target.begin_wait();
   reporter.tell(&Observer::on_waiting, [&] { return WaitingEvent{target.name(), waiter.text}; });
 }
 
-void ReportedWait::end(const Target& target, const wire::Owner& waiter, std::error_code error) noexcept {
-  if (since_ == TimePoint{}) return;
+void ReportedWait::end(Target& target, const wire::Owner& waiter, std::error_code error) noexcept {
+  if (!has_begun()) return;
   Reporter& reporter = target.runtime().reporter();
   Reporter::take(reporter.count.waiting);
   reporter.waits.end(place_);
+  target.end_wait();
   reporter.tell(&Observer::on_wait_ended, [&] {
     const WaitOutcome outcome = outcome_of(error);
     return WaitEndedEvent{target.name(), waiter.text, outcome,

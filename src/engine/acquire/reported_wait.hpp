@@ -14,9 +14,10 @@ namespace holdfast::engine {
 class ReportedWait {
  public:
   /// It has to wait. Nothing if that is known, or if it only asks once.
-  void begin(const Target& target, const wire::Owner& waiter, const AcquireFsm& fsm) noexcept;
+  void begin(Target& target, const wire::Owner& waiter, const AcquireFsm& fsm) noexcept;
+  bool has_begun() const { return since_ != TimePoint{}; }
   /// The acquire is over. Nothing if it has not waited.
-  void end(const Target& target, const wire::Owner& waiter, std::error_code error) noexcept;
+  void end(Target& target, const wire::Owner& waiter, std::error_code error) noexcept;
 
  private:
   TimePoint since_{};

@@ -34,7 +34,7 @@ void Closing::again(Step& step) noexcept {
 
 void Closing::begin() {
   open_ = core_->targets().all(Targets::Which::own);
-  for (const std::shared_ptr<Target>& target : open_) target->close();
+  for (const std::shared_ptr<Target>& target : open_) target->end_waits();
   end_ = base::Clock::now() + core_->runtime().config().release_timeout;
   watch();
   end_holds();

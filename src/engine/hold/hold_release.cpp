@@ -212,10 +212,16 @@ void let_stand(Claim& hold) noexcept {
 
 void give_up(Tenancy& tenancy) noexcept {
   try {
-    if (const std::optional<Ending> ending = tenancy.begin_release()) send_release(tenancy, *ending, {});
+    give_up(tenancy, {});
   } catch (...) {
     // It has ended: nobody renews it.
   }
+}
+
+bool give_up(Tenancy& tenancy, std::function<void(ReleaseOutcome)> done) {
+  const std::optional<Ending> ending = tenancy.begin_release();
+  if (ending) send_release(tenancy, *ending, std::move(done));
+  return ending.has_value();
 }
 
 void unlock(Claim& hold) noexcept {

@@ -32,5 +32,7 @@ void give_up(Claim& hold) noexcept;
 void let_stand(Claim& hold) noexcept;
 /// The same as give_up() of a tenancy, whoever has claims on it.
 void give_up(Tenancy& tenancy) noexcept;
+/// The same, of whoever has a claim on it; `done` is called on the loop. False: somebody else gives it back, or has.
+bool give_up(Tenancy& tenancy, std::function<void(ReleaseOutcome)> done);
 
 }  // namespace holdfast::engine

@@ -74,7 +74,7 @@ void Target::heard(Waiter& waiter) {
   if (waiter.is_linked()) waiter.post(Waiter::Signal::message);
 }
 
-void Target::close() {
+void Target::end_waits() {
   const base::Guard guard(mutex_);
   queue_.post_to_all(Waiter::Signal::closed);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -50,6 +51,11 @@ class Target : public Acquirable, public std::enable_shared_from_this<Target> {
   /// The server keeps a queue of all who wait: each of them asks as soon as it comes, and is told when it is next.
   bool everyone_asks() const { return plan().traits.order == Traits::Order::server; }
 
+  /// How many calls wait for it, as WaitingEvent has it. On the loop.
+  std::uint32_t waiting() const { return waiting_; }
+  void begin_wait() { ++waiting_; }
+  void end_wait() { --waiting_; }
+
   // The queue: see WaitQueue.
   void enter(Waiter& waiter);
   /// Returns what was retained for the queue if nobody is left in it: the caller gives it back to the server.
@@ -59,8 +65,8 @@ class Target : public Acquirable, public std::enable_shared_from_this<Target> {
   /// A message came on a wake channel: on one that all of them listen to, or on this waiter's own.
   virtual void heard();
   void heard(Waiter& waiter);
-  /// Every waiter is told that the client is closed.
-  void close();
+  /// Every waiter is told that the client is closed, or gives everything back.
+  void end_waits();
   /// The loop is gone, and with it all that waits.
   void drop_waiters();
   /// The wake channels are in use by a waiter of this queue.
@@ -118,6 +124,7 @@ class Target : public Acquirable, public std::enable_shared_from_this<Target> {
 
   const std::string name_;
   std::atomic<LockClass> lock_class_{0};
+  std::uint32_t waiting_ = 0;
   ThreadHolds threads_;
 
   mutable base::SmallMutex mutex_;

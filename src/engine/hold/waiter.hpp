@@ -12,7 +12,7 @@ class Waiter : public boost::intrusive::list_base_hook<> {
     turn,     // at the head of the queue
     wake,     // something has changed in this client, or the connection is new
     message,  // a release was announced on a wake channel
-    closed,
+    closed,   // the client is closed, or gives everything back
   };
   virtual void post(Signal signal) noexcept = 0;
   /// Is gone without a word: its loop is gone.

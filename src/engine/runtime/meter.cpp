@@ -85,6 +85,7 @@ Meter::Result Meter::result_of(std::error_code error) {
   if (error == Errc::busy) return Result::busy;
   if (error == Errc::timed_out) return Result::timed_out;
   if (error == Errc::cancelled) return Result::cancelled;
+  if (error == Errc::crowded) return Result::crowded;
   return Result::error;
 }
 
