@@ -168,7 +168,7 @@ TEST_F(Manual, BashCompletesEverything) {
   hold("orders:42");
   EXPECT_THAT(offered_by_bash("holdfast inspect orders:"), testing::ElementsAre("42"))
       << "readline takes what stands before a colon for another word";
-  EXPECT_THAT(offered_by_bash("holdfast run --kind=s"), testing::ElementsAre("simple"));
+  EXPECT_THAT(offered_by_bash("holdfast run --kind=si"), testing::ElementsAre("simple"));
   EXPECT_THAT(offered_by_bash("holdfast run job -- printen"), testing::Contains("printenv"));
 }
 
