@@ -99,6 +99,20 @@ class [[nodiscard]] HOLDFAST_EXPORT Hold {
   /// nothing and returns `was_lost`.
   ReleaseOutcome leave(std::chrono::milliseconds rest) noexcept;
 
+  /// Sets a fixed lease anew: it ends so long from now, be that later or earlier than before. `valid_for()` says what
+  /// has come of it. Throws Error(lost) if the server says that the lock is no longer ours, or the old lease ended
+  /// first; Error(unknown_outcome) without an answer within `Config::command_timeout`: then the hold stands until the
+  /// earlier of both ends, and it may be tried again; Error(invalid_argument) for a renewed hold, one on several
+  /// servers or slots, and a lease out of range; Error(not_owner) for an empty hold, `closed`, `forked`. Not for a
+  /// client made by client_on(): `would_deadlock`. Wire cost: 1 command.
+  void extend(std::chrono::milliseconds lease);
+  /// Ends the hold, but the lock stays taken for the rest of its lease, and whoever has the text that is returned can
+  /// take the hold up (KeyLock::adopt), here or in another process: see Ticket. From then on nothing here renews or
+  /// releases it; a renewal that was sent before may still arrive. Holds of Lock, FencedLock, FairLock and SimpleLock;
+  /// for others it throws Error(invalid_argument), and the hold is as it was. Throws Error(lost), and the hold is over;
+  /// Error(not_owner) for an empty hold. Never blocks. Wire cost: nothing.
+  [[nodiscard]] std::string detach();
+
   /// As release(), without blocking: see async.hpp, which defines it. Completes with `(ReleaseOutcome)`: it cannot
   /// fail. The hold moves into the operation and is empty from then on. If cancelled, it completes with `unknown` and
   /// goes on in the background.

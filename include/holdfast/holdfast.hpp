@@ -25,4 +25,5 @@
 #include <holdfast/simple_lock.hpp>
 #include <holdfast/spin_lock.hpp>
 #include <holdfast/this_thread.hpp>
+#include <holdfast/ticket.hpp>
 #include <holdfast/version.hpp>

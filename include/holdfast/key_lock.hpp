@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -41,6 +42,16 @@ class HOLDFAST_EXPORT KeyLock : public BasicLock {
   /// else's, in which case nothing has changed. Of a SimpleLock any string with just this value, with an expiry or
   /// without. 1 command. Throws Error as above.
   bool force_release(const std::string& owner) const;
+
+  /// Takes up a hold that was detached, here or in another process: asks the server whether its owner still has the
+  /// lock, and sets the lease anew. The Hold that is returned has that owner, and the fencing token if there is one; it
+  /// is renewed, unless the options or the defaults say otherwise, with the lease of the ticket unless they have
+  /// another. `wait` and `stop` mean nothing here. Two holds of one ticket know nothing of each other: the first to be
+  /// released ends both. Throws Error(lost) if the server says that the lock is not that owner's;
+  /// Error(unknown_outcome) without an answer: then the lease is as it was, or set anew, and the ticket may be tried
+  /// again; Error(invalid_argument) for what is no ticket, or one of another lock or kind; `closed`, `forked`, and
+  /// `would_deadlock` for a client made by client_on(). 1 command.
+  Hold adopt(std::string_view ticket, const AcquireOptions& options = {}) const;
 
   // The same without blocking, defined by async.hpp: complete with `(Failure, T)`, with the T of the blocking call.
   template <class Token = detail::DefaultToken>

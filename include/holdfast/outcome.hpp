@@ -14,7 +14,7 @@ enum class ReleaseOutcome : std::uint8_t {
   still_held,  ///< One level of a re-entrant hold was given back; the thread still holds the lock.
   was_lost,    ///< It was no longer ours. Work done under it may have overlapped with somebody else's.
   unknown,     ///< No answer in time. The release goes on in the background; the lease bounds how long it can matter.
-  left,        ///< By Hold::leave(): we held it without interruption, and it stays taken for as long as was asked.
+  left,        ///< By Hold::leave() or Hold::detach(): we held it without interruption, and it stays taken.
 };
 HOLDFAST_EXPORT const char* to_string(ReleaseOutcome outcome) noexcept;
 

@@ -61,6 +61,21 @@ HoldFsm::Change HoldFsm::on_renewed(TimePoint sent_at, TimePoint now, std::uint3
   return Change::none;
 }
 
+void HoldFsm::begin_extension(TimePoint now, milliseconds length) {
+  if (ended() || lease_end(now, length) >= lease_end(last_extension_, length_)) return;
+  length_ = length;
+  extend(now);
+}
+
+HoldFsm::Change HoldFsm::on_extended(TimePoint sent_at, TimePoint now, milliseconds length, std::uint32_t acked_era) {
+  if (ended()) return Change::none;
+  if (now >= deadline()) return lose(why_expired());
+  length_ = length;
+  extend(sent_at);
+  acked_era_ = acked_era;
+  return Change::none;
+}
+
 HoldFsm::Change HoldFsm::on_gone() {
   in_flight_ = false;
   return ended() ? Change::none : lose(LossReason::taken);

@@ -38,6 +38,11 @@ class HoldFsm {
   Todo on_time(TimePoint now, Duration early = {});
   /// A renewal sent at `sent_at` was answered "extended".
   Change on_renewed(TimePoint sent_at, TimePoint now, std::uint32_t acked_era = 0);
+  /// A fixed lease is set to this length, by a command that is sent from `now` on: answered or not, the hold ends no
+  /// later than that lets it.
+  void begin_extension(TimePoint now, milliseconds length);
+  /// That command was answered "extended".
+  Change on_extended(TimePoint sent_at, TimePoint now, milliseconds length, std::uint32_t acked_era);
   /// The server says that this owner does not have the lock.
   Change on_gone();
   /// A renewal failed, or its outcome is unknown: it extends nothing.

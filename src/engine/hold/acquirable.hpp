@@ -103,7 +103,7 @@ class Acquirable {
   virtual std::optional<BatchPlace> batch_place() const { return {}; }
   /// Those of a tenancy that has such a place.
   virtual void add_renewals(std::vector<wire::Renewal>&, const wire::Owner&) const {}
-  /// To this lease, which is the tenancy's own but for one that is left.
+  /// To this lease, which is the tenancy's own but for one that is left or extended.
   virtual void renew(const std::shared_ptr<Tenancy>& hold, milliseconds lease, RenewDone done) = 0;
   /// The server, or each server, is to tell when a key of this hold is changed: see LossWatch. On the loop of the
   /// client that serves the hold.

@@ -287,4 +287,15 @@ ReleaseOutcome leave(Claim& hold, milliseconds rest) noexcept {
   return ReleaseOutcome::unknown;
 }
 
+bool detach(Claim& hold) noexcept {
+  const std::optional<Ending> ending = end_claim(hold);
+  if (!ending) return false;
+  Tenancy& tenancy = hold.tenancy();
+  const ReleaseOutcome outcome = ending->stood ? ReleaseOutcome::left : ReleaseOutcome::was_lost;
+  tenancy.set_outcome(outcome);
+  end(tenancy, *ending, {outcome});
+  tenancy.target()->forget(tenancy);
+  return ending->stood;
+}
+
 }  // namespace holdfast::engine

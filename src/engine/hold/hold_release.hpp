@@ -1,4 +1,5 @@
-// The ways in which a holder gives a lock back: passed on inside the client, released, or left to its lease.
+// The ways in which a holder gives a lock back: passed on inside the client, released, or left to its lease or to
+// another process.
 #pragma once
 
 #include <chrono>
@@ -26,6 +27,9 @@ bool pass_on(Claim& hold);
 void release_async(Claim& hold, std::function<void(ReleaseOutcome)> done);
 /// Ends it, and leaves it taken for `rest`; once, and to nobody of this client either. Waits as release() does.
 ReleaseOutcome leave(Claim& hold, std::chrono::milliseconds rest) noexcept;
+/// Ends it, and nobody here renews or releases it from then on; nothing is sent. False: it had been lost, or given
+/// back.
+bool detach(Claim& hold) noexcept;
 /// Nobody is going to use it: gives it back if that can be had, and in any case it is not renewed any more.
 void give_up(Claim& hold) noexcept;
 /// It is over here, and stays as it is at the server: what was granted is not to be held.

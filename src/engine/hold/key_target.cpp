@@ -263,7 +263,9 @@ void KeyTarget::renew(const std::shared_ptr<Tenancy>& hold, milliseconds lease, 
   std::vector<wire::Renewal> renewals;
   add_renewals(renewals, hold->owner());
   // What is left needs no acks: a successor that has not heard of it keeps the longer lease.
-  if (hold->acks().wanted() && !hold->ended()) return renew_with_acks(*hold, std::move(renewals), std::move(done));
+  if (hold->acks().wanted() && !hold->ended()) {
+    return renew_with_acks(hold->acks(), lease, std::move(renewals), std::move(done));
+  }
   auto request =
       redis::Request::of(plan_.transitions.renew(renewals, lease),
                          renewal_timeout(hold->lease(), runtime().config().command_timeout), redis::Operation::renew);

@@ -20,10 +20,10 @@ void KeyTarget::confirm(Attempt granted, Acks acks, milliseconds lease, TimePoin
   watchdog().confirmations().ask(shard(), acks, std::move(confirm));
 }
 
-void KeyTarget::renew_with_acks(const Tenancy& hold, std::vector<wire::Renewal> renewals, RenewDone done) {
+void KeyTarget::renew_with_acks(Acks acks, milliseconds lease, std::vector<wire::Renewal> renewals, RenewDone done) {
   if (runtime().unusable()) return done({Renewed::Kind::unanswered, {}, "its client is closed"});
-  runtime().hand_over([self = self(), keep = runtime().keep_alive(), renewals = std::move(renewals), acks = hold.acks(),
-                       lease = hold.lease(), done = std::move(done)]() mutable {
+  runtime().hand_over([self = self(), keep = runtime().keep_alive(), renewals = std::move(renewals), acks, lease,
+                       done = std::move(done)]() mutable {
     Confirmations& confirmations = self->watchdog().confirmations();
     Confirm confirm = confirmations.confirm_of(std::move(renewals), self->plan_, self->slot_, lease);
     confirm.done = [done = std::move(done)](const Confirmed& confirmed) { done(as_renewed(confirmed)); };

@@ -169,6 +169,9 @@ void Tenancy::change(const std::string& cause, HoldFsm::Change (HoldFsm::*decide
 void Tenancy::on_renewed(TimePoint sent_at, TimePoint now, std::uint32_t acked_era) {
   change({}, &HoldFsm::on_renewed, sent_at, now, acked_era);
 }
+void Tenancy::on_extended(TimePoint sent_at, TimePoint now, milliseconds length, std::uint32_t acked_era) {
+  change({}, &HoldFsm::on_extended, sent_at, now, length, acked_era);
+}
 void Tenancy::on_gone() { change({}, &HoldFsm::on_gone); }
 void Tenancy::on_unanswered(TimePoint now, const std::string& cause) { change(cause, &HoldFsm::on_unanswered, now); }
 void Tenancy::on_moved(TimePoint now) { change("its slot is served by another server now", &HoldFsm::on_moved, now); }

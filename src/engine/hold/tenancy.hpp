@@ -38,9 +38,9 @@ class Tenancy : public std::enable_shared_from_this<Tenancy> {
   const std::shared_ptr<Target>& target() const { return target_; }
   /// What it is for its owner.
   wire::Ask ask() const { return {mode_.load(std::memory_order_relaxed), permits_}; }
-  // Constant.
-  milliseconds lease() const HOLDFAST_NOT_GUARDED { return fsm_.lease(); }
-  Acks acks() const HOLDFAST_NOT_GUARDED { return fsm_.acks(); }
+  milliseconds lease() const { return known(&HoldFsm::lease); }
+  bool renewed() const { return known(&HoldFsm::renewed); }
+  Acks acks() const HOLDFAST_NOT_GUARDED { return fsm_.acks(); }  // constant
 
   /// The one that it began with.
   std::shared_ptr<Claim> first_claim() { return {shared_from_this(), &first_}; }
@@ -63,6 +63,10 @@ class Tenancy : public std::enable_shared_from_this<Tenancy> {
 
   /// Its owner has it together with others from now on, with a lease that was set anew.
   void on_shared(TimePoint sent_at, TimePoint now);
+
+  // For extension.cpp: see HoldFsm.
+  void begin_extension(TimePoint now, milliseconds length) { let(&HoldFsm::begin_extension, now, length); }
+  void on_extended(TimePoint sent_at, TimePoint now, milliseconds length, std::uint32_t acked_era);
 
   // For the watchdog, on the loop.
   HoldFsm::Todo on_time(TimePoint now, Duration early);

@@ -1,0 +1,83 @@
+#include "engine/hold/extension.hpp"
+
+#include <memory>
+#include <utility>
+
+#include <holdfast/error.hpp>
+
+#include "engine/hold/claim.hpp"
+#include "engine/hold/target.hpp"
+#include "engine/hold/tenancy.hpp"
+#include "engine/hold/watchdog.hpp"
+#include "engine/loop/own_loop.hpp"
+#include "engine/runtime/runtime.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+using base::Clock;
+
+/// Keeps itself alive until the server has answered, whether or not its caller still waits.
+class Extending final : public Loop::Task, public std::enable_shared_from_this<Extending> {
+ public:
+  Extending(std::shared_ptr<Claim> claim, milliseconds lease, Pending::Token pending)
+      : claim_(std::move(claim)), lease_(lease), pending_(std::move(pending)) {}
+
+  void run() override {
+    if (!claim_->stands()) return tell({Errc::lost});
+    Tenancy& tenancy = claim_->tenancy();
+    tenancy.begin_extension(Clock::now(), lease_);
+    const std::shared_ptr<Tenancy> keep = tenancy.shared_from_this();
+    claim_->target()->watchdog().arm(keep);
+    claim_->target()->renew(keep, lease_,
+                            [self = shared_from_this()](const Renewed& renewed) { self->on_answer(renewed); });
+  }
+  void broken() noexcept override { tell({Errc::exhausted}); }
+
+  Answer answer;
+  Extension result{Errc::unknown_outcome};
+
+ private:
+  void on_answer(const Renewed& renewed) {
+    Tenancy& tenancy = claim_->tenancy();
+    Watchdog& watchdog = claim_->target()->watchdog();
+    switch (renewed.kind) {
+      case Renewed::Kind::extended:
+        tenancy.on_extended(renewed.sent_at, Clock::now(), lease_, renewed.acks_era);
+        if (!claim_->stands()) return tell({Errc::lost});
+        watchdog.arm(tenancy.shared_from_this());
+        return tell({});
+      case Renewed::Kind::gone:
+        tenancy.on_gone();
+        watchdog.disarm(tenancy);
+        return tell({Errc::lost});
+      case Renewed::Kind::unanswered:
+        break;
+    }
+    tell({Errc::unknown_outcome, renewed.cause});
+  }
+  void tell(Extension what) noexcept {
+    result = std::move(what);
+    pending_ = {};
+    claim_->runtime()->own_loop()->set(answer);
+  }
+
+  const std::shared_ptr<Claim> claim_;
+  const milliseconds lease_;
+  Pending::Token pending_;
+};
+
+}  // namespace
+
+Extension extend(Claim& claim, milliseconds lease) {
+  Runtime& runtime = *claim.runtime();
+  runtime.require_waiting(claim.name());
+  Runtime::Admission admission = runtime.admit();
+  if (admission.refused) return {admission.refused};
+  const auto extending = std::make_shared<Extending>(claim.self(), lease, std::move(admission.token));
+  runtime.own_loop()->call(extending, extending->answer, Clock::now() + runtime.config().command_timeout);
+  if (!extending->answer.is_there()) return {Errc::unknown_outcome};
+  return std::move(extending->result);
+}
+
+}  // namespace holdfast::engine

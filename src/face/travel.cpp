@@ -1,0 +1,90 @@
+// Holds that travel: Hold::extend and detach, and KeyLock::adopt.
+#include <holdfast/detail/hold_access.hpp>
+#include <holdfast/error.hpp>
+#include <holdfast/hold.hpp>
+#include <holdfast/key_lock.hpp>
+#include <holdfast/ticket.hpp>
+
+#include "base/text.hpp"
+#include "engine/acquire/adopt.hpp"
+#include "engine/hold/extension.hpp"
+#include "engine/hold/hold_release.hpp"
+#include "engine/hold/tenancy.hpp"
+#include "face/defaults.hpp"
+#include "face/outcome.hpp"
+#include "face/parts.hpp"
+#include "kinds/fair_lock.hpp"
+#include "kinds/fenced_lock.hpp"
+#include "kinds/lock.hpp"
+#include "kinds/simple_lock.hpp"
+
+namespace holdfast {
+namespace {
+
+/// Empty: a hold of this kind cannot be told in one owner and one name.
+std::optional<Ticket::Kind> kind_of(const engine::Target& target) {
+  if (!target.batch_place() || target.locks() != 1) return std::nullopt;
+  const engine::Plan* const plan = &target.plan();
+  if (plan == &kinds::kLock) return Ticket::Kind::lock;
+  if (plan == &kinds::kFencedLock) return Ticket::Kind::fenced;
+  if (plan == &kinds::kFairLock) return Ticket::Kind::fair;
+  if (plan == &kinds::kSimpleLock) return Ticket::Kind::simple;
+  return std::nullopt;
+}
+
+Error refusal(const engine::Target& target, std::string cause) {
+  return face::error_about(target, Errc::invalid_argument, std::move(cause));
+}
+
+const engine::Claim& required(const std::shared_ptr<engine::Claim>& held) {
+  if (!held) throw Error(Errc::not_owner, {}, {}, "the hold is empty");
+  return *held;
+}
+
+}  // namespace
+
+void Hold::extend(std::chrono::milliseconds lease) {
+  const engine::Target& target = *required(held_).target();
+  if (held_->tenancy().renewed()) throw refusal(target, "the hold is renewed: only a fixed lease can be extended");
+  if (!target.batch_place()) throw refusal(target, "a hold on several servers cannot be extended");
+  if (lease < engine::kShortestLease || lease > engine::kLongestLease) {
+    throw refusal(target, "a lease of " + std::to_string(lease.count()) + " ms; it must be between 10 ms and 10 years");
+  }
+  throw_if_lost();
+  engine::Extension extension = engine::extend(*held_, lease);
+  if (extension.error) throw face::error_about(target, extension.error, std::move(extension.cause));
+}
+
+std::string Hold::detach() {
+  const engine::Target& target = *required(held_).target();
+  const std::optional<Ticket::Kind> kind = kind_of(target);
+  if (!kind) throw refusal(target, "a hold of this kind of lock cannot be detached");
+  throw_if_lost();
+  const Ticket ticket{*kind, held_->name(), held_->owner().text, held_->token(), held_->tenancy().lease()};
+  std::string text = ticket.text();
+  const bool stood = engine::detach(*held_);
+  outcome_ = stood ? ReleaseOutcome::left : ReleaseOutcome::was_lost;
+  loss_ = held_->loss_reason();
+  const std::shared_ptr<engine::Claim> held = std::move(held_);
+  if (!stood) throw face::error_about(*held->target(), Errc::lost, {});
+  return text;
+}
+
+Hold KeyLock::adopt(std::string_view text, const AcquireOptions& options) const {
+  const engine::Target& target = *parts()->target;
+  const Ticket ticket = Ticket::parse(text);
+  const std::optional<Ticket::Kind> kind = kind_of(target);
+  if (kind != ticket.kind || ticket.name != name()) {
+    throw refusal(target, std::string("the ticket is of another lock: ") + to_string(ticket.kind) + " " +
+                              base::quote(ticket.name));
+  }
+  AcquireOptions all = parts()->defaults ? face::with_defaults(options, *parts()->defaults) : options;
+  if (!all.lease.length()) all.lease = Lease(all.lease.kind(), ticket.lease);
+  engine::Acquired adopted =
+      engine::adopt(parts()->runtime, parts()->target, {wire::Owner{ticket.owner}, ticket.token, std::nullopt},
+                    engine::lease_terms(*parts()->runtime, all, name()), all.on_lost);
+  if (adopted.error) throw face::error_about(target, adopted.error, std::move(adopted.cause));
+  return detail::HoldAccess::make(std::move(adopted.held));
+}
+
+}  // namespace holdfast
