@@ -74,9 +74,9 @@ _holdfast() {
     '') case $current in
       -*) mapfile -t COMPREPLY < <(compgen -W "$(sed 's/ .*//' <<<"$options")" -- "$current") ;;
       *) case $verb in
-        '') mapfile -t COMPREPLY < <(compgen -W 'run elect ls inspect wait break doctor help' -- "$current") ;;
-        help) mapfile -t COMPREPLY < <(compgen -W 'run elect ls inspect wait break doctor' -- "$current") ;;
-        run | elect | inspect | wait | break) mapfile -t COMPREPLY < <(_holdfast_names "$tool" "$current") ;;
+        '') mapfile -t COMPREPLY < <(compgen -W 'run elect acquire renew release ls inspect wait break doctor help' -- "$current") ;;
+        help) mapfile -t COMPREPLY < <(compgen -W 'run elect acquire renew release ls inspect wait break doctor' -- "$current") ;;
+        run | elect | acquire | inspect | wait | break) mapfile -t COMPREPLY < <(_holdfast_names "$tool" "$current") ;;
       esac ;;
     esac ;;
   esac

@@ -78,12 +78,13 @@ function __holdfast_completions
                 end
             else if contains -- "$verb" '' help
                 printf '%s\t%s\n' run 'run a command while holding one or more locks' \
-                    elect 'run a command while this candidate leads' ls 'list the locks that are held' \
+                    elect 'run a command while this candidate leads' acquire 'take a lock and print a ticket for it' \
+                    renew 'set the lease of a ticket anew' release 'give back the lock of a ticket' ls 'list the locks that are held' \
                     inspect 'show who holds a lock, and for how long' \
                     wait 'wait until a lock is free, without taking it' break 'take a lock away from its holder' \
                     doctor 'examine the servers, what about them endangers locks'
                 test -z "$verb"; and printf '%s\t%s\n' help 'options, exit codes and examples of a verb'
-            else if not contains -- "$verb" ls doctor
+            else if not contains -- "$verb" renew release ls doctor
                 __holdfast_names
             end
     end

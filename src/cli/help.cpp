@@ -8,6 +8,7 @@ constexpr std::string_view kTool =
 
   holdfast run NAME -- COMMAND...   run a command while holding one or more locks
   holdfast elect NAME -- COMMAND... run a command while this candidate leads; the others stand by
+  holdfast acquire NAME             take a lock and print a ticket for it; renew TICKET and release TICKET follow
   holdfast ls [PATTERN]             list the locks that are held
   holdfast inspect NAME             show who holds a lock, and for how long
   holdfast wait NAME                wait until a lock is free, without taking it
@@ -113,6 +114,57 @@ Exit codes
 Examples
   holdfast elect --lease 5s scheduler -- ./scheduler
   holdfast elect --watch scheduler
+)";
+
+constexpr std::string_view kAcquire = R"(holdfast acquire [OPTIONS] NAME
+
+Takes the lock, prints a ticket for it, and ends: for scripts, CI jobs and programs that cannot run as a command of run.
+Nobody renews the lock, which is free when its lease is over; renew sets the lease anew, release gives the lock back.
+Whoever has the ticket can do either, on any machine. Of one name on one server.
+
+      --lease TIME           how long the lock stays taken; default 60
+      --kind KIND            lock (default), fenced, fair or simple, as in run
+  -n, --nonblock             give up at once if somebody else has the lock
+  -w, --wait TIME            give up after this long (0 is -n); default: wait without limit
+  -E, --conflict-exit-code N the exit code for giving up; default 1
+      --label TEXT           what inspect and ls call the holder while it waits; then nobody is connected
+)";
+
+constexpr std::string_view kAcquireEnd = R"(
+Exit codes
+  0   taken; the ticket is on standard     64  wrong usage
+      output                               69  no server, or it refuses
+  1   not acquired (-n, -w); another       70  internal error
+      number with -E
+
+Examples
+  ticket=$(holdfast acquire --lease 10m -w 1h deploy) || exit
+  trap 'holdfast release "$ticket"' EXIT
+  holdfast renew "$ticket" || exit            # before the ten minutes are over, as often as needed
+)";
+
+constexpr std::string_view kRenew = R"(holdfast renew [OPTIONS] TICKET
+
+Sets the lease of a lock anew, if whoever acquire took it for still has it.
+
+      --lease TIME           how long the lock stays taken from now on; default: the ticket's
+)";
+
+constexpr std::string_view kRelease = R"(holdfast release [OPTIONS] TICKET
+
+Gives a lock back, if whoever acquire took it for still has it, and wakes the next waiter.
+
+)";
+
+constexpr std::string_view kTicketEnd = R"(
+Exit codes
+  0   done                                 69  no server, or it refuses
+  64  wrong usage, or no ticket            70  internal error
+                                           75  the lock was lost: its lease was over, or somebody broke it
+
+Examples
+  holdfast renew --lease 5m "$ticket" || exit
+  holdfast release "$ticket"
 )";
 
 constexpr std::string_view kLs = R"(holdfast ls [OPTIONS] [PATTERN]
@@ -250,6 +302,9 @@ std::string with_common(std::string_view head, std::string_view end) {
 std::string help_of(std::string_view verb) {
   if (verb == "run") return with_common(kRun, kRunEnd);
   if (verb == "elect") return with_common(kElect, kElectEnd);
+  if (verb == "acquire") return with_common(kAcquire, kAcquireEnd);
+  if (verb == "renew") return with_common(kRenew, kTicketEnd);
+  if (verb == "release") return with_common(kRelease, kTicketEnd);
   if (verb == "ls") return with_common(kLs, kLsEnd);
   if (verb == "inspect") return with_common(kInspect, kInspectEnd);
   if (verb == "wait") return with_common(kWait, kWaitEnd);

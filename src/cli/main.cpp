@@ -41,6 +41,9 @@ int carry_out(const Options& options, const Console& console) {
   if (const auto* verb = std::get_if<ElectOptions>(&options.verb)) {
     return verb->watch ? watch_election(common, verb->run.names.front(), console) : elect(common, *verb, console);
   }
+  if (const auto* verb = std::get_if<TakeOptions>(&options.verb)) return acquire(common, *verb, console);
+  if (const auto* verb = std::get_if<RenewOptions>(&options.verb)) return renew(common, *verb, console);
+  if (const auto* verb = std::get_if<ReleaseOptions>(&options.verb)) return release(common, *verb, console);
   if (const auto* verb = std::get_if<LsOptions>(&options.verb)) return ls(common, *verb, console);
   if (const auto* verb = std::get_if<InspectOptions>(&options.verb)) return inspect(common, *verb, console);
   if (const auto* verb = std::get_if<WaitOptions>(&options.verb)) return wait(common, *verb, console);

@@ -52,6 +52,7 @@ struct RunOptions {
   int conflict_exit_code = 1;
   std::optional<int> status_fd;
   std::optional<std::string> label;  ///< Empty: the URL's, else the command's name.
+  bool fixed = false;                ///< The lease is not renewed.
   bool campaigns = false;            ///< One term of `elect`, which itself tries again.
 };
 
@@ -60,6 +61,20 @@ struct ElectOptions {
   bool once = false;
   std::chrono::milliseconds rest{1000};  ///< Between two terms, for others.
   bool watch = false;                    ///< Tell who leads, and do nothing.
+};
+
+/// `acquire`: a hold that is left to others, as a ticket.
+struct TakeOptions {
+  RunOptions run;  ///< Without a command.
+};
+
+struct RenewOptions {
+  std::string ticket;
+  std::optional<std::chrono::milliseconds> lease;  ///< Empty: that of the ticket.
+};
+
+struct ReleaseOptions {
+  std::string ticket;
 };
 
 struct LsOptions {
@@ -92,7 +107,9 @@ struct DoctorOptions {
 
 struct Options {
   CommonOptions common;
-  std::variant<RunOptions, ElectOptions, LsOptions, InspectOptions, WaitOptions, BreakOptions, DoctorOptions> verb;
+  std::variant<RunOptions, ElectOptions, TakeOptions, RenewOptions, ReleaseOptions, LsOptions, InspectOptions,
+               WaitOptions, BreakOptions, DoctorOptions>
+      verb;
 };
 
 }  // namespace holdfast::cli

@@ -166,6 +166,43 @@ ElectOptions parse_elect(VerbParser& parser, const Halves& args) {
   return options;
 }
 
+TakeOptions parse_acquire(VerbParser& parser, const Halves& args) {
+  TakeOptions options;
+  RunOptions& run = options.run;
+  bool nonblock = false;
+  std::optional<milliseconds> wait;
+  std::optional<int> conflict_exit_code;
+  parser.kind(run.kind);
+  parser.flag("-n,--nonblock", nonblock);
+  parser.duration("-w,--wait", wait);
+  parser.number("-E,--conflict-exit-code", 255, conflict_exit_code);
+  parser.duration("--lease", run.lease, milliseconds(10));
+  parser.text("--label", run.label);
+  const Args before = parser.parse(args.before);
+  if (parser.help()) return options;
+  run.names = {only(before, args.after, "acquire", "the name of the lock")};
+  if (is_read_write(run.kind)) throw UsageError("acquire: there are no tickets for --kind read-write");
+  run.wait = wait_limit(nonblock, wait);
+  run.conflict_exit_code = conflict_exit_code.value_or(run.conflict_exit_code);
+  run.fixed = true;
+  return options;
+}
+
+RenewOptions parse_renew(VerbParser& parser, const Halves& args) {
+  RenewOptions options;
+  parser.duration("--lease", options.lease, milliseconds(10));
+  const Args before = parser.parse(args.before);
+  if (parser.help()) return options;
+  options.ticket = only(before, args.after, "renew", "the ticket");
+  return options;
+}
+
+ReleaseOptions parse_release(VerbParser& parser, const Halves& args) {
+  const Args before = parser.parse(args.before);
+  if (parser.help()) return {};
+  return {only(before, args.after, "release", "the ticket")};
+}
+
 LsOptions parse_ls(VerbParser& parser, const Halves& args) {
   LsOptions options;
   const Args before = parser.parse(args.before);
@@ -292,6 +329,9 @@ std::variant<Options, TextRequest> parse(Args args) {
   VerbParser parser(options.common);
   if (verb == "run") options.verb = parse_run(parser, halves);
   if (verb == "elect") options.verb = parse_elect(parser, halves);
+  if (verb == "acquire") options.verb = parse_acquire(parser, halves);
+  if (verb == "renew") options.verb = parse_renew(parser, halves);
+  if (verb == "release") options.verb = parse_release(parser, halves);
   if (verb == "ls") options.verb = parse_ls(parser, halves);
   if (verb == "inspect") options.verb = parse_inspect(parser, halves);
   if (verb == "wait") options.verb = parse_wait(parser, halves);
@@ -300,6 +340,9 @@ std::variant<Options, TextRequest> parse(Args args) {
   if (parser.help()) return TextRequest{help_of(verb)};
   if (const auto* run = std::get_if<RunOptions>(&options.verb)) {
     options.common.hints = hints_about_units(halves.before, run->names);
+  }
+  if (const auto* take = std::get_if<TakeOptions>(&options.verb)) {
+    options.common.hints = hints_about_units(halves.before, take->run.names);
   }
   if (const auto* wait = std::get_if<WaitOptions>(&options.verb)) {
     options.common.hints = hints_about_units(halves.before, {wait->name});

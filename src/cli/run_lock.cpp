@@ -32,7 +32,7 @@ AcquisitionResult RunLock::acquire(const RunTimes& times, const SignalGate& sign
   report_.name = lock.name();
   AcquireOptions options;
   options.wait = options_.wait;
-  options.lease = renewed(times.lease);
+  options.lease = options_.fixed ? fixed(times.lease) : renewed(times.lease);
   options.max_hold = options_.max_hold;
   Acquisition acquisition(lock, options, ask_holder(), perseverance());
   while (interrupted_by_ == 0 && !acquisition.done()) {

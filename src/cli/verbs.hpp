@@ -10,6 +10,9 @@ namespace holdfast::cli {
 int run(const CommonOptions& common, const RunOptions& options, const Console& console);
 int elect(const CommonOptions& common, const ElectOptions& options, const Console& console);
 int watch_election(const CommonOptions& common, const std::string& name, const Console& console);
+int acquire(const CommonOptions& common, const TakeOptions& options, const Console& console);
+int renew(const CommonOptions& common, const RenewOptions& options, const Console& console);
+int release(const CommonOptions& common, const ReleaseOptions& options, const Console& console);
 int ls(const CommonOptions& common, const LsOptions& options, const Console& console);
 int inspect(const CommonOptions& common, const InspectOptions& options, const Console& console);
 int wait(const CommonOptions& common, const WaitOptions& options, const Console& console);

@@ -118,7 +118,7 @@ TEST_F(Usage, EveryHelpTextIsOnStandardOutputAndFitsAScreen) {
 
 TEST_F(Usage, HelpIsAVerbToo) {
   EXPECT_EQ(use({"help"}).out, use({"--help"}).out);
-  for (const char* verb : {"run", "elect", "ls", "inspect", "wait", "break", "doctor"}) {
+  for (const char* verb : {"run", "elect", "acquire", "renew", "release", "ls", "inspect", "wait", "break", "doctor"}) {
     EXPECT_EQ(use({"help", verb}).out, use({verb, "--help"}).out);
   }
   EXPECT_THAT(use({"help", "frob"}).err, HasSubstr("no such verb: frob"));

@@ -132,7 +132,7 @@ TEST_F(Travel, WhatIsDetachedIsNotRenewedAndEndsWithItsLease) {
     EXPECT_TRUE(raw.exists("orders"));
     EXPECT_TRUE(eventually([&] { return !raw.exists("orders"); }, 5s)) << "three renewals would have come";
     EXPECT_EQ(client.counters().renewals, 0U);
-    hold = client.lock("orders").acquire({.lease = renewed(1h)});
+    hold = client.lock("orders").acquire({.wait = 5s, .lease = renewed(1h)});
     ticket = hold.detach();
   }
   EXPECT_TRUE(raw.exists("orders")) << "the end of hold and client releases nothing";
