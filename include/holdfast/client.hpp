@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <holdfast/any_lock.hpp>
 #include <holdfast/config.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/fair_lock.hpp>
@@ -87,6 +88,10 @@ class HOLDFAST_EXPORT Client {
 
   /// The locks of all these names together: see MultiLock. A repeated name counts once.
   MultiLock multi_lock(const std::vector<std::string>& names, AcquireOptions defaults = {}) const;
+
+  /// Any one of the locks of these names, in this order: see AnyLock. A repeated name counts once. Throws
+  /// Error(invalid_argument) also for no name, and in a cluster for names in several slots.
+  AnyLock any_of(const std::vector<std::string>& names, AcquireOptions defaults = {}) const;
 
   /// One round trip; in a cluster one to each primary, one after another. Throws Error if the server, or one of them,
   /// cannot be reached or refuses.

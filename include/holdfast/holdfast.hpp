@@ -1,6 +1,7 @@
 // Everything that a user of Holdfast needs to include. Contains no Boost.
 #pragma once
 
+#include <holdfast/any_lock.hpp>
 #include <holdfast/client.hpp>
 #include <holdfast/config.hpp>
 #include <holdfast/error.hpp>

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <holdfast/client.hpp>
@@ -11,6 +13,7 @@
 #include "face/outcome.hpp"
 #include "face/parts.hpp"
 #include "face/question.hpp"
+#include "kinds/any_lock.hpp"
 #include "kinds/fair_lock.hpp"
 #include "kinds/fenced_lock.hpp"
 #include "kinds/latch.hpp"
@@ -104,6 +107,25 @@ MultiLock Client::multi_lock(const std::vector<std::string>& names, AcquireOptio
   std::vector<Lock> members;
   for (const std::string& name : names) members.push_back(lock(name));
   return MultiLock(members, std::move(defaults));
+}
+
+AnyLock Client::any_of(const std::vector<std::string>& names, AcquireOptions defaults) const {
+  engine::Runtime& runtime = core_->runtime();
+  const auto refuse = [&](const char* why) { throw Error(Errc::invalid_argument, {}, runtime.node(), why); };
+  if (names.empty()) refuse("an AnyLock of no lock");
+  runtime.require_usable(names.front());
+  std::vector<std::string> once;
+  std::optional<std::uint16_t> slot;
+  for (const std::string& name : names) {
+    if (name.empty()) refuse("the lock's name is empty");
+    if (std::ranges::find(once, name) == once.end()) once.push_back(name);
+    if (runtime.router().only_shard() != nullptr) continue;
+    const std::uint16_t its = runtime.router().slot_of(core_->targets().prefix() + name);
+    if (its != slot.value_or(its)) refuse("the names of an AnyLock must lie in one slot, so share a {hash tag}");
+    slot = its;
+  }
+  return AnyLock(
+      face::make_parts(core_->shared_runtime(), core_->targets().target(once, kinds::kAnyLock), std::move(defaults)));
 }
 
 void Client::ping() const { face::ask_in_steps(core_->runtime(), face::Pinging(core_->runtime()), {}); }

@@ -71,6 +71,7 @@ struct LeaveCall {
 struct Grant {
   Owner owner{};                        ///< Empty: who asked. Else what the server calls it, by which it is released.
   std::optional<std::int64_t> token{};  ///< Grows with every grant of this lock.
+  std::optional<std::size_t> which{};   ///< Of several of which one was asked for: the index of that.
   std::optional<std::chrono::milliseconds> lease{};  ///< Empty: as long as was asked for.
 };
 

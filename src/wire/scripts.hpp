@@ -7,8 +7,10 @@ namespace holdfast::wire::scripts {
 
 extern const base::Script lock_acquire;
 extern const base::Script lock_acquire_all;
+extern const base::Script lock_acquire_any;
 extern const base::Script lock_release;
 extern const base::Script lock_release_all;
+extern const base::Script lock_release_any;
 extern const base::Script lock_force_release;
 extern const base::Script lock_look;
 extern const base::Script lock_renew;

@@ -314,13 +314,14 @@ void AcquireOp::judge(Attempt& reply) {
   }
   // A grant is armed right here, so there is no moment in which a hold stands that the watchdog does not know.
   if (granted) {
+    const std::shared_ptr<Target> granted_of = target_->granted(reply.grant);
     const auto tenancy =
-        std::make_shared<Tenancy>(runtime_, target_, reply.grant.owner, owner_.ask, reply.sent_at, lease,
+        std::make_shared<Tenancy>(runtime_, granted_of, reply.grant.owner, owner_.ask, reply.sent_at, lease,
                                   options_.on_lost, kept_of(*runtime_, reply.grant), reply.acks_era);
     held_ = tenancy->first_claim();
     asked_ = false;
-    target_->set_tenancy(*tenancy, reply.listeners.value_or(0));
-    target_->watchdog().arm(tenancy);
+    granted_of->set_tenancy(*tenancy, reply.listeners.value_or(0));
+    granted_of->watchdog().arm(tenancy);
   }
   if (reply.kind == Attempt::Kind::busy) {
     target_->saw_other(reply.of_stranger);

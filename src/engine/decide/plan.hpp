@@ -92,6 +92,8 @@ struct Plan {
   Traits traits{};
   Transitions transitions{};
   Questions questions{};
+  /// Of a kind that asks for any one of several: what that one is, once it is granted (wire::Grant::which). Else null.
+  const Plan* each = nullptr;
 };
 
 }  // namespace holdfast::engine

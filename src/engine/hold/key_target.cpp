@@ -82,6 +82,18 @@ bool KeyTarget::lies_in(const Runtime& client, const redis::cluster::SlotSet& sl
 
 void KeyTarget::stay() noexcept { targets_->keep(self()); }
 
+void KeyTarget::tell_unions() noexcept { targets_->wake_unions(*this); }
+
+bool KeyTarget::has(const std::string& each) const {
+  return several_ ? std::ranges::find(*several_, each) != several_->end() : name() == each;
+}
+
+/// Itself, or the one of several that this grants.
+std::shared_ptr<KeyTarget> KeyTarget::part(const wire::Grant& grant) {
+  if (plan_.each == nullptr) return self();
+  return targets_->target({several_ ? (*several_)[grant.which.value()] : name()}, *plan_.each);
+}
+
 wire::LockNames KeyTarget::names() const {
   return plan_.transitions.names(targets_->prefix() + (several_ ? several_->front() : name()));
 }
@@ -177,7 +189,7 @@ Attempt KeyTarget::judge(const redis::Result& result) const {
   }
   const base::Reply& reply = result.replies.front();
   wire::AcquireReply decoded = plan_.transitions.decode_acquire(reply);
-  if (decoded.granted) {
+  if (decoded.granted && decoded.grant.which.value_or(0) < locks()) {
     attempt.kind = Kind::granted;
     attempt.grant = std::move(decoded.grant);
     if (decoded.listeners && *decoded.listeners >= 0) attempt.listeners = others(*decoded.listeners);

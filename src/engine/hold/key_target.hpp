@@ -28,6 +28,8 @@ class KeyTarget final
             const Plan& plan);
   ~KeyTarget() override;
 
+  /// This name is among them.
+  bool has(const std::string& name) const;
   /// Of the same client.
   Targets& targets() const { return *targets_; }
   /// On the wire, of the one lock, or of the first.
@@ -72,6 +74,7 @@ class KeyTarget final
   std::string where() const override;
   bool subscribed(const wire::Owner& waiter) const override;
   Use begin_use(const wire::Owner& waiter, const Listener& listener) override;
+  std::shared_ptr<Target> granted(const wire::Grant& grant) override { return part(grant); }
   void attempt(Order order, AttemptDone done) override;
   void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
   void withdraw(const wire::Owner& owner, milliseconds lease) noexcept override;
@@ -89,7 +92,9 @@ class KeyTarget final
  private:
   friend class Targets;
   std::shared_ptr<KeyTarget> self() { return std::static_pointer_cast<KeyTarget>(shared_from_this()); }
+  std::shared_ptr<KeyTarget> part(const wire::Grant& grant);
   redis::Subscriptions& subscriptions() const;
+  void tell_unions() noexcept override;
   void stay() noexcept override;
   base::Command acquire_command(const Order& order, bool count) const;
   std::vector<std::string> wake_channels(const wire::Owner& waiter) const;

@@ -173,15 +173,22 @@ void Target::waited(const Place& place) {
 }
 
 void Target::forget(const Tenancy& tenancy) {
+  if (forget_here(tenancy)) tell_unions();
+}
+
+/// True if this was what it is held by.
+bool Target::forget_here(const Tenancy& tenancy) {
   std::optional<Retained> lost;  // destroyed without the mutex
   const base::Guard guard(mutex_);
-  if (tenancy_ == &tenancy) {
+  const bool was_it = tenancy_ == &tenancy;
+  if (was_it) {
     tenancy_ = nullptr;
     if (contention_) lost = contention_->take_retained();
   } else if (plan().traits.holders == Traits::Holders::one) {
-    return;
+    return false;
   }
   wake_head();
+  return was_it;
 }
 
 // ---- passing it on ----

@@ -76,6 +76,8 @@ class Target : public Acquirable, public std::enable_shared_from_this<Target> {
   TargetView view(const wire::Ask& ask) const;
   /// The server granted it to the waiter at the head, and said, if it is shared, how many wait for its release.
   void set_tenancy(Tenancy& tenancy, std::int64_t listeners);
+  /// Whose hold this grant is: of a target of which any part can be granted, that part's.
+  virtual std::shared_ptr<Target> granted(const wire::Grant&) { return shared_from_this(); }
   /// The server said that somebody else has it, perhaps a client that keeps no order.
   void saw_other(bool stranger);
   /// The wait of the waiter at the head is over.
@@ -110,8 +112,11 @@ class Target : public Acquirable, public std::enable_shared_from_this<Target> {
   void undo(const wire::Owner& owner, milliseconds lease) noexcept;
 
  private:
+  /// What was held here is held no more: it may be what waiters for any of several wait for.
+  virtual void tell_unions() noexcept {}
   /// Others want it: what is known of them is to last although nobody here may refer to this for a moment.
   virtual void stay() noexcept {}
+  bool forget_here(const Tenancy& tenancy);
   Contention& contention() HOLDFAST_REQUIRES(mutex_);
   bool can_share(const wire::Ask& ask) const HOLDFAST_REQUIRES(mutex_);
   bool has_claims() const HOLDFAST_REQUIRES(mutex_) {

@@ -42,6 +42,11 @@ std::shared_ptr<KeyTarget> Targets::target(const std::vector<std::string>& names
     table_.erase(found);
   }
   target = std::make_shared<KeyTarget>(shared_from_this(), std::move(title), names, plan);
+  if (plan.each != nullptr) {
+    std::erase_if(unions_, [](const auto& each) { return each.expired(); });
+    unions_.push_back(target);
+    has_unions_.store(true);
+  }
   table_.insert(*target);
   target->listed_ = true;
   if (table_.size() > bucket_count_) {
@@ -103,6 +108,25 @@ void Targets::keep(std::shared_ptr<KeyTarget> target) noexcept {
   next_kept_ = (next_kept_ + 1) % kMostKept;
   target.swap(place);  // the one that goes may strike itself off, so after the mutex
   if (target) target->staying_ = false;
+}
+
+void Targets::wake_unions(const KeyTarget& part) noexcept {
+  if (!has_unions_.load() || part.plan().each != nullptr) return;
+  try {
+    std::vector<std::shared_ptr<KeyTarget>> found;  // destroyed without the mutex
+    {
+      const base::Guard guard(mutex_);
+      found.reserve(unions_.size());
+      for (const std::weak_ptr<KeyTarget>& each : unions_) {
+        if (std::shared_ptr<KeyTarget> alive = each.lock()) found.push_back(std::move(alive));
+      }
+    }
+    for (const std::shared_ptr<KeyTarget>& each : found) {
+      if (each->plan().each == &part.plan() && each->has(part.name())) each->wake();
+    }
+  } catch (...) {
+    // Out of memory: the message of the release wakes them, or the safety poll.
+  }
 }
 
 void Targets::let_go() noexcept {

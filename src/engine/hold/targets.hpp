@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -37,6 +38,8 @@ class Targets : public std::enable_shared_from_this<Targets> {
   enum class Which { own, all };
   std::vector<std::shared_ptr<Target>> all(Which which);
 
+  /// Those that wait for any of several, this one among them, look again.
+  void wake_unions(const KeyTarget& part) noexcept;
   /// Others want it: it stays until so many others have come after it, or until let_go().
   void keep(std::shared_ptr<KeyTarget> target) noexcept;
   static constexpr std::size_t kMostKept = 64;
@@ -90,7 +93,9 @@ class Targets : public std::enable_shared_from_this<Targets> {
     Bond bond;
   };
   std::vector<Adopted> adopted_ HOLDFAST_GUARDED_BY(mutex_);
-  std::size_t sweep_at_ HOLDFAST_GUARDED_BY(mutex_) = 0;  // as many of them, perhaps gone
+  std::vector<std::weak_ptr<KeyTarget>> unions_ HOLDFAST_GUARDED_BY(mutex_);  // of kinds with Plan::each
+  std::atomic<bool> has_unions_{false};                                       // there is one, perhaps gone
+  std::size_t sweep_at_ HOLDFAST_GUARDED_BY(mutex_) = 0;                      // as many of them, perhaps gone
   std::size_t next_kept_ HOLDFAST_GUARDED_BY(mutex_) = 0;
   bool over_ HOLDFAST_GUARDED_BY(mutex_) = false;
 };

@@ -1,0 +1,25 @@
+#include "kinds/any_lock.hpp"
+
+#include "kinds/lock.hpp"
+#include "wire/any_calls.hpp"
+#include "wire/lock_calls.hpp"
+
+namespace holdfast::kinds {
+
+// Not re-entrant: which of them would it be? Nothing is ever held by all of them together, so nothing is passed on.
+const engine::Plan kAnyLock{
+    .traits = {.reentrant = false, .passable = false},
+    .transitions = {.names = wire::lock::names,
+                    .acquire = wire::any::acquire,
+                    .decode_acquire = wire::any::decode_acquire,
+                    .release = wire::any::release,
+                    .renew = wire::lock::renew,
+                    .force_release = wire::lock::force_release},
+    .questions = {.ask_owner = wire::lock::has_owner,
+                  .is_owner = [](const base::Reply& reply, const wire::Owner&) { return reply.integer == 1; },
+                  .holder = wire::lock::holder,
+                  .decode_holder = wire::lock::decode_holder},
+    .each = &kLock,
+};
+
+}  // namespace holdfast::kinds

@@ -1,0 +1,31 @@
+-- lock/release_any: give back whichever of several locks this owner has, and wake a waiter of it: of an acquire_any that
+-- nobody will use, and of which it may not be known what it took (protocol 6.1, transition 2, for one of them).
+-- KEYS[i] lock   ARGV[1] owner   ARGV[1+i] channel of KEYS[i]   behind them the way of shared/tell, if it is not PUBLISH
+-- returns    released: how many clients were told; nil: none was this owner's
+-- publishes  0 on the channel of what was released
+-- retry      idempotent: a repeated send finds nothing and changes nothing
+-- pairs with Redisson unlock() on one; pcall, as in release_all
+local send, payload, way = redis.pcall, '0', ARGV[2 + #KEYS]
+local released, heard, refused = 0, 0, nil
+for i = 1, #KEYS do
+  local gone = redis.pcall('HDEL', KEYS[i], ARGV[1])
+  if gone == 1 then
+    released = released + 1
+    local channel = ARGV[1 + i]
+    --@include shared/tell
+    if type(told) == 'table' then
+      refused = told
+    else
+      heard = heard + told
+    end
+  elseif type(gone) == 'table' and not string.find(gone.err, 'WRONGTYPE', 1, true) then
+    refused = gone
+  end
+end
+if refused then
+  return refused
+end
+if released > 0 then
+  return heard
+end
+return nil
