@@ -127,7 +127,7 @@ std::optional<Duration> Watchdog::lowest_validity() const {
       const base::Guard guard(mutex_);
       const TimePoint now = Clock::now();
       auto next = schedule_.begin();
-      if (last && last->schedule_hook.is_linked() && last->scheduled == its_time) {
+      if (last && last->armed && last->scheduled == its_time) {
         next = std::next(schedule_.iterator_to(*last));
       } else if (last) {
         next = schedule_.lower_bound(its_time, Earlier());
