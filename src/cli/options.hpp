@@ -39,7 +39,8 @@ enum class LockKind {
 inline bool is_read_write(LockKind kind) { return kind == LockKind::write || kind == LockKind::read; }
 
 struct RunOptions {
-  std::vector<std::string> names;  ///< Of several, all are taken together.
+  std::vector<std::string> names;  ///< Of several, all are taken together;
+  bool any = false;                ///< or any one of them.
   LockKind kind = LockKind::lock;
   std::vector<std::string> command;                ///< Program and arguments; `sh -c LINE` for `--command`.
   bool is_shell_line = false;                      ///< It was `--command`.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -88,6 +89,50 @@ void take_names_and_command(const char* verb, RunOptions& options, Args before, 
   options.command = std::move(after);
 }
 
+/// `{0..7}` somewhere in a name.
+struct Range {
+  std::string before, after;
+  int first = 0;
+  int last = 0;
+};
+
+/// The first one that is formed so.
+std::optional<Range> range_in(const std::string& name) {
+  const auto number = [&](std::size_t from, std::size_t to) -> std::optional<int> {
+    int value = 0;
+    const auto [end, error] = std::from_chars(name.data() + from, name.data() + to, value);
+    return error == std::errc() && end == name.data() + to && value >= 0 ? std::optional(value) : std::nullopt;
+  };
+  for (std::size_t open = name.find('{'); open != name.npos; open = name.find('{', open + 1)) {
+    const std::size_t close = name.find('}', open);
+    const std::size_t dots = name.find("..", open);
+    if (close == name.npos || dots > close) continue;
+    const std::optional<int> first = number(open + 1, dots);
+    const std::optional<int> last = number(dots + 2, close);
+    if (first && last) return Range{name.substr(0, open), name.substr(close + 1), *first, *last};
+  }
+  return std::nullopt;
+}
+
+/// `gpu:{0..7}` as eight names. One without a range stays.
+std::vector<std::string> with_ranges(const std::vector<std::string>& names) {
+  constexpr int kMost = 10'000;
+  std::vector<std::string> all;
+  for (const std::string& name : names) {
+    const std::optional<Range> range = range_in(name);
+    if (!range) {
+      all.push_back(name);
+      continue;
+    }
+    if (range->first > range->last || range->last - range->first >= kMost) {
+      throw UsageError(fmt::format("run: {} is no range of names: from the lower number to the higher one, {} at most",
+                                   shown(name), kMost));
+    }
+    for (int i = range->first; i <= range->last; ++i) all.push_back(range->before + std::to_string(i) + range->after);
+  }
+  return all;
+}
+
 /// The command, or the line of shell in its place.
 void take_shell_line(const char* verb, RunOptions& options, const std::optional<std::string>& shell_line) {
   if (shell_line && !options.command.empty()) {
@@ -110,6 +155,7 @@ RunOptions parse_run(VerbParser& parser, const Halves& args) {
   bool shared = false;
   parser.kind(options.kind);
   parser.flag("--fair", fair);
+  parser.flag("--any", options.any);
   parser.flag("-s,--shared", shared);
   parser.flag("-n,--nonblock", nonblock);
   parser.duration("-w,--wait", wait);
@@ -131,6 +177,7 @@ RunOptions parse_run(VerbParser& parser, const Halves& args) {
   if (shared) options.kind = LockKind::read;
   take_names_and_command("run", options, before, args.after, args.divided, shell_line.has_value());
   options.kind = kind_of(options.kind, fair);
+  if (options.any) options.names = with_ranges(options.names);
   options.wait = wait_limit(nonblock, wait);
   options.conflict_exit_code = conflict_exit_code.value_or(options.conflict_exit_code);
   take_shell_line("run", options, shell_line);

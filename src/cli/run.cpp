@@ -80,6 +80,10 @@ int Run::go() {
   }
   report_.acquired = true;
   report_.owner = result.hold->owner();
+  if (options_.any) {
+    report_.name = result.hold->name();
+    report_.names = {report_.name};
+  }
   if (signal != 0) {
     lock_->release(*result.hold);
     return 128 + signal;

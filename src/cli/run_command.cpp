@@ -118,7 +118,7 @@ std::vector<std::string> RunCommand::environment(const Hold& hold) const {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto expires = std::chrono::duration_cast<milliseconds>(now) + hold.valid_for();
   std::string names;
-  for (const std::string& name : options_.names) names += (names.empty() ? "" : "\n") + name;
+  for (const std::string& name : report_.names) names += (names.empty() ? "" : "\n") + name;
   const char* around = std::getenv(kOwners);
   const std::string owners = around == nullptr ? hold.owner() : fmt::format("{} {}", around, hold.owner());
   // Of a run around this one it would be the token of another lock.

@@ -28,7 +28,8 @@ RunLock::RunLock(const RunOptions& options, const Console& console, RunReport& r
 }
 
 AcquisitionResult RunLock::acquire(const RunTimes& times, const SignalGate& signals) {
-  BasicLock lock = servers_.lock(options_.names, options_.kind);
+  BasicLock lock =
+      options_.any ? servers_.any_of(options_.names, options_.kind) : servers_.lock(options_.names, options_.kind);
   report_.name = lock.name();
   AcquireOptions options;
   options.wait = options_.wait;
@@ -50,7 +51,8 @@ AskHolder RunLock::ask_holder() {
   AskHolder ask{.ask = [&](milliseconds limit) { return servers_.holders(options_.names, options_.kind, limit); },
                 .before = {},
                 .after = reports || !console_.quiet()};
-  if (console_.verbose() || reports || !owners_around().empty()) {
+  // That one of several is held says nothing about the others.
+  if (!options_.any && (console_.verbose() || reports || !owners_around().empty())) {
     ask.before = [this](const std::vector<LockInfo>& holders) {
       refuse_to_wait_for_ourselves(holders);
       console_.detail(

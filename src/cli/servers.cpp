@@ -87,6 +87,13 @@ BasicLock Servers::lock(const std::vector<std::string>& names, LockKind kind) co
   return made_of(clients_, names, [](const Client& client, const std::string& name) { return client.lock(name); });
 }
 
+BasicLock Servers::any_of(const std::vector<std::string>& names, LockKind kind) const {
+  if (kind != LockKind::lock || clients_.size() > 1) {
+    throw UsageError("run: --any is for --kind lock on one server");
+  }
+  return clients_.front().any_of(names);
+}
+
 std::optional<std::vector<LockInfo>> Servers::holders(const std::vector<std::string>& names, LockKind kind,
                                                       std::chrono::milliseconds limit) {
   std::vector<std::future<std::optional<std::vector<LockInfo>>>> answers;

@@ -20,6 +20,8 @@ class Servers {
 
   /// All names together; where there are several servers, on a majority of them.
   BasicLock lock(const std::vector<std::string>& names, LockKind kind) const;
+  /// Any one of them, on one server.
+  BasicLock any_of(const std::vector<std::string>& names, LockKind kind) const;
 
   /// Those of the names that somebody has, on any server, so that such a lock has to wait; empty: no answer in this
   /// time, or only failures.

@@ -61,7 +61,7 @@ TEST_F(AnyOne, TheReleaseOfAnyOfThemWakesAWaiter) {
   for (const std::string& name : kGpus) {
     take_all_but({});
     Client client(config());
-    auto waiter = in_thread([&] { return client.any_of(kGpus).acquire(); });
+    auto waiter = in_thread([&] { return client.any_of(kGpus).acquire({.wait = 20s}); });
     for (const std::string& each : kGpus) ASSERT_TRUE(listeners(raw, each)) << each;
     EXPECT_FALSE(ready(waiter, 50ms));
     give_back(name);
@@ -76,7 +76,7 @@ TEST_F(AnyOne, AReleaseInTheSameClientWakesAWaiter) {
     Client client(config());
     take_all_but({"gpu:2"});
     Hold hold = by_its_name ? client.lock("gpu:2").acquire() : client.any_of(kGpus).acquire();
-    auto waiter = in_thread([&] { return client.any_of(kGpus).acquire(); });
+    auto waiter = in_thread([&] { return client.any_of(kGpus).acquire({.wait = 20s}); });
     ASSERT_TRUE(listeners(raw, "gpu:2"));
     EXPECT_FALSE(ready(waiter, 50ms));
     EXPECT_EQ(hold.release(), ReleaseOutcome::released);
@@ -91,7 +91,7 @@ TEST_F(AnyOne, TheEndOfALeaseOfAnyOfThemIsWaitedFor) {
   take_all_but({});
   raw.command("PEXPIRE", "gpu:1", 400);
   Client client(config());
-  auto waiter = in_thread([&] { return client.any_of(kGpus).acquire(); });
+  auto waiter = in_thread([&] { return client.any_of(kGpus).acquire({.wait = 20s}); });
   ASSERT_TRUE(ready(waiter, 10s)) << "the others have an hour";
   EXPECT_EQ(waiter.get().name(), "gpu:1");
 }
@@ -134,8 +134,9 @@ TEST_F(AnyOne, AnAcquireThatIsGivenUpIsUndone) {
   take_all_but({"gpu:2"});
   server.freeze();
   std::stop_source stop;
-  auto asked =
-      in_thread([&] { return error_of([&] { return client.any_of(kGpus).acquire({.stop = stop.get_token()}); }); });
+  auto asked = in_thread([&] {
+    return error_of([&] { return client.any_of(kGpus).acquire({.lease = renewed(1h), .stop = stop.get_token()}); });
+  });
   std::this_thread::sleep_for(50ms);
   stop.request_stop();
   ASSERT_TRUE(ready(asked));

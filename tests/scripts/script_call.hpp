@@ -23,8 +23,10 @@ inline const std::vector<const base::Script*>& all_scripts() {
   namespace all = wire::scripts;
   static const std::vector<const base::Script*> scripts{&all::lock_acquire,
                                                         &all::lock_acquire_all,
+                                                        &all::lock_acquire_any,
                                                         &all::lock_release,
                                                         &all::lock_release_all,
+                                                        &all::lock_release_any,
                                                         &all::lock_force_release,
                                                         &all::lock_look,
                                                         &all::lock_renew,

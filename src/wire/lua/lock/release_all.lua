@@ -6,23 +6,7 @@
 -- retry      idempotent: a repeated send finds nothing and changes nothing
 -- pairs with Redisson unlock() on each; pcall, so that one key of another type, or one message that is refused, does not
 --            keep the others; that writes are refused says nothing of whose a lock is, and is an error
-local send, payload, way = redis.pcall, '0', ARGV[2 + #KEYS]
-local released, heard, refused = 0, 0, nil
-for i = 1, #KEYS do
-  local gone = redis.pcall('HDEL', KEYS[i], ARGV[1])
-  if gone == 1 then
-    released = released + 1
-    local channel = ARGV[1 + i]
-    --@include shared/tell
-    if type(told) == 'table' then
-      refused = told
-    else
-      heard = heard + told
-    end
-  elseif type(gone) == 'table' and not string.find(gone.err, 'WRONGTYPE', 1, true) then
-    refused = gone
-  end
-end
+--@include shared/give_back
 if refused then
   return refused
 end

@@ -5,23 +5,7 @@
 -- publishes  0 on the channel of what was released
 -- retry      idempotent: a repeated send finds nothing and changes nothing
 -- pairs with Redisson unlock() on one; pcall, as in release_all
-local send, payload, way = redis.pcall, '0', ARGV[2 + #KEYS]
-local released, heard, refused = 0, 0, nil
-for i = 1, #KEYS do
-  local gone = redis.pcall('HDEL', KEYS[i], ARGV[1])
-  if gone == 1 then
-    released = released + 1
-    local channel = ARGV[1 + i]
-    --@include shared/tell
-    if type(told) == 'table' then
-      refused = told
-    else
-      heard = heard + told
-    end
-  elseif type(gone) == 'table' and not string.find(gone.err, 'WRONGTYPE', 1, true) then
-    refused = gone
-  end
-end
+--@include shared/give_back
 if refused then
   return refused
 end
