@@ -91,7 +91,8 @@ inline const engine::Plan kNamed = [] {
     if (!reply.is_array() || reply.elements.size() != 2) return wire::decode_acquire(reply);
     wire::AcquireReply said;
     said.granted = true;
-    said.grant = {{reply.elements[0].text}, {}, std::chrono::milliseconds(reply.elements[1].integer)};
+    said.grant.owner.text = reply.elements[0].text;
+    said.grant.lease = std::chrono::milliseconds(reply.elements[1].integer);
     return said;
   };
   return plan;
