@@ -6,6 +6,7 @@
 #include <shared_mutex>
 
 #include "faults.hpp"
+#include "support/listen.hpp"
 
 namespace holdfast::test::read_write_test {
 namespace {
@@ -107,29 +108,53 @@ TEST_F(ReadWrite, ALocalWriterThatWaitsHoldsNewLocalReadersBack) {
   EXPECT_GT(late.get().valid_for(), 0ms);
 }
 
+/// Each reader stays until the next one is in, so that the lock is never free by chance; 50 ms at most, for if nobody
+/// may join, it has to end.
 TEST_F(ReadWrite, AWriterElsewhereIsNotStarvedByReadersThatFollowEachOther) {
   Client readers(config()), writer(config());
   const ReadWriteLock lock = readers.read_write_lock("orders");
   std::atomic<bool> stop{false};
-  std::vector<std::future<int>> threads;
+  std::atomic<int> entered{0};
+  std::vector<std::future<void>> threads;
   for (int i = 0; i < 4; ++i) {
     threads.push_back(in_thread([&] {
-      int turns = 0;
-      for (; !stop; ++turns) {
+      while (!stop) {
         const Hold hold = lock.acquire_shared({.wait = 30s});
-        std::this_thread::sleep_for(5ms);
+        const int own = ++entered;
+        const auto until = steady_clock::now() + 50ms;
+        while (entered == own && !stop && steady_clock::now() < until) std::this_thread::sleep_for(1ms);
       }
-      return turns;
     }));
   }
-  ASSERT_TRUE(eventually([&] { return readers.counters().granted > 20; }));
+  ASSERT_TRUE(eventually([&] { return entered > 20; }));
   int writes = 0;
   for (; writes < 3; ++writes) {
+    const int before = entered;
     if (!gets(writer.read_write_lock("orders"), kAsWriter, {.wait = 20s})) break;
+    ASSERT_TRUE(eventually([&] { return entered > before; })) << "readers come behind it";
   }
   stop = true;
-  for (auto& thread : threads) EXPECT_GT(thread.get(), 0);
+  for (auto& thread : threads) thread.get();
   EXPECT_EQ(writes, 3);
+}
+
+/// A release by one of several tells nobody, so this is how readers learn who waits for their end.
+TEST_F(ReadWrite, AReaderAsksWhoListensThoughItDoesNotListenItself) {
+  Client client(config());
+  const ReadWriteLock lock = client.read_write_lock("orders");
+  const std::string channel = "redisson_rwlock:{orders}";
+  Monitor monitor(server);
+  {
+    const Hold reads = lock.acquire_shared();
+    const auto asked = [&](const MonitorLine& line) {
+      return line.args.size() > 7 && line.args[3] == "orders" && line.args[7] == channel;
+    };
+    EXPECT_TRUE(std::ranges::any_of(monitor.lines(), asked)) << "behind the keys, the lease and the owner";
+  }
+  EXPECT_TRUE(eventually([&] { return stored().empty(); }));
+  monitor.clear();
+  const Hold writes = lock.acquire();
+  EXPECT_EQ(monitor.count(channel), 0U) << "who has it alone need not know";
 }
 
 TEST_F(ReadWrite, AWriterThatBecomesAReaderIsNeverWithoutTheLock) {

@@ -199,6 +199,14 @@ TEST_F(SharedTest, IsNotJoinedBehindItsTenureIfOthersListenAndReadersHoldBackAWh
   EXPECT_LT(view.not_before, base::Clock::now() + 1s);
 }
 
+TEST_F(SharedTest, StillKnowsWhoListensWhenAnEarlierOneHasEndedBesideIt) {
+  const auto earlier = granted(1s, 0);
+  const auto later = granted(10ms, 1);
+  lock_->begin_release();
+  lock_->end_release({ReleaseOutcome::released, 0}, earlier->granted_at());
+  EXPECT_EQ(join(From::newcomer), nullptr) << "a release beside others tells nobody";
+}
+
 TEST_F(SharedTest, IsNotForAWriterWhenTheLastReaderHasLeftIt) {
   const auto reads = granted(0s, 0);
   lock_->enter(first_);

@@ -274,7 +274,9 @@ void Target::end_release(const Released& released, TimePoint held_since) {
   const ReleaseTraffic::End end = releases_.end(released.outcome == ReleaseOutcome::released);
   const auto others = static_cast<int>(std::max<std::int64_t>(released.listeners - listening_, 0));
   if (others > 0 && !contention_) contention().tenure.on_granted(held_since);
-  if (contention_) contention_->tenure.on_released(Clock::now(), others);
+  // Beside others who share it nobody was told, so that nobody heard says nothing of who waits.
+  const bool beside = others == 0 && tenancy_ != nullptr && tenancy_->ask().mode == wire::Mode::shared;
+  if (contention_ && !beside) contention_->tenure.on_released(Clock::now(), others);
   if (end.others) other_released();
   if (end.ask_again) wake_head();
   rest();
