@@ -63,7 +63,10 @@ class Comparison {
     for (Side* const side : {static_cast<Side*>(&real_), static_cast<Side*>(&model_)}) look(*side);
     Told real = real_.told();
     Told model = model_.told();
-    for (Told* const told : {&real, &model}) settle_ties((*told)[step.who], step);
+    for (Told* const told : {&real, &model}) {
+      settle_ties((*told)[step.who], step);
+      for (std::vector<Said>& said : *told) std::ranges::for_each(said, settle_deadlines);
+    }
     remember(model[looker]);
     return difference(real, model);
   }
@@ -75,10 +78,11 @@ class Comparison {
   /// At all that there is. What has ended is noticed by that, if by nothing before.
   static void look(Side& side) {
     std::string bytes;
+    for (const std::vector<std::string>& question : questions()) bytes += encoded(question);
     for (const std::string& name : names()) {
       for (const char* const verb : kQuestions) bytes += encoded({verb, name});
     }
-    side.send(looker, bytes, kQuestions.size() * names().size());
+    side.send(looker, bytes, questions().size() + kQuestions.size() * names().size());
   }
 
   void remember(const std::vector<Said>& looked) {
@@ -109,6 +113,14 @@ class Comparison {
         parts[0].integer = std::find_if(keys, keys + static_cast<std::ptrdiff_t>(count), is_tied) - keys + 1;
       }
     }
+  }
+
+  /// Of those who wait for a fair lock: how long a deadline is over already does not matter.
+  static void settle_deadlines(Said& said) {
+    std::vector<base::Reply>& parts = said.what.elements;
+    const bool is_line = parts.size() >= 4 && parts.size() % 2 == 0 && parts[2].is_integer() && parts[3].is_integer();
+    if (!is_line || said.push) return;
+    for (std::size_t i = 5; i < parts.size(); i += 2) parts[i].integer = std::max<std::int64_t>(parts[i].integer, 0);
   }
 
   static std::string difference(const Told& real, const Told& model) {

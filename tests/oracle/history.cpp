@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "wire/fair_calls.hpp"
 #include "wire/fenced_calls.hpp"
 #include "wire/lock_calls.hpp"
+#include "wire/read_write_calls.hpp"
 #include "wire/simple_calls.hpp"
 
 namespace holdfast::test::oracle {
@@ -17,11 +19,13 @@ using std::chrono::milliseconds;
 
 const std::vector<wire::Owner> kOwners{{"11111111-2222-4333-8444-555555555555:1"},
                                        {"11111111-2222-4333-8444-555555555555:2"},
-                                       {"99999999-2222-4333-8444-555555555555:7"}};
+                                       {"99999999-2222-8333-8444-555555555555:7"}};
 
 class Generator {
+  enum class Family : std::uint8_t { one_owner, read_write, fair };
+
  public:
-  Generator(std::uint64_t seed, const Likeness& like) : random_(seed), like_(like) {}
+  Generator(std::uint64_t seed, const Likeness& like) : random_(seed), like_(like), family_(Family(seed % 3)) {}
 
   Step next() {
     ++number_;
@@ -32,7 +36,7 @@ class Generator {
     if (dice < 140) return listen();
     if (dice < 200) return {Step::Kind::command, tracker, question()};
     if (dice < 250) return {Step::Kind::command, caller(), question()};
-    if (dice < 260) return {Step::Kind::command, caller(), sent(wire::lock::holder(one_of(names())))};
+    if (dice < 260) return {Step::Kind::command, caller(), sent(look(one_of(names())))};
     if (dice < 290) return message();
     return {Step::Kind::command, caller(), transition(lease())};
   }
@@ -101,7 +105,80 @@ class Generator {
     return simple ? wire::simple::renew(renewals, lease) : wire::lock::renew(renewals, lease);
   }
 
+  base::Command look(const std::string& name) {
+    const std::size_t dice = below(3);
+    if (dice == 0) return wire::fair::line(name, 1 + below(4));
+    return dice == 1 ? wire::read_write::holders(name) : wire::lock::holder(name);
+  }
+
+  // ---- the read-write lock ----
+
+  base::Command acquire_read_write(milliseconds lease) {
+    const wire::LockNames name = wire::read_write::names(one_of(names()));
+    wire::AcquireCall call{{&name, 1}, one_of(kOwners), lease};
+    call.count_listeners = below(2) == 0;
+    call.publish = publish();
+    return below(3) > 0 ? wire::read_write::acquire_read(call) : wire::read_write::acquire_write(call);
+  }
+  base::Command renew_read_write(milliseconds lease) {
+    std::vector<wire::Renewal> renewals;
+    for (std::size_t i = 1 + below(4); i > 0; --i) {
+      renewals.push_back(
+          {one_of(names()), one_of(kOwners).text, below(2) == 0 ? wire::Mode::shared : wire::Mode::exclusive});
+    }
+    return wire::read_write::renew(renewals, lease);
+  }
+  std::vector<std::string> read_write(milliseconds lease) {
+    const wire::LockNames name = wire::read_write::names(one_of(names()));
+    const wire::Owner& owner = one_of(kOwners);
+    const std::size_t dice = below(20);
+    if (dice < 9) return spoiled(sent(acquire_read_write(lease)), lease);
+    if (dice < 14) {
+      wire::ReleaseCall call{{&name, 1}, owner};
+      call.publish = publish();
+      return sent(below(3) > 0 ? wire::read_write::release_read(call) : wire::read_write::release_write(call));
+    }
+    if (dice < 16) return spoiled(sent(renew_read_write(lease)), lease);
+    if (dice < 18) {
+      return sent(
+          wire::read_write::downgrade({name, owner, below(2) == 0 ? owner : one_of(kOwners), lease, publish()}));
+    }
+    return sent(wire::read_write::force_release(name, below(2) == 0 ? std::optional(owner) : std::nullopt, publish()));
+  }
+
+  // ---- the fair lock ----
+
+  /// So long, and each so different, that no deadline comes near another or near now.
+  milliseconds turn() { return milliseconds(50'000'000'000 + 10'000 * static_cast<std::int64_t>(below(1'000'000))); }
+
+  std::vector<std::string> fair(milliseconds lease) {
+    const wire::LockNames name = wire::fair::names(one_of(names()));
+    const wire::Owner& owner = one_of(kOwners);
+    const std::size_t dice = below(20);
+    if (dice < 10) {
+      wire::AcquireCall call{{&name, 1}, owner, lease};
+      call.publish = publish();
+      if (below(5) > 0) call.turn = turn();
+      return spoiled(sent(wire::fair::acquire(call)), lease);
+    }
+    if (dice < 14) {
+      wire::ReleaseCall call{{&name, 1}, owner};
+      call.publish = publish();
+      return sent(wire::fair::release(call));
+    }
+    if (dice < 16) return sent(wire::fair::leave({{&name, 1}, owner, turn(), publish()}));
+    if (dice < 18) {
+      std::vector<wire::Renewal> waiters;
+      for (std::size_t i = 1 + below(3); i > 0; --i) waiters.push_back({one_of(names()), one_of(kOwners).text});
+      return sent(wire::fair::refresh(waiters, turn()));
+    }
+    return sent(wire::fair::force_release(name, below(2) == 0 ? std::optional(owner) : std::nullopt, publish()));
+  }
+
   std::vector<std::string> transition(milliseconds lease) {
+    const Family family = below(4) == 0 ? Family(below(3)) : family_;
+    if (family == Family::read_write) return read_write(lease);
+    if (family == Family::fair) return fair(lease);
     const bool simple = below(3) == 0;
     const std::size_t dice = below(20);
     if (dice < 9) return spoiled(sent(acquire(simple, lease)), lease);
@@ -125,6 +202,10 @@ class Generator {
   }
 
   Step brief() {
+    if (below(3) == 0) {
+      return {Step::Kind::brief, caller(),
+              sent(below(2) == 0 ? acquire_read_write(milliseconds(4)) : renew_read_write(milliseconds(4)))};
+    }
     const auto words =
         sent(below(2) == 0 ? acquire(below(3) == 0, milliseconds(4)) : renew(below(3) == 0, milliseconds(4)));
     return {Step::Kind::brief, caller(), words};
@@ -167,14 +248,30 @@ class Generator {
                 {"SET", wire::fenced::counter(name), "9223372036854775807"},
                 {"RPUSH", wire::fenced::counter(name), "1"},
                 {"DEL", wire::fenced::counter(name)},
+                {"RPUSH", wire::fair::queue(name), "x"},
+                {"RPUSH", wire::fair::queue(name), one_of(kOwners).text},
+                {"SET", wire::fair::queue(name), "x"},
+                {"DEL", wire::fair::queue(name)},
+                {"ZADD", wire::fair::deadlines(name), "1", one_of(kOwners).text},
+                {"SET", wire::fair::deadlines(name), "x"},
+                {"DEL", wire::fair::deadlines(name)},
+                {"DEL", wire::read_write::hold_key(name, one_of(kOwners).text)},
+                {"HSET", wire::read_write::hold_key(name, one_of(kOwners).text), "a", "b"},
                 {"SCRIPT", "FLUSH"},
                 {"SCRIPT", "LOAD", std::string(acquire(below(2) == 0, lease()).script->text)},
                 {"FLUSHALL"}})};
   }
 
+  std::string channel_to_hear() {
+    const Family family = below(4) == 0 ? Family(below(3)) : family_;
+    if (family == Family::read_write) return wire::read_write::names(one_of(names())).channel;
+    if (family == Family::fair) return wire::fair::wake_channel(wire::fair::names(one_of(names())), one_of(kOwners));
+    return lock(below(3) == 0).channel;
+  }
+
   Step listen() {
     const Who who = one_of(std::vector<Who>{listener, another_listener, another_listener, one});
-    const std::string channel = lock(below(3) == 0).channel;
+    const std::string channel = channel_to_hear();
     // Valkey 8.0 refuses to end what has not begun.
     const bool begin = below(3) > 0 || (like_.valkey && subscriptions_[who].empty());
     std::string verb = like_.has_sharded_channels() && below(2) == 0 ? "S" : "";
@@ -213,6 +310,7 @@ class Generator {
 
   std::mt19937_64 random_;
   const Likeness like_;
+  const Family family_;  // of most of its transitions
   std::size_t number_ = 0;
   std::array<std::set<std::string>, kSessions> subscriptions_;
   Step::Kind state_ = Step::Kind::command;  // by which the trouble that there is ends
@@ -223,6 +321,23 @@ class Generator {
 
 const std::vector<std::string>& names() {
   static const std::vector<std::string> all{"orders", "{orders}:2", "stock", "odd {name"};
+  return all;
+}
+
+const std::vector<std::vector<std::string>>& questions() {
+  static const std::vector<std::vector<std::string>> all = [] {
+    std::vector<std::vector<std::string>> out;
+    for (const std::string& name : names()) {
+      out.push_back({"TYPE", wire::fair::queue(name)});
+      out.push_back({"LRANGE", wire::fair::queue(name), "0", "-1"});
+      out.push_back({"TYPE", wire::fair::deadlines(name)});
+      const base::Command line = wire::fair::line(name, 100);
+      out.push_back({"EVAL", std::string(line.script->text)});
+      out.back().insert(out.back().end(), line.args.begin(), line.args.end());
+      for (const wire::Owner& owner : kOwners) out.push_back({"PTTL", wire::read_write::hold_key(name, owner.text)});
+    }
+    return out;
+  }();
   return all;
 }
 

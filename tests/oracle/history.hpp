@@ -36,6 +36,9 @@ std::string to_string(const Step& step);
 /// Of the names that histories use, some are of locks, some of another kind.
 const std::vector<std::string>& names();
 
+/// What says how the rest is that belongs to those names: queues with their deadlines, readers' holds.
+const std::vector<std::vector<std::string>>& questions();
+
 /// The same from the same seed.
 std::vector<Step> make_history(std::uint64_t seed, std::size_t steps, const Likeness& like);
 

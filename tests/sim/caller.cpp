@@ -71,7 +71,7 @@ void Member::Caller::ask(const TurnPtr& turn) {
   const auto slot = [&turn](auto handler) {
     return boost::asio::bind_cancellation_slot(turn->cancel.slot(), std::move(handler));
   };
-  const BasicLock& lock = member_.lock(action.lock);
+  const BasicLock& lock = action.reads ? member_.reader(action.lock) : member_.lock(action.lock);
   if (action.call == Action::Call::acquire) {
     lock.async_acquire(options, slot([this, turn](const Failure& failure, Hold hold) {
                          on_answer(turn, failure, failure ? std::optional<Hold>() : std::optional(std::move(hold)));
@@ -104,7 +104,7 @@ void Member::Caller::on_answer(const TurnPtr& turn, const Failure& failure, std:
   }
   turn->hold = std::move(*hold);
   const auto& held = detail::HoldAccess::held(turn->hold);
-  turn->belief = stage().judge.granted(turn->action.lock, member_.index(), process(), held);
+  turn->belief = stage().judge.granted(turn->action.lock, member_.index(), process(), held, turn->hold.token());
   if (stage().trace) {
     stage().say(process(), "is granted as " + turn->belief->owner + ", valid for " +
                                std::to_string(turn->hold.valid_for().count()) + " ms");
@@ -134,6 +134,9 @@ bool Member::Caller::is_expected_of_site(Errc code, std::string_view words) cons
       return code == Errc::no_quorum;
     case Site::cluster:
       if (code == Errc::server_error && words.find("CLUSTERDOWN") != words.npos) return true;
+      // A slot that moves for longer than a client is patient, key by key, of which these kinds have several.
+      if (code == Errc::server_error && words.find("TRYAGAIN") != words.npos)
+        return stage().plan.kind >= LockKind::fenced;
       if (code == Errc::no_quorum && stage().plan.kind == LockKind::multi) return true;
       break;
     case Site::sentinels:
@@ -174,10 +177,21 @@ void Member::Caller::leave(const TurnPtr& turn) {
   if (turn->leaving) return;
   turn->leaving = true;
   if (turn->hold.valid_for() <= 2 * kWrite) return release(turn);
+  if (turn->action.reads) {
+    read(*turn);
+    return release(turn);
+  }
   write(*turn);
   process().after(2 * kWrite, [this, turn] {
     if (mine(turn)) release(turn);
   });
+}
+
+/// What it reads is what it was when it entered.
+void Member::Caller::read(const Turn& turn) {
+  const Register& stored = stage().registers[static_cast<std::size_t>(turn.action.lock)];
+  if (stored.value == turn.read || turn.belief->forgotten || stage().plan.forgets()) return;
+  stage().judge.violated("register", "lock " + std::to_string(turn.action.lock) + " was written beside a reader");
 }
 
 /// It was sent: whatever becomes of the process, it arrives.

@@ -47,6 +47,7 @@ class Member::Caller {
   void enter(const TurnPtr& turn);
   void on_lost(const TurnPtr& turn, LossReason reason);
   void leave(const TurnPtr& turn);
+  void read(const Turn& turn);
   void write(const Turn& turn);
   void release(const TurnPtr& turn);
 

@@ -49,6 +49,10 @@ std::vector<std::string> ClusterServers::owners(const std::string& key) {
   return owners;
 }
 
+std::vector<std::string> ClusterServers::waiting(const std::string& queue) {
+  return cluster_.server(keeper(model_slot_of(queue))).waiting(queue);
+}
+
 Servers::Heal ClusterServers::strike(const Fault& fault) {
   const std::uint16_t slot = slot_of(fault);
   const std::uint16_t primary = keeper(slot);

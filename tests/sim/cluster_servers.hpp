@@ -19,6 +19,7 @@ class ClusterServers final : public Servers {
   /// Of a slot that moves, at both of its nodes, as long as the one that serves it knows of the other one: its
   /// replica, promoted, does not.
   std::vector<std::string> owners(const std::string& key) override;
+  std::vector<std::string> waiting(const std::string& queue) override;
   Heal strike(const Fault& fault) override;
   Heal hide_from(Network& network, const Process& process, const Fault& fault) override;
   void lose_all() override;

@@ -1,6 +1,7 @@
 #include "sim/judge.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/decide/lease.hpp"
 
@@ -13,25 +14,40 @@ using std::chrono::milliseconds;
 
 /// What a handler, a drifting clock and whole milliseconds may take.
 constexpr Duration kSlack = milliseconds(10);
+constexpr Duration kDeadTurns = std::chrono::seconds(8);
 
 std::string ms(Duration time) { return std::to_string(std::chrono::duration_cast<milliseconds>(time).count()) + " ms"; }
 
 }  // namespace
 
-Judge::Judge(World& world, const Plan& plan, Owners owners, IsFree is_free)
+Judge::Judge(World& world, const Plan& plan, Owners owners, IsFree is_free, Owners waiting)
     : world_(world),
       plan_(plan),
       owners_(std::move(owners)),
       is_free_(std::move(is_free)),
+      waiting_(std::move(waiting)),
       calm_since_(world.now() - kSettling),
-      free_since_(static_cast<std::size_t>(plan.locks)) {}
+      free_since_(static_cast<std::size_t>(plan.locks)),
+      tokens_(static_cast<std::size_t>(plan.locks)),
+      queues_(static_cast<std::size_t>(plan.locks)) {}
 
 // ---- holds ----
 
-Judge::BeliefPtr Judge::granted(int lock, int client, Process& process, const std::shared_ptr<engine::Claim>& holding) {
+Judge::BeliefPtr Judge::granted(int lock, int client, Process& process, const std::shared_ptr<engine::Claim>& holding,
+                                std::optional<std::int64_t> token) {
   const BeliefPtr belief = entered(lock, client, process);
   belief->holding = holding;
   belief->owner = holding->owner().text;
+  belief->reads = holding->tenancy().ask().mode == wire::Mode::shared;
+  if (plan_.kind == LockKind::read_write && !belief->reads) belief->owner += ":write";
+  if (plan_.kind == LockKind::fenced) {
+    std::int64_t& latest = tokens_[static_cast<std::size_t>(lock)];
+    if (token.value_or(0) <= latest && !plan_.forgets()) {
+      violated("token", "lock " + std::to_string(lock) + " was granted with the token " +
+                            std::to_string(token.value_or(0)) + " behind " + std::to_string(latest));
+    }
+    latest = token.value_or(0);
+  }
   return belief;
 }
 
@@ -101,7 +117,7 @@ void Judge::look_at_overlaps() {
     for (std::size_t j = 0; j < i; ++j) {
       const Belief& one = *standing_[i];
       const Belief& other = *standing_[j];
-      if (one.lock != other.lock) continue;
+      if (one.lock != other.lock || (one.reads && other.reads)) continue;
       ++tally_.overlaps;
       if (!one.forgotten && !other.forgotten) {
         violated("exclusion", "client " + std::to_string(one.client) + " (" + one.owner + ") and client " +
@@ -141,9 +157,31 @@ void Judge::look_at_calls() {
   }
 }
 
+/// Whoever enters leaves nobody behind who was in the queue before. Those who have left it, or lost their turn, are not
+/// in it any more.
+void Judge::look_at_queues() {
+  if (plan_.kind != LockKind::fair) return;
+  for (std::size_t lock = 0; lock < queues_.size(); ++lock) {
+    Queue now{owners_(static_cast<int>(lock)), waiting_(static_cast<int>(lock))};
+    const Queue before = std::exchange(queues_[lock], now);
+    if (now.owners.empty() || now.owners == before.owners || plan_.forgets()) continue;
+    const std::string& entered = now.owners.front();
+    const auto place = std::ranges::find(before.waiting, entered);
+    const auto overtaken = std::find_if(before.waiting.begin(), place, [&now](const std::string& each) {
+      return std::ranges::find(now.waiting, each) != now.waiting.end();
+    });
+    if (overtaken != place) {
+      violated("order", entered + " has entered lock " + std::to_string(lock) + " before " + *overtaken +
+                            ", which was before it in the queue");
+    }
+  }
+}
+
 /// Nobody waits for a free lock longer than the safety poll.
 void Judge::look_at_waits() {
   const TimePoint now = world_.now();
+  // Of a fair lock one who was killed keeps its place for a turn, and there may be several.
+  const Duration turns = plan_.kind == LockKind::fair && !plan_.faults.empty() ? kDeadTurns : Duration{};
   for (std::size_t lock = 0; lock < free_since_.size(); ++lock) {
     Duration poll{};
     for (const Call& call : calls_) {
@@ -159,7 +197,7 @@ void Judge::look_at_waits() {
       since = now;
     } else {
       tally_.longest_free = std::max(tally_.longest_free, now - *since);
-      if (now - *since > poll + poll / 50 + milliseconds(100)) {
+      if (now - *since > poll + poll / 50 + milliseconds(100) + turns) {
         violated("stranded",
                  "lock " + std::to_string(lock) + " is free for " + ms(now - *since) + ", and somebody waits");
       }
@@ -187,6 +225,7 @@ void Judge::look() {
   look_at_overlaps();
   look_at_calls();
   look_at_waits();
+  look_at_queues();
 }
 
 }  // namespace holdfast::test::sim

@@ -1,4 +1,5 @@
-// What is promised, looked at after each event of a run: exact, since the simulation sees everything.
+// What is promised, looked at after each event of a run: exact, since the simulation sees everything. What is promised
+// of some kinds only: readers are never beside a writer, tokens grow, and nobody overtakes in a fair lock's queue.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,8 @@ class Judge {
   /// What the server says: the owners of this lock.
   using Owners = std::function<std::vector<std::string>(int lock)>;
   using IsFree = std::function<bool(int lock)>;
-  Judge(World& world, const Plan& plan, Owners owners, IsFree is_free);
+  /// `waiting`: those in the queue of a fair lock, in its order.
+  Judge(World& world, const Plan& plan, Owners owners, IsFree is_free, Owners waiting);
 
   // ---- holds ----
   /// From the grant to the call of the release.
@@ -35,14 +37,16 @@ class Judge {
     int lock = 0, client = 0;
     Process* process = nullptr;
     std::weak_ptr<engine::Claim> holding{};
-    std::string owner{};
+    std::string owner{};  // as the server has it
+    bool reads = false;
     bool told = false, ended = false;
     bool forgotten = false;  // by the server, under a fault that may make it do so
     base::TimePoint forgotten_at{};
     std::optional<base::TimePoint> over_since{};  // it does not stand any more
   };
   using BeliefPtr = std::shared_ptr<Belief>;
-  BeliefPtr granted(int lock, int client, Process& process, const std::shared_ptr<engine::Claim>& holding);
+  BeliefPtr granted(int lock, int client, Process& process, const std::shared_ptr<engine::Claim>& holding,
+                    std::optional<std::int64_t> token);
   void told(Belief& belief);
   /// Whoever works without a lock.
   BeliefPtr entered(int lock, int client, Process& process);
@@ -89,6 +93,7 @@ class Judge {
   void look_at_overlaps();
   void look_at_calls();
   void look_at_waits();
+  void look_at_queues();
   bool is_on_server(const Belief& belief) const;
   base::Duration told_within(const Belief& belief) const;
   bool calm() const { return troubles_ == 0 && world_.now() >= calm_since_ + kSettling; }
@@ -100,6 +105,7 @@ class Judge {
   const Plan& plan_;
   const Owners owners_;
   const IsFree is_free_;
+  const Owners waiting_;
   std::vector<BeliefPtr> beliefs_;  // that have not ended
   std::vector<Belief*> standing_;
   std::list<Call> calls_;
@@ -108,6 +114,11 @@ class Judge {
   base::TimePoint calm_since_{};
   std::optional<base::TimePoint> last_forgot_;
   std::vector<std::optional<base::TimePoint>> free_since_;  // by lock, while somebody waits
+  std::vector<std::int64_t> tokens_;                        // by lock, the latest
+  struct Queue {
+    std::vector<std::string> owners, waiting;
+  };
+  std::vector<Queue> queues_;  // by lock, as it was
   std::optional<Violation> violation_;
   Tally tally_;
 };

@@ -61,10 +61,35 @@ void Member::open() {
       clients_.push_back(std::make_shared<Client>(client_on(process_->context(), config)));
     }
     for (int i = 0; i < stage_.plan.locks; ++i) locks_.push_back(make_lock(stage_.plan.keys(i)));
+    readers_.clear();
+    if (stage_.plan.kind != LockKind::read_write) return;
+    for (int i = 0; i < stage_.plan.locks; ++i) {
+      readers_.push_back(clients_.front()->read_write_lock(stage_.plan.keys(i).front()).reader());
+    }
   });
 }
 
+/// Of one server.
+KeyLock Member::make_key_lock(const std::string& key) const {
+  const Client& client = *clients_.front();
+  switch (stage_.plan.kind) {
+    case LockKind::simple:
+      return client.simple_lock(key);
+    case LockKind::fenced:
+      return client.fenced_lock(key);
+    case LockKind::read_write:
+      return client.read_write_lock(key);
+    case LockKind::fair:
+      return client.fair_lock(key);
+    case LockKind::lock:
+    case LockKind::multi:
+      break;
+  }
+  return client.lock(key);
+}
+
 BasicLock Member::make_lock(const std::vector<std::string>& keys) const {
+  if (stage_.plan.kind >= LockKind::fenced) return make_key_lock(keys.front());
   std::vector<Lock> locks;
   std::vector<SimpleLock> simple;
   std::vector<MultiLock> several;
@@ -79,10 +104,9 @@ BasicLock Member::make_lock(const std::vector<std::string>& keys) const {
       return one(simple);
     case LockKind::multi:
       return one(several);
-    case LockKind::lock:
-      break;
+    default:
+      return one(locks);
   }
-  return one(locks);
 }
 
 void Member::start() {
@@ -139,6 +163,7 @@ void Member::kill() {
     for (const auto& client : clients_) count(*client);
     for (const auto& caller : callers_) caller->forget();
     locks_.clear();
+    readers_.clear();
     clients_.clear();
   });
   process_->kill();
@@ -160,9 +185,7 @@ void Member::force() {
   stage_.say(*process_, "breaks lock 0");
   process_->inside([this] {
     const std::string key = stage_.plan.keys(0).front();
-    const bool simple = stage_.plan.kind == LockKind::simple;
-    const KeyLock lock = simple ? KeyLock(clients_.front()->simple_lock(key)) : clients_.front()->lock(key);
-    lock.async_force_release([this](const Failure&, bool) {
+    make_key_lock(key).async_force_release([this](const Failure&, bool) {
       // What was not answered may still be carried out.
       stage_.world.after(std::chrono::seconds(30), [this] { stage_.judge.forgetting_ends(); });
     });
@@ -180,6 +203,7 @@ void Member::end() {
   process_->inside([this] {
     for (const auto& caller : callers_) caller->forget();
     locks_.clear();
+    readers_.clear();
     clients_.clear();
   });
   if (closed_) {

@@ -59,6 +59,8 @@ class Member {
   void start();
   Process& process() { return *process_; }
   const BasicLock& lock(int number) const { return locks_[static_cast<std::size_t>(number)]; }
+  /// The readers' side of a read-write lock.
+  const BasicLock& reader(int number) const { return readers_[static_cast<std::size_t>(number)]; }
   const ClientPlan& plan() const { return plan_; }
   int index() const { return index_; }
   /// Killed, and not back.
@@ -84,6 +86,7 @@ class Member {
   friend class Caller;
   void open();
   BasicLock make_lock(const std::vector<std::string>& keys) const;
+  KeyLock make_key_lock(const std::string& key) const;
   void close_clients();
   void count(const Client& client);
 
@@ -94,7 +97,7 @@ class Member {
   std::unique_ptr<Process> process_;
   std::vector<std::unique_ptr<Process>> dead_;
   std::vector<std::shared_ptr<Client>> clients_;  // one for each independent server
-  std::vector<BasicLock> locks_;
+  std::vector<BasicLock> locks_, readers_;
   std::vector<std::unique_ptr<Caller>> callers_;
   int callers_done_ = 0;
   int closing_ = 0;  // clients

@@ -26,6 +26,7 @@ std::string describe(const Action& action) {
                     ": after " + in_words(action.pause);
   out += action.call == Action::Call::acquire ? " acquire" : " try_acquire";
   out += " lock " + std::to_string(action.lock);
+  if (action.reads) out += " as a reader";
   if (action.wait) out += ", wait " + in_words(*action.wait);
   if (action.fixed) out += ", fixed";
   if (action.lease.count() > 0) out += ", lease " + in_words(action.lease);
@@ -143,7 +144,9 @@ bool Plan::forgets() const {
 
 std::string describe(const Plan& plan) {
   std::string out = plan.scenario + ", seed " + std::to_string(plan.seed) + ", locks " + std::to_string(plan.locks);
-  if (plan.kind != LockKind::lock) out += plan.kind == LockKind::simple ? ", simple" : ", of several";
+  static constexpr std::array<const char*, 6> kKinds = {"",         ", simple",     ", of several",
+                                                        ", fenced", ", read-write", ", fair"};
+  out += kKinds.at(static_cast<std::size_t>(plan.kind));
   if (plan.servers > 1) out += ", servers " + std::to_string(plan.servers) + (plan.needs_all ? ", all of them" : "");
   out += "\n";
   for (std::size_t i = 0; i < plan.clients.size(); ++i) {

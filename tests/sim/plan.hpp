@@ -43,6 +43,7 @@ struct Action {
   milliseconds hold{};
   End end = End::release;
   bool heeds_loss = true;  // it ends when it is told
+  bool reads = false;      // of a read-write lock
 
   friend bool operator==(const Action&, const Action&) = default;
 };
@@ -105,6 +106,10 @@ enum class Sabotage {
   slow_clocks,    // of all clients but the first, beyond what the margin allows for
   silent_losses,  // the server loses its data now and then, and the judge is not told
   dead_server,    // it freezes for ever, and the judge is not told
+  // The server does not do what its scripts say.
+  reader_beside_writer,
+  queue_jumped,        // a fair lock is whoever's who finds it free
+  token_stands_still,  // of a fenced lock
 };
 
 /// Where the locks are.
@@ -115,7 +120,7 @@ enum class Site {
   independent,  // servers of which a majority must grant a lock, or all
 };
 
-enum class LockKind { lock, simple, multi };  // multi: of two names
+enum class LockKind { lock, simple, multi, fenced, read_write, fair };  // multi: of two names
 
 struct Plan {
   std::string scenario;

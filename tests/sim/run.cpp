@@ -4,6 +4,8 @@
 #include <memory>
 
 #include "sim/servers.hpp"
+#include "wire/fair_calls.hpp"
+#include "wire/read_write_calls.hpp"
 
 namespace holdfast::test::sim {
 namespace {
@@ -72,12 +74,23 @@ class Run {
   std::vector<std::string> owners(int lock) {
     const std::vector<std::string>& keys = keys_[static_cast<std::size_t>(lock)];
     std::vector<std::string> owners = servers_->owners(keys.front());
+    if (plan_.kind == LockKind::read_write) leave_out_the_ended(keys.front(), owners);
     for (std::size_t i = 1; i < keys.size(); ++i) {
       const std::vector<std::string> there = servers_->owners(keys[i]);
       std::erase_if(owners,
                     [&there](const std::string& each) { return std::ranges::find(there, each) == there.end(); });
     }
     return owners;
+  }
+  /// A reader's hold is a key of its own, which ends with its lease.
+  void leave_out_the_ended(const std::string& key, std::vector<std::string>& owners) {
+    std::erase_if(owners, [&](const std::string& owner) {
+      if (owner == "mode" || owner.ends_with(":write")) return owner == "mode";
+      return servers_->owners(wire::read_write::hold_key(key, owner)).empty();
+    });
+  }
+  std::vector<std::string> waiting(int lock) {
+    return servers_->waiting(wire::fair::queue(keys_[static_cast<std::size_t>(lock)].front()));
   }
   bool is_free(int lock) {
     const std::vector<std::string>& keys = keys_[static_cast<std::size_t>(lock)];
@@ -191,6 +204,7 @@ class Run {
         sabotage();
       });
     }
+    servers_->spoil(plan_.sabotage);
     if (plan_.sabotage == Sabotage::dead_server) world_.after(300ms, [this] { servers_->freeze(); });
   }
 
@@ -234,7 +248,8 @@ class Run {
   Network network_{world_};
   const std::vector<std::vector<std::string>> keys_ = keys_of(plan_);
   const std::unique_ptr<Servers> servers_ = Servers::make(world_, network_, plan_);
-  Judge judge_{world_, plan_, [this](int lock) { return owners(lock); }, [this](int lock) { return is_free(lock); }};
+  Judge judge_{world_, plan_, [this](int lock) { return owners(lock); }, [this](int lock) { return is_free(lock); },
+               [this](int lock) { return waiting(lock); }};
   Stage stage_{.world = world_,
                .plan = plan_,
                .servers = *servers_,

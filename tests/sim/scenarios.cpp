@@ -175,6 +175,14 @@ Plan make(std::string_view name, std::uint64_t seed, const Ranges& ranges) {
   for (int i = 0; i < faults; ++i) plan.faults.push_back(make_fault(dice, ranges, plan, span));
   plan.needs_all = ranges.needs_all;
   if (ranges.kinds.size() > 1) plan.kind = dice.one_of(ranges.kinds);
+  if (ranges.kinds.size() == 1) plan.kind = ranges.kinds.front();
+  if (plan.kind == LockKind::read_write) {
+    for (Action& action : plan.actions) action.reads = dice.share(60);
+  }
+  if (plan.kind == LockKind::fair) {
+    // A process without names that is killed keeps its place for 5 minutes, as one of Redisson's.
+    for (ClientPlan& client : plan.clients) client.named = true;
+  }
   for (ClientPlan& client : plan.clients) client.pipelined = ranges.pipelined > 0 && dice.share(ranges.pipelined);
   std::sort(plan.faults.begin(), plan.faults.end(), [](const Fault& a, const Fault& b) { return a.at < b.at; });
   return plan;
@@ -210,6 +218,19 @@ const std::vector<Kind> kOfCluster = {
 std::vector<Kind> both(std::vector<Kind> some, const std::vector<Kind>& more) {
   some.insert(some.end(), more.begin(), more.end());
   return some;
+}
+
+const std::vector<LockKind> kLater = {LockKind::fenced, LockKind::read_write, LockKind::fair};
+
+Ranges of_kind(LockKind kind) {
+  return {.clients_most = 4,
+          .callers_most = 3,
+          .actions_least = 8,
+          .locks_most = 2,
+          .faults_most = 5,
+          .faults = kHarmless,
+          .kinds = {kind},
+          .pipelined = 30};
 }
 
 struct Entry {
@@ -327,6 +348,26 @@ const std::vector<Entry>& entries() {
         .servers = {3, 5},
         .kinds = kKinds,
         .pipelined = 30}},
+      {{"fenced", "clients of a fenced lock, under faults that forget nothing"}, of_kind(LockKind::fenced)},
+      {{"read_write", "clients that read and write, under faults that forget nothing"}, of_kind(LockKind::read_write)},
+      {{"fair", "clients that queue up, under faults that forget nothing"}, of_kind(LockKind::fair)},
+      {{"kinds_forgetful", "clients of one of these kinds, and the server or somebody by force forgets locks"},
+       {.clients_most = 4,
+        .callers_most = 2,
+        .actions_least = 8,
+        .faults_least = 1,
+        .faults = both(kHarmless, kForgetful),
+        .kinds = kLater}},
+      {{"kinds_cluster", "the same in a cluster"},
+       {.clients_most = 4,
+        .callers_most = 2,
+        .actions_least = 8,
+        .locks_most = 3,
+        .faults_least = 1,
+        .faults_most = 4,
+        .faults = kOfCluster,
+        .site = Site::cluster,
+        .kinds = kLater}},
   };
   return all;
 }

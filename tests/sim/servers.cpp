@@ -7,10 +7,12 @@
 #include "sim/cluster_servers.hpp"
 #include "sim/model/model_deployment.hpp"
 #include "sim/model/model_server.hpp"
+#include "wire/scripts.hpp"
 
 namespace holdfast::test::sim {
 namespace {
 
+namespace scripts = wire::scripts;
 using Kind = Fault::Kind;
 using Restored = ModelServer::Restored;
 using Heal = Servers::Heal;
@@ -32,6 +34,29 @@ Heal withdraw(ModelServer& server, const std::vector<const char*>& commands) {
   return [&server, &commands] {
     for (const char* const command : commands) server.allow(command);
   };
+}
+
+// ---- scripts that do not do what they say ----
+
+void carry_out(const base::Script& script, ScriptHost& host, Args keys, Args args, std::string& reply) {
+  script_of_sha1(script.sha1)->run(host, keys, args, reply);
+}
+
+void read_anyway(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  if (host.keyspace().find(keys[0]) != nullptr) host.keyspace().set_field(keys[0], "mode", "read");
+  carry_out(scripts::read_write_acquire_read, host, keys, args, reply);
+}
+
+void jump_the_queue(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  const bool is_free = host.keyspace().find(keys[0]) == nullptr;
+  return carry_out(is_free ? scripts::lock_acquire : scripts::fair_acquire, host, is_free ? keys.first(1) : keys,
+                   is_free ? args.first(2) : args, reply);
+}
+
+void keep_the_token(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  const std::string* const before = keys.size() > 1 ? host.keyspace().text(keys[1]) : nullptr;
+  if (before != nullptr && *before == "2") host.keyspace().set(keys[1], "1");
+  carry_out(scripts::lock_acquire, host, keys, args, reply);
 }
 
 /// What can happen to a server that nobody replaces.
@@ -88,10 +113,16 @@ class OneServer final : public Servers {
     return configs;
   }
   std::vector<std::string> owners(const std::string& key) override { return server_.owners(key); }
+  std::vector<std::string> waiting(const std::string& queue) override { return server_.waiting(queue); }
   Heal strike(const Fault& fault) override { return sim::strike(server_, fault); }
   void save() override { server_.save(); }
   void lose_all() override { server_.lose_all(); }
   void freeze() override { server_.freeze(); }
+  void spoil(Sabotage sabotage) override {
+    if (sabotage == Sabotage::reader_beside_writer) server_.plant(scripts::read_write_acquire_read, read_anyway);
+    if (sabotage == Sabotage::queue_jumped) server_.plant(scripts::fair_acquire, jump_the_queue);
+    if (sabotage == Sabotage::token_stands_still) server_.plant(scripts::lock_acquire, keep_the_token);
+  }
 
  private:
   ModelServer server_;
@@ -115,6 +146,7 @@ class Independent final : public Servers {
     for (std::size_t i = 0; i < servers_.size(); ++i) configs[i].host = servers_[i]->place().host;
     return configs;
   }
+  std::vector<std::string> waiting(const std::string&) override { return {}; }
   std::vector<std::string> owners(const std::string& key) override {
     std::map<std::string, std::size_t> votes;
     for (const auto& server : servers_) {
@@ -169,6 +201,7 @@ class Deployed final : public Servers {
     return configs;
   }
   std::vector<std::string> owners(const std::string& key) override { return primary().owners(key); }
+  std::vector<std::string> waiting(const std::string& queue) override { return primary().waiting(queue); }
   Heal strike(const Fault& fault) override {
     const std::size_t primary = deployment_.primary();
     const std::size_t replica = (primary + 1) % deployment_.size();

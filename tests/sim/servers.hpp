@@ -29,6 +29,8 @@ class Servers {
   virtual std::vector<Config> reached_by(const Config& settings) const = 0;
   /// Who has this key, by the word of those that decide.
   virtual std::vector<std::string> owners(const std::string& key) = 0;
+  /// Who is in this queue of a fair lock.
+  virtual std::vector<std::string> waiting(const std::string& queue) = 0;
   /// Nothing keeps anybody from it.
   virtual bool is_free(const std::string& key) { return owners(key).empty(); }
 
@@ -39,6 +41,8 @@ class Servers {
   /// What an older state is, from now on.
   virtual void save() {}
   virtual void lose_all() = 0;
+  /// From now on scripts do not do what they say.
+  virtual void spoil(Sabotage) {}
   virtual void freeze() = 0;
 
  protected:

@@ -129,7 +129,10 @@ std::string name_of(const testing::TestParamInfo<Planted>& tested) {
   static const std::map<Sabotage, std::string> names = {{Sabotage::no_lock, "NoLock"},
                                                         {Sabotage::slow_clocks, "SlowClocks"},
                                                         {Sabotage::silent_losses, "SilentLosses"},
-                                                        {Sabotage::dead_server, "DeadServer"}};
+                                                        {Sabotage::dead_server, "DeadServer"},
+                                                        {Sabotage::reader_beside_writer, "ReaderBesideWriter"},
+                                                        {Sabotage::queue_jumped, "QueueJumped"},
+                                                        {Sabotage::token_stands_still, "TokenStandsStill"}};
   return names.at(tested.param.sabotage);
 }
 
@@ -137,7 +140,10 @@ INSTANTIATE_TEST_SUITE_P(OnPurpose, Wrong,
                          testing::Values(Planted{Sabotage::no_lock, "calm", {"exclusion"}, 5},
                                          Planted{Sabotage::slow_clocks, "crowd", {"exclusion", "oracle"}, 300},
                                          Planted{Sabotage::silent_losses, "calm", {"exclusion", "oracle"}, 5},
-                                         Planted{Sabotage::dead_server, "calm", {"hang", "left", "stranded"}, 50}),
+                                         Planted{Sabotage::dead_server, "calm", {"hang", "left", "stranded"}, 50},
+                                         Planted{Sabotage::reader_beside_writer, "read_write", {"exclusion"}, 5},
+                                         Planted{Sabotage::queue_jumped, "fair", {"order"}, 20},
+                                         Planted{Sabotage::token_stands_still, "fenced", {"token"}, 5}),
                          name_of);
 
 // ---- shrinking, without a run ----

@@ -29,6 +29,8 @@ const std::unordered_map<std::string_view, ModelServer::Verb>& ModelServer::verb
       {"HEXISTS", {.run = &Self::hexists, .least = 3, .keys = kOne, .reads = true}},
       {"HGETALL", {.run = &Self::hgetall, .least = 2, .keys = kOne, .reads = true}},
       {"RPUSH", {.run = &Self::rpush, .least = 3, .keys = kOne}},
+      {"LRANGE", {.run = &Self::lrange, .least = 4, .keys = kOne, .reads = true}},
+      {"ZADD", {.run = &Self::zadd, .least = 4, .keys = kOne}},
       {"SCAN", {.run = &Self::scan, .least = 2}},
       {"DBSIZE", {.run = &Self::dbsize}},
       {"FLUSHALL", {.run = &Self::flushall}},
@@ -84,7 +86,8 @@ void ModelServer::type(Session&, Args command, std::string& out) {
   put_word(out, value == nullptr                        ? "none"
                 : value->type == Keyspace::Type::string ? "string"
                 : value->type == Keyspace::Type::hash   ? "hash"
-                                                        : "list");
+                : value->type == Keyspace::Type::list   ? "list"
+                                                        : "zset");
 }
 
 void ModelServer::pttl(Session&, Args command, std::string& out) { put_number(out, keyspace_.remaining(command[1])); }
@@ -125,7 +128,20 @@ void ModelServer::hgetall(Session&, Args command, std::string& out) {
 }
 
 void ModelServer::rpush(Session&, Args command, std::string& out) {
-  put_number(out, static_cast<std::int64_t>(keyspace_.push(command[1])));
+  put_number(out, static_cast<std::int64_t>(keyspace_.push(command[1], command[2])));
+}
+
+/// All of it, whatever part is asked for.
+void ModelServer::lrange(Session&, Args command, std::string& out) {
+  const std::vector<std::string>& elements = keyspace_.elements(command[1]);
+  put_head(out, '*', elements.size());
+  for (const std::string& element : elements) put_text(out, element);
+}
+
+void ModelServer::zadd(Session&, Args command, std::string& out) {
+  const bool there = keyspace_.score(command[1], command[3]).has_value();
+  keyspace_.set_score(command[1], command[3], to_number(command[2]).value());
+  put_number(out, there ? 0 : 1);
 }
 
 /// All at once, as a server may.

@@ -48,9 +48,11 @@ Keyspace::Value& Keyspace::made(std::string_view key, Type type) {
   return value;
 }
 
-void Keyspace::check_write(bool grows) const {
+void Keyspace::check_write(bool grows) {
+  if (in_script_ && has_written_) return;
   if (!no_writes_.empty()) throw Refused(no_writes_);
   if (grows && !no_growth_.empty()) throw Refused(no_growth_);
+  has_written_ = true;
 }
 
 const Keyspace::Value* Keyspace::find(std::string_view key) { return live(key); }
@@ -162,12 +164,72 @@ bool Keyspace::erase_field(std::string_view key, std::string_view field) {
   return true;
 }
 
-std::size_t Keyspace::push(std::string_view key) {
+const std::vector<std::string>& Keyspace::elements(std::string_view key) {
+  static const std::vector<std::string> none;
+  const Value* const value = of_type(key, Type::list);
+  return value == nullptr ? none : value->elements;
+}
+
+std::size_t Keyspace::push(std::string_view key, std::string_view element) {
   check_write(true);
   Value& value = made(key, Type::list);
-  ++value.elements;
+  value.elements.emplace_back(element);
   tell(key);
-  return value.elements;
+  return value.elements.size();
+}
+
+void Keyspace::pop_front(std::string_view key) {
+  check_write(false);
+  Value* const value = of_type(key, Type::list);
+  if (value == nullptr) return;
+  value->elements.erase(value->elements.begin());
+  if (value->elements.empty()) table_.erase(table_.find(key));
+  tell(key);
+}
+
+void Keyspace::erase_elements(std::string_view key, std::string_view element) {
+  check_write(false);
+  Value* const value = of_type(key, Type::list);
+  if (value == nullptr || std::erase(value->elements, element) == 0) return;
+  if (value->elements.empty()) table_.erase(table_.find(key));
+  tell(key);
+}
+
+const std::vector<std::pair<Keyspace::Score, std::string>>& Keyspace::scores(std::string_view key) {
+  static const std::vector<std::pair<Score, std::string>> none;
+  const Value* const value = of_type(key, Type::sorted_set);
+  return value == nullptr ? none : value->scores;
+}
+
+std::optional<Keyspace::Score> Keyspace::score(std::string_view key, std::string_view member) {
+  for (const auto& [score, name] : scores(key)) {
+    if (name == member) return score;
+  }
+  return std::nullopt;
+}
+
+void Keyspace::set_score(std::string_view key, std::string_view member, Score score) {
+  check_write(true);
+  Value& value = made(key, Type::sorted_set);
+  std::erase_if(value.scores, [member](const auto& each) { return each.second == member; });
+  value.scores.emplace_back(score, member);
+  std::ranges::sort(value.scores);
+  tell(key);
+}
+
+void Keyspace::add_to_score(std::string_view key, std::string_view member, Score more) {
+  check_write(true);
+  if (const std::optional<Score> before = score(key, member)) set_score(key, member, *before + more);
+}
+
+bool Keyspace::erase_member(std::string_view key, std::string_view member) {
+  check_write(false);
+  Value* const value = of_type(key, Type::sorted_set);
+  if (value == nullptr) return false;
+  if (std::erase_if(value->scores, [member](const auto& each) { return each.second == member; }) == 0) return false;
+  if (value->scores.empty()) table_.erase(table_.find(key));
+  tell(key);
+  return true;
 }
 
 void Keyspace::apply(std::string_view key, const std::optional<Value>& value) {

@@ -1,4 +1,5 @@
-// What a server keeps: keys with strings, hashes and lists, each perhaps with an end. Pure: it is told what time it is.
+// What a server keeps: keys with strings, hashes, lists and sorted sets, each perhaps with an end. Pure: it is told
+// what time it is.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +32,14 @@ class Keyspace {
   using Millis = std::int64_t;
   static constexpr Millis kNever = -1;
 
-  enum class Type { string, hash, list };
+  enum class Type { string, hash, list, sorted_set };
+  using Score = std::int64_t;
   struct Value {
     Type type = Type::string;
     std::string text{};                                         // of a string
     std::vector<std::pair<std::string, std::string>> fields{};  // of a hash, in the order in which they came
-    std::size_t elements = 0;                                   // of a list: how many
+    std::vector<std::string> elements{};                        // of a list
+    std::vector<std::pair<Score, std::string>> scores{};        // of a sorted set, in its order
     Millis expires = kNever;
   };
   struct Hash {
@@ -79,7 +82,35 @@ class Keyspace {
   bool set_field(std::string_view key, std::string_view field, std::string_view value);
   bool erase_field(std::string_view key, std::string_view field);
 
-  std::size_t push(std::string_view key);
+  /// None, of a list that is not there.
+  const std::vector<std::string>& elements(std::string_view key);
+  std::size_t push(std::string_view key, std::string_view element);
+  void pop_front(std::string_view key);
+  /// All that are equal to it.
+  void erase_elements(std::string_view key, std::string_view element);
+
+  /// None, of a sorted set that is not there.
+  const std::vector<std::pair<Score, std::string>>& scores(std::string_view key);
+  std::optional<Score> score(std::string_view key, std::string_view member);
+  void set_score(std::string_view key, std::string_view member, Score score);
+  /// Of a member that is there.
+  void add_to_score(std::string_view key, std::string_view member, Score more);
+  bool erase_member(std::string_view key, std::string_view member);
+
+  /// Until its end, what comes behind the first write is not refused: no script stops halfway.
+  class Script {
+   public:
+    explicit Script(Keyspace& keyspace) : keyspace_(keyspace) {
+      keyspace_.in_script_ = true;
+      keyspace_.has_written_ = false;
+    }
+    ~Script() { keyspace_.in_script_ = false; }
+    Script(const Script&) = delete;
+    Script& operator=(const Script&) = delete;
+
+   private:
+    Keyspace& keyspace_;
+  };
 
   const Table& all() const { return table_; }
   void clear() { table_.clear(); }
@@ -98,7 +129,7 @@ class Keyspace {
   Value* of_type(std::string_view key, Type type);
   Value& made(std::string_view key, Type type);
   Millis end_of(std::string_view lease, std::string_view command) const;
-  void check_write(bool grows) const;
+  void check_write(bool grows);
   void tell(std::string_view key) const {
     if (changed_) changed_(key);
   }
@@ -108,6 +139,7 @@ class Keyspace {
   Millis now_ = 0;
   std::string no_writes_, no_growth_;
   bool keep_ended_ = false;
+  bool in_script_ = false, has_written_ = false;
 };
 
 /// As servers read numbers. Empty: it is none.

@@ -32,6 +32,11 @@ std::vector<std::string> ModelServer::owners(std::string_view key) {
   return owners;
 }
 
+std::vector<std::string> ModelServer::waiting(std::string_view key) {
+  const Keyspace::Value* const value = keyspace_now().find(key);
+  return value == nullptr ? std::vector<std::string>() : value->elements;
+}
+
 // ---- a command ----
 
 void ModelServer::execute(Session& session, Args command, std::string& out) {

@@ -66,6 +66,8 @@ class ModelServer final : public ModelNode, private ScriptHost {
   // ---- to be looked at ----
   /// The fields of a lock, which are its owners.
   std::vector<std::string> owners(std::string_view key);
+  /// The elements of a list.
+  std::vector<std::string> waiting(std::string_view key);
   Keyspace& keyspace() override { return keyspace_; }
   /// What has ended by now goes.
   Keyspace& keyspace_now();
@@ -156,6 +158,8 @@ class ModelServer final : public ModelNode, private ScriptHost {
   void hexists(Session&, Args command, std::string& out);
   void hgetall(Session&, Args command, std::string& out);
   void rpush(Session&, Args command, std::string& out);
+  void lrange(Session&, Args command, std::string& out);
+  void zadd(Session&, Args command, std::string& out);
   void scan(Session&, Args command, std::string& out);
   void dbsize(Session&, Args command, std::string& out);
   void flushall(Session&, Args command, std::string& out);

@@ -131,6 +131,7 @@ void ModelServer::run_script(const KnownScript& script, Args command, std::strin
   const auto keys = static_cast<std::size_t>(*to_number(command[2]));
   const auto planted = planted_.find(script.script->sha1);
   const Transition carry_out = planted == planted_.end() ? script.run : planted->second;
+  const Keyspace::Script whole(keyspace_);
   carry_out(*this, command.subspan(3, keys), command.subspan(3 + keys), out);
 }
 

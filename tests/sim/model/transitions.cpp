@@ -1,52 +1,45 @@
-#include "sim/model/transitions.hpp"
-
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>
 
 #include "base/text.hpp"
+#include "sim/model/transition_parts.hpp"
 #include "wire/owner.hpp"
 #include "wire/scripts.hpp"
 
 namespace holdfast::test {
-namespace {
 
 namespace scripts = wire::scripts;
-
-/// What a pcall gives: a value, or why there is none.
-template <class T>
-struct Attempted {
-  std::optional<T> value;
-  std::string refused;
-};
-template <class F>
-auto attempt(F&& call) -> Attempted<decltype(call())> {
-  try {
-    return {call(), {}};
-  } catch (const Refused& refused) {
-    return {std::nullopt, refused.text()};
-  }
-}
 
 bool of_another_type(std::string_view refused) { return refused.starts_with("WRONGTYPE"); }
 
 // ---- how a release is told ----
 
-/// By PUBLISH, by SPUBLISH (`spublish`), or by both. Throws only if the one that must be was refused; `both` has been
-/// told in the other way too by then, if `thorough`.
-std::int64_t tell(ScriptHost& host, std::string_view channel, std::string_view way, bool thorough) {
+std::int64_t tell(ScriptHost& host, std::string_view channel, std::string_view way, bool thorough,
+                  std::string_view payload) {
   const Channel first = way == "spublish" ? Channel::sharded : Channel::plain;
-  if (way != "both") return host.publish(first, channel, "0");
-  const auto plain = attempt([&] { return host.publish(Channel::plain, channel, "0"); });
+  if (way != "both") return host.publish(first, channel, payload);
+  const auto plain = attempt([&] { return host.publish(Channel::plain, channel, payload); });
   if (!plain.value && !thorough) throw Refused(plain.refused);
-  const auto sharded = attempt([&] { return host.publish(Channel::sharded, channel, "0"); });
+  const auto sharded = attempt([&] { return host.publish(Channel::sharded, channel, payload); });
   if (!plain.value) throw Refused(plain.refused);
   return std::max(*plain.value, sharded.value.value_or(0));
 }
 
-/// The argument behind those that there always are.
 std::string_view way_of(Args args, std::size_t position) { return position < args.size() ? args[position] : ""; }
+
+std::int64_t count_listeners(ScriptHost& host, std::string_view channel, std::string_view command) {
+  const Channel kind = command == "SHARDNUMSUB" ? Channel::sharded : Channel::plain;
+  return attempt([&] { return host.listeners(kind, channel); }).value.value_or(-1);
+}
+
+void put_indices(std::string& reply, const std::vector<std::size_t>& indices) {
+  put_head(reply, '*', indices.size());
+  for (const std::size_t index : indices) put_number(reply, static_cast<std::int64_t>(index));
+}
+
+namespace {
 
 // ---- what blocks an acquire of several ----
 
@@ -66,32 +59,22 @@ struct Blocker {
   }
 };
 
-void put_indices(std::string& reply, const std::vector<std::size_t>& indices) {
-  put_head(reply, '*', indices.size());
-  for (const std::size_t index : indices) put_number(reply, static_cast<std::int64_t>(index));
-}
-
 // ---- the plain lock: a hash whose one field is the owner ----
-
-using Field = std::pair<std::string, std::string>;
-
-/// What is at a key: a lock, something else, or (neither) what this user may not look at.
-struct Found {
-  const Field* lock = nullptr;
-  std::string other;
-  std::string refused;
-};
 
 bool is_count(std::string_view text) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   return !text.empty() && text.front() != '0' && std::ranges::all_of(text, is_digit);
 }
 
+}  // namespace
+
 bool is_hold(std::string_view field) {
   constexpr std::string_view kWrite = ":write";
   return wire::looks_like_owner(field) ||
          (field.ends_with(kWrite) && wire::looks_like_owner(field.substr(0, field.size() - kWrite.size())));
 }
+
+namespace {
 
 std::string name_of(const std::vector<Field>& fields) {
   const auto is_mode = [](const Field& each) {
@@ -104,13 +87,16 @@ std::string name_of(const std::vector<Field>& fields) {
   return "a hash of " + std::to_string(fields.size()) + " fields that is no lock";
 }
 
+}  // namespace
+
 Found look(ScriptHost& host, std::string_view key, Keyspace::Millis remaining) {
   if (!host.may("hlen")) return {nullptr, {}, "NOPERM"};
   const Keyspace::Value& value = *host.keyspace().find(key);
   const bool string = value.type == Keyspace::Type::string;
   if (value.type != Keyspace::Type::hash) {
     if (!host.may("type")) return {nullptr, "no hash", {}};
-    return {nullptr, string ? "a string, as a SimpleLock, a semaphore or a count-down latch is" : "a list", {}};
+    if (string) return {nullptr, "a string, as a SimpleLock, a semaphore or a count-down latch is", {}};
+    return {nullptr, value.type == Keyspace::Type::list ? "a list" : "a sorted set", {}};
   }
   const bool may_read = host.may("hgetall");
   if (value.fields.size() > 1) {
@@ -128,12 +114,13 @@ Found look(ScriptHost& host, std::string_view key, Keyspace::Millis remaining) {
   return {&only, {}, {}};
 }
 
-/// What is no lock is left alone.
-Found lock_at(ScriptHost& host, std::string_view key, Keyspace::Millis remaining, const std::string& which = "it") {
+Found lock_at(ScriptHost& host, std::string_view key, Keyspace::Millis remaining, const std::string& which) {
   Found found = look(host, key, remaining);
   if (!found.other.empty()) throw Refused("WRONGTYPE " + which + " is " + found.other);
   return found;
 }
+
+namespace {
 
 /// The lock that is in the way of an owner; empty: it is free, or this owner's.
 std::optional<Found> in_the_way(ScriptHost& host, std::string_view key, std::string_view owner,
@@ -148,12 +135,10 @@ std::optional<Found> in_the_way(ScriptHost& host, std::string_view key, std::str
 
 void put_busy(ScriptHost& host, const Found& found, Args args, Keyspace::Millis remaining, std::string& reply) {
   if (args.size() < 3) return put_number(reply, remaining);
-  const Channel kind = args.size() > 3 && args[3] == "SHARDNUMSUB" ? Channel::sharded : Channel::plain;
-  const auto listeners = attempt([&] { return host.listeners(kind, args[2]); });
   put_head(reply, '*', found.lock != nullptr ? 4 : 3);
   put_number(reply, 1);
   put_number(reply, remaining);
-  put_number(reply, listeners.value.value_or(-1));
+  put_number(reply, count_listeners(host, args[2], way_of(args, 3)));
   if (found.lock != nullptr) put_text(reply, found.lock->first);
 }
 
@@ -369,9 +354,13 @@ constexpr std::array<KnownScript, 13> kScripts{{{&scripts::lock_acquire, lock_ac
                                                 {&scripts::simple_renew, simple_renew}}};
 
 const KnownScript* find(std::string_view base::Script::* what, std::string_view wanted) {
-  const auto found =
-      std::ranges::find_if(kScripts, [&](const KnownScript& each) { return each.script->*what == wanted; });
-  return found == kScripts.end() ? nullptr : &*found;
+  for (const std::span<const KnownScript> some :
+       {std::span<const KnownScript>(kScripts), read_write_scripts(), fair_scripts()}) {
+    const auto found =
+        std::ranges::find_if(some, [&](const KnownScript& each) { return each.script->*what == wanted; });
+    if (found != some.end()) return &*found;
+  }
+  return nullptr;
 }
 
 }  // namespace

@@ -1,0 +1,249 @@
+// The transitions of the fair lock: the plain lock's hash, and a queue with deadlines beside it.
+#include <algorithm>
+#include <array>
+
+#include "sim/model/transition_parts.hpp"
+#include "wire/owner.hpp"
+#include "wire/scripts.hpp"
+
+namespace holdfast::test {
+namespace fair {
+namespace {
+
+using Millis = Keyspace::Millis;
+
+Millis number(std::string_view text) { return to_number(text).value(); }
+
+/// One that may need Redisson's time for its turn: not of a named client of ours.
+bool is_redissons(std::string_view owner) {
+  const auto colon = owner.find(':');
+  return wire::looks_like_owner(owner) && !wire::is_named_client(owner.substr(0, colon));
+}
+
+/// Who is next, once those whose deadline is over have gone.
+struct Swept {
+  std::optional<std::string> head{};
+  std::optional<Millis> deadline{};
+  std::string broken{};
+};
+
+Swept sweep(Keyspace& all, std::string_view queue, std::string_view deadlines) {
+  for (;;) {
+    Swept swept;
+    const auto front = attempt([&] {
+      const std::vector<std::string>& waiting = all.elements(queue);
+      return waiting.empty() ? std::optional<std::string>() : std::optional(waiting.front());
+    });
+    if (!front.value) return swept.broken = front.refused, swept;
+    swept.head = *front.value;
+    if (!swept.head) return swept;
+    const auto score = attempt([&] { return all.score(deadlines, *swept.head); });
+    if (!score.value) return swept.broken = score.refused, swept;
+    swept.deadline = *score.value;
+    if (!swept.deadline || *swept.deadline > all.now()) return swept;
+    all.erase_member(deadlines, *swept.head);
+    all.pop_front(queue);
+  }
+}
+
+std::int64_t tell_next(ScriptHost& host, std::string_view queue, std::string_view channel, std::string_view way) {
+  constexpr std::size_t kMost = 16;
+  const auto found = attempt([&] { return host.keyspace().elements(queue); });
+  const std::vector<std::string> waiting = found.value.value_or(std::vector<std::string>());
+  for (std::size_t i = 0; i < std::min(waiting.size(), kMost); ++i) {
+    const std::int64_t heard = tell(host, std::string(channel) + ":" + waiting[i], way, false);
+    if (heard > 0) return heard;
+  }
+  return 0;
+}
+
+struct Turns {
+  Millis own, redissons;
+};
+
+/// Whoever waits and is alive keeps its place.
+void refresh(Keyspace& all, std::string_view deadlines, std::string_view own, Millis taken_for, const Turns& turns) {
+  const auto& scores = all.scores(deadlines);
+  const auto place = std::ranges::find(scores, own, [](const auto& each) { return std::string_view(each.second); });
+  const Millis rank = place - scores.begin();
+  Millis wanted = all.now() + taken_for + (rank + 2) * turns.own;
+  if (rank > 0 && is_redissons(place[-1].second)) {
+    wanted = std::max(wanted, place[-1].first + 2 * turns.own + turns.redissons);
+  }
+  if (wanted > place->first) all.set_score(deadlines, own, wanted);
+}
+
+void enter(Keyspace& all, Args keys, Args args, bool from_queue, Millis turn) {
+  all.set_field(keys[0], args[1], "1");
+  const auto lasting = attempt([&] { return all.expire(keys[0], args[0]); });
+  if (!lasting.value) {
+    all.erase_field(keys[0], args[1]);
+    throw Refused(lasting.refused);
+  }
+  if (!from_queue) return;
+  all.pop_front(keys[1]);
+  all.erase_member(keys[2], args[1]);
+  const auto waiting = all.scores(keys[2]);
+  for (const auto& [score, waiter] : waiting) all.add_to_score(keys[2], waiter, -turn);
+}
+
+void join(Keyspace& all, Args keys, std::string_view own, Millis taken_for, const Turns& turns) {
+  const std::vector<std::string>& waiting = all.elements(keys[1]);
+  std::optional<Millis> last;
+  if (!waiting.empty() && waiting.back() != own) last = all.score(keys[2], waiting.back());
+  Millis chained = (last ? std::max<Millis>(*last - all.now(), 0) : taken_for) + all.now() + turns.own;
+  if (last && is_redissons(waiting.back())) chained += turns.redissons;
+  all.set_score(keys[2], own, chained);
+  all.erase_elements(keys[1], own);
+  const auto joined = attempt([&] { return all.push(keys[1], own); });
+  if (joined.value) return;
+  all.erase_member(keys[2], own);
+  throw Refused(joined.refused);
+}
+
+void acquire(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  Keyspace& all = host.keyspace();
+  const std::string_view own = args[1];
+  const Millis remaining = all.remaining(keys[0]);
+  const bool is_free = remaining == -2;
+  if (!is_free) {
+    const auto mine = attempt([&] { return all.has_field(keys[0], own); });
+    if (mine.value.value_or(false)) {
+      all.expire(keys[0], args[0]);
+      return put_null(reply);
+    }
+    lock_at(host, keys[0], remaining);
+    if (!mine.value) throw Refused(mine.refused);
+  }
+  Swept next = sweep(all, keys[1], keys[2]);
+  if (of_another_type(next.broken)) {
+    throw Refused(
+        "WRONGTYPE it is a fair lock whose queue is none: redisson_lock_queue must be a list, "
+        "redisson_lock_timeout a sorted set");
+  }
+  if (!next.broken.empty()) throw Refused(next.broken);
+  const Turns turns{number(args[2]), number(args[3])};
+  if (is_free && (!next.head || *next.head == own)) {
+    enter(all, keys, args, next.head.has_value(), turns.own);
+    return put_null(reply);
+  }
+  if (turns.own > 0) {
+    const Millis taken_for = is_free ? 0 : remaining;
+    if (all.score(keys[2], own)) {
+      refresh(all, keys[2], own, taken_for, turns);
+    } else {
+      join(all, keys, own, taken_for, turns);
+    }
+  }
+  if (!is_free) return put_number(reply, remaining);
+  if (turns.own > 0) {
+    const bool theirs = next.deadline && is_redissons(*next.head);
+    const Millis latest = all.now() + (theirs ? turns.redissons : turns.own);
+    if (!next.deadline || *next.deadline > latest) {
+      all.set_score(keys[2], *next.head, latest);
+      next.deadline = latest;
+      attempt([&] { return tell(host, std::string(args[4]) + ":" + *next.head, way_of(args, 5), true); });
+    }
+  }
+  put_number(reply, std::max<Millis>(next.deadline.value_or(all.now()) - all.now(), 1));
+}
+
+void release(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  if (!host.keyspace().erase_field(keys[0], args[0])) return put_null(reply);
+  sweep(host.keyspace(), keys[1], keys[2]);
+  put_number(reply, tell_next(host, keys[1], args[1], way_of(args, 2)));
+}
+
+void leave(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  Keyspace& all = host.keyspace();
+  const std::string_view own = args[0];
+  std::size_t place = 0;
+  const std::vector<std::string> waiting = all.elements(keys[1]);
+  for (std::size_t i = 0; i < waiting.size(); ++i) {
+    if (waiting[i] == own) {
+      place = place == 0 ? i + 1 : place;
+    } else if (place > 0) {
+      all.add_to_score(keys[2], waiting[i], -number(args[1]));
+    }
+  }
+  const bool removed = all.erase_member(keys[2], own);
+  if (place == 0) return put_number(reply, removed ? 1 : 0);
+  all.erase_elements(keys[1], own);
+  if (place == 1 && all.find(keys[0]) == nullptr) tell_next(host, keys[1], args[2], way_of(args, 3));
+  put_number(reply, 1);
+}
+
+void force_release(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  const Millis remaining = host.keyspace().remaining(keys[0]);
+  if (remaining == -2) return put_number(reply, 0);
+  const Found found = lock_at(host, keys[0], remaining);
+  if (found.lock == nullptr) throw Refused(found.refused);
+  const std::string owner = found.lock->first;
+  if (args.size() > 2 && args[2] != owner) return put_number(reply, 0);
+  host.keyspace().erase_field(keys[0], owner);
+  sweep(host.keyspace(), keys[1], keys[2]);
+  tell_next(host, keys[1], args[0], args[1]);
+  put_number(reply, 1);
+}
+
+void look_at(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  Keyspace& all = host.keyspace();
+  const Millis remaining = all.remaining(keys[0]);
+  Found found;
+  if (remaining != -2) {
+    found = lock_at(host, keys[0], remaining);
+    if (found.lock == nullptr) throw Refused(found.refused);
+  }
+  const std::vector<std::string>& waiting = all.elements(keys[1]);
+  if (found.lock == nullptr && waiting.empty()) return put_null(reply);
+  const std::size_t told = std::min(waiting.size(), static_cast<std::size_t>(number(args[0])));
+  std::string waiters;
+  for (std::size_t i = 0; i < told; ++i) {
+    const std::optional<Millis> deadline = all.score(keys[2], waiting[i]);
+    put_text(waiters, waiting[i]);
+    deadline ? put_number(waiters, *deadline - all.now()) : put_null(waiters);
+  }
+  put_head(reply, '*', 4 + 2 * told);
+  found.lock != nullptr ? put_text(reply, found.lock->first) : put_null(reply);
+  found.lock != nullptr ? put_text(reply, found.lock->second) : put_null(reply);
+  put_number(reply, remaining);
+  put_number(reply, static_cast<std::int64_t>(waiting.size()));
+  reply += waiters;
+}
+
+void refresh_all(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  Keyspace& all = host.keyspace();
+  const Turns turns{number(args[0]), number(args[1])};
+  const std::size_t count = keys.size() / 2;
+  std::vector<std::size_t> lost;
+  std::string refused;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string_view deadlines = keys[count + i], own = args[2 + i];
+    const auto score = attempt([&] { return all.score(deadlines, own); });
+    if (!score.value && !of_another_type(score.refused)) {
+      refused = score.refused;
+    } else if (score.value && *score.value) {
+      refresh(all, deadlines, own, std::max<Millis>(all.remaining(keys[i]), 0), turns);
+    } else {
+      lost.push_back(i + 1);
+    }
+  }
+  if (!refused.empty()) throw Refused(refused);
+  put_indices(reply, lost);
+}
+
+}  // namespace
+}  // namespace fair
+
+std::span<const KnownScript> fair_scripts() {
+  namespace scripts = wire::scripts;
+  static constexpr std::array<KnownScript, 6> kScripts{{{&scripts::fair_acquire, fair::acquire},
+                                                        {&scripts::fair_release, fair::release},
+                                                        {&scripts::fair_leave, fair::leave},
+                                                        {&scripts::fair_force_release, fair::force_release},
+                                                        {&scripts::fair_look, fair::look_at},
+                                                        {&scripts::fair_refresh, fair::refresh_all}}};
+  return kScripts;
+}
+
+}  // namespace holdfast::test
