@@ -15,11 +15,11 @@ namespace holdfast {
 ///
 /// A waiter keeps its place for as long as it lives, however long the lock is held, and leaves the queue when it stops
 /// waiting: at its limit, when cancelled, when its client is closed. What is next and does nothing about a free lock
-/// loses its place after a turn (`Config::fair_turn`, 1 s): so long a process that was killed keeps the others waiting;
-/// one that is stopped, or cut off, with its connection still open, up to twice as long. If it goes on later, it is
-/// queued again, at the end. A waiter of Redisson's has a turn of 5 minutes (its fairLockWaitTimeout), as with
-/// Redisson. All times are the server's. A lost connection costs no place if it is back within a turn or while the lock
-/// is held.
+/// loses its place after a turn (`Config::fair_turn`, 1 s): so long a process that was killed, stopped or cut off keeps
+/// the others waiting, from the release on; up to twice as long if its connection is still open and the release was
+/// Redisson's or forced. If it goes on later, it is queued again, at the end. A waiter of Redisson's has a turn of 5
+/// minutes (its fairLockWaitTimeout), as with Redisson. All times are the server's. A lost connection costs no place if
+/// it is back within a turn or while the lock is held.
 ///
 /// Errors, waiting, cancellation, threads and re-entry: as Lock. `wrong_type` also if there is something else than a
 /// queue at the queue's keys. Not a member of MultiLock or RedLock. Wire cost: for a free lock 1 command to take, 1 to

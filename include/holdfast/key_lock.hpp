@@ -28,8 +28,9 @@ class HOLDFAST_EXPORT KeyLock : public BasicLock {
   bool is_held_by(const std::string& owner) const;
   /// Remaining time to live as the server reports it; empty if free or without expiry. 1 command. Throws Error.
   std::optional<std::chrono::milliseconds> remaining() const;
-  /// Who holds it, and for how long. 2 commands in 1 write; then, if it is held, CLIENT LIST for `Detail::holder`, INFO
-  /// and perhaps CLIENT LIST for `holder_if_cheap`, nothing more for `owner`. Throws Error as is_locked().
+  /// Who holds it, and for how long, and who waits for a FairLock. 2 commands in 1 write; then, if it is held, CLIENT
+  /// LIST for `Detail::holder`, INFO and perhaps CLIENT LIST for `holder_if_cheap`, nothing more for `owner`. Throws
+  /// Error as is_locked().
   LockInfo info(Detail detail = Detail::holder) const;
   /// Takes the lock away from whoever holds it and wakes a waiter. True if it was held. 1 command. The holder learns of
   /// it by a notice (Config::loss_notice) or at its next renewal (with a fixed lease: at its deadline or release).

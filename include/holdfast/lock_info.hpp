@@ -50,6 +50,16 @@ struct LockHolder {
   std::optional<Holder> holder{};                        ///< Empty: not asked for.
 };
 
+/// One of those who stand in the queue of a FairLock.
+struct LockWaiter {
+  std::string owner;
+  /// How long it keeps its place without being heard of, which matters once it is next; below zero: it is over. A
+  /// waiter that lives puts that off, so it is no limit. Empty: it has none. How long it has waited already, no server
+  /// knows.
+  std::optional<std::chrono::milliseconds> keeps_place{};
+  std::optional<Holder> holder{};  ///< Who that is; empty: not asked for.
+};
+
 /// What the server reports about a lock. Of one that several have, `owner`, `holds` and `holder` are those of the first
 /// of `holders`, and `remaining` is the time until the last of them would be gone.
 struct LockInfo {
@@ -60,19 +70,24 @@ struct LockInfo {
   std::optional<Holder> holder{};                        ///< Empty: free, or not asked for.
   /// Connections that listen for its release: one for each client that waits, however many of its callers do; for some
   /// seconds after a wait as well, so the holder's may be among them. Waiters that only ask now and then are not. In a
-  /// cluster without sharded channels, those at the lock's own server. Empty: not asked for, not permitted, or of a
-  /// SpinLock, whose release nobody is told of.
+  /// cluster without sharded channels, those at the lock's own server. Empty: not asked for, not permitted, of a
+  /// SpinLock, whose release nobody is told of, or of a FairLock, whose waiters are in `queue`.
   std::optional<std::uint64_t> listeners{};
   /// All who have it; empty: free. Of most kinds that is one; of a read-write lock its writer, if there is one, and
   /// then the readers. A writer that reads as well is in it twice.
   std::vector<LockHolder> holders{};
+  /// Of a FairLock those who wait, the next one first, 100 at most; also of one that is free at this moment. Of another
+  /// kind, or if only the owner is asked for, empty.
+  std::vector<LockWaiter> queue{};
+  /// How many those are in all. Empty: not asked for, or no queue of the server's.
+  std::optional<std::uint64_t> queued{};
 };
 
 /// How much to ask about a lock's holder.
 enum class Detail {
   owner,   ///< Only what the lock's key says. For frequent queries.
-  holder,  ///< `holder` and `listeners` too: 1 CLIENT LIST, about 330 bytes and 1 us of the server's time for each of
-           ///< its clients. Without permission for it, the connection is `unknown`.
+  holder,  ///< `holder`, `listeners` and `queue` too: 1 CLIENT LIST, about 330 bytes and 1 us of the server's time for
+           ///< each of its clients. Without permission for it, the connection is `unknown`.
   holder_if_cheap,  ///< The same on a server with at most 1,000 clients (INFO), for many callers at the same time.
 };
 

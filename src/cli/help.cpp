@@ -194,8 +194,8 @@ constexpr std::string_view kInspect = R"(holdfast inspect [OPTIONS] NAME
 
 Shows who holds a lock (with host, process, label and address, as far as the holder's connection gives them), how long
 it stays theirs without a renewal, how many times they hold it, and up to how many clients wait; of a read-write lock
-the writer or each reader. With several servers, it is held by whoever has it on a majority; what each server says is
-shown too.
+the writer or each reader, of a fair lock who waits, in order. With several servers, it is held by whoever has it on a
+majority; what each server says is shown too.
 
       --kind KIND            lock (default), fenced, fair, simple, spin or read-write, as in run
 )";

@@ -42,6 +42,27 @@ std::string about_waiters(const LockInfo& info) {
   return fmt::format("waits  up to {} client{}\n", *info.listeners, *info.listeners == 1 ? "" : "s");
 }
 
+/// How long a waiter keeps its place without a sign of life.
+std::string place(const LockWaiter& waiter) {
+  if (!waiter.keeps_place) return "none";
+  return waiter.keeps_place->count() > 0 ? in_words(*waiter.keeps_place) : "over";
+}
+
+/// A table of those who wait for a lock whose server keeps a queue; none if there is no such queue.
+std::string about_queue(const LockInfo& info) {
+  if (!info.queued) return {};
+  if (*info.queued == 0) return "queue  nobody\n";
+  std::vector<std::vector<std::string>> rows{{"PLACE", "OWNER", "KEEPS IT FOR", "WHO"}};
+  for (const LockWaiter& each : info.queue) {
+    rows.push_back({std::to_string(rows.size()), printable(each.owner), place(each),
+                    each.holder ? to_string(*each.holder) : std::string()});
+  }
+  const std::string rest =
+      *info.queued > info.queue.size() ? fmt::format("and {} more\n", *info.queued - info.queue.size()) : "";
+  return fmt::format("queue  {} wait{}\n\n", *info.queued, *info.queued == 1 ? "s" : "") + table(std::move(rows)) +
+         rest;
+}
+
 boost::json::object to_json(const Answer& answer) {
   boost::json::object out;
   if (answer.error) {
@@ -69,7 +90,7 @@ std::string in_lines(const Survey& survey, LockKind kind, const std::string& nod
   std::string text = fmt::format("name   {}\nstate  {}\n", printable(lock.name), held ? "held" : "free");
   for (const LockHolder& each : lock.holders) text += about_holder(each, kind);
   if (held) text += about_waiters(lock);
-  if (survey.answers.size() == 1) return text + fmt::format("node   {}\n", node);
+  if (survey.answers.size() == 1) return text + fmt::format("node   {}\n", node) + about_queue(lock);
   if (held)
     text += fmt::format("votes  {} of {} servers, {} needed\n", survey.votes, survey.answers.size(), survey.quorum());
   std::vector<std::vector<std::string>> rows{{"NODE", "OWNER", "TTL"}};

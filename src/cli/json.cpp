@@ -109,6 +109,14 @@ boost::json::object to_json(const LockHolder& holder) {
   return out;
 }
 
+boost::json::object to_json(const LockWaiter& waiter) {
+  boost::json::object out;
+  put_text(out, "owner", waiter.owner);
+  put_ms(out, "keeps_place_ms", waiter.keeps_place);
+  out["holder"] = to_json(waiter.holder);
+  return out;
+}
+
 boost::json::object to_json(const LockInfo& info) {
   boost::json::object out;
   put_text(out, "name", info.name);
@@ -120,6 +128,9 @@ boost::json::object to_json(const LockInfo& info) {
   out["listeners"] = info.listeners ? boost::json::value(*info.listeners) : boost::json::value(nullptr);
   boost::json::array& holders = out["holders"].emplace_array();
   for (const LockHolder& each : info.holders) holders.push_back(to_json(each));
+  out["queued"] = info.queued ? boost::json::value(*info.queued) : boost::json::value(nullptr);
+  boost::json::array& queue = out["queue"].emplace_array();
+  for (const LockWaiter& each : info.queue) queue.push_back(to_json(each));
   return out;
 }
 

@@ -30,8 +30,11 @@ boost::json::value to_json(const std::optional<Holder>& holder);
 
 /// `owner`, `mode` (`exclusive` or `shared`), `count`, `remaining_ms` and `holder`.
 boost::json::object to_json(const LockHolder& holder);
+/// `owner`, `keeps_place_ms` and `holder` (null if not known).
+boost::json::object to_json(const LockWaiter& waiter);
 
-/// `name`, `owner` (null when free), `remaining_ms`, `holds`, `holder` and `listeners` (null if not known), `holders`.
+/// `name`, `owner` (null when free), `remaining_ms`, `holds`, `holder`, `listeners` and `queued` (null if not
+/// known), `holders`, `queue`.
 boost::json::object to_json(const LockInfo& info);
 
 /// `{"code", "message", "key", "node"}`, the last two null when unknown.

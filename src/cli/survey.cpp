@@ -46,6 +46,11 @@ Survey judge(const std::string& name, std::vector<Answer> answers) {
     // Several servers are asked only about kinds with one holder.
     if (survey.answers.size() > 1) survey.lock.holders.front().remaining = survey.lock.remaining;
   }
+  // A lock that is free may be waited for, while whoever is next is on its way.
+  if (survey.answers.size() == 1 && survey.verdict != Survey::Verdict::held && survey.answers.front().info) {
+    survey.lock.queue = survey.answers.front().info->queue;
+    survey.lock.queued = survey.answers.front().info->queued;
+  }
   if (survey.verdict != Survey::Verdict::held && most + survey.silent() < survey.quorum()) {
     survey.verdict = Survey::Verdict::free;
   }

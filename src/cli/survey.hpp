@@ -29,7 +29,8 @@ struct Survey {
 
   std::vector<Answer> answers;  ///< In the order in which the servers were given.
   Verdict verdict = Verdict::undecided;
-  /// When held: by whom, and until when they have a majority without renewal. Else the name alone.
+  /// When held: by whom, and until when they have a majority without renewal. Else the name, and of one
+  /// server who waits.
   LockInfo lock;
   std::size_t votes = 0;  ///< When held: on how many servers.
 

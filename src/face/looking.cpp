@@ -9,6 +9,12 @@
 #include "wire/server_calls.hpp"
 
 namespace holdfast::face {
+namespace {
+
+/// A person reads it, and the server lists them in one step.
+constexpr std::size_t kMostWaiters = 100;
+
+}  // namespace
 
 void set_holders(LockInfo& info, std::vector<wire::Held> holders, std::optional<std::chrono::milliseconds> remaining) {
   if (holders.empty()) return;
@@ -28,8 +34,16 @@ void set_holders(LockInfo& info, std::vector<wire::Held> holders, std::optional<
   }
 }
 
+void set_queue(LockInfo& info, wire::Line line) {
+  info.queued = line.waiting;
+  for (wire::Line::Waiter& each : line.first) {
+    info.queue.push_back({.owner = std::move(each.owner), .keeps_place = each.left});
+  }
+}
+
 bool AskHolders::begin(std::span<const LockInfo> locks) const {
-  const bool any = std::ranges::any_of(locks, [](const LockInfo& lock) { return !lock.owner.empty(); });
+  const bool any =
+      std::ranges::any_of(locks, [](const LockInfo& lock) { return !lock.owner.empty() || !lock.queue.empty(); });
   return any && detail_ != Detail::owner;
 }
 
@@ -45,12 +59,14 @@ bool AskHolders::on_replies(const std::vector<base::Reply>& replies, std::span<L
   } else {
     connections = wire::decode_connections(replies.front());
   }
+  const auto find = [&](auto& each) {
+    each.holder = engine::holder_of(each.owner, connections ? &*connections : nullptr);
+    const bool none = each.holder->connection == Holder::Connection::none;
+    if (none && some_) each.holder->connection = Holder::Connection::unknown;
+  };
   for (LockInfo& lock : locks) {
-    for (LockHolder& each : lock.holders) {
-      each.holder = engine::holder_of(each.owner, connections ? &*connections : nullptr);
-      const bool none = each.holder->connection == Holder::Connection::none;
-      if (none && some_) each.holder->connection = Holder::Connection::unknown;
-    }
+    std::ranges::for_each(lock.holders, find);
+    std::ranges::for_each(lock.queue, find);
     if (!lock.holders.empty()) lock.holder = lock.holders.front().holder;
   }
   return false;
@@ -60,7 +76,8 @@ Looking::Looking(const engine::KeyTarget& target, Detail detail)
     : router_(target.runtime().router()),
       plan_(target.plan()),
       key_(target.names().key),
-      channel_(target.announces() ? target.names().channel : std::string()),
+      channel_(target.announces() && plan_.transitions.wake_channel == nullptr ? target.names().channel
+                                                                               : std::string()),
       sharded_(target.publish() != Publish::publish),
       detail_(detail),
       holders_(detail, router_.only_shard() == nullptr),
@@ -72,7 +89,9 @@ redis::Shard* Looking::where() const {
 
 std::vector<base::Command> Looking::commands() const {
   if (key_known_) return holders_.commands();
-  std::vector<base::Command> commands{plan_.questions.holder(key_), wire::remaining(key_)};
+  std::vector<base::Command> commands{
+      asks_who_waits() ? plan_.questions.line(key_, kMostWaiters) : plan_.questions.holder(key_),
+      wire::remaining(key_)};
   if (asks_who_listens()) commands.push_back(wire::listeners({channel_}, sharded_));
   return commands;
 }
@@ -85,7 +104,13 @@ engine::Errors Looking::errors() const {
 bool Looking::on_replies(const std::vector<base::Reply>& replies) {
   if (key_known_) return holders_.on_replies(replies, {&info_, 1});
   key_known_ = true;
-  set_holders(info_, engine::decode_holders(plan_.questions, replies[0]), wire::time_left(replies[1]));
+  if (asks_who_waits()) {
+    wire::Line line = plan_.questions.decode_line(replies[0]);
+    if (!line.holder.owner.empty()) set_holders(info_, {line.holder}, wire::time_left(replies[1]));
+    set_queue(info_, std::move(line));
+  } else {
+    set_holders(info_, engine::decode_holders(plan_.questions, replies[0]), wire::time_left(replies[1]));
+  }
   if (asks_who_listens()) info_.listeners = wire::decode_listeners(replies[2], 0);
   return holders_.begin({&info_, 1});
 }

@@ -20,14 +20,17 @@ namespace holdfast::face {
 /// Sets who has it, as its server says; `remaining` is what is left of the key's time to live.
 void set_holders(LockInfo& info, std::vector<wire::Held> holders, std::optional<std::chrono::milliseconds> remaining);
 
-/// Who the holders of some locks are: INFO, if the detail depends on it, and CLIENT LIST. Nothing for locks that are
-/// free. What the server refuses is not told.
+/// Sets who waits, as its server says.
+void set_queue(LockInfo& info, wire::Line line);
+
+/// Who the holders of some locks, and those who wait, are: INFO, if the detail depends on it, and CLIENT LIST. Nothing
+/// for locks that are free. What the server refuses is not told.
 class AskHolders {
  public:
   /// `some`: there are other servers to which a holder may be connected, so that none here says nothing.
   AskHolders(Detail detail, bool some) : detail_(detail), some_(some) {}
 
-  /// False: there is nothing to ask about these.
+  /// False: there is nothing to ask about these, as nobody has them or waits for them.
   bool begin(std::span<const LockInfo> locks) const;
   std::vector<base::Command> commands() const;
   /// Takes the replies to those, errors among them. False: that was all.
@@ -53,11 +56,12 @@ class Looking {
 
  private:
   bool asks_who_listens() const { return detail_ != Detail::owner && !channel_.empty(); }
+  bool asks_who_waits() const { return detail_ != Detail::owner && plan_.questions.line != nullptr; }
 
   redis::Router& router_;  // of whoever asks
   const engine::Plan& plan_;
   const std::string key_;
-  const std::string channel_;  // empty: nobody is told of its release
+  const std::string channel_;  // on which all who wait listen; empty: there is none
   const bool sharded_;
   const Detail detail_;
   AskHolders holders_;

@@ -18,7 +18,9 @@ const engine::Plan kFairLock{
     .questions = {.ask_owner = wire::lock::has_owner,
                   .is_owner = [](const base::Reply& reply, const wire::Owner&) { return reply.integer == 1; },
                   .holder = wire::lock::holder,
-                  .decode_holder = wire::lock::decode_holder},
+                  .decode_holder = wire::lock::decode_holder,
+                  .line = wire::fair::line,
+                  .decode_line = wire::fair::decode_line},
 };
 
 }  // namespace holdfast::kinds

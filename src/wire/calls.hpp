@@ -49,6 +49,7 @@ struct ReleaseCall {
   std::string undoes{};
   /// How it is told. `automatic`, not decided yet: in both ways, as far as the server has them.
   Publish publish = Publish::publish;
+  std::chrono::milliseconds turn{};  ///< As AcquireCall's, of the kinds that have one.
 };
 
 /// What one says that has it alone and goes on as one of several; as above.
@@ -92,6 +93,18 @@ struct Held {
   long long count = 0;
   Mode mode = Mode::exclusive;
   std::optional<std::chrono::milliseconds> left{};  ///< Of a lease of its own; empty: it is the lock's.
+};
+
+/// A lock whose server keeps a queue, as read back.
+struct Line {
+  struct Waiter {
+    std::string owner;  ///< Whatever stands in the queue.
+    /// Until it loses its place if it is not heard of. Empty: it has no deadline.
+    std::optional<std::chrono::milliseconds> left{};
+  };
+  Held holder{};
+  std::size_t waiting = 0;  ///< In all; told of are perhaps fewer.
+  std::vector<Waiter> first{};
 };
 
 /// The scripts of a kind with a key and a channel for each lock.

@@ -39,19 +39,22 @@ base::Command acquire(const AcquireCall& call) {
 
 base::Command release(const ReleaseCall& call) {
   const LockNames& names = call.names.front();
-  base::Command command = with_queue(scripts::fair_release, names.key, 3);
+  base::Command command = with_queue(scripts::fair_release, names.key, 5);
   command.args.push_back(call.owner.text);
   command.args.push_back(names.channel);
+  command.args.push_back(text(call.turn));
+  command.args.push_back(text(kRedissonsTurn));
   add_way(command, call.publish);
   return command;
 }
 
 base::Command leave(const LeaveCall& call) {
   const LockNames& names = call.names.front();
-  base::Command command = with_queue(scripts::fair_leave, names.key, 4);
+  base::Command command = with_queue(scripts::fair_leave, names.key, 5);
   command.args.push_back(call.owner.text);
   command.args.push_back(text(call.turn));
   command.args.push_back(names.channel);
+  command.args.push_back(text(kRedissonsTurn));
   add_way(command, call.publish);
   return command;
 }
@@ -61,18 +64,6 @@ base::Command force_release(const LockNames& names, const std::optional<Owner>& 
   command.args.push_back(names.channel);
   command.args.emplace_back(way(publish));
   if (owner) command.args.push_back(owner->text);
-  return command;
-}
-
-base::Command refresh(const std::vector<Renewal>& waiters, std::chrono::milliseconds turn) {
-  base::Command command{{}, &scripts::fair_refresh};
-  command.args.reserve(3 + 3 * waiters.size());
-  command.args.push_back(std::to_string(2 * waiters.size()));
-  for (const Renewal& waiter : waiters) command.args.push_back(waiter.key);
-  for (const Renewal& waiter : waiters) command.args.push_back(deadlines(waiter.key));
-  command.args.push_back(text(turn));
-  command.args.push_back(text(kRedissonsTurn));
-  for (const Renewal& waiter : waiters) command.args.push_back(waiter.owner);
   return command;
 }
 
@@ -90,11 +81,10 @@ Line decode_line(const base::Reply& reply) {
   if (!parts[0].is_null()) {
     line.holder = lock::decode_holder({base::Reply::Kind::array, 0, {}, {parts[0], parts[1]}});
     if (line.holder.owner.empty()) return {};
-    line.remaining = std::chrono::milliseconds(parts[2].integer);
   }
   line.waiting = static_cast<std::size_t>(parts[3].integer);
   for (std::size_t i = 4; i < parts.size(); i += 2) {
-    Waiter waiter{parts[i].text, std::nullopt};
+    Line::Waiter waiter{parts[i].text, std::nullopt};
     if (parts[i + 1].is_integer()) waiter.left = std::chrono::milliseconds(parts[i + 1].integer);
     line.first.push_back(std::move(waiter));
   }

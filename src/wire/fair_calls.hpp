@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "wire/calls.hpp"
-#include "wire/renewal.hpp"
 
 namespace holdfast::wire::fair {
 
@@ -35,24 +34,10 @@ base::Command release(const ReleaseCall& call);
 base::Command leave(const LeaveCall& call);
 base::Command force_release(const LockNames& names, const std::optional<Owner>& owner = {},
                             Publish publish = Publish::publish);
-/// Puts off the deadlines of those who wait, as each acquire of theirs does. The reply is read by wire::decode_renew:
-/// true, it is still in the queue.
-base::Command refresh(const std::vector<Renewal>& waiters, std::chrono::milliseconds turn);
 
 /// Who has it and who waits for it: the first of them, at most so many.
 base::Command line(std::string_view key, std::size_t most);
 
-struct Waiter {
-  std::string owner;  ///< Whatever stands in the queue.
-  /// Until it loses its place if it is not heard of. Empty: it has no deadline.
-  std::optional<std::chrono::milliseconds> left{};
-};
-struct Line {
-  Held holder{};
-  std::optional<std::chrono::milliseconds> remaining{};  ///< Empty: it is free.
-  std::size_t waiting = 0;                               ///< In all; told of are perhaps fewer.
-  std::vector<Waiter> first{};
-};
 /// Nobody, if it is free and nobody waits, or the reply makes no sense.
 Line decode_line(const base::Reply& reply);
 

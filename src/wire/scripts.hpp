@@ -19,7 +19,6 @@ extern const base::Script fair_acquire;
 extern const base::Script fair_force_release;
 extern const base::Script fair_leave;
 extern const base::Script fair_look;
-extern const base::Script fair_refresh;
 extern const base::Script fair_release;
 
 extern const base::Script read_write_acquire_read;

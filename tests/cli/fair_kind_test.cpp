@@ -53,6 +53,27 @@ TEST_F(FairKind, IsForOneName) {
   EXPECT_THAT(use({"run", "--fair", "--kind", "simple", "a", "--", "true"}).err, HasSubstr("excludes other kinds"));
 }
 
+TEST_F(FairKind, InspectShowsWhoWaitsInOrder) {
+  Process process = start({"run", "--fair", "job", "--", "sh", "-c", "echo started; read line"});
+  ASSERT_EQ(process.read_line(), "started");
+  EXPECT_THAT(use({"inspect", "--kind", "fair", "job"}).out, HasSubstr("queue  nobody\n"));
+  Process one = start({"run", "--fair", "--label", "first", "job", "--", "true"});
+  ASSERT_TRUE(waits(1));
+  Process two = start({"run", "--fair", "--label", "second", "job", "--", "true"});
+  ASSERT_TRUE(waits(2));
+  const Outcome seen = use({"inspect", "--kind", "fair", "job"});
+  EXPECT_EQ(seen.status, exited(0));
+  EXPECT_THAT(seen.out, testing::ContainsRegex("queue  2 wait\n\nPLACE +OWNER +KEEPS IT FOR +WHO\n"
+                                               "1 .*label first\n2 .*label second\n"));
+  const std::string json = use({"inspect", "--json", "--kind", "fair", "job"}).out;
+  EXPECT_THAT(json, HasSubstr("\"queued\":2"));
+  EXPECT_THAT(json, testing::ContainsRegex("\"keeps_place_ms\":[0-9]+"));
+  EXPECT_THAT(use({"inspect", "--json", "job"}).out, HasSubstr("\"queued\":null,\"queue\":[]"));
+  process.close_stdin();
+  EXPECT_EQ(one.finish(), exited(0));
+  EXPECT_EQ(two.finish(), exited(0));
+}
+
 TEST_F(FairKind, IsInspectedAndBroken) {
   Process process = start({"run", "--fair", "job", "--", "sh", "-c", "echo started; read line"});
   ASSERT_EQ(process.read_line(), "started");

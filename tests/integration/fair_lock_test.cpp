@@ -1,13 +1,9 @@
 // FairLock: who is next, whatever becomes of those who wait.
-#include <csignal>
-#include <deque>
-#include <fstream>
 #include <mutex>
 
-#include "faults.hpp"
+#include "fair.hpp"
 #include "support/held_lock.hpp"
 #include "support/listen.hpp"
-#include "support/taker.hpp"
 
 namespace holdfast::test::fair_lock_test {
 namespace {
@@ -18,62 +14,6 @@ using testing::IsEmpty;
 
 static_assert(!std::is_constructible_v<MultiLock, std::vector<FairLock>>, "several have no queue in common");
 static_assert(!std::is_constructible_v<RedLock, std::vector<FairLock>>);
-
-const std::string kQueue = "redisson_lock_queue:{orders}", kDeadlines = "redisson_lock_timeout:{orders}";
-const std::string kRedissons = "99999999-2222-4333-8444-555555555555:7";
-
-class Fair : public Faults {
- protected:
-  Fair() : Faults({.listen = ServerOptions::Listen::tcp}) {}
-
-  /// A turn that a healthy test never needs.
-  Config patient() const {
-    Config settings = config();
-    settings.fair_turn = 60s;
-    settings.lease = 60s;
-    return settings;
-  }
-  std::vector<std::string> queue() {
-    std::vector<std::string> owners;
-    for (const Reply& owner : raw.command("LRANGE", kQueue, 0, -1).elements) owners.push_back(owner.text);
-    return owners;
-  }
-  /// So many are queued, each with a deadline.
-  bool waits(std::size_t owners) {
-    return eventually([&] { return queue().size() == owners; }) &&
-           raw.command("ZCARD", kDeadlines).integer == static_cast<long long>(owners);
-  }
-  long long deadline(const std::string& owner) { return std::stoll(raw.command("ZSCORE", kDeadlines, owner).text); }
-  long long server_time() {
-    const Reply time = raw.command("TIME");
-    return std::stoll(time.elements[0].text) * 1000 + std::stoll(time.elements[1].text) / 1000;
-  }
-  std::string holder() {
-    const auto fields = raw.hgetall("orders");
-    return fields.empty() ? std::string() : fields.begin()->first;
-  }
-  /// As Redisson does it for one that waits.
-  void queue_by_hand(const std::string& owner, milliseconds from_now) {
-    raw.command("RPUSH", kQueue, owner);
-    raw.command("ZADD", kDeadlines, server_time() + from_now.count(), owner);
-  }
-  static std::future<Hold> start(const Client& client, const AcquireOptions& options = {.wait = 30s}) {
-    return in_thread([lock = client.fair_lock("orders"), options] { return lock.acquire(options); });
-  }
-  /// What waits for it, one after another: the owner that each of them turns out to be.
-  std::deque<std::future<Hold>> start_in_order(const std::vector<const Client*>& clients) {
-    std::deque<std::future<Hold>> waiting;
-    const std::size_t before = queue().size();
-    for (const Client* client : clients) {
-      waiting.push_back(start(*client));
-      EXPECT_TRUE(waits(before + waiting.size()));
-    }
-    return waiting;
-  }
-  static milliseconds since(steady_clock::time_point began) {
-    return std::chrono::duration_cast<milliseconds>(steady_clock::now() - began);
-  }
-};
 
 // ---- the order ----
 
@@ -200,70 +140,6 @@ TEST_F(Fair, WhoLeavesIsNotWaitedFor) {
   ASSERT_TRUE(waits(1));
   first.release();
   EXPECT_TRUE(ready(behind.front(), 10s)) << "or it waits for a turn of a minute";
-}
-
-// ---- who is next and does nothing ----
-
-/// A process waits, and behind it this client; when the process does nothing any more, the lock is released.
-class FairHead : public Fair {
- protected:
-  static constexpr milliseconds kTurn{1000};
-
-  FairHead() {
-    Config settings = config();
-    settings.lease = 30s;
-    client_ = std::make_unique<Client>(settings);
-    hold_ = holder_.fair_lock("orders").acquire();
-    taker_.connect(server.url(), {"kind=fair", "lease_ms=30000"});
-    party_.start_lock("orders");
-    EXPECT_TRUE(waits(1));
-    behind_ = start_in_order({client_.get()});
-    EXPECT_TRUE(eventually([&] { return raw.command("PUBSUB", "CHANNELS").elements.size() == 2; }));
-  }
-  struct Seen {
-    milliseconds took{};
-    std::uint64_t commands = 0;  // of the one behind
-  };
-  Seen release() {
-    const auto began = steady_clock::now();
-    const auto before = client_->counters().commands;
-    hold_.release();
-    EXPECT_TRUE(ready(behind_.front()));
-    return {since(began), client_->counters().commands - before};
-  }
-
-  Client holder_{config()};
-  Hold hold_;
-  Taker taker_{Taker::Place::own_process};
-  Party party_{taker_, 1};
-  std::unique_ptr<Client> client_;
-  std::deque<std::future<Hold>> behind_;
-};
-
-TEST_F(FairHead, ThatWasKilledCostsTheOthersOneTurnAndNoBusyWaiting) {
-  taker_.signal(SIGKILL);
-  ASSERT_TRUE(eventually([&] { return raw.command("PUBSUB", "CHANNELS").elements.size() == 1; }));
-  const Seen seen = release();
-  EXPECT_GE(seen.took, kTurn - 50ms);
-  EXPECT_LE(seen.took, kTurn + 500ms);
-  EXPECT_LE(seen.commands, 5U);
-  EXPECT_THAT(queue(), IsEmpty());
-}
-
-TEST_F(FairHead, ThatIsFrozenCostsTheOthersTwoTurnsAtMostAndIsQueuedAgain) {
-  taker_.signal(SIGSTOP);
-  ASSERT_TRUE(eventually([&] {
-    std::string line;
-    std::ifstream stat("/proc/" + std::to_string(taker_.pid()) + "/stat");
-    std::getline(stat, line);
-    return line.find(") T ") != std::string::npos;
-  }));
-  const Seen seen = release();
-  EXPECT_GE(seen.took, kTurn - 50ms);
-  EXPECT_LE(seen.took, 2 * kTurn + 500ms);
-  EXPECT_LE(seen.commands, 6U);
-  taker_.signal(SIGCONT);
-  EXPECT_TRUE(waits(1)) << "at the end";
 }
 
 // ---- how a place is kept ----

@@ -32,9 +32,10 @@ inline base::Command ask(const wire::Owner& owner, std::optional<milliseconds> t
   call.turn = turn;
   return fair::acquire(call);
 }
-inline base::Command give_back(const wire::Owner& owner) { return fair::release({{&kL, 1}, owner}); }
+inline base::Command give_back(const wire::Owner& owner, milliseconds turn = kTurn) {
+  return fair::release({.names = {&kL, 1}, .owner = owner, .turn = turn});
+}
 inline base::Command leave(const wire::Owner& owner) { return fair::leave({{&kL, 1}, owner, kTurn}); }
-inline base::Command refresh(const wire::Owner& owner) { return fair::refresh({{"L", owner.text}}, kTurn); }
 
 inline State held(const wire::Owner& owner, long long ttl) { return {{"L", table::hash({{owner.text, "1"}}, ttl)}}; }
 /// Those who wait, in order, each with its deadline.

@@ -98,13 +98,31 @@ std::vector<Row> release_rows() {
        with(busy, {{kY, 130'000}, {kZ, 230'000}}),
        give_back(kX),
        number(1),
-       with({}, {{kY, 130'000}, {kZ, 230'000}}),
+       with({}, {{kY, 100'000}, {kZ, 230'000}}),
+       {turn_of(kY)}},
+      {"a release puts no deadline off",
+       with(busy, {{kY, 50'000}, {kZ, 230'000}}),
+       give_back(kX),
+       number(1),
+       with({}, {{kY, 50'000}, {kZ, 230'000}}),
+       {turn_of(kY)}},
+      {"a release leaves Redisson the time that it has written",
+       with(busy, {{kJ, 200'000}, {kY, 900'000}}),
+       give_back(kX),
+       number(1),
+       with({}, {{kJ, 200'000}, {kY, 900'000}}),
+       {turn_of(kJ)}},
+      {"a release gives one without a deadline a turn",
+       queue_alone(busy, {kY.text}),
+       give_back(kX),
+       number(1),
+       with({}, {{kY, 100'000}}),
        {turn_of(kY)}},
       {"a release tells no dead",
        with(busy, {{kY, -20'000}, {kZ, 230'000}}),
        give_back(kX),
        number(1),
-       with({}, {{kZ, 230'000}}),
+       with({}, {{kZ, 100'000}}),
        {turn_of(kZ)}},
       {"a release by another changes nothing", with(busy, {{kY, 130'000}}), give_back(kY), nil(),
        with(busy, {{kY, 130'000}})},
@@ -127,7 +145,7 @@ std::vector<Row> release_rows() {
        with({}, {{kY, 130'000}, {kZ, 230'000}}),
        leave(kY),
        number(1),
-       with({}, {{kZ, 130'000}}),
+       with({}, {{kZ, 100'000}}),
        {turn_of(kZ)}},
       {"who is in the middle leaves, and only those behind come nearer",
        with({}, {{kX, 130'000}, {kY, 230'000}, {kZ, 330'000}}), leave(kY), number(1),
@@ -142,25 +160,9 @@ std::vector<Row> release_rows() {
   };
 }
 
-std::vector<Row> refresh_rows() {
+std::vector<Row> look_rows() {
   const State busy = held(kX, 30'000);
   return {
-      {"a waiters deadline is put off", with(busy, {{kY, 20'000}, {kZ, 130'000}}), refresh(kY), several({}),
-       with(busy, {{kY, 230'000}, {kZ, 130'000}})},
-      {"a waiters later deadline stays", with(busy, {{kY, 900'000}}), refresh(kY), several({}),
-       with(busy, {{kY, 900'000}})},
-      {"a waiters behind Redisson", with(busy, {{kJ, 330'000}, {kY, 340'000}}), refresh(kY), several({}),
-       with(busy, {{kJ, 330'000}, {kY, 830'000}})},
-      {"who does not wait is not queued by it", with(busy, {{kY, 130'000}}), refresh(kZ), several({number(1)}),
-       with(busy, {{kY, 130'000}})},
-      {"some of many", with(busy, {{kY, 20'000}}),
-       fair::refresh({{"M", kY.text}, {"L", kY.text}, {"L", kZ.text}}, kTurn), several({number(1), number(3)}),
-       with(busy, {{kY, 230'000}})},
-      {"deadlines that are none",
-       {{kDeadlines, text("text")}},
-       refresh(kY),
-       several({number(1)}),
-       {{kDeadlines, text("text")}}},
       {"a look at nothing", {}, fair::line("L", 10), nil(), {}},
       {"a look at a lock without a queue", busy, fair::line("L", 10),
        several({word(kX.text), word("1"), number(30'000), number(0)}), busy},
@@ -198,7 +200,7 @@ class FairTable : public Table {};
 TEST_P(FairTable, holds) { expect_row(); }
 INSTANTIATE_TEST_SUITE_P(Acquire, FairTable, testing::ValuesIn(acquire_rows()), test_name);
 INSTANTIATE_TEST_SUITE_P(Release, FairTable, testing::ValuesIn(release_rows()), test_name);
-INSTANTIATE_TEST_SUITE_P(Refresh, FairTable, testing::ValuesIn(refresh_rows()), test_name);
+INSTANTIATE_TEST_SUITE_P(Look, FairTable, testing::ValuesIn(look_rows()), test_name);
 INSTANTIATE_TEST_SUITE_P(Strangers, FairTable, testing::ValuesIn(stranger_rows()), test_name);
 
 }  // namespace

@@ -40,7 +40,6 @@ inline const std::vector<const base::Script*>& all_scripts() {
                                                         &all::fair_force_release,
                                                         &all::fair_leave,
                                                         &all::fair_look,
-                                                        &all::fair_refresh,
                                                         &all::fair_release,
                                                         &all::read_write_acquire_read,
                                                         &all::read_write_acquire_write,

@@ -51,15 +51,16 @@ TEST(FairAcquire, OfOneWhoWaitsHasItsTurn) {
 TEST(FairAcquire, OfOneWhoDoesNotWaitHasNone) { EXPECT_EQ(acquire({{&kNames, 1}, kOwner, 30s}).args.at(6), "0"); }
 
 TEST(FairRelease, NamesTheQueue) {
-  const Command command = release({.names = {&kNames, 1}, .owner = kOwner, .publish = Publish::spublish});
+  const Command command = release({.names = {&kNames, 1}, .owner = kOwner, .publish = Publish::spublish, .turn = 1s});
   EXPECT_EQ(command.script, &scripts::fair_release);
-  EXPECT_THAT(command.args, ElementsAre("3", "orders", kQueue, kDeadlines, kOwner.text, kChannel, "spublish"));
+  EXPECT_THAT(command.args,
+              ElementsAre("3", "orders", kQueue, kDeadlines, kOwner.text, kChannel, "1000", "300000", "spublish"));
 }
 
 TEST(FairLeave, NamesTheTurnThatWasAskedWith) {
   const Command command = leave({{&kNames, 1}, kOwner, 5s});
   EXPECT_EQ(command.script, &scripts::fair_leave);
-  EXPECT_THAT(command.args, ElementsAre("3", "orders", kQueue, kDeadlines, kOwner.text, "5000", kChannel));
+  EXPECT_THAT(command.args, ElementsAre("3", "orders", kQueue, kDeadlines, kOwner.text, "5000", kChannel, "300000"));
 }
 
 TEST(FairForce, NamesAnOwnerOrNone) {
@@ -67,13 +68,6 @@ TEST(FairForce, NamesAnOwnerOrNone) {
   EXPECT_THAT(force_release(kNames).args, ElementsAre("3", "orders", kQueue, kDeadlines, kChannel, "publish"));
   EXPECT_THAT(force_release(kNames, kOwner, Publish::both).args,
               ElementsAre("3", "orders", kQueue, kDeadlines, kChannel, "both", kOwner.text));
-}
-
-TEST(FairRefresh, NamesAllLocksThenAllDeadlinesThenTheOwnerOfEach) {
-  const Command command = refresh({{"orders", "o:1"}, {"{t}x", "o:2"}}, 1s);
-  EXPECT_EQ(command.script, &scripts::fair_refresh);
-  EXPECT_THAT(command.args, ElementsAre("4", "orders", "{t}x", kDeadlines, "redisson_lock_timeout:{t}x", "1000",
-                                        "300000", "o:1", "o:2"));
 }
 
 TEST(FairLine, IsAskedForUpToSoMany) {
@@ -86,7 +80,6 @@ TEST(FairLine, HasItsHolderAndWhoWaitsInOrder) {
                                        integer(1500), text("second"), Reply{}}));
   EXPECT_EQ(line.holder.owner, kOwner.text);
   EXPECT_EQ(line.holder.count, 2);
-  EXPECT_EQ(line.remaining, 30s);
   EXPECT_EQ(line.waiting, 7U);
   ASSERT_EQ(line.first.size(), 2U);
   EXPECT_EQ(line.first[0].owner, "first");
@@ -98,7 +91,6 @@ TEST(FairLine, HasItsHolderAndWhoWaitsInOrder) {
 TEST(FairLine, MayWaitForAFreeLock) {
   const Line line = decode_line(array({Reply{}, Reply{}, integer(-2), integer(1), text("first"), integer(-20)}));
   EXPECT_EQ(line.holder.owner, "");
-  EXPECT_EQ(line.remaining, std::nullopt);
   EXPECT_EQ(line.waiting, 1U);
   ASSERT_EQ(line.first.size(), 1U);
   EXPECT_EQ(line.first[0].left, -20ms);

@@ -245,6 +245,7 @@ base::Command KeyTarget::return_command(Returned what, const wire::Owner& owner,
   const std::vector<wire::LockNames> names = all_names();
   if (what == Returned::place) return plan_.transitions.leave({names, owner, runtime().config().fair_turn, publish()});
   wire::ReleaseCall call{.names = names, .owner = owner, .publish = publish()};
+  if (plan_.transitions.leave != nullptr) call.turn = runtime().config().fair_turn;
   if (!plan_.traits.repeatable) {
     call.once = wire::Once{wire::released_key(owner), repeated};
     if (what == Returned::perhaps_hold) call.undoes = wire::acquired_key(owner);

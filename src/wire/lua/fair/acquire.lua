@@ -10,6 +10,9 @@
 -- retry      idempotent: the same owner again keeps its hold or its place
 -- pairs with Redisson getFairLock().lock(), tryLock(). Time is the server's; pcall, so that where a write is refused
 --            nothing stays that has no end
+-- The deadline of one who asks again is put off, as it is alive, so that it keeps its place however long the lock is held.
+-- That only counts once it is next, so it may be later than those behind. Redisson's waiters take their turn off
+-- everybody's deadline when they enter
 local key, queue, deadlines, own = KEYS[1], KEYS[2], KEYS[3], ARGV[2]
 local ttl = redis.call('PTTL', key)
 local free = ttl == -2
@@ -57,7 +60,15 @@ if turn > 0 then
   local left = free and 0 or ttl
   local score = redis.call('ZSCORE', deadlines, own)
   if score then
-    --@include shared/fair_refresh
+    local rank = redis.call('ZRANK', deadlines, own)
+    local wanted = now + left + (rank + 2) * turn
+    local before = rank > 0 and redis.call('ZRANGE', deadlines, rank - 1, rank - 1, 'WITHSCORES') or {}
+    if before[1] and string.find(before[1], '^%x%x%x%x%x%x%x%x%-%x%x%x%x%-[^8]') then
+      wanted = math.max(wanted, before[2] + 2 * turn + theirs)
+    end
+    if wanted > tonumber(score) then
+      redis.call('ZADD', deadlines, 'XX', wanted, own)
+    end
   else
     local tail = redis.call('LINDEX', queue, -1)
     local last = tail and tail ~= own and redis.call('ZSCORE', deadlines, tail)
@@ -81,11 +92,8 @@ if not free then
   return ttl
 end
 if turn > 0 then
-  local redissons = deadline and string.find(head, '^%x%x%x%x%x%x%x%x%-%x%x%x%x%-[^8]')
-  local latest = now + (redissons and theirs or turn)
-  if not deadline or deadline > latest then
-    redis.call('ZADD', deadlines, latest, head)
-    deadline = latest
+  --@include shared/fair_due
+  if due then
     local send, channel, payload, way = redis.pcall, ARGV[5] .. ':' .. head, '0', ARGV[6]
     --@include shared/tell
   end

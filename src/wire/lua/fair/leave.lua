@@ -1,17 +1,18 @@
 -- fair/leave: leave a fair lock's queue (protocol 7, transition 3).
 -- KEYS[1] lock   KEYS[2] queue   KEYS[3] deadlines   ARGV[1] owner   ARGV[2] turn, in ms, that it has asked with
--- ARGV[3] channel   ARGV[4] way of shared/tell, if it is not PUBLISH
+-- ARGV[3] channel   ARGV[4] the turn of Redisson's waiters   ARGV[5] way of shared/tell, if it is not PUBLISH
 -- returns    1: it was in the queue; 0: it was not
 -- publishes  0 on the channel of who is next, if this owner was, and the lock is free
 -- retry      idempotent: a repeated send finds nothing and changes nothing
 -- pairs with Redisson's withdrawal from a tryLock() in vain, which tells nobody. A hold of this owner stays
 local key, queue, deadlines, own = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
+local turn, theirs = tonumber(ARGV[2]), tonumber(ARGV[4])
 local place
 for i, waiter in ipairs(redis.call('LRANGE', queue, 0, -1)) do
   if waiter == own then
     place = place or i
   elseif place then
-    redis.call('ZADD', deadlines, 'XX', 'INCR', -ARGV[2], waiter)
+    redis.call('ZADD', deadlines, 'XX', 'INCR', -turn, waiter)
   end
 end
 local removed = redis.call('ZREM', deadlines, own)
@@ -20,7 +21,9 @@ if not place then
 end
 redis.call('LREM', queue, 0, own)
 if place == 1 and redis.call('EXISTS', key) == 0 then
-  local send, base, payload, way = redis.call, ARGV[3], '0', ARGV[4]
+  --@include shared/fair_sweep
+  --@include shared/fair_due
+  local send, base, payload, way = redis.call, ARGV[3], '0', ARGV[5]
   --@include shared/fair_tell
 end
 return 1
