@@ -24,7 +24,7 @@ final class Locks {
     private final String kind;
 
     private Locks(String kind) {
-        if (!Set.of("lock", "fenced", "read_write", "multi", "red").contains(kind)) {
+        if (!Set.of("lock", "non_reentrant", "fenced", "fair", "spin", "read_write", "multi", "red").contains(kind)) {
             throw new IllegalArgumentException("no such kind of lock: " + kind);
         }
         this.kind = kind;
@@ -67,8 +67,14 @@ final class Locks {
                 return new RedissonMultiLock(members(name));
             case "red":
                 return redLock(name);
+            case "non_reentrant":
+                return byMaker("getNonReentrantLock", name);
             case "fenced":
-                return fencedLock(name);
+                return byMaker("getFencedLock", name);
+            case "fair":
+                return clients.get(0).getFairLock(name);
+            case "spin":
+                return byMaker("getSpinLock", name);
             case "read_write":
                 return sideOf(name);
             default:
@@ -77,7 +83,7 @@ final class Locks {
     }
 
     boolean canCount() {
-        return kind.equals("lock") || kind.equals("read_write");
+        return !Set.of("fenced", "multi", "red").contains(kind);
     }
 
     boolean isMine(String name) {
@@ -110,12 +116,12 @@ final class Locks {
         }
     }
 
-    /** Looked up by its name, for the oldest versions have none. */
-    private RLock fencedLock(String name) {
+    /** Looked up by the maker's name, for the oldest versions have some kinds not yet. */
+    private RLock byMaker(String maker, String name) {
         try {
-            return (RLock) RedissonClient.class.getMethod("getFencedLock", String.class).invoke(clients.get(0), name);
+            return (RLock) RedissonClient.class.getMethod(maker, String.class).invoke(clients.get(0), name);
         } catch (ReflectiveOperationException error) {
-            throw new IllegalStateException("this version has no fenced lock", error);
+            throw new IllegalStateException("this version has no " + maker, error);
         }
     }
 
