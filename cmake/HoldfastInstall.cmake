@@ -48,7 +48,7 @@ endforeach()
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}"
         FILES_MATCHING PATTERN "*.md" PATTERN "*.acl" PATTERN "*.svg" PATTERN man EXCLUDE PATTERN evidence EXCLUDE)
-install(DIRECTORY examples DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY examples ops DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 # What is only for contributors stays in the sources, so it is named without a link.
 install(CODE "set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\")")
 install(CODE [==[

@@ -82,9 +82,10 @@ function __holdfast_completions
                     renew 'set the lease of a ticket anew' release 'give back the lock of a ticket' ls 'list the locks that are held' \
                     inspect 'show who holds a lock, and for how long' \
                     wait 'wait until a lock is free, without taking it' break 'take a lock away from its holder' \
-                    doctor 'examine the servers, what about them endangers locks'
+                    doctor 'examine the servers, what about them endangers locks' \
+                    exporter 'answer Prometheus, what the servers have'
                 test -z "$verb"; and printf '%s\t%s\n' help 'options, exit codes and examples of a verb'
-            else if not contains -- "$verb" renew release ls doctor
+            else if not contains -- "$verb" renew release ls doctor exporter
                 __holdfast_names
             end
     end

@@ -14,6 +14,7 @@ constexpr std::string_view kTool =
   holdfast wait NAME                wait until a lock is free, without taking it
   holdfast break NAME               take a lock away from its holder
   holdfast doctor                   examine the servers: what about them endangers locks
+  holdfast exporter                 answer Prometheus: what the servers have
 
   holdfast help VERB                options, exit codes and examples of a verb; the same as holdfast VERB --help
   holdfast --version
@@ -48,12 +49,12 @@ Holding
       --max-hold TIME        the longest time the command may hold the lock, including the time it takes to stop:
                              SIGTERM is sent --kill-after before the limit; default: no limit
       --on-lost WHAT         term: SIGTERM, then SIGKILL (default); kill: only SIGKILL; warn: only warn
-      --kill-after TIME      time from SIGTERM to SIGKILL, within the lease; default 5, but at most a quarter of the
-                             lease or of --max-hold
+      --kill-after TIME      from SIGTERM to SIGKILL; default 5, but at most a quarter of the lease or of --max-hold
 Command
   -c, --command 'LINE'       run a line of shell instead of a command
       --status-fd N          write a report as JSON to this descriptor at the end
       --label TEXT           what inspect and ls call the holder; default: the command's name
+      --metrics-file FILE    write how it went, for the textfile collector of node_exporter
 )";
 
 constexpr std::string_view kRunEnd = R"(
@@ -282,6 +283,28 @@ Examples
   holdfast doctor --json | jq -r '.findings[] | select(.severity == "danger") | .id'
 )";
 
+constexpr std::string_view kExporter = R"(holdfast exporter [OPTIONS] [PATTERN]
+
+Answers Prometheus at http://ADDRESS:PORT/metrics: for each server whether it is up, how many locks are held and waited
+for, the least time to live, and what the doctor finds. Looks at the servers in the background, so a request is answered
+at once. PATTERN: only these locks, as in ls.
+
+      --listen ADDRESS:PORT  where to listen; default 127.0.0.1:9743. An address is a number, and 0 a port that is free
+      --interval TIME        how often to look, going through all keys; default 15s
+      --doctor TIME          how often to examine the servers as the doctor does; default 5m; 0: never
+)";
+
+constexpr std::string_view kExporterEnd = R"(
+Exit codes
+  0   ended by a signal                    69  it cannot listen there
+  64  wrong usage                          70  internal error
+
+Examples
+  holdfast exporter
+  holdfast exporter --listen :9743 --url redis://a --url redis://b 'billing:*'
+  curl -s http://127.0.0.1:9743/metrics
+)";
+
 constexpr std::string_view kCommon = R"(Common
       --url URL              the server; else HOLDFAST_URL, else /etc/holdfast/url, else redis://127.0.0.1:6379
                              redis://host:port/db  rediss://host (TLS)  unix:///path/to/socket  local:
@@ -313,6 +336,7 @@ std::string help_of(std::string_view verb) {
   if (verb == "wait") return with_common(kWait, kWaitEnd);
   if (verb == "break") return with_common(kBreak, kBreakEnd);
   if (verb == "doctor") return with_common(kDoctor, kDoctorEnd);
+  if (verb == "exporter") return with_common(kExporter, kExporterEnd);
   return std::string(kTool).append("\n").append(kCommon);
 }
 

@@ -7,8 +7,8 @@
 
 namespace holdfast::cli {
 
-constexpr std::array<std::string_view, 10> kVerbs{"run", "elect",   "acquire", "renew", "release",
-                                                  "ls",  "inspect", "wait",    "break", "doctor"};
+constexpr std::array<std::string_view, 11> kVerbs{"run",     "elect", "acquire", "renew",  "release", "ls",
+                                                  "inspect", "wait",  "break",   "doctor", "exporter"};
 
 /// Of a verb; of the whole tool for an empty one.
 std::string help_of(std::string_view verb);

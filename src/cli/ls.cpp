@@ -59,7 +59,7 @@ std::string in_json(const std::vector<Listing>& listings) {
       out.push_back(std::move(row));
     }
     if (const auto* error = std::get_if<Error>(&listing.result)) {
-      out.push_back(boost::json::object{{"node", listing.node}, {"error", to_json(Failure::from(*error))}});
+      out.push_back(boost::json::object{{"node", listing.node}, {"error", cli::to_json(Failure::from(*error))}});
     }
   }
   return json_line(out);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -53,8 +54,9 @@ struct RunOptions {
   int conflict_exit_code = 1;
   std::optional<int> status_fd;
   std::optional<std::string> label;  ///< Empty: the URL's, else the command's name.
-  bool fixed = false;                ///< The lease is not renewed.
-  bool campaigns = false;            ///< One term of `elect`, which itself tries again.
+  std::optional<std::string> metrics_file;
+  bool fixed = false;      ///< The lease is not renewed.
+  bool campaigns = false;  ///< One term of `elect`, which itself tries again.
 };
 
 struct ElectOptions {
@@ -106,10 +108,23 @@ struct DoctorOptions {
   std::optional<std::string> try_name;  ///< A lock to be taken and given back.
 };
 
+/// Where the exporter listens.
+struct ListenAddress {
+  std::string host = "127.0.0.1";  ///< A number: no name is looked up.
+  std::uint16_t port = 9743;
+};
+
+struct ExporterOptions {
+  ListenAddress listen;
+  std::string pattern = "*";
+  std::chrono::milliseconds interval{15'000};
+  std::chrono::milliseconds doctor{300'000};  ///< 0: never.
+};
+
 struct Options {
   CommonOptions common;
   std::variant<RunOptions, ElectOptions, TakeOptions, RenewOptions, ReleaseOptions, LsOptions, InspectOptions,
-               WaitOptions, BreakOptions, DoctorOptions>
+               WaitOptions, BreakOptions, DoctorOptions, ExporterOptions>
       verb;
 };
 

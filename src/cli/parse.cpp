@@ -168,6 +168,7 @@ RunOptions parse_run(VerbParser& parser, const Halves& args) {
   parser.value("--on-lost", [&](const std::string&, const std::string& text) { options.on_lost = on_lost(text); });
   parser.number("--status-fd", 1 << 20, options.status_fd);
   parser.text("--label", options.label);
+  parser.text("--metrics-file", options.metrics_file);
 
   const Args before = parser.parse(args.before);
   if (parser.help()) return options;
@@ -304,6 +305,40 @@ DoctorOptions parse_doctor(VerbParser& parser, const Halves& args) {
   return options;
 }
 
+/// `HOST:PORT`, `[ADDRESS]:PORT`, or a part of that: `:PORT`, `HOST`.
+ListenAddress listen_address(const std::string& option, const std::string& text) {
+  ListenAddress listen;
+  const std::size_t bracket = text.rfind(']');
+  const std::size_t colon = text.rfind(':');
+  const bool has_port = colon != text.npos && (bracket == text.npos || colon > bracket);
+  std::string host = text.substr(0, has_port ? colon : text.size());
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  if (!host.empty()) listen.host = std::move(host);
+  if (!has_port) return listen;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, listen.port);
+  if (error != std::errc{} || stop != end) {
+    throw UsageError(fmt::format("{}: {} is not of the form ADDRESS:PORT", option, shown(text)));
+  }
+  return listen;
+}
+
+ExporterOptions parse_exporter(VerbParser& parser, const Halves& args) {
+  ExporterOptions options;
+  std::optional<milliseconds> interval;
+  std::optional<milliseconds> doctor;
+  parser.value("--listen", [&](const std::string& option, const std::string& text) {
+    options.listen = listen_address(option, text);
+  });
+  parser.duration("--interval", interval, milliseconds(100));
+  parser.duration("--doctor", doctor);
+  const Args before = parser.parse(args.before);
+  if (!before.empty() || !args.after.empty()) options.pattern = only(before, args.after, "exporter", "the pattern");
+  options.interval = interval.value_or(options.interval);
+  options.doctor = doctor.value_or(options.doctor);
+  return options;
+}
+
 constexpr std::array kCommonOptions{"--url",     "--url-file",   "--password-file", "--json", "-q",
                                     "--quiet",   "-v",           "--verbose",       "-h",     "--help",
                                     "--version", "--timestamps", "--syslog"};
@@ -384,6 +419,7 @@ std::variant<Options, TextRequest> parse(Args args) {
   if (verb == "wait") options.verb = parse_wait(parser, halves);
   if (verb == "break") options.verb = parse_break(parser, halves);
   if (verb == "doctor") options.verb = parse_doctor(parser, halves);
+  if (verb == "exporter") options.verb = parse_exporter(parser, halves);
   if (parser.help()) return TextRequest{help_of(verb)};
   if (const auto* run = std::get_if<RunOptions>(&options.verb)) {
     options.common.hints = hints_about_units(halves.before, run->names);

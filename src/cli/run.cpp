@@ -8,8 +8,10 @@
 
 #include "cli/connect.hpp"
 #include "cli/inherited.hpp"
+#include "cli/metrics_file.hpp"
 #include "cli/run_command.hpp"
 #include "cli/run_lock.hpp"
+#include "cli/run_metrics.hpp"
 #include "cli/run_report.hpp"
 #include "cli/run_settings.hpp"
 #include "cli/verbs.hpp"
@@ -112,6 +114,10 @@ int run(const CommonOptions& common, const RunOptions& options, const Console& c
   }
   run.close();
   const int exit_code = run.report().exit_code;
+  if (options.metrics_file) {
+    const Metrics metrics = metrics_of(run.report(), std::chrono::system_clock::now());
+    write_metrics_file(*options.metrics_file, metrics, console);
+  }
   // A loss is the worse news.
   if (!write_report(options, console, run.report()) && exit_code != kExitLost) {
     std::_Exit(kExitInternal);

@@ -99,6 +99,7 @@ TEST_F(Usage, EveryHelpTextIsOnStandardOutputAndFitsAScreen) {
                                                                                     {"wait", "--help"},
                                                                                     {"break", "--help"},
                                                                                     {"doctor", "--help"},
+                                                                                    {"exporter", "--help"},
                                                                                     {"run", "job", "--help"},
                                                                                     {"help"},
                                                                                     {"help", "run"},

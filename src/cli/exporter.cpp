@@ -1,0 +1,82 @@
+// `holdfast exporter`: what the servers have, for Prometheus.
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <sstream>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "cli/around.hpp"
+#include "cli/connect.hpp"
+#include "cli/http_endpoint.hpp"
+#include "cli/json.hpp"
+#include "cli/server_watch.hpp"
+#include "cli/signals.hpp"
+#include "cli/verbs.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+using Watches = std::vector<std::unique_ptr<ServerWatch>>;
+
+HttpEndpoint::Answer metrics_answer(const Watches& watches, std::string_view accept) {
+  std::vector<SeenServer> seen;
+  for (const auto& watch : watches) seen.push_back(watch->seen());
+  const Metrics metrics = metrics_of(seen);
+  std::ostringstream text;
+  if (accept.find("application/openmetrics-text") != accept.npos) {
+    metrics.write_openmetrics(text);
+    return {200, kOpenmetricsText, text.str()};
+  }
+  metrics.write_prometheus(text);
+  return {200, kPrometheusText, text.str()};
+}
+
+HttpEndpoint::Answer answer(const Watches& watches, std::string_view path, std::string_view accept) {
+  if (path == "/metrics") return metrics_answer(watches, accept);
+  if (path == "/") return {200, kPlainText, "see /metrics\n"};
+  return {404, kPlainText, "see /metrics\n"};
+}
+
+}  // namespace
+
+int exporter(const CommonOptions& common, const ExporterOptions& options, const Console& console) {
+  const SignalGate signals;  // before any thread
+  std::vector<Config> configs = make_configs(common, console);
+  Watches watches;
+  std::unique_ptr<HttpEndpoint> endpoint;
+  const std::string host = options.listen.host;
+  try {
+    endpoint = std::make_unique<HttpEndpoint>(
+        host, options.listen.port,
+        [&watches](std::string_view path, std::string_view accept) { return answer(watches, path, accept); });
+  } catch (const std::system_error& error) {
+    Failure failure = Failure::internal(
+        fmt::format("cannot listen on {}: {}", base::host_and_port(host, options.listen.port), error.code().message()));
+    failure.exit_code = kExitUnavailable;
+    console.failure(failure);
+    return failure.exit_code;
+  }
+  for (Config& config : configs) {
+    if (config.label.empty()) config.label = "exporter";
+    watches.push_back(std::make_unique<ServerWatch>(
+        std::move(config), ServerWatch::Settings{options.pattern, options.interval, options.doctor}));
+  }
+  const std::string url = fmt::format("http://{}/metrics", base::host_and_port(host, endpoint->port()));
+  if (console.json()) {
+    console.result(json_line(boost::json::object{{"url", url}}));
+  } else {
+    console.note("listening on " + url);
+  }
+  std::thread([&endpoint] { endpoint->run(); }).detach();
+  for (;;) {
+    wait_readable(std::array{signals.fd()});
+    while (const std::optional<int> signal = signals.next()) {
+      // At once, whatever a server is being asked: nothing is held, and nothing is to be given back.
+      if (SignalGate::is_ending(*signal)) std::_Exit(kExitOk);
+    }
+  }
+}
+
+}  // namespace holdfast::cli

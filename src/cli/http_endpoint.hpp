@@ -1,0 +1,43 @@
+// An HTTP endpoint that answers GET with short texts.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace holdfast::cli {
+
+inline constexpr const char* kPlainText = "text/plain; charset=utf-8";
+inline constexpr const char* kPrometheusText = "text/plain; version=0.0.4; charset=utf-8";
+inline constexpr const char* kOpenmetricsText = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// One thread serves all: whoever is slow holds up nobody else, and is left after 10 s. More than 64 connections at a
+/// time are closed at once.
+class HttpEndpoint {
+ public:
+  struct Answer {
+    unsigned status = 200;
+    std::string type;
+    std::string body;
+  };
+  /// `accept`: what the request says of the types that it wants. Must not block.
+  using Handler = std::function<Answer(std::string_view path, std::string_view accept)>;
+
+  /// Listens from here on; port 0: one that is free. Throws std::system_error, also if the host is no address.
+  HttpEndpoint(const std::string& host, std::uint16_t port, Handler handler);
+  ~HttpEndpoint();
+  HttpEndpoint(const HttpEndpoint&) = delete;
+  HttpEndpoint& operator=(const HttpEndpoint&) = delete;
+
+  std::uint16_t port() const;
+  /// Serves, in the calling thread, until the process ends.
+  void run();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace holdfast::cli

@@ -1,0 +1,153 @@
+#include "cli/server_watch.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <tuple>
+
+#include <holdfast/client.hpp>
+#include <holdfast/error.hpp>
+
+#include "cli/secrets.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+using std::chrono::steady_clock;
+using std::chrono::system_clock;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+template <class Rep, class Period>
+double seconds(std::chrono::duration<Rep, Period> duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+/// What one look has found; `up` is false if the server did not answer.
+void look(const Client& client, const std::string& pattern, SeenServer& seen) {
+  const auto begun = steady_clock::now();
+  try {
+    const std::vector<LockInfo> locks = client.list(pattern, Detail::holder);
+    seen.up = true;
+    count_locks(seen, locks);
+    seen.answered_at = system_clock::now();
+  } catch (const Error&) {
+    seen.up = false;
+  }
+  seen.took = steady_clock::now() - begun;
+}
+
+/// Where it is not answered there is nothing to be found.
+void examine(const Client& client, SeenServer& seen) {
+  try {
+    ProbeReport report = probe(client);
+    if (report.reached()) seen.findings = std::move(report.findings);
+  } catch (const Error&) {
+    seen.findings.reset();
+  }
+}
+
+struct Families {
+  MetricFamily up{.name = "holdfast_server_up", .help = "Whether the server has answered the latest look."};
+  MetricFamily locks{.name = "holdfast_server_locks", .help = "Locks that are held there."};
+  MetricFamily waiters{.name = "holdfast_server_waiters", .help = "Connections that wait for the release of a lock."};
+  MetricFamily lowest{.name = "holdfast_server_lowest_ttl_seconds",
+                      .help = "The least time to live of any lock; +Inf if there is none with an expiry."};
+  MetricFamily endless{.name = "holdfast_server_locks_without_expiry",
+                       .help = "Locks that nothing ends but a release."};
+  MetricFamily findings{.name = "holdfast_server_findings", .help = "What the doctor has found, by severity."};
+  MetricFamily finding{.name = "holdfast_server_finding", .help = "What the doctor has found, worse than a note: 1."};
+  MetricFamily took{.name = "holdfast_server_look_seconds", .help = "How long the latest look took."};
+  MetricFamily answered{.name = "holdfast_server_look_timestamp_seconds", .help = "When the server last answered one."};
+};
+
+void add_findings(Families& to, const MetricLabel& server, const std::vector<Finding>& findings) {
+  for (const Severity severity :
+       {Severity::ok, Severity::note, Severity::unknown, Severity::warning, Severity::danger}) {
+    const auto count = std::ranges::count(findings, severity, &Finding::severity);
+    to.findings.metrics.push_back({{server, {"severity", to_string(severity)}}, static_cast<double>(count)});
+  }
+  std::set<std::tuple<std::string, std::string, Severity>> told;  // a node may have several of the same
+  for (const Finding& each : findings) {
+    if (each.severity < Severity::warning || !told.emplace(each.node, each.id, each.severity).second) continue;
+    const MetricLabel node{"node", without_logins(each.node)};
+    to.finding.metrics.push_back({{server, node, {"id", each.id}, {"severity", to_string(each.severity)}}, 1});
+  }
+}
+
+void add(Families& to, const SeenServer& seen) {
+  const MetricLabel server{"server", seen.server};
+  to.up.metrics.push_back({{server}, seen.up ? 1.0 : 0.0});
+  to.took.metrics.push_back({{server}, seconds(seen.took)});
+  if (seen.answered_at) to.answered.metrics.push_back({{server}, seconds(seen.answered_at->time_since_epoch())});
+  if (!seen.up) return;
+  to.locks.metrics.push_back({{server}, static_cast<double>(seen.locks)});
+  to.waiters.metrics.push_back({{server}, static_cast<double>(seen.waiters)});
+  to.lowest.metrics.push_back({{server}, seen.lowest_ttl ? seconds(*seen.lowest_ttl) : kInfinity});
+  to.endless.metrics.push_back({{server}, static_cast<double>(seen.without_expiry)});
+  if (seen.findings) add_findings(to, server, *seen.findings);
+}
+
+}  // namespace
+
+void count_locks(SeenServer& seen, const std::vector<LockInfo>& locks) {
+  seen.locks = locks.size();
+  seen.without_expiry = 0;
+  seen.waiters = 0;
+  seen.lowest_ttl.reset();
+  for (const LockInfo& lock : locks) {
+    seen.waiters += lock.listeners.value_or(0);
+    if (!lock.remaining) {
+      ++seen.without_expiry;
+    } else if (!seen.lowest_ttl || *lock.remaining < *seen.lowest_ttl) {
+      seen.lowest_ttl = lock.remaining;
+    }
+  }
+}
+
+Metrics metrics_of(const std::vector<SeenServer>& servers) {
+  Families all;
+  std::set<std::string> told;  // one that is named twice would make the whole answer unreadable
+  for (const SeenServer& seen : servers) {
+    if (told.insert(seen.server).second) add(all, seen);
+  }
+  return {.families = {std::move(all.up), std::move(all.locks), std::move(all.waiters), std::move(all.lowest),
+                       std::move(all.endless), std::move(all.findings), std::move(all.finding), std::move(all.took),
+                       std::move(all.answered)}};
+}
+
+ServerWatch::ServerWatch(Config config, Settings settings)
+    : config_(std::move(config)), settings_(std::move(settings)) {
+  seen_.server = config_.node();
+  thread_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
+}
+
+SeenServer ServerWatch::seen() const {
+  const std::scoped_lock guard(mutex_);
+  return seen_;
+}
+
+void ServerWatch::watch(const std::stop_token& stop) {
+  std::optional<Client> client;
+  auto examine_at = steady_clock::time_point::min();
+  while (!stop.stop_requested()) {
+    SeenServer next = seen();
+    try {
+      if (!client) client.emplace(config_);
+      look(*client, settings_.pattern, next);
+      if (!next.up) next.findings.reset();
+      const bool again = !next.findings || steady_clock::now() >= examine_at;
+      if (next.up && settings_.doctor.count() > 0 && again) {
+        examine(*client, next);
+        examine_at = steady_clock::now() + settings_.doctor;
+      }
+    } catch (const std::exception&) {
+      next.up = false;  // no thread, descriptor or memory for it
+    }
+    std::unique_lock guard(mutex_);
+    seen_ = std::move(next);
+    stopped_.wait_for(guard, stop, settings_.interval, [] { return false; });
+  }
+}
+
+}  // namespace holdfast::cli

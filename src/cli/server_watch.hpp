@@ -1,0 +1,65 @@
+// What a server says of its locks, asked for now and then in the background.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <holdfast/config.hpp>
+#include <holdfast/lock_info.hpp>
+#include <holdfast/metrics.hpp>
+#include <holdfast/probe.hpp>
+
+namespace holdfast::cli {
+
+/// What is known of one server.
+struct SeenServer {
+  std::string server;  ///< In words, without secrets.
+  bool up = false;     ///< It has answered the latest look; else what follows is of no time, and empty.
+  std::size_t locks = 0;
+  std::size_t without_expiry = 0;
+  std::uint64_t waiters = 0;                            ///< Connections that listen for a release.
+  std::optional<std::chrono::milliseconds> lowest_ttl;  ///< Of those with an expiry; empty: there are none.
+  std::chrono::nanoseconds took{};                      ///< The latest look.
+  std::optional<std::chrono::system_clock::time_point> answered_at{};  ///< Lately; kept while it is down.
+  std::optional<std::vector<Finding>> findings{};                      ///< Empty: not examined.
+};
+
+/// Adds up what was listed. Pure.
+void count_locks(SeenServer& seen, const std::vector<LockInfo>& locks);
+
+/// The families of all servers. Pure.
+Metrics metrics_of(const std::vector<SeenServer>& servers);
+
+/// Looks at one server in a thread of its own, so that whoever wants to know is answered at once, whatever the server
+/// does. Destruction waits for the look that is under way.
+class ServerWatch {
+ public:
+  struct Settings {
+    std::string pattern = "*";
+    std::chrono::milliseconds interval{};  ///< Between two looks.
+    std::chrono::milliseconds doctor{};    ///< Between two examinations; 0: none.
+  };
+  ServerWatch(Config config, Settings settings);
+  ServerWatch(const ServerWatch&) = delete;
+  ServerWatch& operator=(const ServerWatch&) = delete;
+
+  /// From any thread.
+  SeenServer seen() const;
+
+ private:
+  void watch(const std::stop_token& stop);
+
+  const Config config_;
+  const Settings settings_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any stopped_;
+  SeenServer seen_;  // guarded by mutex_
+  std::jthread thread_;
+};
+
+}  // namespace holdfast::cli

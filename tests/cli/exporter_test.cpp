@@ -1,0 +1,214 @@
+// `holdfast exporter`, asked over HTTP as Prometheus asks it.
+#include <arpa/inet.h>
+#include <cmath>
+#include <cstdlib>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+
+#include "cli_fixture.hpp"
+
+namespace holdfast::test::exporter_test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+/// A connection to a port of this machine, over which anything may be sent.
+class Connection {
+ public:
+  explicit Connection(int port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    connected_ = connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    const timeval limit{.tv_sec = 30, .tv_usec = 0};
+    setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  }
+  ~Connection() { close(fd_); }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  bool connected() const { return connected_; }
+  void send(const std::string& text) const { EXPECT_EQ(write(fd_, text.data(), text.size()), ssize_t(text.size())); }
+  /// Everything until the other side closes.
+  std::string read_all() const {
+    std::string all;
+    char buffer[4096];
+    for (ssize_t got = 0; (got = read(fd_, buffer, sizeof buffer)) > 0;) all.append(buffer, std::size_t(got));
+    return all;
+  }
+
+ private:
+  const int fd_;
+  bool connected_ = false;
+};
+
+class Exporter : public CliTest {
+ protected:
+  /// With looks that come soon.
+  void begin(std::vector<std::string> args = {}) {
+    args.insert(args.begin(), {"exporter", "--json", "--listen", ":0", "--interval", "100ms"});
+    process_.emplace(start(std::move(args)));
+    const std::optional<std::string> line = process_->read_line();
+    ASSERT_TRUE(line) << process_->errors();
+    const auto url = boost::json::value_to<std::string>(boost::json::parse(*line).at("url"));
+    ASSERT_THAT(url, AllOf(StartsWith("http://127.0.0.1:"), testing::EndsWith("/metrics")));
+    port_ = std::atoi(url.c_str() + url.rfind(':') + 1);
+  }
+  std::string get(const std::string& path, const std::string& headers = {}) const {
+    const Connection connection(port_);
+    connection.send("GET " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + headers + "\r\n");
+    return connection.read_all();
+  }
+  /// The value of a metric of the only server; NaN if it is not told.
+  double value(const std::string& name, const std::string& more = {}) const {
+    const std::string text = get("/metrics");
+    const std::string series = "\n" + name + "{server=\"" + server_.socket_path() + "\"" + more + "} ";
+    const std::size_t at = text.find(series);
+    return at == std::string::npos ? std::nan("") : std::strtod(text.c_str() + at + series.size(), nullptr);
+  }
+  bool becomes(const std::string& name, double wanted, const std::string& more = {}) const {
+    return eventually([&] { return value(name, more) == wanted; });
+  }
+
+  std::optional<Process> process_;
+  int port_ = 0;
+};
+
+TEST_F(Exporter, TellsWhatTheServerHas) {
+  hold("orders", 60'000);
+  hold("bills", 3'600'000);
+  raw_.command("HSET", "for ever", kSomebody, 1);
+  begin();
+  ASSERT_TRUE(becomes("holdfast_server_locks", 3));
+  EXPECT_EQ(value("holdfast_server_up"), 1);
+  EXPECT_EQ(value("holdfast_server_locks_without_expiry"), 1);
+  EXPECT_THAT(value("holdfast_server_lowest_ttl_seconds"), AllOf(testing::Gt(0), testing::Le(60)));
+  EXPECT_EQ(value("holdfast_server_waiters"), 0);
+  Process waiting = start({"run", "orders", "--", "true"});
+  EXPECT_TRUE(becomes("holdfast_server_waiters", 1));
+}
+
+TEST_F(Exporter, TellsOfAServerThatIsNamedTwiceOnce) {
+  begin({"--url", url_, "--url", url_ + "?label=another"});
+  ASSERT_TRUE(becomes("holdfast_server_up", 1));
+  const std::string text = get("/metrics");
+  const std::string up = "\nholdfast_server_up{";
+  EXPECT_EQ(text.find(up), text.rfind(up));
+}
+
+TEST_F(Exporter, CountsOnlyTheLocksOfThePattern) {
+  hold("orders:1");
+  hold("bills:1");
+  begin({"orders:*"});
+  EXPECT_TRUE(becomes("holdfast_server_locks", 1));
+}
+
+TEST_F(Exporter, TellsWhatTheDoctorFinds) {
+  raw_.command("HSET", "for ever", kSomebody, 1);
+  begin();
+  EXPECT_TRUE(eventually([&] {
+    return std::isgreater(value("holdfast_server_findings", ",severity=\"warning\""), 0) &&
+           get("/metrics").find("id=\"eternal_locks\"") != std::string::npos;
+  }));
+}
+
+TEST_F(Exporter, AnswersWithUpZeroWhileTheServerIsDown) {
+  hold("orders");
+  begin({"--doctor", "0"});
+  ASSERT_TRUE(becomes("holdfast_server_up", 1));
+  server_.stop();
+  ASSERT_TRUE(becomes("holdfast_server_up", 0));
+  EXPECT_TRUE(std::isnan(value("holdfast_server_locks")));
+  EXPECT_TRUE(std::isnan(value("holdfast_server_findings", ",severity=\"ok\"")));
+  server_.restart(Data::lose);
+  EXPECT_TRUE(becomes("holdfast_server_up", 1));
+}
+
+TEST_F(Exporter, AnswersAtOnceWhileTheServerIsFrozen) {
+  begin({"--doctor", "0"});
+  ASSERT_TRUE(becomes("holdfast_server_up", 1));
+  server_.freeze();
+  const auto begun = std::chrono::steady_clock::now();
+  for (int i = 0; i < 20; ++i) EXPECT_THAT(get("/metrics"), HasSubstr("holdfast_server_up{"));
+  const auto took = std::chrono::steady_clock::now() - begun;
+  EXPECT_TRUE(becomes("holdfast_server_up", 0));
+  const auto noticed = std::chrono::steady_clock::now() - begun;
+  EXPECT_LT(took * 2, noticed) << "a look takes the command's time limit, 20 answers a part of that";
+  server_.thaw();
+}
+
+TEST_F(Exporter, ASlowScraperHoldsUpNobody) {
+  begin();
+  const Connection silent(port_);
+  const Connection slow(port_);
+  slow.send("GET /metr");
+  const Connection deaf(port_);
+  deaf.send("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_THAT(get("/metrics"), StartsWith("HTTP/1.1 200 OK\r\n"));
+  slow.send("ics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(slow.read_all(), StartsWith("HTTP/1.1 200 OK\r\n"));
+}
+
+TEST_F(Exporter, ManyConnectionsAtATimeAreBounded) {
+  begin();
+  std::vector<std::unique_ptr<Connection>> many;
+  for (int i = 0; i < 80; ++i) many.push_back(std::make_unique<Connection>(port_));
+  // Those beyond the bound are closed without an answer.
+  EXPECT_EQ(many.back()->read_all(), "");
+  many.clear();
+  EXPECT_TRUE(eventually([&] { return get("/metrics").starts_with("HTTP/1.1 200"); }));
+}
+
+TEST_F(Exporter, SpeaksTheFormatThatIsAskedFor) {
+  begin();
+  EXPECT_THAT(get("/metrics"), AllOf(HasSubstr("\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"),
+                                     Not(HasSubstr("# EOF"))));
+  EXPECT_THAT(get("/metrics", "Accept: application/openmetrics-text;version=1.0.0,text/plain;q=0.5\r\n"),
+              AllOf(HasSubstr("\r\nContent-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n"),
+                    testing::EndsWith("\n# EOF\n")));
+}
+
+TEST_F(Exporter, RefusesWhatItDoesNotHave) {
+  begin();
+  EXPECT_THAT(get("/"), AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("/metrics")));
+  EXPECT_THAT(get("/other"), StartsWith("HTTP/1.1 404 Not Found\r\n"));
+  EXPECT_THAT(get("/metrics?x=1"), StartsWith("HTTP/1.1 200 OK\r\n"));
+  const Connection post(port_);
+  post.send("POST /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(post.read_all(), AllOf(StartsWith("HTTP/1.1 405 "), HasSubstr("\r\nAllow: GET, HEAD\r\n")));
+  const Connection head(port_);
+  head.send("HEAD /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(head.read_all(), AllOf(HasSubstr("\r\nContent-Length: "), testing::EndsWith("\r\n\r\n")));
+  const Connection noise(port_);
+  noise.send("\x16\x03\x01 no HTTP at all\r\n\r\n");
+  EXPECT_EQ(noise.read_all(), "");
+  EXPECT_THAT(get("/metrics"), StartsWith("HTTP/1.1 200 OK\r\n"));
+}
+
+TEST_F(Exporter, EndsWithZeroByASignal) {
+  begin();
+  process_->signal(SIGTERM);
+  EXPECT_EQ(finish(*process_).status, exited(0));
+}
+
+TEST_F(Exporter, SaysThatItCannotListen) {
+  begin();
+  const std::string port = std::to_string(port_);
+  const Outcome taken = use({"exporter", "--listen", "127.0.0.1:" + port});
+  EXPECT_EQ(taken.status, exited(69));
+  EXPECT_EQ(taken.err, "holdfast: cannot listen on 127.0.0.1:" + port + ": Address already in use\n");
+  EXPECT_EQ(use({"exporter", "--listen", "no-address:1"}).status, exited(69));
+  EXPECT_EQ(use({"exporter", "--listen", "127.0.0.1:x"}).status, exited(64));
+  EXPECT_EQ(use({"exporter", "--listen", "127.0.0.1:70000"}).status, exited(64));
+}
+
+}  // namespace
+}  // namespace holdfast::test::exporter_test
