@@ -36,8 +36,7 @@ Lock
       --kind KIND            lock: Redisson's RLock (default); simple: SET NX PX, as in redis-py, redsync, node redlock;
                              of one name on one server: fenced, fair, spin, read-write (its writer), as Redisson's
       --fair                 in the order in which the runs came, on all machines: the same as --kind fair
-      --any                  any one of the names that is free, of the kind lock, on one server; HOLDFAST_NAME says
-                             which. 'gpu:{0..7}' is eight names
+      --any                  any one of the names that is free (HOLDFAST_NAME says which); 'gpu:{0..7}' is eight names
   -s, --shared               a reader of a read-write lock: together with other readers, but never beside its writer
 Waiting (a TIME is a number of seconds, or has a unit: 500ms, 10s, 5m, 2h, 1d)
   -n, --nonblock             give up at once if somebody else has the lock
@@ -72,9 +71,7 @@ Exit codes
 
 Examples
   holdfast run nightly-backup -- ./backup.sh --all
-  holdfast run -w 1m --lease 10s deploy -- make deploy
   holdfast run -n -E 0 --at-least 10m nightly-backup -- ./backup.sh     # once, on whichever machine comes first
-  holdfast run -n -E 0 report -c 'make report && mail -s done ops < report.txt'
   holdfast run stock:42 stock:77 -- ./move-stock
   holdfast run --any 'gpu:{0..7}' -- sh -c 'CUDA_VISIBLE_DEVICES=${HOLDFAST_NAME#gpu:} exec ./train'
   holdfast run --url redis://a --url redis://b --url redis://c leader -- ./leader

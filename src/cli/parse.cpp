@@ -34,11 +34,10 @@ Halves divide(const Args& args) {
 
 /// A server's URL that was meant for --url would be sent to another server as a name, and shown there to everybody.
 void refuse_login(const std::string& name) {
-  if (has_login(name)) {
-    throw UsageError(
-        "the argument given as a name looks like the URL of a server with a login in it; it belongs after --url, or "
-        "better in HOLDFAST_URL");
-  }
+  if (!has_login(name)) return;
+  throw UsageError(
+      "the argument given as a name looks like the URL of a server with a login in it; it belongs after --url, or "
+      "better in HOLDFAST_URL");
 }
 
 /// The one positional argument of a verb; it may follow `--` if it looks like an option.
