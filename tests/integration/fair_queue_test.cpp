@@ -33,7 +33,6 @@ TEST_F(Fair, SaysWhoWaitsInOrderAndWhoTheyAre) {
   EXPECT_EQ(lock.info(Detail::owner).queued, std::nullopt);
   EXPECT_EQ(client.lock("orders").info().queued, std::nullopt);
   hold.release();
-  raw.command("DEL", "orders");
   for (auto& each : waiting) static_cast<void>(each.get());
   queue_by_hand(kRedissons, 60s);
   const LockInfo free = lock.info();
