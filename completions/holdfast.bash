@@ -66,7 +66,7 @@ _holdfast() {
   local value=
   [[ $previous == -* ]] && value=$(sed -n "s/^$previous //p" <<<"$options")
   case $value in
-    KIND) mapfile -t COMPREPLY < <(compgen -W 'lock fenced fair simple spin read-write' -- "$current") ;;
+    KIND) mapfile -t COMPREPLY < <(compgen -W 'lock fenced fair simple spin read-write permit' -- "$current") ;;
     WHAT) mapfile -t COMPREPLY < <(compgen -W 'term kill warn' -- "$current") ;;
     NAME) mapfile -t COMPREPLY < <(_holdfast_names "$tool" "$current") ;;
     FILE) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;

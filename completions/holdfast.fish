@@ -61,7 +61,7 @@ function __holdfast_completions
     set -l verb (__holdfast_verb)
     switch (__holdfast_value; or true)
         case KIND
-            printf '%s\n' lock fenced fair simple spin read-write
+            printf '%s\n' lock fenced fair simple spin read-write permit
         case WHAT
             printf '%s\n' term kill warn
         case URL

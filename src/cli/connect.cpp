@@ -171,6 +171,7 @@ KeyLock key_lock(const Client& client, const std::string& name, LockKind kind) {
   if (kind == LockKind::fair) return client.fair_lock(name);
   if (kind == LockKind::simple) return client.simple_lock(name);
   if (kind == LockKind::spin) return client.spin_lock(name);
+  if (kind == LockKind::permit) return client.leased_semaphore(name);
   if (kind == LockKind::read) return client.read_write_lock(name).reader();
   if (kind == LockKind::write) {
     const ReadWriteLock lock = client.read_write_lock(name);

@@ -34,7 +34,7 @@ the command is ended before anyone else can have the lock. If several names are 
 Lock
       --url URL              repeat it for several independent servers: a majority of them must grant the lock
       --kind KIND            lock: Redisson's RLock (default); simple: SET NX PX, as in redis-py, redsync, node redlock;
-                             of one name on one server: fenced, fair, spin, read-write (its writer), as Redisson's
+                             of one name on one server: fenced, fair, spin, read-write (writer), permit, as Redisson's
       --fair                 in the order in which the runs came, on all machines: the same as --kind fair
       --any                  any one of the names that is free (HOLDFAST_NAME says which); 'gpu:{0..7}' is eight names
   -s, --shared               a reader of a read-write lock: together with other readers, but never beside its writer
@@ -195,7 +195,7 @@ it stays theirs without a renewal, how many times they hold it, and up to how ma
 the writer or each reader, of a fair lock who waits, in order. With several servers, it is held by whoever has it on a
 majority; what each server says is shown too.
 
-      --kind KIND            lock (default), fenced, fair, simple, spin or read-write, as in run
+      --kind KIND            lock (default), fenced, fair, simple, spin, read-write or permit, as in run
 )";
 
 constexpr std::string_view kInspectEnd = R"(
@@ -214,7 +214,7 @@ constexpr std::string_view kWait = R"(holdfast wait [OPTIONS] NAME
 Waits until a lock is free, without taking it; somebody else may take it the next moment. Checks once or twice a
 second. With several servers, the lock is free when nobody can have it on a majority.
 
-      --kind KIND            lock (default), fenced, fair, simple, spin or read-write, as in run
+      --kind KIND            lock (default), fenced, fair, simple, spin, read-write or permit, as in run
   -n, --nonblock             only check, do not wait
   -w, --wait TIME            give up after this long: seconds, or 500ms, 10s, 5m, 2h, 1d; default: wait without limit
   -E, --conflict-exit-code N the exit code for giving up; default 1
@@ -239,7 +239,7 @@ first. Only the holder that was seen loses the lock, or all readers that were; a
 With several servers, it is taken on each. What is no lock is left alone; any string looks like a simple lock, so for
 one of these OWNER must be given.
 
-      --kind KIND            lock (default), fenced, fair, simple, spin or read-write, as in run
+      --kind KIND            lock (default), fenced, fair, simple, spin, read-write or permit, as in run
   -y, --yes                  do not ask; required if standard input is not a terminal
       --owner OWNER          only if this is the holder, as shown by inspect; of several readers only this one
 )";

@@ -22,6 +22,7 @@ constexpr std::chrono::milliseconds kReleaseLimit{50};
 
 LockOnServers::LockOnServers(std::vector<Config> configs, std::string name, LockKind kind) : name_(std::move(name)) {
   if (is_read_write(kind) && configs.size() > 1) throw UsageError("--kind read-write is for one server");
+  if (kind == LockKind::permit && configs.size() > 1) throw UsageError("--kind permit is for one server");
   for (Config& config : configs) {
     config.release_timeout = kReleaseLimit;
     clients_.emplace_back(std::move(config));

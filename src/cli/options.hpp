@@ -34,6 +34,7 @@ enum class LockKind {
   spin,    ///< As `lock`, without messages: Redisson's RSpinLock.
   write,   ///< Redisson's RReadWriteLock, as a writer: a hash with `mode`.
   read,    ///< The same as a reader: `--shared`.
+  permit,  ///< One permit of Redisson's RPermitExpirableSemaphore: a number, and a sorted set.
 };
 
 /// Of which one name has several holders.

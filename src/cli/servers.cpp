@@ -80,6 +80,12 @@ BasicLock Servers::lock(const std::vector<std::string>& names, LockKind kind) co
     if (names.size() > 1 || clients_.size() > 1) throw UsageError("run: --kind spin is for one name on one server");
     return clients_.front().spin_lock(names.front());
   }
+  if (kind == LockKind::permit) {
+    if (names.size() > 1 || clients_.size() > 1) {
+      throw UsageError("run: --kind permit is for one name on one server");
+    }
+    return key_lock(clients_.front(), names.front(), kind);
+  }
   if (kind == LockKind::simple) {
     return made_of(clients_, names,
                    [](const Client& client, const std::string& name) { return client.simple_lock(name); });

@@ -45,8 +45,9 @@ LockKind lock_kind(const std::string& option, const std::string& text) {
   if (text == "simple") return LockKind::simple;
   if (text == "spin") return LockKind::spin;
   if (text == "read-write") return LockKind::write;
+  if (text == "permit") return LockKind::permit;
   throw UsageError(
-      fmt::format("{}: {} is not one of lock, fenced, fair, simple, spin, read-write", option, shown(text)));
+      fmt::format("{}: {} is not one of lock, fenced, fair, simple, spin, read-write, permit", option, shown(text)));
 }
 
 void refuse_empty(const std::string& option, std::string_view value) {

@@ -109,6 +109,13 @@ std::string shown(std::string_view id) {
   return out;
 }
 
+std::string client_begin(std::string_view shown) {
+  if (id_of(shown.substr(0, kDigits)).empty()) return {};
+  std::string begin(shown.substr(0, kHalf));
+  begin.insert(12, "-");
+  return begin.insert(8, "-");
+}
+
 base::Command acquire(const AcquireCall& call) {
   const LockNames& names = call.names.front();
   base::Command command = with_keys(scripts::permits_acquire, names.key, 4 + call.owner.ask.permits);

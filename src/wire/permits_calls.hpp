@@ -36,6 +36,9 @@ std::vector<std::string> ids_of(const Owner& owner);
 /// 32 hexadecimal digits: what Redisson's users call a permit. Of an id of another size, as Redisson before 3.17
 /// writes, its bytes.
 std::string shown(std::string_view id);
+/// Of a permit that is shown so, what the UUID of its client begins with if that is Holdfast's: its first half. Empty:
+/// it is no permit.
+std::string client_begin(std::string_view shown);
 
 /// As many permits as the owner asks for, at once; the lease may be kForEver. Of one semaphore. Busy for as long as the
 /// first lease lasts; -1 ms: none of them ends.

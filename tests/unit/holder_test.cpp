@@ -45,6 +45,13 @@ TEST(HolderOf, RedissonIsNotCalledDeadForHavingNoName) {
   EXPECT_EQ(to_string(holder), "a Redisson (or other) client, no name known");
 }
 
+TEST(HolderOf, APermitIsOfTheClientWhoseUuidItBeginsWith) {
+  const Holder holder = holder_of("376fe4aa10ea8e60b8eda49082e92014,376fe4aa10ea8e60b8eda49082e92015", &kConnections);
+  EXPECT_EQ(holder.kind, Kind::holdfast);
+  EXPECT_EQ(to_string(holder), "web-3, process 812, label nightly");
+  EXPECT_EQ(holder_of("376fe4aa10ea8e60b8eda49082e92014", &kNobody).connection, Connection::unknown);
+}
+
 TEST(HolderOf, ATokenOfAnotherFamilyIsOfAnotherLibrary) {
   for (const char* owner : {"token", "", "3f1b:7", "376fe4aa10ea4e60b8eda49082e92014"}) {
     const Holder holder = holder_of(owner, &kConnections);

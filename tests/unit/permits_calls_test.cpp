@@ -124,6 +124,13 @@ TEST(PermitCalls, ask) {
   EXPECT_THAT(has_owner(expiries("orders"), {"nobody"}).args, ElementsAre("ZSCORE", "{orders}:timeout", ""));
 }
 
+TEST(PermitCalls, tell_the_client_by_half) {
+  EXPECT_EQ(client_begin("376fe4aa10ea8e60b8eda49082e92014"), "376fe4aa-10ea-8e60");
+  EXPECT_EQ(client_begin("376fe4aa10ea8e60b8eda49082e92014,376fe4aa10ea8e60b8eda49082e92015"), "376fe4aa-10ea-8e60");
+  EXPECT_EQ(client_begin("376fe4aa"), "");
+  EXPECT_EQ(client_begin("no hexadecimal digits at all, no"), "");
+}
+
 TEST(PermitReplies, name_what_was_granted) {
   const AcquireReply granted = decode_acquire(array({integer(-1), text(kFirst), text(kSecond)}));
   EXPECT_TRUE(granted.granted);

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "wire/owner.hpp"
+#include "wire/permits_calls.hpp"
 
 namespace holdfast {
 namespace {
@@ -34,10 +35,34 @@ std::string to_string(const Holder& holder) {
 }
 
 namespace engine {
+namespace {
+
+void set_connection(Holder& holder, const wire::Connection& connection) {
+  holder.connection = Holder::Connection::open;
+  holder.host = connection.identity.host;
+  holder.process = connection.identity.process;
+  holder.label = connection.identity.label;
+  holder.address = connection.address;
+  holder.connected_for = connection.age;
+}
+
+/// A permit shows the half of its client's UUID, if that is connected. Any other could be anybody's token.
+Holder holder_of_permit(std::string_view permit, const wire::Connections* connections) {
+  Holder holder;
+  const std::string begin = wire::permits::client_begin(permit);
+  if (begin.empty() || connections == nullptr) return holder;
+  const auto found = connections->lower_bound(begin);
+  if (found == connections->end() || !found->first.starts_with(begin)) return holder;
+  holder.kind = Holder::Kind::holdfast;
+  set_connection(holder, found->second);
+  return holder;
+}
+
+}  // namespace
 
 Holder holder_of(std::string_view owner, const wire::Connections* connections) {
   Holder holder;
-  if (!wire::looks_like_owner(owner)) return holder;
+  if (!wire::looks_like_owner(owner)) return holder_of_permit(owner, connections);
   const std::string_view client = wire::client_of(owner);
   holder.kind = wire::is_named_client(client) ? Holder::Kind::holdfast : Holder::Kind::redisson;
   if (connections == nullptr) return holder;
@@ -46,13 +71,7 @@ Holder holder_of(std::string_view owner, const wire::Connections* connections) {
     if (holder.kind == Holder::Kind::holdfast) holder.connection = Holder::Connection::none;
     return holder;
   }
-  const wire::Connection& connection = found->second;
-  holder.connection = Holder::Connection::open;
-  holder.host = connection.identity.host;
-  holder.process = connection.identity.process;
-  holder.label = connection.identity.label;
-  holder.address = connection.address;
-  holder.connected_for = connection.age;
+  set_connection(holder, found->second);
   return holder;
 }
 
