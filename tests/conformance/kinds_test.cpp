@@ -22,7 +22,8 @@ constexpr Kind kKinds[] = {{"Simple", "simple", "simple", "orders"},
                            {"Multi", "multi", "lock", "a,b,c"},
                            {"MultiOverSimple", "multi", "simple", "a,b,c"},
                            {"Red", "red", "lock", "orders"},
-                           {"RedOverSimple", "red", "simple", "orders"}};
+                           {"RedOverSimple", "red", "simple", "orders"},
+                           {"OnePermit", "leased", "lock", "orders"}};
 
 class AsyncKinds : public ::testing::TestWithParam<Kind> {
  protected:
@@ -36,11 +37,14 @@ class AsyncKinds : public ::testing::TestWithParam<Kind> {
       taker.connect(urls, {"face=async", std::string("kind=") + GetParam().kind, std::string("over=") + GetParam().over,
                            "lease_ms=60000", "safety_poll_ms=60000"});
     }
+    if (is_of_permits()) sites_.front().raw(name).command("SET", name, 1);
   }
 
+  static bool is_of_permits() { return GetParam().kind == std::string_view("leased"); }
   /// Nowhere anybody has any of it, now or soon.
   bool gone() {
-    const std::vector<std::string> parts = split_list(name);
+    const std::vector<std::string> parts =
+        is_of_permits() ? std::vector<std::string>{"{" + name + "}:timeout"} : split_list(name);
     const auto has_none = [&](Site& site) {
       return std::ranges::none_of(parts, [&](const std::string& part) { return site.exists(part); });
     };
