@@ -228,7 +228,8 @@ TakeOptions parse_acquire(VerbParser& parser, const Halves& args) {
   const Args before = parser.parse(args.before);
   if (parser.help()) return options;
   run.names = {only(before, args.after, "acquire", "the name of the lock")};
-  if (is_read_write(run.kind)) throw UsageError("acquire: there are no tickets for --kind read-write");
+  const bool no_tickets = is_read_write(run.kind) || run.kind == LockKind::permit;
+  if (no_tickets) throw UsageError("acquire: there are no tickets for --kind read-write and permit");
   run.wait = wait_limit(nonblock, wait);
   run.conflict_exit_code = conflict_exit_code.value_or(run.conflict_exit_code);
   run.fixed = true;
