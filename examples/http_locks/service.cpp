@@ -28,8 +28,10 @@
 #include <boost/beast/http.hpp>
 
 #include <holdfast/async.hpp>
+#include <holdfast/fenced_file.hpp>
 
 #include "http_locks/counter_files.hpp"
+#include "http_locks/fencing.hpp"
 
 namespace http_locks {
 namespace {
@@ -50,6 +52,8 @@ constexpr auto kLease = 5s;        // so long a counter stays locked when an ins
 constexpr auto kLongestWork = 60s;
 constexpr auto kIdle = 30s;   // of a client that sends nothing, or takes nothing
 constexpr auto kDrain = 10s;  // for requests under way when the service is to stop
+
+constexpr std::string_view kDocuments = "/documents/";
 
 constexpr auto no_throw = asio::as_tuple(asio::use_awaitable);
 
@@ -127,6 +131,7 @@ class Service {
   Service(asio::io_context& context, const Settings& settings)
       : client_(holdfast::client_on(context, settings.url)),
         files_(settings.folder),
+        folder_(settings.folder),
         acceptor_(context, {asio::ip::address_v4::loopback(), settings.port}),
         all_gone_(context) {}
 
@@ -216,6 +221,7 @@ class Service {
     const auto work = read_work(mark == path.npos ? "" : path.substr(mark + 1));
     path = path.substr(0, mark);
     if (path == "/status" && request.method() == http::verb::get) co_return status();
+    if (path.starts_with(kDocuments)) co_return document(request, path.substr(kDocuments.size()));
     if (!path.starts_with(counters)) co_return text(http::status::not_found, "there is no such resource");
     std::string key(path.substr(counters.size()));
     if (!is_key(key) || !work) co_return text(http::status::bad_request, "malformed key or query");
@@ -224,6 +230,20 @@ class Service {
     const std::optional<long> value = files_.read(key);
     if (!value) co_return text(http::status::not_found, "there is no such counter");
     co_return text(http::status::ok, std::to_string(*value));
+  }
+
+  /// Who has the lock of a document is the client's affair: it sends the token that it was granted with.
+  Response document(const Request& request, std::string_view key) const {
+    if (!is_key(key)) return text(http::status::bad_request, "malformed key");
+    const holdfast::FencedFile file(folder_ / ("document." + std::string(key)));
+    if (request.method() == http::verb::get) {
+      const auto contents = file.read();
+      return contents ? text(http::status::ok, contents->text) : text(http::status::not_found, "there is none");
+    }
+    if (request.method() != http::verb::put) return text(http::status::method_not_allowed, "GET or PUT");
+    const http::status status =
+        fenced(request, [&](std::int64_t token) { return file.replace(token, request.body()); });
+    return status == http::status::no_content ? Response{status, 11} : text(status, http::obsolete_reason(status));
   }
 
   asio::awaitable<Response> add(std::string key, std::chrono::milliseconds work) {
@@ -259,6 +279,7 @@ class Service {
 
   holdfast::Client client_;
   CounterFiles files_;
+  const std::filesystem::path folder_;
   tcp::acceptor acceptor_;
   asio::steady_timer all_gone_;
   std::set<beast::tcp_stream*> idle_;  // between two requests

@@ -17,7 +17,8 @@ struct Settings {
 /// it returns. A second signal ends the process at once. Prints `listening on 127.0.0.1:PORT` when it is ready.
 ///   POST /counters/KEY[?work=MS]   adds 1, which takes that many milliseconds, and answers with the new value
 ///   GET  /counters/KEY             the value
-///   GET  /status                   what this instance is doing
+///   PUT  /documents/KEY            writes it, if the header X-Fencing-Token is not older than that of the latest
+///   writer GET  /documents/KEY            what was written GET  /status                   what this instance is doing
 void serve(const Settings& settings);
 
 }  // namespace http_locks

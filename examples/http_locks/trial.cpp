@@ -42,9 +42,13 @@ class Connection {
     stream_.connect("127.0.0.1", port);
   }
 
-  void send(std::string_view method, const std::string& target) {
+  /// `fields` are further header fields, each with its end of line.
+  void send(std::string_view method, const std::string& target, const std::string& fields = "",
+            const std::string& body = "") {
     stream_.expires_after(kLongest);
-    stream_ << method << ' ' << target << " HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n" << std::flush;
+    stream_ << method << ' ' << target << " HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: " << body.size() << "\r\n"
+            << fields << "\r\n"
+            << body << std::flush;
   }
 
   Answer receive() {
@@ -66,8 +70,9 @@ class Connection {
     return answer;
   }
 
-  Answer ask(std::string_view method, const std::string& target) {
-    send(method, target);
+  Answer ask(std::string_view method, const std::string& target, const std::string& fields = "",
+             const std::string& body = "") {
+    send(method, target, fields, body);
     return receive();
   }
 
@@ -182,6 +187,26 @@ void loss_stops_the_work(Trial& trial) {
               broken && answer.status == 503 && value.status == 404, words(answer));
 }
 
+/// Two holders, of whom the first one does not know yet that it has lost the lock.
+void old_holders_are_refused(Trial& trial) {
+  const holdfast::FencedLock lock = trial.client.fenced_lock("document:plan");
+  const auto put = [](const Instance& instance, const holdfast::Hold& hold, const std::string& body) {
+    const std::string field = "X-Fencing-Token: " + std::to_string(hold.token().value()) + "\r\n";
+    return instance.connect().ask("PUT", "/documents/plan", field, body).status;
+  };
+  const holdfast::Hold first = lock.acquire();
+  const int written = put(trial.one, first, "first");
+  lock.force_release();
+  const holdfast::Hold second = lock.acquire();
+  const int next = put(trial.two, second, "second");
+  const int late = put(trial.one, first, "late");
+  const int without = trial.one.connect().ask("PUT", "/documents/plan", "", "anybody's").status;
+  const Answer read = trial.two.connect().ask("GET", "/documents/plan");
+  trial.claim("a write of an old holder is refused, and so is one without a token",
+              written == 204 && next == 204 && late == 409 && without == 428 && read.body == "second\n",
+              std::to_string(late) + " and " + std::to_string(without) + "; it says " + words(read));
+}
+
 void requests_under_way_are_finished(Trial& trial) {
   Connection idle = trial.one.connect();
   idle.ask("GET", "/status");
@@ -207,6 +232,7 @@ bool try_out(const std::string& url) {
   waiting_has_a_limit(trial);
   nobody_waits_for_a_client_that_left(trial);
   loss_stops_the_work(trial);
+  old_holders_are_refused(trial);
   requests_under_way_are_finished(trial);
   return trial.all_held;
 }

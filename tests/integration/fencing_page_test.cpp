@@ -1,11 +1,15 @@
 // The checkers of docs/fencing.md, as they stand on the page.
+#include "fencing_page.hpp"
+
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <memory>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/paths.hpp"
+#include "postgres.hpp"
 #include "support/process.hpp"
 #include "support/raw.hpp"
 #include "support/temp_dir.hpp"
@@ -13,16 +17,7 @@
 namespace holdfast::test::fencing_page_test {
 namespace {
 
-/// The n-th block of this language.
-std::string block(const std::string& language, int nth = 0) {
-  std::ifstream file(source_path("docs/fencing.md"));
-  const std::string page{std::istreambuf_iterator<char>(file), {}};
-  const std::string head = "```" + language + "\n";
-  std::size_t begin = page.find(head);
-  for (; nth > 0; --nth) begin = page.find(head, begin + 1);
-  begin += head.size();
-  return page.substr(begin, page.find("```", begin) - begin);
-}
+std::string block(const std::string& language, int nth = 0) { return block_of_fencing_page(language, nth); }
 
 TEST(FencingPage, TheLuaScriptRefusesWhatIsLower) {
   RedisServer server;
@@ -60,6 +55,62 @@ assert said == [1, 1, 0, 1, 1, 0], said
 assert base.execute("SELECT token FROM fence").fetchall() == [(11,)]
 )py";
   EXPECT_EQ(run_program({"python3", "-c", program, block("sql"), block("sql", 1)}, folder.path().string()), 0);
+}
+
+class FencingPagePostgres : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    if (!Postgres::is_installed()) return;
+    base = std::make_unique<Postgres>();
+    base->ask(block("sql") + "CREATE TABLE data (value TEXT); INSERT INTO data VALUES ('none');");
+  }
+  static void TearDownTestSuite() { base.reset(); }
+  void SetUp() override {
+    if (base == nullptr) GTEST_SKIP() << "no PostgreSQL here";
+  }
+  static std::string admit(int token) {
+    return base->ask(block("sql", 1), {"name='orders'", "token=" + std::to_string(token)});
+  }
+  /// A client in a transaction that has executed the statement; its answers are read line by line.
+  static Process begun(int token) {
+    Process client = base->psql({"name='more'", "token=" + std::to_string(token)});
+    client.write_line("BEGIN;");
+    EXPECT_EQ(client.read_line(), "BEGIN");
+    client.write_line(block("sql", 1));
+    return client;
+  }
+  static void write(Process& client, const std::string& value) {
+    client.write_line("UPDATE data SET value = '" + value + "';");
+    EXPECT_EQ(client.read_line(), "UPDATE 1");
+    client.write_line("COMMIT;");
+    EXPECT_EQ(client.read_line(), "COMMIT");
+  }
+  static inline std::unique_ptr<Postgres> base;
+};
+
+TEST_F(FencingPagePostgres, TheStatementRefusesWhatIsLower) {
+  std::vector<std::string> said;
+  for (const int token : {9, 10, 9, 10, 11, 1}) said.push_back(admit(token));
+  const std::string yes = "INSERT 0 1\n", no = "INSERT 0 0\n";
+  EXPECT_THAT(said, testing::ElementsAre(yes, yes, no, yes, yes, no));
+  EXPECT_EQ(base->ask("SELECT token FROM fence WHERE name = 'orders';"), "11\n");
+}
+
+TEST_F(FencingPagePostgres, WhoComesLaterWaitsForTheCommitAndWhoIsOldIsRefusedThen) {
+  Process first = begun(20);
+  EXPECT_EQ(first.read_line(), "INSERT 0 1");
+  Process later = begun(21);
+  Process old = begun(19);
+  old.write_line("ROLLBACK;");
+  const auto wait_for_it = [] {
+    return base->ask("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock';") == "2\n";
+  };
+  EXPECT_TRUE(eventually(wait_for_it));
+  write(first, "first");
+  EXPECT_EQ(later.read_line(), "INSERT 0 1");
+  write(later, "later");
+  EXPECT_EQ(old.read_line(), "INSERT 0 0");
+  EXPECT_EQ(base->ask("SELECT value FROM data;"), "later\n");
 }
 
 TEST(FencingPage, TheShellLinesRefuseWhatIsLower) {
