@@ -96,14 +96,6 @@ TEST_F(Exporter, TellsWhatTheServerHas) {
   EXPECT_TRUE(becomes("holdfast_server_waiters", 1));
 }
 
-TEST_F(Exporter, TellsOfAServerThatIsNamedTwiceOnce) {
-  begin({"--url", url_, "--url", url_ + "?label=another"});
-  ASSERT_TRUE(becomes("holdfast_server_up", 1));
-  const std::string text = get("/metrics");
-  const std::string up = "\nholdfast_server_up{";
-  EXPECT_EQ(text.find(up), text.rfind(up));
-}
-
 TEST_F(Exporter, CountsOnlyTheLocksOfThePattern) {
   hold("orders:1");
   hold("bills:1");
