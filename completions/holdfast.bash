@@ -67,6 +67,7 @@ _holdfast() {
   [[ $previous == -* ]] && value=$(sed -n "s/^$previous //p" <<<"$options")
   case $value in
     KIND) mapfile -t COMPREPLY < <(compgen -W 'lock fenced fair simple spin read-write permit' -- "$current") ;;
+    SEVERITY) mapfile -t COMPREPLY < <(compgen -W 'danger warning note unknown' -- "$current") ;;
     WHAT) mapfile -t COMPREPLY < <(compgen -W 'term kill warn' -- "$current") ;;
     NAME) mapfile -t COMPREPLY < <(_holdfast_names "$tool" "$current") ;;
     FILE) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;

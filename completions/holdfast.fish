@@ -62,6 +62,8 @@ function __holdfast_completions
     switch (__holdfast_value; or true)
         case KIND
             printf '%s\n' lock fenced fair simple spin read-write permit
+        case SEVERITY
+            printf '%s\n' danger warning note unknown
         case WHAT
             printf '%s\n' term kill warn
         case URL

@@ -255,8 +255,7 @@ int doctor(const CommonOptions& common, const DoctorOptions& options, const Cons
   const std::vector<Finding> findings = all_findings(reports);
   console.result(console.json() ? in_json(reports, findings) : in_lines(reports, findings, console));
   if (!std::ranges::all_of(reports, &ProbeReport::reached)) return kExitUnavailable;
-  const Severity tolerated = options.strict ? Severity::ok : Severity::note;
-  return worst_of(findings) <= tolerated ? kExitOk : kExitNo;
+  return worst_of(findings) < options.fail_on ? kExitOk : kExitNo;
 }
 
 }  // namespace holdfast::cli

@@ -264,13 +264,14 @@ what a lock needs and could not be tried, as a warning.
 
       --try NAME             take the lock of this name, wait for it with a second client, and give it back, unless
                              somebody has it; up to 10 s more
-      --strict               notes and what is unknown count as well, for the exit code
+      --fail-on SEVERITY     what is exit code 1, with all that is worse: danger, warning (default), note or unknown
+      --strict               the same as --fail-on unknown
 )";
 
 constexpr std::string_view kDoctorEnd = R"(
 Exit codes
-  0   nothing worse than a note            64  wrong usage
-  1   warnings or dangers                  69  a server cannot be reached or refuses the login
+  0   nothing as bad as --fail-on          64  wrong usage
+  1   warnings or dangers, or --fail-on    69  a server cannot be reached or refuses the login
                                            70  internal error
 
 Examples

@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include <holdfast/probe.hpp>
+
 #include "cli/lost_policy.hpp"
 
 namespace holdfast::cli {
@@ -105,8 +107,8 @@ struct BreakOptions {
 };
 
 struct DoctorOptions {
-  bool strict = false;                  ///< Notes and what could not be looked at count as well.
-  std::optional<std::string> try_name;  ///< A lock to be taken and given back.
+  Severity fail_on = Severity::warning;  ///< The least that the exit code tells.
+  std::optional<std::string> try_name;   ///< A lock to be taken and given back.
 };
 
 /// Where the exporter listens.

@@ -252,13 +252,25 @@ BreakOptions parse_break(VerbParser& parser, const Halves& args) {
   return options;
 }
 
+Severity severity(const std::string& option, const std::string& text) {
+  for (const Severity each : {Severity::unknown, Severity::note, Severity::warning, Severity::danger}) {
+    if (text == to_string(each)) return each;
+  }
+  throw UsageError(fmt::format("{}: {} is not one of danger, warning, note, unknown", option, shown(text)));
+}
+
 DoctorOptions parse_doctor(VerbParser& parser, const Halves& args) {
   DoctorOptions options;
-  parser.flag("--strict", options.strict);
+  bool strict = false;
+  parser.flag("--strict", strict);
+  parser.value("--fail-on",
+               [&](const std::string& option, const std::string& text) { options.fail_on = severity(option, text); });
   parser.text("--try", options.try_name);
   Args rest = parser.parse(args.before);
   rest.insert(rest.end(), args.after.begin(), args.after.end());
   if (!rest.empty()) throw UsageError(fmt::format("doctor: one argument too many: {}", shown(rest.front())));
+  if (strict && parser.has("--fail-on")) throw UsageError("--strict and --fail-on exclude each other");
+  if (strict) options.fail_on = Severity::unknown;
   return options;
 }
 

@@ -54,6 +54,19 @@ TEST_F(Doctor, StrictCountsNotes) {
   EXPECT_EQ(doctor({"--strict"}).status, exited(1));
 }
 
+TEST_F(Doctor, FailsOnWhatIsAskedFor) {
+  raw_.command("HSET", "job", kSomebody, 1);  // a lock without expiry: a warning
+  EXPECT_EQ(doctor().status, exited(1));
+  EXPECT_EQ(doctor({"--fail-on", "warning"}).status, exited(1));
+  EXPECT_EQ(doctor({"--fail-on", "danger"}).status, exited(0));
+  raw_.command("DEL", "job");
+  EXPECT_EQ(doctor({"--fail-on", "warning"}).status, exited(0));
+  raw_.command("SET", "redisson_unlock_latch:x", 1);
+  EXPECT_EQ(doctor({"--fail-on", "note"}).status, exited(1));
+  EXPECT_EQ(doctor({"--fail-on", "frob"}).status, exited(64));
+  EXPECT_EQ(doctor({"--strict", "--fail-on", "danger"}).status, exited(64));
+}
+
 TEST_F(Doctor, AWarningAndADangerAreOne) {
   raw_.command("HSET", "job", kSomebody, 1);
   Outcome outcome = doctor({"-q"});
