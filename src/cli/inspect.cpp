@@ -51,7 +51,7 @@ std::string place(const LockWaiter& waiter) {
 /// A table of those who wait for a lock whose server keeps a queue; none if there is no such queue.
 std::string about_queue(const LockInfo& info) {
   if (!info.queued) return {};
-  if (*info.queued == 0) return "queue  nobody\n";
+  if (*info.queued == 0) return "queue  0\n";
   std::vector<std::vector<std::string>> rows{{"PLACE", "OWNER", "KEEPS IT FOR", "WHO"}};
   for (const LockWaiter& each : info.queue) {
     rows.push_back({std::to_string(rows.size()), printable(each.owner), place(each),

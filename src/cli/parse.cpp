@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include <holdfast/version.hpp>
 
 #include "cli/help.hpp"
+#include "cli/listen_address.hpp"
 #include "cli/name_ranges.hpp"
 #include "cli/output.hpp"
 #include "cli/secrets.hpp"
@@ -274,24 +274,6 @@ DoctorOptions parse_doctor(VerbParser& parser, const Halves& args) {
   return options;
 }
 
-/// `HOST:PORT`, `[ADDRESS]:PORT`, or a part of that: `:PORT`, `HOST`.
-ListenAddress listen_address(const std::string& option, const std::string& text) {
-  ListenAddress listen;
-  const std::size_t bracket = text.rfind(']');
-  const std::size_t colon = text.rfind(':');
-  const bool has_port = colon != text.npos && (bracket == text.npos || colon > bracket);
-  std::string host = text.substr(0, has_port ? colon : text.size());
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  if (!host.empty()) listen.host = std::move(host);
-  if (!has_port) return listen;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, listen.port);
-  if (error != std::errc{} || stop != end) {
-    throw UsageError(fmt::format("{}: {} is not of the form ADDRESS:PORT", option, shown(text)));
-  }
-  return listen;
-}
-
 ExporterOptions parse_exporter(VerbParser& parser, const Halves& args) {
   ExporterOptions options;
   std::optional<milliseconds> interval;
@@ -393,12 +375,10 @@ std::variant<Options, TextRequest> parse(Args args) {
   if (const auto* run = std::get_if<RunOptions>(&options.verb)) {
     options.common.hints = hints_about_units(halves.before, run->names);
   }
-  if (const auto* take = std::get_if<TakeOptions>(&options.verb)) {
+  if (const auto* take = std::get_if<TakeOptions>(&options.verb))
     options.common.hints = hints_about_units(halves.before, take->run.names);
-  }
-  if (const auto* wait = std::get_if<WaitOptions>(&options.verb)) {
+  if (const auto* wait = std::get_if<WaitOptions>(&options.verb))
     options.common.hints = hints_about_units(halves.before, {wait->name});
-  }
   return options;
 }
 

@@ -56,7 +56,7 @@ TEST_F(FairKind, IsForOneName) {
 TEST_F(FairKind, InspectShowsWhoWaitsInOrder) {
   Process process = start({"run", "--fair", "job", "--", "sh", "-c", "echo started; read line"});
   ASSERT_EQ(process.read_line(), "started");
-  EXPECT_THAT(use({"inspect", "--kind", "fair", "job"}).out, HasSubstr("queue  nobody\n"));
+  EXPECT_THAT(use({"inspect", "--kind", "fair", "job"}).out, HasSubstr("queue  0\n"));
   Process one = start({"run", "--fair", "--label", "first", "job", "--", "true"});
   ASSERT_TRUE(waits(1));
   Process two = start({"run", "--fair", "--label", "second", "job", "--", "true"});

@@ -1,7 +1,8 @@
 # Of the fuzzers, and of the suite that runs them over their corpora.
 set(holdfast_fuzz_targets arguments client cluster lane parser probe replies sentinel text url)
 set(holdfast_fuzz_common fuzz replacements resp stage)
-set(holdfast_fuzz_cli connect fd help name_ranges output parse secrets syslog verb_parser)  # of the tool, for `arguments`
+# Of the tool, for `arguments`.
+set(holdfast_fuzz_cli connect fd help listen_address name_ranges output parse secrets syslog verb_parser)
 
 list(TRANSFORM holdfast_fuzz_common PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
 list(TRANSFORM holdfast_fuzz_common APPEND .cpp)
