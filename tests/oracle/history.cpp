@@ -164,14 +164,10 @@ class Generator {
     if (dice < 14) {
       wire::ReleaseCall call{{&name, 1}, owner};
       call.publish = publish();
+      call.turn = turn();
       return sent(wire::fair::release(call));
     }
-    if (dice < 16) return sent(wire::fair::leave({{&name, 1}, owner, turn(), publish()}));
-    if (dice < 18) {
-      std::vector<wire::Renewal> waiters;
-      for (std::size_t i = 1 + below(3); i > 0; --i) waiters.push_back({one_of(names()), one_of(kOwners).text});
-      return sent(wire::fair::refresh(waiters, turn()));
-    }
+    if (dice < 18) return sent(wire::fair::leave({{&name, 1}, owner, turn(), publish()}));
     return sent(wire::fair::force_release(name, below(2) == 0 ? std::optional(owner) : std::nullopt, publish()));
   }
 

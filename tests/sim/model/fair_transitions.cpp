@@ -73,6 +73,18 @@ void refresh(Keyspace& all, std::string_view deadlines, std::string_view own, Mi
   if (wanted > place->first) all.set_score(deadlines, own, wanted);
 }
 
+/// The lock is free: whoever is next has a turn from now, and no longer. True: its deadline is earlier than it was.
+bool begin_turn(Keyspace& all, std::string_view deadlines, Swept& next, const Turns& turns) {
+  if (!next.head || turns.own == 0) return false;
+  const bool theirs = next.deadline && is_redissons(*next.head);
+  const Millis latest = all.now() + (theirs ? turns.redissons : turns.own);
+  if (next.deadline && *next.deadline <= latest) return false;
+  const auto written = attempt([&] { return all.set_score(deadlines, *next.head, latest), true; });
+  if (!written.value) return false;
+  next.deadline = latest;
+  return true;
+}
+
 void enter(Keyspace& all, Args keys, Args args, bool from_queue, Millis turn) {
   all.set_field(keys[0], args[1], "1");
   const auto lasting = attempt([&] { return all.expire(keys[0], args[0]); });
@@ -136,22 +148,17 @@ void acquire(ScriptHost& host, Args keys, Args args, std::string& reply) {
     }
   }
   if (!is_free) return put_number(reply, remaining);
-  if (turns.own > 0) {
-    const bool theirs = next.deadline && is_redissons(*next.head);
-    const Millis latest = all.now() + (theirs ? turns.redissons : turns.own);
-    if (!next.deadline || *next.deadline > latest) {
-      all.set_score(keys[2], *next.head, latest);
-      next.deadline = latest;
-      attempt([&] { return tell(host, std::string(args[4]) + ":" + *next.head, way_of(args, 5), true); });
-    }
+  if (begin_turn(all, keys[2], next, turns)) {
+    attempt([&] { return tell(host, std::string(args[4]) + ":" + *next.head, way_of(args, 5), true); });
   }
   put_number(reply, std::max<Millis>(next.deadline.value_or(all.now()) - all.now(), 1));
 }
 
 void release(ScriptHost& host, Args keys, Args args, std::string& reply) {
   if (!host.keyspace().erase_field(keys[0], args[0])) return put_null(reply);
-  sweep(host.keyspace(), keys[1], keys[2]);
-  put_number(reply, tell_next(host, keys[1], args[1], way_of(args, 2)));
+  Swept next = sweep(host.keyspace(), keys[1], keys[2]);
+  begin_turn(host.keyspace(), keys[2], next, {number(args[2]), number(args[3])});
+  put_number(reply, tell_next(host, keys[1], args[1], way_of(args, 4)));
 }
 
 void leave(ScriptHost& host, Args keys, Args args, std::string& reply) {
@@ -169,7 +176,11 @@ void leave(ScriptHost& host, Args keys, Args args, std::string& reply) {
   const bool removed = all.erase_member(keys[2], own);
   if (place == 0) return put_number(reply, removed ? 1 : 0);
   all.erase_elements(keys[1], own);
-  if (place == 1 && all.find(keys[0]) == nullptr) tell_next(host, keys[1], args[2], way_of(args, 3));
+  if (place == 1 && all.find(keys[0]) == nullptr) {
+    Swept next = sweep(all, keys[1], keys[2]);
+    begin_turn(all, keys[2], next, {number(args[1]), number(args[3])});
+    tell_next(host, keys[1], args[2], way_of(args, 4));
+  }
   put_number(reply, 1);
 }
 
@@ -211,38 +222,16 @@ void look_at(ScriptHost& host, Args keys, Args args, std::string& reply) {
   reply += waiters;
 }
 
-void refresh_all(ScriptHost& host, Args keys, Args args, std::string& reply) {
-  Keyspace& all = host.keyspace();
-  const Turns turns{number(args[0]), number(args[1])};
-  const std::size_t count = keys.size() / 2;
-  std::vector<std::size_t> lost;
-  std::string refused;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::string_view deadlines = keys[count + i], own = args[2 + i];
-    const auto score = attempt([&] { return all.score(deadlines, own); });
-    if (!score.value && !of_another_type(score.refused)) {
-      refused = score.refused;
-    } else if (score.value && *score.value) {
-      refresh(all, deadlines, own, std::max<Millis>(all.remaining(keys[i]), 0), turns);
-    } else {
-      lost.push_back(i + 1);
-    }
-  }
-  if (!refused.empty()) throw Refused(refused);
-  put_indices(reply, lost);
-}
-
 }  // namespace
 }  // namespace fair
 
 std::span<const KnownScript> fair_scripts() {
   namespace scripts = wire::scripts;
-  static constexpr std::array<KnownScript, 6> kScripts{{{&scripts::fair_acquire, fair::acquire},
+  static constexpr std::array<KnownScript, 5> kScripts{{{&scripts::fair_acquire, fair::acquire},
                                                         {&scripts::fair_release, fair::release},
                                                         {&scripts::fair_leave, fair::leave},
                                                         {&scripts::fair_force_release, fair::force_release},
-                                                        {&scripts::fair_look, fair::look_at},
-                                                        {&scripts::fair_refresh, fair::refresh_all}}};
+                                                        {&scripts::fair_look, fair::look_at}}};
   return kScripts;
 }
 
