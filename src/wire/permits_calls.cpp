@@ -111,9 +111,9 @@ std::string shown(std::string_view id) {
 
 std::string client_begin(std::string_view shown) {
   if (id_of(shown.substr(0, kDigits)).empty()) return {};
-  std::string begin(shown.substr(0, kHalf));
-  begin.insert(12, "-");
-  return begin.insert(8, "-");
+  std::string begin(shown.substr(0, 8));
+  begin.append(1, '-').append(shown.substr(8, 4)).append(1, '-');
+  return begin.append(shown.substr(12, kHalf - 12));
 }
 
 base::Command acquire(const AcquireCall& call) {
