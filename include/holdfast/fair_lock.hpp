@@ -18,8 +18,9 @@ namespace holdfast {
 /// loses its place after a turn (`Config::fair_turn`, 1 s): so long a process that was killed, stopped or cut off keeps
 /// the others waiting, from the release on; up to twice as long if its connection is still open and the release was
 /// Redisson's or forced. If it goes on later, it is queued again, at the end. A waiter of Redisson's has a turn of 5
-/// minutes (its fairLockWaitTimeout), as with Redisson. All times are the server's. A lost connection costs no place if
-/// it is back within a turn or while the lock is held.
+/// minutes (its fairLockWaitTimeout), as with Redisson; and so has one of a client without a name
+/// (`Config::client_name`), which the server cannot tell from Redisson's. All times are the server's. A lost connection
+/// costs no place if it is back within a turn or while the lock is held.
 ///
 /// Errors, waiting, cancellation, threads and re-entry: as Lock. `wrong_type` also if there is something else than a
 /// queue at the queue's keys. Not a member of MultiLock or RedLock. Wire cost: for a free lock 1 command to take, 1 to
