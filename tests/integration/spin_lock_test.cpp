@@ -69,7 +69,7 @@ TEST_F(Spin, TheSettingsSayHowOften) {
   Client client(settings);
   Monitor monitor(server);
   EXPECT_FALSE(client.spin_lock("orders").try_lock_for(1000ms));
-  EXPECT_THAT(scripts(monitor), AllOf(Ge(2U), Le(4U)));
+  EXPECT_THAT(scripts(monitor), AllOf(Ge(2U), Le(6U))) << "in steps of 1 ms it would be hundreds";
 }
 
 TEST_F(Spin, AWaiterFindsItFreeSoonAlthoughNobodyTells) {
