@@ -29,7 +29,7 @@ class KeyTarget final
   ~KeyTarget() override;
 
   /// This name is among them.
-  bool has(const std::string& name) const;
+  bool has(const std::string& each) const;
   /// Of the same client.
   Targets& targets() const { return *targets_; }
   /// On the wire, of the one lock, or of the first.

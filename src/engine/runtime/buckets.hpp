@@ -40,7 +40,11 @@ class Buckets {
  private:
   static constexpr auto kLimits = [] {
     std::array<std::int64_t, kBounds.size()> limits{};
-    for (std::size_t i = 0; i < limits.size(); ++i) limits[i] = static_cast<std::int64_t>(kBounds[i] * 1e9 + 0.5);
+    for (std::size_t i = 0; i < limits.size(); ++i) {
+      const double exact = kBounds[i] * 1e9;
+      limits[i] = static_cast<std::int64_t>(exact);
+      if (exact - static_cast<double>(limits[i]) >= 0.5) ++limits[i];
+    }
     return limits;
   }();
 
