@@ -89,7 +89,7 @@ class Tenancy : public std::enable_shared_from_this<Tenancy> {
   // For the watchdog only, guarded by its mutex.
   using Hook = boost::intrusive::set_member_hook<boost::intrusive::optimize_size<true>,
                                                  boost::intrusive::link_mode<boost::intrusive::normal_link>>;
-  Hook schedule_hook;
+  Hook schedule_hook{};
   TimePoint scheduled{};
   std::shared_ptr<Tenancy> armed;  // itself, while it is in the schedule, and kept alive by it
 
