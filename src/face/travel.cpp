@@ -70,18 +70,18 @@ std::string Hold::detach() {
   return text;
 }
 
-Hold KeyLock::adopt(std::string_view text, const AcquireOptions& options) const {
+Hold KeyLock::adopt(std::string_view ticket, const AcquireOptions& options) const {
   const engine::Target& target = *parts()->target;
-  const Ticket ticket = Ticket::parse(text);
+  const Ticket given = Ticket::parse(ticket);
   const std::optional<Ticket::Kind> kind = kind_of(target);
-  if (kind != ticket.kind || ticket.name != name()) {
-    throw refusal(target, std::string("the ticket is of another lock: ") + to_string(ticket.kind) + " " +
-                              base::quote(ticket.name));
+  if (kind != given.kind || given.name != name()) {
+    throw refusal(
+        target, std::string("the ticket is of another lock: ") + to_string(given.kind) + " " + base::quote(given.name));
   }
   AcquireOptions all = parts()->defaults ? face::with_defaults(options, *parts()->defaults) : options;
-  if (!all.lease.length()) all.lease = Lease(all.lease.kind(), ticket.lease);
+  if (!all.lease.length()) all.lease = Lease(all.lease.kind(), given.lease);
   engine::Acquired adopted =
-      engine::adopt(parts()->runtime, parts()->target, {wire::Owner{ticket.owner}, ticket.token, std::nullopt},
+      engine::adopt(parts()->runtime, parts()->target, {wire::Owner{given.owner}, given.token, std::nullopt},
                     engine::lease_terms(*parts()->runtime, all, name()), all.on_lost);
   if (adopted.error) throw face::error_about(target, adopted.error, std::move(adopted.cause));
   return detail::HoldAccess::make(std::move(adopted.held));
