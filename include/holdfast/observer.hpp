@@ -102,8 +102,8 @@ class HOLDFAST_EXPORT Observer {
 /// A snapshot of what a client has counted since it was created, and of what there is now. Read with
 /// `Client::counters()`.
 struct Counters {
-  std::uint64_t granted = 0;      ///< Outermost acquisitions that succeeded.
-  std::uint64_t contended = 0;    ///< Of those: had to wait for somebody else.
+  std::uint64_t granted = 0;    ///< Outermost acquisitions that succeeded; of a Semaphore, and waits for a Latch, too.
+  std::uint64_t contended = 0;  ///< Of those: had to wait for somebody else.
   std::uint64_t not_granted = 0;  ///< Busy, timed out, cancelled or crowded.
   std::uint64_t failed = 0;       ///< Acquisitions that ended in an error; not those on a closed or forked client.
   std::uint64_t released = 0;
