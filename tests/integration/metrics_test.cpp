@@ -71,7 +71,7 @@ TEST_F(MetricsOfAClient, CountEachResultOfAnAcquire) {
 TEST_F(MetricsOfAClient, CountAnErrorAsOne) {
   raw.command("SET", "orders", "text");
   Client client(config());
-  EXPECT_THROW(client.lock("orders").acquire(), Error);
+  EXPECT_THROW(static_cast<void>(client.lock("orders").acquire()), Error);
   EXPECT_EQ(acquires(client, "error"), 1);
 }
 
