@@ -7,8 +7,7 @@
 
 namespace holdfast::engine {
 
-Claim::Claim(Tenancy& tenancy, const LossSignal::LostCallback& on_lost, TimePoint granted_at)
-    : tenancy_(tenancy), signal_(on_lost), granted_at_(granted_at) {}
+Claim::Claim(Tenancy& tenancy, const LossSignal::LostCallback& on_lost) : tenancy_(tenancy), signal_(on_lost) {}
 
 const std::string& Claim::name() const { return tenancy_.name(); }
 wire::Owner Claim::owner() const { return tenancy_.owner(); }
@@ -120,7 +119,7 @@ ReleaseOutcome Claim::known_outcome() const {
 // ---- its end by its holder's hand: hold_release.cpp decides when ----
 
 void Claim::measure_end(TimePoint now) const noexcept {
-  runtime()->reporter().meter.on_hold_end(target()->lock_class(), now - granted_at_);
+  runtime()->reporter().meter.on_hold_end(target()->lock_class(), now - granted_at());
 }
 
 Claim::Release Claim::begin_release(Ending& ending) noexcept {
@@ -129,7 +128,8 @@ Claim::Release Claim::begin_release(Ending& ending) noexcept {
   bool found_lost = false;
   {
     const base::Guard guard(tenancy_.mutex_);
-    if (std::exchange(released_, true)) return Release::ended;
+    if (released_) return Release::ended;
+    released_ = true;
     HoldFsm& fsm = tenancy_.fsm_;
     now = base::Clock::now();
     const bool had_ended = fsm.ended();
@@ -142,7 +142,7 @@ Claim::Release Claim::begin_release(Ending& ending) noexcept {
       return Release::ended;
     }
     ending = tenancy_.ending(now, stood);
-    ending.since = granted_at_;
+    ending.since = granted_at();
     reason = fsm.reason();
   }
   if (found_lost) tenancy_.announce_loss(reason, Tenancy::StopIn::signal_thread);

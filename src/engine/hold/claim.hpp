@@ -34,7 +34,7 @@ struct Ending {
 /// runs the user's code runs outside of that.
 class Claim {
  public:
-  Claim(Tenancy& tenancy, const LossSignal::LostCallback& on_lost, TimePoint granted_at);
+  Claim(Tenancy& tenancy, const LossSignal::LostCallback& on_lost);
   ~Claim() = default;
   Claim(const Claim&) = delete;
   Claim& operator=(const Claim&) = delete;
@@ -61,7 +61,7 @@ class Claim {
   /// Still ours as far as known, without side effects.
   bool stands() const;
   /// When this claim began.
-  TimePoint granted_at() const { return granted_at_; }
+  TimePoint granted_at() const;
   /// Of the release; `unknown` as long as it is not known.
   ReleaseOutcome known_outcome() const;
 
@@ -91,10 +91,10 @@ class Claim {
   Tenancy& tenancy_;
   Claim* next_ = nullptr;  // of the tenancy's claims
   LossSignal signal_;
-  const TimePoint granted_at_;
-  bool later_ = false;     // not the one that lives in the tenancy
-  bool released_ = false;  // by its holder
-  bool parted_ = false;    // it has ended, and the tenancy went on
+  // One byte, behind which the tenancy has room for fields of its own.
+  bool later_ : 1 = false;     // not the one that lives in the tenancy
+  bool released_ : 1 = false;  // by its holder
+  bool parted_ : 1 = false;    // it has ended, and the tenancy went on
 };
 
 }  // namespace holdfast::engine

@@ -18,13 +18,22 @@ std::uint64_t number_of(const wire::Owner& owner) {
   return number;
 }
 
+/// Nearly all have one permit, of which nothing need be kept.
+std::unique_ptr<const wire::Grant> with_permits(std::unique_ptr<const wire::Grant> grant, const wire::Owner& owner,
+                                                const wire::Ask& ask) {
+  if (ask.permits == 1) return grant;
+  wire::Grant kept = grant ? *grant : wire::Grant{.owner = owner};
+  kept.owner.ask = ask;
+  return std::make_unique<const wire::Grant>(std::move(kept));
+}
+
 }  // namespace
 
 /// A claim that came after the first, by itself: it keeps the tenancy alive.
 class Tenancy::LaterClaim final : public Claim, public std::enable_shared_from_this<LaterClaim> {
  public:
   LaterClaim(std::shared_ptr<Tenancy> tenancy, const LossSignal::LostCallback& on_lost, TimePoint granted_at)
-      : Claim(*tenancy, on_lost, granted_at), keep_(std::move(tenancy)) {
+      : Claim(*tenancy, on_lost), granted_at_(granted_at), keep_(std::move(tenancy)) {
     later_ = true;
   }
   ~LaterClaim() {
@@ -32,8 +41,10 @@ class Tenancy::LaterClaim final : public Claim, public std::enable_shared_from_t
     const base::Guard guard(keep_->mutex_);
     keep_->unlink(*this);
   }
+  TimePoint granted_at() const { return granted_at_; }
 
  private:
+  const TimePoint granted_at_;
   const std::shared_ptr<Tenancy> keep_;
 };
 
@@ -44,19 +55,22 @@ std::shared_ptr<Claim> Claim::self() {
   return nullptr;
 }
 
+TimePoint Claim::granted_at() const {
+  return later_ ? static_cast<const Tenancy::LaterClaim*>(this)->granted_at() : tenancy_.granted_at();
+}
+
 Tenancy::Tenancy(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, const wire::Owner& owner,
                  wire::Ask ask, TimePoint sent_at, const LeaseTerms& terms, const LossSignal::LostCallback& on_lost,
                  std::unique_ptr<const wire::Grant> grant, std::uint32_t acked_era)
     : runtime_(std::move(runtime)),
       target_(std::move(target)),
       owner_number_(number_of(owner)),
-      grant_(std::move(grant)),
+      grant_(with_permits(std::move(grant), owner, ask)),
       fsm_(sent_at, terms, sent_at, acked_era,
            runtime_->config().loss_notice ? HoldFsm::Watched::yes : HoldFsm::Watched::no),
-      mode_(ask.mode),
-      permits_(ask.permits),
       claims_(&first_),
-      first_(*this, on_lost, sent_at) {}
+      first_(*this, on_lost),
+      mode_(ask.mode) {}
 
 Tenancy::~Tenancy() {
   if (runtime_->in_child()) return;

@@ -37,7 +37,7 @@ class Tenancy : public std::enable_shared_from_this<Tenancy> {
   const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
   const std::shared_ptr<Target>& target() const { return target_; }
   /// What it is for its owner.
-  wire::Ask ask() const { return {mode_.load(std::memory_order_relaxed), permits_}; }
+  wire::Ask ask() const { return {mode_.load(std::memory_order_relaxed), grant_ ? grant_->owner.ask.permits : 1}; }
   milliseconds lease() const { return known(&HoldFsm::lease); }
   bool renewed() const { return known(&HoldFsm::renewed); }
   Acks acks() const HOLDFAST_NOT_GUARDED { return fsm_.acks(); }  // constant
@@ -53,7 +53,7 @@ class Tenancy : public std::enable_shared_from_this<Tenancy> {
   Duration valid_for(TimePoint now) const { return known(&HoldFsm::valid_for, now); }
   /// When the lease was set last: the send of the command that did.
   TimePoint extended_at() const { return known(&HoldFsm::last_extension); }
-  TimePoint granted_at() const { return first_.granted_at(); }
+  TimePoint granted_at() const HOLDFAST_NOT_GUARDED { return fsm_.granted_at(); }  // constant
 
   // For hold_release.cpp.
   /// Ends it, whoever has a claim on it: nobody renews it any more. Empty if somebody else releases it, or has.
@@ -123,14 +123,13 @@ class Tenancy : public std::enable_shared_from_this<Tenancy> {
   const std::shared_ptr<Runtime> runtime_;
   const std::shared_ptr<Target> target_;
   const std::uint64_t owner_number_;
-  const std::unique_ptr<const wire::Grant> grant_;
+  const std::unique_ptr<const wire::Grant> grant_;  // null: one permit, of an owner of ours
 
   HoldFsm fsm_ HOLDFAST_GUARDED_BY(mutex_);
+  Claim* claims_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;  // those that have not ended
+  [[no_unique_address]] Claim first_;
   mutable base::SmallMutex mutex_;
   std::atomic<wire::Mode> mode_;
-  const std::uint32_t permits_;
-  Claim* claims_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;  // those that have not ended
-  Claim first_;
   ReleaseOutcome outcome_ HOLDFAST_GUARDED_BY(mutex_) = ReleaseOutcome::unknown;  // of the release, once it is known
 };
 
