@@ -37,6 +37,27 @@ struct NodeAddress {
   friend bool operator==(const NodeAddress&, const NodeAddress&) = default;
 };
 
+/// What a connection logs in with.
+struct Credentials {
+  std::string username{};  ///< Empty: the server's default user.
+  std::string password{};  ///< Never printed, logged or put in an error.
+  /// For how long, counted from the call that gave them. Empty: until they are asked for at the next login.
+  std::optional<std::chrono::milliseconds> valid_for{};
+};
+
+/// Gives a user and a password that change: a token from an identity service, a file that is written anew, a vault.
+/// Called for each connection at its login, and again when three quarters of what it gave are over: the living
+/// connection then sends AUTH, so that no hold is lost. A server that was given new passwords meanwhile refuses what
+/// was asked for before: then it is asked again, and only a client that was never connected is told, after a second.
+///
+/// It may take its time: it is called on a thread of its own, and holds up nothing but that login. It may be called for
+/// several connections at a time, so it must allow that. After `connect_timeout` nobody waits for it any more; a call
+/// that does not return is left behind, beyond the end of the client, so let it own what it uses (capture by value or
+/// by std::shared_ptr). If it throws, or does not return in time, that is as if the server could not be reached
+/// (Errc::unreachable): who waits for a lock goes on waiting for `patience`, and it is asked again after a pause, as
+/// connections are. What its exception says is shown in errors, so keep secrets out of it.
+using CredentialsProvider = std::function<Credentials()>;
+
 /// Redis Sentinel, used when there are `addresses` (a `redis+sentinel://` URL): the Sentinels say which server is the
 /// primary, and are asked again for each connection.
 struct SentinelConfig {
@@ -44,6 +65,7 @@ struct SentinelConfig {
   std::string primary;                 ///< The name by which the Sentinels know it ("mymaster").
   std::string username;                ///< At the Sentinels; empty: their default user.
   std::string password;                ///< At the Sentinels. Never printed, logged or put in an error.
+  CredentialsProvider credentials{};   ///< When set, that username and password are not used.
 };
 
 /// Redis Cluster or Valkey Cluster, used when there are `addresses` (a `redis+cluster://` URL).
@@ -78,6 +100,9 @@ struct HOLDFAST_EXPORT Config {
   ClusterConfig cluster;    ///< When it has addresses, host, port and alternatives are not used.
   std::string username;     ///< Empty: the server's default user.
   std::string password;     ///< Never printed, logged or put in an error.
+  /// When set, username and password are not used: it is asked at each login, of each connection to a server or a node
+  /// of a cluster. Sentinels have their own.
+  CredentialsProvider credentials{};
   unsigned database = 0;
   TlsConfig tls;
   /// The first part of the name that CLIENT LIST shows: `client_name:id:host:process:label`. The id is also in every

@@ -152,7 +152,7 @@ probing::Settings settings_of(const Config& config, std::string_view lock) {
   return {.unix_socket = !config.unix_socket.empty(),
           .tls = config.tls.enabled && config.unix_socket.empty(),
           .host = config.sentinel.addresses.empty() && config.cluster.addresses.empty() ? config.host : std::string(),
-          .password = !config.password.empty(),
+          .password = !config.password.empty() || config.credentials,
           .name_prefix = config.name_prefix,
           .lock = std::string(lock),
           .lease = config.lease,
@@ -211,6 +211,7 @@ class OtherNodes {
         config.database = 0;
         config.username = config_.sentinel.username;
         config.password = config_.sentinel.password;
+        config.credentials = config_.sentinel.credentials;
       }
       NodeFacts facts;
       facts.part = part;

@@ -21,6 +21,10 @@ constexpr std::chrono::seconds kLeaving{1};
 /// The same where others say that it was replaced: it may be gone.
 constexpr std::chrono::milliseconds kLeavingMoved{100};
 
+/// How long a server and who gives credentials may disagree about them before a client that was never connected is
+/// told.
+constexpr std::chrono::seconds kChangeOfPassword{1};
+
 /// None of several addresses may use up the time of all.
 base::Duration connect_limit(const Config& config, const EndpointSource& source) {
   return config.connect_timeout / static_cast<base::Duration::rep>(source.addresses());
@@ -45,11 +49,14 @@ Connection::Connection(timing::Schedule& schedule, const Config& config, std::sh
       traffic_(traffic),
       tls_(make_tls_context(config)),
       resolver_(schedule_.executor()),
+      credentials_(schedule_.executor(), config_),
       alarm_(schedule_, [this] { on_alarm(); }),
       health_(schedule_, Health::interval(config.lease), lifeline,
               {.heard = [this] { return session_->heard(!traffic_.idle()); },
                .ping = [this] { traffic_.ping(); },
                .dead = [this](std::string cause) { fail(Errc::unreachable, std::move(cause)); }}),
+      credential_watch_(schedule_, config_, lifeline, credentials_,
+                        [this](const base::Command& auth) { traffic_.send_auth(auth); }),
       attempts_(config) {
   source_->watch([this](const std::string& why) { on_moved(why); });
 }
@@ -106,26 +113,41 @@ void Connection::hurry() {
 }
 
 void Connection::on_connect_timeout() {
-  session_->end(asio::error::timed_out, "no " + session_->missing() + " within " +
-                                            milliseconds(connect_limit(config_, *source_)) + " ms" +
-                                            session_->suspicion());
+  session_->end(
+      asio::error::timed_out,
+      "no " + missing() + " within " + milliseconds(connect_limit(config_, *source_)) + " ms" + session_->suspicion());
 }
 
 std::string Connection::why_not_yet() const {
   if (state_ != State::connecting) return down_.cause;
-  return since(down_.cause, session_->missing(), attempts_.under_way(Clock::now()), session_->suspicion());
+  return since(down_.cause, missing(), attempts_.under_way(Clock::now()), session_->suspicion());
+}
+
+/// What it waits for, in words that follow "no".
+std::string Connection::missing() const {
+  return credentials_.asking() ? "answer of the credentials' provider" : session_->missing();
 }
 
 void Connection::on_open() {
+  credentials_.ask([this, lifeline = lifeline_](const CredentialSource::Given& given, const std::string& problem) {
+    const std::shared_ptr<void> keep = lifeline.hold();
+    if (keep == nullptr) return;
+    if (!problem.empty()) return fail(Errc::unreachable, problem);
+    log_in(given);
+  });
+}
+
+void Connection::log_in(const CredentialSource::Given& given) {
+  given_ = given;
   login_.emplace(config_, EarlierConnection{client_, attempts_.since_ready(Clock::now())});
-  traffic_.send_login(login_->first());
+  traffic_.send_login(login_->first(given_.credentials));
 }
 
 void Connection::on_login(const Replies& replies) {
   const std::vector<base::Command> more = login_->next(replies);
   const LoginOutcome& outcome = login_->outcome();
   if (outcome.error) {
-    login_pointless_ = outcome.pointless;
+    login_pointless_ = outcome.pointless && refused_for_good(outcome);
     fail(outcome.error, outcome.cause);
   } else if (!more.empty()) {
     traffic_.send_login(more);
@@ -134,14 +156,29 @@ void Connection::on_login(const Replies& replies) {
   }
 }
 
+/// What is given anew each time may be right the next time: a server may have been told of it a moment later, or what
+/// was asked for a moment before.
+bool Connection::refused_for_good(const LoginOutcome& outcome) {
+  if (!credentials_.changes() || outcome.error != Errc::denied) return true;
+  const TimePoint now = Clock::now();
+  if (!refused_since_) refused_since_ = now;
+  ask_again_ = attempts_.ever_ready() || now - *refused_since_ < kChangeOfPassword;
+  return !ask_again_;
+}
+
+void Connection::on_authenticated(const Replies& replies) { credential_watch_.on_reply(replies.front()); }
+
 void Connection::on_ready() {
   alarm_.cancel();
+  refused_since_.reset();
   client_ = login_->outcome().client;
   causes_.clear();
   state_ = State::ready;
   attempts_.on_ready(Clock::now());
   session_->logged_in();
   health_.start();
+  credential_watch_.start(given_);
+  given_ = {};
   traffic_.on_login(login_->outcome().clustered);
   events_.connected();
   traffic_.open_gate();
@@ -193,6 +230,7 @@ void Connection::end_leaving() {
 void Connection::on_end(const Session::Ending& ending) {
   alarm_.cancel();
   health_.stop();
+  credential_watch_.stop();
   if (!failing_ && state_ != State::closed) {
     const Meaning meaning = classify(ending.stage, ending.error);
     down_.error = meaning.code;
@@ -200,6 +238,9 @@ void Connection::on_end(const Session::Ending& ending) {
     down_.cause = ending.problem;
   }
   const bool stood = stands();
+  if (const std::string& problem = credential_watch_.problem(); stood && !problem.empty()) {
+    down_.cause += "; before that, credentials were not renewed: " + problem;
+  }
   down_.cause = causes_.blame(config_, session_->server(), std::move(down_.cause));
   const Prospect prospect = moved_ ? Prospect::changes : source_->on_end(stood && !demoted_);
   useless_ = stood && !demoted_ && !moved_ ? std::nullopt : session_->endpoint();
@@ -212,9 +253,10 @@ void Connection::on_end(const Session::Ending& ending) {
   if (state_ == State::closed) return;
   if (!stood) down_.cause = causes_.gather(std::move(down_.cause), prospect == Prospect::another);
   const bool refused = std::exchange(login_pointless_, false);
+  const bool asks_again = std::exchange(ask_again_, false);
   if (prospect == Prospect::another) return alarm_.set(Clock::now());
   // A refusal, or a server that was never there, will not go away while the callers wait.
-  const bool pointless = refused || (!attempts_.ever_ready() && prospect == Prospect::same);
+  const bool pointless = refused || (!attempts_.ever_ready() && prospect == Prospect::same && !asks_again);
   if (pointless) traffic_.give_up();
   if (!needed_ && !traffic_.waited_for()) {
     state_ = State::resting;
@@ -238,14 +280,15 @@ void Connection::close() {
   traffic_.give_up();
   alarm_.cancel();
   health_.stop();
-  resolver_.leave();
+  credential_watch_.stop();
+  leave_threads();
   constexpr auto kAborted = asio::error::operation_aborted;
   if (session_ && !session_->try_to_end(kAborted)) on_end({Stage::ready, kAborted, {}});
 }
 
 void Connection::drop() {
   state_ = State::closed;
-  resolver_.leave();
+  leave_threads();
   session_.reset();
 }
 

@@ -17,6 +17,8 @@
 #include "base/resp.hpp"
 #include "redis/connection/attempts.hpp"
 #include "redis/connection/causes.hpp"
+#include "redis/connection/credential_source.hpp"
+#include "redis/connection/credential_watch.hpp"
 #include "redis/connection/endpoint_source.hpp"
 #include "redis/connection/health_watch.hpp"
 #include "redis/connection/lane_events.hpp"
@@ -59,6 +61,8 @@ class Connection final : public Session::Owner {
   /// Somebody waits: where there was little hope, a fresh attempt is due soon.
   void hurry();
   void on_login(const Replies& replies);
+  /// The reply to an AUTH on a connection that stands.
+  void on_authenticated(const Replies& replies);
   /// A server that takes no writes any more has a successor, whose address may be another one: if these replies tell
   /// so, the session ends once all that was sent on it is answered, and the next one asks for the address again.
   void leave_if_demoted(const Replies& replies);
@@ -73,8 +77,11 @@ class Connection final : public Session::Owner {
   void close();
   /// The loop is gone: closed, without a word.
   void drop();
-  /// Nothing is posted to the loop by a name look-up any more. From any thread.
-  void leave_resolver() { resolver_.leave(); }
+  /// Nothing is posted to the loop by name look-ups, and by who gives credentials, any more. From any thread.
+  void leave_threads() {
+    resolver_.leave();
+    credentials_.leave();
+  }
 
   /// The login is through, and more may be sent.
   bool ready() const { return state_ == State::ready; }
@@ -111,6 +118,9 @@ class Connection final : public Session::Owner {
   std::shared_ptr<Connection> self() { return {lifeline_.hold(), this}; }
   void on_alarm();
   void on_connect_timeout();
+  void log_in(const CredentialSource::Given& given);
+  std::string missing() const;
+  bool refused_for_good(const LoginOutcome& outcome);
   void on_ready();
   void leave(std::error_code error, std::string cause, base::Duration limit);
   void end_leaving();
@@ -123,22 +133,27 @@ class Connection final : public Session::Owner {
   Traffic& traffic_;
   std::optional<boost::asio::ssl::context> tls_;
   Resolver resolver_;
+  CredentialSource credentials_;
   std::shared_ptr<Session> session_;  // the latest
   timing::Alarm alarm_;               // for the next attempt, or the end of a state that must not last
   HealthWatch health_;
+  CredentialWatch credential_watch_;
   Attempts attempts_;
 
   State state_ = State::down;
   bool needed_ = true;
   bool login_pointless_ = false;     // the login was refused for good
+  bool ask_again_ = false;           // for other credentials
   bool failing_ = false;             // `down_` is set already
   bool demoted_ = false;             // the latest connection was left because the server takes no writes
   bool moved_ = false;               // the latest connection was left because the server is somewhere else
   std::optional<Endpoint> useless_;  // the address of the latest connection, if it served nobody
   Down down_;
   Causes causes_;
-  std::optional<Login> login_;  // of the latest session that was opened
-  std::int64_t client_ = 0;     // the latest connection's client id, also after its end
+  std::optional<base::TimePoint> refused_since_;  // the login, with credentials that change
+  std::optional<Login> login_;                    // of the latest session that was opened
+  CredentialSource::Given given_;                 // for it
+  std::int64_t client_ = 0;                       // the latest connection's client id, also after its end
 };
 
 }  // namespace holdfast::redis

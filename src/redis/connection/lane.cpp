@@ -26,7 +26,7 @@ Lane::Lane(timing::Schedule& schedule, const Config& config, std::shared_ptr<End
   impl_->lifeline.lane = impl_;
 }
 
-Lane::~Lane() { impl_->connection.leave_resolver(); }
+Lane::~Lane() { impl_->connection.leave_threads(); }
 
 void Lane::start(std::weak_ptr<void> owner) {
   impl_->lifeline.owner = std::move(owner);

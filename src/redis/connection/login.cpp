@@ -29,11 +29,19 @@ bool must_be_primary(const Config& config) {
   return !config.sentinel.addresses.empty() || !config.alternatives.empty();
 }
 
+base::Command auth(const Credentials& credentials) {
+  return {{"AUTH", credentials.username.empty() ? "default" : credentials.username, credentials.password}};
+}
+
 std::vector<base::Command> login_commands(const Config& config) {
+  return login_commands(config, {config.username, config.password});
+}
+
+std::vector<base::Command> login_commands(const Config& config, const Credentials& credentials) {
   base::Command hello{{"HELLO", "3"}};
-  if (!config.password.empty() || !config.username.empty()) {
-    const std::string& user = config.username.empty() ? "default" : config.username;
-    hello.args.insert(hello.args.end(), {"AUTH", user, config.password});
+  if (!credentials.password.empty() || !credentials.username.empty()) {
+    const base::Command its = auth(credentials);
+    hello.args.insert(hello.args.end(), its.args.begin(), its.args.end());
   }
   if (!config.client_name.empty()) hello.args.insert(hello.args.end(), {"SETNAME", config.client_name});
   std::vector<base::Command> commands{std::move(hello)};

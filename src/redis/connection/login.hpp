@@ -17,7 +17,11 @@ namespace holdfast::redis {
 bool must_be_primary(const Config& config);
 /// HELLO 3 with credentials and the name, and SELECT if a database is chosen. Where the server must be a primary, ROLE,
 /// and the announcement that REDIRECT is understood, which most servers refuse.
+std::vector<base::Command> login_commands(const Config& config, const Credentials& credentials);
+/// The same with those of the configuration.
 std::vector<base::Command> login_commands(const Config& config);
+/// On a living connection: from now on with these.
+base::Command auth(const Credentials& credentials);
 
 struct LoginOutcome {
   std::error_code error;  ///< Set: the login failed.
@@ -48,6 +52,10 @@ class Login {
   /// The configuration outlives it.
   Login(const Config& config, EarlierConnection earlier) : config_(config), earlier_(earlier) {}
 
+  /// What is sent first.
+  std::vector<base::Command> first(const Credentials& credentials) const {
+    return login_commands(config_, credentials);
+  }
   std::vector<base::Command> first() const { return login_commands(config_); }
   /// Takes the replies to what was sent last. What is to be sent next; nothing: it has failed, or is through.
   std::vector<base::Command> next(const std::vector<base::Reply>& replies);

@@ -147,6 +147,13 @@ void Pipeline::send_login(const std::vector<base::Command>& commands) {
   expect(login_, commands.size());
 }
 
+void Pipeline::send_auth(const base::Command& command) {
+  auth_ = std::make_shared<Op>(Request{}, ResultHandler{});
+  auth_->finished = true;  // but for the connection, nobody waits for it
+  encode(connection_.out(), command, false);
+  expect(auth_, 1);
+}
+
 void Pipeline::ping() {
   const auto op = std::make_shared<Op>(Request{}, ResultHandler{});
   op->finished = true;  // nobody waits for it
@@ -179,7 +186,12 @@ void Pipeline::on_reply() {
   if (--op->replies > 0) return;
   in_flight_.pop_front();
   if (op == login_) return connection_.on_login(op->builder.replies);
-  connection_.leave_if_demoted(op->builder.replies);
+  if (op == auth_) {
+    auth_.reset();
+    connection_.on_authenticated(op->builder.replies);
+  } else {
+    connection_.leave_if_demoted(op->builder.replies);
+  }
   if (!op->finished) on_done(op);
   if (in_flight_.empty()) connection_.on_idle();
 }
@@ -251,6 +263,7 @@ void Pipeline::on_cut() {
   const std::deque<OpPtr> sent = std::exchange(in_flight_, {});
   for (const OpPtr& op : sent) cut(op);
   login_.reset();
+  auth_.reset();
 }
 
 void Pipeline::cut(const OpPtr& op) noexcept {
@@ -283,6 +296,7 @@ void Pipeline::drop() {
   const std::list<OpPtr> waiting = std::exchange(gate_, {});
   const std::deque<OpPtr> sent = std::exchange(in_flight_, {});
   login_.reset();
+  auth_.reset();
 }
 
 // --- a new session, and its messages ---

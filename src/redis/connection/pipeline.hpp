@@ -43,6 +43,7 @@ class Pipeline final : public Traffic {
   void send_login(const std::vector<base::Command>& commands) override;
   void on_login(bool clustered) override { subscriptions_.on_login(clustered); }
   void open_gate() override;
+  void send_auth(const base::Command& command) override;
   void ping() override;
   bool idle() const override { return in_flight_.empty(); }
   void on_cut() override;
@@ -74,6 +75,7 @@ class Pipeline final : public Traffic {
   std::list<OpPtr> gate_;        // waiting for a login
   std::deque<OpPtr> in_flight_;  // sent, in order
   OpPtr login_;                  // the step of the login under way
+  OpPtr auth_;                   // the AUTH under way on a connection that stands
   LoadedScripts loaded_;
   Interlock interlock_;
   TimeLimits limits_;  // of all that are not finished

@@ -19,6 +19,8 @@ class Traffic : public Session::Reader {
   virtual void on_login(bool clustered) = 0;
   /// What waits may go, from now on.
   virtual void open_gate() = 0;
+  /// Sends a command whose reply is for Connection::on_authenticated().
+  virtual void send_auth(const base::Command& command) = 0;
   /// Sends a PING whose reply is only a sign of life.
   virtual void ping() = 0;
   /// Whatever was sent has been answered.

@@ -16,6 +16,7 @@ Config link_config(const Config& client, const NodeAddress& address) {
   config.port = address.port;
   config.username = client.sentinel.username;
   config.password = client.sentinel.password;
+  config.credentials = client.sentinel.credentials;
   config.database = 0;
   config.alternatives.clear();
   config.sentinel = {};

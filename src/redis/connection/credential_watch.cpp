@@ -1,0 +1,74 @@
+#include "redis/connection/credential_watch.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/entropy.hpp"
+#include "redis/connection/login.hpp"
+#include "redis/connection/op.hpp"
+#include "redis/failures/errors.hpp"
+
+namespace holdfast::redis {
+
+using base::Clock;
+
+CredentialWatch::CredentialWatch(timing::Schedule& schedule, const Config& config, const Lifeline& lifeline,
+                                 CredentialSource& source, Send send)
+    : limit_(config.connect_timeout),
+      lifeline_(lifeline),
+      source_(source),
+      send_(std::move(send)),
+      alarm_(schedule, [this] { on_alarm(); }),
+      pauses_(config.reconnect_min, config.reconnect_max) {}
+
+base::TimePoint CredentialWatch::due(base::TimePoint asked_at, base::Duration valid_for) {
+  constexpr std::chrono::milliseconds kSoonest{50};  // however short their life is, the server is not flooded
+  return asked_at + std::max<base::Duration>(valid_for / 4 * 3, kSoonest);
+}
+
+void CredentialWatch::start(const CredentialSource::Given& given) {
+  problem_.clear();
+  pauses_.reset();
+  const auto& valid_for = given.credentials.valid_for;
+  constexpr std::chrono::hours kLongest{24 * 365};  // what is valid for longer is asked for again all the same
+  if (valid_for) alarm_.set(due(given.asked_at, std::min<std::chrono::milliseconds>(*valid_for, kLongest)));
+}
+
+void CredentialWatch::stop() {
+  alarm_.cancel();
+  source_.forget();
+}
+
+void CredentialWatch::on_alarm() {
+  const std::shared_ptr<void> keep = lifeline_.hold();
+  if (source_.asking()) {
+    source_.forget();
+    return fail("no answer of the credentials' provider within " + milliseconds(limit_) + " ms");
+  }
+  alarm_.set_after(limit_);
+  source_.ask([this, lifeline = lifeline_](const CredentialSource::Given& given, const std::string& problem) {
+    if (const std::shared_ptr<void> kept = lifeline.hold()) on_given(given, problem);
+  });
+}
+
+void CredentialWatch::on_given(const CredentialSource::Given& given, const std::string& problem) {
+  if (!problem.empty()) return fail(problem);
+  alarm_.cancel();  // a server that does not answer is found dead
+  given_ = given;
+  send_(auth(given.credentials));
+}
+
+void CredentialWatch::on_reply(const base::Reply& reply) {
+  const CredentialSource::Given given = std::exchange(given_, {});
+  if (reply.is_error()) return fail(explain(reply.text));
+  start(given);
+}
+
+/// The server keeps a connection that was refused as it was, so there is time.
+void CredentialWatch::fail(std::string problem) {
+  problem_ = std::move(problem);
+  alarm_.set_after(pauses_.next(base::random_share()));
+}
+
+}  // namespace holdfast::redis
