@@ -75,8 +75,8 @@ _holdfast() {
     '') case $current in
       -*) mapfile -t COMPREPLY < <(compgen -W "$(sed 's/ .*//' <<<"$options")" -- "$current") ;;
       *) case $verb in
-        '') mapfile -t COMPREPLY < <(compgen -W 'run elect acquire renew release ls inspect wait break doctor exporter help' -- "$current") ;;
-        help) mapfile -t COMPREPLY < <(compgen -W 'run elect acquire renew release ls inspect wait break doctor exporter' -- "$current") ;;
+        '') mapfile -t COMPREPLY < <(compgen -W 'run elect acquire renew release ls inspect wait break doctor top exporter help' -- "$current") ;;
+        help) mapfile -t COMPREPLY < <(compgen -W 'run elect acquire renew release ls inspect wait break doctor top exporter' -- "$current") ;;
         run | elect | acquire | inspect | wait | break) mapfile -t COMPREPLY < <(_holdfast_names "$tool" "$current") ;;
       esac ;;
     esac ;;

@@ -85,9 +85,9 @@ function __holdfast_completions
                     inspect 'show who holds a lock, and for how long' \
                     wait 'wait until a lock is free, without taking it' break 'take a lock away from its holder' \
                     doctor 'examine the servers, what about them endangers locks' \
-                    exporter 'answer Prometheus, what the servers have'
+                    top 'the locks on a screen that refreshes' exporter 'answer Prometheus, what the servers have'
                 test -z "$verb"; and printf '%s\t%s\n' help 'options, exit codes and examples of a verb'
-            else if not contains -- "$verb" renew release ls doctor exporter
+            else if not contains -- "$verb" renew release ls doctor top exporter
                 __holdfast_names
             end
     end

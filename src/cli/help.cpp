@@ -13,6 +13,7 @@ constexpr std::string_view kTool =
   holdfast inspect NAME             show who holds a lock, and for how long
   holdfast wait NAME                wait until a lock is free, without taking it
   holdfast break NAME               take a lock away from its holder
+  holdfast top [PATTERN]            the locks on a screen that refreshes: who has them, who waits
   holdfast doctor                   examine the servers: what about them endangers locks
   holdfast exporter                 answer Prometheus: what the servers have
 
@@ -303,6 +304,26 @@ Examples
   curl -s http://127.0.0.1:9743/metrics
 )";
 
+constexpr std::string_view kTop = R"(holdfast top [OPTIONS] [PATTERN]
+
+Shows on a screen that refreshes which locks are held: by whom, for how long, and who waits. Those that most wait for
+come first. PATTERN: only these locks, as in ls. The key q ends it. Where standard output is no terminal, the table is
+printed anew each time; with --json one object a line. Nothing is asked of those who hold or wait.
+
+  -n, --interval TIME        how often to look, going through all keys; default 2s
+)";
+
+constexpr std::string_view kTopEnd = R"(
+Exit codes
+  0   ended by q or a signal               64  wrong usage
+  70  internal error
+
+Examples
+  holdfast top
+  holdfast top -n 500ms --url redis://a --url redis://b 'billing:*'
+  holdfast top --json | jq -c '.locks[] | select(.held_ms > 60000)'
+)";
+
 constexpr std::string_view kCommon = R"(Common
       --url URL              the server; else HOLDFAST_URL, else /etc/holdfast/url, else redis://127.0.0.1:6379
                              redis://host:port/db  rediss://host (TLS)  unix:///path/to/socket  local:
@@ -335,6 +356,7 @@ std::string help_of(std::string_view verb) {
   if (verb == "break") return with_common(kBreak, kBreakEnd);
   if (verb == "doctor") return with_common(kDoctor, kDoctorEnd);
   if (verb == "exporter") return with_common(kExporter, kExporterEnd);
+  if (verb == "top") return with_common(kTop, kTopEnd);
   return std::string(kTool).append("\n").append(kCommon);
 }
 

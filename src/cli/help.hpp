@@ -7,8 +7,8 @@
 
 namespace holdfast::cli {
 
-constexpr std::array<std::string_view, 11> kVerbs{"run",     "elect", "acquire", "renew",  "release", "ls",
-                                                  "inspect", "wait",  "break",   "doctor", "exporter"};
+constexpr std::array<std::string_view, 12> kVerbs{"run",     "elect", "acquire", "renew",  "release",  "ls",
+                                                  "inspect", "wait",  "break",   "doctor", "exporter", "top"};
 
 /// Of a verb; of the whole tool for an empty one.
 std::string help_of(std::string_view verb);

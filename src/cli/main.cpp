@@ -49,6 +49,7 @@ int carry_out(const Options& options, const Console& console) {
   if (const auto* verb = std::get_if<WaitOptions>(&options.verb)) return wait(common, *verb, console);
   if (const auto* verb = std::get_if<DoctorOptions>(&options.verb)) return doctor(common, *verb, console);
   if (const auto* verb = std::get_if<ExporterOptions>(&options.verb)) return exporter(common, *verb, console);
+  if (const auto* verb = std::get_if<TopOptions>(&options.verb)) return top(common, *verb, console);
   return break_lock(common, std::get<BreakOptions>(options.verb), console);
 }
 

@@ -124,10 +124,15 @@ struct ExporterOptions {
   std::chrono::milliseconds doctor{300'000};  ///< 0: never.
 };
 
+struct TopOptions {
+  std::string pattern = "*";
+  std::chrono::milliseconds interval{2000};
+};
+
 struct Options {
   CommonOptions common;
   std::variant<RunOptions, ElectOptions, TakeOptions, RenewOptions, ReleaseOptions, LsOptions, InspectOptions,
-               WaitOptions, BreakOptions, DoctorOptions, ExporterOptions>
+               WaitOptions, BreakOptions, DoctorOptions, ExporterOptions, TopOptions>
       verb;
 };
 

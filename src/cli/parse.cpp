@@ -17,7 +17,6 @@
 
 namespace holdfast::cli {
 namespace {
-
 using std::chrono::milliseconds;
 
 /// What stands before and after the first `--`.
@@ -290,6 +289,16 @@ ExporterOptions parse_exporter(VerbParser& parser, const Halves& args) {
   return options;
 }
 
+TopOptions parse_top(VerbParser& parser, const Halves& args) {
+  TopOptions options;
+  std::optional<milliseconds> interval;
+  parser.duration("-n,--interval", interval, milliseconds(100));
+  const Args before = parser.parse(args.before);
+  if (!before.empty() || !args.after.empty()) options.pattern = only(before, args.after, "top", "the pattern");
+  options.interval = interval.value_or(options.interval);
+  return options;
+}
+
 constexpr std::array kCommonOptions{"--url",     "--url-file",   "--password-file", "--json", "-q",
                                     "--quiet",   "-v",           "--verbose",       "-h",     "--help",
                                     "--version", "--timestamps", "--syslog"};
@@ -371,14 +380,13 @@ std::variant<Options, TextRequest> parse(Args args) {
   if (verb == "break") options.verb = parse_break(parser, halves);
   if (verb == "doctor") options.verb = parse_doctor(parser, halves);
   if (verb == "exporter") options.verb = parse_exporter(parser, halves);
+  if (verb == "top") options.verb = parse_top(parser, halves);
   if (parser.help()) return TextRequest{help_of(verb)};
-  if (const auto* run = std::get_if<RunOptions>(&options.verb)) {
-    options.common.hints = hints_about_units(halves.before, run->names);
-  }
-  if (const auto* take = std::get_if<TakeOptions>(&options.verb))
-    options.common.hints = hints_about_units(halves.before, take->run.names);
-  if (const auto* wait = std::get_if<WaitOptions>(&options.verb))
-    options.common.hints = hints_about_units(halves.before, {wait->name});
+  Args names;
+  if (const auto* run = std::get_if<RunOptions>(&options.verb)) names = run->names;
+  if (const auto* take = std::get_if<TakeOptions>(&options.verb)) names = take->run.names;
+  if (const auto* wait = std::get_if<WaitOptions>(&options.verb)) names = {wait->name};
+  options.common.hints = hints_about_units(halves.before, names);
   return options;
 }
 

@@ -23,16 +23,39 @@ double seconds(std::chrono::duration<Rep, Period> duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
+/// Adds the queues of fair locks, which a list does not tell apart from others: their waiters do not listen as those of
+/// others do. Of each look only so many are asked for.
+void add_queues(const Client& client, std::vector<LockInfo>& locks) {
+  std::size_t left = 20;
+  for (LockInfo& lock : locks) {
+    if (lock.listeners.value_or(0) > 0) continue;
+    if (left-- == 0) return;
+    try {
+      LockInfo told = client.fair_lock(lock.name).info(Detail::holder_if_cheap);
+      if (told.owner != lock.owner || told.queued.value_or(0) == 0) continue;
+      lock.queued = told.queued;
+      lock.queue = std::move(told.queue);
+    } catch (const Error&) {
+      return;  // not permitted, or too late: the list stands without
+    }
+  }
+}
+
 /// What one look has found; `up` is false if the server did not answer.
-void look(const Client& client, const std::string& pattern, SeenServer& seen) {
+void look(const Client& client, const ServerWatch::Settings& settings, SeenServer& seen) {
   const auto begun = steady_clock::now();
+  seen.listed.clear();
+  seen.trouble.clear();
   try {
-    const std::vector<LockInfo> locks = client.list(pattern, Detail::holder);
+    std::vector<LockInfo> locks = client.list(settings.pattern, Detail::holder);
     seen.up = true;
+    if (settings.keep) add_queues(client, locks);
     count_locks(seen, locks);
+    if (settings.keep) seen.listed = std::move(locks);
     seen.answered_at = system_clock::now();
-  } catch (const Error&) {
+  } catch (const Error& error) {
     seen.up = false;
+    seen.trouble = error.what();
   }
   seen.took = steady_clock::now() - begun;
 }
@@ -131,18 +154,21 @@ void ServerWatch::watch(const std::stop_token& stop) {
     SeenServer next = seen();
     try {
       if (!client) client.emplace(config_);
-      look(*client, settings_.pattern, next);
+      look(*client, settings_, next);
       if (!next.up) next.findings.reset();
       const bool again = !next.findings || steady_clock::now() >= examine_at;
       if (next.up && settings_.doctor.count() > 0 && again) {
         examine(*client, next);
         examine_at = steady_clock::now() + settings_.doctor;
       }
-    } catch (const std::exception&) {
+    } catch (const std::exception& error) {
       next.up = false;  // no thread, descriptor or memory for it
+      next.trouble = error.what();
     }
+    ++next.looks;
     std::unique_lock guard(mutex_);
     seen_ = std::move(next);
+    if (settings_.looked) settings_.looked();
     stopped_.wait_for(guard, stop, settings_.interval, [] { return false; });
   }
 }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -27,6 +28,9 @@ struct SeenServer {
   std::chrono::nanoseconds took{};                      ///< The latest look.
   std::optional<std::chrono::system_clock::time_point> answered_at{};  ///< Lately; kept while it is down.
   std::optional<std::vector<Finding>> findings{};                      ///< Empty: not examined.
+  std::vector<LockInfo> listed{};  ///< Where they are kept (ServerWatch::Settings::keep).
+  std::string trouble{};           ///< Why it has not answered.
+  std::uint64_t looks = 0;         ///< How often it was looked at.
 };
 
 /// Adds up what was listed. Pure.
@@ -43,6 +47,8 @@ class ServerWatch {
     std::string pattern = "*";
     std::chrono::milliseconds interval{};  ///< Between two looks.
     std::chrono::milliseconds doctor{};    ///< Between two examinations; 0: none.
+    bool keep = false;                     ///< What is listed, with the queues of some of it.
+    std::function<void()> looked{};        ///< Called after each look, in the watch's thread. Must not block.
   };
   ServerWatch(Config config, Settings settings);
   ServerWatch(const ServerWatch&) = delete;

@@ -18,6 +18,7 @@ int inspect(const CommonOptions& common, const InspectOptions& options, const Co
 int wait(const CommonOptions& common, const WaitOptions& options, const Console& console);
 int doctor(const CommonOptions& common, const DoctorOptions& options, const Console& console);
 /// Does not return, unless it cannot listen.
+int top(const CommonOptions& common, const TopOptions& options, const Console& console);
 int exporter(const CommonOptions& common, const ExporterOptions& options, const Console& console);
 int break_lock(const CommonOptions& common, const BreakOptions& options, const Console& console);
 

@@ -15,8 +15,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::IsSupersetOf;
 
-const std::vector<std::string> kVerbs{"run",     "elect", "acquire", "renew",  "release", "ls",
-                                      "inspect", "wait",  "break",   "doctor", "exporter"};
+const std::vector<std::string> kVerbs{"run",     "elect", "acquire", "renew",  "release",  "ls",
+                                      "inspect", "wait",  "break",   "doctor", "exporter", "top"};
 const std::string kManual = source_path("docs/man/");
 const std::string kCompletions = source_path("completions/");
 
@@ -156,7 +156,8 @@ TEST_F(Manual, EveryPageIsReadWithoutAWarning) {
        {std::string("holdfast"), std::string("holdfast-run"), std::string("holdfast-elect"),
         std::string("holdfast-acquire"), std::string("holdfast-renew"), std::string("holdfast-release"),
         std::string("holdfast-ls"), std::string("holdfast-inspect"), std::string("holdfast-wait"),
-        std::string("holdfast-break"), std::string("holdfast-doctor"), std::string("holdfast-exporter")}) {
+        std::string("holdfast-break"), std::string("holdfast-doctor"), std::string("holdfast-exporter"),
+        std::string("holdfast-top")}) {
     Process process = start_shell("MANWIDTH=80 LC_ALL=C.UTF-8 man --warnings -l '" + kManual + name + ".1' | col -b");
     const Outcome outcome = finish(process);
     EXPECT_THAT(outcome.err, IsEmpty()) << name;

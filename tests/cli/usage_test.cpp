@@ -100,6 +100,7 @@ TEST_F(Usage, EveryHelpTextIsOnStandardOutputAndFitsAScreen) {
                                                                                     {"break", "--help"},
                                                                                     {"doctor", "--help"},
                                                                                     {"exporter", "--help"},
+                                                                                    {"top", "--help"},
                                                                                     {"run", "job", "--help"},
                                                                                     {"help"},
                                                                                     {"help", "run"},

@@ -1,0 +1,96 @@
+#include "cli/top_view.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "cli/json.hpp"
+#include "cli/output.hpp"
+#include "cli/secrets.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+
+/// A key does not say more: of `lock` is also a fenced or a spin lock, and a fair one that nobody waits for.
+const char* kind(const LockInfo& lock) { return lock.queued.value_or(0) > 0 ? "fair" : "lock"; }
+
+std::string number(const std::optional<std::uint64_t>& count) { return count ? std::to_string(*count) : ""; }
+
+std::string held(const TopRow& row) {
+  // Nobody wants the tenths on a screen that refreshes every two seconds.
+  const auto whole = std::chrono::floor<std::chrono::seconds>(row.held);
+  const std::string words = whole.count() < 100 ? fmt::format("{} s", whole.count()) : in_words(whole);
+  return row.held_longer ? "> " + words : words;
+}
+
+}  // namespace
+
+std::string TopView::in_lines() const {
+  std::string text;
+  for (const SeenServer& server : servers) {
+    if (!server.up)
+      text +=
+          one_line(without_logins(server.trouble.empty() ? server.server + ": no answer yet" : server.trouble)) + "\n";
+  }
+  const bool several = servers.size() > 1;
+  std::vector<std::vector<std::string>> lines{{"NAME", "KIND", "HELD FOR", "TTL", "WAITERS", "QUEUE", "HOLDER"}};
+  if (several) lines.front().emplace_back("NODE");
+  for (const TopRow& row : rows) {
+    const LockInfo& lock = row.lock;
+    lines.push_back({printable(lock.name), kind(lock), held(row), lock.remaining ? in_words(*lock.remaining) : "none",
+                     number(lock.listeners), number(lock.queued), holder_in_words(lock)});
+    if (several) lines.back().push_back(row.node);
+  }
+  return text + table(std::move(lines));
+}
+
+boost::json::object TopView::in_json(std::chrono::system_clock::time_point at) const {
+  boost::json::object out;
+  out["at_ms"] = duration_cast<milliseconds>(at.time_since_epoch()).count();
+  boost::json::array& nodes = out["servers"].emplace_array();
+  for (const SeenServer& server : servers) {
+    boost::json::object each{{"node", server.server}, {"up", server.up}, {"error", nullptr}};
+    if (!server.trouble.empty()) put_text(each, "error", without_logins(server.trouble));
+    nodes.push_back(std::move(each));
+  }
+  boost::json::array& locks = out["locks"].emplace_array();
+  for (const TopRow& row : rows) {
+    boost::json::object each = to_json(row.lock);
+    each["node"] = row.node;
+    each["kind"] = kind(row.lock);
+    put_ms(each, "held_ms", row.held);
+    each["held_longer"] = row.held_longer;
+    locks.push_back(std::move(each));
+  }
+  return out;
+}
+
+TopView TopMemory::take(std::vector<SeenServer> servers, base::TimePoint now) {
+  TopView view;
+  for (SeenServer& server : servers) {
+    if (!server.up) continue;
+    const bool first = !since_.contains(server.server);
+    std::map<std::string, Since> before = std::exchange(since_[server.server], {});
+    for (LockInfo& lock : server.listed) {
+      const auto known = before.find(lock.name);
+      const bool same = known != before.end() && known->second.owner == lock.owner;
+      const Since since = same ? known->second : Since{lock.owner, now, first};
+      since_[server.server][lock.name] = since;
+      view.rows.push_back(
+          {server.server, std::move(lock), duration_cast<milliseconds>(now - since.time), since.longer});
+    }
+    server.listed.clear();
+  }
+  std::ranges::sort(view.rows, [](const TopRow& a, const TopRow& b) {
+    const auto order = [](const TopRow& row) { return std::tuple(row.waiting(), row.held); };
+    return order(a) != order(b) ? order(a) > order(b) : std::tie(a.lock.name, a.node) < std::tie(b.lock.name, b.node);
+  });
+  view.servers = std::move(servers);
+  return view;
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,53 @@
+// What `holdfast top` shows, and what it remembers from one look to the next.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/json.hpp>
+
+#include "base/clock.hpp"
+#include "cli/server_watch.hpp"
+
+namespace holdfast::cli {
+
+/// One lock, as it is shown.
+struct TopRow {
+  std::string node;
+  LockInfo lock;
+  /// For how long this owner has been seen to have it. No server tells when a lock was taken.
+  std::chrono::milliseconds held{};
+  bool held_longer = false;  ///< It had it already when the server was first looked at.
+
+  std::uint64_t waiting() const { return lock.listeners.value_or(0) + lock.queued.value_or(0); }
+};
+
+/// All servers at one moment. Pure, but for the times that it is told.
+struct TopView {
+  std::vector<SeenServer> servers;
+  std::vector<TopRow> rows;  ///< Those that most wait for come first, and of these the ones that were held longest.
+
+  /// For people: a line for each server that does not answer, and a table.
+  std::string in_lines() const;
+  boost::json::object in_json(std::chrono::system_clock::time_point at) const;
+};
+
+/// Remembers since when each owner has been seen. Pure, but for the times that it is told.
+class TopMemory {
+ public:
+  TopView take(std::vector<SeenServer> servers, base::TimePoint now);
+
+ private:
+  struct Since {
+    std::string owner;
+    base::TimePoint time{};
+    bool longer = false;
+  };
+  std::map<std::string, std::map<std::string, Since>> since_;  // by server, by name; of servers that have answered
+};
+
+}  // namespace holdfast::cli
