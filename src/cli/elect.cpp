@@ -9,8 +9,10 @@
 
 #include "cli/connect.hpp"
 #include "cli/inherited.hpp"
+#include "cli/metrics_file.hpp"
 #include "cli/run_command.hpp"
 #include "cli/run_lock.hpp"
+#include "cli/run_metrics.hpp"
 #include "cli/run_report.hpp"
 #include "cli/run_settings.hpp"
 #include "cli/verbs.hpp"
@@ -50,6 +52,8 @@ class Candidacy {
     if (lock_) lock_->close();
   }
   const SharedEnd& ended_by() const { return ended_by_; }
+  /// It does not lead any more, if it did. Also writes the metrics of a candidate that never did.
+  void follow();
 
  private:
   /// Set: the exit code, and no further term.
@@ -57,6 +61,8 @@ class Candidacy {
   /// Empty: an attempt was in vain, and there may be another one.
   std::optional<AcquisitionResult> stand();
   std::optional<int> lead(AcquisitionResult result);
+  void begin_term(std::uint64_t token);
+  void write_metrics();
   /// Set: a signal has ended the pause, and the tool.
   std::optional<int> pause(milliseconds time);
   int interrupted(int signal) {
@@ -75,7 +81,28 @@ class Candidacy {
   std::optional<RunLock> lock_;
   SharedEnd ended_by_;
   std::string trouble_;  // what was last said about the server
+  Terms terms_;
 };
+
+void Candidacy::write_metrics() {
+  terms_.changed = std::chrono::system_clock::now();
+  if (options_.run.metrics_file) {
+    write_metrics_file(*options_.run.metrics_file, metrics_of(options_.run.names.front(), terms_), console_);
+  }
+}
+
+void Candidacy::begin_term(std::uint64_t token) {
+  terms_.leads = true;
+  terms_.token = token;
+  ++terms_.begun;
+  write_metrics();
+}
+
+void Candidacy::follow() {
+  if (!terms_.leads && terms_.changed != decltype(terms_.changed){}) return;
+  if (std::exchange(terms_.leads, false) && report_.lost) ++terms_.lost;
+  write_metrics();
+}
 
 int Candidacy::go() {
   report_.names = options_.run.names;
@@ -88,6 +115,7 @@ int Candidacy::go() {
   config.label = run_label(options_.run, config);
   lock_.emplace(options_.run, console_, report_, std::move(configs));
   const RunReport blank = report_;
+  follow();
   while (true) {
     if (const std::optional<int> exit_code = serve()) return *exit_code;
     report_ = blank;
@@ -125,7 +153,9 @@ std::optional<AcquisitionResult> Candidacy::stand() {
 std::optional<int> Candidacy::lead(AcquisitionResult result) {
   report_.acquired = true;
   report_.owner = result.hold->owner();
-  console_.note(fmt::format("{}: leads with token {}", report_.lock_in_words(), result.hold->token().value_or(0)));
+  const std::uint64_t token = result.hold->token().value_or(0);
+  console_.note(fmt::format("{}: leads with token {}", report_.lock_in_words(), token));
+  begin_term(token);
   RunCommand command(options_.run, times_, console_, report_,
                      RunCommand::Surroundings{inherited_, signals_, watcher_->wake()});
   int exit_code = kExitLost;
@@ -134,8 +164,10 @@ std::optional<int> Candidacy::lead(AcquisitionResult result) {
   } catch (const Error& error) {  // this process stood still before it had begun
     if (error.code() != Errc::lost || options_.once) throw;
     console_.note(error.what());
+    follow();
     return std::nullopt;
   }
+  follow();
   report_.renewals = lock_->renewals();
   report_.exit_code = exit_code;
   if (options_.once || command.told_to_end() || report_.end->exec_error != 0) {
@@ -175,6 +207,7 @@ int elect(const CommonOptions& common, const ElectOptions& options, const Consol
     candidacy.report().failure = failure;
     candidacy.report().exit_code = failure.exit_code;
   }
+  candidacy.follow();
   candidacy.close();
   const int exit_code = candidacy.report().exit_code;
   if (!write_report(options.run, console, candidacy.report()) && exit_code != kExitLost) std::_Exit(kExitInternal);

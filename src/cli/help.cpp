@@ -94,6 +94,7 @@ ends it. The lock is of the kind fenced, of one name on one server.
                              quarter of the lease
   -c, --command 'LINE'       run a line of shell instead of a command
       --label TEXT           what inspect, ls and --watch call the leader; default: the command's name
+      --metrics-file FILE    write whether it leads, for the textfile collector of node_exporter
 )";
 
 constexpr std::string_view kElectEnd = R"(

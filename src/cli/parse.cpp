@@ -151,7 +151,7 @@ ElectOptions parse_elect(VerbParser& parser, const Halves& args) {
   parser.duration("--kill-after", options.run.kill_after);
   parser.text("-c,--command", shell_line);
   parser.text("--label", options.run.label);
-
+  parser.text("--metrics-file", options.run.metrics_file);
   const Args before = parser.parse(args.before);
   if (parser.help()) return options;
   if (options.watch) {

@@ -76,5 +76,40 @@ TEST_F(MetricsFile, OfAServerThatCannotBeReachedSaysSo) {
   EXPECT_THAT(read(), HasSubstr("holdfast_run_exit_code{lock=\"nightly\"} 69\n"));
 }
 
+TEST_F(MetricsFile, OfACandidateSaysWhetherItLeads) {
+  const std::string other = folder_.file("other.prom");
+  const auto candidate = [&](const std::string& path) {
+    return start({"elect", "--lease", "2s", "--rest", "10m", "--metrics-file", path, "scheduler", "--", "sh", "-c",
+                  "echo leads; read line"});
+  };
+  const auto says = [&](const std::string& path, const std::string& what) {
+    return eventually([&] {
+      std::ifstream file(path);
+      std::ostringstream text;
+      text << file.rdbuf();
+      return text.str().find("\n" + what + "\n") != std::string::npos;
+    });
+  };
+  Process first = candidate(path_);
+  EXPECT_EQ(first.read_line(), "leads");
+  EXPECT_TRUE(says(path_, "holdfast_elect_leading{lock=\"scheduler\"} 1"));
+  EXPECT_TRUE(says(path_, "holdfast_elect_token{lock=\"scheduler\"} 1"));
+  Process second = candidate(other);
+  EXPECT_TRUE(says(other, "holdfast_elect_leading{lock=\"scheduler\"} 0"));
+  first.write_line("");
+  EXPECT_EQ(second.read_line(), "leads");
+  EXPECT_TRUE(says(path_, "holdfast_elect_leading{lock=\"scheduler\"} 0"));
+  EXPECT_TRUE(says(path_, "holdfast_elect_terms{lock=\"scheduler\"} 1"));
+  EXPECT_TRUE(says(path_, "holdfast_elect_lost_terms{lock=\"scheduler\"} 0"));
+  EXPECT_TRUE(says(other, "holdfast_elect_token{lock=\"scheduler\"} 2"));
+  raw_.command("DEL", "scheduler");
+  EXPECT_TRUE(says(other, "holdfast_elect_lost_terms{lock=\"scheduler\"} 1"));
+  for (Process* each : {&first, &second}) {
+    each->signal(SIGTERM);
+    each->finish();
+  }
+  EXPECT_TRUE(says(other, "holdfast_elect_leading{lock=\"scheduler\"} 0"));
+}
+
 }  // namespace
 }  // namespace holdfast::test::metrics_file_test
