@@ -205,6 +205,7 @@ void Connection::leave(std::error_code error, std::string cause, base::Duration 
   state_ = State::leaving;
   down_ = {error, std::move(cause)};
   health_.stop();
+  credential_watch_.stop();
   alarm_.set_after(limit);
 }
 
