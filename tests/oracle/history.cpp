@@ -6,10 +6,14 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "wire/any_calls.hpp"
 #include "wire/fair_calls.hpp"
 #include "wire/fenced_calls.hpp"
+#include "wire/latch_calls.hpp"
 #include "wire/lock_calls.hpp"
+#include "wire/permits_calls.hpp"
 #include "wire/read_write_calls.hpp"
+#include "wire/semaphore_calls.hpp"
 #include "wire/simple_calls.hpp"
 
 namespace holdfast::test::oracle {
@@ -21,17 +25,28 @@ const std::vector<wire::Owner> kOwners{{"11111111-2222-4333-8444-555555555555:1"
                                        {"11111111-2222-4333-8444-555555555555:2"},
                                        {"99999999-2222-8333-8444-555555555555:7"}};
 
+/// By which a server knows a change again that nobody holds anything by.
+std::string change_of(const wire::Owner& owner) { return owner.text + ":change"; }
+std::vector<std::string> known_again() {
+  std::vector<std::string> all;
+  for (const wire::Owner& owner : kOwners) {
+    all.insert(all.end(), {wire::acquired_key(owner), wire::released_key(owner), change_of(owner)});
+  }
+  return all;
+}
+
 class Generator {
-  enum class Family : std::uint8_t { one_owner, read_write, fair };
+  enum class Family : std::uint8_t { one_owner, read_write, fair, counting, permits };
+  static constexpr std::size_t kFamilies = 5;
 
  public:
-  Generator(std::uint64_t seed, const Likeness& like) : random_(seed), like_(like), family_(Family(seed % 3)) {}
+  Generator(std::uint64_t seed, const Likeness& like) : random_(seed), like_(like), family_(Family(seed % kFamilies)) {}
 
   Step next() {
     ++number_;
     const std::size_t dice = below(1000);
     if (dice < 12) return trouble();
-    if (dice < 20) return brief();
+    if (dice < (family_ == Family::permits ? 40 : 20)) return brief();
     if (dice < 60) return hostile();
     if (dice < 140) return listen();
     if (dice < 200) return {Step::Kind::command, tracker, question()};
@@ -46,6 +61,11 @@ class Generator {
   template <class T>
   const T& one_of(const std::vector<T>& from) {
     return from[below(from.size())];
+  }
+  /// What is of another kind stays under its name for long, and nothing can be counted there.
+  Family next_family() {
+    const bool other = below(family_ >= Family::counting ? 16 : 4) == 0;
+    return other ? Family(below(kFamilies)) : family_;
   }
   Who caller() { return below(2) == 0 ? one : two; }
   wire::LockNames lock(bool simple) {
@@ -89,6 +109,7 @@ class Generator {
     call.count_listeners = below(2) == 0;
     call.publish = publish();
     if (simple) return wire::simple::acquire(call);
+    if (all && below(2) == 0) return wire::any::acquire(call);
     return !all && below(4) == 0 ? wire::fenced::acquire(call) : wire::lock::acquire(call);
   }
   base::Command release(bool simple) {
@@ -97,7 +118,8 @@ class Generator {
     const bool all = below(4) == 0;
     wire::ReleaseCall call{all ? wire::Names(several) : wire::Names(&single, 1), one_of(kOwners)};
     call.publish = publish();
-    return simple ? wire::simple::release(call) : wire::lock::release(call);
+    if (simple) return wire::simple::release(call);
+    return all && below(2) == 0 ? wire::any::release(call) : wire::lock::release(call);
   }
   base::Command renew(bool simple, milliseconds lease) {
     std::vector<wire::Renewal> renewals;
@@ -106,7 +128,8 @@ class Generator {
   }
 
   base::Command look(const std::string& name) {
-    const std::size_t dice = below(3);
+    const std::size_t dice = below(4);
+    if (dice == 3) return wire::permits::look(wire::permits::names(name), 1 + below(4), publish());
     if (dice == 0) return wire::fair::line(name, 1 + below(4));
     return dice == 1 ? wire::read_write::holders(name) : wire::lock::holder(name);
   }
@@ -171,10 +194,100 @@ class Generator {
     return sent(wire::fair::force_release(name, below(2) == 0 ? std::optional(owner) : std::nullopt, publish()));
   }
 
+  // ---- what counts ----
+
+  /// Of few, so that many come a second time; at times of none.
+  std::optional<wire::Once> once(std::string key) {
+    if (below(3) == 0) return std::nullopt;
+    return wire::Once{std::move(key), lease()};
+  }
+  wire::Owner with_permits() {
+    wire::Owner owner = one_of(kOwners);
+    owner.ask.permits = static_cast<std::uint32_t>(1 + below(3));
+    return owner;
+  }
+
+  std::vector<std::string> semaphore() {
+    const wire::LockNames name = wire::semaphore::names(one_of(names()));
+    const wire::Owner owner = with_permits();
+    const std::size_t dice = below(20);
+    if (dice < 7) {
+      wire::AcquireCall call{{&name, 1}, owner, {}};
+      call.count_listeners = below(2) == 0;
+      call.once = once(wire::acquired_key(owner));
+      call.publish = publish();
+      return sent(wire::semaphore::acquire(call));
+    }
+    if (dice < 12) {
+      wire::ReleaseCall call{{&name, 1}, owner};
+      call.once = once(wire::released_key(owner));
+      if (below(3) == 0) call.undoes = wire::acquired_key(owner);
+      call.publish = publish();
+      return sent(wire::semaphore::release(call));
+    }
+    wire::semaphore::ChangeCall call{name, static_cast<std::int64_t>(below(5)), once(change_of(owner)), publish()};
+    if (dice < 16) {
+      return sent(wire::semaphore::set(call, below(3) == 0 ? std::optional(lease()) : std::nullopt));
+    }
+    if (dice == 16) return sent(wire::semaphore::drain(name, call.once));
+    if (dice == 17) return sent(wire::semaphore::add_if_there(call));
+    call.permits -= 2;
+    return sent(wire::semaphore::add(call));
+  }
+
+  base::Command acquire_permits(milliseconds lease) {
+    const wire::LockNames name = wire::permits::names(one_of(names()));
+    const wire::Owner owner = with_permits();
+    wire::AcquireCall call{{&name, 1}, owner, below(8) == 0 ? wire::permits::kForEver : lease};
+    call.count_listeners = below(2) == 0;
+    call.publish = publish();
+    return wire::permits::acquire(call);
+  }
+  base::Command renew_permits(milliseconds lease) {
+    std::vector<wire::Renewal> renewals;
+    for (std::size_t i = 1 + below(3); i > 0; --i) {
+      std::string ids;
+      for (const std::string& id : wire::permits::ids_of(with_permits())) {
+        ids += (ids.empty() ? "" : ",") + wire::permits::shown(id);
+      }
+      renewals.push_back({one_of(names()), std::move(ids)});
+    }
+    return wire::permits::renew(renewals, lease);
+  }
+  std::vector<std::string> permits(milliseconds lease) {
+    const wire::LockNames name = wire::permits::names(one_of(names()));
+    const wire::Owner owner = with_permits();
+    const std::size_t dice = below(20);
+    if (dice < 9) return sent(acquire_permits(lease));
+    if (dice < 13) {
+      wire::ReleaseCall call{{&name, 1}, owner};
+      call.publish = publish();
+      return sent(wire::permits::release(call));
+    }
+    if (dice < 16) return sent(renew_permits(lease));
+    const auto some = static_cast<std::int64_t>(2 + below(4));
+    if (dice == 16) return sent(wire::semaphore::set({name, some, once(change_of(owner)), publish()}, {}));
+    if (dice < 19) return sent(wire::permits::set_total(name, some, publish()));
+    return sent(wire::permits::force_release(name, below(2) == 0 ? std::optional(owner) : std::nullopt, publish()));
+  }
+
+  std::vector<std::string> latch() {
+    const wire::LockNames name = wire::latch::names(one_of(names()));
+    const std::size_t dice = below(10);
+    if (dice == 0) return sent(wire::latch::remove(name, publish()));
+    wire::latch::CountCall call{name, static_cast<std::int64_t>(1 + below(3)), once(change_of(one_of(kOwners))),
+                                publish()};
+    if (dice > 3) return sent(wire::latch::count_down(call));
+    call.count = static_cast<std::int64_t>(below(5));
+    return sent(wire::latch::set(call));
+  }
+
   std::vector<std::string> transition(milliseconds lease) {
-    const Family family = below(4) == 0 ? Family(below(3)) : family_;
+    const Family family = next_family();
     if (family == Family::read_write) return read_write(lease);
     if (family == Family::fair) return fair(lease);
+    if (family == Family::counting) return below(3) > 0 ? semaphore() : latch();
+    if (family == Family::permits) return permits(lease);
     const bool simple = below(3) == 0;
     const std::size_t dice = below(20);
     if (dice < 9) return spoiled(sent(acquire(simple, lease)), lease);
@@ -198,6 +311,10 @@ class Generator {
   }
 
   Step brief() {
+    if (family_ == Family::permits && below(4) > 0) {
+      return {Step::Kind::brief, caller(),
+              sent(below(2) == 0 ? acquire_permits(milliseconds(4)) : renew_permits(milliseconds(4)))};
+    }
     if (below(3) == 0) {
       return {Step::Kind::brief, caller(),
               sent(below(2) == 0 ? acquire_read_write(milliseconds(4)) : renew_read_write(milliseconds(4)))};
@@ -253,14 +370,25 @@ class Generator {
                 {"DEL", wire::fair::deadlines(name)},
                 {"DEL", wire::read_write::hold_key(name, one_of(kOwners).text)},
                 {"HSET", wire::read_write::hold_key(name, one_of(kOwners).text), "a", "b"},
+                {"SET", name, "3"},
+                {"SET", name, one_of(std::vector<std::string>{"0", "-2", "007", "1.5", "1234567890123456789"})},
+                {"ZADD", wire::permits::expiries(name), "1", wire::permits::ids_of(one_of(kOwners)).front()},
+                {"SET", wire::permits::expiries(name), "x"},
+                {"DEL", wire::permits::expiries(name)},
+                {"DEL", wire::once_key(name, one_of(known_again()))},
+                {"RPUSH", wire::once_key(name, one_of(known_again())), "x"},
                 {"SCRIPT", "FLUSH"},
                 {"SCRIPT", "LOAD", std::string(acquire(below(2) == 0, lease()).script->text)},
                 {"FLUSHALL"}})};
   }
 
   std::string channel_to_hear() {
-    const Family family = below(4) == 0 ? Family(below(3)) : family_;
+    const Family family = next_family();
     if (family == Family::read_write) return wire::read_write::names(one_of(names())).channel;
+    if (family >= Family::counting) {
+      const std::string& name = one_of(names());
+      return (below(3) == 0 ? wire::latch::names(name) : wire::semaphore::names(name)).channel;
+    }
     if (family == Family::fair) return wire::fair::wake_channel(wire::fair::names(one_of(names())), one_of(kOwners));
     return lock(below(3) == 0).channel;
   }
@@ -331,6 +459,13 @@ const std::vector<std::vector<std::string>>& questions() {
       out.push_back({"EVAL", std::string(line.script->text)});
       out.back().insert(out.back().end(), line.args.begin(), line.args.end());
       for (const wire::Owner& owner : kOwners) out.push_back({"PTTL", wire::read_write::hold_key(name, owner.text)});
+      out.push_back({"TYPE", wire::permits::expiries(name)});
+      out.push_back({"ZRANGE", wire::permits::expiries(name), "0", "-1"});
+      out.push_back({"PTTL", wire::permits::expiries(name)});
+      for (const std::string& change : known_again()) {
+        out.push_back({"GET", wire::once_key(name, change)});
+        out.push_back({"PTTL", wire::once_key(name, change)});
+      }
     }
     return out;
   }();

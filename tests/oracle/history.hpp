@@ -36,7 +36,8 @@ std::string to_string(const Step& step);
 /// Of the names that histories use, some are of locks, some of another kind.
 const std::vector<std::string>& names();
 
-/// What says how the rest is that belongs to those names: queues with their deadlines, readers' holds.
+/// What says how the rest is that belongs to those names: queues with their deadlines, readers' holds, permits, and
+/// what the server knows again.
 const std::vector<std::vector<std::string>>& questions();
 
 /// The same from the same seed.

@@ -30,6 +30,8 @@ const std::unordered_map<std::string_view, ModelServer::Verb>& ModelServer::verb
       {"HGETALL", {.run = &Self::hgetall, .least = 2, .keys = kOne, .reads = true}},
       {"RPUSH", {.run = &Self::rpush, .least = 3, .keys = kOne}},
       {"LRANGE", {.run = &Self::lrange, .least = 4, .keys = kOne, .reads = true}},
+      {"ZRANGE", {.run = &Self::zrange, .least = 4, .keys = kOne, .reads = true}},
+      {"ZSCORE", {.run = &Self::zscore, .least = 3, .keys = kOne, .reads = true}},
       {"ZADD", {.run = &Self::zadd, .least = 4, .keys = kOne}},
       {"SCAN", {.run = &Self::scan, .least = 2}},
       {"DBSIZE", {.run = &Self::dbsize}},
@@ -139,9 +141,19 @@ void ModelServer::lrange(Session&, Args command, std::string& out) {
 }
 
 void ModelServer::zadd(Session&, Args command, std::string& out) {
-  const bool there = keyspace_.score(command[1], command[3]).has_value();
-  keyspace_.set_score(command[1], command[3], to_number(command[2]).value());
-  put_number(out, there ? 0 : 1);
+  put_number(out, keyspace_.set_score(command[1], command[3], to_number(command[2]).value()) ? 1 : 0);
+}
+
+/// All of it, whatever part is asked for.
+void ModelServer::zrange(Session&, Args command, std::string& out) {
+  const auto& scores = keyspace_.scores(command[1]);
+  put_head(out, '*', scores.size());
+  for (const auto& [score, member] : scores) put_text(out, member);
+}
+
+void ModelServer::zscore(Session&, Args command, std::string& out) {
+  const std::optional<Keyspace::Score> score = keyspace_.score(command[1], command[2]);
+  score ? put_text(out, std::to_string(*score)) : put_null(out);
 }
 
 /// All at once, as a server may.

@@ -113,17 +113,17 @@ void Keyspace::set(std::string_view key, std::string_view text, std::string_view
   tell(key);
 }
 
-std::int64_t Keyspace::increment(std::string_view key) {
+std::int64_t Keyspace::increment(std::string_view key, std::int64_t by) {
   check_write(true);
   const std::string* const before = text(key);
   const std::optional<std::int64_t> number = before == nullptr ? 0 : to_number(*before);
   if (!number) throw Refused(kNoNumber);
-  if (*number == std::numeric_limits<std::int64_t>::max()) {
+  if (by > 0 && *number > std::numeric_limits<std::int64_t>::max() - by) {
     throw Refused("ERR increment or decrement would overflow");
   }
-  made(key, Type::string).text = std::to_string(*number + 1);
+  made(key, Type::string).text = std::to_string(*number + by);
   tell(key);
-  return *number + 1;
+  return *number + by;
 }
 
 std::size_t Keyspace::count_fields(std::string_view key) {
@@ -208,13 +208,14 @@ std::optional<Keyspace::Score> Keyspace::score(std::string_view key, std::string
   return std::nullopt;
 }
 
-void Keyspace::set_score(std::string_view key, std::string_view member, Score score) {
+bool Keyspace::set_score(std::string_view key, std::string_view member, Score score) {
   check_write(true);
   Value& value = made(key, Type::sorted_set);
-  std::erase_if(value.scores, [member](const auto& each) { return each.second == member; });
+  const bool added = std::erase_if(value.scores, [member](const auto& each) { return each.second == member; }) == 0;
   value.scores.emplace_back(score, member);
   std::ranges::sort(value.scores);
   tell(key);
+  return added;
 }
 
 void Keyspace::add_to_score(std::string_view key, std::string_view member, Score more) {

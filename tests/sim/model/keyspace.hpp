@@ -73,7 +73,7 @@ class Keyspace {
   void set(std::string_view key, std::string_view text);
   void set(std::string_view key, std::string_view text, std::string_view lease);
 
-  std::int64_t increment(std::string_view key);
+  std::int64_t increment(std::string_view key, std::int64_t by = 1);
 
   std::size_t count_fields(std::string_view key);
   const std::string* field(std::string_view key, std::string_view field);
@@ -92,7 +92,8 @@ class Keyspace {
   /// None, of a sorted set that is not there.
   const std::vector<std::pair<Score, std::string>>& scores(std::string_view key);
   std::optional<Score> score(std::string_view key, std::string_view member);
-  void set_score(std::string_view key, std::string_view member, Score score);
+  /// True: it was not there.
+  bool set_score(std::string_view key, std::string_view member, Score score);
   /// Of a member that is there.
   void add_to_score(std::string_view key, std::string_view member, Score more);
   bool erase_member(std::string_view key, std::string_view member);

@@ -159,6 +159,8 @@ class ModelServer final : public ModelNode, private ScriptHost {
   void hgetall(Session&, Args command, std::string& out);
   void rpush(Session&, Args command, std::string& out);
   void lrange(Session&, Args command, std::string& out);
+  void zrange(Session&, Args command, std::string& out);
+  void zscore(Session&, Args command, std::string& out);
   void zadd(Session&, Args command, std::string& out);
   void scan(Session&, Args command, std::string& out);
   void dbsize(Session&, Args command, std::string& out);

@@ -58,5 +58,7 @@ Found lock_at(ScriptHost& host, std::string_view key, Keyspace::Millis remaining
 
 std::span<const KnownScript> read_write_scripts();
 std::span<const KnownScript> fair_scripts();
+std::span<const KnownScript> counting_scripts();
+std::span<const KnownScript> permits_scripts();
 
 }  // namespace holdfast::test

@@ -192,27 +192,75 @@ void lock_acquire_all(ScriptHost& host, Args keys, Args args, std::string& reply
   put_null(reply);
 }
 
+/// The first that is free; an owner that has one of them has that.
+void lock_acquire_any(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  Keyspace& all = host.keyspace();
+  std::size_t own = 0, free = 0, blocker = 0;  // from 1; 0: none
+  Keyspace::Millis soonest = Keyspace::kNever;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const Keyspace::Millis remaining = all.remaining(keys[i]);
+    const std::string which = "name " + std::to_string(i + 1) + " of " + std::to_string(keys.size());
+    if (in_the_way(host, keys[i], args[1], remaining, which)) {
+      const bool sooner = remaining >= 0 && (soonest < 0 || remaining < soonest);
+      if (blocker > 0 && !sooner) continue;
+      blocker = i + 1;
+      soonest = remaining;
+    } else if (std::size_t& found = remaining == -2 ? free : own; found == 0) {
+      found = i + 1;
+    }
+  }
+  const std::size_t taken = own > 0 ? own : free;
+  if (taken == 0) {
+    put_head(reply, '*', 2);
+    put_number(reply, static_cast<std::int64_t>(blocker));
+    return put_number(reply, soonest);
+  }
+  const std::string_view key = keys[taken - 1];
+  all.set_field(key, args[1], "1");
+  const auto lasting = attempt([&] { return all.expire(key, args[0]); });
+  if (!lasting.value) {
+    all.erase_field(key, args[1]);
+    throw Refused(lasting.refused);
+  }
+  put_head(reply, '*', 2);
+  put_number(reply, -1);
+  put_number(reply, static_cast<std::int64_t>(taken));
+}
+
 void lock_release(ScriptHost& host, Args keys, Args args, std::string& reply) {
   if (!host.keyspace().erase_field(keys[0], args[0])) return put_null(reply);
   put_number(reply, tell(host, args[1], way_of(args, 2), false));
 }
 
-void lock_release_all(ScriptHost& host, Args keys, Args args, std::string& reply) {
+struct GivenBack {
   std::size_t released = 0;
   std::int64_t heard = 0;
+};
+/// Those that this owner has. Throws if one of them, or its message, is refused.
+GivenBack give_back(ScriptHost& host, Args keys, Args args) {
+  GivenBack given;
   std::string refused;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const auto gone = attempt([&] { return host.keyspace().erase_field(keys[i], args[0]); });
     if (!gone.value && !of_another_type(gone.refused)) refused = gone.refused;
     if (!gone.value.value_or(false)) continue;
-    ++released;
+    ++given.released;
     const auto told = attempt([&] { return tell(host, args[1 + i], way_of(args, 1 + keys.size()), true); });
     if (!told.value) refused = told.refused;
-    heard += told.value.value_or(0);
+    given.heard += told.value.value_or(0);
   }
   if (!refused.empty()) throw Refused(refused);
-  if (released < keys.size()) return put_null(reply);
-  put_number(reply, heard);
+  return given;
+}
+
+void lock_release_all(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  const GivenBack given = give_back(host, keys, args);
+  given.released < keys.size() ? put_null(reply) : put_number(reply, given.heard);
+}
+
+void lock_release_any(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  const GivenBack given = give_back(host, keys, args);
+  given.released == 0 ? put_null(reply) : put_number(reply, given.heard);
 }
 
 void lock_force_release(ScriptHost& host, Args keys, Args args, std::string& reply) {
@@ -339,10 +387,12 @@ void simple_renew(ScriptHost& host, Args keys, Args args, std::string& reply) {
         [&](std::string_view key, std::string_view owner) { return has_text(host, key, owner); });
 }
 
-constexpr std::array<KnownScript, 13> kScripts{{{&scripts::lock_acquire, lock_acquire},
+constexpr std::array<KnownScript, 15> kScripts{{{&scripts::lock_acquire, lock_acquire},
                                                 {&scripts::lock_acquire_all, lock_acquire_all},
+                                                {&scripts::lock_acquire_any, lock_acquire_any},
                                                 {&scripts::lock_release, lock_release},
                                                 {&scripts::lock_release_all, lock_release_all},
+                                                {&scripts::lock_release_any, lock_release_any},
                                                 {&scripts::lock_force_release, lock_force_release},
                                                 {&scripts::lock_look, lock_look},
                                                 {&scripts::lock_renew, lock_renew},
@@ -354,8 +404,8 @@ constexpr std::array<KnownScript, 13> kScripts{{{&scripts::lock_acquire, lock_ac
                                                 {&scripts::simple_renew, simple_renew}}};
 
 const KnownScript* find(std::string_view base::Script::* what, std::string_view wanted) {
-  for (const std::span<const KnownScript> some :
-       {std::span<const KnownScript>(kScripts), read_write_scripts(), fair_scripts()}) {
+  for (const std::span<const KnownScript> some : {std::span<const KnownScript>(kScripts), read_write_scripts(),
+                                                  fair_scripts(), counting_scripts(), permits_scripts()}) {
     const auto found =
         std::ranges::find_if(some, [&](const KnownScript& each) { return each.script->*what == wanted; });
     if (found != some.end()) return &*found;
