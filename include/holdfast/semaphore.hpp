@@ -26,7 +26,7 @@ namespace holdfast {
 /// What is sent again since its reply was lost counts once: the server knows each call by a name of its own. A call
 /// that changes the number is repeated until it is answered, for Config::patience; then it throws
 /// Error(unknown_outcome): it may have counted. An `acquire` that ends without its permits takes none: what it may have
-/// taken comes back.
+/// taken is given back, which is repeated as well, for Config::lease if that is longer.
 ///
 /// A cheap handle: copy it, share it between threads. Errors as BasicLock::acquire throws them, of `wrong_type` if
 /// something else than a number has the name; Error(invalid_argument) for numbers out of range, before anything is

@@ -1,5 +1,6 @@
 #include "face/counting.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include <holdfast/error.hpp>
@@ -113,7 +114,7 @@ bool changes(Counting what) {
 
 engine::Acquired ask_to_pass(const detail::Parts& parts, std::optional<std::chrono::milliseconds> wait,
                              std::stop_token stop, engine::DefaultWait default_wait, const wire::Ask& ask) {
-  return engine::acquire(parts.runtime, parts.target, waiting(wait, std::move(stop)), default_wait, ask);
+  return engine::acquire(parts.runtime, parts.target, waiting(parts, wait, std::move(stop)), default_wait, ask);
 }
 
 }  // namespace
@@ -133,10 +134,12 @@ Question<std::int64_t> counting(const engine::KeyTarget& target, Counting what, 
           .repeated = changes(what) ? base::Duration(target.runtime().config().patience) : base::Duration()};
 }
 
-AcquireOptions waiting(std::optional<std::chrono::milliseconds> wait, std::stop_token stop) {
+AcquireOptions waiting(const detail::Parts& parts, std::optional<std::chrono::milliseconds> wait,
+                       std::stop_token stop) {
+  const Config& config = parts.runtime->config();
   AcquireOptions options;
   options.wait = wait;
-  options.lease = renewed();
+  options.lease = renewed(std::min(std::max(config.lease, config.patience), engine::kLongestLease));
   options.acks = Acks::none();
   options.stop = std::move(stop);
   return options;

@@ -24,8 +24,9 @@ inline std::int64_t count(const detail::Parts& parts, detail::Counting what, std
   return ask(*parts.runtime, counting(key_target(parts), what, number, lives));
 }
 
-/// How to wait for what a kind grants that is not held (Traits::holds): renewed and confirmed by nobody.
-AcquireOptions waiting(std::optional<std::chrono::milliseconds> wait, std::stop_token stop);
+/// How to wait for what a kind grants that is not held (Traits::holds): renewed and confirmed by nobody. Its lease is
+/// only for how long it is undone where it failed, since no end of a lease does that: at least for Config::patience.
+AcquireOptions waiting(const detail::Parts& parts, std::optional<std::chrono::milliseconds> wait, std::stop_token stop);
 /// The permits, as an owner asks for them. Throws Error(invalid_argument) for 0, and for more than Redisson's int.
 wire::Ask permits_of(const detail::Parts& parts, std::uint32_t permits);
 /// True: granted. False: not in time, or stopped. Throws every other Error.

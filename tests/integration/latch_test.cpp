@@ -56,6 +56,7 @@ TEST_F(Latches, AllWhoWaitGoOnWithOneMessage) {
   ASSERT_TRUE(listened(2));
   latch(other).count_down();
   EXPECT_FALSE(ready(waiting.front(), 200ms));
+  EXPECT_FALSE(latch(client).wait_for(50ms)) << "one step is left";
   latch(other).count_down();
   for (auto& each : waiting) ASSERT_TRUE(ready(each, 5000ms)) << "a safety poll comes after a minute only";
   EXPECT_EQ(client.counters().holding, 0U);

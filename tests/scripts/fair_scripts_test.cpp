@@ -81,6 +81,7 @@ TEST_F(FairScripts, who_is_alive_keeps_its_place_however_long_the_lock_is_held) 
   for (const wire::Owner& owner : {kY, kZ}) raw.command("ZADD", kDeadlines, store.now() + 500, owner.text);
   EXPECT_FALSE(takes(kY, turn));
   const long long over = std::stoll(raw.command("ZSCORE", kDeadlines, kZ.text).text);
+  EXPECT_GT(std::stoll(raw.command("ZSCORE", kDeadlines, kY.text).text), over) << "who asks again puts it off";
   ASSERT_TRUE(eventually([&] { return store.now() > over; }));
   EXPECT_FALSE(takes(kY, turn));
   EXPECT_EQ(first(), kY.text);

@@ -49,10 +49,17 @@ void Member::Caller::begin(const TurnPtr& turn) {
     turn->belief = stage().judge.entered(turn->action.lock, member_.index(), process());
     return enter(turn);
   }
+  if (stage().plan.kind >= LockKind::semaphore) return count(turn);
   stage().say(process(), "asks for lock " + std::to_string(turn->action.lock));
+  // A certain one of several may be taken while another one is free.
+  const bool certain = stage().plan.kind == LockKind::any && turn->action.reads;
   turn->call = stage().judge.begin("an acquire of client " + std::to_string(member_.index()), process(),
-                                   bound(turn->action), turn->action.lock);
+                                   bound(turn->action), certain ? -1 : turn->action.lock);
   ask(turn);
+  cancel_later(turn);
+}
+
+void Member::Caller::cancel_later(const TurnPtr& turn) {
   if (turn->action.cancel == Action::Cancel::never) return;
   process().after(turn->action.cancel_after, [this, turn] {
     if (mine(turn) && !turn->answered) cancel(turn);
@@ -71,7 +78,7 @@ void Member::Caller::ask(const TurnPtr& turn) {
   const auto slot = [&turn](auto handler) {
     return boost::asio::bind_cancellation_slot(turn->cancel.slot(), std::move(handler));
   };
-  const BasicLock& lock = action.reads ? member_.reader(action.lock) : member_.lock(action.lock);
+  const BasicLock& lock = action.reads || action.number > 1 ? member_.reader(action.lock) : member_.lock(action.lock);
   if (action.call == Action::Call::acquire) {
     lock.async_acquire(options, slot([this, turn](const Failure& failure, Hold hold) {
                          on_answer(turn, failure, failure ? std::optional<Hold>() : std::optional(std::move(hold)));
@@ -104,7 +111,7 @@ void Member::Caller::on_answer(const TurnPtr& turn, const Failure& failure, std:
   }
   turn->hold = std::move(*hold);
   const auto& held = detail::HoldAccess::held(turn->hold);
-  turn->belief = stage().judge.granted(turn->action.lock, member_.index(), process(), held, turn->hold.token());
+  turn->belief = stage().judge.granted(turn->action.lock, member_.index(), process(), held, turn->hold);
   if (stage().trace) {
     stage().say(process(), "is granted as " + turn->belief->owner + ", valid for " +
                                std::to_string(turn->hold.valid_for().count()) + " ms");
@@ -152,8 +159,16 @@ bool Member::Caller::is_expected_of_faults(Errc code) const {
          (code == Errc::denied && plan.has(Fault::Kind::withdraw)) || (refused && plan.has(Fault::Kind::answer_errors));
 }
 
+/// What its hold guards.
+Register& Member::Caller::guarded(const Turn& turn) const {
+  const std::vector<std::string> keys = stage().plan.keys(turn.action.lock);
+  const std::size_t first = static_cast<std::size_t>(turn.action.lock) * keys.size();
+  const auto which = stage().plan.kind == LockKind::any ? std::ranges::find(keys, turn.belief->name) - keys.begin() : 0;
+  return stage().registers[first + static_cast<std::size_t>(which)];
+}
+
 void Member::Caller::enter(const TurnPtr& turn) {
-  turn->read = stage().registers[static_cast<std::size_t>(turn->action.lock)].value;
+  turn->read = guarded(*turn).value;
   process().after(turn->action.hold, [this, turn] {
     if (mine(turn) && !turn->belief->ended) leave(turn);
   });
@@ -176,8 +191,9 @@ void Member::Caller::leave(const TurnPtr& turn) {
   }
   if (turn->leaving) return;
   turn->leaving = true;
-  if (turn->hold.valid_for() <= 2 * kWrite) return release(turn);
-  if (turn->action.reads) {
+  // Permits guard nothing that only one may write.
+  if (turn->hold.valid_for() <= 2 * kWrite || stage().plan.kind == LockKind::permits) return release(turn);
+  if (turn->action.reads && stage().plan.kind == LockKind::read_write) {
     read(*turn);
     return release(turn);
   }
@@ -189,7 +205,7 @@ void Member::Caller::leave(const TurnPtr& turn) {
 
 /// What it reads is what it was when it entered.
 void Member::Caller::read(const Turn& turn) {
-  const Register& stored = stage().registers[static_cast<std::size_t>(turn.action.lock)];
+  const Register& stored = guarded(turn);
   if (stored.value == turn.read || turn.belief->forgotten || stage().plan.forgets()) return;
   stage().judge.violated("register", "lock " + std::to_string(turn.action.lock) + " was written beside a reader");
 }
@@ -199,14 +215,15 @@ void Member::Caller::write(const Turn& turn) {
   Stage& common = stage();
   ++common.deeds.writes;
   const bool excused = turn.belief->forgotten;
-  common.world.after(common.world.between({}, kWrite), [&common, lock = turn.action.lock, read = turn.read, excused] {
-    Register& stored = common.registers[static_cast<std::size_t>(lock)];
-    ++stored.writes;
-    if (stored.value != read && !excused && !common.plan.forgets()) {
-      common.judge.violated("register", "an update of lock " + std::to_string(lock) + " was lost");
-    }
-    stored.value = read + 1;
-  });
+  Register& stored = guarded(turn);
+  common.world.after(common.world.between({}, kWrite),
+                     [&common, &stored, lock = turn.action.lock, read = turn.read, excused] {
+                       ++stored.writes;
+                       if (stored.value != read && !excused && !common.plan.forgets()) {
+                         common.judge.violated("register", "an update of lock " + std::to_string(lock) + " was lost");
+                       }
+                       stored.value = read + 1;
+                     });
 }
 
 void Member::Caller::release(const TurnPtr& turn) {

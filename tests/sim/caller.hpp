@@ -27,6 +27,7 @@ class Member::Caller {
     std::optional<Judge::CallId> call;
     Judge::BeliefPtr belief;
     Hold hold;
+    std::optional<Ledger::UseId> use{};  // of a semaphore
     std::uint64_t read = 0;
     bool answered = false;
     bool leaving = false;  // it writes, and then releases
@@ -50,6 +51,14 @@ class Member::Caller {
   void read(const Turn& turn);
   void write(const Turn& turn);
   void release(const TurnPtr& turn);
+  Register& guarded(const Turn& turn) const;
+  // Of what is counted: caller_counting.cpp.
+  void count(const TurnPtr& turn);
+  void take_permits(const TurnPtr& turn);
+  void give_permits(const TurnPtr& turn);
+  void wait_for_latch(const TurnPtr& turn);
+  void step(const TurnPtr& turn);
+  void cancel_later(const TurnPtr& turn);
 
   Member& member_;
   std::deque<Action> actions_;

@@ -53,6 +53,18 @@ std::vector<std::string> ClusterServers::waiting(const std::string& queue) {
   return cluster_.server(keeper(model_slot_of(queue))).waiting(queue);
 }
 
+Keyspace& ClusterServers::keyspace_of(const std::string& key) {
+  const std::uint16_t slot = model_slot_of(key);
+  Keyspace& keeper_has = cluster_.server(keeper(slot)).keyspace_now();
+  const std::uint16_t target = cluster_.target(slot);
+  const bool moves = target != kNobody && cluster_.member(keeper(slot)).migrates(slot);
+  return moves && keeper_has.find(key) == nullptr ? cluster_.server(target).keyspace_now() : keeper_has;
+}
+
+void ClusterServers::put(const std::string& key, const std::string& text) {
+  cluster_.server(keeper(model_slot_of(key))).change([&](Keyspace& keys) { keys.set(key, text); });
+}
+
 Servers::Heal ClusterServers::strike(const Fault& fault) {
   const std::uint16_t slot = slot_of(fault);
   const std::uint16_t primary = keeper(slot);

@@ -20,6 +20,8 @@ class ClusterServers final : public Servers {
   /// replica, promoted, does not.
   std::vector<std::string> owners(const std::string& key) override;
   std::vector<std::string> waiting(const std::string& queue) override;
+  Keyspace& keyspace_of(const std::string& key) override;
+  void put(const std::string& key, const std::string& text) override;
   Heal strike(const Fault& fault) override;
   Heal hide_from(Network& network, const Process& process, const Fault& fault) override;
   void lose_all() override;

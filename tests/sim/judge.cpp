@@ -20,12 +20,13 @@ std::string ms(Duration time) { return std::to_string(std::chrono::duration_cast
 
 }  // namespace
 
-Judge::Judge(World& world, const Plan& plan, Owners owners, IsFree is_free, Owners waiting)
+Judge::Judge(World& world, const Plan& plan, Owners owners, IsFree is_free, Owners waiting, Ledger& ledger)
     : world_(world),
       plan_(plan),
       owners_(std::move(owners)),
       is_free_(std::move(is_free)),
       waiting_(std::move(waiting)),
+      ledger_(ledger),
       calm_since_(world.now() - kSettling),
       free_since_(static_cast<std::size_t>(plan.locks)),
       tokens_(static_cast<std::size_t>(plan.locks)),
@@ -34,12 +35,19 @@ Judge::Judge(World& world, const Plan& plan, Owners owners, IsFree is_free, Owne
 // ---- holds ----
 
 Judge::BeliefPtr Judge::granted(int lock, int client, Process& process, const std::shared_ptr<engine::Claim>& holding,
-                                std::optional<std::int64_t> token) {
+                                const Hold& hold) {
   const BeliefPtr belief = entered(lock, client, process);
   belief->holding = holding;
   belief->owner = holding->owner().text;
   belief->reads = holding->tenancy().ask().mode == wire::Mode::shared;
   if (plan_.kind == LockKind::read_write && !belief->reads) belief->owner += ":write";
+  if (plan_.kind == LockKind::permits) {
+    belief->permits = 1 + std::ranges::count(belief->owner, ',');
+  } else if (plan_.kind == LockKind::any) {
+    belief->name = hold.name();
+    belief->owner = belief->name + " " + belief->owner;
+  }
+  const std::optional<std::int64_t> token = hold.token();
   if (plan_.kind == LockKind::fenced) {
     std::int64_t& latest = tokens_[static_cast<std::size_t>(lock)];
     if (token.value_or(0) <= latest && !plan_.forgets()) {
@@ -70,7 +78,14 @@ bool Judge::stands(Belief& belief) {
 
 bool Judge::is_on_server(const Belief& belief) const {
   const std::vector<std::string> owners = owners_(belief.lock);
-  return std::find(owners.begin(), owners.end(), belief.owner) != owners.end();
+  // Of several permits each must be there.
+  std::string_view left = belief.owner;
+  while (true) {
+    const std::size_t end = left.find(',');
+    if (std::ranges::find(owners, left.substr(0, end)) == owners.end()) return false;
+    if (end == left.npos) return true;
+    left.remove_prefix(end + 1);
+  }
 }
 
 /// If nothing else is wrong: with the next renewal, or at the deadline.
@@ -112,12 +127,27 @@ void Judge::look_at(Belief& belief) {
   }
 }
 
+/// Never more at once than there are.
+void Judge::look_at_permits() {
+  std::vector<std::int64_t> held(static_cast<std::size_t>(plan_.locks));
+  for (const Belief* const belief : standing_) {
+    if (!belief->forgotten) held[static_cast<std::size_t>(belief->lock)] += belief->permits;
+  }
+  for (const std::int64_t permits : held) {
+    if (permits > plan_.permits) {
+      violated("permits",
+               std::to_string(permits) + " of " + std::to_string(plan_.permits) + " permits are held at once");
+    }
+  }
+}
+
 void Judge::look_at_overlaps() {
+  if (plan_.kind == LockKind::permits) return look_at_permits();
   for (std::size_t i = 0; i < standing_.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       const Belief& one = *standing_[i];
       const Belief& other = *standing_[j];
-      if (one.lock != other.lock || (one.reads && other.reads)) continue;
+      if (one.lock != other.lock || one.name != other.name || (one.reads && other.reads)) continue;
       ++tally_.overlaps;
       if (!one.forgotten && !other.forgotten) {
         violated("exclusion", "client " + std::to_string(one.client) + " (" + one.owner + ") and client " +
@@ -143,6 +173,7 @@ void Judge::limit(CallId call, Duration bound) {
 void Judge::end(CallId call) { calls_.erase(call); }
 
 void Judge::killed(const Process& process) {
+  ledger_.killed(process);
   std::erase_if(calls_, [&](const Call& call) { return call.process == &process; });
   std::erase_if(beliefs_, [&](const BeliefPtr& belief) { return belief->process == &process; });
 }
@@ -216,6 +247,11 @@ void Judge::violated(std::string promise, std::string what) {
   if (!violation_) violation_ = {std::move(promise), std::move(what), world_.now()};
 }
 
+void Judge::look_at_ledger() {
+  ledger_.look();
+  if (ledger_.finding()) violated(ledger_.finding()->promise, ledger_.finding()->what);
+}
+
 void Judge::look() {
   if (violation_) return;
   if (forgetting_ > 0) forgets();
@@ -226,6 +262,7 @@ void Judge::look() {
   look_at_calls();
   look_at_waits();
   look_at_queues();
+  look_at_ledger();
 }
 
 }  // namespace holdfast::test::sim

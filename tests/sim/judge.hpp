@@ -1,5 +1,6 @@
 // What is promised, looked at after each event of a run: exact, since the simulation sees everything. What is promised
-// of some kinds only: readers are never beside a writer, tokens grow, and nobody overtakes in a fair lock's queue.
+// of some kinds only: readers are never beside a writer, tokens grow, and nobody overtakes in a fair lock's queue,
+// of leased permits there are never more than there should be; what is counted is in the ledger.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,10 @@
 #include <string>
 #include <vector>
 
+#include <holdfast/hold.hpp>
+
 #include "engine/hold/tenancy.hpp"
+#include "sim/ledger.hpp"
 #include "sim/plan.hpp"
 #include "sim/process.hpp"
 #include "sim/world.hpp"
@@ -29,7 +33,7 @@ class Judge {
   using Owners = std::function<std::vector<std::string>(int lock)>;
   using IsFree = std::function<bool(int lock)>;
   /// `waiting`: those in the queue of a fair lock, in its order.
-  Judge(World& world, const Plan& plan, Owners owners, IsFree is_free, Owners waiting);
+  Judge(World& world, const Plan& plan, Owners owners, IsFree is_free, Owners waiting, Ledger& ledger);
 
   // ---- holds ----
   /// From the grant to the call of the release.
@@ -37,7 +41,9 @@ class Judge {
     int lock = 0, client = 0;
     Process* process = nullptr;
     std::weak_ptr<engine::Claim> holding{};
-    std::string owner{};  // as the server has it
+    std::string owner{};  // as the server has it; of any of several behind the name of that
+    std::string name{};   // of any of several
+    std::int64_t permits = 1;
     bool reads = false;
     bool told = false, ended = false;
     bool forgotten = false;  // by the server, under a fault that may make it do so
@@ -46,7 +52,7 @@ class Judge {
   };
   using BeliefPtr = std::shared_ptr<Belief>;
   BeliefPtr granted(int lock, int client, Process& process, const std::shared_ptr<engine::Claim>& holding,
-                    std::optional<std::int64_t> token);
+                    const Hold& hold);
   void told(Belief& belief);
   /// Whoever works without a lock.
   BeliefPtr entered(int lock, int client, Process& process);
@@ -91,9 +97,11 @@ class Judge {
   bool stands(Belief& belief);
   void look_at(Belief& belief);
   void look_at_overlaps();
+  void look_at_permits();
   void look_at_calls();
   void look_at_waits();
   void look_at_queues();
+  void look_at_ledger();
   bool is_on_server(const Belief& belief) const;
   base::Duration told_within(const Belief& belief) const;
   bool calm() const { return troubles_ == 0 && world_.now() >= calm_since_ + kSettling; }
@@ -106,6 +114,7 @@ class Judge {
   const Owners owners_;
   const IsFree is_free_;
   const Owners waiting_;
+  Ledger& ledger_;
   std::vector<BeliefPtr> beliefs_;  // that have not ended
   std::vector<Belief*> standing_;
   std::list<Call> calls_;

@@ -56,17 +56,42 @@ void Member::open() {
   }
   process_->inside([this] {
     clients_.clear();
-    locks_.clear();
+    drop_locks();
     for (const Config& config : stage_.servers.reached_by(settings_of(plan_))) {
       clients_.push_back(std::make_shared<Client>(client_on(process_->context(), config)));
     }
-    for (int i = 0; i < stage_.plan.locks; ++i) locks_.push_back(make_lock(stage_.plan.keys(i)));
-    readers_.clear();
-    if (stage_.plan.kind != LockKind::read_write) return;
-    for (int i = 0; i < stage_.plan.locks; ++i) {
-      readers_.push_back(clients_.front()->read_write_lock(stage_.plan.keys(i).front()).reader());
-    }
+    for (int i = 0; i < stage_.plan.locks; ++i) make(i);
   });
+}
+
+void Member::make(int lock) {
+  const Client& client = *clients_.front();
+  const std::vector<std::string> keys = stage_.plan.keys(lock);
+  switch (stage_.plan.kind) {
+    case LockKind::semaphore:
+      return semaphores_.push_back(client.semaphore(keys.front()));
+    case LockKind::latch:
+      return latches_.push_back(client.latch(keys.front()));
+    case LockKind::permits:
+      locks_.push_back(client.leased_semaphore(keys.front()));
+      return readers_.push_back(client.leased_semaphore(keys.front()).with_permits(2));
+    case LockKind::any:
+      locks_.push_back(client.any_of(keys));
+      return readers_.push_back(client.lock(keys[1]));
+    case LockKind::read_write:
+      readers_.push_back(client.read_write_lock(keys.front()).reader());
+      break;
+    default:
+      break;
+  }
+  locks_.push_back(make_lock(keys));
+}
+
+void Member::drop_locks() {
+  locks_.clear();
+  readers_.clear();
+  semaphores_.clear();
+  latches_.clear();
 }
 
 /// Of one server.
@@ -81,8 +106,7 @@ KeyLock Member::make_key_lock(const std::string& key) const {
       return client.read_write_lock(key);
     case LockKind::fair:
       return client.fair_lock(key);
-    case LockKind::lock:
-    case LockKind::multi:
+    default:
       break;
   }
   return client.lock(key);
@@ -150,6 +174,7 @@ void Member::reopen() {
     if (caller->writes()) return;
   }
   reopened_ = true;
+  stage_.ledger.closed(*process_);
   process_->inside([this] { close_clients(); });
   open();
 }
@@ -162,8 +187,7 @@ void Member::kill() {
   process_->inside([this] {
     for (const auto& client : clients_) count(*client);
     for (const auto& caller : callers_) caller->forget();
-    locks_.clear();
-    readers_.clear();
+    drop_locks();
     clients_.clear();
   });
   process_->kill();
@@ -202,8 +226,7 @@ void Member::end() {
   if (!process_) return;
   process_->inside([this] {
     for (const auto& caller : callers_) caller->forget();
-    locks_.clear();
-    readers_.clear();
+    drop_locks();
     clients_.clear();
   });
   if (closed_) {

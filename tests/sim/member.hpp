@@ -40,7 +40,8 @@ struct Stage {
   const Plan& plan;
   const Servers& servers;
   Judge& judge;
-  std::vector<Register> registers;  // one for each lock
+  Ledger& ledger;
+  std::vector<Register> registers;  // one for each lock, or for each of several of which any is taken
   Deeds deeds{};
   std::function<void(const std::string&)> trace{};  // empty: none
 
@@ -59,7 +60,9 @@ class Member {
   void start();
   Process& process() { return *process_; }
   const BasicLock& lock(int number) const { return locks_[static_cast<std::size_t>(number)]; }
-  /// The readers' side of a read-write lock.
+  const Semaphore& semaphore(int number) const { return semaphores_[static_cast<std::size_t>(number)]; }
+  const Latch& latch(int number) const { return latches_[static_cast<std::size_t>(number)]; }
+  /// The readers' side of a read-write lock; of several, one of them alone; two permits of a leased semaphore.
   const BasicLock& reader(int number) const { return readers_[static_cast<std::size_t>(number)]; }
   const ClientPlan& plan() const { return plan_; }
   int index() const { return index_; }
@@ -85,6 +88,8 @@ class Member {
   class Caller;
   friend class Caller;
   void open();
+  void make(int lock);
+  void drop_locks();
   BasicLock make_lock(const std::vector<std::string>& keys) const;
   KeyLock make_key_lock(const std::string& key) const;
   void close_clients();
@@ -98,6 +103,8 @@ class Member {
   std::vector<std::unique_ptr<Process>> dead_;
   std::vector<std::shared_ptr<Client>> clients_;  // one for each independent server
   std::vector<BasicLock> locks_, readers_;
+  std::vector<Semaphore> semaphores_;
+  std::vector<Latch> latches_;
   std::vector<std::unique_ptr<Caller>> callers_;
   int callers_done_ = 0;
   int closing_ = 0;  // clients

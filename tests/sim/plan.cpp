@@ -26,6 +26,7 @@ std::string describe(const Action& action) {
                     ": after " + in_words(action.pause);
   out += action.call == Action::Call::acquire ? " acquire" : " try_acquire";
   out += " lock " + std::to_string(action.lock);
+  if (action.number > 1) out += ", " + std::to_string(action.number) + " at once";
   if (action.reads) out += " as a reader";
   if (action.wait) out += ", wait " + in_words(*action.wait);
   if (action.fixed) out += ", fixed";
@@ -124,7 +125,24 @@ bool Plan::has(Fault::Kind fault) const {
 std::vector<std::string> Plan::keys(int lock) const {
   const std::string name = "lock" + std::to_string(lock);
   if (kind == LockKind::multi) return {name + ":one", name + ":other"};
+  if (kind == LockKind::any) return {"{" + name + "}:0", "{" + name + "}:1", "{" + name + "}:2"};
   return {name};
+}
+
+std::int64_t Plan::total(int lock) const {
+  if (kind != LockKind::latch) return permits;
+  std::int64_t steps = 0;
+  for (const Action& action : actions) {
+    if (action.lock == lock && !action.reads) steps += action.number;
+  }
+  // So that most open before all is over.
+  return std::max<std::int64_t>(2 * steps / 3, 1);
+}
+
+std::int64_t Plan::most_wanted() const {
+  std::int64_t most = 1;
+  for (const Action& action : actions) most = std::max<std::int64_t>(most, action.number);
+  return most;
 }
 
 bool Plan::forgets(const Fault& fault) const {
@@ -144,9 +162,11 @@ bool Plan::forgets() const {
 
 std::string describe(const Plan& plan) {
   std::string out = plan.scenario + ", seed " + std::to_string(plan.seed) + ", locks " + std::to_string(plan.locks);
-  static constexpr std::array<const char*, 6> kKinds = {"",         ", simple",     ", of several",
-                                                        ", fenced", ", read-write", ", fair"};
+  static constexpr std::array<const char*, 10> kKinds = {
+      "",       ", simple",         ", of several", ", fenced",    ", read-write",
+      ", fair", ", any of several", ", permits",    ", semaphore", ", latch"};
   out += kKinds.at(static_cast<std::size_t>(plan.kind));
+  if (plan.permits > 0) out += ", " + std::to_string(plan.permits) + " permits each";
   if (plan.servers > 1) out += ", servers " + std::to_string(plan.servers) + (plan.needs_all ? ", all of them" : "");
   out += "\n";
   for (std::size_t i = 0; i < plan.clients.size(); ++i) {

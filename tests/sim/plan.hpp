@@ -43,7 +43,8 @@ struct Action {
   milliseconds hold{};
   End end = End::release;
   bool heeds_loss = true;  // it ends when it is told
-  bool reads = false;      // of a read-write lock
+  bool reads = false;      // of a read-write lock; of several, one of them alone; of a latch, it waits
+  int number = 1;          // of permits, or of a latch's steps
 
   friend bool operator==(const Action&, const Action&) = default;
 };
@@ -108,8 +109,15 @@ enum class Sabotage {
   dead_server,    // it freezes for ever, and the judge is not told
   // The server does not do what its scripts say.
   reader_beside_writer,
-  queue_jumped,        // a fair lock is whoever's who finds it free
-  token_stands_still,  // of a fenced lock
+  queue_jumped,          // a fair lock is whoever's who finds it free
+  token_stands_still,    // of a fenced lock
+  any_beside_another,    // of several one that somebody has is given a second time
+  any_of_the_first,      // of several only the first is ever given
+  permit_beyond,         // leased permits are given that there are not
+  permit_swallowed,      // a leased permit that is given back is not there again
+  acquire_counts_again,  // of a semaphore; what comes a second time is not known again
+  release_counts_again,
+  step_counts_again,  // of a latch
 };
 
 /// Where the locks are.
@@ -120,7 +128,8 @@ enum class Site {
   independent,  // servers of which a majority must grant a lock, or all
 };
 
-enum class LockKind { lock, simple, multi, fenced, read_write, fair };  // multi: of two names
+/// multi: of two names; any: of one of three.
+enum class LockKind { lock, simple, multi, fenced, read_write, fair, any, permits, semaphore, latch };
 
 struct Plan {
   std::string scenario;
@@ -130,6 +139,7 @@ struct Plan {
   int servers = 1;         // that are independent
   bool needs_all = false;  // of them
   LockKind kind = LockKind::lock;
+  int permits = 0;  // in all, of each semaphore
   Sabotage sabotage = Sabotage::none;
   std::vector<ClientPlan> clients;
   std::vector<Action> actions;
@@ -138,6 +148,10 @@ struct Plan {
   bool has(Fault::Kind fault) const;
   /// The keys of a lock.
   std::vector<std::string> keys(int lock) const;
+  /// So many permits a semaphore has in all; so many steps open a latch.
+  std::int64_t total(int lock) const;
+  /// The most that anybody wants at once.
+  std::int64_t most_wanted() const;
   /// Under this fault a lock may be forgotten.
   bool forgets(const Fault& fault) const;
   /// Under one of them.

@@ -5,6 +5,7 @@
 
 #include "sim/servers.hpp"
 #include "wire/fair_calls.hpp"
+#include "wire/permits_calls.hpp"
 #include "wire/read_write_calls.hpp"
 
 namespace holdfast::test::sim {
@@ -18,6 +19,8 @@ constexpr base::Duration kLongest = 20min;
 constexpr base::Duration kAfterwards = 1s;
 /// Of a client that is closed: what was under way ends.
 constexpr base::Duration kLingering = 1s;
+/// Of permits: what was given up comes back.
+constexpr base::Duration kQuiet = 30s;
 
 std::vector<std::vector<std::string>> keys_of(const Plan& plan) {
   std::vector<std::vector<std::string>> keys;
@@ -33,6 +36,9 @@ class Run {
       network_.watch([this](const Process& process, char direction, int link, std::string_view bytes) {
         say(process, direction, link, bytes);
       });
+    }
+    for (int lock = 0; plan.kind >= LockKind::permits && lock < plan.locks; ++lock) {
+      servers_->put(key_of(lock), std::to_string(plan.total(lock)));
     }
     world_.watch([this] { judge_.look(); });
     for (std::size_t i = 0; i < plan.clients.size(); ++i) {
@@ -51,6 +57,7 @@ class Run {
     sabotage();
     if (!play([this] { return all(&Member::done); }, kLongest)) judge_.violated("hang", "a caller has not ended");
     calm_down();
+    if (plan_.kind == LockKind::semaphore) rest();
     for (const auto& member : members_) member->close();
     if (!play([this] { return all(&Member::closed); }, kLongest)) judge_.violated("hang", "a client does not close");
     if (!play([this] { return nothing_is_left(); }, longest_lease() + kAfterwards)) {
@@ -70,8 +77,44 @@ class Run {
     return std::all_of(members_.begin(), members_.end(), [what](const auto& each) { return (*each.*what)(); });
   }
 
+  void rest() {
+    play([] { return false; }, kQuiet);
+    ledger_.look_at_rest();
+    judge_.look();
+  }
+
+  const std::string& key_of(int lock) const { return keys_[static_cast<std::size_t>(lock)].front(); }
+
+  /// Of a leased semaphore: as they are shown, those whose lease is not over.
+  std::vector<std::string> permits(int lock) {
+    std::vector<std::string> held;
+    Keyspace& all = servers_->keyspace_of(key_of(lock));
+    for (const auto& [end, id] : all.scores(wire::permits::expiries(key_of(lock)))) {
+      if (end > all.now()) held.push_back(wire::permits::shown(id));
+    }
+    return held;
+  }
+  std::int64_t leased(int lock) {
+    Keyspace& all = servers_->keyspace_of(key_of(lock));
+    return static_cast<std::int64_t>(all.scores(wire::permits::expiries(key_of(lock))).size());
+  }
+  std::int64_t number(int lock) {
+    const std::string* const text = servers_->keyspace_of(key_of(lock)).text(key_of(lock));
+    return text == nullptr ? 0 : to_number(*text).value_or(0);
+  }
+
+  std::vector<std::string> owners_of_any(int lock) {
+    std::vector<std::string> owners;
+    for (const std::string& key : keys_[static_cast<std::size_t>(lock)]) {
+      for (const std::string& owner : servers_->owners(key)) owners.push_back(key + " " + owner);
+    }
+    return owners;
+  }
+
   /// Those that have all its keys.
   std::vector<std::string> owners(int lock) {
+    if (plan_.kind == LockKind::permits) return permits(lock);
+    if (plan_.kind == LockKind::any) return owners_of_any(lock);
     const std::vector<std::string>& keys = keys_[static_cast<std::size_t>(lock)];
     std::vector<std::string> owners = servers_->owners(keys.front());
     if (plan_.kind == LockKind::read_write) leave_out_the_ended(keys.front(), owners);
@@ -92,13 +135,28 @@ class Run {
   std::vector<std::string> waiting(int lock) {
     return servers_->waiting(wire::fair::queue(keys_[static_cast<std::size_t>(lock)].front()));
   }
+  /// Nobody needs to wait for it.
   bool is_free(int lock) {
     const std::vector<std::string>& keys = keys_[static_cast<std::size_t>(lock)];
+    const std::int64_t wanted = plan_.most_wanted();
+    switch (plan_.kind) {
+      case LockKind::any:
+        return std::ranges::any_of(keys, [this](const std::string& key) { return servers_->is_free(key); });
+      case LockKind::permits:
+        return number(lock) + leased(lock) - static_cast<std::int64_t>(permits(lock).size()) >= wanted;
+      case LockKind::semaphore:
+        return number(lock) >= wanted;
+      case LockKind::latch:
+        return number(lock) == 0;
+      default:
+        break;
+    }
     return std::ranges::all_of(keys, [this](const std::string& key) { return servers_->is_free(key); });
   }
   bool nothing_is_left() {
     for (int lock = 0; lock < plan_.locks; ++lock) {
-      if (!is_free(lock)) return false;
+      if (plan_.kind < LockKind::semaphore && !owners(lock).empty()) return false;
+      if (plan_.kind < LockKind::any && !is_free(lock)) return false;
     }
     return true;
   }
@@ -248,13 +306,19 @@ class Run {
   Network network_{world_};
   const std::vector<std::vector<std::string>> keys_ = keys_of(plan_);
   const std::unique_ptr<Servers> servers_ = Servers::make(world_, network_, plan_);
-  Judge judge_{world_, plan_, [this](int lock) { return owners(lock); }, [this](int lock) { return is_free(lock); },
-               [this](int lock) { return waiting(lock); }};
+  Ledger ledger_{world_, plan_, {[this](int lock) { return number(lock); }, [this](int lock) { return leased(lock); }}};
+  Judge judge_{world_,
+               plan_,
+               [this](int lock) { return owners(lock); },
+               [this](int lock) { return is_free(lock); },
+               [this](int lock) { return waiting(lock); },
+               ledger_};
   Stage stage_{.world = world_,
                .plan = plan_,
                .servers = *servers_,
                .judge = judge_,
-               .registers = std::vector<Register>(static_cast<std::size_t>(plan_.locks))};
+               .ledger = ledger_,
+               .registers = std::vector<Register>(keys_.size() * keys_.front().size())};
   std::vector<std::unique_ptr<Member>> members_;
   std::vector<World::Id> faults_;
   std::vector<std::pair<World::Id, std::function<void()>>> heals_;

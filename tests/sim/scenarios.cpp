@@ -152,6 +152,21 @@ Fault make_fault(Dice& dice, const Ranges& ranges, const Plan& plan, int span) {
   return fault;
 }
 
+/// What is different where something is counted.
+void count(Dice& dice, Plan& plan) {
+  if (plan.kind == LockKind::permits || plan.kind == LockKind::semaphore) plan.permits = dice.from(2, 4);
+  for (Action& action : plan.actions) {
+    if (plan.kind == LockKind::any) action.reads = dice.share(20);
+    if (plan.kind == LockKind::latch) action.reads = dice.share(50);
+    if (plan.kind != LockKind::any) action.number = dice.share(30) ? 2 : 1;
+    // What somebody has who is killed is gone, and a latch may never open.
+    if (plan.kind >= LockKind::semaphore && !action.wait) action.wait = milliseconds(60'000);
+  }
+  if (plan.kind < LockKind::semaphore) return;
+  // Long enough for all faults there are, so that everything becomes known, and comes back.
+  for (ClientPlan& client : plan.clients) client.patience = milliseconds(120'000);
+}
+
 Plan make(std::string_view name, std::uint64_t seed, const Ranges& ranges) {
   Dice dice(seed * 2 + 1);
   Plan plan;
@@ -183,6 +198,7 @@ Plan make(std::string_view name, std::uint64_t seed, const Ranges& ranges) {
     // A process without names that is killed keeps its place for 5 minutes, as one of Redisson's.
     for (ClientPlan& client : plan.clients) client.named = true;
   }
+  if (plan.kind >= LockKind::any) count(dice, plan);
   for (ClientPlan& client : plan.clients) client.pipelined = ranges.pipelined > 0 && dice.share(ranges.pipelined);
   std::sort(plan.faults.begin(), plan.faults.end(), [](const Fault& a, const Fault& b) { return a.at < b.at; });
   return plan;
@@ -351,6 +367,12 @@ const std::vector<Entry>& entries() {
       {{"fenced", "clients of a fenced lock, under faults that forget nothing"}, of_kind(LockKind::fenced)},
       {{"read_write", "clients that read and write, under faults that forget nothing"}, of_kind(LockKind::read_write)},
       {{"fair", "clients that queue up, under faults that forget nothing"}, of_kind(LockKind::fair)},
+      {{"any", "clients that take any one of three, or a certain one, under faults that forget nothing"},
+       of_kind(LockKind::any)},
+      {{"permits", "clients of a leased semaphore, under faults that forget nothing"}, of_kind(LockKind::permits)},
+      {{"semaphore", "clients of a semaphore, under faults that forget nothing"}, of_kind(LockKind::semaphore)},
+      {{"latch", "clients that count down a latch, or wait for it, under faults that forget nothing"},
+       of_kind(LockKind::latch)},
       {{"kinds_forgetful", "clients of one of these kinds, and the server or somebody by force forgets locks"},
        {.clients_most = 4,
         .callers_most = 2,

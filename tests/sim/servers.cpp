@@ -59,6 +59,55 @@ void keep_the_token(ScriptHost& host, Args keys, Args args, std::string& reply) 
   carry_out(scripts::lock_acquire, host, keys, args, reply);
 }
 
+void take_beside_another(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  const auto taken = [&host](std::string_view key) { return host.keyspace().find(key) != nullptr; };
+  if (std::ranges::all_of(keys, taken)) host.keyspace().erase(keys[0]);
+  carry_out(scripts::lock_acquire_any, host, keys, args, reply);
+}
+
+void take_the_first(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  carry_out(scripts::lock_acquire_any, host, keys.first(1), args, reply);
+}
+
+void give_what_is_not_there(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  const std::string* const there = host.keyspace().text(keys[0]);
+  if (there != nullptr && *there == "0") host.keyspace().increment(keys[0]);
+  carry_out(scripts::permits_acquire, host, keys, args, reply);
+}
+
+void swallow_a_permit(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  carry_out(scripts::permits_release, host, keys, args, reply);
+  if (reply != "_\r\n") host.keyspace().increment(keys[0], -1);
+}
+
+/// It comes as if for the first time.
+template <const base::Script& kScript>
+void count_again(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  carry_out(kScript, host, keys.size() == 2 ? keys.first(1) : keys, args, reply);
+}
+
+struct Spoiled {
+  Sabotage sabotage;
+  const base::Script& script;
+  Transition instead;
+};
+const Spoiled kSpoiled[] = {
+    {Sabotage::reader_beside_writer, scripts::read_write_acquire_read, read_anyway},
+    {Sabotage::queue_jumped, scripts::fair_acquire, jump_the_queue},
+    {Sabotage::token_stands_still, scripts::lock_acquire, keep_the_token},
+    {Sabotage::any_beside_another, scripts::lock_acquire_any, take_beside_another},
+    {Sabotage::any_of_the_first, scripts::lock_acquire_any, take_the_first},
+    {Sabotage::permit_beyond, scripts::permits_acquire, give_what_is_not_there},
+    {Sabotage::permit_swallowed, scripts::permits_release, swallow_a_permit},
+    {Sabotage::acquire_counts_again, scripts::semaphore_acquire, count_again<scripts::semaphore_acquire>},
+    {Sabotage::release_counts_again, scripts::semaphore_release, count_again<scripts::semaphore_release>},
+    {Sabotage::step_counts_again, scripts::latch_count_down, count_again<scripts::latch_count_down>},
+};
+
+void put_at(ModelServer& server, const std::string& key, const std::string& text) {
+  server.change([&](Keyspace& keys) { keys.set(key, text); });
+}
+
 /// What can happen to a server that nobody replaces.
 Heal strike(ModelServer& server, const Fault& fault) {
   const auto away = [&server](Restored data) {
@@ -114,14 +163,16 @@ class OneServer final : public Servers {
   }
   std::vector<std::string> owners(const std::string& key) override { return server_.owners(key); }
   std::vector<std::string> waiting(const std::string& queue) override { return server_.waiting(queue); }
+  Keyspace& keyspace_of(const std::string&) override { return server_.keyspace_now(); }
+  void put(const std::string& key, const std::string& text) override { put_at(server_, key, text); }
   Heal strike(const Fault& fault) override { return sim::strike(server_, fault); }
   void save() override { server_.save(); }
   void lose_all() override { server_.lose_all(); }
   void freeze() override { server_.freeze(); }
   void spoil(Sabotage sabotage) override {
-    if (sabotage == Sabotage::reader_beside_writer) server_.plant(scripts::read_write_acquire_read, read_anyway);
-    if (sabotage == Sabotage::queue_jumped) server_.plant(scripts::fair_acquire, jump_the_queue);
-    if (sabotage == Sabotage::token_stands_still) server_.plant(scripts::lock_acquire, keep_the_token);
+    for (const Spoiled& each : kSpoiled) {
+      if (each.sabotage == sabotage) server_.plant(each.script, each.instead);
+    }
   }
 
  private:
@@ -147,6 +198,10 @@ class Independent final : public Servers {
     return configs;
   }
   std::vector<std::string> waiting(const std::string&) override { return {}; }
+  Keyspace& keyspace_of(const std::string&) override { return servers_.front()->keyspace_now(); }
+  void put(const std::string& key, const std::string& text) override {
+    for (const auto& server : servers_) put_at(*server, key, text);
+  }
   std::vector<std::string> owners(const std::string& key) override {
     std::map<std::string, std::size_t> votes;
     for (const auto& server : servers_) {
@@ -202,6 +257,8 @@ class Deployed final : public Servers {
   }
   std::vector<std::string> owners(const std::string& key) override { return primary().owners(key); }
   std::vector<std::string> waiting(const std::string& queue) override { return primary().waiting(queue); }
+  Keyspace& keyspace_of(const std::string&) override { return primary().keyspace_now(); }
+  void put(const std::string& key, const std::string& text) override { put_at(primary(), key, text); }
   Heal strike(const Fault& fault) override {
     const std::size_t primary = deployment_.primary();
     const std::size_t replica = (primary + 1) % deployment_.size();

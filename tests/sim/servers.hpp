@@ -8,6 +8,7 @@
 
 #include <holdfast/config.hpp>
 
+#include "sim/model/keyspace.hpp"
 #include "sim/network.hpp"
 #include "sim/plan.hpp"
 
@@ -31,6 +32,10 @@ class Servers {
   virtual std::vector<std::string> owners(const std::string& key) = 0;
   /// Who is in this queue of a fair lock.
   virtual std::vector<std::string> waiting(const std::string& queue) = 0;
+  /// The keys of whoever decides about this one.
+  virtual Keyspace& keyspace_of(const std::string& key) = 0;
+  /// What is there at the beginning.
+  virtual void put(const std::string& key, const std::string& text) = 0;
   /// Nothing keeps anybody from it.
   virtual bool is_free(const std::string& key) { return owners(key).empty(); }
 

@@ -92,6 +92,7 @@ struct Planted {
   std::string scenario;
   std::vector<std::string> promises;  // any of which may be found broken
   std::uint64_t within;               // seeds
+  std::size_t parts = 6;              // that it is made small to; more where something must happen at one moment
 };
 
 void PrintTo(const Planted& planted, std::ostream* out) { *out << static_cast<int>(planted.sabotage); }
@@ -122,7 +123,7 @@ TEST_P(Wrong, IsFoundReproducedAndMadeSmall) {
   EXPECT_EQ(run(found).digest, run(found).digest);
   const Plan small = shrink(found, promise_of);
   EXPECT_EQ(promise_of(small), promise);
-  EXPECT_LE(small.actions.size() + small.faults.size(), 6U) << describe(small);
+  EXPECT_LE(small.actions.size() + small.faults.size(), GetParam().parts) << describe(small);
 }
 
 std::string name_of(const testing::TestParamInfo<Planted>& tested) {
@@ -132,7 +133,14 @@ std::string name_of(const testing::TestParamInfo<Planted>& tested) {
                                                         {Sabotage::dead_server, "DeadServer"},
                                                         {Sabotage::reader_beside_writer, "ReaderBesideWriter"},
                                                         {Sabotage::queue_jumped, "QueueJumped"},
-                                                        {Sabotage::token_stands_still, "TokenStandsStill"}};
+                                                        {Sabotage::token_stands_still, "TokenStandsStill"},
+                                                        {Sabotage::any_beside_another, "AnyBesideAnother"},
+                                                        {Sabotage::any_of_the_first, "AnyOfTheFirst"},
+                                                        {Sabotage::permit_beyond, "PermitBeyond"},
+                                                        {Sabotage::permit_swallowed, "PermitSwallowed"},
+                                                        {Sabotage::acquire_counts_again, "AcquireCountsAgain"},
+                                                        {Sabotage::release_counts_again, "ReleaseCountsAgain"},
+                                                        {Sabotage::step_counts_again, "StepCountsAgain"}};
   return names.at(tested.param.sabotage);
 }
 
@@ -143,7 +151,14 @@ INSTANTIATE_TEST_SUITE_P(OnPurpose, Wrong,
                                          Planted{Sabotage::dead_server, "calm", {"hang", "left", "stranded"}, 50},
                                          Planted{Sabotage::reader_beside_writer, "read_write", {"exclusion"}, 5},
                                          Planted{Sabotage::queue_jumped, "fair", {"order"}, 20},
-                                         Planted{Sabotage::token_stands_still, "fenced", {"token"}, 5}),
+                                         Planted{Sabotage::token_stands_still, "fenced", {"token"}, 5},
+                                         Planted{Sabotage::any_beside_another, "any", {"exclusion", "oracle"}, 10},
+                                         Planted{Sabotage::any_of_the_first, "any", {"stranded"}, 30},
+                                         Planted{Sabotage::permit_beyond, "permits", {"permits", "conservation"}, 5},
+                                         Planted{Sabotage::permit_swallowed, "permits", {"conservation"}, 5},
+                                         Planted{Sabotage::acquire_counts_again, "semaphore", {"lost"}, 20, 12},
+                                         Planted{Sabotage::release_counts_again, "semaphore", {"created"}, 50},
+                                         Planted{Sabotage::step_counts_again, "latch", {"steps", "early"}, 100, 12}),
                          name_of);
 
 // ---- shrinking, without a run ----

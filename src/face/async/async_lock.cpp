@@ -129,7 +129,7 @@ OperationPtr make_async_pass(const PartsPtr& parts, std::uint32_t permits,
                              ReceiverPtr<Failure, Results...> receiver) {
   try {
     const wire::Ask ask = face::permits_of(*parts, permits);
-    AcquireOptions options = face::waiting(wait, std::move(stop));
+    AcquireOptions options = face::waiting(*parts, wait, std::move(stop));
     const engine::LeaseTerms lease = engine::lease_terms(*parts->runtime, options, parts->target->name());
     const DefaultWait default_wait = sizeof...(Results) > 0 ? DefaultWait::ask_once : DefaultWait::wait_on;
     return std::make_shared<AsyncPass<Results...>>(*parts, std::move(options), lease, default_wait, ask,
