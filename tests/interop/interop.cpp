@@ -171,4 +171,9 @@ bool Interop::listening(const std::string& channel, long long count) {
   });
 }
 
+bool Interop::about_to_sleep(long long threads, long long before) {
+  // One attempt before a thread listens, and one behind that.
+  return second_side() == Side::holdfast || eventually([&] { return scripts_run() >= before + 2 * threads; });
+}
+
 }  // namespace holdfast::test

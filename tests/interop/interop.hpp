@@ -114,6 +114,11 @@ class Interop : public ::testing::TestWithParam<Pairing> {
     return listening("redisson_lock__channel:{" + name + "}", count);
   }
   bool listening(const std::string& channel, long long count);
+  /// Waits until so many of the second side's threads, which wait and listen, have made the attempt after which they
+  /// sleep, if that side is Redisson. One that has not yet may take a lock although its call is cancelled, and misses
+  /// the message that lets readers in. `before`: scripts_run() before they began.
+  bool about_to_sleep(long long threads, long long before);
+  long long scripts_run() { return raw.calls("eval") + raw.calls("evalsha"); }
   /// True if the key stays away for this long.
   bool stays_free(const std::string& name, milliseconds time) {
     return !eventually([&] { return raw.exists(name); }, time);

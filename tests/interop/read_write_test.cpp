@@ -78,8 +78,10 @@ TEST_P(ReadWriteLocks, AWriterEntersSoonAfterTheLastReader) {
 
 TEST_P(ReadWriteLocks, AllReadersEnterSoonAfterAWriter) {
   holder().lock("orders", 20s);
+  const long long before = scripts_run();
   const Pending one = other().start_lock(kReaders, 20s), two = beside(other()).start_lock(kReaders, 20s);
   ASSERT_TRUE(waiting_for_it(1));
+  ASSERT_TRUE(about_to_sleep(2, before));
   EXPECT_FALSE(two.answered(50ms));
   const auto released = steady_clock::now();
   EXPECT_EQ(holder().unlock("orders"), "released");

@@ -81,8 +81,10 @@ TEST_P(WakeUps, AForcedReleaseWakesAWaiter) {
 
 TEST_P(WakeUps, ACancelledWaiterLeavesNothingBehind) {
   holder().lock("orders");
+  const long long before = scripts_run();
   const Pending waiting = other().start_lock("orders");
   ASSERT_TRUE(listeners("orders", 1));
+  ASSERT_TRUE(about_to_sleep(1, before));
   EXPECT_TRUE(other().cancel(waiting));
   EXPECT_EQ(waiting.get().word(), "cancelled");
   EXPECT_EQ(holder().unlock("orders"), "released");
