@@ -218,13 +218,19 @@ auto Client::async_ping(Token&& token) const {
 }
 
 template <class Token>
-auto Client::async_list(std::string pattern, Detail detail, Token&& token) const {
+auto Client::async_list(std::string pattern, Detail detail, Listed what, Token&& token) const {
   return detail::initiate<Failure, std::vector<LockInfo>>(
       detail::home(core_),
-      [core = core_, pattern = std::move(pattern), detail](auto receiver) {
-        return detail::make_list(core, pattern, detail, std::move(receiver));
+      [core = core_, pattern = std::move(pattern), detail, what](auto receiver) {
+        return detail::make_list(core, pattern, detail, what, std::move(receiver));
       },
       std::forward<Token>(token));
+}
+
+template <class Token>
+  requires(!std::same_as<std::remove_cvref_t<Token>, Listed>)
+auto Client::async_list(std::string pattern, Detail detail, Token&& token) const {
+  return async_list(std::move(pattern), detail, Listed::locks, std::forward<Token>(token));
 }
 
 template <class Token>
@@ -301,6 +307,7 @@ auto with_lock(BasicLock lock, Body body) -> std::invoke_result_t<Body&, Hold&> 
 }  // namespace holdfast
 
 #include <holdfast/detail/async_counting.hpp>
+#include <holdfast/detail/async_travel.hpp>
 
 #undef HOLDFAST_BOOST
 #undef HOLDFAST_JOIN

@@ -101,8 +101,11 @@ class HOLDFAST_EXPORT Client {
   /// (never KEYS). Not a snapshot. A primary that cannot be asked is an error that names it. Cost: SCAN over the whole
   /// key space, 500 keys per step; HLEN of every matching hash, HGETALL and PTTL of those with one field, and
   /// 1 PUBSUB NUMSUB for each step that has such; 1 more for the holders of all. A hash counts as a lock if its one
-  /// field has the form of an owner. `name_prefix` goes before the pattern. Throws Error.
-  std::vector<LockInfo> list(std::string_view pattern = "*", Detail detail = Detail::holder) const;
+  /// field has the form of an owner. `name_prefix` goes before the pattern. Throws Error. With `what` other kinds, in
+  /// the same way: instead of HLEN HEXISTS, STRLEN or ZCARD, and for the read-write locks and leased semaphores that
+  /// are found 1 script each.
+  std::vector<LockInfo> list(std::string_view pattern = "*", Detail detail = Detail::holder,
+                             Listed what = Listed::locks) const;
 
   Counters counters() const;
   /// What is counted and measured, for Prometheus and its like, since the client was made; and what there is now.
@@ -120,18 +123,26 @@ class HOLDFAST_EXPORT Client {
   /// they have finished, or can stand it. Present waits and tries end with `cancelled`. Returns when the server has
   /// answered all releases, after `within` at the latest: how many it has not confirmed by then; those go on in the
   /// background. The client stays usable: an acquire that comes later is granted as ever. Throws Error(would_deadlock)
-  /// on a client made by client_on(), Error(forked) in a child process. On a closed client it does nothing. Wire cost:
-  /// 1 script per hold, all of them sent together. A recipe for SIGTERM: docs/operations.md.
+  /// on a client made by client_on(), which has async_release_all, Error(forked) in a child process. On a closed client
+  /// it does nothing. Wire cost: 1 script per hold, all of them sent together. A recipe for SIGTERM:
+  /// docs/operations.md.
   std::size_t release_all(std::chrono::milliseconds within) const;
 
   // Without blocking, defined by async.hpp: complete with `(Failure)` and `(Failure, std::vector<LockInfo>)`.
   template <class Token = detail::DefaultToken>
   auto async_ping(Token&& token = Token()) const;
   template <class Token = detail::DefaultToken>
+    requires(!std::same_as<std::remove_cvref_t<Token>, Listed>)
   auto async_list(std::string pattern = "*", Detail detail = Detail::holder, Token&& token = Token()) const;
+  template <class Token = detail::DefaultToken>
+  auto async_list(std::string pattern, Detail detail, Listed what, Token&& token = Token()) const;
   template <class Token>
     requires(!std::same_as<std::remove_cvref_t<Token>, Detail>)
   auto async_list(std::string pattern, Token&& token) const;
+  /// As release_all(), without blocking: completes with `(std::size_t)`, how many releases are not confirmed; of
+  /// `terminal` and `partial` cancellation at once, and they go on.
+  template <class Token = detail::DefaultToken>
+  auto async_release_all(std::chrono::milliseconds within, Token&& token = Token()) const;
   /// As close(), without blocking, except that the threads are stopped by the destructor. Completes with `()`: it
   /// cannot fail. If cancelled, it completes before closing is over.
   template <class Token = detail::DefaultToken>

@@ -103,14 +103,14 @@ class [[nodiscard]] HOLDFAST_EXPORT Hold {
   /// has come of it. Throws Error(lost) if the server says that the lock is no longer ours, or the old lease ended
   /// first; Error(unknown_outcome) without an answer within `Config::command_timeout`: then the hold stands until the
   /// earlier of both ends, and it may be tried again; Error(invalid_argument) for a renewed hold, one on several
-  /// servers or slots, and a lease out of range; Error(not_owner) for an empty hold, `closed`, `forked`. Not for a
-  /// client made by client_on(): `would_deadlock`. Wire cost: 1 command.
+  /// servers or slots, and a lease out of range; Error(not_owner) for an empty hold, `closed`, `forked`. On a client
+  /// made by client_on() `would_deadlock`: async_extend is for these. Wire cost: 1 command.
   void extend(std::chrono::milliseconds lease);
   /// Ends the hold, but the lock stays taken for the rest of its lease, and whoever has the text that is returned can
   /// take the hold up (KeyLock::adopt), here or in another process: see Ticket. From then on nothing here renews or
   /// releases it; a renewal that was sent before may still arrive. Holds of Lock, FencedLock, FairLock and SimpleLock;
   /// for others it throws Error(invalid_argument), and the hold is as it was. Throws Error(lost), and the hold is over;
-  /// Error(not_owner) for an empty hold. Never blocks. Wire cost: nothing.
+  /// Error(not_owner) for an empty hold. Never blocks, and so may be called on any client. Wire cost: nothing.
   [[nodiscard]] std::string detach();
 
   /// As release(), without blocking: see async.hpp, which defines it. Completes with `(ReleaseOutcome)`: it cannot
@@ -118,6 +118,11 @@ class [[nodiscard]] HOLDFAST_EXPORT Hold {
   /// goes on in the background.
   template <class Token = detail::DefaultToken>
   auto async_release(Token&& token = Token());
+  /// As extend(), without blocking, also on a client made by client_on(): completes with `(Failure)`. Of `terminal` and
+  /// `partial` cancellation it completes with `cancelled`, and goes on: then the lease is the old one or the new one,
+  /// and `valid_for()` says what is certain. Defined by async.hpp.
+  template <class Token = detail::DefaultToken>
+  auto async_extend(std::chrono::milliseconds lease, Token&& token = Token());
   /// Completes with `(Failure, LossReason)` when the hold is lost, as soon as `lost_token()` stops. Fails with
   /// `cancelled` if it is cancelled or the hold is released first; with `not_owner` for an empty hold. Defined by
   /// async.hpp.

@@ -51,7 +51,7 @@ class HOLDFAST_EXPORT KeyLock : public BasicLock {
   /// released ends both. Throws Error(lost) if the server says that the lock is not that owner's;
   /// Error(unknown_outcome) without an answer: then the lease is as it was, or set anew, and the ticket may be tried
   /// again; Error(invalid_argument) for what is no ticket, or one of another lock or kind; `closed`, `forked`, and
-  /// `would_deadlock` for a client made by client_on(). 1 command.
+  /// `would_deadlock` for a client made by client_on(), which has async_adopt. 1 command.
   Hold adopt(std::string_view ticket, const AcquireOptions& options = {}) const;
 
   // The same without blocking, defined by async.hpp: complete with `(Failure, T)`, with the T of the blocking call.
@@ -71,6 +71,12 @@ class HOLDFAST_EXPORT KeyLock : public BasicLock {
   auto async_force_release(Token&& token = Token()) const;
   template <class Token = detail::DefaultToken>
   auto async_force_release(std::string owner, Token&& token = Token()) const;
+  /// One that is cancelled leaves the lease as it was, or set anew; the ticket may be tried again.
+  template <class Token = detail::DefaultToken>
+  auto async_adopt(std::string ticket, AcquireOptions options = {}, Token&& token = Token()) const;
+  template <class Token>
+    requires(!std::same_as<std::remove_cvref_t<Token>, AcquireOptions>)
+  auto async_adopt(std::string ticket, Token&& token) const;
 
  protected:
   using BasicLock::BasicLock;

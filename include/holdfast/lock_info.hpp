@@ -81,6 +81,19 @@ struct LockInfo {
   std::vector<LockWaiter> queue{};
   /// How many those are in all. Empty: not asked for, or no queue of the server's.
   std::optional<std::uint64_t> queued{};
+  /// Of a LeasedSemaphore or a Semaphore how many permits can be taken; of a Latch how many steps are missing. Empty:
+  /// something else.
+  std::optional<std::int64_t> available{};
+};
+
+/// What Client::list looks for. What is stored in the same form is found together.
+enum class Listed {
+  locks,              ///< Lock, FencedLock, FairLock and SpinLock, which look the same.
+  read_write_locks,   ///< With all who have them in `holders`.
+  simple_locks,       ///< Each string with an expiry, whatever it is.
+  leased_semaphores,  ///< Those of which somebody has a permit, with `holders` and `available`.
+  semaphores,         ///< Each string that is a number, whatever it counts: nobody can tell. With `available`.
+  latches,            ///< The same, of which `listeners` are those of a latch.
 };
 
 /// How much to ask about a lock's holder.

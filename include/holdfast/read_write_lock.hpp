@@ -73,6 +73,10 @@ class HOLDFAST_EXPORT ReadWriteLock : public KeyLock {
   /// then it may be either, and is lost at its next renewal if it reads. Error(invalid_argument): the hold is of
   /// another lock. 1 command.
   void downgrade(Hold& hold) const;
+  /// The same without blocking, defined by async.hpp: completes with `(Failure)`. Without an answer it goes on asking
+  /// as long as the hold is valid. Of `terminal` and `partial` cancellation it completes with `cancelled`, and goes on.
+  template <class Token = detail::DefaultToken>
+  auto async_downgrade(const Hold& hold, Token&& token = Token()) const;
 
   /// See BasicLock. The defaults are the readers' as well.
   ReadWriteLock with(AcquireOptions defaults) const {

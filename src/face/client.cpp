@@ -130,8 +130,8 @@ AnyLock Client::any_of(const std::vector<std::string>& names, AcquireOptions def
 
 void Client::ping() const { face::ask_in_steps(core_->runtime(), face::Pinging(core_->runtime()), {}); }
 
-std::vector<LockInfo> Client::list(std::string_view pattern, Detail detail) const {
-  return face::ask_in_steps(core_->runtime(), face::Listing(core_->runtime(), std::string(pattern), detail), {});
+std::vector<LockInfo> Client::list(std::string_view pattern, Detail detail, Listed what) const {
+  return face::ask_in_steps(core_->runtime(), face::Listing(core_->runtime(), std::string(pattern), detail, what), {});
 }
 
 std::size_t Client::release_all(std::chrono::milliseconds within) const {

@@ -110,6 +110,7 @@ bool Looking::on_replies(const std::vector<base::Reply>& replies) {
     set_queue(info_, std::move(line));
   } else {
     set_holders(info_, engine::decode_holders(plan_.questions, replies[0]), wire::time_left(replies[1]));
+    if (plan_.questions.decode_available != nullptr) info_.available = plan_.questions.decode_available(replies[0]);
   }
   if (asks_who_listens()) info_.listeners = wire::decode_listeners(replies[2], 0);
   return holders_.begin({&info_, 1});

@@ -5,6 +5,7 @@
 #include "engine/hold/claim.hpp"
 #include "engine/hold/sharing.hpp"
 #include "engine/hold/tenancy.hpp"
+#include "face/downgrade.hpp"
 #include "face/outcome.hpp"
 #include "face/parts.hpp"
 
@@ -16,13 +17,20 @@ ReadWriteLock ReadWriteLock::make(detail::PartsPtr writer) {
   return {std::move(writer), std::move(reader)};
 }
 
+bool face::reads_already(const engine::Target& target, const std::shared_ptr<engine::Claim>& held) {
+  if (!held || held->target().get() != &target) {
+    throw error_about(target, Errc::invalid_argument, held ? "the hold is of another lock" : "the hold is empty");
+  }
+  if (held->tenancy().ask().mode != wire::Mode::shared) return false;
+  if (std::chrono::floor<std::chrono::milliseconds>(held->valid_for()).count() <= 0)
+    throw error_about(target, Errc::lost, {});
+  return true;
+}
+
 void ReadWriteLock::downgrade(Hold& hold) const {
   const std::shared_ptr<engine::Claim>& held = detail::HoldAccess::held(hold);
   const engine::Target& target = *parts()->target;
-  if (!held || held->target().get() != &target) {
-    throw face::error_about(target, Errc::invalid_argument, held ? "the hold is of another lock" : "the hold is empty");
-  }
-  if (held->tenancy().ask().mode == wire::Mode::shared) return hold.throw_if_lost();
+  if (face::reads_already(target, held)) return;
   if (const std::error_code error = engine::share(*held)) throw face::error_about(target, error, {});
 }
 

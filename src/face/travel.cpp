@@ -1,4 +1,6 @@
 // Holds that travel: Hold::extend and detach, and KeyLock::adopt.
+#include "face/travel.hpp"
+
 #include <holdfast/detail/hold_access.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/hold.hpp>
@@ -43,16 +45,36 @@ const engine::Claim& required(const std::shared_ptr<engine::Claim>& held) {
 
 }  // namespace
 
-void Hold::extend(std::chrono::milliseconds lease) {
-  const engine::Target& target = *required(held_).target();
-  if (held_->tenancy().renewed()) throw refusal(target, "the hold is renewed: only a fixed lease can be extended");
+void face::require_extendable(const std::shared_ptr<engine::Claim>& held, std::chrono::milliseconds lease) {
+  const engine::Target& target = *required(held).target();
+  if (held->tenancy().renewed()) throw refusal(target, "the hold is renewed: only a fixed lease can be extended");
   if (!target.batch_place()) throw refusal(target, "a hold on several servers cannot be extended");
   if (lease < engine::kShortestLease || lease > engine::kLongestLease) {
     throw refusal(target, "a lease of " + std::to_string(lease.count()) + " ms; it must be between 10 ms and 10 years");
   }
-  throw_if_lost();
+  if (std::chrono::floor<std::chrono::milliseconds>(held->valid_for()).count() <= 0)
+    throw face::error_about(target, Errc::lost, {});
+}
+
+face::Adoption face::adoption_of(const detail::Parts& parts, std::string_view ticket, const AcquireOptions& options) {
+  const engine::Target& target = *parts.target;
+  const Ticket given = Ticket::parse(ticket);
+  const std::optional<Ticket::Kind> kind = kind_of(target);
+  if (kind != given.kind || given.name != target.name()) {
+    throw refusal(
+        target, std::string("the ticket is of another lock: ") + to_string(given.kind) + " " + base::quote(given.name));
+  }
+  AcquireOptions all = parts.defaults ? face::with_defaults(options, *parts.defaults) : options;
+  if (!all.lease.length()) all.lease = Lease(all.lease.kind(), given.lease);
+  return {{wire::Owner{given.owner}, given.token, std::nullopt},
+          engine::lease_terms(*parts.runtime, all, target.name()),
+          std::move(all.on_lost)};
+}
+
+void Hold::extend(std::chrono::milliseconds lease) {
+  face::require_extendable(held_, lease);
   engine::Extension extension = engine::extend(*held_, lease);
-  if (extension.error) throw face::error_about(target, extension.error, std::move(extension.cause));
+  if (extension.error) throw face::error_about(*held_->target(), extension.error, std::move(extension.cause));
 }
 
 std::string Hold::detach() {
@@ -71,19 +93,10 @@ std::string Hold::detach() {
 }
 
 Hold KeyLock::adopt(std::string_view ticket, const AcquireOptions& options) const {
-  const engine::Target& target = *parts()->target;
-  const Ticket given = Ticket::parse(ticket);
-  const std::optional<Ticket::Kind> kind = kind_of(target);
-  if (kind != given.kind || given.name != name()) {
-    throw refusal(
-        target, std::string("the ticket is of another lock: ") + to_string(given.kind) + " " + base::quote(given.name));
-  }
-  AcquireOptions all = parts()->defaults ? face::with_defaults(options, *parts()->defaults) : options;
-  if (!all.lease.length()) all.lease = Lease(all.lease.kind(), given.lease);
+  face::Adoption adoption = face::adoption_of(*parts(), ticket, options);
   engine::Acquired adopted =
-      engine::adopt(parts()->runtime, parts()->target, {wire::Owner{given.owner}, given.token, std::nullopt},
-                    engine::lease_terms(*parts()->runtime, all, name()), all.on_lost);
-  if (adopted.error) throw face::error_about(target, adopted.error, std::move(adopted.cause));
+      engine::adopt(parts()->runtime, parts()->target, std::move(adoption.grant), adoption.lease, adoption.on_lost);
+  if (adopted.error) throw face::error_about(*parts()->target, adopted.error, std::move(adopted.cause));
   return detail::HoldAccess::make(std::move(adopted.held));
 }
 

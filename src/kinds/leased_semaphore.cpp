@@ -43,7 +43,11 @@ const engine::Plan kLeasedSemaphore{
                         std::vector<wire::Held> held = holders_of(reply);
                         return held.empty() ? wire::Held{} : std::move(held.front());
                       },
-                  .decode_holders = holders_of},
+                  .decode_holders = holders_of,
+                  .decode_available = [](const base::Reply& reply) -> std::optional<std::int64_t> {
+                    const std::optional<permits::Seen> seen = permits::decode_look(reply);
+                    return seen ? std::optional(seen->available) : std::nullopt;
+                  }},
 };
 
 }  // namespace holdfast::kinds

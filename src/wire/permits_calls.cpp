@@ -191,6 +191,8 @@ base::Command has_owner(std::string_view expiries, const Owner& owner) {
   return {{"ZSCORE", std::string(expiries), ids.empty() ? std::string() : ids.front()}};
 }
 
+base::Command count_held(std::string_view expiries) { return {{"ZCARD", std::string(expiries)}}; }
+
 base::Command look(const LockNames& names, std::size_t most, Publish publish) {
   base::Command command = with_keys(scripts::permits_look, names.key, 3);
   command.args.push_back(names.channel);

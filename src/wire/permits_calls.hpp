@@ -61,6 +61,8 @@ base::Command set_total(const LockNames& names, std::int64_t permits, Publish pu
 /// ZSCORE of the first of this owner's permits: nil, it has it no more. One whose lease is over may be there for a
 /// while.
 base::Command has_owner(std::string_view expiries, const Owner& owner);
+/// ZCARD: how many are held, those whose lease is over among them.
+base::Command count_held(std::string_view expiries);
 /// How many there are, how many are held, and of at most so many which. Gives back those that are over, where it may.
 base::Command look(const LockNames& names, std::size_t most, Publish publish = Publish::publish);
 

@@ -92,6 +92,7 @@ base::Command force_release(const LockNames& names, const std::optional<Owner>& 
   return wire::force_release(kRead, names, owner, publish);
 }
 
+base::Command has_mode(std::string_view key) { return {{"HEXISTS", std::string(key), "mode"}}; }
 base::Command has_reader(std::string_view key, std::string_view owner) {
   return {{"HEXISTS", std::string(key), std::string(owner)}};
 }

@@ -48,6 +48,7 @@ base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseco
 base::Command force_release(const LockNames& names, const std::optional<Owner>& owner = {},
                             Publish publish = Publish::publish);
 
+base::Command has_mode(std::string_view key);                            ///< HEXISTS
 base::Command has_reader(std::string_view key, std::string_view owner);  ///< HEXISTS
 base::Command has_writer(std::string_view key, std::string_view owner);  ///< HEXISTS
 

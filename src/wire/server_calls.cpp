@@ -70,8 +70,11 @@ std::string literal_pattern(std::string_view text) {
   return pattern;
 }
 
-base::Command scan(std::string_view cursor, std::string_view pattern, std::size_t count) {
-  return {{"SCAN", std::string(cursor), "MATCH", std::string(pattern), "COUNT", std::to_string(count), "TYPE", "hash"}};
+base::Command scan(std::string_view cursor, std::string_view pattern, std::size_t count, std::string_view type) {
+  return {{"SCAN", std::string(cursor), "MATCH", std::string(pattern), "COUNT", std::to_string(count), "TYPE",
+           std::string(type)}};
 }
+
+base::Command length(std::string_view key) { return {{"STRLEN", std::string(key)}}; }
 
 }  // namespace holdfast::wire

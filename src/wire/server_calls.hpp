@@ -38,7 +38,9 @@ std::optional<std::uint64_t> decode_listeners(const base::Reply& reply, std::siz
 
 /// A pattern for SCAN that this text matches, and nothing else.
 std::string literal_pattern(std::string_view text);
-/// Hashes whose names match, some for each call.
-base::Command scan(std::string_view cursor, std::string_view pattern, std::size_t count);
+/// Keys of a type, such as `hash`, whose names match, some for each call.
+base::Command scan(std::string_view cursor, std::string_view pattern, std::size_t count,
+                   std::string_view type = "hash");
+base::Command length(std::string_view key);  ///< STRLEN
 
 }  // namespace holdfast::wire

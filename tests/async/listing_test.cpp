@@ -27,6 +27,39 @@ TEST_F(AsyncList, CompletesWithAPrefixThatIsAPatternToTheServer) {
   EXPECT_THAT(listed(settings), testing::ElementsAre("mine"));
 }
 
+TEST_F(AsyncList, FindsOtherKindsToo) {
+  Config settings = config();
+  settings.name_prefix = "app:";
+  Client client = make_client(settings);
+  raw.command("SET", "number", 7);
+  raw.command("SET", "app:text", "hello");
+  const auto names = [](const std::vector<LockInfo>& found) {
+    std::vector<std::string> all;
+    for (const LockInfo& each : found) all.push_back(each.name);
+    return all;
+  };
+  run([&]() -> awaitable<void> {
+    const Hold reader = co_await client.read_write_lock("table").reader().async_acquire(use_awaitable);
+    co_await client.leased_semaphore("gpus").async_set(2, use_awaitable);
+    const Hold permit = co_await client.leased_semaphore("gpus").async_acquire(use_awaitable);
+    const Hold simple = co_await client.simple_lock("simple").async_acquire(use_awaitable);
+    co_await client.latch("ready").async_set(3, use_awaitable);
+    const auto tables = co_await client.async_list("*", Detail::holder, Listed::read_write_locks, use_awaitable);
+    EXPECT_THAT(names(tables), testing::ElementsAre("table"));
+    EXPECT_EQ(tables.front().holders.front().mode, LockHolder::Mode::shared);
+    EXPECT_EQ(tables.front().owner, reader.owner());
+    const auto gpus = co_await client.async_list("*", Detail::owner, Listed::leased_semaphores, use_awaitable);
+    EXPECT_THAT(names(gpus), testing::ElementsAre("gpus"));
+    EXPECT_EQ(gpus.front().owner, permit.owner());
+    EXPECT_EQ(gpus.front().available, 1);
+    EXPECT_THAT(names(co_await client.async_list("*", Detail::holder, Listed::simple_locks, use_awaitable)),
+                testing::ElementsAre("simple"));
+    const auto numbers = co_await client.async_list("*", Detail::holder, Listed::latches, use_awaitable);
+    EXPECT_THAT(names(numbers), testing::UnorderedElementsAre("gpus", "ready"));
+    EXPECT_THAT(names(co_await client.async_list("*", Detail::owner, use_awaitable)), testing::IsEmpty());
+  }());
+}
+
 TEST_F(AsyncList, CompletesWhateverTheServerHasFound) {
   MadeUpNode liar([](const MadeUpNode::Command& command) {
     if (command.front() == "SCAN") return "*2\r\n" + as_bulk("0") + as_array({as_bulk("a"), as_bulk("app:mine")});

@@ -77,6 +77,13 @@ HOLDFAST_EXPORT OperationPtr make_try_acquire(const PartsPtr& parts, AcquireOpti
 HOLDFAST_EXPORT OperationPtr make_release(Hold hold, ReceiverPtr<ReleaseOutcome> receiver);
 HOLDFAST_EXPORT OperationPtr make_wait_lost(std::shared_ptr<Claim> held, ReceiverPtr<Failure, LossReason> receiver);
 
+HOLDFAST_EXPORT OperationPtr make_extend(const std::shared_ptr<Claim>& held, std::chrono::milliseconds lease,
+                                         ReceiverPtr<Failure> receiver);
+HOLDFAST_EXPORT OperationPtr make_adopt(const PartsPtr& parts, const std::string& ticket, const AcquireOptions& options,
+                                        ReceiverPtr<Failure, Hold> receiver);
+HOLDFAST_EXPORT OperationPtr make_downgrade(const PartsPtr& parts, const std::shared_ptr<Claim>& held,
+                                            ReceiverPtr<Failure> receiver);
+
 HOLDFAST_EXPORT OperationPtr make_is_locked(const PartsPtr& parts, ReceiverPtr<Failure, bool> receiver);
 HOLDFAST_EXPORT OperationPtr make_is_held_by(const PartsPtr& parts, const std::string& owner,
                                              ReceiverPtr<Failure, bool> receiver);
@@ -104,7 +111,9 @@ HOLDFAST_EXPORT OperationPtr make_counting(const PartsPtr& parts, Counting what,
 
 HOLDFAST_EXPORT OperationPtr make_ping(const std::shared_ptr<Core>& core, ReceiverPtr<Failure> receiver);
 HOLDFAST_EXPORT OperationPtr make_list(const std::shared_ptr<Core>& core, const std::string& pattern, Detail detail,
-                                       ReceiverPtr<Failure, std::vector<LockInfo>> receiver);
+                                       Listed what, ReceiverPtr<Failure, std::vector<LockInfo>> receiver);
+HOLDFAST_EXPORT OperationPtr make_release_all(const std::shared_ptr<Core>& core, std::chrono::milliseconds within,
+                                              ReceiverPtr<std::size_t> receiver);
 HOLDFAST_EXPORT OperationPtr make_close(const std::shared_ptr<Core>& core, ReceiverPtr<> receiver);
 
 }  // namespace holdfast::detail

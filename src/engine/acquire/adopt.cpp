@@ -17,13 +17,15 @@ using base::Clock;
 /// Keeps itself alive until the server has answered.
 class Adopting final : public Loop::Task, public std::enable_shared_from_this<Adopting> {
  public:
+  using Done = std::function<void(Acquired)>;
   Adopting(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, wire::Grant grant, const LeaseTerms& lease,
-           const std::function<void(const LostEvent&)>& on_lost, Pending::Token pending)
+           const std::function<void(const LostEvent&)>& on_lost, Pending::Token pending, Done done)
       : runtime_(std::move(runtime)),
         target_(std::move(target)),
         grant_(std::move(grant)),
         lease_(lease),
         on_lost_(on_lost),
+        done_(std::move(done)),
         pending_(std::move(pending)) {}
 
   void run() override {
@@ -35,9 +37,6 @@ class Adopting final : public Loop::Task, public std::enable_shared_from_this<Ad
                    [self = shared_from_this()](const Renewed& renewed) { self->on_answer(renewed); });
   }
   void broken() noexcept override { tell({nullptr, Errc::exhausted, {}}); }
-
-  Answer answer;
-  Acquired result{nullptr, Errc::unknown_outcome, {}};
 
  private:
   void on_answer(const Renewed& renewed) {
@@ -63,9 +62,13 @@ class Adopting final : public Loop::Task, public std::enable_shared_from_this<Ad
     tell({tenancy->first_claim(), {}, {}});
   }
   void tell(Acquired what) noexcept {
-    result = std::move(what);
+    const Done done = std::exchange(done_, {});
+    try {
+      if (done) done(std::move(what));
+    } catch (...) {
+      // Out of memory for whoever was to be told.
+    }
     pending_ = {};
-    runtime_->own_loop()->set(answer);
   }
 
   const std::shared_ptr<Runtime> runtime_;
@@ -73,6 +76,7 @@ class Adopting final : public Loop::Task, public std::enable_shared_from_this<Ad
   wire::Grant grant_;
   const LeaseTerms lease_;
   const std::function<void(const LostEvent&)> on_lost_;
+  Done done_;
   Pending::Token pending_;
   std::shared_ptr<Tenancy> tenancy_;  // until it is known whether there is one
 };
@@ -84,11 +88,30 @@ Acquired adopt(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Ta
   runtime->require_waiting(target->name());
   Runtime::Admission admission = runtime->admit();
   if (admission.refused) return {nullptr, admission.refused, {}};
-  const auto adopting =
-      std::make_shared<Adopting>(runtime, target, std::move(grant), lease, on_lost, std::move(admission.token));
-  runtime->own_loop()->call(adopting, adopting->answer, TimePoint::max());
-  if (!adopting->answer.is_there()) return {nullptr, runtime->in_child() ? Errc::forked : Errc::closed, {}};
-  return std::move(adopting->result);
+  struct Waiting {
+    Answer answer;
+    Acquired result{nullptr, Errc::unknown_outcome, {}};
+  };
+  const auto waiting = std::make_shared<Waiting>();
+  OwnLoop* const loop = runtime->own_loop();
+  const auto adopting = std::make_shared<Adopting>(runtime, target, std::move(grant), lease, on_lost,
+                                                   std::move(admission.token), [waiting, loop](Acquired result) {
+                                                     waiting->result = std::move(result);
+                                                     loop->set(waiting->answer);
+                                                   });
+  loop->call(adopting, waiting->answer, TimePoint::max());
+  if (!waiting->answer.is_there()) return {nullptr, runtime->in_child() ? Errc::forked : Errc::closed, {}};
+  return std::move(waiting->result);
+}
+
+void adopt_async(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Target>& target, wire::Grant grant,
+                 const LeaseTerms& lease, const std::function<void(const LostEvent&)>& on_lost,
+                 std::function<void(Acquired)> done) {
+  Runtime::Admission admission = runtime->admit();
+  if (admission.refused) return done({nullptr, admission.refused, {}});
+  runtime->loop().post_from_caller(std::make_shared<Adopting>(runtime, target, std::move(grant), lease, on_lost,
+                                                              std::move(admission.token), std::move(done)),
+                                   Loop::Pace::at_once);
 }
 
 }  // namespace holdfast::engine

@@ -13,5 +13,9 @@ namespace holdfast::engine {
 /// Errors: `lost`, `unknown_outcome`, `exhausted`; throws Error(would_deadlock) on a guest's loop.
 Acquired adopt(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Target>& target, wire::Grant grant,
                const LeaseTerms& lease, const std::function<void(const LostEvent&)>& on_lost);
+/// The same without waiting. `done` is called once, on the loop; at once, in the caller, if the client is closed.
+void adopt_async(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Target>& target, wire::Grant grant,
+                 const LeaseTerms& lease, const std::function<void(const LostEvent&)>& on_lost,
+                 std::function<void(Acquired)> done);
 
 }  // namespace holdfast::engine

@@ -74,6 +74,8 @@ struct Questions {
   wire::Held (*decode_holder)(const base::Reply&) = nullptr;
   /// Of the same reply, all of them, where there can be several; null: there is one at most.
   std::vector<wire::Held> (*decode_holders)(const base::Reply&) = nullptr;
+  /// Of the same reply, how many can be taken, of kinds that count; else null.
+  std::optional<std::int64_t> (*decode_available)(const base::Reply&) = nullptr;
   /// For kinds whose server keeps a queue; else null: in place of `holder`, who has it, and who waits, the first so
   /// many of them.
   base::Command (*line)(std::string_view key, std::size_t most) = nullptr;

@@ -20,8 +20,9 @@ using base::Clock;
 /// Keeps itself alive until the server has answered, whether or not its caller still waits.
 class Extending final : public Loop::Task, public std::enable_shared_from_this<Extending> {
  public:
-  Extending(std::shared_ptr<Claim> claim, milliseconds lease, Pending::Token pending)
-      : claim_(std::move(claim)), lease_(lease), pending_(std::move(pending)) {}
+  using Done = std::function<void(Extension)>;
+  Extending(std::shared_ptr<Claim> claim, milliseconds lease, Pending::Token pending, Done done)
+      : claim_(std::move(claim)), lease_(lease), done_(std::move(done)), pending_(std::move(pending)) {}
 
   void run() override {
     if (!claim_->stands()) return tell({Errc::lost});
@@ -33,9 +34,6 @@ class Extending final : public Loop::Task, public std::enable_shared_from_this<E
                             [self = shared_from_this()](const Renewed& renewed) { self->on_answer(renewed); });
   }
   void broken() noexcept override { tell({Errc::exhausted}); }
-
-  Answer answer;
-  Extension result{Errc::unknown_outcome};
 
  private:
   void on_answer(const Renewed& renewed) {
@@ -57,13 +55,18 @@ class Extending final : public Loop::Task, public std::enable_shared_from_this<E
     tell({Errc::unknown_outcome, renewed.cause});
   }
   void tell(Extension what) noexcept {
-    result = std::move(what);
+    const Done done = std::exchange(done_, {});
+    try {
+      if (done) done(std::move(what));
+    } catch (...) {
+      // Out of memory for whoever was to be told.
+    }
     pending_ = {};
-    claim_->runtime()->own_loop()->set(answer);
   }
 
   const std::shared_ptr<Claim> claim_;
   const milliseconds lease_;
+  Done done_;
   Pending::Token pending_;
 };
 
@@ -74,10 +77,29 @@ Extension extend(Claim& claim, milliseconds lease) {
   runtime.require_waiting(claim.name());
   Runtime::Admission admission = runtime.admit();
   if (admission.refused) return {admission.refused};
-  const auto extending = std::make_shared<Extending>(claim.self(), lease, std::move(admission.token));
-  runtime.own_loop()->call(extending, extending->answer, Clock::now() + runtime.config().command_timeout);
-  if (!extending->answer.is_there()) return {Errc::unknown_outcome};
-  return std::move(extending->result);
+  struct Waiting {
+    Answer answer;
+    Extension result{Errc::unknown_outcome};
+  };
+  const auto waiting = std::make_shared<Waiting>();
+  OwnLoop* const loop = runtime.own_loop();
+  const auto extending =
+      std::make_shared<Extending>(claim.self(), lease, std::move(admission.token), [waiting, loop](Extension result) {
+        waiting->result = std::move(result);
+        loop->set(waiting->answer);
+      });
+  loop->call(extending, waiting->answer, Clock::now() + runtime.config().command_timeout);
+  if (!waiting->answer.is_there()) return {Errc::unknown_outcome};
+  return std::move(waiting->result);
+}
+
+void extend_async(Claim& claim, milliseconds lease, std::function<void(Extension)> done) {
+  Runtime& runtime = *claim.runtime();
+  Runtime::Admission admission = runtime.admit();
+  if (admission.refused) return done({admission.refused});
+  runtime.loop().post_from_caller(
+      std::make_shared<Extending>(claim.self(), lease, std::move(admission.token), std::move(done)),
+      Loop::Pace::at_once);
 }
 
 }  // namespace holdfast::engine

@@ -110,9 +110,9 @@ OperationPtr make_ping(const std::shared_ptr<Core>& core, ReceiverPtr<Failure> r
   return std::make_shared<AsyncPing>(core->shared_runtime(), std::move(receiver));
 }
 
-OperationPtr make_list(const std::shared_ptr<Core>& core, const std::string& pattern, Detail detail,
+OperationPtr make_list(const std::shared_ptr<Core>& core, const std::string& pattern, Detail detail, Listed what,
                        ReceiverPtr<Failure, std::vector<LockInfo>> receiver) {
-  face::Listing listing(core->runtime(), pattern, detail);
+  face::Listing listing(core->runtime(), pattern, detail, what);
   return face::make_ask_in_steps(core->shared_runtime(), std::move(listing), {}, std::move(receiver));
 }
 
