@@ -15,6 +15,13 @@ _holdfast_options() {
     }'
 }
 
+_holdfast_kinds() {
+  local more=
+  [[ $1 == @(inspect|wait|break|ls) ]] && more=permit
+  [[ $1 == @(inspect|ls) ]] && more+=' semaphore latch'
+  echo "lock fenced fair simple spin read-write $more"
+}
+
 # Asking for names must not take long, nor start a server.
 _holdfast_names() {
   [[ $HOLDFAST_URL == local:* ]] && return
@@ -66,7 +73,7 @@ _holdfast() {
   local value=
   [[ $previous == -* ]] && value=$(sed -n "s/^$previous //p" <<<"$options")
   case $value in
-    KIND) mapfile -t COMPREPLY < <(compgen -W 'lock fenced fair simple spin read-write permit' -- "$current") ;;
+    KIND) mapfile -t COMPREPLY < <(compgen -W "$(_holdfast_kinds "$verb")" -- "$current") ;;
     SEVERITY) mapfile -t COMPREPLY < <(compgen -W 'danger warning note unknown' -- "$current") ;;
     WHAT) mapfile -t COMPREPLY < <(compgen -W 'term kill warn' -- "$current") ;;
     NAME) mapfile -t COMPREPLY < <(_holdfast_names "$tool" "$current") ;;

@@ -61,7 +61,9 @@ function __holdfast_completions
     set -l verb (__holdfast_verb)
     switch (__holdfast_value; or true)
         case KIND
-            printf '%s\n' lock fenced fair simple spin read-write permit
+            printf '%s\n' lock fenced fair simple spin read-write
+            contains -- "$verb" inspect wait break ls; and printf '%s\n' permit
+            contains -- "$verb" inspect ls; and printf '%s\n' semaphore latch
         case SEVERITY
             printf '%s\n' danger warning note unknown
         case WHAT

@@ -24,8 +24,9 @@ constexpr milliseconds kLongestPause{1000};
 
 }  // namespace
 
-Acquisition::Acquisition(BasicLock lock, AcquireOptions options, AskHolder ask, Perseverance perseverance)
-    : perseverance_(std::move(perseverance)) {
+Acquisition::Acquisition(BasicLock lock, AcquireOptions options, Prepare prepare, AskHolder ask,
+                         Perseverance perseverance)
+    : prepare_(std::move(prepare)), perseverance_(std::move(perseverance)) {
   options.stop = stop_.get_token();
   worker_ = std::jthread([this, lock = std::move(lock), options = std::move(options), ask = std::move(ask)] {
     work(lock, options, ask);
@@ -52,6 +53,11 @@ bool Acquisition::try_once(const BasicLock& lock, AcquireOptions options, const 
   };
   bool answers = true;
   try {
+    if (prepare_) {
+      limit_wait();
+      const bool has_limit = options.wait && *options.wait > milliseconds::zero();
+      prepare_(has_limit ? *options.wait : perseverance_.patience, options.stop);
+    }
     if (ask.before && options.wait != milliseconds::zero()) {
       limit_wait();
       const auto holders = ask.ask(std::min(kAskBefore, options.wait.value_or(milliseconds::max()) / 2));

@@ -25,9 +25,14 @@ struct AskHolder {
   bool after = false;  ///< After having waited in vain.
 };
 
+/// What is done first at each attempt, if anything: within this time, or until the stop. What it throws is what an
+/// acquire would have thrown.
+using Prepare = std::function<void(std::chrono::milliseconds limit, const std::stop_token& stop)>;
+
 /// What is done about servers that have never been reached. The functions are called from the thread that waits.
 struct Perseverance {
-  std::chrono::milliseconds limit{};  ///< How long they are tried, from the start on; zero: once.
+  std::chrono::milliseconds limit{};     ///< How long they are tried, from the start on; zero: once.
+  std::chrono::milliseconds patience{};  ///< With one that is silent.
   std::function<bool()> reached;
   /// Before it is tried again for the first time, for this long at most.
   std::function<void(const Error& why, std::chrono::milliseconds left)> tell;
@@ -44,7 +49,7 @@ struct AcquisitionResult {
 /// Starts at construction; the destructor stops it and waits for its end. Used by one thread.
 class Acquisition {
  public:
-  Acquisition(BasicLock lock, AcquireOptions options, AskHolder ask, Perseverance perseverance);
+  Acquisition(BasicLock lock, AcquireOptions options, Prepare prepare, AskHolder ask, Perseverance perseverance);
   ~Acquisition() { stop(); }
 
   /// Readable when it is over, until done() has said so.
@@ -62,6 +67,7 @@ class Acquisition {
   bool may_be_tried_again(const Error& error);
   void pause(std::chrono::milliseconds time) const;
 
+  const Prepare prepare_;
   const Perseverance perseverance_;
   const base::TimePoint start_ = base::Clock::now();
   bool told_ = false;  // that it is tried again

@@ -35,10 +35,11 @@ the command is ended before anyone else can have the lock. If several names are 
 Lock
       --url URL              repeat it for several independent servers: a majority of them must grant the lock
       --kind KIND            lock: Redisson's RLock (default); simple: SET NX PX, as in redis-py, redsync, node redlock;
-                             of one name on one server: fenced, fair, spin, read-write (writer), permit, as Redisson's
+                             of one name on one server: fenced, fair, spin, read-write (its writer), as Redisson's
       --fair                 in the order in which the runs came, on all machines: the same as --kind fair
       --any                  any one of the names that is free (HOLDFAST_NAME says which); 'gpu:{0..7}' is eight names
   -s, --shared               a reader of a read-write lock: together with other readers, but never beside its writer
+      --max N                at most N at the same time, on all machines: a permit of Redisson's leased semaphore
 Waiting (a TIME is a number of seconds, or has a unit: 500ms, 10s, 5m, 2h, 1d)
   -n, --nonblock             give up at once if somebody else has the lock
   -w, --wait TIME            give up after this long (0 is -n); default: wait without limit
@@ -46,8 +47,9 @@ Waiting (a TIME is a number of seconds, or has a unit: 500ms, 10s, 5m, 2h, 1d)
 Holding
       --lease TIME           how long the lock stays taken after a crash; default 30
       --at-least TIME        the name stays taken this long, whatever the command does; the lease is at least as long
-      --max-hold TIME        the longest time the command may hold the lock, including the time it takes to stop:
-                             SIGTERM is sent --kill-after before the limit; default: no limit
+      --fresh TIME           do nothing, with 0, if the command has succeeded so recently, on whichever machine
+      --at MINUTE            do nothing, with 0, if anybody has run it for this minute: 2026-11-23T02:00, or now
+      --max-hold TIME        the longest time the command may hold the lock; SIGTERM is sent --kill-after before that
       --on-lost WHAT         term: SIGTERM, then SIGKILL (default); kill: only SIGKILL; warn: only warn
       --kill-after TIME      from SIGTERM to SIGKILL; default 5, but at most a quarter of the lease or of --max-hold
 Command
@@ -60,22 +62,20 @@ Command
 constexpr std::string_view kRunEnd = R"(
 The command gets HOLDFAST_NAME, HOLDFAST_OWNER, HOLDFAST_LEASE_MS, HOLDFAST_EXPIRES_MS (Unix time; postponed by every
 renewal); of a fenced lock HOLDFAST_TOKEN, a number that grows with each run, for a store that refuses lower ones.
-Signals are passed on to it; one that kills it kills the tool in the same way. Standard output belongs to the command;
-with --json the report goes to standard error.
+Signals are passed on to it. Standard output belongs to it; with --json the report goes to standard error.
 
 Exit codes
-  the command's own; 128+N if signal N killed it
+  the command's own; 128+N if signal N killed it; 0 if there was nothing to do (--fresh, --at)
   1    not acquired (-n, -w); another number with -E
   64   wrong usage                          75   the lock was lost, the command was stopped
   69   no server (majority), or it refuses  126  the command cannot be executed
   70   internal error                       127  the command was not found
 
 Examples
-  holdfast run nightly-backup -- ./backup.sh --all
   holdfast run -n -E 0 --at-least 10m nightly-backup -- ./backup.sh     # once, on whichever machine comes first
-  holdfast run stock:42 stock:77 -- ./move-stock
+  holdfast run -n -E 0 --fresh 20h nightly-backup -- ./backup.sh        # on another machine, if the first one failed
+  holdfast run --max 4 encode -- ./encode                               # four at a time
   holdfast run --any 'gpu:{0..7}' -- sh -c 'CUDA_VISIBLE_DEVICES=${HOLDFAST_NAME#gpu:} exec ./train'
-  holdfast run --url redis://a --url redis://b --url redis://c leader -- ./leader
 )";
 
 constexpr std::string_view kElect = R"(holdfast elect [OPTIONS] NAME -- COMMAND...
@@ -174,10 +174,12 @@ constexpr std::string_view kLs = R"(holdfast ls [OPTIONS] [PATTERN]
 
 Lists the locks that are held and whose names match the pattern (a glob; default *), and who holds them: host, process
 and label, as far as the holder's connection gives them; and up to how many clients wait. Goes through the whole server
-in small steps (SCAN); locks that come and go meanwhile may be missed. Locks of the kind simple are not listed: they
-cannot be told apart from other strings; nor are those of the kind read-write. With several servers, the locks of each
-are listed.
+in small steps (SCAN); locks that come and go meanwhile may be missed. With several servers, the locks of each are
+listed.
 
+      --kind KIND            lock (default), fenced, fair, spin: all of these, which look the same; or read-write, with
+                             each reader; permit, with each that is held; simple: any string with an expiry; semaphore
+                             or latch: any number, which nobody can tell from one of another use
 )";
 
 constexpr std::string_view kLsEnd = R"(
@@ -187,6 +189,7 @@ Exit codes
 
 Examples
   holdfast ls
+  holdfast ls --kind permit 'gpu*'
   holdfast ls 'orders:*' --json | jq -r '.[].name'
 )";
 
@@ -197,13 +200,13 @@ it stays theirs without a renewal, how many times they hold it, and up to how ma
 the writer or each reader, of a fair lock who waits, in order. With several servers, it is held by whoever has it on a
 majority; what each server says is shown too.
 
-      --kind KIND            lock (default), fenced, fair, simple, spin, read-write or permit, as in run
+      --kind KIND            lock (default), fenced, fair, simple, spin, read-write, permit, semaphore or latch
 )";
 
 constexpr std::string_view kInspectEnd = R"(
 Exit codes
-  0   held                                 64  wrong usage
-  1   free                                 69  no server (majority), or it refuses
+  0   held; no permit is free; closed      64  wrong usage
+  1   free; open                           69  no server (majority), or it refuses
                                            70  internal error
 
 Examples

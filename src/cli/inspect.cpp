@@ -1,6 +1,8 @@
 // `holdfast inspect`: who holds a lock, and for how long.
 #include <fmt/format.h>
 
+#include <holdfast/client.hpp>
+
 #include "cli/connect.hpp"
 #include "cli/json.hpp"
 #include "cli/lock_on_servers.hpp"
@@ -88,6 +90,7 @@ std::string in_lines(const Survey& survey, LockKind kind, const std::string& nod
   const LockInfo& lock = survey.lock;
   const bool held = survey.verdict == Survey::Verdict::held;
   std::string text = fmt::format("name   {}\nstate  {}\n", printable(lock.name), held ? "held" : "free");
+  if (lock.available) text += fmt::format("free   {}\n", *lock.available);
   for (const LockHolder& each : lock.holders) text += about_holder(each, kind);
   if (held) text += about_waiters(lock);
   if (survey.answers.size() == 1) return text + fmt::format("node   {}\n", node) + about_queue(lock);
@@ -106,9 +109,35 @@ std::string in_lines(const Survey& survey, LockKind kind, const std::string& nod
   return text + "\n" + table(std::move(rows));
 }
 
+/// A semaphore or a latch, which nobody holds: what there is a number of.
+int inspect_number(const CommonOptions& common, const InspectOptions& options, const Console& console) {
+  std::vector<Config> configs = make_configs(common, console);
+  if (configs.size() > 1) throw UsageError("--kind semaphore and latch are for one server");
+  const Client client(std::move(configs.front()));
+  const bool latch = options.kind == LockKind::latch;
+  const std::int64_t number = latch ? client.latch(options.name).count() : client.semaphore(options.name).available();
+  const bool shut = latch ? number > 0 : number <= 0;
+  if (console.json()) {
+    boost::json::object out;
+    put_text(out, "name", options.name);
+    out["available"] = number;
+    out["held"] = shut;
+    out["node"] = client.node();
+    console.result(json_line(out));
+  } else if (!console.quiet()) {
+    console.result(fmt::format("name   {}\nstate  {}\n{} {}\nnode   {}\n", printable(options.name),
+                               latch  ? (shut ? "closed" : "open")
+                               : shut ? "busy"
+                                      : "free",
+                               latch ? "steps " : "free  ", number, client.node()));
+  }
+  return shut ? kExitOk : kExitNo;
+}
+
 }  // namespace
 
 int inspect(const CommonOptions& common, const InspectOptions& options, const Console& console) {
+  if (is_number(options.kind)) return inspect_number(common, options, console);
   LockOnServers lock(make_configs(common, console), options.name, options.kind);
   const bool silent = console.quiet() && !console.json();
   const Survey survey = lock.ask(silent ? Detail::owner : Detail::holder);

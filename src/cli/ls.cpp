@@ -21,10 +21,32 @@ struct Listing {
   std::variant<std::vector<LockInfo>, Error> result;
 };
 
-Listing list(Config config, const std::string& pattern, Detail detail) {
+Listed listed(LockKind kind) {
+  switch (kind) {
+    case LockKind::simple:
+      return Listed::simple_locks;
+    case LockKind::write:
+    case LockKind::read:
+      return Listed::read_write_locks;
+    case LockKind::permit:
+      return Listed::leased_semaphores;
+    case LockKind::semaphore:
+      return Listed::semaphores;
+    case LockKind::latch:
+      return Listed::latches;
+    case LockKind::lock:
+    case LockKind::fenced:
+    case LockKind::fair:
+    case LockKind::spin:
+      break;
+  }
+  return Listed::locks;
+}
+
+Listing list(Config config, const LsOptions& options, Detail detail) {
   Client client(std::move(config));
   try {
-    std::vector<LockInfo> locks = client.list(pattern, detail);
+    std::vector<LockInfo> locks = client.list(options.pattern, detail, listed(options.kind));
     std::ranges::sort(locks, {}, &LockInfo::name);
     return {client.node(), std::move(locks)};
   } catch (const Error& error) {
@@ -33,11 +55,11 @@ Listing list(Config config, const std::string& pattern, Detail detail) {
 }
 
 /// Asks all at the same time.
-std::vector<Listing> list_all(std::vector<Config> configs, const std::string& pattern, Detail detail) {
+std::vector<Listing> list_all(std::vector<Config> configs, const LsOptions& options, Detail detail) {
   std::vector<std::future<Listing>> asked;
   for (Config& config : configs) {
     const auto policy = configs.size() == 1 ? std::launch::deferred : std::launch::async;
-    asked.push_back(std::async(policy, list, std::move(config), pattern, detail));
+    asked.push_back(std::async(policy, list, std::move(config), options, detail));
   }
   std::vector<Listing> listings;
   for (auto& each : asked) listings.push_back(each.get());
@@ -77,22 +99,57 @@ std::string in_names(const std::vector<Listing>& listings) {
   return text;
 }
 
-std::string in_rows(const std::vector<Listing>& listings) {
+using Row = std::vector<std::string>;
+
+/// What the columns of a kind are.
+Row head(LockKind kind) {
+  if (kind == LockKind::semaphore) return {"NAME", "FREE", "TTL", "WAITING"};
+  if (kind == LockKind::latch) return {"NAME", "STEPS", "TTL", "WAITING"};
+  if (is_read_write(kind)) return {"NAME", "OWNER", "MODE", "TTL", "WAITING", "HOLDER"};
+  if (kind == LockKind::permit) return {"NAME", "FREE", "OWNER", "TTL", "WAITING", "HOLDER"};
+  return {"NAME", "OWNER", "TTL", "WAITING", "HOLDER"};
+}
+
+std::string end_of(const std::optional<std::chrono::milliseconds>& remaining) {
+  return remaining ? in_words(*remaining) : "none";
+}
+
+/// One for each who has it.
+std::vector<Row> rows_of(const LockInfo& lock, LockKind kind) {
+  const std::string name = printable(lock.name);
+  const std::string waiting = lock.listeners ? std::to_string(*lock.listeners) : "";
+  const std::string free = lock.available ? std::to_string(*lock.available) : "";
+  if (is_number(kind)) return {{name, free, end_of(lock.remaining), waiting}};
+  std::vector<Row> rows;
+  for (const LockHolder& each : lock.holders) {
+    Row row{name};
+    if (kind == LockKind::permit) row.push_back(free);
+    row.push_back(printable(each.owner));
+    if (is_read_write(kind)) row.emplace_back(each.mode == LockHolder::Mode::shared ? "reader" : "writer");
+    row.push_back(end_of(each.remaining));
+    row.push_back(waiting);
+    row.push_back(each.holder ? to_string(*each.holder) : "");
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::string in_rows(const std::vector<Listing>& listings, LockKind kind) {
   const bool several = listings.size() > 1;
-  std::vector<std::vector<std::string>> rows{{"NAME", "OWNER", "TTL", "WAITING", "HOLDER"}};
+  std::vector<Row> rows{head(kind)};
   if (several) rows.front().emplace_back("NODE");
   for (const Listing& listing : listings) {
     for (const LockInfo& lock : locks_of(listing)) {
-      rows.push_back({printable(lock.name), printable(lock.owner), lock.remaining ? in_words(*lock.remaining) : "none",
-                      lock.listeners ? std::to_string(*lock.listeners) : "",
-                      lock.holder ? to_string(*lock.holder) : ""});
-      if (several) rows.back().push_back(listing.node);
+      for (Row& row : rows_of(lock, kind)) {
+        if (several) row.push_back(listing.node);
+        rows.push_back(std::move(row));
+      }
     }
   }
-  const auto by_name_and_node = [](const auto& a, const auto& b) {
-    return std::tie(a.front(), a.back()) < std::tie(b.front(), b.back());
+  const auto by_name_and_node = [several](const Row& a, const Row& b) {
+    return several ? std::tie(a.front(), a.back()) < std::tie(b.front(), b.back()) : a.front() < b.front();
   };
-  std::sort(rows.begin() + 1, rows.end(), by_name_and_node);
+  std::stable_sort(rows.begin() + 1, rows.end(), by_name_and_node);
   return table(std::move(rows));
 }
 
@@ -101,13 +158,15 @@ std::string in_rows(const std::vector<Listing>& listings) {
 int ls(const CommonOptions& common, const LsOptions& options, const Console& console) {
   const bool only_names = console.quiet() && !console.json();
   const std::vector<Listing> listings =
-      list_all(make_configs(common, console), options.pattern, only_names ? Detail::owner : Detail::holder);
+      list_all(make_configs(common, console), options, only_names ? Detail::owner : Detail::holder);
   std::vector<const Error*> errors;
   for (const Listing& listing : listings) {
     if (const auto* error = std::get_if<Error>(&listing.result)) errors.push_back(error);
   }
   if (listings.size() == 1 && !errors.empty()) throw Error(*errors.front());
-  console.result(console.json() ? in_json(listings) : console.quiet() ? in_names(listings) : in_rows(listings));
+  console.result(console.json()    ? in_json(listings)
+                 : console.quiet() ? in_names(listings)
+                                   : in_rows(listings, options.kind));
   for (const Error* error : errors) console.failure(Failure::from(*error));
   return errors.empty() ? kExitOk : kExitUnavailable;
 }

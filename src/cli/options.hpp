@@ -29,18 +29,23 @@ struct CommonOptions {
 
 /// `--kind`: which family of locks.
 enum class LockKind {
-  lock,    ///< Redisson's RLock: a hash.
-  fenced,  ///< The same with a token: Redisson's RFencedLock.
-  fair,    ///< The same with a queue: Redisson's RFairLock.
-  simple,  ///< SET NX PX: a string.
-  spin,    ///< As `lock`, without messages: Redisson's RSpinLock.
-  write,   ///< Redisson's RReadWriteLock, as a writer: a hash with `mode`.
-  read,    ///< The same as a reader: `--shared`.
-  permit,  ///< One permit of Redisson's RPermitExpirableSemaphore: a number, and a sorted set.
+  lock,       ///< Redisson's RLock: a hash.
+  fenced,     ///< The same with a token: Redisson's RFencedLock.
+  fair,       ///< The same with a queue: Redisson's RFairLock.
+  simple,     ///< SET NX PX: a string.
+  spin,       ///< As `lock`, without messages: Redisson's RSpinLock.
+  write,      ///< Redisson's RReadWriteLock, as a writer: a hash with `mode`.
+  read,       ///< The same as a reader: `--shared`.
+  permit,     ///< One permit of Redisson's RPermitExpirableSemaphore: a number, and a sorted set.
+  semaphore,  ///< Redisson's RSemaphore: a number. Only to be looked at.
+  latch,      ///< Redisson's RCountDownLatch: a number. The same.
 };
 
 /// Of which one name has several holders.
 inline bool is_read_write(LockKind kind) { return kind == LockKind::write || kind == LockKind::read; }
+
+/// That nobody holds: a number, and no more.
+inline bool is_number(LockKind kind) { return kind == LockKind::semaphore || kind == LockKind::latch; }
 
 struct RunOptions {
   std::vector<std::string> names;  ///< Of several, all are taken together;
@@ -52,6 +57,9 @@ struct RunOptions {
   std::optional<std::chrono::milliseconds> lease;  ///< Empty: the client's.
   std::optional<std::chrono::milliseconds> max_hold;
   std::optional<std::chrono::milliseconds> at_least;    ///< The name stays taken so long, whatever the command does.
+  std::optional<int> max;                               ///< How many commands may run at the same time.
+  std::optional<std::chrono::milliseconds> fresh;       ///< Not if the command has succeeded so recently.
+  std::optional<std::string> at;                        ///< Once for this minute: see firing().
   std::optional<std::chrono::milliseconds> kill_after;  ///< Empty: see run_times().
   OnLost on_lost = OnLost::term;
   int conflict_exit_code = 1;
@@ -85,6 +93,7 @@ struct ReleaseOptions {
 
 struct LsOptions {
   std::string pattern = "*";
+  LockKind kind = LockKind::lock;
 };
 
 struct InspectOptions {

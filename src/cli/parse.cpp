@@ -8,10 +8,12 @@
 
 #include <holdfast/version.hpp>
 
+#include "cli/firing.hpp"
 #include "cli/help.hpp"
 #include "cli/listen_address.hpp"
 #include "cli/name_ranges.hpp"
 #include "cli/output.hpp"
+#include "cli/run_kind.hpp"
 #include "cli/secrets.hpp"
 #include "cli/verb_parser.hpp"
 
@@ -53,12 +55,6 @@ std::string only(const Args& before, const Args& after, const char* verb, const 
 std::optional<milliseconds> wait_limit(bool nonblock, std::optional<milliseconds> wait) {
   if (nonblock && wait) throw UsageError("--nonblock and --wait exclude each other");
   return nonblock ? milliseconds::zero() : wait;
-}
-
-LockKind kind_of(LockKind kind, bool fair) {
-  if (!fair || kind == LockKind::fair) return kind;
-  if (kind != LockKind::lock) throw UsageError("run: --fair is short for --kind fair, and excludes other kinds");
-  return LockKind::fair;
 }
 
 OnLost on_lost(const std::string& text) {
@@ -119,6 +115,9 @@ RunOptions parse_run(VerbParser& parser, const Halves& args) {
   parser.duration("--lease", options.lease, milliseconds(10));
   parser.duration("--max-hold", options.max_hold, milliseconds(1));
   parser.duration("--at-least", options.at_least, milliseconds(1));
+  parser.number("--max", kMostPermits, options.max);
+  parser.duration("--fresh", options.fresh, milliseconds(10));
+  parser.value("--at", [&](const std::string& option, const std::string& text) { options.at = firing(option, text); });
   parser.duration("--kill-after", options.kill_after);
   parser.value("--on-lost", [&](const std::string&, const std::string& text) { options.on_lost = on_lost(text); });
   parser.number("--status-fd", 1 << 20, options.status_fd);
@@ -127,13 +126,9 @@ RunOptions parse_run(VerbParser& parser, const Halves& args) {
 
   const Args before = parser.parse(args.before);
   if (parser.help()) return options;
-  if (shared && parser.has("--kind") && options.kind != LockKind::write) {
-    throw UsageError("run: --shared is for read-write locks: it goes with --kind read-write, or without --kind");
-  }
-  if (shared) options.kind = LockKind::read;
   take_names_and_command("run", options, before, args.after, args.divided, shell_line.has_value());
-  options.kind = kind_of(options.kind, fair);
   if (options.any) options.names = with_ranges(options.names);
+  settle_kind(options, {.has_kind = parser.has("--kind"), .fair = fair, .shared = shared});
   options.wait = wait_limit(nonblock, wait);
   options.conflict_exit_code = conflict_exit_code.value_or(options.conflict_exit_code);
   take_shell_line("run", options, shell_line);
@@ -209,6 +204,7 @@ ReleaseOptions parse_release(VerbParser& parser, const Halves& args) {
 
 LsOptions parse_ls(VerbParser& parser, const Halves& args) {
   LsOptions options;
+  parser.kind(options.kind, KindsFor::looking);
   const Args before = parser.parse(args.before);
   if (!before.empty() || !args.after.empty()) options.pattern = only(before, args.after, "ls", "the pattern");
   return options;
@@ -216,7 +212,7 @@ LsOptions parse_ls(VerbParser& parser, const Halves& args) {
 
 InspectOptions parse_inspect(VerbParser& parser, const Halves& args) {
   InspectOptions options;
-  parser.kind(options.kind);
+  parser.kind(options.kind, KindsFor::looking);
   const Args before = parser.parse(args.before);
   if (parser.help()) return options;
   options.name = only(before, args.after, "inspect", "the name of the lock");

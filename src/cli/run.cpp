@@ -90,6 +90,12 @@ int Run::go() {
     lock_->release(*result.hold);
     return 128 + signal;
   }
+  if (const std::optional<RunMarks::Skip> skip = lock_->reason_to_skip()) {
+    report_.skipped = skip->option;
+    console_.note(fmt::format("{}: {}; nothing is done", report_.lock_in_words(), skip->why));
+    lock_->release(*result.hold);
+    return kExitOk;
+  }
   console_.detail(fmt::format("{}: acquired after {}", report_.lock_in_words(),
                               in_words(std::chrono::duration_cast<std::chrono::milliseconds>(result.waited))));
   command_.emplace(options_, times, console_, report_,

@@ -23,9 +23,11 @@ int RunCommand::run(RunLock& lock, Hold& hold) {
   const base::TimePoint start = base::Clock::now();
   Guard guard;
   if (options_.on_lost != OnLost::warn) guard.must_end_by(start + hold.valid_for());
+  lock.command_begins();
   const bool acted = supervise(hold, guard);
   // It ends while the server answers.
   guard.dismiss();
+  lock.command_ended(hold, *report_.end);
   const base::TimePoint certain_until = base::Clock::now() + hold.valid_for();
   lock.release(hold, rest(start));
   report_.held = std::min(base::Clock::now(), certain_until) - start;

@@ -28,6 +28,9 @@ RunLock::RunLock(const RunOptions& options, const Console& console, RunReport& r
 }
 
 AcquisitionResult RunLock::acquire(const RunTimes& times, const SignalGate& signals) {
+  if ((options_.fresh || options_.at) && report_.nodes.size() > 1) {
+    throw UsageError("run: --fresh and --at are for one server");
+  }
   BasicLock lock =
       options_.any ? servers_.any_of(options_.names, options_.kind) : servers_.lock(options_.names, options_.kind);
   report_.name = lock.name();
@@ -35,7 +38,7 @@ AcquisitionResult RunLock::acquire(const RunTimes& times, const SignalGate& sign
   options.wait = options_.wait;
   options.lease = options_.fixed ? fixed(times.lease) : renewed(times.lease);
   options.max_hold = options_.max_hold;
-  Acquisition acquisition(lock, options, ask_holder(), perseverance());
+  Acquisition acquisition(lock, options, prepare(), ask_holder(), perseverance());
   while (interrupted_by_ == 0 && !acquisition.done()) {
     wait_readable(std::array{signals.fd(), acquisition.done_fd()});
     while (const std::optional<int> signal = signals.next()) {
@@ -44,6 +47,13 @@ AcquisitionResult RunLock::acquire(const RunTimes& times, const SignalGate& sign
   }
   if (interrupted_by_ != 0) acquisition.stop();
   return acquisition.take();
+}
+
+Prepare RunLock::prepare() {
+  if (!options_.max) return {};
+  return [this](milliseconds limit, const std::stop_token& stop) {
+    servers_.say_how_many(options_.names.front(), *options_.max, limit, stop);
+  };
 }
 
 AskHolder RunLock::ask_holder() {
@@ -66,6 +76,7 @@ AskHolder RunLock::ask_holder() {
 /// one that has gone away. A candidate tries again by itself.
 Perseverance RunLock::perseverance() {
   return {.limit = options_.campaigns ? milliseconds() : options_.wait.value_or(patience_),
+          .patience = patience_,
           .reached = [this] { return servers_.reached(); },
           .tell =
               [this](const Error& error, milliseconds left) {
@@ -99,7 +110,26 @@ int RunLock::not_acquired(const AcquisitionResult& result) {
   }
 }
 
+std::optional<RunMarks::Skip> RunLock::reason_to_skip() {
+  if (!options_.fresh && !options_.at) return std::nullopt;
+  marks_.emplace(options_, servers_.first());
+  return marks_->reason_to_skip();
+}
+
+void RunLock::command_begins() {
+  if (marks_) marks_->command_begins();
+}
+
+void RunLock::command_ended(const Hold& hold, const ChildEnd& end) {
+  if (!marks_) return;
+  if (end.exec_error != 0) marks_->command_never_began();
+  const bool succeeded = end.exec_error == 0 && end.signal == 0 && end.exit_code == 0;
+  if (!succeeded || report_.lost || hold.valid_for() <= milliseconds::zero()) return;
+  if (const auto trouble = marks_->command_succeeded()) console_.note(*trouble);
+}
+
 void RunLock::release(Hold& hold, milliseconds rest) {
+  marks_.reset();
   if (!report_.lost) {
     report_.release = hold.leave(rest);
     return;
@@ -112,6 +142,7 @@ void RunLock::release(Hold& hold, milliseconds rest) {
 }
 
 void RunLock::close() {
+  marks_.reset();
   const bool waited_for_it = report_.lost || report_.release == ReleaseOutcome::unknown;
   // Of several servers some may not have heard of the release yet.
   const bool done = report_.release == ReleaseOutcome::released || report_.release == ReleaseOutcome::left;

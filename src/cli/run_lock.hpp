@@ -2,6 +2,7 @@
 #pragma once
 
 #include <future>
+#include <optional>
 #include <vector>
 
 #include <holdfast/config.hpp>
@@ -10,6 +11,7 @@
 #include "cli/acquisition.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/run_marks.hpp"
 #include "cli/run_report.hpp"
 #include "cli/run_settings.hpp"
 #include "cli/servers.hpp"
@@ -31,6 +33,12 @@ class RunLock {
   /// else was the cause.
   int not_acquired(const AcquisitionResult& result);
 
+  /// Once it was granted: why there is nothing to do. Throws Error.
+  std::optional<RunMarks::Skip> reason_to_skip();
+  /// For those who come later, while the lock is held.
+  void command_begins();
+  void command_ended(const Hold& hold, const ChildEnd& end);
+
   /// Gives it back, or leaves it taken for `rest`. One that is lost, or could not be renewed, is left behind after 0.3
   /// s: others get it with the lease anyway.
   void release(Hold& hold, std::chrono::milliseconds rest = {});
@@ -40,6 +48,7 @@ class RunLock {
   std::uint64_t renewals() const { return servers_.renewals(); }
 
  private:
+  Prepare prepare();
   AskHolder ask_holder();
   Perseverance perseverance();
 
@@ -49,6 +58,7 @@ class RunLock {
   /// How long a server that has gone away is tolerated.
   const std::chrono::milliseconds patience_;
   Servers servers_;
+  std::optional<RunMarks> marks_;
   int interrupted_by_ = 0;
   std::future<ReleaseOutcome> last_word_;
 };

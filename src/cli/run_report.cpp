@@ -48,6 +48,7 @@ boost::json::object RunReport::to_json() const {
   out["held_ms"] = in_ms(held);
   out["renewals"] = renewals;
   out["command"] = command_json(*this);
+  out["skipped"] = skipped ? boost::json::value(*skipped) : boost::json::value(nullptr);
   out["lost"] = lost;
   out["loss_reason"] = loss_reason ? boost::json::value(to_string(*loss_reason)) : boost::json::value(nullptr);
   out["release"] = release ? boost::json::value(to_string(*release)) : boost::json::value(nullptr);

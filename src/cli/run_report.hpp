@@ -29,6 +29,7 @@ struct RunReport {
   std::uint64_t renewals = 0;
   std::optional<pid_t> pid;  ///< Of the command, once started.
   std::optional<ChildEnd> end;
+  std::optional<std::string> skipped;  ///< The option because of which there was nothing to do, without its dashes.
   bool lost = false;
   std::optional<LossReason> loss_reason;
   std::optional<ReleaseOutcome> release;

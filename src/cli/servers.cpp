@@ -1,7 +1,12 @@
 #include "cli/servers.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <exception>
+#include <memory>
+#include <semaphore>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -82,7 +87,7 @@ BasicLock Servers::lock(const std::vector<std::string>& names, LockKind kind) co
   }
   if (kind == LockKind::permit) {
     if (names.size() > 1 || clients_.size() > 1) {
-      throw UsageError("run: --kind permit is for one name on one server");
+      throw UsageError("run: --max is for one name on one server");
     }
     return key_lock(clients_.front(), names.front(), kind);
   }
@@ -98,6 +103,33 @@ BasicLock Servers::any_of(const std::vector<std::string>& names, LockKind kind) 
     throw UsageError("run: --any is for --kind lock on one server");
   }
   return clients_.front().any_of(names);
+}
+
+void Servers::say_how_many(const std::string& name, int permits, std::chrono::milliseconds limit,
+                           const std::stop_token& stop) {
+  struct Saying {
+    std::counting_semaphore<2> over{0};  // by the answer, or by the stop
+    std::atomic<bool> answered{false};
+    std::exception_ptr failure;
+  };
+  const auto saying = std::make_shared<Saying>();
+  late_calls_.push_back(
+      std::async(std::launch::async, [saying, permits, all = clients_.front().leased_semaphore(name)] {
+        try {
+          all.set_total(permits);
+        } catch (...) {
+          saying->failure = std::current_exception();
+        }
+        saying->answered = true;
+        saying->over.release();
+      }));
+  const std::stop_callback stopped(stop, [saying] { saying->over.release(); });
+  std::ignore = saying->over.try_acquire_for(limit);
+  if (!saying->answered) {
+    if (stop.stop_requested()) throw Error(Errc::cancelled, name, clients_.front().node(), {});
+    throw Error(Errc::unreachable, name, clients_.front().node(), "no answer in time to how many permits there are");
+  }
+  if (saying->failure) std::rethrow_exception(saying->failure);
 }
 
 std::optional<std::vector<LockInfo>> Servers::holders(const std::vector<std::string>& names, LockKind kind,

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <future>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -23,11 +24,17 @@ class Servers {
   /// Any one of them, on one server.
   BasicLock any_of(const std::vector<std::string>& names, LockKind kind) const;
 
+  /// Says how many permits there are under this name in all, on one server: whatever was said before. Throws Error,
+  /// also if there is no answer within `limit`, or before the stop.
+  void say_how_many(const std::string& name, int permits, std::chrono::milliseconds limit, const std::stop_token& stop);
+
   /// Those of the names that somebody has, on any server, so that such a lock has to wait; empty: no answer in this
   /// time, or only failures.
   std::optional<std::vector<LockInfo>> holders(const std::vector<std::string>& names, LockKind kind,
                                                std::chrono::milliseconds limit);
 
+  /// The first of them.
+  const Client& first() const { return clients_.front(); }
   /// The server; of several their number.
   std::string in_words() const;
   std::vector<std::string> nodes() const;
@@ -41,6 +48,7 @@ class Servers {
 
  private:
   std::vector<std::future<std::optional<std::vector<LockInfo>>>> late_;  // ended by the closing of the clients
+  std::vector<std::future<void>> late_calls_;                            // too
   std::vector<Client> clients_;
   std::vector<std::future<void>> closing_;
 };

@@ -38,7 +38,7 @@ int read_number(const std::string& option, const std::string& text, int largest)
   return value;
 }
 
-LockKind lock_kind(const std::string& option, const std::string& text) {
+LockKind lock_kind(const std::string& option, const std::string& text, KindsFor what) {
   if (text == "lock") return LockKind::lock;
   if (text == "fenced") return LockKind::fenced;
   if (text == "fair") return LockKind::fair;
@@ -46,8 +46,10 @@ LockKind lock_kind(const std::string& option, const std::string& text) {
   if (text == "spin") return LockKind::spin;
   if (text == "read-write") return LockKind::write;
   if (text == "permit") return LockKind::permit;
-  throw UsageError(
-      fmt::format("{}: {} is not one of lock, fenced, fair, simple, spin, read-write, permit", option, shown(text)));
+  if (what == KindsFor::looking && text == "semaphore") return LockKind::semaphore;
+  if (what == KindsFor::looking && text == "latch") return LockKind::latch;
+  throw UsageError(fmt::format("{}: {} is not one of lock, fenced, fair, simple, spin, read-write, permit{}", option,
+                               shown(text), what == KindsFor::looking ? ", semaphore, latch" : ""));
 }
 
 void refuse_empty(const std::string& option, std::string_view value) {
@@ -83,8 +85,10 @@ void VerbParser::text(const std::string& names, std::optional<std::string>& targ
   value(names, [&target](const std::string&, const std::string& text) { target = text; });
 }
 
-void VerbParser::kind(LockKind& target) {
-  value("--kind", [&target](const std::string& option, const std::string& text) { target = lock_kind(option, text); });
+void VerbParser::kind(LockKind& target, KindsFor what) {
+  value("--kind", [&target, what](const std::string& option, const std::string& text) {
+    target = lock_kind(option, text, what);
+  });
 }
 
 bool VerbParser::has(const std::string& name) const { return app_->count(name) > 0; }

@@ -18,6 +18,9 @@ namespace holdfast::cli {
 
 using Args = std::vector<std::string>;
 
+/// What is to be done with a lock decides which kinds there are: one that nobody holds can be looked at.
+enum class KindsFor { holding, looking };
+
 /// Positional arguments are left to the caller: the library would read meaning into names like `++` or `[a]`. Of an
 /// option that is given several times the last one counts, as with getopt(3).
 class VerbParser {
@@ -30,7 +33,7 @@ class VerbParser {
 
   void flag(const std::string& names, bool& target);
   void text(const std::string& names, std::optional<std::string>& target);
-  void kind(LockKind& target);
+  void kind(LockKind& target, KindsFor what = KindsFor::holding);
   /// From `shortest` to ten years.
   void duration(const std::string& names, std::optional<std::chrono::milliseconds>& target,
                 std::chrono::milliseconds shortest = {});

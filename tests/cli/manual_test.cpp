@@ -128,6 +128,10 @@ class Manual : public CliTest {
     for (std::string& verb : verbs) verb = verb.substr(0, verb.find(':'));
     EXPECT_THAT(verbs, IsSupersetOf(kVerbs));
     EXPECT_THAT(offers("wait --kind "), IsSupersetOf({"lock", "simple"}));
+    EXPECT_THAT(offers("wait --kind "), testing::Contains("permit"));
+    EXPECT_THAT(offers("run --kind "), testing::Not(testing::Contains("permit")));
+    EXPECT_THAT(offers("ls --kind "), IsSupersetOf({"read-write", "permit", "semaphore", "latch"}));
+    EXPECT_THAT(offers("wait --kind "), testing::Not(testing::Contains("latch")));
     EXPECT_THAT(offers("run --on-lost "), IsSupersetOf({"term", "kill", "warn"}));
     EXPECT_THAT(offers("-q inspect nightly"), testing::ElementsAre("nightly-backup"));
     EXPECT_THAT(offers("run nothing"), testing::Each(IsEmpty()));

@@ -37,7 +37,7 @@ TEST_F(Usage, WrongCommandLinesAreRefusedBeforeAnythingIsSent) {
       {{"run", "a", "b", "true"}, "put -- between the name and the command: holdfast run a -- b"},
       {{"run", "a", "b", "--"}, "the command is missing"},
       {{"run", "--kind", "hash", "job", "--", "true"}, "--kind: hash is not one of lock, fenced, fair, simple"},
-      {{"ls", "--kind", "simple"}, "unknown option --kind"},
+      {{"ls", "--owner", "simple"}, "unknown option --owner"},
       {{"run", "--frob", "job", "--", "true"}, "unknown option --frob"},
       {{"run", "-n", "-w", "1", "job", "--", "true"}, "exclude each other"},
       {{"run", "-w", "soon", "job", "--", "true"}, "--wait: soon is neither a number of seconds nor a number with its"},

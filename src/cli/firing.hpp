@@ -1,0 +1,12 @@
+// The minute for which a scheduled command runs, as text.
+#pragma once
+
+#include <string>
+
+namespace holdfast::cli {
+
+/// `2026-11-23T02:00` as it is; `now` as this minute in UTC, by this machine's clock. Throws UsageError for what is no
+/// minute of a calendar.
+std::string firing(const std::string& option, const std::string& text);
+
+}  // namespace holdfast::cli

@@ -1,0 +1,52 @@
+// What `holdfast run` keeps on the server besides its lock, for those who come later: that the command has succeeded
+// (`--fresh`), and that somebody has seen to this firing (`--at`).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <holdfast/client.hpp>
+
+#include "cli/options.hpp"
+
+namespace holdfast::cli {
+
+/// A mark is a key with an end, and nobody waits for it. It is looked at and set only by who has the lock, so that one
+/// after another does. Used by one thread.
+class RunMarks {
+ public:
+  /// What they refer to must outlive it.
+  RunMarks(const RunOptions& options, const Client& client) : options_(options), client_(client) {}
+  /// A firing for which no command has begun is still to be seen to.
+  ~RunMarks();
+  RunMarks(const RunMarks&) = delete;
+  RunMarks& operator=(const RunMarks&) = delete;
+
+  struct Skip {
+    const char* option;  ///< Without its dashes.
+    std::string why;
+  };
+  /// Right after the lock was granted: why there is nothing to do. Empty: nothing speaks against it, and the firing is
+  /// ours from now on. Throws Error.
+  std::optional<Skip> reason_to_skip();
+  /// The firing stays ours, whatever becomes of the command.
+  void command_begins() { begun_ = true; }
+  /// It could not be started after all.
+  void command_never_began() { begun_ = false; }
+  /// While the lock is still held. Empty: done. Otherwise why it may not be there.
+  std::optional<std::string> command_succeeded();
+
+ private:
+  SimpleLock mark(std::string_view what) const;
+
+  const RunOptions& options_;
+  const Client& client_;
+  std::optional<Hold> firing_;
+  bool begun_ = false;
+};
+
+/// The name of a mark of this lock, in the slot of the lock unless that has a prefix and no hash tag.
+std::string mark_name(std::string_view lock, std::string_view what);
+
+}  // namespace holdfast::cli

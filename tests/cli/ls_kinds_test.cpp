@@ -1,0 +1,122 @@
+// `holdfast ls --kind` and `inspect` of what is no plain lock: who reads and writes, who has a permit, what is counted.
+#include "cli_fixture.hpp"
+
+namespace holdfast::test::ls_kinds_test {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::Not;
+
+class LsKinds : public CliTest {
+ protected:
+  Process hold_by(std::vector<std::string> options, const std::string& name) {
+    options.insert(options.begin(), "run");
+    for (const char* each : {"--", "sh", "-c", "echo started; read line; true"}) options.emplace_back(each);
+    options.insert(options.end() - 4, name);
+    Process process = start(options);
+    EXPECT_EQ(process.read_line(), "started") << process.errors();
+    return process;
+  }
+  Outcome ls(const std::string& kind, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"ls", "--kind", kind});
+    return use(more);
+  }
+  /// What is no such thing: of every type, and a lock of each other kind.
+  void put_others() {
+    raw_.command("HSET", "a-hash", "mode", "fast");
+    raw_.command("HSET", "large", "mode", "read", "b", "c", "d", "e");
+    raw_.command("SET", "text", "hello");
+    raw_.command("RPUSH", "list", "1");
+    raw_.command("ZADD", "{text}:timeout", "1", "x");
+    hold("plain");
+  }
+};
+
+TEST_F(LsKinds, EachReaderHasARow) {
+  put_others();
+  EXPECT_THAT(ls("read-write").out, Not(HasSubstr("a-hash")));
+  Process first = hold_by({"--shared"}, "table"), second = hold_by({"--shared"}, "table");
+  Process writer = hold_by({"--kind", "read-write"}, "index");
+  const Outcome outcome = ls("read-write");
+  EXPECT_EQ(outcome.status, exited(0));
+  EXPECT_THAT(outcome.out, MatchesRegex("NAME +OWNER +MODE +TTL +WAITING +HOLDER\n"
+                                        "index +[0-9a-f-]{36}:[0-9]+ +writer .*process [0-9]+, label sh\n"
+                                        "table +[0-9a-f-]{36}:[0-9]+ +reader .*process [0-9]+, label sh\n"
+                                        "table +[0-9a-f-]{36}:[0-9]+ +reader .*process [0-9]+, label sh\n"));
+  EXPECT_EQ(ls("read-write", {"-q"}).out, "index\ntable\n");
+  EXPECT_THAT(ls("read-write", {"--json", "tab*"}).out,
+              AllOf(HasSubstr("\"name\":\"table\""), HasSubstr("\"mode\":\"shared\""), Not(HasSubstr("index"))));
+  EXPECT_THAT(ls("lock").out, AllOf(HasSubstr("plain"), Not(HasSubstr("table"))));
+  for (Process* each : {&first, &second, &writer}) {
+    each->close_stdin();
+    EXPECT_EQ(each->finish(), exited(0));
+  }
+}
+
+TEST_F(LsKinds, EachPermitThatIsHeldHasARow) {
+  put_others();
+  raw_.command("SET", "free-ones", 3);
+  Process first = hold_by({"--max", "3"}, "gpus"), second = hold_by({"--max", "3"}, "gpus");
+  const Outcome outcome = ls("permit");
+  EXPECT_EQ(outcome.status, exited(0));
+  EXPECT_THAT(outcome.out, MatchesRegex("NAME +FREE +OWNER +TTL +WAITING +HOLDER\n"
+                                        "gpus +1 +[0-9a-f]{32} .*process [0-9]+, label sh\n"
+                                        "gpus +1 +[0-9a-f]{32} .*process [0-9]+, label sh\n"));
+  EXPECT_THAT(ls("permit", {"--json"}).out, AllOf(HasSubstr("\"name\":\"gpus\""), HasSubstr("\"available\":1")));
+  EXPECT_THAT(use({"inspect", "--kind", "permit", "gpus"}).out, HasSubstr("\nfree   1\n"));
+  for (Process* each : {&first, &second}) {
+    each->close_stdin();
+    EXPECT_EQ(each->finish(), exited(0));
+  }
+}
+
+TEST_F(LsKinds, SimpleLocksAreStringsWithAnExpiry) {
+  put_others();
+  raw_.command("SET", "long", std::string(1000, 'x'), "PX", 60'000);
+  Process process = hold_by({"--kind", "simple"}, "token");
+  EXPECT_THAT(ls("simple").out, MatchesRegex("NAME +OWNER +TTL +WAITING +HOLDER\ntoken +[^\n]*label sh\n"));
+  process.close_stdin();
+  EXPECT_EQ(process.finish(), exited(0));
+}
+
+TEST_F(LsKinds, SemaphoresAndLatchesAreNumbers) {
+  put_others();
+  raw_.command("SET", "slots", -2);
+  raw_.command("SET", "ready", 3, "PX", 3'600'000);
+  raw_.command("SET", "more", "12a");
+  EXPECT_THAT(ls("semaphore").out, MatchesRegex("NAME +FREE +TTL +WAITING\n"
+                                                "ready +3 +[0-9]+ min.* 0\n"
+                                                "slots +-2 +none +0\n"));
+  EXPECT_THAT(ls("latch", {"r*"}).out, MatchesRegex("NAME +STEPS +TTL +WAITING\nready +3 +.*\n"));
+  EXPECT_EQ(ls("latch", {"-q"}).out, "ready\nslots\n");
+}
+
+TEST_F(LsKinds, InspectSaysWhatASemaphoreAndALatchHave) {
+  EXPECT_EQ(use({"inspect", "--kind", "latch", "ready"}).status, exited(1));
+  raw_.command("SET", "ready", 3);
+  Outcome outcome = use({"inspect", "--kind", "latch", "ready"});
+  EXPECT_EQ(outcome.status, exited(0));
+  EXPECT_THAT(outcome.out, MatchesRegex("name   ready\nstate  closed\nsteps  3\nnode   .*\n"));
+  outcome = use({"inspect", "--kind", "semaphore", "ready"});
+  EXPECT_EQ(outcome.status, exited(1));
+  EXPECT_THAT(outcome.out, MatchesRegex("name   ready\nstate  free\nfree   3\nnode   .*\n"));
+  raw_.command("SET", "ready", 0);
+  outcome = use({"inspect", "--json", "--kind", "semaphore", "ready"});
+  EXPECT_EQ(outcome.status, exited(0));
+  EXPECT_THAT(outcome.out, ContainsRegex("\\{\"name\":\"ready\",\"available\":0,\"held\":true,\"node\":\".*\"\\}"));
+  raw_.command("HSET", "hash", "a", "b");
+  EXPECT_EQ(use({"inspect", "--kind", "semaphore", "hash"}).status, exited(69));
+}
+
+TEST_F(LsKinds, OnlyTheseTwoVerbsLookAtNumbers) {
+  for (const char* verb : {"wait", "break", "run"}) {
+    EXPECT_THAT(use({verb, "--kind", "latch", "ready", "--", "true"}).err, HasSubstr("latch is not one of lock,"));
+  }
+  EXPECT_THAT(use({"ls", "--kind", "frob"}).err, HasSubstr("permit, semaphore, latch"));
+}
+
+}  // namespace
+}  // namespace holdfast::test::ls_kinds_test
