@@ -7,10 +7,11 @@ set(holdfast_package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/holdfast")
 
 list(TRANSFORM HOLDFAST_PARTS PREPEND holdfast_ OUTPUT_VARIABLE holdfast_part_targets)
 install(TARGETS holdfast ${holdfast_part_targets} EXPORT holdfastTargets
-        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-install(DIRECTORY include/holdfast DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
-install(EXPORT holdfastTargets NAMESPACE holdfast:: DESTINATION "${holdfast_package_folder}")
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library NAMELINK_COMPONENT development
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development)
+install(DIRECTORY include/holdfast DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development
+        FILES_MATCHING PATTERN "*.hpp")
+install(EXPORT holdfastTargets NAMESPACE holdfast:: DESTINATION "${holdfast_package_folder}" COMPONENT development)
 
 if(holdfast_library_type STREQUAL "STATIC_LIBRARY")
   # A static library leaves it to its user to link what it stands on.
@@ -29,7 +30,7 @@ configure_package_config_file(cmake/holdfastConfig.cmake.in holdfastConfig.cmake
 # Before 1.0 a minor version may break its users.
 write_basic_package_version_file(holdfastConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/holdfastConfig.cmake" "${CMAKE_CURRENT_BINARY_DIR}/holdfastConfigVersion.cmake"
-        DESTINATION "${holdfast_package_folder}")
+        DESTINATION "${holdfast_package_folder}" COMPONENT development)
 
 file(RELATIVE_PATH holdfast_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" holdfast_up "${holdfast_up}")
@@ -37,20 +38,20 @@ list(TRANSFORM holdfast_async_definitions PREPEND "-D" OUTPUT_VARIABLE holdfast_
 list(JOIN holdfast_async_flags " " holdfast_async_flags)
 foreach(name holdfast holdfast-async)
   configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
-  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
 endforeach()
 foreach(part IN LISTS HOLDFAST_PARTS)
   configure_file(cmake/holdfast-part.pc.in holdfast-${part}.pc @ONLY)
-  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/holdfast-${part}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/holdfast-${part}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
 endforeach()
 
 # Laid out as here, so that links between them lead somewhere.
-install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
-install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development)
+install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development
         FILES_MATCHING PATTERN "*.md" PATTERN "*.acl" PATTERN "*.svg" PATTERN man EXCLUDE PATTERN evidence EXCLUDE)
-install(DIRECTORY examples ops DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY examples ops DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development)
 # What is only for contributors stays in the sources, so it is named without a link.
-install(CODE "set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\")")
+install(CODE "set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\")" COMPONENT development)
 install(CODE [==[
   file(GLOB pages "${folder}/*.md" "${folder}/docs/*.md")
   foreach(page IN LISTS pages)
@@ -58,4 +59,4 @@ install(CODE [==[
     string(REGEX REPLACE "\\[([^]]+)\\]\\((\\.\\./)?(CONTRIBUTING|bench/|tests/)[^)]*\\)" "\\1 (in the sources)" text "${text}")
     file(WRITE "${page}" "${text}")
   endforeach()
-]==])
+]==] COMPONENT development)

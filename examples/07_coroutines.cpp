@@ -40,7 +40,8 @@ asio::awaitable<void> sell(holdfast::Lock lock, std::string who, int& tickets) {
   std::cout << "  " << who << " sold a ticket, " << left << " left\n";
 }
 
-/// Asio's own means limit the wait; a wait that is cancelled leaves nothing at the server.
+/// Failure: why an asynchronous call failed. Asio's own means limit the wait; one that is cancelled leaves nothing at
+/// the server.
 asio::awaitable<void> give_up(holdfast::Lock lock) {
   const auto result = co_await lock.async_acquire(asio::cancel_after(50ms, asio::as_tuple(asio::use_awaitable)));
   const holdfast::Failure& failure = std::get<0>(result);

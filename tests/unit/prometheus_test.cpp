@@ -12,6 +12,7 @@ const ::prometheus::MetricFamily& only(const std::vector<::prometheus::MetricFam
   return families.front();
 }
 
+// PrometheusMetrics: what an exposer of prometheus-cpp collects, from the metrics of a client or any others.
 std::vector<::prometheus::MetricFamily> collected(const MetricFamily& family) {
   return PrometheusMetrics([&] { return Metrics{.families = {family}}; }).Collect();
 }

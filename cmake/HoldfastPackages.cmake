@@ -1,0 +1,72 @@
+# Packages for Debian, by cpack; tools/package makes all of them. A build of static libraries gives the tool, which then
+# needs no package of ours, and one of shared libraries gives these, by the name of their SONAME, and what is needed to
+# compile against them.
+if(NOT PROJECT_IS_TOP_LEVEL)
+  return()
+endif()
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME holdfast)
+set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
+# Of the packaging of this version, which the changes in CHANGELOG.md are not of.
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "distributed locks on Redis and Valkey")
+# Who makes a package says so: tools/package.
+set(CPACK_PACKAGE_CONTACT "whoever ran cpack <root@localhost>")
+set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_PACKAGE_DIRECTORY "${PROJECT_BINARY_DIR}/packages")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_GROUPING IGNORE)
+set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY OFF)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+    OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/cmake/debian/finish.cmake")
+# For that script: nothing else of ours gets there.
+set(CPACK_HOLDFAST_SOURCE "${PROJECT_SOURCE_DIR}")
+set(CPACK_HOLDFAST_PACKAGE_tool holdfast)
+set(CPACK_HOLDFAST_PACKAGE_library "libholdfast${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
+set(CPACK_HOLDFAST_PACKAGE_development libholdfast-dev)
+
+if(holdfast_library_type STREQUAL "SHARED_LIBRARY")
+  set(CPACK_COMPONENTS_ALL library development)
+  set(library "${CPACK_HOLDFAST_PACKAGE_library}")
+  set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME "${library}")
+  set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
+  set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+  set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+  set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/cmake/debian/triggers")
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}")
+  set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "Holdfast is a C++ library for locks across machines. The holder of a lock is
+told when it loses it, and waiters are woken by a message. It shares its
+locks with Java's Redisson and with the plain locks of other languages.
+
+This package has the shared libraries.")
+  set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME "${CPACK_HOLDFAST_PACKAGE_development}")
+  set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+  set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${library} (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
+  set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "redis-server | valkey-server")
+  set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Holdfast is a C++ library for locks across machines.
+
+This package has headers, files for CMake and pkg-config, documents, examples,
+a dashboard and alerts. Who includes holdfast/async.hpp needs the headers of
+Boost besides, of the version that the library was built with.")
+elseif(HOLDFAST_TOOL)
+  set(CPACK_COMPONENTS_ALL tool)
+  set(CPACK_DEBIAN_TOOL_PACKAGE_NAME "${CPACK_HOLDFAST_PACKAGE_tool}")
+  set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION admin)
+  set(CPACK_DEBIAN_TOOL_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_TOOL_PACKAGE_SUGGESTS "redis-server | valkey-server")
+  set(CPACK_COMPONENT_TOOL_DESCRIPTION "The tool holdfast takes a lock on Redis or Valkey, runs a command, and ends
+it when the lock is lost. It lists locks and their holders, examines servers, and answers
+Prometheus. It shares its locks with Java's Redisson and with the plain locks
+of other languages.")
+else()
+  return()
+endif()
+include(CPack)
