@@ -63,9 +63,9 @@ elseif(HOLDFAST_TOOL)
   set(CPACK_DEBIAN_TOOL_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_TOOL_PACKAGE_SUGGESTS "redis-server | valkey-server")
   set(CPACK_COMPONENT_TOOL_DESCRIPTION "The tool holdfast takes a lock on Redis or Valkey, runs a command, and ends
-it when the lock is lost. It lists locks and their holders, examines servers, and answers
-Prometheus. It shares its locks with Java's Redisson and with the plain locks
-of other languages.")
+it when the lock is lost. It lists locks and their holders, examines
+servers, and answers Prometheus. It shares its locks with Java's Redisson
+and with the plain locks of other languages.")
 else()
   return()
 endif()

@@ -134,7 +134,8 @@ void read_write(const holdfast::Client& client) {
   const holdfast::ReadWriteLock lock = client.read_write_lock("types:read_write");
   const holdfast::ReadLock& reader = lock.reader();
   const holdfast::Hold one = reader.acquire(), two = lock.acquire_shared();
-  expect(!lock.try_acquire().has_value(), "no writer beside them");
+  const holdfast::MaybeHold writer = lock.try_acquire();
+  expect(!writer, "nobody writes beside them");
 }
 
 // Semaphore, LeasedSemaphore, Latch: permits that belong to nobody, permits with a lease, and a count of steps.
@@ -161,7 +162,8 @@ void several(const holdfast::Client& client, const std::string& url) {
   const holdfast::MultiLock both = client.multi_lock({"types:from", "types:to"});
   const holdfast::Hold hold = both.acquire();
   const holdfast::Client other{url};  // in earnest another server
-  expect(!other.lock("types:to").try_acquire().has_value(), "taken");
+  const holdfast::MaybeHold taken = other.lock("types:to").try_acquire();
+  expect(!taken, "it is one of both");
   try {
     const holdfast::RedLock quorum{{client.lock("types:quorum"), other.lock("types:quorum")}};
     const holdfast::MaybeHold refused = quorum.try_acquire();
@@ -198,8 +200,9 @@ void info(const holdfast::Client& client) {
 // are, and how the client behaves.
 void configuration() {
   holdfast::Config tls = holdfast::Config::from_url("rediss://locks.internal:6380?acks=all");
-  tls.tls = holdfast::TlsConfig{.enabled = true, .ca_file = "/etc/ssl/locks.pem"};
-  tls.tls.verify = holdfast::TlsConfig::Verify::full;
+  holdfast::TlsConfig& settings = tls.tls;
+  settings.ca_file = "/etc/ssl/locks.pem";
+  settings.verify = holdfast::TlsConfig::Verify::full;
   tls.on_close = holdfast::OnClose::release;
   tls.validate();
 
@@ -266,7 +269,7 @@ void metrics(const holdfast::Client& client) {
 }
 
 // ProbeReport, ProbedNode, Finding, Severity: what about a server endangers locks.
-void probe(const holdfast::Client& client) {
+void probing(const holdfast::Client& client) {
   const holdfast::ProbeReport report = holdfast::probe(client);
   for (const holdfast::ProbedNode& node : report.nodes) std::cout << node.address << ", " << node.version << '\n';
   for (const holdfast::Finding& finding : report.findings) {
@@ -307,7 +310,7 @@ int main(int argc, char** argv) {
     configuration();
     observed(url);
     metrics(client);
-    probe(client);
+    probing(client);
     test_server();
   } catch (const std::exception& problem) {
     std::cerr << problem.what() << '\n';
