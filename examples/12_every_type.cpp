@@ -183,7 +183,7 @@ void errors(const holdfast::Client& client) {
   }
 }
 
-// LockInfo, Detail, Holder, LockHolder, LockWaiter: who holds a lock, and who waits.
+// LockInfo, Detail, Listed, Holder, LockHolder, LockWaiter: who holds a lock, and who waits; and which locks there are.
 void info(const holdfast::Client& client) {
   const holdfast::ReadWriteLock lock = client.read_write_lock("types:info");
   const holdfast::Hold hold = lock.acquire_shared();
@@ -194,15 +194,18 @@ void info(const holdfast::Client& client) {
   }
   for (const holdfast::LockWaiter& waiter : info.queue) std::cout << waiter.owner << " waits\n";
   expect(info.holders.size() == 1, "one reader");
+  const auto all = client.list("types:info*", holdfast::Detail::owner, holdfast::Listed::read_write_locks);
+  expect(all.size() == 1, "this one");
 }
 
-// Config, OnClose, Publish, TlsConfig, TlsConfig::Verify, NodeAddress, SentinelConfig, ClusterConfig: where the servers
-// are, and how the client behaves.
+// Config, Credentials, OnClose, Publish, TlsConfig, NodeAddress, SentinelConfig, ClusterConfig: where the servers are,
+// and how the client behaves.
 void configuration() {
   holdfast::Config tls = holdfast::Config::from_url("rediss://locks.internal:6380?acks=all");
   holdfast::TlsConfig& settings = tls.tls;
   settings.ca_file = "/etc/ssl/locks.pem";
   settings.verify = holdfast::TlsConfig::Verify::full;
+  tls.credentials = [] { return holdfast::Credentials{.username = "app", .password = "new", .valid_for = 15min}; };
   tls.on_close = holdfast::OnClose::release;
   tls.validate();
 
