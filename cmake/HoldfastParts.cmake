@@ -27,11 +27,17 @@ foreach(part IN LISTS HOLDFAST_PARTS)
   holdfast_part(${part})
 endforeach()
 
-# What a probe reads with is not offered by a shared library, so there it takes along what it needs of the rooms that it
-# may include.
+# The test kit's server is the model that the suites compare with real ones: the same files, so that the comparison is
+# of what users get.
+file(GLOB kit_model CONFIGURE_DEPENDS tests/sim/model/*.cpp)
+target_sources(holdfast_testing PRIVATE ${kit_model})
+target_include_directories(holdfast_testing PRIVATE tests)
+
+# What a probe reads with, and the server of the test kit, is not offered by a shared library, so there they take along
+# what they need of the rooms that they may include.
 if(holdfast_library_type STREQUAL "SHARED_LIBRARY")
   file(GLOB words CONFIGURE_DEPENDS src/base/*.cpp src/wire/*.cpp src/redis/cluster/*.cpp src/redis/failures/*.cpp)
-  list(FILTER words EXCLUDE REGEX "/base/error.cpp$")  # which the library does offer
+  list(FILTER words EXCLUDE REGEX "/base/(error|clock_hand).cpp$")  # which the library does offer
   add_library(holdfast_probe_words STATIC EXCLUDE_FROM_ALL ${words} ${HOLDFAST_SCRIPTS_CPP})
   target_compile_features(holdfast_probe_words PRIVATE cxx_std_20)
   target_include_directories(holdfast_probe_words PRIVATE include src)
@@ -39,4 +45,5 @@ if(holdfast_library_type STREQUAL "SHARED_LIBRARY")
   set_target_properties(holdfast_probe_words PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
                         VISIBILITY_INLINES_HIDDEN ON)
   target_link_libraries(holdfast_probe PRIVATE $<BUILD_INTERFACE:holdfast_probe_words>)
+  target_link_libraries(holdfast_testing PRIVATE $<BUILD_INTERFACE:holdfast_probe_words>)
 endif()

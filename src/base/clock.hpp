@@ -3,6 +3,8 @@
 
 #include <chrono>
 
+#include <holdfast/export.hpp>
+
 namespace holdfast::base {
 
 /// A steady clock that goes on during suspend (CLOCK_BOOTTIME where there is one): the server's lease runs on while a
@@ -21,3 +23,12 @@ using TimePoint = Clock::time_point;
 using Duration = Clock::duration;
 
 }  // namespace holdfast::base
+
+namespace holdfast::detail {
+
+/// From now on Clock::now() is what this function says; null: the system's, as in the beginning. For holdfast::testing,
+/// which is of the same release. From any thread; clients that live through a change see the time jump.
+using ClockHand = base::TimePoint (*)() noexcept;
+HOLDFAST_EXPORT void set_clock(ClockHand hand) noexcept;
+
+}  // namespace holdfast::detail

@@ -1,15 +1,13 @@
 #include <cctype>
 #include <cerrno>
-#include <cstdlib>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 #include <unistd.h>
 #include <utility>
 
 #include <holdfast/testing.hpp>
 
 #include "redis/local/local_url.hpp"
+#include "testing/folder.hpp"
 #include "testing/local_server.hpp"
 #include "testing/server_start.hpp"
 
@@ -17,30 +15,7 @@ namespace holdfast {
 namespace {
 
 using private_server::Child;
-using private_server::Files;
-
-/// A folder of this user's alone, for as long as this lives.
-class Folder {
- public:
-  Folder() {
-    const char* temporary = std::getenv("TMPDIR");
-    path_ = std::string(temporary && *temporary == '/' ? temporary : "/tmp") + "/holdfast-test-XXXXXX";
-    if (mkdtemp(path_.data()) == nullptr) {
-      throw private_server::denied(files(),
-                                   "cannot create the folder " + path_ + ": " + std::generic_category().message(errno));
-    }
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Files files() const { return private_server::files_in(path_); }
-
- private:
-  std::string path_;
-};
+using private_server::Folder;
 
 Child start_in(const Folder& folder) {
   private_server::require_short_path(folder.files());

@@ -1,0 +1,47 @@
+// The test kit for clients on an io_context: time passes when the test says so, and a minute takes milliseconds. Needs
+// Boost.Asio and holdfast::async beside holdfast::testing: see docs/testing.md.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <holdfast/testing.hpp>
+
+namespace holdfast::testing {
+
+namespace detail {
+
+/// Asio looks at its timers when the system says that the first of them is due, by the system's clock. Here one is,
+/// always, so that it looks at those of the library too, which go by the kit's time.
+inline std::size_t take_turn(boost::asio::io_context& context) {
+  using Timer = boost::asio::steady_timer;
+  bool rang = false;
+  Timer timer(context, Timer::time_point::min());
+  timer.async_wait([&rang](const auto&) { rang = true; });
+  context.restart();
+  const std::size_t ran = context.poll();
+  if (rang) return ran - 1;
+  timer.cancel();  // its handler must not outlive `rang`
+  return ran + context.poll();
+}
+
+}  // namespace detail
+
+/// Lets so much time pass for the kit and for what runs on the io_context, in the calling thread; nobody else may run
+/// it. What is due at a time happens before the next step of 5 ms; timers of other clocks, such as steady_timer, go by
+/// real time and only ring here if they are due. `kit` is one of `Time::still`, otherwise Error(invalid_argument).
+inline void pass(Kit& kit, boost::asio::io_context& context, std::chrono::milliseconds time) {
+  kit.pass(time, [&context] { return detail::take_turn(context); });
+}
+
+/// The same until `over` says so, `limit` at most. False: it did not.
+inline bool pass_until(Kit& kit, boost::asio::io_context& context, std::chrono::milliseconds limit,
+                       const std::function<bool()>& over) {
+  return kit.pass(limit, [&context] { return detail::take_turn(context); }, over);
+}
+
+}  // namespace holdfast::testing

@@ -1,0 +1,204 @@
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <sys/eventfd.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <holdfast/error.hpp>
+#include <holdfast/testing.hpp>
+
+#include "base/clock.hpp"
+#include "base/clock_hand.hpp"
+#include "base/no_signals.hpp"
+#include "testing/folder.hpp"
+#include "testing/model_host.hpp"
+
+namespace holdfast::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using base::Clock;
+using base::TimePoint;
+using test::Keyspace;
+
+constexpr auto kStep = 5ms;
+constexpr auto kShortLease = 600ms;
+constexpr auto kLongestWait = 1s;
+constexpr auto kOwner = "00000000-0000-0000-0000-000000000000:1";  // somebody else
+
+std::atomic<bool> stands_still{false};
+std::atomic<Clock::rep> the_time{0};
+
+TimePoint still_time() noexcept { return TimePoint(base::Duration(the_time.load(std::memory_order_relaxed))); }
+
+/// The library's clock, for as long as this lives.
+class StillClock {
+ public:
+  StillClock() {
+    if (stands_still.exchange(true)) {
+      throw Error(Errc::invalid_argument, {}, {}, "another kit whose time stands still is alive");
+    }
+    // Whole seconds, so that what is rounded to milliseconds is rounded alike in each run.
+    the_time = std::chrono::ceil<std::chrono::seconds>(Clock::now().time_since_epoch()).count() * 1'000'000'000;
+    set(&still_time);
+  }
+  StillClock(const StillClock&) = delete;
+  StillClock& operator=(const StillClock&) = delete;
+  ~StillClock() {
+    set(nullptr);
+    stands_still = false;
+  }
+  /// That of the library, and that of this library, which may have a copy.
+  static void set(holdfast::detail::ClockHand hand) noexcept {
+    holdfast::detail::set_clock(hand);
+    base::set_hand(hand);
+  }
+  static void move_on(base::Duration by) { the_time.fetch_add(by.count(), std::memory_order_relaxed); }
+};
+
+}  // namespace
+
+struct Kit::Inside {
+  explicit Inside(Time how) {
+    if (how == Time::still) {
+      still.emplace();
+      return;
+    }
+    const base::NoSignals inherited;
+    thread = std::thread([this] { run(); });
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+  ~Inside() {
+    over = true;
+    wake();
+    if (thread.joinable()) thread.join();
+  }
+
+  void wake() const {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = write(bell.get(), &one, sizeof one);  // full: it rings already
+  }
+
+  void run() {
+    while (!over) {
+      std::vector<pollfd> waits;
+      TimePoint next;
+      {
+        const std::lock_guard lock(mutex);
+        host.serve();
+        waits = host.waits_for();
+        next = host.time().next();
+      }
+      waits.push_back({bell.get(), POLLIN, 0});
+      const auto left = next == TimePoint::max() ? std::chrono::milliseconds(kLongestWait)
+                                                 : std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now());
+      const auto limit = std::clamp<std::chrono::milliseconds>(left, 0ms, kLongestWait);
+      poll(waits.data(), waits.size(), static_cast<int>(limit.count()));
+      std::uint64_t rung = 0;
+      [[maybe_unused]] const ssize_t got = read(bell.get(), &rung, sizeof rung);
+    }
+  }
+
+  /// Here and now, whoever serves otherwise.
+  template <class Order>
+  void order(Order&& what) {
+    {
+      const std::lock_guard lock(mutex);
+      what(host.server());
+      if (!still) host.serve();
+    }
+    wake();
+  }
+
+  std::optional<StillClock> still;
+  private_server::Folder folder;
+  std::mutex mutex;
+  ModelHost host{folder.files()};
+  TimePoint frozen_until{};
+  private_server::Descriptor bell{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::atomic<bool> over{false};
+  std::thread thread;  // last: it uses the others
+};
+
+Kit::Kit(Time time) : inside_(std::make_unique<Inside>(time)) {}
+Kit::~Kit() = default;
+
+Config Kit::config() const {
+  Config config;
+  config.unix_socket = inside_->folder.files().socket;
+  if (!inside_->still) config.lease = kShortLease;
+  return config;
+}
+
+void Kit::lose(std::string_view lock) {
+  inside_->order([lock](test::ModelServer& server) { server.change([lock](Keyspace& keys) { keys.erase(lock); }); });
+}
+
+void Kit::take_elsewhere(std::string_view lock, std::chrono::milliseconds lease) {
+  inside_->order([lock, lease](test::ModelServer& server) {
+    server.change([lock, lease](Keyspace& keys) {
+      const Keyspace::Value* const before = keys.find(lock);
+      const bool text = before != nullptr && before->type == Keyspace::Type::string;
+      keys.erase(lock);
+      if (text) return keys.set(lock, kOwner, std::to_string(lease.count()));
+      keys.set_field(lock, kOwner, "1");
+      keys.expire(lock, std::to_string(lease.count()));
+    });
+  });
+}
+
+void Kit::freeze(std::chrono::milliseconds time) {
+  inside_->order([this, time](test::ModelServer& server) {
+    server.freeze();
+    inside_->frozen_until = std::max(inside_->frozen_until, Clock::now() + time);
+    inside_->host.time().at(Clock::now() + time, [this, &server] {
+      if (Clock::now() >= inside_->frozen_until) server.thaw();
+    });
+  });
+}
+
+void Kit::answer_late(std::chrono::milliseconds by) {
+  inside_->order([by](test::ModelServer& server) { server.set_latency(by); });
+}
+
+void Kit::cut() {
+  inside_->order([](test::ModelServer& server) { server.close_all(); });
+}
+
+bool Kit::is_locked(std::string_view lock) const {
+  bool locked = false;
+  inside_->order([&](test::ModelServer& server) { locked = server.keyspace_now().find(lock) != nullptr; });
+  return locked;
+}
+
+bool Kit::pass(std::chrono::milliseconds time, const std::function<std::size_t()>& turn,
+               const std::function<bool()>& over) {
+  if (!inside_->still) {
+    throw Error(Errc::invalid_argument, {}, {}, "time passes by itself here: make the kit with Time::still");
+  }
+  const auto settle = [&] {
+    for (bool worked = true; worked;) {
+      worked = turn() > 0;
+      const std::lock_guard lock(inside_->mutex);
+      worked = inside_->host.serve() || worked;
+    }
+  };
+  const TimePoint end = Clock::now() + time;
+  settle();
+  while (!over || !over()) {
+    const base::Duration left = end - Clock::now();
+    if (left <= base::Duration::zero()) return false;
+    StillClock::move_on(std::min<base::Duration>(kStep, left));
+    settle();
+  }
+  return true;
+}
+
+}  // namespace holdfast::testing
