@@ -97,9 +97,10 @@ class HOLDFAST_EXPORT Kit {
   /// The server has this lock, whoever holds it; a lease that has ended does not count.
   bool is_locked(std::string_view lock) const;
 
-  /// Lets so much time pass, or less if `over` says so, which is asked at the start and after each step of 5 ms. `turn`
-  /// does what can be done without waiting, and returns how much that was; see testing_async.hpp, which polls an
-  /// io_context. True: it was over. Throws Error(invalid_argument) with `Time::real`, and what the functions throw.
+  /// Lets so much time pass, or less if `over` says so, which is asked at the start, after whatever happens, and each
+  /// 100 ms. Time goes straight to when the next thing is due. `turn` does what can be done without waiting, and
+  /// returns how much that was; see testing_async.hpp, which polls an io_context. True: it was over. Throws
+  /// Error(invalid_argument) with `Time::real`, and what the functions throw.
   bool pass(std::chrono::milliseconds time, const std::function<std::size_t()>& turn,
             const std::function<bool()>& over = {});
 

@@ -32,8 +32,8 @@ inline std::size_t take_turn(boost::asio::io_context& context) {
 }  // namespace detail
 
 /// Lets so much time pass for the kit and for what runs on the io_context, in the calling thread; nobody else may run
-/// it. What is due at a time happens before the next step of 5 ms; timers of other clocks, such as steady_timer, go by
-/// real time and only ring here if they are due. `kit` is one of `Time::still`, otherwise Error(invalid_argument).
+/// it. Timers of other clocks, such as steady_timer, go by real time, and ring here if they are due. `kit` is one of
+/// `Time::still`, otherwise Error(invalid_argument).
 inline void pass(Kit& kit, boost::asio::io_context& context, std::chrono::milliseconds time) {
   kit.pass(time, [&context] { return detail::take_turn(context); });
 }

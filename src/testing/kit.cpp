@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <sys/eventfd.h>
 #include <thread>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include "base/no_signals.hpp"
 #include "testing/folder.hpp"
 #include "testing/model_host.hpp"
+#include "timing/timer_watch.hpp"
 
 namespace holdfast::testing {
 namespace {
@@ -27,13 +29,29 @@ using base::Clock;
 using base::TimePoint;
 using test::Keyspace;
 
-constexpr auto kStep = 5ms;
+constexpr auto kLongestStep = 100ms;  // between two looks at whether it is over
 constexpr auto kShortLease = 600ms;
 constexpr auto kLongestWait = 1s;
 constexpr auto kOwner = "00000000-0000-0000-0000-000000000000:1";  // somebody else
 
 std::atomic<bool> stands_still{false};
 std::atomic<Clock::rep> the_time{0};
+
+/// When something in a client may be due; what was cancelled is here, too.
+std::mutex ring_times_mutex;
+std::set<TimePoint> ring_times;
+
+void note_ring(TimePoint time) noexcept {
+  const std::lock_guard lock(ring_times_mutex);
+  ring_times.insert(time);
+}
+
+/// The next after `now`; what was before it is forgotten.
+TimePoint next_ring(TimePoint now) {
+  const std::lock_guard lock(ring_times_mutex);
+  ring_times.erase(ring_times.begin(), ring_times.upper_bound(now));
+  return ring_times.empty() ? TimePoint::max() : *ring_times.begin();
+}
 
 TimePoint still_time() noexcept { return TimePoint(base::Duration(the_time.load(std::memory_order_relaxed))); }
 
@@ -46,11 +64,17 @@ class StillClock {
     }
     // Whole seconds, so that what is rounded to milliseconds is rounded alike in each run.
     the_time = std::chrono::ceil<std::chrono::seconds>(Clock::now().time_since_epoch()).count() * 1'000'000'000;
+    {
+      const std::lock_guard lock(ring_times_mutex);
+      ring_times.clear();
+    }
     set(&still_time);
+    holdfast::detail::set_timer_watch(&note_ring);
   }
   StillClock(const StillClock&) = delete;
   StillClock& operator=(const StillClock&) = delete;
   ~StillClock() {
+    holdfast::detail::set_timer_watch(nullptr);
     set(nullptr);
     stands_still = false;
   }
@@ -59,7 +83,7 @@ class StillClock {
     holdfast::detail::set_clock(hand);
     base::set_hand(hand);
   }
-  static void move_on(base::Duration by) { the_time.fetch_add(by.count(), std::memory_order_relaxed); }
+  static void move_to(TimePoint time) { the_time = time.time_since_epoch().count(); }
 };
 
 }  // namespace
@@ -193,9 +217,11 @@ bool Kit::pass(std::chrono::milliseconds time, const std::function<std::size_t()
   const TimePoint end = Clock::now() + time;
   settle();
   while (!over || !over()) {
-    const base::Duration left = end - Clock::now();
-    if (left <= base::Duration::zero()) return false;
-    StillClock::move_on(std::min<base::Duration>(kStep, left));
+    const TimePoint now = Clock::now();
+    if (now >= end) return false;
+    TimePoint next = std::min({end, next_ring(now), inside_->host.time().next()});
+    if (over) next = std::min(next, now + kLongestStep);
+    StillClock::move_to(next);
     settle();
   }
   return true;

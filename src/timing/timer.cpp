@@ -6,6 +6,7 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 
 #include "timing/handler_slot.hpp"
+#include "timing/timer_watch.hpp"
 
 namespace holdfast::timing {
 namespace {
@@ -32,6 +33,7 @@ struct Timer::Shared : std::enable_shared_from_this<Timer::Shared> {
     timer.expires_at(wanted);
     timer.async_wait(in_slot(slot, [self = shared_from_this()](boost::system::error_code) { self->on_wait(); }));
     state = State::waiting;
+    tell_watch(wanted);
   }
   /// In vain at worst if the host got another timer of ours in the moment since the latest wait; then the next time
   /// that is set begins it.
