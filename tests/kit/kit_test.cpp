@@ -1,0 +1,136 @@
+// The test kit: what is ordered happens, and time is the kit's.
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include <gtest/gtest.h>
+#include <holdfast/async.hpp>
+#include <holdfast/holdfast.hpp>
+#include <holdfast/testing.hpp>
+#include <holdfast/testing_async.hpp>
+
+namespace holdfast::test::kit_test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Kit;
+
+constexpr auto kLimit = 30s;
+
+bool soon(const auto& what) {
+  const auto end = std::chrono::steady_clock::now() + kLimit;
+  while (!what()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(1ms);
+  }
+  return true;
+}
+
+/// A hold, on time that stands still.
+struct Still {
+  Still() {
+    lock.async_acquire([this](const Failure& failure, Hold granted) {
+      if (!failure) hold = std::move(granted);
+    });
+    pass_until(kit, context, 1s, [this] { return static_cast<bool>(hold); });
+  }
+  boost::asio::io_context context;
+  Kit kit{Kit::Time::still};
+  Client client{client_on(context, kit.config())};
+  Lock lock{client.lock("name")};
+  Hold hold;
+};
+
+TEST(RealKit, EachKindIsGrantedAndReleased) {
+  Kit kit;
+  const Client client{kit.config()};
+  const auto each = [&](const auto& lock) {
+    Hold hold = lock.acquire();
+    EXPECT_TRUE(kit.is_locked(hold.name()));
+    EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+    EXPECT_TRUE(soon([&] { return !kit.is_locked(lock.name()); }));
+  };
+  each(client.lock("plain"));
+  each(client.fenced_lock("fenced"));
+  each(client.fair_lock("fair"));
+  each(client.simple_lock("simple"));
+}
+
+TEST(RealKit, WhatIsLostIsNoticed) {
+  Kit kit;
+  const Client client{kit.config()};
+  const Hold plain = client.lock("plain").acquire();
+  const Hold simple = client.simple_lock("simple").acquire();
+  kit.lose("plain");
+  EXPECT_FALSE(kit.is_locked("plain"));
+  kit.take_elsewhere("simple");
+  EXPECT_TRUE(kit.is_locked("simple"));
+  EXPECT_TRUE(soon([&] { return plain.is_lost() && simple.is_lost(); }));
+  EXPECT_EQ(plain.loss_reason(), LossReason::taken);
+  EXPECT_EQ(simple.loss_reason(), LossReason::taken);
+}
+
+TEST(RealKit, WhatIsCutComesBack) {
+  Kit kit;
+  const Client client{kit.config()};
+  const Hold hold = client.lock("name").acquire();
+  kit.cut();
+  EXPECT_TRUE(client.lock("other").acquire({.wait = kLimit}));
+  EXPECT_FALSE(hold.is_lost());
+}
+
+TEST(RealKit, DoesNotMoveTime) {
+  Kit kit;
+  EXPECT_THROW(kit.pass(1s, [] { return std::size_t{0}; }), Error);
+}
+
+TEST(StillKit, RenewsThroughHours) {
+  Still it;
+  ASSERT_TRUE(it.hold);
+  pass(it.kit, it.context, 3h);
+  EXPECT_FALSE(it.hold.is_lost());
+  EXPECT_TRUE(it.kit.is_locked("name"));
+}
+
+TEST(StillKit, TimePassesOnlyInPass) {
+  Still it;
+  ASSERT_TRUE(it.hold);
+  const auto before = it.hold.valid_for();
+  std::this_thread::sleep_for(20ms);
+  EXPECT_EQ(it.hold.valid_for(), before);
+  pass(it.kit, it.context, 1234ms);
+  EXPECT_EQ(it.hold.valid_for(), before - 1234ms);
+}
+
+TEST(StillKit, AFrozenServerCostsTheLockAtItsDeadline) {
+  Still it;
+  ASSERT_TRUE(it.hold);
+  it.kit.freeze(1min);
+  EXPECT_FALSE(pass_until(it.kit, it.context, 29s, [&] { return it.hold.is_lost(); }));
+  EXPECT_TRUE(pass_until(it.kit, it.context, 1s, [&] { return it.hold.is_lost(); }));
+  EXPECT_EQ(it.hold.loss_reason(), LossReason::expired);
+}
+
+TEST(StillKit, OneAtATime) {
+  std::optional<Kit> first(std::in_place, Kit::Time::still);
+  EXPECT_THROW(Kit second(Kit::Time::still), Error);
+  first.reset();
+  EXPECT_NO_THROW(Kit third(Kit::Time::still));
+}
+
+TEST(StillKit, ALateAnswerComesSoMuchLater) {
+  Still it;
+  ASSERT_TRUE(it.hold);
+  it.kit.answer_late(300ms);
+  std::optional<ReleaseOutcome> outcome;
+  std::move(it.hold).async_release([&](ReleaseOutcome what) { outcome = what; });
+  pass(it.kit, it.context, 299ms);
+  EXPECT_FALSE(outcome);
+  pass(it.kit, it.context, 1s);
+  EXPECT_EQ(outcome, ReleaseOutcome::released);
+}
+
+}  // namespace
+}  // namespace holdfast::test::kit_test
