@@ -29,7 +29,7 @@ struct Member {
   std::vector<std::string> settings;
   std::vector<Work> works{};
   bool ours = true;     ///< Of this library.
-  bool simple = false;  ///< It takes locks of the family SET NX PX.
+  bool plain = true;    ///< It takes what a plain lock is, which can be broken by force as such.
   bool records = true;  ///< It knows `hold_for`; else the run drives it, command by command.
 };
 

@@ -50,7 +50,7 @@ class Running {
       who += " " + each.client;
       for (const Work& work : each.works) {
         names_.insert(work.name);
-        if (!each.simple) locks_.insert(work.name);
+        if (each.plain) locks_.insert(work.name);
       }
       if (!each.ours) others_.push_back(each.client);
       if (!options_.locks && each.ours) each.settings.push_back("name_prefix=" + each.client + ":");

@@ -65,7 +65,7 @@ Member of_peer(const Peer& peer, std::vector<Work> works, bool records) {
           .settings = std::move(settings),
           .works = std::move(works),
           .ours = false,
-          .simple = !records,
+          .plain = records,
           .records = records};
 }
 
@@ -93,11 +93,23 @@ std::vector<Member> everybody(Ground& ground) {
   return crew;
 }
 
-std::vector<Member> everybody_and_simple(Ground& ground) {
+/// Two processes of each of the later kinds of one owner at a time. Those of a fair lock wait: who does not is refused
+/// behind others although the lock is free, which no judge knows.
+void add_later_kinds(std::vector<Member>& crew) {
+  for (const std::string kind : {"fenced", "fair", "read_write"}) {
+    for (const char* const which : {"-one", "-other"}) {
+      crew.push_back(ours(kind + which, {"face=hold", "kind=" + kind}, {hot(kind), kept(kind)}));
+      crew.back().plain = false;
+    }
+  }
+}
+
+std::vector<Member> everybody_and_others(Ground& ground) {
   std::vector<Member> crew = everybody(ground);
   crew.push_back(
       ours("simple", {"face=hold", "kind=simple"}, {hot("simple"), fixed("simple"), unchecked(), unchecked()}));
-  crew.back().simple = true;
+  crew.back().plain = false;
+  add_later_kinds(crew);
   if (redis_py().why_not().empty()) crew.push_back(of_peer(redis_py(), {{"simple", Milliseconds(2)}}, false));
   return crew;
 }
@@ -106,7 +118,7 @@ std::vector<Member> everybody_and_simple(Ground& ground) {
 
 const std::vector<Shape>& shapes() {
   static const std::vector<Shape> all{
-      {"one", [] { return std::make_unique<OneServer>(); }, everybody_and_simple},
+      {"one", [] { return std::make_unique<OneServer>(); }, everybody_and_others},
       {"redlock", [] { return std::make_unique<FiveServers>(); }, everybody},
       {"sentinel", [] { return std::make_unique<BehindSentinels>("none"); }, everybody},
       {"sentinel-acks", [] { return std::make_unique<BehindSentinels>("all"); }, everybody},
