@@ -1,11 +1,11 @@
 #include "oracle/history.hpp"
 
 #include <array>
-#include <random>
 #include <set>
 #include <utility>
 
 #include "base/text.hpp"
+#include "oracle/counting_calls.hpp"
 #include "wire/any_calls.hpp"
 #include "wire/fair_calls.hpp"
 #include "wire/fenced_calls.hpp"
@@ -21,26 +21,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-const std::vector<wire::Owner> kOwners{{"11111111-2222-4333-8444-555555555555:1"},
-                                       {"11111111-2222-4333-8444-555555555555:2"},
-                                       {"99999999-2222-8333-8444-555555555555:7"}};
-
-/// By which a server knows a change again that nobody holds anything by.
-std::string change_of(const wire::Owner& owner) { return owner.text + ":change"; }
-std::vector<std::string> known_again() {
-  std::vector<std::string> all;
-  for (const wire::Owner& owner : kOwners) {
-    all.insert(all.end(), {wire::acquired_key(owner), wire::released_key(owner), change_of(owner)});
-  }
-  return all;
-}
-
-class Generator {
+class Generator : CountingCalls {
   enum class Family : std::uint8_t { one_owner, read_write, fair, counting, permits };
   static constexpr std::size_t kFamilies = 5;
 
  public:
-  Generator(std::uint64_t seed, const Likeness& like) : random_(seed), like_(like), family_(Family(seed % kFamilies)) {}
+  Generator(std::uint64_t seed, const Likeness& like)
+      : CountingCalls(seed), like_(like), family_(Family(seed % kFamilies)) {}
 
   Step next() {
     ++number_;
@@ -57,11 +44,6 @@ class Generator {
   }
 
  private:
-  std::size_t below(std::size_t bound) { return std::uniform_int_distribution<std::size_t>(0, bound - 1)(random_); }
-  template <class T>
-  const T& one_of(const std::vector<T>& from) {
-    return from[below(from.size())];
-  }
   /// What is of another kind stays under its name for long, and nothing can be counted there.
   Family next_family() {
     const bool other = below(family_ >= Family::counting ? 16 : 4) == 0;
@@ -81,27 +63,11 @@ class Generator {
     }
     return out;
   }
-  Publish publish() {
-    return one_of(std::vector<Publish>{Publish::publish, Publish::publish, Publish::spublish, Publish::both});
-  }
   /// So far apart that what has passed since does not matter.
   milliseconds lease() { return milliseconds(60'000 + 20'000 * static_cast<std::int64_t>(number_ % 1000)); }
 
-  /// By its hash, or by its text.
-  std::vector<std::string> sent(const base::Command& command) {
-    if (command.script == nullptr) return command.args;
-    std::vector<std::string> words;
-    if (below(3) == 0) {
-      words = {"EVAL", std::string(command.script->text)};
-    } else {
-      words = {"EVALSHA", std::string(command.script->sha1)};
-    }
-    words.insert(words.end(), command.args.begin(), command.args.end());
-    return words;
-  }
-
   base::Command acquire(bool simple, milliseconds lease) {
-    const wire::Owner& owner = one_of(kOwners);
+    const wire::Owner& owner = one_of(owners());
     const wire::LockNames single = lock(simple);
     const std::vector<wire::LockNames> several = locks(simple);
     const bool all = below(4) == 0;
@@ -116,14 +82,14 @@ class Generator {
     const wire::LockNames single = lock(simple);
     const std::vector<wire::LockNames> several = locks(simple);
     const bool all = below(4) == 0;
-    wire::ReleaseCall call{all ? wire::Names(several) : wire::Names(&single, 1), one_of(kOwners)};
+    wire::ReleaseCall call{all ? wire::Names(several) : wire::Names(&single, 1), one_of(owners())};
     call.publish = publish();
     if (simple) return wire::simple::release(call);
     return all && below(2) == 0 ? wire::any::release(call) : wire::lock::release(call);
   }
   base::Command renew(bool simple, milliseconds lease) {
     std::vector<wire::Renewal> renewals;
-    for (std::size_t i = 1 + below(4); i > 0; --i) renewals.push_back({one_of(names()), one_of(kOwners).text});
+    for (std::size_t i = 1 + below(4); i > 0; --i) renewals.push_back({one_of(names()), one_of(owners()).text});
     return simple ? wire::simple::renew(renewals, lease) : wire::lock::renew(renewals, lease);
   }
 
@@ -138,7 +104,7 @@ class Generator {
 
   base::Command acquire_read_write(milliseconds lease) {
     const wire::LockNames name = wire::read_write::names(one_of(names()));
-    wire::AcquireCall call{{&name, 1}, one_of(kOwners), lease};
+    wire::AcquireCall call{{&name, 1}, one_of(owners()), lease};
     call.count_listeners = below(2) == 0;
     call.publish = publish();
     return below(3) > 0 ? wire::read_write::acquire_read(call) : wire::read_write::acquire_write(call);
@@ -147,13 +113,13 @@ class Generator {
     std::vector<wire::Renewal> renewals;
     for (std::size_t i = 1 + below(4); i > 0; --i) {
       renewals.push_back(
-          {one_of(names()), one_of(kOwners).text, below(2) == 0 ? wire::Mode::shared : wire::Mode::exclusive});
+          {one_of(names()), one_of(owners()).text, below(2) == 0 ? wire::Mode::shared : wire::Mode::exclusive});
     }
     return wire::read_write::renew(renewals, lease);
   }
   std::vector<std::string> read_write(milliseconds lease) {
     const wire::LockNames name = wire::read_write::names(one_of(names()));
-    const wire::Owner& owner = one_of(kOwners);
+    const wire::Owner& owner = one_of(owners());
     const std::size_t dice = below(20);
     if (dice < 9) return spoiled(sent(acquire_read_write(lease)), lease);
     if (dice < 14) {
@@ -164,7 +130,7 @@ class Generator {
     if (dice < 16) return spoiled(sent(renew_read_write(lease)), lease);
     if (dice < 18) {
       return sent(
-          wire::read_write::downgrade({name, owner, below(2) == 0 ? owner : one_of(kOwners), lease, publish()}));
+          wire::read_write::downgrade({name, owner, below(2) == 0 ? owner : one_of(owners()), lease, publish()}));
     }
     return sent(wire::read_write::force_release(name, below(2) == 0 ? std::optional(owner) : std::nullopt, publish()));
   }
@@ -176,7 +142,7 @@ class Generator {
 
   std::vector<std::string> fair(milliseconds lease) {
     const wire::LockNames name = wire::fair::names(one_of(names()));
-    const wire::Owner& owner = one_of(kOwners);
+    const wire::Owner& owner = one_of(owners());
     const std::size_t dice = below(20);
     if (dice < 10) {
       wire::AcquireCall call{{&name, 1}, owner, lease};
@@ -194,99 +160,11 @@ class Generator {
     return sent(wire::fair::force_release(name, below(2) == 0 ? std::optional(owner) : std::nullopt, publish()));
   }
 
-  // ---- what counts ----
-
-  /// Of few, so that many come a second time; at times of none.
-  std::optional<wire::Once> once(std::string key) {
-    if (below(3) == 0) return std::nullopt;
-    return wire::Once{std::move(key), lease()};
-  }
-  wire::Owner with_permits() {
-    wire::Owner owner = one_of(kOwners);
-    owner.ask.permits = static_cast<std::uint32_t>(1 + below(3));
-    return owner;
-  }
-
-  std::vector<std::string> semaphore() {
-    const wire::LockNames name = wire::semaphore::names(one_of(names()));
-    const wire::Owner owner = with_permits();
-    const std::size_t dice = below(20);
-    if (dice < 7) {
-      wire::AcquireCall call{{&name, 1}, owner, {}};
-      call.count_listeners = below(2) == 0;
-      call.once = once(wire::acquired_key(owner));
-      call.publish = publish();
-      return sent(wire::semaphore::acquire(call));
-    }
-    if (dice < 12) {
-      wire::ReleaseCall call{{&name, 1}, owner};
-      call.once = once(wire::released_key(owner));
-      if (below(3) == 0) call.undoes = wire::acquired_key(owner);
-      call.publish = publish();
-      return sent(wire::semaphore::release(call));
-    }
-    wire::semaphore::ChangeCall call{name, static_cast<std::int64_t>(below(5)), once(change_of(owner)), publish()};
-    if (dice < 16) {
-      return sent(wire::semaphore::set(call, below(3) == 0 ? std::optional(lease()) : std::nullopt));
-    }
-    if (dice == 16) return sent(wire::semaphore::drain(name, call.once));
-    if (dice == 17) return sent(wire::semaphore::add_if_there(call));
-    call.permits -= 2;
-    return sent(wire::semaphore::add(call));
-  }
-
-  base::Command acquire_permits(milliseconds lease) {
-    const wire::LockNames name = wire::permits::names(one_of(names()));
-    const wire::Owner owner = with_permits();
-    wire::AcquireCall call{{&name, 1}, owner, below(8) == 0 ? wire::permits::kForEver : lease};
-    call.count_listeners = below(2) == 0;
-    call.publish = publish();
-    return wire::permits::acquire(call);
-  }
-  base::Command renew_permits(milliseconds lease) {
-    std::vector<wire::Renewal> renewals;
-    for (std::size_t i = 1 + below(3); i > 0; --i) {
-      std::string ids;
-      for (const std::string& id : wire::permits::ids_of(with_permits())) {
-        ids += (ids.empty() ? "" : ",") + wire::permits::shown(id);
-      }
-      renewals.push_back({one_of(names()), std::move(ids)});
-    }
-    return wire::permits::renew(renewals, lease);
-  }
-  std::vector<std::string> permits(milliseconds lease) {
-    const wire::LockNames name = wire::permits::names(one_of(names()));
-    const wire::Owner owner = with_permits();
-    const std::size_t dice = below(20);
-    if (dice < 9) return sent(acquire_permits(lease));
-    if (dice < 13) {
-      wire::ReleaseCall call{{&name, 1}, owner};
-      call.publish = publish();
-      return sent(wire::permits::release(call));
-    }
-    if (dice < 16) return sent(renew_permits(lease));
-    const auto some = static_cast<std::int64_t>(2 + below(4));
-    if (dice == 16) return sent(wire::semaphore::set({name, some, once(change_of(owner)), publish()}, {}));
-    if (dice < 19) return sent(wire::permits::set_total(name, some, publish()));
-    return sent(wire::permits::force_release(name, below(2) == 0 ? std::optional(owner) : std::nullopt, publish()));
-  }
-
-  std::vector<std::string> latch() {
-    const wire::LockNames name = wire::latch::names(one_of(names()));
-    const std::size_t dice = below(10);
-    if (dice == 0) return sent(wire::latch::remove(name, publish()));
-    wire::latch::CountCall call{name, static_cast<std::int64_t>(1 + below(3)), once(change_of(one_of(kOwners))),
-                                publish()};
-    if (dice > 3) return sent(wire::latch::count_down(call));
-    call.count = static_cast<std::int64_t>(below(5));
-    return sent(wire::latch::set(call));
-  }
-
   std::vector<std::string> transition(milliseconds lease) {
     const Family family = next_family();
     if (family == Family::read_write) return read_write(lease);
     if (family == Family::fair) return fair(lease);
-    if (family == Family::counting) return below(3) > 0 ? semaphore() : latch();
+    if (family == Family::counting) return below(3) > 0 ? semaphore(lease) : latch(lease);
     if (family == Family::permits) return permits(lease);
     const bool simple = below(3) == 0;
     const std::size_t dice = below(20);
@@ -294,7 +172,7 @@ class Generator {
     if (dice < 15) return sent(release(simple));
     if (dice < 18) return spoiled(sent(renew(simple, lease)), lease);
     std::optional<wire::Owner> owner;
-    if (below(2) == 0) owner = one_of(kOwners);
+    if (below(2) == 0) owner = one_of(owners());
     return sent(simple ? wire::simple::force_release(lock(true), owner, publish())
                        : wire::lock::force_release(lock(false), owner, publish()));
   }
@@ -326,7 +204,7 @@ class Generator {
 
   std::vector<std::string> question() {
     const std::string& name = one_of(names());
-    const std::string& owner = one_of(kOwners).text;
+    const std::string& owner = one_of(owners()).text;
     return one_of(std::vector<std::vector<std::string>>{{"HLEN", name},
                                                         {"HEXISTS", name, owner},
                                                         {"HEXISTS", name, owner},
@@ -346,13 +224,13 @@ class Generator {
             one_of(std::vector<std::vector<std::string>>{
                 {"RPUSH", name, "x"},
                 {"SET", name, "somebody"},
-                {"SET", name, one_of(kOwners).text, "PX", std::to_string(lease().count())},
-                {"HSET", name, one_of(kOwners).text, "2"},
-                {"HSET", name, one_of(kOwners).text, "-1"},
-                {"HSET", name, one_of(kOwners).text + ":write", "1"},
+                {"SET", name, one_of(owners()).text, "PX", std::to_string(lease().count())},
+                {"HSET", name, one_of(owners()).text, "2"},
+                {"HSET", name, one_of(owners()).text, "-1"},
+                {"HSET", name, one_of(owners()).text + ":write", "1"},
                 {"HSET", name, "mode", "read"},
                 {"HSET", name, "mode", "other"},
-                {"HDEL", name, one_of(kOwners).text},
+                {"HDEL", name, one_of(owners()).text},
                 {"PEXPIRE", name, std::to_string(lease().count())},
                 {"PEXPIRE", name, "0"},
                 {"DEL", name},
@@ -362,17 +240,17 @@ class Generator {
                 {"RPUSH", wire::fenced::counter(name), "1"},
                 {"DEL", wire::fenced::counter(name)},
                 {"RPUSH", wire::fair::queue(name), "x"},
-                {"RPUSH", wire::fair::queue(name), one_of(kOwners).text},
+                {"RPUSH", wire::fair::queue(name), one_of(owners()).text},
                 {"SET", wire::fair::queue(name), "x"},
                 {"DEL", wire::fair::queue(name)},
-                {"ZADD", wire::fair::deadlines(name), "1", one_of(kOwners).text},
+                {"ZADD", wire::fair::deadlines(name), "1", one_of(owners()).text},
                 {"SET", wire::fair::deadlines(name), "x"},
                 {"DEL", wire::fair::deadlines(name)},
-                {"DEL", wire::read_write::hold_key(name, one_of(kOwners).text)},
-                {"HSET", wire::read_write::hold_key(name, one_of(kOwners).text), "a", "b"},
+                {"DEL", wire::read_write::hold_key(name, one_of(owners()).text)},
+                {"HSET", wire::read_write::hold_key(name, one_of(owners()).text), "a", "b"},
                 {"SET", name, "3"},
                 {"SET", name, one_of(std::vector<std::string>{"0", "-2", "007", "1.5", "1234567890123456789"})},
-                {"ZADD", wire::permits::expiries(name), "1", wire::permits::ids_of(one_of(kOwners)).front()},
+                {"ZADD", wire::permits::expiries(name), "1", wire::permits::ids_of(one_of(owners())).front()},
                 {"SET", wire::permits::expiries(name), "x"},
                 {"DEL", wire::permits::expiries(name)},
                 {"DEL", wire::once_key(name, one_of(known_again()))},
@@ -389,7 +267,7 @@ class Generator {
       const std::string& name = one_of(names());
       return (below(3) == 0 ? wire::latch::names(name) : wire::semaphore::names(name)).channel;
     }
-    if (family == Family::fair) return wire::fair::wake_channel(wire::fair::names(one_of(names())), one_of(kOwners));
+    if (family == Family::fair) return wire::fair::wake_channel(wire::fair::names(one_of(names())), one_of(owners()));
     return lock(below(3) == 0).channel;
   }
 
@@ -432,7 +310,6 @@ class Generator {
     return state_ = Step::Kind::lead, Step{Step::Kind::follow, looker, {""}};
   }
 
-  std::mt19937_64 random_;
   const Likeness like_;
   const Family family_;  // of most of its transitions
   std::size_t number_ = 0;
@@ -458,7 +335,8 @@ const std::vector<std::vector<std::string>>& questions() {
       const base::Command line = wire::fair::line(name, 100);
       out.push_back({"EVAL", std::string(line.script->text)});
       out.back().insert(out.back().end(), line.args.begin(), line.args.end());
-      for (const wire::Owner& owner : kOwners) out.push_back({"PTTL", wire::read_write::hold_key(name, owner.text)});
+      for (const wire::Owner& owner : Draw::owners())
+        out.push_back({"PTTL", wire::read_write::hold_key(name, owner.text)});
       out.push_back({"TYPE", wire::permits::expiries(name)});
       out.push_back({"ZRANGE", wire::permits::expiries(name), "0", "-1"});
       out.push_back({"PTTL", wire::permits::expiries(name)});
