@@ -14,7 +14,7 @@
 #include <holdfast/testing_async.hpp>
 
 using namespace std::chrono_literals;
-using holdfast::testing::Kit;
+using holdfast::TestKit;
 
 namespace {
 
@@ -40,7 +40,7 @@ Ended import_rows(holdfast::Lock lock, int rows, const std::function<void(int)>&
 // ---- its tests ----
 
 void a_lost_lock_stops_the_job() {
-  Kit kit;
+  TestKit kit;
   const holdfast::Client client{kit.config()};
   int written = 0;
   const Ended ended = import_rows(client.lock("import"), 1000, [&](int row) {
@@ -55,7 +55,7 @@ void a_lost_lock_stops_the_job() {
 
 void a_server_that_stands_still_costs_the_lock() {
   boost::asio::io_context context;
-  Kit kit(Kit::Time::still);
+  TestKit kit(TestKit::Time::still);
   const holdfast::Client client = client_on(context, kit.config());  // a lease is 30 s, renewed every 10 s
   holdfast::Hold hold;
   const holdfast::Lock lock = client.lock("shard-7");
@@ -78,7 +78,7 @@ void a_server_that_stands_still_costs_the_lock() {
 
 void whoever_waits_too_long_is_told() {
   boost::asio::io_context context;
-  Kit kit(Kit::Time::still);
+  TestKit kit(TestKit::Time::still);
   kit.take_elsewhere("nightly", 1h);
   kit.answer_late(50ms);
   const holdfast::Client client = client_on(context, kit.config());

@@ -5,7 +5,7 @@
 #include <holdfast/testing.hpp>
 
 int main() {
-  holdfast::testing::Kit kit;
+  holdfast::TestKit kit;
   const holdfast::Client client{kit.config()};
   const holdfast::Hold hold = client.lock("report").acquire();
   if (hold.is_lost()) return 1;

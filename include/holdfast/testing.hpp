@@ -47,19 +47,17 @@ class HOLDFAST_EXPORT TestServer {
 /// refused with Error(invalid_argument). From any thread; a second call has no effect.
 HOLDFAST_EXPORT void enable_local_urls() noexcept;
 
-namespace testing {
-
 /// A server inside this process, for tests of code that takes locks: it needs no program and no network, and does what
 /// the test orders. It is the model that the library's own tests compare with real servers, reply by reply: the kinds
 /// and commands of docs/testing.md. A client of it is any Client, made from config(), and works as with a real server.
 ///
-///     holdfast::testing::Kit kit;
+///     holdfast::TestKit kit;
 ///     holdfast::Client client{kit.config()};
 ///     holdfast::Hold hold = client.lock("report").acquire();
 ///     kit.lose("report");  // and soon hold.is_lost()
 ///
 /// Thread-safe, except construction, destruction and pass(). It must outlive its clients. Not for a child of fork().
-class HOLDFAST_EXPORT Kit {
+class HOLDFAST_EXPORT TestKit {
  public:
   enum class Time {
     real,   ///< Time passes as ever; a thread of the kit's answers. For code that blocks.
@@ -69,10 +67,10 @@ class HOLDFAST_EXPORT Kit {
   /// With `Time::still` all clients of this process are on the kit's time while it lives, so there can be one such kit
   /// at a time, and no other client: a second one throws Error(invalid_argument). Throws Error(unreachable) or
   /// Error(denied) if there can be no socket in the temporary folder, and std::system_error if there can be no thread.
-  explicit Kit(Time time = Time::real);
-  Kit(const Kit&) = delete;
-  Kit& operator=(const Kit&) = delete;
-  ~Kit();
+  explicit TestKit(Time time = Time::real);
+  TestKit(const TestKit&) = delete;
+  TestKit& operator=(const TestKit&) = delete;
+  ~TestKit();
 
   /// For Client and client_on(). With `Time::real` leases are 600 ms, so that losses show soon; with `Time::still` they
   /// are as long as ever. All else is as by default, and may be changed.
@@ -109,5 +107,4 @@ class HOLDFAST_EXPORT Kit {
   std::unique_ptr<Inside> inside_;
 };
 
-}  // namespace testing
 }  // namespace holdfast

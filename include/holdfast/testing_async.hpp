@@ -11,7 +11,7 @@
 
 #include <holdfast/testing.hpp>
 
-namespace holdfast::testing {
+namespace holdfast {
 
 namespace detail {
 
@@ -34,14 +34,14 @@ inline std::size_t take_turn(boost::asio::io_context& context) {
 /// Lets so much time pass for the kit and for what runs on the io_context, in the calling thread; nobody else may run
 /// it. Timers of other clocks, such as steady_timer, go by real time, and ring here if they are due. `kit` is one of
 /// `Time::still`, otherwise Error(invalid_argument).
-inline void pass(Kit& kit, boost::asio::io_context& context, std::chrono::milliseconds time) {
+inline void pass(TestKit& kit, boost::asio::io_context& context, std::chrono::milliseconds time) {
   kit.pass(time, [&context] { return detail::take_turn(context); });
 }
 
 /// The same until `over` says so, `limit` at most. False: it did not.
-inline bool pass_until(Kit& kit, boost::asio::io_context& context, std::chrono::milliseconds limit,
+inline bool pass_until(TestKit& kit, boost::asio::io_context& context, std::chrono::milliseconds limit,
                        const std::function<bool()>& over) {
   return kit.pass(limit, [&context] { return detail::take_turn(context); }, over);
 }
 
-}  // namespace holdfast::testing
+}  // namespace holdfast

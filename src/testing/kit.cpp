@@ -21,7 +21,7 @@
 #include "testing/model_host.hpp"
 #include "timing/timer_watch.hpp"
 
-namespace holdfast::testing {
+namespace holdfast {
 namespace {
 
 using namespace std::chrono_literals;
@@ -88,7 +88,7 @@ class StillClock {
 
 }  // namespace
 
-struct Kit::Inside {
+struct TestKit::Inside {
   explicit Inside(Time how) {
     if (how == Time::still) {
       still.emplace();
@@ -151,21 +151,21 @@ struct Kit::Inside {
   std::thread thread;  // last: it uses the others
 };
 
-Kit::Kit(Time time) : inside_(std::make_unique<Inside>(time)) {}
-Kit::~Kit() = default;
+TestKit::TestKit(Time time) : inside_(std::make_unique<Inside>(time)) {}
+TestKit::~TestKit() = default;
 
-Config Kit::config() const {
+Config TestKit::config() const {
   Config config;
   config.unix_socket = inside_->folder.files().socket;
   if (!inside_->still) config.lease = kShortLease;
   return config;
 }
 
-void Kit::lose(std::string_view lock) {
+void TestKit::lose(std::string_view lock) {
   inside_->order([lock](test::ModelServer& server) { server.change([lock](Keyspace& keys) { keys.erase(lock); }); });
 }
 
-void Kit::take_elsewhere(std::string_view lock, std::chrono::milliseconds lease) {
+void TestKit::take_elsewhere(std::string_view lock, std::chrono::milliseconds lease) {
   inside_->order([lock, lease](test::ModelServer& server) {
     server.change([lock, lease](Keyspace& keys) {
       const Keyspace::Value* const before = keys.find(lock);
@@ -178,7 +178,7 @@ void Kit::take_elsewhere(std::string_view lock, std::chrono::milliseconds lease)
   });
 }
 
-void Kit::freeze(std::chrono::milliseconds time) {
+void TestKit::freeze(std::chrono::milliseconds time) {
   inside_->order([this, time](test::ModelServer& server) {
     server.freeze();
     inside_->frozen_until = std::max(inside_->frozen_until, Clock::now() + time);
@@ -188,22 +188,22 @@ void Kit::freeze(std::chrono::milliseconds time) {
   });
 }
 
-void Kit::answer_late(std::chrono::milliseconds by) {
+void TestKit::answer_late(std::chrono::milliseconds by) {
   inside_->order([by](test::ModelServer& server) { server.set_latency(by); });
 }
 
-void Kit::cut() {
+void TestKit::cut() {
   inside_->order([](test::ModelServer& server) { server.close_all(); });
 }
 
-bool Kit::is_locked(std::string_view lock) const {
+bool TestKit::is_locked(std::string_view lock) const {
   bool locked = false;
   inside_->order([&](test::ModelServer& server) { locked = server.keyspace_now().find(lock) != nullptr; });
   return locked;
 }
 
-bool Kit::pass(std::chrono::milliseconds time, const std::function<std::size_t()>& turn,
-               const std::function<bool()>& over) {
+bool TestKit::pass(std::chrono::milliseconds time, const std::function<std::size_t()>& turn,
+                   const std::function<bool()>& over) {
   if (!inside_->still) {
     throw Error(Errc::invalid_argument, {}, {}, "time passes by itself here: make the kit with Time::still");
   }
@@ -227,4 +227,4 @@ bool Kit::pass(std::chrono::milliseconds time, const std::function<std::size_t()
   return true;
 }
 
-}  // namespace holdfast::testing
+}  // namespace holdfast

@@ -7,7 +7,7 @@
 #include <sys/un.h>
 #include <utility>
 
-namespace holdfast::testing {
+namespace holdfast {
 namespace {
 
 constexpr int kMostInLine = 128;
@@ -118,4 +118,4 @@ std::vector<pollfd> ModelHost::waits_for() const {
   return all;
 }
 
-}  // namespace holdfast::testing
+}  // namespace holdfast

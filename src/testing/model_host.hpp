@@ -12,7 +12,7 @@
 #include "sim/model/model_server.hpp"
 #include "testing/server_start.hpp"
 
-namespace holdfast::testing {
+namespace holdfast {
 
 /// What the model waits for, by the library's clock.
 class ModelTime final : public test::Time {
@@ -67,4 +67,4 @@ class ModelHost {
   std::list<std::shared_ptr<Link>> links_;
 };
 
-}  // namespace holdfast::testing
+}  // namespace holdfast

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <gtest/gtest.h>
+
 #include <holdfast/async.hpp>
 #include <holdfast/holdfast.hpp>
 #include <holdfast/testing.hpp>
@@ -15,7 +16,6 @@ namespace holdfast::test::kit_test {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::Kit;
 
 constexpr auto kLimit = 30s;
 
@@ -37,14 +37,14 @@ struct Still {
     pass_until(kit, context, 1s, [this] { return static_cast<bool>(hold); });
   }
   boost::asio::io_context context;
-  Kit kit{Kit::Time::still};
+  TestKit kit{TestKit::Time::still};
   Client client{client_on(context, kit.config())};
   Lock lock{client.lock("name")};
   Hold hold;
 };
 
 TEST(RealKit, EachKindIsGrantedAndReleased) {
-  Kit kit;
+  TestKit kit;
   const Client client{kit.config()};
   const auto each = [&](const auto& lock) {
     Hold hold = lock.acquire();
@@ -59,7 +59,7 @@ TEST(RealKit, EachKindIsGrantedAndReleased) {
 }
 
 TEST(RealKit, WhatIsLostIsNoticed) {
-  Kit kit;
+  TestKit kit;
   const Client client{kit.config()};
   const Hold plain = client.lock("plain").acquire();
   const Hold simple = client.simple_lock("simple").acquire();
@@ -73,7 +73,7 @@ TEST(RealKit, WhatIsLostIsNoticed) {
 }
 
 TEST(RealKit, WhatIsCutComesBack) {
-  Kit kit;
+  TestKit kit;
   const Client client{kit.config()};
   const Hold hold = client.lock("name").acquire();
   kit.cut();
@@ -82,7 +82,7 @@ TEST(RealKit, WhatIsCutComesBack) {
 }
 
 TEST(RealKit, DoesNotMoveTime) {
-  Kit kit;
+  TestKit kit;
   EXPECT_THROW(kit.pass(1s, [] { return std::size_t{0}; }), Error);
 }
 
@@ -114,10 +114,10 @@ TEST(StillKit, AFrozenServerCostsTheLockAtItsDeadline) {
 }
 
 TEST(StillKit, OneAtATime) {
-  std::optional<Kit> first(std::in_place, Kit::Time::still);
-  EXPECT_THROW(Kit second(Kit::Time::still), Error);
+  std::optional<TestKit> first(std::in_place, TestKit::Time::still);
+  EXPECT_THROW(TestKit second(TestKit::Time::still), Error);
   first.reset();
-  EXPECT_NO_THROW(Kit third(Kit::Time::still));
+  EXPECT_NO_THROW(TestKit third(TestKit::Time::still));
 }
 
 TEST(StillKit, ALateAnswerComesSoMuchLater) {

@@ -11,7 +11,7 @@
 namespace {
 
 bool kit_loses_a_lock() {
-  holdfast::testing::Kit kit;
+  holdfast::TestKit kit;
   const holdfast::Client client{kit.config()};
   const holdfast::Hold hold = client.lock("consumer").acquire();
   kit.lose("consumer");
