@@ -39,6 +39,7 @@ Ended import_rows(holdfast::Lock lock, int rows, const std::function<void(int)>&
 
 // ---- its tests ----
 
+// TestKit: a job is told to stop when somebody else has its lock.
 void a_lost_lock_stops_the_job() {
   TestKit kit;
   const holdfast::Client client{kit.config()};
