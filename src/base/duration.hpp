@@ -28,4 +28,10 @@ constexpr std::string_view kDurationForm = "a number with its unit such as 500ms
 /// A number, which may have a fraction, and one of the units ms, s, m, h and d. Rounded up to milliseconds.
 std::variant<std::chrono::milliseconds, BadDuration> parse_duration(std::string_view text, BareNumber bare);
 
+/// For metrics, which are in seconds.
+template <class Rep, class Period>
+double in_seconds(std::chrono::duration<Rep, Period> duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
 }  // namespace holdfast::base

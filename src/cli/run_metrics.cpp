@@ -1,14 +1,12 @@
 #include "cli/run_metrics.hpp"
 
+#include "base/duration.hpp"
 #include "cli/json.hpp"
 
 namespace holdfast::cli {
 namespace {
 
-template <class Rep, class Period>
-double in_seconds(std::chrono::duration<Rep, Period> duration) {
-  return std::chrono::duration<double>(duration).count();
-}
+using base::in_seconds;
 
 /// Adds families of one metric each, of this lock.
 auto adding_to(Metrics& metrics, const std::string& lock) {

@@ -8,6 +8,7 @@
 #include <holdfast/client.hpp>
 #include <holdfast/error.hpp>
 
+#include "base/duration.hpp"
 #include "cli/secrets.hpp"
 
 namespace holdfast::cli {
@@ -17,11 +18,6 @@ using std::chrono::steady_clock;
 using std::chrono::system_clock;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-template <class Rep, class Period>
-double seconds(std::chrono::duration<Rep, Period> duration) {
-  return std::chrono::duration<double>(duration).count();
-}
 
 /// Adds the queues of fair locks, which a list does not tell apart from others: their waiters do not listen as those of
 /// others do. Of each look only so many are asked for.
@@ -101,12 +97,13 @@ void add_findings(Families& to, const MetricLabel& server, const std::vector<Fin
 void add(Families& to, const SeenServer& seen) {
   const MetricLabel server{"server", seen.server};
   to.up.metrics.push_back({{server}, seen.up ? 1.0 : 0.0});
-  to.took.metrics.push_back({{server}, seconds(seen.took)});
-  if (seen.answered_at) to.answered.metrics.push_back({{server}, seconds(seen.answered_at->time_since_epoch())});
+  to.took.metrics.push_back({{server}, base::in_seconds(seen.took)});
+  if (seen.answered_at)
+    to.answered.metrics.push_back({{server}, base::in_seconds(seen.answered_at->time_since_epoch())});
   if (!seen.up) return;
   to.locks.metrics.push_back({{server}, static_cast<double>(seen.locks)});
   to.waiters.metrics.push_back({{server}, static_cast<double>(seen.waiters)});
-  to.lowest.metrics.push_back({{server}, seen.lowest_ttl ? seconds(*seen.lowest_ttl) : kInfinity});
+  to.lowest.metrics.push_back({{server}, seen.lowest_ttl ? base::in_seconds(*seen.lowest_ttl) : kInfinity});
   to.endless.metrics.push_back({{server}, static_cast<double>(seen.without_expiry)});
   if (seen.findings) add_findings(to, server, *seen.findings);
 }

@@ -17,8 +17,9 @@ int ls(const CommonOptions& common, const LsOptions& options, const Console& con
 int inspect(const CommonOptions& common, const InspectOptions& options, const Console& console);
 int wait(const CommonOptions& common, const WaitOptions& options, const Console& console);
 int doctor(const CommonOptions& common, const DoctorOptions& options, const Console& console);
-/// Does not return, unless it cannot listen.
+/// Does not return.
 int top(const CommonOptions& common, const TopOptions& options, const Console& console);
+/// Does not return, unless it cannot listen.
 int exporter(const CommonOptions& common, const ExporterOptions& options, const Console& console);
 int break_lock(const CommonOptions& common, const BreakOptions& options, const Console& console);
 

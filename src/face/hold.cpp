@@ -50,8 +50,7 @@ std::optional<LossReason> Hold::loss_reason() const noexcept { return held_ ? he
 
 void Hold::throw_if_lost() const {
   if (!held_) throw Error(Errc::not_owner, {}, {}, "the hold is empty");
-  if (valid_for() > std::chrono::milliseconds{}) return;
-  throw face::error_about(*held_->target(), Errc::lost, {});
+  face::require_valid(*held_);
 }
 
 std::string Hold::owner() const { return held_ ? held_->owner().text : std::string(); }

@@ -5,12 +5,12 @@
 
 #include <holdfast/version.hpp>
 
+#include "base/duration.hpp"
+
 namespace holdfast::face {
 namespace {
 
 using Type = MetricFamily::Type;
-
-double seconds(base::Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 void add(Metrics& to, Type type, const char* name, const char* help, double value) {
   to.families.push_back({.name = name, .type = type, .help = help, .metrics = {{.value = value}}});
@@ -55,11 +55,11 @@ Metrics metrics_of(engine::Core& core) {
   const std::optional<base::TimePoint> oldest = reporter.waits.oldest();
   add(out, Type::gauge, "holdfast_oldest_wait_seconds",
       "How long the call that waits longest has waited; 0 if none does.",
-      oldest ? seconds(base::Clock::now() - *oldest) : 0.0);
+      oldest ? base::in_seconds(base::Clock::now() - *oldest) : 0.0);
   const std::optional<base::Duration> lowest = watchdog.lowest_validity();
   add(out, Type::gauge, "holdfast_lowest_validity_seconds",
       "The least that any hold is certainly valid for; +Inf if there is none.",
-      lowest ? seconds(*lowest) : std::numeric_limits<double>::infinity());
+      lowest ? base::in_seconds(*lowest) : std::numeric_limits<double>::infinity());
   add_connections(out, runtime);
   out.families.push_back({.name = "holdfast_build",
                           .type = Type::info,

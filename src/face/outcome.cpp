@@ -1,9 +1,18 @@
 #include "face/outcome.hpp"
 
+#include <chrono>
+
+#include "engine/hold/claim.hpp"
+
 namespace holdfast::face {
 
 Error error_about(const engine::Target& target, std::error_code error, std::string cause) {
   return {static_cast<Errc>(error.value()), target.name(), target.where(), std::move(cause)};
+}
+
+void require_valid(engine::Claim& held) {
+  if (std::chrono::floor<std::chrono::milliseconds>(held.valid_for()).count() > 0) return;
+  throw error_about(*held.target(), Errc::lost, {});
 }
 
 }  // namespace holdfast::face

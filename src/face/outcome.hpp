@@ -18,5 +18,7 @@ inline std::error_code as_waiting(std::error_code error) {
 }
 
 Error error_about(const engine::Target& target, std::error_code error, std::string cause);
+/// Throws Error(lost) if it is not certainly ours for a millisecond more.
+void require_valid(engine::Claim& held);
 
 }  // namespace holdfast::face

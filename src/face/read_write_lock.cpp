@@ -22,8 +22,7 @@ bool face::reads_already(const engine::Target& target, const std::shared_ptr<eng
     throw error_about(target, Errc::invalid_argument, held ? "the hold is of another lock" : "the hold is empty");
   }
   if (held->tenancy().ask().mode != wire::Mode::shared) return false;
-  if (std::chrono::floor<std::chrono::milliseconds>(held->valid_for()).count() <= 0)
-    throw error_about(target, Errc::lost, {});
+  require_valid(*held);
   return true;
 }
 

@@ -52,8 +52,7 @@ void face::require_extendable(const std::shared_ptr<engine::Claim>& held, std::c
   if (lease < engine::kShortestLease || lease > engine::kLongestLease) {
     throw refusal(target, "a lease of " + std::to_string(lease.count()) + " ms; it must be between 10 ms and 10 years");
   }
-  if (std::chrono::floor<std::chrono::milliseconds>(held->valid_for()).count() <= 0)
-    throw face::error_about(target, Errc::lost, {});
+  face::require_valid(*held);
 }
 
 face::Adoption face::adoption_of(const detail::Parts& parts, std::string_view ticket, const AcquireOptions& options) {

@@ -6,7 +6,7 @@
 
 #include "engine/hold/tenancy.hpp"
 #include "engine/hold/watchdog.hpp"
-#include "engine/loop/own_loop.hpp"
+#include "engine/loop/result.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
@@ -62,12 +62,7 @@ class Adopting final : public Loop::Task, public std::enable_shared_from_this<Ad
     tell({tenancy->first_claim(), {}, {}});
   }
   void tell(Acquired what) noexcept {
-    const Done done = std::exchange(done_, {});
-    try {
-      if (done) done(std::move(what));
-    } catch (...) {
-      // Out of memory for whoever was to be told.
-    }
+    tell_once(done_, std::move(what));
     pending_ = {};
   }
 
@@ -88,20 +83,12 @@ Acquired adopt(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Ta
   runtime->require_waiting(target->name());
   Runtime::Admission admission = runtime->admit();
   if (admission.refused) return {nullptr, admission.refused, {}};
-  struct Waiting {
-    Answer answer;
-    Acquired result{nullptr, Errc::unknown_outcome, {}};
-  };
-  const auto waiting = std::make_shared<Waiting>();
-  OwnLoop* const loop = runtime->own_loop();
-  const auto adopting = std::make_shared<Adopting>(runtime, target, std::move(grant), lease, on_lost,
-                                                   std::move(admission.token), [waiting, loop](Acquired result) {
-                                                     waiting->result = std::move(result);
-                                                     loop->set(waiting->answer);
-                                                   });
-  loop->call(adopting, waiting->answer, TimePoint::max());
-  if (!waiting->answer.is_there()) return {nullptr, runtime->in_child() ? Errc::forked : Errc::closed, {}};
-  return std::move(waiting->result);
+  std::optional<Acquired> adopted = await_result<Acquired>(*runtime->own_loop(), TimePoint::max(), [&](auto done) {
+    return std::make_shared<Adopting>(runtime, target, std::move(grant), lease, on_lost, std::move(admission.token),
+                                      std::move(done));
+  });
+  if (!adopted) return {nullptr, runtime->in_child() ? Errc::forked : Errc::closed, {}};
+  return *std::move(adopted);
 }
 
 void adopt_async(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Target>& target, wire::Grant grant,

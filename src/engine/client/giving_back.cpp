@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engine/hold/hold_release.hpp"
-#include "engine/loop/own_loop.hpp"
+#include "engine/loop/result.hpp"
 
 namespace holdfast::engine {
 namespace {
@@ -45,14 +45,7 @@ class GivingBack final : public Loop::Task, public std::enable_shared_from_this<
   void on_end() noexcept {
     if (--under_way_ == 0) tell();
   }
-  void tell() noexcept {
-    const Done done = std::exchange(done_, {});
-    try {
-      if (done) done(unconfirmed->load());
-    } catch (...) {
-      // Out of memory for whoever was to be told.
-    }
-  }
+  void tell() noexcept { tell_once(done_, unconfirmed->load()); }
 
   Core& core_;
   Done done_;

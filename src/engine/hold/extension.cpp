@@ -9,7 +9,7 @@
 #include "engine/hold/target.hpp"
 #include "engine/hold/tenancy.hpp"
 #include "engine/hold/watchdog.hpp"
-#include "engine/loop/own_loop.hpp"
+#include "engine/loop/result.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
@@ -55,12 +55,7 @@ class Extending final : public Loop::Task, public std::enable_shared_from_this<E
     tell({Errc::unknown_outcome, renewed.cause});
   }
   void tell(Extension what) noexcept {
-    const Done done = std::exchange(done_, {});
-    try {
-      if (done) done(std::move(what));
-    } catch (...) {
-      // Out of memory for whoever was to be told.
-    }
+    tell_once(done_, std::move(what));
     pending_ = {};
   }
 
@@ -77,20 +72,13 @@ Extension extend(Claim& claim, milliseconds lease) {
   runtime.require_waiting(claim.name());
   Runtime::Admission admission = runtime.admit();
   if (admission.refused) return {admission.refused};
-  struct Waiting {
-    Answer answer;
-    Extension result{Errc::unknown_outcome};
-  };
-  const auto waiting = std::make_shared<Waiting>();
-  OwnLoop* const loop = runtime.own_loop();
-  const auto extending =
-      std::make_shared<Extending>(claim.self(), lease, std::move(admission.token), [waiting, loop](Extension result) {
-        waiting->result = std::move(result);
-        loop->set(waiting->answer);
-      });
-  loop->call(extending, waiting->answer, Clock::now() + runtime.config().command_timeout);
-  if (!waiting->answer.is_there()) return {Errc::unknown_outcome};
-  return std::move(waiting->result);
+  const TimePoint until = Clock::now() + runtime.config().command_timeout;
+  return await_result<Extension>(*runtime.own_loop(), until,
+                                 [&](auto done) {
+                                   return std::make_shared<Extending>(claim.self(), lease, std::move(admission.token),
+                                                                      std::move(done));
+                                 })
+      .value_or(Extension{Errc::unknown_outcome});
 }
 
 void extend_async(Claim& claim, milliseconds lease, std::function<void(Extension)> done) {

@@ -6,7 +6,7 @@
 #include "engine/hold/target.hpp"
 #include "engine/hold/tenancy.hpp"
 #include "engine/hold/watchdog.hpp"
-#include "engine/loop/own_loop.hpp"
+#include "engine/loop/result.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "timing/alarm.hpp"
 
@@ -55,12 +55,7 @@ class Sharing final : public Loop::Task, public std::enable_shared_from_this<Sha
     }
   }
   void tell(std::error_code error) noexcept {
-    const Done done = std::exchange(done_, {});
-    try {
-      if (done) done(error);
-    } catch (...) {
-      // Out of memory for whoever was to be told.
-    }
+    tell_once(done_, error);
     pending_ = {};
   }
 
@@ -92,18 +87,13 @@ std::error_code share(Claim& claim) noexcept {
     }
     Runtime::Admission admission = runtime.admit();
     if (admission.refused) return admission.refused;
-    struct Waiting {
-      Answer answer;
-      std::error_code error = Errc::unknown_outcome;
-    };
-    const auto waiting = std::make_shared<Waiting>();
-    const auto sharing =
-        std::make_shared<Sharing>(claim.self(), std::move(admission.token), [waiting, loop](std::error_code error) {
-          waiting->error = error;
-          loop->set(waiting->answer);
-        });
-    loop->call(sharing, waiting->answer, base::Clock::now() + claim.valid_for());
-    return waiting->answer.is_there() ? waiting->error : std::error_code(Errc::unknown_outcome);
+    const TimePoint until = base::Clock::now() + claim.valid_for();
+    return await_result<std::error_code>(*loop, until,
+                                         [&](auto done) {
+                                           return std::make_shared<Sharing>(claim.self(), std::move(admission.token),
+                                                                            std::move(done));
+                                         })
+        .value_or(Errc::unknown_outcome);
   } catch (...) {
     return Errc::exhausted;
   }
