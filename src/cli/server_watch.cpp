@@ -17,12 +17,14 @@ namespace {
 using std::chrono::steady_clock;
 using std::chrono::system_clock;
 
+/// Of one look: each is a question of its own.
+constexpr std::size_t kMostQueues = 20;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Adds the queues of fair locks, which a list does not tell apart from others: their waiters do not listen as those of
-/// others do. Of each look only so many are asked for.
+/// others do.
 void add_queues(const Client& client, std::vector<LockInfo>& locks) {
-  std::size_t left = 20;
+  std::size_t left = kMostQueues;
   for (LockInfo& lock : locks) {
     if (lock.listeners.value_or(0) > 0) continue;
     if (left-- == 0) return;
