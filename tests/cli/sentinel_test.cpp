@@ -42,5 +42,25 @@ TEST_F(ToolWithSentinels, LooksAtThemAllAsADoctor) {
   }
 }
 
+TEST_F(ToolWithSentinels, PointsOutAUrlThatIsForAServer) {
+  const Outcome run =
+      use_with("redis://" + Deployment::address(deployment.sentinel(0)), {"run", "backup", "--", "/bin/true"});
+  EXPECT_EQ(run.status, exited(70)) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("if this is one, its URL begins with redis+sentinel://"));
+}
+
+TEST_F(ToolWithSentinels, CallsAKilledPrimaryAReplicaThatIsDown) {
+  RedisServer& old = deployment.primary();
+  old.kill();
+  deployment.wait_for_failover_from(old);
+  // The Sentinels need a moment more until they all list it among the replicas.
+  const auto findings = [&] { return use_with(deployment.url(), {"doctor", "--json"}).out; };
+  std::string said;
+  EXPECT_TRUE(eventually([&] {
+    said = findings();
+    return said.find("a replica is down: " + Deployment::address(old)) != std::string::npos;
+  })) << said;
+}
+
 }  // namespace
 }  // namespace holdfast::test::sentinel_test

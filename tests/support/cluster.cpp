@@ -208,10 +208,32 @@ std::string Cluster::unrest() const {
   return {};
 }
 
+void Cluster::introduce_again() const {
+  for (const Member* each : up()) {
+    const std::vector<ClusterNode> view = view_of(*each->server);
+    const auto knows = [&](const auto& member) {
+      return std::ranges::find(view, member->id, &ClusterNode::id) != view.end();
+    };
+    for (const Member* other : up()) {
+      if (!knows(other)) meet(*each->server, *other->server);
+    }
+    for (const auto& gone : removed_) {
+      if (knows(gone)) ask(*each->server).command("CLUSTER", "FORGET", gone->id);
+    }
+  }
+}
+
 void Cluster::wait_until_settled() {
+  constexpr std::chrono::seconds kBetween(5);
+  auto next = std::chrono::steady_clock::now() + kBetween;
   wait_for("does not settle", [&] {
-    if (const std::string why = unrest(); !why.empty()) throw std::runtime_error(why);
-    return true;
+    const std::string why = unrest();
+    if (why.empty()) return true;
+    if (const auto now = std::chrono::steady_clock::now(); now >= next) {
+      next = now + kBetween;
+      introduce_again();
+    }
+    throw std::runtime_error(why);
   });
 }
 

@@ -126,6 +126,9 @@ class Cluster {
   RedisServer* server_of(int slot);
   /// What keeps it from being settled; empty: it is.
   std::string unrest() const;
+  /// A handshake that takes longer than the time-out of nodes is dropped and not repeated, and who was forgotten comes
+  /// back by hearsay after a minute: on a machine under load both happen.
+  void introduce_again() const;
   /// That it serves these, and the epoch of its claim: a next owner that has not heard of the epoch claims with none
   /// that is greater, and a late message of this one's would win the slots back.
   bool all_know(int first, int last, const RedisServer& primary) const;
