@@ -113,7 +113,7 @@ bool control_all(const Options& options) {
 }
 
 /// Longer runs of a shape are made of several, each with a seed of its own.
-constexpr Milliseconds kLongest{60000};
+constexpr Milliseconds kLongest{600000};
 
 /// True if all went as promised.
 bool run_all(const Options& options) {
