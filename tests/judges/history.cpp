@@ -72,6 +72,7 @@ void set_more(HeldOnce& hold, const Line& line, std::size_t first) {
   line.each_setting(first, [&](std::string_view key, std::string_view value) {
     if (key == "wait") hold.wait = wait_of(line, value);
     if (key == "token") hold.token = line.number(value);
+    if (key == "shared") hold.shared = value == "yes";
     if (key == "checked") hold.checked = value != "no";
     if (key == "waits") hold.waits = value != "no";
   });
@@ -113,6 +114,7 @@ class File {
       line.each_setting(5, [&](std::string_view key, std::string_view value) {
         if (key == "wait") call.wait = wait_of(line, value);
         if (key == "word") call.word = value;
+        if (key == "shared") call.shared = value == "yes";
       });
       history_.failures.push_back(call);
     } else if (what == "force" && count >= 5) {

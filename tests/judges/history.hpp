@@ -22,6 +22,7 @@ struct HeldOnce {
   long long number = 0;         ///< That was written to the file; 0: none.
   Microseconds wait = kNoWait;  ///< The limit of the wait for it; kNoWait: not recorded, or none.
   long long token = 0;          ///< Of kinds that have one; 0: none.
+  bool shared = false;          ///< Others may have it beside this one: a reader's, or a permit of several.
   bool checked = true;          ///< It looked at `valid_for()` before it wrote.
   bool waits = true;            ///< Its release waited for the server; else `ended` is when the outcome was told.
   bool open = false;            ///< Nothing was recorded after the grant: its process has ended, and perhaps wrote.
@@ -53,6 +54,7 @@ struct FailedCall {
   Text cause;  ///< In words.
   Text word;   ///< One of the taker's words for errors (`busy`, `timed_out`, ...); empty: not recorded.
   Microseconds wait = HeldOnce::kNoWait;
+  bool shared = false;  ///< As of a hold.
 };
 
 /// A call of a thread that may enter again, or whose taker was told each step.

@@ -16,6 +16,7 @@ void count(const View& view, Verdict& verdict) {
   for (const HeldOnce& hold : history.holds) {
     clients.insert(hold.client);
     verdict.open_holds += hold.open ? 1 : 0;
+    verdict.shared_holds += hold.shared ? 1 : 0;
   }
   for (const FailedCall& call : history.failures) {
     clients.insert(call.client);
@@ -40,6 +41,7 @@ Verdict judge(const Story& story) {
   judge_updates(view, verdict);
   judge_counts(view, verdict);
   judge_tokens(view, verdict);
+  judge_permits(view, verdict);
   return verdict;
 }
 

@@ -195,11 +195,13 @@ TEST(Story, IsWrittenAndReadAsItWas) {
   story.settings.others = {"redisson"};
   story.settings.split_votes = true;
   story.numbers = {{"x", 8}};
+  story.permits["y"] = {.all = 3, .left = 2};
   story.safety_poll_wakes = 9;
   story.faults = {flushed(10, 11)};
   story.faults[0].names = {"x"};
   story.faults[0].clients = {"a"};
   story.faults[0].stands_still = false;
+  story.faults[0].tokens_promised = false;
   write_story(story, folder.path().string());
   const Story read = read_story(folder.path().string());
   EXPECT_EQ(read.settings.lease, 7);
@@ -207,6 +209,8 @@ TEST(Story, IsWrittenAndReadAsItWas) {
   EXPECT_TRUE(read.is_other("redisson1"));
   EXPECT_TRUE(read.settings.split_votes);
   EXPECT_EQ(read.numbers, story.numbers);
+  EXPECT_EQ(read.permits.at("y").all, 3);
+  EXPECT_EQ(read.permits.at("y").left, 2);
   EXPECT_EQ(read.safety_poll_wakes, 9);
   ASSERT_EQ(read.faults.size(), 1U);
   const StruckFault& fault = read.faults[0];
@@ -215,7 +219,7 @@ TEST(Story, IsWrittenAndReadAsItWas) {
   EXPECT_EQ(fault.ended, 11);
   EXPECT_EQ(fault.counted_until, 1011);
   EXPECT_EQ(fault.told_within, 500);
-  EXPECT_FALSE(fault.exclusion_promised || fault.stands_still || fault.kills);
+  EXPECT_FALSE(fault.exclusion_promised || fault.tokens_promised || fault.stands_still || fault.kills);
   EXPECT_EQ(fault.names, std::vector<Text>{"x"});
   EXPECT_EQ(fault.clients, std::vector<Text>{"a"});
 }

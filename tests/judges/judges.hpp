@@ -6,7 +6,7 @@
 
 namespace holdfast::test {
 
-/// No two believe in one lock at once.
+/// No two believe in one lock at once, but for its readers; and of a semaphore no more than there are permits.
 void judge_exclusion(const View& view, Verdict& verdict);
 /// Whose lock is lost is told, in the promised time, and there is a cause.
 void judge_honesty(const View& view, Verdict& verdict);
@@ -20,5 +20,7 @@ void judge_updates(const View& view, Verdict& verdict);
 void judge_counts(const View& view, Verdict& verdict);
 /// Tokens grow with each grant.
 void judge_tokens(const View& view, Verdict& verdict);
+/// In the end there are as many permits as there were.
+void judge_permits(const View& view, Verdict& verdict);
 
 }  // namespace holdfast::test

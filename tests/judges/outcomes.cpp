@@ -70,6 +70,7 @@ class NameSteps {
     find_ghosts();
     find_lines();
     for (std::size_t i = 0; i < name_.holds.size(); ++i) add_hold(i);
+    add_lost_tokens();
     for (const FailedCall* call : others_.failures) add_failure(*call);
     add_operations();
     for (const Forced* each : others_.forced) add_forced(*each);
@@ -192,6 +193,7 @@ class NameSteps {
     static const Text kReleased("released"), kWasLost("was_lost"), kNoReason("-"), kMaxHold("max_hold"),
         kClosed("closed");
     const HeldOnce& hold = view_.hold(name_.holds[place]);
+    if (hold.shared) return;  // of a read-write lock the writers are judged
     const std::string from = ref('h', history().holds, hold);
     const long long owner = owner_of(place);
     steps_.push_back({"granted", owner, hold.called, hold.granted, hold.token, from});
@@ -217,7 +219,17 @@ class NameSteps {
     }
   }
 
+  /// At some moment of a fault by which the servers lose data.
+  void add_lost_tokens() {
+    if (std::ranges::none_of(name_.holds, [&](const Held& held) { return view_.hold(held).token != 0; })) return;
+    for (const StruckFault* fault : faults_) {
+      if (fault->tokens_promised) continue;
+      steps_.push_back({"tokens_lost", 0, fault->began, fault->ended == 0 ? kNever : fault->ended, 0, "?"});
+    }
+  }
+
   void add_failure(const FailedCall& call) {
+    if (call.shared || name_.has_readers) return;  // somebody may have read
     const std::string word = word_of(call);
     if ((word != "busy" && word != "timed_out") || proves_nothing(call)) return;
     steps_.push_back({"refused", 0, call.called, call.ended, 0, ref('f', history().failures, call)});
@@ -279,7 +291,7 @@ class NameSteps {
       const HeldOnce& hold = view_.hold(name_.holds[i]);
       const Microseconds middle = hold.granted + (hold.released - hold.granted) / 2;
       since += 2;
-      if (since < size || hold.open || middle <= hold.granted || middle >= hold.released) continue;
+      if (since < size || hold.open || hold.shared || middle <= hold.granted || middle >= hold.released) continue;
       if (hold.outcome != "released" || hold.reason != "-" || excused(hold, hold.ended) != kNever) continue;
       if (std::ranges::any_of(others_.forced, [&](const Forced* each) { return touches(*each, middle); })) continue;
       if (!cuts_.empty() && cuts_.back().at >= middle) continue;
@@ -342,11 +354,14 @@ void each_piece(const View& view, std::size_t steps, const std::function<void(co
   for (const FailedCall& each : history.failures) others[each.name].failures.push_back(&each);
   for (const Operation& each : history.operations) others[each.name].operations.push_back(&each);
   for (const Forced& each : history.forced) others[each.name].forced.push_back(&each);
-  for (const View::Name& name : view.names()) NameSteps(view, name, others[name.name]).each_piece(steps, take);
+  for (const View::Name& name : view.names()) {
+    if (view.story().permits.contains(name.name.str())) continue;  // no model of a semaphore
+    NameSteps(view, name, others[name.name]).each_piece(steps, take);
+  }
   for (const auto& [name, of_name] : others) {
     const auto has_holds = [&](const View::Name& each) { return each.name == name; };
-    if (std::ranges::any_of(view.names(), has_holds)) continue;
-    NameSteps(view, {name, {}}, of_name).each_piece(steps, take);
+    if (std::ranges::any_of(view.names(), has_holds) || view.story().permits.contains(name.str())) continue;
+    NameSteps(view, {.name = name}, of_name).each_piece(steps, take);
   }
 }
 

@@ -26,8 +26,9 @@ struct Piece {
   std::vector<Step> steps;
 };
 
-/// Calls `take` with the pieces of all histories, of about so many steps each. A history is cut while somebody surely
-/// has the lock: what comes before and behind such a moment can be judged apart, and nothing is lost by it.
+/// Calls `take` with the pieces of the histories of all locks, of about so many steps each; of a read-write lock
+/// without its readers, and of semaphores with none. A history is cut while somebody surely has the lock: what comes
+/// before and behind such a moment can be judged apart, and nothing is lost by it.
 void each_piece(const View& view, std::size_t steps, const std::function<void(const Piece&)>& take);
 
 /// The record behind a step, in words.

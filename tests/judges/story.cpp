@@ -49,7 +49,8 @@ json::object written(const StruckFault& fault) {
           {"kills", fault.kills},
           {"exclusion_promised", fault.exclusion_promised},
           {"counted_until", fault.counted_until},
-          {"told_within", fault.told_within}};
+          {"told_within", fault.told_within},
+          {"tokens_promised", fault.tokens_promised}};
 }
 
 StruckFault read_fault(const json::object& from) {
@@ -64,6 +65,7 @@ StruckFault read_fault(const json::object& from) {
   fault.exclusion_promised = from.at("exclusion_promised").as_bool();
   fault.counted_until = from.at("counted_until").to_number<Microseconds>();
   fault.told_within = from.at("told_within").to_number<Microseconds>();
+  fault.tokens_promised = from.at("tokens_promised").as_bool();
   return fault;
 }
 
@@ -79,17 +81,15 @@ bool Story::is_other(Text client) const {
 }
 
 void write_story(const Story& story, const std::string& folder) {
-  json::object times, numbers;
+  json::object times, numbers, permits;
   for (const Time& each : kTimes) times[each.name] = story.settings.*each.time;
   for (const auto& [name, number] : story.numbers) numbers[name] = number;
+  for (const auto& [name, each] : story.permits) permits[name] = json::object{{"all", each.all}, {"left", each.left}};
   json::array faults, others;
   for (const StruckFault& each : story.faults) faults.push_back(written(each));
   for (const std::string& each : story.settings.others) others.emplace_back(each);
-  const json::object all{{"microseconds", times},
-                         {"others", others},
-                         {"split_votes", story.settings.split_votes},
-                         {"numbers", numbers},
-                         {"safety_poll_wakes", story.safety_poll_wakes},
+  const json::object all{{"microseconds", times}, {"others", others},   {"split_votes", story.settings.split_votes},
+                         {"numbers", numbers},    {"permits", permits}, {"safety_poll_wakes", story.safety_poll_wakes},
                          {"faults", faults}};
   std::ofstream out(std::filesystem::path(folder) / "story.json");
   out << json::serialize(all) << '\n';
@@ -110,6 +110,9 @@ Story read_story(const std::string& folder) {
   for (const json::value& each : all.at("others").as_array()) story.settings.others.emplace_back(each.as_string());
   for (const auto& [name, number] : all.at("numbers").as_object()) {
     story.numbers[name] = number.to_number<long long>();
+  }
+  for (const auto& [name, each] : all.at("permits").as_object()) {
+    story.permits[name] = {each.at("all").to_number<long long>(), each.at("left").to_number<long long>()};
   }
   story.safety_poll_wakes = all.at("safety_poll_wakes").to_number<long long>();
   for (const json::value& each : all.at("faults").as_array()) story.faults.push_back(read_fault(each.as_object()));

@@ -26,6 +26,7 @@ struct StruckFault {
   /// A holder whose lock was lost by it knows that at the latest so long after `ended`, or after its grant if that is
   /// later. Only where `exclusion_promised` is not; 0: nothing is promised.
   Microseconds told_within = 0;
+  bool tokens_promised = true;  ///< If not, they may begin anew or come again: the servers have lost data.
 
   bool concerns(Text name) const;
   bool strikes(Text client) const;
@@ -48,12 +49,20 @@ struct StorySettings {
   std::vector<std::string> others;
 };
 
+/// Of a semaphore.
+struct Permits {
+  long long all = 0;    ///< So many may have one at once.
+  long long left = -1;  ///< That could be taken in the end, when all leases were over; -1: nobody has looked.
+};
+
 struct Story {
   History history;
   std::vector<StruckFault> faults;
   StorySettings settings;
   /// What the files of numbers say in the end, by the name of the lock that guards them. May be left out.
   std::map<std::string, long long> numbers;
+  /// Of the names that are semaphores; all others are locks.
+  std::map<std::string, Permits> permits;
   /// How many locks were found free by a safety poll, as the clients count it.
   long long safety_poll_wakes = 0;
 

@@ -1,4 +1,4 @@
-// What the lock guards: a number that each holder reads and writes back plus one, and tokens.
+// What the lock guards: a number that each holder reads and writes back plus one.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -93,23 +93,6 @@ class Updates {
 
 void judge_updates(const View& view, Verdict& verdict) {
   for (const View::Name& name : view.names()) Updates(view, name, verdict).judge();
-}
-
-void judge_tokens(const View& view, Verdict& verdict) {
-  for (const View::Name& name : view.names()) {
-    const HeldOnce* before = nullptr;
-    for (const Held& held : name.holds) {
-      const HeldOnce& hold = view.hold(held);
-      if (hold.token == 0) continue;
-      // Only of those that surely came one after the other.
-      if (before != nullptr && before->ended != 0 && hold.called >= before->ended && hold.token <= before->token) {
-        verdict.violations.push_back({"token", "of " + name.name.str() + " is " + std::to_string(hold.token) +
-                                                   " behind " + std::to_string(before->token) + ": " +
-                                                   view.words(*before) + "; and then " + view.words(hold)});
-      }
-      if (before == nullptr || hold.token > before->token) before = &hold;
-    }
-  }
 }
 
 }  // namespace holdfast::test

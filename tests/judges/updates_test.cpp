@@ -1,4 +1,4 @@
-// What the lock guards, and tokens: small histories with a planted violation, as in judge_test.cpp.
+// What the lock guards: small histories with a planted violation, as in judge_test.cpp.
 #include <string>
 #include <vector>
 
@@ -66,15 +66,6 @@ TEST(Updates, ThoseThatWereWrittenTooLateAreCounted) {
   EXPECT_THAT(promises(story), IsEmpty());
   EXPECT_EQ(judge(story).lost_updates, 0);
   EXPECT_EQ(judge(story).lost_updates_unchecked, 1);
-}
-
-// Without this: a store that refuses old tokens would accept the old owner's write.
-TEST(Tokens, ATokenThatDoesNotGrowIsFound) {
-  Story story = two_holds();
-  first(story).token = second(story).token = 7;
-  EXPECT_THAT(promises(story), ElementsAre("token"));
-  second(story).token = 8;
-  EXPECT_THAT(promises(story), IsEmpty());
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace holdfast::test {
 
 /// A promise that was not kept.
 struct Violation {
-  /// `exclusion`, `told`, `wait`, `free lock`, `outcome`, `count`, `token`, `lost update`.
+  /// `exclusion`, `told`, `wait`, `free lock`, `outcome`, `count`, `token`, `permits`, `lost update`.
   std::string promise;
   std::string text;  ///< Who, what, when, and which faults were near.
 };
@@ -20,6 +20,8 @@ struct Verdict {
   std::vector<Violation> violations;
 
   long long holds = 0, failed_calls = 0, open_holds = 0, names = 0, clients = 0, faults = 0;
+  long long shared_holds = 0;  ///< Of readers, and of permits.
+  long long tokens = 0;        ///< Grants whose token was compared with those before it.
   std::map<std::string, long long> faults_by_kind, failed_by_word;
 
   /// Under faults under which exclusion is not promised, or between clients of other libraries.

@@ -31,14 +31,16 @@ View::View(const Story& story) : story_(story) {
     const std::uint32_t number = hold.name.number();
     if (number >= place.size()) place.resize(number + 1);
     if (place[number] == 0) {
-      names_.push_back({hold.name, {}});
+      names_.push_back({.name = hold.name});
       place[number] = static_cast<std::uint32_t>(names_.size());
     }
     Microseconds until = hold.believed_until();
     if (hold.open) {
       if (const auto end = ends.find(hold.client); end != ends.end()) until = std::min(until, end->second);
     }
-    names_[place[number] - 1].holds.push_back({hold.granted, until, i});
+    Name& name = names_[place[number] - 1];
+    name.holds.push_back({hold.granted, until, i, hold.shared});
+    name.has_readers = name.has_readers || hold.shared;
     if (begin_ == 0 || hold.called < begin_) begin_ = hold.called;
   }
   for (Name& name : names_) {
@@ -64,11 +66,13 @@ std::string View::at(Microseconds time) const {
 }
 
 std::string View::words(const HeldOnce& hold) const {
-  std::string text = hold.client.str() + " " + hold.owner.str() + " asked " + at(hold.called) + ", granted " +
-                     at(hold.granted) + ", deadline " + at(hold.deadline) + ", told " + at(hold.told);
+  std::string text = hold.client.str() + " " + hold.owner.str() + (hold.shared ? ", shared," : "") + " asked " +
+                     at(hold.called) + ", granted " + at(hold.granted) + ", deadline " + at(hold.deadline) + ", told " +
+                     at(hold.told);
   if (hold.open) return text + ", nothing recorded behind that";
   text += ", release called " + at(hold.released) + " and ended " + at(hold.ended) + ": " + hold.outcome.str();
   if (hold.reason != "-") text += ", lost: " + hold.reason.str();
+  if (hold.token != 0) text += ", token " + std::to_string(hold.token);
   if (hold.number != 0) text += ", wrote " + std::to_string(hold.number);
   return text;
 }

@@ -16,6 +16,7 @@ struct Held {
   Microseconds granted = 0;
   Microseconds until = 0;  ///< Its holder believed in it, or its process lived.
   std::uint32_t index = 0;
+  bool shared = false;
 };
 
 /// Of a story that outlives it.
@@ -23,7 +24,8 @@ class View {
  public:
   struct Name {
     Text name;
-    std::vector<Held> holds;  ///< In the order of their grants.
+    std::vector<Held> holds{};  ///< In the order of their grants.
+    bool has_readers = false;
   };
 
   explicit View(const Story& story);

@@ -63,6 +63,8 @@ func next(state lock, s step) (bool, lock) {
 		return state.holder == 0, state
 	case "perhaps_forced":
 		return true, free
+	case "tokens_lost": // they may begin anew
+		return true, lock{holder: state.holder}
 	}
 	panic("no such step: " + s.kind)
 }

@@ -1,0 +1,83 @@
+// What grants leave: tokens that grow, and permits that come back.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "judges/judges.hpp"
+
+namespace holdfast::test {
+namespace {
+
+/// The tokens of one lock. Only grants of which one was told before the other was asked for surely came in that order.
+class Tokens {
+ public:
+  Tokens(const View& view, const View::Name& name, Verdict& verdict) : view_(view), name_(name), verdict_(verdict) {
+    for (const StruckFault& fault : view.story().faults) {
+      if (!fault.tokens_promised && fault.concerns(name.name)) faults_.push_back(&fault);
+    }
+    std::ranges::sort(faults_, {}, &StruckFault::began);
+  }
+
+  void judge() {
+    for (const Held& held : name_.holds) {
+      const HeldOnce& hold = view_.hold(held);
+      if (hold.token == 0) continue;
+      ++verdict_.tokens;
+      begin_anew(hold.granted);
+      compare(hold);
+      if (hold.called <= anew_from_) continue;
+      const bool larger = largest_.empty() || hold.token > largest_.back().hold->token;
+      largest_.push_back({hold.granted, larger ? &hold : largest_.back().hold});
+    }
+  }
+
+ private:
+  struct Largest {
+    Microseconds granted;
+    const HeldOnce* hold;  // of all that were granted by then the one with the largest token
+  };
+
+  /// What was asked for before the end of such a fault may have been granted before the servers lost their data.
+  void begin_anew(Microseconds granted) {
+    for (; next_ < faults_.size() && faults_[next_]->began <= granted; ++next_) {
+      const Microseconds ended = faults_[next_]->ended == 0 ? HeldOnce::kNever : faults_[next_]->ended;
+      anew_from_ = std::max(anew_from_, ended);
+      largest_.clear();
+    }
+  }
+
+  void compare(const HeldOnce& hold) {
+    const auto behind = std::ranges::upper_bound(largest_, hold.called, {}, &Largest::granted);
+    if (behind == largest_.begin()) return;
+    const HeldOnce& before = *std::prev(behind)->hold;
+    if (hold.token > before.token) return;
+    verdict_.violations.push_back({"token", "of " + name_.name.str() + " is " + std::to_string(hold.token) +
+                                                " behind " + std::to_string(before.token) + ": " + view_.words(before) +
+                                                "; and then " + view_.words(hold) +
+                                                view_.near(name_.name, before.granted, hold.granted)});
+  }
+
+  const View& view_;
+  const View::Name& name_;
+  Verdict& verdict_;
+  std::vector<const StruckFault*> faults_;
+  std::size_t next_ = 0;
+  Microseconds anew_from_ = 0;
+  std::vector<Largest> largest_;  // in the order of the grants, asked for behind anew_from_
+};
+
+}  // namespace
+
+void judge_tokens(const View& view, Verdict& verdict) {
+  for (const View::Name& name : view.names()) Tokens(view, name, verdict).judge();
+}
+
+void judge_permits(const View& view, Verdict& verdict) {
+  for (const auto& [name, permits] : view.story().permits) {
+    if (permits.left < 0 || permits.left == permits.all) continue;
+    verdict.violations.push_back({"permits", name + " has " + std::to_string(permits.left) + " of " +
+                                                 std::to_string(permits.all) + " when all leases are over"});
+  }
+}
+
+}  // namespace holdfast::test
