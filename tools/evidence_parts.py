@@ -24,7 +24,7 @@ def worst(records, figure):
 def not_promised(faults_source, all_acks):
     """Under which faults exclusion is not promised, by what tests/chaos/faults.cpp says of each."""
     found = re.findall(r'^\s*\{\w+, "([^"]+)", \w+, (\w+)', faults_source, re.M)
-    return [kind for kind, exclusion in found if exclusion == "counted" or (exclusion == "with_all_acks" and not all_acks)]
+    return [kind for kind, exclusion in found if exclusion in ("counted", "data_lost") or (exclusion == "with_all_acks" and not all_acks)]
 
 
 def control_of(records, shape):
@@ -101,6 +101,9 @@ def chaos(records, _, faults_source):
         "update is counted as lost, and is not a violation (tests/README.md, judges). One late write overwrites what others have "
         "counted since, so one fault may cost many updates. *Nothing that is known* is a hold of another library, which asks for "
         "no acks and is not notified; for one of ours it would be a violation.", "",
+        *([f"Among the holds were {number(shared)} of readers and of leased permits, and {number(total(real, 'tokens'))} "
+           "grants whose fencing token was compared with those before it (later records only).", ""]
+          if (shared := total(real, "shared_holds")) else []),
         f"Outcomes judged by Porcupine: {number(total(real, 'outcomes_judged'))}, in "
         f"{number(total(real, 'outcome_pieces'))} pieces, of which {number(total(real, 'outcome_pieces_undecided'))} could "
         f"not be decided in time. The longest run took {duration(max(record['seconds'] for record in real))}.", "",

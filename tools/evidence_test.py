@@ -19,7 +19,7 @@ LOADER.exec_module(evidence)
 OLD = {"commit": "aaaaaaa", "at": "2026-01-01T10:00:00Z"}
 NEW = {"commit": "bbbbbbb", "at": "2026-01-02T10:00:00Z", "server": "Redis 7.0.15", "kernel": "Linux 6.1.0",
        "processors": "2 x Something"}
-FAULTS = '''    {flushed, "all keys flushed", kServers, counted},
+FAULTS = '''    {flushed, "all keys flushed", kServers, data_lost},
     {failed_over, "failover", kServers, with_all_acks, 0, 0, 60},
     {links_cut, "links cut", kClients, promised},'''
 
@@ -63,6 +63,11 @@ class Chaos(unittest.TestCase):
         page = "\n".join(parts.chaos(records, [], FAULTS))
         self.assertIn("**100 operations, 2 faults of 1 kinds, 0 violations", page)
         self.assertIn("10 s: exclusion 4, lost update 1", page)
+
+    def test_shared_holds_and_tokens_are_named_where_they_were_recorded(self):
+        self.assertNotIn("fencing token", "\n".join(parts.chaos([chaos_record(NEW)], [], FAULTS)))
+        page = "\n".join(parts.chaos([chaos_record(OLD), chaos_record(NEW, shared_holds=1200, tokens=34)], [], FAULTS))
+        self.assertIn("Among the holds were 1,200 of readers and of leased permits, and 34 grants whose fencing token", page)
 
     def test_a_control_that_finds_nothing_stands_out(self):
         self.assertIn("**found nothing**", parts.control_of([chaos_record(NEW, control=True)], "one"))

@@ -21,7 +21,8 @@ class Thief final : public Ground {
  public:
   std::vector<Fault> faults() const override { return {Fault::scripts_flushed}; }
   Access access() override { return server_.access(); }
-  std::optional<Struck> strike(const Planned& planned, const std::vector<std::string>& names) override {
+  std::string url() const override { return server_.url(); }
+  std::optional<Struck> strike(const Planned& planned, const std::vector<Named>& names) override {
     Planned theft = planned;
     theft.fault = Fault::forced;
     std::optional<Struck> struck = server_.strike(theft, names);
@@ -34,14 +35,23 @@ class Thief final : public Ground {
   OneServer server_;
 };
 
-/// Two processes, each of which has the lock for most of the time that it can.
+constexpr const char* kNames[] = {"lock.x", "fenced.x", "leader.x", "read_write.x", "leased.x"};
+
+/// Two processes, each of which has each of these locks for most of the time that it can.
 std::vector<Member> two(Ground&) {
+  std::vector<Work> works;
+  for (const std::string name : kNames) {
+    works.push_back({.name = name, .pause = 200ms, .kind = name.substr(0, name.find('.'))});
+  }
+  works.back().how = {"permits=1"};
+  works.back().permits = 1;
+  works.push_back({.name = "read:read_write.x", .pause = 200ms, .kind = "read_write"});
   std::vector<Member> crew;
   for (const char* client : {"one", "other"}) {
     crew.push_back({.client = client,
-                    .settings = {"lease_ms=2000", "safety_poll_ms=300", "command_timeout_ms=1500",
+                    .settings = {"kind=by_name", "lease_ms=2000", "safety_poll_ms=300", "command_timeout_ms=1500",
                                  "release_timeout_ms=1000", "patience_ms=4000"},
-                    .works = {{"stolen", 200ms, 3000ms}}});
+                    .works = works});
   }
   return crew;
 }
@@ -66,7 +76,8 @@ class Quiet final : public Ground {
  public:
   std::vector<Fault> faults() const override { return {Fault::scripts_flushed}; }
   Access access() override { return server_.access(); }
-  std::optional<Struck> strike(const Planned& planned, const std::vector<std::string>& names) override {
+  std::string url() const override { return server_.url(); }
+  std::optional<Struck> strike(const Planned& planned, const std::vector<Named>& names) override {
     return server_.strike(planned, names);
   }
   bool taken(const std::string& name) override { return server_.taken(name); }
@@ -80,14 +91,27 @@ std::unique_ptr<Ground> quiet() { return std::make_unique<Quiet>(); }
 TEST(ChaosControl, TheSameProcessesOnAServerThatIsLeftAloneBreakNothing) {
   const RunResult result = run_with(quiet, "quiet");
   EXPECT_TRUE(result.good()) << in_words(result);
-  EXPECT_GT(result.verdict.holds, 10);
+  EXPECT_GT(result.verdict.holds, 50);
+  EXPECT_GT(result.verdict.shared_holds, 10);
+  EXPECT_GT(result.verdict.tokens, 10);
   EXPECT_GT(result.faults.at("scripts flushed"), 3);
 }
 
 TEST(ChaosControl, TheSameProcessesWithoutACommonLockOverlapAndLoseUpdates) {
   const RunResult result = run_with(quiet, "apart", false);
-  EXPECT_THAT(broken_promises(result), testing::IsSupersetOf({testing::Key("exclusion"), testing::Key("lost update")}))
+  EXPECT_THAT(broken_promises(result),
+              testing::IsSupersetOf({testing::Key("exclusion"), testing::Key("lost update"), testing::Key("token")}))
       << in_words(result);
+  for (const std::string name : kNames) {
+    const auto overlaps = [&](const Violation& each) {
+      return each.promise == "exclusion" && each.text.starts_with(name);
+    };
+    EXPECT_TRUE(std::ranges::any_of(result.verdict.violations, overlaps)) << name << " is not judged";
+  }
+  const auto beside_a_reader = [](const Violation& each) {
+    return each.text.starts_with("read_write.x") && each.text.find("shared,") != std::string::npos;
+  };
+  EXPECT_TRUE(std::ranges::any_of(result.verdict.violations, beside_a_reader));
 }
 
 }  // namespace

@@ -14,10 +14,12 @@ namespace holdfast::test::chaos {
 
 /// What one thread does, again and again.
 struct Work {
-  std::string name;                ///< Of the lock.
+  std::string name;                ///< Of the lock, as the taker is told.
   Milliseconds pause{0};           ///< While it is held.
   Milliseconds wait{3000};         ///< The limit of a wait; 0: ask once.
   std::vector<std::string> how{};  ///< Further words of `hold_for`.
+  std::string kind = "lock";       ///< Of the lock.
+  long long permits = 0;           ///< If that is a semaphore, in all.
 };
 
 /// The taker on this library.
@@ -29,7 +31,6 @@ struct Member {
   std::vector<std::string> settings;
   std::vector<Work> works{};
   bool ours = true;     ///< Of this library.
-  bool plain = true;    ///< It takes what a plain lock is, which can be broken by force as such.
   bool records = true;  ///< It knows `hold_for`; else the run drives it, command by command.
 };
 

@@ -24,14 +24,14 @@ constexpr std::array kFaults = std::to_array<FaultTraits>({
     {reply_lost, "reply lost after execution", kClients, promised},
     {request_late, "request late", kClients, promised, 5, 150},
     {server_killed, "server killed, data kept", kServers, promised},
-    {server_emptied, "server killed, data lost", kServers, counted},
-    {server_older, "server killed, data older", kServers, counted, 0, 0, 60},
+    {server_emptied, "server killed, data lost", kServers, data_lost},
+    {server_older, "server killed, data older", kServers, data_lost, 0, 0, 60},
     {server_frozen, "server frozen", kServers, promised, 20, 140},
     {server_asleep, "server asleep (DEBUG SLEEP)", kServers, promised, 20, 80},
     {server_paused, "server paused (CLIENT PAUSE)", kServers, promised, 20, 80},
     {clients_killed, "connections killed (CLIENT KILL)", kServers, promised},
     {scripts_flushed, "scripts flushed", kServers, promised},
-    {flushed, "all keys flushed", kServers, counted},
+    {flushed, "all keys flushed", kServers, data_lost},
     {forced, "lock broken by force", kServers, counted},
     {clock_forward, "server's clock forward", kServers, counted, 30, 100},
     {clock_back, "server's clock back", kServers, counted, 30, 100},
@@ -72,7 +72,7 @@ Promise promise(Fault fault, Milliseconds lease, bool all_acks) {
   if (exclusion == promised || (exclusion == with_all_acks && all_acks)) return {};
   // What was granted before is believed in until its deadline at the latest. A notice, a new connection or a renewal
   // tells sooner, as a rule; a fixed lease may have none of them.
-  return {.exclusion = false, .counted_for = lease, .told_within = lease};
+  return {.exclusion = false, .counted_for = lease, .told_within = lease, .tokens = exclusion == counted};
 }
 
 }  // namespace holdfast::test::chaos

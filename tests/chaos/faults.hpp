@@ -62,6 +62,7 @@ enum class Exclusion {
   promised,
   with_all_acks,  ///< Promised where every grant has the acks of all replicas.
   counted,
+  data_lost,  ///< Counted: the server has forgotten. The others leave its data as they are.
 };
 
 struct FaultTraits {
@@ -88,6 +89,8 @@ struct Promise {
   Milliseconds counted_for{0};
   /// So long after it was over, the holder of a lock that it took away has been told at the latest.
   Milliseconds told_within{0};
+  /// Each grant's token is larger than that of every grant before it.
+  bool tokens = true;
 };
 
 /// `all_acks`: every grant waits for all replicas.

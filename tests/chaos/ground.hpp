@@ -21,6 +21,12 @@ struct Access {
   std::vector<std::string> prefix{};            ///< Its program starts behind these words.
 };
 
+/// A lock of the run.
+struct Named {
+  std::string name;
+  std::string kind = "lock";  ///< In the taker's words.
+};
+
 /// The end of a fault that was carried out, and whom it concerned; kind and promise follow from the plan.
 struct Struck {
   Microseconds began = 0, ended = 0;
@@ -41,6 +47,8 @@ class Ground {
   /// Why others cannot, in words for the report.
   virtual std::vector<std::string> left_out() const { return {}; }
   virtual Access access() = 0;
+  /// For a client of the run itself, past the links; of several servers, of the first.
+  virtual std::string url() const = 0;
   /// Further settings of the takers.
   virtual std::vector<std::string> settings() const { return {}; }
   /// Locks of this name for processes of other libraries.
@@ -53,7 +61,7 @@ class Ground {
 
   /// Carries out a fault of the servers' track, and returns when all is as before. Empty: there was nothing to strike.
   /// Throws std::runtime_error if that does not succeed.
-  virtual std::optional<Struck> strike(const Planned& planned, const std::vector<std::string>& names) = 0;
+  virtual std::optional<Struck> strike(const Planned& planned, const std::vector<Named>& names) = 0;
   /// A failover since the last call that nobody asked for: a machine under load has those.
   virtual std::optional<Struck> unasked() { return std::nullopt; }
   /// True if this lock is taken anywhere.

@@ -19,7 +19,7 @@ Access OneServer::access() {
   return access;
 }
 
-std::optional<Struck> OneServer::strike(const Planned& planned, const std::vector<std::string>& names) {
+std::optional<Struck> OneServer::strike(const Planned& planned, const std::vector<Named>& names) {
   return server_.strike(planned, names);
 }
 

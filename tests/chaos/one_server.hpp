@@ -15,7 +15,8 @@ class OneServer final : public Ground {
   std::vector<Fault> faults() const override;
   std::vector<std::string> left_out() const override;
   Access access() override;
-  std::optional<Struck> strike(const Planned& planned, const std::vector<std::string>& names) override;
+  std::string url() const override { return StruckServer::url(server_.server().port()); }
+  std::optional<Struck> strike(const Planned& planned, const std::vector<Named>& names) override;
   bool taken(const std::string& name) override;
 
  private:

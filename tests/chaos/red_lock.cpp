@@ -29,7 +29,7 @@ Access FiveServers::access() {
   return access;
 }
 
-std::optional<Struck> FiveServers::strike(const Planned& planned, const std::vector<std::string>& names) {
+std::optional<Struck> FiveServers::strike(const Planned& planned, const std::vector<Named>& names) {
   return servers_[planned.target / 3 % servers_.size()].strike(planned, names);
 }
 

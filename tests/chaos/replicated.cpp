@@ -59,8 +59,8 @@ void Replicated::link_all_to(const RedisServer& server) {
   for (const auto& each : networks_) later_links_.push_back(std::make_unique<Proxy>(server, *each));
 }
 
-std::optional<Struck> Replicated::strike(const Planned& planned, const std::vector<std::string>& names) {
-  const std::string& name = names[planned.target % names.size()];
+std::optional<Struck> Replicated::strike(const Planned& planned, const std::vector<Named>& names) {
+  const std::string& name = names[planned.target % names.size()].name;
   if (planned.fault == Fault::forced) return force(url(), planned, names);
   Struck struck{.began = shared_clock()};
   if (!strike_servers(planned, name)) {

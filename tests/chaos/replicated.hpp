@@ -22,13 +22,12 @@ class Replicated : public Ground {
   std::vector<std::string> left_out() const final;
   /// Each process is in a network of its own, where there are links at the addresses of the servers.
   Access access() final;
-  std::optional<Struck> strike(const Planned& planned, const std::vector<std::string>& names) final;
+  std::optional<Struck> strike(const Planned& planned, const std::vector<Named>& names) final;
 
  protected:
   /// Has a replica take over, or kills and freezes; returns when all is as before. False: it is none of these.
   virtual bool strike_servers(const Planned& planned, const std::string& name) = 0;
   virtual RedisServer& primary_of(const std::string& name) = 0;
-  virtual std::string url() const = 0;
   /// To which clients connect.
   virtual std::vector<const RedisServer*> servers() = 0;
   /// What one of its servers can suffer, and processes.
@@ -45,6 +44,7 @@ class Replicated : public Ground {
 class BehindSentinels final : public Replicated {
  public:
   explicit BehindSentinels(const std::string& acks);
+  std::string url() const override { return deployment_.url(); }
   std::vector<Fault> faults() const override;
   bool taken(const std::string& name) override;
   std::optional<Struck> unasked() override;
@@ -52,7 +52,6 @@ class BehindSentinels final : public Replicated {
  private:
   bool strike_servers(const Planned& planned, const std::string& name) override;
   RedisServer& primary_of(const std::string&) override { return deployment_.primary(); }
-  std::string url() const override { return deployment_.url(); }
   std::vector<const RedisServer*> servers() override;
 
   Deployment deployment_;
@@ -63,6 +62,7 @@ class BehindSentinels final : public Replicated {
 class InCluster final : public Replicated {
  public:
   explicit InCluster(const std::string& acks);
+  std::string url() const override { return cluster_.url(); }
   std::vector<Fault> faults() const override;
   /// One on each primary.
   std::vector<std::string> names(const std::string& word) override { return cluster_.names_on_each(word); }
@@ -72,7 +72,6 @@ class InCluster final : public Replicated {
  private:
   bool strike_servers(const Planned& planned, const std::string& name) override;
   RedisServer& primary_of(const std::string& name) override { return cluster_.primary_of(std::string_view(name)); }
-  std::string url() const override { return cluster_.url(); }
   std::vector<const RedisServer*> servers() override;
   void add_and_remove_node(const std::string& name);
 

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <sstream>
 #include <thread>
 #include <utility>
 
+#include <holdfast/holdfast.hpp>
+
 #include "support/shared_clock.hpp"
+#include "support/taker_locks.hpp"
 
 namespace holdfast::test::chaos {
 namespace {
@@ -37,6 +40,7 @@ StruckFault struck_fault(Fault fault, const Struck& struck, bool all_acks) {
   told.exclusion_promised = false;
   told.counted_until = struck.ended + in_us(promised.counted_for);
   told.told_within = in_us(promised.told_within);
+  told.tokens_promised = promised.tokens;
   return told;
 }
 
@@ -49,8 +53,9 @@ class Running {
     for (Member& each : shape.crew(*ground_)) {
       who += " " + each.client;
       for (const Work& work : each.works) {
-        names_.insert(work.name);
-        if (each.plain) locks_.insert(work.name);
+        const std::string name = TakerLocks::key_of(work.name);
+        kinds_[name] = work.kind;
+        if (work.permits > 0) story_.permits[name].all = work.permits;
       }
       if (!each.ours) others_.push_back(each.client);
       if (!options_.locks && each.ours) each.settings.push_back("name_prefix=" + each.client + ":");
@@ -93,7 +98,8 @@ class Running {
   void carry_out(const Planned& planned, Track track) {
     const std::string name(to_string(planned.fault));
     try {
-      const std::vector<std::string> names(locks_.begin(), locks_.end());
+      std::vector<Named> names;
+      for (const auto& [lock, kind] : kinds_) names.push_back({lock, kind});
       if (track == Track::clients) return note(planned.fault, crew_.strike(planned));
       note(Fault::failed_over, ground_->unasked());
       note(planned.fault, ground_->strike(planned, names));
@@ -119,15 +125,27 @@ class Running {
 
   /// What was held by processes that were killed ends with its lease; a clock that was moved makes that longer.
   void look_for_what_is_taken() {
-    constexpr Milliseconds kLate{4000};
-    for (const std::string& name : names_) {
+    for (const auto& [name, kind] : kinds_) {
       try {
-        if (eventually([&] { return !ground_->taken(name); }, 2 * kLease + kLate)) continue;
+        const auto permits = story_.permits.find(name);
+        if (permits != story_.permits.end()) {
+          count_permits(name, permits->second);
+          continue;
+        }
+        if (eventually([&] { return !ground_->taken(name); }, kOver)) continue;
         result_.hangs.push_back(name + " is still taken when its lease is long over");
       } catch (const std::runtime_error& error) {
         result_.not_done.push_back("to see whether " + name + " is free: " + error.what());
       }
     }
+  }
+
+  /// Until all have come back, or no lease can stand any more. The semaphore is made if the servers have lost it.
+  void count_permits(const std::string& name, Permits& permits) {
+    const Client client(Config::from_url(ground_->url()));
+    const LeasedSemaphore semaphore = client.leased_semaphore(name);
+    semaphore.set(permits.all);
+    eventually([&] { return (permits.left = semaphore.available()) == permits.all; }, kOver);
   }
 
   void judge_it(const CrewEnd& end) {
@@ -150,11 +168,14 @@ class Running {
     if (options_.locks && why_no_porcupine().empty()) judge_outcomes(story_, result_.verdict);
   }
 
+  /// After which no lease stands any more.
+  static constexpr Milliseconds kOver = 2 * kLease + Milliseconds(4000);
+
   const RunOptions& options_;
   const std::uint64_t seed_;
   std::unique_ptr<Ground> ground_;
   Crew crew_;
-  std::set<std::string> names_, locks_;  // all; those that are Lock
+  std::map<std::string, std::string> kinds_;  // of each name
   std::vector<std::string> others_;
   SteadyClock::time_point began_;
   std::mutex mutex_;  // guards what follows, while the tracks run

@@ -93,5 +93,14 @@ TEST(Promises, OfExclusionDependOnTheFaultAndOnAcks) {
   EXPECT_EQ(promise(Fault::flushed, 2s, true).counted_for, 2s);
 }
 
+TEST(Promises, OfTokensAreBrokenOnlyByServersThatForget) {
+  EXPECT_TRUE(promise(Fault::forced, 2s, false).tokens);
+  EXPECT_TRUE(promise(Fault::clock_back, 2s, false).tokens);
+  EXPECT_TRUE(promise(Fault::server_killed, 2s, false).tokens);
+  EXPECT_FALSE(promise(Fault::server_emptied, 2s, true).tokens);
+  EXPECT_FALSE(promise(Fault::primary_killed, 2s, false).tokens);
+  EXPECT_TRUE(promise(Fault::primary_killed, 2s, true).tokens);
+}
+
 }  // namespace
 }  // namespace holdfast::test::chaos::schedule_test

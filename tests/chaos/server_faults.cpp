@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <sys/mount.h>
 #include <system_error>
+#include <utility>
 
 #include <holdfast/holdfast.hpp>
 
@@ -17,6 +18,7 @@
 #include "support/raw.hpp"
 #include "support/shared_clock.hpp"
 #include "support/spawn.hpp"
+#include "support/taker_locks.hpp"
 #include "support/wait.hpp"
 
 namespace holdfast::test::chaos {
@@ -96,16 +98,18 @@ std::vector<Fault> StruckServer::faults_with_links() {
   return faults;
 }
 
-Struck force(const std::string& url, const Planned& planned, const std::vector<std::string>& names) {
-  const std::string& name = names[planned.target % names.size()];
-  Client client(Config::from_url(url));
+Struck force(const std::string& url, const Planned& planned, const std::vector<Named>& names) {
+  const auto& [name, kind] = names[planned.target % names.size()];
+  std::vector<Client> clients;
+  clients.emplace_back(Config::from_url(url));
+  TakerLocks locks(std::move(clients), kind, false);
   Struck struck{.began = shared_clock(), .names = {name}};
-  client.lock(name).force_release();
+  locks.key_lock(name).force_release();
   struck.ended = shared_clock();
   return struck;
 }
 
-Struck StruckServer::strike(const Planned& planned, const std::vector<std::string>& names) {
+Struck StruckServer::strike(const Planned& planned, const std::vector<Named>& names) {
   if (planned.fault == Fault::forced) return force(url(server_->port()), planned, names);
   Struck struck{.began = shared_clock()};
   strike(planned);

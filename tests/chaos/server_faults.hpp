@@ -24,9 +24,9 @@ class StruckServer {
   /// The same, and what can happen to processes that reach it by links of their own.
   static std::vector<Fault> faults_with_links();
   /// Returns when it is over. Of the names a lock that is to be broken is one.
-  Struck strike(const Planned& planned, const std::vector<std::string>& names);
+  Struck strike(const Planned& planned, const std::vector<Named>& names);
 
-  RedisServer& server() { return *server_; }
+  RedisServer& server() const { return *server_; }
   /// Through this port, with the login of its users.
   static std::string url(std::uint16_t port);
 
@@ -42,7 +42,7 @@ class StruckServer {
 };
 
 /// Breaks one of these locks by force.
-Struck force(const std::string& url, const Planned& planned, const std::vector<std::string>& names);
+Struck force(const std::string& url, const Planned& planned, const std::vector<Named>& names);
 
 /// The program that moves a server's clock; empty if it was not built.
 std::string moved_clock();

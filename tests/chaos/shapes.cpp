@@ -43,6 +43,11 @@ Work kept(const std::string& name) {
   return {name, Milliseconds(20), Milliseconds(5000), {"long_ms=3500", "long_every=4"}};
 }
 
+/// Some of them, among many that are short.
+Work kept_at_times(const std::string& name, const Words& more = {}) {
+  return {name, Milliseconds(3), Milliseconds(5000), together({"long_ms=3500", "long_every=40"}, more)};
+}
+
 /// Writes that nobody checks beforehand, under leases that may be over by then.
 Work unchecked() {
   return {"unchecked",
@@ -65,7 +70,6 @@ Member of_peer(const Peer& peer, std::vector<Work> works, bool records) {
           .settings = std::move(settings),
           .works = std::move(works),
           .ours = false,
-          .plain = records,
           .records = records};
 }
 
@@ -93,24 +97,57 @@ std::vector<Member> everybody(Ground& ground) {
   return crew;
 }
 
-/// Two processes of each of the later kinds of one owner at a time. Those of a fair lock wait: who does not is refused
-/// behind others although the lock is free, which no judge knows.
-void add_later_kinds(std::vector<Member>& crew) {
-  for (const std::string kind : {"fenced", "fair", "read_write"}) {
-    for (const char* const which : {"-one", "-other"}) {
-      crew.push_back(ours(kind + which, {"face=hold", "kind=" + kind}, {hot(kind), kept(kind)}));
-      crew.back().plain = false;
-    }
+std::vector<Work> of_kind(const std::string& kind, std::vector<Work> works) {
+  for (Work& each : works) each.kind = kind;
+  return works;
+}
+
+/// One permit of three, which more want.
+std::vector<Work> permits(const std::string& name) {
+  const Words how{"permits=3"};
+  std::vector<Work> works{hot(name, how), fixed(name, how), kept_at_times(name, how)};
+  for (Work& each : works) each.permits = 3;
+  return works;
+}
+
+/// Two processes, each with threads that take a lock of each later kind. Those of a fair lock wait: who does not is
+/// refused behind others although the lock is free, which no judge knows.
+void add_later_kinds(Ground& ground, std::vector<Member>& crew) {
+  std::vector<Work> works;
+  std::size_t i = 0;
+  // On another primary each time, where there are several.
+  const auto name_of = [&](const std::string& kind) {
+    const Words names = ground.names(kind + ".x");
+    return names[i++ % names.size()];
+  };
+  const auto add = [&](const std::string& kind, std::vector<Work> of_one) {
+    for (Work& each : of_kind(kind, std::move(of_one))) works.push_back(std::move(each));
+  };
+  const std::string fenced = name_of("fenced"), fair = name_of("fair"), read_write = name_of("read_write");
+  const std::string leased = name_of("leased"), leader = name_of("leader"), readers = "read:" + read_write;
+  add("fenced", {hot(fenced), fixed(fenced), kept_at_times(fenced)});
+  add("fair", {hot(fair), kept_at_times(fair)});
+  add("read_write", {hot(read_write), fixed(read_write), hot(readers), fixed(readers), kept_at_times(readers)});
+  add("leased", permits(leased));
+  add("leader", {hot(leader), fixed(leader), kept_at_times(leader)});
+  for (const char* const client : {"kinds-one", "kinds-other"}) {
+    crew.push_back(ours(client, together({"face=hold", "kind=by_name"}, ground.settings()), works));
   }
 }
 
-std::vector<Member> everybody_and_others(Ground& ground) {
+std::vector<Member> everybody_and_later_kinds(Ground& ground) {
   std::vector<Member> crew = everybody(ground);
-  crew.push_back(
-      ours("simple", {"face=hold", "kind=simple"}, {hot("simple"), fixed("simple"), unchecked(), unchecked()}));
-  crew.back().plain = false;
-  add_later_kinds(crew);
-  if (redis_py().why_not().empty()) crew.push_back(of_peer(redis_py(), {{"simple", Milliseconds(2)}}, false));
+  add_later_kinds(ground, crew);
+  return crew;
+}
+
+std::vector<Member> everybody_and_others(Ground& ground) {
+  std::vector<Member> crew = everybody_and_later_kinds(ground);
+  crew.push_back(ours("simple", {"face=hold", "kind=simple"},
+                      of_kind("simple", {hot("simple"), fixed("simple"), unchecked(), unchecked()})));
+  if (redis_py().why_not().empty()) {
+    crew.push_back(of_peer(redis_py(), of_kind("simple", {{"simple", Milliseconds(2)}}), false));
+  }
   return crew;
 }
 
@@ -120,10 +157,10 @@ const std::vector<Shape>& shapes() {
   static const std::vector<Shape> all{
       {"one", [] { return std::make_unique<OneServer>(); }, everybody_and_others},
       {"redlock", [] { return std::make_unique<FiveServers>(); }, everybody},
-      {"sentinel", [] { return std::make_unique<BehindSentinels>("none"); }, everybody},
-      {"sentinel-acks", [] { return std::make_unique<BehindSentinels>("all"); }, everybody},
-      {"cluster", [] { return std::make_unique<InCluster>("none"); }, everybody},
-      {"cluster-acks", [] { return std::make_unique<InCluster>("all"); }, everybody},
+      {"sentinel", [] { return std::make_unique<BehindSentinels>("none"); }, everybody_and_later_kinds},
+      {"sentinel-acks", [] { return std::make_unique<BehindSentinels>("all"); }, everybody_and_later_kinds},
+      {"cluster", [] { return std::make_unique<InCluster>("none"); }, everybody_and_later_kinds},
+      {"cluster-acks", [] { return std::make_unique<InCluster>("all"); }, everybody_and_later_kinds},
   };
   return all;
 }

@@ -107,9 +107,10 @@ struct TakerSettings {
       record = value;
     } else if (key == "pipelined_release" && (value == "yes" || value == "no")) {
       for (Config& config : configs) config.pipelined_release = value == "yes";
-    } else if (key == "kind" && (value == "lock" || value == "non_reentrant" || value == "simple" ||
-                                 value == "fenced" || value == "fair" || value == "spin" || value == "leased" ||
-                                 value == "read_write" || value == "multi" || value == "red")) {
+    } else if (key == "kind" &&
+               (value == "lock" || value == "non_reentrant" || value == "simple" || value == "fenced" ||
+                value == "fair" || value == "spin" || value == "leased" || value == "read_write" || value == "multi" ||
+                value == "red" || value == "leader" || value == "by_name")) {
       kind = value;
       simple = simple || value == "simple";
     } else if (key == "over" && (value == "lock" || value == "simple")) {

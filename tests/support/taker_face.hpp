@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -49,6 +50,8 @@ class TakerFace {
   virtual std::string owner(TakerLocks& locks, TakerThread& thread, const std::string& name) = 0;
   virtual std::stop_token lost(TakerLocks& locks, TakerThread& thread, const std::string& name) = 0;
   virtual std::chrono::milliseconds valid_for(TakerLocks& locks, TakerThread& thread, const std::string& name) = 0;
+  /// Of kinds that have one.
+  virtual std::optional<std::int64_t> token(TakerLocks& locks, TakerThread& thread, const std::string& name) = 0;
   virtual std::string loss_reason(TakerThread& thread, const std::string& name) = 0;
 
   virtual bool force_release(KeyLock lock) { return lock.force_release(); }
@@ -93,6 +96,9 @@ class StdFace final : public TakerFace {
   }
   std::chrono::milliseconds valid_for(TakerLocks& locks, TakerThread& thread, const std::string& name) override {
     return locks.lock_of(name, thread).this_thread().valid_for();
+  }
+  std::optional<std::int64_t> token(TakerLocks& locks, TakerThread& thread, const std::string& name) override {
+    return locks.lock_of(name, thread).this_thread().token();
   }
   std::string loss_reason(TakerThread&, const std::string&) override { return ""; }
 
@@ -145,6 +151,9 @@ class HoldFace : public TakerFace {
   }
   std::chrono::milliseconds valid_for(TakerLocks&, TakerThread& thread, const std::string& name) final {
     return thread.holds[name].valid_for();
+  }
+  std::optional<std::int64_t> token(TakerLocks&, TakerThread& thread, const std::string& name) final {
+    return thread.holds[name].token();
   }
   std::string loss_reason(TakerThread& thread, const std::string& name) final { return thread.loss_reasons[name]; }
 

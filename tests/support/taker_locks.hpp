@@ -17,36 +17,43 @@ namespace holdfast::test {
 /// Thread-safe.
 class TakerLocks {
  public:
-  /// `kind` is `lock`, `non_reentrant`, `simple`, `fenced`, `fair`, `spin`, `leased`, `read_write`, `multi` or `red`;
-  /// `simple`: over the SET NX PX family.
+  /// `kind` is `lock`, `non_reentrant`, `simple`, `fenced`, `leader`, `fair`, `spin`, `leased`, `read_write`, `multi`,
+  /// `red`, or `by_name`; `simple`: over the SET NX PX family.
   TakerLocks(std::vector<Client> clients, std::string kind, bool simple)
       : clients_(std::move(clients)), kind_(std::move(kind)), simple_(simple) {}
 
   std::vector<Client>& clients() { return clients_; }
   Client& client() { return clients_.front(); }
 
+  /// Of what NAME stands for.
+  std::string kind_of(const std::string& name) const {
+    if (kind_ != "by_name") return kind_;
+    const std::string key = key_of(name);
+    return key.substr(0, key.find('.'));
+  }
+  /// NAME without the side of a read-write lock.
+  static std::string key_of(const std::string& name) { return is_of_readers(name) ? name.substr(5) : name; }
+  /// Others may have it beside its holder.
+  bool is_shared(const std::string& name) const { return is_of_readers(name) || kind_of(name) == "leased"; }
+
   /// A single lock, for questions; of several servers on the first.
   KeyLock key_lock(const std::string& name) {
-    if (simple_) return client().simple_lock(name);
-    if (kind_ == "fair") return client().fair_lock(name);
-    if (kind_ == "spin") return client().spin_lock(name);
-    if (kind_ == "leased") return client().leased_semaphore(name);
-    if (kind_ == "read_write") return client().read_write_lock(is_of_readers(name) ? name.substr(5) : name);
+    const std::string kind = kind_of(name);
+    if (simple_ || kind == "simple") return client().simple_lock(name);
+    if (kind == "fenced" || kind == "leader") return client().fenced_lock(name);
+    if (kind == "fair") return client().fair_lock(name);
+    if (kind == "spin") return client().spin_lock(name);
+    if (kind == "leased") return client().leased_semaphore(name);
+    if (kind == "read_write") return client().read_write_lock(key_of(name));
     return client().lock(name);
   }
 
   BasicLock lock_of(const std::string& name) {
-    if (kind_ == "lock") return client().lock(name);
-    if (kind_ == "non_reentrant") return client().lock(name, {.reentrant = false});
-    if (kind_ == "simple") return client().simple_lock(name);
-    if (kind_ == "fenced") return client().fenced_lock(name);
-    if (kind_ == "fair") return client().fair_lock(name);
-    if (kind_ == "spin") return client().spin_lock(name);
-    if (kind_ == "leased") return client().leased_semaphore(name);
-    if (kind_ == "read_write") {
-      if (is_of_readers(name)) return client().read_write_lock(name.substr(5)).reader();
-      return client().read_write_lock(name);
-    }
+    const std::string kind = kind_of(name);
+    if (kind == "lock") return client().lock(name);
+    if (kind == "non_reentrant") return client().lock(name, {.reentrant = false});
+    if (kind == "read_write" && is_of_readers(name)) return client().read_write_lock(key_of(name)).reader();
+    if (kind != "multi" && kind != "red") return key_lock(name);
     const std::lock_guard guard(mutex_);
     const auto found = groups_.find(name);
     if (found != groups_.end()) return found->second;

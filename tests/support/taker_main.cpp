@@ -20,8 +20,8 @@
 //                                  events=FILE (C++ only: a line in it for each connection),
 //                                  face=std|hold|async (C++ only: which face of the library, see tests/README.md;
 //                                  hold and async are not re-entrant),
-//                                  kind=lock|non_reentrant|simple|fenced|fair|spin|leased|read_write|multi|red and
-//                                  over=lock|simple: see tests/README.md; spin_max_ms
+//                                  kind=lock|non_reentrant|simple|fenced|leader|fair|spin|leased|read_write|multi|red
+//                                  |by_name and over=lock|simple: see tests/README.md; spin_max_ms
 //   lock T NAME [LEASE_MS]         waits for the lock; without a lease, or 0: renewed
 //   try T NAME WAIT_MS [LEASE_MS]  value: yes, or no when it is held by somebody else; a wait of 0 asks once
 //   unlock T NAME                  value: released, still_held, was_lost or unknown; error not_owner. A taker that

@@ -59,7 +59,7 @@ class NumberFile {
 };
 
 /// The rounds of one thread: wait for the lock, read the number, pause, write it back plus 1 unless told that the lock
-/// is lost, release. Without checks, it writes and is told nothing.
+/// is lost, release. Without checks, it writes and is told nothing. Who shares the lock with others writes nothing.
 class TakerRounds {
  public:
   /// The arguments of `hold_for` in `command`. `stop` ends the rounds, and a wait. With `releases` a release does not
@@ -71,6 +71,8 @@ class TakerRounds {
         thread_(thread),
         releases_(std::move(releases)),
         name_(command.argument(1)),
+        key_(TakerLocks::key_of(name_)),
+        shared_(locks.is_shared(name_)),
         numbers_(command.argument(2)),
         time_(command.number(3)),
         record_(std::make_shared<TakerRecord>(command.argument(4))),
@@ -85,6 +87,7 @@ class TakerRounds {
   long long run() {
     const auto end = std::chrono::steady_clock::now() + time_;
     long long written = 0;
+    make_permits();
     while (std::chrono::steady_clock::now() < end && !stop_.stop_requested()) written += round() ? 1 : 0;
     const auto all_told = [&] { return record_.use_count() == 1; };
     for (int i = 0; i < 30000 && !all_told(); ++i) std::this_thread::sleep_for(Milliseconds(1));
@@ -118,8 +121,20 @@ class TakerRounds {
   }
 
   void fail(long long called, const std::string& word, const std::string& cause) {
-    record_->write({"fail", name_, number(called), number(shared_clock()), cause, wait(), "word=" + word});
-    if (word != "cancelled") std::this_thread::sleep_for(Milliseconds(10));
+    record_->write({"fail", key_, number(called), number(shared_clock()), cause, wait(), "word=" + word, shared()});
+    if (word == "cancelled") return;
+    std::this_thread::sleep_for(Milliseconds(10));
+    make_permits();
+  }
+
+  /// A server that has lost its data has no semaphore.
+  void make_permits() const {
+    if (way_.permits == 0) return;
+    try {
+      locks_.client().leased_semaphore(name_).set(way_.permits);
+    } catch (const Error&) {
+      // Whoever fails next tries again.
+    }
   }
 
   bool one_of(int every) { return every > 0 && random_() % static_cast<unsigned>(every) == 0; }
@@ -130,11 +145,13 @@ class TakerRounds {
     std::atomic<long long> told{0};
     long long deadline = 0;
     const std::string owner = face_.owner(locks_, thread_, name_);
-    const long long value = numbers_.read() + 1;
+    const long long value = shared_ ? 0 : numbers_.read() + 1;
     still_valid(deadline);
     if (deadline == 0) deadline = granted;  // it was over before its grant was heard of
-    record_->write(
-        {"grant", name_, owner, number(called), number(granted), number(deadline), number(value), wait(), checked()});
+    const Fields more{wait(), checked(), shared(), token()};
+    Fields grant{"grant", key_, owner, number(called), number(granted), number(deadline), number(value)};
+    grant.insert(grant.end(), more.begin(), more.end());
+    record_->write(grant);
     {
       const std::stop_callback when_told(face_.lost(locks_, thread_, name_), [&] { told = shared_clock(); });
       const auto end = std::chrono::steady_clock::now() + (one_of(way_.long_every) ? up_to(way_.longest) : pause_);
@@ -142,26 +159,26 @@ class TakerRounds {
         std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(end - std::chrono::steady_clock::now(), kCheck));
       }
     }
-    const bool writes = still_valid(deadline);
+    const bool writes = !shared_ && still_valid(deadline);
     if (writes) numbers_.write(value);
-    release({"hold", name_, owner, number(called), number(granted), number(deadline), number(told)}, deadline, told,
-            writes ? value : 0);
+    release({"hold", key_, owner, number(called), number(granted), number(deadline), number(told)}, more, deadline,
+            told, writes ? value : 0);
     return writes;
   }
 
   /// Gives it back. `fields` is the beginning of its line.
-  void release(Fields fields, long long deadline, long long told, long long value) {
+  void release(Fields fields, Fields more, long long deadline, long long told, long long value) {
     const long long released = shared_clock();
     fields.push_back(number(released));
-    record_->write({"release", name_, fields[2], fields[4], number(released)});
+    record_->write({"release", key_, fields[2], fields[4], number(released)});
     std::string before = "-";  // where the face does not say why
     if (told != 0 || (deadline != 0 && released >= deadline)) {
       // Deadlines are rounded up by a millisecond at most.
       before = deadline == 0 || (told != 0 && told + 1000 < deadline) ? "taken" : "expired";
     }
-    const std::string waits = releases_ != nullptr ? "waits=no" : "waits=yes";
-    const auto write = [record = record_, fields, value, more = Fields{wait(), checked(), waits}](
-                           const std::string& outcome, const std::string& reason, long long at) {
+    more.emplace_back(releases_ != nullptr ? "waits=no" : "waits=yes");
+    const auto write = [record = record_, fields, value, more](const std::string& outcome, const std::string& reason,
+                                                               long long at) {
       Fields line = fields;
       line.insert(line.end(), {number(at), outcome, reason, number(value)});
       line.insert(line.end(), more.begin(), more.end());
@@ -189,6 +206,8 @@ class TakerRounds {
 
   static std::string number(long long value) { return std::to_string(value); }
   std::string wait() const { return "wait=" + number(options_.wait->count()); }
+  std::string shared() const { return shared_ ? "shared=yes" : "shared=no"; }
+  std::string token() { return "token=" + number(face_.token(locks_, thread_, name_).value_or(0)); }
   std::string checked() const { return way_.checks ? "checked=yes" : "checked=no"; }
 
   static constexpr std::chrono::milliseconds kCheck{5};
@@ -198,6 +217,8 @@ class TakerRounds {
   TakerThread& thread_;
   const std::shared_ptr<TakerReleases> releases_;
   const std::string name_;
+  const std::string key_;  // as recorded
+  const bool shared_;      // and so it writes nothing
   const NumberFile numbers_;
   const Milliseconds time_;
   const std::shared_ptr<TakerRecord> record_;  // a release whose outcome is not known yet has it too

@@ -24,6 +24,7 @@
 #include "taker_config.hpp"
 #include "taker_counting.hpp"
 #include "taker_face.hpp"
+#include "taker_leader.hpp"
 #include "taker_locks.hpp"
 #include "taker_record.hpp"
 #include "taker_releases.hpp"
@@ -248,7 +249,9 @@ class TakerSession {
   }
 
   std::string hold_for(const Command& command, TakerThread& thread) {
-    TakerRounds rounds(*rounds_face_, locks(), thread, releases_, command, stop_token(command));
+    const bool leads = locks().kind_of(command.argument(1)) == "leader";
+    TakerFace& face = leads ? leader_face_ : *rounds_face_;
+    TakerRounds rounds(face, locks(), thread, releases_, command, stop_token(command));
     const long long written = rounds.run();
     forget_stop(command);
     return std::to_string(written);
@@ -333,6 +336,7 @@ class TakerSession {
   // Written by connect only, before any other command.
   std::optional<TakerContext> context_;  // of the async face; outlives what is on it
   std::unique_ptr<TakerFace> face_, rounds_face_;
+  LeaderFace leader_face_;
   std::optional<TakerRecord> record_;  // of single commands
   std::unique_ptr<TakerLocks> locks_;
   std::shared_ptr<TakerReleases> releases_;  // if unlocking does not wait

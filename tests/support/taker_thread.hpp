@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -13,6 +14,8 @@
 #include <holdfast/holdfast.hpp>
 
 namespace holdfast::test {
+
+class TakerTerm;
 
 /// A thread that runs tasks in order. Destruction runs what is left.
 class TakerThread {
@@ -35,13 +38,15 @@ class TakerThread {
 
   // By lock name; touched by this thread only.
   std::map<std::string, BasicLock> locks;
-  std::map<std::string, Hold> holds;                // where the hold is the owner
-  std::map<std::string, std::string> loss_reasons;  // of what was given back last
+  std::map<std::string, Hold> holds;                        // where the hold is the owner
+  std::map<std::string, std::shared_ptr<TakerTerm>> terms;  // where it leads
+  std::map<std::string, std::string> loss_reasons;          // of what was given back last
 
  private:
   void run() {
     while (const std::function<void()> task = next()) task();
     holds.clear();
+    terms.clear();
     locks.clear();
   }
   std::function<void()> next() {
