@@ -23,6 +23,7 @@ def arguments():
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help=f"of {' '.join(ALL)}; all if none is named")
     parser.add_argument("--full", action="store_true", help="every scenario at full size")
     parser.add_argument("--most", metavar="N", type=int, help="in d: hold no more locks than that")
+    parser.add_argument("--rounds", metavar="N", type=int, help="no more rounds than that")
     parser.add_argument("--only", metavar="NAMES", help="only these contestants, separated by commas")
     parser.add_argument("--report", action="store_true", help="make the page from the results there are")
     parser.add_argument("--drivers", metavar="FOLDER", default="build/bench/drivers", help="where the drivers are")
@@ -43,6 +44,7 @@ def allow_many_files():
 def command_line(found):
     """How this was started, as one would type it."""
     words = [*(["--full"] if found.full else []), *([f"--most {found.most}"] if found.most else []),
+             *([f"--rounds {found.rounds}"] if found.rounds else []),
              *([f"--only {found.only}"] if found.only else []), *found.scenarios]
     return " ".join(["./bench/run", *words])
 
@@ -56,19 +58,19 @@ def measure(found):
         about = machine.describe(ROOT, server.version())
     logs = os.path.join(ROOT, "build", "bench", "logs")
     os.makedirs(logs, exist_ok=True)
-    bench = Bench(ROOT, entrants, found.full, logs, found.most)
+    bench = Bench(ROOT, entrants, found.full, logs, found.most, found.rounds)
     for name, why in entrants.skipped.items():
         bench.say(f"without {name}: {why}")
     for letter in found.scenarios or ALL:
         bench.begin(letter)
-        date, load, start = machine.now(), machine.load(), time.monotonic()
+        date, load, start, watch = machine.now(), machine.load(), time.monotonic(), machine.Watch()
         ALL[letter].run(bench)
         results.write(found.out, letter, {
             "scenario": letter, "title": ALL[letter].TITLE, "form": "full" if found.full else "quick",
             "command": command_line(found), "date": date, "seconds": round(time.monotonic() - start, 1),
-            "load_before": load, "load_after": machine.load(), "machine": about, "versions": entrants.versions,
-            "skipped": entrants.skipped, "commands": bench.commands, "top_level": bench.top_level,
-            "left_out": bench.left_out, "rounds": bench.rounds})
+            "load_before": load, "load_after": machine.load(), "others_busy": watch.others_busy(),
+            "machine": about, "versions": entrants.versions, "skipped": entrants.skipped, "commands": bench.commands,
+            "top_level": bench.top_level, "left_out": bench.left_out, "rounds": bench.rounds})
 
 
 def main():

@@ -12,11 +12,12 @@ WARM_THREADS = 16
 
 
 class Bench:
-    def __init__(self, root, entrants, full, logs, most=None):
+    def __init__(self, root, entrants, full, logs, most=None, rounds=None):
         self.root = root
         self.entrants = entrants
         self.full = full
         self.most = most or math.inf  # held locks
+        self.most_rounds = rounds or math.inf
         self.logs = logs
         self.began = time.monotonic()
         self.begin("")
@@ -32,8 +33,16 @@ class Bench:
     def say(self, text):
         print(f"bench: {time.monotonic() - self.began:4.0f} s  {self.scenario}  {text}", file=sys.stderr, flush=True)
 
+    @property
+    def names(self):
+        """Who takes part in this scenario."""
+        return [name for name in self.entrants.names if self.scenario in look(name).scenarios]
+
     def size(self, quick, full):
         return full if self.full else quick
+
+    def rounds_of(self, quick, full):
+        return min(self.size(quick, full), self.most_rounds)
 
     def leave_out(self, contestant, why, case=None):
         entry = {"contestant": contestant, "case": case or {}, "why": str(why)}

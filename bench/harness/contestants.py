@@ -19,21 +19,25 @@ class Look(NamedTuple):
     colour: str = "#868e96"
     warm_s: float = 0.3  # of pairs before anything is measured
     alone: bool = True  # cheap enough that the storm runs it as 64 processes
+    scenarios: str = "abcdef"  # that it takes part in
 
 
+ALL = "abcdefgh"
 # The order of tables and legends. One that is not here takes part as well, after these.
 KNOWN = {
     FLOOR: Look("#495057"),
-    HOLDFAST: Look("#c92a2a"),
+    HOLDFAST: Look("#c92a2a", scenarios=ALL),
     PIPELINED: Look("#f76707"),
     SIMPLE: Look("#f0a500"),
     ASYNC: Look("#c2255c"),
     ASYNC_PIPELINED: Look("#f783ac"),
-    "redisson-3": Look("#1f5fa8", warm_s=3, alone=False),
-    "redisson-4": Look("#74a9dc", warm_s=3, alone=False),
+    "redisson-3": Look("#1f5fa8", warm_s=3, alone=False, scenarios=ALL),
+    "redisson-4": Look("#74a9dc", warm_s=3, alone=False, scenarios=ALL),
     "redsync": Look("#2b8a5e"),
+    "redsync-auto": Look("#0b5345", scenarios="a"),
     "rueidislock": Look("#63c295"),
     "bsm-redislock": Look("#94b447"),
+    "bsm-redislock-auto": Look("#5c7a1f", scenarios="a"),
     "redis-py": Look("#7048a8", alone=False),
     "node-redlock": Look("#b08fd0", alone=False),
 }

@@ -24,6 +24,11 @@ RENEWING = ("src/wire/lua/*/renew.lua", "src/wire/renewal.*", "src/engine/hold/r
             "src/engine/hold/key_watch.*", "src/engine/hold/loss_watch.*", "src/engine/hold/tenancy.*",
             "src/engine/hold/targets.*", "src/engine/decide/hold_fsm.*", "src/engine/decide/look.*")
 
+KINDS = ("src/kinds/fenced_lock.*", "src/kinds/fair_lock.*", "src/kinds/spin_lock.*", "src/kinds/read_write_lock.*",
+         "src/wire/lua/read_write/acquire_*.lua", "src/wire/lua/read_write/release_*.lua", "src/engine/hold/sharing.*")
+COUNTING = ("src/kinds/semaphore.*", "src/kinds/leased_semaphore.*", "src/kinds/any_lock.*", "src/face/semaphore.cpp",
+            "src/face/counting.*", "src/wire/lua/lock/acquire_any.lua", "src/wire/lua/lock/release_any.lua")
+
 # What each scenario measures: patterns of git for the files that its figures come from.
 MEASURED = {
     "a": (*PAIR, *COMMANDS),
@@ -32,6 +37,8 @@ MEASURED = {
     "d": (*RENEWING, *COMMANDS),
     "e": (*PAIR, *COMMANDS, *WAITING),
     "f": (*PAIR, *COMMANDS, *WAITING, *PASSING_ON),
+    "g": (*PAIR, *COMMANDS, *WAITING, *PASSING_ON, *KINDS),
+    "h": (*PAIR, *COMMANDS, *WAITING, *PASSING_ON, *COUNTING),
 }
 
 

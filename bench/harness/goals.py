@@ -7,6 +7,8 @@ from stats import ratio
 from summaries import CEILING, PUSH_FLOOR
 
 CLIENTS = 64  # of the storm
+KIND_NAMES = {"fenced": "fenced lock", "read": "read lock", "write": "write lock", "fair": "fair lock", "spin": "spin lock",
+              "semaphore": "semaphore", "leased": "semaphore with leases", "any": "any of several locks"}
 
 
 class Goal(NamedTuple):
@@ -130,7 +132,36 @@ def storm(summary):
                ratio(calls, CLIENTS))
 
 
-BY_SCENARIO = {"a": uncontended, "b": hot, "c": hand_over, "d": held, "f": storm}
+def kinds(summary):
+    for kind in ("fenced", "read", "write", "fair", "spin"):
+        worst = max((value for callers in (1, 16) if (value := against_redisson(
+            summary, min, "pairs", (kind, callers), "server_us")) is not None), default=None)
+        yield Goal("g", f"{KIND_NAMES[kind]}, server CPU per pair, against the best Redisson, at the worst number of callers",
+                   0.6, True, "x", worst)
+    yield Goal("g", "16 readers of one process on one lock, sections per second, against the best Redisson", 100, False, "x",
+               against_redisson(summary, max, "readers", "rate"))
+    yield Goal("g", "hand-over of a fair lock, p50, against the best Redisson", 0.5, True, "x",
+               against_redisson(summary, min, "hand_over", "p50"))
+
+
+def few(summary):
+    for kind in ("semaphore", "leased"):
+        text = f"16 callers on a {KIND_NAMES[kind]} of 4"
+        case = (kind, 1, 16)
+        yield Goal("h", f"{text}, sections per second, against the best Redisson", 10, False, "x",
+                   against_redisson(summary, max, case, "rate"))
+        yield Goal("h", f"{text}, server CPU per section, against the best Redisson", 0.6, True, "x",
+                   against_redisson(summary, min, case, "server_us"))
+    for processes, callers in ((4, 16), (64, 1)):
+        yield Goal("h", f"64 waiters on 8 names of an AnyLock, in {processes} processes, script calls for each process and grant",
+                   1, True, "", figure(summary, HOLDFAST, ("any", processes, callers), "scripts_each"))
+
+
+def against_redisson(summary, pick, *path):
+    return ratio(figure(summary, HOLDFAST, *path), best(summary, REDISSON, pick, *path))
+
+
+BY_SCENARIO = {"a": uncontended, "b": hot, "c": hand_over, "d": held, "f": storm, "g": kinds, "h": few}
 
 
 def evaluate(summaries):

@@ -3,7 +3,9 @@
 import datetime
 import os
 import platform
+import resource
 import subprocess
+import time
 
 
 def first_line_of(*command, folder=None):
@@ -50,6 +52,31 @@ def now():
 def load():
     """The load average of the last minute."""
     return round(os.getloadavg()[0], 2)
+
+
+class Watch:
+    """What others make of the machine, from now on."""
+
+    def __init__(self):
+        self.start = (time.monotonic(), busy_s(), own_s())
+
+    def others_busy(self):
+        """How many processors were busy with what is not of this process and of those that it began and has seen end."""
+        began, busy, own = self.start
+        others = (busy_s() - busy) - (own_s() - own)
+        return round(max(0.0, others) / (time.monotonic() - began), 2)
+
+
+def busy_s():
+    """What all processors together have worked since the machine began, and what they were kept from by a hypervisor."""
+    with open("/proc/stat", encoding="utf-8") as text:
+        user, nice, system, _, _, irq, soft, stolen = (int(field) for field in text.readline().split()[1:9])
+    return (user + nice + system + irq + soft + stolen) / os.sysconf("SC_CLK_TCK")
+
+
+def own_s():
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def describe(root, server_version):

@@ -11,6 +11,7 @@ from contestants import ASYNC, FLOOR, HOLDFAST, REDISSON
 from table import number, replace_between, table
 
 MARK = "benchmark"
+QUIET = 0.1  # processors that others may take
 PAGE = os.path.join("docs", "benchmarks.md")
 PLOTS = {"a": ("pair_latency", "pair_throughput"), "b": ("hot_lock",), "c": ("hand_over",), "d": ("renewal",)}
 ALT = {"pair_latency": "Uncontended pair, one caller", "pair_throughput": "Uncontended pairs per second by callers",
@@ -110,13 +111,22 @@ def measured_at(result, since):
     """Of which day and commit the figures are, and what has come since."""
     text = (f"Measured on {result['date']} at commit `{drift.short(result['machine']['commit'])}`, {result['form']} form, on "
             f"{result['machine']['cores']} cores with {result['machine']['server']}; load average {result['load_before']} before "
-            f"and {result['load_after']} after.")
+            f"and {result['load_after']} after.{beside(result.get('others_busy'))}")
     if since is None:
         return f"{text} What has changed since then could not be asked when this page was made."
     if since == 0:
         return f"{text} When this page was made, nothing that it measures had changed since."
     return (f"{text} **When this page was made, {drift.count(since, 'commit')} since then had touched what it measures**, so "
             "today's figures may differ.")
+
+
+def beside(others_busy):
+    """Whether the machine had other work."""
+    if others_busy is None:
+        return ""
+    if others_busy < QUIET:
+        return f" Other programs kept {others_busy:g} processors busy."
+    return f" **The machine was busy: other programs took {others_busy:g} processors meanwhile.**"
 
 
 def not_again(result, before, now):

@@ -1,9 +1,13 @@
 """The part of docs/benchmarks.md that belongs to one scenario: what was done, the tables, what was left out."""
 
 from contestants import OURS, REDISSON, in_order
+from goals import KIND_NAMES
 from summaries import CEILING, PUSH_FLOOR
 from table import NOTHING, number, spread, table
 
+PAIR_COLUMNS = [("p50 µs", "p50"), ("p99 µs", "p99"), ("pairs/s", "rate"), ("server CPU µs/pair", "server_us"),
+                ("client CPU µs/pair", "client_us")]
+SECTION_COLUMNS = [("sections/s", "rate"), ("server CPU µs/section", "server_us"), ("client CPU µs/section", "client_us")]
 CEILING_TEXT = "*what the server can do*"
 PUSH_TEXT = "*one push and one round trip*"
 THIRDS = (*OURS, *REDISSON)  # renew after a third of the lease
@@ -42,8 +46,10 @@ def pairs(result, summary):
                f"It managed **{spread(ceiling['rate'])}** pairs/s at {spread(ceiling['server_us'])} µs of "
                "its CPU for each.")
         yield ""
-    columns = [("p50 µs", "p50"), ("p99 µs", "p99"), ("pairs/s", "rate"), ("server CPU µs/pair", "server_us"),
-               ("client CPU µs/pair", "client_us")]
+    yield ("Processors busy are those that the server and the contestant's process took together, "
+           f"of {result['machine']['cores']}.")
+    yield ""
+    columns = [*PAIR_COLUMNS, ("processors busy", "busy")]
     for threads in sorted({count for figures in summary.values() for count in figures if count}):
         yield from tabled(f"{threads} caller{'s' if threads > 1 else ''}", summary, columns,
                           lambda figures: figures.get(threads))
@@ -161,7 +167,66 @@ def storm(result, summary):
     yield ""
 
 
-ALL = {"a": pairs, "b": hot, "c": hand_over, "d": held, "e": crowd, "f": storm}
+def kinds(result, summary):
+    """Scenario g."""
+    yield ("As in a, each caller with a lock of its own, but of another kind. A read-write lock is taken by one reader, or by "
+           "one writer. Redisson's watchdog, and Holdfast's, renew all of them.")
+    yield ""
+    for kind, threads in ordered({case for figures in summary.values() for case in figures["pairs"]}):
+        yield from tabled(f"{KIND_NAMES[kind]}, {threads} caller{'s' if threads > 1 else ''}", summary, PAIR_COLUMNS,
+                          lambda figures: figures["pairs"].get((kind, threads)))
+        yield ""
+    yield "16 readers of one process take and release the read lock of one name, with nothing in between:"
+    yield ""
+    yield from tabled("", summary, SECTION_COLUMNS, lambda figures: figures.get("readers"))
+    yield ""
+    yield ("A fair lock. The hand-over is as in c. For the order 16 callers, 4 in each of 4 processes, repeat take and release "
+           "and stay inside for a millisecond. The displacement of an entry is by how many places it came before or after its "
+           "turn, in the order in which take was called; the table has the mean of all. Waits are those of the worst process.")
+    yield ""
+    yield from tabled("", {name: {**figures.get("order", {}), **{f"over_{key}": value for key, value in figures.get(
+        "hand_over", {}).items()}} for name, figures in summary.items()}, [
+            ("hand-over p50 µs", "over_p50"), ("hand-over p99 µs", "over_p99"), ("displacement", "displacement"),
+            ("sections/s", "rate"), ("wait p50 µs", "wait_p50"), ("wait max µs", "wait_max"),
+            ("server CPU µs/section", "server_us")], lambda figures: figures)
+    yield ""
+    yield ("Mostly readers: 32 callers, 8 in each of 4 processes, take and release one read-write lock with nothing in between, "
+           "19 times to read and then once to write:")
+    yield ""
+    yield from tabled("", summary, [*SECTION_COLUMNS, ("wait p99 µs", "wait_p99"), ("wait max µs", "wait_max"),
+                                    ("least process, of its share", "least_process")], lambda figures: figures.get("mixed"))
+    yield ""
+
+
+def ordered(cases):
+    """By kind, in the order in which they are named, and by the number of callers."""
+    return sorted(cases, key=lambda case: (list(KIND_NAMES).index(case[0]), *case[1:]))
+
+
+def few(result, summary):
+    """Scenario h."""
+    seconds = first_case(result, "sections", "seconds") or 0
+    yield (f"16 callers of one process repeat take and release of one permit for {seconds:.2g} s a round, with nothing in "
+           "between; there are 4. Holdfast renews the leases of permits; Redisson's are of 30 s and end then.")
+    yield ""
+    for case in ordered({case for figures in summary.values() for case in figures}):
+        if case[0] == "any":
+            continue
+        yield from tabled(f"{KIND_NAMES[case[0]]} of 4", summary, [*SECTION_COLUMNS, ("script calls/section", "scripts"),
+                          ("wait p99 µs", "wait_p99"), ("least caller, of its share", "least_caller")],
+                          lambda figures: figures.get(case))
+        yield ""
+    yield ("64 callers take any one of 8 locks, stay inside for a millisecond and release it. Script calls are counted at the "
+           "server; each process may make one for each grant, its release among them. Nobody else has such a thing.")
+    yield ""
+    for case in ordered({case for figures in summary.values() for case in figures if case[0] == "any"}):
+        yield from tabled(f"{case[1]} processes x {case[2]} caller{'s' if case[2] > 1 else ''}", summary, [
+            *SECTION_COLUMNS, ("script calls/grant", "scripts"), ("the same for each process", "scripts_each")],
+            lambda figures: figures.get(case))
+        yield ""
+
+
+ALL = {"a": pairs, "b": hot, "c": hand_over, "d": held, "e": crowd, "f": storm, "g": kinds, "h": few}
 
 
 def left_out(result):

@@ -29,6 +29,14 @@ def ratio(part, whole):
     return part / whole if part is not None and whole else None
 
 
+def displacement(asked, entered, first):
+    """How many places from where it stood in the order of asking each caller entered, on average; without the `first` that
+    asked."""
+    rest = sorted(zip(asked, entered, strict=True))[first:]
+    by_entry = sorted(range(len(rest)), key=lambda place: rest[place][1])
+    return ratio(sum(abs(at - place) for at, place in enumerate(by_entry)), len(rest))
+
+
 def least_share(served):
     """What the least served got of what would be its fair share: 1.0 is fair."""
     total = sum(served)

@@ -47,26 +47,45 @@ def own_commands(entry, shares):
 def pairs(result):
     """{contestant: {threads: figures}}; the ceiling is a contestant with None threads."""
     by_threads = grouped(result, lambda case: case.get("threads"))
-    return {name: {threads: {
+    return {name: {threads: of_pairs(rounds) for threads, rounds in cases.items()} for name, cases in by_threads.items()}
+
+
+def of_pairs(rounds):
+    return {
         "p50": over(rounds, lambda entry: first(entry, "p50_us")),
         "p99": over(rounds, lambda entry: first(entry, "p99_us")),
         "rate": over(rounds, lambda entry: first(entry, "pairs") / first(entry, "seconds")),
         "server_us": over(rounds, lambda entry: ratio(entry["server"]["cpu_us"], first(entry, "pairs"))),
         "client_us": over(rounds, lambda entry: ratio(first(entry, "cpu_us"), first(entry, "pairs"))),
-    } for threads, rounds in cases.items()} for name, cases in by_threads.items()}
+        "busy": over(rounds, lambda entry: (entry["server"]["cpu_us"] + first(entry, "cpu_us")) / 1e6 / first(entry, "seconds")),
+    }
 
 
 def hot(result):
     """{contestant: {(processes, threads): figures}}"""
-    return {name: {layout: {
+    return {name: {layout: of_sections(rounds) for layout, rounds in cases.items()}
+            for name, cases in grouped(result, lambda case: (case["processes"], case["threads"])).items()}
+
+
+def of_sections(rounds):
+    return {
         "rate": over(rounds, lambda entry: total(entry, "sections") / max(a["seconds"] for a in entry["answers"])),
         "wait_p50": over(rounds, lambda entry: max(a["wait_p50_us"] for a in entry["answers"])),
         "wait_p99": over(rounds, lambda entry: max(a["wait_p99_us"] for a in entry["answers"])),
         "wait_max": over(rounds, lambda entry: max(a["wait_max_us"] for a in entry["answers"])),
         "least_process": over(rounds, lambda entry: least_share([a["sections"] for a in entry["answers"]])),
         "least_caller": over(rounds, lambda entry: least_share([n for a in entry["answers"] for n in a["served"]])),
-    } for layout, rounds in cases.items()}
-        for name, cases in grouped(result, lambda case: (case["processes"], case["threads"])).items()}
+    }
+
+
+def of_costs(rounds):
+    """Of sections, beside the other figures."""
+    return {
+        **of_sections(rounds),
+        "server_us": over(rounds, lambda entry: ratio(entry["server"]["cpu_us"], total(entry, "sections"))),
+        "client_us": over(rounds, lambda entry: ratio(total(entry, "cpu_us"), total(entry, "sections"))),
+        "scripts": over(rounds, lambda entry: ratio(scripts(entry["server"]["commands"]), total(entry, "sections"))),
+    }
 
 
 def hand_over(result):
@@ -78,10 +97,14 @@ def hand_over(result):
             found[PUSH_FLOOR] = {"p50": over(rounds, lambda entry: first(entry, "p50_us")),
                                  "p99": over(rounds, lambda entry: first(entry, "p99_us")).median}
             continue
-        samples = [us for entry in rounds for us in first(entry, "hand_over_us")]
-        found[name] = {"p50": over(rounds, lambda entry: percentile(first(entry, "hand_over_us"), 0.5)),
-                       "p99": percentile(samples, 0.99), "max": max(samples), "count": len(samples)}
+        found[name] = of_hand_overs(rounds)
     return found
+
+
+def of_hand_overs(rounds):
+    samples = [us for entry in rounds for us in first(entry, "hand_over_us")]
+    return {"p50": over(rounds, lambda entry: percentile(first(entry, "hand_over_us"), 0.5)),
+            "p99": percentile(samples, 0.99), "max": max(samples), "count": len(samples)}
 
 
 def held(result):
@@ -181,7 +204,35 @@ def storm(result):
     return found
 
 
-ALL = {"a": pairs, "b": hot, "c": hand_over, "d": held, "e": crowd, "f": storm}
+def kinds(result):
+    """{contestant: {"pairs": {(kind, threads): figures}, what else was measured: figures}}"""
+    found = {}
+    for name, cases in grouped(result, lambda case: (case["what"], case.get("kind"), case.get("threads"))).items():
+        figures = found.setdefault(name, {"pairs": {}})
+        for (what, kind, threads), rounds in cases.items():
+            if what == "pairs":
+                figures["pairs"][(kind, threads)] = of_pairs(rounds)
+            elif what == "hand_over":
+                figures[what] = of_hand_overs(rounds)
+            else:
+                figures[what] = {**of_costs(rounds), "displacement": over(rounds, lambda entry: first(entry, "displacement"))}
+    return found
+
+
+def few(result):
+    """{contestant: {(kind, processes, threads): figures}}; the scripts of an AnyLock's grant are for each process."""
+    found = {}
+    by_case = grouped(result, lambda case: (case["kind"], case.get("processes", 1), case["threads"]))
+    for name, cases in by_case.items():
+        for (kind, processes, threads), rounds in cases.items():
+            figures = of_costs(rounds)
+            figures["scripts_each"] = over(rounds, lambda entry: ratio(
+                scripts(entry["server"]["commands"]), total(entry, "sections") * processes))
+            found.setdefault(name, {})[(kind, processes, threads)] = figures
+    return found
+
+
+ALL = {"a": pairs, "b": hot, "c": hand_over, "d": held, "e": crowd, "f": storm, "g": kinds, "h": few}
 
 
 def of_all(found):

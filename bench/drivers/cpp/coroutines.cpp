@@ -71,9 +71,9 @@ class Coroutines final : public Face {
     };
   }
 
-  Taken take(const std::string& key, Clock::time_point until) override {
+  Taken take(const Thing& thing, Clock::time_point until) override {
     Taken found;
-    run(1, [&](std::size_t) { return take_into(found, key, until); });
+    run(1, [&](std::size_t) { return take_into(found, thing.key, until); });
     return found;
   }
   Span release(const std::string& key) override {
@@ -126,7 +126,7 @@ class Coroutines final : public Face {
   }
 
   Coroutine repeat_pairs(Span span, holdfast::Client& client, Caller& caller, std::chrono::microseconds pause) {
-    const holdfast::Lock lock = client.lock(caller.key);
+    const holdfast::Lock lock = client.lock(caller.thing.key);
     for (Clock::time_point begun = co_await reach(span.start); begun < span.end;) {
       holdfast::Hold hold = co_await lock.async_acquire();
       if (waits_) co_await hold.async_release();
@@ -138,13 +138,13 @@ class Coroutines final : public Face {
   }
 
   Coroutine repeat_hot(Span span, holdfast::Client& client, Caller& caller, std::chrono::microseconds inside) {
-    const holdfast::Lock lock = client.lock(caller.key);
+    const holdfast::Lock lock = client.lock(caller.thing.key);
     for (Clock::time_point begun = co_await reach(span.start); begun < span.end; begun = Clock::now()) {
       std::optional<holdfast::Hold> hold = co_await lock.async_try_acquire(until(span.end));
       const Clock::time_point entered = Clock::now();
       caller.add(entered - begun);
       if (!hold) continue;
-      ++caller.served;
+      caller.enter(begun, entered);
       while (inside.count() > 0 && Clock::now() < entered + inside) {
       }
       co_await give_back(*hold);

@@ -49,12 +49,26 @@ std::vector<std::uint32_t> merged(const Callers& callers) {
   return all;
 }
 
+/// As `,"asked_ns":[..],"entered_ns":[..]`.
+std::string entries_of(const Callers& callers) {
+  std::vector<long long> asked;
+  std::vector<long long> entered;
+  for (const Caller& each : callers) {
+    for (const Span& entry : each.entries) {
+      asked.push_back(in_ns(entry.start));
+      entered.push_back(in_ns(entry.end));
+    }
+  }
+  return fmt::format(R"(,"asked_ns":[{}],"entered_ns":[{}])", fmt::join(asked, ","), fmt::join(entered, ","));
+}
+
 class Driver {
  public:
   explicit Driver(Face& face) : face_(face) {}
 
   std::string answer(const Arguments& command) {
     const std::string& verb = command.verb();
+    if (!face_.has(command.text("kind", "lock"))) return R"({"unsupported":"it has no such kind"})";
     if (verb == "pairs") return pairs(command);
     if (verb == "usage") return fmt::format(R"({{"cpu_us":{:.0f},"rss_bytes":{}}})", cpu_us(), rss_bytes());
     if (!face_.waits()) return R"({"unsupported":"it does not wait"})";
@@ -74,10 +88,14 @@ class Driver {
     return {start, start + std::chrono::duration_cast<Clock::duration>(length)};
   }
 
+  static Thing thing(const Arguments& command, const std::string& key) {
+    return {key, command.text("kind", "lock"), command.number("of", 1)};
+  }
+
   std::string pairs(const Arguments& command) {
     Callers callers;
     for (long i = 0; i < command.number("threads"); ++i) {
-      callers.push_back({numbered(command.text("keys"), i)});
+      callers.push_back({thing(command, numbered(command.text("keys"), i))});
       callers.back().samples.reserve(1 << 18);
     }
     const auto run = face_.pairs(callers, microseconds(command.number("pause_us", 0)));
@@ -93,7 +111,9 @@ class Driver {
   }
 
   std::string hot(const Arguments& command) {
-    Callers callers(static_cast<std::size_t>(command.number("threads")), {command.text("key")});
+    Callers callers(static_cast<std::size_t>(command.number("threads")), {thing(command, command.text("key"))});
+    const bool entries = command.number("entries", 0) != 0;
+    for (Caller& each : callers) each.keeps_entries = entries;
     const auto run = face_.hot(callers, microseconds(command.number("inside_us", 0)));
     const long start_ns = command.number("start_ns", 0);
     const double cpu = cpu_us();
@@ -105,14 +125,14 @@ class Driver {
     std::vector<std::uint32_t> all = merged(callers);
     std::vector<long> served;
     for (const Caller& each : callers) served.push_back(each.served);
-    return fmt::format(R"({{"sections":{},"served":[{}],"seconds":{:.4f},{},"cpu_us":{:.0f}}})",
+    return fmt::format(R"({{"sections":{},"served":[{}],"seconds":{:.4f},{},"cpu_us":{:.0f}{}}})",
                        std::accumulate(served.begin(), served.end(), 0L), fmt::join(served, ","), took,
-                       percentiles(all, "wait_"), used);
+                       percentiles(all, "wait_"), used, entries ? entries_of(callers) : "");
   }
 
   std::string take(const Arguments& command) {
     const Clock::time_point until = Clock::now() + std::chrono::seconds(command.number("wait_s"));
-    const Face::Taken found = face_.take(command.text("key"), until);
+    const Face::Taken found = face_.take(thing(command, command.text("key")), until);
     return fmt::format(R"({{"taken":{},"at_ns":{}}})", found.taken, in_ns(found.at));
   }
 
@@ -175,6 +195,11 @@ std::string Arguments::text(const std::string& key) const {
   const auto found = values_.find(key);
   if (found == values_.end()) throw std::invalid_argument(verb_ + " needs " + key + "=");
   return found->second;
+}
+
+std::string Arguments::text(const std::string& key, const std::string& otherwise) const {
+  const auto found = values_.find(key);
+  return found == values_.end() ? otherwise : found->second;
 }
 
 long Arguments::number(const std::string& key) const { return std::stol(text(key)); }

@@ -18,16 +18,30 @@ struct Span {
   Clock::time_point end;
 };
 
-/// One of those that repeat something: its lock, and what it found.
+/// What a caller takes: a lock, or one of the other kinds of bench/README.md.
+struct Thing {
+  std::string key;
+  std::string kind = "lock";
+  long of = 1;  // the permits of a semaphore, the names of an AnyLock
+};
+
+/// One of those that repeat something: what it takes, and what it found.
 struct Caller {
   void add(Clock::duration length) {
     const auto ns = std::chrono::nanoseconds(length).count();
     samples.push_back(static_cast<std::uint32_t>(std::min<long long>(ns, UINT32_MAX)));
   }
 
-  std::string key;
+  void enter(Clock::time_point asked, Clock::time_point entered) {
+    ++served;
+    if (keeps_entries) entries.push_back({asked, entered});
+  }
+
+  Thing thing;
   std::vector<std::uint32_t> samples{};  // nanoseconds
   long served = 0;
+  bool keeps_entries = false;
+  std::vector<Span> entries{};  // from the call of take to its return
 };
 using Callers = std::vector<Caller>;
 
@@ -40,6 +54,7 @@ class Face {
   virtual bool waits() const { return true; }
   /// Renews what is held.
   virtual bool renews() const { return true; }
+  virtual bool has(const std::string& kind) const { return kind == "lock"; }
 
   /// Each caller repeats take and release on its lock, with a pause after each; a sample is of one pair.
   virtual std::function<void(Span)> pairs(Callers& callers, std::chrono::microseconds pause) = 0;
@@ -50,7 +65,7 @@ class Face {
     bool taken = false;
     Clock::time_point at;
   };
-  virtual Taken take(const std::string& key, Clock::time_point until) = 0;
+  virtual Taken take(const Thing& thing, Clock::time_point until) = 0;
   /// Around the release.
   virtual Span release(const std::string& key) = 0;
 
@@ -73,6 +88,7 @@ class Arguments {
   explicit Arguments(const std::string& line);
   const std::string& verb() const { return verb_; }
   std::string text(const std::string& key) const;
+  std::string text(const std::string& key, const std::string& otherwise) const;
   long number(const std::string& key) const;
   long number(const std::string& key, long otherwise) const;
   double real(const std::string& key) const;

@@ -83,8 +83,8 @@ class RawLocker final : public bench::Locker {
 
 class Raw final : public bench::Contestant {
  public:
-  std::unique_ptr<bench::Locker> locker(int, const std::string& key) override {
-    return std::make_unique<RawLocker>(key);
+  std::unique_ptr<bench::Locker> locker(int, const bench::Thing& thing) override {
+    return std::make_unique<RawLocker>(thing.key);
   }
   void hold(int, std::size_t, const std::string&) override { throw std::logic_error("it renews nothing"); }
   bool waits() const override { return false; }

@@ -40,6 +40,7 @@ class Threads final : public Face {
   explicit Threads(Contestant& contestant) : contestant_(contestant) {}
   bool waits() const override { return contestant_.waits(); }
   bool renews() const override { return contestant_.renews(); }
+  bool has(const std::string& kind) const override { return contestant_.has(kind); }
 
   std::function<void(Span)> pairs(Callers& callers, std::chrono::microseconds pause) override {
     return [&callers, pause, lockers = lockers_of(callers)](Span span) {
@@ -71,7 +72,7 @@ class Threads final : public Face {
           const Clock::time_point entered = Clock::now();
           caller.add(entered - begun);
           if (!taken) continue;
-          ++caller.served;
+          caller.enter(begun, entered);
           while (inside.count() > 0 && Clock::now() < entered + inside) {
           }
           locker.release();
@@ -80,9 +81,9 @@ class Threads final : public Face {
     };
   }
 
-  Taken take(const std::string& key, Clock::time_point until) override {
-    LockerPtr& locker = taken_[key];
-    if (!locker) locker = contestant_.locker(0, key);
+  Taken take(const Thing& thing, Clock::time_point until) override {
+    LockerPtr& locker = taken_[thing.key];
+    if (!locker) locker = contestant_.locker(0, thing);
     const bool taken = locker->take_until(until);
     return {taken, Clock::now()};
   }
@@ -108,7 +109,7 @@ class Threads final : public Face {
   void take_all(long locks, const std::string& keys) override {
     held_.clear();
     for (long i = 0; i < locks; ++i) {
-      held_.push_back(contestant_.locker(0, numbered(keys, i)));
+      held_.push_back(contestant_.locker(0, {numbered(keys, i)}));
       held_.back()->take();
     }
   }
@@ -116,7 +117,7 @@ class Threads final : public Face {
     std::atomic<long> begun{0};
     for (long i = 0; i < waiters; ++i) {
       crowd_.emplace_back([this, i, &begun, name = numbered(keys, i % locks)] {
-        const LockerPtr locker = contestant_.locker(static_cast<int>(i), name);
+        const LockerPtr locker = contestant_.locker(static_cast<int>(i), {name});
         ++begun;
         locker->take();
         locker->release();
@@ -135,7 +136,7 @@ class Threads final : public Face {
   std::shared_ptr<std::vector<LockerPtr>> lockers_of(const Callers& callers) {
     auto lockers = std::make_shared<std::vector<LockerPtr>>();
     for (const Caller& each : callers) {
-      lockers->push_back(contestant_.locker(static_cast<int>(lockers->size()), each.key));
+      lockers->push_back(contestant_.locker(static_cast<int>(lockers->size()), each.thing));
     }
     return lockers;
   }

@@ -8,7 +8,7 @@
 
 namespace bench {
 
-/// One caller's way to one lock.
+/// One caller's way to what it takes.
 class Locker {
  public:
   virtual ~Locker() = default;
@@ -21,13 +21,14 @@ class Locker {
 class Contestant {
  public:
   virtual ~Contestant() = default;
-  virtual std::unique_ptr<Locker> locker(int caller, const std::string& key) = 0;
+  virtual std::unique_ptr<Locker> locker(int caller, const Thing& thing) = 0;
   virtual void reserve(std::size_t count) { static_cast<void>(count); }
   /// Takes a lock and keeps it at this place, with no more memory than it takes.
   virtual void hold(int caller, std::size_t place, const std::string& key) = 0;
   /// See Face.
   virtual bool waits() const { return true; }
   virtual bool renews() const { return true; }
+  virtual bool has(const std::string& kind) const { return kind == "lock"; }
 };
 
 std::unique_ptr<Face> on_threads(Contestant& contestant);

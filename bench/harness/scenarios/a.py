@@ -12,10 +12,10 @@ TITLE = "An uncontended lock: take and release"
 
 def run(bench):
     threads = bench.size([1, 16, 64], [1, 2, 4, 16, 64])
-    rounds = bench.size(3, 7)
+    rounds = bench.rounds_of(3, 7)
     seconds = bench.size(0.3, 2)
     bench.note_command(f"pairs threads=T seconds={seconds} keys=PREFIX")
-    with Server() as server, Fleet(bench, server, bench.entrants.names) as fleet:
+    with Server() as server, Fleet(bench, server, bench.names) as fleet:
         fleet.warm_up()
         for number in range(rounds):
             bench.say(f"round {number + 1} of {rounds}")

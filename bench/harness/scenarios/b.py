@@ -12,11 +12,11 @@ BEGIN_S = 0.1  # from the command to the common start
 
 
 def run(bench):
-    rounds = bench.size(1, 3)
+    rounds = bench.rounds_of(1, 3)
     seconds = bench.size(1.2, 10)
     bench.note_command(f"hot threads=T seconds={seconds} key=KEY inside_us=0 start_ns=NS")
     most = max(processes for processes, _ in LAYOUTS)
-    with Server() as server, Fleet(bench, server, bench.entrants.names, most) as fleet:
+    with Server() as server, Fleet(bench, server, bench.names, most) as fleet:
         fleet.warm_up()
         for number in range(rounds):
             for processes, threads in LAYOUTS:

@@ -12,18 +12,19 @@ from server import Server
 TITLE = "A hand-over between two processes"
 WAIT_S = 20
 FLOOR_COUNT = 100
+LOW_PAUSE_S = (0.02, 0.04)
 
 
 def run(bench):
-    rounds = bench.size(2, 5)
+    rounds = bench.rounds_of(2, 5)
     count = bench.size(40, 500) // rounds
     # The long one goes through all phases of those that poll, but it takes its time.
-    pause = bench.size((0.02, 0.04), (0.02, 0.22))
+    pause = bench.size(LOW_PAUSE_S, (0.02, 0.22))
     bench.note_command(f"take key=KEY wait_s={WAIT_S}")
     bench.note_command("release key=KEY")
     bench.note_command(f"push_floor count={FLOOR_COUNT}")
-    waiters = [name for name in bench.entrants.names if name != FLOOR]
-    floor = [name for name in bench.entrants.names if name == FLOOR]
+    waiters = [name for name in bench.names if name != FLOOR]
+    floor = [name for name in bench.names if name == FLOOR]
     with Server() as server, Fleet(bench, server, waiters, 2) as fleet, Fleet(bench, server, floor) as raw:
         fleet.warm_up()
         for number in range(rounds):
@@ -31,19 +32,26 @@ def run(bench):
             if raw.names:
                 raw.measure(FLOOR, {}, number, lambda drivers: [drivers[0].ask(f"push_floor count={FLOOR_COUNT}")])
             for name in bench.order(fleet.names, number, rounds):
-                chosen = random.Random(number)  # the same pauses for everybody
-                pauses = [chosen.uniform(*pause) for _ in range(count)]
+                pauses = random_pauses(number, pause, count)
                 fleet.measure(name, {"pause_ms": [1000 * s for s in pause]}, number,
                               lambda drivers: [hand_overs(drivers, f"c:{name}:{number}", pauses)])
 
 
-def hand_overs(drivers, key, pauses):
+def random_pauses(number, limits, count):
+    """The same in this round for everybody."""
+    chosen = random.Random(number)
+    return [chosen.uniform(*limits) for _ in range(count)]
+
+
+def hand_overs(drivers, key, pauses, how=""):
     """One hand-over after each of these pauses, back and forth. Their times in microseconds."""
     holder, waiter = drivers
     found = []
-    take(holder, key)
+    take = f"take key={key} wait_s={WAIT_S}{how}"
+    if not holder.ask(take)["taken"]:
+        raise DriverFailed("it did not take a free lock")
     for pause in pauses:
-        waiter.tell(f"take key={key} wait_s={WAIT_S}")
+        waiter.tell(take)
         time.sleep(pause)
         released = holder.ask(f"release key={key}")
         taken = waiter.answer(WAIT_S + 10)
@@ -53,8 +61,3 @@ def hand_overs(drivers, key, pauses):
         holder, waiter = waiter, holder
     holder.ask(f"release key={key}")
     return {"hand_over_us": found}
-
-
-def take(driver, key):
-    if not driver.ask(f"take key={key} wait_s={WAIT_S}")["taken"]:
-        raise DriverFailed("it did not take a free lock")

@@ -24,7 +24,7 @@ def run(bench):
     bench.note_command("hold count=N keys=PREFIX")
     bench.note_command("usage")
     for count in sizes:
-        for name in bench.order(bench.entrants.names, sizes.index(count), len(sizes)):
+        for name in bench.order(bench.names, sizes.index(count), len(sizes)):
             if any(entry["contestant"] == name for entry in bench.left_out):
                 continue  # what does not hold few will not hold many
             bench.say(f"{name} holds {count}")

@@ -15,13 +15,13 @@ LARGE = (100_000, 1000)  # waiters, locks
 
 def run(bench):
     waiters, locks = bench.size((1000, 100), (10000, 1000))
-    rounds = bench.size(1, 3)
+    rounds = bench.rounds_of(1, 3)
     watch_s = bench.size(1, 5)
     limit_s = bench.size(60, 600)
     bench.note_command(f"crowd waiters={waiters} locks={locks} keys=PREFIX")
     bench.note_command("crowd_go")
     for number in range(rounds):
-        for name in bench.order(bench.entrants.names, number, rounds):
+        for name in bench.order(bench.names, number, rounds):
             bench.say(f"round {number + 1} of {rounds}, {name}")
             with Server() as server, Fleet(bench, server, [name]) as fleet:
                 one_crowd(bench, server, fleet, name, number, (waiters, locks), watch_s, limit_s)
@@ -29,7 +29,7 @@ def run(bench):
 
 
 def large_crowds(bench, rounds, limit_s):
-    names = [name for name in bench.entrants.names if name in COROUTINES]
+    names = [name for name in bench.names if name in COROUTINES]
     waiters, locks = LARGE
     if names:
         bench.note_command(f"crowd waiters={waiters} locks={locks} keys=PREFIX")

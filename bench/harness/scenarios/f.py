@@ -14,11 +14,11 @@ PROFILE_S = 0.5
 
 
 def run(bench):
-    rounds = bench.size(1, 3)
+    rounds = bench.rounds_of(1, 3)
     seconds = bench.size(1.2, 10)
     bench.note_command(f"hot threads=T seconds={seconds} key=KEY inside_us={INSIDE_US} start_ns=NS")
     for number in range(rounds):
-        for name in bench.order(bench.entrants.names, number, rounds):
+        for name in bench.order(bench.names, number, rounds):
             bench.say(f"round {number + 1} of {rounds}, {name}")
             processes = CLIENTS if look(name).alone else SHARED
             clients = CLIENTS // processes

@@ -67,6 +67,19 @@ class Goals(unittest.TestCase):
         goal = only(goals.uncontended(summary), "server CPU")
         self.assertEqual((goal.value, goal.met), (0.625, False))
 
+    def test_each_kind_of_lock_is_judged_at_its_worst_number_of_callers(self):
+        def pairs(one, sixteen):
+            return {"pairs": {("fair", 1): {"server_us": spread([one])}, ("fair", 16): {"server_us": spread([sixteen])}}}
+        summary = {"holdfast": pairs(20, 20), "redisson-3": pairs(50, 80), "redisson-4": pairs(60, 40)}
+        found = list(goals.kinds(summary))
+        self.assertEqual(only(found, "fair lock, server CPU").value, 0.5)
+        self.assertIsNone(only(found, "spin lock").met)
+
+    def test_any_lock_is_judged_by_script_calls_of_each_process(self):
+        found = list(goals.few({"holdfast": {("any", 4, 16): {"scripts_each": spread([1.5])}}}))
+        self.assertFalse(only(found, "in 4 processes").met)
+        self.assertIsNone(only(found, "in 64 processes").met)
+
     def test_held_locks_are_judged_at_the_largest_size(self):
         summary = {"holdfast": {100: {"bytes": 1000, "server_us": 2}, 1000: {"bytes": 200, "server_us": 1}},
                    "redisson-3": {100: {"server_us": 5}}}

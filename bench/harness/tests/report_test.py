@@ -24,6 +24,12 @@ class Report(unittest.TestCase):
         self.assertIn("**When this page was made, 1 commit since then", report.measured_at(result(), 1))
         self.assertIn("could not be asked", report.measured_at(result(), None))
 
+    def test_a_section_says_what_others_made_of_the_machine(self):
+        self.assertIn("**The machine was busy: other programs took 1.5 processors",
+                      report.measured_at({**result(), "others_busy": 1.5}, 0))
+        self.assertIn("Other programs kept 0.02 processors busy.", report.measured_at({**result(), "others_busy": 0.02}, 0))
+        self.assertNotIn("ther programs", report.measured_at(result(), 0))
+
     def test_the_readme_names_each_machine_with_its_scenarios_and_those_of_older_code(self):
         found = {"a": result(), "b": result(), "d": result(cores=4)}
         lines = report.conditions_in_short(found, {"a": 0, "b": 3, "d": None})

@@ -1,6 +1,6 @@
 import unittest
 
-from stats import Spread, least_share, percentile, ratio, spread
+from stats import Spread, displacement, least_share, percentile, ratio, spread
 
 
 class Stats(unittest.TestCase):
@@ -24,6 +24,16 @@ class Stats(unittest.TestCase):
         self.assertIsNone(ratio(None, 4))
         self.assertIsNone(ratio(1, None))
         self.assertIsNone(ratio(1, 0))
+
+    def test_whoever_enters_in_turn_is_not_displaced(self):
+        self.assertEqual(displacement([30, 10, 20], [31, 11, 21], 0), 0)
+
+    def test_who_overtakes_one_displaces_that_one_as_well(self):
+        self.assertEqual(displacement([10, 20, 30, 40], [12, 32, 22, 42], 0), 0.5)
+
+    def test_those_that_ask_first_do_not_count(self):
+        self.assertEqual(displacement([1, 2, 30, 40], [9, 8, 31, 41], 2), 0)
+        self.assertIsNone(displacement([1, 2], [9, 8], 2))
 
     def test_the_least_share_is_one_when_all_get_the_same(self):
         self.assertEqual(least_share([5, 5, 5]), 1)

@@ -16,6 +16,7 @@ class Summaries(unittest.TestCase):
         answer = {"pairs": 100, "seconds": 2.0, "p50_us": 5, "p99_us": 9, "cpu_us": 300}
         figures = summaries.pairs({"rounds": [entry("raw", {"threads": 1}, [answer])]})["raw"][1]
         self.assertEqual([figures[name].median for name in ("rate", "server_us", "client_us", "p50")], [50, 10, 3, 5])
+        self.assertEqual(figures["busy"].median, (1000 + 300) / 1e6 / 2)
 
     def test_a_hot_lock_adds_sections_and_takes_the_worst_wait(self):
         waits = [{"wait_p50_us": 1, "wait_p99_us": 5, "wait_max_us": 9},
@@ -51,6 +52,30 @@ class Summaries(unittest.TestCase):
         found = figures["x"]["large"]
         self.assertEqual((found["waiters"], found["locks"]), (1000, 10))
         self.assertEqual([found[name].median for name in ("bytes", "seconds", "rate", "client_us")], [200, 2, 500, 5])
+
+    def test_kinds_of_lock_stand_by_kind_and_callers_and_the_rest_by_what_was_done(self):
+        answer = {"pairs": 100, "seconds": 2.0, "p50_us": 5, "p99_us": 9, "cpu_us": 300}
+        hot = {"sections": 500, "served": [250, 250], "seconds": 2, "wait_p50_us": 1, "wait_p99_us": 2, "wait_max_us": 3,
+               "cpu_us": 1000}
+        rounds = [entry("x", {"what": "pairs", "kind": "fair", "threads": 16}, [answer]),
+                  entry("x", {"what": "readers", "threads": 2}, [hot]),
+                  entry("x", {"what": "hand_over"}, [{"hand_over_us": [3, 1, 2]}]),
+                  entry("x", {"what": "order"}, [{**hot, "displacement": 0.25}, hot], {"evalsha": 3000})]
+        figures = summaries.kinds({"rounds": rounds})["x"]
+        self.assertEqual(figures["pairs"][("fair", 16)]["server_us"].median, 10)
+        self.assertEqual(figures["readers"]["rate"].median, 250)
+        self.assertIsNone(figures["readers"]["displacement"])
+        self.assertEqual(figures["hand_over"]["p50"].median, 2)
+        self.assertEqual([figures["order"][name].median for name in ("displacement", "scripts", "server_us", "client_us")],
+                         [0.25, 3, 1, 2])
+
+    def test_the_script_calls_of_any_lock_are_for_each_process_and_grant(self):
+        hot = {"sections": 10, "served": [10], "seconds": 2, "wait_p50_us": 1, "wait_p99_us": 2, "wait_max_us": 3, "cpu_us": 40}
+        rounds = [entry("x", {"kind": "any", "processes": 4, "threads": 1}, [hot] * 4, {"evalsha": 80}),
+                  entry("x", {"kind": "leased", "threads": 1}, [hot], {"evalsha": 20})]
+        figures = summaries.few({"rounds": rounds})["x"]
+        self.assertEqual(figures[("any", 4, 1)]["scripts_each"].median, 0.5)
+        self.assertEqual(figures[("leased", 1, 1)]["scripts"].median, 2)
 
     def test_commands_of_scripts_are_not_the_contestants_own(self):
         lines = [b'1.5 [0 127.0.0.1:5] "EVALSHA" "abc"\r\n', b'1.6 [0 lua] "set" "a"\r\n',

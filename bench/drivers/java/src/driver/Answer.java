@@ -1,6 +1,7 @@
 package driver;
 
 import java.util.Arrays;
+import java.util.List;
 
 /** A JSON object on one line. */
 final class Answer {
@@ -31,6 +32,10 @@ final class Answer {
 
     Answer with(String key, int[] values) {
         return put(key, Arrays.toString(values));
+    }
+
+    Answer with(String key, List<Long> values) {
+        return put(key, values);
     }
 
     /** How long a command took, and the CPU that it used. */

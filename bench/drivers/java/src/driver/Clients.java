@@ -65,8 +65,12 @@ final class Clients {
         return clients.size();
     }
 
+    RedissonClient get(int caller) {
+        return clients.get(caller % clients.size());
+    }
+
     RLock lock(int caller, String name) {
-        return clients.get(caller % clients.size()).getLock(name);
+        return get(caller).getLock(name);
     }
 
     /** How many tries have found a lock taken since the server began: only these ask for the lock's time to live. */

@@ -1,15 +1,17 @@
 package driver;
 
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 
 import org.redisson.api.RLock;
 
 /** One thread that takes locks in one command and releases them in another: an RLock belongs to a thread. */
 final class FirstCaller {
     private final Clients clients;
+    private final Map<String, Locker> taken = new HashMap<>();
     private final ExecutorService thread = Executors.newSingleThreadExecutor();
 
     FirstCaller(Clients clients) {
@@ -25,20 +27,22 @@ final class FirstCaller {
     }
 
     Answer take(Command command) throws Exception {
-        RLock lock = lock(command.text("key"));
+        String key = command.text("key");
         long waitNs = command.duration("wait_s", 1_000_000_000);
         return call(() -> {
-            boolean taken = lock.tryLock(waitNs, TimeUnit.NANOSECONDS);
+            Locker locker = taken.computeIfAbsent(key, name -> Lockers.of(clients, 0, command, name));
+            boolean mine = locker.takeUntil(System.nanoTime() + waitNs);
             long at = System.nanoTime();
-            return new Answer().with("taken", taken).with("at_ns", at);
+            return new Answer().with("taken", mine).with("at_ns", at);
         });
     }
 
     Answer release(Command command) throws Exception {
-        RLock lock = lock(command.text("key"));
+        String key = command.text("key");
         return call(() -> {
+            Locker locker = taken.get(key);
             long before = System.nanoTime();
-            lock.unlock();
+            locker.release();
             long after = System.nanoTime();
             return new Answer().with("before_ns", before).with("after_ns", after);
         });

@@ -1,14 +1,10 @@
 package driver;
 
+import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
-
-import org.redisson.api.RLock;
 
 /** The commands in which callers repeat take and release for a while: `pairs` and `hot`. */
 final class Loops {
-    /** A lease that the watchdog renews. */
-    private static final long RENEWED = -1;
-
     private final Clients clients;
 
     Loops(Clients clients) {
@@ -21,10 +17,12 @@ final class Loops {
         long pauseNs = command.has("pause_us") ? command.duration("pause_us", 1000) : 0;
         String prefix = command.text("keys") + ":";
         Samples[] samples = Samples.forEach(threads);
+        Locker[] lockers = new Locker[threads];
+        Arrays.setAll(lockers, i -> Lockers.of(clients, i, command, prefix + i));
         Span span;
         try (Callers callers = new Callers(threads)) {
             span = callers.run((caller, beginNs) ->
-                    pairs(clients.lock(caller, prefix + caller), beginNs + lengthNs, pauseNs, samples[caller]));
+                    pairs(lockers[caller], beginNs + lengthNs, pauseNs, samples[caller]));
         }
         long pairs = 0;
         for (Samples caller : samples) {
@@ -35,10 +33,10 @@ final class Loops {
         return answer;
     }
 
-    private static void pairs(RLock lock, long endNs, long pauseNs, Samples samples) throws InterruptedException {
+    private static void pairs(Locker locker, long endNs, long pauseNs, Samples samples) throws InterruptedException {
         for (long began = System.nanoTime(); began < endNs;) {
-            lock.lock();
-            lock.unlock();
+            locker.take();
+            locker.release();
             long ended = System.nanoTime();
             samples.add(ended - began);
             began = ended;
@@ -57,10 +55,14 @@ final class Loops {
         Long startNs = command.has("start_ns") ? Long.valueOf(command.nanoseconds("start_ns")) : null;
         Samples[] waits = Samples.forEach(threads);
         int[] served = new int[threads];
+        Locker[] lockers = new Locker[threads];
+        Arrays.setAll(lockers, i -> Lockers.of(clients, i, command, key));
+        Entries[] entries = new Entries[threads];
+        Arrays.setAll(entries, i -> new Entries(command.has("entries")));
         Span span;
         try (Callers callers = new Callers(threads)) {
             span = callers.run((caller, beginNs) -> served[caller] =
-                    hot(clients.lock(caller, key), beginNs + lengthNs, insideNs, waits[caller]), startNs);
+                    hot(lockers[caller], beginNs + lengthNs, insideNs, waits[caller], entries[caller]), startNs);
         }
         long sections = 0;
         for (int caller : served) {
@@ -68,23 +70,26 @@ final class Loops {
         }
         Answer answer = new Answer().with("sections", sections).with("served", served).with(span);
         Samples.summarize(waits, "wait_", answer);
+        Entries.tell(entries, answer);
         return answer;
     }
 
     /** Returns how many sections this caller had. A take that fails has waited to the end. */
-    private static int hot(RLock lock, long endNs, long insideNs, Samples waits) throws InterruptedException {
+    private static int hot(Locker locker, long endNs, long insideNs, Samples waits, Entries entries)
+            throws InterruptedException {
         int sections = 0;
         for (long asked = System.nanoTime(); asked < endNs; asked = System.nanoTime()) {
-            boolean taken = lock.tryLock(endNs - asked, RENEWED, TimeUnit.NANOSECONDS);
+            boolean taken = locker.takeUntil(endNs);
             long returned = System.nanoTime();
             waits.add(returned - asked);
             if (!taken) {
                 break;
             }
+            entries.add(asked, returned);
             while (System.nanoTime() - returned < insideNs) {
                 Thread.onSpinWait();
             }
-            lock.unlock();
+            locker.release();
             sections++;
         }
         return sections;

@@ -7,7 +7,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The benchmark's driver for RLock of Redisson; its commands are described in bench/README.md.
+ * The benchmark's driver for Redisson: RLock, and the kinds of Lockers; its commands are described in bench/README.md.
  *
  * <p>Redisson runs with its defaults: codec, pools (24 to 64 connections, and up to 50 with 5 subscriptions each),
  * threads, timeouts, retries, script cache. One setting may differ, and only where the harness asks for another lease:
@@ -51,6 +51,8 @@ public final class Main {
     private static Answer answer(Commands commands, String line) {
         try {
             return commands.carryOut(new Command(line));
+        } catch (UnsupportedOperationException none) {
+            return new Answer().with("unsupported", none.getMessage());
         } catch (Throwable error) {
             error.printStackTrace();
             return new Answer().with("error", cause(error).toString());
