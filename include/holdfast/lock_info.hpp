@@ -84,6 +84,9 @@ struct LockInfo {
   /// Of a LeasedSemaphore or a Semaphore how many permits can be taken; of a Latch how many steps are missing. Empty:
   /// something else.
   std::optional<std::int64_t> available{};
+  /// Of a FencedLock the token of its latest grant, whoever got it and whether or not it is still held. Empty: another
+  /// kind, no grant yet, only the owner is asked for, or the server does not permit `GET` of the counter.
+  std::optional<std::int64_t> token{};
 };
 
 /// What Client::list looks for. What is stored in the same form is found together.

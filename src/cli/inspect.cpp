@@ -92,6 +92,7 @@ std::string in_lines(const Survey& survey, LockKind kind, const std::string& nod
   std::string text = fmt::format("name   {}\nstate  {}\n", printable(lock.name), held ? "held" : "free");
   if (lock.available) text += fmt::format("free   {}\n", *lock.available);
   for (const LockHolder& each : lock.holders) text += about_holder(each, kind);
+  if (lock.token) text += fmt::format("token  {}\n", *lock.token);
   if (held) text += about_waiters(lock);
   if (survey.answers.size() == 1) return text + fmt::format("node   {}\n", node) + about_queue(lock);
   if (held)

@@ -129,6 +129,7 @@ boost::json::object to_json(const LockInfo& info) {
   boost::json::array& holders = out["holders"].emplace_array();
   for (const LockHolder& each : info.holders) holders.push_back(to_json(each));
   out["available"] = info.available ? boost::json::value(*info.available) : boost::json::value(nullptr);
+  out["token"] = info.token ? boost::json::value(*info.token) : boost::json::value(nullptr);
   out["queued"] = info.queued ? boost::json::value(*info.queued) : boost::json::value(nullptr);
   boost::json::array& queue = out["queue"].emplace_array();
   for (const LockWaiter& each : info.queue) queue.push_back(to_json(each));

@@ -93,13 +93,11 @@ std::vector<base::Command> Looking::commands() const {
       asks_who_waits() ? plan_.questions.line(key_, kMostWaiters) : plan_.questions.holder(key_),
       wire::remaining(key_)};
   if (asks_who_listens()) commands.push_back(wire::listeners({channel_}, sharded_));
+  if (asks_for_token()) commands.push_back(plan_.questions.latest_token(key_));
   return commands;
 }
 
-engine::Errors Looking::errors() const {
-  if (key_known_) return engine::Errors::keep;
-  return asks_who_listens() ? engine::Errors::keep_last : engine::Errors::raise;
-}
+engine::Errors Looking::errors() const { return key_known_ ? engine::Errors::keep : engine::Errors::keep_rest; }
 
 bool Looking::on_replies(const std::vector<base::Reply>& replies) {
   if (key_known_) return holders_.on_replies(replies, {&info_, 1});
@@ -113,6 +111,9 @@ bool Looking::on_replies(const std::vector<base::Reply>& replies) {
     if (plan_.questions.decode_available != nullptr) info_.available = plan_.questions.decode_available(replies[0]);
   }
   if (asks_who_listens()) info_.listeners = wire::decode_listeners(replies[2], 0);
+  if (asks_for_token() && replies.back().is_text()) {
+    info_.token = plan_.questions.decode_latest_token(replies.back());
+  }
   return holders_.begin({&info_, 1});
 }
 

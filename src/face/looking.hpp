@@ -50,12 +50,13 @@ class Looking {
   /// Connections are those of the server that has the key.
   redis::Shard* where() const;
   bool on_replies(const std::vector<base::Reply>& replies);
-  /// Who listens, and who holds it, may be refused.
+  /// Who listens, the latest token, and who holds it, may be refused.
   engine::Errors errors() const;
   LockInfo take() { return std::move(info_); }
 
  private:
   bool asks_who_listens() const { return detail_ != Detail::owner && !channel_.empty(); }
+  bool asks_for_token() const { return detail_ != Detail::owner && plan_.questions.latest_token != nullptr; }
   bool asks_who_waits() const { return detail_ != Detail::owner && plan_.questions.line != nullptr; }
 
   redis::Router& router_;  // of whoever asks

@@ -17,7 +17,9 @@ const engine::Plan kFencedLock{
     .questions = {.ask_owner = wire::lock::has_owner,
                   .is_owner = [](const base::Reply& reply, const wire::Owner&) { return reply.integer == 1; },
                   .holder = wire::lock::holder,
-                  .decode_holder = wire::lock::decode_holder},
+                  .decode_holder = wire::lock::decode_holder,
+                  .latest_token = wire::fenced::latest_token,
+                  .decode_latest_token = wire::fenced::decode_latest_token},
 };
 
 }  // namespace holdfast::kinds

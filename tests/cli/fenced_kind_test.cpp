@@ -33,7 +33,9 @@ TEST_F(FencedKind, IsInspectedAndBroken) {
   EXPECT_EQ(process.read_line(), "started");
   const Outcome seen = use({"inspect", "--kind", "fenced", "job"});
   EXPECT_EQ(seen.status, exited(0));
-  EXPECT_THAT(seen.out, HasSubstr("state  held"));
+  EXPECT_THAT(seen.out, testing::AllOf(HasSubstr("state  held"), HasSubstr("\ntoken  1\n")));
+  EXPECT_THAT(use({"inspect", "--json", "--kind", "fenced", "job"}).out, HasSubstr(R"("token":1)"));
+  EXPECT_THAT(use({"inspect", "--json", "job"}).out, HasSubstr(R"("token":null)"));
   EXPECT_EQ(use({"break", "-y", "--kind", "fenced", "job"}).status, exited(0));
   EXPECT_EQ(finish(process).status, exited(75));
 }

@@ -23,6 +23,18 @@ class Fenced : public Faults {
   }
 };
 
+TEST_F(Fenced, InfoDoesWithoutTheTokenWhereItMayNotBeRead) {
+  Client client(config());
+  const FencedLock lock = client.fenced_lock("orders");
+  EXPECT_EQ(lock.info().token, std::nullopt);
+  const Hold hold = lock.acquire();
+  raw.command("ACL", "SETUSER", "default", "-get");
+  const LockInfo info = lock.info();
+  EXPECT_EQ(info.owner, hold.owner());
+  EXPECT_EQ(info.token, std::nullopt);
+  EXPECT_TRUE(info.listeners);
+}
+
 TEST_F(Fenced, EachGrantHasTheNextToken) {
   Client client(config());
   FencedLock lock = client.fenced_lock("orders");
@@ -36,6 +48,9 @@ TEST_F(Fenced, EachGrantHasTheNextToken) {
   EXPECT_EQ(first.token(), std::nullopt);
   EXPECT_EQ(take_once(client), 2);
   EXPECT_EQ(lock.latest_token(), 2);
+  EXPECT_EQ(lock.info().token, 2);
+  EXPECT_EQ(lock.info(Detail::owner).token, std::nullopt);
+  EXPECT_EQ(client.lock("orders").info().token, std::nullopt);
   EXPECT_EQ(client.lock("plain").acquire().token(), std::nullopt);
 }
 

@@ -80,6 +80,9 @@ struct Questions {
   /// many of them.
   base::Command (*line)(std::string_view key, std::size_t most) = nullptr;
   wire::Line (*decode_line)(const base::Reply&) = nullptr;
+  /// For kinds whose grants are numbered; else null.
+  base::Command (*latest_token)(std::string_view key) = nullptr;
+  std::int64_t (*decode_latest_token)(const base::Reply&) = nullptr;
 };
 
 inline std::string owners_key(const Questions& questions, std::string key) {

@@ -128,9 +128,10 @@ std::vector<base::Reply> replies(redis::Result result, const std::string& name, 
   if (result.delivery != redis::Delivery::answered) {
     throw Error(static_cast<Errc>(result.error.value()), name, node, result.cause);
   }
+  constexpr std::ptrdiff_t kFirst = 2;
   for (const base::Reply& reply : result.replies) {
-    const bool kept = errors == Errors::keep || (errors == Errors::keep_last && &reply == &result.replies.back());
-    if (kept || !reply.is_error()) continue;
+    const bool rest = &reply - result.replies.data() >= kFirst;
+    if (!reply.is_error() || errors == Errors::keep || (errors == Errors::keep_rest && rest)) continue;
     throw Error(redis::classify(reply.text).code, name, node, redis::explain(reply.text));
   }
   return std::move(result.replies);

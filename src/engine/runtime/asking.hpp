@@ -17,7 +17,7 @@ class Runtime;
 enum class Errors {
   raise,
   keep,
-  keep_last,  ///< The last reply may be an error; another one is raised.
+  keep_rest,  ///< Those behind the first two may be errors; of these two one is raised.
 };
 
 struct Inquiry {
