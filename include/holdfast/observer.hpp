@@ -12,9 +12,11 @@ namespace holdfast {
 
 struct GrantedEvent {
   std::string name;
-  std::string owner;                  ///< As on the wire: `<client uuid>:<number>`.
-  std::chrono::nanoseconds waited{};  ///< From the call to the grant.
-  bool contended = false;             ///< Somebody else had it at first, perhaps in this client.
+  std::string owner;                   ///< As on the wire: `<client uuid>:<number>`.
+  std::chrono::nanoseconds waited{};   ///< From the call to the grant.
+  bool contended = false;              ///< Somebody else had it at first, perhaps in this client.
+  std::chrono::nanoseconds waiting{};  ///< Of `waited`: from its WaitingEvent to the grant. 0: there was none.
+  std::chrono::nanoseconds woken{};    ///< From its last wake-up to the grant. 0: none, it has asked again by itself.
 };
 struct RenewedEvent {
   std::size_t holds = 0;            ///< Holds that this batch extended.

@@ -43,11 +43,13 @@ LeaseTerms lease_terms(const Runtime& runtime, const AcquireOptions& options, co
   return terms;
 }
 
-void report_granted(Reporter& reporter, const Claim& held, Duration waited, bool contended) {
-  reporter.meter.on_acquire(held.target()->lock_class(), Meter::Result::granted, waited);
+void report_granted(Reporter& reporter, const Claim& held, const Took& took) {
+  reporter.meter.on_acquire(held.target()->lock_class(), Meter::Result::granted, took.waited);
   Reporter::add(reporter.count.granted);
-  if (contended) Reporter::add(reporter.count.contended);
-  reporter.tell(&Observer::on_granted, [&] { return GrantedEvent{held.name(), held.owner().text, waited, contended}; });
+  if (took.contended) Reporter::add(reporter.count.contended);
+  reporter.tell(&Observer::on_granted, [&] {
+    return GrantedEvent{held.name(), held.owner().text, took.waited, took.contended, took.waiting, took.since_woken};
+  });
 }
 
 std::optional<Acquired> acquire_at_once(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Target>& target,
@@ -56,7 +58,7 @@ std::optional<Acquired> acquire_at_once(const std::shared_ptr<Runtime>& runtime,
   if (options.stop.stop_requested()) return Acquired{nullptr, Errc::cancelled, {}};
   std::shared_ptr<Claim> held = target->join({ask, lease, options.on_lost, Target::Joining::From::newcomer});
   if (!held) return std::nullopt;
-  report_granted(runtime->reporter(), *held, {}, false);
+  report_granted(runtime->reporter(), *held, {});
   return Acquired{std::move(held), {}, {}};
 }
 

@@ -28,7 +28,13 @@ enum class DefaultWait { ask_once, wait_on };
 /// All lengths decided; throws Error(invalid_argument) if one is out of range.
 LeaseTerms lease_terms(const Runtime& runtime, const AcquireOptions& options, const std::string& name);
 
-void report_granted(Reporter& reporter, const Claim& held, Duration waited, bool contended);
+/// What a grant has taken, as GrantedEvent has it.
+struct Took {
+  Duration waited{};
+  bool contended = false;
+  Duration waiting{}, since_woken{};
+};
+void report_granted(Reporter& reporter, const Claim& held, const Took& took);
 
 /// What is known without asking for it: the client cannot be used, the wait is stopped already, or a caller of this
 /// client has just released it. No round trip.

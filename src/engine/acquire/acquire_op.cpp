@@ -163,7 +163,9 @@ void AcquireOp::on_signals() {
   } else if ((signals & kStopped) != 0) {
     act(fsm_.on_stop(Errc::cancelled));
   } else if ((signals & bit(Signal::turn)) != 0 && state_ == State::in_queue) {
-    act(fsm_.on_turn(Clock::now(), view()));
+    const TimePoint now = Clock::now();
+    wait_.woken(now);
+    act(fsm_.on_turn(now, view()));
   } else if ((signals & (bit(Signal::wake) | bit(Signal::message))) != 0) {
     if (explanation_) explanation_->on_change();
     if (state_ == State::waiting) {
@@ -182,8 +184,10 @@ TargetView AcquireOp::view() const {
 }
 
 void AcquireOp::look_again(unsigned signals) {
-  const TargetView now = view();
-  act((signals & bit(Signal::wake)) != 0 ? fsm_.on_wake(Clock::now(), now) : fsm_.on_message(Clock::now(), now));
+  const TargetView seen = view();
+  const TimePoint now = Clock::now();
+  wait_.woken(now);
+  act((signals & bit(Signal::wake)) != 0 ? fsm_.on_wake(now, seen) : fsm_.on_message(now, seen));
 }
 
 void AcquireOp::act(AcquireAction action) {
@@ -345,9 +349,12 @@ void AcquireOp::finish(AcquireAction action) noexcept {
     target_->withdraw(owner_, lease_.length);
   }
   wait_.end(*target_, owner_, action.error);
-  const Duration waited = Clock::now() - started_;
-  if (action.error) report_failed(*target_, action.error, waited);
-  if (!action.error) report_granted(runtime_->reporter(), *held_, waited, fsm_.contended());
+  const TimePoint now = Clock::now();
+  if (action.error) report_failed(*target_, action.error, now - started_);
+  if (!action.error) {
+    report_granted(runtime_->reporter(), *held_,
+                   {now - started_, fsm_.contended(), wait_.waiting(now), wait_.since_woken(now)});
+  }
   const std::shared_ptr<AcquireOp> self = std::move(self_);
   const std::shared_ptr<Claim> held = std::move(held_);
   if (action.error && held) give_up(*held);

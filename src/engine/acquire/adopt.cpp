@@ -58,7 +58,7 @@ class Adopting final : public Loop::Task, public std::enable_shared_from_this<Ad
     tenancy->on_renewed(renewed.sent_at, Clock::now(), renewed.acks_era);
     target_->set_tenancy(*tenancy, 0);
     target_->watchdog().arm(tenancy);
-    report_granted(runtime_->reporter(), *tenancy->first_claim(), {}, false);
+    report_granted(runtime_->reporter(), *tenancy->first_claim(), {});
     tell({tenancy->first_claim(), {}, {}});
   }
   void tell(Acquired what) noexcept {

@@ -16,11 +16,18 @@ class ReportedWait {
   /// It has to wait. Nothing if that is known, or if it only asks once.
   void begin(Target& target, const wire::Owner& waiter, const AcquireFsm& fsm) noexcept;
   bool has_begun() const { return since_ != TimePoint{}; }
+  /// It goes on because somebody has told it something.
+  void woken(TimePoint now) {
+    if (has_begun()) woken_ = now;
+  }
+  /// For how long it has waited, and how long ago it was last woken; 0: never.
+  Duration waiting(TimePoint now) const { return has_begun() ? now - since_ : Duration{}; }
+  Duration since_woken(TimePoint now) const { return woken_ != TimePoint{} ? now - woken_ : Duration{}; }
   /// The acquire is over. Nothing if it has not waited.
   void end(Target& target, const wire::Owner& waiter, std::error_code error) noexcept;
 
  private:
-  TimePoint since_{};
+  TimePoint since_{}, woken_{};
   Waits::Place place_;
 };
 
