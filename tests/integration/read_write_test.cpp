@@ -14,6 +14,7 @@ namespace {
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
+static_assert(!std::is_constructible_v<MultiLock, std::vector<ReadWriteLock>>);
 constexpr MaybeHold (BasicLock::*kAsWriter)(const AcquireOptions&) const = &BasicLock::try_acquire;
 constexpr MaybeHold (ReadWriteLock::*kAsReader)(const AcquireOptions&) const = &ReadWriteLock::try_acquire_shared;
 
@@ -241,9 +242,12 @@ TEST_F(ReadWrite, BothSidesAreRenewed) {
     EXPECT_EQ(reads.state(), HoldState::held);
     EXPECT_EQ(reads_too.state(), HoldState::held);
   }
-  const Hold writes = one.read_write_lock("orders").acquire(options);
+  Hold hold = one.read_write_lock("orders").acquire(options);
   std::this_thread::sleep_for(1s);
-  EXPECT_EQ(writes.state(), HoldState::held);
+  EXPECT_EQ(hold.state(), HoldState::held);
+  one.read_write_lock("orders").downgrade(hold);
+  std::this_thread::sleep_for(1s);
+  EXPECT_EQ(hold.state(), HoldState::held) << "as a reader, too";
 }
 
 TEST_F(ReadWrite, ReadersWithLeasesOrCapsOfTheirOwnHaveHoldsOfTheirOwn) {
@@ -313,6 +317,20 @@ TEST_F(ReadWrite, AWriterMayReadAndGoesOnReadingWhenItUnlocks) {
   EXPECT_EQ(stored()["mode"], "write");
   lock.unlock();
   EXPECT_TRUE(eventually([&] { return stored().empty(); }));
+}
+
+// Redisson's renews no more then.
+TEST_F(ReadWrite, AWriterThatHasReadMeanwhileIsStillRenewed) {
+  Config settings = config();
+  settings.lease = 300ms;
+  Client client(settings);
+  const ReadWriteLock lock = client.read_write_lock("orders");
+  lock.lock();
+  lock.lock_shared();
+  lock.unlock_shared();
+  std::this_thread::sleep_for(1s);
+  EXPECT_EQ(stored()["mode"], "write");
+  lock.unlock();
 }
 
 // ---- what it is not ----
