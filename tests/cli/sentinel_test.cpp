@@ -45,7 +45,7 @@ TEST_F(ToolWithSentinels, LooksAtThemAllAsADoctor) {
 TEST_F(ToolWithSentinels, PointsOutAUrlThatIsForAServer) {
   const Outcome run =
       use_with("redis://" + Deployment::address(deployment.sentinel(0)), {"run", "backup", "--", "/bin/true"});
-  EXPECT_EQ(run.status, exited(70)) << run.err;
+  EXPECT_EQ(run.status, exited(69)) << run.err;
   EXPECT_THAT(run.err, HasSubstr("if this is one, its URL begins with redis+sentinel://"));
 }
 
