@@ -90,7 +90,7 @@ class HOLDFAST_EXPORT Client {
   MultiLock multi_lock(const std::vector<std::string>& names, AcquireOptions defaults = {}) const;
 
   /// Any one of the locks of these names, in this order: see AnyLock. A repeated name counts once. Throws
-  /// Error(invalid_argument) also for no name, and in a cluster for names in several slots.
+  /// Error(invalid_argument) also for no name.
   AnyLock any_of(const std::vector<std::string>& names, AcquireOptions defaults = {}) const;
 
   /// One round trip; in a cluster one to each primary, one after another. Throws Error if the server, or one of them,

@@ -149,8 +149,8 @@ struct HOLDFAST_EXPORT Config {
   /// then; those that wait are notified. A `SimpleLock`, whose other clients ask now and then, always waits for the
   /// answer.
   bool pipelined_release = false;
-  /// RedLock, and MultiLock over several servers: how long to wait for one server's answer. Empty: a twentieth of the
-  /// lease, 50 to 500 ms. Never more than a fifth of the lease.
+  /// RedLock, and MultiLock and AnyLock over several servers: how long to wait for one server's answer. Empty: a
+  /// twentieth of the lease, 50 to 500 ms. Never more than a fifth of the lease.
   std::optional<std::chrono::milliseconds> node_timeout{};
   std::chrono::milliseconds subscription_linger{10000};  ///< A channel that nobody waits on is unsubscribed after 1 to
                                                          ///< 1.5 times this.

@@ -7,6 +7,7 @@
 
 #include "engine/client/core.hpp"
 #include "engine/client/giving_back.hpp"
+#include "engine/hold/any_target.hpp"
 #include "face/in_turn.hpp"
 #include "face/listing.hpp"
 #include "face/measured.hpp"
@@ -115,17 +116,13 @@ AnyLock Client::any_of(const std::vector<std::string>& names, AcquireOptions def
   if (names.empty()) refuse("an AnyLock of no lock");
   runtime.require_usable(names.front());
   std::vector<std::string> once;
-  std::optional<std::uint16_t> slot;
   for (const std::string& name : names) {
     if (name.empty()) refuse("the lock's name is empty");
     if (std::ranges::find(once, name) == once.end()) once.push_back(name);
-    if (runtime.router().only_shard() != nullptr) continue;
-    const std::uint16_t its = runtime.router().slot_of(core_->targets().prefix() + name);
-    if (its != slot.value_or(its)) refuse("the names of an AnyLock must lie in one slot, so share a {hash tag}");
-    slot = its;
   }
-  return AnyLock(
-      face::make_parts(core_->shared_runtime(), core_->targets().target(once, kinds::kAnyLock), std::move(defaults)));
+  const std::shared_ptr<engine::Runtime> shared = core_->shared_runtime();
+  return AnyLock(face::make_parts(shared, engine::AnyTarget::of(shared, core_->targets(), once, kinds::kAnyLock),
+                                  std::move(defaults)));
 }
 
 void Client::ping() const { face::ask_in_steps(core_->runtime(), face::Pinging(core_->runtime()), {}); }

@@ -1,7 +1,6 @@
 // AnyLock: one holder for each name, and nobody waits while one is free.
 #include <set>
 
-#include "cluster.hpp"
 #include "faults.hpp"
 
 namespace holdfast::test::any_lock_test {
@@ -216,25 +215,6 @@ TEST_F(AnyOne, AHoldTravelsAsThatOfItsName) {
   Client client(config());
   const std::string ticket = client.any_of(kGpus).acquire().detach();
   EXPECT_EQ(client.lock("gpu:0").adopt(ticket).release(), ReleaseOutcome::released);
-}
-
-class AnyOneInACluster : public ClusterTest {
- protected:
-  AnyOneInACluster() : ClusterTest({.replicas = 0}) {}
-};
-
-TEST_F(AnyOneInACluster, TheNamesShareASlot) {
-  Client client(config());
-  const std::vector<std::string> tagged{"{gpu}:0", "{gpu}:1"};
-  Hold first = client.any_of(tagged).acquire();
-  const Hold second = client.any_of(tagged).acquire();
-  EXPECT_EQ(first.name(), "{gpu}:0");
-  EXPECT_EQ(second.name(), "{gpu}:1");
-  auto waiter = in_thread([&] { return client.any_of(tagged).acquire().name(); });
-  ASSERT_TRUE(eventually([&] { return client.counters().waiting == 1; }));
-  first.release();
-  EXPECT_TRUE(ready(waiter));
-  EXPECT_THAT(error_of([&] { return client.any_of(kGpus); })->what(), HasSubstr("must lie in one slot"));
 }
 
 }  // namespace

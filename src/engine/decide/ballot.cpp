@@ -87,12 +87,16 @@ Attempt Ballot::result(const std::vector<std::string>& nodes, Duration pause) co
   // What keeps it from the quorum is nothing but that.
   const bool undurable = out_of_order > 0 && count(Kind::not_durable) == out_of_order;
   attempt.error = undurable ? Errc::durability_not_met : Errc::no_quorum;
+  // Where one is enough nobody lacks a majority: it is the trouble of whoever was asked.
+  const auto first = std::ranges::find_if(votes_, [](const auto& vote) { return vote.has_value(); });
+  if (quorum_.any() && first != votes_.end()) attempt.error = (*first)->error;
   return attempt;
 }
 
 std::string Ballot::text(const std::vector<std::string>& nodes) const {
   std::string out = std::to_string(count(Kind::granted)) + " of " + std::to_string(quorum_.members) +
                     " servers granted it, " + std::to_string(quorum_.needed) + " are needed (";
+  if (quorum_.any()) out = "none of " + std::to_string(quorum_.members) + " slots had a free one (";
   for (std::size_t i = 0; i < votes_.size(); ++i) out += (i == 0 ? "" : "; ") + nodes[i] + ": " + words(votes_[i]);
   return out + ")";
 }

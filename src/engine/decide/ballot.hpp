@@ -15,6 +15,9 @@ struct Quorum {
   std::size_t needed = 0;
   static constexpr Quorum majority(std::size_t n) { return {n, n / 2 + 1}; }
   static constexpr Quorum all(std::size_t n) { return {n, n}; }
+  static constexpr Quorum one_of(std::size_t n) { return {n, 1}; }
+  /// Whichever is free will do.
+  constexpr bool any() const { return needed == 1 && members > 1; }
 };
 
 /// Counts the members' attempts until the round is decided, and says what they amount to. Not thread-safe.

@@ -88,6 +88,10 @@ bool KeyTarget::has(const std::string& each) const {
   return several_ ? std::ranges::find(*several_, each) != several_->end() : name() == each;
 }
 
+void KeyTarget::on_part_free(const KeyTarget& part) {
+  if (plan_.each == &part.plan() && has(part.name())) wake();
+}
+
 /// Itself, or the one of several that this grants.
 std::shared_ptr<KeyTarget> KeyTarget::part(const wire::Grant& grant) {
   if (plan_.each == nullptr) return self();

@@ -74,6 +74,7 @@ class KeyTarget final
   std::string where() const override;
   bool subscribed(const wire::Owner& waiter) const override;
   Use begin_use(const wire::Owner& waiter, const Listener& listener) override;
+  void on_part_free(const KeyTarget& part) override;
   std::shared_ptr<Target> granted(const wire::Grant& grant) override { return part(grant); }
   void attempt(Order order, AttemptDone done) override;
   void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;

@@ -18,13 +18,6 @@ using base::Clock;
 /// group.
 constexpr Duration kOnTheWay = milliseconds(50);
 
-/// How long to wait for one member's vote: far below the lease, so that servers that are down cost little of it.
-Duration vote_timeout(const Config& config, milliseconds lease) {
-  const Duration wanted = config.node_timeout.value_or(
-      std::clamp(std::chrono::duration_cast<milliseconds>(lease) / 20, milliseconds(50), milliseconds(500)));
-  return std::max<Duration>(std::min<Duration>(wanted, Duration(lease) / 5), milliseconds(1));
-}
-
 /// Two who ask at the same moment fail each other; chance parts them.
 Duration split_pause() { return std::chrono::microseconds(1'000 + static_cast<int>(29'000 * base::random_share())); }
 
@@ -366,6 +359,12 @@ class RenewRound final : public MembersRound<Renewed> {
 };
 
 }  // namespace
+
+Duration vote_timeout(const Config& config, milliseconds lease) {
+  const Duration wanted = config.node_timeout.value_or(
+      std::clamp(std::chrono::duration_cast<milliseconds>(lease) / 20, milliseconds(50), milliseconds(500)));
+  return std::max<Duration>(std::min<Duration>(wanted, Duration(lease) / 5), milliseconds(1));
+}
 
 void ask_members_for(std::shared_ptr<QuorumTarget> group, Order order, AttemptDone done) {
   std::make_shared<AcquireRound>(std::move(group), std::move(order), std::move(done))->start();

@@ -8,6 +8,9 @@
 
 namespace holdfast::engine {
 
+/// How long to wait for one member's vote: far below the lease, so that servers that are down cost little of it.
+Duration vote_timeout(const Config& config, milliseconds lease);
+
 void ask_members_for(std::shared_ptr<QuorumTarget> group, Order order, AttemptDone done);
 void release_members(std::shared_ptr<QuorumTarget> group, const wire::Owner& owner, TimePoint deadline,
                      TimePoint give_up, ReleaseDone done);

@@ -1,5 +1,5 @@
 // One lock that lives on several servers, each with a client of its own, or in several slots of a cluster: all of them,
-// or a majority.
+// or a majority. Or any one of them: see AnyTarget.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ namespace holdfast::engine {
 /// It belongs to the first member's client, which serves it with threads, counters and time limits, and ends with that
 /// one. What becomes of another member's client is that member's vote: closed, it says no at once; silent, it is waited
 /// for as long as its server would be.
-class QuorumTarget final : public Target {
+class QuorumTarget : public Target {
  public:
   struct Member {
     std::shared_ptr<Runtime> runtime;

@@ -23,6 +23,7 @@
 
 namespace holdfast::engine {
 
+class KeyTarget;
 class Runtime;
 class Watchdog;
 
@@ -61,7 +62,9 @@ class Target : public Acquirable, public std::enable_shared_from_this<Target> {
   /// Returns what was retained for the queue if nobody is left in it: the caller gives it back to the server.
   std::optional<Retained> leave(Waiter& waiter);
   /// Something may have changed: the waiter at the head looks again; all of them, where each of them asks.
-  void wake();
+  virtual void wake();
+  /// A lock of which waiters may be waiting for this one or another is not held here any more: they look again.
+  virtual void on_part_free(const KeyTarget&) {}
   /// A message came on a wake channel: on one that all of them listen to, or on this waiter's own.
   virtual void heard();
   void heard(Waiter& waiter);

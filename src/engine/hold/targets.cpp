@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/hold/any_target.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
@@ -42,11 +43,7 @@ std::shared_ptr<KeyTarget> Targets::target(const std::vector<std::string>& names
     table_.erase(found);
   }
   target = std::make_shared<KeyTarget>(shared_from_this(), std::move(title), names, plan);
-  if (plan.each != nullptr) {
-    std::erase_if(unions_, [](const auto& each) { return each.expired(); });
-    unions_.push_back(target);
-    has_unions_.store(true);
-  }
+  if (plan.each != nullptr) add_union(target);
   table_.insert(*target);
   target->listed_ = true;
   if (table_.size() > bucket_count_) {
@@ -56,6 +53,32 @@ std::shared_ptr<KeyTarget> Targets::target(const std::vector<std::string>& names
     bucket_count_ *= 2;
   }
   return target;
+}
+
+void Targets::add_union(const std::shared_ptr<Target>& target) {
+  std::erase_if(unions_, [](const auto& each) { return each.expired(); });
+  unions_.push_back(target);
+  has_unions_.store(true);
+}
+
+std::shared_ptr<AnyTarget> Targets::only_one_of(std::shared_ptr<AnyTarget> made) {
+  adopt(made, Bond::serves);
+  std::vector<std::shared_ptr<Target>> alive;  // destroyed without the mutex
+  const base::Guard guard(mutex_);
+  alive.reserve(unions_.size());
+  for (const std::weak_ptr<Target>& each : unions_) {
+    if (std::shared_ptr<Target> there = each.lock()) alive.push_back(std::move(there));
+  }
+  for (const std::shared_ptr<Target>& each : alive) {
+    auto same = std::dynamic_pointer_cast<AnyTarget>(each);
+    if (same && same->names() == made->names() && &same->plan() == &made->plan()) return same;
+  }
+  add_union(made);
+  return made;
+}
+
+std::uint16_t Targets::slot_of(const std::string& name, const Plan& plan) const {
+  return runtime_.router().slot_of(plan.transitions.names(prefix_ + name).key);
 }
 
 /// Sweeps as many as it adds, on average, however many there are.
@@ -113,17 +136,15 @@ void Targets::keep(std::shared_ptr<KeyTarget> target) noexcept {
 void Targets::wake_unions(const KeyTarget& part) noexcept {
   if (!has_unions_.load() || part.plan().each != nullptr) return;
   try {
-    std::vector<std::shared_ptr<KeyTarget>> found;  // destroyed without the mutex
+    std::vector<std::shared_ptr<Target>> found;  // destroyed without the mutex
     {
       const base::Guard guard(mutex_);
       found.reserve(unions_.size());
-      for (const std::weak_ptr<KeyTarget>& each : unions_) {
-        if (std::shared_ptr<KeyTarget> alive = each.lock()) found.push_back(std::move(alive));
+      for (const std::weak_ptr<Target>& each : unions_) {
+        if (std::shared_ptr<Target> alive = each.lock()) found.push_back(std::move(alive));
       }
     }
-    for (const std::shared_ptr<KeyTarget>& each : found) {
-      if (each->plan().each == &part.plan() && each->has(part.name())) each->wake();
-    }
+    for (const std::shared_ptr<Target>& each : found) each->on_part_free(part);
   } catch (...) {
     // Out of memory: the message of the release wakes them, or the safety poll.
   }

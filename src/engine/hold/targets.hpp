@@ -18,6 +18,8 @@
 
 namespace holdfast::engine {
 
+class AnyTarget;
+
 /// One KeyTarget per kind and names as long as somebody refers to it, or it is among the latest that others wanted: who
 /// takes the same lock again and again by its name must not forget them in between. A target strikes itself off, but
 /// not in a forked child, where the mutex may be locked for ever. Thread-safe.
@@ -31,6 +33,10 @@ class Targets : public std::enable_shared_from_this<Targets> {
 
   /// Of this lock, or of these locks together (each once, sorted).
   std::shared_ptr<KeyTarget> target(const std::vector<std::string>& names, const Plan& plan);
+  /// Of any one of several: this one, or the one of the same names that there is already.
+  std::shared_ptr<AnyTarget> only_one_of(std::shared_ptr<AnyTarget> made);
+  /// Of this lock.
+  std::uint16_t slot_of(const std::string& name, const Plan& plan) const;
   /// A target of several clients. Each of them wakes it when it is connected anew; it ends with the one that serves it.
   enum class Bond { serves, wakes };
   void adopt(const std::shared_ptr<Target>& target, Bond bond);
@@ -57,6 +63,7 @@ class Targets : public std::enable_shared_from_this<Targets> {
  private:
   friend class KeyTarget;
   void forget(KeyTarget& target);
+  void add_union(const std::shared_ptr<Target>& target) HOLDFAST_REQUIRES(mutex_);
 
   struct Key {
     const Plan* plan;
@@ -93,9 +100,9 @@ class Targets : public std::enable_shared_from_this<Targets> {
     Bond bond;
   };
   std::vector<Adopted> adopted_ HOLDFAST_GUARDED_BY(mutex_);
-  std::vector<std::weak_ptr<KeyTarget>> unions_ HOLDFAST_GUARDED_BY(mutex_);  // of kinds with Plan::each
-  std::atomic<bool> has_unions_{false};                                       // there is one, perhaps gone
-  std::size_t sweep_at_ HOLDFAST_GUARDED_BY(mutex_) = 0;                      // as many of them, perhaps gone
+  std::size_t sweep_at_ HOLDFAST_GUARDED_BY(mutex_) = 0;                   // as many of them, perhaps gone
+  std::vector<std::weak_ptr<Target>> unions_ HOLDFAST_GUARDED_BY(mutex_);  // of kinds with Plan::each
+  std::atomic<bool> has_unions_{false};                                    // there is one, perhaps gone
   std::size_t next_kept_ HOLDFAST_GUARDED_BY(mutex_) = 0;
   bool over_ HOLDFAST_GUARDED_BY(mutex_) = false;
 };

@@ -11,7 +11,7 @@ namespace {
 
 using Asked = Aside<CredentialSource::Given>;
 
-constinit AsideCount in_process(CredentialSource::kMostInProcess);
+constinit AsideCount calls_in_process(CredentialSource::kMostInProcess);
 
 /// The user's words are shown as far as an error has room for them.
 std::string in_words(std::string_view what) {
@@ -39,7 +39,7 @@ Asked::Reply call(const CredentialsProvider& provider) {
 }  // namespace
 
 CredentialSource::CredentialSource(const boost::asio::any_io_executor& executor, const Config& config)
-    : config_(config), asked_(executor, in_process, "calls of credentials' providers") {}
+    : config_(config), asked_(executor, calls_in_process, "calls of credentials' providers") {}
 
 void CredentialSource::ask(Found found) {
   if (!changes()) return found({{config_.username, config_.password}, base::Clock::now()}, {});

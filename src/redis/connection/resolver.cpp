@@ -15,7 +15,7 @@ namespace {
 
 using Names = Aside<std::vector<Endpoint>>;
 
-constinit AsideCount in_process(Resolver::kMostInProcess);
+constinit AsideCount lookups_in_process(Resolver::kMostInProcess);
 
 Names::Reply ask(const std::string& host, const std::string& port) {
   addrinfo hints{};
@@ -48,7 +48,7 @@ std::string to_string(const Endpoint& endpoint) {
   return (tcp.address().is_v6() ? "[" + address + "]" : address) + ":" + std::to_string(tcp.port());
 }
 
-Resolver::Resolver(const asio::any_io_executor& executor) : names_(executor, in_process, "name look-ups") {}
+Resolver::Resolver(const asio::any_io_executor& executor) : names_(executor, lookups_in_process, "name look-ups") {}
 
 void Resolver::look_up(const std::string& host, std::uint16_t port, Found found) {
   names_.ask([host, port = std::to_string(port)] { return ask(host, port); }, std::move(found));

@@ -1,0 +1,79 @@
+#include "engine/decide/candidates.hpp"
+
+#include <algorithm>
+
+namespace holdfast::engine {
+namespace {
+
+bool is_lasting(const Attempt& vote) {
+  return vote.kind == Attempt::Kind::refused || vote.kind == Attempt::Kind::failed;
+}
+
+}  // namespace
+
+std::vector<std::size_t> Candidates::round(TimePoint now, bool listens) {
+  std::vector<std::size_t> asked;
+  for (std::size_t i = 0; i < seen_.size(); ++i) {
+    const std::size_t slot = (turn_ + i) % seen_.size();
+    if (!listens || now >= seen_[slot].rests_until) asked.push_back(slot);
+  }
+  if (asked.empty()) {  // whoever asks all the same has a reason
+    on_doubt();
+    return round(now, listens);
+  }
+  turn_ = (turn_ + 1) % seen_.size();
+  std::ranges::stable_sort(asked, {}, [this](std::size_t slot) {
+    const Seen& seen = seen_[slot];
+    return seen.told ? 0 : seen.trouble ? 2 : 1;
+  });
+  for (const std::size_t slot : asked) seen_[slot].vote.reset();
+  return asked;
+}
+
+void Candidates::on_vote(std::size_t slot, Attempt vote, TimePoint now) {
+  using Kind = Attempt::Kind;
+  Seen seen{.at = now, .trouble = vote.kind != Kind::busy && vote.kind != Kind::granted};
+  if (seen.trouble || (vote.kind == Kind::busy && vote.subscribed)) seen.rests_until = now + rest_;
+  if (vote.kind == Kind::busy && vote.busy_for.count() >= 0) {
+    seen.rests_until = std::min<TimePoint>(seen.rests_until, now + std::min(vote.busy_for, kLongestLease));
+  }
+  if (vote.kind != Kind::granted) seen.vote = std::move(vote);
+  seen_[slot] = std::move(seen);
+}
+
+void Candidates::on_passed_over(std::size_t slot, TimePoint now) {
+  seen_[slot].trouble = true;
+  seen_[slot].rests_until = now + rest_;
+}
+
+void Candidates::on_release(std::size_t slot) {
+  seen_[slot].told = true;
+  seen_[slot].rests_until = {};
+}
+
+void Candidates::on_doubt() {
+  for (Seen& seen : seen_) seen.rests_until = {};
+}
+
+/// What is refused for good is told, as it is where one command asks for all of them, although another one is waited
+/// for in vain.
+Attempt Candidates::result(const std::vector<std::string>& names, TimePoint now) const {
+  Ballot ballot(quorum_);
+  for (std::size_t slot = 0; slot < seen_.size(); ++slot) {
+    if (!seen_[slot].vote) continue;
+    Attempt vote = *seen_[slot].vote;
+    if (is_lasting(vote)) {
+      vote.kind = Attempt::Kind::refused;  // what it may have taken is given back by whoever asked
+      vote.cause = names[slot] + ": " + vote.cause;
+      return vote;
+    }
+    if (vote.kind == Attempt::Kind::busy && vote.busy_for.count() >= 0) {
+      const auto since = std::chrono::duration_cast<milliseconds>(now - seen_[slot].at);
+      vote.busy_for = std::max(vote.busy_for - since, milliseconds(0));
+    }
+    ballot.record(slot, std::move(vote));
+  }
+  return ballot.result(names, {});
+}
+
+}  // namespace holdfast::engine

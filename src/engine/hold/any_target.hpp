@@ -1,0 +1,47 @@
+// Any one of several locks that lie in several slots of a cluster.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/decide/candidates.hpp"
+#include "engine/hold/quorum_target.hpp"
+
+namespace holdfast::engine {
+
+/// A group of which one member is enough, each of them with all the names of one slot. What is granted is a plain lock,
+/// and nothing is ever held by the group. A round asks one member after another until one grants. Whoever may have
+/// granted without a word gives that back, and the next is asked: a node that does not answer is nobody's obstacle.
+class AnyTarget final : public QuorumTarget {
+ public:
+  /// Of these names, each once, of one client. All who ask for the same names in the same order wait in one queue.
+  /// Where they share a slot, one command asks for all of them, and this is a KeyTarget.
+  static std::shared_ptr<Target> of(const std::shared_ptr<Runtime>& runtime, Targets& targets,
+                                    const std::vector<std::string>& names, const Plan& plan);
+  AnyTarget(std::vector<std::string> names, std::vector<Member> members);
+
+  const std::vector<std::string>& names() const { return names_; }
+
+  void wake() override;
+  void heard() override { Target::heard(); }
+  void on_part_free(const KeyTarget& part) override;
+  std::shared_ptr<Target> granted(const wire::Grant& grant) override;
+  bool subscribed(const wire::Owner& waiter) const override;
+  Use begin_use(const wire::Owner& waiter, const Listener& listener) override;
+  void attempt(Order order, AttemptDone done) override;
+
+ private:
+  class Round;
+  template <class Event>
+  auto let(Event&& event) {
+    const base::Guard guard(candidates_mutex_);
+    return event(candidates_);
+  }
+
+  const std::vector<std::string> names_;
+  base::SmallMutex candidates_mutex_;
+  Candidates candidates_ HOLDFAST_GUARDED_BY(candidates_mutex_);
+};
+
+}  // namespace holdfast::engine
