@@ -154,4 +154,8 @@ void ClusterServers::freeze() {
   for (std::uint16_t i = 0; i < cluster_.size(); ++i) cluster_.freeze(i);
 }
 
+void ClusterServers::spoil(Sabotage sabotage) {
+  for (std::uint16_t i = 0; i < cluster_.size(); ++i) Servers::spoil(cluster_.server(i), sabotage);
+}
+
 }  // namespace holdfast::test::sim

@@ -26,6 +26,7 @@ class ClusterServers final : public Servers {
   Heal hide_from(Network& network, const Process& process, const Fault& fault) override;
   void lose_all() override;
   void freeze() override;
+  void spoil(Sabotage sabotage) override;
 
  private:
   std::uint16_t slot_of(const Fault& fault) const;

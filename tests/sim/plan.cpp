@@ -125,6 +125,8 @@ bool Plan::has(Fault::Kind fault) const {
 std::vector<std::string> Plan::keys(int lock) const {
   const std::string name = "lock" + std::to_string(lock);
   if (kind == LockKind::multi) return {name + ":one", name + ":other"};
+  if (kind == LockKind::any && site == Site::cluster)  // two of the four share a slot
+    return {name + ":0", "{" + name + ":0}:1", name + ":1", name + ":2"};
   if (kind == LockKind::any) return {"{" + name + "}:0", "{" + name + "}:1", "{" + name + "}:2"};
   return {name};
 }

@@ -128,7 +128,7 @@ enum class Site {
   independent,  // servers of which a majority must grant a lock, or all
 };
 
-/// multi: of two names; any: of one of three.
+/// multi: of two names; any: of one of three, in a cluster of one of four in three slots.
 enum class LockKind { lock, simple, multi, fenced, read_write, fair, any, permits, semaphore, latch };
 
 struct Plan {

@@ -88,15 +88,16 @@ class Run {
   /// Of a leased semaphore: as they are shown, those whose lease is not over.
   std::vector<std::string> permits(int lock) {
     std::vector<std::string> held;
-    Keyspace& all = servers_->keyspace_of(key_of(lock));
-    for (const auto& [end, id] : all.scores(wire::permits::expiries(key_of(lock)))) {
+    const std::string expiries = wire::permits::expiries(key_of(lock));
+    Keyspace& all = servers_->keyspace_of(expiries);
+    for (const auto& [end, id] : all.scores(expiries)) {
       if (end > all.now()) held.push_back(wire::permits::shown(id));
     }
     return held;
   }
   std::int64_t leased(int lock) {
-    Keyspace& all = servers_->keyspace_of(key_of(lock));
-    return static_cast<std::int64_t>(all.scores(wire::permits::expiries(key_of(lock))).size());
+    const std::string expiries = wire::permits::expiries(key_of(lock));
+    return static_cast<std::int64_t>(servers_->keyspace_of(expiries).scores(expiries).size());
   }
   std::int64_t number(int lock) {
     const std::string* const text = servers_->keyspace_of(key_of(lock)).text(key_of(lock));

@@ -229,6 +229,19 @@ Ranges of_kind(LockKind kind) {
           .pipelined = 30};
 }
 
+Ranges in_cluster(std::vector<LockKind> kinds, int pipelined = 0) {
+  return {.clients_most = 4,
+          .callers_most = 2,
+          .actions_least = 8,
+          .locks_most = 3,
+          .faults_least = 1,
+          .faults_most = 4,
+          .faults = kOfCluster,
+          .site = Site::cluster,
+          .kinds = std::move(kinds),
+          .pipelined = pipelined};
+}
+
 struct Entry {
   Scenario scenario;
   Ranges ranges;
@@ -286,16 +299,7 @@ const std::vector<Entry>& entries() {
         .site = Site::sentinels,
         .all_acks = true}},
       {{"cluster", "several clients and locks, three primaries with a replica each, slots that move, no acks"},
-       {.clients_most = 4,
-        .callers_most = 2,
-        .actions_least = 8,
-        .locks_most = 3,
-        .faults_least = 1,
-        .faults_most = 4,
-        .faults = kOfCluster,
-        .site = Site::cluster,
-        .kinds = {LockKind::lock, LockKind::lock, LockKind::multi},
-        .pipelined = 30}},
+       in_cluster({LockKind::lock, LockKind::lock, LockKind::multi}, 30)},
       {{"cluster_acks", "the same, and all replicas confirm each grant"},
        {.clients_most = 4,
         .callers_most = 2,
@@ -360,16 +364,9 @@ const std::vector<Entry>& entries() {
         .faults_least = 1,
         .faults = both(kHarmless, kForgetful),
         .kinds = kLater}},
-      {{"kinds_cluster", "the same in a cluster"},
-       {.clients_most = 4,
-        .callers_most = 2,
-        .actions_least = 8,
-        .locks_most = 3,
-        .faults_least = 1,
-        .faults_most = 4,
-        .faults = kOfCluster,
-        .site = Site::cluster,
-        .kinds = kLater}},
+      {{"kinds_cluster", "the same in a cluster"}, in_cluster(kLater)},
+      {{"counting_cluster", "clients of AnyLocks, leased semaphores, semaphores or latches in a cluster"},
+       in_cluster({LockKind::any, LockKind::any, LockKind::permits, LockKind::semaphore, LockKind::latch})},
   };
   return all;
 }

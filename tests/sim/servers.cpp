@@ -169,11 +169,7 @@ class OneServer final : public Servers {
   void save() override { server_.save(); }
   void lose_all() override { server_.lose_all(); }
   void freeze() override { server_.freeze(); }
-  void spoil(Sabotage sabotage) override {
-    for (const Spoiled& each : kSpoiled) {
-      if (each.sabotage == sabotage) server_.plant(each.script, each.instead);
-    }
-  }
+  void spoil(Sabotage sabotage) override { Servers::spoil(server_, sabotage); }
 
  private:
   ModelServer server_;
@@ -289,6 +285,12 @@ class Deployed final : public Servers {
 };
 
 }  // namespace
+
+void Servers::spoil(ModelServer& server, Sabotage sabotage) {
+  for (const Spoiled& each : kSpoiled) {
+    if (each.sabotage == sabotage) server.plant(each.script, each.instead);
+  }
+}
 
 std::unique_ptr<Servers> Servers::make(World& world, Network& network, const Plan& plan) {
   switch (plan.site) {

@@ -12,6 +12,10 @@
 #include "sim/network.hpp"
 #include "sim/plan.hpp"
 
+namespace holdfast::test {
+class ModelServer;
+}
+
 namespace holdfast::test::sim {
 
 class Servers {
@@ -51,6 +55,8 @@ class Servers {
   virtual void freeze() = 0;
 
  protected:
+  /// One of them.
+  static void spoil(ModelServer& server, Sabotage sabotage);
   /// Until nodes know each other.
   static constexpr base::Duration kBeginning = std::chrono::milliseconds(100);
 };
