@@ -46,7 +46,7 @@ class Extending final : public Loop::Task, public std::enable_shared_from_this<E
         watchdog.arm(tenancy.shared_from_this());
         return tell({});
       case Renewed::Kind::gone:
-        tenancy.on_gone();
+        if (!tenancy.on_gone(Clock::now())) break;
         watchdog.disarm(tenancy);
         return tell({Errc::lost});
       case Renewed::Kind::unanswered:

@@ -65,8 +65,9 @@ void LossWatch::ask(redis::Shard& shard, const Doubt& doubt) {
                   if (stopped_ || !hold) return;
                   const Plan& plan = hold->target()->plan();
                   if (KeyWatch::read(result, 0, plan, owner) != KeyWatch::Said::not_ours) return;
+                  if (owner.ask != hold->ask() || hold->is_being_shared()) return;
                   if (!of(shard).remove(key, *hold) || (spare && spare->fetch_sub(1) > 0)) return;
-                  hold->on_gone();
+                  hold->on_gone(base::Clock::now());
                   hold->target()->watchdog().disarm(*hold);
                 });
 }

@@ -152,7 +152,7 @@ void Renewals::on_renewed_alone(const std::shared_ptr<Tenancy>& hold, const Rene
       hold->on_renewed(renewed.sent_at, now, renewed.acks_era);
       break;
     case Renewed::Kind::gone:
-      hold->on_gone();
+      hold->on_gone(now);
       break;
     case Renewed::Kind::unanswered:
       Reporter::add(runtime_.reporter().count.renewal_failures);
@@ -211,7 +211,7 @@ std::size_t Renewals::tell(Part batch, const Confirmed& found) {
     const auto first = next;
     if (answered) next += static_cast<std::ptrdiff_t>(hold->target()->locks());
     if (answered && std::find(first, next, false) != next) {
-      hold->on_gone();
+      hold->on_gone(now);
     } else if (!answered || !found.acked) {
       hold->on_unanswered(now, found.cause);
     } else {

@@ -23,7 +23,8 @@ class Sharing final : public Loop::Task, public std::enable_shared_from_this<Sha
   void run() override {
     if (!claim_->stands()) return tell(Errc::lost);
     const std::shared_ptr<Target>& target = claim_->target();
-    const Tenancy& tenancy = claim_->tenancy();
+    Tenancy& tenancy = claim_->tenancy();
+    tenancy.begin_share();
     target->share(tenancy.owner(), tenancy.lease(), renewal_timeout(tenancy.lease(), runtime_.config().command_timeout),
                   [self = shared_from_this()](const Renewed& renewed) { self->on_answer(renewed); });
   }
@@ -38,7 +39,8 @@ class Sharing final : public Loop::Task, public std::enable_shared_from_this<Sha
         tenancy.on_shared(answer.sent_at, now);
         return tell(tenancy.ended() ? std::error_code(Errc::lost) : std::error_code());
       case Renewed::Kind::gone:
-        tenancy.on_gone();
+        tenancy.end_share();
+        tenancy.on_gone(now);
         claim_->target()->watchdog().disarm(tenancy);
         return tell(Errc::lost);
       case Renewed::Kind::unanswered:

@@ -181,12 +181,22 @@ void Tenancy::change(const std::string& cause, HoldFsm::Change (HoldFsm::*decide
 }
 
 void Tenancy::on_renewed(TimePoint sent_at, TimePoint now, std::uint32_t acked_era) {
+  if (share_.load(std::memory_order_relaxed) == Share::answered) end_share();
   change({}, &HoldFsm::on_renewed, sent_at, now, acked_era);
 }
 void Tenancy::on_extended(TimePoint sent_at, TimePoint now, milliseconds length, std::uint32_t acked_era) {
   change({}, &HoldFsm::on_extended, sent_at, now, length, acked_era);
 }
-void Tenancy::on_gone() { change({}, &HoldFsm::on_gone); }
+bool Tenancy::on_gone(TimePoint now) {
+  const Share share = share_.load(std::memory_order_relaxed);
+  if (share == Share::none) {
+    change({}, &HoldFsm::on_gone);
+    return true;
+  }
+  if (share == Share::answered) end_share();
+  on_unanswered(now, "it was asked for as a writer's, and is becoming a reader's");
+  return false;
+}
 void Tenancy::on_unanswered(TimePoint now, const std::string& cause) { change(cause, &HoldFsm::on_unanswered, now); }
 void Tenancy::on_moved(TimePoint now) { change("its slot is served by another server now", &HoldFsm::on_moved, now); }
 void Tenancy::on_closed() { change({}, &HoldFsm::on_closed); }
@@ -212,6 +222,7 @@ void Tenancy::drop_watches() {
 void Tenancy::on_shared(TimePoint sent_at, TimePoint now) {
   mode_.store(wire::Mode::shared, std::memory_order_relaxed);
   on_renewed(sent_at, now, 0);
+  share_.store(Share::answered, std::memory_order_relaxed);
   target_->wake();
 }
 

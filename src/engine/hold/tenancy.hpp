@@ -61,8 +61,14 @@ class Tenancy : public std::enable_shared_from_this<Tenancy> {
   /// What the release has found.
   void set_outcome(ReleaseOutcome outcome);
 
-  /// Its owner has it together with others from now on, with a lease that was set anew.
+  /// For sharing.cpp, on the loop. From the first of these on it may be its owner's together with others, and from the
+  /// second on it is, with a lease that was set anew. An answer to what was asked before the second says nothing: it is
+  /// about a hold that the owner has alone, which need not be there any more. With `end_share` it is as if the first
+  /// had not been.
+  void begin_share() { share_.store(Share::under_way, std::memory_order_relaxed); }
   void on_shared(TimePoint sent_at, TimePoint now);
+  bool is_being_shared() const { return share_.load(std::memory_order_relaxed) == Share::under_way; }
+  void end_share() { share_.store(Share::none, std::memory_order_relaxed); }
 
   // For extension.cpp: see HoldFsm.
   void begin_extension(TimePoint now, milliseconds length) { let(&HoldFsm::begin_extension, now, length); }
@@ -71,7 +77,8 @@ class Tenancy : public std::enable_shared_from_this<Tenancy> {
   // For the watchdog, on the loop.
   HoldFsm::Todo on_time(TimePoint now, Duration early);
   void on_renewed(TimePoint sent_at, TimePoint now, std::uint32_t acked_era);
-  void on_gone();
+  /// False: that says nothing, see begin_share, and is to be asked once more.
+  bool on_gone(TimePoint now);
   void on_unanswered(TimePoint now, const std::string& cause);
   void on_reconnect(TimePoint now) { let(&HoldFsm::on_reconnect, now); }
   void on_moved(TimePoint now);
@@ -130,6 +137,9 @@ class Tenancy : public std::enable_shared_from_this<Tenancy> {
   [[no_unique_address]] Claim first_;
   mutable base::SmallMutex mutex_;
   std::atomic<wire::Mode> mode_;
+  /// `answered`: and what was asked of it before may still be answered; that is one renewal at most.
+  enum class Share : std::uint8_t { none, under_way, answered };
+  std::atomic<Share> share_{Share::none};
   ReleaseOutcome outcome_ HOLDFAST_GUARDED_BY(mutex_) = ReleaseOutcome::unknown;  // of the release, once it is known
 };
 
