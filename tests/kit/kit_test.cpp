@@ -64,9 +64,10 @@ TEST(RealKit, WhatIsLostIsNoticed) {
   const Hold plain = client.lock("plain").acquire();
   const Hold simple = client.simple_lock("simple").acquire();
   kit.lose("plain");
-  EXPECT_FALSE(kit.is_locked("plain"));
+  ASSERT_FALSE(kit.is_locked("plain"));
   kit.take_elsewhere("simple");
   EXPECT_TRUE(kit.is_locked("simple"));
+  ASSERT_FALSE(client.simple_lock("simple").is_held_by(simple.owner()));
   EXPECT_TRUE(soon([&] { return plain.is_lost() && simple.is_lost(); }));
   EXPECT_EQ(plain.loss_reason(), LossReason::taken);
   EXPECT_EQ(simple.loss_reason(), LossReason::taken);
@@ -78,6 +79,7 @@ TEST(RealKit, WhatIsCutComesBack) {
   const Hold hold = client.lock("name").acquire();
   kit.cut();
   EXPECT_TRUE(client.lock("other").acquire({.wait = kLimit}));
+  EXPECT_GE(client.counters().connections, 2U);
   EXPECT_FALSE(hold.is_lost());
 }
 
