@@ -1,8 +1,8 @@
 // The least permissions that suffice, as docs/least-acl.acl gives them: with them everything works, and without any one
 // of them something does not.
-#include <fstream>
+#include "support/least_acl.hpp"
+
 #include <set>
-#include <sstream>
 
 #include "access.hpp"
 #include "base/text.hpp"
@@ -17,19 +17,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-/// The words of the one `user` line of the file, from the third on: what the user may do.
-std::vector<std::string> least_rights() {
-  std::ifstream file(source_path("docs/least-acl.acl"));
-  std::vector<std::string> rights;
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string word;
-    if (!(words >> word) || word != "user") continue;
-    words >> word;
-    while (words >> word) rights.push_back(word.starts_with('>') ? std::string(">") + kSecret : word);
-  }
-  return rights;
-}
+std::vector<std::string> least_rights() { return test::least_rights(kSecret); }
 
 class LeastAcl : public Access {
  protected:

@@ -16,6 +16,14 @@ class WaitLog final : public Observer {
     const std::scoped_lock guard(mutex_);
     longest_ = std::max(longest_, event.waited);
   }
+  void on_granted(const GrantedEvent& event) override {
+    const std::scoped_lock guard(mutex_);
+    granted_.push_back(event);
+  }
+  std::vector<GrantedEvent> granted() const {
+    const std::scoped_lock guard(mutex_);
+    return granted_;
+  }
   std::vector<std::string> heard() const {
     const std::scoped_lock guard(mutex_);
     return heard_;
@@ -45,6 +53,7 @@ class WaitLog final : public Observer {
   std::vector<std::string> heard_;
   std::set<std::string> open_;
   std::chrono::nanoseconds longest_{};
+  std::vector<GrantedEvent> granted_;
 };
 
 class Waits : public Faults {
@@ -74,6 +83,28 @@ TEST_F(Waits, AFreeLockAndAnAttemptAreNone) {
   EXPECT_FALSE(gets(client));
   EXPECT_THAT(waits->heard(), ElementsAre());
   EXPECT_EQ(client.counters().waiting, 0U);
+}
+
+TEST_F(Waits, AGrantSaysForHowLongAndWhenItWasWoken) {
+  Client holder(config());
+  Client client(watched());
+  EXPECT_TRUE(gets(client));
+  std::optional<Hold> hold = holder.lock("orders").acquire();
+  auto waiter = in_thread([&] { return gets(client, {.wait = 30s}); });
+  ASSERT_TRUE(heard(1));
+  ASSERT_TRUE(listeners(raw, "orders"));
+  std::this_thread::sleep_for(30ms);
+  hold.reset();
+  EXPECT_TRUE(waiter.get());
+  ASSERT_TRUE(eventually([&] { return waits->granted().size() == 2; }));
+  const GrantedEvent free = waits->granted()[0], waited = waits->granted()[1];
+  EXPECT_FALSE(free.contended);
+  EXPECT_EQ(free.waiting, 0ns);
+  EXPECT_EQ(free.woken, 0ns);
+  EXPECT_TRUE(waited.contended);
+  EXPECT_GT(waited.woken, 0ns);
+  EXPECT_GE(waited.waiting - waited.woken, 30ms);
+  EXPECT_GE(waited.waited, waited.waiting);
 }
 
 TEST_F(Waits, EachEndIsHeardOf) {
