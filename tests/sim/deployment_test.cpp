@@ -108,5 +108,53 @@ TEST_F(Deployment, AcksOfAllAreWaitedFor) {
   EXPECT_EQ(owners().size(), 1U);
 }
 
+// --- releases that only the old primary has seen ---
+
+class LateReleases : public Deployment {
+ protected:
+  /// How long after its client has come to the new primary the lock is free there that `holder_` gave back to the old
+  /// one, which granted it once more. Two clients have heard that; the one that is `away` says nothing from then on.
+  base::Duration until_free(const Guest* away) {
+    holder_.acquire();
+    world_.run(2s);
+    waiter_.acquire();
+    world_.run(1s);
+    another_.acquire();
+    world_.run(1s);
+    deployment_.fail_over();
+    EXPECT_TRUE(world_.run_until(2s, [this] { return deployment_.primary() != 0; }));
+    if (away != nullptr) network_.hold_back(away->process(), true);
+    holder_.release();
+    EXPECT_TRUE(world_.run_until(100ms, [this] { return waiter_.held(); }));
+    holder_.acquire();  // whose client listens as well, and is no other
+    const std::vector<std::string> nobody = owners();
+    EXPECT_EQ(nobody.size(), 1U) << "who has given it back";
+    const auto connections = [this] { return holder_.client().counters().connections; };
+    EXPECT_TRUE(world_.run_until(5s, [&, before = connections()] { return connections() > before; }));
+    const base::TimePoint came = world_.now();
+    EXPECT_TRUE(world_.run_until(5s, [this] { return waiter_.lost(); }));
+    waiter_.acquire();
+    EXPECT_TRUE(world_.run_until(5s, [&] { return owners() != nobody; }));
+    return world_.now() - came;
+  }
+
+  Guest holder_{world_, 1, config(), "orders"};
+  Guest waiter_{world_, 2, config(), "orders"};
+  Guest another_{world_, 3, config(), "orders"};
+};
+
+TEST_F(LateReleases, AreRepeatedOnceAllWhoHeardThemHaveCome) {
+  EXPECT_LT(until_free(nullptr), 200ms);
+  world_.run(100ms);
+  EXPECT_EQ(holder_.held() + waiter_.held() + another_.held(), 1);
+}
+
+TEST_F(LateReleases, AreRepeatedAfterASecondWhereOneIsMissing) {
+  const base::Duration time = until_free(&another_);
+  EXPECT_GE(time, 1s) << "it may have the lock at the old one";
+  EXPECT_LT(time, 1100ms);
+  network_.hold_back(another_.process(), false);
+}
+
 }  // namespace
 }  // namespace holdfast::test::sim::deployment_test

@@ -145,10 +145,10 @@ void Judge::look_at_overlaps() {
   if (plan_.kind == LockKind::permits) return look_at_permits();
   for (std::size_t i = 0; i < standing_.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      const Belief& one = *standing_[i];
-      const Belief& other = *standing_[j];
+      Belief& one = *standing_[i];
+      Belief& other = *standing_[j];
       if (one.lock != other.lock || one.name != other.name || (one.reads && other.reads)) continue;
-      ++tally_.overlaps;
+      for (Belief* const each : {&one, &other}) tally_.beside += std::exchange(each->beside, true) ? 0 : 1;
       if (!one.forgotten && !other.forgotten) {
         violated("exclusion", "client " + std::to_string(one.client) + " (" + one.owner + ") and client " +
                                   std::to_string(other.client) + " (" + other.owner + ") hold lock " +

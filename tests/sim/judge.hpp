@@ -46,6 +46,7 @@ class Judge {
     std::int64_t permits = 1;
     bool reads = false;
     bool told = false, ended = false;
+    bool beside = false;     // another hold, and counted as that
     bool forgotten = false;  // by the server, under a fault that may make it do so
     base::TimePoint forgotten_at{};
     std::optional<base::TimePoint> over_since{};  // it does not stand any more
@@ -87,7 +88,8 @@ class Judge {
   const std::optional<Violation>& violation() const { return violation_; }
 
   struct Tally {
-    std::uint64_t told = 0, forgotten = 0, overlaps = 0;
+    std::uint64_t told = 0, forgotten = 0;
+    std::uint64_t beside = 0;       // holds that stood beside another one
     base::Duration longest_free{};  // that somebody waited for, in calm times
     base::Duration told_after{};    // at most, after the server had forgotten it
   };

@@ -155,7 +155,7 @@ void Report::add(const Outcome& outcome) {
   all_.counters.connections += outcome.counters.connections;
   all_.tally.told += outcome.tally.told;
   all_.tally.forgotten += outcome.tally.forgotten;
-  all_.tally.overlaps += outcome.tally.overlaps;
+  all_.tally.beside += outcome.tally.beside;
   all_.tally.longest_free = std::max(all_.tally.longest_free, outcome.tally.longest_free);
   all_.tally.told_after = std::max(all_.tally.told_after, outcome.tally.told_after);
 }
@@ -171,8 +171,8 @@ int Report::finish() {
       << all_.deeds.grants << " grants, " << all_.counters.contended << " of them contended, " << all_.deeds.writes
       << " writes, " << all_.counters.renewals << " renewals, " << all_.counters.connections << " connections\n";
   out << all_.tally.told << " losses told, " << all_.tally.forgotten << " holds forgotten by the server, told after "
-      << as_ms(all_.tally.told_after) << " ms at most; longest wait for a free lock " << as_ms(all_.tally.longest_free)
-      << " ms\n";
+      << as_ms(all_.tally.told_after) << " ms at most; " << all_.tally.beside
+      << " holds beside another; longest wait for a free lock " << as_ms(all_.tally.longest_free) << " ms\n";
   out << "faults: " << as_json(faults_of(all_)) << "\nfailed calls: " << as_json(failures_of(all_)) << "\n";
   std::fputs(out.str().c_str(), stdout);
   record();

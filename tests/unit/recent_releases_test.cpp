@@ -20,8 +20,8 @@ class RecentReleasesTest : public testing::Test {
   }
   std::string repeated(Duration now) {
     std::string out;
-    for (const base::Command& command : releases_.to_repeat(at(now))) {
-      out += (out.empty() ? "" : " ") + command.args.front();
+    for (const ConfirmedRelease& each : releases_.to_repeat(at(now))) {
+      out += (out.empty() ? "" : " ") + each.command.args.front();
     }
     return out;
   }
@@ -47,17 +47,17 @@ TEST_F(RecentReleasesTest, AreOfNoUseOnceTheLeaseIsOver) {
 TEST_F(RecentReleasesTest, AreThoseOfTheSlotsThatHaveANewServer) {
   released("a", 0s, 30s);
   released("b", 0s, 30s);
-  const auto commands = releases_.to_repeat(at(1s), [](const base::Command& each) { return each.args[0] == "b"; });
-  ASSERT_EQ(commands.size(), 1U);
-  EXPECT_EQ(commands.front().args.front(), "b");
+  const auto releases = releases_.to_repeat(at(1s), [](const base::Command& each) { return each.args[0] == "b"; });
+  ASSERT_EQ(releases.size(), 1U);
+  EXPECT_EQ(releases.front().command.args.front(), "b");
 }
 
 TEST_F(RecentReleasesTest, AreNoMoreThanTheLatest) {
   for (std::size_t i = 0; i <= RecentReleases::kMost; ++i) released(std::to_string(i), 1s, 30s);
-  const auto commands = releases_.to_repeat(at(2s));
-  ASSERT_EQ(commands.size(), RecentReleases::kMost);
-  EXPECT_EQ(commands.front().args.front(), "1");
-  EXPECT_EQ(commands.back().args.front(), std::to_string(RecentReleases::kMost));
+  const auto releases = releases_.to_repeat(at(2s));
+  ASSERT_EQ(releases.size(), RecentReleases::kMost);
+  EXPECT_EQ(releases.front().command.args.front(), "1");
+  EXPECT_EQ(releases.back().command.args.front(), std::to_string(RecentReleases::kMost));
 }
 
 }  // namespace

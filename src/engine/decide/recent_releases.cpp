@@ -4,18 +4,18 @@
 
 namespace holdfast::engine {
 
-void RecentReleases::add(base::Command release, TimePoint now, TimePoint give_up) {
+void RecentReleases::add(base::Command release, TimePoint now, TimePoint give_up, Audience audience) {
   while (!latest_.empty() && (latest_.size() >= kMost || latest_.front().at + kWindow < now)) latest_.pop_front();
-  latest_.push_back({std::move(release), now, give_up});
+  latest_.push_back({{std::move(release), std::move(audience)}, now, give_up});
 }
 
-std::vector<base::Command> RecentReleases::to_repeat(TimePoint now,
-                                                     const std::function<bool(const base::Command&)>& there) const {
-  std::vector<base::Command> commands;
+std::vector<ConfirmedRelease> RecentReleases::to_repeat(TimePoint now,
+                                                        const std::function<bool(const base::Command&)>& there) const {
+  std::vector<ConfirmedRelease> releases;
   for (const Release& release : latest_) {
-    if (now < release.give_up && there(release.command)) commands.push_back(release.command);
+    if (now < release.give_up && there(release.confirmed.command)) releases.push_back(release.confirmed);
   }
-  return commands;
+  return releases;
 }
 
 }  // namespace holdfast::engine

@@ -8,6 +8,7 @@
 
 #include <boost/intrusive/unordered_set_hook.hpp>
 
+#include "engine/decide/recent_releases.hpp"
 #include "engine/hold/key_watch.hpp"
 #include "engine/hold/target.hpp"
 #include "redis/connection/lane.hpp"
@@ -46,6 +47,9 @@ class KeyTarget final
   /// Who was told of a release, by the number of those who heard: clients elsewhere, and waiters of this client, the
   /// own ones included. Where that does not count all (a cluster with PUBLISH; a release behind an ASKING), one more.
   std::int64_t others(std::int64_t reached, bool asked = false) const;
+  /// Those elsewhere of whom a release has reached so many, if all who wait for it listen on one channel, and are
+  /// counted.
+  Audience audience(std::int64_t reached, bool asked) const;
   /// How many messages have come on a channel.
   struct Heard {
     std::string channel;

@@ -35,6 +35,15 @@ std::int64_t KeyTarget::others(std::int64_t reached, bool asked) const {
   return std::max<std::int64_t>(reached - subscribed, 0) + waiters;
 }
 
+Audience KeyTarget::audience(std::int64_t reached, bool asked) const {
+  const redis::Subscriptions& here = subscriptions();
+  if (asked || plan_.traits.announced != Traits::Announced::all || !here.counts_all(publish())) return {};
+  std::vector<std::string> channels = common_channels();
+  if (channels.size() != 1) return {};
+  if (here.subscribed(channels.front(), publish())) --reached;
+  return {std::move(channels.front()), std::max<std::int64_t>(reached, 0)};
+}
+
 std::vector<KeyTarget::Heard> KeyTarget::heard_so_far() const {
   std::vector<Heard> heard;
   const redis::Listeners& listeners = *runtime().listeners();

@@ -1,10 +1,12 @@
 // Tells a new primary of the releases that only the one before it may have seen.
 #pragma once
 
-#include <deque>
+#include <list>
+#include <memory>
 #include <vector>
 
 #include "base/resp.hpp"
+#include "engine/decide/late_batch.hpp"
 #include "engine/decide/recent_releases.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "redis/cluster/slot.hpp"
@@ -12,13 +14,9 @@
 
 namespace holdfast::engine {
 
-/// Of one client. On the loop.
+/// Of one client: carries out what LateBatch decides. On the loop.
 class LateReleases {
  public:
-  /// After a new connection: by then other clients, who may still be granted locks by the old primary, have left it as
-  /// well. What is free at the new one a moment too early could have two holders.
-  static constexpr std::chrono::seconds kPause{1};
-
   LateReleases(Runtime& runtime, const RecentReleases& recent);
 
   void on_connected();
@@ -27,18 +25,21 @@ class LateReleases {
   void stop();
 
  private:
-  void repeat_later(std::vector<base::Command> releases);
-  void repeat();
+  using Batch = std::shared_ptr<LateBatch>;
+
+  void repeat_later(std::vector<ConfirmedRelease> releases);
+  void on_alarm();
+  void look(const Batch& batch, const std::vector<std::size_t>& numbers);
+  void ask(redis::Shard& shard, const Batch& batch, std::vector<std::size_t> numbers);
+  void on_listeners(const redis::Shard& shard, LateBatch& batch, const std::vector<std::size_t>& numbers,
+                    const redis::Result& result);
+  void repeat(std::vector<base::Command> releases);
+  void set_alarm();
 
   Runtime& runtime_;
   const RecentReleases& recent_;
   timing::Alarm alarm_;
-  struct Batch {
-    base::TimePoint due{};
-    std::vector<base::Command> releases{};
-  };
-  std::deque<Batch> waiting_;  // in order of time
-  std::size_t waiting_releases_ = 0;
+  std::list<Batch> batches_;  // in order of time
 };
 
 }  // namespace holdfast::engine

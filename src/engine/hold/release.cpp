@@ -99,16 +99,16 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
     } catch (...) {
       // Out of memory: as if nobody had listened.
     }
-    if (action.outcome == ReleaseOutcome::released) remember();
+    if (action.outcome == ReleaseOutcome::released) remember(action.listeners);
     tell(released);
   }
 
   /// A successor of this server may not know of it.
-  void remember() noexcept {
+  void remember(std::int64_t reached) noexcept {
     if (!runtime_.has_successors()) return;
     try {
       target_->targets().recent_releases().add(target_->return_command(what_, owner_, repeated_), base::Clock::now(),
-                                               fsm_.give_up());
+                                               fsm_.give_up(), target_->audience(reached, asked_));
     } catch (...) {
       // Out of memory: its lease ends it there.
     }
