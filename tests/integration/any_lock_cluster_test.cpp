@@ -210,26 +210,5 @@ TEST_F(AnyOneInACluster, WhatIsNoLockIsRefusedAndACloseEndsAWait) {
   EXPECT_EQ(waiter.get()->code(), code(Errc::closed));
 }
 
-using AnyOneWithReplicas = AnyOfSlots;
-
-TEST_F(AnyOneWithReplicas, APrimaryThatDiesKeepsNobodyWaitingAndItsSuccessorIsAsked) {
-  take_all();
-  for (const std::string& name : names_) ASSERT_TRUE(Raw(node_of(name)).replicated(1));
-  Client client(config());
-  auto first = in_thread([&] { return client.any_of(names_).acquire({.wait = 120s}); });
-  ASSERT_TRUE(waits(client));
-  RedisServer& dead = node_of(names_[0]);
-  dead.kill();
-  EXPECT_TRUE(client.lock(names_[1]).force_release());
-  ASSERT_TRUE(ready(first));
-  const Hold hold = first.get();
-  EXPECT_EQ(hold.name(), names_[1]);
-  auto second = in_thread([&] { return client.any_of(names_).acquire({.wait = 120s}); });
-  cluster.wait_for_failover_from(dead);
-  EXPECT_TRUE(client.lock(names_[0]).force_release());
-  ASSERT_TRUE(ready(second));
-  EXPECT_EQ(second.get().name(), names_[0]);
-}
-
 }  // namespace
 }  // namespace holdfast::test::any_lock_cluster_test

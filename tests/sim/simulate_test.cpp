@@ -145,25 +145,25 @@ std::string name_of(const testing::TestParamInfo<Planted>& tested) {
   return names.at(tested.param.sabotage) + (in_cluster ? "InACluster" : "");
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    OnPurpose, Wrong,
-    testing::Values(Planted{Sabotage::no_lock, "calm", {"exclusion"}, 5},
-                    Planted{Sabotage::slow_clocks, "crowd", {"exclusion", "oracle"}, 300},
-                    Planted{Sabotage::silent_losses, "calm", {"exclusion", "oracle"}, 5},
-                    Planted{Sabotage::dead_server, "calm", {"hang", "left", "stranded"}, 50},
-                    Planted{Sabotage::reader_beside_writer, "read_write", {"exclusion"}, 5},
-                    Planted{Sabotage::queue_jumped, "fair", {"order"}, 20},
-                    Planted{Sabotage::token_stands_still, "fenced", {"token"}, 5},
-                    Planted{Sabotage::any_beside_another, "any", {"exclusion", "oracle"}, 10},
-                    Planted{Sabotage::any_of_the_first, "any", {"stranded"}, 30},
-                    Planted{Sabotage::permit_beyond, "permits", {"permits", "conservation"}, 5},
-                    Planted{Sabotage::permit_swallowed, "permits", {"conservation"}, 5},
-                    Planted{Sabotage::acquire_counts_again, "semaphore", {"lost"}, 20, 12},
-                    Planted{Sabotage::release_counts_again, "semaphore", {"created"}, 50},
-                    Planted{Sabotage::step_counts_again, "latch", {"steps", "early"}, 100, 12},
-                    Planted{Sabotage::any_beside_another, "counting_cluster", {"exclusion", "oracle"}, 100},
-                    Planted{Sabotage::permit_swallowed, "counting_cluster", {"conservation"}, 100}),
-    name_of);
+INSTANTIATE_TEST_SUITE_P(OnPurpose, Wrong,
+                         testing::Values(Planted{Sabotage::no_lock, "calm", {"exclusion"}, 5},
+                                         Planted{Sabotage::slow_clocks, "crowd", {"exclusion", "oracle"}, 300},
+                                         Planted{Sabotage::silent_losses, "calm", {"exclusion", "oracle"}, 5},
+                                         Planted{Sabotage::dead_server, "calm", {"hang", "left", "stranded"}, 50},
+                                         Planted{Sabotage::reader_beside_writer, "read_write", {"exclusion"}, 5},
+                                         Planted{Sabotage::queue_jumped, "fair", {"order"}, 20},
+                                         Planted{Sabotage::token_stands_still, "fenced", {"token"}, 5},
+                                         Planted{Sabotage::any_beside_another, "any", {"exclusion", "oracle"}, 10},
+                                         Planted{Sabotage::any_of_the_first, "any", {"stranded"}, 30},
+                                         Planted{Sabotage::permit_beyond, "permits", {"permits", "conservation"}, 5},
+                                         Planted{Sabotage::permit_swallowed, "permits", {"conservation"}, 5},
+                                         Planted{Sabotage::acquire_counts_again, "semaphore", {"lost"}, 20, 12},
+                                         Planted{Sabotage::release_counts_again, "semaphore", {"created"}, 50},
+                                         Planted{Sabotage::step_counts_again, "latch", {"steps", "early"}, 100, 12},
+                                         Planted{
+                                             Sabotage::any_beside_another, "any_cluster", {"exclusion", "oracle"}, 30},
+                                         Planted{Sabotage::permit_swallowed, "counting_cluster", {"conservation"}, 30}),
+                         name_of);
 
 // ---- shrinking, without a run ----
 
