@@ -180,8 +180,10 @@ class TopOnTerminal : public Top {
                        server_.url() + "; echo code=$?; stty -g; echo end' /dev/null");
   }
   static bool shows(Process& process, const std::string& text, std::size_t from = 0) {
-    return eventually([&] { return process.output().find(text, from) != std::string::npos || !process.running(); }) &&
-           process.output().find(text, from) != std::string::npos;
+    const auto there = [&] { return process.output().find(text, from) != std::string::npos; };
+    if (eventually([&] { return there() || !process.running(); }) && there()) return true;
+    process.finish();  // what it has written last may not have been read yet
+    return there();
   }
   /// The process of the tool itself.
   pid_t tool_below(const Process& process) const {
