@@ -36,7 +36,9 @@ TEST_F(Elect, AfterAKillTheNextOneLeadsWhenTheLeaseIsOver) {
   ASSERT_TRUE(waits());
   const auto killed = steady_clock::now();
   first.signal(SIGKILL);
-  ASSERT_EQ(second.read_line(), "2");
+  const std::optional<std::string> token = second.read_line();
+  ASSERT_TRUE(token);
+  EXPECT_GE(std::stoll(*token), 2) << "3, if the answer to a grant came too late for its lease of a second";
   const auto took = steady_clock::now() - killed;
   EXPECT_FALSE(runs(command)) << "two commands";
   EXPECT_LT(took, 1s + 5s) << "and most often 1.1 s";
