@@ -57,11 +57,16 @@ def violations(count):
     return f"{number(count)} violation{'' if count == 1 else 's'}"
 
 
+def hangs(count):
+    return f"{number(count)} hang{'' if count == 1 else 's'}"
+
+
 def explanations(records):
-    """Of each run in which a promise was broken, or seemed to be: what that was."""
+    """Of each run in which a promise was broken, or seemed to be, or a call did not end: what that was."""
     return [f"- {record['shape']}, seed {record['seed']}, on {commit_of(record)}: "
-            f"{violations(record['promised_violations'])}; {record.get('explained', '**not explained**')}."
-            for record in records if record.get("promised_violations")]
+            f"{violations(record['promised_violations']) if record.get('promised_violations') else hangs(record['hangs'])}; "
+            f"{record.get('explained', '**not explained**')}."
+            for record in records if record.get("promised_violations") or record.get("hangs")]
 
 
 def chaos(records, _, faults_source):
@@ -80,7 +85,7 @@ def chaos(records, _, faults_source):
     return [
         f"**{number(total(real, 'operations'))} operations, {number(total(real, 'faults_struck'))} faults of "
         f"{len(faults)} kinds, {violations(total(real, 'promised_violations'))} of a promise, "
-        f"{number(total(real, 'hangs'))} hangs.**", "",
+        f"{hangs(total(real, 'hangs'))}.**", "",
         *([*told, ""] if (told := explanations(real)) else []),
         *table(["servers", "time", "operations", "faults", "violations", "hangs", "not done",
                 "control: without shared locks",
@@ -258,7 +263,7 @@ def summary(records, findings):
     row("chaos", "Chaos", f"{number(total(real, 'operations'))} operations, {number(total(real, 'faults_struck'))} faults of "
         f"{len(kinds(real, 'faults'))} kinds", f"{violations(total(real, 'promised_violations'))}"
         + (" ([see below](#chaos))" if explanations(real) else "") + ", "
-        f"{number(total(real, 'hangs'))} hangs",
+        f"{hangs(total(real, 'hangs'))}",
         f"without shared locks: {number(total(last_controls, 'promised_violations'))} violations, in "
         f"{sum(bool(record['promised_violations']) for record in last_controls)} of {len(shapes)} shapes")
     of = records.get("sim", [])
