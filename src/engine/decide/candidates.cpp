@@ -1,6 +1,7 @@
 #include "engine/decide/candidates.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace holdfast::engine {
 namespace {
@@ -21,23 +22,22 @@ std::vector<std::size_t> Candidates::round(TimePoint now, bool listens) {
     on_doubt();
     return round(now, listens);
   }
-  turn_ = (turn_ + 1) % seen_.size();
-  std::ranges::stable_sort(asked, {}, [this](std::size_t slot) {
+  std::ranges::sort(asked, {}, [this, first = turn_](std::size_t slot) {
     const Seen& seen = seen_[slot];
-    return seen.told ? 0 : seen.trouble ? 2 : 1;
+    return std::pair(seen.told ? 0 : seen.trouble ? 2 : 1, (slot + seen_.size() - first) % seen_.size());
   });
+  turn_ = (turn_ + 1) % seen_.size();
   for (const std::size_t slot : asked) seen_[slot].vote.reset();
   return asked;
 }
 
 void Candidates::on_vote(std::size_t slot, Attempt vote, TimePoint now) {
-  using Kind = Attempt::Kind;
-  Seen seen{.at = now, .trouble = vote.kind != Kind::busy && vote.kind != Kind::granted};
-  if (seen.trouble || (vote.kind == Kind::busy && vote.subscribed)) seen.rests_until = now + rest_;
-  if (vote.kind == Kind::busy && vote.busy_for.count() >= 0) {
+  Seen seen{.at = now, .trouble = vote.kind != Attempt::Kind::busy && vote.kind != Attempt::Kind::granted};
+  if (seen.trouble || (vote.kind == Attempt::Kind::busy && vote.subscribed)) seen.rests_until = now + rest_;
+  if (vote.kind == Attempt::Kind::busy && vote.busy_for.count() >= 0) {
     seen.rests_until = std::min<TimePoint>(seen.rests_until, now + std::min(vote.busy_for, kLongestLease));
   }
-  if (vote.kind != Kind::granted) seen.vote = std::move(vote);
+  if (vote.kind != Attempt::Kind::granted) seen.vote = std::move(vote);
   seen_[slot] = std::move(seen);
 }
 
