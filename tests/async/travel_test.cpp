@@ -74,8 +74,9 @@ TEST_P(AsyncTravel, ACancelledExtensionGoesOn) {
     Hold hold = co_await lock.async_acquire({.lease = fixed(20s)}, use_awaitable);
     server.freeze();
     std::optional<Failure> ended;
-    hold.async_extend(1h,
-                      asio::bind_cancellation_slot(cancel.slot(), [&](const Failure& failure) { ended = failure; }));
+    hold.async_extend(
+        1h, asio::bind_cancellation_slot(
+                cancel.slot(), asio::bind_executor(context, [&](const Failure& failure) { ended = failure; })));
     cancel.emit(asio::cancellation_type::terminal);
     EXPECT_TRUE(co_await soon([&] { return ended.has_value(); }));
     EXPECT_EQ(ended->code(), Errc::cancelled);
@@ -125,8 +126,9 @@ TEST_P(AsyncTravel, ACancelledAdoptionLeavesTheTicketGood) {
     const std::string ticket = hold.detach();
     server.freeze();
     std::optional<Failure> ended;
-    lock.async_adopt(
-        ticket, asio::bind_cancellation_slot(cancel.slot(), [&](const Failure& failure, Hold) { ended = failure; }));
+    lock.async_adopt(ticket, asio::bind_cancellation_slot(
+                                 cancel.slot(),
+                                 asio::bind_executor(context, [&](const Failure& failure, Hold) { ended = failure; })));
     cancel.emit(asio::cancellation_type::total);
     EXPECT_TRUE(co_await soon([&] { return ended.has_value(); }));
     EXPECT_EQ(ended->code(), Errc::cancelled);
