@@ -24,7 +24,7 @@ class AnyTarget final : public QuorumTarget {
   const std::vector<std::string>& names() const { return names_; }
 
   void wake() override;
-  void heard() override { Target::heard(); }
+  void heard() override { Target::heard(); }  // NOLINT(bugprone-parent-virtual-call): it may have been our own release
   void on_part_free(const KeyTarget& part) override;
   std::shared_ptr<Target> granted(const wire::Grant& grant) override;
   bool subscribed(const wire::Owner& waiter) const override;
