@@ -1,10 +1,7 @@
 // AnyLock whose names lie in several slots of a cluster: as on one server, and no node that is silent is in the way.
-#include <atomic>
-#include <deque>
 #include <map>
-#include <mutex>
-#include <set>
 
+#include "any_of.hpp"
 #include "cluster.hpp"
 #include "support/held_lock.hpp"
 
@@ -110,34 +107,8 @@ TEST_F(AnyOneInACluster, TheEndOfALeaseOfAnyOfThemIsWaitedFor) {
 }
 
 TEST_F(AnyOneInACluster, OfManyCallersEachHasANameOfItsOwn) {
-  std::deque<Client> clients;
-  std::mutex mutex;
-  std::multiset<std::string> inside;
-  std::size_t most = 0;
-  std::atomic<bool> twice = false;
-  const auto work = [&](const Client& client) {
-    for (int round = 0; round < 20; ++round) {
-      const Hold hold = client.any_of(names_).acquire({.wait = 60s});
-      {
-        const std::lock_guard guard(mutex);
-        inside.insert(hold.name());
-        if (inside.count(hold.name()) > 1) twice = true;
-        most = std::max(most, inside.size());
-      }
-      std::this_thread::sleep_for(2ms);
-      const std::lock_guard guard(mutex);
-      inside.erase(inside.find(hold.name()));
-    }
-  };
-  {
-    std::vector<std::jthread> callers;
-    for (int i = 0; i < 3; ++i) {
-      Client& client = clients.emplace_back(config());
-      for (int caller = 0; caller < 3; ++caller) callers.emplace_back([&] { work(client); });
-    }
-  }
-  EXPECT_FALSE(twice);
-  EXPECT_EQ(most, 3U);
+  const Client one(config()), other(config()), third(config());
+  expect_a_name_for_each({&one, &one, &one, &other, &other, &other, &third, &third, &third}, names_, 60s);
   for (const std::string& name : names_) EXPECT_FALSE(exists(name));
 }
 

@@ -242,6 +242,11 @@ Ranges in_cluster(std::vector<LockKind> kinds, int pipelined = 0) {
           .pipelined = pipelined};
 }
 
+Ranges with_all_acks(Ranges ranges) {
+  ranges.all_acks = true;
+  return ranges;
+}
+
 struct Entry {
   Scenario scenario;
   Ranges ranges;
@@ -301,17 +306,7 @@ const std::vector<Entry>& entries() {
       {{"cluster", "several clients and locks, three primaries with a replica each, slots that move, no acks"},
        in_cluster({LockKind::lock, LockKind::lock, LockKind::multi}, 30)},
       {{"cluster_acks", "the same, and all replicas confirm each grant"},
-       {.clients_most = 4,
-        .callers_most = 2,
-        .actions_least = 8,
-        .locks_most = 3,
-        .faults_least = 1,
-        .faults_most = 4,
-        .faults = kOfCluster,
-        .site = Site::cluster,
-        .all_acks = true,
-        .kinds = {LockKind::lock, LockKind::lock, LockKind::multi},
-        .pipelined = 30}},
+       with_all_acks(in_cluster({LockKind::lock, LockKind::lock, LockKind::multi}, 30))},
       {{"redlock", "several clients, a majority of three or five servers, faults that forget nothing"},
        {.clients_most = 3,
         .callers_most = 2,
