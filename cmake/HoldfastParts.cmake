@@ -28,9 +28,17 @@ foreach(part IN LISTS HOLDFAST_PARTS)
 endforeach()
 
 # The test kit's server is the model that the suites compare with real ones: the same files, so that the comparison is
-# of what users get.
+# of what users get, compiled once.
 file(GLOB kit_model CONFIGURE_DEPENDS tests/sim/model/*.cpp)
-target_sources(holdfast_testing PRIVATE ${kit_model})
+add_library(holdfast_model OBJECT EXCLUDE_FROM_ALL ${kit_model})
+target_link_libraries(holdfast_model PRIVATE holdfast_flags)
+target_include_directories(holdfast_model PRIVATE include src tests)
+set_target_properties(holdfast_model PROPERTIES POSITION_INDEPENDENT_CODE ON)
+holdfast_hide_symbols(holdfast_model)
+if(HOLDFAST_UNITY)
+  holdfast_unity(holdfast_model 12)
+endif()
+target_sources(holdfast_testing PRIVATE $<TARGET_OBJECTS:holdfast_model>)
 target_include_directories(holdfast_testing PRIVATE tests)
 
 # What a probe reads with, and the server of the test kit, is not offered by a shared library, so there they take along

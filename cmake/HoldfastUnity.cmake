@@ -12,3 +12,11 @@ function(holdfast_unity_test target files)
     holdfast_unity(${target} ${files})
   endif()
 endfunction()
+
+# And what is linked dozens of times is linked by the fastest linker that is here.
+if(HOLDFAST_UNITY_TESTS)
+  find_program(HOLDFAST_MOLD mold)
+  if(HOLDFAST_MOLD)
+    add_link_options(-fuse-ld=mold)
+  endif()
+endif()

@@ -66,7 +66,7 @@ Client client_for_ticket(const CommonOptions& common, const Console& console) {
   return Client(std::move(configs.front()));
 }
 
-std::string in_words(const Ticket& ticket, const Client& client) {
+std::string ticket_in_words(const Ticket& ticket, const Client& client) {
   return fmt::format("lock {} on {}", base::quote(ticket.name), client.node());
 }
 
@@ -115,7 +115,7 @@ int renew(const CommonOptions& common, const RenewOptions& options, const Consol
                   .adopt(options.ticket, {.lease = fixed(options.lease.value_or(ticket.lease))});
   const LeftHold left = left_of(hold);
   if (console.json()) console.result(left_json(left, client.node()));
-  console.detail(fmt::format("{}: renewed for {}", in_words(ticket, client), cli::in_words(left.valid_for)));
+  console.detail(fmt::format("{}: renewed for {}", ticket_in_words(ticket, client), in_words(left.valid_for)));
   return kExitOk;
 }
 

@@ -11,7 +11,7 @@
 namespace holdfast::test {
 namespace {
 
-sockaddr_in loopback(std::uint16_t port) {
+sockaddr_in loopback_address(std::uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
@@ -23,7 +23,7 @@ Fd listen_on(std::uint16_t port, int backlog) {
   Fd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
   setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  const sockaddr_in address = loopback(port);
+  const sockaddr_in address = loopback_address(port);
   if (bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       listen(listener.get(), backlog) != 0) {
     throw std::system_error(errno, std::generic_category(), "cannot listen");
@@ -86,7 +86,7 @@ void Stranger::run() {
 }
 
 BlackHole::BlackHole() : listener_(listen_on(port_.port(), 0)) {
-  const sockaddr_in address = loopback(port_.port());
+  const sockaddr_in address = loopback_address(port_.port());
   for (int full = 0; full < 2;) {
     Fd& link = queue_.emplace_back(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     connect(link.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
