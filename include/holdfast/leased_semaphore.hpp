@@ -19,18 +19,18 @@ namespace holdfast {
 ///
 /// A Hold is of one permit, or of as many as `with_permits` says, which are taken all at once or not at all, renewed
 /// together, and lost together if one of them is gone. `Hold::owner()` is the permit's id as Redisson's users have it,
-/// 32 hexadecimal digits; of several, with commas between. Holds of one client are nothing to each other: each is asked
-/// for at the server, with a command of its own. Who waits is served first in, first out inside a client, also where
-/// the first wants more permits than those behind it; between clients whoever asks first when permits come back.
+/// 32 hexadecimal digits; of several, with commas between. What is released may be passed on to a caller of the client
+/// who wants as many, id and all, as a Lock is. Who waits is served first in, first out inside a client, also where the
+/// first wants more permits than those behind it; between clients whoever asks first when permits come back.
 ///
 /// A thread that has a permit by `lock()` cannot take another one in that way (`would_deadlock`), but any number of
 /// holds. `is_locked()`: somebody has a permit; `info()` has them all, the first thousand; `force_release()` takes
 /// them from everybody, or one by its id. `remaining()` is that of the semaphore, which as a rule has no end.
 ///
 /// Errors, waiting, cancellation, threads: as Lock. `wrong_type` if something else than a semaphore has the name.
-/// Wire cost: 1 command to take, 1 to release; a first contended wait 2 writes. In a cluster the name needs no brace,
-/// or a hash tag. Redisson's RPermitExpirableSemaphore of the same name is the same semaphore. Source: docs/wire.md
-/// section 12.
+/// Wire cost: 1 command to take, 1 to release; none to pass it on; a first contended wait 2 writes. In a cluster the
+/// name needs no brace, or a hash tag. Redisson's RPermitExpirableSemaphore of the same name is the same semaphore.
+/// Source: docs/wire.md section 12.
 class HOLDFAST_EXPORT LeasedSemaphore : public KeyLock {
  public:
   /// So many permits one Hold can have.

@@ -22,9 +22,9 @@ std::vector<wire::Held> holders_of(const base::Reply& reply) {
 
 }  // namespace
 
-// Repeatable, since a permit is known by its id. Not passable: the id is the caller's.
+// Repeatable, since a permit is known by its id.
 const engine::Plan kLeasedSemaphore{
-    .traits = {.reentrant = false, .holders = engine::Traits::Holders::several, .passable = false},
+    .traits = {.reentrant = false, .holders = engine::Traits::Holders::several},
     .transitions = {.names = permits::names,
                     .acquire = permits::acquire,
                     .decode_acquire = permits::decode_acquire,

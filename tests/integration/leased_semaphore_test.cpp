@@ -284,6 +284,28 @@ TEST_F(Leased, AClientThatIsClosedGivesItsPermitsBackAtOnce) {
 
 // ---- never more than there are, and none is lost ----
 
+TEST_F(Leased, APermitIsPassedOnInsideAClientAndNeverToTwo) {
+  const Client client(config());
+  semaphore(client).set(2);
+  std::atomic<int> having{0}, most{0};
+  std::vector<std::future<void>> callers;
+  for (int i = 0; i < 8; ++i) {
+    callers.push_back(in_thread([&] {
+      for (int round = 0; round < 200; ++round) {
+        const Hold hold = semaphore(client).acquire({.wait = 20s});
+        const int now = ++having;
+        for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) continue;
+        --having;
+      }
+    }));
+  }
+  for (auto& caller : callers) caller.get();
+  EXPECT_LE(most, 2);
+  EXPECT_EQ(client.counters().granted, 8U * 200U);
+  EXPECT_GT(client.counters().local_handoffs, 0U);
+  EXPECT_TRUE(all_back("2"));
+}
+
 TEST_F(Leased, UnderLoadThereAreNeverMoreThanThereShouldBeAndInTheEndAllAreBack) {
   constexpr int kPermits = 5;
   std::vector<Client> clients;

@@ -2,6 +2,7 @@
 // integration tests.
 #include <thread>
 
+#include "kinds/leased_semaphore.hpp"
 #include "kinds/read_write_lock.hpp"
 #include "target_fixture.hpp"
 
@@ -127,6 +128,69 @@ TEST_F(RetainedTest, HasTheCapOfWhoeverTakesIt) {
   EXPECT_FALSE(capped->endless());
   EXPECT_LE(capped->valid_for(), Duration(500ms));
   EXPECT_FALSE(target_->retain(*capped)) << "too little is left of it";
+}
+
+/// Two permits of this client, whose tenure has just begun, and somebody who waits.
+class RetainedPermitTest : public TargetTest {
+ protected:
+  RetainedPermitTest() {
+    target_ = targets_->target({"gpus"}, kinds::kLeasedSemaphore);
+    target_->enter(first_);
+    target_->enter(second_);
+    first_.signals();
+  }
+  ~RetainedPermitTest() override { client_.watchdog.drop_all(); }
+  std::shared_ptr<Tenancy> permit(Duration age) {
+    std::shared_ptr<Tenancy> granted = hold(age);
+    target_->set_tenancy(*granted, 0);
+    return granted;
+  }
+};
+
+TEST_F(RetainedPermitTest, IsOneAtATime) {
+  const std::shared_ptr<Tenancy> one = permit(-1s), other = permit(-1s);
+  ASSERT_TRUE(target_->retain(*one->first_claim()));
+  EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake));
+  EXPECT_FALSE(target_->retain(*other->first_claim()));
+  EXPECT_EQ(other->first_claim()->state(), HoldState::held);
+  const std::shared_ptr<Claim> next = join(From::queue);
+  ASSERT_NE(next, nullptr);
+  EXPECT_EQ(&next->tenancy(), one.get());
+  EXPECT_EQ(join(From::queue), nullptr);
+  EXPECT_TRUE(target_->retain(*other->first_claim()));
+  target_->leave(second_);
+  EXPECT_EQ(&*target_->leave(first_)->tenancy, other.get());
+}
+
+TEST_F(RetainedPermitTest, IsNotPassedOnLongerThanATenureAfterItsGrantWhateverElseIsGranted) {
+  const std::shared_ptr<Tenancy> old = permit(1s), fresh = permit(-1s);
+  EXPECT_FALSE(target_->retain(*old->first_claim()));
+  EXPECT_TRUE(target_->retain(*fresh->first_claim()));
+  target_->leave(second_);
+  target_->leave(first_);
+}
+
+TEST_F(RetainedPermitTest, IsPassedOnAsLongAsBeforeWhenNoneIsLeftSinceCallersHereMayHaveThem) {
+  const std::shared_ptr<Tenancy> held = permit(-1s);
+  target_->begin_release();
+  target_->end_release({ReleaseOutcome::released, 0}, {});
+  target_->saw_other(false);
+  const std::shared_ptr<Tenancy> next = permit(0s);
+  const base::TimePoint until = base::Clock::now() + 3ms;  // past a tenure that began with this one
+  while (base::Clock::now() < until) std::this_thread::yield();
+  EXPECT_TRUE(target_->retain(*held->first_claim()));
+  target_->leave(second_);
+  target_->leave(first_);
+}
+
+TEST_F(RetainedPermitTest, IsGoneWhenTheServerNoLongerHasItAndNotWhenAnotherIs) {
+  const std::shared_ptr<Tenancy> one = permit(-1s), other = permit(-1s);
+  ASSERT_TRUE(target_->retain(*one->first_claim()));
+  target_->forget(*other);
+  EXPECT_TRUE(target_->take_retained().has_value());
+  ASSERT_TRUE(target_->retain(*other->first_claim()));
+  target_->forget(*other);
+  EXPECT_FALSE(target_->take_retained().has_value());
 }
 
 // --- readers ---

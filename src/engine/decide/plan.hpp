@@ -20,8 +20,8 @@ struct Traits {
   enum class Announced : std::uint8_t { all, some, none };
   Announced announced = Announced::all;
   /// Who may have it at the same time. `one`: one owner. `readers`: one, or several who share it, of whom those of one
-  /// client share a hold at the server. `several`: what is of one client is nothing to its other callers, so nothing is
-  /// passed on, and the server is always asked.
+  /// client share a hold at the server. `several`: what is of one client is nothing to its other callers: each asks the
+  /// server, unless what another one gives back is passed on to it.
   enum class Holders : std::uint8_t { one, readers, several };
   Holders holders = Holders::one;
   /// Who says who is next. `client`: of one client's waiters only the first asks. `server`: it keeps a queue of all of

@@ -162,6 +162,7 @@ void Target::set_tenancy(Tenancy& tenancy, std::int64_t listeners) {
 }
 
 void Target::saw_other(bool stranger) {
+  if (plan().traits.holders == Traits::Holders::several) return;  // it may be callers of this client who have them all
   const base::Guard guard(mutex_);
   if (stranger) contention().tenure.on_stranger(Clock::now());
   if (!releases_.overtakes()) contention().tenure.on_other();
@@ -181,10 +182,10 @@ bool Target::forget_here(const Tenancy& tenancy) {
   std::optional<Retained> lost;  // destroyed without the mutex
   const base::Guard guard(mutex_);
   const bool was_it = tenancy_ == &tenancy;
-  if (was_it) {
-    tenancy_ = nullptr;
-    if (contention_) lost = contention_->take_retained();
-  } else if (plan().traits.holders == Traits::Holders::one) {
+  if (was_it) tenancy_ = nullptr;
+  if (contention_ && contention_->retained && contention_->retained->tenancy.get() == &tenancy) {
+    lost = contention_->take_retained();
+  } else if (!was_it && plan().traits.holders == Traits::Holders::one) {
     return false;
   }
   wake_head();
@@ -197,8 +198,7 @@ Contention& Target::contention() {
   if (!contention_) {
     // Clients that are not told of releases ask now and then: they would starve.
     const Traits& traits = plan().traits;
-    const bool passes =
-        traits.announced == Traits::Announced::all && traits.holders != Traits::Holders::several && traits.passable;
+    const bool passes = traits.announced == Traits::Announced::all && traits.passable;
     contention_ = std::make_unique<Contention>(passes ? runtime().config().handoff : Duration{});
     if (tenancy_ != nullptr) contention_->tenure.on_granted(tenancy_->extended_at());
   }
@@ -215,11 +215,15 @@ bool Target::retain(Claim& claim) {
   Runtime::Admission admission = runtime().admit();
   const TimePoint now = Clock::now();
   const base::Guard guard(mutex_);
-  if (queue_.empty() || tenancy_ != &claim.tenancy() || admission.refused || !contention().tenure.may_pass(now))
-    return false;
+  if (queue_.empty() || admission.refused || !contention().tenure.may_pass(now)) return false;
+  if (plan().traits.holders != Traits::Holders::several) {
+    if (tenancy_ != &claim.tenancy()) return false;
+  } else if (contention_->retained || now >= claim.tenancy().granted_at() + runtime().config().handoff) {
+    return false;  // one at a time, and each for no longer than a tenure, since others of them are granted meanwhile
+  }
   if (!claim.begin_pass_on(now)) return false;
   claim.measure_end(now);
-  contention_->retained = {tenancy_->shared_from_this(), std::move(admission.token)};
+  contention_->retained = {claim.tenancy().shared_from_this(), std::move(admission.token)};
   wake_head();
   return true;
 }
@@ -238,8 +242,9 @@ std::shared_ptr<Claim> Target::join(const Joining& joining) {
                (contention_ && contention_->tenure.must_end(now))) {
       return nullptr;
     }
-    if (tenancy_->ask() != joining.ask) return nullptr;
-    tenancy = tenancy_->weak_from_this().lock();
+    Tenancy& there = contention_ && contention_->retained ? *contention_->retained->tenancy : *tenancy_;
+    if (there.ask() != joining.ask) return nullptr;
+    tenancy = there.weak_from_this().lock();
     claim = tenancy ? tenancy->add_claim(joining.terms, joining.on_lost, now) : nullptr;
     if (!claim) return nullptr;
     if (contention_ && from_queue) contention_->tenure.on_queue_served(now);
