@@ -108,9 +108,10 @@ class [[nodiscard]] HOLDFAST_EXPORT Hold {
   void extend(std::chrono::milliseconds lease);
   /// Ends the hold, but the lock stays taken for the rest of its lease, and whoever has the text that is returned can
   /// take the hold up (KeyLock::adopt), here or in another process: see Ticket. From then on nothing here renews or
-  /// releases it; a renewal that was sent before may still arrive. Holds of Lock, FencedLock, FairLock and SimpleLock;
-  /// for others it throws Error(invalid_argument), and the hold is as it was. Throws Error(lost), and the hold is over;
-  /// Error(not_owner) for an empty hold. Never blocks, and so may be called on any client. Wire cost: nothing.
+  /// releases it; a renewal that was sent before may still arrive. Holds of Lock, FencedLock, FairLock, SimpleLock and
+  /// LeasedSemaphore; for others it throws Error(invalid_argument), and the hold is as it was. Throws Error(lost), and
+  /// the hold is over; Error(not_owner) for an empty hold. Never blocks, and so may be called on any client. Wire cost:
+  /// nothing.
   [[nodiscard]] std::string detach();
 
   /// As release(), without blocking: see async.hpp, which defines it. Completes with `(ReleaseOutcome)`: it cannot

@@ -27,6 +27,11 @@ namespace holdfast {
 /// holds. `is_locked()`: somebody has a permit; `info()` has them all, the first thousand; `force_release()` takes
 /// them from everybody, or one by its id. `remaining()` is that of the semaphore, which as a rule has no end.
 ///
+/// A hold goes on in another process as that of a Lock does: `detach()` and `adopt()`, whichever handle of the
+/// semaphore adopts it, and for how many permits that is says the ticket. An id that somebody else hands over, a user
+/// of Redisson's say, is adopted by a ticket that is made of it: `Ticket{Ticket::Kind::permit, name(), id, {},
+/// lease}.text()`. Of a fixed lease `Hold::extend()` is Redisson's updateLeaseTime.
+///
 /// Errors, waiting, cancellation, threads: as Lock. `wrong_type` if something else than a semaphore has the name.
 /// Wire cost: 1 command to take, 1 to release; none to pass it on; a first contended wait 2 writes. In a cluster the
 /// name needs no brace, or a hash tag. Redisson's RPermitExpirableSemaphore of the same name is the same semaphore.

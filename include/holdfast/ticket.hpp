@@ -15,7 +15,7 @@ namespace holdfast {
 /// Whoever has the text can take the hold up again (KeyLock::adopt) or end it, so treat it as the lock itself. It says
 /// nothing about whether the hold still stands: the server does. It names no server.
 struct HOLDFAST_EXPORT Ticket {
-  enum class Kind : std::uint8_t { lock, fenced, fair, simple };
+  enum class Kind : std::uint8_t { lock, fenced, fair, simple, permit };
   Kind kind = Kind::lock;
   std::string name;                    ///< As the caller gave it, without Config::name_prefix.
   std::string owner;                   ///< As Hold::owner().

@@ -54,6 +54,8 @@ LockKind lock_kind_of(Ticket::Kind kind) {
       return LockKind::fair;
     case Ticket::Kind::simple:
       return LockKind::simple;
+    case Ticket::Kind::permit:
+      return LockKind::permit;
     case Ticket::Kind::lock:
       break;
   }

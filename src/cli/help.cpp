@@ -127,6 +127,7 @@ Whoever has the ticket can do either, on any machine. Of one name on one server.
 
       --lease TIME           how long the lock stays taken; default 60
       --kind KIND            lock (default), fenced, fair or simple, as in run
+      --max N                one of N permits, as in run
   -n, --nonblock             give up at once if somebody else has the lock
   -w, --wait TIME            give up after this long (0 is -n); default: wait without limit
   -E, --conflict-exit-code N the exit code for giving up; default 1

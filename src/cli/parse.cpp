@@ -175,12 +175,15 @@ TakeOptions parse_acquire(VerbParser& parser, const Halves& args) {
   parser.duration("-w,--wait", wait);
   parser.number("-E,--conflict-exit-code", 255, conflict_exit_code);
   parser.duration("--lease", run.lease, milliseconds(10));
+  parser.number("--max", kMostPermits, run.max);
   parser.text("--label", run.label);
   const Args before = parser.parse(args.before);
   if (parser.help()) return options;
   run.names = {only(before, args.after, "acquire", "the name of the lock")};
-  const bool no_tickets = is_read_write(run.kind) || run.kind == LockKind::permit;
-  if (no_tickets) throw UsageError("acquire: there are no tickets for --kind read-write and permit");
+  if (is_read_write(run.kind)) throw UsageError("acquire: there are no tickets for --kind read-write");
+  const bool odd = run.max ? *run.max == 0 || parser.has("--kind") : run.kind == LockKind::permit;
+  if (odd) throw UsageError("acquire: a permit is --max N, from 1, in place of --kind");
+  if (run.max) run.kind = LockKind::permit;
   run.wait = wait_limit(nonblock, wait);
   run.conflict_exit_code = conflict_exit_code.value_or(run.conflict_exit_code);
   run.fixed = true;

@@ -14,7 +14,8 @@ namespace {
 constexpr std::string_view kVersion = "hf1";
 constexpr std::chrono::milliseconds kShortestLease{10};
 constexpr std::chrono::milliseconds kLongestLease = std::chrono::hours(24 * 365 * 10);
-constexpr std::array kKinds{Ticket::Kind::lock, Ticket::Kind::fenced, Ticket::Kind::fair, Ticket::Kind::simple};
+constexpr std::array kKinds{Ticket::Kind::lock, Ticket::Kind::fenced, Ticket::Kind::fair, Ticket::Kind::simple,
+                            Ticket::Kind::permit};
 
 /// What a shell, a URL and a table leave as it is; a point stands between the parts.
 std::string encoded(std::string_view bytes) {
@@ -85,6 +86,8 @@ const char* to_string(Ticket::Kind kind) noexcept {
       return "fair";
     case Ticket::Kind::simple:
       return "simple";
+    case Ticket::Kind::permit:
+      return "permit";
   }
   return "?";
 }

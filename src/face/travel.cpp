@@ -17,8 +17,10 @@
 #include "face/parts.hpp"
 #include "kinds/fair_lock.hpp"
 #include "kinds/fenced_lock.hpp"
+#include "kinds/leased_semaphore.hpp"
 #include "kinds/lock.hpp"
 #include "kinds/simple_lock.hpp"
+#include "wire/permits_calls.hpp"
 
 namespace holdfast {
 namespace {
@@ -31,11 +33,22 @@ std::optional<Ticket::Kind> kind_of(const engine::Target& target) {
   if (plan == &kinds::kFencedLock) return Ticket::Kind::fenced;
   if (plan == &kinds::kFairLock) return Ticket::Kind::fair;
   if (plan == &kinds::kSimpleLock) return Ticket::Kind::simple;
+  if (plan == &kinds::kLeasedSemaphore) return Ticket::Kind::permit;
   return std::nullopt;
 }
 
 Error refusal(const engine::Target& target, std::string cause) {
   return face::error_about(target, Errc::invalid_argument, std::move(cause));
+}
+
+/// Of a permit, how many it is: an id for each.
+wire::Owner owner_of(const engine::Target& target, const Ticket& ticket) {
+  wire::Owner owner{ticket.owner};
+  if (ticket.kind != Ticket::Kind::permit) return owner;
+  const std::size_t permits = wire::permits::ids_of(owner).size();
+  if (permits == 0 || permits > wire::permits::kMostPermits) throw refusal(target, "the ticket names no permits");
+  owner.ask.permits = static_cast<std::uint32_t>(permits);
+  return owner;
 }
 
 const engine::Claim& required(const std::shared_ptr<engine::Claim>& held) {
@@ -65,7 +78,7 @@ face::Adoption face::adoption_of(const detail::Parts& parts, std::string_view ti
   }
   AcquireOptions all = parts.defaults ? face::with_defaults(options, *parts.defaults) : options;
   if (!all.lease.length()) all.lease = Lease(all.lease.kind(), given.lease);
-  return {{wire::Owner{given.owner}, given.token, std::nullopt},
+  return {{owner_of(target, given), given.token, std::nullopt},
           engine::lease_terms(*parts.runtime, all, target.name()),
           std::move(all.on_lost)};
 }

@@ -77,6 +77,18 @@ TEST_F(Tickets, AreOfEveryKindWithOneOwner) {
   }
 }
 
+TEST_F(Tickets, AreOfPermitsToo) {
+  const std::string first = acquired({"--max", "2", "job"}), second = acquired({"--max", "2", "job"});
+  EXPECT_EQ(use({"acquire", "-n", "--max", "2", "job"}).status, exited(1));
+  EXPECT_EQ(use({"renew", "--lease", "10m", first}).status, exited(0));
+  EXPECT_EQ(use({"release", first}).status, exited(0));
+  EXPECT_EQ(use({"renew", first}).status, exited(75));
+  EXPECT_EQ(use({"renew", second}).status, exited(0)) << "each is a hold of its own";
+  EXPECT_EQ(raw_.command("GET", "job").text, "1");
+  EXPECT_EQ(use({"release", second}).status, exited(0));
+  EXPECT_EQ(raw_.command("GET", "job").text, "2");
+}
+
 TEST_F(Tickets, InJsonSayWhoAndUntilWhen) {
   const auto now = std::chrono::system_clock::now().time_since_epoch() / std::chrono::milliseconds(1);
   const Outcome outcome = use({"acquire", "--json", "--kind", "fenced", "--lease", "1h", "job"});
@@ -132,6 +144,9 @@ TEST_F(Tickets, WhatIsWrongIsRefused) {
       {{"acquire"}, "acquire: the name of the lock is missing"},
       {{"acquire", "a", "b"}, "acquire: one argument too many: b"},
       {{"acquire", "--kind", "read-write", "a"}, "there are no tickets for --kind read-write"},
+      {{"acquire", "--kind", "permit", "a"}, "a permit is --max N"},
+      {{"acquire", "--kind", "fair", "--max", "2", "a"}, "a permit is --max N"},
+      {{"acquire", "--max", "0", "a"}, "a permit is --max N"},
       {{"acquire", "--url", "redis://a", "--url", "redis://b", "a"}, "acquire is for one server"},
       {{"renew"}, "renew: the ticket is missing"},
       {{"renew", "--url", "redis://a", "--url", "redis://b", ticket}, "a ticket is for one server"},

@@ -282,6 +282,42 @@ TEST_F(Leased, AClientThatIsClosedGivesItsPermitsBackAtOnce) {
   EXPECT_EQ(semaphore(client).available(), 2);
 }
 
+// ---- holds that travel ----
+
+TEST_F(Leased, SeveralPermitsAreAdoptedByAnyHandleAndKeptToTheirNumber) {
+  const Client here(config()), there(config());
+  semaphore(here).set(5);
+  const std::string ticket = semaphore(here).with_permits(3).acquire({.lease = fixed(1min)}).detach();
+  Hold adopted = semaphore(there).adopt(ticket, {.lease = renewed(600ms)});
+  EXPECT_TRUE(eventually([&] { return there.counters().renewals >= 4; }));
+  EXPECT_FALSE(adopted.is_lost());
+  EXPECT_EQ(held(), 3) << "all of them are renewed";
+  EXPECT_EQ(adopted.release(), ReleaseOutcome::released);
+  EXPECT_TRUE(all_back("5"));
+}
+
+TEST_F(Leased, AnIdOfRedissonsIsTakenUpByATicketThatIsMadeOfIt) {
+  const Client client(config());
+  const std::string id = "00112233445566778899aabbccddeeff";
+  std::string bytes;
+  for (unsigned i = 0; i < 16; ++i) bytes.push_back(static_cast<char>(i * 0x11));
+  raw.command("SET", name, "0");
+  raw.command("ZADD", leases, "922337203685477", bytes);  // without an end
+  const auto ticket = [&](const std::string& owner) {
+    return Ticket{Ticket::Kind::permit, name, owner, std::nullopt, 1min}.text();
+  };
+  Hold hold = semaphore(client).adopt(ticket(id), {.lease = fixed(1min)});
+  EXPECT_EQ(hold.owner(), id);
+  hold.extend(1h);
+  EXPECT_GT(hold.valid_for(), 55min);
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+  EXPECT_TRUE(all_back("1"));
+  EXPECT_EQ(error_of([&] { return semaphore(client).adopt(ticket(id)); })->code(), code(Errc::lost));
+  for (const char* odd : {"me", "00112233445566778899aabbccddeeff,"}) {
+    EXPECT_EQ(error_of([&] { return semaphore(client).adopt(ticket(odd)); })->code(), code(Errc::invalid_argument));
+  }
+}
+
 // ---- never more than there are, and none is lost ----
 
 TEST_F(Leased, APermitIsPassedOnInsideAClientAndNeverToTwo) {

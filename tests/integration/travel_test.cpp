@@ -94,10 +94,15 @@ TEST_F(Travel, OnlyAFixedLeaseOnOneServerIsExtended) {
 TEST_F(Travel, AHoldGoesFromOneClientToAnother) {
   Client here(config());
   Client there(config());
-  const std::vector<std::pair<KeyLock, KeyLock>> kinds{{here.lock("plain"), there.lock("plain")},
-                                                       {here.fenced_lock("fenced"), there.fenced_lock("fenced")},
-                                                       {here.fair_lock("fair"), there.fair_lock("fair")},
-                                                       {here.simple_lock("simple"), there.simple_lock("simple")}};
+  const std::vector<std::pair<KeyLock, KeyLock>> kinds{
+      {here.lock("plain"), there.lock("plain")},
+      {here.fenced_lock("fenced"), there.fenced_lock("fenced")},
+      {here.fair_lock("fair"), there.fair_lock("fair")},
+      {here.simple_lock("simple"), there.simple_lock("simple")},
+      {here.leased_semaphore("permit"), there.leased_semaphore("permit")},
+      {here.leased_semaphore("permits").with_permits(2), there.leased_semaphore("permits").with_permits(2)}};
+  here.leased_semaphore("permit").set(1);
+  here.leased_semaphore("permits").set(2);
   for (const auto& [mine, theirs] : kinds) {
     Hold hold = mine.acquire({.lease = renewed(30s)});
     const std::string owner = hold.owner();

@@ -19,7 +19,8 @@ std::vector<Ticket> some() {
           {Ticket::Kind::fenced, "a.b c/%'\"$", kOwner, 17, 10ms},
           {Ticket::Kind::fenced, "x", kOwner, -1, 87600h},
           {Ticket::Kind::fair, all_bytes, kOwner, std::nullopt, 1h},
-          {Ticket::Kind::simple, ".", std::string(20, '\xff'), std::nullopt, 1min}};
+          {Ticket::Kind::simple, ".", std::string(20, '\xff'), std::nullopt, 1min},
+          {Ticket::Kind::permit, "gpus", "00112233445566778899aabbccddeeff,ffeeddccbbaa99887766554433221100", {}, 1h}};
 }
 
 bool is_refused(const std::string& text) {
