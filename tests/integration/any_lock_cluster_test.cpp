@@ -188,5 +188,57 @@ TEST_F(AnyOneInACluster, WhatIsNoLockIsRefusedAndACloseEndsAWait) {
   EXPECT_EQ(waiter.get()->code(), code(Errc::closed));
 }
 
+TEST_F(AnyOneInACluster, APrimaryThatIsKilledKeepsNobodyFromWhatIsReleasedElsewhere) {
+  take_all();
+  Client client(config());
+  auto waiter = in_thread([&] { return client.any_of(names_).acquire({.wait = 120s}); });
+  ASSERT_TRUE(waits(client));
+  node_of(names_[0]).kill();
+  const Timed told = timed_error_of([&] { return client.any_of(names_).acquire({.wait = 500ms}); });
+  ASSERT_TRUE(told.error);
+  EXPECT_EQ(told.error->code(), code(Errc::timed_out)) << told.error->what() << " and the others are taken";
+  EXPECT_LT(told.took, 10s);
+  EXPECT_FALSE(ready(waiter, 0ms));
+  EXPECT_TRUE(client.lock(names_[1]).force_release());
+  ASSERT_TRUE(ready(waiter));
+  EXPECT_EQ(waiter.get().name(), names_[1]);
+}
+
+TEST_F(AnyOneInACluster, OfWhichAllPrimariesAreKilledWhoWaitsIsToldWhenItsPatienceEnds) {
+  take_all();
+  Config settings = config();
+  settings.patience = settings.command_timeout = 1s;
+  settings.safety_poll = 200ms;
+  Client client(settings);
+  auto waiter = in_thread([&] { return error_of([&] { return client.any_of(names_).acquire(); }); });
+  ASSERT_TRUE(waits(client));
+  for (std::size_t i = 0; i < cluster.nodes(); ++i) cluster.node(i).kill();
+  ASSERT_TRUE(ready(waiter, 20s));
+  const std::optional<Error> error = waiter.get();
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), code(Errc::unreachable)) << error->what();
+  EXPECT_EQ(error->key(), all_);
+}
+
+using AnyOneWithReplicas = AnyOfSlots;
+
+TEST_F(AnyOneWithReplicas, WhoWaitsWhileAPrimaryIsKilledHearsItsSuccessor) {
+  for (const std::string& name : names_) {
+    Raw primary(node_of(name));
+    put_held_lock(primary, name);
+    EXPECT_EQ(primary.command("WAIT", 1, 60'000).integer, 1);
+  }
+  Client client(config()), other(config());
+  auto waiter = in_thread([&] { return client.any_of(names_).acquire({.wait = 120s}); });
+  ASSERT_TRUE(waits(client));
+  RedisServer& dead = node_of(names_[0]);
+  dead.kill();
+  cluster.failover(dead, Failover::takeover);  // at once: how long nodes take to find it out is not the point
+  EXPECT_FALSE(ready(waiter, 0ms));
+  EXPECT_TRUE(other.lock(names_[0]).force_release()) << "the successor has it";
+  ASSERT_TRUE(ready(waiter));
+  EXPECT_EQ(waiter.get().name(), names_[0]);
+}
+
 }  // namespace
 }  // namespace holdfast::test::any_lock_cluster_test
