@@ -3,6 +3,8 @@
 #include <fstream>
 
 #include "fair.hpp"
+#include "support/paths.hpp"
+#include "support/temp_dir.hpp"
 
 namespace holdfast::test::fair_queue_test {
 namespace {
@@ -42,6 +44,64 @@ TEST_F(Fair, SaysWhoWaitsInOrderAndWhoTheyAre) {
   EXPECT_EQ(lock.info().queued, 121U);
   EXPECT_EQ(lock.info().queue.size(), 100U);
 }
+
+// ---- whose clock is wrong ----
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // nothing may be loaded before a sanitizer
+/// A process whose wall clock is off by so much.
+class Astray {
+ public:
+  explicit Astray(milliseconds by) {
+    const std::int64_t offset = by.count();
+    std::ofstream(file_, std::ios::binary).write(reinterpret_cast<const char*>(&offset), sizeof offset);
+  }
+  /// What runs this program there.
+  std::vector<std::string> command(const std::string& program) const {
+    return {"LD_PRELOAD=" + build_path("tests/libholdfast_moved_clock.so"), "HOLDFAST_CLOCK_FILE=" + file_, program};
+  }
+  std::chrono::seconds seen_by_a_program() const {
+    std::vector<std::string> bash = command("bash");
+    bash.insert(bash.end(), {"-c", "echo $EPOCHSECONDS"});
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::seconds(std::stoll(run_checked("/usr/bin/env", bash))) -
+           std::chrono::duration_cast<std::chrono::seconds>(now);
+  }
+
+ private:
+  TempDir folder_;
+  const std::string file_ = folder_.file("clock");
+};
+
+TEST_F(Fair, AWaiterWhoseClockIsWrongKeepsItsPlaceAndTakesNobodys) {
+  const Astray fast(1h), slow(-1h);
+  ASSERT_GT(fast.seen_by_a_program(), 59min);
+  ASSERT_LT(slow.seen_by_a_program(), -59min);
+  Client client(patient());
+  Hold first = client.fair_lock("orders").acquire();
+  auto waiting = start_in_order({&client});
+  std::deque<Taker> takers;
+  std::vector<Pending> behind;
+  for (const Astray* clock : {&fast, &slow}) {
+    Taker& taker = takers.emplace_back("/usr/bin/env", clock->command(build_path("tests/support/holdfast_taker")));
+    taker.connect(server.url() + "?fair_turn=1m", {"kind=fair", "lease_ms=60000"});
+    Party party(taker, 1);
+    behind.push_back(party.start_lock("orders"));
+    party.start_unlock("orders");
+    ASSERT_TRUE(waits(1 + takers.size()));
+  }
+  const std::vector<std::string> arrived = queue();
+  EXPECT_THAT(arrived.front(), testing::StartsWith(client.id()));
+  for (const std::string& owner : arrived) {
+    EXPECT_THAT(deadline(owner) - server_time(), testing::AllOf(testing::Gt(60'000), testing::Lt(300'000))) << owner;
+  }
+  auto last = start_in_order({&client});
+  EXPECT_EQ(first.release(), ReleaseOutcome::released);
+  const std::string next = waiting.front().get().owner();
+  EXPECT_EQ(next, arrived.front());
+  EXPECT_LT(behind.front().get().ended, behind.back().get().ended);
+  EXPECT_TRUE(ready(last.front()));
+}
+#endif
 
 // ---- who is next and does nothing ----
 

@@ -27,11 +27,8 @@ class CountingScripts : public testing::Test {
   }
   /// Permits whose lease is over.
   void add_over(int permits) {
-    for (int i = 0; i < permits; ++i) {
-      std::string id = std::to_string(i);
-      id.resize(16, '.');
-      raw.command("ZADD", kLeases, store.now() - 20'000 - i, id);
-    }
+    raw.command("EVAL", "for i = 1, ARGV[1] do redis.call('ZADD', KEYS[1], ARGV[2] - i, string.format('%016d', i)) end",
+                1, kLeases, permits, store.now() - 20'000);
   }
 
   RedisServer server;
@@ -201,6 +198,18 @@ TEST_F(CountingScripts, give_back_all_permits_that_are_over_at_every_touch) {
     EXPECT_EQ(raw.command("ZCARD", kLeases).integer, after.held);
     EXPECT_EQ(available(), after.available);
   }
+}
+
+/// Redis serves nobody else meanwhile.
+TEST_F(CountingScripts, give_back_ten_thousand_at_one_touch_at_most) {
+  store.set_up({count("0")});
+  add_over(12'345);
+  run(raw, wire::permits::look(kS, 0));
+  EXPECT_EQ(available(), 10'000);
+  EXPECT_EQ(raw.command("ZCARD", kLeases).integer, 2345);
+  run(raw, wire::permits::look(kS, 0));
+  EXPECT_EQ(available(), 12'345);
+  EXPECT_FALSE(raw.exists(kLeases));
 }
 
 TEST_F(CountingScripts, know_permits_without_an_end) {
