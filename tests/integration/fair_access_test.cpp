@@ -42,6 +42,7 @@ struct Silence {
   std::vector<std::string> less;
   const char* said;
 };
+void PrintTo(const Silence& silence, std::ostream* out) { *out << silence.name; }
 
 class FairUnheard : public FairAccess, public testing::WithParamInterface<Silence> {
  protected:
