@@ -19,13 +19,28 @@
 namespace holdfast::engine::targets_test {
 namespace {
 
-std::shared_ptr<QuorumTarget> group_of_two(const IdleClient& client) {
+std::vector<QuorumTarget::Member> two_members(const IdleClient& client) {
   std::vector<QuorumTarget::Member> members;
   for (const char* const name : {"a", "b"}) {
     members.push_back({client.runtime, client.targets->target({name}, kinds::kLock)});
   }
-  return QuorumTarget::make("both", std::move(members), 2, QuorumTarget::Servers::any);
+  return members;
 }
+
+std::shared_ptr<QuorumTarget> group_of_two(const IdleClient& client) {
+  return QuorumTarget::make("both", two_members(client), 2, QuorumTarget::Servers::any);
+}
+
+/// A group to which nobody else refers any more once it has been asked where it lies.
+class Parting : public QuorumTarget {
+ public:
+  using QuorumTarget::QuorumTarget;
+  bool lies_in(const Runtime&, const redis::cluster::SlotSet&) const override {
+    others.reset();
+    return false;
+  }
+  mutable std::shared_ptr<const Target> others;
+};
 
 /// Of this thread, on a processor: other work on the machine does not matter.
 double seconds_of_work() {
@@ -113,6 +128,18 @@ TEST(TargetsTest, MayGoWhileTheyAreLookedThrough) {
   drops.join();
   EXPECT_LE(most, 3U);
   EXPECT_TRUE(client.targets->all(Targets::Which::all).empty());
+}
+
+/// The same in one thread, where it does not take luck.
+TEST(TargetsTest, MayGoWhenTheyAreLookedAt) {
+  const IdleClient client;
+  {
+    const auto group = std::make_shared<Parting>("both", two_members(client), 2, QuorumTarget::Servers::any);
+    client.targets->adopt(group, Targets::Bond::wakes);
+    group->others = group;
+  }
+  EXPECT_TRUE(client.targets->in({}).empty());
+  EXPECT_TRUE(client.targets->all(Targets::Which::all).empty()) << "they have gone";
 }
 
 TEST(TargetsTest, AreAdoptedAtAPriceThatDoesNotGrowWithTheirNumber) {
