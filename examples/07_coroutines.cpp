@@ -1,5 +1,5 @@
-// Coroutines on the caller's io_context: a lock around a coroutine, a limit on waiting, and what comes first: the end
-// of the work or the loss of the lock.
+// Coroutines on the caller's io_context: a lock around a coroutine, a limit on waiting, what comes first: the end of
+// the work or the loss of the lock; and one leader.
 #include <chrono>
 #include <cstdlib>
 #include <exception>
@@ -58,6 +58,18 @@ asio::awaitable<void> work_or_lose(holdfast::Hold& hold, std::chrono::millisecon
   }
 }
 
+/// Of all candidates one leads. Its body is cancelled when its term is to end, and has ended before another one leads.
+asio::awaitable<void> lead(holdfast::Client& client) {
+  holdfast::Leader leader{client.fenced_lock("example:chair")};
+  const auto body = [&](const holdfast::Term& term) -> asio::awaitable<void> {
+    std::cout << "  leads, " << (term.leads() ? "certainly" : "no more") << '\n';
+    leader.step_down();  // or another coroutine does, or a signal, or the lock is lost
+    co_await pause(1min);
+  };
+  const holdfast::TermEnd end = co_await leader.async_lead(body);
+  std::cout << "  " << to_string(end) << '\n';
+}
+
 asio::awaitable<void> run(holdfast::Client& client) {
   co_await client.async_ping();  // no server: said here, once
   std::cout << "three sellers at once\n";
@@ -76,6 +88,9 @@ asio::awaitable<void> run(holdfast::Client& client) {
   co_await desk.async_force_release();
   co_await work_or_lose(hold, 1min);
   std::cout << "  release says " << to_string(co_await hold.async_release()) << '\n';
+
+  std::cout << "a candidate\n";
+  co_await lead(client);
 
   co_await client.async_close();  // the last work of the io_context: its run() returns
 }

@@ -307,6 +307,7 @@ auto with_lock(BasicLock lock, Body body) -> std::invoke_result_t<Body&, Hold&> 
 }  // namespace holdfast
 
 #include <holdfast/detail/async_counting.hpp>
+#include <holdfast/detail/async_leader.hpp>
 #include <holdfast/detail/async_travel.hpp>
 
 #undef HOLDFAST_BOOST

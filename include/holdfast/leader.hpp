@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <utility>
@@ -71,15 +71,15 @@ struct CampaignOptions {
 /// an ordinary RFencedLock. Who leads now: `lock().info()`, `holdfast elect --watch`.
 ///
 /// A leader that ends properly is followed at once; one whose process or machine dies when its lease is over, so choose
-/// a short one. Threads: one call of `lead` or `campaign` at a time; the others from any thread, and from the body.
-/// Destroy it when no call is under way. Wire cost: as FencedLock.
+/// a short one. Threads: one call of `lead`, `campaign` or their asynchronous twins at a time; the others from any
+/// thread, and from the body. Destroy it when no call is under way. Wire cost: as FencedLock.
 class HOLDFAST_EXPORT Leader {
  public:
   using Body = std::function<void(const Term&)>;
 
   /// The lock's defaults apply to every term: its lease above all. A fixed one, or `max_hold`, is a limit on the term,
   /// which ends as lost then.
-  explicit Leader(FencedLock lock) : lock_(std::move(lock)) {}
+  explicit Leader(FencedLock lock);
   Leader(const Leader&) = delete;
   Leader& operator=(const Leader&) = delete;
 
@@ -93,6 +93,24 @@ class HOLDFAST_EXPORT Leader {
   /// ever; every other Error is thrown, and what a body throws.
   void campaign(const Body& body, const CampaignOptions& options = {});
 
+  /// As lead(), for a body that is a coroutine, `awaitable<void>(const Term&)`, and without blocking, also on a client
+  /// made by client_on(): gives an `awaitable<TermEnd>`, and does nothing until that is awaited. When the term is to
+  /// end the body is cancelled (`terminal`) beside what `Term::stop()` tells, and awaited; that it then ended because
+  /// it was cancelled is no error. Cancelled itself, the call ends its wait with Error(cancelled), or cancels the body,
+  /// gives the lock back and throws what the body threw. The release is not cancelled, and takes at most
+  /// `Config::release_timeout`. Defined by async.hpp.
+  template <class CoBody>
+  auto async_lead(CoBody body, AcquireOptions options);
+  template <class CoBody>
+  auto async_lead(CoBody body);
+
+  /// As campaign(), for such a body: gives an `awaitable<void>`. `on_trouble` runs in the coroutine. Cancelled itself,
+  /// it ends as async_lead() does, and throws. Defined by async.hpp.
+  template <class CoBody>
+  auto async_campaign(CoBody body, CampaignOptions options);
+  template <class CoBody>
+  auto async_campaign(CoBody body);
+
   /// Asks the body of the current term to end; the lock is given back once it has. Does not wait for that. No effect
   /// between terms.
   void step_down() noexcept;
@@ -104,15 +122,14 @@ class HOLDFAST_EXPORT Leader {
   const FencedLock& lock() const noexcept { return lock_; }
 
  private:
+  struct Desk;
   class Call;
   class Office;
+  class Async;
   TermEnd serve(const Body& body, Hold hold, const std::stop_token& stop);
 
   const FencedLock lock_;
-  mutable std::mutex mutex_;
-  bool under_way_ = false;                     // a call of lead or campaign
-  const Hold* hold_ = nullptr;                 // of the current term
-  std::stop_source ending_{std::nostopstate};  // of the current term
+  const std::shared_ptr<Desk> desk_;
 };
 
 }  // namespace holdfast

@@ -1,0 +1,92 @@
+// What the blocking and the asynchronous calls of a Leader share. Not for users.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <system_error>
+#include <utility>
+
+#include <holdfast/leader.hpp>
+
+namespace holdfast {
+
+namespace detail {
+
+/// Between two attempts at a server that could not be asked.
+inline constexpr std::chrono::milliseconds kCampaignPause{1000};
+
+/// Whether what kept a candidate from asking may be over the next time.
+inline bool may_pass(const std::error_code& code) {
+  for (const Errc passing :
+       {Errc::unreachable, Errc::unknown_outcome, Errc::read_only, Errc::out_of_memory, Errc::durability_not_met}) {
+    if (code == passing) return true;
+  }
+  return false;
+}
+
+}  // namespace detail
+
+/// What is known of a candidate. Its calls share it, since a coroutine may be destroyed after the Leader.
+struct Leader::Desk {
+  std::mutex mutex;
+  bool under_way = false;                     // a call of lead or campaign
+  const Hold* hold = nullptr;                 // of the current term
+  std::stop_source ending{std::nostopstate};  // of the current term
+};
+
+/// One call of lead or campaign; two would be in each other's way.
+class Leader::Call {
+ public:
+  explicit Call(const Leader& leader) : desk_(leader.desk_) {
+    const std::lock_guard guard(desk_->mutex);
+    if (std::exchange(desk_->under_way, true)) {
+      throw Error(Errc::would_deadlock, leader.lock_.name(), {}, "this candidate leads or campaigns already");
+    }
+  }
+  ~Call() {
+    const std::lock_guard guard(desk_->mutex);
+    desk_->under_way = false;
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  Desk& desk() const noexcept { return *desk_; }
+
+ private:
+  const std::shared_ptr<Desk> desk_;
+};
+
+/// While a body runs: what can ask it to end, and what others may know of it.
+class Leader::Office {
+ public:
+  Office(Desk& desk, const Hold& hold, const std::stop_token& stop)
+      : desk_(desk), on_lost_(hold.lost_token(), Ask{ending_}), on_stop_(stop, Ask{ending_}) {
+    const std::lock_guard guard(desk_.mutex);
+    desk_.hold = &hold;
+    desk_.ending = ending_;
+  }
+  ~Office() {
+    const std::lock_guard guard(desk_.mutex);
+    desk_.hold = nullptr;
+    desk_.ending = std::stop_source(std::nostopstate);
+  }
+  Office(const Office&) = delete;
+  Office& operator=(const Office&) = delete;
+
+  std::stop_token stop() const noexcept { return ending_.get_token(); }
+
+ private:
+  struct Ask {
+    std::stop_source ending;
+    void operator()() noexcept { ending.request_stop(); }
+  };
+
+  Desk& desk_;
+  const std::stop_source ending_;
+  const std::stop_callback<Ask> on_lost_;
+  const std::stop_callback<Ask> on_stop_;
+};
+
+}  // namespace holdfast
