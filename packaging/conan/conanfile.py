@@ -8,7 +8,7 @@ from conan import ConanFile
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 
 SOURCES = ("CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md", "CHANGELOG.md", "include", "src", "cmake",
-           "docs", "examples", "ops", "completions")
+           "docs", "examples", "ops", "completions", "tests/sim/model")
 
 
 class Holdfast(ConanFile):
