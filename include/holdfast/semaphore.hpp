@@ -31,8 +31,9 @@ namespace holdfast {
 /// A cheap handle: copy it, share it between threads. Errors as BasicLock::acquire throws them, of `wrong_type` if
 /// something else than a number has the name; Error(invalid_argument) for numbers out of range, before anything is
 /// sent. Every wait ends with a message, a reconnect, a counted safety poll (`Config::safety_poll`), or its limit.
-/// fork(): as Client. Wire cost: 1 command for each call; for a first contended wait 2 writes. Acks are not asked for.
-/// Redisson's RSemaphore of the same name is the same semaphore. Source: docs/wire.md section 11.
+/// fork(): as Client. Wire cost: 1 command for each call, none for what is passed on inside a client; for a first
+/// contended wait 2 writes. Acks are not asked for. Redisson's RSemaphore of the same name is the same semaphore.
+/// Source: docs/wire.md section 11.
 class HOLDFAST_EXPORT Semaphore {
  public:
   /// Takes so many permits, all at once; waits until there are as many. From 1 to 2^31 - 1. Throws Error(cancelled) if
@@ -51,8 +52,8 @@ class HOLDFAST_EXPORT Semaphore {
                          std::stop_token stop = {}) const {
     return acquire_within(detail::limit_until(time), permits, std::move(stop));
   }
-  /// Gives so many back, from 1 to 2^31 - 1, whoever took them. False: there is no semaphore any more, and none is
-  /// made.
+  /// Gives so many back, from 1 to 2^31 - 1, whoever took them; perhaps to a caller of this client who waits for as
+  /// many (docs/guarantees.md section 6). False: there is no semaphore any more, and none is made.
   bool release(std::int64_t permits = 1) const;
 
   /// How many there are; below 0 after `add` of fewer, 0 if there is no semaphore.

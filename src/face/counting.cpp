@@ -5,6 +5,7 @@
 
 #include <holdfast/error.hpp>
 
+#include "engine/hold/hold_release.hpp"
 #include "face/outcome.hpp"
 #include "wire/latch_calls.hpp"
 #include "wire/permits_calls.hpp"
@@ -118,6 +119,13 @@ engine::Acquired ask_to_pass(const detail::Parts& parts, std::optional<std::chro
 }
 
 }  // namespace
+
+bool pass_on(const detail::Parts& parts, std::int64_t permits) {
+  if (permits < 1 || permits > kMost || parts.runtime->in_child()) return false;
+  const engine::LeaseTerms lease =
+      engine::lease_terms(*parts.runtime, waiting(parts, std::nullopt, {}), parts.target->name());
+  return engine::pass_on(parts.runtime, parts.target, lease, permits_of(parts, static_cast<std::uint32_t>(permits)));
+}
 
 Question<std::int64_t> counting(const engine::KeyTarget& target, Counting what, std::int64_t number,
                                 std::optional<std::chrono::milliseconds> lives) {

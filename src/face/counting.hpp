@@ -24,6 +24,10 @@ inline std::int64_t count(const detail::Parts& parts, detail::Counting what, std
   return ask(*parts.runtime, counting(key_target(parts), what, number, lives));
 }
 
+/// Permits of a semaphore, given to a caller of this client who waits: nothing is sent. False: there is none, or others
+/// come first.
+bool pass_on(const detail::Parts& parts, std::int64_t permits);
+
 /// How to wait for what a kind grants that is not held (Traits::holds): renewed and confirmed by nobody. Its lease is
 /// only for how long it is undone where it failed, since no end of a lease does that: at least for Config::patience.
 AcquireOptions waiting(const detail::Parts& parts, std::optional<std::chrono::milliseconds> wait, std::stop_token stop);

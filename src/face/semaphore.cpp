@@ -22,7 +22,10 @@ bool Semaphore::acquire_within(std::chrono::milliseconds wait, std::uint32_t per
   return face::pass_in_time(*parts_, wait, std::move(stop), face::permits_of(*parts_, permits));
 }
 
-bool Semaphore::release(std::int64_t permits) const { return face::count(*parts_, Counting::release, permits) == 1; }
+bool Semaphore::release(std::int64_t permits) const {
+  return face::pass_on(*parts_, permits) || face::count(*parts_, Counting::release, permits) == 1;
+}
+
 bool Semaphore::set(std::int64_t permits) const { return face::count(*parts_, Counting::set, permits) == 1; }
 
 bool Semaphore::set(std::int64_t permits, std::chrono::milliseconds lives) const {

@@ -5,11 +5,7 @@
 namespace holdfast::kinds {
 
 const engine::Plan kSemaphore{
-    .traits = {.reentrant = false,
-               .holders = engine::Traits::Holders::several,
-               .passable = false,
-               .repeatable = false,
-               .holds = false},
+    .traits = {.reentrant = false, .holders = engine::Traits::Holders::several, .repeatable = false, .holds = false},
     .transitions = {.names = wire::semaphore::names,
                     .acquire = wire::semaphore::acquire,
                     .release = wire::semaphore::release},

@@ -124,6 +124,50 @@ TEST_F(Counting, OneMessageServesAllWhoWaitHereAndElsewhere) {
   EXPECT_EQ(number(), "0");
 }
 
+TEST_F(Counting, WhatIsReleasedIsPassedOnInsideAClientToOneWhoWantsAsMany) {
+  const Client client(config());
+  slots(client).set(3);
+  std::atomic<int> taken{0}, most{0};
+  std::vector<std::future<void>> callers;
+  for (int i = 0; i < 8; ++i) {
+    callers.push_back(in_thread([&, permits = 1 + i % 2] {
+      for (int round = 0; round < 300; ++round) {
+        if (!slots(client).try_acquire_for(10s, static_cast<std::uint32_t>(permits))) {
+          ADD_FAILURE() << "some are lost";
+          return;
+        }
+        const int now = taken += permits;
+        for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) continue;
+        taken -= permits;
+        EXPECT_TRUE(slots(client).release(permits));
+      }
+    }));
+  }
+  for (auto& caller : callers) caller.get();
+  EXPECT_LE(most, 3);
+  EXPECT_GT(client.counters().local_handoffs, 0U);
+  EXPECT_TRUE(eventually([&] { return number() == "3"; })) << number();
+}
+
+TEST_F(Counting, WhatIsBeingPassedOnWhenItsClientIsClosedIsBack) {
+  Client client(config());
+  slots(client).set(3);
+  std::atomic<int> kept{0};
+  std::vector<std::future<void>> callers;
+  for (int i = 0; i < 8; ++i) {
+    callers.push_back(in_thread([&] {
+      while (!code_of([&] { slots(client).acquire(); })) {
+        if (code_of([&] { slots(client).release(); })) ++kept;
+      }
+    }));
+  }
+  EXPECT_TRUE(eventually([&] { return client.counters().local_handoffs > 100; }));
+  client.close();
+  for (auto& caller : callers) caller.get();
+  EXPECT_TRUE(eventually([&] { return std::stoi(number()) >= 3 - kept; })) << number() << ", and kept " << kept;
+  EXPECT_LE(std::stoi(number()), 3);
+}
+
 TEST_F(Counting, WhoIsStoppedTakesNothing) {
   const Client client(config());
   slots(client).set(0);

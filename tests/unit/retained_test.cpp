@@ -2,8 +2,10 @@
 // integration tests.
 #include <thread>
 
+#include "engine/hold/hold_release.hpp"
 #include "kinds/leased_semaphore.hpp"
 #include "kinds/read_write_lock.hpp"
+#include "kinds/semaphore.hpp"
 #include "target_fixture.hpp"
 
 namespace holdfast::engine::retained_test {
@@ -183,6 +185,17 @@ TEST_F(RetainedPermitTest, IsPassedOnAsLongAsBeforeWhenNoneIsLeftSinceCallersHer
   target_->leave(first_);
 }
 
+TEST_F(RetainedPermitTest, IsAskedForWithoutAPauseBehindItsReleaseSinceOthersCanHaveOneToo) {
+  const std::shared_ptr<Tenancy> held = permit(1s);
+  target_->begin_release();
+  target_->end_release({ReleaseOutcome::released, 1}, {});
+  const TargetView view = target_->view({});
+  EXPECT_EQ(view.not_before, base::TimePoint());
+  EXPECT_EQ(view.others, 1);
+  target_->leave(second_);
+  target_->leave(first_);
+}
+
 TEST_F(RetainedPermitTest, IsGoneWhenTheServerNoLongerHasItAndNotWhenAnotherIs) {
   const std::shared_ptr<Tenancy> one = permit(-1s), other = permit(-1s);
   ASSERT_TRUE(target_->retain(*one->first_claim()));
@@ -191,6 +204,33 @@ TEST_F(RetainedPermitTest, IsGoneWhenTheServerNoLongerHasItAndNotWhenAnotherIs) 
   ASSERT_TRUE(target_->retain(*other->first_claim()));
   target_->forget(*other);
   EXPECT_FALSE(target_->take_retained().has_value());
+}
+
+TEST_F(TargetTest, PassesOnWhatNobodyHoldsWithinATenureToWhoeverWantsAsMany) {
+  target_ = targets_->target({"slots"}, kinds::kSemaphore);
+  const LeaseTerms lease{.length = 10s};
+  const auto release = [&](std::uint32_t permits) {
+    return pass_on(client_.runtime, target_, lease, {wire::Mode::exclusive, permits});
+  };
+  const auto join_for = [&](std::uint32_t permits) {
+    return target_->join({{wire::Mode::exclusive, permits}, lease, {}, From::queue});
+  };
+  EXPECT_FALSE(release(2)) << "nobody waits";
+  target_->enter(first_);
+  target_->enter(second_);
+  first_.signals();
+  EXPECT_FALSE(release(2)) << "the server has granted nothing yet";
+  target_->set_tenancy(*hold(-1s), 0);
+  EXPECT_TRUE(release(2));
+  EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake));
+  EXPECT_EQ(join_for(1), nullptr);
+  const std::shared_ptr<Claim> taken = join_for(2);
+  ASSERT_NE(taken, nullptr);
+  let_stand(*taken);
+  EXPECT_THAT(first_.signals(), IsEmpty()) << "nothing has become free";
+  EXPECT_EQ(join_for(2), nullptr);
+  target_->leave(first_);
+  target_->leave(second_);
 }
 
 // --- readers ---

@@ -150,7 +150,6 @@ Claim::Release Claim::begin_release(Ending& ending) noexcept {
   tell_end({});
   if (parted_) return Release::left;
   target()->watchdog().disarm(tenancy_);
-  if (ending.stood) target()->begin_release();
   return Release::last;
 }
 

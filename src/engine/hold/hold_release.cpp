@@ -83,6 +83,7 @@ std::optional<Ending> end_claim(Claim& claim) noexcept {
   Ending ending;
   switch (claim.begin_release(ending)) {
     case Claim::Release::last:
+      if (ending.stood) claim.target()->begin_release();
       return ending;
     case Claim::Release::left:
       report_released(*claim.runtime(), claim.tenancy(), claim.granted_at(), ReleaseOutcome::released);
@@ -183,8 +184,18 @@ ReleaseOutcome await(OwnLoop& loop, Claim& hold, GiveBack give_back, millisecond
 bool pass_on(Claim& hold) {
   if (!hold.target()->retain(hold)) return false;
   Reporter::add(hold.runtime()->reporter().count.local_handoffs);
+  hold.measure_end(base::Clock::now());
   hold.tell_end({});
   report_released(*hold.runtime(), hold.tenancy(), hold.granted_at(), ReleaseOutcome::released);
+  return true;
+}
+
+bool pass_on(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Target>& target, const LeaseTerms& lease,
+             const wire::Ask& ask) {
+  const auto passed = std::make_shared<Tenancy>(runtime, target, runtime->make_owner(), ask, base::Clock::now(), lease,
+                                                LossSignal::LostCallback{});
+  if (!target->retain(*passed->first_claim())) return false;
+  Reporter::add(runtime->reporter().count.local_handoffs);
   return true;
 }
 
@@ -204,10 +215,8 @@ void give_up(Claim& hold) noexcept {
 }
 
 void let_stand(Claim& hold) noexcept {
-  std::optional<Ending> ending = end_claim(hold);
-  if (!ending) return;
-  ending->since.reset();  // nothing is released
-  end_unreleased(hold.tenancy(), *ending);
+  Ending ending;
+  hold.begin_release(ending);
 }
 
 void give_up(Tenancy& tenancy) noexcept {

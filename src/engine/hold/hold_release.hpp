@@ -8,9 +8,14 @@
 
 #include <holdfast/outcome.hpp>
 
+#include "engine/decide/lease.hpp"
+#include "wire/owner.hpp"
+
 namespace holdfast::engine {
 
 class Claim;
+class Runtime;
+class Target;
 class Tenancy;
 
 /// Gives it back and waits for the outcome, `release_timeout` at most. A guest's caller cannot wait: `unknown`, unless
@@ -22,6 +27,10 @@ void unlock(Claim& hold) noexcept;
 void unlock_without_waiting(Claim& hold) noexcept;
 /// Retains the lock for another caller of this client, if one waits. Counts as a release. From any thread.
 bool pass_on(Claim& hold);
+/// The same of what nobody holds (Traits::holds), such as somebody who waits for this, with this lease, asks for. It
+/// counts as given back; who does not want it after all gives it back to the server.
+bool pass_on(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Target>& target, const LeaseTerms& lease,
+             const wire::Ask& ask);
 /// Gives it back in the background. `done` is called once, on the loop; not if this throws: then it has ended all the
 /// same, and its lease ends it at the server.
 void release_async(Claim& hold, std::function<void(ReleaseOutcome)> done);

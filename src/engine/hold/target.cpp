@@ -185,7 +185,7 @@ bool Target::forget_here(const Tenancy& tenancy) {
   if (was_it) tenancy_ = nullptr;
   if (contention_ && contention_->retained && contention_->retained->tenancy.get() == &tenancy) {
     lost = contention_->take_retained();
-  } else if (!was_it && plan().traits.holders == Traits::Holders::one) {
+  } else if (!was_it && (plan().traits.holders == Traits::Holders::one || !plan().traits.holds)) {
     return false;
   }
   wake_head();
@@ -222,7 +222,6 @@ bool Target::retain(Claim& claim) {
     return false;  // one at a time, and each for no longer than a tenure, since others of them are granted meanwhile
   }
   if (!claim.begin_pass_on(now)) return false;
-  claim.measure_end(now);
   contention_->retained = {claim.tenancy().shared_from_this(), std::move(admission.token)};
   wake_head();
   return true;
@@ -281,7 +280,12 @@ void Target::end_release(const Released& released, TimePoint held_since) {
   if (others > 0 && !contention_) contention().tenure.on_granted(held_since);
   // Beside others who share it nobody was told, so that nobody heard says nothing of who waits.
   const bool beside = others == 0 && tenancy_ != nullptr && tenancy_->ask().mode == wire::Mode::shared;
-  if (contention_ && !beside) contention_->tenure.on_released(Clock::now(), others);
+  if (contention_ && !beside) {
+    // Others have some of several beside us, so nobody pauses for them.
+    const bool several = plan().traits.holders == Traits::Holders::several;
+    contention_->tenure.on_released(Clock::now(), several ? 0 : others);
+    if (several) contention_->tenure.on_listeners(others);
+  }
   if (end.others) other_released();
   if (end.ask_again) wake_head();
   rest();
