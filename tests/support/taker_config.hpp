@@ -85,6 +85,7 @@ struct TakerSettings {
         {"patience_ms", &Config::patience},
         {"acks_timeout_ms", &Config::acks_timeout},
         {"handoff_ms", &Config::handoff},
+        {"fair_turn_ms", &Config::fair_turn},
         {"spin_max_ms", &Config::spin_max},
     };
     if (durations.contains(key)) {
