@@ -170,18 +170,14 @@ bool Deployment::all_name(const RedisServer& server) {
       sentinels_, [&](const auto& sentinel) { return !sentinel->up() || announced_by(*sentinel) == &server; });
 }
 
-/// Of the latest failover, as the first Sentinel that is up knows it.
-long long Deployment::epoch() {
-  for (const auto& sentinel : sentinels_) {
-    if (sentinel->up()) {
-      return std::stoll(field(ask(*sentinel).command("SENTINEL", "MASTER", options_.name), "config-epoch"));
-    }
-  }
-  throw std::logic_error("no Sentinel is up");
+/// Another one is the primary, and all know it.
+bool Deployment::left(const RedisServer& old_primary) {
+  const RedisServer& now = primary();
+  return &now != &old_primary && now.up() && is_primary(now) && all_name(now);
 }
 
 void Deployment::failover() {
-  const long long before = epoch();
+  const RedisServer& before = primary();
   const auto begun = [this] {
     for (const auto& sentinel : sentinels_) {
       if (sentinel->up()) return ask(*sentinel).command("SENTINEL", "FAILOVER", options_.name).text == "OK";
@@ -189,22 +185,16 @@ void Deployment::failover() {
     return false;
   };
   if (!eventually(begun, kSentinelPatience)) throw std::runtime_error("no failover begins");
-  const auto done = [&] {
-    if (epoch() == before) return false;
-    const RedisServer& now = primary();
-    return now.up() && is_primary(now) && all_name(now);
-  };
   // A Sentinel that finds no replica good enough at that moment gives up.
-  const auto over = [&] { return comes_true(done, std::chrono::seconds(10)) || (begun(), false); };
+  const auto over = [&] {
+    return comes_true([&] { return left(before); }, std::chrono::seconds(10)) || (begun(), false);
+  };
   if (!eventually(over, kSentinelPatience)) throw std::runtime_error("no failover: " + sentinels_.front()->log());
 }
 
 void Deployment::wait_for_failover_from(const RedisServer& old_primary) {
-  const auto done = [&] {
-    const RedisServer& now = primary();
-    return &now != &old_primary && now.up() && is_primary(now) && all_name(now);
-  };
-  if (!comes_true(done, kSentinelPatience)) throw std::runtime_error("no failover: " + sentinels_.front()->log());
+  if (!comes_true([&] { return left(old_primary); }, kSentinelPatience))
+    throw std::runtime_error("no failover: " + sentinels_.front()->log());
 }
 
 void Deployment::wait_until_settled() {

@@ -73,7 +73,7 @@ class Deployment {
   std::string url_of(const Servers& sentinels) const;
   ServerOptions server_options(std::size_t index) const;
   ServerOptions sentinel_options(std::size_t index) const;
-  long long epoch();
+  bool left(const RedisServer& old_primary);
   RedisServer* announced_by(const RedisServer& sentinel);
   bool all_name(const RedisServer& server);
   bool settled();
