@@ -95,6 +95,9 @@ inline long long read_number(const std::string& file) {
   return number;
 }
 
+/// For an attempt that is to find it taken: long enough for a reply on a machine that is busy.
+constexpr milliseconds kAWhile{300};
+
 /// What the end of a guard has done is seen at once; with the pipelined release, soon.
 template <class Predicate>
 bool after_unlock(Predicate&& predicate) {

@@ -79,6 +79,8 @@ TEST_P(Handover, AHolderFrozenPastItsLeaseNeverTakesItForValidAfterwards) {
   constexpr std::size_t kHolders = 4;
   constexpr int kRounds = 25;
   set("lease_ms", 300ms);
+  for (std::size_t i = 0; i < kHolders; ++i) party(i);
+  set("lease_ms", 10 * kLease);  // of whom comes next nothing is to be seen but that it comes
   Party& next = party(kHolders);
   int told = 0;
   for (int round = 0; round < kRounds; ++round) {

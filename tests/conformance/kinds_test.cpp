@@ -70,7 +70,7 @@ TEST_P(AsyncKinds, ExcludesAndIsGivenBack) {
   EXPECT_TRUE(a.is_mine(name));
   EXPECT_GT(a.valid_for(name), 0ms);
   EXPECT_FALSE(b.try_lock(name));
-  EXPECT_FALSE(b.try_lock(name, 50ms));
+  EXPECT_FALSE(b.try_lock(name, kAWhile));
   EXPECT_EQ(a.unlock(name), "released");
   EXPECT_TRUE(b.try_lock(name, kPrompt));
   EXPECT_FALSE(beside_b.try_lock(name));

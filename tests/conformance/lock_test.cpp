@@ -52,7 +52,7 @@ TEST_P(PlainLock, IsValidForItsOwnerOnly) {
 TEST_P(PlainLock, TryFailsWhileHeldByAnotherAndSucceedsAfterwards) {
   ASSERT_TRUE(a().try_lock("orders"));
   EXPECT_FALSE(b().try_lock("orders"));
-  EXPECT_FALSE(b().try_lock("orders", 50ms));
+  EXPECT_FALSE(b().try_lock("orders", kAWhile));
   EXPECT_EQ(a().unlock("orders"), "released");
   EXPECT_TRUE(b().try_lock("orders"));
   EXPECT_EQ(b().unlock("orders"), "released");

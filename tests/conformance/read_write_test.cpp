@@ -31,11 +31,11 @@ TEST_P(ReadWrite, ReadersHaveItTogetherAndAWriterAlone) {
   EXPECT_TRUE(b().is_mine(kReaders));
   EXPECT_FALSE(c().is_mine("orders"));
   EXPECT_EQ(a().unlock(kReaders), "released");
-  EXPECT_FALSE(c().try_lock("orders", 50ms)) << "one still reads";
+  EXPECT_FALSE(c().try_lock("orders", kAWhile)) << "one still reads";
   EXPECT_EQ(b().unlock(kReaders), "released");
   EXPECT_TRUE(c().try_lock("orders", kPrompt));
-  EXPECT_FALSE(a().try_lock(kReaders, 50ms));
-  EXPECT_FALSE(b().try_lock("orders", 50ms));
+  EXPECT_FALSE(a().try_lock(kReaders, kAWhile));
+  EXPECT_FALSE(b().try_lock("orders", kAWhile));
   EXPECT_EQ(c().unlock("orders"), "released");
   EXPECT_TRUE(gone());
 }

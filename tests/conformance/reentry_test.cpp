@@ -107,7 +107,7 @@ HOLDFAST_CONFORMANCE(OneHold, kHoldFaces);
 TEST_P(OneHold, AcquiringAgainWaitsForTheFirst) {
   a().lock("orders");
   EXPECT_FALSE(a().try_lock("orders"));
-  EXPECT_FALSE(a().try_lock("orders", 50ms));
+  EXPECT_FALSE(a().try_lock("orders", kAWhile));
   EXPECT_EQ(a().unlock("orders"), "released");
 }
 

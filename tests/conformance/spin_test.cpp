@@ -15,7 +15,7 @@ TEST_P(SpinLocks, ExcludeEachOther) {
   EXPECT_TRUE(a().is_mine("orders"));
   EXPECT_TRUE(b().is_locked("orders"));
   EXPECT_FALSE(b().try_lock("orders"));
-  EXPECT_FALSE(b().try_lock("orders", 50ms));
+  EXPECT_FALSE(b().try_lock("orders", kAWhile));
   EXPECT_EQ(b().unlock("orders"), "not_owner");
   EXPECT_EQ(a().unlock("orders"), "released");
   EXPECT_TRUE(b().try_lock("orders", kPrompt));

@@ -135,7 +135,7 @@ TEST_P(Waiting, NoChannelStaysSubscribedAfterTheLinger) {
   const Pending waiting = b().start_lock("orders");
   ASSERT_TRUE(waits(waiting, "orders"));
   EXPECT_TRUE(party(2).is_locked("orders")) << "it has a connection from now on";
-  EXPECT_FALSE(party(2).try_lock("orders", 50ms));
+  EXPECT_FALSE(party(2).try_lock("orders", kAWhile));
   a().unlock("orders");
   EXPECT_TRUE(waiting.get().ok);
   b().unlock("orders");

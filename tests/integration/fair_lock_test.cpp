@@ -146,8 +146,8 @@ TEST_F(Fair, WhoLeavesIsNotWaitedFor) {
 
 TEST_F(Fair, AWaiterKeepsItsPlaceHoweverLongTheLockIsHeld) {
   Config settings = config();
-  settings.fair_turn = 300ms;
-  settings.lease = 300ms;
+  settings.fair_turn = 1s;
+  settings.lease = 1s;
   Client holder(settings), one(settings), other(settings);
   Hold first = holder.fair_lock("orders").acquire();
   auto waiting = start_in_order({&one, &other});

@@ -103,7 +103,7 @@ TEST_F(Elections, OfManyCandidatesOnlyOneIsInItsBody) {
 
 TEST_F(Elections, ABodyThatIsSlowToEndKeepsTheOthersOut) {
   Config settings = config();
-  settings.lease = 1s;
+  settings.lease = 2s;
   Client here(settings);
   Client there(settings);
   std::atomic<bool> asked = false;
@@ -126,7 +126,7 @@ TEST_F(Elections, ABodyThatIsSlowToEndKeepsTheOthersOut) {
   ASSERT_TRUE(listeners(raw, "scheduler"));
   slow.leader().step_down();
   ASSERT_TRUE(eventually([&] { return asked.load(); }));
-  EXPECT_FALSE(eventually([&] { return others > 0; }, 2s)) << "two leases later";
+  EXPECT_FALSE(eventually([&] { return others > 0; }, 3s)) << "longer than a lease";
   EXPECT_TRUE(slow.leader().leads()) << "it is renewed until the body has ended";
   may_end = true;
   EXPECT_TRUE(eventually([&] { return others > 0; }));

@@ -61,7 +61,7 @@ class MixedKinds : public Faults, public testing::WithParamInterface<Cell> {
   /// What somebody meets who asks while it is held: `waits`, or `refused`.
   std::string met(const KeyLock& asked) {
     const auto before = raw.command("DUMP", "orders").text;
-    const auto error = error_of([&] { return asked.acquire({.wait = 50ms}); });
+    const auto error = error_of([&] { return asked.acquire({.wait = 300ms}); });
     EXPECT_EQ(raw.command("DUMP", "orders").text, before) << "what is there has changed";
     if (!error) return "entered";
     if (error->code() == Errc::timed_out) return "waits";
