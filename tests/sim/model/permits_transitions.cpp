@@ -164,6 +164,8 @@ void renew(ScriptHost& host, Args keys, Args args, std::string& reply) {
   Keyspace& all = host.keyspace();
   const Millis end = Semaphore::end_of(all.now(), args[0]);
   std::vector<std::size_t> lost;
+  std::string_view last_leases, last_id;
+  bool written = false;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const std::string_view ids = args[i + 1];
     bool held = !ids.empty();
@@ -177,8 +179,13 @@ void renew(ScriptHost& host, Args keys, Args args, std::string& reply) {
       continue;
     }
     all.erase_member(keys[i], "");
-    for (std::size_t at = 0; at < ids.size(); at += kIdSize) all.set_score(keys[i], ids.substr(at, kIdSize), end);
+    for (std::size_t at = 0; at < ids.size(); at += kIdSize) {
+      last_leases = keys[i], last_id = ids.substr(at, kIdSize);
+      written = written || all.score(last_leases, last_id) != end;
+      all.set_score(last_leases, last_id, end);
+    }
   }
+  if (!written && !last_id.empty()) all.set_score(last_leases, last_id, end + 1);
   put_indices(reply, lost);
 }
 

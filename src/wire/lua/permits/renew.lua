@@ -7,12 +7,14 @@
 -- retry      idempotent
 -- pairs with Redisson updateLeaseTime(). Time is the server's; pcall, so that a key of another type does not stop the
 --            others; that the question is refused says nothing of whose a permit is, and is an error. The first write is
---            one that a full server allows, so that it allows the others
+--            one that a full server allows, so that it allows the others. Something is always written, if need be one
+--            millisecond later: what replicas have confirmed (WAIT) counts from the connection's last write, and a score
+--            that stays as it was is none
 local call, pcall = redis.call, redis.pcall
 local clock = call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local expiry = ARGV[1] == '-1' and '922337203685477' or string.format('%.0f', now + ARGV[1])
-local lost = {}
+local lost, written, last_leases, last_id = {}, 0, nil, nil
 for i = 1, #KEYS do
   local leases, ids = KEYS[i], ARGV[i + 1]
   local held = ids ~= ''
@@ -26,10 +28,14 @@ for i = 1, #KEYS do
   if held then
     call('ZREM', leases, '')
     for at = 1, #ids, 16 do
-      call('ZADD', leases, expiry, string.sub(ids, at, at + 15))
+      last_leases, last_id = leases, string.sub(ids, at, at + 15)
+      written = written + call('ZADD', leases, 'CH', expiry, last_id)
     end
   else
     lost[#lost + 1] = i
   end
+end
+if written == 0 and last_id then
+  call('ZADD', last_leases, string.format('%.0f', expiry + 1), last_id)
 end
 return lost
