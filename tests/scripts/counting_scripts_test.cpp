@@ -253,10 +253,11 @@ TEST_F(CountingScripts, renew_a_thousand_holds_with_one_command) {
 /// Else a replica would seem to have confirmed (WAIT) what it has not seen: that counts from the latest write.
 TEST_F(CountingScripts, write_something_when_they_renew_to_the_same_end) {
   raw.command("SET", "S", 1);
-  const milliseconds for_ever(-1);
-  const wire::AcquireReply reply = wire::permits::decode_acquire(run(raw, counting::permits::acquire(kA, for_ever)));
+  const wire::AcquireReply reply =
+      wire::permits::decode_acquire(run(raw, counting::permits::acquire(kA, wire::permits::kForEver)));
   for (const long long end : {kNever + 1, kNever}) {
-    const base::Reply renewed = run(raw, wire::permits::renew({{"S", reply.grant.owner.text}}, for_ever));
+    const base::Reply renewed =
+        run(raw, wire::permits::renew({{"S", reply.grant.owner.text}}, wire::permits::kForEver));
     EXPECT_THAT(wire::decode_renew(renewed, 1), ElementsAre(true));
     EXPECT_EQ(raw.command("ZCOUNT", kLeases, end, end).integer, 1);
   }
