@@ -159,9 +159,9 @@ struct HOLDFAST_EXPORT Config {
   std::chrono::milliseconds acks_timeout{1000};  ///< How long to wait for them; within command_timeout all the same.
   /// Where the server can report that the key of a lock has changed (CLIENT TRACKING), a hold that lasts is checked
   /// again as soon as it does, so that a loss is noticed within milliseconds. From the age of 1 s (or a sixth of the
-  /// lease, if that is less; leases below 300 ms never): a second connection, and for each key a read then and after
-  /// each change, such as a renewal. A server that refuses is not asked again on that connection
-  /// (Counters::watch_refusals).
+  /// lease, if that is less; leases below 300 ms never): a second connection, on which the hold is renewed as well, and
+  /// for each key a read then and after each change by others. A server that refuses is not asked again on that
+  /// connection (Counters::watch_refusals).
   bool loss_notice = true;
   Publish publish = Publish::automatic;  ///< Without a cluster `automatic` or `publish`, which are the same there.
   OnClose on_close = OnClose::release;

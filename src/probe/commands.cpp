@@ -51,6 +51,8 @@ constexpr NeededCommand kCommands[] = {
     {"wait", Need::feature, "acks", "0 0", true},
     {"waitaof", Need::feature, "acks=aof", "0 0 0", true},
     {"client tracking", Need::feature, "loss_notice", "OFF", true},
+    {"multi", Need::feature, "loss_notice: renewals that cost less", "", false},
+    {"exec", Need::feature, "loss_notice: renewals that cost less", "", false},
     {"spublish", Need::feature, "sharded channels", "CHANNEL 0", false},
     {"ssubscribe", Need::feature, "sharded channels", "CHANNEL", false},
     {"sunsubscribe", Need::feature, "sharded channels", "CHANNEL", false},

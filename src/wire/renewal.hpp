@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,5 +23,16 @@ base::Command renew(const base::Script& script, const std::vector<Renewal>& rene
 
 /// For each renewal asked for: true if extended. Empty if the reply does not fit the call.
 std::vector<bool> decode_renew(const base::Reply& reply, std::size_t asked);
+
+/// For a connection that is told, once, when a key is changed that was read on it (CLIENT TRACKING): a transaction in
+/// which it is not told of the renewal, and reads the keys behind that, so that it is told of the next change, whoever
+/// makes it. So many commands.
+constexpr std::size_t kUntoldCommands = 6;
+void add_untold(std::vector<base::Command>& to, base::Command renewal, std::vector<std::string> keys);
+/// The same without a renewal: whether all of it is permitted.
+constexpr std::size_t kUntoldTrial = 4;
+void add_untold_trial(std::vector<base::Command>& to);
+/// Of so many replies, the one to the renewal; of a trial, that of its last step. Null: nothing was executed.
+const base::Reply* untold_reply(std::span<const base::Reply> replies);
 
 }  // namespace holdfast::wire

@@ -22,7 +22,7 @@ class LeastAclOfKinds : public Access {
     std::erase_if(rights, [&](const std::string& right) { return std::ranges::find(without, right) != without.end(); });
     for (const std::string& kind : kinds) std::ranges::copy(rights_named_for(kind), std::back_inserter(rights));
     // What the file calls a comfort.
-    grant(rights, {"+client|tracking", "+script|load", "+pubsub|numsub", "+info"});
+    grant(rights, {"+client|tracking", "+multi", "+exec", "+exists", "+script|load", "+pubsub|numsub", "+info"});
     raw.command("ACL", "LOG", "RESET");
   }
 

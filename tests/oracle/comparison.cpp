@@ -46,6 +46,13 @@ std::string list(const std::vector<Said>& said) {
   return out;
 }
 
+/// As wire::add_untold() has it, of words.
+std::vector<std::vector<std::string>> untold(const Step& step) {
+  std::vector<std::string> read{"EXISTS"};
+  read.insert(read.end(), names().begin(), names().end());
+  return {{"MULTI"}, {"CLIENT", "TRACKING", "OFF"}, step.words, {"CLIENT", "TRACKING", "ON"}, read, {"EXEC"}};
+}
+
 class Comparison {
  public:
   Comparison(const RedisServer& server, const Likeness& like, const Prepare& prepare) : real_(server), model_(like) {
@@ -56,6 +63,13 @@ class Comparison {
     for (Side* const side : {static_cast<Side*>(&real_), static_cast<Side*>(&model_)}) {
       side->befall(step);
       if (step.kind > Step::Kind::brief) continue;
+      if (step.kind == Step::Kind::untold) {
+        const std::vector<std::vector<std::string>> all = untold(step);
+        std::string bytes;
+        for (const std::vector<std::string>& words : all) bytes += encoded(words);
+        side->send(step.who, bytes, all.size());
+        continue;
+      }
       const bool replied = !step.words.front().ends_with("SUBSCRIBE");
       side->send(step.who, encoded(step.words), replied ? 1 : 0);
     }
@@ -97,7 +111,8 @@ class Comparison {
   /// since servers before 7.2 look at the clock for each key, and one of them may end a millisecond later. The first of
   /// them is put in its place.
   void settle_ties(std::vector<Said>& said, const Step& step) const {
-    if (step.kind > Step::Kind::brief || !step.words.front().starts_with("EVAL")) return;
+    if (step.kind > Step::Kind::brief || step.kind == Step::Kind::untold) return;
+    if (!step.words.front().starts_with("EVAL")) return;
     const auto keys = step.words.begin() + 3;
     std::size_t count = 0;
     std::from_chars(keys[-1].data(), keys[-1].data() + keys[-1].size(), count);

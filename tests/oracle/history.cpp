@@ -36,6 +36,7 @@ class Generator : CountingCalls {
     if (dice < (family_ == Family::permits ? 40 : 20)) return brief();
     if (dice < 60) return hostile();
     if (dice < 140) return listen();
+    if (dice < 155) return {Step::Kind::untold, tracker, sent(renew(below(3) == 0, lease()))};
     if (dice < 200) return {Step::Kind::command, tracker, question()};
     if (dice < 250) return {Step::Kind::command, caller(), question()};
     if (dice < 260) return {Step::Kind::command, caller(), sent(look(one_of(names())))};
@@ -351,8 +352,9 @@ const std::vector<std::vector<std::string>>& questions() {
 }
 
 std::string to_string(const Step& step) {
-  static const std::vector<std::string> kinds{"",       "(brief)",  "(forbid)",   "(allow)",  "(memory full)",
-                                              "(room)", "(lonely)", "(together)", "(follow)", "(lead)"};
+  static const std::vector<std::string> kinds{"",           "(untold)",      "(brief)", "(forbid)",
+                                              "(allow)",    "(memory full)", "(room)",  "(lonely)",
+                                              "(together)", "(follow)",      "(lead)"};
   std::string out = std::to_string(step.who) + " " + kinds[static_cast<std::size_t>(step.kind)];
   for (const std::string& word : step.words) out += " " + base::printable(word.substr(0, 60));
   return out;

@@ -17,6 +17,7 @@ constexpr std::size_t kSessions = 6;
 struct Step {
   enum class Kind : std::uint8_t {
     command,
+    untold,    // a command in a transaction of which its session is not told, and a read of all names behind it
     brief,     // a command after which its lease is waited for
     forbid,    // the command in `words` is forbidden
     allow,     // or allowed again

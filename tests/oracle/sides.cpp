@@ -112,6 +112,7 @@ void RealSide::befall(const Step& step) {
   std::vector<std::string> words;
   switch (step.kind) {
     case Step::Kind::command:
+    case Step::Kind::untold:
     case Step::Kind::brief:
       return;
     case Step::Kind::forbid:
@@ -177,6 +178,7 @@ void ModelSide::send(Who who, const std::string& bytes, std::size_t replies) {
 void ModelSide::befall(const Step& step) {
   switch (step.kind) {
     case Step::Kind::command:
+    case Step::Kind::untold:
     case Step::Kind::brief:
       return;
     case Step::Kind::forbid:

@@ -49,6 +49,21 @@ TEST(HoldFsmWatch, IsNotForShorterLeasesOrWhereNobodyWantsIt) {
   EXPECT_FALSE(unwanted.begin_watch(at(5000ms), 0ms));
 }
 
+TEST(HoldFsmWatch, IsRenewedThereFromItsBeginOnUnlessItIsInDoubt) {
+  HoldFsm hold = lasting();
+  EXPECT_FALSE(hold.steady());
+  EXPECT_TRUE(hold.begin_watch(at(1100ms), 0ms));
+  EXPECT_TRUE(hold.steady());
+  hold.on_time(at(2000ms));
+  hold.on_unanswered(at(3000ms));
+  EXPECT_FALSE(hold.steady()) << "suspect";
+  hold.on_renewed(at(3500ms), at(3600ms));
+  EXPECT_TRUE(hold.steady());
+  hold.begin_release();
+  EXPECT_FALSE(hold.steady());
+  EXPECT_FALSE(lasting({.length = 299ms, .renewed = true, .max_hold = {}}).steady());
+}
+
 TEST(HoldFsmWatch, IsNotForWhatHasEnded) {
   HoldFsm released = lasting();
   released.begin_release();

@@ -190,6 +190,39 @@ TEST(RenewReply, IsEmptyWhenItDoesNotFitTheCall) {
   EXPECT_THAT(decode_renew(error("OOM command not allowed"), 1), IsEmpty());
 }
 
+TEST(UntoldRenewal, IsATransactionThatReadsItsKeysWhenItIsToldOfChangesAgain) {
+  std::vector<Command> commands;
+  add_untold(commands, renew({{"a", "owner:1"}}, 30s), {"a", "b"});
+  ASSERT_EQ(commands.size(), kUntoldCommands);
+  EXPECT_THAT(commands[0].args, ElementsAre("MULTI"));
+  EXPECT_THAT(commands[1].args, ElementsAre("CLIENT", "TRACKING", "OFF"));
+  EXPECT_EQ(commands[2].script, &scripts::lock_renew);
+  EXPECT_THAT(commands[3].args, ElementsAre("CLIENT", "TRACKING", "ON"));
+  EXPECT_THAT(commands[4].args, ElementsAre("EXISTS", "a", "b"));
+  EXPECT_THAT(commands[5].args, ElementsAre("EXEC"));
+}
+
+TEST(UntoldRenewal, IsAnsweredAsItsSecondStepIs) {
+  const Reply queued = text("QUEUED");
+  std::vector<Reply> replies{text("OK"), queued, queued, queued, queued};
+  replies.push_back(array({text("OK"), array({integer(2)}), text("OK"), integer(1)}));
+  const Reply* const reply = untold_reply(replies);
+  ASSERT_NE(reply, nullptr);
+  EXPECT_THAT(decode_renew(*reply, 2), ElementsAre(true, false));
+  replies.back() = error("EXECABORT Transaction discarded because of previous errors.");
+  EXPECT_EQ(untold_reply(replies), nullptr);
+  replies.back() = array({text("OK"), array({}), text("OK")});
+  EXPECT_EQ(untold_reply(replies), nullptr);
+}
+
+TEST(UntoldRenewal, IsTriedWithoutARenewal) {
+  std::vector<Command> commands;
+  add_untold_trial(commands);
+  EXPECT_EQ(commands.size(), kUntoldTrial);
+  const std::vector<Reply> replies{text("OK"), text("QUEUED"), text("QUEUED"), array({text("OK"), text("OK")})};
+  EXPECT_NE(untold_reply(replies), nullptr);
+}
+
 TEST(Holder, IsReadAsOwnerAndCount) {
   const Held held = decode_holder(array({text(kOwner.text), text("3")}));
   EXPECT_EQ(held.owner, kOwner.text);

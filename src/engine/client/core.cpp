@@ -14,6 +14,7 @@ Core::Core(Config config, boost::asio::io_context* host)
     : runtime_(
           std::move(config), host,
           {.connected = [this](redis::Shard& shard) { on_connected(shard); },
+           .disconnected = [this](redis::Shard& shard) { watchdog_.loss_watch().on_main_disconnected(shard); },
            .side_connected = [this](redis::Shard& shard, redis::Side side) { on_side_connected(shard, side); },
            .side_disconnected = [this](redis::Shard& shard, redis::Side side) { on_side_disconnected(shard, side); },
            .invalidated = [this](redis::Shard& shard,
@@ -37,7 +38,8 @@ void Core::start() {
   if (runtime_.host() != nullptr) boost::asio::use_service<Guests>(*runtime_.host()).add(weak_from_this());
 }
 
-void Core::on_connected(const redis::Shard& shard) {
+void Core::on_connected(redis::Shard& shard) {
+  watchdog_.loss_watch().on_main_connected(shard);
   watchdog_.on_connected(shard);
   late_releases_.on_connected();
   // A message may have been missed while there was no connection.

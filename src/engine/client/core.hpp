@@ -43,7 +43,7 @@ class Core : public std::enable_shared_from_this<Core> {
 
   void start();
   bool try_to_close() noexcept;
-  void on_connected(const redis::Shard& shard);
+  void on_connected(redis::Shard& shard);
   void on_moved(const redis::cluster::SlotSet& slots);
   void on_side_connected(redis::Shard& shard, redis::Side side);
   void on_side_disconnected(redis::Shard& shard, redis::Side side);

@@ -83,6 +83,8 @@ class HoldFsm {
   /// How late a renewal sent now is, against its plan.
   Duration lateness(TimePoint now) const { return std::max(Duration{}, now - planned_); }
   Duration valid_for(TimePoint now) const;
+  /// It is not in doubt, and so old that its keys are watched if any are: a renewal of it may go where they are.
+  bool steady() const { return state_ == HoldState::held && !to_be_watched_ && length_ >= kShortestWatched; }
   /// As valid_for(), even if the primary fails now; `era`: of the acks that count by now.
   Duration durable_for(TimePoint now, std::uint32_t era) const {
     return acked_era_ == era ? valid_for(now) : Duration{};

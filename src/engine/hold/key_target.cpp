@@ -283,13 +283,25 @@ void KeyTarget::renew(const std::shared_ptr<Tenancy>& hold, milliseconds lease, 
   if (hold->acks().wanted() && !hold->ended()) {
     return renew_with_acks(hold->acks(), lease, std::move(renewals), std::move(done));
   }
-  auto request =
-      redis::Request::of(plan_.transitions.renew(renewals, lease),
-                         renewal_timeout(hold->lease(), runtime().config().command_timeout), redis::Operation::renew);
+  const Duration timeout = renewal_timeout(hold->lease(), runtime().config().command_timeout);
+  auto request = redis::Request::of(plan_.transitions.renew(renewals, lease), timeout, redis::Operation::renew);
+  if (hold->ended() && hold->target().get() == this) say_last_where_watched(renewals, lease, timeout);
   runtime().send(std::move(request),
                  [self = shared_from_this(), asked = locks(), done = std::move(done)](const redis::Result& result) {
                    done(as_renewed(read_renewal(result, 0, asked)));
                  });
+}
+
+/// A renewal to the whole lease may be under way there, which has no order with what all else uses.
+void KeyTarget::say_last_where_watched(const std::vector<wire::Renewal>& renewals, milliseconds lease,
+                                       Duration timeout) {
+  runtime().hand_over([self = self(), command = plan_.transitions.renew(renewals, lease), timeout]() mutable {
+    KeyWatch* const way = self->watchdog().loss_watch().way_for_renewals(self->shard());
+    if (way == nullptr) return;
+    std::vector<KeyWatch::Renewal> last;
+    last.push_back({std::move(command), {owners_key(self->plan_.questions, self->names().key)}});
+    way->renew(std::move(last), timeout, [](const redis::Result&) {});
+  });
 }
 
 void KeyTarget::share(const wire::Owner& owner, milliseconds lease, Duration timeout, const RenewDone& done) {

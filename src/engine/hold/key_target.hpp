@@ -107,6 +107,7 @@ class KeyTarget final
   Attempt judge(const redis::Result& result) const;
   /// On the loop, at a grant: has it confirmed, until `until` at the latest.
   void confirm(Attempt granted, Acks acks, milliseconds lease, TimePoint until, AttemptDone done);
+  void say_last_where_watched(const std::vector<wire::Renewal>& renewals, milliseconds lease, Duration timeout);
   void renew_with_acks(Acks acks, milliseconds lease, std::vector<wire::Renewal> renewals, RenewDone done);
   void judge_silence(const redis::Refusal& refusal, Attempt& attempt) const;
 

@@ -1,21 +1,31 @@
 #include "engine/hold/key_watch.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "engine/hold/target.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "redis/failures/errors.hpp"
+#include "wire/renewal.hpp"
 
 namespace holdfast::engine {
 
 using base::Clock;
 
+namespace {
+
+/// Not because of what was renewed: another time it is refused as well.
+bool refuses_the_way(const base::Reply& reply) { return reply.is_error() && redis::refuses_command(reply.text); }
+
+}  // namespace
+
 KeyWatch::KeyWatch(Runtime& runtime, redis::Shard& shard, std::function<void(const Doubt&)> doubt)
     : runtime_(runtime),
       shard_(shard),
       doubt_(std::move(doubt)),
-      alarm_(runtime.loop().schedule(), [this] { ask(); }) {}
+      alarm_(runtime.loop().schedule(), [this] { ask(); }),
+      main_connected_(shard.sockets().front() >= 0) {}
 
 // ---- what is watched ----
 
@@ -63,7 +73,10 @@ void KeyWatch::stop() {
 // ---- the connection, and what it tells ----
 
 void KeyWatch::on_connected() {
+  connected_ = true;
+  as_main_ = main_connected_;
   auto request = redis::Request::of({{"CLIENT", "TRACKING", "ON"}}, runtime_.config().command_timeout);
+  wire::add_untold_trial(request.commands);
   shard_.side_lane(redis::Side::watch)
       .send(std::move(request),
             [this, keep = runtime_.keep_alive()](const redis::Result& result) { on_tracked(result); });
@@ -78,6 +91,8 @@ void KeyWatch::on_tracked(const redis::Result& result) {
     return;
   }
   state_ = State::on;
+  const base::Reply* const untold = wire::untold_reply(std::span(result.replies).last(wire::kUntoldTrial));
+  may_be_untold_ = untold != nullptr && !untold->is_error();
   const TimePoint now = Clock::now();
   for (auto key = keys_.begin(); key != keys_.end(); ++key) {
     key->second.look = {};
@@ -88,10 +103,18 @@ void KeyWatch::on_tracked(const redis::Result& result) {
 /// A look that waits at the gate meanwhile is of no use: on the next connection all keys are looked at.
 void KeyWatch::on_disconnected() {
   state_ = State::off;
+  connected_ = as_main_ = may_be_untold_ = false;
   ++connection_;
   under_way_ = false;
   due_.clear();
   rest();
+}
+
+/// What was connected before may be another server by now.
+void KeyWatch::on_main(bool connected) {
+  main_connected_ = connected;
+  as_main_ = false;
+  if (connected && connected_) shard_.side_lane(redis::Side::watch).recover();
 }
 
 void KeyWatch::on_invalidated(const base::Reply& keys) {
@@ -197,7 +220,42 @@ void KeyWatch::on_reply(const std::vector<Asked>& asked, const redis::Result& re
 }
 
 void KeyWatch::rest() {
-  if (due_.empty() && !under_way_) attended_.reset();
+  if (due_.empty() && !under_way_ && renewing_ == 0) attended_.reset();
+}
+
+// ---- renewals ----
+
+void KeyWatch::renew(std::vector<Renewal>&& renewals, Duration timeout, redis::ResultHandler handler) {
+  redis::Request request{.commands = {}, .timeout = timeout, .operation = redis::Operation::renew};
+  request.commands.reserve(renewals.size() * wire::kUntoldCommands);
+  for (Renewal& each : renewals) wire::add_untold(request.commands, std::move(each.command), std::move(each.keys));
+  redis::ResultHandler taken_out = [this, keep = runtime_.keep_alive(),
+                                    handler = std::move(handler)](redis::Result result) {
+    --renewing_;
+    rest();
+    try {
+      take_out(result);
+    } catch (...) {
+      result.delivery = redis::Delivery::unknown;  // out of memory
+    }
+    handler(std::move(result));
+  };
+  if (!attended_) attended_.emplace(runtime_.loop());
+  ++renewing_;
+  shard_.side_lane(redis::Side::watch).send(std::move(request), std::move(taken_out));
+}
+
+/// The replies to renewals, out of those to their transactions.
+void KeyWatch::take_out(redis::Result& result) {
+  if (result.delivery != redis::Delivery::answered) return;
+  std::vector<base::Reply> replies;
+  for (std::span<const base::Reply> rest = result.replies; !rest.empty(); rest = rest.subspan(wire::kUntoldCommands)) {
+    const std::span<const base::Reply> its = rest.first(wire::kUntoldCommands);
+    const base::Reply* const reply = wire::untold_reply(its);
+    replies.push_back(reply != nullptr ? *reply : its.back());
+    if (reply == nullptr && std::ranges::any_of(its, refuses_the_way)) may_be_untold_ = false;
+  }
+  result.replies = std::move(replies);
 }
 
 KeyWatch::Said KeyWatch::read(const redis::Result& result, std::size_t i, const Plan& plan, const wire::Owner& owner) {

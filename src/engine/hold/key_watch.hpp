@@ -33,6 +33,10 @@ struct Doubt {
 /// changed, and all of them on a new connection. Looks travel in batches, one batch under way at a time. What it finds
 /// is a doubt, never a loss: its connection may reach another server than the one that takes the writes.
 /// A key goes when its hold has ended, which its release tells as a change.
+/// Renewals of what is watched go the same way, if they can: as transactions of which we are not told, so that nothing
+/// has to be looked at behind them. They only go to the server that takes the writes: the lane is as new as the one
+/// that all else uses, made anew when that is new, and not used while there is none. What comes of them is believed
+/// then.
 class KeyWatch {
  public:
   static constexpr std::size_t kMostAtOnce = 250;
@@ -54,6 +58,16 @@ class KeyWatch {
   bool remove(const std::string& key, const Tenancy& hold);
   void on_connected();
   void on_disconnected();
+  /// Whether the lane that all else uses is connected: it has just changed.
+  void on_main(bool connected);
+  /// Of holds whose keys are watched.
+  bool takes_renewals() const { return state_ == State::on && as_main_ && may_be_untold_; }
+  struct Renewal {
+    base::Command command;
+    std::vector<std::string> keys;  // whose changes are to be told
+  };
+  /// The handler gets a reply for each of them; an error, where it was not executed.
+  void renew(std::vector<Renewal>&& renewals, Duration timeout, redis::ResultHandler handler);
   /// An array of keys; null: any may have been changed.
   void on_invalidated(const base::Reply& keys);
   void stop();
@@ -89,6 +103,14 @@ class KeyWatch {
   std::optional<Loop::Attended> attended_;  // as long as looks are to come, lest each step waits for a caller
   bool stopped_ = false;
 
+  // Renewals.
+  bool connected_ = false;
+  bool main_connected_;
+  bool as_main_ = false;        // connected since the main lane is, without a break of that
+  bool may_be_untold_ = false;  // their transactions are permitted
+  std::size_t renewing_ = 0;    // are under way
+
+  void take_out(redis::Result& result);
   void on_tracked(const redis::Result& result);
   void on_changed(Table::iterator key, TimePoint now);
   void ask_soon();

@@ -27,10 +27,22 @@ std::vector<wire::Renewal> renewals_of(Part holds) {
   return renewals;
 }
 
+/// Whose changes are to be told.
+std::vector<std::string> watched_keys(const Plan& plan, std::vector<wire::Renewal>&& renewals) {
+  std::vector<std::string> keys;
+  keys.reserve(renewals.size());
+  for (wire::Renewal& each : renewals) keys.push_back(owners_key(plan.questions, std::move(each.key)));
+  return keys;
+}
+
+bool executed(const redis::Result& result) {
+  return result.delivery == redis::Delivery::answered && std::ranges::none_of(result.replies, &base::Reply::is_error);
+}
+
 }  // namespace
 
-Renewals::Renewals(Runtime& runtime, Confirmations& confirmations, Done done)
-    : runtime_(runtime), confirmations_(confirmations), done_(std::move(done)) {}
+Renewals::Renewals(Runtime& runtime, Confirmations& confirmations, LossWatch& loss_watch, Done done)
+    : runtime_(runtime), confirmations_(confirmations), loss_watch_(loss_watch), done_(std::move(done)) {}
 
 void Renewals::ask_for(const Holds& holds, When when) noexcept {
   try {
@@ -52,6 +64,7 @@ void Renewals::try_to_ask_for(const Holds& holds, When when) {
     const Plan* plan;
     milliseconds lease;
     Acks acks;
+    KeyWatch* way;
     std::size_t locks = 0;
     Holds holds{};
   };
@@ -65,26 +78,37 @@ void Renewals::try_to_ask_for(const Holds& holds, When when) {
       renew_alone(hold, now);
       continue;
     }
+    KeyWatch* const way = way_of(*hold, *place, when);
     const auto fits = [&](const Batch& batch) {
       return batch.shard == place->shard && batch.plan == &target.plan() && batch.lease == hold->lease() &&
-             batch.acks == hold->acks();
+             batch.acks == hold->acks() && batch.way == way;
     };
     auto batch = std::ranges::find_if(batches, fits);
     if (batch == batches.end())
-      batch = batches.insert(batch, Batch{place->shard, &target.plan(), hold->lease(), hold->acks()});
+      batch = batches.insert(batch, Batch{place->shard, &target.plan(), hold->lease(), hold->acks(), way});
     batch->holds.push_back(hold);
     batch->locks += place->locks;
     if (batch->locks >= runtime_.config().renewal_batch) {
-      renew(std::exchange(batch->holds, {}), now);
+      renew(std::exchange(batch->holds, {}), now, way);
       batch->locks = 0;
     }
   }
   for (Batch& batch : batches) {
-    if (!batch.holds.empty()) renew(std::move(batch.holds), now);
+    if (!batch.holds.empty()) renew(std::move(batch.holds), now, batch.way);
   }
 }
 
-void Renewals::renew(Holds batch, TimePoint now) {
+/// Two lanes have no order: whoever may go on as a reader must not be asked for as the writer that it was. What is
+/// urgent has its reason to ask the server that takes the writes.
+KeyWatch* Renewals::way_of(const Tenancy& hold, const BatchPlace& place, When when) {
+  const bool may_share = hold.target()->plan().transitions.share != nullptr && hold.ask().mode == wire::Mode::exclusive;
+  if (when != When::soon || may_share || hold.acks().wanted() || !hold.steady()) return nullptr;
+  return loss_watch_.way_for_renewals(*place.shard);
+}
+
+void Renewals::renew(Holds batch, TimePoint now, KeyWatch* way) {
+  std::erase_if(batch, [](const std::shared_ptr<Tenancy>& hold) { return hold->ended(); });
+  if (batch.empty()) return;
   const auto slot_of = [](const std::shared_ptr<Tenancy>& hold) { return hold->target()->batch_place()->slot; };
   if (runtime_.router().only_shard() == nullptr) std::ranges::sort(batch, {}, slot_of);
   Duration late{};
@@ -99,23 +123,48 @@ void Renewals::renew(Holds batch, TimePoint now) {
   runtime_.reporter().meter.on_renewals(late);
   const Tenancy& first = *batch.front();
   const bool acks = first.acks().wanted();
-  redis::Request request{.commands = {},
-                         .timeout = renewal_timeout(first.lease(), runtime_.config().command_timeout),
-                         .operation = redis::Operation::renew};
+  const Plan& plan = first.target()->plan();
+  const Duration timeout = renewal_timeout(first.lease(), runtime_.config().command_timeout);
+  redis::Request request{.commands = {}, .timeout = timeout, .operation = redis::Operation::renew};
+  std::vector<KeyWatch::Renewal> watched;
   auto next = batch.begin();
   for (const std::size_t size : sizes) {
     const auto begin = next;
     next += static_cast<std::ptrdiff_t>(size);
     if (acks) {
       renew_with_acks(Holds(begin, next), late);
+      continue;
+    }
+    std::vector<wire::Renewal> renewals = renewals_of({begin, next});
+    base::Command command = plan.transitions.renew(renewals, first.lease());
+    if (way != nullptr) {
+      watched.push_back({std::move(command), watched_keys(plan, std::move(renewals))});
     } else {
-      request.commands.push_back(first.target()->plan().transitions.renew(renewals_of({begin, next}), first.lease()));
+      request.commands.push_back(std::move(command));
     }
   }
   if (acks) return;
+  if (way != nullptr) {
+    return way->renew(std::move(watched), timeout,
+                      [this, batch = std::move(batch), sizes = std::move(sizes), late,
+                       until = now + timeout](const redis::Result& result) {
+                        if (executed(result) || Clock::now() >= until) return on_reply(batch, sizes, result, late);
+                        renew_again(batch);
+                      });
+  }
   runtime_.send(std::move(request),
                 [this, keep = runtime_.keep_alive(), batch = std::move(batch), sizes = std::move(sizes),
                  late](const redis::Result& result) { on_reply(batch, sizes, result, late); });
+}
+
+/// Where they were to be renewed they were not, and there is time left.
+void Renewals::renew_again(const Holds& batch) noexcept {
+  try {
+    renew(batch, Clock::now());
+  } catch (...) {
+    unanswered(batch, Clock::now());
+    done_(batch);
+  }
 }
 
 void Renewals::renew_with_acks(Holds batch, Duration late) {

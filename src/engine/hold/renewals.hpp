@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/hold/confirmations.hpp"
+#include "engine/hold/loss_watch.hpp"
 #include "engine/hold/target.hpp"
 #include "redis/connection/lane.hpp"
 
@@ -19,7 +20,7 @@ class Renewals {
   using Holds = std::vector<std::shared_ptr<Tenancy>>;
   /// Something has become of these: they are due at another time.
   using Done = std::function<void(const Holds&)>;
-  Renewals(Runtime& runtime, Confirmations& confirmations, Done done);
+  Renewals(Runtime& runtime, Confirmations& confirmations, LossWatch& loss_watch, Done done);
 
   /// Which of them: those that are due, or those as well that are due soon.
   enum class When { due, soon };
@@ -29,8 +30,14 @@ class Renewals {
  private:
   void try_to_ask_for(const Holds& holds, When when);
   /// Renews holds of one shard, kind and lease with one write, in which each slot has a command: with one server there
-  /// is one, in a cluster there are as many as holds at most, so `Config::renewal_batch` bounds them.
-  void renew(Holds batch, TimePoint now);
+  /// is one, in a cluster there are as many as holds at most, so `Config::renewal_batch` bounds them. Whatever has
+  /// ended is left out: who leaves a lock with a shorter lease has said the last word.
+  /// `way`: where their keys are watched; null, and whenever that way comes to nothing: to the server that takes the
+  /// writes, as all else.
+  void renew(Holds batch, TimePoint now, KeyWatch* way = nullptr);
+  void renew_again(const Holds& batch) noexcept;
+  /// Where this one, which is due, may be renewed.
+  KeyWatch* way_of(const Tenancy& hold, const BatchPlace& place, When when);
   /// The same of holds of one slot that want acks.
   void renew_with_acks(Holds batch, Duration late);
   void on_reply(const Holds& batch, const std::vector<std::size_t>& sizes, const redis::Result& result,
@@ -50,6 +57,7 @@ class Renewals {
 
   Runtime& runtime_;
   Confirmations& confirmations_;
+  LossWatch& loss_watch_;
   const Done done_;
 };
 

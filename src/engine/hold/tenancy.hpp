@@ -87,6 +87,7 @@ class Tenancy : public std::enable_shared_from_this<Tenancy> {
   bool on_doubt(TimePoint now) { return let(&HoldFsm::on_doubt, now); }
   bool begin_watch(TimePoint now, Duration early) { return let(&HoldFsm::begin_watch, now, early); }
   TimePoint due() const { return known(&HoldFsm::due); }
+  bool steady() const { return known(&HoldFsm::steady); }
   Duration lateness(TimePoint now) const { return known(&HoldFsm::lateness, now); }
   // The same, on the signals' thread. True: it has just been lost, and is to be announced without any mutex.
   bool expire(TimePoint now);

@@ -32,8 +32,8 @@ struct Watchdog::LookNow final : Loop::Task {
 Watchdog::Watchdog(Runtime& runtime)
     : runtime_(runtime),
       confirmations_(runtime),
-      renewals_(runtime, confirmations_, [this](const Holds& holds) { reschedule(holds); }),
       loss_watch_(runtime),
+      renewals_(runtime, confirmations_, loss_watch_, [this](const Holds& holds) { reschedule(holds); }),
       alarm_(runtime.loop().schedule(), [this] { on_alarm(); }),
       look_now_(std::make_shared<LookNow>(*this)) {}
 

@@ -78,8 +78,8 @@ class Watchdog {
 
   Runtime& runtime_;
   Confirmations confirmations_;
-  Renewals renewals_;
   LossWatch loss_watch_;
+  Renewals renewals_;
   timing::Alarm alarm_;  // on the loop
   TimePoint alarm_at_ HOLDFAST_GUARDED_BY(mutex_) = TimePoint::max();
   TimePoint watched_until_ HOLDFAST_GUARDED_BY(mutex_) = TimePoint::max();  // when deadlines are looked at next

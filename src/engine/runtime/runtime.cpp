@@ -132,7 +132,8 @@ void Runtime::on_connected(redis::Shard& shard) {
   hooks_.connected(shard);
 }
 
-void Runtime::on_disconnected(const redis::Shard& shard, const std::string& cause) {
+void Runtime::on_disconnected(redis::Shard& shard, const std::string& cause) {
+  hooks_.disconnected(shard);
   if (needed(cause)) {
     links_.set(&shard, node_of(shard, node_), false);
   } else {

@@ -133,7 +133,7 @@ class Runtime {
   std::unique_ptr<Loop> make_loop();
   std::unique_ptr<redis::Router> make_router();
   void on_connected(redis::Shard& shard);
-  void on_disconnected(const redis::Shard& shard, const std::string& cause);
+  void on_disconnected(redis::Shard& shard, const std::string& cause);
   void stop_taking();
 
   const base::ForkGuard fork_guard_;

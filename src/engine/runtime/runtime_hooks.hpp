@@ -15,6 +15,8 @@ namespace holdfast::engine {
 struct RuntimeHooks {
   /// There is a new connection to this server. On the loop.
   std::function<void(redis::Shard&)> connected;
+  /// There is none any more.
+  std::function<void(redis::Shard&)> disconnected = [](redis::Shard&) {};
   /// The same of its other lanes, and of keys that were changed: see LaneEvents. On the loop.
   std::function<void(redis::Shard&, redis::Side)> side_connected = [](redis::Shard&, redis::Side) {};
   std::function<void(redis::Shard&, redis::Side)> side_disconnected = [](redis::Shard&, redis::Side) {};

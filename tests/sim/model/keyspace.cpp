@@ -51,8 +51,12 @@ Keyspace::Value& Keyspace::made(std::string_view key, Type type) {
 void Keyspace::check_write(bool grows) {
   if (in_script_ && has_written_) return;
   if (!no_writes_.empty()) throw Refused(no_writes_);
-  if (grows && !no_growth_.empty()) throw Refused(no_growth_);
+  if (grows) check_growth();
   has_written_ = true;
+}
+
+void Keyspace::check_growth() const {
+  if (!no_growth_.empty()) throw Refused(no_growth_);
 }
 
 const Keyspace::Value* Keyspace::find(std::string_view key) { return live(key); }

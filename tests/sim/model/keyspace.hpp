@@ -59,6 +59,8 @@ class Keyspace {
   void refuse_writes(std::string text) { no_writes_ = std::move(text); }
   /// The same for what needs memory.
   void refuse_growth(std::string text) { no_growth_ = std::move(text); }
+  /// For what is no write, and needs memory.
+  void check_growth() const;
   /// As a replica: what has ended is not there, and yet stays until the primary says so.
   void keep_ended(bool keep) { keep_ended_ = keep; }
 

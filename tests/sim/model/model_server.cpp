@@ -39,7 +39,8 @@ std::vector<std::string> ModelServer::waiting(std::string_view key) {
 
 // ---- a command ----
 
-void ModelServer::execute(Session& session, Args command, std::string& out) {
+/// Throws Refused if it is none, or is not for this server.
+const ModelServer::Verb& ModelServer::verb_of(const Session& session, Args command) {
   const auto found = verbs().find(command.front());
   if (found == verbs().end()) throw Refused("ERR unknown command '" + std::string(command.front()) + "'");
   const Verb& verb = found->second;
@@ -52,6 +53,17 @@ void ModelServer::execute(Session& session, Args command, std::string& out) {
   keyspace_.set_now(millis());
   const Args keys = keys_of(verb, command);
   if (gate_ != nullptr && !keys.empty()) check_keys(session, verb, keys);
+  return verb;
+}
+
+void ModelServer::check_to_queue(Session& session, Args command) {
+  if (command.front() != "CLIENT") verb_of(session, command);
+  keyspace_.check_growth();  // what is queued takes memory, whatever it is
+}
+
+void ModelServer::execute(Session& session, Args command, std::string& out) {
+  const Verb& verb = verb_of(session, command);
+  const Args keys = keys_of(verb, command);
   try {
     (this->*verb.run)(session, command, out);
   } catch (const Refused&) {

@@ -131,6 +131,8 @@ class ModelServer final : public ModelNode, private ScriptHost {
   };
 
   static const std::unordered_map<std::string_view, Verb>& verbs();
+  const Verb& verb_of(const Session& session, Args command);
+  void check_to_queue(Session& session, Args command) override;
   void execute(Session& session, Args command, std::string& out) override;
   void check_channels(const Session& session, Args channels) override;
   void on_command_done(Session& session) override;

@@ -129,10 +129,11 @@ void ModelNode::run(Session& session, Args command) {
   running_ = &session;
   try {
     check(session, command);
-    if (!execute_common(session, command, reply_)) execute(session, command, reply_);
+    if (!in_transaction(session, command, reply_)) perform(session, command, reply_);
   } catch (const Refused& refused) {
     reply_.clear();
     put_error(reply_, refused.text());
+    session.spoilt = session.queued.has_value();
   }
   running_ = nullptr;
   if (!reply_.empty()) push(session, reply_);
@@ -140,6 +141,10 @@ void ModelNode::run(Session& session, Args command) {
   if (!session.behind.empty()) push(session, std::exchange(session.behind, {}));
   if (command.front() != "ASKING") session.asking = false;
   if (session.closing) close(session);
+}
+
+void ModelNode::perform(Session& session, Args command, std::string& out) {
+  if (!execute_common(session, command, out)) execute(session, command, out);
 }
 
 void ModelNode::flush() {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -66,6 +67,8 @@ class ModelNode {
     bool closing = false;  // behind the reply
     bool due = false;      // its next command is under way, where commands take time
     bool ready = false;    // and now it has taken it
+    std::optional<std::vector<std::vector<std::string>>> queued;  // behind MULTI
+    bool spoilt = false;                                          // and one of them was refused
   };
   using SessionPtr = std::shared_ptr<Session>;
 
@@ -103,6 +106,8 @@ class ModelNode {
  protected:
   /// What a session has sent; the verb first. Puts the reply there, or throws Refused.
   virtual void execute(Session& session, Args command, std::string& out) = 0;
+  /// Throws Refused where it would be refused whatever is there: behind MULTI such a command is not taken.
+  virtual void check_to_queue(Session&, Args) {}
   /// Throws Refused where these sharded channels are not to be had.
   virtual void check_channels(const Session&, Args) {}
   virtual void on_command_done(Session&) {}
@@ -145,6 +150,9 @@ class ModelNode {
   void run_later(const SessionPtr& session);
   void run(Session& session, Args command);
   void check(Session& session, Args command) const;
+  void perform(Session& session, Args command, std::string& out);
+  bool in_transaction(Session& session, Args command, std::string& out);
+  void exec(Session& session, std::string& out);
   void hello(Session& session, Args command, std::string& out);
   void log_in(Session& session, std::string_view user, std::string_view password) const;
   void client(Session& session, Args command, std::string& out);
