@@ -63,5 +63,9 @@ constexpr Duration watch_after(milliseconds lease) {
 constexpr milliseconds kShortestWatched{300};
 /// Renewals due within this time are sent together, so that holds taken at different times share commands.
 constexpr Duration batching_window(milliseconds lease) { return renew_after(lease) / 10; }
+/// In a cluster a command is for one slot. Whatever falls due in the slot within this time goes along with what is due
+/// there, half of the time between two renewals: of two holds one is always that near behind the other, so that all of
+/// a slot soon share a command.
+constexpr Duration slot_window(milliseconds lease) { return renew_after(lease) / 2; }
 
 }  // namespace holdfast::engine

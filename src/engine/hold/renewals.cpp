@@ -1,6 +1,8 @@
 #include "engine/hold/renewals.hpp"
 
 #include <algorithm>
+#include <unordered_map>
+#include <utility>
 
 #include "engine/hold/renewal_reply.hpp"
 #include "engine/hold/tenancy.hpp"
@@ -27,6 +29,27 @@ std::vector<wire::Renewal> renewals_of(Part holds) {
   return renewals;
 }
 
+/// Of one that has a place in a batch.
+std::uint16_t slot_of(const std::shared_ptr<Tenancy>& hold) { return hold->target()->batch_place()->slot; }
+
+/// The place of each slot, by the first of its holds.
+using Places = std::unordered_map<std::uint16_t, std::size_t>;
+std::size_t place_in(const Places& places, const std::shared_ptr<Tenancy>& hold) {
+  return places.find(slot_of(hold))->second;
+}
+
+/// Those of a slot together. There may be many.
+void sort_by_place(Renewals::Holds& holds, const Places& places) {
+  std::vector<std::pair<std::size_t, std::shared_ptr<Tenancy>>> placed;
+  placed.reserve(holds.size());
+  for (std::shared_ptr<Tenancy>& hold : holds) {
+    const std::size_t place = place_in(places, hold);
+    placed.emplace_back(place, std::move(hold));
+  }
+  std::ranges::stable_sort(placed, {}, [](const auto& each) { return each.first; });
+  std::ranges::transform(placed, holds.begin(), [](auto& each) { return std::move(each.second); });
+}
+
 /// Whose changes are to be told.
 std::vector<std::string> watched_keys(const Plan& plan, std::vector<wire::Renewal>&& renewals) {
   std::vector<std::string> keys;
@@ -41,14 +64,17 @@ bool executed(const redis::Result& result) {
 
 }  // namespace
 
-Renewals::Renewals(Runtime& runtime, Confirmations& confirmations, LossWatch& loss_watch, Done done)
-    : runtime_(runtime), confirmations_(confirmations), loss_watch_(loss_watch), done_(std::move(done)) {}
+Renewals::Renewals(Runtime& runtime, Confirmations& confirmations, LossWatch& loss_watch, Hooks hooks)
+    : runtime_(runtime), confirmations_(confirmations), loss_watch_(loss_watch), hooks_(std::move(hooks)) {}
 
 void Renewals::ask_for(const Holds& holds, When when) noexcept {
+  Holds chosen;  // not all of them are among those
   try {
-    try_to_ask_for(holds, when);
+    try_to_ask_for(holds, when, chosen);
   } catch (...) {
     unanswered(holds, Clock::now());
+    unanswered(chosen, Clock::now());
+    hooks_.changed(chosen);
   }
 }
 
@@ -56,45 +82,92 @@ void Renewals::unanswered(Part holds, TimePoint now) noexcept {
   for (const std::shared_ptr<Tenancy>& hold : holds) hold->on_unanswered(now, {});
 }
 
-void Renewals::try_to_ask_for(const Holds& holds, When when) {
+void Renewals::try_to_ask_for(const Holds& holds, When when, Holds& chosen) {
   const TimePoint now = Clock::now();
-  // One command is for one server, one kind and one lease; there are few of each.
+  chosen.reserve(holds.size());
+  for (const std::shared_ptr<Tenancy>& hold : holds) {
+    const Duration window = when == When::soon ? batching_window(hold->lease()) : Duration{};
+    if (hold->on_time(now, window) != HoldFsm::Todo::renew) continue;
+    if (hold->target()->batch_place()) {
+      chosen.push_back(hold);
+    } else {
+      renew_alone(hold, now);
+    }
+  }
+  if (when == When::soon && runtime_.router().only_shard() == nullptr) choose_in_same_slots(chosen, now);
+  send_in_batches(chosen, when, now);
+}
+
+/// A slot comes as early as the first of it that is due: where there is much to be renewed and little time, what has
+/// the least of it left must not come last.
+void Renewals::choose_in_same_slots(Holds& chosen, TimePoint now) {
+  Places places;
+  std::vector<std::uint16_t> slots;
+  Duration window{};
+  for (const std::shared_ptr<Tenancy>& hold : chosen) {
+    window = std::max(window, slot_window(hold->lease()));
+    const std::uint16_t slot = slot_of(hold);
+    if (places.try_emplace(slot, places.size()).second) slots.push_back(slot);
+  }
+  const auto place_of = [&](const std::shared_ptr<Tenancy>& hold) { return place_in(places, hold); };
+  sort_by_place(chosen, places);
+  const Holds near = hooks_.due_in_slots(slots, now + window);
+  chosen.reserve(chosen.size() + near.size());
+  const auto due = chosen.size();
+  for (const std::shared_ptr<Tenancy>& hold : near) {
+    const auto same = std::ranges::equal_range(chosen.begin(), chosen.begin() + static_cast<std::ptrdiff_t>(due),
+                                               place_of(hold), {}, place_of);
+    const auto shares = [&](const std::shared_ptr<Tenancy>& other) {
+      return &other->target()->plan() == &hold->target()->plan() && other->lease() == hold->lease();
+    };
+    if (std::ranges::none_of(same, shares)) continue;
+    if (hold->on_time(now, slot_window(hold->lease())) == HoldFsm::Todo::renew) chosen.push_back(hold);
+  }
+  sort_by_place(chosen, places);
+}
+
+void Renewals::send_in_batches(const Holds& chosen, When when, TimePoint now) {
+  // One write is for one server, one kind and one lease; there are few of each. Of the same slot at most so many are in
+  // a command, and as many of others before it.
   struct Batch {
     const redis::Shard* shard;
     const Plan* plan;
     milliseconds lease;
     Acks acks;
     KeyWatch* way;
+    std::uint16_t slot = 0;
     std::size_t locks = 0;
+    std::size_t in_slot = 0;  // of these locks
     Holds holds{};
   };
   std::vector<Batch> batches;
-  for (const std::shared_ptr<Tenancy>& hold : holds) {
-    const Duration window = when == When::soon ? batching_window(hold->lease()) : Duration{};
-    if (hold->on_time(now, window) != HoldFsm::Todo::renew) continue;
+  const auto send = [&](Batch& batch) {
+    batch.locks = batch.in_slot = 0;
+    renew(std::exchange(batch.holds, {}), now, batch.way);
+  };
+  const std::size_t most = runtime_.config().renewal_batch;
+  for (const std::shared_ptr<Tenancy>& hold : chosen) {
     const Target& target = *hold->target();
-    const std::optional<BatchPlace> place = target.batch_place();
-    if (!place) {
-      renew_alone(hold, now);
-      continue;
-    }
-    KeyWatch* const way = way_of(*hold, *place, when);
+    const BatchPlace place = *target.batch_place();
+    KeyWatch* const way = way_of(*hold, place, when);
     const auto fits = [&](const Batch& batch) {
-      return batch.shard == place->shard && batch.plan == &target.plan() && batch.lease == hold->lease() &&
+      return batch.shard == place.shard && batch.plan == &target.plan() && batch.lease == hold->lease() &&
              batch.acks == hold->acks() && batch.way == way;
     };
     auto batch = std::ranges::find_if(batches, fits);
     if (batch == batches.end())
-      batch = batches.insert(batch, Batch{place->shard, &target.plan(), hold->lease(), hold->acks(), way});
-    batch->holds.push_back(hold);
-    batch->locks += place->locks;
-    if (batch->locks >= runtime_.config().renewal_batch) {
-      renew(std::exchange(batch->holds, {}), now, way);
-      batch->locks = 0;
+      batch = batches.insert(batch, Batch{place.shard, &target.plan(), hold->lease(), hold->acks(), way});
+    if (std::exchange(batch->slot, place.slot) != place.slot) {
+      batch->in_slot = 0;
+      if (batch->locks >= most) send(*batch);
     }
+    batch->holds.push_back(hold);
+    batch->locks += place.locks;
+    batch->in_slot += place.locks;
+    if (batch->in_slot >= most) send(*batch);
   }
   for (Batch& batch : batches) {
-    if (!batch.holds.empty()) renew(std::move(batch.holds), now, batch.way);
+    if (!batch.holds.empty()) send(batch);
   }
 }
 
@@ -109,7 +182,6 @@ KeyWatch* Renewals::way_of(const Tenancy& hold, const BatchPlace& place, When wh
 void Renewals::renew(Holds batch, TimePoint now, KeyWatch* way) {
   std::erase_if(batch, [](const std::shared_ptr<Tenancy>& hold) { return hold->ended(); });
   if (batch.empty()) return;
-  const auto slot_of = [](const std::shared_ptr<Tenancy>& hold) { return hold->target()->batch_place()->slot; };
   if (runtime_.router().only_shard() == nullptr) std::ranges::sort(batch, {}, slot_of);
   Duration late{};
   std::vector<std::size_t> sizes;  // of the commands, in holds
@@ -163,7 +235,7 @@ void Renewals::renew_again(const Holds& batch) noexcept {
     renew(batch, Clock::now());
   } catch (...) {
     unanswered(batch, Clock::now());
-    done_(batch);
+    hooks_.changed(batch);
   }
 }
 
@@ -208,7 +280,7 @@ void Renewals::on_renewed_alone(const std::shared_ptr<Tenancy>& hold, const Rene
       hold->on_unanswered(now, renewed.cause);
       break;
   }
-  done_(Holds(1, hold));
+  hooks_.changed(Holds(1, hold));
 }
 
 void Renewals::on_reply(const Holds& batch, const std::vector<std::size_t>& sizes, const redis::Result& result,
@@ -218,7 +290,7 @@ void Renewals::on_reply(const Holds& batch, const std::vector<std::size_t>& size
   } catch (...) {
     unanswered(batch, Clock::now());
   }
-  done_(batch);
+  hooks_.changed(batch);
 }
 
 void Renewals::read_reply(const Holds& batch, const std::vector<std::size_t>& sizes, const redis::Result& result,
@@ -239,7 +311,7 @@ void Renewals::on_confirmed(const Holds& batch, const Confirmed& found, Duration
   } catch (...) {
     unanswered(batch, Clock::now());
   }
-  done_(batch);
+  hooks_.changed(batch);
 }
 
 std::size_t Renewals::tell(Part batch, const Confirmed& found) {

@@ -18,9 +18,14 @@ namespace holdfast::engine {
 class Renewals {
  public:
   using Holds = std::vector<std::shared_ptr<Tenancy>>;
-  /// Something has become of these: they are due at another time.
-  using Done = std::function<void(const Holds&)>;
-  Renewals(Runtime& runtime, Confirmations& confirmations, LossWatch& loss_watch, Done done);
+  /// What the watchdog does.
+  struct Hooks {
+    /// Something has become of these: they are due at another time.
+    std::function<void(const Holds&)> changed;
+    /// Of the holds in these slots, those that are looked at by then; none where there are no slots.
+    std::function<Holds(const std::vector<std::uint16_t>& slots, TimePoint by)> due_in_slots;
+  };
+  Renewals(Runtime& runtime, Confirmations& confirmations, LossWatch& loss_watch, Hooks hooks);
 
   /// Which of them: those that are due, or those as well that are due soon.
   enum class When { due, soon };
@@ -28,7 +33,10 @@ class Renewals {
   void ask_for(const Holds& holds, When when) noexcept;
 
  private:
-  void try_to_ask_for(const Holds& holds, When when);
+  void try_to_ask_for(const Holds& holds, When when, Holds& chosen);
+  /// Behind those that are due, others of the same slots, kinds and leases.
+  void choose_in_same_slots(Holds& chosen, TimePoint now);
+  void send_in_batches(const Holds& chosen, When when, TimePoint now);
   /// Renews holds of one shard, kind and lease with one write, in which each slot has a command: with one server there
   /// is one, in a cluster there are as many as holds at most, so `Config::renewal_batch` bounds them. Whatever has
   /// ended is left out: who leaves a lock with a shorter lease has said the last word.
@@ -58,7 +66,7 @@ class Renewals {
   Runtime& runtime_;
   Confirmations& confirmations_;
   LossWatch& loss_watch_;
-  const Done done_;
+  const Hooks hooks_;
 };
 
 }  // namespace holdfast::engine

@@ -99,7 +99,8 @@ class Tenancy : public std::enable_shared_from_this<Tenancy> {
                                                  boost::intrusive::link_mode<boost::intrusive::normal_link>>;
   Hook schedule_hook{};
   TimePoint scheduled{};
-  std::shared_ptr<Tenancy> armed;  // itself, while it is in the schedule, and kept alive by it
+  std::shared_ptr<Tenancy> armed;   // itself, while it is in the schedule, and kept alive by it
+  std::uint32_t place_in_slot = 0;  // of HoldsBySlot
 
  private:
   friend class Claim;

@@ -33,9 +33,13 @@ Watchdog::Watchdog(Runtime& runtime)
     : runtime_(runtime),
       confirmations_(runtime),
       loss_watch_(runtime),
-      renewals_(runtime, confirmations_, loss_watch_, [this](const Holds& holds) { reschedule(holds); }),
+      renewals_(runtime, confirmations_, loss_watch_,
+                {.changed = [this](const Holds& holds) { reschedule(holds); },
+                 .due_in_slots = [this](const std::vector<std::uint16_t>& slots,
+                                        TimePoint by) { return due_in_slots(slots, by); }}),
       alarm_(runtime.loop().schedule(), [this] { on_alarm(); }),
-      look_now_(std::make_shared<LookNow>(*this)) {}
+      look_now_(std::make_shared<LookNow>(*this)),
+      by_slot_(runtime.config().cluster.addresses.empty() ? nullptr : std::make_unique<HoldsBySlot>()) {}
 
 Watchdog::~Watchdog() = default;
 
@@ -44,7 +48,11 @@ void Watchdog::arm(const std::shared_ptr<Tenancy>& hold) {
   bool unwatched = false;
   {
     const base::Guard guard(mutex_);
-    if (hold->armed) schedule_.erase(schedule_.iterator_to(*hold));
+    if (hold->armed) {
+      schedule_.erase(schedule_.iterator_to(*hold));
+    } else if (by_slot_) {
+      by_slot_->add(*hold);
+    }
     hold->scheduled = hold->due();
     hold->armed = hold;
     schedule_.insert(*hold);
@@ -88,19 +96,23 @@ std::shared_ptr<Tenancy> Watchdog::take_expired(TimePoint now, bool& late) {
     if (hold.ended()) continue;
     late = true;
     if (!hold.expire(now)) continue;
-    schedule_.erase(schedule_.iterator_to(hold));
-    return std::move(hold.armed);
+    return drop(hold);
   }
   const TimePoint looked = Clock::now();  // a million of them take a while, in which nobody else comes in
   watched_until_ = late ? looked + std::max<Duration>(kWhileLate, 20 * (looked - now)) : next;
   return nullptr;
 }
 
+std::shared_ptr<Tenancy> Watchdog::drop(Tenancy& hold) {
+  schedule_.erase(schedule_.iterator_to(hold));
+  if (by_slot_) by_slot_->remove(hold);
+  return std::move(hold.armed);
+}
+
 void Watchdog::disarm(Tenancy& hold) {
   std::shared_ptr<Tenancy> keep;  // destroyed without the mutex
   const base::Guard guard(mutex_);
-  if (hold.armed) schedule_.erase(schedule_.iterator_to(hold));
-  keep.swap(hold.armed);
+  if (hold.armed) keep = drop(hold);
 }
 
 std::vector<std::shared_ptr<Tenancy>> Watchdog::armed() const {
@@ -157,16 +169,38 @@ void Watchdog::on_connected(const redis::Shard& shard) {
 void Watchdog::on_moved(const redis::cluster::SlotSet& slots) {
   confirmations_.on_moved(slots);
   loss_watch_.on_moved(slots);
-  Holds holds;
-  {
-    const base::Guard guard(mutex_);
-    for (const Tenancy& hold : schedule_) {
-      if (hold.target()->lies_in(runtime_, slots)) holds.push_back(hold.armed);
-    }
-  }
+  const Holds holds = in_slots(slots);
   const TimePoint now = Clock::now();
   for (const std::shared_ptr<Tenancy>& hold : holds) hold->on_moved(now);
   look(holds, Renewals::When::due);
+}
+
+/// In the order of their times.
+Watchdog::Holds Watchdog::in_slots(const redis::cluster::SlotSet& slots) const {
+  HoldsBySlot::Scheduled found;
+  bool all = false;
+  {
+    const base::Guard guard(mutex_);
+    all = by_slot_->add_all(found, slots);
+  }
+  std::ranges::sort(found, {}, [](const auto& each) { return each.first; });
+  Holds holds;
+  if (all) {
+    holds.reserve(found.size());
+    for (auto& each : found) holds.push_back(std::move(each.second));
+  } else {
+    holds = armed();
+  }
+  std::erase_if(holds, [&](const auto& hold) { return !hold->target()->lies_in(runtime_, slots); });
+  return holds;
+}
+
+Watchdog::Holds Watchdog::due_in_slots(const std::vector<std::uint16_t>& slots, TimePoint by) const {
+  Holds holds;
+  const base::Guard guard(mutex_);
+  if (by_slot_ == nullptr) return holds;
+  for (const std::uint16_t slot : slots) by_slot_->add_due(holds, slot, by);
+  return holds;
 }
 
 void Watchdog::on_acks_connected(const redis::Shard& shard) {
@@ -254,11 +288,11 @@ void Watchdog::reschedule(const Holds& holds) noexcept {
     const base::Guard guard(mutex_);
     for (const std::shared_ptr<Tenancy>& hold : holds) {
       if (!hold->armed) continue;  // disarmed meanwhile
-      schedule_.erase(schedule_.iterator_to(*hold));
       if (hold->ended()) {
-        hold->armed.reset();
+        drop(*hold);
         continue;
       }
+      schedule_.erase(schedule_.iterator_to(*hold));
       hold->scheduled = hold->due();
       schedule_.insert(*hold);
     }

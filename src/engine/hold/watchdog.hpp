@@ -11,6 +11,7 @@
 
 #include "base/guarded.hpp"
 #include "engine/hold/confirmations.hpp"
+#include "engine/hold/holds_by_slot.hpp"
 #include "engine/hold/loss_watch.hpp"
 #include "engine/hold/renewals.hpp"
 #include "engine/hold/tenancy.hpp"
@@ -67,6 +68,10 @@ class Watchdog {
   using Holds = Renewals::Holds;
   struct LookNow;
 
+  /// Out of the schedule. It goes without the mutex.
+  std::shared_ptr<Tenancy> drop(Tenancy& hold) HOLDFAST_REQUIRES(mutex_);
+  Holds in_slots(const redis::cluster::SlotSet& slots) const;
+  Holds due_in_slots(const std::vector<std::uint16_t>& slots, TimePoint by) const;
   void set_alarm() noexcept;
   void on_alarm() noexcept;
   std::shared_ptr<Tenancy> take_expired(TimePoint now, bool& late) HOLDFAST_REQUIRES(mutex_);
@@ -89,6 +94,7 @@ class Watchdog {
 
   mutable base::Mutex mutex_;
   Schedule schedule_ HOLDFAST_GUARDED_BY(mutex_);
+  const std::unique_ptr<HoldsBySlot> by_slot_ HOLDFAST_GUARDED_BY(mutex_);  // in a cluster; null: one server
 };
 
 }  // namespace holdfast::engine
