@@ -23,6 +23,8 @@ class Look {
   /// The key was changed, or may have been. When to look; empty: a look is to come or under way.
   std::optional<TimePoint> on_changed(TimePoint now, milliseconds lease);
   void on_asked(TimePoint now);
+  /// Nothing is to come, and the next change is looked at at once, as that of a key that was never looked at.
+  bool is_over(TimePoint now) const { return !open_ && now - asked_at_ > 2 * pause_; }
   /// It is still ours.
   void on_ours() { open_ = false; }
   /// There was no answer, or one that is being checked. When to look again.

@@ -108,6 +108,8 @@ class Acquirable {
   /// The server, or each server, is to tell when a key of this hold is changed: see LossWatch. On the loop of the
   /// client that serves the hold.
   virtual void watch(const std::shared_ptr<Tenancy>& hold) = 0;
+  /// Of its own locks, that one's.
+  virtual std::string watched_key(std::size_t) const { return {}; }
 
   /// Who has it alone has it together with others from now on, at no moment without anything. The outcome as that of a
   /// renewal. For kinds that can.

@@ -323,10 +323,18 @@ void KeyTarget::share(const wire::Owner& owner, milliseconds lease, Duration tim
 /// From the loop of another client, if that serves the hold.
 void KeyTarget::watch(const std::shared_ptr<Tenancy>& hold, const Spare& spare) {
   runtime().hand_over([self = self(), hold, spare] {
+    const bool own = hold->target() == self && self->locks() < WatchedKeys::kNone;
+    WatchedKeys::Which which = 0;
     for (wire::LockNames& each : self->all_names()) {
-      self->watchdog().loss_watch().watch(owners_key(self->plan_.questions, std::move(each.key)), hold, spare);
+      std::string key = owners_key(self->plan_.questions, std::move(each.key));
+      self->watchdog().loss_watch().watch({std::move(key), hold, own ? which++ : WatchedKeys::kNone, spare});
     }
   });
+}
+
+std::string KeyTarget::watched_key(std::size_t which) const {
+  const std::string& its = several_ ? (*several_)[which] : name();
+  return owners_key(plan_.questions, plan_.transitions.names(targets_->prefix() + its).key);
 }
 
 }  // namespace holdfast::engine

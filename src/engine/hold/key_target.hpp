@@ -91,6 +91,7 @@ class KeyTarget final
   void renew(const std::shared_ptr<Tenancy>& hold, milliseconds lease, RenewDone done) override;
   void watch(const std::shared_ptr<Tenancy>& hold) override { watch(hold, nullptr); }
   void share(const wire::Owner& owner, milliseconds lease, Duration timeout, const RenewDone& done) override;
+  std::string watched_key(std::size_t which) const override;
   /// Of a group's hold: which of its members may lose it.
   void watch(const std::shared_ptr<Tenancy>& hold, const Spare& spare);
 

@@ -15,6 +15,9 @@ using base::Clock;
 
 namespace {
 
+/// So many are kept at least.
+constexpr std::size_t kFewLooks = 1000;
+
 /// Not because of what was renewed: another time it is refused as well.
 bool refuses_the_way(const base::Reply& reply) { return reply.is_error() && redis::refuses_command(reply.text); }
 
@@ -29,37 +32,42 @@ KeyWatch::KeyWatch(Runtime& runtime, redis::Shard& shard, std::function<void(con
 
 // ---- what is watched ----
 
-void KeyWatch::add(std::string key, const std::shared_ptr<Tenancy>& hold, Spare spare) {
+void KeyWatch::add(Entry entry) {
   if (stopped_ || state_ == State::refused) return;
   shard_.side_lane(redis::Side::watch);  // from here on there is one
-  const auto added = keys_.emplace(std::move(key), Watched{hold, std::move(spare), {}});
+  const std::uint16_t slot = runtime_.router().slot_of(entry.key);
+  const WatchedKeys::Index added =
+      keys_.add(std::move(entry.key), slot, entry.hold, entry.which, std::move(entry.spare));
   Reporter::add(runtime_.reporter().count.watched);
   if (state_ == State::on) on_changed(added, Clock::now());
 }
 
 bool KeyWatch::remove(const std::string& key, const Tenancy& hold) {
-  const auto [first, last] = keys_.equal_range(key);
-  const auto found =
-      std::find_if(first, last, [&](const auto& watched) { return watched.second.hold.lock().get() == &hold; });
-  if (found == last) return false;
-  found->second.hold.reset();  // the look that is to come strikes it off
+  const std::vector<WatchedKeys::Index> same = keys_.find(key);
+  const auto found = std::ranges::find_if(same, [&](auto each) { return keys_.hold(each).get() == &hold; });
+  if (found == same.end()) return false;
+  keys_.leave(*found);  // the look that is to come strikes it off
   return true;
 }
 
-void KeyWatch::take(std::vector<Entry>& into, const std::function<bool(const std::string& key)>& which) {
-  for (auto next = keys_.begin(); next != keys_.end();) {
-    const auto key = next++;
-    if (!which(key->first)) continue;
-    if (std::shared_ptr<Tenancy> hold = key->second.hold.lock()) {
-      into.push_back({key->first, std::move(hold), key->second.spare});
+void KeyWatch::take(std::vector<Entry>& into, const redis::cluster::SlotSet& slots) {
+  for (const WatchedKeys::Index key : keys_.in(slots)) {
+    if (std::shared_ptr<Tenancy> hold = keys_.hold(key)) {
+      std::string text = keys_.key(key, *hold);
+      into.push_back({std::move(text), std::move(hold), keys_.which(key), keys_.spare(key)});
     }
     if (state_ == State::on) {
-      key->second.hold.reset();
+      keys_.leave(key);
       on_changed(key, Clock::now());  // the look that is to come strikes it off
     } else {
-      keys_.erase(key);
+      strike_off(key);
     }
   }
+}
+
+void KeyWatch::strike_off(WatchedKeys::Index key) {
+  keys_.erase(key);
+  looks_.erase(key);
 }
 
 void KeyWatch::stop() {
@@ -67,6 +75,7 @@ void KeyWatch::stop() {
   alarm_.cancel();
   due_.clear();
   keys_.clear();
+  looks_.clear();
   attended_.reset();
 }
 
@@ -87,6 +96,7 @@ void KeyWatch::on_tracked(const redis::Result& result) {
   if (result.replies.front().is_error()) {
     state_ = State::refused;
     keys_.clear();
+    looks_.clear();
     Reporter::add(runtime_.reporter().count.watch_refusals);
     return;
   }
@@ -94,10 +104,8 @@ void KeyWatch::on_tracked(const redis::Result& result) {
   const base::Reply* const untold = wire::untold_reply(std::span(result.replies).last(wire::kUntoldTrial));
   may_be_untold_ = untold != nullptr && !untold->is_error();
   const TimePoint now = Clock::now();
-  for (auto key = keys_.begin(); key != keys_.end(); ++key) {
-    key->second.look = {};
-    on_changed(key, now);
-  }
+  looks_.clear();
+  for (const WatchedKeys::Index key : keys_.all()) on_changed(key, now);
 }
 
 /// A look that waits at the gate meanwhile is of no use: on the next connection all keys are looked at.
@@ -121,25 +129,31 @@ void KeyWatch::on_invalidated(const base::Reply& keys) {
   if (state_ != State::on) return;
   const TimePoint now = Clock::now();
   std::uint64_t notices = 0;
-  const auto changed = [&](Table::iterator first, Table::iterator last) {
-    for (; first != last; ++first, ++notices) on_changed(first, now);
+  const auto changed = [&](const std::vector<WatchedKeys::Index>& each) {
+    for (const WatchedKeys::Index key : each) on_changed(key, now);
+    notices += each.size();
   };
-  if (keys.is_null()) changed(keys_.begin(), keys_.end());
-  for (const base::Reply& key : keys.elements) {
-    const auto [first, last] = keys_.equal_range(key.text);
-    changed(first, last);
-  }
+  if (keys.is_null()) changed(keys_.all());
+  for (const base::Reply& key : keys.elements) changed(keys_.find(key.text));
   Reporter::add(runtime_.reporter().count.notices, notices);
 }
 
 /// Strikes it off, later, if its hold has ended.
-void KeyWatch::on_changed(Table::iterator key, TimePoint now) {
-  const std::shared_ptr<Tenancy> hold = key->second.hold.lock();
-  const std::optional<TimePoint> when = key->second.look.on_changed(now, hold ? hold->lease() : milliseconds());
+void KeyWatch::on_changed(WatchedKeys::Index key, TimePoint now) {
+  forget_old_looks(now);
+  const std::shared_ptr<Tenancy> hold = keys_.hold(key);
+  const std::optional<TimePoint> when = looks_[key].on_changed(now, hold ? hold->lease() : milliseconds());
   if (!when) return;
   due_.emplace(*when, key);
   if (!attended_) attended_.emplace(runtime_.loop());
   ask_soon();
+}
+
+/// There would be one for each key, with time.
+void KeyWatch::forget_old_looks(TimePoint now) {
+  if (looks_.size() < sweep_at_) return;
+  std::erase_if(looks_, [&](const auto& look) { return look.second.is_over(now); });
+  sweep_at_ = std::max(kFewLooks, 2 * looks_.size());
 }
 
 // ---- looks ----
@@ -189,17 +203,17 @@ std::vector<base::Command> KeyWatch::take_due(std::vector<Asked>& asked, TimePoi
   commands.reserve(most);
   asked.reserve(most);
   while (!due_.empty() && due_.begin()->first <= now && asked.size() < most) {
-    const Table::iterator key = due_.begin()->second;
+    const WatchedKeys::Index key = due_.begin()->second;
     due_.erase(due_.begin());
-    const std::shared_ptr<Tenancy> hold = key->second.hold.lock();
+    const std::shared_ptr<Tenancy> hold = keys_.hold(key);
     if (!hold || hold->ended()) {
-      keys_.erase(key);
+      strike_off(key);
       continue;
     }
     wire::Owner owner = hold->owner();
-    commands.push_back(hold->target()->plan().questions.ask_owner(key->first, owner));
+    commands.push_back(hold->target()->plan().questions.ask_owner(keys_.key(key, *hold), owner));
     asked.push_back({key, std::move(owner)});
-    key->second.look.on_asked(now);
+    looks_[key].on_asked(now);
   }
   return commands;
 }
@@ -208,9 +222,9 @@ void KeyWatch::on_reply(const std::vector<Asked>& asked, const redis::Result& re
   if (stopped_) return;
   const TimePoint now = Clock::now();
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    const std::shared_ptr<Tenancy> hold = asked[i].key->second.hold.lock();
+    const std::shared_ptr<Tenancy> hold = keys_.hold(asked[i].key);
     if (!hold || hold->ended()) {
-      keys_.erase(asked[i].key);
+      strike_off(asked[i].key);
       continue;
     }
     on_said(asked[i], read(result, i, hold->target()->plan(), asked[i].owner), now);
@@ -268,16 +282,13 @@ KeyWatch::Said KeyWatch::read(const redis::Result& result, std::size_t i, const 
 }
 
 void KeyWatch::on_said(const Asked& asked, Said said, TimePoint now) {
-  const Table::iterator key = asked.key;
-  Watched& watched = key->second;
-  if (said == Said::refused) {
-    keys_.erase(key);
-    return;
-  }
-  if (said == Said::ours) return watched.look.on_ours();
-  const std::shared_ptr<Tenancy> hold = watched.hold.lock();
-  due_.emplace(watched.look.on_open(now, hold->lease()), key);
-  if (said == Said::not_ours) doubt_({key->first, hold, watched.spare});
+  const WatchedKeys::Index key = asked.key;
+  if (said == Said::refused) return strike_off(key);
+  Look& look = looks_[key];
+  if (said == Said::ours) return look.on_ours();
+  const std::shared_ptr<Tenancy> hold = keys_.hold(key);
+  due_.emplace(look.on_open(now, hold->lease()), key);
+  if (said == Said::not_ours) doubt_({keys_.key(key, *hold), hold, keys_.spare(key)});
 }
 
 }  // namespace holdfast::engine

@@ -1,32 +1,30 @@
 // The keys of holds on one server, which tells when they are changed (CLIENT TRACKING).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/decide/look.hpp"
 #include "engine/decide/plan.hpp"
 #include "engine/hold/tenancy.hpp"
+#include "engine/hold/watched_keys.hpp"
 #include "engine/loop/loop.hpp"
 #include "redis/topology/shard.hpp"
 #include "timing/alarm.hpp"
 
 namespace holdfast::engine {
 
-/// How many members of a group may lose a hold that nobody renews. Shared by its keys; null: it has one server.
-using Spare = std::shared_ptr<std::atomic<int>>;
-
 /// A hold seems to have lost this key.
 struct Doubt {
-  const std::string& key;
-  const std::shared_ptr<Tenancy>& hold;
-  const Spare& spare;
+  std::string key;
+  std::shared_ptr<Tenancy> hold;
+  Spare spare;
 };
 
 /// On the loop. A lane of its own, made for the first key and kept: each key is looked at on it, again whenever it was
@@ -46,14 +44,15 @@ class KeyWatch {
   KeyWatch(Runtime& runtime, redis::Shard& shard, std::function<void(const Doubt&)> doubt);
 
   /// Nothing, where the server has said that it does not tell.
-  void add(std::string key, const std::shared_ptr<Tenancy>& hold, Spare spare);
   struct Entry {
     std::string key;
     std::shared_ptr<Tenancy> hold;
-    Spare spare;
+    WatchedKeys::Which which = WatchedKeys::kNone;
+    Spare spare{};
   };
-  /// Moves what another server is to watch from now on, by its key.
-  void take(std::vector<Entry>& into, const std::function<bool(const std::string& key)>& which);
+  void add(Entry entry);
+  /// Moves what another server is to watch from now on, by its slots.
+  void take(std::vector<Entry>& into, const redis::cluster::SlotSet& slots);
   /// It is certainly lost. True: it was watched until now.
   bool remove(const std::string& key, const Tenancy& hold);
   void on_connected();
@@ -77,14 +76,8 @@ class KeyWatch {
   static Said read(const redis::Result& result, std::size_t i, const Plan& plan, const wire::Owner& owner);
 
  private:
-  struct Watched {
-    std::weak_ptr<Tenancy> hold;
-    Spare spare;
-    Look look;
-  };
-  using Table = std::multimap<std::string, Watched>;
   struct Asked {
-    Table::iterator key;
+    WatchedKeys::Index key;
     wire::Owner owner;
   };
   /// Refused: until the next connection.
@@ -96,9 +89,11 @@ class KeyWatch {
 
   State state_ = State::off;
   std::uint64_t connection_ = 0;  // counts them: looks of an earlier one mean nothing
-  Table keys_;
-  std::multimap<TimePoint, Table::iterator> due_;  // looks to come
-  bool under_way_ = false;                         // one has been sent
+  WatchedKeys keys_;
+  std::unordered_map<WatchedKeys::Index, Look> looks_;  // of those that were looked at lately, or are to be
+  std::size_t sweep_at_ = 0;
+  std::multimap<TimePoint, WatchedKeys::Index> due_;  // looks to come
+  bool under_way_ = false;                            // one has been sent
   TimePoint next_batch_{};
   std::optional<Loop::Attended> attended_;  // as long as looks are to come, lest each step waits for a caller
   bool stopped_ = false;
@@ -112,7 +107,9 @@ class KeyWatch {
 
   void take_out(redis::Result& result);
   void on_tracked(const redis::Result& result);
-  void on_changed(Table::iterator key, TimePoint now);
+  void on_changed(WatchedKeys::Index key, TimePoint now);
+  void strike_off(WatchedKeys::Index key);
+  void forget_old_looks(TimePoint now);
   void ask_soon();
   void ask() noexcept;
   void try_to_ask();

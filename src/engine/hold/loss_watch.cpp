@@ -10,9 +10,9 @@ namespace holdfast::engine {
 
 LossWatch::LossWatch(Runtime& runtime) : runtime_(runtime) {}
 
-void LossWatch::watch(std::string key, const std::shared_ptr<Tenancy>& hold, Spare spare) {
+void LossWatch::watch(KeyWatch::Entry entry) {
   if (stopped_ || !runtime_.config().loss_notice) return;
-  of(runtime_.router().shard_of(key)).add(std::move(key), hold, std::move(spare));
+  of(runtime_.router().shard_of(entry.key)).add(std::move(entry));
 }
 
 KeyWatch& LossWatch::of(redis::Shard& shard) {
@@ -42,12 +42,13 @@ void LossWatch::on_moved(const redis::cluster::SlotSet& slots) {
   redis::Router& router = runtime_.router();
   std::vector<KeyWatch::Entry> moved;
   for (auto& [shard, keys] : by_shard_) {
-    keys.take(moved, [&, its = shard](const std::string& key) {
-      const std::uint16_t slot = router.slot_of(key);
-      return slots[slot] && &router.shard_of_slot(slot) != its;
-    });
+    redis::cluster::SlotSet gone;
+    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+      gone[slot] = slots[slot] && &router.shard_of_slot(static_cast<std::uint16_t>(slot)) != shard;
+    }
+    keys.take(moved, gone);
   }
-  for (KeyWatch::Entry& each : moved) watch(std::move(each.key), each.hold, std::move(each.spare));
+  for (KeyWatch::Entry& each : moved) watch(std::move(each));
 }
 
 void LossWatch::stop() {

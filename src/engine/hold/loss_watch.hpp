@@ -18,7 +18,7 @@ class LossWatch {
   explicit LossWatch(Runtime& runtime);
 
   /// A key of a hold, which may be another client's. Nothing if this client is not to watch.
-  void watch(std::string key, const std::shared_ptr<Tenancy>& hold, Spare spare);
+  void watch(KeyWatch::Entry entry);
   /// Of the lane that watches this server.
   void on_connected(redis::Shard& shard);
   void on_disconnected(redis::Shard& shard);
