@@ -176,6 +176,21 @@ TEST_F(Failover, AReadOnlyServerIsLeftAndTheNameLookedUpAgain) {
   EXPECT_THAT(log->details("down"), Contains(HasSubstr("READONLY")));
 }
 
+TEST_F(Failover, AReadOnlyServerIsLeftThoughOnlyTheConnectionThatWatchesMeetsIt) {
+  Name name("primary.test", {here()});
+  Client client(named(name));
+  const Hold hold = client.lock("held").acquire();
+  ASSERT_TRUE(eventually([&] { return raw.calls("exec") >= 2; })) << "the trial, and a renewal";
+  Raw at_successor(successor);
+  ASSERT_TRUE(eventually([&] { return at_successor.exists("held"); }));
+  fail_over();
+  name.set({{kLocal, successor.port()}});
+  ASSERT_TRUE(log->wait_for("up", 2));
+  const std::uint64_t renewals = client.counters().renewals;
+  EXPECT_TRUE(eventually([&] { return client.counters().renewals > renewals; }));
+  EXPECT_EQ(hold.state(), HoldState::held);
+}
+
 TEST_F(Failover, AnAddressThatIsReadOnlyIsTriedLast) {
   const Name name("both.test", {{kLocal, successor.port()}, here()});
   Client client(named(name));

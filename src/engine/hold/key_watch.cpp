@@ -83,7 +83,7 @@ void KeyWatch::stop() {
 
 void KeyWatch::on_connected() {
   connected_ = true;
-  as_main_ = main_connected_;
+  as_main_ = main_connected_ && shard_.is_beside_main(redis::Side::watch);
   auto request = redis::Request::of({{"CLIENT", "TRACKING", "ON"}}, runtime_.config().command_timeout);
   wire::add_untold_trial(request.commands);
   shard_.side_lane(redis::Side::watch)

@@ -32,9 +32,9 @@ struct Doubt {
 /// is a doubt, never a loss: its connection may reach another server than the one that takes the writes.
 /// A key goes when its hold has ended, which its release tells as a change.
 /// Renewals of what is watched go the same way, if they can: as transactions of which we are not told, so that nothing
-/// has to be looked at behind them. They only go to the server that takes the writes: the lane is as new as the one
-/// that all else uses, made anew when that is new, and not used while there is none. What comes of them is believed
-/// then.
+/// has to be looked at behind them. They only go to the server that takes the writes: the lane leads to the address of
+/// the one that all else uses and is as new, made anew when that is new, and not used while there is none. What comes
+/// of them is believed then.
 class KeyWatch {
  public:
   static constexpr std::size_t kMostAtOnce = 250;
@@ -101,7 +101,7 @@ class KeyWatch {
   // Renewals.
   bool connected_ = false;
   bool main_connected_;
-  bool as_main_ = false;        // connected since the main lane is, without a break of that
+  bool as_main_ = false;        // connected as the main lane is, since it is, without a break of that
   bool may_be_untold_ = false;  // their transactions are permitted
   std::size_t renewing_ = 0;    // are under way
 

@@ -100,6 +100,8 @@ class Connection final : public Session::Owner {
 
   /// The server that it is connected to, or was lately; empty: not known.
   std::string server() const { return session_ ? session_->server() : std::string(); }
+  /// The same as an address; null: not known.
+  const Endpoint* endpoint() const { return session_ && session_->endpoint() ? &*session_->endpoint() : nullptr; }
   /// Why there is no connection, or why the latest one ended.
   std::error_code error() const { return down_.error; }
   const std::string& cause() const { return down_.cause; }

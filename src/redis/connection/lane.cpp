@@ -60,6 +60,8 @@ int Lane::socket() const { return impl_->connection.socket(); }
 
 std::string Lane::server() const { return impl_->connection.server(); }
 
+const Endpoint* Lane::endpoint() const { return impl_->connection.endpoint(); }
+
 void Lane::recover() {
   if (impl_->connection.closed()) return;
   impl_->connection.recover();

@@ -10,6 +10,7 @@
 #include "redis/connection/endpoint_source.hpp"
 #include "redis/connection/lane_events.hpp"
 #include "redis/connection/request.hpp"
+#include "redis/connection/resolver.hpp"
 #include "redis/connection/subscriptions.hpp"
 #include "timing/alarm.hpp"
 
@@ -55,6 +56,8 @@ class Lane {
   int socket() const;
   /// The server that it is connected to, or was lately, in words; empty: not known.
   std::string server() const;
+  /// The same as an address; null: not known.
+  const Endpoint* endpoint() const;
   /// A handler has thrown, perhaps half way through: begins anew with a new connection.
   void recover();
   /// Timers may be missing for want of memory.

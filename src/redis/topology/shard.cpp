@@ -79,6 +79,13 @@ Lane& Shard::side_lane(Side side) {
   return made->lane;
 }
 
+bool Shard::is_beside_main(Side side) const {
+  const auto& its = sides_[static_cast<std::size_t>(side)];
+  const Endpoint* const there = its ? its->lane.endpoint() : nullptr;
+  const Endpoint* const main = lane_.endpoint();
+  return there != nullptr && main != nullptr && *there == *main;
+}
+
 std::array<int, 2> Shard::sockets() const {
   const auto& acks = sides_[static_cast<std::size_t>(Side::acks)];
   return {lane_.socket(), acks ? acks->lane.socket() : -1};

@@ -75,6 +75,9 @@ class Shard {
   void rest_if_unused();
   /// Made and connected when it is first asked for. What the two send has no order.
   Lane& side_lane(Side side);
+  /// Whether it has reached the address that the lane has which all else uses. Each asks for addresses by itself, and
+  /// may hear of another server.
+  bool is_beside_main(Side side) const;
 
   // For all of its lanes: as those of `Lane`.
   void start(const std::weak_ptr<void>& owner);
