@@ -133,8 +133,16 @@ class Run {
       return servers_->owners(wire::read_write::hold_key(key, owner)).empty();
     });
   }
+  /// Whose turn is over has lost its place, though it is in the queue until somebody sweeps that.
   std::vector<std::string> waiting(int lock) {
-    return servers_->waiting(wire::fair::queue(keys_[static_cast<std::size_t>(lock)].front()));
+    const std::string& key = keys_[static_cast<std::size_t>(lock)].front();
+    std::vector<std::string> waiting = servers_->waiting(wire::fair::queue(key));
+    Keyspace& at = servers_->keyspace_of(key);
+    std::erase_if(waiting, [&](const std::string& each) {
+      const std::optional<Keyspace::Score> deadline = at.score(wire::fair::deadlines(key), each);
+      return deadline && *deadline <= at.now();
+    });
+    return waiting;
   }
   /// Nobody needs to wait for it.
   bool is_free(int lock) {
