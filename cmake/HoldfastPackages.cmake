@@ -61,6 +61,12 @@ elseif(HOLDFAST_TOOL)
   set(CPACK_DEBIAN_TOOL_PACKAGE_NAME "${CPACK_HOLDFAST_PACKAGE_tool}")
   set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION admin)
   set(CPACK_DEBIAN_TOOL_PACKAGE_SHLIBDEPS ON)
+  if(HOLDFAST_LEAN_TOOL)
+    # What is loaded later is not seen there: the package that has it.
+    file(REAL_PATH "${OPENSSL_SSL_LIBRARY}" openssl)
+    execute_process(COMMAND dpkg-query --search "${openssl}" OUTPUT_VARIABLE owner ERROR_QUIET)
+    string(REGEX MATCH "^[^:,]+" CPACK_DEBIAN_TOOL_PACKAGE_DEPENDS "${owner}")
+  endif()
   set(CPACK_DEBIAN_TOOL_PACKAGE_SUGGESTS "redis-server | valkey-server")
   set(CPACK_COMPONENT_TOOL_DESCRIPTION "The tool holdfast takes a lock on Redis or Valkey, runs a command, and ends
 it when the lock is lost. It lists locks and their holders, examines
