@@ -58,6 +58,8 @@ std::string grant(const NodeFacts& node, const std::vector<const NeededCommand*>
   return text + " (docs/least-acl.acl)";
 }
 
+constexpr const char* kNoLua = "; in Valkey 9.1 and later Lua is a module: loadmodule libvalkeylua.so";
+
 void judge_needed(const NodeFacts& node, Need need, Severity severity, const char* what, Findings& out) {
   const auto denied = with(node, Access::denied, need);
   const auto missing = with(node, Access::missing, need);
@@ -66,8 +68,9 @@ void judge_needed(const NodeFacts& node, Need need, Severity severity, const cha
             grant(node, denied));
   }
   if (!missing.empty()) {
+    const bool scripts = access_to(node, "eval") == Access::missing && need == Need::lock;
     out.add(severity, "commands", std::string(what) + " needs what this server does not have: " + uses(missing),
-            "renamed or removed (rename-command), or a proxy in between");
+            std::string("renamed or removed (rename-command), or a proxy in between") + (scripts ? kNoLua : ""));
   }
 }
 

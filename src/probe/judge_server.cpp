@@ -1,5 +1,9 @@
 // What a server is, what it keeps, and how it treats its connections.
 #include <algorithm>
+#include <charconv>
+#include <compare>
+#include <span>
+#include <system_error>
 
 #include "base/text.hpp"
 #include "probe/findings.hpp"
@@ -19,6 +23,50 @@ std::string bytes(long long number) {
 
 /// Nine tenths or more.
 bool is_near(long long part, long long whole) { return part >= whole - whole / 10; }
+
+struct Version {
+  long long major = 0, minor = 0, patch = 0;
+  auto operator<=>(const Version&) const = default;
+};
+
+/// Of `8.0.2` and what follows it; none of anything else.
+std::optional<Version> read_version(std::string_view text) {
+  Version version;
+  for (long long* part : {&version.major, &version.minor, &version.patch}) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *part);
+    if (error != std::errc()) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (text.starts_with('.')) text.remove_prefix(1);
+  }
+  return version;
+}
+
+/// In which version of each line the holes were mended, and the first line that has never had them.
+constexpr Version kRedisMended[] = {{7, 2, 14}, {7, 4, 9}, {8, 2, 6}, {8, 4, 3}, {8, 6, 3}, {8, 8, 0}};
+constexpr Version kValkeyMended[] = {{7, 2, 13}, {8, 0, 9}, {8, 1, 7}, {9, 0, 4}, {9, 1, 0}};
+
+/// Those of a version as it was published. Redis 6 never had them, and 7.0 had the first only.
+std::string known_holes(const Version& version, bool redis) {
+  if (version.major < 7) return "";
+  const std::span<const Version> mended =
+      redis ? std::span<const Version>(kRedisMended) : std::span<const Version>(kValkeyMended);
+  const auto line = std::ranges::find_if(
+      mended, [&](const Version& each) { return each.major == version.major && each.minor == version.minor; });
+  if (line == mended.end() ? version > mended.back() : version >= *line) return "";
+  return redis && version.major == 7 && version.minor == 0 ? "CVE-2026-23631" : "CVE-2026-23631, CVE-2026-23479";
+}
+
+void judge_holes(const Software& software, Findings& out) {
+  const bool redis = software.name == "Redis";
+  const auto version = read_version(software.version);
+  if (!version || (!redis && software.name != "Valkey")) return;
+  const std::string holes = known_holes(*version, redis);
+  if (holes.empty()) return out.ok("holes", "none of those that are known");
+  out.add(Severity::unknown, "holes",
+          base::printable(software.name + " " + software.version) +
+              ", as it was published, has a hole by which a user may take it over (" + holes + ")",
+          "a later version; or look for it in the package's changelog: distributions mend under the same number");
+}
 
 /// The hard limit for subscribers in `normal 0 0 0 slave ... pubsub HARD SOFT SECONDS`.
 std::optional<long long> pubsub_limit(const Fields& config) {
@@ -141,6 +189,7 @@ void judge_kind(const NodeFacts& node, const Settings& settings, Findings out) {
   } else {
     out.note("version", text + ": Holdfast is tested with Redis and Valkey only");
   }
+  judge_holes(software, out);
   if (!node.busy.empty()) {
     out.danger("busy", node.busy, "wait; a script that does not end is stopped by SCRIPT KILL");
   }

@@ -127,6 +127,7 @@ const Refusal kRefusals[] = {
     {"7.0 on", "ERR Unknown Redis command called from script" BEHIND, Errc::unsupported_by_server, Fate::ran},
     {"Valkey", "ERR Unknown command called from script" BEHIND, Errc::unsupported_by_server, Fate::ran},
     {"any", "NOPROTO unsupported protocol version", Errc::unsupported_by_server, Fate::lasting},
+    {"Valkey 9.1", "ERR Could not find scripting engine 'lua'", Errc::unsupported_by_server, Fate::lasting},
 
     // A mistake in the settings.
     {"any", "ERR DB index is out of range", Errc::invalid_argument, Fate::lasting},

@@ -36,7 +36,7 @@ TEST(ProbeJudge, WhatInfoShows) {
   const std::vector<InfoFault> faults{
       {{{"redis_version", "5.0.14"}}, "danger version", "Redis 5.0.14 is too old"},
       {{{"keydb_version", "6.3.4"}}, "note version", "KeyDB 6.3.4"},
-      {{{"mvcc_depth", "0"}}, "note version", "KeyDB 7.0.15"},
+      {{{"mvcc_depth", "0"}}, "note version", "KeyDB 8.8.0"},
       {{{"dragonfly_version", "df-v1.23"}}, "note version", "Dragonfly df-v1.23"},
       {{{"redis_mode", "cluster"}, {"cluster_enabled", "1"}}, "danger cluster", "is that of a single server"},
       {{{"redis_mode", "sentinel"}}, "danger role", "it is a Sentinel"},
@@ -68,9 +68,9 @@ TEST(ProbeJudge, WhatInfoShows) {
 TEST(ProbeJudge, AValkeyIsOneAlthoughItSaysRedisToo) {
   ProbeStory story;
   story.server().info["redis_version"] = "7.2.4";
-  story.server().info["valkey_version"] = "8.1.1";
+  story.server().info["valkey_version"] = "8.1.9";
   EXPECT_THAT(story.faults(), IsEmpty());
-  EXPECT_EQ(story.finding("version").text, "Valkey 8.1.1");
+  EXPECT_EQ(story.finding("version").text, "Valkey 8.1.9");
 }
 
 TEST(ProbeJudge, WhatConfigShows) {
@@ -123,6 +123,47 @@ TEST(ProbeJudge, ACommandWasRenamed) {
   ProbeStory story;
   story.server().access["evalsha"] = Access::missing;
   EXPECT_THAT(story.faults(), ElementsAre("danger commands"));
+  EXPECT_THAT(story.finding("commands").advice, Not(HasSubstr("Lua")));
+}
+
+TEST(ProbeJudge, LuaIsAModuleThatIsNotLoaded) {
+  ProbeStory story;
+  story.server().access["eval"] = read_access(error("ERR Could not find scripting engine 'lua'"));
+  EXPECT_THAT(story.faults(), ElementsAre("danger commands"));
+  EXPECT_THAT(story.finding("commands").advice, HasSubstr("loadmodule libvalkeylua.so"));
+}
+
+TEST(ProbeJudge, HolesOfItsVersionMayHaveBeenMended) {
+  struct Version {
+    const char* field;
+    const char* number;
+    std::string holes;
+  };
+  const std::string both = "CVE-2026-23631, CVE-2026-23479";
+  for (const auto& [field, number, holes] : std::initializer_list<Version>{
+           {"redis_version", "6.2.14", ""},   {"redis_version", "7.0.15", "CVE-2026-23631"},
+           {"redis_version", "7.2.13", both}, {"redis_version", "7.2.14", ""},
+           {"redis_version", "7.4.8", both},  {"redis_version", "7.4.9", ""},
+           {"redis_version", "8.0.2", both},  {"redis_version", "8.2.5", both},
+           {"redis_version", "8.2.6", ""},    {"redis_version", "8.4.2", both},
+           {"redis_version", "8.4.10", ""},   {"redis_version", "8.6.2", both},
+           {"redis_version", "8.6.3", ""},    {"redis_version", "8.8.0", ""},
+           {"redis_version", "10.0.0", ""},   {"redis_version", "255.255.255", ""},
+           {"redis_version", "unstable", ""}, {"valkey_version", "7.2.12", both},
+           {"valkey_version", "7.2.13", ""},  {"valkey_version", "8.0.8", both},
+           {"valkey_version", "8.0.9", ""},   {"valkey_version", "8.1.6", both},
+           {"valkey_version", "8.1.7", ""},   {"valkey_version", "9.0.3", both},
+           {"valkey_version", "9.0.4", ""},   {"valkey_version", "9.1.0", ""},
+           {"keydb_version", "6.3.4", ""},
+       }) {
+    ProbeStory story;
+    story.server().info[field] = number;
+    const Finding found = story.finding("holes");
+    EXPECT_EQ(found.severity, holes.empty() ? Severity::ok : Severity::unknown) << number;
+    if (!holes.empty()) {
+      EXPECT_THAT(found.text, HasSubstr("(" + holes + ")")) << number;
+    }
+  }
 }
 
 TEST(ProbeJudge, WhatCouldNotBeTriedIsSaid) {

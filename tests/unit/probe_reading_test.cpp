@@ -67,6 +67,7 @@ TEST(ProbeReading, WhetherACommandIsThereAndPermitted) {
       {error("ERR Command 'WAITAOF' not found"), Access::missing},
       {error("ERR unknown subcommand 'TRACKING'. Try CLIENT HELP."), Access::missing},
       {error("ERR Unknown subcommand or wrong number of arguments for 'TRACKING'. Try CLIENT HELP"), Access::missing},
+      {error("ERR Could not find scripting engine 'lua'"), Access::missing},
       {error("NOSCRIPT No matching script. Please use EVAL."), Access::allowed},
       {error("ERR WAIT cannot be used with replica instances. Please also note..."), Access::allowed},
       {error("WRONGTYPE Operation against a key holding the wrong kind of value"), Access::allowed},

@@ -38,7 +38,7 @@ struct ProbeStory {
     node.part = part;
     node.user = "app";
     node.info = read_info(
-        "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\nrun_id:aaaa\r\nconnected_clients:2\r\n"
+        "# Server\r\nredis_version:8.8.0\r\nredis_mode:standalone\r\nrun_id:aaaa\r\nconnected_clients:2\r\n"
         "maxclients:10000\r\nused_memory:1000\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\naof_enabled:1\r\n"
         "rdb_last_bgsave_status:ok\r\naof_last_write_status:ok\r\nrole:master\r\nconnected_slaves:0\r\n"
         "master_replid:rrrr\r\nmaster_repl_offset:1000\r\n");

@@ -18,6 +18,7 @@ constexpr const char* kSeveralSlots =
 constexpr const char* kNotLocal = "in a cluster, a script may use only what lies in the slot of its keys";
 constexpr const char* kNoScripts =
     "a Sentinel has no scripts: if this is one, its URL begins with redis+sentinel:// and ends with the primary's name";
+constexpr const char* kNoLua = "Lua is a module since Valkey 9.1: loadmodule libvalkeylua.so";
 constexpr const char* kDatabases = "a cluster has database 0 only, unless its cluster-databases (Valkey 9) says more";
 
 /// By the reply's code. Where the fate is not `ran`, the server says so before a script's first write, if it is in one:
@@ -76,6 +77,7 @@ constexpr Row kPhrases[] = {
     {"nknown command 'EVALSHA'", Errc::unsupported_by_server, Fate::lasting, kNoScripts},
     {"nknown command `EVALSHA`", Errc::unsupported_by_server, Fate::lasting, kNoScripts},
     {"nknown command", Errc::unsupported_by_server, Fate::lasting},
+    {"Could not find scripting engine", Errc::unsupported_by_server, Fate::lasting, kNoLua},
     {"DB index is out of range", Errc::invalid_argument, Fate::lasting,
      "its setting databases says how many there are; in a cluster cluster-databases (Valkey 9)"},
     {"SELECT is not allowed in cluster mode", Errc::invalid_argument, Fate::lasting, kDatabases},
