@@ -1,5 +1,7 @@
 // What is measured, and how it is written.
+#include <algorithm>
 #include <limits>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -20,8 +22,10 @@ using namespace std::chrono_literals;
 using engine::LockClass;
 using engine::Meter;
 using engine::Waits;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using testing::Pair;
 using testing::StartsWith;
 
 Metrics read(const Meter& meter) {
@@ -175,6 +179,34 @@ TEST(MeterOfLocks, ShowsEverySeriesFromTheStart) {
   EXPECT_THAT(text, HasSubstr("\nholdfast_hold_seconds_count 0\n"));
   EXPECT_THAT(text, HasSubstr("\nholdfast_renewal_lateness_seconds_count 0\n"));
   EXPECT_THAT(text, HasSubstr("\nholdfast_label_overflow_total 0\n"));
+}
+
+/// By family: its sets of labels, and the lines of a scrape.
+std::map<std::string, std::pair<std::size_t, std::size_t>> series_of(const Meter& meter) {
+  std::map<std::string, std::pair<std::size_t, std::size_t>> found;
+  for (const MetricFamily& family : read(meter).families) {
+    const std::string text = prometheus(one(family));
+    const auto lines = std::ranges::count(text, '\n');
+    const auto comments = std::ranges::count(text, '#');
+    found[family.name] = {family.metrics.size(), static_cast<std::size_t>(lines - comments)};
+  }
+  return found;
+}
+
+TEST(MeterOfLocks, HasAsManySeriesAsThePageSays) {  // docs/operations.md
+  EXPECT_THAT(series_of(Meter(nullptr)),
+              ElementsAre(Pair("holdfast_acquire_wait_seconds", Pair(6, 6 * 16)),
+                          Pair("holdfast_command_seconds", Pair(5, 5 * 14)), Pair("holdfast_hold_seconds", Pair(1, 17)),
+                          Pair("holdfast_label_overflow", Pair(1, 1)), Pair("holdfast_lost", Pair(5, 5)),
+                          Pair("holdfast_renewal_lateness_seconds", Pair(1, 13))));
+  Meter meter([](std::string_view name) { return std::string(name); });
+  for (int i = 0; i < 1000; ++i) meter.class_of("lock " + std::to_string(i));
+  EXPECT_THAT(
+      series_of(meter),
+      ElementsAre(Pair("holdfast_acquire_wait_seconds", Pair(51 * 6, 51 * 6 * 16)),
+                  Pair("holdfast_command_seconds", Pair(5, 5 * 14)), Pair("holdfast_hold_seconds", Pair(51, 51 * 17)),
+                  Pair("holdfast_label_overflow", Pair(1, 1)), Pair("holdfast_lost", Pair(51 * 5, 51 * 5)),
+                  Pair("holdfast_renewal_lateness_seconds", Pair(1, 13))));
 }
 
 TEST(MeterOfLocks, PutsEachDurationIntoItsBucket) {
