@@ -35,17 +35,20 @@ class Thief final : public Ground {
   OneServer server_;
 };
 
-constexpr const char* kNames[] = {"lock.x", "fenced.x", "leader.x", "read_write.x", "leased.x"};
+constexpr const char* kNames[] = {"lock.x", "fenced.x",     "leader.x", "leader.terms",
+                                  "any.x",  "read_write.x", "leased.x"};
 
 /// Two processes, each of which has each of these locks for most of the time that it can.
 std::vector<Member> two(Ground&) {
   std::vector<Work> works;
   for (const std::string name : kNames) {
     works.push_back({.name = name, .pause = 200ms, .kind = name.substr(0, name.find('.'))});
+    if (name == "leader.terms") works.back().how = {"campaigns=yes", "abandon_every=2"};
   }
   works.back().how = {"permits=1"};
   works.back().permits = 1;
   works.push_back({.name = "read:read_write.x", .pause = 200ms, .kind = "read_write"});
+  works.push_back({.name = "any.x,any.y", .pause = 200ms, .kind = "any"});
   std::vector<Member> crew;
   for (const char* client : {"one", "other"}) {
     crew.push_back({.client = client,

@@ -10,6 +10,8 @@
 #include "chaos/driven.hpp"
 #include "support/paths.hpp"
 #include "support/shared_clock.hpp"
+#include "support/taker_config.hpp"
+#include "support/taker_locks.hpp"
 
 namespace holdfast::test::chaos {
 namespace {
@@ -40,6 +42,8 @@ std::unique_ptr<Taker> started(std::vector<std::string> words, const std::string
 }
 
 }  // namespace
+
+std::vector<std::string> Work::locks() const { return split_list(TakerLocks::key_of(name)); }
 
 std::string our_taker() { return build_path("tests/support/holdfast_taker"); }
 
@@ -117,13 +121,20 @@ class Crew::Hand {
     std::vector<std::string> command{"hold_for",
                                      thread,
                                      work.name,
-                                     folder_ + "/" + work.name + ".number",
+                                     numbers_of(work),
                                      std::to_string(kForEver.count()),
                                      record,
                                      std::to_string(work.pause.count()),
                                      std::to_string(work.wait.count())};
     command.insert(command.end(), work.how.begin(), work.how.end());
     pending_.push_back(taker_->start(command));
+  }
+
+  /// A file for each lock.
+  std::string numbers_of(const Work& work) const {
+    std::string files;
+    for (const std::string& name : work.locks()) files += (files.empty() ? "" : ",") + folder_ + "/" + name + ".number";
+    return files;
   }
 
   const Member member_;

@@ -20,6 +20,9 @@ struct Work {
   std::vector<std::string> how{};  ///< Further words of `hold_for`.
   std::string kind = "lock";       ///< Of the lock.
   long long permits = 0;           ///< If that is a semaphore, in all.
+
+  /// Their names, of which it takes any one; if there are several, with commas between them in `name`.
+  std::vector<std::string> locks() const;
 };
 
 /// The taker on this library.

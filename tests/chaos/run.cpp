@@ -12,7 +12,6 @@
 #include <holdfast/holdfast.hpp>
 
 #include "support/shared_clock.hpp"
-#include "support/taker_locks.hpp"
 
 namespace holdfast::test::chaos {
 namespace {
@@ -53,9 +52,10 @@ class Running {
     for (Member& each : shape.crew(*ground_)) {
       who += " " + each.client;
       for (const Work& work : each.works) {
-        const std::string name = TakerLocks::key_of(work.name);
-        kinds_[name] = work.kind;
-        if (work.permits > 0) story_.permits[name].all = work.permits;
+        for (const std::string& name : work.locks()) {
+          kinds_[name] = work.kind;
+          if (work.permits > 0) story_.permits[name].all = work.permits;
+        }
       }
       if (!each.ours) others_.push_back(each.client);
       if (!options_.locks && each.ours) each.settings.push_back("name_prefix=" + each.client + ":");

@@ -110,6 +110,12 @@ std::vector<Work> permits(const std::string& name) {
   return works;
 }
 
+/// A candidate that stands again and again, and is asked to step down at times.
+Work campaign(const std::string& name) {
+  return {
+      name, Milliseconds(5), Milliseconds(3000), {"campaigns=yes", "long_ms=30", "long_every=3", "abandon_every=3"}};
+}
+
 /// Two processes, each with threads that take a lock of each later kind. Those of a fair lock wait: who does not is
 /// refused behind others although the lock is free, which no judge knows.
 void add_later_kinds(Ground& ground, std::vector<Member>& crew) {
@@ -125,11 +131,13 @@ void add_later_kinds(Ground& ground, std::vector<Member>& crew) {
   };
   const std::string fenced = name_of("fenced"), fair = name_of("fair"), read_write = name_of("read_write");
   const std::string leased = name_of("leased"), leader = name_of("leader"), readers = "read:" + read_write;
+  const std::string one = name_of("any.one"), other = name_of("any.other"), any = one + "," + other;
   add("fenced", {hot(fenced), fixed(fenced), kept_at_times(fenced)});
   add("fair", {hot(fair), kept_at_times(fair)});
   add("read_write", {hot(read_write), fixed(read_write), hot(readers), fixed(readers), kept_at_times(readers)});
   add("leased", permits(leased));
-  add("leader", {hot(leader), fixed(leader), kept_at_times(leader)});
+  add("leader", {hot(leader), fixed(leader), kept_at_times(leader), campaign(leader)});
+  add("any", {hot(any), fixed(any), kept_at_times(any), hot(one)});
   for (const char* const client : {"kinds-one", "kinds-other"}) {
     crew.push_back(ours(client, together({"face=hold", "kind=by_name"}, ground.settings()), works));
   }

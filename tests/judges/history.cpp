@@ -14,6 +14,15 @@
 namespace holdfast::test {
 namespace {
 
+template <class Call>
+std::vector<Text> names_of_call(const Call& call) {
+  if (call.set.empty()) return {call.name};
+  std::vector<Text> names;
+  std::istringstream set(call.set.str());
+  for (std::string name; std::getline(set, name, ',');) names.emplace_back(name);
+  return names;
+}
+
 /// The fields of a line, not decoded: a record may have ten million lines.
 class Line {
  public:
@@ -75,6 +84,7 @@ void set_more(HeldOnce& hold, const Line& line, std::size_t first) {
     if (key == "shared") hold.shared = value == "yes";
     if (key == "checked") hold.checked = value != "no";
     if (key == "waits") hold.waits = value != "no";
+    if (key == "set") hold.set = percent_decode(value);
   });
 }
 
@@ -115,6 +125,7 @@ class File {
         if (key == "wait") call.wait = wait_of(line, value);
         if (key == "word") call.word = value;
         if (key == "shared") call.shared = value == "yes";
+        if (key == "set") call.set = percent_decode(value);
       });
       history_.failures.push_back(call);
     } else if (what == "force" && count >= 5) {
@@ -193,5 +204,8 @@ std::vector<HeldOnce> History::holds_of(Text name) const {
   std::ranges::copy_if(holds, std::back_inserter(found), [&](const HeldOnce& hold) { return hold.name == name; });
   return found;
 }
+
+std::vector<Text> names_of(const HeldOnce& hold) { return names_of_call(hold); }
+std::vector<Text> names_of(const FailedCall& call) { return names_of_call(call); }
 
 }  // namespace holdfast::test

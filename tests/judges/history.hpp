@@ -26,6 +26,7 @@ struct HeldOnce {
   bool checked = true;          ///< It looked at `valid_for()` before it wrote.
   bool waits = true;            ///< Its release waited for the server; else `ended` is when the outcome was told.
   bool open = false;            ///< Nothing was recorded after the grant: its process has ended, and perhaps wrote.
+  Text set;                     ///< Of any one of several locks, the names, with commas between them.
 
   static constexpr Microseconds kNoWait = -1;
   /// A deadline is recorded so much too late at most: valid times are whole milliseconds, and 0 is lost.
@@ -55,6 +56,7 @@ struct FailedCall {
   Text word;   ///< One of the taker's words for errors (`busy`, `timed_out`, ...); empty: not recorded.
   Microseconds wait = HeldOnce::kNoWait;
   bool shared = false;  ///< As of a hold.
+  Text set{};           ///< As of a hold; `name` says the same then.
 };
 
 /// A call of a thread that may enter again, or whose taker was told each step.
@@ -96,5 +98,9 @@ struct History {
 
   std::vector<HeldOnce> holds_of(Text name) const;
 };
+
+/// All locks that a call was for.
+std::vector<Text> names_of(const HeldOnce& hold);
+std::vector<Text> names_of(const FailedCall& call);
 
 }  // namespace holdfast::test

@@ -12,7 +12,7 @@ void judge_exclusion(const View& view, Verdict& verdict);
 void judge_honesty(const View& view, Verdict& verdict);
 /// Waits and releases end within their bounds.
 void judge_waits(const View& view, Verdict& verdict);
-/// A lock that is free while somebody waits is taken within the safety poll.
+/// A lock that is free while somebody waits, for it or for any one of several, is taken within the safety poll.
 void judge_free_locks(const View& view, Verdict& verdict);
 /// No update of what the lock guards is lost.
 void judge_updates(const View& view, Verdict& verdict);

@@ -172,12 +172,70 @@ TEST(Tokens, MayBeginAnewOnlyWhereTheServersHaveForgotten) {
   EXPECT_THAT(promises(story), ElementsAre("token")) << "behind the second";
 }
 
+/// Two locks of which the first is never free, and the second only until it is granted again, while c waits for either.
+Story two_of_a_set(Microseconds asked, Microseconds granted) {
+  Story story = story_of({held("a:1", 1'000'000, 20'000'000), held("b:2", 1'000'000, 5'000'000, "y"),
+                          held("c:3", granted, granted + 1'000'000)});
+  story.history.holds[2].called = asked;
+  story.history.holds[2].set = "x,y";
+  return story;
+}
+
+// Without this: one that waits for the first of its names only, while another is free.
+TEST(AnyOf, NobodyWaitsWhileOneOfThemIsFree) {
+  EXPECT_THAT(promises(two_of_a_set(2'000'000, 20'000'100)), ElementsAre("free lock"));
+  EXPECT_THAT(judge(two_of_a_set(2'000'000, 20'000'100)).violations[0].text,
+              AllOf(HasSubstr("y was free for 15000"), HasSubstr("which c did for it or another of x,y")));
+  EXPECT_THAT(promises(two_of_a_set(16'500'000, 20'000'100)), IsEmpty()) << "it waited for 3.5 s, and 4 s may pass";
+  Story taken = two_of_a_set(2'000'000, 20'000'100);
+  taken.history.holds.push_back(held("d:4", 5'000'100, 20'000'000, "y"));
+  EXPECT_THAT(promises(taken), IsEmpty());
+  Story of_one = two_of_a_set(2'000'000, 20'000'100);
+  of_one.history.holds[2].set = "x";
+  EXPECT_THAT(promises(of_one), IsEmpty());
+}
+
+// Without this: one that asks for the first of its names only, so that nobody ever has another.
+TEST(AnyOf, NobodyWaitsWhileOneOfThemIsFreeThatNobodyEverHad) {
+  Story story = two_of_a_set(2'000'000, 20'000'100);
+  story.history.holds.erase(story.history.holds.begin() + 1);
+  EXPECT_THAT(promises(story), ElementsAre("free lock"));
+  story.history.holds[1].set = "x";
+  EXPECT_THAT(promises(story), IsEmpty());
+}
+
+TEST(AnyOf, NorGivesUpWhileOneOfThemIsFree) {
+  Story story = two_of_a_set(20'000'000, 20'000'100);
+  story.history.failures = {{"d", "x,y", 6'000'000, 15'000'000, "timed_out", "timed_out", 9'000'000}};
+  story.history.failures[0].set = "x,y";
+  EXPECT_THAT(promises(story), ElementsAre("free lock"));
+  EXPECT_THAT(judge(story).violations[0].text, HasSubstr("y was free for"));
+}
+
+TEST(AnyOf, EachIsALockLikeAnyOther) {
+  Story story = two_of_a_set(2'000'000, 2'000'100);
+  EXPECT_THAT(promises(story), ElementsAre("exclusion"));
+}
+
 std::vector<Step> steps_of(const Story& story) {
   std::vector<Step> steps;
   each_piece(View(story), 1000, [&](const Piece& piece) {
     for (const Step& each : piece.steps) steps.push_back(each);
   });
   return steps;
+}
+
+// What was asked for any of several may be taken of each of them, and a refusal is nothing about one.
+TEST(Pieces, OfOneOfSeveralKnowWhatMayBeTakenOfIt) {
+  Story story = story_of({held("a:1", 10'000, 20'000)});
+  story.history.failures = {{"c", "x", 15'000, 16'000, "busy", "busy", 0}};
+  EXPECT_EQ(steps_of(story).size(), 3U);
+  story.history.failures.push_back({"d", "w,x", 14'000, 14'500, "later", "unknown_outcome", 0});
+  story.history.failures.back().set = "w,x";
+  EXPECT_EQ(steps_of(story).size(), 2U) << "c may have been refused for what d has";
+  story.history.failures = {{"d", "w,x", 15'000, 16'000, "busy", "busy", 0}};
+  story.history.failures.back().set = "w,x";
+  EXPECT_EQ(steps_of(story).size(), 2U);
 }
 
 // The model of the outcomes knows one owner.
@@ -220,6 +278,11 @@ TEST(Records, SayWhoSharesAndWhichTokenAGrantHad) {
   EXPECT_EQ(history.holds[1].token, 12);
   ASSERT_EQ(history.failures.size(), 1U);
   EXPECT_TRUE(history.failures[0].shared);
+  history.add("a", "hold y o 1 2 9 0 5 6 released - 0 wait=3000 token=0 waits=yes set=x,y");
+  history.add("a", "fail x,y 1 2 later wait=3000 word=timed_out set=x,y");
+  EXPECT_THAT(names_of(history.holds[2]), ElementsAre(Text("x"), Text("y")));
+  EXPECT_THAT(names_of(history.failures[1]), ElementsAre(Text("x"), Text("y")));
+  EXPECT_THAT(names_of(history.holds[0]), ElementsAre(Text("x")));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Every wait ends, and what is free is taken.
 #include <algorithm>
+#include <span>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "judges/judges.hpp"
 
@@ -87,12 +89,27 @@ class FreeLocks {
   FreeLocks(const View& view, Verdict& verdict) : view_(view), settings_(view.story().settings), verdict_(verdict) {
     static const Text kBusy("busy");
     for (const FailedCall& call : view.story().history.failures) {
-      if (call.word != kBusy) failures_[call.name].push_back(&call);
+      if (call.word == kBusy) continue;
+      for (const Text name : names_of(call)) {
+        failures_[name].push_back(&call);
+        if (!call.set.empty()) of_sets_.insert(name);
+      }
+    }
+    for (const HeldOnce& hold : view.story().history.holds) {
+      if (hold.set.empty() || hold.granted - hold.called < settings_.safety_poll / 2) continue;
+      for (const Text name : names_of(hold)) {
+        if (name != hold.name) granted_another_[name].push_back(&hold);
+        of_sets_.insert(name);
+      }
     }
   }
 
   void judge() {
-    for (const View::Name& name : view_.names()) judge(name);
+    for (const View::Name& name : view_.names()) {
+      judge(name);
+      of_sets_.erase(name.name);
+    }
+    for (const Text never_granted : of_sets_) judge({.name = never_granted});
   }
 
  private:
@@ -122,16 +139,19 @@ class FreeLocks {
     return std::max({hold.granted, hold.ended, hold.deadline}) + settings_.lease;
   }
 
-  /// Those who gave up while it was free.
+  /// Those who gave up while it was free, or who waited on and got another one of several.
   void in_vain(Text name, Gap gap) {
     if (gap.to - gap.from < settings_.safety_poll / 2) return;
-    const auto found = failures_.find(name);
-    if (found == failures_.end()) return;
-    for (const FailedCall* call : found->second) {
+    for (const FailedCall* call : of(failures_, name)) {
       if (call->called >= gap.to || call->ended <= gap.from || !waits(*call)) continue;
       if (view_.story().is_other(call->client)) continue;
       waited(name, {std::max(gap.from, call->called), std::min(gap.to, call->ended)},
              "until " + call->client.str() + " gave up: " + call->cause.str());
+    }
+    for (const HeldOnce* hold : of(granted_another_, name)) {
+      if (hold->called >= gap.to || hold->granted <= gap.from) continue;
+      waited(name, {std::max(gap.from, hold->called), std::min(gap.to, hold->granted)},
+             "which " + hold->client.str() + " did for it or another of " + hold->set.str());
     }
   }
 
@@ -170,18 +190,27 @@ class FreeLocks {
     for (const StruckFault& fault : view_.story().faults) {
       if (fault.concerns(name) && fault.began < gap.to) stands_until(fault.ended);
     }
-    const auto found = failures_.find(name);
-    if (found == failures_.end()) return longest;
-    for (const FailedCall* call : found->second) {
+    for (const FailedCall* call : of(failures_, name)) {
       if (call->called < gap.to && call->ended < gap.to) stands_until(call->ended);
     }
     return longest;
   }
 
+  template <class Call>
+  using ByName = std::unordered_map<Text, std::vector<const Call*>>;
+
+  template <class Call>
+  static std::span<const Call* const> of(const ByName<Call>& all, Text name) {
+    const auto found = all.find(name);
+    return found == all.end() ? std::span<const Call* const>() : found->second;
+  }
+
   const View& view_;
   const StorySettings& settings_;
   Verdict& verdict_;
-  std::unordered_map<Text, std::vector<const FailedCall*>> failures_;
+  ByName<FailedCall> failures_;       // of all names that they were for
+  ByName<HeldOnce> granted_another_;  // after a long wait, of the others of its names
+  std::unordered_set<Text> of_sets_;  // the names for any of which somebody waited
 };
 
 }  // namespace

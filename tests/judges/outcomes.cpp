@@ -230,6 +230,7 @@ class NameSteps {
 
   void add_failure(const FailedCall& call) {
     if (call.shared || name_.has_readers) return;  // somebody may have read
+    if (!call.set.empty()) return;                 // it may not have come to ask for this one of several
     const std::string word = word_of(call);
     if ((word != "busy" && word != "timed_out") || proves_nothing(call)) return;
     steps_.push_back({"refused", 0, call.called, call.ended, 0, ref('f', history().failures, call)});
@@ -351,7 +352,9 @@ class NameSteps {
 void each_piece(const View& view, std::size_t steps, const std::function<void(const Piece&)>& take) {
   const History& history = view.story().history;
   std::unordered_map<Text, Others> others;
-  for (const FailedCall& each : history.failures) others[each.name].failures.push_back(&each);
+  for (const FailedCall& each : history.failures) {
+    for (const Text name : names_of(each)) others[name].failures.push_back(&each);
+  }
   for (const Operation& each : history.operations) others[each.name].operations.push_back(&each);
   for (const Forced& each : history.forced) others[each.name].forced.push_back(&each);
   for (const View::Name& name : view.names()) {

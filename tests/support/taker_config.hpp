@@ -110,8 +110,8 @@ struct TakerSettings {
       for (Config& config : configs) config.pipelined_release = value == "yes";
     } else if (key == "kind" &&
                (value == "lock" || value == "non_reentrant" || value == "simple" || value == "fenced" ||
-                value == "fair" || value == "spin" || value == "leased" || value == "read_write" || value == "multi" ||
-                value == "red" || value == "leader" || value == "by_name")) {
+                value == "fair" || value == "spin" || value == "leased" || value == "read_write" || value == "any" ||
+                value == "multi" || value == "red" || value == "leader" || value == "by_name")) {
       kind = value;
       simple = simple || value == "simple";
     } else if (key == "over" && (value == "lock" || value == "simple")) {

@@ -53,6 +53,10 @@ class TakerFace {
   /// Of kinds that have one.
   virtual std::optional<std::int64_t> token(TakerLocks& locks, TakerThread& thread, const std::string& name) = 0;
   virtual std::string loss_reason(TakerThread& thread, const std::string& name) = 0;
+  /// Of any one of several locks, which it was.
+  virtual std::string granted(TakerThread&, const std::string& name) {
+    throw std::invalid_argument("this face does not say which: " + name);
+  }
 
   virtual bool force_release(KeyLock lock) { return lock.force_release(); }
   virtual bool is_locked(KeyLock lock) { return lock.is_locked(); }
@@ -156,6 +160,7 @@ class HoldFace : public TakerFace {
     return thread.holds[name].token();
   }
   std::string loss_reason(TakerThread& thread, const std::string& name) final { return thread.loss_reasons[name]; }
+  std::string granted(TakerThread& thread, const std::string& name) final { return thread.holds[name].name(); }
 
  private:
   static std::string reason_of(const Hold& hold) {

@@ -17,8 +17,8 @@ namespace holdfast::test {
 /// Thread-safe.
 class TakerLocks {
  public:
-  /// `kind` is `lock`, `non_reentrant`, `simple`, `fenced`, `leader`, `fair`, `spin`, `leased`, `read_write`, `multi`,
-  /// `red`, or `by_name`; `simple`: over the SET NX PX family.
+  /// `kind` is `lock`, `non_reentrant`, `simple`, `fenced`, `leader`, `fair`, `spin`, `leased`, `read_write`, `any`,
+  /// `multi`, `red`, or `by_name`; `simple`: over the SET NX PX family.
   TakerLocks(std::vector<Client> clients, std::string kind, bool simple)
       : clients_(std::move(clients)), kind_(std::move(kind)), simple_(simple) {}
 
@@ -33,6 +33,8 @@ class TakerLocks {
   }
   /// NAME without the side of a read-write lock.
   static std::string key_of(const std::string& name) { return is_of_readers(name) ? name.substr(5) : name; }
+  /// Any one of several locks, whose names have commas between them.
+  bool is_any(const std::string& name) const { return kind_of(name) == "any" && name.find(',') != std::string::npos; }
   /// Others may have it beside its holder.
   bool is_shared(const std::string& name) const { return is_of_readers(name) || kind_of(name) == "leased"; }
 
@@ -52,6 +54,7 @@ class TakerLocks {
     const std::string kind = kind_of(name);
     if (kind == "lock") return client().lock(name);
     if (kind == "non_reentrant") return client().lock(name, {.reentrant = false});
+    if (is_any(name)) return client().any_of(split_list(name));
     if (kind == "read_write" && is_of_readers(name)) return client().read_write_lock(key_of(name)).reader();
     if (kind != "multi" && kind != "red") return key_lock(name);
     const std::lock_guard guard(mutex_);

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <random>
 #include <stop_token>
@@ -24,6 +25,7 @@
 #include "shared_clock.hpp"
 #include "taker_command.hpp"
 #include "taker_face.hpp"
+#include "taker_leader.hpp"
 #include "taker_locks.hpp"
 #include "taker_record.hpp"
 #include "taker_releases.hpp"
@@ -59,7 +61,8 @@ class NumberFile {
 };
 
 /// The rounds of one thread: wait for the lock, read the number, pause, write it back plus 1 unless told that the lock
-/// is lost, release. Without checks, it writes and is told nothing. Who shares the lock with others writes nothing.
+/// is lost, release. Without checks, it writes and is told nothing. Who shares the lock with others writes nothing. Of
+/// any one of several locks, each has a number of its own.
 class TakerRounds {
  public:
   /// The arguments of `hold_for` in `command`. `stop` ends the rounds, and a wait. With `releases` a release does not
@@ -72,8 +75,8 @@ class TakerRounds {
         releases_(std::move(releases)),
         name_(command.argument(1)),
         key_(TakerLocks::key_of(name_)),
+        any_(locks.is_any(name_)),
         shared_(locks.is_shared(name_)),
-        numbers_(command.argument(2)),
         time_(command.number(3)),
         record_(std::make_shared<TakerRecord>(command.argument(4))),
         pause_(command.count() > 5 ? command.number(5) : 0),
@@ -81,6 +84,9 @@ class TakerRounds {
         stop_(std::move(stop)) {
     options_.wait = Milliseconds(command.count() > 6 ? command.number(6) : 30000);
     options_.lease = way_.lease;
+    const std::vector<std::string> keys = any_ ? split_list(key_) : std::vector{key_};
+    const std::vector<std::string> files = any_ ? split_list(command.argument(2)) : std::vector{command.argument(2)};
+    for (std::size_t i = 0; i < keys.size(); ++i) numbers_.try_emplace(keys[i], files.at(i));
   }
 
   /// How many numbers were written.
@@ -88,7 +94,11 @@ class TakerRounds {
     const auto end = std::chrono::steady_clock::now() + time_;
     long long written = 0;
     make_permits();
-    while (std::chrono::steady_clock::now() < end && !stop_.stop_requested()) written += round() ? 1 : 0;
+    if (way_.campaigns) {
+      written = campaign();
+    } else {
+      while (std::chrono::steady_clock::now() < end && !stop_.stop_requested()) written += round() ? 1 : 0;
+    }
     const auto all_told = [&] { return record_.use_count() == 1; };
     for (int i = 0; i < 30000 && !all_told(); ++i) std::this_thread::sleep_for(Milliseconds(1));
     return written;
@@ -115,13 +125,48 @@ class TakerRounds {
       }
       return use(called);
     } catch (const Error& error) {
-      fail(called, error_word(error.code()), error.code().message() + ": " + error.cause());
+      fail(called, error);
       return false;
     }
   }
 
+  /// The rounds are the terms of a Leader, who stands again by himself: a call begins where the term before ended, and
+  /// what becomes of a release is not known.
+  long long campaign() {
+    std::stop_source over;
+    const std::stop_callback when_stopped(stop_, [&] { over.request_stop(); });
+    const TakerAbandon in_time(over, time_);
+    Leader leader(locks_.client().fenced_lock(name_, {.lease = way_.lease}));
+    options_.wait.reset();
+    long long written = 0, called = shared_clock();
+    const auto failed = [&](const Error& error) {
+      fail(called, error);
+      called = shared_clock();
+    };
+    const auto body = [&](const Term& term) {
+      std::optional<Milliseconds> steps_down;
+      if (one_of(way_.abandon_every)) steps_down = up_to(Milliseconds(20));
+      thread_.terms[name_] = std::make_shared<CampaignTerm>(leader, term, over.get_token(), steps_down);
+      written += use(called) ? 1 : 0;
+      called = shared_clock();
+    };
+    while (!over.stop_requested()) {
+      try {
+        leader.campaign(body, {.stop = over.get_token(), .rest = Milliseconds(2), .on_trouble = failed});
+      } catch (const Error& error) {
+        failed(error);
+      }
+    }
+    return written;
+  }
+
+  void fail(long long called, const Error& error) {
+    fail(called, error_word(error.code()), error.code().message() + ": " + error.cause());
+  }
   void fail(long long called, const std::string& word, const std::string& cause) {
-    record_->write({"fail", key_, number(called), number(shared_clock()), cause, wait(), "word=" + word, shared()});
+    Fields line{"fail", key_, number(called), number(shared_clock()), cause, wait(), "word=" + word, shared()};
+    if (any_) line.push_back(set());
+    record_->write(line);
     if (word == "cancelled") return;
     std::this_thread::sleep_for(Milliseconds(10));
     make_permits();
@@ -145,11 +190,14 @@ class TakerRounds {
     std::atomic<long long> told{0};
     long long deadline = 0;
     const std::string owner = face_.owner(locks_, thread_, name_);
-    const long long value = shared_ ? 0 : numbers_.read() + 1;
+    const std::string key = any_ ? face_.granted(thread_, name_) : key_;
+    const NumberFile& file = numbers_.at(key);
+    const long long value = shared_ ? 0 : file.read() + 1;
     still_valid(deadline);
     if (deadline == 0) deadline = granted;  // it was over before its grant was heard of
-    const Fields more{wait(), checked(), shared(), token()};
-    Fields grant{"grant", key_, owner, number(called), number(granted), number(deadline), number(value)};
+    Fields more{wait(), checked(), shared(), token()};
+    if (any_) more.push_back(set());
+    Fields grant{"grant", key, owner, number(called), number(granted), number(deadline), number(value)};
     grant.insert(grant.end(), more.begin(), more.end());
     record_->write(grant);
     {
@@ -160,9 +208,9 @@ class TakerRounds {
       }
     }
     const bool writes = !shared_ && still_valid(deadline);
-    if (writes) numbers_.write(value);
-    release({"hold", key_, owner, number(called), number(granted), number(deadline), number(told)}, more, deadline,
-            told, writes ? value : 0);
+    if (writes) file.write(value);
+    release({"hold", key, owner, number(called), number(granted), number(deadline), number(told)}, more, deadline, told,
+            writes ? value : 0);
     return writes;
   }
 
@@ -170,7 +218,7 @@ class TakerRounds {
   void release(Fields fields, Fields more, long long deadline, long long told, long long value) {
     const long long released = shared_clock();
     fields.push_back(number(released));
-    record_->write({"release", key_, fields[2], fields[4], number(released)});
+    record_->write({"release", fields[1], fields[2], fields[4], number(released)});
     std::string before = "-";  // where the face does not say why
     if (told != 0 || (deadline != 0 && released >= deadline)) {
       // Deadlines are rounded up by a millisecond at most.
@@ -205,7 +253,8 @@ class TakerRounds {
   }
 
   static std::string number(long long value) { return std::to_string(value); }
-  std::string wait() const { return "wait=" + number(options_.wait->count()); }
+  std::string wait() const { return "wait=" + number(options_.wait ? options_.wait->count() : -1); }
+  std::string set() const { return "set=" + key_; }
   std::string shared() const { return shared_ ? "shared=yes" : "shared=no"; }
   std::string token() { return "token=" + number(face_.token(locks_, thread_, name_).value_or(0)); }
   std::string checked() const { return way_.checks ? "checked=yes" : "checked=no"; }
@@ -217,9 +266,10 @@ class TakerRounds {
   TakerThread& thread_;
   const std::shared_ptr<TakerReleases> releases_;
   const std::string name_;
-  const std::string key_;  // as recorded
-  const bool shared_;      // and so it writes nothing
-  const NumberFile numbers_;
+  const std::string key_;                      // as recorded
+  const bool any_;                             // of several locks, of which each grant names one
+  const bool shared_;                          // and so it writes nothing
+  std::map<std::string, NumberFile> numbers_;  // by the lock's name
   const Milliseconds time_;
   const std::shared_ptr<TakerRecord> record_;  // a release whose outcome is not known yet has it too
   const Milliseconds pause_;

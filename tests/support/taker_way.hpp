@@ -36,6 +36,8 @@ struct TakerWay {
         long_every = std::stoi(value);
       } else if (key == "abandon_every") {
         abandon_every = std::stoi(value);
+      } else if (key == "campaigns" && (value == "yes" || value == "no")) {
+        campaigns = value == "yes";
       } else if (key == "permits") {
         permits = std::stoll(value);
       } else {
@@ -48,8 +50,9 @@ struct TakerWay {
   Lease lease = renewed();
   Milliseconds longest{0};  ///< Of so many holds one lasts up to so long.
   int long_every = 0;
-  int abandon_every = 0;  ///< Of so many waits one is cancelled within 20 ms.
-  long long permits = 0;  ///< Of the semaphore, which is made if it is not there; 0: it is no semaphore.
+  int abandon_every = 0;   ///< Of so many waits one is cancelled within 20 ms, or a leader asked to step down.
+  bool campaigns = false;  ///< As one candidate, for term after term.
+  long long permits = 0;   ///< Of the semaphore, which is made if it is not there; 0: it is no semaphore.
 };
 
 /// Requests a stop after a while, unless it goes before.
