@@ -77,16 +77,17 @@ def page(base, found, summary, drawn, since, earlier):
             if name in drawn:
                 yield f"![{ALT[name]}](plots/{name}.svg)"
                 yield ""
-    yield from clusters(base)
+    yield from apart(base)
     yield from conditions(found)
 
 
-def clusters(base):
-    """What bench/clusters has left."""
-    path = os.path.join(base, "bench", "results", "clusters.md")
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as text:
-            yield text.read()
+def apart(base):
+    """What bench/clusters and bench/counting have left."""
+    for name in ("clusters", "counting"):
+        path = os.path.join(base, "bench", "results", f"{name}.md")
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as text:
+                yield text.read()
 
 
 def goal_table(summary):

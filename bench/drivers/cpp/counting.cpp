@@ -1,11 +1,14 @@
 // What it costs to measure an acquire and its release: every addition that the engine makes for the two, with nothing
-// around them. Prints nanoseconds for a pair: the median of the rounds, and the best. Needs no server.
+// around them; and how many series come of it. Prints two tables, in Markdown. Needs no server.
 #include <algorithm>
 #include <chrono>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include <holdfast/metrics.hpp>
 
 #include "base/clock.hpp"
 #include "engine/runtime/meter.hpp"
@@ -21,10 +24,15 @@ using holdfast::redis::Operation;
 constexpr int kRounds = 21;
 constexpr int kPairs = 1'000'000;
 
-/// As in AcquireOp::finish, Claim::begin_release and, once for each command, Pipeline::on_done.
-void measure_pair(Meter& meter, LockClass its_class, Duration waited) {
+/// As in AcquireOp::finish and, once for each command, Pipeline::on_done.
+void measure_acquire(Meter& meter, LockClass its_class, Duration waited) {
   meter.on_command(Operation::acquire, waited);
   meter.on_acquire(its_class, Meter::Result::granted, waited);
+}
+
+/// And in Claim::begin_release.
+void measure_pair(Meter& meter, LockClass its_class, Duration waited) {
+  measure_acquire(meter, its_class, waited);
   meter.on_command(Operation::release, waited);
   meter.on_hold_end(its_class, waited);
 }
@@ -48,19 +56,42 @@ void report(const char* what, int threads, Pair pair) {
     rounds.push_back(*std::ranges::max_element(each));
   }
   std::ranges::sort(rounds);
-  fmt::print("{:44} {:6.1f} ns, at best {:5.1f}\n", what, rounds[rounds.size() / 2], rounds.front());
+  fmt::print("| {} | {:.1f} | {:.1f} |\n", what, rounds[rounds.size() / 2], rounds.front());
+}
+
+/// In Prometheus each bound of a histogram is a series, and so are its sum and its count.
+std::size_t lines_of(const holdfast::MetricFamily& family) {
+  const bool counts = family.type == holdfast::MetricFamily::Type::histogram;
+  return family.metrics.size() * (counts ? family.bounds.size() + 3 : 1);
+}
+
+void report_series(const Meter& plain, const Meter& classes) {
+  std::vector<holdfast::MetricFamily> without;
+  std::vector<holdfast::MetricFamily> with;
+  plain.read(without);
+  classes.read(with);
+  fmt::print("\n| family | sets of labels | series in Prometheus | sets with all classes | series with all classes |\n");
+  fmt::print("| --- | ---: | ---: | ---: | ---: |\n");
+  for (std::size_t i = 0; i < without.size(); ++i) {
+    fmt::print("| `{}` | {} | {} | {} | {} |\n", without[i].name, without[i].metrics.size(), lines_of(without[i]),
+               with[i].metrics.size(), lines_of(with[i]));
+  }
 }
 
 }  // namespace
 
 int main() {
   const auto waited = [](int i) { return Duration(50'000 + i % 1000); };
+  fmt::print("| what | ns, median of {} rounds | at best |\n| --- | ---: | ---: |\n", kRounds);
   Meter plain(nullptr);
-  report("a pair, without classes", 1, [&](int i) { measure_pair(plain, 0, waited(i)); });
+  report("an acquire", 1, [&](int i) { measure_acquire(plain, 0, waited(i)); });
+  report("an acquire and its release", 1, [&](int i) { measure_pair(plain, 0, waited(i)); });
   report("the same in two threads", 2, [&](int i) { measure_pair(plain, 0, waited(i)); });
   Meter classes(holdfast::lock_class);
   const LockClass orders = classes.class_of("order:4711");
-  report("a pair of a handle with a class", 1, [&](int i) { measure_pair(classes, orders, waited(i)); });
+  report("an acquire and its release, of a class", 1, [&](int i) { measure_pair(classes, orders, waited(i)); });
   report("the class of a new handle", 1, [&](int) { classes.class_of("order:4711"); });
   report("for comparison: a look at the clock", 1, [](int) { Clock::now(); });
+  for (std::size_t i = 0; i < 2 * Meter::kMostClasses; ++i) classes.class_of(std::string(i + 1, 'x'));
+  report_series(plain, classes);
 }

@@ -1,3 +1,5 @@
+import pathlib
+import tempfile
 import unittest
 
 import report
@@ -48,6 +50,13 @@ class Report(unittest.TestCase):
         self.assertIn("at commit `fffffff`, by `./bench/run --full d` on 2 cores", lines[0])
         self.assertEqual([line for line in lines if "locks |" in line][0].split(" |")[0], "| 1,000,000 locks")
         self.assertEqual(list(report.not_again(before, held(10_000), held(10_000))), [])
+
+    def test_what_was_measured_apart_is_taken_over(self):
+        with tempfile.TemporaryDirectory() as base:
+            folder = pathlib.Path(base, "bench", "results")
+            folder.mkdir(parents=True)
+            (folder / "counting.md").write_text("## What measuring costs\n")
+            self.assertEqual(list(report.apart(base)), ["## What measuring costs\n"])
 
 
 if __name__ == "__main__":
