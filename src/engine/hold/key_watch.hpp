@@ -77,7 +77,7 @@ class KeyWatch {
 
  private:
   struct Asked {
-    WatchedKeys::Index key;
+    WatchedKeys::Index key = 0;
     wire::Owner owner;
   };
   /// Refused: until the next connection.
