@@ -40,7 +40,7 @@ using holdfast::test::allocations::fails;
 
 void* operator new(std::size_t size) { return allocate(size); }
 void* operator new[](std::size_t size) { return allocate(size); }
-/// What std::stable_sort asks for, which does without.
+/// What algorithms of the standard ask for that can do without, std::stable_sort for one.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return std::malloc(size); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }

@@ -32,24 +32,6 @@ std::vector<wire::Renewal> renewals_of(Part holds) {
 /// Of one that has a place in a batch.
 std::uint16_t slot_of(const std::shared_ptr<Tenancy>& hold) { return hold->target()->batch_place()->slot; }
 
-/// The place of each slot, by the first of its holds.
-using Places = std::unordered_map<std::uint16_t, std::size_t>;
-std::size_t place_in(const Places& places, const std::shared_ptr<Tenancy>& hold) {
-  return places.find(slot_of(hold))->second;
-}
-
-/// Those of a slot together. There may be many.
-void sort_by_place(Renewals::Holds& holds, const Places& places) {
-  std::vector<std::pair<std::size_t, std::shared_ptr<Tenancy>>> placed;
-  placed.reserve(holds.size());
-  for (std::shared_ptr<Tenancy>& hold : holds) {
-    const std::size_t place = place_in(places, hold);
-    placed.emplace_back(place, std::move(hold));
-  }
-  std::ranges::stable_sort(placed, {}, [](const auto& each) { return each.first; });
-  std::ranges::transform(placed, holds.begin(), [](auto& each) { return std::move(each.second); });
-}
-
 /// Whose changes are to be told.
 std::vector<std::string> watched_keys(const Plan& plan, std::vector<wire::Renewal>&& renewals) {
   std::vector<std::string> keys;
@@ -101,29 +83,34 @@ void Renewals::try_to_ask_for(const Holds& holds, When when, Holds& chosen) {
 /// A slot comes as early as the first of it that is due: where there is much to be renewed and little time, what has
 /// the least of it left must not come last.
 void Renewals::choose_in_same_slots(Holds& chosen, TimePoint now) {
-  Places places;
+  std::vector<Holds> groups;  // one of each slot
   std::vector<std::uint16_t> slots;
+  std::unordered_map<std::uint16_t, std::size_t> places;  // of the slots, in both
   Duration window{};
   for (const std::shared_ptr<Tenancy>& hold : chosen) {
     window = std::max(window, slot_window(hold->lease()));
     const std::uint16_t slot = slot_of(hold);
-    if (places.try_emplace(slot, places.size()).second) slots.push_back(slot);
+    const auto [place, is_new] = places.try_emplace(slot, slots.size());
+    if (is_new) {
+      slots.push_back(slot);
+      groups.emplace_back();
+    }
+    groups[place->second].push_back(hold);
   }
-  const auto place_of = [&](const std::shared_ptr<Tenancy>& hold) { return place_in(places, hold); };
-  sort_by_place(chosen, places);
   const Holds near = hooks_.due_in_slots(slots, now + window);
   chosen.reserve(chosen.size() + near.size());
-  const auto due = chosen.size();
   for (const std::shared_ptr<Tenancy>& hold : near) {
-    const auto same = std::ranges::equal_range(chosen.begin(), chosen.begin() + static_cast<std::ptrdiff_t>(due),
-                                               place_of(hold), {}, place_of);
+    Holds& group = groups[places.find(slot_of(hold))->second];
     const auto shares = [&](const std::shared_ptr<Tenancy>& other) {
       return &other->target()->plan() == &hold->target()->plan() && other->lease() == hold->lease();
     };
-    if (std::ranges::none_of(same, shares)) continue;
-    if (hold->on_time(now, slot_window(hold->lease())) == HoldFsm::Todo::renew) chosen.push_back(hold);
+    if (std::ranges::none_of(group, shares)) continue;
+    if (hold->on_time(now, slot_window(hold->lease())) != HoldFsm::Todo::renew) continue;
+    chosen.push_back(hold);
+    group.push_back(hold);
   }
-  sort_by_place(chosen, places);
+  auto next = chosen.begin();
+  for (Holds& group : groups) next = std::ranges::move(group, next).out;
 }
 
 void Renewals::send_in_batches(const Holds& chosen, When when, TimePoint now) {
