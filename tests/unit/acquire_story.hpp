@@ -15,9 +15,7 @@ namespace holdfast::engine {
 using namespace std::chrono_literals;
 
 /// The defaults of a client, with the jitter at its lower end: the safety poll comes after 1 s.
-inline AcquireTerms unlimited() {
-  return {.once = false, .wait = {}, .command_timeout = 3s, .patience = 15s, .safety_poll = 2s, .jitter = 0};
-}
+inline AcquireTerms unlimited() { return {.command_timeout = 3s, .patience = 15s, .safety_poll = 2s, .jitter = 0}; }
 inline AcquireTerms limited(Duration wait) {
   AcquireTerms terms = unlimited();
   terms.wait = wait;

@@ -15,9 +15,10 @@ using std::chrono::microseconds;
 using testing::ElementsAre;
 
 std::vector<long long> sleeps(PollTerms terms, double chance, int count) {
-  Poll poll(terms, chance);
+  Poll poll;
   std::vector<long long> all;
-  for (int i = 0; i < count; ++i) all.push_back(std::chrono::duration_cast<microseconds>(poll.next()).count());
+  for (int i = 0; i < count; ++i)
+    all.push_back(std::chrono::duration_cast<microseconds>(poll.next(terms, chance)).count());
   return all;
 }
 

@@ -133,11 +133,7 @@ void AcquireOp::start() {
   self_ = shared_from_this();
   target_->enter(*this);
   if (runtime_->unusable()) post(Signal::closed);  // closed while we entered
-  if (options_.stop.stop_possible()) {
-    on_stop_.emplace(options_.stop, [weak = weak_from_this()] {
-      if (const auto op = weak.lock()) op->signal_arrived(kStopped);
-    });
-  }
+  if (options_.stop.stop_possible()) on_stop_.emplace(options_.stop, OnStop{weak_from_this()});
   act(fsm_.start());
 }
 

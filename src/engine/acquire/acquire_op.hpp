@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -51,6 +50,13 @@ class AcquireOp : public Waiter,
   static constexpr unsigned kStopped = 1U << 8;
   static constexpr unsigned kUnanswered = 1U << 9;  // the attempt's reply was lost on its way through this process
 
+  struct OnStop {
+    std::weak_ptr<AcquireOp> op;
+    void operator()() const noexcept {
+      if (const auto self = op.lock()) self->signal_arrived(kStopped);
+    }
+  };
+
   void ask_holder();
   void start();
   void signal_arrived(unsigned signal) noexcept;
@@ -79,20 +85,19 @@ class AcquireOp : public Waiter,
 
   const std::unique_ptr<Explanation> explanation_;  // null: nobody wants one
 
-  State state_ = State::starting;
   ReportedWait wait_;
+  State state_ = State::starting;
+  std::atomic<unsigned> signals_{0};
+  unsigned missed_ = 0;                // signals since the attempt under way was sent
+  std::atomic<bool> scheduled_{true};  // on_signals will run; `start` counts as such
   bool asked_ = false;      // as one who waits, and was not granted it: the server may count the owner as waiting
   bool under_way_ = false;  // an attempt's reply is still to come, even if this is finished
-  unsigned missed_ = 0;     // signals since the attempt under way was sent
   timing::Alarm alarm_;
   TimePoint sleeps_until_ = TimePoint::max();
   std::shared_ptr<Claim> held_;
   Target::Use use_;  // of the wake channels
   std::shared_ptr<AcquireOp> self_;
-  std::optional<std::stop_callback<std::function<void()>>> on_stop_;
-
-  std::atomic<unsigned> signals_{0};
-  std::atomic<bool> scheduled_{true};  // on_signals will run; `start` counts as such
+  std::optional<std::stop_callback<OnStop>> on_stop_;
 };
 
 }  // namespace holdfast::engine

@@ -15,9 +15,7 @@ constexpr int kCrowd = 3;
 }  // namespace
 
 AcquireFsm::AcquireFsm(AcquireTerms terms, TimePoint now)
-    : terms_(terms), started_(now), place_(terms.turn, terms.jitter) {
-  if (terms_.poll) poll_.emplace(*terms_.poll, terms_.jitter);
-}
+    : terms_(terms), started_(now), place_(terms.turn, terms.jitter) {}
 
 TimePoint AcquireFsm::limit() const {
   if (terms_.once) return started_;
@@ -110,11 +108,12 @@ AcquireAction AcquireFsm::wait_busy(TimePoint now, const Attempt& reply) {
     action.kind = AcquireAction::Kind::pause;
     return action;
   }
-  const TimePoint poll = now + (poll_ ? poll_->next() : half_by_chance(terms_.safety_poll, terms_.jitter));
+  const TimePoint poll =
+      now + (terms_.poll ? poll_.next(*terms_.poll, terms_.jitter) : half_by_chance(terms_.safety_poll, terms_.jitter));
   const bool ends = reply.busy_for.count() >= 0 && reply.busy_for <= kLongestLease;  // else: never, or nearly so
   const TimePoint free = ends ? now + reply.busy_for + kExpiryRounding : TimePoint::max();
   if (free <= poll) return wait_until(free, Bound::lease_end);
-  return wait_until(poll, poll_ ? Bound::poll : Bound::safety_poll);
+  return wait_until(poll, terms_.poll ? Bound::poll : Bound::safety_poll);
 }
 
 AcquireAction AcquireFsm::on_trouble(TimePoint now, const Attempt& reply) {

@@ -15,17 +15,17 @@ namespace holdfast::engine {
 /// ends with `once` when `command_timeout` is over; else when `wait` is over, and when trouble has lasted for
 /// `patience` (or one command, if that takes longer), counted from the beginning of the first attempt that met it.
 struct AcquireTerms {
-  bool once = false;               ///< Ask once, do not wait for the lock.
   std::optional<Duration> wait{};  ///< Limit on waiting; empty: none.
   Duration command_timeout{};
   Duration patience{};
   Duration safety_poll{};
-  Duration turn{};      ///< How long one client may keep taking the lock (Tenure).
-  bool listens = true;  ///< It subscribes before it waits. If not, nobody tells a release.
+  Duration turn{};  ///< How long one client may keep taking the lock (Tenure).
   /// Set if not every release is told: how often to ask meanwhile.
   std::optional<PollTerms> poll{};
-  bool own_channel = false;  ///< A message is for this waiter alone: it is its turn.
   double jitter = 0;         ///< In [0, 1): how much of the half safety poll is added to the other half.
+  bool once = false;         ///< Ask once, do not wait for the lock.
+  bool listens = true;       ///< It subscribes before it waits. If not, nobody tells a release.
+  bool own_channel = false;  ///< A message is for this waiter alone: it is its turn.
 };
 
 /// What the target knows when the machine is asked.
@@ -100,13 +100,13 @@ class AcquireFsm {
   bool taken_ = false;       // somebody else has been seen to hold it
   bool unresolved_ = false;  // an attempt's outcome is unknown
   bool safety_polling_ = false;
-  std::optional<Poll> poll_;
   int races_lost_ = 0;
+  int troubles_ = 0;
+  Poll poll_;
   Place place_;
   std::string busy_cause_;
   TimePoint asked_at_{};  // when the latest attempt began
   std::optional<TimePoint> trouble_since_;
-  int troubles_ = 0;
   std::error_code last_error_;
   std::string last_cause_;
 };

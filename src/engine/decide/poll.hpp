@@ -20,29 +20,25 @@ inline Duration half_by_chance(Duration longest, double chance) {
   return half + std::chrono::duration_cast<Duration>(half * chance);
 }
 
-/// One wait's. `chance`: in [0, 1).
+/// One wait's: its terms and its chance, in [0, 1), are the same each time.
 class Poll {
  public:
-  Poll(PollTerms terms, double chance) : terms_(terms), chance_(chance), next_(std::min(terms.first, terms.longest)) {}
-
-  Duration next() {
-    const Duration now = next_;
+  Duration next(const PollTerms& terms, double chance) {
+    const Duration now = next_ == Duration{} ? std::min(terms.first, terms.longest) : next_;
     Duration added{};
-    if (terms_.spread == PollTerms::Spread::added) {
-      added = std::chrono::duration_cast<Duration>(std::chrono::milliseconds(grown_) * chance_);
+    if (terms.spread == PollTerms::Spread::added) {
+      added = std::chrono::duration_cast<Duration>(std::chrono::milliseconds(grown_) * chance);
       ++grown_;
     }
     // The longest is a setting of up to ten years, and a multiplier of it would overflow.
-    next_ = now >= terms_.longest / terms_.multiplier ? terms_.longest
-                                                      : std::min(now * terms_.multiplier + added, terms_.longest);
-    return terms_.spread == PollTerms::Spread::half ? half_by_chance(now, chance_) : now;
+    next_ = now >= terms.longest / terms.multiplier ? terms.longest
+                                                    : std::min(now * terms.multiplier + added, terms.longest);
+    return terms.spread == PollTerms::Spread::half ? half_by_chance(now, chance) : now;
   }
 
  private:
-  const PollTerms terms_;
-  const double chance_;
-  Duration next_;
-  int grown_ = 0;  // ms that chance may add to the next one
+  Duration next_{};  // zero: there was none yet
+  int grown_ = 0;    // ms that chance may add to the next one
 };
 
 }  // namespace holdfast::engine

@@ -105,6 +105,10 @@ class AsyncAcquire final : public AsyncWait<typename Way::Result> {
   }
 };
 
+/// With its counts it is no large block for the C library's malloc, which are slow where there are many of them: that
+/// has cost a tenth of the pairs per second of 64 coroutines.
+static_assert(sizeof(AsyncAcquire<Acquiring>) <= 1000 - 2 * sizeof(void*));
+
 /// For what is not held: it completes with nothing, or with whether it was granted in time.
 template <class... Results>
 class AsyncPass final : public AsyncWait<Results...> {
