@@ -1,4 +1,4 @@
-// Who must have a grant or a renewal, besides the primary, before it counts.
+// Which copies, besides the primary's, must have a grant or a renewal before it counts.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace holdfast {
 class Acks {
  public:
   enum class Level : std::uint8_t {
-    none,      ///< The primary's word is enough.
+    none,      ///< The primary's reply is enough.
     replicas,  ///< A number of replicas.
     majority,  ///< More than half of the primary and its replicas, the primary included.
     all,       ///< Every replica that could be elected: all that the Sentinels know, or that were ever seen connected.
@@ -28,7 +28,7 @@ class Acks {
   static constexpr Acks aof() { return {Level::aof, 0}; }
 
   constexpr Level level() const { return level_; }
-  /// How many replicas are asked for; 0 unless the level is `replicas`.
+  /// How many replicas are required; 0 unless the level is `replicas`.
   constexpr std::uint8_t number() const { return number_; }
   constexpr bool wanted() const { return level_ != Level::none; }
   friend constexpr bool operator==(const Acks&, const Acks&) = default;

@@ -1,14 +1,14 @@
 // The same locks for Boost.Asio: completion tokens, per-operation cancellation, coroutines. The only public header that
-// needs Boost, in the version that the library was built with. In prose, with lifetimes and threads: docs/async.md.
+// needs Boost, in the version that the library was built with. See docs/async.md for lifetimes and threading.
 //
 // The operations are members, such as Lock::async_acquire, Hold::async_release and Client::async_close. All of them:
 // - complete through the handler's executor, never inside the initiating call. A handler without an executor of its own
 //   runs on the client's io_context or, if the client has its own thread, on Asio's system executor;
 // - count as outstanding work of that executor, and use the handler's allocator for what they allocate here;
 // - honour the handler's cancellation slot: acquires and queries for every kind of cancellation (a cancelled acquire
-//   leaves nothing on the server), releases for `terminal` and `partial`, and they go on in the background;
+//   leaves nothing on the server), releases for `terminal` and `partial`, and they continue in the background;
 // - end with the execution context that their handler runs on, if that is destroyed first: the handler is destroyed and
-//   not called. (An executor that cannot be asked for its context must work until they have completed);
+//   not called. (An executor that does not reveal its context must keep working until they have completed);
 // - end when the client closes: with Errc::closed, but async_wait_lost with LossReason::closed, and async_release with
 //   its outcome, as far as it is known. async_close waits for that.
 #pragma once

@@ -1,4 +1,4 @@
-// What every kind of lock can do: one face for holds, blocking or not, and one for threads.
+// What every kind of lock can do: one interface for holds, blocking or not, and one for threads.
 #pragma once
 
 #include <cassert>
@@ -22,36 +22,36 @@
 namespace holdfast {
 
 /// The common part of all kinds of locks. A cheap handle: copy it, share it between
-/// threads. Copies are the same lock, and a const one can do all that the others can.
+/// threads. All copies are the same lock, and a const handle can do everything.
 ///
-/// Two faces:
+/// Two interfaces:
 /// - `acquire` / `try_acquire` return a Hold; the *hold* is the owner. Not re-entrant: acquiring again waits for the
 ///   first hold.
 /// - `lock` / `try_lock…` / `unlock` meet the standard's BasicLockable, Lockable and TimedLockable; the *thread* is the
-///   owner. Use them with std::scoped_lock and std::unique_lock. Whether the thread may lock again depends on the kind,
-///   and on the handle (`{.reentrant = false}`); where it may, the levels are counted here and cost no round trip.
+///   owner. Use them with std::scoped_lock and std::unique_lock. Whether the thread may lock again depends on the kind
+///   and on the handle (`{.reentrant = false}`); if it may, levels are counted in the client and cost no round trip.
 ///
-/// Defaults: a handle may have some, from Client::lock and its like or from `with()`. They apply to all calls of both
-/// faces, and to the asynchronous ones. Each option that a call leaves out is that of the defaults; one that it gives
-/// wins. So a default can be replaced in a call, but not taken back. Only the waits of `try_lock` and `try_lock_for`
-/// are always their own.
+/// Defaults: a handle may have some, from Client::lock and similar functions or from `with()`. They apply to all calls
+/// of both interfaces, and to the asynchronous ones. An option given in a call wins; one that is left out comes from
+/// the defaults. So a call can replace a default, but not unset it. `try_lock` and `try_lock_for` always use their own
+/// wait.
 ///
-/// Waiting is first in, first out within a client; at most one waiter of a client asks the server. A waiter is woken by
-/// a message, by the end of the lease, by a reconnect, and by a rare, counted safety poll.
+/// Waiting is first in, first out within a client; at most one waiter of a client sends commands. A waiter is woken by
+/// a message, by the end of the lease, by a reconnect, or by a rare, counted safety poll.
 class HOLDFAST_EXPORT BasicLock {
  public:
   /// Waits for the lock. Throws Error: `timed_out` (only with a `wait`, here or among the defaults), `cancelled`,
   /// `unreachable`, `no_quorum`, `unknown_outcome`, `tls`, `server_error`, `denied`, `wrong_type`, `read_only`,
   /// `out_of_memory`, `unsupported_by_server`, `invalid_argument`, `forked`, `closed`. An unresponsive server is
   /// tolerated for `Config::patience`, through reconnects and restarts. With a limit of a second or more, the text of
-  /// `timed_out` says who has the lock (see Holder), if a server with at most 1,000 clients reports it in time. The
+  /// `timed_out` says who holds the lock (see Holder), if a server with at most 1,000 clients reports it in time. The
   /// query is sent up to a second before the limit: 1 command for each of the names, 100 at most, and 2 shared by all
   /// waiters of this client; with several servers, on each of them. Throws Error(would_deadlock) if the calling thread
   /// holds the lock by `lock()`, that hold does not end by itself (renewed, no `max_hold`) and `wait` has no limit:
   /// only this thread could release it. With a limit, it waits and times out.
   Hold acquire(const AcquireOptions& options = {}) const;
 
-  /// The same, but returns empty if somebody else has the lock (at once, or when `wait` is over) or `stop` stopped the
+  /// The same, but returns empty if somebody else holds the lock (at once, or when `wait` is over) or `stop` ended the
   /// wait. Throws Error for everything else. Keep the result in a variable: the lock is held as long as that lives.
   MaybeHold try_acquire(const AcquireOptions& options = {}) const;
 
@@ -80,7 +80,7 @@ class HOLDFAST_EXPORT BasicLock {
   /// `would_deadlock` if it holds the lock and this kind, or this handle (AcquireOptions::reentrant), is not
   /// re-entrant.
   void lock() const;
-  /// Lockable: one attempt. False if somebody else has the lock, if the default `stop` was requested, or where lock()
+  /// Lockable: one attempt. False if somebody else holds the lock, if the default `stop` was requested, or where lock()
   /// would throw `would_deadlock`. Throws Error for anything else.
   bool try_lock() const;
   /// TimedLockable. Zero or less means one attempt. False as for `try_lock`.
@@ -92,22 +92,22 @@ class HOLDFAST_EXPORT BasicLock {
   bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time) const {
     return try_lock_within(detail::limit_until(time));
   }
-  /// Gives back one level of the calling thread's hold. Never throws; blocks for at most `Config::release_timeout`, not
+  /// Releases one level of the calling thread's hold. Never throws; blocks for at most `Config::release_timeout`, not
   /// at all if the hold is lost; the outcome goes to the observer. A call by a thread that does not hold the lock is a
   /// mistake: where the calling code is compiled without NDEBUG, an assertion ends the program; otherwise nothing
-  /// happens, except that it is counted and `Observer::on_misuse` is called. Not a mistake, and without effect, once
-  /// the client is closed and in a forked child. `this_thread().release()` returns the outcome, and throws for such a
-  /// call.
+  /// happens, except that it is counted and `Observer::on_misuse` is called. Once the client is closed, and in a forked
+  /// child, such a call is no mistake and has no effect. `this_thread().release()` returns the outcome, and throws for
+  /// such a call.
   [[gnu::always_inline]] void unlock() const noexcept {  // inlined, so that each piece of code has its own NDEBUG
     [[maybe_unused]] const bool held = leave_level();
     assert(held && "unlock() by a thread that does not hold it");
   }
 
-  /// What the calling thread has of this lock: how long it is valid, whether it is lost, its release with an outcome.
+  /// The calling thread's hold of this lock: how long it is valid, whether it is lost, its release with an outcome.
   ThisThread this_thread() const { return ThisThread(parts_); }
 
-  /// The same lock with these defaults; what they leave out stays as this handle has it. Costs no round trip. Throws
-  /// Error(invalid_argument) for options out of range.
+  /// The same lock with these defaults; options that they leave out keep this handle's defaults. Costs no round trip.
+  /// Throws Error(invalid_argument) for options out of range.
   BasicLock with(AcquireOptions defaults) const { return BasicLock(parts_with(std::move(defaults))); }
 
   /// The name as the caller gave it; for several locks, all names, separated by commas.
@@ -116,7 +116,7 @@ class HOLDFAST_EXPORT BasicLock {
  protected:
   explicit BasicLock(detail::PartsPtr parts) noexcept : parts_(std::move(parts)) {}
   const detail::PartsPtr& parts() const noexcept { return parts_; }
-  /// For `with()`, which each kind has again to return itself.
+  /// For `with()`, which each kind redefines to return its own type.
   detail::PartsPtr parts_with(AcquireOptions defaults) const;
   template <class Kind>
   static std::vector<detail::PartsPtr> parts_of(const std::vector<Kind>& locks) {
@@ -126,11 +126,11 @@ class HOLDFAST_EXPORT BasicLock {
   }
 
  private:
-  /// unlock(). False: a thread that does not hold it.
+  /// unlock(). False: the thread does not hold the lock.
   bool leave_level() const noexcept;
   bool try_lock_within(std::chrono::milliseconds wait) const;
-  /// Empty: this thread now holds it, one level deeper. Otherwise why it was not granted, also in words if `cause` is
-  /// not null; throws for every other failure.
+  /// Empty: this thread now holds it, one level deeper. Otherwise the reason why it was not granted, also as text in
+  /// `cause` unless that is null; throws for every other failure.
   std::error_code enter(std::optional<std::chrono::milliseconds> wait, std::string* cause) const;
 
   detail::PartsPtr parts_;

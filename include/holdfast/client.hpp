@@ -39,9 +39,9 @@ struct ClientAccess;  // for client_on() of async.hpp, and for libraries beside 
 
 /// The connection to one server, with the watchdog that renews its holds. Thread-safe, except construction, move and
 /// destruction. Owns three threads, all started by the constructor: one talks to the server, one runs callbacks, one
-/// stops stop tokens. Make one per process and server. Destruction closes the client: holds are given back (or left,
-/// see Config::on_close) within one `release_timeout` for all together; then it waits for its threads, and so for
-/// running callbacks.
+/// stops stop tokens. Make one per process and server. Destruction closes the client: holds are released (or left, see
+/// Config::on_close) within one `release_timeout` for all together; then it waits for its threads, and so for running
+/// callbacks.
 /// fork(): a child must make its own client. In a child, calls throw Error(forked) and destruction does nothing.
 class HOLDFAST_EXPORT Client {
  public:
@@ -68,16 +68,16 @@ class HOLDFAST_EXPORT Client {
   /// The same for a lock whose grants are numbered: see FencedLock.
   FencedLock fenced_lock(std::string_view name, AcquireOptions defaults = {}) const;
 
-  /// The same for a lock that is granted in the order of asking: see FairLock.
+  /// The same for a lock that is granted in order of request: see FairLock.
   FairLock fair_lock(std::string_view name, AcquireOptions defaults = {}) const;
 
-  /// The same for a lock without messages, whose waiters ask again and again: see SpinLock.
+  /// The same for a lock without messages, whose waiters poll: see SpinLock.
   SpinLock spin_lock(std::string_view name, AcquireOptions defaults = {}) const;
 
   /// The same for a lock that several readers share: see ReadWriteLock.
   ReadWriteLock read_write_lock(std::string_view name, AcquireOptions defaults = {}) const;
 
-  /// The same for a number of permits that many may have at the same time: see LeasedSemaphore.
+  /// The same for a number of permits that many may hold at the same time: see LeasedSemaphore.
   LeasedSemaphore leased_semaphore(std::string_view name, AcquireOptions defaults = {}) const;
 
   /// The same for permits that belong to nobody: see Semaphore.
@@ -93,39 +93,39 @@ class HOLDFAST_EXPORT Client {
   /// Error(invalid_argument) also for no name.
   AnyLock any_of(const std::vector<std::string>& names, AcquireOptions defaults = {}) const;
 
-  /// One round trip; in a cluster one to each primary, one after another. Throws Error if the server, or one of them,
-  /// cannot be reached or refuses.
+  /// One round trip; in a cluster one to each primary in turn. Throws Error if the server, or one of them, cannot be
+  /// reached or refuses.
   void ping() const;
 
   /// Locks on this server, or on all primaries of a cluster, whose name matches a glob pattern, as SCAN sees them
-  /// (never KEYS). Not a snapshot. A primary that cannot be asked is an error that names it. Cost: SCAN over the whole
-  /// key space, 500 keys per step; HLEN of every matching hash, HGETALL and PTTL of those with one field, and
+  /// (never KEYS). Not a snapshot. A primary that cannot be queried is an error that names it. Cost: SCAN over the
+  /// whole key space, 500 keys per step; HLEN of every matching hash, HGETALL and PTTL of those with one field, and
   /// 1 PUBSUB NUMSUB for each step that has such; 1 more for the holders of all. A hash counts as a lock if its one
-  /// field has the form of an owner. `name_prefix` goes before the pattern. Throws Error. With `what` other kinds, in
-  /// the same way: instead of HLEN HEXISTS, STRLEN or ZCARD, and for the read-write locks and leased semaphores that
-  /// are found 1 script each.
+  /// field has the form of an owner. `name_prefix` goes before the pattern. Throws Error. `what` selects other kinds,
+  /// listed in the same way: HEXISTS, STRLEN or ZCARD instead of HLEN, and 1 script for each read-write lock or leased
+  /// semaphore that is found.
   std::vector<LockInfo> list(std::string_view pattern = "*", Detail detail = Detail::holder,
                              Listed what = Listed::locks) const;
 
   Counters counters() const;
-  /// What is counted and measured, for Prometheus and its like, since the client was made; and what there is now.
-  /// Counted where it happens, whether or not somebody observes, and never dropped. Does not wait for the server. Looks
-  /// at each hold that stands, some hundreds at a time, so nobody waits for it. The families are listed in
-  /// docs/operations.md.
+  /// What this client has counted and measured since it was made, and its present state, for Prometheus and similar
+  /// systems. Counted where it happens, with or without an observer, and never dropped. Does not wait for the server.
+  /// Reads every current hold, some hundreds at a time, so that it does not delay other threads. The families are
+  /// listed in docs/operations.md.
   Metrics metrics() const;
   /// This client's id on the wire, the part of every owner before the colon (a UUID).
   const std::string& id() const noexcept;
-  /// The server in words, without secrets.
+  /// The server as text, without secrets.
   const std::string& node() const noexcept;
 
-  /// Gives back all holds of this client now, whoever has them, for a process that is about to end or to step back.
-  /// Each is lost to its holder (`LossReason::closed`; its stop token is stopped, `on_lost` called): see to it that
-  /// they have finished, or can stand it. Present waits and tries end with `cancelled`. Returns when the server has
-  /// answered all releases, after `within` at the latest: how many it has not confirmed by then; those go on in the
-  /// background. The client stays usable: an acquire that comes later is granted as ever. Throws Error(would_deadlock)
-  /// on a client made by client_on(), which has async_release_all, Error(forked) in a child process. On a closed client
-  /// it does nothing. Wire cost: 1 script per hold, all of them sent together. A recipe for SIGTERM:
-  /// docs/operations.md.
+  /// Releases all holds of this client now, whoever in the process has them, for a process that is about to end or to
+  /// step back. Each holder loses its hold (`LossReason::closed`; its stop token is stopped, `on_lost` called): make
+  /// sure that holders have finished or can cope with that. Pending waits and attempts end with `cancelled`. Returns
+  /// when the server has answered all releases, after `within` at the latest, and says how many are not confirmed by
+  /// then; those continue in the background. The client stays usable: later acquires work as usual. Throws
+  /// Error(would_deadlock) on a client made by client_on(), which has async_release_all, Error(forked) in a child
+  /// process. On a closed client it does nothing. Wire cost: 1 script per hold, all of them sent together. A recipe for
+  /// SIGTERM: docs/operations.md.
   std::size_t release_all(std::chrono::milliseconds within) const;
 
   // Without blocking, defined by async.hpp: complete with `(Failure)` and `(Failure, std::vector<LockInfo>)`.
@@ -139,8 +139,8 @@ class HOLDFAST_EXPORT Client {
   template <class Token>
     requires(!std::same_as<std::remove_cvref_t<Token>, Detail>)
   auto async_list(std::string pattern, Token&& token) const;
-  /// As release_all(), without blocking: completes with `(std::size_t)`, how many releases are not confirmed; of
-  /// `terminal` and `partial` cancellation at once, and they go on.
+  /// As release_all(), without blocking: completes with `(std::size_t)`, how many releases are not confirmed; on
+  /// `terminal` or `partial` cancellation at once, and they continue.
   template <class Token = detail::DefaultToken>
   auto async_release_all(std::chrono::milliseconds within, Token&& token = Token()) const;
   /// As close(), without blocking, except that the threads are stopped by the destructor. Completes with `()`: it
@@ -148,8 +148,8 @@ class HOLDFAST_EXPORT Client {
   template <class Token = detail::DefaultToken>
   auto async_close(Token&& token = Token()) const;
 
-  /// Ends waits (`Errc::closed`), gives holds back as Config::on_close says, stops the threads. Idempotent, never
-  /// throws. Not to be called from a callback.
+  /// Ends waits (`Errc::closed`), releases holds as Config::on_close says, stops the threads. Idempotent, never throws.
+  /// Must not be called from a callback.
   void close() const noexcept;
 
  private:

@@ -25,12 +25,12 @@ struct TlsConfig {
   std::string key_file;          ///< PEM private key of the client certificate.
   enum class Verify {
     full,  ///< The certificate must be trusted and carry the server's name (the default).
-    none,  ///< Anything goes. For experiments only.
+    none,  ///< No check at all. For experiments only.
   };
   Verify verify = Verify::full;
 };
 
-/// Where a server is, before its name is looked up.
+/// Where a server is, before its name is resolved.
 struct NodeAddress {
   std::string host;  ///< A name or an address.
   std::uint16_t port = 6379;
@@ -41,27 +41,28 @@ struct NodeAddress {
 struct Credentials {
   std::string username{};  ///< Empty: the server's default user.
   std::string password{};  ///< Never printed, logged or put in an error.
-  /// For how long, counted from the call that gave them. Empty: until they are asked for at the next login.
+  /// For how long, counted from the call that returned them. Empty: until the next login, which asks for them again.
   std::optional<std::chrono::milliseconds> valid_for{};
 };
 
-/// Gives a user and a password that change: a token from an identity service, a file that is written anew, a vault.
-/// Called for each connection at its login, and again when three quarters of what it gave are over: the living
-/// connection then sends AUTH, so that no hold is lost. A server that was given new passwords meanwhile refuses what
-/// was asked for before: then it is asked again, and only a client that was never connected is told, after a second.
+/// Provides a user and a password that change: a token from an identity service, a file that is rewritten, a vault.
+/// Called for each connection at its login, and again when three quarters of `valid_for` have passed: the open
+/// connection then sends AUTH, so that no hold is lost. If the server's passwords have changed since the call, it
+/// refuses the old ones: then the provider is called again, and only a client that was never connected gets the error,
+/// after a second.
 ///
-/// It may take its time: it is called on a thread of its own, and holds up nothing but that login. It may be called for
-/// several connections at a time, so it must allow that. After `connect_timeout` nobody waits for it any more; a call
-/// that does not return is left behind, beyond the end of the client, so let it own what it uses (capture by value or
-/// by std::shared_ptr). If it throws, or does not return in time, that is as if the server could not be reached
-/// (Errc::unreachable): who waits for a lock goes on waiting for `patience`, and it is asked again after a pause, as
-/// connections are. What its exception says is shown in errors, so keep secrets out of it.
+/// It may be slow: it is called on a thread of its own and delays only that login. It must allow calls for several
+/// connections at a time. After `connect_timeout` the login gives up; a call that does not return is abandoned and may
+/// outlive the client, so let it own what it uses (capture by value or by std::shared_ptr). If it throws, or does not
+/// return in time, that counts as an unreachable server (Errc::unreachable): a caller waiting for a lock keeps waiting
+/// for `patience`, and the provider is called again after a pause, as for reconnects. Errors show the text of its
+/// exception, so keep secrets out of it.
 using CredentialsProvider = std::function<Credentials()>;
 
 /// Redis Sentinel, used when there are `addresses` (a `redis+sentinel://` URL): the Sentinels say which server is the
-/// primary, and are asked again for each connection.
+/// primary, and are queried again for each connection.
 struct SentinelConfig {
-  std::vector<NodeAddress> addresses;  ///< In the order in which they are asked at first. Port 26379 unless given.
+  std::vector<NodeAddress> addresses;  ///< In the order in which they are first queried. Port 26379 unless given.
   std::string primary;                 ///< The name by which the Sentinels know it ("mymaster").
   std::string username;                ///< At the Sentinels; empty: their default user.
   std::string password;                ///< At the Sentinels. Never printed, logged or put in an error.
@@ -70,7 +71,7 @@ struct SentinelConfig {
 
 /// Redis Cluster or Valkey Cluster, used when there are `addresses` (a `redis+cluster://` URL).
 struct ClusterConfig {
-  /// Of some of its nodes, which are asked for all others at first, and again when no other can be reached.
+  /// Some of its nodes, which are queried for all others at the start, and again when no other can be reached.
   std::vector<NodeAddress> addresses;
 };
 
@@ -79,12 +80,12 @@ enum class Publish : std::uint8_t {
   automatic,  ///< As Redisson from 3.22 on decides: SPUBLISH in a cluster that has it (Redis 7), else PUBLISH.
   publish,    ///< PUBLISH: as Redisson before 3.22, or with shardedSubscriptionMode OFF.
   spublish,   ///< SPUBLISH, in a cluster only: as Redisson with shardedSubscriptionMode ON.
-  both,       ///< Both; waiters listen to both: for clusters that Redissons of before and after 3.22 share.
+  both,       ///< Both; waiters listen to both: for clusters that Redisson clients older and newer than 3.22 share.
 };
 
 /// What happens to open holds when a client is closed.
 enum class OnClose {
-  release,          ///< Give them back, within `release_timeout`.
+  release,          ///< Release them, within `release_timeout`.
   leave_to_expire,  ///< Leave them; they end with their lease.
 };
 
@@ -94,20 +95,20 @@ struct HOLDFAST_EXPORT Config {
   std::string host = "127.0.0.1";
   std::uint16_t port = 6379;
   std::string unix_socket;  ///< When set, host, port and TLS are not used.
-  /// Further addresses where the primary may be: tried in turn, until one serves as a primary.
+  /// More addresses where the primary may be, tried in turn until one serves as a primary.
   std::vector<NodeAddress> alternatives;
   SentinelConfig sentinel;  ///< When it has addresses, host, port and alternatives are not used.
   ClusterConfig cluster;    ///< When it has addresses, host, port and alternatives are not used.
   std::string username;     ///< Empty: the server's default user.
   std::string password;     ///< Never printed, logged or put in an error.
-  /// When set, username and password are not used: it is asked at each login, of each connection to a server or a node
-  /// of a cluster. Sentinels have their own.
+  /// When set, username and password are not used: it is called at each login of each connection to a server or cluster
+  /// node. Sentinels have their own.
   CredentialsProvider credentials{};
   unsigned database = 0;
   TlsConfig tls;
   /// The first part of the name that CLIENT LIST shows: `client_name:id:host:process:label`. The id is also in every
-  /// owner, so that others can tell who holds a lock (LockInfo::holder). Host and label take up to 64 bytes each.
-  /// Empty: the connection has no name. Then nobody can tell, and after a reconnect the previous connection is not
+  /// owner, so that others can see who holds a lock (LockInfo::holder). Host and label take up to 64 bytes each. Empty:
+  /// the connection has no name; then others cannot see that, and after a reconnect the previous connection is not
   /// ended.
   std::string client_name = "holdfast";
   std::string label;  ///< For people, in that name: what the client is for. Any bytes. Empty: the program's name.
@@ -127,52 +128,53 @@ struct HOLDFAST_EXPORT Config {
 
   std::chrono::milliseconds lease{30000};       ///< Length of a renewed lease (Redisson: lockWatchdogTimeout).
   std::size_t renewal_batch = 100;              ///< Holds per renewal command, 1 to 1000.
-  std::chrono::milliseconds safety_poll{2000};  ///< Longest sleep of a waiter without asking; jittered, 50-100 % of it.
+  std::chrono::milliseconds safety_poll{2000};  ///< The longest a waiter goes without asking; jittered, 50-100 % of it.
   std::chrono::milliseconds poll_min{10};   ///< First pause of a SimpleLock's waiter between two attempts; doubles, ...
   std::chrono::milliseconds poll_max{200};  ///< ... up to this; each jittered, 50-100 % of it.
-  /// As Redisson's ExponentialBackOff, with its values. Both the same: a constant pause, as its ConstantBackOff.
-  std::chrono::milliseconds spin_min{1};  ///< First pause of a SpinLock's waiter between two attempts; ...
-  int spin_multiplier = 2;                ///< ... each is so many times the one before it, and a little more by chance,
+  /// As Redisson's ExponentialBackOff, with its values. If both are equal, the pause is constant, as its
+  /// ConstantBackOff.
+  std::chrono::milliseconds spin_min{1};    ///< First pause of a SpinLock's waiter between two attempts; ...
+  int spin_multiplier = 2;                  ///< ... each is this many times the one before, plus a little jitter,
   std::chrono::milliseconds spin_max{128};  ///< ... up to this. The multiplier: from 1 to 1000.
-  /// How long a FairLock may stay free for a waiter that is next and does not take it, before it is the next one's
-  /// turn. From 100 ms: a waiter that is alive needs a round trip. Every client of a lock should have the same.
+  /// How long a FairLock may stay free while the waiter whose turn it is does not take it; then the turn passes to the
+  /// next. At least 100 ms, since even a live waiter needs a round trip. All clients of a lock should use the same
+  /// value.
   std::chrono::milliseconds fair_turn{1000};
-  /// How long the callers of one client may pass a `Lock` on among themselves, without asking the server, or take it
-  /// again at once after a release, before other clients get their chance. It is passed on only while another caller of
-  /// this client waits. After that time, a release that other clients hear of may be followed by a pause of some
-  /// milliseconds in which this client does not ask. 0 ms: every release goes to the server, without such a pause.
+  /// How long the callers of one client may pass a `Lock` on among themselves without the server, or retake it at once
+  /// after a release, before other clients get their chance. It is passed on only while another caller of this client
+  /// waits. After that time, when other clients receive a release, this client may pause for some milliseconds before
+  /// it asks again. 0 ms: every release goes to the server, without that pause.
   std::chrono::milliseconds handoff{2};
   /// The end of a `Lock`'s guard (`unlock()`, a Hold's destructor) does not wait for the server's answer: the release
   /// leaves with the client's next command, within about 2 ms at most, and its outcome goes only to
   /// `Observer::on_released`. Saves a round trip; the lock is held that little longer. `release()` still waits and
-  /// returns the outcome. A caller that relocks immediately leaves no window for other clients that only try now and
-  /// then; those that wait are notified. A `SimpleLock`, whose other clients ask now and then, always waits for the
-  /// answer.
+  /// returns the outcome. A caller that relocks immediately leaves no window for other clients that only try
+  /// occasionally; those that wait are notified. A `SimpleLock`, whose other clients poll, always waits for the answer.
   bool pipelined_release = false;
   /// RedLock, and MultiLock and AnyLock over several servers: how long to wait for one server's answer. Empty: a
   /// twentieth of the lease, 50 to 500 ms. Never more than a fifth of the lease.
   std::optional<std::chrono::milliseconds> node_timeout{};
   std::chrono::milliseconds subscription_linger{10000};  ///< A channel that nobody waits on is unsubscribed after 1 to
                                                          ///< 1.5 times this.
-  /// What a grant and a renewal need besides the primary's word, unless AcquireOptions::acks says otherwise.
+  /// What a grant or a renewal needs besides the primary's reply, unless AcquireOptions::acks says otherwise.
   Acks acks{};
   std::chrono::milliseconds acks_timeout{1000};  ///< How long to wait for them; within command_timeout all the same.
-  /// Where the server can report that the key of a lock has changed (CLIENT TRACKING), a hold that lasts is checked
-  /// again as soon as it does, so that a loss is noticed within milliseconds. From the age of 1 s (or a sixth of the
-  /// lease, if that is less; leases below 300 ms never): a second connection, on which the hold is renewed as well, and
-  /// for each key a read then and after each change by others. A server that refuses is not asked again on that
-  /// connection (Counters::watch_refusals).
+  /// If the server can report changes of a lock's key (CLIENT TRACKING), a lasting hold is checked again after each
+  /// report, so that a loss is noticed within milliseconds. This starts when the hold is 1 s old (or a sixth of the
+  /// lease, if that is less; never for leases below 300 ms). It costs a second connection, on which the hold is renewed
+  /// as well, and for each key one read at the start and one after each change by others. If the server refuses, it is
+  /// not asked again on that connection (Counters::watch_refusals).
   bool loss_notice = true;
   Publish publish = Publish::automatic;  ///< Without a cluster `automatic` or `publish`, which are the same there.
   OnClose on_close = OnClose::release;
-  /// How many calls of this client may wait for locks at a time, whatever locks these are. A call that would have to
-  /// wait when so many do is refused at once with `Errc::crowded`. Empty: as many as come. AcquireOptions::max_waiters
-  /// is the same for one lock.
+  /// How many calls of this client may wait at a time, for all locks together. When that many wait, a call that would
+  /// have to wait too fails at once with `Errc::crowded`. Empty: no limit. AcquireOptions::max_waiters is the same for
+  /// one lock.
   std::optional<std::size_t> max_waiters{};
-  /// The label `lock` of Client::metrics(): from the name of a lock the class that it is counted in. There may be 50
-  /// classes; a lock of another one is counted as `other`, and so is one for which the function throws or says nothing.
-  /// Called when the handle of a lock is made, in the thread that makes it, perhaps in several at a time. See
-  /// holdfast::lock_class() in metrics.hpp. Empty: all locks are counted together, without that label.
+  /// Maps a lock's name to the class that it is counted in: the label `lock` of Client::metrics(). Up to 50 classes are
+  /// kept apart; locks of any further class are counted as `other`, and so are those for which the function throws or
+  /// returns nothing. Called when a lock's handle is made, on the thread that makes it, possibly on several at a time.
+  /// See holdfast::lock_class() in metrics.hpp. Empty: all locks are counted together, without that label.
   std::function<std::string(std::string_view name)> lock_class{};
   std::shared_ptr<Observer> observer;
 
@@ -197,9 +199,9 @@ struct HOLDFAST_EXPORT Config {
   /// Throws Error(invalid_argument) if a value is out of range (zero timeouts, lease out of 10 ms .. 10 years, ...).
   void validate() const;
 
-  /// The server in words: `host:port`, the socket's path, `local:`, several as `host:port,host:port`, those that
-  /// Sentinels know as `host:port,host:port/name`, with the Sentinels' addresses, a cluster as
-  /// `cluster host:port,host:port`, with the nodes that are named here. Never a user or password.
+  /// The server as text: `host:port`, the socket's path, `local:`; several as `host:port,host:port`; behind Sentinels
+  /// `host:port,host:port/name`, with the Sentinels' addresses; a cluster as `cluster host:port,host:port`, with the
+  /// nodes that are named here. Never a user or password.
   std::string node() const;
 };
 

@@ -13,7 +13,7 @@ namespace holdfast {
 /// Every failure that the library reports. `busy` and `timed_out` mean that somebody else has the lock; all others mean
 /// that the call could not be carried out. Compare with `ec == holdfast::Errc::lost`.
 enum class Errc {
-  busy = 1,         ///< Held by somebody else, or others of this client are in line for it, and the call did not wait.
+  busy = 1,         ///< Held by somebody else, or other callers of this client wait for it, and the call did not wait.
   timed_out,        ///< Held by somebody else until the wait limit was over.
   cancelled,        ///< Ended by the caller's stop token or per-operation cancellation; an acquire under way is undone
                     ///< in the background. Also async_wait_lost() when the hold is released first.
@@ -23,7 +23,7 @@ enum class Errc {
   unknown_outcome,  ///< Sent, but the reply never came. After an acquire, a release of its owner follows.
   denied,           ///< The server refuses the password or user, or a permission (ACL) is missing.
   tls,              ///< The TLS connection could not be trusted or set up.
-  wrong_type,       ///< Something that is no lock of this kind has the lock's name. It was left untouched.
+  wrong_type,       ///< The lock's name belongs to something that is not a lock of this kind. It was left untouched.
   read_only,        ///< The server is a read-only replica.
   out_of_memory,    ///< The server is over its `maxmemory` and accepts no writes.
   unsupported_by_server,  ///< A required command is missing (no EVAL, Redis before 6), or it is not a Redis server.
@@ -35,9 +35,9 @@ enum class Errc {
                           ///< client made by client_on().
   no_quorum,              ///< Too few of several servers answered. `cause()` lists every server's vote.
   exhausted,              ///< This process is out of threads or memory. A grant that cannot be handed over is released.
-  durability_not_met,     ///< Granted, but fewer replicas than asked for have confirmed it (AcquireOptions::acks).
-                          ///< `cause()` says how many. The grant is given back.
-  crowded,                ///< As many calls of this client wait already as may (`max_waiters`), and the call would have
+  durability_not_met,     ///< Granted, but fewer replicas than required have confirmed it (AcquireOptions::acks).
+                          ///< `cause()` says how many. The grant is released.
+  crowded,                ///< The limit on waiting calls (`max_waiters`) is reached, and this call would have
                           ///< had to wait too.
 };
 

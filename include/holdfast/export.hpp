@@ -11,8 +11,9 @@
 #define HOLDFAST_EXPORT
 #endif
 
-// Where the standard library's objects are laid out in another way, Client has another name for the linker: if it does
-// not find `holdfast::Client[abi:with_…]`, the library was compiled without what the program was compiled with.
+// Where the standard library lays out its objects differently, Client has a different linker name: if the linker does
+// not find `holdfast::Client[abi:with_…]`, the library was compiled without a setting that the program was compiled
+// with.
 namespace holdfast {
 #if defined(_GLIBCXX_DEBUG) && !_GLIBCXX_USE_CXX11_ABI
 class [[gnu::abi_tag("with_GLIBCXX_DEBUG", "with_GLIBCXX_USE_CXX11_ABI_0")]] Client;

@@ -1,4 +1,4 @@
-// Refuses what comes with an old token, for a store inside this process.
+// Rejects writes that carry an old token, for a store inside this process.
 #pragma once
 
 #include <atomic>
@@ -9,16 +9,16 @@
 
 namespace holdfast {
 
-/// What a store asks before each write: admits a token that is at least the highest that it has seen, and remembers it.
-/// An equal one is of the same grant. One Fence for each lock's name. It forgets with the process: a store that
-/// outlives it keeps the highest token beside its data (docs/fencing.md).
+/// A store checks this before each write: it admits a token that is not lower than the highest seen so far, and
+/// remembers it. An equal token is of the same grant. Use one Fence per lock name. It is not persistent: a store that
+/// outlives the process must keep the highest token beside its data (docs/fencing.md).
 ///
-/// Thread-safe, and never blocks. To admit is not to write: two writers with different tokens that are both admitted
-/// may write in either order, so check and write under one mutex, or with one statement of the store.
+/// Thread-safe, and never blocks. Admitting is not writing: two writers with different tokens may both be admitted and
+/// then write in either order, so check and write under one mutex, or with one statement of the store.
 class Fence {
  public:
   Fence() = default;
-  /// Knows already that this token was seen: the one that a store had kept.
+  /// Starts from this token, as the store had kept it.
   explicit Fence(std::int64_t highest) noexcept : highest_(highest) {}
   Fence(const Fence&) = delete;
   Fence& operator=(const Fence&) = delete;

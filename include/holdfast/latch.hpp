@@ -13,34 +13,33 @@
 
 namespace holdfast {
 
-/// From Client::latch: closed until a number of steps have been made, by whichever clients, with the shape of
-/// std::latch. Whoever waits goes on when it is open. It is open too if nobody has set it, and can be set again once it
-/// is open.
+/// From Client::latch: closed until a number of steps have been made, by any clients, with the interface of std::latch.
+/// Waiters continue when it is open. It is also open if nobody has set it, and can be set again once it is open.
 ///
-/// Who waits looks at the number: at once, when a message says that it is open, after a reconnect, and with a counted
-/// safety poll (`Config::safety_poll`). A latch that is set again between two of these looks is seen closed. Each of
-/// several who wait in one client looks by itself, all with one message.
+/// A waiter checks the number: at once, when a message says that the latch is open, after a reconnect, and with a
+/// counted safety poll (`Config::safety_poll`). If the latch is opened and set again between two checks, the waiter
+/// only sees it closed. Several waiters of one client share one message, and each checks by itself.
 ///
-/// A step that is sent again since its reply was lost counts once: the server knows each call by a name of its own. A
-/// call that changes the number is repeated until it is answered, for Config::patience; then it throws
+/// A step that is resent because its reply was lost counts once: each call has an id that the server remembers. A call
+/// that changes the number is repeated until it is answered, for Config::patience; then it throws
 /// Error(unknown_outcome): it may have counted.
 ///
 /// A cheap handle: copy it, share it between threads. Errors as BasicLock::acquire throws them; Error(invalid_argument)
 /// for numbers out of range, before anything is sent. fork(): as Client. Wire cost: 1 command for each call; for a wait
-/// 1 if it is open, otherwise 2 writes and 1 command when it opens. Acks are not asked for. In a cluster no name with a
-/// `}` can be used, as its channel lies elsewhere: Client::latch throws Error(invalid_argument). Redisson's
-/// RCountDownLatch of the same name is the same latch. Source: docs/wire.md section 13.
+/// 1 if it is open, otherwise 2 writes and 1 command when it opens. Acks are not requested. In a cluster a name with a
+/// `}` cannot be used, since its channel would be in another slot: Client::latch throws Error(invalid_argument).
+/// Redisson's RCountDownLatch of the same name is the same latch. Source: docs/wire.md section 13.
 class HOLDFAST_EXPORT Latch {
  public:
-  /// Closes it for so many steps, from 1 to 2^31 - 1, unless it is closed. True: it was open, and has been closed.
+  /// Closes it for this many steps, from 1 to 2^31 - 1, unless it is closed. True: it was open, and has been closed.
   bool set(std::int64_t steps) const;
-  /// So many steps, from 1. Returns how many are left; 0: it is open.
+  /// Makes this many steps, at least 1. Returns how many are left; 0: it is open.
   std::int64_t count_down(std::int64_t steps = 1) const;
   /// How many steps are left; 0: it is open.
   std::int64_t count() const;
   /// Whether it is open.
   bool try_wait() const { return count() == 0; }
-  /// Until it is open. Throws Error(cancelled) if it was stopped.
+  /// Waits until it is open. Throws Error(cancelled) if it was stopped.
   void wait(std::stop_token stop = {}) const;
   /// True: it is open. False: not in time, or stopped. Zero or less: as try_wait.
   template <class Rep, class Period>
@@ -53,8 +52,7 @@ class HOLDFAST_EXPORT Latch {
   }
   /// count_down, and then wait.
   void arrive_and_wait(std::int64_t steps = 1, std::stop_token stop = {}) const;
-  /// Takes it away: it is open then, but those who wait are not told, and find out with their next look. True: it was
-  /// closed.
+  /// Removes it: then it is open, but waiters are not notified and notice at their next check. True: it was closed.
   bool remove() const;
 
   // The same without blocking, defined by async.hpp: complete with `(Failure)`, or with `(Failure, T)` with the T of

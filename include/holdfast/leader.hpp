@@ -1,4 +1,4 @@
-// One of many candidates does something, and the others stand by.
+// One of many candidates leads, and the others stand by.
 #pragma once
 
 #include <chrono>
@@ -17,18 +17,19 @@
 
 namespace holdfast {
 
-/// One time as leader, as the body of Leader::lead sees it. Only valid while the body runs; any of its threads may use
+/// One term as leader, as the body of Leader::lead sees it. Only valid while the body runs; any of its threads may use
 /// it.
 class Term {
  public:
   /// Stops when the body is to end: the lock was lost, Leader::step_down() was called, or the caller's own `stop` was
-  /// requested. As with Hold::lost_token() it may be late by what a thread needs to be scheduled; `leads()` is not.
+  /// requested. As with Hold::lost_token() it may be late by a thread's scheduling delay; `leads()` is not.
   const std::stop_token& stop() const noexcept { return stop_; }
-  /// True as long as nobody else can lead, by the clock, and this one is not asked to end: check it before each step.
+  /// True as long as, by the clock, nobody else can lead and this term has not been asked to end: check it before each
+  /// step.
   bool leads() const noexcept { return !stop_.stop_requested() && valid_for() > std::chrono::milliseconds::zero(); }
   /// See Hold::valid_for().
   std::chrono::milliseconds valid_for() const noexcept { return hold_.valid_for(); }
-  /// Larger than that of every term before it, whoever's: for a store that refuses lower ones (docs/fencing.md).
+  /// Larger than that of every earlier term of any leader: for a store that rejects lower ones (docs/fencing.md).
   std::int64_t token() const noexcept { return token_; }
 
  private:
@@ -52,27 +53,27 @@ HOLDFAST_EXPORT const char* to_string(TermEnd end) noexcept;
 struct CampaignOptions {
   /// Ends the campaign: the wait at once, a term as soon as its body has returned.
   std::stop_token stop{};
-  /// How long it stands back after a term that was not lost, so that another candidate can have the next one.
+  /// How long it pauses after a term that was not lost, so that another candidate can have the next one.
   std::chrono::milliseconds rest{1000};
-  /// Called for each failure to ask for the lock that is tried again, on the campaigning thread. Empty: nobody is told.
+  /// Called, on the campaigning thread, for each failed attempt that will be retried. Empty: no notification.
   std::function<void(const Error&)> on_trouble{};
 };
 
-/// A candidate: of all that use the lock of one name, on any machine, at most one leads, and only it runs its body.
+/// A candidate: of all candidates for one lock name, on any machine, at most one leads, and only it runs its body.
 ///
 ///     holdfast::Leader leader{client.fenced_lock("scheduler", {.lease = holdfast::renewed(10s)})};
 ///     leader.campaign([&](const holdfast::Term& term) {
 ///       while (term.leads()) schedule_next(term.token());
 ///     }, {.stop = shutdown});
 ///
-/// The body runs on the thread that called, and always ends before the lock is given away, also when it throws. While
-/// it is told to end and does not, this candidate asks for nothing, and after a loss nothing but the fencing token
-/// keeps what it still does apart from what the next leader does. Made of a FencedLock and nothing else: Redisson sees
-/// an ordinary RFencedLock. Who leads now: `lock().info()`, `holdfast elect --watch`.
+/// The body runs on the thread that called, and always ends before the lock is released, also when it throws. If it is
+/// asked to end and does not, this candidate waits for it; after a loss only the fencing token separates what it still
+/// does from what the next leader does. Built on a FencedLock and nothing else: Redisson sees an ordinary RFencedLock.
+/// Who leads now: `lock().info()`, `holdfast elect --watch`.
 ///
-/// A leader that ends properly is followed at once; one whose process or machine dies when its lease is over, so choose
-/// a short one. Threads: one call of `lead`, `campaign` or their asynchronous twins at a time; the others from any
-/// thread, and from the body. Destroy it when no call is under way. Wire cost: as FencedLock.
+/// A leader that ends properly has a successor at once; one whose process or machine dies, when its lease is over, so
+/// choose a short one. Threads: one call of `lead`, `campaign` or their asynchronous twins at a time; the others from
+/// any thread, and from the body. Destroy it when no call is under way. Wire cost: as FencedLock.
 class HOLDFAST_EXPORT Leader {
  public:
   using Body = std::function<void(const Term&)>;
@@ -83,42 +84,42 @@ class HOLDFAST_EXPORT Leader {
   Leader(const Leader&) = delete;
   Leader& operator=(const Leader&) = delete;
 
-  /// One term: waits to become leader as BasicLock::acquire does, with the same errors, runs the body, gives the lock
-  /// back, and returns why it ended; `lost` also if only the release found that. What the body throws is thrown on,
-  /// after the release. `stop` among the options ends the wait (Error(cancelled)) and asks a running body to end.
-  /// Throws Error(would_deadlock) if a call of this object is under way, in its own body too.
+  /// One term: waits to become leader as BasicLock::acquire does, with the same errors, runs the body, releases the
+  /// lock, and returns why it ended; `lost` also if only the release discovered that. An exception of the body is
+  /// rethrown after the release. `stop` among the options ends the wait (Error(cancelled)) and asks a running body to
+  /// end. Throws Error(would_deadlock) if another call of this object is running, also from within its own body.
   TermEnd lead(const Body& body, const AcquireOptions& options = {});
 
-  /// Terms, one after another, until `stop`, for which it returns. A server that cannot be reached is tried again, for
-  /// ever; every other Error is thrown, and what a body throws.
+  /// Terms, one after another, until `stop` is requested; then it returns. If the server cannot be reached, it retries
+  /// for ever; every other Error is thrown, and what a body throws.
   void campaign(const Body& body, const CampaignOptions& options = {});
 
   /// As lead(), for a body that is a coroutine, `awaitable<void>(const Term&)`, and without blocking, also on a client
   /// made by client_on(): gives an `awaitable<TermEnd>`, and does nothing until that is awaited. When the term is to
-  /// end the body is cancelled (`terminal`) beside what `Term::stop()` tells, and awaited; that it then ended because
-  /// it was cancelled is no error. Cancelled itself, the call ends its wait with Error(cancelled), or cancels the body,
-  /// gives the lock back and throws what the body threw. The release is not cancelled, and takes at most
+  /// end, `Term::stop()` stops, and the body is also cancelled (`terminal`) and awaited; ending because of that
+  /// cancellation is no error. If the call itself is cancelled, it ends its wait with Error(cancelled), or cancels the
+  /// body, releases the lock and throws what the body threw. The release is not cancelled, and takes at most
   /// `Config::release_timeout`. Defined by async.hpp.
   template <class CoBody>
   auto async_lead(CoBody body, AcquireOptions options);
   template <class CoBody>
   auto async_lead(CoBody body);
 
-  /// As campaign(), for such a body: gives an `awaitable<void>`. `on_trouble` runs in the coroutine. Cancelled itself,
-  /// it ends as async_lead() does, and throws. Defined by async.hpp.
+  /// As campaign(), for such a body: gives an `awaitable<void>`. `on_trouble` runs in the coroutine. If cancelled
+  /// itself, it ends as async_lead() does, and throws. Defined by async.hpp.
   template <class CoBody>
   auto async_campaign(CoBody body, CampaignOptions options);
   template <class CoBody>
   auto async_campaign(CoBody body);
 
-  /// Asks the body of the current term to end; the lock is given back once it has. Does not wait for that. No effect
+  /// Asks the body of the current term to end; the lock is released once it has. Does not wait for that. No effect
   /// between terms.
   void step_down() noexcept;
 
   /// True from the grant to the end of the body, as long as the lock is certainly ours.
   bool leads() const noexcept;
 
-  /// The lock: who leads, as the server has it.
+  /// The lock, for queries such as who leads according to the server.
   const FencedLock& lock() const noexcept { return lock_; }
 
  private:

@@ -1,4 +1,4 @@
-// A hold, or none: what calls that may find the lock taken return.
+// A hold, or none: the result of calls that may find the lock taken.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What a client has measured, for Prometheus and its like: a plain value, and its text.
+// What a client has measured, for Prometheus and similar systems: a plain value, and its text.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace holdfast {
 
-/// What tells the metrics of a family apart: `result="granted"`.
+/// What distinguishes the metrics of a family: `result="granted"`.
 struct MetricLabel {
   std::string name;
   std::string value;  ///< Any UTF-8; it is escaped when it is written.
 };
 
-/// One set of labels, and what was measured of it.
+/// One set of labels, and the values measured for it.
 struct Metric {
   std::vector<MetricLabel> labels{};
   double value = 0;  ///< Of a counter, a gauge or an info (1).
-  /// Of a histogram: how many values were up to each bound of the family and above the bound before; at the end, one
-  /// more: how many were above all of them. Their sum is the count.
+  /// Of a histogram: for each bound of the family, how many values were up to it and above the previous bound; then one
+  /// more for values above all bounds. Their sum is the count.
   std::vector<std::uint64_t> buckets{};
   double sum = 0;  ///< Of a histogram: of all values.
 };
@@ -52,10 +52,10 @@ struct HOLDFAST_EXPORT Metrics {
   void write_prometheus(std::ostream& out) const;
 };
 
-/// A class for a lock's name, for Config::lock_class: what differs from one thing to the next becomes `*`. That is each
-/// UUID, each word of hexadecimal digits with at least one of 0 to 9 among them or of eight or more (with `0x` before
-/// it or not), and in other words each run of decimal digits: `order:4711` is in `order:*`, `invoice-2026-08.pdf` in
-/// `invoice-*-*.pdf`, `job/9f1c` in `job/*`.
+/// A class for a lock's name, for Config::lock_class: the parts that vary become `*`. These are each UUID, each word of
+/// hexadecimal digits that contains one of 0 to 9 or has eight digits or more (with or without `0x`), and in other
+/// words each run of decimal digits: `order:4711` is in `order:*`, `invoice-2026-08.pdf` in `invoice-*-*.pdf`,
+/// `job/9f1c` in `job/*`.
 HOLDFAST_EXPORT std::string lock_class(std::string_view name);
 
 }  // namespace holdfast

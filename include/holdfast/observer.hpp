@@ -14,9 +14,9 @@ struct GrantedEvent {
   std::string name;
   std::string owner;                   ///< As on the wire: `<client uuid>:<number>`.
   std::chrono::nanoseconds waited{};   ///< From the call to the grant.
-  bool contended = false;              ///< Somebody else had it at first, perhaps in this client.
+  bool contended = false;              ///< Somebody else held it at first, perhaps in this client.
   std::chrono::nanoseconds waiting{};  ///< Of `waited`: from its WaitingEvent to the grant. 0: there was none.
-  std::chrono::nanoseconds woken{};    ///< From its last wake-up to the grant. 0: none, it has asked again by itself.
+  std::chrono::nanoseconds woken{};    ///< From its last wake-up to the grant. 0: none, it retried by itself.
 };
 struct RenewedEvent {
   std::size_t holds = 0;            ///< Holds that this batch extended.
@@ -44,7 +44,7 @@ struct UnknownEvent {
   std::string cause;
 };
 HOLDFAST_EXPORT const char* to_string(UnknownEvent::Operation operation) noexcept;
-/// A call that has no effect because of a mistake by the caller, and that cannot report it itself.
+/// A call that had no effect because of a mistake by the caller, and cannot report that itself.
 struct MisuseEvent {
   std::string name;
   std::string cause;  ///< `unlock() by a thread that does not hold it`.
@@ -59,16 +59,16 @@ struct ConnectionEvent {
   bool connected = false;
   std::uint64_t times = 0;  ///< How many connections there have been so far.
   std::string cause;        ///< When not connected: why.
-  bool needed = true;       ///< False: it was this client that ended it, which has no use for that server now.
+  bool needed = true;       ///< False: this client closed it, since it does not need that server now.
 };
 
-/// A call waits from here on: somebody else has the lock, or other callers of this client come first. Not for a call
-/// that only asks once.
+/// A call starts to wait: somebody else holds the lock, or other callers of this client come first. Not for a call that
+/// tries only once.
 struct WaitingEvent {
   std::string name;
-  std::string waiter;  ///< Tells waits apart, in the form of an owner; the same in WaitEndedEvent.
+  std::string waiter;  ///< Identifies the wait, in the form of an owner; the same in WaitEndedEvent.
 };
-/// The end of that wait, whatever it was.
+/// The end of that wait, for any reason.
 struct WaitEndedEvent {
   std::string name;
   std::string waiter;
@@ -81,7 +81,7 @@ struct WaitEndedEvent {
 /// Threads: all calls of one client come from that client's notifier thread, one after another, never under a mutex and
 /// never on the thread that talks to the server. A slow observer delays other events and `on_lost` callbacks, but not
 /// renewals, loss signals (Hold::lost_token()) or `Hold::valid_for()`. A client made by client_on() of async.hpp has no
-/// threads: its calls run on the io_context, one after another too, and what blocks that delays everything but
+/// threads: its calls run on the io_context, also one after another, and a call that blocks there delays everything but
 /// `Hold::valid_for()`. Up to 10,000 events wait for an observer; any beyond that are dropped and counted in
 /// `Counters::events_dropped`. `on_lost` callbacks of single acquisitions are never dropped, and come before waiting
 /// events. Exceptions that escape are swallowed. Do not destroy the client in a callback.
@@ -101,7 +101,7 @@ class HOLDFAST_EXPORT Observer {
   virtual void on_wait_ended(const WaitEndedEvent&) {}
 };
 
-/// A snapshot of what a client has counted since it was created, and of what there is now. Read with
+/// A snapshot of what a client has counted since it was created, and of its present state. Read with
 /// `Client::counters()`.
 struct Counters {
   std::uint64_t granted = 0;    ///< Outermost acquisitions that succeeded; of a Semaphore, and waits for a Latch, too.
@@ -123,13 +123,13 @@ struct Counters {
   std::uint64_t commands = 0;  ///< Transitions and queries sent; not logins, SUBSCRIBE, or the connection's PINGs.
   std::uint64_t watched = 0;   ///< Keys of holds that have lasted long enough to be watched (Config::loss_notice).
   std::uint64_t notices = 0;   ///< Changes of those keys that the server reported, own renewals among them.
-  std::uint64_t watch_refusals = 0;  ///< Connections on which it reports none (no CLIENT TRACKING).
+  std::uint64_t watch_refusals = 0;  ///< Connections on which the server reports none (no CLIENT TRACKING).
   std::uint64_t acks_waits = 0;      ///< WAIT and WAITAOF sent: each for all grants and renewals that came together.
-  std::uint64_t acks_missed = 0;     ///< Grants, and renewal commands, that were not confirmed as asked for.
+  std::uint64_t acks_missed = 0;     ///< Grants, and renewal commands, without the required confirmations.
   std::uint64_t events_dropped = 0;  ///< Events that did not reach the observer, since 10,000 were already waiting
                                      ///< for it or memory was short.
   std::uint64_t local_handoffs = 0;  ///< Holds that were passed on to another caller of this client.
-  // What there is now: these rise and fall.
+  // The present state: these rise and fall.
   std::uint64_t holding = 0;  ///< Holds that stand.
   std::uint64_t waiting = 0;  ///< Calls that wait, as in WaitingEvent.
 };

@@ -1,5 +1,5 @@
-// The metrics and the spans of a client for OpenTelemetry, whose headers of the API must be there (Debian 13:
-// opentelemetry-cpp-dev): holdfast::opentelemetry, or holdfast::holdfast, beside the SDK that the program has set up.
+// The metrics and spans of a client for OpenTelemetry. Needs its API headers (Debian 13: opentelemetry-cpp-dev). Link
+// holdfast::opentelemetry or holdfast::holdfast, beside the SDK that the program has set up.
 #pragma once
 
 #include <array>
@@ -33,17 +33,17 @@
 
 namespace holdfast {
 
-/// Registers the metrics of a client with a meter, as instruments that are asked when somebody collects:
+/// Registers the metrics of a client with a meter, as observable instruments:
 /// `OpenTelemetryMetrics metrics(provider->GetMeter("holdfast"), [&] { return client.metrics(); });`
-/// Each family of Metrics has its name with a dot behind `holdfast`, and its unit apart from it: `holdfast_lost` is the
+/// Each family of Metrics keeps its name, but with a dot after `holdfast` and without its unit: `holdfast_lost` is the
 /// counter `holdfast.lost`, and `holdfast_oldest_wait_seconds` the gauge `holdfast.oldest_wait` in `s`. OpenTelemetry
-/// has no histogram that is asked, so one is three counters: `.count`, `.sum`, and `.bucket`, with `le` as in
-/// Prometheus. What is infinite is not told.
+/// has no observable histogram, so each becomes three counters: `.count`, `.sum`, and `.bucket`, with `le` as in
+/// Prometheus. Infinite values are not reported.
 ///
-/// Whoever collects calls the function, in his own thread, once for all instruments: what it refers to must live until
-/// this is destroyed, which waits for a collection that is under way. If it throws, this collection has nothing of it.
-/// The first call is made by the constructor, which throws what the function throws; families that it lacks are never
-/// told. No wire cost.
+/// The collector calls the function on its own thread, once for all instruments. What the function refers to must live
+/// until this object is destroyed; its destructor waits for a running collection. If the function throws, that
+/// collection gets no values. The constructor makes the first call, and throws what the function throws; families
+/// missing from it are never reported. No wire cost.
 class OpenTelemetryMetrics {
  public:
   using Meter = ::opentelemetry::nostd::shared_ptr<::opentelemetry::metrics::Meter>;
@@ -73,13 +73,13 @@ class OpenTelemetryMetrics {
       std::vector<std::pair<::opentelemetry::nostd::string_view, ::opentelemetry::common::AttributeValue>>;
 
   enum class Part : std::uint8_t { value, count, sum, bucket };
-  /// What one instrument tells.
+  /// What one instrument reports.
   struct Series {
     OpenTelemetryMetrics* owner;
     std::string family;
     Part part;
     ::opentelemetry::nostd::shared_ptr<::opentelemetry::metrics::ObservableInstrument> instrument;
-    std::uint64_t told = 0;  ///< The number of the snapshot of which it was last told.
+    std::uint64_t told = 0;  ///< The number of the snapshot that it last reported.
   };
 
   static ::opentelemetry::nostd::string_view view(std::string_view text) { return {text.data(), text.size()}; }
@@ -106,11 +106,11 @@ class OpenTelemetryMetrics {
     try {
       if (auto* values = nostd::get_if<nostd::shared_ptr<Values>>(&result)) series.owner->tell(series, **values);
     } catch (...) {
-      // Of the function, or out of memory: this is not told now.
+      // From the function, or out of memory: not reported this time.
     }
   }
 
-  /// Whoever is asked a second time is asked by the next collection.
+  /// A second request for the same series means that a new collection has begun.
   void tell(Series& series, Values& out) {
     const std::lock_guard guard(mutex_);
     if (series.told == number_) {
@@ -163,20 +163,20 @@ class OpenTelemetryMetrics {
   const std::function<Metrics()> source_;
   std::mutex mutex_;
   Metrics snapshot_;
-  std::uint64_t number_ = 0;  ///< Of the snapshot. The first one is as old as this, and told to nobody.
+  std::uint64_t number_ = 0;  ///< Of the snapshot. The first one is made by the constructor and not reported.
   std::vector<std::unique_ptr<Series>> series_;
 };
 
-/// An observer that makes a span `lock acquire` of each acquire that got its lock, or waited for it in vain:
+/// An observer that makes a span `lock acquire` for each acquire that got its lock, or waited without getting it:
 /// `config.observer = std::make_shared<OpenTelemetrySpans>(provider->GetTracer("holdfast"));`
 /// It has the attributes `holdfast.lock` (the full name) and `holdfast.outcome` (`granted`, `timed_out`, `cancelled`,
-/// `failed`), of what was granted `holdfast.owner`, and as far as these happened the events `contended`, `woken` and
-/// `granted`. A failure has the status `Error`, with its cause. The span begins with the call, or with the wait if that
-/// was in vain. It is nobody's child, since events do not know what the caller was doing: give your own span the
-/// attribute `holdfast.owner` with Hold::owner(), and each can be found from the other.
+/// `failed`), `holdfast.owner` if granted, and the events `contended`, `woken` and `granted` as far as they happened. A
+/// failure has the status `Error`, with its cause. The span begins with the call, or with the wait if the lock was not
+/// granted. It has no parent, since events do not know what the caller was doing: give your own span the attribute
+/// `holdfast.owner` with Hold::owner(), and each can be found from the other.
 ///
-/// Threads, and what is dropped: as Observer. Times are as late as the event. Derive from it to observe more, and call
-/// what you override. No wire cost.
+/// Threads and dropped events: as Observer. Times are as late as the event. Derive from it to observe more, and call
+/// the functions that you override. No wire cost.
 class OpenTelemetrySpans : public Observer {
  public:
   using Tracer = ::opentelemetry::nostd::shared_ptr<::opentelemetry::trace::Tracer>;

@@ -11,9 +11,9 @@ namespace holdfast {
 enum class ReleaseOutcome : std::uint8_t {
   released,    ///< The server confirms: we held it without interruption, and it is now free. Also for a hold that
                ///< was given up as lost but that the server still had.
-  still_held,  ///< One level of a re-entrant hold was given back; the thread still holds the lock.
+  still_held,  ///< One level of a re-entrant hold was released; the thread still holds the lock.
   was_lost,    ///< It was no longer ours. Work done under it may have overlapped with somebody else's.
-  unknown,     ///< No answer in time. The release goes on in the background; the lease bounds how long it can matter.
+  unknown,     ///< No answer in time. The release continues in the background; the lease bounds how long it can matter.
   left,        ///< By Hold::leave() or Hold::detach(): we held it without interruption, and it stays taken.
 };
 HOLDFAST_EXPORT const char* to_string(ReleaseOutcome outcome) noexcept;
@@ -28,7 +28,7 @@ enum class LossReason : std::uint8_t {
   expired,   ///< The local deadline passed without a renewal that is known to have succeeded.
   taken,     ///< The server says that the lock is no longer ours (expired there, force release, FLUSHALL, failover).
   max_hold,  ///< The cap `max_hold` was reached; renewal has stopped.
-  closed,    ///< The client was closed, or gave everything back (Client::release_all), while the hold was open.
+  closed,    ///< The client was closed, or released everything (Client::release_all), while the hold was open.
   forked,    ///< This is a child process: the hold belongs to the parent.
 };
 HOLDFAST_EXPORT const char* to_string(LossReason reason) noexcept;

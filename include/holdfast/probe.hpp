@@ -1,5 +1,5 @@
-// What the servers behind a client are, and what about them endangers locks. A library of its own: link holdfast::probe
-// (the component `probe` of the CMake package, holdfast-probe for pkg-config).
+// What the servers behind a client are, and what endangers locks there. A library of its own: link holdfast::probe (the
+// component `probe` of the CMake package, holdfast-probe for pkg-config).
 #pragma once
 
 #include <chrono>
@@ -18,11 +18,11 @@ class Client;
 
 /// From the best to the worst.
 enum class Severity : std::uint8_t {
-  ok,       ///< Looked at, and as it should be.
+  ok,       ///< Checked, and as it should be.
   unknown,  ///< Could not be checked: the text says why.
   note,     ///< Good to know; no lock is in danger because of it.
-  warning,  ///< A lock may be forgotten, or a call fail, when something else goes wrong as well.
-  danger,   ///< Locks do not work, or exclude nobody, or may be forgotten at any time.
+  warning,  ///< A lock may be lost, or a call fail, if something else goes wrong as well.
+  danger,   ///< Locks do not work, or do not exclude, or may be lost at any time.
 };
 
 /// `ok`, `unknown`, `note`, `warning`, `danger`.
@@ -45,28 +45,28 @@ struct ProbedNode {
                ///< a replica of a cluster.
     sentinel,  ///< A Sentinel of the client's settings, or one that those know.
   };
-  /// What a restart leaves of the locks.
+  /// Which locks survive a restart.
   enum class Keeps : std::uint8_t {
     unknown,
     nothing,
-    snapshot,         ///< What the last RDB file has.
+    snapshot,         ///< Those in the last RDB file.
     all_but_seconds,  ///< An append-only file that is written to disk every second, or when the system likes.
     all,              ///< An append-only file, on disk before each reply.
   };
 
-  std::string address;  ///< `host:port`, or in words.
+  std::string address;  ///< `host:port`, or as text.
   Part part = Part::server;
   bool answered = false;
   std::string problem;         ///< Why it did not answer.
   std::string software;        ///< `Redis`, `Valkey`, `KeyDB`, ...; empty: it does not say.
   std::string version;         ///< Of the software.
   std::string role;            ///< `master`, `slave`, `sentinel`; empty: it does not say.
-  std::string run_id;          ///< What no other run of a server has; empty: it does not say.
+  std::string run_id;          ///< Unique to this run of the server; empty: it does not say.
   std::string replication_id;  ///< The same on a primary and its replicas; empty: it does not say.
   Keeps keeps = Keeps::unknown;
   std::optional<std::chrono::microseconds> round_trip_p50{};  ///< Of up to 100 PINGs.
   std::optional<std::chrono::microseconds> round_trip_p99{};
-  /// How far its clock is ahead of this machine's; negative: behind. Certain to `clock_error`, half of a round trip.
+  /// How far its clock is ahead of this machine's; negative: behind. Accurate to `clock_error`, half of a round trip.
   std::optional<std::chrono::microseconds> clock_ahead{};
   std::chrono::microseconds clock_error{};
 };
@@ -85,18 +85,18 @@ struct HOLDFAST_EXPORT ProbeReport {
   bool reached() const noexcept { return !nodes.empty() && nodes.front().answered; }
 };
 
-/// What the servers behind this client are, and what about them endangers locks. Asks them, and their replicas,
-/// Sentinels or cluster, on connections of its own with this client's login. Changes nothing there: no key is written,
-/// no message sent. Blocks for about 0.1 s, and 10 s at most. Wire cost for the server: some 200 commands, 100 of them
-/// PING, and a SCAN of up to 20,000 keys with PTTL for each; less for the other nodes. Never throws for a server's
-/// faults: those are findings. Throws Error(closed), Error(forked), and Error(would_deadlock) on a client that runs on
-/// the caller's io_context. What the user may do is asked for the lock of this name, if one is given: that very key and
-/// channel. Otherwise for a name of which no lock is.
+/// What the servers behind this client are, and what endangers locks there. Queries them, and their replicas, Sentinels
+/// or cluster, on connections of its own with this client's login. Changes nothing there: no key is written, no message
+/// sent. Blocks for about 0.1 s, and 10 s at most. Wire cost for the server: some 200 commands, 100 of them PING, and a
+/// SCAN of up to 20,000 keys with PTTL for each; less for the other nodes. Problems of servers are findings and never
+/// thrown. Throws Error(closed), Error(forked), and Error(would_deadlock) on a client that runs on the caller's
+/// io_context. The user's permissions are checked for the key and channel of this lock, if a name is given, otherwise
+/// for an unused name.
 HOLDFAST_EXPORT ProbeReport probe(const Client& client, std::string_view lock = {});
 
-/// What servers that are meant to be independent of each other (RedLock) have that no report sees alone: the same one
-/// twice, a replica among them, clocks that differ, a restart that forgets. Worst first; empty for less than two
-/// reports. Sends nothing.
+/// Problems among servers that should be independent (RedLock) which no single report shows: the same server twice, a
+/// replica among them, clocks that differ, a restart that loses locks. Worst first; empty for less than two reports.
+/// Sends nothing.
 HOLDFAST_EXPORT std::vector<Finding> compare(std::span<const ProbeReport> independent);
 
 }  // namespace holdfast

@@ -1,5 +1,5 @@
-// The metrics of a client for prometheus-cpp, which must be there (Debian: prometheus-cpp-dev): holdfast::prometheus,
-// or holdfast::holdfast and the part of prometheus-cpp that you use.
+// The metrics of a client for prometheus-cpp, which must be installed (Debian: prometheus-cpp-dev). Link
+// holdfast::prometheus, or holdfast::holdfast and the part of prometheus-cpp that you use.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,7 @@ namespace holdfast {
 /// Something to register with an Exposer or a Gateway:
 /// `auto metrics = std::make_shared<PrometheusMetrics>([&] { return client.metrics(); });`
 /// `exposer.RegisterCollectable(metrics);`
-/// Whoever collects calls the function, in his own thread. The names and labels are those of
-/// Metrics::write_prometheus().
+/// The collector calls the function on its own thread. The names and labels are those of Metrics::write_prometheus().
 class PrometheusMetrics final : public ::prometheus::Collectable {
  public:
   explicit PrometheusMetrics(std::function<Metrics()> source) : source_(std::move(source)) {}

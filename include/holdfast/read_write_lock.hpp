@@ -9,8 +9,8 @@
 
 namespace holdfast {
 
-/// The readers' side of a ReadWriteLock, as a lock of its own: what acquires it shares the lock with other readers.
-/// From ReadWriteLock::reader. Its `lock` and `unlock` are the `lock_shared` and `unlock_shared` of that; `info()`,
+/// The readers' side of a ReadWriteLock, as a lock of its own: its holders share the lock with other readers. From
+/// ReadWriteLock::reader. Its `lock` and `unlock` are the `lock_shared` and `unlock_shared` of that; `info()`,
 /// `is_locked()` and `force_release()` are those of the whole lock.
 class HOLDFAST_EXPORT ReadLock : public KeyLock {
  public:
@@ -22,27 +22,27 @@ class HOLDFAST_EXPORT ReadLock : public KeyLock {
   using KeyLock::KeyLock;
 };
 
-/// From Client::read_write_lock. What Lock can do, it does as a writer, who has the lock alone. Readers share it:
+/// From Client::read_write_lock. As a Lock it is the writer's side, which excludes everybody else. Readers share it:
 /// `acquire_shared`, `std::shared_lock`, or the ReadLock that `reader()` returns. Redisson's RReadWriteLock of the same
 /// name is the same lock.
 ///
-/// Readers of one client share one read hold at the server: a reader that comes while another of this client reads,
-/// with the same renewed lease and no `max_hold`, costs no round trip; the last one gives the hold back. They share one
-/// owner and one fate: if that hold is lost, all of them are notified. Other readers have holds of their own.
+/// Readers of one client share one read hold at the server: a reader that arrives while another of this client reads,
+/// with the same renewed lease and no `max_hold`, costs no round trip; the last one releases the hold. They share one
+/// owner: if that hold is lost, all of them are notified. Other readers have holds of their own.
 ///
-/// Order: first come, first served inside a client, so a reader that comes behind a waiting writer waits. Between
-/// clients the server lets readers in as long as somebody reads. To let a writer elsewhere in, the readers of a client
-/// share a hold for a second at most before they ask the server again. If that says that somebody else listens, those
-/// who come next wait until the others have left and the hold is given back, for 0.1 s at most, as it may be that the
-/// others stay long, or that only readers listen. So readers who do not stay longer than that let a writer in; those
-/// who do, and always overlap, can keep one out, as Redisson's readers can.
+/// Order: first come, first served inside a client, so a reader behind a waiting writer waits. Between clients the
+/// server lets readers in as long as somebody reads. To give writers of other clients a chance, the readers of a client
+/// share a hold for at most a second before they ask the server again. If the server says that somebody else listens,
+/// new readers wait until the present ones have left and the hold is released, but for 0.1 s at most, since the present
+/// ones may stay long, or only readers may be listening. So readers that stay no longer than that let a writer in;
+/// longer ones that always overlap can keep a writer out, as Redisson's readers can.
 ///
-/// Threads: a thread may read several times, and read while it writes; when it then unlocks the writer's side it goes
-/// on as a reader (a downgrade, 1 command). A reader cannot become a writer, for two that tried would wait for each
-/// other: `lock()` throws Error(would_deadlock), `try_lock()` is false, at once.
+/// Threads: a thread may read several times, and read while it writes; when it then unlocks the writer's side it
+/// continues as a reader (a downgrade, 1 command). A reader cannot become a writer, since two that tried would wait for
+/// each other: `lock()` throws Error(would_deadlock), `try_lock()` is false, at once.
 ///
-/// Errors, waiting, cancellation: as Lock. `wrong_type` if something else than a read-write lock has the name, a Lock
-/// among them. Not a member of MultiLock or RedLock. Wire cost: as Lock; 0 for a reader that shares a hold. Source:
+/// Errors, waiting, cancellation: as Lock. `wrong_type` if the name belongs to something other than a read-write lock,
+/// such as a Lock. Not a member of MultiLock or RedLock. Wire cost: as Lock; 0 for a reader that shares a hold. Source:
 /// docs/wire.md section 2.
 class HOLDFAST_EXPORT ReadWriteLock : public KeyLock {
  public:
@@ -67,14 +67,14 @@ class HOLDFAST_EXPORT ReadWriteLock : public KeyLock {
   }
   [[gnu::always_inline]] void unlock_shared() const noexcept { reader_.unlock(); }
 
-  /// The writer that has this hold goes on as a reader, with the same Hold; at no moment another writer can enter.
-  /// Waiting readers are let in. Nothing happens if it reads already. Blocks until the server has answered. Throws
+  /// Turns this writer's hold into a reader's, with the same Hold; no other writer can enter in between. Waiting
+  /// readers are let in. No effect if it is a reader's already. Blocks until the server has answered. Throws
   /// Error(lost) if the hold was lost, Error(unknown_outcome) if the server did not answer while the hold was valid:
-  /// then it may be either, and is lost at its next renewal if it reads. Error(invalid_argument): the hold is of
-  /// another lock. 1 command.
+  /// then it may be either, and if it is a reader's it is lost at its next renewal. Error(invalid_argument): the hold
+  /// is of another lock. 1 command.
   void downgrade(Hold& hold) const;
-  /// The same without blocking, defined by async.hpp: completes with `(Failure)`. Without an answer it goes on asking
-  /// as long as the hold is valid. Of `terminal` and `partial` cancellation it completes with `cancelled`, and goes on.
+  /// The same without blocking, defined by async.hpp: completes with `(Failure)`. Without an answer it retries as long
+  /// as the hold is valid. On `terminal` or `partial` cancellation it completes with `cancelled`, and continues.
   template <class Token = detail::DefaultToken>
   auto async_downgrade(const Hold& hold, Token&& token = Token()) const;
 

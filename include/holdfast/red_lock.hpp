@@ -10,19 +10,19 @@
 namespace holdfast {
 
 /// A lock that needs a majority of N independent servers (not replicas of each other): survives the loss of any
-/// minority. Re-entrant in its thread face if its members are.
+/// minority. Re-entrant for threads if its members are.
 ///
 /// All servers are asked at the same time, each given `Config::node_timeout`; the lock is granted when a majority has
 /// granted it and time is left: valid_for = lease - elapsed - 1 % - 2 ms, counted from before the first send. Otherwise
-/// it is given back everywhere. Two callers that ask at the same moment may both fail; each tries again after a short
-/// random delay. Renewals need a majority too; a server of the minority that has lost the lock, for example in a
-/// restart, is then asked to take it again.
+/// it is released everywhere. Two callers that ask at the same moment may both fail; each retries after a short random
+/// delay. Renewals need a majority too; a server of the minority that has lost the lock, for example in a restart, is
+/// then asked to take it again.
 /// Others see an ordinary lock on each server: Redisson's RedLock over the same servers or, with SimpleLocks,
 /// go-redsync and node redlock exclude it and are excluded by it.
 /// If it is refused because too few servers answer, Error(no_quorum) carries each server's vote in `cause()`. For what
-/// a server that restarts empty breaks, and how to avoid that, see docs/guarantees.md.
+/// happens when a server restarts empty, and how to avoid it, see docs/guarantees.md.
 /// The first client serves it with its threads, settings and observer, and it ends with that client. Another client
-/// that is closed, or whose io_context nobody runs, counts as a server that is down. The same server under two
+/// that is closed, or whose io_context does not run, counts as a server that is down. The same server under two
 /// addresses would have two votes: Error(invalid_argument), detected by the servers' run ids (INFO, once per
 /// connection; undetected without permission for it). So the first grant waits for every server that answers in time.
 /// Re-entry is counted, and local waiters queue, per object and its copies: make one and copy it. Wire cost: 1 command

@@ -13,31 +13,31 @@
 
 namespace holdfast {
 
-/// From Client::semaphore: a number that is shared by all clients, with the shape of std::counting_semaphore. Who takes
-/// permits makes it smaller, and waits where it is too small; whoever gives some back makes it larger.
+/// From Client::semaphore: a number that all clients share, with the interface of std::counting_semaphore. Taking
+/// permits makes it smaller, and waits while it is too small; giving some back makes it larger.
 ///
-/// The permits belong to nobody and have no lease: whoever took some may die with them, and they are gone until
-/// somebody adds others. To have them come back by themselves use LeasedSemaphore.
+/// The permits belong to nobody and have no lease: if a process dies with some, they are gone until somebody adds
+/// others. For permits that come back by themselves use LeasedSemaphore.
 ///
-/// Somebody must say how many there are: `set`, `add`, or Redisson. Until then nobody gets any, and whoever waits waits
-/// for that. Who waits is served first in, first out inside a client, also where the first wants more permits than
-/// those behind it; between clients whoever asks first when permits come.
+/// Somebody must set the number: `set`, `add`, or Redisson. Until then nobody gets any, and waiters wait for that.
+/// Inside a client waiting is first in, first out, even if the first wants more permits than those behind it; between
+/// clients, the first to ask after permits come gets them.
 ///
-/// What is sent again since its reply was lost counts once: the server knows each call by a name of its own. A call
+/// A call that is resent because its reply was lost counts once: each call has an id that the server remembers. A call
 /// that changes the number is repeated until it is answered, for Config::patience; then it throws
-/// Error(unknown_outcome): it may have counted. An `acquire` that ends without its permits takes none: what it may have
-/// taken is given back, which is repeated as well, for Config::lease if that is longer.
+/// Error(unknown_outcome): it may have counted. An `acquire` that ends without its permits takes none: any that it may
+/// have taken are given back, and that too is repeated, for Config::lease if that is longer.
 ///
-/// A cheap handle: copy it, share it between threads. Errors as BasicLock::acquire throws them, of `wrong_type` if
-/// something else than a number has the name; Error(invalid_argument) for numbers out of range, before anything is
+/// A cheap handle: copy it, share it between threads. Errors as BasicLock::acquire throws them; `wrong_type` if the
+/// name belongs to something other than a number; Error(invalid_argument) for numbers out of range, before anything is
 /// sent. Every wait ends with a message, a reconnect, a counted safety poll (`Config::safety_poll`), or its limit.
-/// fork(): as Client. Wire cost: 1 command for each call, none for what is passed on inside a client; for a first
-/// contended wait 2 writes. Acks are not asked for. Redisson's RSemaphore of the same name is the same semaphore.
+/// fork(): as Client. Wire cost: 1 command for each call, none for permits passed on inside a client; for a first
+/// contended wait 2 writes. Acks are not requested. Redisson's RSemaphore of the same name is the same semaphore.
 /// Source: docs/wire.md section 11.
 class HOLDFAST_EXPORT Semaphore {
  public:
-  /// Takes so many permits, all at once; waits until there are as many. From 1 to 2^31 - 1. Throws Error(cancelled) if
-  /// it was stopped.
+  /// Takes this many permits, all at once; waits until there are as many. From 1 to 2^31 - 1. Throws Error(cancelled)
+  /// if it was stopped.
   void acquire(std::uint32_t permits = 1, std::stop_token stop = {}) const;
   /// The same, but false if there are not as many now.
   bool try_acquire(std::uint32_t permits = 1) const;
@@ -52,23 +52,24 @@ class HOLDFAST_EXPORT Semaphore {
                          std::stop_token stop = {}) const {
     return acquire_within(detail::limit_until(time), permits, std::move(stop));
   }
-  /// Gives so many back, from 1 to 2^31 - 1, whoever took them; perhaps to a caller of this client who waits for as
-  /// many (docs/guarantees.md section 6). False: there is no semaphore any more, and none is made.
+  /// Gives this many back, from 1 to 2^31 - 1, whoever took them; they may go straight to a caller of this client who
+  /// waits for as many (docs/guarantees.md section 6). False: the semaphore is gone, and none is made.
   bool release(std::int64_t permits = 1) const;
 
-  /// How many there are; below 0 after `add` of fewer, 0 if there is no semaphore.
+  /// How many there are; may be below 0 after an `add` of less than 0; 0 if there is no semaphore.
   std::int64_t available() const;
-  /// Makes a semaphore of so many permits, from 0 to 2^31 - 1, unless there is one; with a time to live, above 0 and up
-  /// to 10 years, it goes when that is over. True: made.
+  /// Makes a semaphore of this many permits, from 0 to 2^31 - 1, unless there is one. With a time to live, above 0 and
+  /// up to 10 years, it expires after that. True: made.
   bool set(std::int64_t permits) const;
   bool set(std::int64_t permits, std::chrono::milliseconds lives) const;
-  /// So many more, or fewer if it is below 0; makes the semaphore if there is none. Returns how many there are now.
+  /// Adds this many, or removes them if it is below 0; makes the semaphore if there is none. Returns how many there are
+  /// now.
   std::int64_t add(std::int64_t permits) const;
-  /// Takes all that there are, and returns how many those were.
+  /// Takes all permits, and returns how many there were.
   std::int64_t drain() const;
 
   // The same without blocking, defined by async.hpp: complete with `(Failure)`, or with `(Failure, T)` with the T of
-  // the blocking call. A cancelled one takes nothing; what is given back, made or added goes on.
+  // the blocking call. A cancelled acquire takes nothing; a cancelled release, set or add continues.
   template <class Token = detail::DefaultToken>
   auto async_acquire(std::uint32_t permits = 1, Token&& token = Token()) const;
   template <class Token = detail::DefaultToken>

@@ -15,8 +15,8 @@ namespace holdfast {
 
 namespace detail {
 
-/// Asio looks at its timers when the system says that the first of them is due, by the system's clock. Here one is,
-/// always, so that it looks at those of the library too, which go by the kit's time.
+/// Asio checks its timers when the first of them is due by the system's clock. Here one always is, so that Asio checks
+/// the library's timers too, which follow the kit's time.
 inline std::size_t take_turn(boost::asio::io_context& context) {
   using Timer = boost::asio::steady_timer;
   bool rang = false;
@@ -31,14 +31,14 @@ inline std::size_t take_turn(boost::asio::io_context& context) {
 
 }  // namespace detail
 
-/// Lets so much time pass for the kit and for what runs on the io_context, in the calling thread; nobody else may run
-/// it. Timers of other clocks, such as steady_timer, go by real time, and ring here if they are due. `kit` is one of
-/// `Time::still`, otherwise Error(invalid_argument).
+/// Lets that much time pass for the kit and for what runs on the io_context, in the calling thread; no other thread may
+/// run it. Timers of other clocks, such as steady_timer, follow real time, and fire here if they are due. `kit` is one
+/// of `Time::still`, otherwise Error(invalid_argument).
 inline void pass(TestKit& kit, boost::asio::io_context& context, std::chrono::milliseconds time) {
   kit.pass(time, [&context] { return detail::take_turn(context); });
 }
 
-/// The same until `over` says so, `limit` at most. False: it did not.
+/// The same until `over` returns true, `limit` at most. False: it did not.
 inline bool pass_until(TestKit& kit, boost::asio::io_context& context, std::chrono::milliseconds limit,
                        const std::function<bool()>& over) {
   return kit.pass(limit, [&context] { return detail::take_turn(context); }, over);

@@ -1,4 +1,4 @@
-// What a lock is to the thread that asks.
+// The calling thread's hold of a lock.
 #pragma once
 
 #include <chrono>
@@ -13,10 +13,10 @@
 
 namespace holdfast {
 
-/// The hold that the calling thread has by `lock()`, `try_lock…` or a guard of the standard's: from
-/// BasicLock::this_thread, as in `lock.this_thread().valid_for()`. It is looked up in each call, and is always that of
-/// the thread that makes the call, whoever made this object. A Hold speaks for itself and is not seen here. A cheap
-/// handle of the lock: copy it. In a forked child no thread has a hold. Costs no round trip, except release().
+/// The hold that the calling thread has by `lock()`, `try_lock…` or a standard guard: from BasicLock::this_thread, as
+/// in `lock.this_thread().valid_for()`. Each call finds the hold of the thread that makes the call, whichever thread
+/// made this object. A Hold has its own functions and is not seen here. A cheap handle of the lock: copy it. In a
+/// forked child no thread has a hold. Costs no round trip, except release().
 class HOLDFAST_EXPORT ThisThread {
  public:
   /// True if the thread holds the lock and has not lost it.

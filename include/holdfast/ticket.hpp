@@ -11,18 +11,18 @@
 
 namespace holdfast {
 
-/// What Hold::detach() leaves of a hold: who has the lock, as text for an environment variable, a file or an argument.
-/// Whoever has the text can take the hold up again (KeyLock::adopt) or end it, so treat it as the lock itself. It says
-/// nothing about whether the hold still stands: the server does. It names no server.
+/// The result of Hold::detach(): the lock's owner, as text for an environment variable, a file or an argument. Anyone
+/// who has the text can resume the hold (KeyLock::adopt) or end it, so protect it like the lock itself. It does not say
+/// whether the hold is still valid: only the server knows. It names no server.
 struct HOLDFAST_EXPORT Ticket {
   enum class Kind : std::uint8_t { lock, fenced, fair, simple, permit };
   Kind kind = Kind::lock;
   std::string name;                    ///< As the caller gave it, without Config::name_prefix.
   std::string owner;                   ///< As Hold::owner().
   std::optional<std::int64_t> token;   ///< As Hold::token().
-  std::chrono::milliseconds lease{0};  ///< As it was set last: for how long the lock is taken from a renewal on.
+  std::chrono::milliseconds lease{0};  ///< As set last: how long the lock stays taken after a renewal.
 
-  /// One word of printable ASCII that no shell changes, with a check sum.
+  /// One word of printable ASCII that needs no quoting in a shell, with a checksum.
   std::string text() const;
   /// Throws Error(invalid_argument) for anything that text() cannot have returned.
   static Ticket parse(std::string_view text);

@@ -21,7 +21,7 @@ namespace holdfast {
 
 namespace detail {
 
-/// Can be awaited until a stop token stops, in whatever thread it does. Told once, to one who waits.
+/// Lets one coroutine await a stop token, which may stop on any thread. Notifies once.
 template <class Executor>
 class Bell {
  public:
@@ -40,7 +40,7 @@ class Bell {
     void operator()() const noexcept {
       try {
         channel.try_send(boost::system::error_code());
-      } catch (...) {  // no memory: who asks the token itself is told
+      } catch (...) {  // no memory: the token itself still shows it
       }
     }
   };
@@ -105,7 +105,7 @@ class Leader::Async {
   template <class CoBody>
   static constexpr boost::asio::use_awaitable_t<ExecutorOf<CoBody>> kUseAwaitable{};
 
-  /// The body has ended before the lock is given away: nothing here may come in between.
+  /// The body always ends before the lock is released: nothing may come in between.
   template <class CoBody>
   static Coroutine<TermEnd, CoBody> serve(const Call& call, CoBody& body, Hold& hold, const std::stop_token& stop) {
     namespace asio = boost::asio;

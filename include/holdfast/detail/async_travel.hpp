@@ -1,4 +1,4 @@
-// The part of async.hpp that is about holds that change, and about all of a client. Not for users.
+// The part of async.hpp that is about changing holds, and about a whole client. Not for users.
 #pragma once
 
 #include <chrono>

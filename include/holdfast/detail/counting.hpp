@@ -1,4 +1,4 @@
-// What the counting kinds have in common: their numbers, how long they wait, and what is done to them. Not for users.
+// What the counting kinds have in common: their operations, and how long they wait. Not for users.
 #pragma once
 
 #include <chrono>
@@ -6,7 +6,7 @@
 
 namespace holdfast::detail {
 
-/// What is asked of a semaphore or a latch, or done to it: see their members of these names.
+/// The operations of semaphores and latches: see their members of these names.
 enum class Counting : std::uint8_t {
   set,  // of both semaphores
   add,
@@ -21,8 +21,8 @@ enum class Counting : std::uint8_t {
   remove,
 };
 
-/// Rounded up to milliseconds; a value that does not fit becomes the largest one, which means "no limit". What is below
-/// zero, or is no number, is zero.
+/// Rounded up to milliseconds; a value that does not fit becomes the largest one, which means "no limit". Negative
+/// values and NaN become zero.
 template <class Rep, class Period>
 std::chrono::milliseconds limit_of(const std::chrono::duration<Rep, Period>& wait) {
   using Real = std::chrono::duration<double, std::milli>;

@@ -10,7 +10,7 @@ namespace holdfast::detail {
 
 struct HoldAccess {
   static Hold make(std::shared_ptr<engine::Claim> held) noexcept { return Hold(std::move(held)); }
-  /// A hold whose end does not wait for the server.
+  /// A hold whose destructor does not wait for the server.
   static Hold make_unwaiting(std::shared_ptr<engine::Claim> held) noexcept {
     Hold hold(std::move(held));
     hold.waits_ = false;

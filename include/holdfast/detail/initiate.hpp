@@ -54,7 +54,7 @@ class HandlerReceiver final : public Receiver<Results...> {
         stay_(std::move(stay)) {}
 
   void receive(Results... results) override {
-    const StayPtr stay(std::move(stay_));  // until all else is gone
+    const StayPtr stay(std::move(stay_));  // destroyed last
     const auto allocator = asio::get_associated_allocator(handler_);
     Handler handler(std::move(handler_));
     const Work work(std::move(work_));
@@ -90,7 +90,7 @@ class HandlerReceiver final : public Receiver<Results...> {
 
   Handler handler_;
   Work work_;
-  StayPtr stay_;  // null: with the client's own context, which knows its operations, or with one that nobody can name
+  StayPtr stay_;  // null: on the client's own context, which knows its operations, or on one that is unknown
 };
 
 /// Null: the executor does not say.

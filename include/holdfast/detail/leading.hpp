@@ -14,10 +14,10 @@ namespace holdfast {
 
 namespace detail {
 
-/// Between two attempts at a server that could not be asked.
+/// Between two attempts at a server that could not be reached.
 inline constexpr std::chrono::milliseconds kCampaignPause{1000};
 
-/// Whether what kept a candidate from asking may be over the next time.
+/// Whether the next attempt may succeed after this failure.
 inline bool may_pass(const std::error_code& code) {
   for (const Errc passing :
        {Errc::unreachable, Errc::unknown_outcome, Errc::read_only, Errc::out_of_memory, Errc::durability_not_met}) {
@@ -28,7 +28,7 @@ inline bool may_pass(const std::error_code& code) {
 
 }  // namespace detail
 
-/// What is known of a candidate. Its calls share it, since a coroutine may be destroyed after the Leader.
+/// A candidate's state. Its calls share ownership, since a coroutine may outlive the Leader.
 struct Leader::Desk {
   std::mutex mutex;
   bool under_way = false;                     // a call of lead or campaign
@@ -36,7 +36,7 @@ struct Leader::Desk {
   std::stop_source ending{std::nostopstate};  // of the current term
 };
 
-/// One call of lead or campaign; two would be in each other's way.
+/// One call of lead or campaign; there may be only one at a time.
 class Leader::Call {
  public:
   explicit Call(const Leader& leader) : desk_(leader.desk_) {
@@ -58,7 +58,7 @@ class Leader::Call {
   const std::shared_ptr<Desk> desk_;
 };
 
-/// While a body runs: what can ask it to end, and what others may know of it.
+/// Exists while a body runs: can ask it to end, and lets others see the term.
 class Leader::Office {
  public:
   Office(Desk& desk, const Hold& hold, const std::stop_token& stop)

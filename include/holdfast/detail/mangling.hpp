@@ -1,7 +1,7 @@
-// So that a static library and its program may be of different compilers. Not for users.
+// Allows a static library and its program to be built by different compilers. Not for users.
 //
-// Of Asio's compiled part, which a static library brings along, g++ and clang know these members by different names:
-// they agree upon everything else. So whoever includes this defines them anew, word for word.
+// A static library contains Asio's compiled part. g++ and clang mangle these members of it differently, and agree on
+// everything else. So each file that includes this defines them again, word for word.
 #pragma once
 
 #include <boost/asio/any_completion_executor.hpp>

@@ -37,7 +37,7 @@ using engine::Core;
 template <class... Results>
 class Receiver {
  public:
-  /// Passes them on, never running the caller's code within this call, then destroys itself.
+  /// Passes them on without running the caller's code in this call, then destroys itself.
   virtual void receive(Results... results) = 0;
   /// Destroys itself without passing anything on.
   virtual void drop() noexcept = 0;
@@ -65,7 +65,8 @@ class HOLDFAST_EXPORT Operation {
   virtual void start() = 0;
   /// Ends it soon, unless it has already ended. From any thread, even while it is ending.
   virtual void cancel() noexcept = 0;
-  /// Drops the receiver within this call, unless another thread has got hold of it, and ends it soon. From any thread.
+  /// Drops the receiver within this call, unless another thread is using it, and ends the operation soon. From any
+  /// thread.
   virtual void abandon() noexcept = 0;
 };
 using OperationPtr = std::shared_ptr<Operation>;
@@ -94,7 +95,7 @@ HOLDFAST_EXPORT OperationPtr make_force_release(const PartsPtr& parts, ReceiverP
 HOLDFAST_EXPORT OperationPtr make_force_release(const PartsPtr& parts, const std::string& owner,
                                                 ReceiverPtr<Failure, bool> receiver);
 
-/// What is granted and not held: until it is granted; or for so long, and whether it was.
+/// For kinds that grant without a Hold: waits until it is granted, or at most that long and says whether it was.
 HOLDFAST_EXPORT OperationPtr make_pass(const PartsPtr& parts, std::uint32_t permits, std::stop_token stop,
                                        ReceiverPtr<Failure> receiver);
 HOLDFAST_EXPORT OperationPtr make_pass_in_time(const PartsPtr& parts, std::uint32_t permits,

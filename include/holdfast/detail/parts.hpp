@@ -1,4 +1,4 @@
-// What binds a lock to the engine. Not for users.
+// What connects a lock to the engine. Not for users.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Says in one line what is wrong where everything below would fail. Not for users.
+// Reports an old language standard in one line, where everything below would fail. Not for users.
 #pragma once
 
 #if __cplusplus < 202002L

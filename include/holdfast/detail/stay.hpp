@@ -9,16 +9,16 @@
 
 namespace holdfast::detail {
 
-/// A handler's stay with a context, until it is posted there or destroyed. If the context is destroyed first, it takes
-/// the handler along: the operation is abandoned, and whoever is posting the handler just then is waited for.
+/// A handler's time on a context, until it is posted there or destroyed. If the context is destroyed first, the handler
+/// is destroyed with it: the operation is abandoned, after waiting for a thread that is just posting the handler.
 class HOLDFAST_EXPORT Stay {
  public:
   Stay() = default;
   Stay(const Stay&) = delete;
   Stay& operator=(const Stay&) = delete;
-  /// From here on nothing of the handler touches the context.
+  /// From here on the handler does not touch the context.
   virtual ~Stay() = default;
-  /// It begins, before the operation starts. False: the context is being destroyed.
+  /// Called before the operation starts. False: the context is being destroyed.
   virtual bool begin(const std::shared_ptr<Operation>& operation) = 0;
   /// This thread is about to post the handler, or to destroy it. False: it may only be destroyed.
   virtual bool end() noexcept = 0;
