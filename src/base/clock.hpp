@@ -1,4 +1,4 @@
-// The clock of all leases and waits: steady, and it also counts the time that the machine was suspended.
+// The clock of all leases and waits: steady, and it includes time that the machine was suspended.
 #pragma once
 
 #include <chrono>
@@ -7,8 +7,8 @@
 
 namespace holdfast::base {
 
-/// A steady clock that goes on during suspend (CLOCK_BOOTTIME where there is one): the server's lease runs on while a
-/// laptop or a virtual machine sleeps, so the holder's must too.
+/// A steady clock that keeps running during suspend (CLOCK_BOOTTIME where available): the server's lease runs on while
+/// a laptop or a virtual machine sleeps, so the holder's must too.
 struct Clock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
@@ -26,8 +26,8 @@ using Duration = Clock::duration;
 
 namespace holdfast::detail {
 
-/// From now on Clock::now() is what this function says; null: the system's, as in the beginning. For holdfast::testing,
-/// which is of the same release. From any thread; clients that live through a change see the time jump.
+/// From now on Clock::now() returns what this function returns; null: the system's time, as at the start. For
+/// holdfast::testing of the same release. From any thread; existing clients see the time jump.
 using ClockHand = base::TimePoint (*)() noexcept;
 HOLDFAST_EXPORT void set_clock(ClockHand hand) noexcept;
 

@@ -1,12 +1,12 @@
-// Whose time the clock of this library shows.
+// Sets the source of the clock's time.
 #pragma once
 
 #include "base/clock.hpp"
 
 namespace holdfast::base {
 
-/// As detail::set_clock(), for the code that this is linked into: a shared holdfast::testing has a clock of its own
-/// beside that of the library.
+/// As detail::set_clock(), for the code that this is linked into: a shared holdfast::testing has its own copy of the
+/// clock.
 void set_hand(detail::ClockHand hand) noexcept;
 
 }  // namespace holdfast::base

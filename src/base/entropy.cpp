@@ -8,7 +8,8 @@
 
 namespace holdfast::base {
 
-/// Not by std::random_device, which asks the processor each time what it can do: in a virtual machine that takes 15 us.
+/// Does not use std::random_device, which queries the processor's features on each call: that takes 15 us in a virtual
+/// machine.
 std::uint32_t entropy() {
   std::uint32_t bits = 0;
   if (getentropy(&bits, sizeof bits) != 0) throw std::system_error(errno, std::generic_category(), "getentropy");

@@ -1,4 +1,4 @@
-// Where all chance comes from: ids and jitter.
+// The source of all randomness: ids and jitter.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace holdfast::base {
 /// 32 random bits from the system. Thread-safe.
 std::uint32_t entropy();
 
-/// From 0 to below 1, without the system's help for each: for jitter. Thread-safe.
+/// From 0 to below 1, without a system call each time: for jitter. Thread-safe.
 double random_share();
 
 }  // namespace holdfast::base

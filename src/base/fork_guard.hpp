@@ -1,4 +1,4 @@
-// Tells whether the process has forked since an object was made, at the price of one atomic load.
+// Detects whether the process has forked since an object was made, for the cost of one atomic load.
 #pragma once
 
 #include <cstdint>

@@ -10,13 +10,13 @@
 #define HOLDFAST_THREAD_SAFETY(attribute)
 #endif
 
-/// Of a field: read and written only with this mutex locked.
+/// For a field: read and written only with this mutex locked.
 #define HOLDFAST_GUARDED_BY(mutex) HOLDFAST_THREAD_SAFETY(guarded_by(mutex))
-/// Of a function: to be called with these mutexes locked.
+/// For a function: must be called with these mutexes locked.
 #define HOLDFAST_REQUIRES(...) HOLDFAST_THREAD_SAFETY(requires_capability(__VA_ARGS__))
-/// Of a function that needs no mutex for what it reads, for a reason that its comment gives.
+/// For a function that needs no mutex for what it reads; its comment says why.
 #define HOLDFAST_NOT_GUARDED HOLDFAST_THREAD_SAFETY(no_thread_safety_analysis)
-/// What a class of mutexes or guards does.
+/// For the classes of mutexes and guards.
 #define HOLDFAST_CAPABILITY(name) HOLDFAST_THREAD_SAFETY(capability(name))
 #define HOLDFAST_SCOPED_CAPABILITY HOLDFAST_THREAD_SAFETY(scoped_lockable)
 #define HOLDFAST_ACQUIRE(...) HOLDFAST_THREAD_SAFETY(acquire_capability(__VA_ARGS__))
@@ -53,7 +53,7 @@ class HOLDFAST_SCOPED_CAPABILITY Guard {
   AnyMutex& mutex_;
 };
 
-/// The same, unlocked now and then, or while it waits.
+/// The same, but may be unlocked in between, or while it waits.
 class HOLDFAST_SCOPED_CAPABILITY WaitingGuard {
  public:
   explicit WaitingGuard(Mutex& mutex) HOLDFAST_ACQUIRE(mutex) : lock_(mutex.mutex_) {}

@@ -6,8 +6,8 @@
 
 namespace holdfast::base {
 
-/// A UUID of this version, lower case with hyphens, from the system's random source: 4 is for random ones, 8 for those
-/// that have a meaning of their maker's own.
+/// A UUID of this version, lower case with hyphens, from the system's random source: 4 means random, 8 means that its
+/// maker defines the meaning.
 std::string make_uuid(unsigned version = 4);
 
 /// A number that no earlier call in this process returned; starts at 1.

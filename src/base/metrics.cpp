@@ -23,7 +23,7 @@ void write_number(std::ostream& out, double number) {
   out << std::string_view(text.data(), end.ptr);
 }
 
-/// A bound as those who compare labels expect it: 0.0001, never 1e-04; in OpenMetrics 1.0, not 1.
+/// A bound in the form that label comparisons expect: 0.0001, never 1e-04; in OpenMetrics 1.0, not 1.
 void write_bound(std::ostream& out, double bound, Format format) {
   std::array<char, 400> text{};
   const std::to_chars_result end =
@@ -45,7 +45,7 @@ void write_escaped(std::ostream& out, std::string_view text, bool quotes) {
   }
 }
 
-/// Opens the braces, if there is something to be in them, and leaves them open. True: something is.
+/// Writes the opening brace and the labels, if there are any. True: it did, and the brace is still open.
 bool open_labels(std::ostream& out, const std::vector<MetricLabel>& labels) {
   const char* before = "{";
   for (const MetricLabel& label : labels) {
@@ -112,7 +112,7 @@ std::string_view type_name(MetricFamily::Type type, Format format) {
 
 void write_family(std::ostream& out, const MetricFamily& family, Format format) {
   const std::string_view ending = suffix(family.type);
-  // The older format describes what is written; OpenMetrics the family.
+  // The older format describes the written name, OpenMetrics the family.
   const std::string described = family.name + std::string(format == Format::prometheus ? ending : "");
   out << "# HELP " << described << ' ';
   write_escaped(out, family.help, format == Format::openmetrics);

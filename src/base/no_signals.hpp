@@ -1,4 +1,4 @@
-// A stretch in which the calling thread runs no signal handler.
+// A scope in which the calling thread runs no signal handler.
 #pragma once
 
 #include <pthread.h>
@@ -6,8 +6,8 @@
 
 namespace holdfast::base {
 
-/// For threads of ours that no handler of the user's may hold up, and for the moments in which a caller works for all.
-/// What a thread does to itself (SIGSEGV and the like) stays as it is.
+/// For our own threads, which no handler of the user's may delay, and while a caller does work for others. Signals that
+/// a thread causes itself (SIGSEGV and similar) are not blocked.
 class NoSignals {
  public:
   NoSignals() noexcept { pthread_sigmask(SIG_BLOCK, &all(), &before_); }
@@ -15,7 +15,7 @@ class NoSignals {
   NoSignals(const NoSignals&) = delete;
   NoSignals& operator=(const NoSignals&) = delete;
 
-  /// What was held back before; for a wait in which handlers may run.
+  /// The signal mask from before; for a wait during which handlers may run.
   const sigset_t& before() const { return before_; }
 
  private:

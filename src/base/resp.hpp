@@ -9,14 +9,15 @@
 
 namespace holdfast::base {
 
-/// A server-side script, embedded at build time from its .lua file. Sent by its hash, by its text if the server asks.
+/// A server-side script, embedded at build time from its .lua file. Sent by its hash, or by its text if the server does
+/// not know the hash.
 struct Script {
   std::string_view name;  ///< Its path without ending, for example `lock/acquire`.
   std::string_view text;
   std::string_view sha1;  ///< 40 lower-case hex digits.
 };
 
-/// One command. With a script, `args` are what follows the script: the number of keys, the keys, the arguments.
+/// One command. With a script, `args` is what follows the script: the number of keys, the keys, the arguments.
 struct Command {
   std::vector<std::string> args;
   const Script* script = nullptr;

@@ -25,7 +25,7 @@ std::size_t utf8_length(std::string_view s) {
   return length;
 }
 
-/// Of more than one byte: C1 controls, changes of direction, separators of lines.
+/// Multi-byte: C1 controls, changes of text direction, line separators.
 bool is_unseen_sequence(std::string_view sequence) {
   const auto second = static_cast<unsigned char>(sequence[1]);
   if (sequence.size() == 2) return (sequence[0] == '\xc2' && second < 0xa0) || sequence == "\xd8\x9c";

@@ -9,15 +9,16 @@
 
 namespace holdfast::base {
 
-/// The length of the character that the text begins with, if a terminal would obey it and not show it: a control
-/// character (C0, DEL, C1), a change of direction, a separator of lines. 0: it is shown, or it is no UTF-8.
+/// The length of the text's first character if a terminal would act on it instead of showing it: a control character
+/// (C0, DEL, C1), a change of text direction, a line separator. 0: it is shown, or it is not UTF-8.
 std::size_t unseen_length(std::string_view text);
 
 /// The bytes in double quotes; control characters, quotes, backslashes and broken UTF-8 as escapes (`\n`, `\x00`), and
 /// what would change the direction of the text.
 std::string quote(std::string_view bytes);
 
-/// The bytes as they are, or quoted where something could not be seen: control characters, spaces at an end, nothing.
+/// The bytes as they are, or quoted if something would be invisible: control characters, spaces at an end, an empty
+/// text.
 std::string printable(std::string_view bytes);
 
 /// `host:port`, or `[address]:port` if the host is an IPv6 address.

@@ -6,7 +6,8 @@
 
 namespace holdfast::kinds {
 
-// Not re-entrant: which of them would it be? Nothing is ever held by all of them together, so nothing is passed on.
+// Not re-entrant, since it is undefined which one would be re-entered. Not passed on, since they are never held
+// together.
 const engine::Plan kAnyLock{
     .traits = {.reentrant = false, .passable = false},
     .transitions = {.names = wire::lock::names,

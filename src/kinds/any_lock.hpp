@@ -5,7 +5,7 @@
 
 namespace holdfast::kinds {
 
-/// What is granted is a plain lock, by its own name.
+/// The grant is of a plain lock, under its own name.
 extern const engine::Plan kAnyLock;
 
 }  // namespace holdfast::kinds

@@ -5,7 +5,7 @@
 
 namespace holdfast::kinds {
 
-// Not passable: the server says who is next.
+// Not passable: the server decides who is next.
 const engine::Plan kFairLock{
     .traits = {.order = engine::Traits::Order::server, .passable = false},
     .transitions = {.names = wire::fair::names,

@@ -5,7 +5,7 @@
 
 namespace holdfast::kinds {
 
-/// Redisson's RFairLock: the plain lock, and a queue of those who wait (docs/wire.md section 10).
+/// Redisson's RFairLock: the plain lock with a queue of waiters (docs/wire.md section 10).
 extern const engine::Plan kFairLock;
 
 }  // namespace holdfast::kinds

@@ -5,7 +5,7 @@
 
 namespace holdfast::kinds {
 
-// Not passable: whoever gets it, gets a token of its own.
+// Not passable: every grant needs a token of its own.
 const engine::Plan kFencedLock{
     .traits = {.passable = false},
     .transitions = {.names = wire::lock::names,

@@ -5,7 +5,7 @@
 namespace holdfast::kinds {
 namespace {
 
-/// Open: granted. Closed: nobody can tell for how long.
+/// Open: granted. Closed: for an unknown time.
 wire::AcquireReply decode(const base::Reply& reply) {
   wire::AcquireReply said;
   const std::optional<std::int64_t> count = wire::latch::decode_count(reply);
@@ -17,7 +17,7 @@ wire::AcquireReply decode(const base::Reply& reply) {
 
 }  // namespace
 
-// Nobody is before anybody else: each who waits looks, and hears the message.
+// Waiters have no order: each checks by itself, and each gets the message.
 const engine::Plan kLatch{
     .traits = {.reentrant = false,
                .holders = engine::Traits::Holders::several,

@@ -1,4 +1,4 @@
-// The plan of the latch: to acquire it is to find it open, and takes nothing.
+// The plan of the latch: acquiring it means finding it open, and changes nothing.
 #pragma once
 
 #include "engine/decide/plan.hpp"

@@ -7,7 +7,7 @@ namespace {
 
 namespace permits = wire::permits;
 
-/// So many permits are named where somebody asks who has them.
+/// A query for the holders returns at most this many permits.
 constexpr std::size_t kMostShown = 1000;
 
 std::vector<wire::Held> holders_of(const base::Reply& reply) {
@@ -22,7 +22,7 @@ std::vector<wire::Held> holders_of(const base::Reply& reply) {
 
 }  // namespace
 
-// Repeatable, since a permit is known by its id.
+// Repeatable, since a permit is identified by its id.
 const engine::Plan kLeasedSemaphore{
     .traits = {.reentrant = false, .holders = engine::Traits::Holders::several},
     .transitions = {.names = permits::names,

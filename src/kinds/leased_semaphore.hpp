@@ -1,4 +1,4 @@
-// The plan of the leased semaphore: so many owners at the same time, each with a permit or several.
+// The plan of the leased semaphore: several owners at the same time, each with one or more permits.
 #pragma once
 
 #include "engine/decide/plan.hpp"

@@ -1,4 +1,4 @@
-// The plan of the semaphore: a number that is taken from, and that nobody holds.
+// The plan of the semaphore: a number that callers take from, and that nobody holds.
 #pragma once
 
 #include "engine/decide/plan.hpp"

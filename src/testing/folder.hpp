@@ -11,7 +11,7 @@
 
 namespace holdfast::private_server {
 
-/// A folder of this user's alone, for as long as this lives.
+/// A folder that only this user can enter; removed with this object.
 class Folder {
  public:
   Folder() {

@@ -29,7 +29,7 @@ using base::Clock;
 using base::TimePoint;
 using test::Keyspace;
 
-constexpr auto kLongestStep = 100ms;  // between two looks at whether it is over
+constexpr auto kLongestStep = 100ms;  // between two calls of `over`
 constexpr auto kShortLease = 600ms;
 constexpr auto kLongestWait = 1s;
 constexpr auto kOwner = "00000000-0000-0000-0000-000000000000:1";  // somebody else
@@ -37,7 +37,7 @@ constexpr auto kOwner = "00000000-0000-0000-0000-000000000000:1";  // somebody e
 std::atomic<bool> stands_still{false};
 std::atomic<Clock::rep> the_time{0};
 
-/// When something in a client may be due; what was cancelled is here, too.
+/// Times when something in a client may be due, including cancelled ones.
 std::mutex ring_times_mutex;
 std::set<TimePoint> ring_times;
 
@@ -46,7 +46,7 @@ void note_ring(TimePoint time) noexcept {
   ring_times.insert(time);
 }
 
-/// The next after `now`; what was before it is forgotten.
+/// The next time after `now`; earlier ones are removed.
 TimePoint next_ring(TimePoint now) {
   const std::lock_guard lock(ring_times_mutex);
   ring_times.erase(ring_times.begin(), ring_times.upper_bound(now));
@@ -55,14 +55,14 @@ TimePoint next_ring(TimePoint now) {
 
 TimePoint still_time() noexcept { return TimePoint(base::Duration(the_time.load(std::memory_order_relaxed))); }
 
-/// The library's clock, for as long as this lives.
+/// Replaces the library's clock as long as this lives.
 class StillClock {
  public:
   StillClock() {
     if (stands_still.exchange(true)) {
       throw Error(Errc::invalid_argument, {}, {}, "another kit whose time stands still is alive");
     }
-    // Whole seconds, so that what is rounded to milliseconds is rounded alike in each run.
+    // Whole seconds, so that rounding to milliseconds is the same in each run.
     the_time = std::chrono::ceil<std::chrono::seconds>(Clock::now().time_since_epoch()).count() * 1'000'000'000;
     {
       const std::lock_guard lock(ring_times_mutex);
@@ -78,7 +78,7 @@ class StillClock {
     set(nullptr);
     stands_still = false;
   }
-  /// That of the library, and that of this library, which may have a copy.
+  /// The library's clock, and the copy that this library may have.
   static void set(holdfast::detail::ClockHand hand) noexcept {
     holdfast::detail::set_clock(hand);
     base::set_hand(hand);
@@ -107,7 +107,7 @@ struct TestKit::Inside {
 
   void wake() const {
     const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t written = write(bell.get(), &one, sizeof one);  // full: it rings already
+    [[maybe_unused]] const ssize_t written = write(bell.get(), &one, sizeof one);  // full: already signalled
   }
 
   void run() {
@@ -130,7 +130,7 @@ struct TestKit::Inside {
     }
   }
 
-  /// Here and now, whoever serves otherwise.
+  /// On this thread, at once, even if another thread serves.
   template <class Order>
   void order(Order&& what) {
     {

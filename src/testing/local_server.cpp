@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kJoinLimit = 3s;   // A server that has the socket but does not answer for this long is given up.
+constexpr auto kJoinLimit = 3s;   // How long to wait for a server that has the socket but does not answer.
 constexpr auto kTurnLimit = 15s;  // Waiting for another process that is starting it.
 
 Files place() {
@@ -26,12 +26,12 @@ Files place() {
   return files_in(usable ? std::string(runtime) + "/holdfast" : "/tmp/holdfast-" + std::to_string(geteuid()));
 }
 
-/// Whoever can write to the folder can put a server of their own in our server's place, so it must be ours alone.
+/// Anyone who can write to the folder could replace our server with their own, so only we may have access.
 void make_private_folder(const Files& files) {
   if (mkdir(files.folder.c_str(), 0700) != 0 && errno != EEXIST) {
     throw denied(files, "cannot create the folder " + files.folder + ": " + words(errno));
   }
-  // Looked at through a descriptor, and not through a symbolic link: what is checked is what is there.
+  // Checked through a descriptor and without following symbolic links, so that it is the folder that we use.
   const Descriptor folder(open(files.folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status{};
   if (!folder.ok() || fstat(folder.get(), &status) != 0) {
@@ -46,7 +46,7 @@ void make_private_folder(const Files& files) {
   }
 }
 
-/// Looks until somebody answers or nobody is there.
+/// Checks until a server answers or there is none.
 State await(const Files& files, Deadline deadline) {
   for (;;) {
     const State found = look(files, deadline);
@@ -72,7 +72,7 @@ class Turn {
   }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
-  // Unlocked by hand: a child that another thread has just forked has the descriptor too, and may keep it for long.
+  // Unlocked explicitly: a child that another thread has just forked also has the descriptor, and may keep it for long.
   ~Turn() { flock(file_.get(), LOCK_UN); }
 
  private:
@@ -95,7 +95,7 @@ std::string ensure_local_server() {
       start(files, Stays::for_all);
       break;
     case State::silent:
-      // Starting another would take the socket away from it, and its locks would be forgotten.
+      // Starting another would take over its socket, and its locks would be lost.
       throw unreachable(files, "a server has the socket but does not answer");
   }
   return files.socket;

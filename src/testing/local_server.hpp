@@ -1,4 +1,4 @@
-// `local:`: a private redis-server of this user on a unix socket; joined if it runs, started if not.
+// `local:`: a private redis-server of this user on a unix socket; started if it does not run yet.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The model of a server as a process would be one: behind a unix socket, in this process.
+// The model of a server, in this process, but behind a unix socket like a separate one.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace holdfast {
 
-/// What the model waits for, by the library's clock.
+/// The model's timers, on the library's clock.
 class ModelTime final : public test::Time {
  public:
   base::TimePoint now() const override { return base::Clock::now(); }
@@ -31,7 +31,7 @@ class ModelTime final : public test::Time {
   std::uint64_t last_ = 0;
 };
 
-/// One thread at a time.
+/// For one thread at a time.
 class ModelHost {
  public:
   /// Listens there. Throws Error(unreachable).
@@ -42,15 +42,15 @@ class ModelHost {
 
   test::ModelServer& server() { return server_; }
   ModelTime& time() { return time_; }
-  /// Does what there is to be done, without waiting. False: there was nothing.
+  /// Does all pending work without waiting. False: there was none.
   bool serve();
-  /// What has to be waited for.
+  /// The descriptors to wait for.
   std::vector<pollfd> waits_for() const;
 
  private:
   struct Link {
     explicit Link(int number) : socket(number) {}
-    /// What the kernel does not take yet is kept.
+    /// Keeps what the kernel does not accept yet.
     void flush();
     private_server::Descriptor socket;
     test::ModelServer::SessionPtr session;

@@ -28,8 +28,8 @@ using namespace std::chrono_literals;
 
 constexpr auto kStartLimit = 10s;  // From the start of the program to its first answer.
 
-/// The first of the names that PATH leads to. Empty parts of PATH (the current folder) are left out: what lies there by
-/// chance is not to be run.
+/// The first of the names found on PATH. Empty parts of PATH (the current folder) are skipped, so that a file lying
+/// there by chance is not run.
 std::optional<std::string> find_program(std::initializer_list<std::string_view> names) {
   const char* variable = std::getenv("PATH");
   const std::string_view path = variable ? variable : "/usr/local/bin:/usr/bin:/bin";
@@ -162,7 +162,7 @@ Child start(const Files& files, Stays stays) {
   }
   const bool for_all = stays == Stays::for_all;
   const Deadline deadline = SteadyClock::now() + kStartLimit;
-  // For all: it leaves the server behind and ends at once.
+  // With `for_all`, it leaves the server behind and ends at once.
   Child child(spawn(files,
                     {*program, "--port", "0", "--unixsocket", files.socket, "--unixsocketperm", "700", "--daemonize",
                      for_all ? "yes" : "no", "--dir", files.folder, "--logfile", files.log, "--pidfile", files.pid,

@@ -1,4 +1,4 @@
-// Starts a private Redis server on a unix socket, and looks at one.
+// Starts a private Redis server on a unix socket, and checks one.
 #pragma once
 
 #include <chrono>
@@ -13,18 +13,18 @@ namespace holdfast::private_server {
 using SteadyClock = std::chrono::steady_clock;
 using Deadline = SteadyClock::time_point;
 
-constexpr std::chrono::milliseconds kPause{10};  ///< Between two looks at what another process does.
+constexpr std::chrono::milliseconds kPause{10};  ///< Between two checks on another process.
 
 struct Files {
   std::string folder, socket, turn, log, pid;
 };
 Files files_in(const std::string& folder);
 
-/// The system's words for an errno.
+/// The system's message for an errno.
 std::string words(int error);
 Error unreachable(const Files& files, const std::string& cause);
 Error denied(const Files& files, const std::string& cause);
-/// Throws Error if a socket cannot have this path.
+/// Throws Error if the path is too long for a socket.
 void require_short_path(const Files& files);
 
 class Descriptor {
@@ -40,14 +40,14 @@ class Descriptor {
   int number_;
 };
 
-/// `silent`: somebody has the socket, and no answer came before the deadline.
+/// `silent`: a process has the socket, and no answer came before the deadline.
 enum class State { answers, absent, silent };
 
-/// One connection, one PING. A server that answers with an error (busy, password wanted) is there too; the client will
-/// hear that error itself. Throws Error if what listens there is no Redis server.
+/// One connection, one PING. A server that answers with an error (busy, password required) also counts; the client will
+/// get that error itself. Throws Error if the listener is not a Redis server.
 State look(const Files& files, Deadline deadline);
 
-/// A process that we started. It is always collected, so that no zombie stays; one that has not ended is killed.
+/// A process that we started. It is always waited for, so that no zombie stays; if it has not ended, it is killed.
 class Child {
  public:
   explicit Child(pid_t pid) noexcept : pid_(pid) {}
@@ -56,8 +56,8 @@ class Child {
   Child& operator=(const Child&) = delete;
   ~Child();
   bool ended() const noexcept { return pid_ == 0; }
-  /// True if it has ended and says that it failed. The program's own SIGCHLD handler may have collected it first; then
-  /// nothing is known.
+  /// True if it has ended with a failure. The program's own SIGCHLD handler may have waited for it first; then its
+  /// result is unknown.
   bool failed();
 
  private:
@@ -65,8 +65,8 @@ class Child {
 };
 
 enum class Stays {
-  with_us,  ///< Ends with the Child that is returned.
-  for_all,  ///< In a session of its own, after we have ended; the Child that is returned has ended.
+  with_us,  ///< Ends with the returned Child.
+  for_all,  ///< In a session of its own, outliving us; the returned Child has ended.
 };
 
 /// Starts redis-server, or else valkey-server, from PATH, and waits until it answers. Throws Error(unreachable) if it

@@ -22,7 +22,7 @@ Child start_in(const Folder& folder) {
   return private_server::start(folder.files(), private_server::Stays::with_us);
 }
 
-/// What a URL takes for itself is escaped.
+/// Escapes the characters that are special in a URL.
 std::string url_of(const std::string& socket) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string url = "unix://";

@@ -38,7 +38,7 @@ void Alarm::set_by(TimePoint time) noexcept {
 void Alarm::cancel() noexcept {
   if (!is_set()) return;
   schedule_.remove(*this);
-  const std::shared_ptr<void> kept = std::move(keep_);  // with it this may go
+  const std::shared_ptr<void> kept = std::move(keep_);  // releasing it may destroy this alarm
 }
 
 Schedule::Schedule(const boost::asio::any_io_executor& executor)
@@ -52,7 +52,7 @@ void Schedule::add(Alarm& alarm) noexcept {
   timer_.wait_until(alarms_.begin()->time_);
 }
 
-/// The timer may fire too early after that: cheaper than one that moves with every alarm.
+/// The timer may fire too early after that, which is cheaper than moving it with every alarm.
 void Schedule::remove(Alarm& alarm) noexcept {
   alarms_.erase(alarms_.iterator_to(alarm));
   note_next();
@@ -64,7 +64,7 @@ void Schedule::note_next() noexcept {
   if (closed_ && alarms_.empty()) timer_.rest();
 }
 
-/// As many as are due now: those that these set for a time that is over ring the next time.
+/// Rings the alarms that are due now; if they set others for a past time, those ring the next time.
 void Schedule::on_time() {
   struct SetTimer {
     Schedule& schedule;

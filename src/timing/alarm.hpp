@@ -1,4 +1,4 @@
-// Alarms on an event loop: any number of them share one timer, and to set one takes no memory.
+// Alarms on an event loop: any number of them share one timer, and setting one does not allocate.
 #pragma once
 
 #include <atomic>
@@ -15,24 +15,25 @@ namespace holdfast::timing {
 
 class Schedule;
 
-/// Rings once for each time that it is set, on the loop, and never once it was cancelled or destroyed. On the loop; it
-/// may be destroyed elsewhere if it is not set.
+/// Rings once each time it is set, on the loop; never after it was cancelled or destroyed. Use it on the loop; it may
+/// be destroyed elsewhere if it is not set.
 class Alarm {
  public:
-  /// What happens to it when the client is closed: rung at once, and whenever it is set from then on; or nothing.
+  /// What happens when the client is closed: it rings at once, and at once whenever it is set afterwards; or nothing.
   enum class AtClose : bool { stays, rings };
 
-  /// Whatever `ring` may destroy keeps itself alive meanwhile. What it throws is the loop's affair; other alarms ring
-  /// all the same.
+  /// Anything that `ring` may destroy must keep itself alive meanwhile. What it throws goes to the loop; other alarms
+  /// ring all the same.
   Alarm(Schedule& schedule, std::function<void()> ring, AtClose at_close = AtClose::stays);
   ~Alarm();
   Alarm(const Alarm&) = delete;
   Alarm& operator=(const Alarm&) = delete;
 
-  /// Instead of the time that it was set to; max(): not at all. `keep` stays alive until it has rung or was cancelled.
+  /// Replaces the time that it was set to; max(): it does not ring. `keep` stays alive until it has rung or was
+  /// cancelled.
   void set(base::TimePoint time, std::shared_ptr<void> keep = {}) noexcept;
   void set_after(base::Duration time, std::shared_ptr<void> keep = {}) noexcept;
-  /// The same, unless it rings earlier already: cheaper, where to ring too early does no harm.
+  /// The same, unless it is set to an earlier time: cheaper, where ringing too early does no harm.
   void set_by(base::TimePoint time) noexcept;
   void cancel() noexcept;
   bool is_set() const noexcept { return hook_.is_linked(); }
@@ -49,24 +50,24 @@ class Alarm {
   Hook hook_;
 };
 
-/// All alarms of a loop. On the loop, unless it says otherwise.
+/// All alarms of a loop. Use it on the loop, unless stated otherwise.
 class Schedule {
  public:
   explicit Schedule(const boost::asio::any_io_executor& executor);
-  /// What is still set will not ring.
+  /// Alarms that are still set will not ring.
   ~Schedule();
   Schedule(const Schedule&) = delete;
   Schedule& operator=(const Schedule&) = delete;
 
-  /// For whatever else is to run on the loop.
+  /// For anything else that has to run on the loop.
   const boost::asio::any_io_executor& executor() const { return executor_; }
   /// Once, before the loop runs. See Timer::start.
   void start(std::weak_ptr<void> owner) { timer_.start(std::move(owner)); }
-  /// When the next one rings; max(): none is set. From any thread.
+  /// When the next alarm rings; max(): none is set. From any thread.
   base::TimePoint next() const noexcept { return base::TimePoint(base::Duration(next_.load())); }
   /// The client is closed: see Alarm::AtClose. The loop runs out of work when no alarm is set any more.
   void close() noexcept;
-  /// Nothing rings any more, and what was kept alive is let go.
+  /// Nothing rings any more, and what was kept alive is released.
   void drop_all() noexcept;
 
  private:

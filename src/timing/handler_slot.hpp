@@ -1,4 +1,4 @@
-// Memory for one handler that must run though there is none to be had.
+// Reserved memory for one handler that must run even when memory is exhausted.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct HandlerSlot {
   alignas(std::max_align_t) std::byte bytes[256] = {};
 };
 
-/// Gives out the slot, to one at a time.
+/// Hands out the slot, to one user at a time.
 template <class T>
 struct InSlot {
   using value_type = T;
@@ -32,8 +32,8 @@ struct InSlot {
   HandlerSlot* slot;
 };
 
-/// The slot is free again when the handler runs, or is destroyed: Asio takes it out before. The handler may keep it
-/// alive.
+/// The slot is free again when the handler runs or is destroyed: Asio moves the handler out first. The handler may keep
+/// the slot alive.
 template <class Handler>
 auto in_slot(HandlerSlot& slot, Handler handler) {
   return boost::asio::bind_allocator(InSlot<std::byte>(&slot), std::move(handler));

@@ -11,18 +11,18 @@
 namespace holdfast::timing {
 namespace {
 
-/// Apart from those of the user's timers, so that the loop's queue of timers is as long as it was when ours came: what
-/// leaves it may come back without memory.
+/// Kept apart from the user's timers, so that the loop's queue for these timers never grows after ours were added: a
+/// timer that leaves the queue can be added again without allocating.
 struct OurTraits : boost::asio::wait_traits<base::Clock> {};
 
 }  // namespace
 
-/// On a guest, the handler may outlive all else.
+/// On the caller's io_context the handler may outlive everything else.
 struct Timer::Shared : std::enable_shared_from_this<Timer::Shared> {
   Shared(const boost::asio::any_io_executor& executor, std::function<void()> what)
       : timer(executor), on_time(std::move(what)) {}
 
-  /// One handler at a time, since there is memory for one: a wait that is cut short begins anew when its handler runs.
+  /// One handler at a time, since there is memory for one: a wait that is cut short is restarted when its handler runs.
   void wait_until(base::TimePoint time) noexcept {
     if (time >= wanted && state == State::waiting) return;
     wanted = std::min(time, wanted);
@@ -35,8 +35,8 @@ struct Timer::Shared : std::enable_shared_from_this<Timer::Shared> {
     state = State::waiting;
     tell_watch(wanted);
   }
-  /// In vain at worst if the host got another timer of ours in the moment since the latest wait; then the next time
-  /// that is set begins it.
+  /// Fails at worst if the host has got another timer of ours since the latest wait; then setting the next time starts
+  /// it.
   void try_to_begin() noexcept {
     try {
       begin();
@@ -77,7 +77,7 @@ struct Timer::Shared : std::enable_shared_from_this<Timer::Shared> {
 Timer::Timer(const boost::asio::any_io_executor& executor, std::function<void()> on_time)
     : shared_(std::make_shared<Shared>(executor, std::move(on_time))) {}
 
-/// A handler that runs elsewhere at this moment finds no owner, and touches nothing.
+/// A handler running on another thread at this moment finds no owner and touches nothing.
 Timer::~Timer() {
   if (!shared_->has_owner) shared_->over = true;
   shared_->timer.cancel();

@@ -1,4 +1,4 @@
-// The one timer of an event loop, by the clock of all leases.
+// The one timer of an event loop, on the clock that leases use.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace holdfast::timing {
 
-/// Waits from start() to rest(), on the executor, for a time that may be moved. Memory is taken before start() returns
-/// and never again, so what is set later comes. Only Schedule has one. A program that links its own definitions of this
+/// Waits from start() to rest(), on the executor, for a time that may be moved. All memory is allocated before start()
+/// returns, so times set later cannot fail. Only Schedule has one. A program that links its own definitions of this
 /// class and of base::Clock::now() runs whole clients in simulated time.
 class Timer {
  public:
@@ -21,12 +21,12 @@ class Timer {
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 
-  /// `owner`: kept alive while `on_time` runs, which is not called once it is gone; without one, whoever destroys the
-  /// timer sees to that. Throws std::bad_alloc.
+  /// `owner`: kept alive while `on_time` runs, which is not called once the owner is gone; without one, the code that
+  /// destroys the timer must ensure that. Throws std::bad_alloc.
   void start(std::weak_ptr<void> owner);
-  /// Not later than this; a later time than the one that is set changes nothing.
+  /// Sets an earlier time; a later one than the present one has no effect.
   void wait_until(base::TimePoint time) noexcept;
-  /// No time is set, and from now on it waits only for one that is, so that the loop runs out of work.
+  /// Clears the time; from now on it only waits while a time is set, so that the loop can run out of work.
   void rest() noexcept;
 
  private:

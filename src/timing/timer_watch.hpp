@@ -1,4 +1,4 @@
-// Who is told of the times that timers are set to: nobody, unless time is moved by hand.
+// Reports the times that timers are set to, for tests that move time by hand.
 #pragma once
 
 #include <holdfast/export.hpp>
@@ -9,8 +9,8 @@ namespace holdfast {
 
 namespace detail {
 
-/// From now on this function is called with each time at which the one timer of a loop is to ring, on that loop; null:
-/// nothing is, as in the beginning. For holdfast::testing, which is of the same release.
+/// From now on this function is called, on the loop, with each time that the loop's timer is set to; null: no calls, as
+/// at the start. For holdfast::testing of the same release.
 using TimerWatch = void (*)(base::TimePoint time) noexcept;
 HOLDFAST_EXPORT void set_timer_watch(TimerWatch watch) noexcept;
 
@@ -18,7 +18,7 @@ HOLDFAST_EXPORT void set_timer_watch(TimerWatch watch) noexcept;
 
 namespace timing {
 
-/// For the timer.
+/// Called by the timer.
 void tell_watch(base::TimePoint time) noexcept;
 
 }  // namespace timing

@@ -1,15 +1,15 @@
-// Any one of several plain locks: what is sent, and what the replies mean (docs/wire.md section 2).
+// Any one of several plain locks: its commands, and what the replies mean (docs/wire.md section 2).
 #pragma once
 
 #include "wire/calls.hpp"
 
 namespace holdfast::wire::any {
 
-/// Whichever is free first in the order given.
+/// Takes the first free one, in the order given.
 base::Command acquire(const AcquireCall& call);
 /// Granted: `Grant::which` says which.
 AcquireReply decode_acquire(const base::Reply& reply);
-/// Whichever this owner has.
+/// Releases the one that this owner has.
 base::Command release(const ReleaseCall& call);
 
 }  // namespace holdfast::wire::any

@@ -3,7 +3,7 @@
 namespace holdfast::wire {
 namespace {
 
-/// The number of keys and the keys; there is room for so many arguments behind them.
+/// The number of keys and the keys; reserves room for this many arguments after them.
 base::Command with_keys(const base::Script& script, Names names, std::size_t arguments) {
   base::Command command{{}, &script};
   command.args.reserve(1 + names.size() + arguments);
@@ -12,7 +12,7 @@ base::Command with_keys(const base::Script& script, Names names, std::size_t arg
   return command;
 }
 
-/// No server has more clients. Valkey 9.1 at times counts trillions, while its table of a channel's listeners grows.
+/// No server has more clients. Valkey 9.1 sometimes reports trillions while its table of a channel's listeners grows.
 constexpr std::int64_t kMostListeners = 1'000'000;
 
 }  // namespace

@@ -14,45 +14,45 @@
 
 namespace holdfast::wire {
 
-/// By which a server knows a transition that it has carried out already, where doing it twice would change something
-/// twice: for kinds that are not repeatable. Their scripts keep the key, with the outcome, for as long as said here,
-/// and repeat the outcome when it comes again.
+/// Lets a server recognise a transition that it has already carried out, for kinds that are not repeatable. Their
+/// scripts store this key with the outcome for the time given here, and return the same outcome if the transition is
+/// sent again.
 struct Once {
-  std::string key;  ///< `<owner>:<transition>`: the same whenever this one is sent, and no other.
-  std::chrono::milliseconds remembered{};  ///< After that it is sent no more.
+  std::string key;  ///< `<owner>:<transition>`: the same each time this transition is sent, and unique to it.
+  std::chrono::milliseconds remembered{};  ///< After that it is no longer sent.
 };
-/// Of the one grant that an owner may get, and of its release.
+/// The keys for the one grant that an owner may get, and for its release.
 std::string acquired_key(const Owner& owner);
 std::string released_key(const Owner& owner);
 
-/// What an acquire is told. It refers to what its caller has, and lives no longer than the call.
+/// The parameters of an acquire. It refers to data of its caller and is only valid during the call.
 struct AcquireCall {
   Names names;
   const Owner& owner;
   std::chrono::milliseconds lease;
-  /// If it is busy, ask how many connections listen for its release, where the kind can tell.
+  /// If it is busy, also ask how many connections listen for its release, where the kind supports that.
   bool count_listeners = false;
-  std::optional<Once> once{};  ///< Of a kind that is not repeatable. An acquire that finds it busy is not to be kept.
-  Publish publish = Publish::publish;  ///< How those listen who are counted.
-  /// Of a kind whose server keeps a queue: for how long one who is next may leave the lock free before it loses its
-  /// place. Empty: this owner will not wait, and is not queued.
+  std::optional<Once> once{};          ///< For kinds that are not repeatable. The busy outcome is not stored.
+  Publish publish = Publish::publish;  ///< How the counted listeners subscribe.
+  /// For kinds whose server keeps a queue: how long the next waiter may leave the lock free before it loses its place.
+  /// Empty: this owner will not wait, and is not queued.
   std::optional<std::chrono::milliseconds> turn{};
 };
 
-/// What a release is told; as above.
+/// The parameters of a release; lifetime as above.
 struct ReleaseCall {
   Names names;
   const Owner& owner;
-  std::optional<Once> once{};  ///< Of a kind that is not repeatable.
-  /// With `once`, of an acquire whose outcome is unknown: its key. Only what the server remembers is given back. Empty:
-  /// it was granted.
+  std::optional<Once> once{};  ///< For kinds that are not repeatable.
+  /// With `once`, after an acquire of unknown outcome: that acquire's key. Then only a grant that the server remembers
+  /// is released. Empty: it was granted.
   std::string undoes{};
-  /// How it is told. `automatic`, not decided yet: in both ways, as far as the server has them.
+  /// How it is published. `automatic` (not decided yet): in both ways, as far as the server has them.
   Publish publish = Publish::publish;
-  std::chrono::milliseconds turn{};  ///< As AcquireCall's, of the kinds that have one.
+  std::chrono::milliseconds turn{};  ///< As AcquireCall's, for the kinds that have one.
 };
 
-/// What one says that has it alone and goes on as one of several; as above.
+/// The parameters for turning an exclusive owner into a shared one; lifetime as above.
 struct ShareCall {
   const LockNames& names;
   const Owner& owner;
@@ -60,50 +60,50 @@ struct ShareCall {
   Publish publish = Publish::publish;
 };
 
-/// What one who has waited says when it leaves the queue that a server keeps; as above.
+/// The parameters for leaving a server's queue; lifetime as above.
 struct LeaveCall {
   Names names;
   const Owner& owner;
-  std::chrono::milliseconds turn{};    ///< As it was asked with.
-  Publish publish = Publish::publish;  ///< How the next one is told, if that has only waited for this one.
+  std::chrono::milliseconds turn{};    ///< The same as in the acquire.
+  Publish publish = Publish::publish;  ///< How the next waiter is notified, if it only waited for this one.
 };
 
-/// What a server says when it grants.
+/// The contents of a grant.
 struct Grant {
-  Owner owner{};                        ///< Empty: who asked. Else what the server calls it, by which it is released.
-  std::optional<std::int64_t> token{};  ///< Grows with every grant of this lock.
-  std::optional<std::size_t> which{};   ///< Of several of which one was asked for: the index of that.
-  std::optional<std::chrono::milliseconds> lease{};  ///< Empty: as long as was asked for.
+  Owner owner{};  ///< Empty: the requested one. Otherwise its name at the server, for the release.
+  std::optional<std::int64_t> token{};               ///< Grows with every grant of this lock.
+  std::optional<std::size_t> which{};                ///< If any one of several was requested: its index.
+  std::optional<std::chrono::milliseconds> lease{};  ///< Empty: as requested.
 };
 
-/// Reply of an acquire. Neither granted nor busy: the reply makes no sense, or it is an error.
+/// Reply of an acquire. Neither granted nor busy: the reply is invalid, or an error.
 struct AcquireReply {
   bool granted = false;
   std::optional<std::chrono::milliseconds> busy_for;  ///< Remaining time to live; -1 ms: it has none.
-  std::size_t blocker = 0;                            ///< When busy: which of the locks that were asked for.
-  std::optional<std::int64_t> listeners{};            ///< When busy, and it was asked for; -1: nobody can tell.
-                                                      ///< When granted in shared mode, where the kind can tell.
-  std::string holder{};                               ///< With `listeners`; empty: we may not ask.
+  std::size_t blocker = 0;                            ///< When busy: which of the requested locks.
+  std::optional<std::int64_t> listeners{};            ///< When busy and requested; -1: unknown.
+                                                      ///< When granted in shared mode, where the kind reports it.
+  std::string holder{};                               ///< With `listeners`; empty: not permitted.
   Grant grant{};                                      ///< When granted.
 };
 
-/// One lock as read back: its holder, empty if it is free, how often that holds it, and as what.
+/// One lock as read back: its holder (empty if free), how many times it holds the lock, and in which mode.
 struct Held {
   std::string owner;
   long long count = 0;
   Mode mode = Mode::exclusive;
-  std::optional<std::chrono::milliseconds> left{};  ///< Of a lease of its own; empty: it is the lock's.
+  std::optional<std::chrono::milliseconds> left{};  ///< Of its own lease; empty: it has the lock's.
 };
 
 /// A lock whose server keeps a queue, as read back.
 struct Line {
   struct Waiter {
-    std::string owner;  ///< Whatever stands in the queue.
-    /// Until it loses its place if it is not heard of. Empty: it has no deadline.
+    std::string owner;  ///< The text of the queue's entry.
+    /// Until it loses its place if it sends nothing. Empty: it has no deadline.
     std::optional<std::chrono::milliseconds> left{};
   };
   Held holder{};
-  std::size_t waiting = 0;  ///< In all; told of are perhaps fewer.
+  std::size_t waiting = 0;  ///< In all; `first` may have fewer.
   std::vector<Waiter> first{};
 };
 
@@ -116,23 +116,23 @@ struct LockScripts {
   const base::Script& force_release;
 };
 
-/// The word by which scripts know a way of telling.
+/// The scripts' word for a way of publishing.
 const char* way(Publish publish);
-/// What a script is told, behind everything else: nothing where PUBLISH is all.
+/// Appends that word as a script's last argument; nothing for plain PUBLISH.
 void add_way(base::Command& command, Publish publish);
 
 base::Command acquire(const LockScripts& scripts, const AcquireCall& call);
 base::Command release(const LockScripts& scripts, const ReleaseCall& call);
-/// From this owner; without one, from whoever has it. The reply: 1, or 0 if that was nobody.
+/// From this owner; without one, from any owner. The reply: 1, or 0 if it was not held.
 base::Command force_release(const LockScripts& scripts, const LockNames& names, const std::optional<Owner>& owner,
                             Publish publish);
 
-/// A number of listeners as a server tells it; -1: it cannot be. Valkey 9.1 at times counts trillions, while its table
-/// of a channel's listeners grows.
+/// Checks the number of listeners that a server reports; -1: impossible. Valkey 9.1 sometimes reports trillions while
+/// its table of a channel's listeners grows.
 std::int64_t believable(std::int64_t listeners);
 
 AcquireReply decode_acquire(const base::Reply& reply);
-/// Released by this call, all of them if there are several: how many clients were told. Empty: it, or one of them, was
+/// How many clients were notified, if this call released the lock, or all of several. Empty: it, or one of them, was
 /// not this owner's.
 std::optional<std::int64_t> decode_release(const base::Reply& reply);
 

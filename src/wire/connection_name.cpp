@@ -9,11 +9,11 @@
 namespace holdfast::wire {
 namespace {
 
-/// Of a host or a label, escapes included.
+/// For a host or a label, escapes included.
 constexpr std::size_t kLongestPart = 64;
-/// The server takes about 1 us for each in its list.
+/// Listing takes the server about 1 us for each.
 constexpr std::int64_t kFewConnections = 1000;
-/// Of one character of UTF-8, in escapes.
+/// For one UTF-8 character, escaped.
 constexpr std::size_t kLongestCharacter = 12;
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; }
@@ -38,7 +38,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// Takes the last field away, and the colon before it.
+/// Removes the last field and the colon before it, and returns the field.
 std::string_view take_last(std::string_view& fields) {
   const std::size_t colon = fields.rfind(':');
   const std::string_view last = fields.substr(colon == fields.npos ? 0 : colon + 1);

@@ -1,4 +1,4 @@
-// What a connection says of itself in its name, and what CLIENT LIST shows of others.
+// What a connection's name says about it, and what CLIENT LIST shows about other connections.
 #pragma once
 
 #include <chrono>
@@ -20,14 +20,14 @@ struct Identity {
   std::string label;
 };
 
-/// `prefix:client:host:process:label`, in what CLIENT SETNAME takes (`!` to `~`): other bytes of host and label, `%`
-/// and
-/// `:` are written `%XX`. A host or label that takes more than 64 bytes so is cut after a whole character.
+/// `prefix:client:host:process:label`, in the bytes that CLIENT SETNAME accepts (`!` to `~`): other bytes of host and
+/// label, `%` and
+/// `:` are written `%XX`. A host or label that would exceed 64 bytes is cut after a whole character.
 std::string connection_name(std::string_view prefix, const Identity& identity);
 /// Empty: not of this form. The prefix may be anything.
 std::optional<Identity> parse_connection_name(std::string_view name);
 
-/// A connection as the server shows it. Everybody chooses their own name, so nothing of the identity is certain.
+/// A connection as the server shows it. Every client chooses its own name, so the identity is not certain.
 struct Connection {
   Identity identity;
   std::string address;
@@ -37,10 +37,10 @@ struct Connection {
 using Connections = std::map<std::string, Connection, std::less<>>;
 
 base::Command count_connections();  ///< INFO
-/// True if CLIENT LIST costs next to nothing there. False as well if the server does not tell.
+/// True if CLIENT LIST is cheap there. Also false if the server does not say.
 bool are_few_connections(const base::Reply& info);
 base::Command list_connections();  ///< CLIENT LIST
-/// Those that have a name of the form above; of two with the same client the younger. Empty: the server does not tell.
+/// Connections with a name of the form above; of two with the same client, the younger. Empty: the server does not say.
 std::optional<Connections> decode_connections(const base::Reply& reply);
 
 }  // namespace holdfast::wire

@@ -6,7 +6,7 @@
 namespace holdfast::wire::fair {
 namespace {
 
-/// The script with the lock's key, its queue and its deadlines; there is room for so many arguments behind them.
+/// The script with the lock's key, its queue and its deadlines; reserves room for this many arguments after them.
 base::Command with_queue(const base::Script& script, const std::string& key, std::size_t arguments) {
   base::Command command{{}, &script};
   command.args.reserve(4 + arguments);

@@ -1,5 +1,5 @@
-// Typed calls of the fair lock's transitions (docs/wire.md section 2). Its hash is the plain lock's, and so are its
-// renewal and the questions about its holder; the queue is its own.
+// Typed calls of the fair lock's transitions (docs/wire.md section 2). Its hash, renewal and holder queries are the
+// plain lock's; the queue is its own.
 #pragma once
 
 #include <chrono>
@@ -13,20 +13,20 @@
 
 namespace holdfast::wire::fair {
 
-/// How long a waiter of Redisson's that is next may leave a free lock; it has written that into its deadline: its
+/// How long a Redisson waiter that is next may leave the lock free, as written into its deadline: its
 /// `fairLockWaitTimeout`, unless changed.
 inline constexpr std::chrono::milliseconds kRedissonsTurn{300'000};
 
-/// Redisson's keys: those who wait, in order; and until when each of them keeps its place unheard.
+/// Redisson's keys: the waiters in order; and until when each keeps its place without sending anything.
 std::string queue(std::string_view key);
 std::string deadlines(std::string_view key);
-/// The channel is the lock's; nobody is told anything on it alone.
+/// The channel is the lock's; messages to a single waiter have wake_channel().
 LockNames names(std::string raw_name);
-/// On which this waiter, and no other, is told that it is its turn.
+/// The channel on which only this waiter is notified that it is its turn.
 std::string wake_channel(const LockNames& names, const Owner& waiter);
 
-/// Of one lock. Busy, it is queued, if the call has a turn; the time of the reply is that of the lock, or of another's
-/// turn. Nobody is counted.
+/// For one lock. If busy, the owner is queued, provided the call has a turn; the reply's time is that of the lock, or
+/// of another's turn. Does not count listeners.
 base::Command acquire(const AcquireCall& call);
 /// The reply is read by wire::decode_release.
 base::Command release(const ReleaseCall& call);
@@ -35,10 +35,10 @@ base::Command leave(const LeaveCall& call);
 base::Command force_release(const LockNames& names, const std::optional<Owner>& owner = {},
                             Publish publish = Publish::publish);
 
-/// Who has it and who waits for it: the first of them, at most so many.
+/// Who has it and who waits for it: the first waiters, up to this many.
 base::Command line(std::string_view key, std::size_t most);
 
-/// Nobody, if it is free and nobody waits, or the reply makes no sense.
+/// Empty if it is free and nobody waits, or the reply is invalid.
 Line decode_line(const base::Reply& reply);
 
 }  // namespace holdfast::wire::fair

@@ -1,4 +1,4 @@
-// Typed calls of the plain lock's transitions (docs/wire.md section 2). What their replies mean stands in calls.hpp.
+// Typed calls of the plain lock's transitions (docs/wire.md section 2). Their replies are described in calls.hpp.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace holdfast::wire::lock {
 
-/// The channel is the one on which Redisson tells of a release.
+/// The channel on which Redisson publishes releases.
 LockNames names(std::string raw_name);
 
 base::Command acquire(const AcquireCall& call);
@@ -22,9 +22,9 @@ base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseco
 base::Command count_fields(std::string_view key);                   ///< HLEN: WRONGTYPE shows, unlike with EXISTS
 base::Command has_owner(std::string_view key, const Owner& owner);  ///< HEXISTS
 base::Command fields(std::string_view key);                         ///< HGETALL: for those with one field
-/// Who has it: a script, since plain commands do not tell what is no lock. An error then.
+/// Who has it: a script, since plain commands cannot recognise things that are not locks. For those it is an error.
 base::Command holder(std::string_view key);
-/// Of either. Nobody, if the reply is no owner's form with a count.
+/// For both. Nobody, if the reply does not have the form of an owner with a count.
 Held decode_holder(const base::Reply& reply);
 
 }  // namespace holdfast::wire::lock

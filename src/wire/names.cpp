@@ -23,7 +23,7 @@ std::string suffixed(std::string_view name, std::string_view suffix) {
 
 std::string once_key(std::string_view name, std::string_view operation) {
   constexpr std::string_view kWord = ":holdfast_once:";
-  const bool whole = name.find('}') == std::string_view::npos;  // the slot of such a name is that of the whole of it
+  const bool whole = name.find('}') == std::string_view::npos;  // the slot of such a name is that of the whole name
   std::string out;
   out.reserve(name.size() + kWord.size() + operation.size() + 2);
   if (whole) out.append("{");

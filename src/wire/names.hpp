@@ -13,7 +13,7 @@ struct LockNames {
   std::string channel;
 };
 
-/// Of one lock, or of several that are taken together.
+/// For one lock, or several that are taken together.
 using Names = std::span<const LockNames>;
 
 /// `prefix:{name}`, or `prefix:name` if the name has a `{` itself.
@@ -21,9 +21,9 @@ std::string prefixed(std::string_view prefix, std::string_view name);
 /// `{name}:suffix`, or `name:suffix` if the name has a `{` itself.
 std::string suffixed(std::string_view name, std::string_view suffix);
 
-/// The key under which a server remembers an operation on `name` (Once), which no other client knows. It lies in the
-/// slot of `name`, unless that has a `}` and no tag, as `a}b`: such a name has no neighbours, and in a cluster its
-/// scripts are refused, as CROSSSLOT, before they change anything.
+/// The key under which a server remembers an operation on `name` (Once); no other client knows it. It is in the slot of
+/// `name`, unless that has a `}` and no tag, as `a}b`: no other key can share the slot of such a name, and a cluster
+/// refuses its scripts, as CROSSSLOT, before they change anything.
 std::string once_key(std::string_view name, std::string_view operation);
 
 }  // namespace holdfast::wire

@@ -1,4 +1,4 @@
-// Who holds a lock, as it is written on the server, and what such a text says of its client (docs/wire.md section 1).
+// Who holds a lock, as written on the server, and what that text says about its client (docs/wire.md section 1).
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace holdfast::wire {
 
-/// Whether an owner wants a lock for itself, or together with others who want it in the same way.
+/// Whether an owner wants a lock for itself, or shared with other owners who want to share it.
 enum class Mode : std::uint8_t { exclusive, shared };
 
-/// What an owner asks for, and then has. Kinds that know one mode and one permit only do not look at it.
+/// What an owner requests, and then has. Kinds with only one mode and one permit ignore it.
 struct Ask {
   Mode mode = Mode::exclusive;
   std::uint32_t permits = 1;
@@ -34,8 +34,8 @@ bool looks_like_owner(std::string_view field);
 /// The UUID of such an owner.
 std::string_view client_of(std::string_view owner);
 
-/// True for the UUID of a client of Holdfast whose connection carries its name: of version 8, where Redisson's and
-/// those of clients without a name are of version 4.
+/// True for the UUID of a Holdfast client with a connection name: that is version 8; Redisson's and those of clients
+/// without a name are version 4.
 bool is_named_client(std::string_view uuid);
 
 }  // namespace holdfast::wire

@@ -14,7 +14,7 @@ constexpr std::size_t kIdSize = 16;
 constexpr std::size_t kDigits = 2 * kIdSize;  // as shown
 constexpr std::size_t kHalf = kDigits / 2;
 
-/// Of hexadecimal digits; empty: there is something else.
+/// Reads hexadecimal digits; empty: there are other characters.
 std::optional<std::uint64_t> from_hex(std::string_view digits) {
   std::uint64_t value = 0;
   const char* const end = std::to_address(digits.end());
@@ -36,7 +36,7 @@ std::string id(std::uint64_t first, std::uint64_t second) {
   return out;
 }
 
-/// Empty: it is not shown like that.
+/// Empty: not the text of an id.
 std::string id_of(std::string_view shown) {
   if (shown.size() != kDigits) return {};
   const std::optional<std::uint64_t> first = from_hex(shown.substr(0, kHalf));
@@ -56,14 +56,14 @@ std::vector<std::string> derived(std::string_view text, std::uint32_t permits) {
   const std::optional<std::uint64_t> second = from_hex(std::string_view(digits).substr(kHalf));
   if (!first || !second) return {};
   std::vector<std::string> ids;
-  // A client has no two owners of one number, and fewer than 2^48; the sum of the two parts is different for each.
+  // A client's owner numbers are unique and below 2^48, so the sum of the two parts is different for each.
   for (std::uint32_t i = 0; i < permits; ++i) {
     ids.push_back(id(*first, *second + (static_cast<std::uint64_t>(number) << 16) + i));
   }
   return ids;
 }
 
-/// The script with both keys; there is room for so many arguments behind them.
+/// The script with both keys; reserves room for this many arguments after them.
 base::Command with_keys(const base::Script& script, const std::string& key, std::size_t arguments) {
   base::Command command{{}, &script};
   command.args.reserve(3 + arguments);
@@ -159,7 +159,7 @@ base::Command force_release(const LockNames& names, const std::optional<Owner>& 
   command.args.emplace_back(way(publish));
   if (!owner) return command;
   append_ids(command, *owner);
-  // Nobody's permits, not everybody's.
+  // Means nobody's permits, instead of everybody's.
   if (command.args.size() == 5) command.args.emplace_back();
   return command;
 }

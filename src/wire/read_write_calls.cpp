@@ -13,7 +13,7 @@ constexpr std::string_view kWrite = ":write";
 
 std::string write_field(std::string_view owner) { return std::string(owner).append(kWrite); }
 
-/// The scripts of both sides are given the same; there are no scripts of several locks.
+/// The same call data works for both sides' scripts; there are no scripts for several locks.
 constexpr LockScripts kRead{scripts::read_write_acquire_read, scripts::read_write_acquire_read,
                             scripts::read_write_release_read, scripts::read_write_release_read,
                             scripts::read_write_force_release};
@@ -21,14 +21,14 @@ constexpr LockScripts kWriteSide{scripts::read_write_acquire_write, scripts::rea
                                  scripts::read_write_release_write, scripts::read_write_release_write,
                                  scripts::read_write_force_release};
 
-/// Behind the lock's key, the key of the hold.
+/// Adds the key of the hold after the lock's key.
 base::Command with_hold(base::Command command, std::string_view key, const Owner& owner) {
   command.args.front() = std::to_string(2);
   command.args.insert(command.args.begin() + 2, hold_key(key, owner.text));
   return command;
 }
 
-/// Empty: it is no count from 1.
+/// Empty: not a count of at least 1.
 std::optional<long long> count_of(const std::string& text) {
   long long count = 0;
   const char* const end = text.data() + text.size();

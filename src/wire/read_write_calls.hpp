@@ -1,5 +1,4 @@
-// Typed calls of the read-write lock's transitions (docs/wire.md section 2). What their replies mean stands in
-// calls.hpp.
+// Typed calls of the read-write lock's transitions (docs/wire.md section 2). Their replies are described in calls.hpp.
 #pragma once
 
 #include <chrono>
@@ -13,22 +12,22 @@
 
 namespace holdfast::wire::read_write {
 
-/// The channel is the one on which Redisson tells of a release of either side.
+/// The channel on which Redisson publishes releases of either side.
 LockNames names(std::string raw_name);
-/// The key that lives for as long as this reader's lease.
+/// The key that lives as long as this reader's lease.
 std::string hold_key(std::string_view key, std::string_view owner);
 
-/// Of one lock. A reader comes in beside other readers, and beside the writer if it has the same owner.
+/// For one lock. A reader is admitted beside other readers, and beside a writer with the same owner.
 base::Command acquire_read(const AcquireCall& call);
 base::Command acquire_write(const AcquireCall& call);
-/// Of both. A reader that came in beside others is told how many listen, if it asks for that: writers among them.
+/// For both. A reader admitted beside others gets the number of listeners, writers included, if it requested that.
 AcquireReply decode_acquire(const base::Reply& reply);
 
-/// Of one lock. Both replies are read by wire::decode_release; nobody is told of a reader beside whom others hold it.
+/// For one lock. Both replies are read by wire::decode_release; nothing is published if others still hold the lock.
 base::Command release_read(const ReleaseCall& call);
 base::Command release_write(const ReleaseCall& call);
 
-/// What a writer says that goes on as a reader. It refers to what its caller has.
+/// The parameters of a writer that becomes a reader. It refers to data of its caller.
 struct DowngradeCall {
   const LockNames& names;
   const Owner& writer;
@@ -36,15 +35,15 @@ struct DowngradeCall {
   std::chrono::milliseconds lease;
   Publish publish = Publish::publish;
 };
-/// The reply is read by wire::decode_release: how many clients were told that it can be read; empty: the writer did not
-/// have it, so the reader has not either.
+/// The reply is read by wire::decode_release: how many clients were notified that it can be read; empty: the writer did
+/// not have it, so the reader does not either.
 base::Command downgrade(const DowngradeCall& call);
 
-/// Extends holds of readers and of writers, as each renewal's mode says. The reply is read by wire::decode_renew.
+/// Extends holds of readers and writers, according to each renewal's mode. The reply is read by wire::decode_renew.
 base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease);
 
-/// All that this owner holds, as a reader and as a writer; without one, all that anybody holds. The reply: 1, or 0 if
-/// that was nothing.
+/// Everything that this owner holds, as reader and as writer; without one, everybody's holds. The reply: 1, or 0 if
+/// there was none.
 base::Command force_release(const LockNames& names, const std::optional<Owner>& owner = {},
                             Publish publish = Publish::publish);
 
@@ -52,14 +51,14 @@ base::Command has_mode(std::string_view key);                            ///< HE
 base::Command has_reader(std::string_view key, std::string_view owner);  ///< HEXISTS
 base::Command has_writer(std::string_view key, std::string_view owner);  ///< HEXISTS
 
-/// Who has it: a script, since plain commands do not tell what is no lock. An error then.
+/// Who has it: a script, since plain commands cannot recognise things that are not locks. For those it is an error.
 base::Command holders(std::string_view key);
 
 /// A hold as the server has it.
 struct Hold {
-  std::string owner;  ///< Of a writer without its `:write`.
+  std::string owner;  ///< A writer's, without its `:write`.
   long long count = 0;
-  /// Until its lease is over. Below 0: of a reader, it is over; of a writer, it has none.
+  /// Until its lease is over. Below 0: a reader's is over; a writer has none.
   std::chrono::milliseconds left{};
 };
 struct Holders {
@@ -67,11 +66,11 @@ struct Holders {
   std::vector<Hold> readers{};  ///< With a writer: its own holds as a reader.
   bool free() const { return !writer && readers.empty(); }
 };
-/// Nobody, if the reply makes no sense.
+/// Nobody, if the reply is invalid.
 Holders decode_holders(const base::Reply& reply);
-/// Of the same reply, one of them: the writer, if there is one.
+/// One holder from the same reply: the writer, if there is one.
 Held decode_holder(const base::Reply& reply);
-/// Of the same reply, all of them: the writer first.
+/// All holders from the same reply, the writer first.
 std::vector<Held> decode_all(const base::Reply& reply);
 
 }  // namespace holdfast::wire::read_write

@@ -1,4 +1,4 @@
-// The embedded scripts, one for each file below src/wire/lua; what each does stands at the head of its file.
+// The embedded scripts, one for each file below src/wire/lua; the head of each file says what it does.
 #pragma once
 
 #include "base/resp.hpp"

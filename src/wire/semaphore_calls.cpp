@@ -7,7 +7,7 @@
 namespace holdfast::wire::semaphore {
 namespace {
 
-/// The script with the key and, behind it, those under which the server remembers; there is room for so many arguments.
+/// The script with the key, followed by those under which the server remembers; reserves room for this many arguments.
 base::Command with_keys(const base::Script& script, std::string_view key, const std::optional<Once>& once,
                         std::string_view undoes, std::size_t arguments) {
   base::Command command{{}, &script};

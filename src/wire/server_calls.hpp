@@ -1,4 +1,4 @@
-// What is asked of a server, or of a key of whatever kind.
+// Queries about a server, or about a key of any kind.
 #pragma once
 
 #include <chrono>
@@ -13,18 +13,18 @@
 namespace holdfast::wire {
 
 base::Command server_info();  ///< INFO
-/// What no other run of a server has; empty if it does not tell.
+/// Unique to this run of the server; empty if it does not say.
 std::string decode_run_id(const base::Reply& reply);
 
-/// To be answered once so many replicas have what this connection has written, or when the time, which is not 0, is
-/// over: with how many have it.
+/// Answered when this many replicas have this connection's writes, or after that time, which must not be 0: with the
+/// number of replicas that have them.
 base::Command wait(int replicas, std::chrono::milliseconds time);
-/// The same of the primary's own append-only file.
+/// The same for the primary's own append-only file.
 base::Command wait_aof(std::chrono::milliseconds time);
-/// Of either; empty: a reply that makes no sense.
+/// For both; empty: the reply is invalid.
 std::optional<long long> decode_acks(const base::Reply& reply);
 base::Command replication_info();  ///< INFO
-/// How many replicas are connected; empty if it does not tell.
+/// How many replicas are connected; empty if it does not say.
 std::optional<int> decode_replicas(const base::Reply& reply);
 
 base::Command remaining(std::string_view key);  ///< PTTL
@@ -33,12 +33,12 @@ std::optional<std::chrono::milliseconds> time_left(const base::Reply& pttl);
 
 /// PUBSUB NUMSUB, or with `sharded` SHARDNUMSUB: how many connections listen on each channel.
 base::Command listeners(const std::vector<std::string>& channels, bool sharded);
-/// Of the channel at this place; empty if it is not told.
+/// For the channel at this index; empty if it is not in the reply.
 std::optional<std::uint64_t> decode_listeners(const base::Reply& reply, std::size_t place);
 
-/// A pattern for SCAN that this text matches, and nothing else.
+/// A pattern for SCAN that matches only this text.
 std::string literal_pattern(std::string_view text);
-/// Keys of a type, such as `hash`, whose names match, some for each call.
+/// Keys of a type, such as `hash`, whose names match; each call returns some.
 base::Command scan(std::string_view cursor, std::string_view pattern, std::size_t count,
                    std::string_view type = "hash");
 base::Command length(std::string_view key);  ///< STRLEN

@@ -1,4 +1,5 @@
-// Typed calls of the SET NX PX family's transitions (docs/wire.md section 2). Replies read as the plain lock's do.
+// Typed calls of the SET NX PX family's transitions (docs/wire.md section 2). Their replies have the form of the plain
+// lock's.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace holdfast::wire::simple {
 
-/// The family has no channel of its own: on this one Holdfast's clients tell each other.
+/// The family has no channel; Holdfast's clients use this one among themselves.
 LockNames names(std::string raw_name);
 
 base::Command acquire(const AcquireCall& call);  ///< Never counts listeners.
@@ -20,7 +21,7 @@ base::Command force_release(const LockNames& names, const std::optional<Owner>& 
 base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease);
 
 base::Command holder(std::string_view key);  ///< GET
-/// The value is the owner, whatever its shape.
+/// The value is the owner, in any form.
 Held decode_holder(const base::Reply& reply);
 
 }  // namespace holdfast::wire::simple

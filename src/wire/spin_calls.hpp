@@ -1,4 +1,4 @@
-// Typed calls of the spin lock's transitions (docs/wire.md section 2): the plain lock's, of which nobody is told.
+// Typed calls of the spin lock's transitions (docs/wire.md section 2): the plain lock's, without publishing.
 #pragma once
 
 #include <optional>
@@ -7,9 +7,9 @@
 
 namespace holdfast::wire::spin {
 
-/// Of one lock. The reply is read by wire::decode_release: nobody was told.
+/// For one lock. The reply is read by wire::decode_release, with 0 clients notified.
 base::Command release(const ReleaseCall& call);
-/// From this owner; without one, from whoever has it. The reply: 1, or 0 if that was nobody.
+/// From this owner; without one, from any owner. The reply: 1, or 0 if it was not held.
 base::Command force_release(const LockNames& names, const std::optional<Owner>& owner = {},
                             Publish publish = Publish::publish);
 
