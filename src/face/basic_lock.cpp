@@ -21,13 +21,13 @@ using engine::DefaultWait;
   throw face::error_about(target, error, std::move(cause));
 }
 
-/// A wait without a limit for what only the calling thread can release would never be served.
+/// An unlimited wait for a hold that only the calling thread can release would never end.
 void require_not_own(const detail::Parts& parts, const AcquireOptions& options, DefaultWait default_wait) {
   const bool limited = options.wait ? *options.wait < engine::kLongestLease : default_wait == DefaultWait::ask_once;
   const bool others_permits = parts.target->plan().traits.holders == engine::Traits::Holders::several;
   if (limited || others_permits) return;
   for (const wire::Mode mode : {wire::Mode::exclusive, wire::Mode::shared}) {
-    if (mode == wire::Mode::shared && parts.ask.mode == wire::Mode::shared) continue;  // one more beside it
+    if (mode == wire::Mode::shared && parts.ask.mode == wire::Mode::shared) continue;  // one more reader
     const engine::ThreadHolds::Entry own = face::own_hold(*parts.target, mode);
     if (own.count == 0 || !own.held->endless() || !own.held->stands()) continue;
     fail(*parts.target, Errc::would_deadlock, "it holds it by lock(), and the wait has no limit");
@@ -106,7 +106,7 @@ std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, 
   }
   if (other.count > 0 && !reentrant)
     return refuse("it holds it as a writer, and this lock was made with reentrant = false");
-  if (other.count > 0) {  // who has it alone may have it shared as well
+  if (other.count > 0) {  // a writer may also read
     target.threads().own(face::this_thread(mode), other.held);
     return {};
   }
@@ -138,8 +138,8 @@ bool BasicLock::try_lock() const { return try_lock_within({}); }
 
 bool BasicLock::try_lock_within(std::chrono::milliseconds wait) const { return !enter(wait, nullptr); }
 
-/// Not the owner, or a forked child: a guard's destructor must not throw. Once the client is closed the threads' holds
-/// are over, and their guards still end.
+/// False: not the owner. A forked child, and a closed client whose guards still end, are no mistake. Never throws, as
+/// guards' destructors must not.
 bool BasicLock::leave_level() const noexcept {
   try {
     if (parts_->runtime->in_child()) return true;
@@ -152,7 +152,7 @@ bool BasicLock::leave_level() const noexcept {
                   [this] { return MisuseEvent{name(), "unlock() by a thread that does not hold it"}; });
     return false;
   } catch (...) {
-    return true;  // a mutex that cannot be locked: the lease ends the hold
+    return true;  // the mutex cannot be locked: the lease ends the hold
   }
 }
 

@@ -46,7 +46,7 @@ Client& Client::operator=(Client&& other) noexcept {
 
 Client::~Client() {
   if (core_ && core_->runtime().in_child()) {
-    // The threads that the core would join exist in the parent only, so in the child it is never destroyed.
+    // The core would join threads that exist only in the parent, so in the child it is never destroyed.
     new (std::nothrow) std::shared_ptr<engine::Core>(std::move(core_));
     return;
   }

@@ -1,4 +1,4 @@
-// The way to a client's inside, for what makes clients in other ways and what asks on connections of its own.
+// Access to a client's internals, for client_on() and for the libraries with connections of their own.
 #pragma once
 
 #include <memory>

@@ -37,7 +37,7 @@ detail::PartsPtr all_of(const std::vector<detail::PartsPtr>& members, AcquireOpt
     engine::Targets* targets = nullptr;
     std::set<std::string> names{};
   };
-  // One command takes what lies in one slot, which is everything of a client of a single server.
+  // One command takes all locks of one slot; for a client of a single server that is all its locks.
   std::map<std::pair<std::shared_ptr<engine::Runtime>, std::uint16_t>, Share> shares;
   for (const detail::PartsPtr& member : members) {
     const engine::KeyTarget& target = key_target(*member);
@@ -53,7 +53,7 @@ detail::PartsPtr all_of(const std::vector<detail::PartsPtr>& members, AcquireOpt
     parts.push_back({runtime, share.targets->target({share.names.begin(), share.names.end()}, plan)});
   }
   if (parts.size() == 1) return make_parts(parts.front().runtime, parts.front().target, std::move(defaults));
-  // The same order in every process, so that of two groups with common members one gets all.
+  // The same order in every process, so that one of two groups with common members gets them all.
   std::ranges::sort(parts, {}, [](const QuorumTarget::Member& part) {
     return std::tuple(part.runtime->node(), part.target->slot(), part.target->name());
   });

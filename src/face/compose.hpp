@@ -1,4 +1,4 @@
-// Targets that are made of other locks' targets.
+// Targets composed of other locks' targets.
 #pragma once
 
 #include <vector>

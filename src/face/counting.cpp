@@ -51,7 +51,7 @@ void require_number(const engine::KeyTarget& target, Counting what, std::int64_t
   if (number < least || number > kMost) refuse(target, number, name, least);
 }
 
-/// An operation's own name, and for how long the server keeps it: as long as it may be sent again.
+/// An id for the operation, and how long the server keeps it: as long as the operation may be resent.
 wire::Once once(engine::Runtime& runtime, const char* operation) {
   const Config& config = runtime.config();
   return {runtime.make_owner().text + ":" + operation, engine::repeated_for(config.patience, config.command_timeout)};
@@ -91,7 +91,7 @@ base::Command command(const engine::KeyTarget& target, Counting what, std::int64
   return latch::remove(names, publish);
 }
 
-/// Empty: it makes no sense.
+/// Empty: the reply is invalid.
 std::optional<std::int64_t> decode(Counting what, const base::Reply& reply) {
   switch (what) {
     case Counting::release:

@@ -2,7 +2,7 @@
 
 namespace holdfast::face {
 
-// Both name all members, so that one that is added does not compile until it is thought of here.
+// Both functions name all members, so that adding one does not compile until it is handled here.
 
 bool are_empty(const AcquireOptions& options) {
   const auto& [wait, lease, max_hold, acks, stop, on_lost, reentrant, max_waiters] = options;

@@ -1,14 +1,14 @@
-// The options that a call leaves out.
+// Defaults for the options that a call leaves out.
 #pragma once
 
 #include <holdfast/options.hpp>
 
 namespace holdfast::face {
 
-/// True: they say nothing.
+/// True: no option is set.
 bool are_empty(const AcquireOptions& options);
 
-/// What these leave out is as the defaults have it.
+/// Fills in the options that are left out from the defaults.
 AcquireOptions with_defaults(AcquireOptions options, const AcquireOptions& defaults);
 
 }  // namespace holdfast::face

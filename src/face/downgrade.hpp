@@ -1,4 +1,4 @@
-// A writer that goes on as a reader: what is checked before anything is sent, by both faces.
+// Turning a writer into a reader: the check before anything is sent, for both the blocking and the asynchronous call.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace holdfast::face {
 
-/// True: there is nothing to be done. Throws Error, also if it has been lost.
+/// True: there is nothing to do. Throws Error, also if the hold is lost.
 bool reads_already(const engine::Target& target, const std::shared_ptr<engine::Claim>& held);
 
 }  // namespace holdfast::face

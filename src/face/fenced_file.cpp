@@ -27,7 +27,7 @@ class File {
   }
 
   bool is_open() const { return fd_ >= 0; }
-  /// Until it is closed.
+  /// Stays locked until the file is closed.
   void lock() const {
     while (::flock(fd_, LOCK_EX) != 0) {
       if (errno != EINTR) fail(path_);
@@ -78,7 +78,7 @@ bool FencedFile::replace(std::int64_t token, std::string_view text) const {
     file.sync();
   }
   if (::rename(next.c_str(), path_.c_str()) != 0) fail(path_);
-  // Else a crash of the machine may bring the old one back, and with it the older token.
+  // Otherwise a machine crash may bring back the old file, with its older token.
   const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
   const File entries(folder, O_RDONLY | O_DIRECTORY);
   if (!entries.is_open()) fail(folder);

@@ -9,19 +9,19 @@
 
 namespace holdfast::face {
 
-/// The only server, or the primaries of a cluster as they are when the map is there: whoever is asked first waits for
-/// it. Replicas are never asked.
+/// The only server, or the primaries of a cluster once the map is known: the first request waits for the map. Never
+/// sends to replicas.
 class InTurn {
  public:
   explicit InTurn(engine::Runtime& runtime)
       : router_(runtime.router()), known_(router_.only_shard() != nullptr), one_(known_) {}
 
-  /// Somebody must answer first, so that the map is there.
+  /// True until the first answer, which ensures that the map is known.
   bool begins() const { return !known_; }
-  /// Who is asked now; null: the only one.
+  /// The server to send to now; null: the only one.
   redis::Shard* where() const { return one_ || begins() ? nullptr : shards_[at_]; }
   bool several() const { return !one_; }
-  /// It has answered. False: it was the last.
+  /// To be called after its answer. False: it was the last.
   bool next() {
     if (one_) return false;
     if (known_) return ++at_ < shards_.size();
@@ -38,7 +38,7 @@ class InTurn {
   std::size_t at_ = 0;
 };
 
-/// Each of them answers.
+/// Pings each of them.
 class Pinging {
  public:
   explicit Pinging(engine::Runtime& runtime) : servers_(runtime) {}

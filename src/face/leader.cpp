@@ -36,7 +36,7 @@ const char* to_string(TermEnd end) noexcept {
 
 Leader::Leader(FencedLock lock) : lock_(std::move(lock)), desk_(std::make_shared<Desk>()) {}
 
-/// The body has returned, or thrown, before the lock is given away: nothing here may come in between.
+/// The body always returns, or throws, before the lock is released: nothing may come in between.
 TermEnd Leader::serve(const Body& body, Hold hold, const std::stop_token& stop) {
   bool asked = false;
   try {

@@ -14,10 +14,10 @@
 namespace holdfast::face {
 namespace {
 
-/// Owners that other clients choose are not longer, and nobody's text is read that is.
+/// No client's owner is longer; longer texts are not read.
 constexpr std::int64_t kLongestOwner = 256;
 
-/// Of a number of Redisson's, with its sign.
+/// For a number of Redisson's, with its sign.
 constexpr std::int64_t kMostDigits = 11;
 
 bool is_one(const base::Reply& reply) { return reply.is_integer() && reply.integer == 1; }
@@ -74,7 +74,7 @@ constexpr Search kLatches{.type = "string",
                           .names = wire::latch::names,
                           .available = wire::semaphore::decode_available};
 
-/// How many names one SCAN step and one round of questions take.
+/// How many names one SCAN step and one round of queries cover.
 constexpr std::size_t kScanStep = 500;
 
 }  // namespace
@@ -114,7 +114,7 @@ std::vector<base::Command> Listing::commands() const {
   return commands;
 }
 
-/// Of this page, in one command.
+/// For this page, in one command.
 base::Command Listing::ask_listeners() const {
   std::vector<std::string> channels;
   for (const std::string& key : keys_) channels.push_back(search_.names(key).channel);
@@ -166,7 +166,7 @@ bool Listing::on_replies(const std::vector<base::Reply>& replies) {
       if (!replies.front().is_array() || replies.front().elements.size() != 2) return next_server();
       cursor_ = replies.front().elements[0].text;
       for (const base::Reply& key : replies.front().elements[1].elements) {
-        if (key.text.starts_with(prefix_)) keys_.push_back(key.text);  // others were not asked for
+        if (key.text.starts_with(prefix_)) keys_.push_back(key.text);  // others do not match
       }
       if (keys_.empty()) return next_page();
       step_ = Step::sift;

@@ -1,4 +1,4 @@
-// The search for locks on servers, page by page: what to ask next, and what the replies mean.
+// The search for locks on servers, page by page: what to send next, and what the replies mean.
 #pragma once
 
 #include <optional>
@@ -18,22 +18,22 @@
 
 namespace holdfast::face {
 
-/// How what is looked for is told from other keys.
+/// How to recognise the keys of a kind.
 struct Search {
-  std::string_view type;                                                   ///< Of the keys that have the names.
-  base::Command (*sift)(const std::string& key);                           ///< Something cheap, of each such key.
-  bool (*passes)(const base::Reply&);                                      ///< It may be one, by the reply to that.
-  base::Command (*look)(const std::string& key);                           ///< Of those.
+  std::string_view type;                                                   ///< The type of the kind's keys.
+  base::Command (*sift)(const std::string& key);                           ///< A cheap query of each such key.
+  bool (*passes)(const base::Reply&);                                      ///< By that reply, the key may be one.
+  base::Command (*look)(const std::string& key);                           ///< The query of those.
   wire::LockNames (*names)(std::string raw_name);                          ///< For the channel.
-  std::vector<wire::Held> (*holders)(const base::Reply&) = nullptr;        ///< Null: nobody can tell.
+  std::vector<wire::Held> (*holders)(const base::Reply&) = nullptr;        ///< Null: unknown.
   std::optional<std::int64_t> (*available)(const base::Reply&) = nullptr;  ///< Null: nothing is counted.
-  bool has_end = false;                                                    ///< What has no expiry is something else.
+  bool has_end = false;                                                    ///< A key without expiry is something else.
 };
 const Search& search_for(Listed what);
 
-/// SCAN for a page of keys; something cheap of each that tells most others apart, as other people's keys, which may be
-/// large, are not read; what the rest are. At the end, who the holders of all are. In a cluster one primary after
-/// another; a key that moves meanwhile may be missed, and is not told twice.
+/// For each page of keys from SCAN: first a cheap query that excludes most other keys, so that large keys of others are
+/// not read; then the contents of the rest. At the end, who the holders of all are. In a cluster one primary after
+/// another; a key that moves meanwhile may be missed, but is not listed twice.
 class Listing {
  public:
   Listing(engine::Runtime& runtime, const std::string& pattern, Detail detail, Listed what)
@@ -47,9 +47,9 @@ class Listing {
 
   std::vector<base::Command> commands() const;
   redis::Shard* where() const { return servers_.where(); }
-  /// Takes the replies to those, errors among them. False: that was all.
+  /// Takes the replies to those commands, including errors. False: finished.
   bool on_replies(const std::vector<base::Reply>& replies);
-  /// The commands' errors are about single keys, and to be kept.
+  /// Error replies are about single keys and must be kept.
   engine::Errors errors() const {
     return servers_.begins() || step_ == Step::scan ? engine::Errors::raise : engine::Errors::keep;
   }
@@ -73,7 +73,7 @@ class Listing {
   std::vector<LockInfo> found_;    // on this server
   AskHolders ask_holders_;
   std::vector<LockInfo> all_found_;
-  std::set<std::string> names_;  // of those, where there are several servers
+  std::set<std::string> names_;  // names found, if there are several servers
 };
 
 }  // namespace holdfast::face

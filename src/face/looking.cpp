@@ -11,7 +11,7 @@
 namespace holdfast::face {
 namespace {
 
-/// A person reads it, and the server lists them in one step.
+/// For human readers; the server lists them in one step.
 constexpr std::size_t kMostWaiters = 100;
 
 }  // namespace

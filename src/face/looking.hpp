@@ -1,4 +1,4 @@
-// What is asked about who holds a lock, step by step, and what the replies mean. Pure.
+// The queries about who holds a lock, step by step, and what the replies mean. Pure.
 #pragma once
 
 #include <chrono>
@@ -17,23 +17,23 @@
 
 namespace holdfast::face {
 
-/// Sets who has it, as its server says; `remaining` is what is left of the key's time to live.
+/// Sets the holders as reported by the server; `remaining` is the key's time to live.
 void set_holders(LockInfo& info, std::vector<wire::Held> holders, std::optional<std::chrono::milliseconds> remaining);
 
-/// Sets who waits, as its server says.
+/// Sets the waiters as reported by the server.
 void set_queue(LockInfo& info, wire::Line line);
 
-/// Who the holders of some locks, and those who wait, are: INFO, if the detail depends on it, and CLIENT LIST. Nothing
-/// for locks that are free. What the server refuses is not told.
+/// Identifies the holders and waiters of some locks: INFO, if the detail depends on it, and CLIENT LIST. Nothing for
+/// free locks. What the server refuses stays unknown.
 class AskHolders {
  public:
-  /// `some`: there are other servers to which a holder may be connected, so that none here says nothing.
+  /// `some`: a holder may be connected to other servers, so having no connection here proves nothing.
   AskHolders(Detail detail, bool some) : detail_(detail), some_(some) {}
 
-  /// False: there is nothing to ask about these, as nobody has them or waits for them.
+  /// False: there is nothing to ask, since nobody has these locks or waits for them.
   bool begin(std::span<const LockInfo> locks) const;
   std::vector<base::Command> commands() const;
-  /// Takes the replies to those, errors among them. False: that was all.
+  /// Takes the replies to those commands, including errors. False: finished.
   bool on_replies(const std::vector<base::Reply>& replies, std::span<LockInfo> locks);
 
  private:
@@ -47,10 +47,10 @@ class Looking {
   Looking(const engine::KeyTarget& target, Detail detail);
 
   std::vector<base::Command> commands() const;
-  /// Connections are those of the server that has the key.
+  /// Connections are listed on the server that has the key.
   redis::Shard* where() const;
   bool on_replies(const std::vector<base::Reply>& replies);
-  /// Who listens, the latest token, and who holds it, may be refused.
+  /// The listeners, the latest token and the holder's connection may be refused.
   engine::Errors errors() const;
   LockInfo take() { return std::move(info_); }
 
@@ -59,10 +59,10 @@ class Looking {
   bool asks_for_token() const { return detail_ != Detail::owner && plan_.questions.latest_token != nullptr; }
   bool asks_who_waits() const { return detail_ != Detail::owner && plan_.questions.line != nullptr; }
 
-  redis::Router& router_;  // of whoever asks
+  redis::Router& router_;  // the asking client's
   const engine::Plan& plan_;
   const std::string key_;
-  const std::string channel_;  // on which all who wait listen; empty: there is none
+  const std::string channel_;  // on which all waiters listen; empty: there is none
   const bool sharded_;
   const Detail detail_;
   AskHolders holders_;

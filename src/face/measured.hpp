@@ -1,4 +1,4 @@
-// What a client has measured, put together.
+// Assembles a client's metrics.
 #pragma once
 
 #include <holdfast/metrics.hpp>

@@ -1,4 +1,4 @@
-// How an acquire's outcome is put to the caller, in every face.
+// How every interface reports an acquire's outcome to the caller.
 #pragma once
 
 #include <holdfast/error.hpp>
@@ -7,18 +7,18 @@
 
 namespace holdfast::face {
 
-/// Somebody else has it, or the caller did not want it any more; all else is trouble.
+/// Somebody else has it, or the caller stopped waiting; anything else is a failure.
 inline bool not_granted(std::error_code error) {
   return error == Errc::busy || error == Errc::timed_out || error == Errc::cancelled;
 }
 
-/// What acquire() says where try_acquire() says `busy`: it was to wait for no time at all.
+/// What acquire() reports where try_acquire() reports `busy`: its wait was zero.
 inline std::error_code as_waiting(std::error_code error) {
   return error == Errc::busy ? make_error_code(Errc::timed_out) : error;
 }
 
 Error error_about(const engine::Target& target, std::error_code error, std::string cause);
-/// Throws Error(lost) if it is not certainly ours for a millisecond more.
+/// Throws Error(lost) unless it is certainly ours for at least a millisecond.
 void require_valid(engine::Claim& held);
 
 }  // namespace holdfast::face

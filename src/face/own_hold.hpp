@@ -12,14 +12,14 @@ namespace holdfast::face {
 
 inline engine::ThreadHolds::Who this_thread(wire::Mode mode) { return {base::this_thread_number(), mode}; }
 
-/// In this mode. Empty in a forked child, where the target's mutex must not be touched.
+/// The hold in this mode. Empty in a forked child, where the target's mutex must not be touched.
 inline engine::ThreadHolds::Entry own_hold(const engine::Target& target, wire::Mode mode) {
   if (target.runtime().in_child()) return {};
   return target.threads().find(this_thread(mode));
 }
 
-/// The calling thread leaves one level. If it was the last one in this mode, and the thread has the same hold in the
-/// other mode as well, that stays; otherwise `end` releases it.
+/// The calling thread leaves one level. If it was the last one in this mode, `end` releases the hold, unless the thread
+/// also has it in the other mode.
 template <class End>
 engine::ThreadHolds::Entry leave_level(const detail::Parts& parts, End end) {
   using wire::Mode;
@@ -31,7 +31,7 @@ engine::ThreadHolds::Entry leave_level(const detail::Parts& parts, End end) {
   if (other.count == 0 || other.held != own.held) {
     end(*own.held);
   } else if (!shared) {
-    // Who reads on finds out by the hold's loss.
+    // If refused, the reader learns it from the loss of the hold.
     [[maybe_unused]] const std::error_code refused = engine::share(*own.held);
   }
   return own;

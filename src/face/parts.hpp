@@ -11,9 +11,9 @@
 
 namespace holdfast::detail {
 
-/// All that a handle has; its copies share it.
+/// The contents of a handle; its copies share them.
 struct Parts {
-  std::shared_ptr<engine::Runtime> runtime;  // of the client that serves it
+  std::shared_ptr<engine::Runtime> runtime;  // of the client that serves the lock
   std::shared_ptr<engine::Target> target;
   std::unique_ptr<const AcquireOptions> defaults;  // null: none
   wire::Ask ask{};                                 // what it acquires
@@ -27,7 +27,7 @@ namespace holdfast::face {
 detail::PartsPtr make_parts(std::shared_ptr<engine::Runtime> runtime, std::shared_ptr<engine::Target> target,
                             AcquireOptions defaults, const wire::Ask& ask = {});
 
-/// Of a lock that is one key.
+/// For a lock that is one key.
 inline engine::KeyTarget& key_target(const detail::Parts& parts) {
   return static_cast<engine::KeyTarget&>(*parts.target);
 }

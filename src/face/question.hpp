@@ -1,4 +1,4 @@
-// What is asked of a server and answered once, as a value: the blocking and the asynchronous face both put it.
+// A query to a server with one answer, as a value that both the blocking and the asynchronous interface can send.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ namespace holdfast::face {
 
 template <class Result>
 struct Question {
-  std::string name;  // what it is about, for errors
+  std::string name;  // the lock's name, for errors
   std::vector<base::Command> commands;
   std::function<Result(const std::vector<base::Reply>&)> decode;
   std::vector<std::string> tells{};  // see redis::Request
@@ -31,13 +31,14 @@ Question<bool> is_locked(const engine::KeyTarget& target);
 Question<bool> is_held_by(const engine::KeyTarget& target, const wire::Owner& owner);
 Question<std::int64_t> latest_token(const engine::KeyTarget& target);
 Question<std::optional<std::chrono::milliseconds>> remaining(const engine::KeyTarget& target);
-/// From this owner; without one, from whoever has it.
+/// From this owner; without one, from any owner.
 Question<bool> force_release(const engine::KeyTarget& target, const std::optional<wire::Owner>& owner = {});
 
-/// What is being thrown while replies are read, as an Error: a reply may be anything, and its asker is to hear of it.
+/// The exception in flight, thrown while reading replies, as an Error: a reply may contain anything, and the caller
+/// must get an answer.
 Error error_in_reading(const engine::Runtime& runtime, const std::string& name);
 
-/// Does that; throws nothing but Error.
+/// Reads replies and converts exceptions in this way; throws only Error.
 template <class Read>
 auto read(const engine::Runtime& runtime, const std::string& name, Read reading) {
   try {
@@ -47,7 +48,7 @@ auto read(const engine::Runtime& runtime, const std::string& name, Read reading)
   }
 }
 
-/// Asks, and waits. Throws Error.
+/// Sends it and waits for the answer. Throws Error.
 template <class Result>
 Result ask(engine::Runtime& runtime, Question<Result> question) {
   const std::vector<base::Reply> replies = engine::ask(
@@ -55,9 +56,9 @@ Result ask(engine::Runtime& runtime, Question<Result> question) {
   return read(runtime, question.name, [&] { return question.decode(replies); });
 }
 
-/// Asks step by step, and waits. `Steps` has `commands()`; `where()`, the server that they are for, null: the one that
-/// serves the key; `on_replies(replies)`, false if that was all; `errors()`, whether error replies are for it;
-/// `take()`. Throws Error.
+/// Sends step by step, and waits. `Steps` has `commands()`; `where()`, the server to send to, null: the one that serves
+/// the key; `on_replies(replies)`, false if finished; `errors()`, whether it wants error replies; `take()`. Throws
+/// Error.
 template <class Steps>
 auto ask_in_steps(engine::Runtime& runtime, Steps steps, const std::string& name) {
   bool more = true;
@@ -69,7 +70,7 @@ auto ask_in_steps(engine::Runtime& runtime, Steps steps, const std::string& name
   return steps.take();
 }
 
-/// Asks once it is started. A receiver that has cancelled hears nothing of the replies.
+/// Sends when started. After cancellation the receiver does not get the replies.
 class AsyncAsk : public engine::Loop::Task, public detail::Operation, public std::enable_shared_from_this<AsyncAsk> {
  public:
   explicit AsyncAsk(std::shared_ptr<engine::Runtime> runtime) : runtime_(std::move(runtime)) {}
@@ -81,13 +82,13 @@ class AsyncAsk : public engine::Loop::Task, public detail::Operation, public std
 
  protected:
   virtual const std::string& name() const = 0;
-  /// What is to be asked first, and next; called on the loop.
+  /// The first commands, then the next ones; called on the loop.
   virtual std::vector<base::Command> commands() = 0;
   virtual redis::Shard* where() const { return nullptr; }
   virtual engine::Errors errors() const { return engine::Errors::raise; }
   virtual std::vector<std::string> tells() const { return {}; }
   virtual base::Duration repeated() const { return {}; }
-  /// True: there is more to ask.
+  /// True: there are more commands.
   virtual bool answered(std::vector<base::Reply> replies) = 0;
   virtual void failed(const Error& error) = 0;
 

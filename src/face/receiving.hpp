@@ -1,4 +1,4 @@
-// Tells a receiver, once.
+// Reports to a receiver, once.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace holdfast::face {
 
-/// Thread-safe: of several that tell, the first does. A receiver that is never told is dropped.
+/// Thread-safe: the first report counts. A receiver that never gets one is dropped.
 template <class... Results>
 class Receiving {
  public:
@@ -22,7 +22,7 @@ class Receiving {
 
   bool waits() const { return receiver_.load() != nullptr; }
   void drop() noexcept { const detail::ReceiverPtr<Results...> untold(receiver_.exchange(nullptr)); }
-  /// True for the first.
+  /// True for the first call.
   bool tell(Results... results) {
     detail::Receiver<Results...>* const receiver = receiver_.exchange(nullptr);
     if (receiver == nullptr) return false;

@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds kLongestLease = std::chrono::hours(24 * 365 
 constexpr std::array kKinds{Ticket::Kind::lock, Ticket::Kind::fenced, Ticket::Kind::fair, Ticket::Kind::simple,
                             Ticket::Kind::permit};
 
-/// What a shell, a URL and a table leave as it is; a point stands between the parts.
+/// Only characters that shells, URLs and tables leave unchanged; a dot separates the parts.
 std::string encoded(std::string_view bytes) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string text;
@@ -34,7 +34,7 @@ std::string encoded(std::string_view bytes) {
   return text;
 }
 
-/// FNV-1a: against slips of hand, not of mind.
+/// FNV-1a: detects typing errors, not forgery.
 std::string check_sum(std::string_view text) {
   std::uint32_t sum = 2166136261U;
   for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 16777619U;
@@ -100,7 +100,7 @@ std::string Ticket::text() const {
   return text + "." + check_sum(text);
 }
 
-/// What is read and written again must be the same text: there is one for each hold.
+/// Parsing and writing again must give the same text, so that each hold has exactly one.
 Ticket Ticket::parse(std::string_view text) {
   std::optional<Ticket> ticket = read(text);
   if (ticket && ticket->text() == text) return std::move(*ticket);

@@ -1,4 +1,4 @@
-// Holds that travel: Hold::extend and detach, and KeyLock::adopt.
+// Hold::extend and detach, and KeyLock::adopt.
 #include "face/travel.hpp"
 
 #include <holdfast/detail/hold_access.hpp>
@@ -25,7 +25,7 @@
 namespace holdfast {
 namespace {
 
-/// Empty: a hold of this kind cannot be told in one owner and one name.
+/// Empty: a hold of this kind is not described by one owner and one name.
 std::optional<Ticket::Kind> kind_of(const engine::Target& target) {
   if (!target.batch_place() || target.locks() != 1) return std::nullopt;
   const engine::Plan* const plan = &target.plan();
@@ -41,7 +41,7 @@ Error refusal(const engine::Target& target, std::string cause) {
   return face::error_about(target, Errc::invalid_argument, std::move(cause));
 }
 
-/// Of a permit, how many it is: an id for each.
+/// The number of permits is that of the ids.
 wire::Owner owner_of(const engine::Target& target, const Ticket& ticket) {
   wire::Owner owner{ticket.owner};
   if (ticket.kind != Ticket::Kind::permit) return owner;

@@ -1,4 +1,4 @@
-// Holds that travel: what is checked before anything is sent, by the blocking face and the asynchronous one.
+// Extending and adopting holds: the checks before anything is sent, for both the blocking and the asynchronous calls.
 #pragma once
 
 #include <chrono>
@@ -13,16 +13,16 @@
 
 namespace holdfast::face {
 
-/// That this hold's fixed lease can be set to that. Throws Error.
+/// Checks that this hold has a fixed lease that can be set to this. Throws Error.
 void require_extendable(const std::shared_ptr<engine::Claim>& held, std::chrono::milliseconds lease);
 
-/// What a ticket asks for.
+/// What a ticket requests.
 struct Adoption {
   wire::Grant grant;
   engine::LeaseTerms lease;
   std::function<void(const LostEvent&)> on_lost;
 };
-/// By the handle that is to take it up. Throws Error(invalid_argument).
+/// For the handle that adopts it. Throws Error(invalid_argument).
 Adoption adoption_of(const detail::Parts& parts, std::string_view ticket, const AcquireOptions& options);
 
 }  // namespace holdfast::face

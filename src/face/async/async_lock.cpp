@@ -1,4 +1,4 @@
-// Acquiring, releasing and watching without blocking: shells that tell a receiver.
+// Acquiring, releasing and watching without blocking: operations that report to a receiver.
 #include <exception>
 
 #include <holdfast/detail/hold_access.hpp>
@@ -23,7 +23,7 @@ using engine::DefaultWait;
 using engine::Loop;
 using face::Receiving;
 
-/// How a result is put: `acquire` has a hold or fails, `try_acquire` has none when somebody else has it.
+/// How a result is expressed: `acquire` returns a hold or fails, `try_acquire` returns none when somebody else has it.
 struct Acquiring {
   using Result = Hold;
   static constexpr DefaultWait kDefaultWait = DefaultWait::wait_on;
@@ -39,7 +39,7 @@ struct Trying {
   static std::error_code as_failure(std::error_code error) { return error; }
 };
 
-/// An acquire whose outcome is told to a receiver.
+/// An acquire that reports its outcome to a receiver.
 template <class... Results>
 class AsyncWait : public engine::AcquireOp, public Operation {
  public:
@@ -49,7 +49,7 @@ class AsyncWait : public engine::AcquireOp, public Operation {
         receiving_(std::move(receiver)) {}
 
   void start() override {
-    pending_ = runtime()->pending().begin();  // close() waits until it is told, or its flag is seen now
+    pending_ = runtime()->pending().begin();  // close() waits until it has reported, or its flag is seen now
     if (std::optional<Acquired> known = at_once()) return done(std::move(*known));
     attended_ = Loop::Attended(runtime()->loop());
     runtime()->loop().post(shared_from_this());
@@ -64,7 +64,7 @@ class AsyncWait : public engine::AcquireOp, public Operation {
   }
 
  protected:
-  /// False: nobody waits for it any more.
+  /// False: the receiver no longer waits.
   bool tell(Results... results) { return receiving_.tell({}, std::move(results)...); }
   void tell_failure(std::error_code error, std::string cause) {
     receiving_.tell(Failure(face::error_about(*target(), error, std::move(cause))), Results()...);
@@ -105,11 +105,10 @@ class AsyncAcquire final : public AsyncWait<typename Way::Result> {
   }
 };
 
-/// With its counts it is no large block for the C library's malloc, which are slow where there are many of them: that
-/// has cost a tenth of the pairs per second of 64 coroutines.
+/// With its reference counts it stays below what the C library's malloc treats as a large block, which takes longer.
 static_assert(sizeof(AsyncAcquire<Acquiring>) <= 1000 - 2 * sizeof(void*));
 
-/// For what is not held: it completes with nothing, or with whether it was granted in time.
+/// For kinds without a Hold: completes with nothing, or with whether it was granted in time.
 template <class... Results>
 class AsyncPass final : public AsyncWait<Results...> {
  public:
@@ -123,7 +122,7 @@ class AsyncPass final : public AsyncWait<Results...> {
       return this->tell_failure(outcome.error, std::move(outcome.cause));
     }
     const bool told = this->tell(Results(!outcome.error)...);
-    if (!told && outcome.held) engine::give_up(*outcome.held);  // nobody has it, and it does not end by itself
+    if (!told && outcome.held) engine::give_up(*outcome.held);  // nobody owns it, and it does not end by itself
   }
 };
 
@@ -154,8 +153,8 @@ OperationPtr make(const PartsPtr& parts, AcquireOptions options, ReceiverPtr<Fai
   }
 }
 
-/// Bounded by `release_timeout`; then the outcome is unknown, and the release goes on. One that is never started, since
-/// there was no memory, gives up the hold all the same.
+/// Bounded by `release_timeout`; then the outcome is unknown, and the release continues. If it cannot be started for
+/// lack of memory, it still gives up the hold.
 class AsyncRelease final : public Loop::Task, public Operation, public std::enable_shared_from_this<AsyncRelease> {
  public:
   AsyncRelease(Hold&& hold, ReceiverPtr<ReleaseOutcome> receiver)

@@ -1,4 +1,4 @@
-// Asking without blocking: about a lock, about a server, and the end of a client.
+// Queries without blocking: about a lock, about a server; and closing a client.
 #include <holdfast/detail/operation.hpp>
 #include <holdfast/error.hpp>
 

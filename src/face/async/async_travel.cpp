@@ -1,4 +1,4 @@
-// Holds that change without blocking: extended, taken up, shared; and all of a client given back.
+// Changes of holds without blocking: extend, adopt, downgrade; and releasing all holds of a client.
 #include <holdfast/detail/hold_access.hpp>
 #include <holdfast/detail/operation.hpp>
 #include <holdfast/error.hpp>
@@ -23,7 +23,7 @@ namespace {
 using engine::Loop;
 using face::Receiving;
 
-/// A change of a hold that is sent once it is started, and goes on if it is cancelled.
+/// A change of a hold that is sent when it starts, and continues if it is cancelled.
 template <class... Results>
 class AsyncChange : public Operation, public std::enable_shared_from_this<AsyncChange<Results...>> {
  public:
@@ -105,7 +105,7 @@ class AsyncAdopt final : public AsyncChange<Hold> {
     engine::adopt_async(runtime(), target(), std::move(adoption_.grant), adoption_.lease, adoption_.on_lost,
                         [self = shared_from_this(), this](engine::Acquired adopted) {
                           if (adopted.error) return fail(adopted.error, std::move(adopted.cause));
-                          // Whoever has the ticket can try again.
+                          // The ticket can be tried again.
                           if (!waits()) return static_cast<void>(engine::detach(*adopted.held));
                           tell(HoldAccess::make_unwaiting(std::move(adopted.held)));
                         });

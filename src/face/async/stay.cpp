@@ -1,4 +1,4 @@
-// What a handler's context takes along when it is destroyed.
+// Drops the operations of a handler's context when the context is destroyed.
 #include <algorithm>
 #include <condition_variable>
 #include <list>
@@ -13,7 +13,7 @@ namespace {
 
 class StayOnContext;
 
-/// Those with one context. The last of them may outlive it.
+/// The stays on one context. The last of them may outlive it.
 struct Residents {
   base::Mutex mutex;
   std::condition_variable one_left;
@@ -49,7 +49,7 @@ class StayOnContext final : public Stay {
   friend class Stays;
 
   const std::shared_ptr<Residents> residents_;
-  // With the mutex of the residents.
+  // Guarded by the residents' mutex.
   bool begun_ = false;
   std::list<StayOnContext*>::iterator place_;
   std::weak_ptr<Operation> operation_;
@@ -65,8 +65,8 @@ class Stays final : public boost::asio::execution_context::service {
   StayPtr make() { return std::make_unique<StayOnContext>(residents_); }
 
  private:
-  /// Handlers are destroyed here, but for those that another thread has got hold of, and those below on this thread's
-  /// stack, whose destructors have destroyed the context.
+  /// Handlers are destroyed here, except those in use by another thread, and those further down this thread's stack,
+  /// whose destructors have destroyed the context.
   void shutdown() noexcept override {
     Residents& residents = *residents_;
     base::WaitingGuard guard(residents.mutex);
@@ -74,7 +74,7 @@ class Stays final : public boost::asio::execution_context::service {
     while (OperationPtr operation = next(residents)) {
       guard.unlock();
       operation->abandon();
-      operation.reset();  // without the mutex: what goes with it may stay here as well
+      operation.reset();  // without the mutex: what it owns may have a stay here as well
       guard.lock();
     }
     guard.wait(residents.one_left, [&residents]() HOLDFAST_NOT_GUARDED {

@@ -1,5 +1,5 @@
-// What libraries beside this one may ask of it: the settings of a client, and connections of their own on which any
-// command may be sent. Exported for them, and not for users; both are of the same release.
+// What this library offers to its companion libraries: the settings of a client, and connections of their own for any
+// commands. Exported for them, not for users; all are of the same release.
 #pragma once
 
 #include <memory>
@@ -20,9 +20,9 @@ class Core;
 
 namespace detail {
 
-/// What this client was made with; of `local:`, with the socket of its server. Valid as long as the client is. Throws
-/// Error(closed), Error(forked), and Error(would_deadlock) on a client that runs on the caller's io_context: whoever
-/// wants the settings is going to block.
+/// What this client was made with; for `local:`, with the socket of its server. Valid as long as the client is. Throws
+/// Error(closed), Error(forked), and Error(would_deadlock) on a client that runs on the caller's io_context, since the
+/// caller is about to block.
 HOLDFAST_EXPORT const Config& settings_of(const Client& client);
 
 /// A client without locks. Blocks; for one thread at a time.
@@ -34,7 +34,7 @@ class HOLDFAST_EXPORT Inquiry {
   Inquiry& operator=(const Inquiry&) = delete;
   ~Inquiry();
 
-  /// Sends commands together, on this client's one connection, and waits for the replies, of which each may be an
+  /// Sends the commands together, on this client's one connection, and waits for the replies, each of which may be an
   /// error. Throws Error if they do not come within the command timeout.
   std::vector<base::Reply> ask(std::vector<base::Command> commands);
 
