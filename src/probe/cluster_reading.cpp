@@ -8,7 +8,7 @@
 namespace holdfast::probing {
 namespace {
 
-/// -1: it is no slot.
+/// -1: not a slot.
 int to_slot(std::string_view text) {
   int slot = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), slot);

@@ -11,7 +11,7 @@ namespace holdfast::probing {
 enum class Need : std::uint8_t {
   lock,     ///< A Lock.
   simple,   ///< A SimpleLock.
-  some,     ///< Some calls, or a comfort.
+  some,     ///< Some calls, or a convenience.
   feature,  ///< Something that has a finding of its own.
 };
 
@@ -19,8 +19,8 @@ struct NeededCommand {
   std::string_view name;  ///< In lower case; with its subcommand if it is one: `client list`.
   Need need;
   std::string_view what_for;
-  /// What follows the name where the command is tried out, with effect or without, separated by spaces. `KEY` stands
-  /// for a key, `CHANNEL` for a channel.
+  /// The arguments for trying the command, with or without effect, separated by spaces. `KEY` stands for a key,
+  /// `CHANNEL` for a channel.
   std::string_view arguments;
   bool harmless;  ///< With these arguments it changes nothing, so it may be sent.
 };

@@ -9,7 +9,7 @@ namespace {
 
 using probing::Findings;
 
-/// The addresses of the servers that say the same of themselves, where several do.
+/// The addresses of servers that report the same value, if several do.
 std::vector<std::string> shared(std::span<const ProbeReport> reports, std::string ProbedNode::* what) {
   std::map<std::string, std::vector<std::string>> by_value;
   for (const ProbeReport& report : reports) {

@@ -1,4 +1,4 @@
-// What was learnt about some servers, before anybody judges it. Plain values.
+// Facts collected about some servers, before they are judged. Plain values.
 #pragma once
 
 #include <chrono>
@@ -23,13 +23,13 @@ using std::chrono::microseconds;
 
 /// `name:value` lines of INFO, or the pairs of a map.
 using Fields = std::map<std::string, std::string, std::less<>>;
-/// Empty if there is none of this name.
+/// Empty if there is no such field.
 std::string_view text_of(const Fields& fields, std::string_view name);
-std::string_view text_of(Fields&& fields, std::string_view name) = delete;  // it would refer to what is gone
-/// Empty if there is none, or it is no number.
+std::string_view text_of(Fields&& fields, std::string_view name) = delete;  // it would dangle
+/// Empty if there is no such field, or it is not a number.
 std::optional<long long> number_of(const Fields& fields, std::string_view name);
 
-/// What may be done with a command, as far as it could be found out without doing it.
+/// Whether a command is permitted, as far as this could be found out without running it.
 enum class Access : std::uint8_t {
   untested,
   allowed,
@@ -46,7 +46,7 @@ struct ReplicaSeen {
 };
 
 struct Role {
-  std::string name;  ///< master, slave, sentinel; empty: not known.
+  std::string name;  ///< master, slave, sentinel; empty: unknown.
   long long offset = 0;
   std::vector<ReplicaSeen> replicas;  ///< Of a primary.
   std::string primary_host;           ///< Of a replica.
@@ -71,19 +71,19 @@ struct SlowScripts {
 /// What a bounded walk through the key space found.
 struct KeysSeen {
   std::size_t looked_at = 0;
-  bool all = false;  ///< Nothing was left out.
+  bool all = false;  ///< The walk was complete.
   std::size_t eternal = 0;
-  std::vector<std::string> eternal_names;  ///< The first of them.
+  std::vector<std::string> eternal_names;  ///< Only the first ones.
   std::size_t latches = 0;
 };
 
-/// What a Sentinel says of the primary that it was asked about.
+/// What a Sentinel reports about the primary.
 struct SentinelView {
-  std::string host;  ///< SENTINEL GET-MASTER-ADDR-BY-NAME; empty: it knows none of this name.
+  std::string host;  ///< SENTINEL GET-MASTER-ADDR-BY-NAME; empty: no primary of this name.
   std::uint16_t port = 0;
   Fields primary;  ///< SENTINEL MASTER
   std::vector<Fields> replicas;
-  std::vector<Fields> others;  ///< The Sentinels that it knows, besides itself.
+  std::vector<Fields> others;  ///< The other Sentinels that it knows.
   std::string quorum;          ///< SENTINEL CKQUORUM, a line for people.
   bool quorum_met = false;
 };
@@ -93,36 +93,36 @@ struct ClusterLine {
   std::string id;
   std::string address;         ///< `host:port`, as the nodes know it.
   std::string flags;           ///< `myself,master`, `slave,fail?`, ...
-  std::string primary;         ///< The id of a replica's primary; empty: it is none.
+  std::string primary;         ///< The id of a replica's primary; empty: not a replica.
   std::size_t slots = 0;       ///< How many it serves.
-  std::vector<int> migrating;  ///< Slots on their way to another node; of the speaker's own line only.
-  std::vector<int> importing;  ///< And from another one.
+  std::vector<int> migrating;  ///< Slots moving to another node; only in the reporting node's own line.
+  std::vector<int> importing;  ///< Slots moving from another node.
 };
 
-/// What a node of a cluster says of it.
+/// What a node reports about its cluster.
 struct ClusterWord {
-  std::shared_ptr<const redis::cluster::View> view;  ///< Null: it has not said.
+  std::shared_ptr<const redis::cluster::View> view;  ///< Null: not reported.
   Fields info;                                       ///< CLUSTER INFO
-  std::vector<ClusterLine> nodes;                    ///< CLUSTER NODES; empty: it has not said.
+  std::vector<ClusterLine> nodes;                    ///< CLUSTER NODES; empty: not reported.
 };
 
-/// One node. What was not answered is empty, and `refused` says why.
+/// One node. Unanswered questions leave their fields empty, and `refused` says why.
 struct NodeFacts {
   std::string address;
   ProbedNode::Part part = ProbedNode::Part::server;
   Errc trouble{};
-  std::string problem;                         ///< It was not reached.
-  std::map<std::string, std::string> refused;  ///< By question; of CONFIG by parameter too (`CONFIG maxclients`).
+  std::string problem;                         ///< Why it was not reached.
+  std::map<std::string, std::string> refused;  ///< By question; for CONFIG also by parameter (`CONFIG maxclients`).
   std::string silent_at;                       ///< The first question to which no reply came in time.
-  std::string busy;                            ///< It has said BUSY or LOADING.
+  std::string busy;                            ///< It replied BUSY or LOADING.
 
-  Fields info, config, client;  ///< `client`: CLIENT INFO, of the connection that asks.
+  Fields info, config, client;  ///< `client`: CLIENT INFO of our connection.
   Role role;
-  std::string user;  ///< Who asks.
+  std::string user;  ///< The user of our connection.
   std::optional<bool> default_user_is_open;
-  bool all_commands = false;  ///< The user's ACL ends in `+@all`, with nothing taken away.
+  bool all_commands = false;  ///< The user's ACL ends in `+@all`, with no exceptions.
   bool dry_run = false;       ///< ACL DRYRUN was answered.
-  /// Which keys the user may read and write, as in its ACL. None: it does not tell.
+  /// Which keys the user may read and write, as in its ACL. None: unknown.
   std::optional<std::vector<std::string>> key_patterns;
   std::map<std::string, Access> access;  ///< By the names of commands.hpp.
   std::optional<RoundTrips> round_trips;
@@ -130,19 +130,19 @@ struct NodeFacts {
   std::optional<SlowScripts> slow;
   std::optional<KeysSeen> keys;
   std::optional<SentinelView> sentinel;
-  std::optional<ClusterWord> cluster;  ///< None: it is no node of a cluster, or may not be asked.
+  std::optional<ClusterWord> cluster;  ///< None: not a node of a cluster, or not permitted.
 
   bool answered() const { return problem.empty(); }
 };
 
-/// What of a client's settings matters to the judgement.
+/// The client's settings that matter for the judgement.
 struct Settings {
   bool unix_socket = false;
   bool tls = false;
   std::string host;
   bool password = false;  ///< There is one.
   std::string name_prefix;
-  std::string lock;  ///< Whose key and channel are tried; empty: of no lock.
+  std::string lock;  ///< The lock whose key and channel are tried; empty: none.
   std::chrono::milliseconds lease{};
   Acks acks{};
   bool loss_notice = false;
@@ -154,8 +154,8 @@ struct Settings {
 struct Facts {
   Settings settings;
   std::vector<NodeFacts> nodes;
-  std::size_t left_out = 0;                 ///< Nodes beyond those that are looked at.
-  std::vector<std::string> silent_seeds{};  ///< Of a cluster: nodes of the URL that gave no map, each with why.
+  std::size_t left_out = 0;                 ///< Nodes beyond the limit, which were not queried.
+  std::vector<std::string> silent_seeds{};  ///< For a cluster: nodes of the URL that gave no map, each with the reason.
 };
 
 }  // namespace holdfast::probing

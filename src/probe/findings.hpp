@@ -12,7 +12,7 @@
 
 namespace holdfast::probing {
 
-/// Of one node, or of several together.
+/// For one node, or several together.
 class Findings {
  public:
   Findings(std::vector<Finding>& all, std::string node) : all_(all), node_(std::move(node)) {}
@@ -37,11 +37,11 @@ class Findings {
   const std::string node_;
 };
 
-/// What the software is, as it calls itself.
+/// The software, as it reports itself.
 struct Software {
-  std::string name;     ///< Empty: it does not tell.
+  std::string name;     ///< Empty: not reported.
   std::string version;  ///< Of its own.
-  long long major = 0;  ///< Of the Redis that it is compatible with; 0: not known.
+  long long major = 0;  ///< Of the Redis that it is compatible with; 0: unknown.
 };
 Software software_of(const NodeFacts& node);
 ProbedNode::Keeps keeps_of(const NodeFacts& node);
@@ -51,16 +51,16 @@ std::string in_words(microseconds time);
 /// `3 replicas`, `1 replica`.
 std::string counted(std::size_t number, std::string_view what);
 
-void judge_kind(const NodeFacts& node, const Settings& settings, Findings out);  ///< What it is, and which role it has.
-void judge_data(const NodeFacts& node, Findings out);  ///< Eviction, memory, what is kept on disk.
+void judge_kind(const NodeFacts& node, const Settings& settings, Findings out);  ///< Its software and its role.
+void judge_data(const NodeFacts& node, Findings out);                            ///< Eviction, memory, persistence.
 void judge_connections(const NodeFacts& node, const Settings& settings,
                        Findings out);  ///< Limits, times, slow scripts.
 void judge_keys(const NodeFacts& node, Findings out);
 void judge_access(const NodeFacts& node, const Settings& settings, Findings out);    ///< What the user may do.
-void judge_exposure(const NodeFacts& node, const Settings& settings, Findings out);  ///< Who else may.
+void judge_exposure(const NodeFacts& node, const Settings& settings, Findings out);  ///< Who else has access.
 void judge_replicas(const Facts& facts, std::vector<Finding>& all);
 void judge_sentinels(const Facts& facts, std::vector<Finding>& all);
-/// All of it, replicas and clocks as well.
+/// The whole cluster, including replicas and clocks.
 void judge_cluster(const Facts& facts, std::vector<Finding>& all);
 void judge_clocks(const Facts& facts, std::vector<Finding>& all);
 

@@ -42,7 +42,7 @@ void judge_server(const NodeFacts& node, const Settings& settings, std::vector<F
   judge_keys(node, out);
 }
 
-/// What is not known without an answer.
+/// What remains unknown without an answer.
 std::string hides(std::string_view question) {
   for (const auto& [name, what] : {std::pair{"INFO", "the version, memory, eviction and persistence"},
                                    {"CONFIG", "persistence, min-replicas-to-write, time-outs and buffers"},
@@ -75,7 +75,7 @@ void judge_reachability(const NodeFacts& node, std::vector<Finding>& all) {
                 "look at what it is doing: SLOWLOG, CLIENT LIST, INFO");
   }
   for (const auto& [question, why] : node.refused) {
-    if (question == "ACL DRYRUN") continue;  // said where it matters
+    if (question == "ACL DRYRUN") continue;  // reported where it matters
     std::string text = question;
     text.append(": ").append(why).append(hides(question));
     out.unknown("refused", std::move(text));

@@ -1,4 +1,4 @@
-// From what was learnt about some servers to what it means for locks.
+// Judges what the collected facts mean for locks.
 #pragma once
 
 #include <holdfast/probe.hpp>

@@ -14,7 +14,7 @@ Access access_to(const NodeFacts& node, std::string_view command) {
   return found == node.access.end() ? Access::untested : found->second;
 }
 
-/// Those of the commands with this access that are needed so.
+/// The commands with this access and this need.
 std::vector<const NeededCommand*> with(const NodeFacts& node, Access access, Need need) {
   std::vector<const NeededCommand*> found;
   for (const NeededCommand& each : needed_commands()) {
@@ -35,7 +35,7 @@ std::string names(const std::vector<const NeededCommand*>& commands) {
   return text;
 }
 
-/// With what each is for.
+/// Each with its purpose.
 std::string uses(const std::vector<const NeededCommand*>& commands) {
   std::string text;
   for (const NeededCommand* each : commands) {
@@ -130,8 +130,8 @@ void judge_names(const NodeFacts& node, const Settings& settings, Findings& out)
 struct Feature {
   const char* id;
   std::string_view command;
-  const char* what;  ///< With it.
-  bool wanted;       ///< By the client's settings.
+  const char* what;  ///< What works with it.
+  bool wanted;       ///< Required by the client's settings.
 };
 
 void judge_feature(const NodeFacts& node, const Feature& feature, Findings& out) {
@@ -170,7 +170,7 @@ Reach reach_of(std::string_view host) {
   return Reach::anywhere;
 }
 
-/// How far away the server is: by its address, or else by its own end of the connection, where it tells.
+/// How far away the server is: by its address, or else by its own end of the connection, if it reports that.
 Reach reach_of(const NodeFacts& node, const Settings& settings) {
   if (settings.unix_socket) return Reach::here;
   const Reach given = reach_of(settings.host);
@@ -211,7 +211,7 @@ void judge_exposure(const NodeFacts& node, const Settings& settings, Findings ou
   const bool listens_widely = node.config.contains("bind") &&
                               (bound.empty() || bound.find('*') != bound.npos || bound.find("0.0.0.0") != bound.npos);
   const bool is_protected = text_of(node.config, "protected-mode") != "no";
-  // Whoever gets in without one knows that others do.
+  // If the client itself has no password, it is known that others get in without one.
   if (!node.default_user_is_open && settings.password) return;
   if (!node.default_user_is_open.value_or(true)) return out.ok("password", "nobody gets in without a password");
   const std::string advice = "a password (requirepass, or ACL users), and `user default off`";

@@ -1,4 +1,4 @@
-// What the nodes of a cluster say of it, and whether they agree.
+// What the nodes of a cluster report about it, and whether they agree.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -15,14 +15,14 @@ using redis::cluster::Primary;
 using redis::cluster::View;
 using Part = ProbedNode::Part;
 
-/// What an election takes, once most primaries have found that one is gone.
+/// How long an election takes, once most primaries have noticed that one is gone.
 constexpr std::chrono::seconds kElection{2};
-/// So many are named where there may be thousands.
+/// The most names in a text, where there may be thousands.
 constexpr std::size_t kMostNamed = 5;
 
 bool is_primary(const NodeFacts& node) { return node.part == Part::server && node.answered(); }
 
-/// By its id, which all nodes tell alike; without one by its address.
+/// Its id, which all nodes report alike; without one its address.
 std::string name_of(const Primary* primary) {
   if (primary == nullptr) return {};
   return primary->id.empty() ? host_port(primary->address.host, primary->address.port) : primary->id;
@@ -49,7 +49,7 @@ std::vector<int> slots_without_anybody(const View& view) {
   return slots;
 }
 
-/// Slots of which two views say different things.
+/// Slots on which two views differ.
 std::vector<int> differences(const View& one, const View& other) {
   std::map<std::string, int> numbers{{"", 0}};
   const auto numbered = [&](const View& view) {
@@ -115,7 +115,7 @@ void judge_views(const Facts& facts, const NodeFacts& first, std::vector<Finding
   if (agree) together.ok("cluster_agree", counted(views, "node") + " say the same of all slots");
 }
 
-/// Slots under way: each has two ends, one at either node.
+/// Slots being moved: each appears at both nodes.
 void judge_moves(const Facts& facts, std::vector<Finding>& all) {
   std::set<int> importing, migrating;
   for (const NodeFacts& node : facts.nodes) {
@@ -140,7 +140,7 @@ void judge_moves(const Facts& facts, std::vector<Finding>& all) {
   if (both.empty() && one_end.empty()) out.ok("cluster_moves", "no slot is under way");
 }
 
-/// Nodes that others hold for gone.
+/// Nodes that others consider failed.
 void judge_failed(const Facts& facts, std::vector<Finding>& all) {
   std::map<std::string, std::string> failed;
   for (const NodeFacts& node : facts.nodes) {
@@ -211,7 +211,7 @@ void judge_coverage(const Facts& facts, std::vector<Finding>& all) {
            "CONFIG SET cluster-require-full-coverage no, on all nodes, if the others shall go on");
 }
 
-/// A primary, and what follows it. Those that follow none of them stay behind.
+/// A primary and its replicas. Replicas of other primaries are left out.
 Facts group_of(const Facts& facts, const NodeFacts& primary) {
   Facts group{facts.settings, {primary}};
   const std::string_view data = text_of(primary.info, "master_replid");

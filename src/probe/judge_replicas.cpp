@@ -26,8 +26,8 @@ std::vector<Fields> lines_of_replicas(const Fields& info) {
   return lines;
 }
 
-/// Replicas that are known of, and not there, as the Sentinels or the nodes of the cluster have it, or as they did not
-/// answer. A primary that was replaced, and has not come back, is one of them.
+/// Replicas that are known but down, according to the Sentinels or the cluster's nodes, or because they did not answer.
+/// Includes a replaced primary that has not come back.
 std::set<std::string> replicas_down(const Facts& facts, std::size_t replicas) {
   std::set<std::string> down;
   const NodeFacts& primary = facts.nodes.front();
@@ -46,7 +46,7 @@ std::set<std::string> replicas_down(const Facts& facts, std::size_t replicas) {
       if (base::contains(line.flags, "myself")) own = line.id;
     }
     for (const ClusterLine& line : primary.cluster->nodes) {
-      const bool was_primary = line.primary.empty() && line.slots == 0;  // of whom, nobody says
+      const bool was_primary = line.primary.empty() && line.slots == 0;  // its primary is unknown
       const bool ours = was_primary ? replicas == 0 : line.primary == own;
       if (ours && holds_for_gone(line)) down.insert(line.address);
     }
@@ -85,7 +85,7 @@ void judge_number(const Facts& facts, std::size_t replicas, bool failover, Findi
 
 void judge_enough_replicas(const NodeFacts& primary, std::size_t replicas, bool failover, Findings& out) {
   const auto needed = number_of(primary.config, "min-replicas-to-write");
-  // INFO has it only where the limit is on.
+  // INFO has it only if the limit is set.
   const auto good = number_of(primary.info, "min_slaves_good_slaves");
   if (needed.value_or(0) > 0 || good) {
     const std::string text =
@@ -178,7 +178,7 @@ void judge_replicas(const Facts& facts, std::vector<Finding>& all) {
   judge_number(facts, replicas, failover, out);
   judge_enough_replicas(primary, replicas, failover, out);
   judge_lag(primary, out);
-  if (!facts.settings.cluster) judge_priorities(facts, out);  // elections of a cluster do not look at them
+  if (!facts.settings.cluster) judge_priorities(facts, out);  // elections in a cluster ignore them
   for (const NodeFacts& node : facts.nodes) {
     if (node.answered() && node.part == Part::replica) judge_replica(primary, node, all);
   }

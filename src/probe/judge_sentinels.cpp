@@ -1,4 +1,4 @@
-// What the Sentinels say, and whether they agree.
+// What the Sentinels report, and whether they agree.
 #include <algorithm>
 #include <set>
 
@@ -11,7 +11,7 @@ namespace {
 
 bool is_sentinel(const NodeFacts& node) { return node.part == ProbedNode::Part::sentinel; }
 
-/// Those that were asked, and those that they know.
+/// Those that answered, and those that they know.
 std::size_t known_sentinels(const std::vector<const NodeFacts*>& heard) {
   std::size_t most = 0;
   for (const NodeFacts* each : heard) most = std::max(most, each->sentinel->others.size() + 1);

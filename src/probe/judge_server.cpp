@@ -1,4 +1,4 @@
-// What a server is, what it keeps, and how it treats its connections.
+// A server's software, persistence, and treatment of connections.
 #include <algorithm>
 #include <charconv>
 #include <compare>
@@ -29,7 +29,7 @@ struct Version {
   auto operator<=>(const Version&) const = default;
 };
 
-/// Of `8.0.2` and what follows it; none of anything else.
+/// From `8.0.2` and anything that follows it; empty for other texts.
 std::optional<Version> read_version(std::string_view text) {
   Version version;
   for (long long* part : {&version.major, &version.minor, &version.patch}) {
@@ -41,11 +41,11 @@ std::optional<Version> read_version(std::string_view text) {
   return version;
 }
 
-/// In which version of each line the holes were mended, and the first line that has never had them.
+/// The version of each release line that fixed the vulnerabilities, and the first line that never had them.
 constexpr Version kRedisMended[] = {{7, 2, 14}, {7, 4, 9}, {8, 2, 6}, {8, 4, 3}, {8, 6, 3}, {8, 8, 0}};
 constexpr Version kValkeyMended[] = {{7, 2, 13}, {8, 0, 9}, {8, 1, 7}, {9, 0, 4}, {9, 1, 0}};
 
-/// Those of a version as it was published. Redis 6 never had them, and 7.0 had the first only.
+/// The published vulnerabilities of a version. Redis 6 never had them, and 7.0 only the first.
 std::string known_holes(const Version& version, bool redis) {
   if (version.major < 7) return "";
   const std::span<const Version> mended =
@@ -226,7 +226,7 @@ void judge_data(const NodeFacts& node, Findings out) {
 
 void judge_connections(const NodeFacts& node, const Settings& settings, Findings out) {
   const auto clients = number_of(node.info, "connected_clients");
-  auto limit = number_of(node.info, "maxclients");  // not in that of Redis 6.0
+  auto limit = number_of(node.info, "maxclients");  // missing in Redis 6.0
   if (!limit) limit = number_of(node.config, "maxclients");
   if (clients && limit && *limit > 0) {
     const std::string text = std::to_string(*clients) + " of " + std::to_string(*limit) + " connections are in use";

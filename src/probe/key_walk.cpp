@@ -8,10 +8,10 @@ namespace {
 
 constexpr std::size_t kPage = 500;
 constexpr std::size_t kMostNames = 3;
-/// Redisson's note to itself that an unlock was carried out; it expires by itself.
+/// Redisson's own record that an unlock was carried out; it expires by itself.
 constexpr std::string_view kLatch = "redisson_unlock_latch:";
 
-/// Of HSCAN: a field has the form of an owner.
+/// In a reply to HSCAN: a field has the form of an owner.
 bool has_owner(const base::Reply& page) {
   if (page.elements.size() != 2) return false;
   const std::vector<base::Reply>& fields = page.elements[1].elements;

@@ -30,7 +30,7 @@ constexpr std::string_view kParameters[] = {"appendfsync",
                                             "cluster-require-full-coverage",
                                             "cluster-replica-no-failover"};
 
-/// The key that was named, or one that no lock has: only read. If the user may use some names only, one of these.
+/// The named lock's key, or one that no lock uses: it is only read. If the user may use only some names, one of these.
 std::string trial_key(const NodeFacts& facts, const Settings& settings) {
   if (!settings.lock.empty()) return settings.name_prefix + settings.lock;
   for (const std::string& pattern : facts.key_patterns.value_or(std::vector<std::string>())) {
@@ -91,7 +91,7 @@ void read_identity(NodeFacts& facts, const Replies& replies) {
   }
 }
 
-/// Of the whole command where it is one of several words; COMMAND INFO knows `client|list` since Redis 7 only.
+/// Asks about the main command only, since COMMAND INFO knows `client|list` only from Redis 7 on.
 Commands ask_commands(const NodeFacts&, const Settings&) {
   base::Command command{{"COMMAND", "INFO"}};
   for (const NeededCommand& each : needed_commands()) {
@@ -120,7 +120,7 @@ Commands ask_dry_run(const NodeFacts& facts, const Settings& settings) {
   return commands;
 }
 void read_dry_run(NodeFacts& facts, const Replies& replies) {
-  // PING is allowed to everybody who has got this far, so an error is about ACL DRYRUN itself.
+  // Any user who got this far may PING, so an error is about ACL DRYRUN itself.
   const auto needed = needed_commands();
   for (std::size_t i = 0; i < needed.size(); ++i) {
     if (needed[i].name == "ping" && replies[i].is_error()) return refuse(facts, "ACL DRYRUN", replies[i]);
@@ -142,8 +142,9 @@ void read_own_rights(NodeFacts& facts, const Replies& replies) {
   facts.all_commands = text_of(rights, "commands") == "+@all";
 }
 
-/// Since Redis 7 a script may ask what its own user may do, who needs no permission for that. What may not be done is
-/// tried then, since nothing comes of it but the reason. ARGV: for each command its number of words, and these.
+/// From Redis 7 on a script can check its own user's permissions, without needing one for that. It then tries the
+/// forbidden commands, which has no effect except to show the reason. ARGV: for each command its number of words, then
+/// the words.
 constexpr const char* kOwnCheck = R"(
 local found, at = {}, 1
 if not redis.acl_check_cmd then return found end
@@ -172,13 +173,13 @@ Commands ask_own_check(const NodeFacts& facts, const Settings& settings) {
 }
 void read_own_check(NodeFacts& facts, const Replies& replies) {
   const auto needed = needed_commands();
-  if (replies[0].elements.size() != needed.size()) return;  // it is older, or no script may run
+  if (replies[0].elements.size() != needed.size()) return;  // an older server, or scripts are not permitted
   const auto access_of = [&](std::string_view name) -> Access& { return facts.access[std::string(name)]; };
   for (std::size_t i = 0; i < needed.size(); ++i) {
     const base::Reply& said = replies[0].elements[i];
     Access& access = access_of(needed[i].name);
     if (access == Access::missing) continue;
-    // What scripts may not do at all is refused for that reason first.
+    // Commands that no script may run are refused for that reason first.
     const bool hidden = base::contains(said.text, "not allowed from script");
     const bool named = needed[i].name.ends_with("subscribe") && !needed[i].name.ends_with("unsubscribe");
     if (!hidden) access = said.text.empty() ? Access::untested : read_access(said);
@@ -230,7 +231,7 @@ std::string host_of(const std::string& address) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   return host;
 }
-/// Without the format that RESP3 puts in front of some texts.
+/// Without the format prefix that RESP3 adds to some texts.
 std::string_view plain(std::string_view text) { return text.starts_with("txt:") ? text.substr(4) : text; }
 void read_cluster(NodeFacts& facts, const Replies& replies) {
   refuse(facts, "CLUSTER SLOTS", replies[0]);

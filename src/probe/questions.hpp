@@ -1,4 +1,4 @@
-// What a node is asked, and what its replies say. Nothing here changes anything on a server.
+// The questions to a node, and what its replies mean. Nothing here changes anything on a server.
 #pragma once
 
 #include <cstddef>
@@ -14,46 +14,46 @@
 
 namespace holdfast::probing {
 
-/// Commands that travel together, and what their replies mean.
+/// Commands that are sent together, and what their replies mean.
 struct Question {
   std::string_view name;  ///< As in NodeFacts::refused.
-  /// None: there is nothing to ask, as far as is known by now.
+  /// None: nothing to ask, given what is already known.
   std::vector<base::Command> (*commands)(const NodeFacts&, const Settings&);
-  /// Errors among the replies are for it to read.
+  /// It also gets error replies.
   void (*read)(NodeFacts&, const std::vector<base::Reply>&);
 };
 
-/// In the order in which they are asked: each may depend on what those before it have brought.
+/// In this order: each may depend on the answers to earlier ones.
 std::span<const Question> questions_for_server();
 std::span<const Question> questions_for_sentinel();
 
-/// The parameters that CONFIG GET is asked for. None of them is a secret.
+/// The parameters for CONFIG GET. None of them is secret.
 std::span<const std::string_view> asked_parameters();
 
-/// Who there is in a cluster, in the words of one node.
+/// The members of a cluster, according to one node.
 struct ClusterMembers {
   std::vector<NodeAddress> primaries, replicas;
 };
 base::Command ask_members();  ///< CLUSTER SLOTS
-/// `asked` has said it. Without primaries: it knows none.
+/// `asked` is the node that replied. No primaries: it knows none.
 ClusterMembers read_members(const base::Reply& reply, const NodeAddress& asked);
 
 base::Command ask_time();  ///< TIME
-/// Empty: it does not tell.
+/// Empty: not reported.
 std::optional<microseconds> read_time(const base::Reply& reply);
 base::Command ask_ping();  ///< PING
 
-/// The p50 and p99 of some round trips, of which there is at least one.
+/// The p50 and p99 of some round trips, at least one.
 RoundTrips summarize(std::vector<microseconds> round_trips);
 
-/// A walk through the key space: what is left of it when it is over is said by `KeysSeen::all`.
+/// A bounded walk through the key space; `KeysSeen::all` says whether it was complete.
 class KeyWalk {
  public:
   static constexpr std::size_t kMostKeys = 20'000;
 
   explicit KeyWalk(std::string name_prefix) : prefix_(std::move(name_prefix)) {}
   std::vector<base::Command> commands() const;
-  /// Takes the replies to those. False: that was all.
+  /// Takes the replies to those commands. False: finished.
   bool on_replies(const std::vector<base::Reply>& replies);
   const KeysSeen& seen() const { return seen_; }
   const std::string& refused() const { return refused_; }

@@ -9,13 +9,13 @@
 namespace holdfast::probing {
 namespace {
 
-/// No server counts further, in bytes or milliseconds; and a hundred times that is still a number.
+/// No server reports more, in bytes or milliseconds; a hundred times that still fits.
 bool is_sensible(long long value) {
   constexpr long long kLargest = 10'000'000'000'000'000;
   return value >= -kLargest && value <= kLargest;
 }
 
-/// The number that a text begins with; empty if it does not, or if it makes no sense.
+/// The number that a text begins with; empty if there is none, or it is implausible.
 std::optional<long long> read_number(std::string_view text) {
   long long value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -134,7 +134,7 @@ std::uint16_t to_port(std::string_view text) {
 
 Access read_access(const base::Reply& reply) {
   const std::string& text = reply.text;
-  // ACL DRYRUN, and a script that catches errors, tell of a refusal in a plain text.
+  // ACL DRYRUN, and a script that catches errors, report a refusal as plain text.
   const Errc code = redis::classify(text).code;
   if (code == Errc::denied) return refuses_name(text) ? Access::other_names : Access::denied;
   if (!reply.is_error()) return Access::allowed;

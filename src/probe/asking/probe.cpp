@@ -1,4 +1,4 @@
-// Puts the questions of a probe to the nodes, each on a connection of its own, and has the answers judged.
+// Sends the questions of a probe to the nodes, each on a connection of its own, and has the answers judged.
 #include <algorithm>
 #include <future>
 #include <optional>
@@ -28,28 +28,28 @@ using Part = ProbedNode::Part;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-/// One question, the way to the node included.
+/// For one question, including connecting to the node.
 constexpr milliseconds kServerQuestion{2000};
 constexpr milliseconds kNodeQuestion{1000};
-/// No question begins later than this after the beginning, so that all is over within ten seconds on a machine that
-/// does not stand still.
+/// No question starts later than this, so that the probe ends within ten seconds unless the machine hangs.
 constexpr milliseconds kServerEnd{6000};
 constexpr milliseconds kNodesEnd{8500};
-/// Of replicas and Sentinels; the rest is not looked at.
+/// For replicas and Sentinels; the rest is skipped.
 constexpr std::size_t kMostProbedNodes = 16;
 /// Of a cluster's nodes, primaries first.
 constexpr std::size_t kMostProbedClusterNodes = 64;
 constexpr milliseconds kMeasuring{1000};
 constexpr std::size_t kPings = 100;
 constexpr std::size_t kTimes = 5;
-/// A node that leaves so many questions unanswered is asked no more.
+/// A node that leaves this many questions unanswered is not asked any more.
 constexpr int kMostSilences = 2;
 
 std::string in_words(const Error& error) {
   return error.code().message() + (error.cause().empty() ? "" : ": " + error.cause());
 }
 
-/// Asks one node, on a connection of its own: what a proxy or a server makes of an odd command hurts no lock.
+/// Queries one node, on a connection of its own, so that a proxy or server that mishandles an odd command harms no
+/// lock.
 class Interview {
  public:
   Interview(Config config, NodeFacts facts, const probing::Settings& settings, TimePoint end)
@@ -72,7 +72,7 @@ class Interview {
  private:
   std::vector<base::Reply> ask(std::vector<base::Command> commands) { return inquiry_->ask(std::move(commands)); }
 
-  /// Does something that asks; if that is not answered, notes it.
+  /// Runs a step; if it gets no answer, notes that.
   template <class Step>
   void attempt(const std::string& question, Step step) {
     if (silences_ >= kMostSilences || base::Clock::now() >= end_) {
@@ -162,7 +162,7 @@ probing::Settings settings_of(const Config& config, std::string_view lock) {
           .cluster = !config.cluster.addresses.empty()};
 }
 
-/// A client's settings for one that only asks.
+/// A client's settings, changed for one that only sends queries.
 Config asking(const Config& config, milliseconds limit) {
   Config asking = config;
   asking.observer = nullptr;
@@ -185,7 +185,7 @@ Config asking(const Config& config, const NodeAddress& address) {
   return node;
 }
 
-/// Where else to look: each address once.
+/// The other nodes to query: each address once.
 class OtherNodes {
  public:
   OtherNodes(const Config& config, const probing::Settings& settings, TimePoint end,
@@ -202,7 +202,7 @@ class OtherNodes {
     next_.emplace_back(part, std::move(address));
   }
 
-  /// Asks those that were added since, at the same time.
+  /// Queries those added since the last call, all at the same time.
   std::vector<NodeFacts> ask() {
     std::vector<std::future<NodeFacts>> asked;
     for (auto& [part, address] : next_) {
@@ -238,7 +238,7 @@ class OtherNodes {
   std::size_t left_out_ = 0;
 };
 
-/// Without those that were there already, under another address.
+/// Skips nodes that are already in the list under another address.
 void append(std::vector<NodeFacts>& nodes, std::vector<NodeFacts> more) {
   for (NodeFacts& node : more) {
     const std::string run_id(text_of(node.info, "run_id"));
@@ -254,7 +254,7 @@ probing::ClusterMembers members_told_by(const Config& config, const NodeAddress&
   return probing::read_members(reply, seed);
 }
 
-/// In the words of the first node of the URL that knows it. The others are noted.
+/// From the first node of the URL that gives a map. The silent ones are noted.
 probing::ClusterMembers find_members(const Config& config, TimePoint end, std::vector<std::string>& silent) {
   for (const NodeAddress& seed : config.cluster.addresses) {
     if (base::Clock::now() >= end) break;
@@ -312,7 +312,7 @@ ProbeReport probe(const Client& client, std::string_view lock) {
   for (const NodeAddress& address : config.sentinel.addresses) others.add(Part::sentinel, address);
   append(facts.nodes, others.ask());
 
-  // Those that the Sentinels know besides; without the server itself, its replicas are known to them alone.
+  // The further nodes that the Sentinels know; if the server is down, only they know its replicas.
   const auto add = [&](Part part, const probing::Fields& fields) {
     others.add(part, {std::string(text_of(fields, "ip")), probing::to_port(text_of(fields, "port"))});
   };
