@@ -12,7 +12,7 @@
 namespace holdfast::redis::cluster {
 namespace {
 
-/// A node, the same in all views.
+/// Identifies a node across all views.
 using Number = std::uint32_t;
 constexpr Number kNone = std::numeric_limits<Number>::max();
 
@@ -26,7 +26,7 @@ class Nodes {
     if (added) nodes_.push_back({found->first, {}, 0});
     return found->second;
   }
-  /// What it says of a node counts more than what earlier ones have said.
+  /// Its data about a node replaces that of earlier views.
   void read(const View& view, Owners& owners) {
     std::vector<Number> translated;
     for (const Primary& primary : view.primaries) {
@@ -47,7 +47,7 @@ class Nodes {
 
 }  // namespace
 
-/// One word against what is believed.
+/// Decides what one node's word changes in the known map.
 class KnownMap::Decision {
  public:
   Decision(const KnownMap& known, const Word& word, const Doubted& doubted)
@@ -100,7 +100,7 @@ class KnownMap::Decision {
       settled_ = false;
     }
   }
-  /// What the view has made of a slot that MOVED has told of is taken back where the view may be the older one.
+  /// If MOVED has named a slot's owner, undoes the view's change to it where the view may be older.
   void keep(std::uint16_t slot, const Correction& correction) {
     const bool before = word_.asked_at <= correction.at;
     const bool late = word_.now < correction.at + kGossip && said_[slot] == nodes_.of(correction.from);

@@ -1,4 +1,4 @@
-// The map of a cluster as it is believed, and what it takes to change it. Pure.
+// A client's current map of a cluster, and what it takes to change it. Pure.
 #pragma once
 
 #include <chrono>
@@ -15,33 +15,33 @@
 
 namespace holdfast::redis::cluster {
 
-/// Views carry no time and no number: nobody can see which of two is the newer one, and one node may be wrong. So each
-/// slot is decided for itself. What a view says of it counts at once
-/// - if the slot had nobody,
-/// - if whoever serves it says so itself that another does, or is in doubt (away, or a replica now),
-/// and otherwise when a second node says the same. That a slot has nobody always takes two: a node that is being failed
-/// over may know none but itself. A MOVED counts at once, more than any view that was asked for earlier, and for
-/// kGossip more than those that still name the node that has said MOVED.
+/// Views have no time and no number, so it is unknown which of two is newer, and one node may be wrong. So each slot is
+/// decided separately. A view's owner for a slot is accepted at once
+/// - if the slot had no owner,
+/// - if the present owner itself says so, or is in doubt (away, or a replica now),
+/// and otherwise when a second node says the same. Leaving a slot without an owner always takes two: a node that is
+/// being failed over may know only itself. A MOVED is accepted at once. It outweighs any view requested earlier, and
+/// for kGossip also any view that still names the node that sent the MOVED.
 class KnownMap {
  public:
   /// How long it may take until all nodes have heard of a change.
   static constexpr base::Duration kGossip = std::chrono::seconds(10);
 
-  /// `from` has said that `to` serves the slot.
+  /// `from` has replied that `to` serves the slot.
   void correct(base::TimePoint now, const NodeAddress& from, std::uint16_t slot, const NodeAddress& to);
 
   struct Word {
     base::TimePoint now;
     base::TimePoint asked_at;
-    const NodeAddress& node;  ///< Who says it.
+    const NodeAddress& node;  ///< The node that says it.
     const View& view;
   };
-  /// Says whether a node is in doubt.
+  /// Returns whether a node is in doubt.
   using Doubted = std::function<bool(const NodeAddress&)>;
   /// False: at least one slot waits for a second node's word.
   bool hear(const Word& word, const Doubted& doubted);
 
-  /// Null: nobody has told any yet.
+  /// Null: none received yet.
   const std::shared_ptr<const View>& view() const { return view_; }
 
  private:
@@ -56,8 +56,8 @@ class KnownMap {
   class Decision;
 
   std::shared_ptr<const View> view_;
-  std::map<std::uint16_t, Correction> corrections_;  // that views may not know yet; of each slot the last
-  std::unique_ptr<const Pending> pending_;           // the last word that was not believed as a whole
+  std::map<std::uint16_t, Correction> corrections_;  // that views may not contain yet; the last for each slot
+  std::unique_ptr<const Pending> pending_;           // the last word that was not fully accepted
 };
 
 }  // namespace holdfast::redis::cluster

@@ -9,7 +9,7 @@
 namespace holdfast::redis::cluster {
 namespace {
 
-/// Decimal digits and nothing else; empty: it is no number, or one beyond all slots and ports.
+/// Reads decimal digits only; empty: not a number, or larger than any slot or port.
 std::optional<std::uint16_t> read_number(std::string_view text) {
   std::uint16_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -17,7 +17,7 @@ std::optional<std::uint16_t> read_number(std::string_view text) {
   return number;
 }
 
-/// Up to the next space, which goes too.
+/// Removes and returns the text up to the next space, and removes that space.
 std::string_view take_word(std::string_view& rest) {
   const std::string_view word = rest.substr(0, rest.find(' '));
   rest.remove_prefix(word.size() == rest.size() ? word.size() : word.size() + 1);

@@ -1,4 +1,4 @@
-// What a node says when another one is to be asked, and addresses as nodes of a cluster tell them.
+// Redirects to another node, and addresses as cluster nodes report them.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@
 
 namespace holdfast::redis::cluster {
 
-/// As far as a name reaches in DNS, with room for an address of IPv6 and its zone.
+/// The longest name in DNS, with room for an IPv6 address and its zone.
 constexpr std::size_t kLongestHost = 255;
 
-/// `asked` is who tells it: its host counts where none is told. Empty: nobody can connect to that (no such port, the
-/// unknown host `?`, what is neither a name nor an address).
+/// `asked` is the reporting node: its host is used if none is given. Empty: cannot be connected to (no such port, the
+/// unknown host `?`, neither a name nor an address).
 std::optional<NodeAddress> told_address(std::string_view host, std::int64_t port, const NodeAddress& asked);
 
 struct AddressHash {
@@ -28,17 +28,17 @@ struct AddressHash {
 struct Redirect {
   enum class Kind : std::uint8_t {
     moved,  ///< `MOVED slot address`: that node has the slot from now on.
-    ask,    ///< `ASK slot address`: the slot is under way to that node; this one command goes there, behind an ASKING.
+    ask,    ///< `ASK slot address`: the slot is moving to that node; this one command goes there, after an ASKING.
   };
   Kind kind = Kind::moved;
   std::uint16_t slot = 0;
   NodeAddress to;
 };
 
-/// Empty: it is another error, or makes no sense (a slot that there is not, no port, an endpoint `?`). `asked` is who
-/// says so: its host counts where none is told. Addresses of IPv6 come without brackets, so the port is behind the last
-/// colon. What is wrapped or has anything behind it comes from within a script, which has perhaps written before: it is
-/// no redirect.
+/// Empty: another error, or invalid (no such slot, no port, an endpoint `?`). `asked` is the node that replied: its
+/// host is used if none is given. IPv6 addresses come without brackets, so the port is after the last colon. An error
+/// that is wrapped, or followed by more text, comes from inside a script, which may have written already: it is not a
+/// redirect.
 std::optional<Redirect> read_redirect(std::string_view error_text, const NodeAddress& asked);
 
 }  // namespace holdfast::redis::cluster

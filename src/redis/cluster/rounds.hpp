@@ -1,4 +1,4 @@
-// Which node of a cluster is asked next. Pure.
+// Which cluster node to ask for the map next. Pure.
 #pragma once
 
 #include <cstddef>
@@ -15,37 +15,37 @@
 
 namespace holdfast::redis::cluster {
 
-/// In a round each node is asked once that is not in doubt: the primaries of the map first (there is a connection to
-/// most of them), then its replicas, then the seeds that are not in it; each of these in random order. Those that are
-/// in doubt are asked only when all are: one that is away would hold up each round. After kMisses failures in a row a
-/// seed is next: perhaps all nodes of the map have other addresses now.
+/// In a round each node that is not in doubt is asked once: first the map's primaries (most are already connected),
+/// then its replicas, then the seeds that are not in it; each group in random order. Nodes in doubt are asked only when
+/// all are in doubt, since one that is away would delay each round. After kMisses failures in a row a seed is next,
+/// since all nodes of the map may have new addresses.
 class Rounds {
  public:
   static constexpr int kMisses = 3;
-  /// problem() names so many nodes, with so many bytes of what each has said.
+  /// problem() names this many nodes at most, with this many bytes of each one's cause.
   static constexpr std::size_t kMostTold = 8;
   static constexpr std::size_t kLongestCause = 200;
 
   /// `seeds`: not empty.
   Rounds(const std::vector<NodeAddress>& seeds, std::uint64_t chance);
 
-  /// Of the map and the seeds, each once.
+  /// The nodes of the map and the seeds, each once.
   const std::vector<NodeAddress>& nodes() const { return nodes_; }
   void set_map(const View& view);
 
   /// Begins another round when this one is over.
   NodeAddress next();
-  /// All have been asked, those in doubt as well.
+  /// All have been asked, including those in doubt.
   bool over() const;
-  /// Begins another round, in which nobody is in doubt.
+  /// Begins another round, in which no node is in doubt.
   void begin_anew();
 
   void doubt(const NodeAddress& node);
   bool doubted(const NodeAddress& node) const;
   void on_answer() { misses_ = 0; }
-  /// It is in doubt, too.
+  /// The node is in doubt from now on.
   void on_failure(const NodeAddress& node, const std::string& cause);
-  /// Who has failed in the last round, and why.
+  /// The nodes that failed in the last round, and why.
   std::string problem() const;
 
  private:

@@ -1,4 +1,4 @@
-// Which of a cluster's slots a key lies in.
+// Which of a cluster's slots a key is in.
 #pragma once
 
 #include <bitset>
@@ -10,8 +10,8 @@ namespace holdfast::redis::cluster {
 
 constexpr std::size_t kSlots = 16384;
 
-/// As servers count it: CRC16 (XMODEM) of what stands between the first `{` and the next `}`, if that is anything, else
-/// of the whole key.
+/// As servers compute it: CRC16 (XMODEM) of the text between the first `{` and the next `}`, unless that is empty,
+/// otherwise of the whole key.
 std::uint16_t slot_of(std::string_view key);
 
 /// Slots, by number.

@@ -1,4 +1,4 @@
-// Whom to ask for a cluster's map, when, and whether to believe what they say.
+// Which node to ask for a cluster's map, when, and whether to trust its answer.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@
 
 namespace holdfast::redis::cluster {
 
-/// Pure: times are inputs, chance is a seed. One question at a time, whoever wants to know, and pauses between them
-/// (SurveyPace), so that thousands of clients of hundreds of nodes do not storm them when one is gone. Each question of
-/// a round goes to another node (Rounds), and what it says changes the map as far as it is believed (KnownMap). While a
-/// second node's word is needed, or a slot has nobody, kFurther questions follow without any doubt from outside. Not
-/// thread-safe.
+/// Pure: times are inputs, randomness comes from a seed. One question at a time, however many requests wait, with
+/// pauses in between (SurveyPace), so that thousands of clients do not flood hundreds of nodes when one is gone. Each
+/// question of a round goes to another node (Rounds), and its answer changes the map as far as it is trusted
+/// (KnownMap). While a second node's word is needed, or a slot has no owner, kFurther questions follow by themselves.
+/// Not thread-safe.
 class Survey {
  public:
   static constexpr int kFurther = 8;
@@ -30,30 +30,31 @@ class Survey {
   Survey(const std::vector<NodeAddress>& seeds, std::uint64_t chance);
 
   struct Step {
-    std::optional<NodeAddress> ask{};             ///< Asked now: on_answer() or on_failure() is to follow.
-    std::shared_ptr<const View> adopt = nullptr;  ///< The map from now on.
-    /// There is no map, and no node could be asked: why, for those who wait for the first one. They may wait on.
+    std::optional<NodeAddress> ask{};             ///< Ask this node now; on_answer() or on_failure() must follow.
+    std::shared_ptr<const View> adopt = nullptr;  ///< The new map.
+    /// There is no map, and no node could be asked: the reason, for callers waiting for the first map. They may keep
+    /// waiting.
     std::string problem{};
-    base::TimePoint due = base::TimePoint::max();  ///< When to call on_time(); instead of what was said before.
+    base::TimePoint due = base::TimePoint::max();  ///< When to call on_time(); replaces the previous time.
   };
 
   /// The first question.
   Step start(base::TimePoint now);
-  /// Something does not fit the map: a node is away or has been demoted, a slot has moved, or has nobody.
-  /// `about`: who said so, or is away, and so is not asked first, and what it serves may be another's at the first
-  /// word; empty: nobody in particular.
+  /// Something contradicts the map: a node is away or has been demoted, a slot has moved, or has no owner.
+  /// `about`: the node that said so, or is away. It is not asked first, and another owner of its slots is accepted from
+  /// a single node; empty: no particular node.
   Step on_doubt(base::TimePoint now, const std::optional<NodeAddress>& about);
-  /// `from` has said, by MOVED, that `to` serves the slot; views do not undo it before they can know better. A doubt
-  /// is to follow.
+  /// `from` has replied with MOVED that `to` serves the slot; views do not undo that until they can be newer. Must be
+  /// followed by a doubt.
   void on_corrected(base::TimePoint now, const NodeAddress& from, std::uint16_t slot, const NodeAddress& to);
-  /// Answers to anything else than the last question are not heard.
+  /// Only an answer to the last question is used.
   Step on_answer(base::TimePoint now, const NodeAddress& node, const View& view);
   Step on_failure(base::TimePoint now, const NodeAddress& node, const std::string& cause);
   Step on_time(base::TimePoint now);
-  /// A request waits for a slot that has nobody; without a map, this cuts the pause behind a round of failures short.
+  /// A request waits for a slot without owner; without a map, this shortens the pause after a round of failures.
   Step on_wanted(base::TimePoint now);
 
-  /// Nodes that may be asked: of the map, primaries and replicas, and the seeds.
+  /// Nodes that may be asked: the map's primaries and replicas, and the seeds.
   const std::vector<NodeAddress>& nodes() const { return rounds_.nodes(); }
 
  private:

@@ -19,7 +19,7 @@ base::Duration SurveyPace::some_of(base::Duration longest, double least) {
 }
 
 base::Duration SurveyPace::next_pause(base::TimePoint now) {
-  constexpr int kEnough = 10;  // doublings, to exceed every limit
+  constexpr int kEnough = 10;  // doublings that exceed every limit
   const base::Duration step = kFirst * (1 << std::min(std::max(step_ - 1, 0), kEnough));
   if (now - trouble_began_ >= kFresh) return some_of(std::min(times(step, factor_), kLongest), 0.5);
   return some_of(std::min(times(std::min(step, kLongestAtFirst), factor_), 2 * kLongestAtFirst), 0.5);

@@ -9,7 +9,7 @@
 namespace holdfast::redis::cluster {
 namespace {
 
-/// Endpoint, port, and perhaps the id and metadata, of which nothing is needed.
+/// Endpoint, port, and possibly the id and metadata, which are not needed.
 std::optional<NodeAddress> read_node(const base::Reply& node, const NodeAddress& asked) {
   if (node.elements.size() < 2 || !node.elements[1].is_integer()) return {};
   const base::Reply& endpoint = node.elements[0];
@@ -28,7 +28,7 @@ class Reading {
  public:
   explicit Reading(const NodeAddress& asked) : asked_(asked) { view_.served_by.fill(View::kNobody); }
 
-  /// First and last slot, the primary, its replicas. False: makes no sense.
+  /// First and last slot, the primary, its replicas. False: invalid.
   bool add(const base::Reply& range) {
     const std::vector<base::Reply>& told = range.elements;
     if (told.size() < 2 || !told[0].is_integer() || !told[1].is_integer()) return false;
@@ -57,7 +57,7 @@ class Reading {
     if (added) view_.primaries.push_back({address, read_id(node), 0});
     return found->second;
   }
-  /// How many there are behind the primary.
+  /// How many there are after the primary.
   int read_replicas(const std::vector<base::Reply>& told) {
     int number = 0;
     for (std::size_t i = 3; i < told.size() && i < 3 + View::kMostReplicas; ++i) {

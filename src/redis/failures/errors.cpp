@@ -21,10 +21,10 @@ constexpr const char* kNoScripts =
 constexpr const char* kNoLua = "Lua is a module since Valkey 9.1: loadmodule libvalkeylua.so";
 constexpr const char* kDatabases = "a cluster has database 0 only, unless its cluster-databases (Valkey 9) says more";
 
-/// By the reply's code. Where the fate is not `ran`, the server says so before a script's first write, if it is in one:
-/// once a script has written, it is not stopped for any of these.
+/// By the reply's code. Where the fate is not `ran`, a script gets this error only before its first write: once it has
+/// written, it is not stopped for any of these.
 constexpr Row kCodes[] = {
-    // The server will be well again.
+    // The server will recover.
     {"LOADING", Errc::server_error, Fate::transient},
     {"BUSY", Errc::server_error, Fate::transient},
     {"MASTERDOWN", Errc::server_error, Fate::transient},
@@ -34,17 +34,17 @@ constexpr Row kCodes[] = {
     {"MISCONF", Errc::server_error, Fate::transient},
     {"UNBLOCKED", Errc::server_error, Fate::transient},
     {"NOSCRIPT", Errc::server_error, Fate::transient},
-    // Another node of the cluster is to be asked. Whoever follows redirects shows those only that it could not follow.
+    // Another cluster node must be asked. Only redirects that could not be followed are reported.
     {"MOVED", Errc::server_error, Fate::transient, kElsewhere},
     {"ASK", Errc::server_error, Fate::transient, kElsewhere},
     {"READONLY", Errc::read_only, Fate::transient},
     {"REDIRECT", Errc::read_only, Fate::transient},
-    // It refuses.
+    // The server refuses.
     {"NOPERM", Errc::denied, Fate::denied},
     {"NOAUTH", Errc::denied, Fate::denied},
     {"WRONGPASS", Errc::denied, Fate::denied},
     {"DENIED", Errc::denied, Fate::denied},
-    // It cannot.
+    // The server is not able to.
     {"OOM", Errc::out_of_memory, Fate::lasting},
     {"NOPROTO", Errc::unsupported_by_server, Fate::lasting},
     {"CROSSSLOT", Errc::unsupported_by_server, Fate::lasting, kSeveralSlots},
@@ -53,7 +53,7 @@ constexpr Row kCodes[] = {
 };
 constexpr Row kWrongType{"WRONGTYPE", Errc::wrong_type, Fate::lasting};  // a script may have written before
 
-/// By words, where servers give no code but ERR.
+/// By wording, where servers give no code but ERR.
 constexpr Row kPhrases[] = {
     {"max number of clients", Errc::server_error, Fate::transient},
     {"on a stale replica", Errc::server_error, Fate::transient},
@@ -62,11 +62,11 @@ constexpr Row kPhrases[] = {
     {"numlocal is set but appendonly is disabled", Errc::unsupported_by_server, Fate::lasting,
      "acks=aof needs appendonly yes"},
     {"Error compiling script", Errc::server_error, Fate::lasting},
-    // A permission that a script lacks is worded by 6.2 and 7.0, and by 7.2, later ones and Valkey.
+    // A missing permission in a script, in the wording of 6.2 and 7.0, and of 7.2, later versions and Valkey.
     {"The user executing the script", Errc::denied, Fate::ran},
     {"ACL failure in script", Errc::denied, Fate::ran},
     {"has no permissions to", Errc::denied, Fate::denied},
-    // So is a command that a server does not have, or a key of another server of a cluster.
+    // A missing command in a script, or a key of another cluster node.
     {"Unknown Redis command", Errc::unsupported_by_server, Fate::ran},
     {"Unknown command called", Errc::unsupported_by_server, Fate::ran},
     {"ttempted to access", Errc::unsupported_by_server, Fate::ran, kNotLocal},
@@ -89,7 +89,7 @@ bool starts_with_word(std::string_view text, std::string_view word) {
   return text.starts_with(word) && (text.size() == word.size() || text[word.size()] == ' ');
 }
 
-/// What follows the position marks that Redis 6 puts before errors in scripts
+/// The text after the position marks that Redis 6 puts before errors in scripts
 /// (`... @user_script:3: WRONGTYPE ...`, `... @user_script:6: @user_script: 6: -OOM ...`); empty if there are none.
 std::string_view behind_marks(std::string_view text) {
   constexpr std::string_view kMark = "@user_script";
@@ -106,10 +106,10 @@ std::string_view behind_marks(std::string_view text) {
   return rest;
 }
 
-/// Servers repeat the arguments of a command that they do not know; they may be anything, a password or a word of ours.
+/// For an unknown command, servers repeat its arguments, which may include a password or a word of this table.
 std::string_view without_arguments(std::string_view text) { return text.substr(0, text.find(", with args")); }
 
-/// The error came out of a script that was running.
+/// True if the error came from a running script.
 bool of_script(std::string_view text) {
   return has(text, "@user_script") || has(text, "Error running script") || has(text, "ACL failure in script") ||
          has(text, "The user executing the script");

@@ -1,4 +1,4 @@
-// The one table of failures: what an error reply means in our own terms. docs/errors.md is the same table in words.
+// The one table of failures: what an error reply means in our own terms. docs/errors.md describes the same table.
 #pragma once
 
 #include <string>
@@ -8,28 +8,28 @@
 
 namespace holdfast::redis {
 
-/// What has become of the command that failed, and what to do about it.
+/// What happened to the failed command, and what to do about it.
 enum class Fate {
-  transient,  ///< Not executed, for a reason that goes away by itself: try again.
-  lasting,    ///< Not executed, and trying again will not help.
+  transient,  ///< Not executed, for a temporary reason: retry.
+  lasting,    ///< Not executed, and a retry will not help.
   denied,     ///< Not executed: a password, a user or a permission is missing.
-  ran,        ///< Executed, and ended in an error: what a script had written by then stays. To be undone.
+  ran,        ///< Executed, and ended in an error: what a script had written by then stays. Must be undone.
   unknown,    ///< It may have been executed.
 };
 
 struct Meaning {
   Errc code{};
   Fate fate = Fate::lasting;
-  /// Somebody else, or time, must change something first.
+  /// A retry is pointless until somebody changes something.
   bool for_good() const { return fate == Fate::lasting || fate == Fate::denied; }
   friend bool operator==(const Meaning&, const Meaning&) = default;
 };
 
-/// The meaning of an error reply, to a plain command or to a script. Finds the server's word also inside the wrapping
+/// The meaning of an error reply, to a plain command or to a script. Also finds the server's code inside the wrapping
 /// that Redis 6 puts around errors of scripts.
 Meaning classify(std::string_view error_text);
 
-/// Why a command was refused, for people too.
+/// Why a command was refused, also as text.
 struct Refusal {
   Meaning meaning;
   std::string cause;
@@ -38,17 +38,17 @@ struct Refusal {
 /// True if the command itself is refused, whatever its arguments.
 bool refuses_command(std::string_view error_text);
 
-/// True if a command of several keys may be refused since one of them is in the way: the others would be served.
+/// True if a command with several keys may be refused because of one key, while the others would be accepted.
 bool refuses_a_key(std::string_view error_text);
 
-/// An error reply for people: without the command's arguments, which servers repeat, a password among them; and with a
-/// word of explanation where the server's own are for insiders.
+/// An error reply for people: without the command's arguments, which servers repeat and which may include a password;
+/// with an explanation where the server's text is hard to understand.
 std::string explain(std::string_view error_text);
 
-/// True if another node of the cluster is to be asked: MOVED or ASK. A server says so before it does anything.
+/// True if another cluster node must be asked: MOVED or ASK. The server replies this before it does anything.
 bool is_redirect(std::string_view error_text);
 
-/// True if the server is a replica, perhaps since a moment ago: another one takes the writes.
+/// True if the server is a replica, perhaps since a moment ago, so that writes must go elsewhere.
 bool is_demoted(std::string_view error_text);
 
 }  // namespace holdfast::redis

@@ -10,11 +10,11 @@ namespace holdfast::redis {
 namespace {
 
 constexpr std::string_view kEnd = "\r\n";
-/// The first bytes that lines have. Attributes and streamed values are not among them: nobody asks for them.
+/// The valid first bytes of lines. Attributes and streamed values are missing: they are never requested.
 constexpr std::string_view kTypes = "+-:$*_#,(!=%~>";
-/// How the answer of a server that speaks TLS begins: an alert.
+/// The start of a TLS server's answer: an alert.
 constexpr std::string_view kTlsAlert = "\x15\x03";
-/// As much of an answer as is shown of one that makes no sense.
+/// How much of an invalid answer is shown.
 constexpr std::size_t kShown = 60;
 
 template <class Number>
@@ -31,7 +31,7 @@ std::optional<Node> Parser::next(std::string_view bytes) {
   const char type = bytes[parsed_];
   if (kTypes.find(type) == std::string_view::npos) return not_redis(bytes);
   const std::size_t end = bytes.find(kEnd, std::max(parsed_, searched_));
-  searched_ = bytes.size() - 1;  // if there is none so far; the last byte may be half of one
+  searched_ = bytes.size() - 1;  // if there is none so far; the last byte may be half of a line end
   const std::size_t known = bytes.size() - (bytes.back() == kEnd.front() ? 1U : 0U);
   if (std::min(end, known) > limits_.bytes) return too_long();
   if (end == std::string_view::npos) return std::nullopt;
@@ -82,7 +82,7 @@ std::optional<Node> Parser::line(char type, std::string_view content, std::strin
   return std::nullopt;
 }
 
-/// The bytes behind a line that has announced their number.
+/// The bytes after a line that announced their number.
 std::optional<Node> Parser::bulk(std::string_view bytes) {
   const std::size_t end = parsed_ + *bulk_;
   if (end > limits_.bytes) return too_long();
@@ -107,7 +107,7 @@ std::optional<Node> Parser::array(Node::Type type, std::size_t announced, std::s
   return Node{type, open_++, {}};
 }
 
-/// A complete element, with which arrays may become complete.
+/// Takes a complete element, which may complete arrays.
 std::optional<Node> Parser::value(Node::Type type, std::string_view content) {
   const Node node{type, open_, content};
   while (open_ > 0 && --missing_.at(open_ - 1) == 0) --open_;

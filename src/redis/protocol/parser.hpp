@@ -1,4 +1,4 @@
-// The bytes of a server as nodes of replies (RESP3), within limits. Knows no sockets.
+// Parses a server's bytes into reply nodes (RESP3), within limits. Knows no sockets.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace holdfast::redis {
 
-/// A piece of a reply: a value, or the head of an array, behind which its elements follow.
+/// A piece of a reply: a value, or the head of an array, which its elements follow.
 struct Node {
   enum class Type { null, integer, boolean, text, error, array, push };
   Type type = Type::null;
@@ -17,32 +17,32 @@ struct Node {
   std::string_view value{};  ///< Points into the bytes.
 };
 
-/// What one reply, or one push, may be at most.
+/// Limits for one reply or one push.
 struct ReplyLimits {
-  std::size_t bytes;     ///< As they travel.
-  std::size_t elements;  ///< Of all arrays in it together.
+  std::size_t bytes;     ///< On the wire.
+  std::size_t elements;  ///< In all its arrays together.
 };
 
-/// Takes one message apart, perhaps in several goes: each time it is given the message's bytes from its first one on,
-/// as far as they have arrived. What a message announces is checked against the limits before it arrives, so nobody
-/// needs to keep room for it. A map is an array of keys and values.
+/// Parses one message, possibly in several calls: each call gets all bytes of the message received so far. Announced
+/// sizes are checked against the limits before the data arrives, so no room is reserved for oversized data. A map is an
+/// array of keys and values.
 class Parser {
  public:
-  /// How deep arrays may lie in arrays.
+  /// How deep arrays may be nested.
   static constexpr std::size_t kDeepest = 8;
 
   explicit Parser(ReplyLimits limits) : limits_(limits) {}
   void set(ReplyLimits limits) { limits_ = limits; }
 
-  /// The next node. Empty: the rest is still to come, or there is a problem.
+  /// The next node. Empty: incomplete, or there is a problem.
   std::optional<Node> next(std::string_view bytes);
   /// The message is complete; reset() comes next.
   bool done() const { return open_ == 0 && parsed_ > 0 && !bulk_; }
   /// How many bytes have become nodes so far.
   std::size_t parsed() const { return parsed_; }
-  /// What is wrong with the message, in words; empty: nothing.
+  /// What is wrong with the message; empty: nothing.
   const std::string& problem() const { return problem_; }
-  /// For the next message.
+  /// Prepares for the next message.
   void reset();
 
  private:
@@ -56,7 +56,7 @@ class Parser {
 
   ReplyLimits limits_;
   std::size_t parsed_ = 0;
-  std::size_t searched_ = 0;  // no line ends before this
+  std::size_t searched_ = 0;  // there is no line end before this
   std::size_t elements_ = 0;  // announced so far
   std::optional<std::size_t> bulk_;
   Node::Type bulk_type_ = Node::Type::text;

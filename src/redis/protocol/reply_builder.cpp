@@ -30,8 +30,8 @@ void ReplyBuilder::add(const Node& node) {
       reply.kind = base::Reply::Kind::array;
       break;
   }
-  // Only the newest element of each depth is pointed to, and a new one at its depth replaces the pointer, so growth of
-  // a vector never leaves a pointer in use behind.
+  // Only the newest element of each depth has a pointer, which a new element replaces, so a growing vector never leaves
+  // a dangling pointer in use.
   path_.resize(node.depth);
   std::vector<base::Reply>& siblings = node.depth == 0 ? replies : path_.back()->elements;
   path_.push_back(&siblings.emplace_back(std::move(reply)));

@@ -1,4 +1,4 @@
-// Who is asked when for the primary's address, until one of them knows it. Pure; the time is an input.
+// Which Sentinel to ask for the primary's address, and when, until one knows it. Pure; the time is an input.
 #pragma once
 
 #include <cstddef>
@@ -13,31 +13,31 @@
 namespace holdfast::redis::sentinel {
 
 /// One question to all Sentinels, one after the other. Each is asked a little later than the one before, or at once
-/// when that one has failed or does not know; nobody is given up meanwhile, and the first good answer counts. So a
-/// Sentinel that is silent costs a quarter of a second, and one that is slow is good enough if there is no other.
+/// when that one has failed or does not know; earlier ones may still answer, and the first good answer counts. So a
+/// silent Sentinel costs a quarter of a second, and a slow one is still used if there is no other.
 class Discovery {
  public:
   static constexpr base::Duration kHeadStart = std::chrono::milliseconds(250);
 
-  /// `order`: not empty. All are asked in the first half of `limit`, which is how long whoever waits will wait.
+  /// `order`: not empty. All are asked in the first half of `limit`, the time that callers wait.
   Discovery(std::vector<NodeAddress> order, base::Duration limit);
 
   struct Step {
-    std::optional<std::size_t> ask;         ///< This one of `order`, now.
-    std::optional<base::TimePoint> look{};  ///< on_time() is due then, if nothing else happens before.
-    bool lost = false;                      ///< All have been asked in vain.
+    std::optional<std::size_t> ask;         ///< Ask this one of `order` now.
+    std::optional<base::TimePoint> look{};  ///< on_time() is due then, unless something else happens first.
+    bool lost = false;                      ///< All have been asked, without success.
   };
   Step start(base::TimePoint now) { return next(now); }
   Step on_time(base::TimePoint now) { return next(now); }
-  /// One of those that were asked does not know, or could not be asked, and why.
+  /// A Sentinel does not know the primary, or could not be asked.
   Step on_failure(std::size_t index, const std::string& why, base::TimePoint now);
 
   const NodeAddress& sentinel(std::size_t index) const { return order_[index]; }
   /// Those that were asked and have not answered.
   std::vector<NodeAddress> silent() const;
-  /// Each Sentinel that has failed, with what it has said.
+  /// Each Sentinel that has failed, with its answer.
   std::string problem() const;
-  /// Those that have not answered yet, and what the others have said; in words that follow "no".
+  /// Those that have not answered yet, and the others' answers; a text to follow "no".
   std::string missing() const;
 
  private:

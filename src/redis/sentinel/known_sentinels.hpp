@@ -1,4 +1,4 @@
-// Which Sentinels there are, and which of them is asked first. Pure.
+// The known Sentinels, and the order in which to ask them. Pure.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace holdfast::redis::sentinel {
 
-/// The user's are kept always; those of which they tell are added, as long as there is room.
+/// The user's are always kept; others that they report are added while there is room.
 class KnownSentinels {
  public:
   /// No more than this many are remembered, unless the user names more.
@@ -15,13 +15,13 @@ class KnownSentinels {
 
   explicit KnownSentinels(std::vector<NodeAddress> users) : users_(users), order_(std::move(users)) {}
 
-  /// In the order in which they are to be asked.
+  /// The order in which to ask them.
   const std::vector<NodeAddress>& order() const { return order_; }
-  /// It is asked first from now on.
+  /// From now on it is asked first.
   void worked(const NodeAddress& address);
-  /// It is asked last from now on.
+  /// From now on it is asked last.
   void failed(const NodeAddress& address);
-  /// One that worked knows these. What is new comes last, in the place of such as have failed of late and that the user
+  /// Addresses reported by one that worked. New ones are added at the end, replacing recently failed ones that the user
   /// has not named.
   void heard_of(const std::vector<NodeAddress>& others);
 

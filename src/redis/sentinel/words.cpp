@@ -9,7 +9,7 @@
 namespace holdfast::redis::sentinel {
 namespace {
 
-/// As far as a name reaches in DNS, with room for an address of IPv6 and its zone.
+/// The longest name in DNS, with room for an IPv6 address and its zone.
 constexpr std::size_t kLongestHost = 255;
 
 bool can_be_host(std::string_view text) {

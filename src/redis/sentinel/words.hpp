@@ -1,4 +1,4 @@
-// What is said to a Sentinel, and what it says: plain values.
+// Commands for a Sentinel, and its replies as plain values.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace holdfast::redis::sentinel {
 
-/// Where Sentinels announce that another server has become a primary, of whatever name.
+/// Where Sentinels announce a new primary, for any primary name.
 inline constexpr std::string_view kSwitchChannel = "+switch-master";
 
 /// Where is the primary of this name, which other Sentinels watch over it, and how many replicas does it have?
@@ -20,11 +20,11 @@ std::vector<base::Command> questions(const std::string& name);
 
 struct Answer {
   std::optional<NodeAddress> primary;  ///< None: `problem` says why.
-  std::vector<NodeAddress> sentinels;  ///< The others that it knows; they may be given by other names than ours.
-  std::optional<int> replicas{};       ///< That it has on record, be they there or not: one of them may be elected.
+  std::vector<NodeAddress> sentinels;  ///< The others that it knows, possibly under other host names than ours.
+  std::optional<int> replicas{};       ///< On record, up or down: one of them may be elected.
   std::string problem;
 };
-/// Of the replies to questions().
+/// Decodes the replies to questions().
 Answer decode(const std::vector<base::Reply>& replies);
 
 /// The new address, if this message on kSwitchChannel is about the primary of this name.

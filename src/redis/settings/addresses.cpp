@@ -64,7 +64,7 @@ std::string read_sentinel_password(const std::string& path, Config& config) {
 // --- out of a Config ---
 
 std::string check_address(const NodeAddress& address, const std::string& prefix) {
-  // A host is not repeated: what is not one may be a URL with a password.
+  // An invalid host is not repeated, since it may be a URL with a password.
   const auto odd = [](char c) {
     return static_cast<unsigned char>(c) <= 0x20 || std::string_view("[]/@?#,\x7f").find(c) != std::string_view::npos;
   };
@@ -93,7 +93,7 @@ std::string check_sentinel(const Config& config) {
   const SentinelConfig& sentinel = config.sentinel;
   if (!config.unix_socket.empty() || config.local) return "sentinel excludes unix_socket and local";
   if (sentinel.primary.empty()) return "sentinel.primary is empty";
-  // Sentinels announce it between spaces.
+  // Sentinels announce the name between spaces.
   const auto odd = [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == '\x7f'; };
   if (std::ranges::any_of(sentinel.primary, odd)) {
     return "the primary's name must be without spaces and control characters, not " + base::quote(sentinel.primary);

@@ -11,19 +11,19 @@
 
 namespace holdfast::redis {
 
-/// Applies what stands between login and query, but for the database. Returns what is wrong with it, or nothing.
+/// Applies the part between login and query, except the database. Returns what is wrong with it, or nothing.
 std::string read_addresses(const Url& url, Config& config);
 /// Empty: there is none in the path.
 std::string_view database_in_path(const Url& url);
-/// Applies a parameter whose name says `sentinel`. Returns what is wrong with it, or nothing.
+/// Applies a parameter whose name contains `sentinel`. Returns what is wrong with it, or nothing.
 std::string read_sentinel_parameter(const Url& url, const Url::Parameter& parameter, Config& config);
 
-/// What is wrong with them, in words; empty: nothing.
+/// What is wrong with them; empty: nothing.
 std::string check_addresses(const Config& config);
 
-/// Host and port, and behind them the alternatives.
+/// Host and port, followed by the alternatives.
 std::vector<NodeAddress> all_addresses(const Config& config);
-/// `host:port`, with commas between them.
+/// `host:port`, separated by commas.
 std::string in_words(const std::vector<NodeAddress>& addresses);
 
 }  // namespace holdfast::redis

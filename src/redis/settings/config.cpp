@@ -180,7 +180,7 @@ std::string read_parameter(const Url& url, const Url::Parameter& parameter, Conf
          std::string(kKnownParameters);
 }
 
-/// Applies what stands before the query; returns what is wrong with it, or nothing.
+/// Applies the part before the query; returns what is wrong with it, or nothing.
 std::string read_place(const Url& url, Config& config) {
   config.username = url.user;
   config.password = url.password;
@@ -209,7 +209,7 @@ std::string check_place(const Config& config) {
   return {};
 }
 
-/// The first value that is out of range, in words; empty if there is none.
+/// Describes the first value that is out of range; empty if there is none.
 std::string check(const Config& config) {
   if (std::string problem = check_place(config); !problem.empty()) return problem;
   if (config.database > static_cast<unsigned>(std::numeric_limits<int>::max())) return "database is too large";

@@ -74,7 +74,7 @@ std::string read_place(std::string_view text, Url::Place& place) {
   return {};
 }
 
-/// Reads one place, or several with commas between them.
+/// Reads one place, or several separated by commas.
 std::string read_places(std::string_view text, Url& url) {
   url.places.clear();
   const bool several = text.find(',') != text.npos;
@@ -194,7 +194,7 @@ std::string read(std::string_view text, Url& url) {
   return question == tail.npos ? std::string() : read_query(tail.substr(question + 1), url);
 }
 
-/// What of a URL can be shown to anybody; empty if nothing can.
+/// The part of a URL that can be shown to anybody; empty if nothing can.
 std::string shown(std::string_view text) {
   const Pieces pieces = cut(text);
   Url url;

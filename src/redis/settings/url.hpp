@@ -1,4 +1,4 @@
-// Takes a server's URL apart. Knows the grammar (RFC 3986, the strict side of it), not what the settings mean.
+// Parses a server's URL. Knows the grammar (RFC 3986, strictly), not what the settings mean.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +33,9 @@ struct Url {
   Shape shape = Shape::server;
   std::string user;
   std::string password;
-  std::vector<Place> places{1};  ///< At least one; of several none is without a host.
+  std::vector<Place> places{1};  ///< At least one; if several, each has a host.
   std::string path;              ///< With its leading slash; empty if there is none.
-  std::vector<Parameter> query;  ///< In the order of the URL; no name comes twice.
+  std::vector<Parameter> query;  ///< In the order of the URL; names are unique.
 };
 
 /// Throws bad_url().

@@ -35,7 +35,7 @@ ClusterNode* ClusterMap::node(const NodeAddress& address) {
   return find_or_make(address);
 }
 
-/// Those that are named in one breath do not take each other's places.
+/// Nodes from one and the same view do not replace each other.
 ClusterNode* ClusterMap::find_or_make(const NodeAddress& address) {
   const Place place(address.host, address.port);
   if (const auto found = nodes_.find(place); found != nodes_.end()) {
@@ -53,8 +53,8 @@ ClusterNode* ClusterMap::find_or_make(const NodeAddress& address) {
   return node;
 }
 
-/// Who serves a slot, or has just been told to wait for one, is not at rest in this sense, whatever its connection
-/// does.
+/// A node that serves a slot, or has just been told to wait for one, does not count as at rest, whatever the state of
+/// its connection.
 ClusterNode* ClusterMap::forget_one_for(const NodeAddress& address) {
   const auto may_go = [&](const ClusterNode& node) {
     return !node.serves && !node.awaited && node.named < mentions_ && node.shard.at_rest();
@@ -67,7 +67,7 @@ ClusterNode* ClusterMap::forget_one_for(const NodeAddress& address) {
   if (oldest == nodes_.end()) return nullptr;
   Place place(address.host, address.port);
   NodeAddress its_own = address;
-  auto moved = nodes_.extract(oldest);  // nothing throws from here on
+  auto moved = nodes_.extract(oldest);  // no exceptions from here on
   moved.key() = std::move(place);
   ClusterNode* const node = moved.mapped().get();
   nodes_.insert(std::move(moved));
@@ -87,7 +87,7 @@ ClusterNode* ClusterMap::node_of(const Shard& shard) {
   return found == by_shard_.end() ? nullptr : found->second;
 }
 
-/// Who was the first to serve it is no news to those who have nothing there yet.
+/// A slot's first owner is not reported, since there can be no holds there yet.
 void ClusterMap::set(std::uint16_t slot, ClusterNode* node) {
   if (!table_.set(slot, node != nullptr ? &node->shard : nullptr)) return;
   if (known_[slot]) changed_.set(slot);
@@ -137,7 +137,7 @@ void ClusterMap::find_serving() {
   }
 }
 
-/// Reshaping a cluster moves thousands of slots one by one, and whoever hears of it looks through all holds.
+/// Resharding a cluster moves thousands of slots one by one, and each report makes its receiver go through all holds.
 void ClusterMap::tell_soon() {
   if (changed_.any()) alarm_.set_by(base::Clock::now() + pause_);
 }
@@ -152,7 +152,7 @@ void ClusterMap::tell() {
   try {
     moved_(changed);
   } catch (...) {
-    changed_ |= changed;  // out of memory: they are told again
+    changed_ |= changed;  // out of memory: they are reported again
     tell_soon();
     throw;
   }

@@ -1,4 +1,4 @@
-// The nodes of a cluster that a client has heard of, and which of them serves which slot.
+// The cluster nodes that a client knows, and which of them serves which slot.
 #pragma once
 
 #include <cstddef>
@@ -19,36 +19,36 @@
 
 namespace holdfast::redis {
 
-/// On the loop, but for what says otherwise. A node is made when it is first heard of. Its object stays as long as the
-/// client, since its shard is referred to, also by other threads; it has a connection only while it is needed. When
-/// there are too many, the one at rest that was not mentioned for longest becomes the next that is heard of.
+/// Use on the loop, unless stated otherwise. A node is made when it is first mentioned. Its object lives as long as the
+/// client, since other threads may refer to its shard; it has a connection only while needed. When there are too many,
+/// the idle node that was mentioned least recently is reused for the next new one.
 class ClusterMap {
  public:
-  /// So many nodes are remembered at most: what others tell of beyond that is not served, unless one can be forgotten.
+  /// The most nodes that are remembered: further ones are not used, unless one can be forgotten.
   static constexpr std::size_t kMostNodes = 4096;
-  /// What changes within this time is told together; or within so many times the time that it takes to tell, if that is
-  /// longer: whoever is told looks through all holds.
+  /// Changes within this time are reported together; or within kShare times the duration of a report, if that is
+  /// longer, since each report makes its receiver go through all holds.
   static constexpr std::chrono::milliseconds kTogether{20};
   static constexpr int kShare = 10;
 
-  /// `moved`: these slots are served by another shard than before. The events outlive it.
+  /// `moved`: these slots are now served by another shard. The events outlive it.
   ClusterMap(timing::Schedule& schedule, const Config& config, std::shared_ptr<Listeners> listeners,
              const ShardEvents& events, std::function<void(const cluster::SlotSet&)> moved);
 
   void start(const std::weak_ptr<void>& owner);
 
-  /// Null: too many are known already, and all of them serve slots or are being asked.
+  /// Null: too many are known already, and all of them are in use.
   ClusterNode* node(const NodeAddress& address);
   ClusterNode* node_of(const Shard& shard);
-  /// All that there are.
+  /// Calls the function for all nodes.
   template <class Function>
   void for_each_node(Function function) {
     for (const auto& [place, node] : nodes_) function(*node);
   }
-  /// Those that serve a slot.
+  /// The shards that serve a slot.
   std::span<Shard* const> serving() const { return serving_; }
 
-  /// The shard of the slot; where none is known, one that waits for that. From any thread.
+  /// The slot's shard; if unknown, one where requests wait until it is known. From any thread.
   Shard& shard_of(std::uint16_t slot) const {
     Shard* const shard = table_.at(slot);
     return shard != nullptr ? *shard : *nowhere_;
@@ -56,9 +56,9 @@ class ClusterMap {
   Shard& nowhere() const { return *nowhere_; }
 
   void adopt(const cluster::View& view);
-  /// How releases are told on all nodes, those to come as well.
+  /// How releases are published on all nodes, including later ones.
   void set_publish(Publish publish);
-  /// One slot is served there now: MOVED says so.
+  /// MOVED says that one slot is now served there.
   void correct(std::uint16_t slot, const NodeAddress& address);
   void cancel() { alarm_.cancel(); }
 
@@ -85,8 +85,8 @@ class ClusterMap {
   SlotTable table_;
   std::vector<Shard*> serving_;
   Publish publish_ = Publish::publish;
-  cluster::SlotSet known_;    // somebody has served them
-  cluster::SlotSet changed_;  // and not told yet
+  cluster::SlotSet known_;    // these have had an owner
+  cluster::SlotSet changed_;  // and not reported yet
   base::Duration pause_ = kTogether;
   timing::Alarm alarm_;
 };

@@ -1,4 +1,4 @@
-// A node of a cluster as a client sees it: its address, and the shard that it is as long as it is a primary.
+// A cluster node as a client sees it: its address, and its shard while it is a primary.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class NodeSource final : public EndpointSource {
   Prospect on_end(bool) override { return awaited_ ? Prospect::changes : Prospect::same; }
 
  private:
-  // Of the node, which outlives it.
+  // The node outlives this.
   const NodeAddress& address_;
   const bool& awaited_;
 };
@@ -39,7 +39,7 @@ struct ClusterNode {
             schedule, config, [this] { return std::make_shared<NodeSource>(address, awaited); }, std::move(listeners),
             events) {}
 
-  /// It is another node from now on. Only at rest.
+  /// Reuses this object for another node. Only at rest.
   void become(NodeAddress other) {
     address = std::move(other);
     told = false;
@@ -49,14 +49,14 @@ struct ClusterNode {
   NodeAddress address;
   bool serves = false;      ///< It has slots.
   std::uint64_t named = 0;  ///< When it was mentioned last: see ClusterMap.
-  /// What waits at its gate may go on waiting: it serves and will come back, or the map will name another one, or has
-  /// just done so, and what waits is about to be sent there.
+  /// Requests at its gate may keep waiting: it serves slots and will come back; or the map will name another node, or
+  /// has just done so, and they are about to be sent there.
   bool awaited = false;
-  bool told = false;  ///< The owner has heard that it is connected.
+  bool told = false;  ///< The owner was notified that it is connected.
   Shard shard;
 };
 
-/// Of no node: what is for a slot that nobody is known to serve waits at its gate.
+/// The source of a shard without a node: requests for slots without a known owner wait at its gate.
 class NowhereSource final : public EndpointSource {
  public:
   void find(Found) override {}

@@ -18,7 +18,7 @@ using cluster::Survey;
 
 namespace {
 
-/// What one node may take to answer a survey, the way there included.
+/// The time for one node to answer a survey, including connecting.
 constexpr std::chrono::seconds kAskLimit{2};
 constexpr const char* kTooMany = "the cluster names too many nodes";
 
@@ -90,7 +90,7 @@ NodeAddress ClusterServers::address_of(const Shard& shard) {
 void ClusterServers::on_connected(Shard& shard) {
   sockets_.add(shard.sockets());
   ClusterNode* const node = map_.node_of(shard);
-  if (node == nullptr || !node->serves) return;  // it is asked for the map alone
+  if (node == nullptr || !node->serves) return;  // it is only asked for the map
   node->told = true;
   events_.connected(shard);
 }
@@ -113,7 +113,7 @@ void ClusterServers::on_refused(Shard& shard, const std::string& error_text) {
   } else if (is_demoted(error_text)) {
     doubt(from);
   } else if (error_text.starts_with("CLUSTERDOWN")) {
-    doubt(std::nullopt);  // those say so, too, who are well
+    doubt(std::nullopt);  // healthy nodes reply this too
   }
 }
 
@@ -125,7 +125,7 @@ void ClusterServers::doubt(const std::optional<NodeAddress>& about) {
 
 void ClusterServers::carry_out(const Survey::Step& step) {
   if (closed_) return;
-  survey_alarm_.set(step.due);  // first of all: the rest may come here again
+  survey_alarm_.set(step.due);  // first: the rest may call this again
   if (step.ask) ask(*step.ask);
   if (step.adopt) {
     mapped_ = true;
@@ -159,7 +159,7 @@ void ClusterServers::on_reply(const NodeAddress& from, const Result& result) {
     problem_ = refused                                 ? classify(result.replies.front().text).code
                : answered                              ? Errc::server_error
                : result.delivery == Delivery::not_sent ? result.error
-                                                       : make_error_code(Errc::unreachable);  // for those who wait
+                                                       : make_error_code(Errc::unreachable);  // for waiting callers
     const std::string cause = refused    ? explain(result.replies.front().text)
                               : answered ? "its answer makes no sense"
                                          : result.cause;
@@ -212,7 +212,7 @@ void ClusterServers::drop_all() {
   detours_.drop_all();
 }
 
-/// Whatever comes in on any of them may be what a caller waits for.
+/// Input on any of them may be what a caller waits for.
 std::array<int, 2> ClusterServers::sockets() const {
   const bool connected =
       std::ranges::any_of(map_.serving(), [](const Shard* shard) { return shard->sockets().front() >= 0; });

@@ -1,4 +1,4 @@
-// Redis Cluster, or Valkey Cluster: a shard for each primary, and a map of who serves which slot.
+// Redis Cluster, or Valkey Cluster: a shard for each primary, and a map of the slots' owners.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@
 
 namespace holdfast::redis {
 
-/// Surveys the cluster by asking one node at a time, whatever makes it doubt its map; carries out what Survey decides.
+/// Surveys the cluster by asking one node at a time; reports doubts to Survey and carries out what it decides.
 class ClusterServers final : public Router {
  public:
   ClusterServers(timing::Schedule& schedule, const Config& config, std::shared_ptr<Listeners> listeners,
@@ -41,7 +41,7 @@ class ClusterServers final : public Router {
   std::array<int, 2> sockets() const override;
 
   Shard* shard_at(const NodeAddress& address) override;
-  /// By the least of its primaries' ids, on which all who have the same map agree.
+  /// The smallest of its primaries' ids, which is the same for all clients with the same map.
   std::uint64_t server() const override { return cluster_.load(std::memory_order_relaxed); }
 
  private:
@@ -69,7 +69,7 @@ class ClusterServers final : public Router {
   std::atomic<std::uint64_t> cluster_{0};
   bool publish_decided_;
   bool mapped_ = false;
-  std::error_code problem_ = Errc::unreachable;  // of the latest node that did not tell
+  std::error_code problem_ = Errc::unreachable;  // of the latest node that gave no map
   bool closed_ = false;
   std::vector<Shard*> unflushed_;
   SocketSet sockets_;

@@ -22,7 +22,7 @@ struct Gathered {
   std::size_t missing = 0;
 };
 
-/// In the place of a reply that did not come. Only what changes nothing if it is sent again travels with others.
+/// Replaces a missing reply. Only commands that are safe to resend are sent together with others.
 base::Reply no_reply(const Result& result) {
   const std::string& why = result.cause.empty() ? result.error.message() : result.cause;
   return {base::Reply::Kind::error, 0, "TRYAGAIN the node that serves it now has not answered: " + why, {}};
@@ -62,7 +62,7 @@ void Detours::take_one(Misdirected&& misdirected, const NodeAddress& asked, base
   if (request.detours <= kAtOnce) return go_on(std::move(misdirected), to, now);
   const base::TimePoint when = now + pause_before(request.detours);
   if (when >= misdirected.deadline) return misdirected.handler(std::move(misdirected.result));
-  request.asking = false;  // by then the slot may have arrived
+  request.asking = false;  // by then the slot may have moved
   paused_.emplace(when, std::move(misdirected));
   alarm_.set_by(when);
 }
@@ -97,7 +97,7 @@ void Detours::go_on(Misdirected&& misdirected, const std::optional<NodeAddress>&
   request.timeout = misdirected.deadline - now;
   if (request.timeout <= base::Duration::zero()) {
     if (misdirected.result.delivery == Delivery::answered) return misdirected.handler(std::move(misdirected.result));
-    request.timeout = std::chrono::milliseconds(1);  // whoever has it then knows best what it lacks
+    request.timeout = std::chrono::milliseconds(1);  // the node that has it then reports best what is missing
   }
   if (to) {
     ways_.to(*to, std::move(request), std::move(misdirected.handler));

@@ -1,4 +1,4 @@
-// Requests of a cluster that another node is to be asked than the one that was.
+// Requests to a cluster that were redirected to another node.
 #pragma once
 
 #include <functional>
@@ -13,9 +13,9 @@
 
 namespace holdfast::redis {
 
-/// None of them was executed. They go on within their own time limits, at once the first times, then behind pauses,
-/// since nodes that do not agree may send a request around in a circle. A request of several commands is taken apart,
-/// and its replies put together again. On the loop.
+/// None of them was executed. They are resent within their own time limits, at once the first times, then after pauses,
+/// since nodes that disagree may redirect a request in a circle. A request of several commands is split, and its
+/// replies are combined again. On the loop.
 class Detours {
  public:
   struct Ways {
@@ -26,18 +26,18 @@ class Detours {
   };
   Detours(timing::Schedule& schedule, Ways ways);
 
-  /// `asked`: the node that has answered, if one has.
+  /// `asked`: the node that redirected it, if any.
   void take(Misdirected&& misdirected, const NodeAddress& asked, base::TimePoint now);
-  /// When the next pause is over; max(): there is none.
+  /// When the next pause ends; max(): there is none.
   base::TimePoint due() const { return paused_.empty() ? base::TimePoint::max() : paused_.begin()->first; }
-  /// Those whose pause is over go on. Its own alarm calls it.
+  /// Resends those whose pause is over. Called by its own alarm.
   void on_time(base::TimePoint now);
-  /// Those who pause hear that the client is closed.
+  /// Fails pausing requests, since the client is closed.
   void close();
-  /// Forgets all, without a word.
+  /// Drops all requests without calling their handlers.
   void drop_all();
 
-  /// So many detours are taken at once; so long is the first pause behind them, and the longest.
+  /// How many detours are taken without a pause; then the first pause, and the longest.
   static constexpr int kAtOnce = 3;
   static constexpr std::chrono::milliseconds kFirstPause{5};
   static constexpr std::chrono::milliseconds kLongestPause{500};

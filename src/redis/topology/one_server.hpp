@@ -1,4 +1,4 @@
-// The simplest shape: one server, where the configuration says, or in one of the places that it names.
+// The simplest shape: one server, at the configured address or one of the alternatives.
 #pragma once
 
 #include <memory>

@@ -14,7 +14,7 @@
 
 namespace holdfast::redis {
 
-/// All that a client knows of the shape of its servers. On the loop, unless it says otherwise.
+/// What a client knows about the shape of its servers. Use on the loop, unless stated otherwise.
 class Router {
  public:
   Router() = default;
@@ -22,34 +22,33 @@ class Router {
   Router(const Router&) = delete;
   Router& operator=(const Router&) = delete;
 
-  /// The shard that serves this key (`Request::key`), as far as is known at this moment; without a key, any. From any
-  /// thread.
+  /// The shard that serves this key (`Request::key`), as far as currently known; without a key, any. From any thread.
   virtual Shard& shard_of(std::string_view key) = 0;
-  /// The only shard that there ever is; null: there are several, or will be. From any thread.
+  /// The shard, if there will only ever be one; null: there are or may be several. From any thread.
   virtual Shard* only_shard() const { return nullptr; }
-  /// Those that there are. With only_shard(), always that one.
+  /// All shards. With only_shard(), always that one.
   virtual std::span<Shard* const> shards() const = 0;
   /// Keys of the same slot may be in one command; they are always served by the same shard. From any thread.
   virtual std::uint16_t slot_of(std::string_view) const { return 0; }
   /// As shard_of(), for keys of this slot.
   virtual Shard& shard_of_slot(std::uint16_t) { return *only_shard(); }
-  /// Those that serve slots: the only one, or a cluster's primaries as far as the map is known, each once. From any
-  /// thread.
+  /// The shards that serve slots: the only one, or a cluster's primaries as far as the map is known, each once. From
+  /// any thread.
   std::vector<Shard*> serving();
-  /// Which server this is, or which cluster: the same for two routers of the same, else another one; or kNameless; 0:
-  /// not known, or not asked for yet (see Shard::server). From any thread.
+  /// Identifies the server or cluster: equal for two routers of the same one, otherwise different; or kNameless; 0:
+  /// unknown, or not queried yet (see Shard::server). From any thread.
   virtual std::uint64_t server() const { return only_shard()->server(); }
-  /// The shard at this address of a cluster, whatever it serves; null: there can be none, or no more. On the loop.
+  /// A cluster's shard at this address, with or without slots; null: not a cluster, or too many nodes. On the loop.
   virtual Shard* shard_at(const NodeAddress&) { return nullptr; }
   struct Way {
     Shard* shard = nullptr;
     bool asking = false;  // ASKING goes before each command
   };
-  /// Where a command for this slot goes next that a server has answered with a redirect, and for which `asked` says
-  /// that ASKING went before it. A node to which the slot is on its way is asked once; else the map, which has heard of
-  /// the redirect, knows whom to ask. On the loop.
+  /// Where to send a command for this slot after a redirect; `asked` says whether it was sent with ASKING. A node that
+  /// the slot is moving to is asked once; otherwise the map, which has been updated by the redirect, knows the node. On
+  /// the loop.
   Way way_after(std::string_view redirect, std::uint16_t slot, bool asked);
-  /// How releases are told; `automatic`: that is not decided yet. From any thread.
+  /// How releases are published; `automatic`: not decided yet. From any thread.
   virtual Publish publish() const { return Publish::publish; }
 
   /// To the shard that serves the request's key.
@@ -61,7 +60,7 @@ class Router {
   virtual void recover();
   virtual void close();
   virtual void drop_all();
-  /// Of the only shard; -1 if there are several, of which nobody can watch some alone.
+  /// Those of the only shard; -1 if there are several, which cannot be watched separately.
   virtual std::array<int, 2> sockets() const;
 };
 

@@ -9,7 +9,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// The way to this Sentinel, with the login that Sentinels ask for.
+/// The settings for this Sentinel, with the Sentinels' login.
 Config link_config(const Config& client, const NodeAddress& address) {
   Config config = client;
   config.host = address.host;
@@ -47,7 +47,7 @@ SentinelLink::SentinelLink(timing::Schedule& schedule, const Config& config, con
             {.connected = [] {},
              .disconnected =
                  [this](const std::string&) {
-                   // Those who have asked are told the cause first.
+                   // Pending questions get the cause first.
                    boost::asio::post(schedule_.executor(), [link = shared_from_this()] { link->close(); });
                    if (events_.ended) events_.ended();
                  },
@@ -62,7 +62,7 @@ SentinelLink::SentinelLink(timing::Schedule& schedule, const Config& config, con
                    if (channel != sentinel::kSwitchChannel || !events_.switched) return;
                    if (const auto primary = sentinel::switched_to(text, name_)) events_.switched(*primary);
                  }}) {
-  // A subscription that nobody uses would be given back.
+  // An unused subscription would be unsubscribed.
   subscriptions_.listeners()->begin_use(std::string(sentinel::kSwitchChannel), [] {});
 }
 

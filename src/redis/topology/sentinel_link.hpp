@@ -1,4 +1,4 @@
-// One connection to one Sentinel: what it is asked, and what it announces.
+// One connection to one Sentinel: questions, and its announcements.
 #pragma once
 
 #include <functional>
@@ -14,13 +14,12 @@
 
 namespace holdfast::redis {
 
-/// There is no second connection after the first: then `ended` is called, and the link is of no use any more. On the
-/// loop.
+/// It never reconnects: when its connection ends, `ended` is called, and the link is useless. On the loop.
 class SentinelLink : public std::enable_shared_from_this<SentinelLink> {
  public:
   struct Events {
     std::function<void()> ended;
-    std::function<void(const NodeAddress& primary)> switched;  ///< The primary of our name has moved there.
+    std::function<void(const NodeAddress& primary)> switched;  ///< Our primary has moved there.
     std::function<void(std::size_t bytes)> to_be_flushed;
   };
 
@@ -29,11 +28,11 @@ class SentinelLink : public std::enable_shared_from_this<SentinelLink> {
 
   /// Connects. Handlers keep this link alive, and `client` until it is closed.
   void start(std::shared_ptr<void> client);
-  /// Asks where the primary is, and subscribes to what is announced. The handler runs once, within the client's time
-  /// for connecting, perhaps at once.
+  /// Asks where the primary is, and subscribes to announcements. The handler runs once, within the client's connect
+  /// timeout, possibly at once.
   void ask(std::function<void(const sentinel::Answer&)> handler);
   void flush() { lane_.flush(); }
-  /// Nothing more is told of it but to those who have asked.
+  /// After this it calls only the handlers of pending questions.
   void close();
   /// The loop is gone.
   void drop_all();

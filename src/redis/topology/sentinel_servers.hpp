@@ -1,4 +1,4 @@
-// A primary that Sentinels watch over: one shard, whose server they name.
+// A primary monitored by Sentinels: one shard, whose server they name.
 #pragma once
 
 #include <memory>

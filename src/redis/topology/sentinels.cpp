@@ -52,7 +52,7 @@ SentinelLink& Sentinels::link_to(const NodeAddress& address) {
   return *link;
 }
 
-/// The next question makes a new one.
+/// The next question makes a new link.
 void Sentinels::on_link_ended(const NodeAddress& address) {
   std::erase_if(links_, [&](const auto& each) { return each.first == address; });
 }
@@ -153,7 +153,7 @@ void Sentinels::doubt(const NodeAddress& primary) {
   told_.reset();
 }
 
-// --- what is announced, and what was announced unheard ---
+// --- announcements, and those that were missed ---
 
 void Sentinels::look_in(base::Duration pause) noexcept {
   look_alarm_.set_after(
@@ -166,7 +166,8 @@ void Sentinels::on_look_alarm() {
   if (!round_) look();
 }
 
-/// Any of them may lead an election, so the one that has most on record counts. Less counts once a look has shown it.
+/// Any of them may lead an election, so the largest number on record counts. A smaller one counts once a check has
+/// shown it.
 void Sentinels::count(const Answer& answer) {
   if (!answer.replicas) return;
   looked_replicas_ = std::max(looked_replicas_, *answer.replicas);
@@ -208,7 +209,7 @@ void Sentinels::on_looked(const NodeAddress& from, const Answer& answer) {
     return each->address() && *each->address() != *answer.primary;
   };
   if (std::ranges::none_of(sources_, differs)) return disputed_.reset();
-  // Once: it may be only another name of the same server.
+  // Only once: it may be another name of the same server.
   if (disputed_ == answer.primary) return;
   disputed_ = answer.primary;
   move_to(*answer.primary, "the Sentinels say that the primary is " + sentinel::in_words(*answer.primary));
@@ -256,7 +257,7 @@ void SentinelSource::answer(const std::optional<NodeAddress>& primary, const std
   found(ServerAddress{primary->host, primary->port, {}}, {});
 }
 
-/// Told once: what it asks for next is asked anew.
+/// Reports the move once; its next request asks the Sentinels again.
 void SentinelSource::move_to(const NodeAddress& primary, const std::string& why) {
   if (!address_ || *address_ == primary) return;
   address_ = primary;

@@ -1,4 +1,4 @@
-// What a client knows of its Sentinels: the links to them, the question that is under way, and who waits for it.
+// What a client knows about its Sentinels: the links to them, the pending question, and who waits for the answer.
 #pragma once
 
 #include <functional>
@@ -21,20 +21,20 @@ namespace holdfast::redis {
 
 class SentinelSource;
 
-/// One for each client; all its lanes ask it. What is asked while a question is under way shares its answer: a lane
-/// checks by ROLE what it is told. On the loop.
+/// One per client, used by all its lanes. Requests made while a question is pending share its answer; each lane checks
+/// it by ROLE. On the loop.
 class Sentinels : public std::enable_shared_from_this<Sentinels> {
  public:
-  /// So many are connected to for their announcements, and looked at so often, to find those that answer and what was
-  /// announced while nobody listened. The first time comes soon after the first answer, which a short program has no
-  /// need to wait for.
+  /// How many Sentinels stay connected for their announcements, and how often they are checked, to replace silent ones
+  /// and to find missed announcements. The first check comes soon after the first answer, but does not delay a short
+  /// program.
   static constexpr std::size_t kWatched = 3;
   static constexpr std::chrono::seconds kLookEvery{5};
   static constexpr std::chrono::seconds kFirstLook{1};
 
   struct Events {
     std::function<void(std::size_t bytes)> to_be_flushed;
-    std::function<void(int replicas)> counted;  ///< So many replicas of the primary are on record.
+    std::function<void(int replicas)> counted;  ///< How many replicas the primary has on record.
   };
   Sentinels(timing::Schedule& schedule, const Config& config, Events events);
 
@@ -47,11 +47,11 @@ class Sentinels : public std::enable_shared_from_this<Sentinels> {
   // For the sources.
   void add(SentinelSource& source) { sources_.push_back(&source); }
   void remove(SentinelSource& source) { std::erase(sources_, &source); }
-  /// One of them waits for an answer.
+  /// A source waits for an answer.
   void begin();
-  /// One of them does not wait any more.
+  /// A source no longer waits.
   void forget();
-  /// There was no primary at this address: whoever has said so is asked last.
+  /// There was no primary at this address: the Sentinel that named it is asked last.
   void doubt(const NodeAddress& primary);
   std::string missing() const { return round_ ? round_->missing() : "answer from a Sentinel"; }
 
@@ -86,20 +86,20 @@ class Sentinels : public std::enable_shared_from_this<Sentinels> {
   std::vector<std::pair<NodeAddress, Link>> links_;
   bool closed_ = false;
 
-  std::optional<sentinel::Discovery> round_;  // the question under way
+  std::optional<sentinel::Discovery> round_;  // the pending question
   std::uint64_t number_ = 0;                  // of the latest round
   timing::Alarm round_alarm_;
-  std::optional<std::pair<NodeAddress, NodeAddress>> told_;  // by whom, and what, of late
+  std::optional<std::pair<NodeAddress, NodeAddress>> told_;  // by whom, and what, most recently
 
   timing::Alarm look_alarm_;
   std::minstd_rand random_;
-  std::vector<std::pair<NodeAddress, NodeAddress>> said_;  // at the latest look: by whom, and what
-  std::optional<NodeAddress> disputed_;                    // what they said that was not what is connected
-  int replicas_ = 0;                                       // of the primary, as far as they know
-  int looked_replicas_ = 0;                                // the most that one of them has said since the latest look
+  std::vector<std::pair<NodeAddress, NodeAddress>> said_;  // at the latest check: by whom, and what
+  std::optional<NodeAddress> disputed_;                    // an address they named that is not the connected one
+  int replicas_ = 0;                                       // of the primary, as far as known
+  int looked_replicas_ = 0;                                // the highest number reported since the latest check
 };
 
-/// Asks the Sentinels, for one lane.
+/// Asks the Sentinels on behalf of one lane.
 class SentinelSource final : public EndpointSource {
  public:
   explicit SentinelSource(std::shared_ptr<Sentinels> sentinels);

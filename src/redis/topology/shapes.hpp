@@ -1,4 +1,4 @@
-// The shape of the servers that a configuration asks for.
+// Makes the router for the shape of servers in a configuration.
 #pragma once
 
 #include <memory>

@@ -5,7 +5,7 @@
 
 namespace holdfast::redis {
 
-/// Nothing is subscribed on it.
+/// It has no subscriptions.
 struct Shard::SideLane {
   SideLane(timing::Schedule& schedule, const Config& config, std::shared_ptr<EndpointSource> source, LaneEvents events)
       : subscriptions(std::make_shared<Listeners>()),

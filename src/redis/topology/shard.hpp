@@ -1,4 +1,4 @@
-// One server as a client sees it: the way there, what is subscribed there, and which server it is.
+// One server as a client sees it: its connections, its subscriptions, and its identity.
 #pragma once
 
 #include <array>
@@ -23,17 +23,17 @@ namespace holdfast::redis {
 
 class Shard;
 
-/// What stands for a server that was asked which it is, and does not tell: see Shard::server.
+/// The identity of a server that does not report one: see Shard::server.
 constexpr std::uint64_t kNameless = 1;
 
-/// Further lanes to the same server, each for what would be in the way on the one that all else uses.
+/// Extra connections (lanes) to the same server, for traffic that would block the main one.
 enum class Side : std::uint8_t {
   acks,   ///< Waits for replicas, which blocks a connection at the server.
-  watch,  ///< Hears that keys were changed.
+  watch,  ///< Gets notices of changed keys.
 };
 constexpr std::size_t kSides = 2;
 
-/// What is heard of shards, and of which. Called on the loop, must not block.
+/// Events of shards, with the shard. Called on the loop, must not block.
 struct ShardEvents {
   std::function<void(Shard&)> connected;
   std::function<void(Shard&, const std::string& cause)> disconnected;
@@ -44,21 +44,21 @@ struct ShardEvents {
   std::function<void(Shard&, Operation, base::Duration took)> answered = [](Shard&, Operation, base::Duration) {};
   std::function<void(Shard&, Side)> side_connected{};
   std::function<void(Shard&, Side)> side_disconnected{};
-  /// On the lane that watches: see LaneEvents.
+  /// On the `watch` lane: see LaneEvents.
   std::function<void(Shard&, const base::Reply& keys)> invalidated{};
-  /// Where they are set, as those of LaneEvents: of the lane that all use but the sides, and of all lanes.
+  /// Optional; as those of LaneEvents: of the main lane, and of all lanes.
   std::function<void(Shard&, Misdirected&&)> misdirected{};
   std::function<void(Shard&, const std::string& error_text)> refused{};
-  /// On the lane that all use but the sides: see LaneEvents.
+  /// On the main lane: see LaneEvents.
   std::function<void(Shard&, const std::string& channel)> taken_away = [](Shard&, const std::string&) {};
-  /// These slots are served by another shard than before.
+  /// These slots are now served by another shard.
   std::function<void(const cluster::SlotSet&)> moved = [](const cluster::SlotSet&) {};
 };
 
 /// On the loop, unless it says otherwise.
 class Shard {
  public:
-  /// Each lane asks for addresses by itself.
+  /// Each lane has its own source of addresses.
   using MakeSource = std::function<std::shared_ptr<EndpointSource>()>;
 
   /// The events outlive it.
@@ -69,49 +69,48 @@ class Shard {
   ~Shard();
 
   void send(Request&& request, Lane::Handler&& handler);
-  /// The same, of what is no reason to stay connected.
+  /// The same, for requests that are no reason to stay connected.
   void ask(Request&& request, Lane::Handler&& handler) { lane_.send(std::move(request), std::move(handler)); }
-  /// What was asked is answered: if nothing was ever sent, the connection ends.
+  /// To be called after the answer: ends the connection if nothing was ever sent.
   void rest_if_unused();
-  /// Made and connected when it is first asked for. What the two send has no order.
+  /// Made and connected at the first call. Its requests are not ordered with those of the main lane.
   Lane& side_lane(Side side);
-  /// Whether it has reached the address that the lane has which all else uses. Each asks for addresses by itself, and
-  /// may hear of another server.
+  /// Whether it is connected to the same address as the main lane. Each lane finds addresses by itself, and may get
+  /// another server.
   bool is_beside_main(Side side) const;
 
-  // For all of its lanes: as those of `Lane`.
+  // For all its lanes: as those of `Lane`.
   void start(const std::weak_ptr<void>& owner);
   void start_at_rest(const std::weak_ptr<void>& owner);
   /// As that of `Lane`, if anything was ever sent.
   void set_needed(bool needed);
-  /// As those of `Lane`, of all its lanes.
+  /// As those of `Lane`, for all its lanes.
   bool at_rest() const;
   void begin_anew();
   void flush();
   void recover();
   void close();
   void drop_all();
-  /// Where callers' replies come in: of the lane that all use but the sides, and of the one for acks; -1: there is
-  /// none.
+  /// The sockets that callers' replies arrive on: of the main lane and of the `acks` lane; -1: none.
   std::array<int, 2> sockets() const;
 
-  // Of the lane that all use but the sides: as those of `Lane`.
+  // For the main lane: as those of `Lane`.
   void reroute() { lane_.reroute(); }
   void refuse_waiting(std::error_code error, const std::string& cause) { lane_.refuse_waiting(error, cause); }
 
-  /// The server that is connected, or was lately, in words; empty: not known.
+  /// The server that is or was last connected, as text; empty: unknown.
   std::string address() const { return lane_.server(); }
 
   /// From any thread.
   const std::shared_ptr<Subscriptions>& subscriptions() const { return subscriptions_; }
 
-  /// The same for two shards of the same server; kNameless: it does not tell; 0: not known, since it was not asked or
-  /// is not connected. From any thread.
+  /// Equal for two shards of the same server; kNameless: the server does not report it; 0: unknown, since it was not
+  /// asked or is not connected. From any thread.
   std::uint64_t server() const { return server_.load(std::memory_order_relaxed); }
-  /// Whoever has asked says what the server told; forgotten with the connection.
+  /// Sets the identity that the server reported; reset when the connection ends.
   void identify(std::uint64_t server) { server_.store(server, std::memory_order_relaxed); }
 
-  /// How many replicas it has on record with those who would elect one of them; empty: nobody has told.
+  /// How many replicas those who would elect one of them have on record; empty: unknown.
   std::optional<int> configured_replicas() const { return configured_replicas_; }
   void set_configured_replicas(std::optional<int> replicas) { configured_replicas_ = replicas; }
 

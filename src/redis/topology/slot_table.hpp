@@ -14,9 +14,9 @@ namespace holdfast::redis {
 /// cluster.
 class SlotTable {
  public:
-  /// Null: it is not known.
+  /// Null: unknown.
   Shard* at(std::uint16_t slot) const { return shards_.at(slot).load(std::memory_order_acquire); }
-  /// True: it was another one.
+  /// True: changed.
   bool set(std::uint16_t slot, Shard* shard) {
     return shards_.at(slot).exchange(shard, std::memory_order_acq_rel) != shard;
   }
