@@ -6,7 +6,7 @@ namespace holdfast::engine {
 namespace {
 
 constexpr milliseconds kUndoLimit{100};
-/// How often it begins anew where there is no memory.
+/// How often it restarts when there is no memory.
 constexpr int kMostTries = 100;
 
 }  // namespace
@@ -22,13 +22,13 @@ void Closing::take(Step& step) noexcept {
   core_->runtime().loop().post(std::shared_ptr<Loop::Task>(shared_from_this(), &step));
 }
 
-/// What has been done already does no harm the second time.
+/// Repeats a step; parts that are already done have no effect the second time.
 void Closing::again(Step& step) noexcept {
   if (++tries_ < kMostTries) return take(step);
   try {
     finish();
   } catch (...) {
-    // Whoever waits for it has a limit.
+    // Callers waiting for it have a limit.
   }
 }
 
@@ -40,7 +40,7 @@ void Closing::begin() {
   end_holds();
 }
 
-/// An undo is on its way by the time it is seen here, and nobody is to be told of its outcome.
+/// An undo seen here has already been sent, and nobody waits for its outcome.
 void Closing::watch() { alarm_.set(std::min(end_, base::Clock::now() + kUndoLimit), shared_from_this()); }
 
 void Closing::look() {
@@ -49,8 +49,8 @@ void Closing::look() {
   watch();
 }
 
-/// Twice: a grant that still comes is given back, and one that came while the holds were being ended is found the
-/// second time; nothing can follow that.
+/// Runs twice: a grant that still arrives is released, and one that arrived while the holds were being ended is found
+/// by the second run; there can be none after that.
 void Closing::end_holds() {
   core_->end_holds();
   core_->runtime().pending().when_none([self = shared_from_this()] { self->take(self->none_left_); });

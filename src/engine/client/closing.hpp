@@ -1,4 +1,4 @@
-// The end of a client, step by step, without a thread that waits for it.
+// Closes a client step by step, without blocking a thread.
 #pragma once
 
 #include <memory>
@@ -10,17 +10,17 @@
 
 namespace holdfast::engine {
 
-/// Waits end; holds are given back, or left, as configured; attempts under way are answered; then the connection is
-/// closed. All together within `release_timeout`; undos alone are not waited for longer than 100 ms or two. Keeps
+/// Ends waits; releases or leaves holds, as configured; lets pending attempts get their answers; then closes the
+/// connection. All within `release_timeout`; if only undos are left, it waits for them 100 or 200 ms at most. Keeps
 /// itself alive.
 class Closing final : public std::enable_shared_from_this<Closing> {
  public:
   explicit Closing(std::shared_ptr<Core> core);
-  /// From any thread, once. Takes no memory.
+  /// From any thread, once. Does not allocate.
   void start();
 
  private:
-  /// Taken on the loop, without memory for the way there, and once more if there is none on it.
+  /// Runs on the loop. Posting it does not allocate; if it fails for lack of memory, it is repeated.
   class Step final : public Loop::Task {
    public:
     Step(Closing& closing, void (Closing::*step)()) : closing_(closing), step_(step) {}

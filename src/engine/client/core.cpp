@@ -48,7 +48,7 @@ void Core::on_connected(redis::Shard& shard) {
   }
 }
 
-/// Who waits there has subscribed at another server, and may have missed a message.
+/// Waiters for these slots are subscribed at another server, and may have missed a message.
 void Core::on_moved(const redis::cluster::SlotSet& slots) {
   watchdog_.on_moved(slots);
   late_releases_.on_moved(slots);
@@ -78,11 +78,11 @@ void Core::end_holds() {
 
 void Core::start_close(std::function<void()> done) {
   bool first = false;
-  const auto closing = std::make_shared<Closing>(shared_from_this());  // before what cannot be taken back
+  const auto closing = std::make_shared<Closing>(shared_from_this());  // before anything irreversible
   {
     const base::Guard guard(mutex_);
     if (!all_over_) {
-      if (done) when_closed_.push_back(std::move(done));  // which stays whole, and outlives the mutex, if that throws
+      if (done) when_closed_.push_back(std::move(done));  // if that throws, `done` is intact and outlives the mutex
       done = {};
       first = runtime_.begin_close();
     }
@@ -118,7 +118,7 @@ void Core::drop_all() noexcept {
   dropped.swap(when_closed_);
 }
 
-/// False: there is no memory for it, and nothing has begun.
+/// False: no memory; nothing has begun.
 bool Core::try_to_close() noexcept {
   try {
     if (runtime_.own_loop() == nullptr) {
@@ -134,7 +134,7 @@ bool Core::try_to_close() noexcept {
   }
 }
 
-/// Without memory all that time, what is under way ends with its lease.
+/// If there is no memory all that time, holds and attempts end with their leases.
 void Core::close() noexcept {
   constexpr milliseconds kTryAgain{1};
   const base::Guard guard(close_mutex_);

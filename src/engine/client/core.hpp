@@ -1,4 +1,4 @@
-// The inside of a client: what it runs on, its targets, their watchdog, and how it begins and ends.
+// The internals of a client: its runtime, its targets, their watchdog, and how it starts and ends.
 #pragma once
 
 #include <functional>
@@ -14,11 +14,11 @@
 
 namespace holdfast::engine {
 
-/// Thread-safe. Lives as long as a Client, Lock or Hold refers to it; its threads end with close(). As a guest on the
-/// caller's io_context it has no threads, and lives until it is closed and the last of its handlers has run.
+/// Thread-safe. Lives as long as a Client, Lock or Hold refers to it; its threads end with close(). A guest, on the
+/// caller's io_context, has no threads, and lives until it is closed and the last of its handlers has run.
 class Core : public std::enable_shared_from_this<Core> {
  public:
-  /// With a host: a guest there.
+  /// With a host: a guest on that io_context.
   static std::shared_ptr<Core> make(Config config, boost::asio::io_context* host);
   Core(Config config, boost::asio::io_context* host);  // for make()
   ~Core();
@@ -30,12 +30,13 @@ class Core : public std::enable_shared_from_this<Core> {
   std::shared_ptr<Runtime> shared_runtime() { return {shared_from_this(), &runtime_}; }
   Targets& targets() { return *targets_; }
 
-  /// Gives holds back as configured, ends waits, closes the connection. `done` is called once, on the loop or, if that
-  /// is all over, at once. From any thread.
+  /// Releases holds as configured, ends waits, closes the connection. `done` is called once, on the loop, or at once if
+  /// all that is done already. From any thread.
   void start_close(std::function<void()> done);
-  /// The same, and waits for it. A guest only starts it.
+  /// The same, and waits until it is done. A guest only starts it.
   void close() noexcept;
-  /// A guest whose host is being destroyed: nothing will run any more, so all that waits is dropped untold.
+  /// For a guest whose host is being destroyed: nothing will run any more, so everything that waits is dropped without
+  /// a call.
   void drop_all() noexcept;
 
  private:

@@ -36,7 +36,7 @@ class GivingBack final : public Loop::Task, public std::enable_shared_from_this<
         self->on_end();
       });
       if (begun) return;
-      --*unconfirmed;  // its holder gives it back
+      --*unconfirmed;  // its holder releases it
     } catch (...) {
       // Out of memory: its lease ends it.
     }

@@ -1,4 +1,4 @@
-// The clients on one io_context, which end with it at the latest.
+// The clients on one io_context, which end when it is destroyed, if not before.
 #pragma once
 
 #include <memory>

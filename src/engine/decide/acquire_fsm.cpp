@@ -7,9 +7,9 @@ namespace {
 
 /// The server counts in whole milliseconds: ask just after the key is gone, not just before.
 constexpr Duration kExpiryRounding = milliseconds(2);
-/// Limits do not make a command's time limit shorter than this: an attempt that begins has a chance.
+/// A limit never shortens a command's timeout below this, so that an attempt that starts has a chance.
 constexpr Duration kShortestTimeout = milliseconds(50);
-/// Who has found it busy this often is in a crowd, though nobody says so.
+/// A waiter that has found it busy this often assumes a crowd, even without a count.
 constexpr int kCrowd = 3;
 
 }  // namespace
@@ -22,7 +22,7 @@ TimePoint AcquireFsm::limit() const {
   return terms_.wait ? started_ + *terms_.wait : TimePoint::max();
 }
 
-/// When trouble ends it.
+/// When lasting trouble ends the acquire.
 TimePoint AcquireFsm::give_up() const {
   if (terms_.once) return started_ + terms_.command_timeout;
   return trouble_since_ ? std::min(limit(), *trouble_since_ + terms_.patience) : limit();
@@ -35,7 +35,7 @@ AcquireAction AcquireFsm::on_turn(TimePoint now, TargetView view) { return go_on
 AcquireAction AcquireFsm::go_on(TimePoint now, TargetView view) {
   if (view.held_here) {
     contended_ = taken_ = true;
-    trouble_since_.reset();  // the server has answered somebody here
+    trouble_since_.reset();  // the server has answered another caller of this client
     troubles_ = 0;
     if (terms_.once) return finish(Errc::busy);
     if (now >= limit()) return finish(Errc::timed_out);
@@ -72,7 +72,7 @@ AcquireAction AcquireFsm::on_attempt(TimePoint now, const Attempt& reply) {
       trouble_since_.reset();
       troubles_ = 0;
       busy_cause_ = reply.cause;
-      // Without this client, and without the one who holds it.
+      // Without this client and the holder.
       if (reply.listeners && *reply.listeners >= 0) place_.found(*reply.listeners - 2);
       if (races_lost_ >= kCrowd) place_.guess();
       if (terms_.once) return finish(Errc::busy, busy_cause_);
@@ -89,12 +89,12 @@ AcquireAction AcquireFsm::on_attempt(TimePoint now, const Attempt& reply) {
       return on_trouble(now, reply);
     case Kind::not_durable:
       unresolved_ = true;
-      taken_ = false;  // it is ours, and nobody else is waited for
+      taken_ = false;  // it is ours now
       if (terms_.once) return finish(reply.error, reply.cause);
       return on_trouble(now, reply);
     case Kind::transient:
     case Kind::not_sent:
-      // Of a group, all of whose trouble is that: what was granted has been given back.
+      // For a group whose only trouble this is: its grants have been released.
       if (terms_.once && reply.error == Errc::durability_not_met) return finish(reply.error, reply.cause);
       if (reply.pointless) return finish(reply.error, reply.cause);
       return on_trouble(now, reply);
@@ -110,7 +110,7 @@ AcquireAction AcquireFsm::wait_busy(TimePoint now, const Attempt& reply) {
   }
   const TimePoint poll =
       now + (terms_.poll ? poll_.next(*terms_.poll, terms_.jitter) : half_by_chance(terms_.safety_poll, terms_.jitter));
-  const bool ends = reply.busy_for.count() >= 0 && reply.busy_for <= kLongestLease;  // else: never, or nearly so
+  const bool ends = reply.busy_for.count() >= 0 && reply.busy_for <= kLongestLease;  // else: practically never
   const TimePoint free = ends ? now + reply.busy_for + kExpiryRounding : TimePoint::max();
   if (free <= poll) return wait_until(free, Bound::lease_end);
   return wait_until(poll, terms_.poll ? Bound::poll : Bound::safety_poll);
@@ -121,14 +121,14 @@ AcquireAction AcquireFsm::on_trouble(TimePoint now, const Attempt& reply) {
   last_cause_ = reply.cause;
   if (!trouble_since_) trouble_since_ = asked_at_;
   if (now >= give_up()) return end_of_trouble(now);
-  // The gate of the connection paces attempts that were not sent; the others pace themselves here.
+  // Attempts that were not sent are paced by the connection's gate; the others are paced here.
   const Duration pause =
       std::min<Duration>(milliseconds(10) * (1 << std::min(troubles_++, 6)), std::chrono::seconds(1));
   bound_ = Bound::pause;
   return {.kind = AcquireAction::Kind::wait, .until = std::min(now + pause, give_up())};
 }
 
-/// Who had been waiting for somebody when the limit came was waiting for that.
+/// If it was waiting for another holder when the limit came, the result is a time-out of that wait.
 AcquireAction AcquireFsm::end_of_trouble(TimePoint now) const {
   const bool was_waiting = taken_ && !terms_.once && now >= limit();
   return was_waiting ? finish(Errc::timed_out, busy_cause_) : finish(last_error_, last_cause_);

@@ -11,31 +11,31 @@
 
 namespace holdfast::engine {
 
-/// How an acquire may behave; durations and limits are decided before it starts. Whatever the server does, the call
-/// ends with `once` when `command_timeout` is over; else when `wait` is over, and when trouble has lasted for
-/// `patience` (or one command, if that takes longer), counted from the beginning of the first attempt that met it.
+/// The parameters of an acquire; durations and limits are decided before it starts. Whatever the server does, the call
+/// ends after `command_timeout` with `once`; otherwise when `wait` is over, or when trouble has lasted for `patience`
+/// (or one command, if that takes longer), counted from the start of the first attempt that met it.
 struct AcquireTerms {
   std::optional<Duration> wait{};  ///< Limit on waiting; empty: none.
   Duration command_timeout{};
   Duration patience{};
   Duration safety_poll{};
   Duration turn{};  ///< How long one client may keep taking the lock (Tenure).
-  /// Set if not every release is told: how often to ask meanwhile.
+  /// Set if not every release is published: how often to poll.
   std::optional<PollTerms> poll{};
   double jitter = 0;         ///< In [0, 1): how much of the half safety poll is added to the other half.
-  bool once = false;         ///< Ask once, do not wait for the lock.
-  bool listens = true;       ///< It subscribes before it waits. If not, nobody tells a release.
-  bool own_channel = false;  ///< A message is for this waiter alone: it is its turn.
+  bool once = false;         ///< Try once, do not wait for the lock.
+  bool listens = true;       ///< It subscribes before it waits. If not, releases are not published.
+  bool own_channel = false;  ///< A message is only for this waiter, and means that it is its turn.
 };
 
-/// What the target knows when the machine is asked.
+/// What the target knows when the machine decides.
 struct TargetView {
-  bool held_here = false;             ///< A hold of this client stands: the server need not be asked.
+  bool held_here = false;             ///< A caller of this client holds it, so the server need not be asked.
   bool subscribed = false;            ///< The wake channel is subscribed.
-  TimePoint not_before{};             ///< Until then others come first; `max()`: until somebody wakes the waiter.
-  int others = 0;                     ///< How many were told of this client's latest release.
-  bool strangers = false;             ///< Clients that keep no order take it as well.
-  int place_limit = Place::kNoLimit;  ///< No more than so many are ahead (PlaceLimit).
+  TimePoint not_before{};             ///< Until then others come first; `max()`: until a wake-up.
+  int others = 0;                     ///< How many others were notified of this client's latest release.
+  bool strangers = false;             ///< Clients of other libraries, which keep no order, also take it.
+  int place_limit = Place::kNoLimit;  ///< At most this many are ahead (PlaceLimit).
 };
 
 struct AcquireAction {
@@ -43,7 +43,7 @@ struct AcquireAction {
     wait_turn,  // stay in the target's queue until `until`; feed on_turn at its head, else on_time
     attempt,    // send the acquire (with SUBSCRIBE before it if `subscribe`), `timeout`; feed on_attempt
     wait,       // sleep until `until`, a wake or a message; feed on_wake, on_message or on_time
-    pause,      // sleep until `until`, whatever wakes; feed on_time
+    pause,      // sleep until `until`, ignoring wake-ups; feed on_time
     finish,     // leave the queue; `error` empty: granted
   };
   Kind kind = Kind::finish;
@@ -56,8 +56,8 @@ struct AcquireAction {
 };
 
 /// Start -> (wait_turn) -> attempt -> busy -> attempt with subscription -> wait -> attempt ... -> finish.
-/// Any time: on_stop ends it. If it ends while an attempt is under way, the shell undoes that attempt when its reply
-/// comes. Every wait is bounded: by the lease's end, the safety poll, the limit, or the end of another local hold.
+/// Any time: on_stop ends it. If it ends during an attempt, the shell undoes that attempt when its reply comes. Every
+/// wait is bounded: by the lease's end, the safety poll, the limit, or the end of another local hold.
 class AcquireFsm {
  public:
   AcquireFsm(AcquireTerms terms, TimePoint now);
@@ -66,8 +66,9 @@ class AcquireFsm {
   AcquireAction on_turn(TimePoint now, TargetView view);
   AcquireAction on_attempt(TimePoint now, const Attempt& reply);
   AcquireAction on_wake(TimePoint now, TargetView view);
-  /// A release elsewhere was told: to everybody who waits. Who has waited longest asks at once, the others a little
-  /// later (Place), and only once if the next release is told meanwhile. To one waiter alone: it asks at once.
+  /// A release elsewhere was published. If to all waiters, the one that has waited longest asks at once, the others a
+  /// little later (Place), and only once if another release is published meanwhile. If to this waiter alone, it asks at
+  /// once.
   AcquireAction on_message(TimePoint now, TargetView view);
   AcquireAction on_time(TimePoint now, TargetView view);
   AcquireAction on_stop(std::error_code why) const;
@@ -77,7 +78,7 @@ class AcquireFsm {
   bool contended() const { return contended_; }
   bool asks_once() const { return terms_.once; }
   const Place& place() const { return place_; }
-  /// True while an attempt goes out, or the last one went out, only because no message came for a while.
+  /// True if the current or last attempt was made only because no message came for a while.
   bool safety_polling() const { return safety_polling_; }
 
  private:

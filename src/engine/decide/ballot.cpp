@@ -49,7 +49,7 @@ std::size_t Ballot::voted() const {
   return static_cast<std::size_t>(std::ranges::count_if(votes_, [](const auto& vote) { return vote.has_value(); }));
 }
 
-/// When enough of those that are taken will be free, if nobody renews them. Those that have not answered may be free.
+/// When enough of the taken members will be free, if not renewed. Members that have not answered may be free.
 milliseconds Ballot::busy_for() const {
   std::vector<milliseconds> taken;
   for (const auto& vote : votes_) {
@@ -73,7 +73,7 @@ Attempt Ballot::result(const std::vector<std::string>& nodes, Duration pause) co
     attempt.subscribed = std::ranges::all_of(votes_, heard);
     const auto cannot = [](const auto& vote) { return vote && vote->cannot_subscribe; };
     attempt.cannot_subscribe = std::ranges::any_of(votes_, cannot);
-    // Nobody was seen to have the quorum: the one who asked at the same time may have failed as we have.
+    // No owner was seen with the quorum: another caller asking at the same time may have failed like us.
     const bool split = quorum_.needed < quorum_.members && busy < quorum_.needed;
     if (split) attempt.retry_after = pause;
     return attempt;
@@ -84,10 +84,10 @@ Attempt Ballot::result(const std::vector<std::string>& nodes, Duration pause) co
   const auto hopeless = static_cast<std::size_t>(std::ranges::count_if(votes_, lasting));
   attempt.kind = Kind::not_sent;
   attempt.pointless = hopeless > quorum_.members - quorum_.needed;
-  // What keeps it from the quorum is nothing but that.
+  // Missing acks are the only thing that keeps it from the quorum.
   const bool undurable = out_of_order > 0 && count(Kind::not_durable) == out_of_order;
   attempt.error = undurable ? Errc::durability_not_met : Errc::no_quorum;
-  // Where one is enough nobody lacks a majority: it is the trouble of whoever was asked.
+  // If one member is enough, this is not about a majority: report the trouble of the member that was asked.
   const auto first = std::ranges::find_if(votes_, [](const auto& vote) { return vote.has_value(); });
   if (quorum_.any() && first != votes_.end()) attempt.error = (*first)->error;
   return attempt;

@@ -1,4 +1,4 @@
-// One round of asking several servers for a lock, as a pure count of votes.
+// One round of requesting a lock from several servers, as a pure count of votes.
 #pragma once
 
 #include <optional>
@@ -9,37 +9,37 @@
 
 namespace holdfast::engine {
 
-/// How many of how many must grant.
+/// How many members there are, and how many must grant.
 struct Quorum {
   std::size_t members = 0;
   std::size_t needed = 0;
   static constexpr Quorum majority(std::size_t n) { return {n, n / 2 + 1}; }
   static constexpr Quorum all(std::size_t n) { return {n, n}; }
   static constexpr Quorum one_of(std::size_t n) { return {n, 1}; }
-  /// Whichever is free will do.
+  /// True if any one free member is enough.
   constexpr bool any() const { return needed == 1 && members > 1; }
 };
 
-/// Counts the members' attempts until the round is decided, and says what they amount to. Not thread-safe.
+/// Counts the members' attempts until the round is decided, and gives the result. Not thread-safe.
 /// Source: the Redlock description (majority; validity counted from before the first send).
 class Ballot {
  public:
   explicit Ballot(Quorum quorum) : quorum_(quorum), votes_(quorum.members) {}
 
-  /// A member's first word counts.
+  /// Only a member's first vote counts.
   void record(std::size_t member, Attempt vote);
   bool has_voted(std::size_t member) const { return votes_[member].has_value(); }
   const std::optional<Attempt>& vote(std::size_t member) const { return votes_[member]; }
 
   bool won() const { return count(Attempt::Kind::granted) >= quorum_.needed; }
-  /// Enough have not granted that the rest cannot make it any more.
+  /// So many have not granted that the rest cannot reach the quorum.
   bool failed() const { return voted() - count(Attempt::Kind::granted) > quorum_.members - quorum_.needed; }
 
-  /// What a failed round amounts to: busy if others have it, or might have; else the servers' trouble.
-  /// `nodes` are the members' names for people; `pause` is for a round in which nobody had the quorum.
+  /// The result of a failed round: busy if others have it, or might have; otherwise the servers' trouble. `nodes` are
+  /// the members' names for people; `pause` is for a round in which nobody had the quorum.
   Attempt result(const std::vector<std::string>& nodes, Duration pause) const;
 
-  /// Every member's vote in words: `host:1 granted; host:2 held by somebody else for 12 s; host:3 no answer (…)`.
+  /// Every member's vote as text: `host:1 granted; host:2 held by somebody else for 12 s; host:3 no answer (…)`.
   std::string text(const std::vector<std::string>& nodes) const;
 
  private:

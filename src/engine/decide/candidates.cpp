@@ -18,7 +18,7 @@ std::vector<std::size_t> Candidates::round(TimePoint now, bool listens) {
     const std::size_t slot = (turn_ + i) % seen_.size();
     if (!listens || now >= seen_[slot].rests_until) asked.push_back(slot);
   }
-  if (asked.empty()) {  // whoever asks all the same has a reason
+  if (asked.empty()) {  // the caller has a reason to ask anyway
     on_doubt();
     return round(now, listens);
   }
@@ -55,15 +55,15 @@ void Candidates::on_doubt() {
   for (Seen& seen : seen_) seen.rests_until = {};
 }
 
-/// What is refused for good is told, as it is where one command asks for all of them, although another one is waited
-/// for in vain.
+/// A permanent refusal is reported, as when one command requests all of them, even if another one might still become
+/// free.
 Attempt Candidates::result(const std::vector<std::string>& names, TimePoint now) const {
   Ballot ballot(quorum_);
   for (std::size_t slot = 0; slot < seen_.size(); ++slot) {
     if (!seen_[slot].vote) continue;
     Attempt vote = *seen_[slot].vote;
     if (is_lasting(vote)) {
-      vote.kind = Attempt::Kind::refused;  // what it may have taken is given back by whoever asked
+      vote.kind = Attempt::Kind::refused;  // the caller undoes what it may have taken
       vote.cause = names[slot] + ": " + vote.cause;
       return vote;
     }

@@ -3,7 +3,7 @@
 namespace holdfast::engine {
 
 void Explanation::on_busy(TimePoint now, const Attempt& reply) {
-  // What is not subscribed may have been released and taken again since.
+  // Without a subscription it may have been released and taken again since.
   const bool went_on = reply.subscribed && held_since_ && now < certain_until_;
   if (!went_on) held_since_ = reply.subscribed ? std::optional(now) : std::nullopt;
   const bool ends = reply.busy_for.count() >= 0 && reply.busy_for <= kLongestLease;

@@ -1,4 +1,4 @@
-// What to say when a limit on waiting was reached in vain: who has the lock, and for how long. Pure.
+// What to report when a wait has timed out: who has the lock, and for how long. Pure.
 #pragma once
 
 #include <algorithm>
@@ -11,30 +11,30 @@
 
 namespace holdfast::engine {
 
-/// Of one wait with a limit. The server is asked once, shortly before the limit, so that the answer costs the caller no
-/// time; what is not there in time is not told.
+/// For one wait with a limit. The server is asked once, shortly before the limit, so that the answer costs the caller
+/// no time; an answer that is late is not reported.
 class Explanation {
  public:
-  /// Waits that are shorter than this are not explained: they may be many.
+  /// Shorter waits are not explained: there may be many of them.
   static constexpr milliseconds kShortestWait{1000};
 
   Explanation(TimePoint started, Duration wait) : ask_at_(started + wait - std::min<Duration>(wait / 2, kLead)) {}
 
-  /// When to ask; `max()`: not any more.
+  /// When to ask; `max()`: no longer.
   TimePoint ask_at() const { return ask_at_; }
   void asked() {
     ask_at_ = TimePoint::max();
     changed_ = false;
   }
-  /// The answer; empty: nobody has it, or there is none.
+  /// The answer; empty: the lock is free, or there was no answer.
   void on_holder(std::optional<LockInfo> info) { info_ = std::move(info); }
 
   /// The server said that somebody else has it.
   void on_busy(TimePoint now, const Attempt& reply);
-  /// It was released, as far as we were told; somebody else may have it next.
+  /// A message says that it was released; somebody else may have it next.
   void on_change();
 
-  /// `cause`, and what is known besides.
+  /// `cause`, and what else is known.
   std::string text(TimePoint now, std::string cause) const;
 
  private:
@@ -42,8 +42,8 @@ class Explanation {
 
   TimePoint ask_at_;
   std::optional<LockInfo> info_;
-  bool changed_ = false;                 // since it was asked for
-  std::optional<TimePoint> held_since_;  // by the same owner: it could not end unheard between any two replies
+  bool changed_ = false;                 // since the query
+  std::optional<TimePoint> held_since_;  // by the same owner: it could not end unnoticed between any two replies
   TimePoint certain_until_{};            // the end of the lease in the latest reply
 };
 

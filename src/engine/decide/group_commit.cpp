@@ -8,7 +8,7 @@
 namespace holdfast::engine {
 namespace {
 
-/// What is over within this is over: no WAIT is shorter, since 0 means for ever.
+/// A time limit this close counts as reached: no WAIT is shorter, since 0 means for ever.
 constexpr milliseconds kShortest{1};
 
 std::string milliseconds_text(Duration time) {
@@ -128,7 +128,7 @@ void GroupCommit::judge(Confirm& confirm, TimePoint now, const CommitReply& repl
   confirm.found.sent_at = reply.sent_at;
   confirm.found.era = renewal.era;
   if (reply.kind != CommitReply::Kind::answered) {
-    // What was not sent was told so by the lane, which knows best whether to go on trying.
+    // For commands that were not sent, the lane decides whether to keep trying.
     if (reply.kind == CommitReply::Kind::unknown && now < confirm.until) return;
     const bool asked = reply.kind == CommitReply::Kind::unknown;
     return decide(confirm, Errc::durability_not_met,
@@ -172,7 +172,7 @@ void GroupCommit::judge_acks(Confirm& confirm, TimePoint now, const CommitReply&
            " confirmed it within " + time);
 }
 
-/// Not now; perhaps with the next batch.
+/// Not confirmed this time; perhaps with the next batch.
 void GroupCommit::miss(Confirm& confirm, TimePoint now, std::string cause) const {
   if (now + kShortest < confirm.acks_until) return;
   decide(confirm, Errc::durability_not_met, std::move(cause));
@@ -204,7 +204,7 @@ Confirms GroupCommit::take_moved(const std::function<bool(std::uint16_t slot)>& 
   }
   for (Confirm& here : under_way_) {
     if (here.taken || !moved(here.slot)) continue;
-    Confirm place;  // in the batch, which remains
+    Confirm place;  // stays in the batch instead
     place.renewals = here.renewals;
     place.taken = true;
     taken.push_back(std::exchange(here, std::move(place)));

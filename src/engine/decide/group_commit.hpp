@@ -1,4 +1,4 @@
-// Who waits for the acks of one level, and which of them share the next WAIT. Pure; time is an input.
+// Requests that wait for acks of one level, and which of them share the next WAIT. Pure; time is an input.
 #pragma once
 
 #include <algorithm>
@@ -17,86 +17,86 @@
 
 namespace holdfast::engine {
 
-/// What was found when locks were renewed and their acks asked for.
+/// The result of renewing locks and requesting acks.
 struct Confirmed {
-  std::vector<bool> extended{};  // lock by lock; empty: nothing is known
-  bool acked = false;            // and as many as are needed have confirmed all of it
-  bool for_good = false;         // not acked, and asking again will not help
-  bool for_one = false;          // refused, perhaps since a single one of the locks is in the way
-  bool elsewhere = false;        // refused: another server is to be asked, as the cause says
+  std::vector<bool> extended{};  // lock by lock; empty: unknown
+  bool acked = false;            // and enough replicas have confirmed all of it
+  bool for_good = false;         // not acked, and a retry will not help
+  bool for_one = false;          // refused, perhaps because of a single one of the locks
+  bool elsewhere = false;        // refused: another server must be asked, as the cause says
   std::error_code error{};       // not acked: why
   std::string cause{};
   TimePoint sent_at{};    // of the renewal
-  std::uint32_t era = 0;  // when that was sent: see Confirmations::era
+  std::uint32_t era = 0;  // at the time of sending: see Confirmations::era
 
-  /// One of them is not this owner's any more.
+  /// One of them is no longer this owner's.
   bool gone() const { return std::ranges::find(extended, false) != extended.end(); }
 };
 
-/// What a grant is worth when its acks were asked for, in the era that is now.
+/// What a grant becomes after requesting its acks, given the current era.
 Attempt as_confirmed(Attempt attempt, const Confirmed& confirmed, std::uint32_t era);
 
-/// Locks of one owner each, to be renewed and confirmed.
+/// Locks, each with one owner, to be renewed and confirmed.
 struct Confirm {
   std::vector<wire::Renewal> renewals{};
   const Plan* plan = nullptr;
   milliseconds lease{};
   std::uint16_t slot = 0;  // of all of them
   TimePoint asked_at{};
-  TimePoint acks_until{};  // the replicas have so long
-  TimePoint until{};       // whoever asks hears something by then; not before acks_until
+  TimePoint acks_until{};  // the replicas' time limit
+  TimePoint until{};       // the caller gets a result by then; not before acks_until
   std::function<void(const Confirmed&)> done{};
-  TimePoint not_before{};  // it goes with no batch until then
+  TimePoint not_before{};  // joins no batch until then
 
-  bool alone = false;  // what it was sent with was refused: it must not cost others their renewal
-  bool taken = false;  // out of the batch under way: see take_moved()
+  bool alone = false;  // its batch was refused: it must not prevent others' renewals
+  bool taken = false;  // removed from the batch under way: see take_moved()
   bool decided = false;
   Confirmed found{};
 };
 using Confirms = std::list<Confirm>;
 
-/// What a server refuses.
+/// A server's refusal.
 struct ServerRefusal {
-  std::error_code error{};  // empty: it does not
+  std::error_code error{};  // empty: none
   bool for_good = false;
   std::string cause{};
   bool for_one = false;    // as of Confirmed
   bool elsewhere = false;  // as of Confirmed
 };
 
-/// What came of a batch.
+/// The result of a batch.
 struct CommitReply {
   enum class Kind { answered, not_sent, unknown };
   Kind kind = Kind::not_sent;
   std::string cause{};  // unless answered
 
   // Answered:
-  bool resent = false;  // a renewal ran behind the WAIT
+  bool resent = false;  // a renewal ran after the WAIT
   struct Renewal {
     std::vector<bool> extended{};  // lock by lock; empty: refused
     ServerRefusal refused{};
-    std::uint32_t era = 0;  // of its slot, when it was sent
+    std::uint32_t era = 0;  // of its slot, at the time of sending
   };
   std::vector<Renewal> commands{};
-  std::optional<int> replicas{};  // that are connected, if that was asked for and said
+  std::optional<int> replicas{};  // connected ones, if requested and reported
   std::optional<long long> acks{};
-  ServerRefusal refused{};  // the WAIT, or the question how many there are
+  ServerRefusal refused{};  // the WAIT, or the query for their number
 
   TimePoint sent_at{};
 };
 
-/// One batch at a time: what comes meanwhile is collected and goes with the next (group commit). A batch is renewals,
-/// which write, and one WAIT behind them, in one write on one connection: it covers all that the server wrote before
-/// it, the grants included. The WAIT lasts as long as the most impatient of the batch has time; if acks are missing by
-/// then, the others go with the next batch. Not thread-safe.
+/// One batch at a time: requests that arrive meanwhile are collected for the next (group commit). A batch is renewals,
+/// which write, followed by one WAIT, in one write on one connection: the WAIT covers everything that the server wrote
+/// before it, including the grants. It lasts until the earliest time limit in the batch; if acks are missing by then,
+/// the others join the next batch. Not thread-safe.
 class GroupCommit {
  public:
-  /// So many locks for each command at most; no WAIT lasts longer than `longest_wait`.
+  /// At most `most_locks` locks per command; no WAIT lasts longer than `longest_wait`.
   GroupCommit(Acks acks, std::size_t most_locks, Duration longest_wait)
       : acks_(acks), most_locks_(most_locks), longest_wait_(longest_wait) {}
 
-  /// A batch has so many commands at most, each for one slot: a server takes a millisecond or so for them, which all of
-  /// the batch wait for.
+  /// The most commands in a batch, each for one slot: a server takes about a millisecond for them, which the whole
+  /// batch waits for.
   static constexpr std::size_t kMostCommands = 256;
 
   void add(Confirm confirm) { waiting_.push_back(std::move(confirm)); }
@@ -111,22 +111,23 @@ class GroupCommit {
     };
     std::vector<Command> commands{};
     bool ask_replicas = false;  // INFO goes before the WAIT
-    int acks = 0;               // how many the WAIT is for; 0: it only says how many there are
+    int acks = 0;               // how many the WAIT is for; 0: it only counts them
     milliseconds wait{};
     Duration timeout{};
   };
-  /// Empty: one is under way, or nobody waits.
+  /// Empty: one is under way, or nothing waits.
   std::optional<Batch> next(TimePoint now, const ReplicaCount& replicas);
-  /// What became of the batch that is under way. Returns those for whom something is found.
+  /// Takes the result of the batch under way. Returns the requests that now have a result.
   Confirms on_reply(TimePoint now, const CommitReply& reply, ReplicaCount& replicas);
-  /// Returns those who wait for a batch to end, and whose time is over before it does.
+  /// Returns waiting requests whose time is over before the current batch ends.
   Confirms on_time(TimePoint now);
   /// When on_time() must be called, and then next(); max(): never.
   TimePoint due() const;
-  /// Those whose slots are served by another server now, and who are to ask there: of what is under way as well, of
-  /// which nothing is heard any more.
+  /// Removes and returns the requests whose slots are now served by another server, where they must be sent again,
+  /// including those in the batch under way, whose reply is then ignored.
   Confirms take_moved(const std::function<bool(std::uint16_t slot)>& moved);
-  /// There is no memory to go on with the batch under way, or (with `all`) nobody will: all of it.
+  /// Removes and returns the batch under way, which cannot continue for lack of memory; take_all() everything, since
+  /// nothing will continue.
   Confirms take_under_way() noexcept;
   Confirms take_all() noexcept;
 
@@ -142,7 +143,7 @@ class GroupCommit {
   const Duration longest_wait_;
   Confirms waiting_;
   Confirms under_way_;
-  std::vector<std::size_t> sizes_;  // of its commands: how many of under_way_, in order
+  std::vector<std::size_t> sizes_;  // for each command, how many of under_way_, in order
 };
 
 }  // namespace holdfast::engine

@@ -39,7 +39,7 @@ HoldFsm::Todo HoldFsm::on_time(TimePoint now, Duration early) {
     return Todo::lost;
   }
   if (!renewed_ || in_flight_ || now + early < due_) return Todo::nothing;
-  // A renewal that would only reach past the cap is not needed when the lease outlives the cap already.
+  // No renewal is needed when the lease already outlives the cap.
   if (outlives_cap()) {
     due_ = deadline();
     return Todo::nothing;
@@ -155,7 +155,7 @@ HoldFsm::Change HoldFsm::lose(LossReason reason) {
   return Change::lost;
 }
 
-/// The lease as it stands ends behind the cap.
+/// The current lease ends after the cap.
 bool HoldFsm::outlives_cap() const { return lease_end(last_extension_, length_) >= cap_at_; }
 
 LossReason HoldFsm::why_expired() const { return deadline() == cap_at_ ? LossReason::max_hold : LossReason::expired; }

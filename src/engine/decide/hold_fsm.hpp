@@ -1,4 +1,4 @@
-// What one hold knows of itself: held, suspect or lost, until when, and when to look again. Pure; time is an input.
+// The state of one hold: held, suspect or lost, until when, and when to check again. Pure; time is an input.
 #pragma once
 
 #include <cstdint>
@@ -12,80 +12,80 @@ namespace holdfast::engine {
 
 /// held --renewal unanswered--> suspect --renewal answered--> held
 /// held, suspect --deadline, "not yours", cap--> lost          held, suspect --release begun--> released
-/// Of a tenancy, whoever has claims on it. Not thread-safe; Tenancy guards it.
+/// Belongs to a tenancy, whatever claims there are on it. Not thread-safe; Tenancy guards it.
 class HoldFsm {
  public:
   /// `sent_at`: of the command that set the lease. `granted_at`: when it was granted.
-  /// `acked_era`: as of that era (never 0) it has the acks that were asked for; 0: it has none.
-  /// `watched`: its keys are to be watched if it lasts.
+  /// `acked_era`: the era (never 0) in which it got the required acks; 0: none.
+  /// `watched`: its keys will be watched if it lasts.
   enum class Watched { no, yes };
   HoldFsm(TimePoint sent_at, const LeaseTerms& terms, TimePoint granted_at, std::uint32_t acked_era = 0,
           Watched watched = Watched::no);
 
   enum class Todo {
-    nothing,  // look again at due()
+    nothing,  // check again at due()
     renew,    // send a renewal; feed on_renewed / on_gone / on_unanswered
-    lost,     // just became lost: tell the holder
+    lost,     // just became lost: notify the holder
   };
   enum class Change {
     none,
-    suspect,  // just became suspect: tell the observer
-    lost,     // just became lost: tell the holder
+    suspect,  // just became suspect: notify the observer
+    lost,     // just became lost: notify the holder
   };
 
-  /// The time has come to look (not before due(), but looking early does no harm). With `early`, a renewal that is due
-  /// within the batching window is taken along.
+  /// Checks the hold (call it at due(); earlier does no harm). With `early`, a renewal that is due within the batching
+  /// window is included.
   Todo on_time(TimePoint now, Duration early = {});
   /// A renewal sent at `sent_at` was answered "extended".
   Change on_renewed(TimePoint sent_at, TimePoint now, std::uint32_t acked_era = 0);
-  /// A fixed lease is set to this length, by a command that is sent from `now` on: answered or not, the hold ends no
-  /// later than that lets it.
+  /// A command sent from `now` on sets the fixed lease to this length: whether answered or not, the hold ends no later
+  /// than that allows.
   void begin_extension(TimePoint now, milliseconds length);
   /// That command was answered "extended".
   Change on_extended(TimePoint sent_at, TimePoint now, milliseconds length, std::uint32_t acked_era);
   /// The server says that this owner does not have the lock.
   Change on_gone();
-  /// A renewal failed, or its outcome is unknown: it extends nothing.
+  /// A renewal failed, or its outcome is unknown: the lease is not extended.
   Change on_unanswered(TimePoint now);
-  /// The connection is new: ask at once whether the hold still stands.
+  /// There is a new connection: check at once whether the hold still stands.
   void on_reconnect(TimePoint now);
-  /// Somebody says that the server does not have it. True: it is asked for at once, by a renewal; false: no renewal is
-  /// to come that would tell.
+  /// A notice says that the server may have lost it. True: a renewal checks this at once; false: no renewal will come
+  /// that could check it.
   bool on_doubt(TimePoint now);
-  /// Its server has been replaced by another one, of which it is not known whether it has the lock: as on_doubt, and
-  /// suspect until that one has answered.
+  /// Its server has been replaced by another, which may not have the lock: as on_doubt, and suspect until that one has
+  /// answered.
   Change on_moved(TimePoint now);
-  /// True once: it has lasted so long that its keys are to be watched. With `early`, which is half of that at most, it
-  /// is taken along with others.
+  /// True once: it is old enough for its keys to be watched. With `early`, at most half of that age, it is included
+  /// with others.
   bool begin_watch(TimePoint now, Duration early);
   Change on_closed();
   /// From here on nothing is renewed. False if it was called before.
   bool begin_release();
-  /// Renewed, and so sure that another caller of this client may have it next.
+  /// True if it is renewed and certain enough to pass on to another caller of this client.
   bool may_be_passed_on(TimePoint now) const {
     return renewed_ && state_ == HoldState::held && valid_for(now) >= Duration(length_) / 2;
   }
-  /// A caller with these terms may have it as it is; `era`: of the acks that count by now.
+  /// True if a caller with these terms may take it as it is; `era`: the current one for acks.
   bool fits(const LeaseTerms& terms, TimePoint now, std::uint32_t era) const;
-  /// Whoever has it from `now` on has it for so long at most; empty: without such a limit.
+  /// Caps the hold, counted from `now`; empty: no cap.
   void set_cap(TimePoint now, std::optional<milliseconds> max_hold);
-  /// The release has found that it was not ours any more.
+  /// The release found that it was no longer ours.
   void on_release_found_none(TimePoint now);
 
   HoldState state() const { return state_; }
   LossReason reason() const { return reason_; }
-  /// It was lost; known before its release, or from that.
+  /// It was lost, noticed before or by its release.
   bool was_lost() const { return was_lost_; }
   bool ended() const { return state_ == HoldState::lost || state_ == HoldState::released; }
   TimePoint deadline() const;
   /// When on_time must be called next.
   TimePoint due() const { return to_be_watched_ ? std::min(due_, granted_at_ + watch_after(length_)) : due_; }
-  /// How late a renewal sent now is, against its plan.
+  /// How late a renewal sent now is, compared with the plan.
   Duration lateness(TimePoint now) const { return std::max(Duration{}, now - planned_); }
   Duration valid_for(TimePoint now) const;
-  /// It is not in doubt, and so old that its keys are watched if any are: a renewal of it may go where they are.
+  /// Not in doubt, and old enough that its keys are watched if any are, so it may be renewed on the watch connection.
   bool steady() const { return state_ == HoldState::held && !to_be_watched_ && length_ >= kShortestWatched; }
-  /// As valid_for(), even if the primary fails now; `era`: of the acks that count by now.
+  /// As valid_for(), even if the primary fails now; `era`: the current one for acks.
   Duration durable_for(TimePoint now, std::uint32_t era) const {
     return acked_era_ == era ? valid_for(now) : Duration{};
   }
@@ -93,7 +93,7 @@ class HoldFsm {
   std::uint32_t acked_era() const { return acked_era_; }
   milliseconds lease() const { return length_; }
   bool renewed() const { return renewed_; }
-  /// Renewal goes on for as long as it works.
+  /// It has no end as long as renewals succeed.
   bool endless() const { return renewed_ && !capped(); }
   bool capped() const { return cap_at_ != TimePoint::max(); }
   TimePoint granted_at() const { return granted_at_; }

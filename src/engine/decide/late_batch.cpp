@@ -6,7 +6,7 @@
 
 namespace holdfast::engine {
 
-/// The latest ones first, so that those are looked at.
+/// The latest first, since only the first ones are checked.
 LateBatch::LateBatch(std::vector<ConfirmedRelease> releases, TimePoint now)
     : end_(now + kPause), next_look_(now + kFirstLook), left_(releases.size()) {
   std::map<std::string, Locked> by_channel;
@@ -39,7 +39,7 @@ TimePoint LateBatch::due() const {
 }
 
 std::string_view LateBatch::key(std::size_t number) const {
-  return locks_[number].releases.front().args[1];  // behind the number of keys
+  return locks_[number].releases.front().args[1];  // after the number of keys
 }
 
 std::vector<base::Command> LateBatch::take(std::vector<base::Command>& from) {

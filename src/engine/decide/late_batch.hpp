@@ -12,22 +12,22 @@
 
 namespace holdfast::engine {
 
-/// What was released at the old primary may have been granted there once more, and that is forgotten as well: as long
-/// as anybody is still there, a lock that is free at the new primary can have two holders. Nobody can be asked whether
-/// he has left. But where a lock is contended, those who might have it listen for it: as many as heard its releases of
-/// the last seconds must listen at the new primary, each of whom has therefore left the old one, and has renewed there
-/// what it held. Where nobody was heard of, or they do not come, a second must do. Not thread-safe.
+/// A lock released at the old primary may have been granted there again, and that grant is also lost in the failover:
+/// as long as any client still uses the old primary, a lock that is free at the new one can have two holders. Clients
+/// cannot be asked whether they have left. But clients that contend for a lock listen to it: once as many listen at the
+/// new primary as received its releases of the last seconds, all of them have left the old one, and have renewed their
+/// holds at the new one. If none is known, or they do not come, a second must be enough. Not thread-safe.
 class LateBatch {
  public:
   static constexpr Duration kPause = std::chrono::seconds(1);
-  /// Between looks, twice as long each time.
+  /// The first pause between looks; it doubles each time.
   static constexpr Duration kFirstLook = std::chrono::milliseconds(10);
-  /// All must be there at two looks so far apart: by then each has heard what it has lost.
+  /// All must be there at two looks this far apart: by then each knows what it has lost.
   static constexpr Duration kStay = std::chrono::milliseconds(50);
-  /// So many locks are looked at; others wait for the second.
+  /// The most locks that are looked at; others wait for the second.
   static constexpr std::size_t kMostLooked = 64;
 
-  /// Just connected.
+  /// `now`: when the new primary was connected.
   LateBatch(std::vector<ConfirmedRelease> releases, TimePoint now);
 
   /// When on_time() is next due.
@@ -37,20 +37,21 @@ class LateBatch {
 
   struct Step {
     std::vector<base::Command> repeat{};
-    std::vector<std::size_t> look{};  ///< How many others listen to these, by their number: on_look().
+    std::vector<std::size_t> look{};  ///< Locks, by number, whose listeners should be counted: on_look().
   };
   Step on_time(TimePoint now);
-  /// So many clients elsewhere listen to that channel at the new primary; empty: not known. What is to be repeated.
+  /// `others`: how many other clients listen to that channel at the new primary; empty: unknown. Returns the releases
+  /// to repeat.
   std::vector<base::Command> on_look(TimePoint now, std::size_t number, std::optional<std::int64_t> others);
 
   const std::string& channel(std::size_t number) const { return locks_[number].channel; }
-  /// The lock's, on the wire.
+  /// The lock's key on the wire.
   std::string_view key(std::size_t number) const;
 
  private:
   struct Locked {
     std::string channel{};
-    std::int64_t others = 0;  // the most that heard one of its releases
+    std::int64_t others = 0;  // the most that received one of its releases
     std::optional<TimePoint> there_since{};
     std::vector<base::Command> releases{};  // none: they have been repeated
   };
@@ -60,7 +61,7 @@ class LateBatch {
   TimePoint next_look_;
   Duration pause_ = kFirstLook;
   std::vector<Locked> locks_;
-  std::vector<base::Command> rest_;  // of which nobody is known to have heard
+  std::vector<base::Command> rest_;  // with no known recipients
   std::size_t left_;
 };
 

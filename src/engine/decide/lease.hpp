@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kShortestLease{10};
 constexpr milliseconds kLongestLease = std::chrono::hours(24 * 365 * 10);
 
-/// A lease as one hold has it, with all lengths decided.
+/// The lease of one hold, with all lengths decided.
 struct LeaseTerms {
   milliseconds length{};
   bool renewed = true;
@@ -27,31 +27,31 @@ struct LeaseTerms {
   Acks acks{};
 };
 
-/// How much earlier than the server the holder stops believing: clock drift of 1 %, and 2 ms for the server's rounding
-/// (the allowance that the Redlock description and its implementations make).
+/// How much earlier than the server the holder stops trusting the lease: 1 % for clock drift, and 2 ms for the server's
+/// rounding (the allowance of the Redlock description and its implementations).
 constexpr Duration margin(milliseconds lease) { return Duration(lease) / 100 + milliseconds(2); }
 
 /// The local deadline of a lease that was set by a command sent at `sent_at`.
 constexpr TimePoint lease_end(TimePoint sent_at, milliseconds lease) { return sent_at + lease - margin(lease); }
 
-/// When the server has certainly forgotten a lease that was set at `set_at` at the latest.
+/// When a lease set at `set_at` or earlier has certainly expired at the server.
 constexpr TimePoint gone_by(TimePoint set_at, milliseconds lease) { return set_at + lease + margin(lease); }
 
 constexpr Duration renew_after(milliseconds lease) { return Duration(lease) / 3; }
-/// Pause after a renewal that did not come through: many tries fit into the rest of the lease.
+/// Pause after a failed renewal, short enough for many retries in the rest of the lease.
 constexpr Duration retry_after(milliseconds lease) {
   return std::clamp<Duration>(Duration(lease) / 20, milliseconds(5), std::chrono::seconds(2));
 }
-/// How long to wait for a renewal's reply before trying again.
+/// How long to wait for a renewal's reply before a retry.
 constexpr Duration renewal_timeout(milliseconds lease, Duration command_timeout) {
   return std::min(std::max<Duration>(Duration(lease) / 6, milliseconds(10)), command_timeout);
 }
-/// For how long a command can be sent again whose repetitions begin before `over`, each with so much time to be sent.
+/// How long a command may be resent if repetitions start within `until_over`, each with its own time limit.
 constexpr milliseconds repeated_for(Duration until_over, Duration command_timeout) {
   return std::chrono::ceil<milliseconds>(std::max(until_over, Duration{}) + command_timeout);
 }
-/// The same of an acquire: in trouble it is repeated for `patience`, its last attempt takes a command's time, and the
-/// undo behind that goes on for a lease.
+/// The same for an acquire: in trouble it is repeated for `patience`, its last attempt may take a command's time, and
+/// its undo is repeated for one lease.
 constexpr milliseconds acquire_repeated_for(milliseconds lease, Duration patience, Duration command_timeout) {
   return repeated_for(patience + command_timeout + lease + margin(lease), command_timeout);
 }
@@ -59,13 +59,13 @@ constexpr milliseconds acquire_repeated_for(milliseconds lease, Duration patienc
 constexpr Duration watch_after(milliseconds lease) {
   return std::min<Duration>(Duration(lease) / 6, std::chrono::seconds(1));
 }
-/// Of shorter leases none is watched: a renewal tells of a loss in a tenth of a second.
+/// Shorter leases are not watched, since renewals notice a loss within a tenth of a second.
 constexpr milliseconds kShortestWatched{300};
 /// Renewals due within this time are sent together, so that holds taken at different times share commands.
 constexpr Duration batching_window(milliseconds lease) { return renew_after(lease) / 10; }
-/// In a cluster a command is for one slot. Whatever falls due in the slot within this time goes along with what is due
-/// there, half of the time between two renewals: of two holds one is always that near behind the other, so that all of
-/// a slot soon share a command.
+/// In a cluster a command is for one slot. Renewals due in the slot within this time are sent with those due now. It is
+/// half the time between two renewals: of two holds one is always due that soon after the other, so that all holds of a
+/// slot soon share a command.
 constexpr Duration slot_window(milliseconds lease) { return renew_after(lease) / 2; }
 
 }  // namespace holdfast::engine

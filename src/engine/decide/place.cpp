@@ -30,7 +30,7 @@ void Place::on_release(TimePoint now) {
 Duration Place::delay(int limit, bool strangers) {
   const int ahead = std::min(ahead_, limit);
   if (ahead <= 0) return {};
-  // Steps of the golden ratio from a random start: spread evenly, whichever stretch of them is looked at.
+  // Steps of the golden ratio from a random start, so that any run of them is evenly spread.
   chance_ += 0.618033988749895;
   if (chance_ >= 1) chance_ -= 1;
   const auto by_chance = [this](Duration longest) { return std::chrono::duration_cast<Duration>(chance_ * longest); };

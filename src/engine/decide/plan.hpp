@@ -1,4 +1,4 @@
-// A kind of lock as data: how the engine must treat it, what it sends for it, and how it reads the answers.
+// A kind of lock as data: how the engine treats it, what it sends, and how it reads the replies.
 #pragma once
 
 #include <utility>
@@ -11,32 +11,32 @@ namespace holdfast::engine {
 
 /// What the engine does differently from kind to kind.
 struct Traits {
-  /// A thread that holds it may take it once more: BasicLock counts that in the client and sends nothing. If not, it is
-  /// told that it would wait for itself.
+  /// A thread that holds it may lock it again: BasicLock counts that in the client and sends nothing. If not, it gets
+  /// `would_deadlock`.
   bool reentrant = true;
-  /// Which clients of this kind tell their releases on the wake channels. Not `all`: waiters ask now and then as well
-  /// and do without the channels where they may not subscribe, nobody passes it on, and no release waits for the next
+  /// Which clients of this kind publish their releases on the wake channels. If not `all`: waiters also poll, and do
+  /// without the channels if not permitted to subscribe; it is not passed on; and no release waits for the next
   /// command. `none`: nobody subscribes either.
   enum class Announced : std::uint8_t { all, some, none };
   Announced announced = Announced::all;
-  /// Who may have it at the same time. `one`: one owner. `readers`: one, or several who share it, of whom those of one
-  /// client share a hold at the server. `several`: what is of one client is nothing to its other callers: each asks the
-  /// server, unless what another one gives back is passed on to it.
+  /// Who may have it at the same time. `one`: one owner. `readers`: one, or several sharing it; those of one client
+  /// share a hold at the server. `several`: holds of one client are independent: each caller asks the server, unless a
+  /// released hold is passed on to it.
   enum class Holders : std::uint8_t { one, readers, several };
   Holders holders = Holders::one;
-  /// Who says who is next. `client`: of one client's waiters only the first asks. `server`: it keeps a queue of all of
-  /// them, so each one asks as soon as it comes, and is woken on a channel of its own.
+  /// Who decides who is next. `client`: of one client's waiters only the first asks. `server`: it queues all waiters,
+  /// so each asks as soon as it arrives, and is woken on a channel of its own.
   enum class Order : std::uint8_t { client, server };
   Order order = Order::client;
-  /// A released hold may be kept for another caller of this client, in the queue or just come (Target::retain). If not,
-  /// each acquisition is one at the server, as a number that grows with each of them needs it.
+  /// A released hold may be kept for another caller of this client, queued or new (Target::retain). If not, each
+  /// acquisition is made at the server, as needed for tokens that grow with each one.
   bool passable = true;
-  /// The same acquire or release sent twice changes nothing more than sent once. If not, the engine, which sends both
-  /// again when an outcome is unknown, and undoes what nobody will use, gives each call a key (wire::Once) by which the
-  /// server knows it again. Such a kind is not for groups, which acquire once more what a member has lost.
+  /// Sending the same acquire or release twice has the same effect as once. If not, the engine gives each call a key
+  /// (wire::Once) by which the server recognises it, since it resends both when an outcome is unknown, and undoes
+  /// unused grants. Such a kind cannot be in groups, which acquire again what a member has lost.
   bool repeatable = true;
-  /// What is granted is held until it is given back: renewed, watched, and lost when its lease is over. If not, whoever
-  /// asked has got what there was to get, and nothing is left of it here: a permit without a lease, or an open latch.
+  /// A grant is held until released: renewed, watched, and lost when its lease is over. If not, the acquire itself is
+  /// all there is, and leaves no state here: a permit without a lease, or an open latch.
   bool holds = true;
 };
 
@@ -45,42 +45,42 @@ struct Transitions {
   wire::LockNames (*names)(std::string raw_name) = nullptr;
   base::Command (*acquire)(const wire::AcquireCall&) = nullptr;
   wire::AcquireReply (*decode_acquire)(const base::Reply&) = wire::decode_acquire;
-  /// Null: an acquire takes nothing, so that nothing is given back or undone.
+  /// Null: an acquire takes nothing, so there is nothing to release or undo.
   base::Command (*release)(const wire::ReleaseCall&) = nullptr;
-  /// How many clients were told; empty: it was not this owner's.
+  /// How many clients were notified; empty: it was not this owner's.
   std::optional<std::int64_t> (*decode_release)(const base::Reply&) = wire::decode_release;
   /// Null for kinds that hold nothing.
   base::Command (*renew)(const std::vector<wire::Renewal>&, std::chrono::milliseconds lease) = nullptr;
-  /// From this owner; without one, from whoever has it. An integer, 1: it was held so.
+  /// From this owner; without one, from any owner. An integer, 1: it was held.
   base::Command (*force_release)(const wire::LockNames&, const std::optional<wire::Owner>&, Publish) = nullptr;
-  /// For kinds of which a holder may go on as one of several, without a moment in which it has nothing; else null. The
-  /// reply is that of a release: who was told that others may come in beside it.
+  /// For kinds whose exclusive holder may become a shared one without a gap; otherwise null. The reply is that of a
+  /// release: how many were notified that they may join.
   base::Command (*share)(const wire::ShareCall&) = nullptr;
-  /// For kinds whose server keeps a queue; else null. It is sent whenever an owner that has asked stops waiting without
-  /// a grant, behind whatever of it is under way, and again until it is answered: once more must change nothing.
+  /// For kinds whose server keeps a queue; otherwise null. Sent whenever an owner that has asked stops waiting without
+  /// a grant, after its pending commands, and resent until answered, so it must be safe to repeat.
   base::Command (*leave)(const wire::LeaveCall&) = nullptr;
-  /// For kinds that wake each waiter on a channel of its own; else null: all of them hear the channel of the lock.
+  /// For kinds that wake each waiter on a channel of its own; otherwise null: all listen on the lock's channel.
   std::string (*wake_channel)(const wire::LockNames&, const wire::Owner& waiter) = nullptr;
 };
 
-/// What is asked about one lock, and changes nothing.
+/// Queries about one lock, which change nothing.
 struct Questions {
-  /// Where it is written who has it, and what is changed when an owner has it no more; null: the lock's own key.
+  /// The key that records who has it, and that changes when an owner loses it; null: the lock's own key.
   std::string (*owners_key)(std::string_view key) = nullptr;
-  /// Of that key.
+  /// For that key.
   base::Command (*ask_owner)(std::string_view key, const wire::Owner&) = nullptr;
   bool (*is_owner)(const base::Reply&, const wire::Owner&) = nullptr;
-  base::Command (*holder)(std::string_view key) = nullptr;  // an error if something else than such a lock is there
+  base::Command (*holder)(std::string_view key) = nullptr;  // an error if something other than such a lock is there
   wire::Held (*decode_holder)(const base::Reply&) = nullptr;
-  /// Of the same reply, all of them, where there can be several; null: there is one at most.
+  /// All holders from the same reply, if there can be several; null: at most one.
   std::vector<wire::Held> (*decode_holders)(const base::Reply&) = nullptr;
-  /// Of the same reply, how many can be taken, of kinds that count; else null.
+  /// For kinds that count, how many can be taken, from the same reply; otherwise null.
   std::optional<std::int64_t> (*decode_available)(const base::Reply&) = nullptr;
-  /// For kinds whose server keeps a queue; else null: in place of `holder`, who has it, and who waits, the first so
-  /// many of them.
+  /// For kinds whose server keeps a queue; otherwise null: instead of `holder`, the holder and the first `most`
+  /// waiters.
   base::Command (*line)(std::string_view key, std::size_t most) = nullptr;
   wire::Line (*decode_line)(const base::Reply&) = nullptr;
-  /// For kinds whose grants are numbered; else null.
+  /// For kinds whose grants are numbered; otherwise null.
   base::Command (*latest_token)(std::string_view key) = nullptr;
   std::int64_t (*decode_latest_token)(const base::Reply&) = nullptr;
 };
@@ -89,7 +89,7 @@ inline std::string owners_key(const Questions& questions, std::string key) {
   return questions.owners_key == nullptr ? std::move(key) : questions.owners_key(key);
 }
 
-/// Who has it; nobody: it is free.
+/// The holders; none: it is free.
 inline std::vector<wire::Held> decode_holders(const Questions& questions, const base::Reply& reply) {
   if (questions.decode_holders != nullptr) return questions.decode_holders(reply);
   wire::Held one = questions.decode_holder(reply);
@@ -101,7 +101,8 @@ struct Plan {
   Traits traits{};
   Transitions transitions{};
   Questions questions{};
-  /// Of a kind that asks for any one of several: what that one is, once it is granted (wire::Grant::which). Else null.
+  /// For a kind that requests any one of several: the kind of the one that is granted (wire::Grant::which). Otherwise
+  /// null.
   const Plan* each = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// How long a waiter sleeps between two attempts if it may not be told of a release, as pure decisions.
+// How long a waiter sleeps between two attempts if it may not be notified of releases, as pure decisions.
 #pragma once
 
 #include "engine/decide/lease.hpp"
@@ -9,12 +9,12 @@ struct PollTerms {
   Duration first{};    ///< The first sleep; each one is `multiplier` times the one before, ...
   Duration longest{};  ///< ... up to this.
   int multiplier = 2;
-  /// What chance adds, so that waiters do not ask in step. `half`: of each sleep half is certain. `added`: to the k-th
-  /// up to k - 1 ms more, which grow with it: Redisson's ExponentialBackOff.
+  /// The jitter, so that waiters do not ask in step. `half`: half of each sleep is random. `added`: the k-th gets up to
+  /// k - 1 ms more, which also multiply: Redisson's ExponentialBackOff.
   enum class Spread { half, added } spread = Spread::half;
 };
 
-/// Half of it for certain, the other half by chance.
+/// Half of it fixed, the other half random.
 inline Duration half_by_chance(Duration longest, double chance) {
   const auto half = longest / 2;
   return half + std::chrono::duration_cast<Duration>(half * chance);
@@ -30,7 +30,7 @@ class Poll {
       added = std::chrono::duration_cast<Duration>(std::chrono::milliseconds(grown_) * chance);
       ++grown_;
     }
-    // The longest is a setting of up to ten years, and a multiplier of it would overflow.
+    // `longest` may be up to ten years, and multiplying it would overflow.
     next_ = now >= terms.longest / terms.multiplier ? terms.longest
                                                     : std::min(now * terms.multiplier + added, terms.longest);
     return terms.spread == PollTerms::Spread::half ? half_by_chance(now, chance) : now;

@@ -1,4 +1,4 @@
-// Releases that one primary has confirmed and the next one may not know of. Pure; time is an input.
+// Releases that one primary has confirmed and the next one may not have. Pure; time is an input.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace holdfast::engine {
 
-/// Who heard of a release: so many clients elsewhere, on this channel. None: nobody, or they cannot be counted.
+/// Who received a release: this many other clients, on this channel. None: nobody, or unknown.
 struct Audience {
   std::string channel{};
   std::int64_t others = 0;
@@ -24,19 +24,19 @@ struct ConfirmedRelease {
   Audience audience;
 };
 
-/// A failover can forget a release as well as a grant: what was given back to the old primary when its replicas did not
-/// follow it any more is still taken at the new one, and nobody has it. So the latest releases are repeated there; each
-/// can only hit its own acquisition, since an owner is used once. Not thread-safe.
+/// A failover can lose a release as well as a grant: a lock released at the old primary after its replicas stopped
+/// following is still taken at the new one, without a holder. So the latest releases are repeated there; each affects
+/// only its own acquisition, since an owner is used once. Not thread-safe.
 class RecentReleases {
  public:
   static constexpr std::size_t kMost = 4096;
-  /// How long a primary may go on taking releases after its successor has been chosen, as a rule.
+  /// How long a primary usually keeps accepting releases after its successor has been chosen.
   static constexpr Duration kWindow = std::chrono::seconds(5);
 
-  /// `give_up`: when the server has certainly let the lease expire.
+  /// `give_up`: when the lease has certainly expired at the server.
   void add(base::Command release, TimePoint now, TimePoint give_up, Audience audience = {});
-  /// On a new connection: those that were confirmed in the last kWindow of the earlier one, and that still matter.
-  /// `there`: whether a release is one of that server's.
+  /// On a new connection: the releases confirmed in the last kWindow of the earlier one that still matter. `there`:
+  /// whether a release belongs to that server.
   std::vector<ConfirmedRelease> to_repeat(
       TimePoint now,
       const std::function<bool(const base::Command&)>& there = [](const base::Command&) { return true; }) const;

@@ -10,7 +10,7 @@
 
 namespace holdfast::engine {
 
-/// What became of one release command.
+/// The outcome of one release command.
 struct ReleaseReply {
   enum class Kind {
     deleted,    // it was ours and is free now
@@ -24,7 +24,7 @@ struct ReleaseReply {
   };
   Kind kind = Kind::not_sent;
   std::string cause{};
-  std::int64_t listeners = 0;  // deleted: the clients that heard of it
+  std::int64_t listeners = 0;  // deleted: how many clients received it
 };
 
 /// The deadline of an owner that may never have been granted it.
@@ -40,14 +40,14 @@ struct ReleaseAction {
   TimePoint until{};
   ReleaseOutcome outcome = ReleaseOutcome::unknown;
   std::string cause{};
-  std::int64_t listeners = 0;  // finish: the clients that heard of it
+  std::int64_t listeners = 0;  // finish: how many clients received it
 };
 
 /// Resends until answered: every send is idempotent, since the owner is used for one acquisition only.
-/// A resend that finds nothing was done by an earlier send if the lease cannot have run out since; else it was lost.
+/// If a resend finds nothing, an earlier send did it, unless the lease may have run out since; then it was lost.
 class ReleaseFsm {
  public:
-  /// `deadline`: until when the hold was certainly ours; `give_up`: when the server has certainly let it expire.
+  /// `deadline`: until when the hold was certainly ours; `give_up`: when it has certainly expired at the server.
   ReleaseFsm(TimePoint deadline, TimePoint give_up) : deadline_(deadline), give_up_(give_up) {}
 
   TimePoint give_up() const { return give_up_; }

@@ -1,4 +1,4 @@
-// What crosses the releases of one lock that are under way: messages and attempts, as pure decisions.
+// Messages and attempts that cross pending releases of one lock, as pure decisions.
 #pragma once
 
 #include <cstdint>
@@ -8,40 +8,40 @@
 
 namespace holdfast::engine {
 
-/// Of one client. Not thread-safe; the target guards it.
+/// For one client. Not thread-safe; the target guards it.
 class ReleaseTraffic {
  public:
   bool any() const { return under_way_ > 0; }
 
-  /// A release goes to the server. With a time, nobody of this client asks before that, or before its outcome.
+  /// A release is sent. With a time, this client does not ask before that, or before the outcome.
   void begin(std::optional<TimePoint> ask_after) {
     ++under_way_;
     ask_after_ = ask_after.value_or(TimePoint{});
   }
-  /// Until then nobody asks.
+  /// This client does not ask before then.
   std::optional<TimePoint> ask_after() const {
     if (!any() || ask_after_ == TimePoint{}) return std::nullopt;
     return ask_after_;
   }
 
-  /// A message came. Those of our own releases, `each` for one of them, come before their replies (or behind: then they
-  /// are expected, and do not come here). Whether this was one of them, the reply tells. False: it was not.
+  /// A message arrived. Those of our own releases, `each` per release, arrive before their replies (or after: then they
+  /// are expected, and not passed here). Whether this was one of them is only known from the reply. False: it was not.
   bool may_be_own(std::size_t each) {
     if (unclaimed_ >= under_way_ * each) return false;
     ++unclaimed_;
     return true;
   }
-  /// The server said to an attempt that the lock is taken: perhaps by what is just being released. False: not so.
+  /// An attempt found the lock taken, perhaps by a hold that is just being released. False: not so.
   bool overtakes() {
     if (any()) overtaken_ = 1;
     return any();
   }
 
   struct End {
-    bool ask_again = false;  // what was said meanwhile may not be true any more
-    bool others = false;     // a message that came meanwhile was not our own
+    bool ask_again = false;  // what attempts found meanwhile may be outdated
+    bool others = false;     // a message that arrived meanwhile was not our own
   };
-  /// The outcome of one is known, or given up; `released` by us.
+  /// One release has an outcome, or was given up; `released`: by us.
   End end(bool released) {
     --under_way_;
     End end{overtaken_ == 1 || ask_after_ != TimePoint{}, !any() && unclaimed_ > 0 && !released};
@@ -53,8 +53,8 @@ class ReleaseTraffic {
  private:
   // There may be millions: no larger than it must be.
   std::uint32_t under_way_ = 0;
-  std::uint32_t unclaimed_ : 31 = 0;  // messages meanwhile that may be those releases' own
-  std::uint32_t overtaken_ : 1 = 0;   // an attempt came to the server before our release
+  std::uint32_t unclaimed_ : 31 = 0;  // messages meanwhile that may be our releases' own
+  std::uint32_t overtaken_ : 1 = 0;   // an attempt reached the server before our release
   TimePoint ask_after_{};             // none: at any time
 };
 

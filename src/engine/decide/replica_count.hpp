@@ -1,4 +1,4 @@
-// How many replicas a primary has, as well as can be known, and how many of them a level of acks needs.
+// How many replicas a primary has, as far as can be known, and how many of them a level of acks needs.
 #pragma once
 
 #include <algorithm>
@@ -10,25 +10,25 @@
 
 namespace holdfast::engine {
 
-/// A replica that is away can still be elected, so the most that were ever seen connected count; unless somebody knows
-/// how many are configured: then those, or as many as are connected now if that is more. Not thread-safe.
+/// A replica that is away can still be elected, so the highest number ever seen connected counts, unless the configured
+/// number is known: then that, or the number connected now if that is more. Not thread-safe.
 class ReplicaCount {
  public:
-  /// The primary says how many are connected.
+  /// The primary reports how many are connected.
   void on_told(int connected, TimePoint now) {
     connected_ = connected;
     highest_ = std::max(highest_.value_or(0), connected);
     asked_at_ = now;
   }
-  /// Somebody knows of so many that can be elected now; of others that may come back they do not tell.
+  /// This many can be elected now, according to another source; others that may come back are not included.
   void on_seen(int replicas) { highest_ = std::max(highest_.value_or(0), replicas); }
   /// The primary may be another one, or its replicas may have changed.
   void ask_again() { asked_at_.reset(); }
-  /// Others know better: how many they have on record.
+  /// Sets the number on record elsewhere, which is more reliable.
   void set_configured(std::optional<int> replicas) { configured_ = replicas; }
 
   bool to_be_asked(TimePoint now) const { return !asked_at_ || now >= *asked_at_ + kFresh; }
-  /// Empty: nobody has said anything yet.
+  /// Empty: nothing reported yet.
   std::optional<int> count() const {
     if (configured_) return std::max(*configured_, connected_);
     return highest_;
@@ -48,7 +48,7 @@ constexpr bool counts_replicas(Acks acks) {
   return acks.level() == Acks::Level::majority || acks.level() == Acks::Level::all;
 }
 
-/// How many of so many must confirm; 0 where the level counts replicas: there are none, and it cannot be met.
+/// How many of the replicas must confirm; 0 where the level counts replicas: there are none, so it cannot be met.
 constexpr int acks_needed(Acks acks, int replicas) {
   switch (acks.level()) {
     case Acks::Level::replicas:

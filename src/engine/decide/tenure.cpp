@@ -4,16 +4,16 @@ namespace holdfast::engine {
 
 void Tenure::on_granted(TimePoint sent_at) {
   pause_until_ = {};
-  if (paused_ && sent_at < released_at_) {  // asked in one write with the release: they had no chance
+  if (paused_ && sent_at < released_at_) {  // requested in one write with the release: others had no chance
     paused_ = chance_given_ = false;
     return;
   }
   if (paused_) {
     paused_ = false;
     if (next_skip_ == 1 && pause_ < kLongestPause) {
-      pause_ *= 2;  // nobody came: were they slow?
+      pause_ *= 2;  // nobody took it: they may be slow
     } else {
-      pause_ = kPause;  // no, they listen, but do not want it
+      pause_ = kPause;  // no, they listen but do not want it
       skip_ = next_skip_;
       next_skip_ = std::min(next_skip_ * 2, kMostSkipped);
     }

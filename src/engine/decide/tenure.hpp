@@ -7,15 +7,15 @@ namespace holdfast::engine {
 
 /// A tenure begins when the server grants the lock after others had a chance to take it, and lasts `limit`. Within it,
 /// callers pass the lock on inside the process, and the lock may be taken again at once after a release. After it, a
-/// release that somebody else has heard is followed by a pause, so that they can come first. (Lock cohorting: Dice,
+/// release that others have received is followed by a pause, so that they can come first. (Lock cohorting: Dice,
 /// Marathe, Shavit, "Lock Cohorting", 2012; here bounded by time.) Not thread-safe; the target guards it.
 class Tenure {
  public:
   /// Zero: every release goes to the server, and nobody pauses.
   explicit Tenure(Duration limit) : limit_(limit) {}
 
-  /// A client of another library has it. Those keep no order and may be slower, so for a while each turn of theirs is
-  /// answered by no more than one of ours: what is released to the server is not taken again at once.
+  /// A client of another library has it. Those keep no order and may be slower, so for a while we take at most one turn
+  /// for each of theirs: after a release at the server we do not retake it at once.
   void on_stranger(TimePoint now) { strangers_until_ = now + kStrangers; }
   bool strangers(TimePoint now) const { return now < strangers_until_; }
 
@@ -23,38 +23,38 @@ class Tenure {
   void on_granted(TimePoint sent_at);
   /// Somebody else has it, or has just released it.
   void on_other();
-  /// The server said, when it granted it together with others, that so many listen who are not of this target.
+  /// With a shared grant the server reported this many listeners beyond this target's.
   void on_listeners(int others) { others_ = others; }
-  /// The server has released it, and told `others` who are not of this target.
+  /// The server has released it, and notified `others` beyond this target's.
   void on_released(TimePoint now, int others);
 
-  /// A release may pass it on to a caller who waits here.
+  /// A release may pass it on to a waiting caller of this client.
   bool may_pass(TimePoint now) const { return now < began_ + limit_; }
-  /// A caller who has just come may take what is on its way to one who waits, to save the time in which nobody works.
-  /// At most for a millisecond, then the one who waits is served.
+  /// A newly arrived caller may take a hold that is being passed to a waiter, to avoid idle time. At most for a
+  /// millisecond, then the waiter is served.
   bool may_overtake(TimePoint now) const { return now < queue_served_ + kOvertaking; }
-  /// The one who waited longest got it.
+  /// The longest waiter got it.
   void on_queue_served(TimePoint now) { queue_served_ = now; }
 
-  /// The tenure is over, and others were there at the last release: ask again only when this release has been told.
+  /// The tenure is over, and others were there at the last release: ask again only after this release is confirmed.
   bool must_ask_after_release(TimePoint now) const {
     return others_ > 0 && (!may_pass(now) || strangers(now)) && skip_ == 0;
   }
-  /// Shared by callers here one after another it would never be free: those who come now do not join any more.
+  /// If callers kept joining a shared hold it would never be free: new ones no longer join.
   bool must_end(TimePoint now) const { return others_ > 0 && !may_pass(now); }
-  /// They wait so long for those who share it to leave, which lets others come first. Then they ask the server: it may
-  /// be that those who share it stay, and that the others only want to share it as well.
+  /// New callers wait until then for the sharers to leave, which lets others come first. Then they ask the server,
+  /// since the sharers may stay, and the others may only want to share as well.
   TimePoint hold_back_until() const { return began_ + limit_ + kHoldBack; }
   /// How many others were there at the last release, or at a grant since then.
   int others() const { return others_; }
-  /// Nobody here asks before this.
+  /// This client does not ask before this.
   TimePoint pause_until() const { return pause_until_; }
 
  private:
   static constexpr Duration kOvertaking = milliseconds(1);
-  /// A waiter elsewhere hears of a release and asks within this, as a rule.
+  /// A waiter elsewhere usually receives a release and asks within this time.
   static constexpr Duration kPause = milliseconds(3);
-  /// And within this where it is slow, or one of very many on a busy machine.
+  /// The same for a slow waiter, or one of very many on a busy machine.
   static constexpr Duration kLongestPause = milliseconds(24);
   static constexpr Duration kHoldBack = milliseconds(100);
   static constexpr int kMostSkipped = 64;
@@ -67,10 +67,10 @@ class Tenure {
   TimePoint pause_until_{};
   TimePoint strangers_until_{};
   int others_ = 0;
-  bool chance_given_ = true;  // since the tenure began, others could have taken it
-  bool paused_ = false;       // the latest pause; nobody has been seen to use it
+  bool chance_given_ = true;  // others have had a chance since the tenure began
+  bool paused_ = false;       // the latest pause was apparently not used by others
   Duration pause_ = kPause;
-  int skip_ = 0;  // pauses to be left out, since the latest ones were in vain
+  int skip_ = 0;  // pauses to skip, since the latest ones were not used
   int next_skip_ = 1;
 };
 

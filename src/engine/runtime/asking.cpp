@@ -37,7 +37,7 @@ class Asking final : public Loop::Task, public std::enable_shared_from_this<Aski
   Inquiry inquiry_;
 };
 
-/// Sends it until it is known what became of it. Keeps itself alive meanwhile.
+/// Resends a command until its outcome is known. Keeps itself alive meanwhile.
 class Repeating : public std::enable_shared_from_this<Repeating> {
  public:
   Repeating(Runtime& runtime, redis::Request request, Duration repeated, Answered answered)
@@ -53,7 +53,7 @@ class Repeating : public std::enable_shared_from_this<Repeating> {
   }
 
  private:
-  /// It is worth another try.
+  /// A retry makes sense.
   static bool is_open(const redis::Result& result) {
     if (result.delivery == redis::Delivery::unknown) return true;
     if (result.delivery == redis::Delivery::not_sent) return !result.pointless && result.error != Errc::closed;
@@ -68,7 +68,7 @@ class Repeating : public std::enable_shared_from_this<Repeating> {
       const Duration pause = std::min<Duration>(milliseconds(5) * (1 << std::min(pauses_++, 8)), milliseconds(500));
       return alarm_.set_after(pause, shared_from_this());
     }
-    if (!answered && unknown_) {  // what went wrong last says nothing of what was sent before
+    if (!answered && unknown_) {  // the last failure says nothing about earlier sends
       if (result.delivery == redis::Delivery::answered) result.cause = redis::explain(result.replies.front().text);
       result.delivery = redis::Delivery::unknown;
       result.error = Errc::unknown_outcome;
@@ -81,7 +81,7 @@ class Repeating : public std::enable_shared_from_this<Repeating> {
   const redis::Request request_;
   const TimePoint until_;
   const Answered answered_;
-  bool unknown_ = false;  // one of those that were sent may have been carried out
+  bool unknown_ = false;  // an earlier send may have been carried out
   int pauses_ = 0;
   timing::Alarm alarm_{runtime_.loop().schedule(), [this] { send(); }, timing::Alarm::AtClose::rings};
 };
@@ -93,7 +93,7 @@ std::vector<base::Reply> ask(Runtime& runtime, Inquiry inquiry, const std::strin
   runtime.require_waiting(name);
   const Duration repeated = inquiry.repeated;
   const auto asking = std::make_shared<Asking>(runtime, std::move(inquiry));
-  // The lane answers within the command's time limit; the slack is for a machine that stands still.
+  // The lane answers within the command's time limit; the slack is for a machine that freezes.
   const TimePoint until =
       base::Clock::now() + repeated + runtime.config().command_timeout * 2 + std::chrono::seconds(5);
   runtime.own_loop()->call(asking, asking->answer, until);

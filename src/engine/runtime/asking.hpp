@@ -1,4 +1,4 @@
-// Questions to the server whose asker waits for the replies.
+// Queries to the server whose caller waits for the replies.
 #pragma once
 
 #include <functional>
@@ -17,26 +17,26 @@ class Runtime;
 enum class Errors {
   raise,
   keep,
-  keep_rest,  ///< Those behind the first two may be errors; of these two one is raised.
+  keep_rest,  ///< Those after the first two may be errors; an error in the first two is raised.
 };
 
 struct Inquiry {
   std::vector<base::Command> commands;
-  redis::Shard* where = nullptr;     ///< For this very server; null: for the one that serves the key.
+  redis::Shard* where = nullptr;     ///< For this server; null: for the one that serves the key.
   std::vector<std::string> tells{};  ///< See redis::Request.
-  /// For how long it is sent again, as nobody knows whether it was carried out: for what changes something, and no more
-  /// when it is sent once more (wire::Once). Of one command, for whoever serves the key.
+  /// How long it is resent while its outcome is unknown: for commands that change something, but only once however
+  /// often they are sent (wire::Once). For one command, to the server of the key.
   base::Duration repeated{};
 };
 
-/// Sends commands and waits for the replies. Throws Error if they do not come, or (unless kept) if one is an error.
+/// Sends commands and waits for the replies. Throws Error without replies, or (unless kept) for an error reply.
 std::vector<base::Reply> ask(Runtime& runtime, Inquiry inquiry, const std::string& name, Errors errors = Errors::raise);
 
-/// What came of it. `node`: who was asked, in words.
+/// Gets the result. `node`: the server that was asked, as text.
 using Answered = std::function<void(redis::Result result, const std::string& node)>;
 /// The same without waiting. On the loop.
 void send(Runtime& runtime, Inquiry inquiry, Answered answered);
-/// The replies, or an Error that says why there are none.
+/// Returns the replies, or throws an Error with the reason.
 std::vector<base::Reply> replies(redis::Result result, const std::string& name, const std::string& node, Errors errors);
 
 }  // namespace holdfast::engine

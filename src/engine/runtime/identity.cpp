@@ -21,7 +21,7 @@ void Identity::on_connected(redis::Shard& shard) {
   if (wanted_.load() && runtime_.router().only_shard() != nullptr) ask(shard);
 }
 
-/// Where there is no connection yet, it is asked again on that.
+/// If there is no connection yet, the new connection asks again.
 void Identity::ask(redis::Shard& shard) {
   ++under_way_;
   shard.send(redis::Request::of(wire::server_info(), runtime_.config().command_timeout),

@@ -1,4 +1,4 @@
-// Which server a client's is, for groups whose members must be of different ones.
+// Identifies a client's server, for groups whose members must be on different ones.
 #pragma once
 
 #include <atomic>
@@ -9,17 +9,16 @@ namespace holdfast::engine {
 
 class Runtime;
 
-/// From any thread, unless it says otherwise. See redis::Router::server().
+/// From any thread, unless stated otherwise. See redis::Router::server().
 class Identity {
  public:
   explicit Identity(Runtime& runtime) : runtime_(runtime) {}
 
-  /// Asks the server, unless it is known, and from now on at each new connection. What is sent behind it is answered
-  /// behind it.
+  /// Asks the server, unless known, and from now on at each new connection. Commands sent later are answered later.
   void ask();
-  /// On the loop, before what waits for the connection is sent.
+  /// On the loop, before waiting requests are sent.
   void on_connected(redis::Shard& shard);
-  /// Whether a group has to wait until it is known: only once, or a server that is down would hold up every group anew.
+  /// Whether a group must wait until it is known: only once, or a server that is down would delay every group again.
   bool to_be_waited_for() const;
   void waited_for() { waited_for_.store(true); }
 

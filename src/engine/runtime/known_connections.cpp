@@ -7,7 +7,7 @@ namespace {
 
 using base::Clock;
 
-/// How long a list of connections serves those who ask next.
+/// How long a list of connections is reused.
 constexpr std::chrono::seconds kFresh{1};
 
 }  // namespace

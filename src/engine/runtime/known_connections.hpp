@@ -1,4 +1,4 @@
-// Who is connected to the server, for the texts of errors.
+// The connections to a server, for the texts of errors.
 #pragma once
 
 #include <functional>
@@ -11,12 +11,12 @@
 
 namespace holdfast::engine {
 
-/// The connections of a server, of which there may be others in its cluster, that has few, asked for once for all who
-/// want to know within a second. On the loop.
+/// The connections of one server, if it has few, listed once for all queries within a second. Its cluster may have
+/// other servers. On the loop.
 class KnownConnections {
  public:
   using List = std::shared_ptr<const wire::Connections>;
-  /// `fresh`: the server was asked after the call. Null: it does not tell, or has many.
+  /// `fresh`: the server was asked after the call. Null: not reported, or too many.
   using Done = std::function<void(const List&, bool fresh)>;
 
   KnownConnections(redis::Shard& shard, base::Duration command_timeout)

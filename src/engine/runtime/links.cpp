@@ -7,7 +7,7 @@ void Links::set(const redis::Shard* shard, std::string node, bool connected) noe
     const base::Guard guard(mutex_);
     links_[shard] = {std::move(node), connected};
   } catch (...) {
-    // Out of memory: it is only looked at.
+    // Out of memory: this is only for display.
   }
 }
 

@@ -1,4 +1,4 @@
-// Which of its servers a client is connected to, for those who look from outside.
+// Which servers a client is connected to, for monitoring.
 #pragma once
 
 #include <map>
@@ -17,12 +17,12 @@ namespace holdfast::engine {
 /// Thread-safe.
 class Links {
  public:
-  /// The server that is this shard's now, in words. Without memory for that it stays as it was.
+  /// Sets the shard's current server, as text. Keeps the old one if memory runs out.
   void set(const redis::Shard* shard, std::string node, bool connected) noexcept;
-  /// The shard's server is of no use any more.
+  /// The shard's server is no longer used.
   void drop(const redis::Shard* shard) noexcept;
 
-  /// Each of those to which there has been a connection, or an attempt.
+  /// Each server to which there was a connection or an attempt.
   std::vector<std::pair<std::string, bool>> all() const;
 
  private:

@@ -10,7 +10,7 @@ constexpr std::array kResultNames{"granted", "busy", "timed_out", "cancelled", "
 constexpr std::array kLossReasonsAll{LossReason::expired, LossReason::taken, LossReason::max_hold, LossReason::closed,
                                      LossReason::forked};
 
-/// How many bytes of the text are its first character in UTF-8; 0: it is none.
+/// The length in bytes of the text's first UTF-8 character; 0: invalid.
 std::size_t character_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -25,7 +25,7 @@ std::size_t character_length(std::string_view text) {
   return overlong || no_scalar ? 0 : length;
 }
 
-/// One label that is no UTF-8 would cost the whole scrape, and a long one is paid for by every series.
+/// One label that is not UTF-8 would spoil the whole scrape, and a long one adds to every series.
 std::string as_label(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -57,7 +57,7 @@ LockClass Meter::class_of(std::string_view name) noexcept {
     const std::string label = as_label(classify_(name));
     return label.empty() ? LockClass{0} : find_or_add(label);
   } catch (...) {
-    return 0;  // costs the label, not the lock
+    return 0;  // only the label is missing, not the lock
   }
 }
 
@@ -74,7 +74,7 @@ LockClass Meter::find_or_add(const std::string& label) {
   std::string copy = label;
   const auto number = static_cast<LockClass>(labels_.size() + 1);
   known_.emplace(label, number);
-  labels_.push_back(std::move(copy));  // nothing throws from here on
+  labels_.push_back(std::move(copy));  // no exceptions from here on
   classes_[number].store(made.get(), std::memory_order_release);
   owned_.push_back(std::move(made));
   return number;

@@ -1,4 +1,4 @@
-// Measures what a client does, by classes of locks if the user wants that.
+// Measures what a client does, by classes of locks if configured.
 #pragma once
 
 #include <array>
@@ -21,10 +21,10 @@
 
 namespace holdfast::engine {
 
-/// Which of the client's classes a lock is in. 0: all of them where there are no classes, else those without one.
+/// The class of a lock. 0: all locks if there are no classes, otherwise those without one.
 using LockClass = std::uint8_t;
 
-/// Measured where it happens, by relaxed additions: no lock, no memory, nothing dropped. Thread-safe.
+/// Measures with relaxed atomic additions: no mutex, no allocation, nothing dropped. Thread-safe.
 class Meter {
  public:
   /// The label of a lock, from its name. Empty: there are no classes.
@@ -35,8 +35,8 @@ class Meter {
 
   static constexpr std::size_t kMostClasses = 50;
   bool classifies() const { return classify_ != nullptr; }
-  /// Runs the user's function, in the calling thread and under no mutex. 0 if that throws or says nothing, if there is
-  /// no memory for a new class, or if there are as many as there may be, which is counted.
+  /// Runs the user's function, in the calling thread and under no mutex. 0 if that throws or returns nothing, if there
+  /// is no memory for a new class, or if the limit of classes is reached, which is counted.
   LockClass class_of(std::string_view name) noexcept;
 
   enum class Result : std::uint8_t { granted, busy, timed_out, cancelled, crowded, error };
@@ -76,7 +76,7 @@ class Meter {
     return found == nullptr ? others_ : *found;
   }
   LockClass find_or_add(const std::string& label);
-  /// Those that there are, with their labels.
+  /// All existing classes, with their labels.
   std::vector<std::pair<std::vector<MetricLabel>, const OfClass*>> all() const;
 
   const Classify classify_;

@@ -1,4 +1,4 @@
-// Counts work that must be over before a client is closed: attempts under way, and releases until their outcome.
+// Counts work that must end before a client is closed: attempts, and releases until their outcome.
 #pragma once
 
 #include <atomic>
@@ -38,8 +38,8 @@ class Pending {
   Token begin() { return Token(this); }
   std::size_t count() const { return count_.load(); }
 
-  /// Calls it once, as soon as there is none: at once, or on the thread that ends the last. Instead of an earlier one
-  /// that was not called yet; an empty one only takes that back.
+  /// Calls it once, as soon as there is no work: at once, or on the thread that ends the last. Replaces an earlier
+  /// callback that was not called yet; an empty one only removes that.
   void when_none(std::function<void()> callback) {
     {
       const base::Guard guard(mutex_);
@@ -50,7 +50,7 @@ class Pending {
   }
 
  private:
-  // Both sides are sequentially consistent: either the waiter sees the zero, or the last one out sees the waiter.
+  // Both sides are sequentially consistent: either the waiter sees zero, or the last token sees the waiter.
   void end() {
     if (count_.fetch_sub(1) == 1 && waiting_.load()) tell();
   }

@@ -1,4 +1,4 @@
-// Counts what happens and tells the observer.
+// Counts events and notifies the observer.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace holdfast::engine {
 
-/// Thread-safe. Counters are incremented at once; the observer is told on the notifier's thread.
+/// Thread-safe. Counters are incremented at once; the observer is called on the notifier's thread.
 class Reporter {
  public:
   Reporter(std::shared_ptr<Observer> observer, Notifier& notifier, Meter::Classify classify)
@@ -35,8 +35,8 @@ class Reporter {
 
   static void take(std::atomic<std::uint64_t>& gauge) { gauge.fetch_sub(1, std::memory_order_relaxed); }
 
-  /// Tells the observer, if there is one. `make` builds the event only then. An event for which there is no room is
-  /// dropped, and counted.
+  /// Notifies the observer, if there is one; only then does `make` build the event. An event without room is dropped
+  /// and counted.
   template <class Event, class Make>
   void tell(void (Observer::*method)(const Event&), Make&& make) noexcept {
     if (!observer_) return;

@@ -26,10 +26,10 @@ Config prepare(Config config) {
   return config;
 }
 
-/// A client that gives no name has a UUID that does not promise one.
+/// The UUID's version says whether the client's connections have names.
 std::string make_id(const Config& config) { return base::make_uuid(config.client_name.empty() ? 4 : 8); }
 
-/// The settings of the connection: its name tells whose it is.
+/// The settings of the connection, with a full name that identifies the client.
 Config with_full_name(Config config, const std::string& id) {
   if (config.client_name.empty()) return config;
   std::array<char, 256> host{};
@@ -45,7 +45,7 @@ std::string node_of(const redis::Shard& shard, const std::string& configured) {
   return address.empty() ? configured : address;
 }
 
-/// Asio's exceptions, and the system's: there are no descriptors to be had.
+/// Converts exceptions of Asio and the system: no descriptors are left.
 template <class Make>
 auto in_words_of_ours(const std::string& node, Make&& make) {
   try {
@@ -55,7 +55,7 @@ auto in_words_of_ours(const std::string& node, Make&& make) {
   }
 }
 
-/// A connection has ended for this cause: whether its server is needed all the same.
+/// Whether a connection that ended for this cause is still needed.
 bool needed(const std::string& cause) { return !cause.ends_with(redis::kNotNeeded); }
 
 }  // namespace
@@ -109,7 +109,7 @@ void Runtime::start(std::weak_ptr<void> client) {
     return;
   }
   try {
-    // All of them now: later there may be no thread to be had, and somebody must hear of a loss.
+    // All of them now: later no thread may be available, and losses must be reported.
     notifier_.start();
     signals_.start(hooks_.look_at_deadlines);
     own_loop_->start();
@@ -162,7 +162,7 @@ void Runtime::send(redis::Request request, redis::Lane::Handler handler, std::si
         }
         router_->send(std::move(request), std::move(handler));
       });
-      ++waiting_;  // only what was handed over is counted; the mutex is ours until then
+      ++waiting_;  // counts only posted requests; the mutex is held until then
       return;
     }
     refused.pointless = over_;
@@ -172,7 +172,7 @@ void Runtime::send(redis::Request request, redis::Lane::Handler handler, std::si
   handler(std::move(refused));
 }
 
-// ---- who may begin something ----
+// ---- admission of work ----
 
 wire::Owner Runtime::make_owner() const { return owner(base::next_number()); }
 
@@ -192,7 +192,7 @@ void Runtime::require_waiting(const std::string& name) const {
               "this client runs on the caller's io_context: use the calls of async.hpp, which do not wait");
 }
 
-/// Sequentially consistent, as is begin_close(): the work counts before the flag is read.
+/// Sequentially consistent, like begin_close(): the work is counted before the flag is read.
 Runtime::Admission Runtime::admit() {
   Admission admission{pending_.begin(), {}};
   admission.refused = unusable();
@@ -202,7 +202,7 @@ Runtime::Admission Runtime::admit() {
 
 // ---- the end ----
 
-/// What was handed in before this is answered by the lane, as the loop runs out of work.
+/// Requests posted before this are answered by the lane, as the loop runs out of work.
 void Runtime::stop_taking() {
   const base::Guard guard(over_mutex_);
   over_ = true;

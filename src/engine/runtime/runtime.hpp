@@ -1,4 +1,4 @@
-// What a client runs on: settings, loop, connection, callbacks' threads, counters, and the work that is under way.
+// What a client runs on: settings, loop, connection, callbacks' threads, counters, and pending work.
 #pragma once
 
 #include <atomic>
@@ -32,36 +32,35 @@ namespace holdfast::engine {
 
 class OwnLoop;
 
-/// Thread-safe unless it says otherwise. Knows nothing of locks and holds. A shared pointer to it keeps the whole
+/// Thread-safe unless stated otherwise. Knows nothing about locks and holds. A shared pointer to it keeps the whole
 /// client alive.
 class Runtime {
  public:
-  /// With a host: a guest there, without threads.
+  /// With a host: a guest on that io_context, without threads.
   Runtime(Config config, boost::asio::io_context* host, RuntimeHooks hooks);
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  /// Starts the threads, and connects. `client` is what a guest's handlers keep alive. Throws Error(exhausted).
+  /// Starts the threads, and connects. A guest's handlers keep `client` alive. Throws Error(exhausted).
   void start(std::weak_ptr<void> client);
-  /// The connection is closed, alarms of what is paused or being asked ring at once, and nothing is taken any more. On
-  /// the loop.
+  /// Closes the connection, rings the alarms of pauses and queries at once, and accepts nothing more. On the loop.
   void stop_work();
-  /// Ends the own threads; what the loop has left to do is done first, for kRunOut at most. Not on the loop.
+  /// Ends the client's own threads, after the loop's remaining work, for kRunOut at most. Not on the loop.
   void stop_threads();
   static constexpr std::chrono::seconds kRunOut{2};
-  /// Ends the own loop, whatever it has left to do, and the thread that looks at the deadlines.
+  /// Ends the client's own loop at once, and the thread that checks the deadlines.
   void halt();
-  /// A guest whose host is being destroyed: the client is unusable, and nothing is taken any more.
+  /// For a guest whose host is being destroyed: the client becomes unusable and accepts nothing more.
   void refuse_work() noexcept;
-  /// Behind that: nothing will run any more, so all that is under way is dropped untold.
+  /// After that: nothing will run any more, so all pending work is dropped without a call.
   void drop_all() noexcept;
 
   const Config& config() const { return config_; }
-  /// The client's on the wire: the part of its owners before the colon.
+  /// The client's id on the wire: the part of its owners before the colon.
   const std::string& id() const { return id_; }
-  /// The server in words.
+  /// The server as text.
   const std::string& node() const { return node_; }
-  /// A server may get a successor, which need not know all that it has confirmed.
+  /// True if a server may get a successor, which may lack writes that it has confirmed.
   bool has_successors() const;
   bool in_child() const noexcept { return fork_guard_.in_child(); }
 
@@ -69,21 +68,21 @@ class Runtime {
   std::error_code unusable() const noexcept;
   /// Throws Error if the client cannot be used.
   void require_usable(const std::string& name) const;
-  /// Throws Error if the caller cannot wait for anything: on a guest's loop nobody can.
+  /// Throws Error if the caller must not block: on a guest's loop nobody may.
   void require_waiting(const std::string& name) const;
   bool closed() const noexcept { return closed_.load(); }
-  /// From here on the client is unusable. True for the first.
+  /// From here on the client is unusable. True for the first call.
   bool begin_close() { return !closed_.exchange(true); }
 
   /// For work that closing waits for.
   struct Admission {
-    Pending::Token token;     // as long as it lives the client is not closed
-    std::error_code refused;  // set: the client is unusable, and nothing is to be begun
+    Pending::Token token;     // closing waits for it
+    std::error_code refused;  // set: the client is unusable, and nothing may start
   };
-  /// Either closing waits for the work, or its beginning is seen here.
+  /// Either closing waits for the work, or this sees that closing has begun.
   Admission admit();
   Pending& pending() { return pending_; }
-  /// Those releases among the pending work that nobody waits for.
+  /// The releases among the pending work that no caller waits for.
   Pending& undos() { return undos_; }
 
   /// An owner that was never used before.
@@ -91,22 +90,23 @@ class Runtime {
   wire::Owner owner(std::uint64_t number) const { return {id_ + ":" + std::to_string(number)}; }
 
   Loop& loop() { return *loop_; }
-  /// Null: a guest. Only on its own loop somebody can wait.
+  /// Null: a guest. Blocking is only possible with an own loop.
   OwnLoop* own_loop() { return own_loop_; }
   /// The caller's io_context; null: not a guest.
   boost::asio::io_context* host() const { return host_; }
   /// What a guest's handlers hold; null if the client outlives all handlers.
   std::shared_ptr<void> keep_alive() const { return host_ != nullptr ? client_.lock() : nullptr; }
-  /// For those who come from other clients' loops: null once this one is gone.
+  /// For calls from other clients' loops: null once this client is gone.
   std::weak_ptr<void> client() const { return client_; }
 
-  /// Sends a request on this client's loop; from any thread, the handler on the loop. If the client is over, or its
-  /// loop has taken nothing for long (a guest's context that nobody runs), the handler says so in the calling thread.
-  /// If it went behind an ASKING, the slot's present server is told too of a release on the channels that it `tells`.
+  /// Sends a request on this client's loop; from any thread, the handler runs on the loop. If the client is closed, or
+  /// its loop is stalled (a guest's context that does not run), the handler gets an error in the calling thread. If the
+  /// request went after an ASKING, a release on the channels that it `tells` is also published at the slot's present
+  /// server.
   void send(redis::Request request, redis::Lane::Handler handler, std::size_t most_waiting = kMostWaiting);
-  /// So many requests wait for a loop that takes none; twice as many releases, lest what is taken is not given back.
+  /// Queue limit while the loop is stalled; releases get twice that, so that locks are not stranded.
   static constexpr std::size_t kMostWaiting = 1000;
-  /// Runs a function on the loop, at once if the caller is there; not at all if the client is over.
+  /// Runs a function on the loop, at once if the caller is on it; not at all if the client is closed.
   template <class Function>
   void hand_over(Function function) {
     if (loop_->inside()) return function();
@@ -114,7 +114,7 @@ class Runtime {
     if (!over_) loop_->defer(std::move(function));
   }
 
-  /// Which server serves which key. From any thread, where that says so.
+  /// Knows which server serves which key. From any thread where it says so.
   redis::Router& router() { return *router_; }
   const std::shared_ptr<redis::Listeners>& listeners() const { return listeners_; }
   Identity& identity() { return identity_; }
@@ -123,7 +123,7 @@ class Runtime {
   const Links& links() const { return links_; }
   /// For observer calls and loss callbacks.
   Notifier& notifier() { return notifier_; }
-  /// For stop tokens, so that an observer that dawdles does not hold up a loss signal.
+  /// For stop tokens, so that a slow observer does not delay a loss signal.
   Notifier& signals() { return signals_; }
 
   /// On the loop.
@@ -158,10 +158,10 @@ class Runtime {
   std::map<redis::Shard*, KnownConnections> known_connections_;
   Identity identity_{*this};
 
-  // What comes from other clients' loops.
+  // For requests from other clients' loops.
   base::Mutex over_mutex_;
-  bool over_ HOLDFAST_GUARDED_BY(over_mutex_) = false;        // the loop takes nothing any more
-  std::size_t waiting_ HOLDFAST_GUARDED_BY(over_mutex_) = 0;  // requests that the loop has not taken yet
+  bool over_ HOLDFAST_GUARDED_BY(over_mutex_) = false;        // the loop accepts nothing more
+  std::size_t waiting_ HOLDFAST_GUARDED_BY(over_mutex_) = 0;  // posted requests that the loop has not run yet
 };
 
 }  // namespace holdfast::engine

@@ -1,4 +1,4 @@
-// What a client does for what it runs on.
+// The callbacks of a client's runtime.
 #pragma once
 
 #include <functional>
@@ -11,19 +11,19 @@
 
 namespace holdfast::engine {
 
-/// What a runtime asks of the client that it belongs to.
+/// What a runtime calls in its client.
 struct RuntimeHooks {
   /// There is a new connection to this server. On the loop.
   std::function<void(redis::Shard&)> connected;
-  /// There is none any more.
+  /// That connection has ended.
   std::function<void(redis::Shard&)> disconnected = [](redis::Shard&) {};
-  /// The same of its other lanes, and of keys that were changed: see LaneEvents. On the loop.
+  /// The same for its other lanes, and for changed keys: see LaneEvents. On the loop.
   std::function<void(redis::Shard&, redis::Side)> side_connected = [](redis::Shard&, redis::Side) {};
   std::function<void(redis::Shard&, redis::Side)> side_disconnected = [](redis::Shard&, redis::Side) {};
   std::function<void(redis::Shard&, const base::Reply&)> invalidated = [](redis::Shard&, const base::Reply&) {};
-  /// These slots are served by another server than before. On the loop.
+  /// These slots are now served by another server. On the loop.
   std::function<void(const redis::cluster::SlotSet&)> moved = [](const redis::cluster::SlotSet&) {};
-  /// Finds the holds whose deadlines are over; returns when to look next. On the signals' thread.
+  /// Finds the holds whose deadlines have passed; returns when to check next. On the signals' thread.
   std::function<TimePoint()> look_at_deadlines;
 };
 

@@ -1,4 +1,4 @@
-// Releases that have to be told twice: while a slot is under way from one server of a cluster to another.
+// Publishes releases a second time while a slot is moving from one cluster node to another.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace holdfast::engine {
 
-/// A handler for this request, which tells of a release on the channels that it `tells`. Where it went behind an
-/// ASKING, that was said at the slot's next server, and those who have subscribed at the present one have heard
-/// nothing: they are told as well, and nobody waits for that. Those who hear it twice ask once more than they need.
+/// A handler for this request, which publishes a release on the channels that it `tells`. If it went after an ASKING,
+/// the message was sent at the slot's next server, and subscribers at the present one have not received it: so it is
+/// published there too, without waiting. A client that gets it twice asks once more than needed.
 inline redis::Lane::Handler telling_again(redis::Router& router, const redis::Request& request,
                                           redis::Lane::Handler handler) {
   redis::Request again;

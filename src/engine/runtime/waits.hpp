@@ -1,4 +1,4 @@
-// Who of a client waits, in the order in which the waits began.
+// A client's waiting calls, in the order in which the waits began.
 #pragma once
 
 #include <atomic>
@@ -10,10 +10,10 @@
 
 namespace holdfast::engine {
 
-/// On the loop, unless it says otherwise.
+/// Use on the loop, unless stated otherwise.
 class Waits {
  public:
-  /// The place of one who waits; leaves with its object.
+  /// The entry of a waiting call; removed with its object.
   class Place : public boost::intrusive::list_base_hook<> {
    public:
     Place() = default;
@@ -25,7 +25,7 @@ class Waits {
 
    private:
     friend class Waits;
-    Waits* waits_ = nullptr;  // null: it does not wait
+    Waits* waits_ = nullptr;  // null: not waiting
     base::TimePoint since_{};
   };
 
@@ -42,7 +42,7 @@ class Waits {
     if (was_first) publish();
   }
 
-  /// When the longest of the waits began; empty: nobody waits. From any thread.
+  /// When the longest wait began; empty: none. From any thread.
   std::optional<base::TimePoint> oldest() const noexcept {
     const base::TimePoint since = oldest_.load(std::memory_order_relaxed);
     return since == base::TimePoint::max() ? std::nullopt : std::optional(since);
