@@ -1,4 +1,4 @@
-// `holdfast acquire`, `renew` and `release`: a lock for those who cannot be the command of a run.
+// `holdfast acquire`, `renew` and `release`: a lock for uses that cannot be the command of a run.
 #include <chrono>
 #include <optional>
 
@@ -21,7 +21,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kDefaultLease{60'000};
 
-/// What is left of a hold when the tool ends.
+/// What remains of a hold after the tool ends.
 struct LeftHold {
   Ticket ticket;
   milliseconds valid_for{};

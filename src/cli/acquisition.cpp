@@ -13,8 +13,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// How long the question who has the lock may take, before and after the wait. Before, it is part of the wait, and at
-/// most half of it.
+/// How long the query for the holder may take, before and after the wait. Before, it is part of the wait, and at most
+/// half of it.
 constexpr milliseconds kAskBefore{1000};
 constexpr milliseconds kAskAfter{300};
 

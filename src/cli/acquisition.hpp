@@ -1,4 +1,4 @@
-// Taking the lock in a thread of its own, so that the main thread can obey signals meanwhile.
+// Takes the lock in a thread of its own, so that the main thread can handle signals meanwhile.
 #pragma once
 
 #include <chrono>
@@ -16,33 +16,32 @@
 
 namespace holdfast::cli {
 
-/// Whether to ask who has the lock. Both functions are called from the thread that waits.
+/// Whether to query the holder. Both functions are called from the waiting thread.
 struct AskHolder {
   /// Asks for at most this long; empty: no answer in that time.
   std::function<std::optional<std::vector<LockInfo>>(std::chrono::milliseconds limit)> ask;
-  /// Before waiting, if set and if somebody has it. What it throws ends the wait as its failure.
+  /// Called before waiting, if set and if somebody has the lock. An exception ends the wait as its failure.
   std::function<void(const std::vector<LockInfo>&)> before;
-  bool after = false;  ///< After having waited in vain.
+  bool after = false;  ///< Query it after a failed wait.
 };
 
-/// What is done first at each attempt, if anything: within this time, or until the stop. What it throws is what an
-/// acquire would have thrown.
+/// Runs before each attempt, if set: within this time, or until the stop. An exception counts as one of the acquire.
 using Prepare = std::function<void(std::chrono::milliseconds limit, const std::stop_token& stop)>;
 
-/// What is done about servers that have never been reached. The functions are called from the thread that waits.
+/// How to deal with servers that have never been reached. The functions are called from the waiting thread.
 struct Perseverance {
-  std::chrono::milliseconds limit{};     ///< How long they are tried, from the start on; zero: once.
-  std::chrono::milliseconds patience{};  ///< With one that is silent.
+  std::chrono::milliseconds limit{};     ///< How long to retry, from the start on; zero: try once.
+  std::chrono::milliseconds patience{};  ///< With a silent server.
   std::function<bool()> reached;
-  /// Before it is tried again for the first time, for this long at most.
+  /// Called before the first retry; `left`: how long it will retry at most.
   std::function<void(const Error& why, std::chrono::milliseconds left)> tell;
 };
 
 struct AcquisitionResult {
   std::optional<Hold> hold;
-  /// Without a hold: why. Errc::busy, timed_out and cancelled are the ordinary reasons.
+  /// Why there is no hold. Errc::busy, timed_out and cancelled are the ordinary reasons.
   std::exception_ptr failure;
-  std::optional<LockInfo> holder;  ///< Who had it, if asked and if somebody had.
+  std::optional<LockInfo> holder;  ///< Who had it, if queried and if somebody had.
   base::Duration waited{};
 };
 
@@ -52,10 +51,10 @@ class Acquisition {
   Acquisition(BasicLock lock, AcquireOptions options, Prepare prepare, AskHolder ask, Perseverance perseverance);
   ~Acquisition() { stop(); }
 
-  /// Readable when it is over, until done() has said so.
+  /// Readable when it is over, until done() has returned true.
   int done_fd() const { return done_.get(); }
   bool done() const { return done_.take(); }
-  /// Ends the wait; nothing is left on the server. Does not wait for the end.
+  /// Ends the wait and leaves nothing on the server. Does not wait for the end.
   void stop() { stop_.request_stop(); }
   /// Waits for the end.
   AcquisitionResult take();
@@ -70,7 +69,7 @@ class Acquisition {
   const Prepare prepare_;
   const Perseverance perseverance_;
   const base::TimePoint start_ = base::Clock::now();
-  bool told_ = false;  // that it is tried again
+  bool told_ = false;  // that it retries
   std::stop_source stop_;
   EventFd done_;
   AcquisitionResult result_;  // the worker's until it has ended

@@ -1,4 +1,4 @@
-// The runs around this use of the tool: whoever waits for one of them, as a part of it, waits for itself.
+// The runs that this use of the tool is nested in: waiting for the lock of one of them would never end.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ inline constexpr const char* kOwners = "HOLDFAST_OWNERS";
 /// The owners of the runs around this one.
 std::vector<std::string> owners_around();
 
-/// Throws UsageError if one of these is held by a run around this one.
+/// Throws UsageError if one of these locks is held by a run around this one.
 void refuse_to_wait_for_ourselves(const std::vector<LockInfo>& holders);
 
 }  // namespace holdfast::cli

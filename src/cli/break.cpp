@@ -1,4 +1,4 @@
-// `holdfast break`: takes a lock away from its holder, and from nobody who has come since.
+// `holdfast break`: takes a lock away from its holder, but not from a later one.
 #include <algorithm>
 #include <iostream>
 #include <map>
@@ -23,7 +23,7 @@ bool confirmed(const std::string& question) {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-/// Any string may be such a lock, so only somebody who knows what it must be can say so.
+/// Any string may be such a lock, so the user must say which value to expect.
 void require_owner(const BreakOptions& options, const LockOnServers& lock, const std::string& owners) {
   if (options.kind != LockKind::simple || options.owner) return;
   throw UsageError(
@@ -32,7 +32,7 @@ void require_owner(const BreakOptions& options, const LockOnServers& lock, const
                   lock.in_words(), owners));
 }
 
-/// `A`; of several servers `A (on 2), B (on 1)`. With who that is, if it is known.
+/// `A`; for several servers `A (on 2), B (on 1)`. Describes them, if known.
 std::string owners_in_words(const std::vector<Answer>& answers) {
   struct Owner {
     const LockHolder* holder = nullptr;
@@ -56,13 +56,13 @@ std::string owners_in_words(const std::vector<Answer>& answers) {
   return text;
 }
 
-/// Leaves of what was seen only what this owner has.
+/// Reduces the answer to what this owner holds.
 void keep_only(const std::string& owner, LockInfo& info) {
   std::erase_if(info.holders, [&](const LockHolder& holder) { return holder.owner != owner; });
   info.owner = info.holders.empty() ? "" : owner;
 }
 
-/// The owner of most servers; empty if there is none.
+/// The owner on most servers; empty if there is none.
 std::string main_owner(const std::vector<Answer>& answers) {
   std::map<std::string, int> counts;
   std::string most;

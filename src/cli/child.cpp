@@ -24,7 +24,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return out;
 }
 
-/// What is a name alone is taken out.
+/// An entry without a value removes the variable.
 std::vector<std::string> merged_environment(const std::vector<std::string>& changes) {
   const auto name_of = [](std::string_view entry) { return entry.substr(0, entry.find('=')); };
   std::vector<std::string> merged;
@@ -39,8 +39,8 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& chan
   return merged;
 }
 
-/// What the new process does until it is the command. It shares the memory of its parent, which stands still meanwhile,
-/// and other threads may hold any lock: only async-signal-safe calls, and nothing of the parent's is changed.
+/// Runs in the new process until it becomes the command. It shares the memory of its parent, which is suspended
+/// meanwhile, and other threads may hold any lock: only async-signal-safe calls, and no changes to the parent's data.
 [[noreturn]] void become(char* const* argv, char* const* environment, const SignalGate& signals,
                          const InheritedFds& inherited, const Guard& guard, int terminal, pid_t parent,
                          int error_pipe) noexcept {
@@ -67,7 +67,7 @@ int ChildEnd::shell_status() const {
 
 Child::Child(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
              const SignalGate& signals, const InheritedFds& inherited, const Guard& guard, int terminal) {
-  // Orphans of the command become our children, so that they can be reaped where no init process does it.
+  // Orphans of the command become our children, so that they are reaped even without an init process.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
 
   const std::vector<std::string> merged = merged_environment(environment);
@@ -79,7 +79,7 @@ Child::Child(const std::vector<std::string>& argv, const std::vector<std::string
   const Fd write_end(pipe_ends[1]);
   const pid_t parent = getpid();
 
-  // A copy of the address space, to be thrown away at once, would take longer than the rest of the start.
+  // Copying the address space, only to discard it, would take longer than the rest of the start.
   // NOLINTBEGIN(bugprone-unsafe-functions,clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
   const pid_t started = vfork();
   if (started == 0) {
@@ -89,7 +89,7 @@ Child::Child(const std::vector<std::string>& argv, const std::vector<std::string
   // NOLINTEND(bugprone-unsafe-functions,clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
   if (started < 0) throw std::system_error(errno, std::generic_category(), "vfork");
   pid_ = started;
-  // Fails where the command runs already, as nearly always; a sanitizer makes a plain fork of it all.
+  // Usually fails because the command runs already; under a sanitizer vfork is a plain fork.
   setpgid(pid_, pid_);
 }
 
@@ -130,7 +130,7 @@ ChildNews Child::look() {
 void Child::reap_adopted() const {
   siginfo_t info{};
   while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
-    // The command itself is left for the next look.
+    // The command itself is left for the next call.
     if (!reaped_ && info.si_pid == pid_) return;
     waitpid(info.si_pid, nullptr, WNOHANG);
     info = {};

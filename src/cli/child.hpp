@@ -23,19 +23,18 @@ struct ChildEnd {
   int shell_status() const;
 };
 
-/// What happened to the command since the last look.
+/// What happened to the command since the last call of look().
 struct ChildNews {
   std::optional<int> stopped_by;
   bool ended = false;
 };
 
 /// Threads: the constructor must run on the thread that lives as long as the process, since the kernel kills the
-/// command when *that thread* ends. All else on any one thread.
+/// command when *that thread* ends. Everything else on any one thread.
 class Child {
  public:
-  /// Starts it. `environment` has `NAME=value` entries that are added or replaced. Throws std::system_error if not even
-  /// a process can be made; a command that cannot be executed shows in the end(). `terminal`: made its own before it
-  /// begins; -1: none.
+  /// Starts it. `environment` has `NAME=value` entries to add or replace. Throws std::system_error if no process can be
+  /// made; a command that cannot be executed shows in end(). `terminal`: given to it before it starts; -1: none.
   Child(const std::vector<std::string>& argv, const std::vector<std::string>& environment, const SignalGate& signals,
         const InheritedFds& inherited, const Guard& guard, int terminal);
   Child(const Child&) = delete;
@@ -45,14 +44,14 @@ class Child {
 
   pid_t pid() const { return pid_; }
 
-  /// To all of its process group. False if that is not allowed, since the command runs as another user.
+  /// Signals its whole process group. False if not permitted, since the command runs as another user.
   bool signal_group(int signal) const noexcept;
   /// True while the group has members, the command itself included until it is reaped.
   bool group_exists() const noexcept;
 
   /// Reaps what has ended. Call it on SIGCHLD. Does not wait.
   ChildNews look();
-  /// After look() said `ended`.
+  /// Valid after look() returned `ended`.
   const ChildEnd& end() const { return end_; }
 
  private:
@@ -62,7 +61,7 @@ class Child {
   pid_t pid_ = -1;
   bool reaped_ = false;
   ChildEnd end_;
-  Fd exec_error_;  // closed by a successful exec, else errno comes out
+  Fd exec_error_;  // closed by a successful exec, otherwise delivers errno
 };
 
 }  // namespace holdfast::cli

@@ -24,7 +24,7 @@ namespace {
 constexpr const char* kDefaultUrl = "redis://127.0.0.1:6379";
 constexpr std::size_t kLargestFile = std::size_t{64} * 1024;
 
-/// Empty: unset. A variable that is set to nothing is a mistake, and no reason to take another server.
+/// Empty: unset. A variable with an empty value is a mistake, and no reason to use another server.
 std::optional<std::string> from_environment(const char* name) {
   const char* value = std::getenv(name);
   if (value == nullptr) return std::nullopt;
@@ -71,13 +71,13 @@ std::vector<std::string> split(const std::string& text) {
   return urls.empty() ? std::vector<std::string>{""} : urls;
 }
 
-/// Where the administrator of this machine says which server is meant.
+/// The file in which the machine's administrator names the server.
 std::string site_file() {
   const char* folder = std::getenv("HOLDFAST_ETC");
   return std::string(folder == nullptr ? "/etc/holdfast" : folder) + "/url";
 }
 
-/// A link that leads nowhere is a mistake of somebody's who meant a server.
+/// A dangling link is a mistake by somebody who meant a server.
 void refuse_dangling(const std::string& path) {
   const auto dangles = [](const std::filesystem::path& link) {
     std::error_code ignored;
@@ -103,7 +103,7 @@ std::optional<std::vector<std::string>> site_urls() {
   throw UsageError(fmt::format("there is no URL in {}", shown(site_file())));
 }
 
-/// What was said about the server for this use of the tool; empty: nothing.
+/// The servers given for this use of the tool; empty: none.
 std::optional<std::vector<std::string>> told_urls(const CommonOptions& options) {
   if (!options.urls.empty()) return options.urls;
   if (options.url_file) return split(from_file(*options.url_file, "URL"));
@@ -122,7 +122,7 @@ std::vector<std::string> find_urls(const CommonOptions& options, const Console& 
   return {kDefaultUrl};
 }
 
-/// Another URL behind a comma: that is between the addresses of one server.
+/// Refuses a second URL after a comma: commas separate the addresses of one server.
 void refuse_list(const std::string& url) {
   for (std::size_t comma = url.find(','); comma != url.npos; comma = url.find(',', comma + 1)) {
     const std::size_t scheme_end = url.find_first_not_of("abcdefghijklmnopqrstuvwxyz+", comma + 1);
@@ -131,7 +131,7 @@ void refuse_list(const std::string& url) {
   }
 }
 
-/// For URLs that have none. No password is no mistake, so an empty variable means that.
+/// For URLs without one. Having no password is not a mistake, so an empty variable means none.
 std::string environment_password() {
   if (const char* password = std::getenv("HOLDFAST_PASSWORD"); password != nullptr && *password != '\0')
     return password;

@@ -13,10 +13,10 @@
 namespace holdfast::cli {
 
 /// The servers: each `--url`, else those in the file of `--url-file`, else those in HOLDFAST_URL, else those in the
-/// file named by HOLDFAST_URL_FILE, else those in /etc/holdfast/url, else the default port of this machine. Files and
-/// variables have white space between URLs. With --verbose, the console is told which server was assumed. The password:
-/// `--password-file`, else the URL's, else HOLDFAST_PASSWORD, else the file named by HOLDFAST_PASSWORD_FILE. Throws
-/// UsageError or Error(invalid_argument); neither repeats a password.
+/// file named by HOLDFAST_URL_FILE, else those in /etc/holdfast/url, else the default port of this machine. In files
+/// and variables, URLs are separated by white space. With --verbose, the console shows which server was assumed. The
+/// password: `--password-file`, else the URL's, else HOLDFAST_PASSWORD, else the file named by HOLDFAST_PASSWORD_FILE.
+/// Throws UsageError or Error(invalid_argument); neither repeats a password.
 std::vector<Config> make_configs(const CommonOptions& options, const Console& console);
 
 /// The lock of this name and family.

@@ -1,4 +1,4 @@
-// `holdfast doctor`: what the servers are, and what about them endangers locks.
+// `holdfast doctor`: what the servers are, and which of their properties endanger locks.
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -23,12 +23,12 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// With a name: takes that lock, and gives it back.
+/// With a name: also takes and releases that lock.
 ProbeReport examine(const Config& config, const std::optional<std::string>& name) {
   ProbeReport report = probe(Client(config), name.value_or(""));
   if (!name || !report.reached()) return report;
   const bool one_server =
-      std::ranges::count(report.nodes, ProbedNode::Part::server, &ProbedNode::part) == 1;  // else one of them was tried
+      std::ranges::count(report.nodes, ProbedNode::Part::server, &ProbedNode::part) == 1;  // else only one was tried
   Finding tried = try_lock(config, *name);
   if (one_server) tried.node = report.nodes.front().address;
   const bool works = tried.severity == Severity::ok;
@@ -49,7 +49,7 @@ std::vector<ProbeReport> examine_all(const std::vector<Config>& configs, const s
   return reports;
 }
 
-/// Of all servers, and between them; worst first, and otherwise in this order.
+/// Findings of all servers, and between them; worst first, otherwise in this order.
 std::vector<Finding> all_findings(const std::vector<ProbeReport>& reports) {
   std::multimap<Severity, Finding, std::greater<>> sorted;
   const auto add = [&](const std::vector<Finding>& findings) {
@@ -127,7 +127,7 @@ std::string in_json(const std::vector<ProbeReport>& reports, const std::vector<F
 
 constexpr std::size_t kSeverityWidth = 7;
 
-/// Colours, where a person looks at them.
+/// Colours, if the output is a terminal.
 class Paint {
  public:
   Paint() : on_(isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr) {}
@@ -204,7 +204,7 @@ std::string line(const Paint& paint, Severity severity, const std::string& id, s
   return paint.severity(severity) + fmt::format("  {:<14}  ", id) + wrapped(text, kIndent, kColumns) + "\n";
 }
 
-/// What was found at one node. What is as it should be takes one line for all of it, unless all is wanted.
+/// The findings at one node. Checks that are fine share one line, unless all are wanted.
 std::string about(const std::string& node, const std::vector<Finding>& findings, const Paint& paint,
                   const Console& console) {
   std::string text;

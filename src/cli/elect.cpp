@@ -23,18 +23,18 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Between two attempts at a server that could not be asked.
+/// Between two attempts at a server that could not be reached.
 constexpr milliseconds kBetweenAttempts{1000};
 
-/// What may be over the next time.
+/// Whether the next attempt may succeed after this error.
 bool may_pass(const Error& error) {
   const std::error_code code = error.code();
   return code == Errc::unreachable || code == Errc::unknown_outcome || code == Errc::read_only ||
          code == Errc::out_of_memory || code == Errc::durability_not_met;
 }
 
-/// One use of the verb. The order of the members is that of `run`: descriptors are looked at before any is opened,
-/// signals are taken over before any thread is started.
+/// One use of the verb. The members are ordered as in `run`: descriptors are listed before any is opened, signals are
+/// taken over before any thread starts.
 class Candidacy {
  public:
   Candidacy(const CommonOptions& common, const ElectOptions& options, const Console& console)
@@ -47,18 +47,18 @@ class Candidacy {
 
   /// Terms, one after another. Returns the exit code.
   int go();
-  /// As of `run`.
+  /// As in `run`.
   void close() {
     if (lock_) lock_->close();
   }
   const SharedEnd& ended_by() const { return ended_by_; }
-  /// It does not lead any more, if it did. Also writes the metrics of a candidate that never did.
+  /// Ends the lead, if any. Also writes the metrics of a candidate that never led.
   void follow();
 
  private:
-  /// Set: the exit code, and no further term.
+  /// Set: the exit code, and there is no further term.
   std::optional<int> serve();
-  /// Empty: an attempt was in vain, and there may be another one.
+  /// Empty: an attempt failed, and there may be another one.
   std::optional<AcquisitionResult> stand();
   std::optional<int> lead(AcquisitionResult result);
   void begin_term(std::uint64_t token);
@@ -80,7 +80,7 @@ class Candidacy {
   RunTimes times_;
   std::optional<RunLock> lock_;
   SharedEnd ended_by_;
-  std::string trouble_;  // what was last said about the server
+  std::string trouble_;  // the last message about the server
   Terms terms_;
 };
 
@@ -161,7 +161,7 @@ std::optional<int> Candidacy::lead(AcquisitionResult result) {
   int exit_code = kExitLost;
   try {
     exit_code = command.run(*lock_, *result.hold);
-  } catch (const Error& error) {  // this process stood still before it had begun
+  } catch (const Error& error) {  // this process was frozen before the command began
     if (error.code() != Errc::lost || options_.once) throw;
     console_.note(error.what());
     follow();

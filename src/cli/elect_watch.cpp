@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Between two looks.
+/// Between two checks.
 constexpr milliseconds kBetweenLooks{250};
 
 struct Leading {
@@ -23,8 +23,8 @@ struct Leading {
   std::int64_t token = 0;
 };
 
-/// The leader of this moment, if the server answers, with a token that is certainly his. Empty: the lead has changed
-/// hands meanwhile.
+/// The present leader, if the server answers, with a token that is certainly that leader's. Empty: the leader has
+/// changed meanwhile.
 std::optional<Leading> look_for_leader(const FencedLock& lock, const std::string& seen) {
   LockInfo info = lock.info(Detail::owner);
   if (info.owner == seen || info.owner.empty()) return Leading{std::move(info)};

@@ -1,4 +1,4 @@
-// `holdfast exporter`: what the servers have, for Prometheus.
+// `holdfast exporter`: the servers' locks, for Prometheus.
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -73,7 +73,7 @@ int exporter(const CommonOptions& common, const ExporterOptions& options, const 
   for (;;) {
     wait_readable(std::array{signals.fd()});
     while (const std::optional<int> signal = signals.next()) {
-      // At once, whatever a server is being asked: nothing is held, and nothing is to be given back.
+      // At once, even during a query: nothing is held, so there is nothing to release.
       if (SignalGate::is_ending(*signal)) std::_Exit(kExitOk);
     }
   }

@@ -36,7 +36,7 @@ EventFd::EventFd() : fd_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventf
 
 void EventFd::set() const noexcept {
   const std::uint64_t one = 1;
-  // The only way to fail is a counter that is full, and then it is readable anyway.
+  // It can only fail if the counter is full, and then it is readable anyway.
   [[maybe_unused]] const ssize_t written = write(fd_.get(), &one, sizeof one);
 }
 
@@ -50,7 +50,7 @@ Timer::Timer() : fd_(checked(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NO
 void Timer::arm(std::optional<base::TimePoint> time) const {
   itimerspec spec{};
   if (time) {
-    // All zero would switch the timer off instead of firing at once.
+    // Zero would disarm the timer instead of firing at once.
     const auto since = std::max(time->time_since_epoch(), base::Duration(1));
     const auto seconds = std::chrono::floor<std::chrono::seconds>(since);
     spec.it_value.tv_sec = seconds.count();

@@ -39,7 +39,7 @@ class EventFd {
   Fd fd_;
 };
 
-/// Readable when its time has come. Counts the time that the machine was suspended, which poll()'s limit does not.
+/// Readable when its time has come. Counts time spent suspended, which poll()'s timeout does not.
 class Timer {
  public:
   Timer();

@@ -23,7 +23,7 @@ std::string in_form(sys_time<minutes> minute) {
                      time.minutes().count());
 }
 
-/// Of digits; anything else makes some number of another text.
+/// For digits; other characters give a number whose text differs.
 int number(std::string_view digits) {
   int value = 0;
   for (const char c : digits) value = 10 * value + (c - '0');
@@ -41,7 +41,7 @@ std::string firing(const std::string& option, const std::string& text) {
                                            std::chrono::day(static_cast<unsigned>(number(all.substr(8, 2))))};
     const std::chrono::hours hour(number(all.substr(11, 2)));
     const minutes minute(number(all.substr(14, 2)));
-    // One minute has one text, or it would have two keys.
+    // Each minute has only one text, otherwise it would have two keys.
     if (date.ok() && in_form(std::chrono::sys_days(date) + hour + minute) == text) return text;
   }
   throw UsageError(fmt::format("{}: {} is neither a minute such as 2026-11-23T02:00 nor now", option, shown(text)));

@@ -5,8 +5,8 @@
 
 namespace holdfast::cli {
 
-/// `2026-11-23T02:00` as it is; `now` as this minute in UTC, by this machine's clock. Throws UsageError for what is no
-/// minute of a calendar.
+/// `2026-11-23T02:00` unchanged; `now` becomes this minute in UTC, by this machine's clock. Throws UsageError for text
+/// that is not a valid minute.
 std::string firing(const std::string& option, const std::string& text);
 
 }  // namespace holdfast::cli

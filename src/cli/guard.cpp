@@ -15,7 +15,7 @@
 namespace holdfast::cli {
 namespace {
 
-/// What the guard is told; small enough to be written in one piece.
+/// A message to the guard; small enough for one atomic write.
 struct Word {
   pid_t group = 0;                  // 0: not about the group
   std::int64_t must_end_by_ns = 0;  // with group 0; 0: no limit
@@ -25,7 +25,7 @@ struct Word {
 [[noreturn]] void stand_guard(int words, const Timer& timer) noexcept {
   setpgid(0, 0);
   set_title("holdfast-guard");
-  // Whoever ends the tool must leave the guard its moment to act.
+  // Signals that end the tool must leave the guard time to act.
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
@@ -72,8 +72,8 @@ void Guard::start() {
 }
 
 bool Guard::stands() const noexcept {
-  // Nobody else reads from the pipe. A process id tells less: what has ended is reaped along with the command's
-  // orphans.
+  // Nobody else reads from the pipe, so its state is reliable. The process id is not, since an ended guard is reaped
+  // along with the command's orphans.
   pollfd polled{words_.get(), 0, 0};
   return words_.get() >= 0 && poll(&polled, 1, 0) == 0;
 }
@@ -85,7 +85,8 @@ void Guard::replace() {
 }
 
 void Guard::dismiss() const noexcept {
-  // If it was killed it has been reaped along with what the command left behind, and its number may be another's.
+  // If it was killed, it has been reaped along with the command's orphans, and its process id may belong to another
+  // process.
   siginfo_t info{};
   if (pid_ <= 0 || waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0) return;
   kill(pid_, SIGKILL);

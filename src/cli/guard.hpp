@@ -1,4 +1,4 @@
-// A small process that ends the command when the tool itself cannot: because it was killed, or does not run any more.
+// A small process that ends the command when the tool itself cannot, because it was killed or no longer runs.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 namespace holdfast::cli {
 
 /// Lives beside the command, from before its start to its end. It sends SIGKILL to the command's process group
-/// - when the tool is gone (the kernel does that for the command alone, not for what the command has started);
-/// - when the time given by must_end_by() is over and the tool, stopped or starved, has neither moved it nor acted.
+/// - when the tool is gone (the kernel does that only for the command, not for processes that it has started);
+/// - when the time given by must_end_by() is over and the tool, stopped or starved, has neither extended it nor acted.
 /// Used by the main thread.
 class Guard {
  public:
@@ -24,11 +24,11 @@ class Guard {
   /// Ends it without waiting; the command must have ended.
   void dismiss() const noexcept;
 
-  /// Readable when the guard has ended, which only somebody else can bring about; -1 when there is none.
+  /// Readable when the guard has ended, which only another process can cause; -1 when there is none.
   int fd() const { return words_.get(); }
   bool stands() const noexcept;
-  /// Puts another one in its place, which knows neither the group nor the time yet. Throws std::system_error, and then
-  /// there is none.
+  /// Starts a new guard, which does not know the group or the time yet. Throws std::system_error, and then there is
+  /// none.
   void replace();
 
   /// For the command's process, before it becomes the command: puts its group under guard. Async-signal-safe.
@@ -40,7 +40,7 @@ class Guard {
   void start();
 
   pid_t pid_ = -1;
-  Fd words_;  // the write end; the guard takes its closing for the end of the tool
+  Fd words_;  // the write end; when it closes, the guard assumes that the tool has ended
 };
 
 }  // namespace holdfast::cli

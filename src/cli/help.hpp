@@ -10,7 +10,7 @@ namespace holdfast::cli {
 constexpr std::array<std::string_view, 12> kVerbs{"run",     "elect", "acquire", "renew",  "release",  "ls",
                                                   "inspect", "wait",  "break",   "doctor", "exporter", "top"};
 
-/// Of a verb; of the whole tool for an empty one.
+/// For a verb; for the whole tool if it is empty.
 std::string help_of(std::string_view verb);
 
 }  // namespace holdfast::cli

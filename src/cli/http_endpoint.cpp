@@ -26,7 +26,7 @@ constexpr std::chrono::seconds kLimit{10};  // for a request, and for an answer
 constexpr std::chrono::seconds kIdle{60};   // between two requests on one connection
 constexpr std::uint32_t kLongestHeader = 8192;
 constexpr std::size_t kMostConnections = 64;
-constexpr std::chrono::milliseconds kPause{100};  // while there is no descriptor to be had
+constexpr std::chrono::milliseconds kPause{100};  // while no descriptor is available
 
 std::system_error as_std(const boost::system::system_error& error) { return {error.code(), error.what()}; }
 
@@ -70,12 +70,12 @@ struct HttpEndpoint::Impl {
     stream.socket().shutdown(tcp::socket::shutdown_send);
   }
 
-  /// Whatever ends it ends this connection alone.
+  /// An error ends only this connection.
   asio::awaitable<void> attend(beast::tcp_stream stream) {
     try {
       co_await serve(std::move(stream));
     } catch (const std::exception&) {
-      // Gone, too slow, or no HTTP.
+      // Closed, too slow, or not HTTP.
     }
     --connections;
   }

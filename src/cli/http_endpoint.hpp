@@ -13,8 +13,8 @@ inline constexpr const char* kPlainText = "text/plain; charset=utf-8";
 inline constexpr const char* kPrometheusText = "text/plain; version=0.0.4; charset=utf-8";
 inline constexpr const char* kOpenmetricsText = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// One thread serves all: whoever is slow holds up nobody else, and is left after 10 s. More than 64 connections at a
-/// time are closed at once.
+/// One thread serves all connections. A slow client does not delay others, and is disconnected after 10 s. Connections
+/// beyond 64 at a time are closed at once.
 class HttpEndpoint {
  public:
   struct Answer {
@@ -22,10 +22,10 @@ class HttpEndpoint {
     std::string type;
     std::string body;
   };
-  /// `accept`: what the request says of the types that it wants. Must not block.
+  /// `accept`: the request's Accept header. Must not block.
   using Handler = std::function<Answer(std::string_view path, std::string_view accept)>;
 
-  /// Listens from here on; port 0: one that is free. Throws std::system_error, also if the host is no address.
+  /// Listens from here on; port 0: any free one. Throws std::system_error, also if the host is not an address.
   HttpEndpoint(const std::string& host, std::uint16_t port, Handler handler);
   ~HttpEndpoint();
   HttpEndpoint(const HttpEndpoint&) = delete;

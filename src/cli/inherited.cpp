@@ -25,7 +25,7 @@ std::vector<unsigned> open_fds() {
   std::vector<unsigned> found;
   DIR* folder = opendir("/proc/self/fd");
   if (folder == nullptr) {
-    // Without /proc a look at the usual range has to do.
+    // Without /proc, checking the usual range must be enough.
     for (unsigned fd = kFirst; fd < 1024; ++fd) {
       if (fcntl(static_cast<int>(fd), F_GETFD) >= 0) found.push_back(fd);
     }
@@ -47,7 +47,7 @@ void close_range_of(unsigned first, unsigned last, unsigned flags) noexcept {
 #ifdef SYS_close_range
   if (syscall(SYS_close_range, first, last, flags) == 0) return;
 #endif
-  // A kernel before 5.11: one by one, as far as a process can have opened any.
+  // A kernel before 5.11: one by one, up to the process's limit.
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
   const auto end = static_cast<unsigned>(std::min<rlim_t>(limit.rlim_cur, 65536));
@@ -65,7 +65,7 @@ void close_range_of(unsigned first, unsigned last, unsigned flags) noexcept {
 void occupy_standard_fds() noexcept {
   for (int fd = 0; fd < static_cast<int>(kFirst); ++fd) {
     if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
-    // Gets the lowest number that is free, and that is this one.
+    // Gets the lowest free number, which is this one.
     open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
   }
 }
@@ -76,7 +76,7 @@ bool InheritedFds::contains(int fd) const {
   if (fd >= static_cast<int>(kFirst)) {
     return std::binary_search(inherited_.begin(), inherited_.end(), static_cast<unsigned>(fd));
   }
-  // What came through an exec does not have the mark; what occupy_standard_fds() has opened does.
+  // Descriptors inherited through an exec lack the mark; those that occupy_standard_fds() opened have it.
   const int flags = fcntl(fd, F_GETFD);
   return flags >= 0 && (flags & FD_CLOEXEC) == 0;
 }

@@ -1,4 +1,4 @@
-// Which descriptors a new process keeps: the command those that the tool was started with, the guard next to none.
+// Which descriptors a new process keeps: the command gets those that the tool was started with, the guard almost none.
 #pragma once
 
 #include <utility>
@@ -7,7 +7,7 @@
 namespace holdfast::cli {
 
 /// Opens /dev/null where standard input, output or error is closed, so that nothing else gets these numbers. Using it
-/// fails as using a closed one does, and the command has it closed again. For main(), before anything is opened.
+/// fails like using a closed one, and it is closed again for the command. For main(), before anything is opened.
 void occupy_standard_fds() noexcept;
 
 /// Make it before anything is opened. Standard input, output and error always pass through.
@@ -15,9 +15,9 @@ class InheritedFds {
  public:
   InheritedFds();
 
-  /// False for a standard one too that was closed at the start.
+  /// Also false for a standard one that was closed at the start.
   bool contains(int fd) const;
-  /// Takes one out: it is ours alone from now on.
+  /// Excludes one, which only the tool uses from now on.
   void keep_back(int fd);
 
   /// Marks every other descriptor to be closed on exec. For the command's process, between fork and exec: another

@@ -37,20 +37,20 @@ std::string about_holder(const LockHolder& info, LockKind kind) {
                      ttl(info.remaining), info.count);
 }
 
-/// A line about those who wait; none if the server does not tell.
+/// A line about the waiters; none if unknown.
 std::string about_waiters(const LockInfo& info) {
   if (!info.listeners) return {};
   if (*info.listeners == 0) return "waits  nobody who listens for the release\n";
   return fmt::format("waits  up to {} client{}\n", *info.listeners, *info.listeners == 1 ? "" : "s");
 }
 
-/// How long a waiter keeps its place without a sign of life.
+/// How long a waiter keeps its place without sending anything.
 std::string place(const LockWaiter& waiter) {
   if (!waiter.keeps_place) return "none";
   return waiter.keeps_place->count() > 0 ? in_words(*waiter.keeps_place) : "over";
 }
 
-/// A table of those who wait for a lock whose server keeps a queue; none if there is no such queue.
+/// A table of the waiters for a lock whose server keeps a queue; none if there is no queue.
 std::string about_queue(const LockInfo& info) {
   if (!info.queued) return {};
   if (*info.queued == 0) return "queue  0\n";
@@ -110,7 +110,7 @@ std::string in_lines(const Survey& survey, LockKind kind, const std::string& nod
   return text + "\n" + table(std::move(rows));
 }
 
-/// A semaphore or a latch, which nobody holds: what there is a number of.
+/// A semaphore or a latch, which has no holders, only a number.
 int inspect_number(const CommonOptions& common, const InspectOptions& options, const Console& console) {
   std::vector<Config> configs = make_configs(common, console);
   if (configs.size() > 1) throw UsageError("--kind semaphore and latch are for one server");

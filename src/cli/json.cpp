@@ -33,7 +33,7 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
-/// Of one character of up to three bytes.
+/// For one character of up to three bytes.
 unsigned code_point(std::string_view character) {
   auto point = static_cast<unsigned char>(character.front()) & (character.size() == 2 ? 0x1fU : 0x0fU);
   if (character.size() == 1) return static_cast<unsigned char>(character.front());

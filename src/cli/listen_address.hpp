@@ -1,4 +1,4 @@
-// Where the exporter listens, as it is given.
+// Parses the address on which the exporter listens.
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@
 namespace holdfast::cli {
 namespace {
 
-/// These clients have nothing to give back, so there is nothing to wait for when they are closed.
+/// These clients have nothing to release, so closing them need not wait.
 constexpr std::chrono::milliseconds kReleaseLimit{50};
 
 }  // namespace
@@ -52,7 +52,7 @@ std::vector<LockOnServers::Part> LockOnServers::take_from_owners(const std::vect
   for_each([&](std::size_t i) {
     if (!seen[i].held()) return;
     try {
-      std::set<std::string> owners;  // a writer that reads as well is in it twice
+      std::set<std::string> owners;  // a writer that also reads is listed twice
       for (const LockHolder& holder : seen[i].info->holders) owners.insert(holder.owner);
       for (const std::string& owner : owners) parts[i].taken |= locks_[i].force_release(owner);
     } catch (const Error& error) {

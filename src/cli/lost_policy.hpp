@@ -1,4 +1,4 @@
-// Decides what happens to the command of `holdfast run` when its lock is about to be lost, or is. Pure: no clock, no
+// Decides what happens to the command of `holdfast run` when its lock is lost or about to be. Pure: no clock, no
 // process, no server; time is an input.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace holdfast::cli {
 enum class OnLost {
   term,  ///< SIGTERM while the lock is still certainly ours, SIGKILL before it ends.
   kill,  ///< SIGKILL just before it ends.
-  warn,  ///< Say so, and let the command go on.
+  warn,  ///< Print a warning, and let the command continue.
 };
 
 enum class LostAction {
@@ -25,7 +25,7 @@ enum class LostAction {
 
 struct LostDecision {
   LostAction action = LostAction::none;
-  /// When to look again if nothing happens before; empty: never.
+  /// When to call look() again if nothing happens first; empty: never.
   std::optional<base::TimePoint> look_again;
 };
 
@@ -40,16 +40,16 @@ struct LostDecision {
 ///   terminating  | the grace is over                             | kill       | done
 ///   done         | anything                                      | none       | done
 ///
-/// A renewal that comes through while holding moves everything; once SIGTERM is sent nothing is taken back, since the
-/// command is on its way out. Not thread-safe.
+/// A successful renewal while holding moves all times; after SIGTERM nothing is taken back, since the command is
+/// ending. Not thread-safe.
 class LostPolicy {
  public:
-  /// `kill_after`: the time between SIGTERM and SIGKILL, taken out of the end of the lease. `margin`: how long before
-  /// the end SIGKILL is sent, for the signal to arrive and the command to die.
+  /// `kill_after`: the time between SIGTERM and SIGKILL, which is the end of the lease. `margin`: how long before the
+  /// end SIGKILL is sent, for the signal to arrive and the command to die.
   LostPolicy(OnLost on_lost, base::Duration kill_after, base::Duration margin)
       : on_lost_(on_lost), kill_after_(kill_after), margin_(margin) {}
 
-  /// `valid_for`: how long the lock is certainly ours from `now` on. `lost`: the loss signal has been given.
+  /// `valid_for`: how long the lock is certainly ours from `now` on. `lost`: the loss was signalled.
   LostDecision look(base::TimePoint now, base::Duration valid_for, bool lost) {
     switch (state_) {
       case State::holding:
@@ -63,13 +63,13 @@ class LostPolicy {
     return {};
   }
 
-  /// When the command must have ended, as of the last look; empty: it need not.
+  /// When the command must have ended, as of the last look(); empty: it need not.
   std::optional<base::TimePoint> must_end_by() const {
     if (on_lost_ == OnLost::warn) return std::nullopt;
     return state_ == State::holding ? certain_until_ : std::optional(kill_at_);
   }
 
-  /// True once the command has been told to end.
+  /// True once the command was asked to end.
   bool acted() const { return acted_; }
   /// True if the lock was lost while it should still have been ours: the server has said so.
   bool told_early() const { return told_early_; }
@@ -91,8 +91,8 @@ class LostPolicy {
   }
 
   LostDecision gone(base::TimePoint now) {
-    // Told before the time was over: the lock was taken by force, and a grace is all that the command can be given.
-    // Otherwise this process was stopped past the deadline, and every further moment may overlap with somebody else.
+    // Lost before its time: the lock was taken by force, and the command gets the grace period. Otherwise this process
+    // was stopped past the deadline, and every further moment may overlap with another holder.
     told_early_ = certain_until_ && now < *certain_until_;
     if (on_lost_ == OnLost::warn) return finish(now, LostAction::warn);
     if (on_lost_ == OnLost::term && told_early_) return terminate(now + kill_after_);
@@ -120,7 +120,7 @@ class LostPolicy {
   bool acted_ = false;
   bool told_early_ = false;
   base::TimePoint kill_at_{};
-  std::optional<base::TimePoint> certain_until_;  // as of the last look
+  std::optional<base::TimePoint> certain_until_;  // as of the last look()
 };
 
 }  // namespace holdfast::cli

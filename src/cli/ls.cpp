@@ -15,8 +15,8 @@
 namespace holdfast::cli {
 namespace {
 
-/// What one server has.
-struct Listing {
+/// The locks of one server.
+struct ServerLocks {
   std::string node;
   std::variant<std::vector<LockInfo>, Error> result;
 };
@@ -43,7 +43,7 @@ Listed listed(LockKind kind) {
   return Listed::locks;
 }
 
-Listing list(Config config, const LsOptions& options, Detail detail) {
+ServerLocks list(Config config, const LsOptions& options, Detail detail) {
   Client client(std::move(config));
   try {
     std::vector<LockInfo> locks = client.list(options.pattern, detail, listed(options.kind));
@@ -55,26 +55,26 @@ Listing list(Config config, const LsOptions& options, Detail detail) {
 }
 
 /// Asks all at the same time.
-std::vector<Listing> list_all(std::vector<Config> configs, const LsOptions& options, Detail detail) {
-  std::vector<std::future<Listing>> asked;
+std::vector<ServerLocks> list_all(std::vector<Config> configs, const LsOptions& options, Detail detail) {
+  std::vector<std::future<ServerLocks>> asked;
   for (Config& config : configs) {
     const auto policy = configs.size() == 1 ? std::launch::deferred : std::launch::async;
     asked.push_back(std::async(policy, list, std::move(config), options, detail));
   }
-  std::vector<Listing> listings;
+  std::vector<ServerLocks> listings;
   for (auto& each : asked) listings.push_back(each.get());
   return listings;
 }
 
-const std::vector<LockInfo>& locks_of(const Listing& listing) {
+const std::vector<LockInfo>& locks_of(const ServerLocks& listing) {
   static const std::vector<LockInfo> none;
   const auto* locks = std::get_if<std::vector<LockInfo>>(&listing.result);
   return locks ? *locks : none;
 }
 
-std::string in_json(const std::vector<Listing>& listings) {
+std::string in_json(const std::vector<ServerLocks>& listings) {
   boost::json::array out;
-  for (const Listing& listing : listings) {
+  for (const ServerLocks& listing : listings) {
     for (const LockInfo& lock : locks_of(listing)) {
       boost::json::object row = cli::to_json(lock);
       row["node"] = listing.node;
@@ -87,9 +87,9 @@ std::string in_json(const std::vector<Listing>& listings) {
   return json_line(out);
 }
 
-std::string in_names(const std::vector<Listing>& listings) {
+std::string in_names(const std::vector<ServerLocks>& listings) {
   std::vector<std::string> names;
-  for (const Listing& listing : listings) {
+  for (const ServerLocks& listing : listings) {
     for (const LockInfo& lock : locks_of(listing)) names.push_back(lock.name);
   }
   std::ranges::sort(names);
@@ -101,7 +101,7 @@ std::string in_names(const std::vector<Listing>& listings) {
 
 using Row = std::vector<std::string>;
 
-/// What the columns of a kind are.
+/// The column titles for a kind.
 Row head(LockKind kind) {
   if (kind == LockKind::semaphore) return {"NAME", "FREE", "TTL", "WAITING"};
   if (kind == LockKind::latch) return {"NAME", "STEPS", "TTL", "WAITING"};
@@ -114,7 +114,7 @@ std::string end_of(const std::optional<std::chrono::milliseconds>& remaining) {
   return remaining ? in_words(*remaining) : "none";
 }
 
-/// One for each who has it.
+/// One for each holder.
 std::vector<Row> rows_of(const LockInfo& lock, LockKind kind) {
   const std::string name = printable(lock.name);
   const std::string waiting = lock.listeners ? std::to_string(*lock.listeners) : "";
@@ -134,11 +134,11 @@ std::vector<Row> rows_of(const LockInfo& lock, LockKind kind) {
   return rows;
 }
 
-std::string in_rows(const std::vector<Listing>& listings, LockKind kind) {
+std::string in_rows(const std::vector<ServerLocks>& listings, LockKind kind) {
   const bool several = listings.size() > 1;
   std::vector<Row> rows{head(kind)};
   if (several) rows.front().emplace_back("NODE");
-  for (const Listing& listing : listings) {
+  for (const ServerLocks& listing : listings) {
     for (const LockInfo& lock : locks_of(listing)) {
       for (Row& row : rows_of(lock, kind)) {
         if (several) row.push_back(listing.node);
@@ -157,10 +157,10 @@ std::string in_rows(const std::vector<Listing>& listings, LockKind kind) {
 
 int ls(const CommonOptions& common, const LsOptions& options, const Console& console) {
   const bool only_names = console.quiet() && !console.json();
-  const std::vector<Listing> listings =
+  const std::vector<ServerLocks> listings =
       list_all(make_configs(common, console), options, only_names ? Detail::owner : Detail::holder);
   std::vector<const Error*> errors;
-  for (const Listing& listing : listings) {
+  for (const ServerLocks& listing : listings) {
     if (const auto* error = std::get_if<Error>(&listing.result)) errors.push_back(error);
   }
   if (listings.size() == 1 && !errors.empty()) throw Error(*errors.front());

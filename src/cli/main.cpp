@@ -26,7 +26,7 @@ void report(const Console& console, const Failure& failure, int json_fd) {
     out["error"] = to_json(failure);
     write_all(json_fd, json_line(out));
   } catch (const std::exception&) {
-    // Nobody listens.
+    // Nobody reads it.
   }
 }
 
@@ -54,7 +54,7 @@ int carry_out(const Options& options, const Console& console) {
   return break_lock(common, std::get<BreakOptions>(options.verb), console);
 }
 
-/// Whose standard output is not ours.
+/// True if standard output belongs to the command.
 bool has_command(const Options& options) {
   const auto* elect = std::get_if<ElectOptions>(&options.verb);
   return std::holds_alternative<RunOptions>(options.verb) || (elect != nullptr && !elect->watch);
@@ -93,7 +93,7 @@ int main(const std::vector<std::string>& args) {
 
 int main(int argc, char** argv) {
 #ifdef M_ARENA_MAX
-  // A heap for each thread takes longer to set up than the threads of a short run wait for each other.
+  // In a short run, setting up a heap for each thread costs more than sharing one.
   mallopt(M_ARENA_MAX, 1);
 #endif
   holdfast::cli::occupy_standard_fds();

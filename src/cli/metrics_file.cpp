@@ -17,7 +17,7 @@ namespace {
 
 [[noreturn]] void throw_errno() { throw std::system_error(errno, std::generic_category()); }
 
-/// Of this process alone, and of no name that a collector reads (*.prom).
+/// A name unique to this process, which collectors do not read (not *.prom).
 std::string beside(const std::string& path) {
   const std::filesystem::path whole(path);
   return (whole.parent_path() / fmt::format(".{}.{}", whole.filename().string(), getpid())).string();
@@ -32,7 +32,7 @@ void write_to(const std::string& path, const std::string& text) {
 
 void replace(const std::string& path, const std::string& text) {
   const std::string fresh = beside(path);
-  unlink(fresh.c_str());  // of an earlier process of the same number
+  unlink(fresh.c_str());  // from an earlier process with the same id
   try {
     write_to(fresh, text);
     if (rename(fresh.c_str(), path.c_str()) != 0) throw_errno();
@@ -56,7 +56,7 @@ void write_metrics_file(const std::string& path, const Metrics& metrics, const C
       console.note(fmt::format("--metrics-file: cannot write {}: {}", printable(path), error.what()));
     }
   } catch (...) {
-    // Out of memory, and nobody can be told.
+    // Out of memory, so it cannot be reported.
   }
 }
 

@@ -1,4 +1,4 @@
-// `holdfast run --metrics-file`: what a run has to say to node_exporter's textfile collector.
+// `holdfast run --metrics-file`: a run's metrics for node_exporter's textfile collector.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace holdfast::cli {
 
-/// Writes a new file in the same folder and puts it in the other's place, so a reader sees the whole of either. What
-/// cannot be written is a note on the console, and nothing else.
+/// Writes a new file in the same folder and renames it over the old one, so that readers see either one complete. A
+/// failure is only noted on the console.
 void write_metrics_file(const std::string& path, const Metrics& metrics, const Console& console) noexcept;
 
 }  // namespace holdfast::cli

@@ -21,7 +21,7 @@ struct Range {
   int last = 0;
 };
 
-/// The first one that is formed so.
+/// The first range in the name.
 std::optional<Range> range_in(const std::string& name) {
   const auto number = [&](std::size_t from, std::size_t to) -> std::optional<int> {
     int value = 0;

@@ -1,4 +1,4 @@
-// Names that stand for many: `gpu:{0..7}`.
+// Expands names that stand for several: `gpu:{0..7}`.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace holdfast::cli {
 
-/// With each range written out; a name without one stays. Throws UsageError for one that goes down, or is too large.
+/// Expands each range; keeps names without one. Throws UsageError for a range that is descending or too large.
 std::vector<std::string> with_ranges(const std::vector<std::string>& names);
 
 }  // namespace holdfast::cli

@@ -1,7 +1,6 @@
-// The functions of OpenSSL that the library calls, in a tool that does not link with it: each loads OpenSSL when it is
-// first called, and a run without TLS calls none. With OpenSSL in the process from its start, a short run costs a third
-// more. A function that is missing here makes the linker take OpenSSL in after all: tests/packaging/lean looks for
-// that.
+// The functions of OpenSSL that the library calls, in a tool that does not link with it: each loads OpenSSL at its
+// first call, and a run without TLS calls none. With OpenSSL loaded from the start, a short run costs a third more. If
+// a function is missing here, the linker adds OpenSSL after all: tests/packaging/lean checks that.
 #include <cstddef>
 #include <cstdint>
 #include <dlfcn.h>
@@ -22,7 +21,7 @@
 
 namespace {
 
-/// The library of TLS. The other one, of certificates and ciphers, comes with it.
+/// The TLS library, which loads the one for certificates and ciphers.
 void* openssl() {
   static void* const loaded = [] {
     void* const library = dlopen(("libssl.so." + std::to_string(OPENSSL_SHLIB_VERSION)).c_str(), RTLD_LAZY);

@@ -1,4 +1,4 @@
-// What the command line asks for, as plain values. Filled by parse.cpp, read by the verbs.
+// The options of the command line, as plain values. Filled by parse.cpp, read by the verbs.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ struct CommonOptions {
   bool verbose = false;
   bool timestamps = false;           ///< Each line of messages begins with the time.
   bool syslog = false;               ///< Messages go to the system's log.
-  std::vector<std::string> hints{};  ///< What looks like a mistake and is none to be refused.
+  std::vector<std::string> hints{};  ///< Warnings about probable mistakes that are not refused.
 };
 
 /// `--kind`: which family of locks.
@@ -37,28 +37,28 @@ enum class LockKind {
   write,      ///< Redisson's RReadWriteLock, as a writer: a hash with `mode`.
   read,       ///< The same as a reader: `--shared`.
   permit,     ///< One permit of Redisson's RPermitExpirableSemaphore: a number, and a sorted set.
-  semaphore,  ///< Redisson's RSemaphore: a number. Only to be looked at.
-  latch,      ///< Redisson's RCountDownLatch: a number. The same.
+  semaphore,  ///< Redisson's RSemaphore: a number. Can only be inspected.
+  latch,      ///< Redisson's RCountDownLatch: a number. Can only be inspected.
 };
 
-/// Of which one name has several holders.
+/// Kinds with several holders for one name.
 inline bool is_read_write(LockKind kind) { return kind == LockKind::write || kind == LockKind::read; }
 
-/// That nobody holds: a number, and no more.
+/// Kinds without holders, which are only a number.
 inline bool is_number(LockKind kind) { return kind == LockKind::semaphore || kind == LockKind::latch; }
 
 struct RunOptions {
-  std::vector<std::string> names;  ///< Of several, all are taken together;
+  std::vector<std::string> names;  ///< If several, all are taken together,
   bool any = false;                ///< or any one of them.
   LockKind kind = LockKind::lock;
   std::vector<std::string> command;                ///< Program and arguments; `sh -c LINE` for `--command`.
   bool is_shell_line = false;                      ///< It was `--command`.
-  std::optional<std::chrono::milliseconds> wait;   ///< Empty: without limit. Zero: ask once.
+  std::optional<std::chrono::milliseconds> wait;   ///< Empty: without limit. Zero: try once.
   std::optional<std::chrono::milliseconds> lease;  ///< Empty: the client's.
   std::optional<std::chrono::milliseconds> max_hold;
-  std::optional<std::chrono::milliseconds> at_least;    ///< The name stays taken so long, whatever the command does.
+  std::optional<std::chrono::milliseconds> at_least;    ///< The least time that the name stays taken.
   std::optional<int> max;                               ///< How many commands may run at the same time.
-  std::optional<std::chrono::milliseconds> fresh;       ///< Not if the command has succeeded so recently.
+  std::optional<std::chrono::milliseconds> fresh;       ///< Skip if the command has succeeded this recently.
   std::optional<std::string> at;                        ///< Once for this minute: see firing().
   std::optional<std::chrono::milliseconds> kill_after;  ///< Empty: see run_times().
   OnLost on_lost = OnLost::term;
@@ -67,14 +67,14 @@ struct RunOptions {
   std::optional<std::string> label;  ///< Empty: the URL's, else the command's name.
   std::optional<std::string> metrics_file;
   bool fixed = false;      ///< The lease is not renewed.
-  bool campaigns = false;  ///< One term of `elect`, which itself tries again.
+  bool campaigns = false;  ///< One term of `elect`, which retries itself.
 };
 
 struct ElectOptions {
   RunOptions run;  ///< Each term.
   bool once = false;
   std::chrono::milliseconds rest{1000};  ///< Between two terms, for others.
-  bool watch = false;                    ///< Tell who leads, and do nothing.
+  bool watch = false;                    ///< Only report who leads.
 };
 
 /// `acquire`: a hold that is left to others, as a ticket.
@@ -116,13 +116,13 @@ struct BreakOptions {
 };
 
 struct DoctorOptions {
-  Severity fail_on = Severity::warning;  ///< The least that the exit code tells.
+  Severity fail_on = Severity::warning;  ///< The lowest severity that the exit code reports.
   std::optional<std::string> try_name;   ///< A lock to be taken and given back.
 };
 
 /// Where the exporter listens.
 struct ListenAddress {
-  std::string host = "127.0.0.1";  ///< A number: no name is looked up.
+  std::string host = "127.0.0.1";  ///< A numeric address: names are not resolved.
   std::uint16_t port = 9743;
 };
 

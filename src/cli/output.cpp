@@ -22,7 +22,7 @@ const char* code_name(const std::error_code& code) {
   return to_string(static_cast<Errc>(code.value()));
 }
 
-/// As of RFC 3339, in UTC: `2026-11-21T09:30:00.123Z`.
+/// In the form of RFC 3339, in UTC: `2026-11-21T09:30:00.123Z`.
 std::string time_now() {
   const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
   const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
@@ -33,14 +33,14 @@ std::string time_now() {
   return fmt::format("{}.{:03}Z", text.data(), now.time_since_epoch().count() % 1000);
 }
 
-/// Columns on a screen: bytes that continue a UTF-8 sequence take none.
+/// Whether a byte takes a column on the screen: UTF-8 continuation bytes do not.
 bool takes_a_column(char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }
 
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, takes_a_column));
 }
 
-/// Its first characters and an ellipsis, together this wide.
+/// The first characters and an ellipsis, this wide in total.
 std::string cut(const std::string& text, std::size_t columns) {
   constexpr std::string_view kEllipsis = "...";
   std::size_t end = 0;
@@ -50,7 +50,7 @@ std::string cut(const std::string& text, std::size_t columns) {
   return text.substr(0, end).append(kEllipsis);
 }
 
-/// What to ask for instead, where the server has said what is there.
+/// Which kind to use instead, if the server has said what is there.
 const char* other_kind(const Error& error) {
   if (error.code() != Errc::wrong_type) return "";
   const std::string_view cause = error.cause();
@@ -107,7 +107,7 @@ void Console::say(LogLevel level, std::string_view text) const {
   try {
     write_all(STDERR_FILENO, fmt::format("{}holdfast: {}\n", time, words));
   } catch (const std::system_error&) {
-    // It may be closed or full; there is nobody left to tell.
+    // Standard error may be closed or full; there is nowhere else to report that.
   }
 }
 

@@ -1,4 +1,4 @@
-// What the tool says: results on standard output, everything else on standard error, and the exit codes.
+// The tool's output: results on standard output, everything else on standard error, and the exit codes.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@
 
 namespace holdfast::cli {
 
-/// Exit codes of the tool's own. `run` passes the command's status through besides.
+/// The tool's own exit codes. `run` also passes on the command's status.
 enum ExitCode : int {
   kExitOk = 0,
   kExitNo = 1,            ///< inspect, break: the lock is free. run, wait: the default of --conflict-exit-code.
@@ -75,11 +75,11 @@ void write_all(int fd, std::string_view text);
 
 using base::printable;
 
-/// With a space for each character that a terminal would obey and not show.
+/// Replaces each character that a terminal would act on instead of showing with a space.
 std::string one_line(std::string_view text);
 
-/// Rows in aligned columns, two spaces apart. A cell that is wider than 64 characters is cut, so that one odd name does
-/// not push everything else out of sight; the last column is not.
+/// Rows in aligned columns, two spaces apart. Cells wider than 64 characters are cut, except in the last column, so
+/// that one odd name does not push everything else off the screen.
 std::string table(std::vector<std::vector<std::string>> rows);
 
 /// `350 ms`, `29.1 s`, `12 min 3 s`, `5 h 20 min`, `3 d 4 h`.
@@ -87,7 +87,7 @@ std::string in_words(std::chrono::milliseconds duration);
 
 /// `web-3, process 812, label nightly`, or the owner where the holder has no name.
 std::string holder_in_words(const LockHolder& each);
-/// The same of the first of its holders, and how many others there are. It must be held.
+/// The same for the first of its holders, and how many others there are. It must be held.
 std::string holder_in_words(const LockInfo& info);
 
 }  // namespace holdfast::cli

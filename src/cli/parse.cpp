@@ -21,7 +21,7 @@ namespace holdfast::cli {
 namespace {
 using std::chrono::milliseconds;
 
-/// What stands before and after the first `--`.
+/// The arguments before and after the first `--`.
 struct Halves {
   Args before;
   Args after;
@@ -34,7 +34,7 @@ Halves divide(const Args& args) {
   return {Args(args.begin(), mark), Args(mark + 1, args.end()), true};
 }
 
-/// A server's URL that was meant for --url would be sent to another server as a name, and shown there to everybody.
+/// A URL meant for --url would be sent to another server as a name, and shown there to everybody.
 void refuse_login(const std::string& name) {
   if (!has_login(name)) return;
   throw UsageError(
@@ -84,7 +84,7 @@ void take_names_and_command(const char* verb, RunOptions& options, Args before, 
   options.command = std::move(after);
 }
 
-/// The command, or the line of shell in its place.
+/// The command, or the shell line instead.
 void take_shell_line(const char* verb, RunOptions& options, const std::optional<std::string>& shell_line) {
   if (shell_line && !options.command.empty()) {
     throw UsageError(fmt::format("{}: give either --command or a command after --", verb));
@@ -302,7 +302,7 @@ constexpr std::array kCommonOptions{"--url",     "--url-file",   "--password-fil
                                     "--quiet",   "-v",           "--verbose",       "-h",     "--help",
                                     "--version", "--timestamps", "--syslog"};
 
-/// Where the verb stands: the first argument that is neither an option nor an option's value.
+/// The position of the verb: the first argument that is neither an option nor an option's value.
 std::size_t verb_position(const Args& args) {
   std::size_t i = 0;
   while (i < args.size() && args[i] != "--" && args[i].size() > 1 && args[i].front() == '-') {
@@ -321,7 +321,7 @@ void refuse_unknown_options(const Args& before_verb) {
   }
 }
 
-/// `-w 5 minutes`: the unit stands where a name is expected, and is a good name too.
+/// `-w 5 minutes`: the unit is where a name is expected, and would be a valid name.
 std::vector<std::string> hints_about_units(const Args& before, const Args& names) {
   static constexpr std::array kUnits{"ms",     "s",       "sec", "secs", "second", "seconds", "m",   "min", "mins",
                                      "minute", "minutes", "h",   "hour", "hours",  "d",       "day", "days"};
@@ -336,7 +336,7 @@ std::vector<std::string> hints_about_units(const Args& before, const Args& names
 }
 
 [[noreturn]] void refuse_verb(const Args& before, const std::string& verb) {
-  // Behind an option that nobody knows may stand its value, and not a verb.
+  // After an unknown option, the next argument may be its value instead of a verb.
   refuse_unknown_options(before);
   throw UsageError(fmt::format("no such verb: {} (see holdfast help)", shown(verb)));
 }

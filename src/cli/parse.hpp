@@ -9,7 +9,7 @@
 
 namespace holdfast::cli {
 
-/// A text that was asked for instead of work: `--help`, `--version`.
+/// A request for a text instead of work: `--help`, `--version`.
 struct TextRequest {
   std::string text;
 };

@@ -1,4 +1,4 @@
-// `holdfast run`: takes the lock, runs the command, gives the lock back.
+// `holdfast run`: takes the lock, runs the command, releases the lock.
 #include <chrono>
 #include <cstdlib>
 #include <memory>
@@ -20,8 +20,8 @@
 namespace holdfast::cli {
 namespace {
 
-/// One use of the verb. The order of the members is the order in which things are made: descriptors are looked at
-/// before any is opened, signals are taken over before any thread is started.
+/// One use of the verb. The order of the members matters: descriptors are listed before any is opened, signals are
+/// taken over before any thread starts.
 class Run {
  public:
   Run(const CommonOptions& common, const RunOptions& options, const Console& console)
@@ -33,16 +33,16 @@ class Run {
   RunReport& report() { return report_; }
 
   int go();
-  /// Gives what may still be ours back, as far as that can be done soon. Then end the process without destroying this:
-  /// something may still wait for a silent server.
+  /// Releases what may still be ours, as far as that can be done soon. Then end the process without destroying this
+  /// object, which might wait for a silent server.
   void close() {
     if (lock_) lock_->close();
   }
-  /// The signal that has ended it, if one has: the tool dies of it too.
+  /// The signal that ended the command, if any: the tool dies of it too.
   SharedEnd ended_by() const {
     return command_ ? command_->ended_by() : SharedEnd{lock_ ? lock_->interrupted_by() : 0};
   }
-  /// The descriptor of the report is not for the command.
+  /// The command does not get the descriptor of the report.
   void keep_back(int fd) {
     if (!inherited_.contains(fd)) throw UsageError(fmt::format("--status-fd {} is not open", fd));
     inherited_.keep_back(fd);
@@ -124,7 +124,7 @@ int run(const CommonOptions& common, const RunOptions& options, const Console& c
     const Metrics metrics = metrics_of(run.report(), std::chrono::system_clock::now());
     write_metrics_file(*options.metrics_file, metrics, console);
   }
-  // A loss is the worse news.
+  // A loss is more important to report.
   if (!write_report(options, console, run.report()) && exit_code != kExitLost) {
     std::_Exit(kExitInternal);
   }

@@ -25,7 +25,7 @@ int RunCommand::run(RunLock& lock, Hold& hold) {
   if (options_.on_lost != OnLost::warn) guard.must_end_by(start + hold.valid_for());
   lock.command_begins();
   const bool acted = supervise(hold, guard);
-  // It ends while the server answers.
+  // It ends while waiting for the server's answer.
   guard.dismiss();
   lock.command_ended(hold, *report_.end);
   const base::TimePoint certain_until = base::Clock::now() + hold.valid_for();
@@ -90,7 +90,7 @@ int RunCommand::conclude(bool acted) {
   return end.shell_status();
 }
 
-/// What remains of --at-least. A command that never began has done nothing that is not to be done again.
+/// The rest of --at-least. None if the command never began, since then it may be run again.
 milliseconds RunCommand::rest(base::TimePoint held_since) const {
   if (!options_.at_least || report_.end->exec_error != 0) return {};
   return std::chrono::ceil<milliseconds>(held_since + *options_.at_least - base::Clock::now());
@@ -123,7 +123,7 @@ std::vector<std::string> RunCommand::environment(const Hold& hold) const {
   for (const std::string& name : report_.names) names += (names.empty() ? "" : "\n") + name;
   const char* around = std::getenv(kOwners);
   const std::string owners = around == nullptr ? hold.owner() : fmt::format("{} {}", around, hold.owner());
-  // Of a run around this one it would be the token of another lock.
+  // A token from a run around this one would be that of another lock.
   const std::optional<std::int64_t> token = hold.token();
   return {"HOLDFAST_NAME=" + names,
           "HOLDFAST_OWNER=" + hold.owner(),

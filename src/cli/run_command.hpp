@@ -1,4 +1,4 @@
-// The command of `holdfast run`, from its start under a hold to what the tool says at its end.
+// The command of `holdfast run`, from its start under a hold to the messages at its end.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ namespace holdfast::cli {
 /// Used once, by the main thread.
 class RunCommand {
  public:
-  /// What the process has that the command gets, or that is watched while it runs.
+  /// What the process passes to the command, or watches while it runs.
   struct Surroundings {
     const InheritedFds& inherited;
     const SignalGate& signals;
@@ -35,13 +35,13 @@ class RunCommand {
 
   /// Runs it, releases the lock, and returns the exit code.
   int run(RunLock& lock, Hold& hold);
-  /// The signal that has ended it, if one has: the tool dies of it too.
+  /// The signal that ended the command, if any: the tool dies of it too.
   const SharedEnd& ended_by() const { return ended_by_; }
   /// True if the tool was asked to end meanwhile.
   bool told_to_end() const { return told_to_end_; }
 
  private:
-  /// True if the command was told to end because of the lock.
+  /// True if the command was asked to end because of the lock.
   bool supervise(const Hold& hold, Guard& guard);
   int conclude(bool acted);
   std::chrono::milliseconds rest(base::TimePoint held_since) const;

@@ -37,7 +37,7 @@ void settle_kind(RunOptions& options, const KindWords& words) {
   if (options.max && *options.max == 0) throw UsageError("run: --max 0 would let none run");
   options.kind = kind_of(options, words);
   if (!options.fresh && !options.at) return;
-  // Those who come together would all find that nobody has done it.
+  // Concurrent holders would all find that it has not been done.
   if (options.kind == LockKind::permit || options.kind == LockKind::read) {
     throw UsageError("run: --fresh and --at are for a lock that one has at a time: not with --max or --shared");
   }

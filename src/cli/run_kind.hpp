@@ -1,11 +1,11 @@
-// Of which kind the lock of `holdfast run` is, by all its options that have a say in that.
+// Determines the kind of lock of `holdfast run` from all options that affect it.
 #pragma once
 
 #include "cli/options.hpp"
 
 namespace holdfast::cli {
 
-/// So many permits there can be.
+/// The limit on the number of permits.
 inline constexpr int kMostPermits = 1'000'000;
 
 struct KindWords {

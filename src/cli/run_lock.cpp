@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// How long the tool tries to give back a lock that is lost, or could not be renewed.
+/// How long the tool tries to release a lock that is lost, or could not be renewed.
 constexpr milliseconds kLastWord{300};
 
 }  // namespace
@@ -61,7 +61,7 @@ AskHolder RunLock::ask_holder() {
   AskHolder ask{.ask = [&](milliseconds limit) { return servers_.holders(options_.names, options_.kind, limit); },
                 .before = {},
                 .after = reports || !console_.quiet()};
-  // That one of several is held says nothing about the others.
+  // If one of several is held, the others may still be free.
   if (!options_.any && (console_.verbose() || reports || !owners_around().empty())) {
     ask.before = [this](const std::vector<LockInfo>& holders) {
       refuse_to_wait_for_ourselves(holders);
@@ -72,8 +72,8 @@ AskHolder RunLock::ask_holder() {
   return ask;
 }
 
-/// Connecting is a part of the wait. Who waits without limit is as patient with a server that is not there yet as with
-/// one that has gone away. A candidate tries again by itself.
+/// Connecting is part of the wait. Without a limit, a server that is not up yet gets the same patience as one that has
+/// gone away. A candidate of `elect` retries by itself.
 Perseverance RunLock::perseverance() {
   return {.limit = options_.campaigns ? milliseconds() : options_.wait.value_or(patience_),
           .patience = patience_,
@@ -91,14 +91,14 @@ int RunLock::not_acquired(const AcquisitionResult& result) {
     auto code = static_cast<Errc>(error.code().value());
     const bool in_vain = code == Errc::busy || code == Errc::timed_out;
     if (in_vain && options_.wait == milliseconds::zero()) code = Errc::busy;
-    // Where there are several servers, the cause names them already.
+    // With several servers, the cause already names them.
     const Error told(code, error.key(), error.node().empty() ? "" : report_.node, error.cause());
     if (!in_vain) throw Error(told);
     Failure failure = Failure::from(told);
     failure.exit_code = options_.conflict_exit_code;
     if (result.holder) {
       const auto left = result.holder->remaining;
-      // After a longer wait the failure itself names the holder.
+      // After a long wait the failure itself names the holder.
       const std::string who = holder_in_words(*result.holder);
       const bool named = told.cause().find(who) != std::string::npos;
       failure.message += fmt::format(" ({}{})", named ? printable(result.holder->owner) : who,
@@ -134,7 +134,7 @@ void RunLock::release(Hold& hold, milliseconds rest) {
     report_.release = hold.leave(rest);
     return;
   }
-  // The server may be silent, and nobody is served by waiting for it.
+  // The server may be silent, and waiting for it is of no use.
   last_word_ = std::async(std::launch::async,
                           [last = std::make_shared<Hold>(std::move(hold)), rest] { return last->leave(rest); });
   const bool answered = last_word_.wait_for(kLastWord) == std::future_status::ready;
@@ -144,7 +144,7 @@ void RunLock::release(Hold& hold, milliseconds rest) {
 void RunLock::close() {
   marks_.reset();
   const bool waited_for_it = report_.lost || report_.release == ReleaseOutcome::unknown;
-  // Of several servers some may not have heard of the release yet.
+  // With several servers, some may not have received the release yet.
   const bool done = report_.release == ReleaseOutcome::released || report_.release == ReleaseOutcome::left;
   const bool settled = done && report_.nodes.size() == 1;
   if (!waited_for_it && !settled) servers_.close();

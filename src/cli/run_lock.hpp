@@ -1,4 +1,4 @@
-// The lock of `holdfast run`: taken while signals are obeyed, and given back.
+// The lock of `holdfast run`: acquired while signals are handled, and released.
 #pragma once
 
 #include <future>
@@ -19,30 +19,29 @@
 
 namespace holdfast::cli {
 
-/// Used by the main thread. Destruction waits for the server; where that may be silent, end the process instead.
+/// Used by the main thread. Destruction waits for the server; if that may be silent, end the process instead.
 class RunLock {
  public:
   /// What it refers to must outlive it. A client for each of the configs.
   RunLock(const RunOptions& options, const Console& console, RunReport& report, std::vector<Config> configs);
 
-  /// Waits for it until a signal comes that ends programs.
+  /// Waits for it until an ending signal comes.
   AcquisitionResult acquire(const RunTimes& times, const SignalGate& signals);
   /// That signal; 0: none came.
   int interrupted_by() const { return interrupted_by_; }
-  /// Reports why there is no hold, and returns the exit code if it is only that somebody else has the lock. Throws what
-  /// else was the cause.
+  /// Reports why there is no hold, and returns the exit code if somebody else has the lock. Throws any other cause.
   int not_acquired(const AcquisitionResult& result);
 
-  /// Once it was granted: why there is nothing to do. Throws Error.
+  /// After the grant: why there is nothing to do, if so. Throws Error.
   std::optional<RunMarks::Skip> reason_to_skip();
-  /// For those who come later, while the lock is held.
+  /// Records the start for later runs, while the lock is held.
   void command_begins();
   void command_ended(const Hold& hold, const ChildEnd& end);
 
-  /// Gives it back, or leaves it taken for `rest`. One that is lost, or could not be renewed, is left behind after 0.3
-  /// s: others get it with the lease anyway.
+  /// Releases it, or leaves it taken for `rest`. If it is lost, or could not be renewed, it gives up after 0.3 s, since
+  /// the lease ends it anyway.
   void release(Hold& hold, std::chrono::milliseconds rest = {});
-  /// Gives what may still be ours back, as far as that can be done soon.
+  /// Releases what may still be ours, as far as that can be done soon.
   void close();
 
   std::uint64_t renewals() const { return servers_.renewals(); }

@@ -12,7 +12,7 @@
 namespace holdfast::cli {
 namespace {
 
-/// For how long a firing is remembered: so far apart may its first and its last start be.
+/// How long a firing is remembered, which limits how far apart its first and last start may be.
 constexpr std::chrono::hours kFiringLife{24};
 
 constexpr std::chrono::milliseconds kAskOnce{0};
@@ -20,11 +20,11 @@ constexpr std::chrono::milliseconds kAskOnce{0};
 }  // namespace
 
 RunMarks::~RunMarks() {
-  if (!firing_ || !begun_) return;  // its end gives it back
+  if (!firing_ || !begun_) return;  // the destructor releases it
   try {
     std::ignore = firing_->detach();
   } catch (const Error&) {
-    // It is gone, so there is nothing to leave.
+    // It is gone, so nothing can be left.
   }
 }
 

@@ -1,5 +1,5 @@
-// What `holdfast run` keeps on the server besides its lock, for those who come later: that the command has succeeded
-// (`--fresh`), and that somebody has seen to this firing (`--at`).
+// What `holdfast run` keeps on the server besides its lock, for later runs: that the command has succeeded (`--fresh`),
+// and that this firing was handled (`--at`).
 #pragma once
 
 #include <optional>
@@ -12,13 +12,13 @@
 
 namespace holdfast::cli {
 
-/// A mark is a key with an end, and nobody waits for it. It is looked at and set only by who has the lock, so that one
-/// after another does. Used by one thread.
+/// A mark is a key with an expiry that nobody waits for. Only the holder of the lock checks and sets it, so this
+/// happens one run at a time. Used by one thread.
 class RunMarks {
  public:
   /// What they refer to must outlive it.
   RunMarks(const RunOptions& options, const Client& client) : options_(options), client_(client) {}
-  /// A firing for which no command has begun is still to be seen to.
+  /// Releases a firing for which no command has begun.
   ~RunMarks();
   RunMarks(const RunMarks&) = delete;
   RunMarks& operator=(const RunMarks&) = delete;
@@ -27,14 +27,14 @@ class RunMarks {
     const char* option;  ///< Without its dashes.
     std::string why;
   };
-  /// Right after the lock was granted: why there is nothing to do. Empty: nothing speaks against it, and the firing is
-  /// ours from now on. Throws Error.
+  /// Right after the grant: why there is nothing to do. Empty: go ahead, and the firing is ours from now on. Throws
+  /// Error.
   std::optional<Skip> reason_to_skip();
-  /// The firing stays ours, whatever becomes of the command.
+  /// The firing stays ours, whatever happens to the command.
   void command_begins() { begun_ = true; }
-  /// It could not be started after all.
+  /// The command could not be started after all.
   void command_never_began() { begun_ = false; }
-  /// While the lock is still held. Empty: done. Otherwise why it may not be there.
+  /// Call while the lock is still held. Empty: done. Otherwise why the mark may be missing.
   std::optional<std::string> command_succeeded();
 
  private:

@@ -1,4 +1,4 @@
-// What `holdfast run --json` tells at the end: the truth that an exit code shared with the command cannot carry.
+// The final report of `holdfast run --json`, for details that an exit code shared with the command cannot express.
 #pragma once
 
 #include <optional>
@@ -17,9 +17,9 @@
 namespace holdfast::cli {
 
 struct RunReport {
-  std::string name;  ///< Of several, all with commas between them.
+  std::string name;  ///< Several are separated by commas.
   std::vector<std::string> names;
-  std::string node;  ///< Of several servers their number.
+  std::string node;  ///< For several servers, their number.
   std::vector<std::string> nodes;
   std::string owner;
   bool acquired = false;
@@ -27,9 +27,9 @@ struct RunReport {
   std::optional<LockInfo> waited_for;  ///< Who had the lock, if anybody.
   base::Duration held{};
   std::uint64_t renewals = 0;
-  std::optional<pid_t> pid;  ///< Of the command, once started.
+  std::optional<pid_t> pid;  ///< The command's, once started.
   std::optional<ChildEnd> end;
-  std::optional<std::string> skipped;  ///< The option because of which there was nothing to do, without its dashes.
+  std::optional<std::string> skipped;  ///< The option, without dashes, that made it skip the command.
   bool lost = false;
   std::optional<LossReason> loss_reason;
   std::optional<ReleaseOutcome> release;
@@ -41,8 +41,8 @@ struct RunReport {
   boost::json::object to_json() const;
 };
 
-/// With --json or --status-fd: to that descriptor, or to standard error, since standard output is the command's. False
-/// if it cannot be written.
+/// With --json or --status-fd: writes it to that descriptor, or to standard error, since standard output is the
+/// command's. False if that fails.
 bool write_report(const RunOptions& options, const Console& console, const RunReport& report);
 
 }  // namespace holdfast::cli

@@ -19,8 +19,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// The first program that a line of shell runs, without its folder; empty if that is not plain. The line itself is not
-/// for everybody to read.
+/// The first program that a shell line runs, without its folder; empty if that is unclear. The line itself may be
+/// confidential.
 std::optional<std::string> program_of(const std::string& line) {
   std::istringstream words(line);
   std::string word;
@@ -34,7 +34,7 @@ std::optional<std::string> program_of(const std::string& line) {
 
 RunTimes run_times(const RunOptions& options, const Config& config) {
   RunTimes times;
-  // So it is left as it should be even by a tool that is killed at once.
+  // So --at-least holds even if the tool is killed at once.
   times.lease = std::max(options.lease.value_or(config.lease), options.at_least.value_or(milliseconds()));
   // The hold ends with the shorter of the two, and renewals come every third of the lease: a healthy one always has
   // more than half of it left.

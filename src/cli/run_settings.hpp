@@ -1,4 +1,4 @@
-// What `holdfast run` works out, and checks, before anything is sent: times that depend on each other, names.
+// Settings that `holdfast run` derives and checks before anything is sent: dependent times, names.
 #pragma once
 
 #include <chrono>
@@ -13,14 +13,14 @@ struct RunTimes {
   std::chrono::milliseconds lease{};
   /// Between SIGTERM and SIGKILL, inside the lease.
   std::chrono::milliseconds kill_after{};
-  /// SIGKILL comes this much before the end.
+  /// How long before the end SIGKILL is sent.
   std::chrono::milliseconds margin{};
 };
 
 /// Throws UsageError when they do not fit together.
 RunTimes run_times(const RunOptions& options, const Config& config);
 
-/// What the connection calls itself.
+/// The label in the connection's name.
 std::string run_label(const RunOptions& options, const Config& config);
 
 }  // namespace holdfast::cli

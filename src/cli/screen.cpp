@@ -14,7 +14,7 @@
 namespace holdfast::cli {
 namespace {
 
-// A second page, without a cursor, whose long lines are cut.
+// The alternate screen, without a cursor, with long lines cut.
 constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[H\x1b[2J";
 constexpr std::string_view kLeave = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 constexpr std::string_view kHome = "\x1b[H";
@@ -39,7 +39,7 @@ Screen::~Screen() { give_back(); }
 bool Screen::exists() { return isatty(STDOUT_FILENO) != 0; }
 
 void Screen::take_over() {
-  // In the background the terminal belongs to somebody else.
+  // In the background the terminal belongs to another job.
   if (keys_ >= 0 && tcgetpgrp(keys_) == getpgrp()) {
     termios modes{};
     if (tcgetattr(keys_, &modes) == 0) {
@@ -90,7 +90,7 @@ void Screen::draw(const std::string& lines) const {
 
 void Screen::suspend() {
   give_back();
-  kill(0, SIGSTOP);  // all of the job, as the key does
+  kill(0, SIGSTOP);  // the whole job, as the key does
   take_over();
 }
 

@@ -1,4 +1,4 @@
-// A terminal that shows one page, which is drawn again and again.
+// A terminal that shows one page, which is redrawn repeatedly.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace holdfast::cli {
 
-/// The terminal on standard output, and its keys if standard input is one too. Takes it over at construction, and
-/// leaves it as it was, with what stood there before.
+/// The terminal on standard output, and its keys if standard input is a terminal too. Takes it over at construction,
+/// and finally restores it with its previous contents.
 class Screen {
  public:
   Screen();
@@ -16,27 +16,27 @@ class Screen {
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
-  /// Standard output is one.
+  /// True if standard output is a terminal.
   static bool exists();
 
   /// The keys' descriptor, or -1.
   int keys() const { return keys_; }
   enum class Key { none, quit, suspend, other };
-  /// The next key that was pressed; none: there is no more. A terminal that is gone quits.
+  /// The next pressed key; none: no more keys. A closed terminal counts as quit.
   Key next_key() const;
 
-  /// Draws as many of these lines as it has room for, each cut at the edge. Throws std::system_error.
+  /// Draws as many of these lines as fit, each cut at the edge. Throws std::system_error.
   void draw(const std::string& lines) const;
-  /// Gives the terminal back and stops this process, as the suspend key does; afterwards as before.
+  /// Gives the terminal back and stops this process, as the suspend key does; when continued, takes it over again.
   void suspend();
-  /// After somebody else had the terminal.
+  /// To be called after another process had the terminal.
   void take_over();
 
  private:
   void give_back() noexcept;
 
   int keys_ = -1;
-  std::optional<termios> found_;  // its modes before; empty: they were not changed
+  std::optional<termios> found_;  // its previous modes; empty: not changed
 };
 
 }  // namespace holdfast::cli

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kMark = "://";
 constexpr std::array<std::string_view, 7> kServerSchemes{
     "redis", "rediss", "unix", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster"};
-/// As messages write it that explain where a login belongs.
+/// The example login in messages that explain where a login belongs.
 constexpr std::string_view kExample = "user:password";
 constexpr std::size_t kNowhere = std::string_view::npos;
 
@@ -36,7 +36,7 @@ bool has_login(std::string_view text) {
   if (mark == kNowhere) return false;
   const std::string_view rest = text.substr(mark + kMark.size());
   if (rest.find('@') != kNowhere) return true;
-  // Without a host behind it: what follows a colon is no port.
+  // Without a host after it, the text after a colon is not a port.
   std::string_view places = rest.substr(0, rest.find_first_of("/?#"));
   while (true) {
     const std::string_view place = places.substr(0, places.find(','));
@@ -48,7 +48,7 @@ bool has_login(std::string_view text) {
 }
 
 std::string shown(std::string_view arg) {
-  // All of it, as what belongs to an '@' behind it may begin before it.
+  // Removes all of it, since a login before a later '@' may begin earlier.
   const std::size_t mark = server_mark(arg) == kNowhere ? kNowhere : arg.find(kMark);
   return printable(mark == kNowhere ? std::string(arg) : std::string(arg.substr(0, mark)).append(kMark).append("***"));
 }

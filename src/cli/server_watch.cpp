@@ -17,12 +17,12 @@ namespace {
 using std::chrono::steady_clock;
 using std::chrono::system_clock;
 
-/// Of one look: each is a question of its own.
+/// The most queues per look: each needs a query of its own.
 constexpr std::size_t kMostQueues = 20;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Adds the queues of fair locks, which a list does not tell apart from others: their waiters do not listen as those of
-/// others do.
+/// Adds the queues of fair locks, which a list does not distinguish from other locks, and whose waiters do not listen
+/// like those of others.
 void add_queues(const Client& client, std::vector<LockInfo>& locks) {
   std::size_t left = kMostQueues;
   for (LockInfo& lock : locks) {
@@ -34,12 +34,12 @@ void add_queues(const Client& client, std::vector<LockInfo>& locks) {
       lock.queued = told.queued;
       lock.queue = std::move(told.queue);
     } catch (const Error&) {
-      return;  // not permitted, or too late: the list stands without
+      return;  // not permitted, or too late: the list is kept without it
     }
   }
 }
 
-/// What one look has found; `up` is false if the server did not answer.
+/// The result of one look; `up` is false if the server did not answer.
 void look(const Client& client, const ServerWatch::Settings& settings, SeenServer& seen) {
   const auto begun = steady_clock::now();
   seen.listed.clear();
@@ -58,7 +58,7 @@ void look(const Client& client, const ServerWatch::Settings& settings, SeenServe
   seen.took = steady_clock::now() - begun;
 }
 
-/// Where it is not answered there is nothing to be found.
+/// Without an answer there are no findings.
 void examine(const Client& client, SeenServer& seen) {
   try {
     ProbeReport report = probe(client);
@@ -161,7 +161,7 @@ void ServerWatch::watch(const std::stop_token& stop) {
         examine_at = steady_clock::now() + settings_.doctor;
       }
     } catch (const std::exception& error) {
-      next.up = false;  // no thread, descriptor or memory for it
+      next.up = false;  // no thread, descriptor or memory
       next.trouble = error.what();
     }
     ++next.looks;

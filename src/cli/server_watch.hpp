@@ -1,4 +1,4 @@
-// What a server says of its locks, asked for now and then in the background.
+// The state of a server's locks, queried periodically in the background.
 #pragma once
 
 #include <chrono>
@@ -19,35 +19,35 @@ namespace holdfast::cli {
 
 /// What is known of one server.
 struct SeenServer {
-  std::string server;  ///< In words, without secrets.
-  bool up = false;     ///< It has answered the latest look; else what follows is of no time, and empty.
+  std::string server;  ///< As text, without secrets.
+  bool up = false;     ///< It answered the latest look; otherwise the rest is empty.
   std::size_t locks = 0;
   std::size_t without_expiry = 0;
   std::uint64_t waiters = 0;                            ///< Connections that listen for a release.
   std::optional<std::chrono::milliseconds> lowest_ttl;  ///< Of those with an expiry; empty: there are none.
   std::chrono::nanoseconds took{};                      ///< The latest look.
-  std::optional<std::chrono::system_clock::time_point> answered_at{};  ///< Lately; kept while it is down.
+  std::optional<std::chrono::system_clock::time_point> answered_at{};  ///< Most recently; kept while it is down.
   std::optional<std::vector<Finding>> findings{};                      ///< Empty: not examined.
-  std::vector<LockInfo> listed{};  ///< Where they are kept (ServerWatch::Settings::keep).
+  std::vector<LockInfo> listed{};  ///< If they are kept (ServerWatch::Settings::keep).
   std::string trouble{};           ///< Why it has not answered.
-  std::uint64_t looks = 0;         ///< How often it was looked at.
+  std::uint64_t looks = 0;         ///< How many looks there were.
 };
 
-/// Adds up what was listed. Pure.
+/// Counts the listed locks. Pure.
 void count_locks(SeenServer& seen, const std::vector<LockInfo>& locks);
 
 /// The families of all servers. Pure.
 Metrics metrics_of(const std::vector<SeenServer>& servers);
 
-/// Looks at one server in a thread of its own, so that whoever wants to know is answered at once, whatever the server
-/// does. Destruction waits for the look that is under way.
+/// Queries one server in a thread of its own, so that callers get an answer at once, whatever the server does. Each
+/// query is a look. Destruction waits for the current one.
 class ServerWatch {
  public:
   struct Settings {
     std::string pattern = "*";
     std::chrono::milliseconds interval{};  ///< Between two looks.
     std::chrono::milliseconds doctor{};    ///< Between two examinations; 0: none.
-    bool keep = false;                     ///< What is listed, with the queues of some of it.
+    bool keep = false;                     ///< Keep the list, with the queues of some locks.
     std::function<void()> looked{};        ///< Called after each look, in the watch's thread. Must not block.
   };
   ServerWatch(Config config, Settings settings);

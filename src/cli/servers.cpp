@@ -19,7 +19,7 @@
 namespace holdfast::cli {
 namespace {
 
-/// How long the closing may take. A release that can arrive has been sent long before that.
+/// How long closing may take. A release that can arrive has been sent long before that.
 constexpr std::chrono::milliseconds kCloseLimit{300};
 
 template <class Make>
@@ -34,14 +34,14 @@ BasicLock made_of(const std::vector<Client>& clients, const std::vector<std::str
   return RedLock(on_each);
 }
 
-/// Readers keep no reader out.
+/// Readers do not exclude readers.
 bool in_the_way(const LockInfo& info, LockKind kind) {
   if (kind != LockKind::read) return !info.owner.empty();
   const auto writes = [](const LockHolder& holder) { return holder.mode == LockHolder::Mode::exclusive; };
   return std::ranges::any_of(info.holders, writes);
 }
 
-/// Those of these locks that are held, and of the first who that is. Only for a message, so failures are left to the
+/// The held ones among these locks; for the first, also who holds it. Only for a message, so failures are left for the
 /// acquire to report.
 std::optional<std::vector<LockInfo>> held(const std::vector<KeyLock>& locks, LockKind kind) {
   std::vector<LockInfo> found;

@@ -19,31 +19,31 @@ class Servers {
  public:
   explicit Servers(std::vector<Config> configs);
 
-  /// All names together; where there are several servers, on a majority of them.
+  /// All names together; with several servers, on a majority of them.
   BasicLock lock(const std::vector<std::string>& names, LockKind kind) const;
   /// Any one of them, on one server.
   BasicLock any_of(const std::vector<std::string>& names, LockKind kind) const;
 
-  /// Says how many permits there are under this name in all, on one server: whatever was said before. Throws Error,
-  /// also if there is no answer within `limit`, or before the stop.
+  /// Sets the total number of permits under this name, on one server, replacing any earlier one. Throws Error, also if
+  /// there is no answer within `limit`, or before the stop.
   void say_how_many(const std::string& name, int permits, std::chrono::milliseconds limit, const std::stop_token& stop);
 
-  /// Those of the names that somebody has, on any server, so that such a lock has to wait; empty: no answer in this
-  /// time, or only failures.
+  /// The names that are held on any server, so that such a lock must wait; empty: no answer in this time, or only
+  /// failures.
   std::optional<std::vector<LockInfo>> holders(const std::vector<std::string>& names, LockKind kind,
                                                std::chrono::milliseconds limit);
 
-  /// The first of them.
+  /// The first client.
   const Client& first() const { return clients_.front(); }
-  /// The server; of several their number.
+  /// The server; for several, their number.
   std::string in_words() const;
   std::vector<std::string> nodes() const;
   std::uint64_t renewals() const;
-  /// There has been a connection to the server, or to a majority of several.
+  /// True if there was a connection to the server, or to a majority of several.
   bool reached() const;
 
-  /// Closes all clients at the same time, and waits up to 0.3 s for them to give back what they may have. What is
-  /// silent for longer goes on; the destructor would wait for that.
+  /// Closes all clients at the same time, and waits up to 0.3 s for their releases. Silent servers keep their client
+  /// busy for longer, and the destructor would wait for that.
   void close();
 
  private:

@@ -27,10 +27,10 @@ bool was_ignored(int signal) {
 
 SignalGate::SignalGate() {
   for (Changed& changed : changed_) sigaction(changed.signal, nullptr, &changed.found);
-  // A closed stderr must not end a holder, and a background job may write to its terminal and take it back.
+  // A closed stderr must not end a holder, and a background job may write to its terminal and reclaim it.
   set_disposition(SIGPIPE, SIG_IGN);
   set_disposition(SIGTTOU, SIG_IGN);
-  // Ignored, it would make children vanish without a status.
+  // If ignored, children would vanish without a status.
   set_disposition(SIGCHLD, SIG_DFL);
 
   sigset_t taken;
@@ -62,7 +62,7 @@ bool SignalGate::is_ending(int signal) noexcept {
 }
 
 void SignalGate::die_of(int signal) noexcept {
-  // The signal was meant for the command too, which may have left a core; one of ours would tell nothing.
+  // The signal was meant for the command too, which may have left a core dump; one of ours would be useless.
   prctl(PR_SET_DUMPABLE, 0);
   set_disposition(signal, SIG_DFL);
   sigset_t only;

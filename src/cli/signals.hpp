@@ -1,4 +1,4 @@
-// The signals of `holdfast run`: read from a descriptor in every phase, and handed back unchanged to the command.
+// The signals of `holdfast run`: always read from a descriptor, and passed unchanged to the command.
 #pragma once
 
 #include <csignal>
@@ -8,7 +8,7 @@
 
 namespace holdfast::cli {
 
-/// Takes the signals of the process over. Make it before any thread is started, so that all threads leave them alone.
+/// Takes over the process's signals. Make it before any thread starts, so that all threads have them blocked.
 /// A signal that was ignored when the tool started (nohup, a background job of a script) stays ignored.
 class SignalGate {
  public:
@@ -16,31 +16,31 @@ class SignalGate {
   SignalGate(const SignalGate&) = delete;
   SignalGate& operator=(const SignalGate&) = delete;
 
-  /// Readable when next() has something to give.
+  /// Readable when next() has a signal.
   int fd() const { return fd_.get(); }
   /// The next signal that has arrived, if any. Does not wait.
   std::optional<int> next() const;
 
-  /// From now on the terminal's suspend key is ignored: nobody would renew the lease of a suspended holder.
+  /// From now on the terminal's suspend key is ignored, since a suspended holder cannot renew its lease.
   void refuse_suspension() const;
 
-  /// For the command's process, between fork and exec: mask and dispositions as this process found them.
-  /// Async-signal-safe.
+  /// For the command's process, between fork and exec: restores the mask and dispositions that this process started
+  /// with. Async-signal-safe.
   void hand_back() const noexcept;
 
   /// Signals that ask a program to end.
   static bool is_ending(int signal) noexcept;
-  /// Ends this process by the signal, so that whoever waits for it sees that, as a shell does that is to stop a loop.
-  /// Where that is not possible (process 1 of a container) it exits with 128 + signal.
+  /// Ends this process by the signal, so that its parent sees that, such as a shell that should stop a loop. If that is
+  /// not possible (process 1 of a container) it exits with 128 + signal.
   [[noreturn]] static void die_of(int signal) noexcept;
-  /// To all of our own process group, as a key does. This process takes it for one more signal to read.
+  /// Signals our whole process group, as a key does. This process reads it like any other signal.
   static void signal_own_group(int signal) noexcept;
   /// `SIGTERM` and so on.
   static const char* name(int signal) noexcept;
 
  private:
   sigset_t found_mask_{};
-  // What this process changes for itself.
+  // The dispositions that this process changes for itself.
   struct Changed {
     int signal;
     struct sigaction found{};

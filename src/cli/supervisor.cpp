@@ -15,13 +15,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// What is left of the process group when the command has ended: may end by itself, is asked to, is made to.
+// The rest of the process group after the command has ended: first it may end by itself, then it gets SIGTERM, then
+// SIGKILL.
 constexpr milliseconds kLeftoverGrace{200};
 constexpr milliseconds kLeftoverTerm{500};
 constexpr milliseconds kLeftoverKill{500};
 constexpr milliseconds kLeftoverLook{10};
 
-/// How often to look whether the terminal can be lent, while the command is stopped for want of it.
+/// How often to check whether the terminal can be lent, while the command is stopped for lack of it.
 constexpr milliseconds kTerminalLook{200};
 
 }  // namespace
@@ -45,7 +46,7 @@ void Supervisor::run() {
   while (!ended_) {
     wait_for_news();
     keep_guard();
-    // Before the signals: a tool that was stopped for too long must not first pass SIGCONT on.
+    // Before the signals: a tool that was stopped for too long must not pass on SIGCONT first.
     obey_policy();
     obey_signals();
     if (wants_terminal_) offer_terminal();
@@ -73,7 +74,7 @@ void Supervisor::keep_guard() {
     guard_.watch_group(child_.pid());
     console_.note("the guard of the command was killed; another one has taken its place");
   } catch (const std::system_error& error) {
-    // Tried again with the next renewal.
+    // Retried with the next renewal.
     if (std::exchange(told_of_guard_, true)) return;
     console_.note(fmt::format("the guard of the command was killed and cannot be replaced: {}", error.what()));
   }
@@ -99,7 +100,7 @@ void Supervisor::obey_policy() {
 }
 
 void Supervisor::act(LostAction action, milliseconds valid_for) {
-  // A hold that is renewed ends early only with its cap; the library ends it a little before.
+  // A renewed hold ends early only at its cap; the library ends it slightly earlier.
   const bool max_hold = settings_.max_hold && base::Clock::now() - start_ + valid_for >= *settings_.max_hold * 9 / 10;
   // SIGKILL after SIGTERM has the same reason.
   if (!loss_reason_) {
@@ -169,12 +170,13 @@ void Supervisor::offer_terminal() {
     wants_terminal_ = false;
     child_.signal_group(SIGCONT);
   } else if (terminal_.hung_up()) {
-    // As the system does to a stopped group whose session is over. It sees this one's parent, us, and leaves it alone.
+    // As the system does to a stopped group whose session has ended, but not to this group, since its parent, the tool,
+    // still exists.
     wants_terminal_ = false;
     child_.signal_group(SIGHUP);
     child_.signal_group(SIGCONT);
   } else if (!std::exchange(told_of_background_, true)) {
-    // Continuing it would only stop it again. A shell brings us to the foreground without a sign, so keep looking.
+    // If continued, it would only stop again. A shell brings us to the foreground without notice, so keep checking.
     console_.note(fmt::format("the command needs the terminal but runs in the background; it keeps {} meanwhile",
                               settings_.lock));
   }
@@ -191,7 +193,7 @@ void Supervisor::clear_group() {
 }
 
 bool Supervisor::group_ends_within(base::Duration limit) {
-  // They must not outlive the lock either.
+  // These processes must not outlive the lock either.
   if (settings_.on_lost != OnLost::warn) limit = std::min<base::Duration>(limit, hold_.valid_for() - settings_.margin);
   return await_group(base::Clock::now() + limit);
 }

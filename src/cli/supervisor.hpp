@@ -1,4 +1,4 @@
-// Watches over the command of `holdfast run` while it runs: signals, the terminal, and the lock.
+// Supervises the running command of `holdfast run`: signals, the terminal, and the lock.
 #pragma once
 
 #include <optional>
@@ -17,10 +17,10 @@
 
 namespace holdfast::cli {
 
-/// A signal that has ended the command and was meant for the tool too.
+/// A signal that ended the command and was meant for the tool too.
 struct SharedEnd {
-  int signal = 0;       ///< 0: there is none.
-  bool by_key = false;  ///< By a key of the terminal that the command had; else it was sent to the tool and passed on.
+  int signal = 0;       ///< 0: none.
+  bool by_key = false;  ///< From a key, while the command had the terminal; otherwise sent to the tool and passed on.
 };
 
 /// One command under one hold. Used by the main thread.
@@ -31,21 +31,21 @@ class Supervisor {
     base::Duration kill_after{};
     base::Duration margin{};
     std::optional<base::Duration> max_hold;
-    std::string lock;  ///< The lock in words, for messages.
+    std::string lock;  ///< The lock as text, for messages.
   };
 
   /// `wake`: set whenever the hold was renewed.
   Supervisor(const Hold& hold, Child& child, Guard& guard, Terminal& terminal, const SignalGate& signals,
              const EventFd& wake, const Console& console, Settings settings);
 
-  /// Returns when the command has ended and nothing of its process group is left.
+  /// Returns when the command and its whole process group have ended.
   void run();
 
-  /// True if the command was told to end because the lock was lost, or about to be.
+  /// True if the command was asked to end because the lock was lost, or about to be.
   bool acted() const { return policy_.acted(); }
   /// True if the lock was lost while the command ran.
   bool lost() const { return lost_; }
-  /// Why, if the lock was lost or the command told to end.
+  /// Why, if the lock was lost or the command asked to end.
   std::optional<LossReason> loss_reason() const { return loss_reason_; }
   /// True if the tool was asked to end while the command ran.
   bool told_to_end() const;
@@ -81,7 +81,7 @@ class Supervisor {
   bool lost_ = false;
   std::optional<LossReason> loss_reason_;
   std::set<int> passed_on_;
-  bool wants_terminal_ = false;  // the command is stopped until it can have it
+  bool wants_terminal_ = false;  // the command is stopped until it gets it
   bool told_of_background_ = false;
   bool told_of_guard_ = false;
 };

@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// When the holder's majority ends if nothing is renewed: with the lease that leaves fewer than `quorum`.
+/// When the holder loses its majority without renewals: when fewer than `quorum` leases are left.
 std::optional<milliseconds> majority_ends(const std::vector<const LockInfo*>& votes, std::size_t quorum) {
   std::vector<milliseconds> leases;
   for (const LockInfo* vote : votes) leases.push_back(vote->remaining.value_or(milliseconds::max()));
@@ -43,10 +43,10 @@ Survey judge(const std::string& name, std::vector<Answer> answers) {
     survey.votes = votes.size();
     survey.lock = *votes.front();
     survey.lock.remaining = majority_ends(votes, survey.quorum());
-    // Several servers are asked only about kinds with one holder.
+    // With several servers only kinds with one holder are queried.
     if (survey.answers.size() > 1) survey.lock.holders.front().remaining = survey.lock.remaining;
   }
-  // A lock that is free may be waited for, while whoever is next is on its way.
+  // A free lock may have waiters, until the next one takes it.
   if (survey.answers.size() == 1 && survey.verdict != Survey::Verdict::held && survey.answers.front().info) {
     survey.lock.queue = survey.answers.front().info->queue;
     survey.lock.queued = survey.answers.front().info->queued;

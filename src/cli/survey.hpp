@@ -1,4 +1,4 @@
-// What one server, or each of several, says of a lock, and what follows from it.
+// The answers of one or several servers about a lock, and the conclusion.
 #pragma once
 
 #include <chrono>
@@ -11,10 +11,10 @@
 
 namespace holdfast::cli {
 
-/// One server's words.
+/// One server's answer.
 struct Answer {
   std::string node;
-  std::optional<LockInfo> info;  ///< Empty: it gave none.
+  std::optional<LockInfo> info;  ///< Empty: no answer.
   std::optional<Error> error;    ///< Why.
 
   bool held() const { return info && !info->owner.empty(); }
@@ -22,15 +22,15 @@ struct Answer {
 
 struct Survey {
   enum class Verdict {
-    held,       ///< One owner has it on a majority of all servers; on one server: somebody has it.
+    held,       ///< One owner has it on a majority of all servers; with one server: somebody has it.
     free,       ///< Nobody can have a majority.
-    undecided,  ///< That depends on servers that gave no answer.
+    undecided,  ///< Depends on servers that gave no answer.
   };
 
-  std::vector<Answer> answers;  ///< In the order in which the servers were given.
+  std::vector<Answer> answers;  ///< In the order of the given servers.
   Verdict verdict = Verdict::undecided;
-  /// When held: by whom, and until when they have a majority without renewal. Else the name, and of one
-  /// server who waits.
+  /// When held: by whom, and until when they have a majority without renewal. Otherwise the name, and with one server
+  /// the waiters.
   LockInfo lock;
   std::size_t votes = 0;  ///< When held: on how many servers.
 
@@ -38,14 +38,13 @@ struct Survey {
   std::size_t silent() const;
 };
 
-/// Counts. Pure.
+/// Counts the votes. Pure.
 Survey judge(const std::string& name, std::vector<Answer> answers);
 
-/// Without the lock and the server, which are told elsewhere.
+/// The error without lock and server, which are shown elsewhere.
 std::string in_words(const Error& error);
 
-/// The error for a lock of which no majority could be asked: the only server's own, or `no_quorum` with the words of
-/// each.
+/// The error if no majority of servers answered: the only server's own, or `no_quorum` with the answer of each.
 Error no_majority(const Survey& survey);
 
 }  // namespace holdfast::cli

@@ -24,7 +24,7 @@ std::string_view place() {
   return other == nullptr ? "/dev/log" : other;
 }
 
-/// As of RFC 3164, which every daemon reads.
+/// In the form of RFC 3164, which every daemon reads.
 std::string packet(LogLevel level, std::string_view text) {
   const std::time_t now = std::time(nullptr);
   std::tm local{};
@@ -37,7 +37,7 @@ std::string packet(LogLevel level, std::string_view text) {
 
 }  // namespace
 
-// Not by syslog(3), which says nothing of what is lost, and may wait for a daemon that does not read.
+// Does not use syslog(3), which does not report lost messages, and may block on a daemon that does not read.
 bool write_to_syslog(LogLevel level, std::string_view text) noexcept try {
   const std::string_view path = place();
   sockaddr_un address{};

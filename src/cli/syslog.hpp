@@ -5,10 +5,10 @@
 
 namespace holdfast::cli {
 
-/// As syslog(3) numbers them.
+/// The numbers of syslog(3).
 enum class LogLevel { error = 3, notice = 5, info = 6 };
 
-/// One message of the tool. Does not wait. False if nobody takes it: then it is to be said elsewhere.
+/// Sends one message of the tool. Does not block. False if no daemon accepts it: then it must be written elsewhere.
 bool write_to_syslog(LogLevel level, std::string_view text) noexcept;
 
 }  // namespace holdfast::cli

@@ -37,7 +37,7 @@ bool Terminal::lend(pid_t group) {
 
 void Terminal::take_back() {
   if (lent_to_ == 0) return;
-  // Somebody else may have put another job into the foreground meanwhile; then it is not ours to take.
+  // Another job may have been put into the foreground meanwhile; then we must not take the terminal.
   if (tcgetpgrp(fd_.get()) == lent_to_) tcsetpgrp(fd_.get(), getpgrp());
   lent_to_ = 0;
 }

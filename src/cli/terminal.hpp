@@ -1,4 +1,4 @@
-// The terminal of `holdfast run`: lent to the command, whose process group is not ours, and taken back at the end.
+// The terminal of `holdfast run`: lent to the command, which has its own process group, and taken back at the end.
 #pragma once
 
 #include <sys/types.h>
@@ -8,7 +8,7 @@
 
 namespace holdfast::cli {
 
-/// Does nothing where there is no controlling terminal.
+/// Does nothing without a controlling terminal.
 class Terminal {
  public:
   Terminal();
@@ -20,19 +20,19 @@ class Terminal {
   bool exists() const { return fd_.get() >= 0; }
   /// True once the terminal is gone: its window was closed, or the session's leader has ended.
   bool hung_up() const;
-  /// True if the command would have it from the start were it run without us: not if a pager or another part of a
-  /// pipeline may need it too. Then it is lent when the command asks (SIGTTIN, SIGTTOU).
+  /// True if the command, run without us, would have it from the start: not if a pager or another part of a pipeline
+  /// may need it too. Then it is lent when the command requests it (SIGTTIN, SIGTTOU).
   bool is_all_ours() const;
-  /// The terminal, for the command's process to take before it becomes the command, so that a key that is pressed at
-  /// once goes there; -1 if it is not to have it from the start.
+  /// The terminal, which the new process takes before it becomes the command, so that a key pressed at once goes there;
+  /// -1 if it should not have it from the start.
   int to_begin_with();
-  /// Makes this process group the foreground one. False if neither it nor ours is, so that there is nothing to
-  /// lend.
+  /// Makes this process group the foreground one. False if neither it nor ours is in the foreground, so there is
+  /// nothing to lend.
   bool lend(pid_t group);
-  /// True if it has been lent at any time.
+  /// True if it was ever lent.
   bool was_lent() const { return was_lent_; }
   void take_back();
-  /// The same, and its modes as they were: a command that was killed cannot have put them back.
+  /// The same, and restores its modes, which a killed command could not do.
   void take_back_from_killed();
 
  private:

@@ -8,7 +8,7 @@
 namespace holdfast::cli {
 namespace {
 
-char* begin = nullptr;  // the arguments, one behind the other, each ended by a zero
+char* begin = nullptr;  // the arguments, one after another, each ended by a zero
 std::size_t size = 0;
 
 }  // namespace

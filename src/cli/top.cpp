@@ -1,4 +1,4 @@
-// `holdfast top`: who has which lock and who waits, again and again.
+// `holdfast top`: a live view of holders and waiters.
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -23,7 +23,7 @@ namespace {
 using base::Clock;
 using base::TimePoint;
 
-/// Looks at the servers in the background; what is shown is never later than the next look but for a server that hangs.
+/// Queries the servers in the background; the display is at most one look old, unless a server hangs.
 class Top {
  public:
   Top(std::vector<Config> configs, const TopOptions& options, const Console& console)
@@ -43,7 +43,7 @@ class Top {
   int looked() const { return looked_.get(); }
   int overdue() const { return overdue_.get(); }
 
-  /// Shows what is new: once each server was looked at again, or one of them hangs.
+  /// Shows new results once there is a new look at each server, or one of them hangs.
   void refresh(const Screen* screen) {
     looked_.take();
     std::vector<SeenServer> seen;
@@ -60,7 +60,7 @@ class Top {
     view_ = memory_.take(std::move(seen), now);
     show(screen);
   }
-  /// The same as before.
+  /// Shows the same as before.
   void show(const Screen* screen) const {
     if (screen != nullptr) {
       screen->draw(fmt::format("holdfast top: {} held, {} waiting; every {}; q ends it\n\n", view_.rows.size(),
@@ -85,7 +85,7 @@ class Top {
   EventFd looked_;
   Timer overdue_;
   std::vector<std::unique_ptr<ServerWatch>> watches_;
-  std::vector<std::uint64_t> shown_;  // how often each was looked at, as of what is shown
+  std::vector<std::uint64_t> shown_;  // the number of looks at each server in what is shown
   TimePoint late_ = Clock::now() + 2 * interval_;
   TopMemory memory_;
   TopView view_;
@@ -142,10 +142,10 @@ int top(const CommonOptions& common, const TopOptions& options, const Console& c
     watch(signals, screen ? &*screen : nullptr, top);
   } catch (const std::system_error& error) {
     const bool unheard = error.code() == std::errc::broken_pipe || error.code() == std::errc::io_error;
-    if (!unheard) throw;  // whoever reads has gone, or the terminal: the end as well
+    if (!unheard) throw;  // the reader or the terminal is gone, which also ends it
   }
   screen.reset();
-  // At once, whatever a server is being asked: nothing is held, and nothing is to be given back.
+  // At once, even during a query: nothing is held, so there is nothing to release.
   std::_Exit(kExitOk);
 }
 

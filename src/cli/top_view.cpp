@@ -15,13 +15,13 @@ namespace {
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 
-/// A key does not say more: of `lock` is also a fenced or a spin lock, and a fair one that nobody waits for.
+/// The key alone does not say more: `lock` may also be a fenced or spin lock, or a fair lock without waiters.
 const char* kind(const LockInfo& lock) { return lock.queued.value_or(0) > 0 ? "fair" : "lock"; }
 
 std::string number(const std::optional<std::uint64_t>& count) { return count ? std::to_string(*count) : ""; }
 
 std::string held(const TopRow& row) {
-  // Nobody wants the tenths on a screen that refreshes every two seconds.
+  // Tenths are useless on a screen that refreshes every two seconds.
   const auto whole = std::chrono::floor<std::chrono::seconds>(row.held);
   const std::string words = whole.count() < 100 ? fmt::format("{} s", whole.count()) : in_words(whole);
   return row.held_longer ? "> " + words : words;

@@ -1,4 +1,4 @@
-// What `holdfast top` shows, and what it remembers from one look to the next.
+// What `holdfast top` shows, and what it remembers between two looks.
 #pragma once
 
 #include <chrono>
@@ -15,28 +15,28 @@
 
 namespace holdfast::cli {
 
-/// One lock, as it is shown.
+/// One lock as shown.
 struct TopRow {
   std::string node;
   LockInfo lock;
-  /// For how long this owner has been seen to have it. No server tells when a lock was taken.
+  /// How long this owner has been seen with it. Servers do not report when a lock was taken.
   std::chrono::milliseconds held{};
-  bool held_longer = false;  ///< It had it already when the server was first looked at.
+  bool held_longer = false;  ///< It already had it at the first look.
 
   std::uint64_t waiting() const { return lock.listeners.value_or(0) + lock.queued.value_or(0); }
 };
 
-/// All servers at one moment. Pure, but for the times that it is told.
+/// All servers at one moment. Pure; times are inputs.
 struct TopView {
   std::vector<SeenServer> servers;
-  std::vector<TopRow> rows;  ///< Those that most wait for come first, and of these the ones that were held longest.
+  std::vector<TopRow> rows;  ///< Locks with the most waiters first, then those held longest.
 
   /// For people: a line for each server that does not answer, and a table.
   std::string in_lines() const;
   boost::json::object in_json(std::chrono::system_clock::time_point at) const;
 };
 
-/// Remembers since when each owner has been seen. Pure, but for the times that it is told.
+/// Remembers since when each owner has been seen. Pure; times are inputs.
 class TopMemory {
  public:
   TopView take(std::vector<SeenServer> servers, base::TimePoint now);

@@ -23,12 +23,12 @@ using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// If it cannot be given back, it is free after this; nobody here waits for that.
+/// If it cannot be released, it becomes free after this; the trial does not wait for that.
 constexpr milliseconds kLease = 5s;
 constexpr milliseconds kWait = 4s;
-/// For the waiter to subscribe, once it has found the lock taken.
+/// Time for the waiter to subscribe after it has found the lock taken.
 constexpr milliseconds kSubscribing = 200ms;
-/// Who is woken has it within a round trip. Who is not asks a second or two later.
+/// A waiter that is woken gets it within a round trip. Otherwise it polls a second or two later.
 constexpr milliseconds kLate = 800ms;
 
 constexpr const char* kAcquireCalls = "PTTL, HEXISTS, HSET, PEXPIRE";
@@ -37,7 +37,7 @@ constexpr const char* kPermissions =
     "docs/least-acl.acl has the permissions that a lock needs; `permissions` and `names` above, which of them are "
     "missing";
 
-/// Why a release has no outcome.
+/// Records why a release has no outcome.
 class Causes final : public Observer {
  public:
   void on_unknown(const UnknownEvent& event) override {
@@ -118,7 +118,7 @@ class Trial {
     }
   }
 
-  /// Until it has found the lock taken, and could subscribe. It may have ended instead.
+  /// Waits until it has found the lock taken and had time to subscribe, or has ended.
   void let_it_wait(const std::future<Waited>& waiting) const {
     const auto limit = steady_clock::now() + 1s;
     while (waiter_.counters().waiting == 0 && steady_clock::now() < limit) {

@@ -1,4 +1,4 @@
-// A real lock, taken and given back, to see whether that works.
+// Takes and releases a real lock, to check that this works.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace holdfast::cli {
 
-/// Takes the lock of this name, has a second client wait for it, and gives it back. From nobody who has it: then that
-/// is all that is found. The finding names no node. Never throws for a server's faults. At most 10 s.
+/// Takes the lock of this name, has a second client wait for it, and releases it. If it is held, it is left alone, and
+/// that is the finding. The finding names no node. Never throws for a server's faults. At most 10 s.
 Finding try_lock(const Config& config, const std::string& name);
 
 }  // namespace holdfast::cli

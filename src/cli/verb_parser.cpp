@@ -122,7 +122,7 @@ Args VerbParser::parse(Args args) {
     // The library would take the next argument for the value.
     if (app_->get_option_no_throw(name) != nullptr) refuse_empty(name, std::string_view(arg).substr(equals + 1));
   }
-  // The library takes them last first.
+  // The library expects them in reverse order.
   std::reverse(args.begin(), args.end());
   try {
     app_->parse(args);

@@ -1,4 +1,4 @@
-// The options of one verb: how they are written, and what their values must be.
+// The options of one verb: their syntax, and their valid values.
 #pragma once
 
 #include <chrono>
@@ -18,11 +18,11 @@ namespace holdfast::cli {
 
 using Args = std::vector<std::string>;
 
-/// What is to be done with a lock decides which kinds there are: one that nobody holds can be looked at.
+/// The valid kinds depend on the use: kinds without holders can only be inspected.
 enum class KindsFor { holding, looking };
 
-/// Positional arguments are left to the caller: the library would read meaning into names like `++` or `[a]`. Of an
-/// option that is given several times the last one counts, as with getopt(3).
+/// Positional arguments are left to the caller, since the library would interpret names like `++` or `[a]`. If an
+/// option is given several times the last one counts, as with getopt(3).
 class VerbParser {
  public:
   /// `common` is filled by parse().
@@ -42,11 +42,11 @@ class VerbParser {
   using Set = std::function<void(const std::string& option, const std::string& text)>;
   void value(const std::string& names, Set set);
 
-  /// Returns what is no option. Throws UsageError.
+  /// Returns the arguments that are not options. Throws UsageError.
   Args parse(Args args);
 
   bool help() const { return help_; }
-  /// True if this option was given, in what has been parsed.
+  /// True if this option was among the parsed arguments.
   bool has(const std::string& name) const;
 
  private:
@@ -56,7 +56,7 @@ class VerbParser {
   bool help_ = false;
 };
 
-/// An argument that begins like an option, without what may be its value.
+/// The name in an argument that looks like an option, without its value.
 std::string option_name(const std::string& arg);
 
 }  // namespace holdfast::cli

@@ -1,4 +1,4 @@
-// `holdfast wait`: until a lock is free, without taking it.
+// `holdfast wait`: waits until a lock is free, without taking it.
 #include <algorithm>
 #include <optional>
 #include <random>
@@ -20,11 +20,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The pause between two looks grows from the first to the second, so that a long wait costs the server next to nothing.
+// The pause between two checks grows from the first value to the second, so that a long wait costs the server very
+// little.
 constexpr milliseconds kFirstPause{200};
 constexpr milliseconds kLongestPause{1000};
 
-/// The look at the very end of a limit on waiting may take this long.
+/// How long the final check at the end of a wait may take.
 constexpr milliseconds kLastLook{50};
 
 /// 50 to 100 % of it, so that many waiters do not ask at the same moment.
@@ -33,14 +34,14 @@ milliseconds jittered(milliseconds pause) {
   return milliseconds(std::uniform_int_distribution<std::int64_t>(pause.count() / 2, pause.count())(random));
 }
 
-/// Looks at the lock, and tolerates servers that are away for a while.
+/// Checks the lock, and tolerates servers that are away for a while.
 class Looker {
  public:
-  /// `limit`: how long a server that has never answered is asked.
+  /// `limit`: how long to retry a server that has never answered.
   Looker(LockOnServers& lock, const Console& console, milliseconds patience, milliseconds limit)
       : lock_(lock), console_(console), patience_(patience), tolerates_until_(base::Clock::now() + limit) {}
 
-  /// Empty: no answer this time, or too few. Throws Error. The last look when `until` has come.
+  /// Empty: no answer this time, or too few. Throws Error. `until`: set for the final check.
   std::optional<Survey> look(std::optional<base::TimePoint> until) {
     const bool asks_name = !named_;
     Survey survey = lock_.ask(asks_name ? Detail::holder_if_cheap : Detail::owner, until);
@@ -62,11 +63,11 @@ class Looker {
     return std::nullopt;
   }
 
-  /// The time is over.
+  /// Called when the time is over.
   void refuse_to_guess() const {
     if (!answered_ && last_) throw Error(*last_);
   }
-  /// Who has it, as of the latest answer.
+  /// The holder in the latest answer.
   const std::string& holder() const { return words_; }
 
  private:
@@ -83,7 +84,7 @@ class Looker {
   std::optional<Error> last_;
   bool answered_ = false;
   bool told_ = false;
-  bool named_ = false;  // who the owner is has been asked
+  bool named_ = false;  // the owner's name was queried
   std::string owner_, words_;
 };
 
@@ -115,7 +116,7 @@ int wait(const CommonOptions& common, const WaitOptions& options, const Console&
     return free ? kExitOk : options.conflict_exit_code;
   };
 
-  // To look once is to look until there is an answer.
+  // Checking once means checking until there is an answer.
   const bool limited = options.wait && *options.wait > milliseconds::zero();
   const auto look_ends = [&]() -> std::optional<base::TimePoint> {
     if (!limited) return std::nullopt;

@@ -1,4 +1,4 @@
-// What `holdfast run` hears of its lock while the command runs.
+// Events of the lock of `holdfast run` while the command runs.
 #pragma once
 
 #include <chrono>
@@ -19,16 +19,16 @@
 
 namespace holdfast::cli {
 
-/// A renewal that is later than this is worth a word.
+/// A renewal later than this is reported.
 inline constexpr std::chrono::milliseconds kNotable{100};
 
-/// Tells what the library does meanwhile, and wakes the main thread. Called on the notifier threads of the clients.
+/// Reports what the library does, and wakes the main thread. Called on the notifier threads of the clients.
 class Watcher : public Observer {
  public:
   Watcher(const Console& console, const std::vector<std::string>& names)
       : console_(console), lock_("lock " + base::quote(fmt::format("{}", fmt::join(names, ", ")))) {}
 
-  /// Set whenever a renewal came through.
+  /// Set whenever a renewal has succeeded.
   const EventFd& wake() const { return wake_; }
 
   void on_renewed(const RenewedEvent& event) override {
@@ -48,7 +48,7 @@ class Watcher : public Observer {
       if (!link.trouble.empty()) console_.detail(fmt::format("connected to {}{}", event.node, link.again()));
       link = {.trouble = {}, .connected_before = true};
     } else if (event.needed && link.trouble != event.cause) {
-      // Every attempt is reported, but one that ends as the last one did is no news.
+      // Every attempt arrives here, but one with the same result as the last is not reported again.
       link.trouble = event.cause;
       console_.detail(fmt::format("no connection to {}: {}", event.node, event.cause));
     }
@@ -56,7 +56,7 @@ class Watcher : public Observer {
 
  private:
   struct Link {
-    std::string trouble;  // why there is none, if that was said
+    std::string trouble;  // why there is none, if that was reported
     bool connected_before = false;
     const char* again() const { return connected_before ? " again" : ""; }
   };
