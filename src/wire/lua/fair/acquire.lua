@@ -1,16 +1,16 @@
 -- fair/acquire: take a fair lock for one owner whose turn it is, or join its queue, and say how long to wait (protocol 7,
 -- transitions 1 and 2).
 -- KEYS[1] lock   KEYS[2] queue, a list   KEYS[3] deadlines, a sorted set
--- ARGV[1] lease in ms, > 0   ARGV[2] owner   ARGV[3] turn: how long in ms one who is next may leave the lock free; 0: this
+-- ARGV[1] lease in ms, > 0   ARGV[2] owner   ARGV[3] turn: how long in ms the next waiter may leave the lock free; 0: this
 -- owner does not wait, and is not queued   ARGV[4] the same of Redisson's waiters   ARGV[5] channel   ARGV[6] way of
 -- shared/tell, if it is not PUBLISH
 -- returns    nil: granted; else how long it stays taken in ms, or, if it is free, how long another's turn lasts; an error,
---            WRONGTYPE, if something else than a lock is there, or the queue is none
--- publishes  0 on the channel of who is next, once, if that leaves the lock free
+--            WRONGTYPE, if something other than a lock is there, or the queue is none
+-- publishes  0 on the next waiter's channel, once, if that leaves the lock free
 -- retry      idempotent: the same owner again keeps its hold or its place
 -- pairs with Redisson getFairLock().lock(), tryLock(). Time is the server's; pcall, so that where a write is refused
---            nothing stays that has no end
--- The deadline of one who asks again is put off, as it is alive, so that it keeps its place however long the lock is held.
+--            nothing without an expiry stays
+-- A waiter that asks again is alive: its deadline is extended, so it keeps its place however long the lock is held.
 -- That only counts once it is next, so it may be later than those behind. Redisson's waiters take their turn off
 -- everybody's deadline when they enter
 local key, queue, deadlines, own = KEYS[1], KEYS[2], KEYS[3], ARGV[2]

@@ -1,10 +1,10 @@
 -- fair/leave: leave a fair lock's queue (protocol 7, transition 3).
--- KEYS[1] lock   KEYS[2] queue   KEYS[3] deadlines   ARGV[1] owner   ARGV[2] turn, in ms, that it has asked with
+-- KEYS[1] lock   KEYS[2] queue   KEYS[3] deadlines   ARGV[1] owner   ARGV[2] turn, in ms, as in its acquire
 -- ARGV[3] channel   ARGV[4] the turn of Redisson's waiters   ARGV[5] way of shared/tell, if it is not PUBLISH
 -- returns    1: it was in the queue; 0: it was not
--- publishes  0 on the channel of who is next, if this owner was, and the lock is free
+-- publishes  0 on the next waiter's channel, if this owner was, and the lock is free
 -- retry      idempotent: a repeated send finds nothing and changes nothing
--- pairs with Redisson's withdrawal from a tryLock() in vain, which tells nobody. A hold of this owner stays
+-- pairs with Redisson's withdrawal from a failed tryLock(), which notifies nobody. A hold of this owner stays
 local key, queue, deadlines, own = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
 local turn, theirs = tonumber(ARGV[2]), tonumber(ARGV[4])
 local place

@@ -1,11 +1,11 @@
 -- fair/look: who has a fair lock, and who waits for it, in order (protocol 7).
--- KEYS[1] lock   KEYS[2] queue   KEYS[3] deadlines   ARGV[1] how many waiters are told of, at most
+-- KEYS[1] lock   KEYS[2] queue   KEYS[3] deadlines   ARGV[1] the most waiters to list
 -- returns    nil: it is free and nobody waits; else a list: the owner, its count, and the time to live in ms (nil, nil and
 --            -2: it is free), how many wait, and for each of the first its owner and the time in ms until it loses its place
---            if it is not heard of; nil: it has no deadline. An error, WRONGTYPE, if something else is there
+--            if it sends nothing; nil: it has no deadline. An error, WRONGTYPE, if something else is there
 -- publishes  nothing
 -- retry      changes nothing
--- pairs with HGETALL, LRANGE and ZSCORE, which do not tell what is no lock
+-- pairs with HGETALL, LRANGE and ZSCORE, which cannot recognise things that are not locks
 local key, ttl, holder, holds = KEYS[1], redis.call('PTTL', KEYS[1]), false, false
 if ttl ~= -2 then
   --@include shared/lock_form

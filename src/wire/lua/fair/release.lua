@@ -1,9 +1,10 @@
--- fair/release: give a fair lock back if this owner has it, and wake whoever is next (protocol 7, transition 4).
--- KEYS[1] lock   KEYS[2] queue   KEYS[3] deadlines   ARGV[1] owner   ARGV[2] channel   ARGV[3] turn: how long in ms one who
--- is next may leave the lock free   ARGV[4] the same of Redisson's waiters   ARGV[5] way of shared/tell, if it is not PUBLISH
--- returns    released: how many clients were told; nil: this owner does not have it
--- publishes  0 on the channel of who is next, when released; while nobody hears it, on that of the one behind as well
--- also takes the lock from an owner by force, and from nobody who has come since
+-- fair/release: release a fair lock if this owner has it, and wake the next waiter (protocol 7, transition 4).
+-- KEYS[1] lock   KEYS[2] queue   KEYS[3] deadlines   ARGV[1] owner   ARGV[2] channel   ARGV[3] turn: how long in ms the
+-- next waiter may leave the lock free   ARGV[4] the same of Redisson's waiters   ARGV[5] way of
+-- shared/tell, if it is not PUBLISH
+-- returns    released: how many clients were notified; nil: this owner does not have it
+-- publishes  0 on the next waiter's channel, when released; if no client receives it, on that of the one behind too
+-- also takes the lock from an owner by force, but not from a later one
 -- retry      idempotent: a repeated send finds nothing and changes nothing
 -- pairs with Redisson getFairLock().unlock(). The lock is given back whatever the queue is
 local queue, deadlines, turn, theirs = KEYS[2], KEYS[3], tonumber(ARGV[3]), tonumber(ARGV[4])

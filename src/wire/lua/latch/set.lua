@@ -1,9 +1,9 @@
--- latch/set: make a latch that opens after so many steps, unless there is one (protocol 11).
+-- latch/set: make a latch that opens after this many steps, unless there is one (protocol 11).
 -- KEYS[1] latch   KEYS[2] under which it is remembered; none: it is not
---            ARGV[1] count, > 0   ARGV[2] for how long it is remembered, in ms   ARGV[3] channel   ARGV[4] way of
+--            ARGV[1] count, > 0   ARGV[2] how long it is remembered, in ms   ARGV[3] channel   ARGV[4] way of
 --            shared/tell, if it is not PUBLISH
--- returns    1: made; 0: there is one; an error if the count is not above 0: nobody would ever be told that it is open, and
---            it would be in the way of the next one; an error, WRONGTYPE, if something else is there
+-- returns    1: made; 0: there is one; an error if the count is not above 0: waiters would never be notified, and
+--            it would block the next one; an error, WRONGTYPE, if something else is there
 -- publishes  1: it is closed
 -- retry      with KEYS[2] idempotent as long as it is remembered
 -- pairs with Redisson trySetCount()

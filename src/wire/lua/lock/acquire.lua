@@ -1,13 +1,14 @@
 -- lock/acquire: take the lock for one owner, or say how long it is taken (protocol 6.1, transition 1; 6.4 with a counter).
 -- KEYS[1] lock   KEYS[2] of a fenced lock: the counter of its tokens
---            ARGV[1] lease in ms, > 0   ARGV[2] owner   ARGV[3] channel, if those who listen are to be counted;
+--            ARGV[1] lease in ms, > 0   ARGV[2] owner   ARGV[3] channel, if listeners are to be counted;
 --            ARGV[4] how: SHARDNUMSUB; none: NUMSUB
--- returns    nil: granted; with a counter the list -1, the new token; else the remaining time to live in ms, -1 if the key has none; with a channel the list
---            1, that time, how many listen on the channel (-1: this user may not ask), who has it (if he may ask); an
---            error, WRONGTYPE, if something else than a lock is there: where this user may not ask, it counts as taken
+-- returns    nil: granted; with a counter the list -1, the new token; else the remaining time to live in ms, -1 if
+--            the key has none; with a channel the list 1, that time, how many listen on the channel (-1: not permitted),
+--            who has it (if permitted); an error, WRONGTYPE, if something other than a lock is there: if this may not be
+--            queried, it counts as taken
 -- publishes  nothing
 -- retry      idempotent: the same owner again sets the same field and the lease again; its token is a newer one
--- pairs with Redisson lock(), tryLock(); pcall, so that where the expiry is refused nothing stays that has no end
+-- pairs with Redisson lock(), tryLock(); pcall, so that where the expiry is refused nothing without an expiry stays
 local ttl = redis.call('PTTL', KEYS[1])
 local mine = ttl == -2 or redis.pcall('HEXISTS', KEYS[1], ARGV[2])
 if mine == 0 or type(mine) == 'table' then

@@ -6,7 +6,7 @@
 -- publishes  nothing
 -- retry      idempotent: the same owner again sets the same fields and the lease again
 -- pairs with Redisson lock(), tryLock() on each; what is no lock is an error before anything is changed; pcall,
---            so that where a write is refused nothing stays that has no end
+--            so that where a write is refused nothing without an expiry stays
 local blocker, longest = 0, -2
 for i = 1, #KEYS do
   local ttl = redis.call('PTTL', KEYS[i])

@@ -3,10 +3,10 @@
 -- KEYS[i] lock   ARGV[1] lease in ms, > 0   ARGV[2] owner
 -- returns    granted: the list -1, the index of the lock; else a list: the index of a lock that is taken, and its
 --            remaining time to live in ms, -1 if it has none: of all that are taken, one that ends soonest. An error,
---            WRONGTYPE, if something else than a lock is at one of them
+--            WRONGTYPE, if something other than a lock is at one of them
 -- publishes  nothing
--- retry      idempotent: an owner that has one of them gets no other one, but the lease of that again
--- pairs with Redisson lock(), tryLock() on one; pcall, so that where the expiry is refused nothing stays that has no end
+-- retry      idempotent: an owner that already has one gets only its lease set again
+-- pairs with Redisson lock(), tryLock() on one; pcall, so that where the expiry is refused nothing without an expiry stays
 local own, free, blocker, soonest
 for i = 1, #KEYS do
   local ttl = redis.call('PTTL', KEYS[i])

@@ -5,7 +5,7 @@
 --            there
 -- publishes  0 on the channel, when it was held
 -- retry      idempotent
--- pairs with Redisson forceUnlock(), which deletes whatever is there; what this user may not look at stays
+-- pairs with Redisson forceUnlock(), which deletes whatever is there; what this user may not read stays
 local key, from = KEYS[1], ARGV[3]
 --@include shared/lock_take
 local send, channel, payload, way = redis.call, ARGV[1], '0', ARGV[2]

@@ -3,7 +3,7 @@
 -- returns    nil: it is free; else a list: the owner and its count; an error, WRONGTYPE, if something else is there
 -- publishes  nothing
 -- retry      changes nothing
--- pairs with HGETALL, which does not tell what is no lock
+-- pairs with HGETALL, which cannot recognise things that are not locks
 local key, ttl = KEYS[1], redis.call('PTTL', KEYS[1])
 if ttl == -2 then
   return nil

@@ -1,11 +1,11 @@
--- lock/release_all: give back those of several locks that this owner has, and wake a waiter of each (protocol 6.1,
+-- lock/release_all: release those of several locks that this owner has, and wake a waiter of each (protocol 6.1,
 -- transition 2, for each).
 -- KEYS[i] lock   ARGV[1] owner   ARGV[1+i] channel of KEYS[i]   behind them the way of shared/tell, if it is not PUBLISH
--- returns    all released: how many clients were told; nil: at least one was not this owner's
+-- returns    all released: how many clients were notified; nil: at least one was not this owner's
 -- publishes  0 on the channel of each that was released
 -- retry      idempotent: a repeated send finds nothing and changes nothing
 -- pairs with Redisson unlock() on each; pcall, so that one key of another type, or one message that is refused, does not
---            keep the others; that writes are refused says nothing of whose a lock is, and is an error
+--            keep the others; refused writes say nothing about the owner, and are an error
 --@include shared/give_back
 if refused then
   return refused

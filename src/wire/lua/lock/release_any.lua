@@ -1,7 +1,7 @@
--- lock/release_any: give back whichever of several locks this owner has, and wake a waiter of it: of an acquire_any that
--- nobody will use, and of which it may not be known what it took (protocol 6.1, transition 2, for one of them).
+-- lock/release_any: release whichever of several locks this owner has, and wake a waiter of it: after an acquire_any that
+-- is not used, or whose outcome is unknown (protocol 6.1, transition 2, for one of them).
 -- KEYS[i] lock   ARGV[1] owner   ARGV[1+i] channel of KEYS[i]   behind them the way of shared/tell, if it is not PUBLISH
--- returns    released: how many clients were told; nil: none was this owner's
+-- returns    released: how many clients were notified; nil: none was this owner's
 -- publishes  0 on the channel of what was released
 -- retry      idempotent: a repeated send finds nothing and changes nothing
 -- pairs with Redisson unlock() on one; pcall, as in release_all

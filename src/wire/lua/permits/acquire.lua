@@ -1,13 +1,13 @@
--- permits/acquire: take so many leased permits at once, each with an id, or none (protocol 10.2, transition 1).
+-- permits/acquire: take this many leased permits at once, each with an id, or none (protocol 10.2, transition 1).
 -- KEYS[1] semaphore   KEYS[2] expiries, a sorted set
 --            ARGV[1] lease in ms, > 0; -1: for ever   ARGV[2] channel   ARGV[3] way of shared/tell   ARGV[4] NUMSUB or
---            SHARDNUMSUB, if those who listen are to be counted; else empty   ARGV[4+i] the ids, 16 bytes each
+--            SHARDNUMSUB, if listeners are to be counted; else empty   ARGV[4+i] the ids, 16 bytes each
 -- returns    granted: the list -1, the ids; else how long in ms until the next permit's lease is over, -1 if none's ever is;
---            counted, the list 1, that time, how many listen on the channel (-1: this user may not ask); an error,
+--            counted, the list 1, that time, how many listen on the channel (-1: not permitted); an error,
 --            WRONGTYPE, if something else is there
 -- publishes  how many permits there are now, if permits whose lease was over have left any
 -- retry      idempotent: an id that is there already is not taken again, and has its lease again
--- pairs with Redisson acquire(), tryAcquire(). Time is the server's; all that are over are given back, where Redisson gives
+-- pairs with Redisson acquire(), tryAcquire(). Time is the server's; gives back all that are over, where Redisson gives
 --            back as many as it takes
 local key, leases = KEYS[1], KEYS[2]
 --@include shared/count_form

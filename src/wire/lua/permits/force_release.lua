@@ -1,7 +1,7 @@
--- permits/force_release: take permits from whoever has them: those that have these ids, or all.
+-- permits/force_release: take permits away: those with these ids, or all.
 -- KEYS[1] semaphore   KEYS[2] expiries, a sorted set
 --            ARGV[1] channel   ARGV[2] way of shared/tell   ARGV[2+i] the ids; missing: all
--- returns    1: there were such; 0: there were none; an error, WRONGTYPE, if something else is there
+-- returns    1: there were some; 0: there were none; an error, WRONGTYPE, if something else is there
 -- publishes  how many permits there are now, if there are more than before, and any
 -- retry      idempotent
 -- pairs with Redisson tryRelease()

@@ -5,7 +5,7 @@
 --            many that are held, those first whose lease is over first, the id and the rest of the lease in ms, -1 if it has
 --            no end; an error, WRONGTYPE, if something else is there
 -- publishes  how many permits there are now, if permits whose lease was over have left any
--- retry      changes nothing but that those are given back, if this user and this server allow it
+-- retry      only gives those back, if permitted
 -- pairs with Redisson availablePermits(), acquiredPermits(), getPermits(), getLeaseTime()
 local key, leases = KEYS[1], KEYS[2]
 --@include shared/count_form

@@ -1,7 +1,7 @@
 -- permits/release: give back the permits that have these ids (protocol 10.2, transitions 2 and 3).
 -- KEYS[1] semaphore   KEYS[2] expiries, a sorted set
 --            ARGV[1] channel   ARGV[2] way of shared/tell   ARGV[2+i] the ids
--- returns    all of them given back: how many clients were told; nil: at least one was not there any more: its lease was
+-- returns    all of them given back: how many clients were notified; nil: at least one was gone: its lease was
 --            over, or it was given back before; an error, WRONGTYPE, if something else is there
 -- publishes  how many permits there are now, if there are more than before, and any
 -- retry      idempotent: a repeated send finds nothing and changes nothing

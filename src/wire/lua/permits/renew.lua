@@ -6,7 +6,7 @@
 -- publishes  nothing
 -- retry      idempotent
 -- pairs with Redisson updateLeaseTime(). Time is the server's; pcall, so that a key of another type does not stop the
---            others; that the question is refused says nothing of whose a permit is, and is an error. The first write is
+--            others; a refused query says nothing about the owner, and is an error. The first write is
 --            one that a full server allows, so that it allows the others. Something is always written, if need be one
 --            millisecond later: what replicas have confirmed (WAIT) counts from the connection's last write, and a score
 --            that stays as it was is none

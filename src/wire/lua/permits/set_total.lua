@@ -1,8 +1,8 @@
--- permits/set_total: that a leased semaphore have so many permits in all, those that are held among them (protocol 10.2,
+-- permits/set_total: set the total permits of a leased semaphore, including those that are held (protocol 10.2,
 -- transition 8).
 -- KEYS[1] semaphore   KEYS[2] expiries, a sorted set
 --            ARGV[1] permits   ARGV[2] channel   ARGV[3] way of shared/tell
--- returns    how many can be taken now; below 0 if more are held than there are to be; an error, WRONGTYPE, if something
+-- returns    how many can be taken now; below 0 if more are held than that; an error, WRONGTYPE, if something
 --            else is there
 -- publishes  that, if there are more than before, and any
 -- retry      idempotent

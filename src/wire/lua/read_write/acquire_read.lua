@@ -1,11 +1,11 @@
 -- read_write/acquire_read: take a read-write lock for one reader, beside other readers, or say how long it is taken
 -- (protocol 8.1).
 -- KEYS[1] lock   KEYS[2] the reader's hold: a key that lives for as long as its lease
--- ARGV[1] lease in ms, > 0   ARGV[2] owner   ARGV[3] channel, if those who listen are to be counted;
+-- ARGV[1] lease in ms, > 0   ARGV[2] owner   ARGV[3] channel, if listeners are to be counted;
 -- ARGV[4] how: SHARDNUMSUB; none: NUMSUB
--- returns    nil: granted; beside others, with a channel, the list -2, how many listen on it (0: this user may not ask); else the remaining time to live in ms; with a channel the list 1, that time, how many listen
---            on the channel (-1: this user may not ask), who has it; an error, WRONGTYPE, if something else than a
---            read-write lock is there
+-- returns    nil: granted; beside others, with a channel, the list -2, how many listen on it (0: not permitted); else
+--            the remaining time to live in ms; with a channel the list 1, that time, how many listen on the channel (-1:
+--            not permitted), who has it; an error, WRONGTYPE, if something other than a read-write lock is there
 -- publishes  nothing
 -- retry      idempotent: the same owner again sets the same hold and its lease again; it has one, whatever is repeated
 -- pairs with Redisson readLock().lock(), tryLock(), for the owner's first hold. A writer may read as well, and nobody's

@@ -2,8 +2,8 @@
 -- (protocol 8.1 and 8.3).
 -- KEYS[1] lock   KEYS[2] the reader's hold   ARGV[1] lease in ms, > 0   ARGV[2] owner as a writer   ARGV[3] owner as a
 --                reader, the same or another   ARGV[4] channel   ARGV[5] way of shared/tell, if it is not PUBLISH
--- returns    it reads: how many clients were told, 0 if it did so already; nil: this owner does not have it
--- publishes  1 on the channel, when the writer has gone: those who wait to read may enter
+-- returns    it reads: how many clients were notified, 0 if it did so already; nil: this owner does not have it
+-- publishes  1 on the channel, when the writer has gone: waiting readers may enter
 -- retry      idempotent: repeated, it sets the hold and its lease again
 -- pairs with Redisson readLock().lock() and writeLock().unlock() by the writer's thread; that leaves waiting readers
 --            asleep, so the message is ours

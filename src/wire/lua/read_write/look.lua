@@ -6,7 +6,7 @@
 --            something else is there
 -- publishes  nothing
 -- retry      changes nothing
--- pairs with HGETALL, which does not tell what is no lock
+-- pairs with HGETALL, which cannot recognise things that are not locks
 local key, ttl = KEYS[1], redis.call('PTTL', KEYS[1])
 if ttl == -2 then
   return nil

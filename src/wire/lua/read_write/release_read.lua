@@ -1,9 +1,9 @@
--- read_write/release_read: give a reader's hold back, and wake waiters if it was the last (protocol 8.4).
+-- read_write/release_read: release a reader's hold, and wake waiters if it was the last (protocol 8.4).
 -- KEYS[1] lock   KEYS[2] the reader's hold   ARGV[1] owner   ARGV[2] channel   ARGV[3] way of shared/tell, if it is not
 --                PUBLISH
--- returns    released: how many clients were told, 0 while others hold it; nil: this owner does not have it
--- publishes  0 on the channel, when nobody has it any more: neither a writer nor a reader whose lease is not over
--- also takes the hold from an owner by force, and from nobody who has come since
+-- returns    released: how many clients were notified, 0 while others hold it; nil: this owner does not have it
+-- publishes  0 on the channel, when it is free: neither a writer nor a reader whose lease is not over
+-- also takes the hold from an owner by force, but not from a later one
 -- retry      idempotent: a repeated send finds nothing and changes nothing
 -- pairs with Redisson readLock().unlock(). What is left lives as long as the longest hold that is left; a writer's lease is
 --            not cut

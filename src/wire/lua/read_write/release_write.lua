@@ -1,8 +1,8 @@
--- read_write/release_write: give the writer's hold back, and wake all who wait (protocol 8.3).
+-- read_write/release_write: release the writer's hold, and wake all waiters (protocol 8.3).
 -- KEYS[1] lock   ARGV[1] owner   ARGV[2] channel   ARGV[3] way of shared/tell, if it is not PUBLISH
--- returns    released: how many clients were told; nil: this owner does not have it
+-- returns    released: how many clients were notified; nil: this owner does not have it
 -- publishes  1 on the channel, when released; also if the writer still reads, so that other readers come
--- also takes the hold from an owner by force, and from nobody who has come since
+-- also takes the hold from an owner by force, but not from a later one
 -- retry      idempotent: a repeated send finds nothing and changes nothing
 -- pairs with Redisson writeLock().unlock(). If the owner still reads, the lock lives as long as that; pcall, since a full
 --            server refuses to set the mode: then nobody reads beside it

@@ -2,13 +2,13 @@
 -- (protocol 5 and 8).
 -- KEYS[i] lock   KEYS[n+i] the hold that its owner has, or would have, as a reader   ARGV[1] lease in ms, > 0
 -- ARGV[1+i] the field of KEYS[i]: a reader's owner, or a writer's and `:write`
--- returns    a list of the i that were not extended: not this owner's any more (gone, taken, or not a lock)
+-- returns    a list of the i that were not extended: no longer this owner's (gone, taken, or not a lock)
 -- publishes  nothing
 -- retry      idempotent
 -- pairs with Redisson's watchdogs. A lock that others hold too is never cut: it lives as long as the longest hold. A
 --            field that is there was there all the time, so a reader's hold that has just ended begins again; pcall, so
---            that a key of another type does not stop the others; that something else is refused says nothing of whose
---            a lock is, and is an error, told behind the renewal of the others
+--            that a key of another type does not stop the others; another refusal says nothing about the
+--            owner, and is an error, reported after the renewal of the others
 local call, pcall, keys, fields = redis.call, redis.pcall, KEYS, ARGV
 local lease, count, lost, refused = tonumber(ARGV[1]), #KEYS / 2, {}, nil
 for i = 1, count do

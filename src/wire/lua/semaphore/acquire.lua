@@ -1,9 +1,9 @@
--- semaphore/acquire: take so many permits at once, or none (protocol 10.1, transition 1).
+-- semaphore/acquire: take this many permits at once, or none (protocol 10.1, transition 1).
 -- KEYS[1] semaphore   KEYS[2] under which it is remembered; none: it is not
---            ARGV[1] permits, > 0   ARGV[2] for how long it is remembered, in ms   ARGV[3] channel, if those who listen are
+--            ARGV[1] permits, > 0   ARGV[2] how long it is remembered, in ms   ARGV[3] channel, if those who listen are
 --            to be counted; ARGV[4] how: SHARDNUMSUB; none: NUMSUB
--- returns    nil: granted; else -1, since nobody can tell when there will be enough; with a channel the list 1, -1, how many
---            listen on the channel (-1: this user may not ask); an error, WRONGTYPE, if something else is there
+-- returns    nil: granted; else -1, since it is unknown when there will be enough; with a channel the list 1, -1, how many
+--            listen on the channel (-1: not permitted); an error, WRONGTYPE, if something else is there
 -- publishes  nothing
 -- retry      with KEYS[2] idempotent as long as it is remembered; what was not granted is not. semaphore/release may have
 --            written there that it is given up; then it is not granted either

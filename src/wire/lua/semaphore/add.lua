@@ -1,7 +1,7 @@
--- semaphore/add: that there be so many permits more, or fewer; also of a semaphore that is not there yet (protocol 10.1,
+-- semaphore/add: add permits, or remove them; creates a missing semaphore (protocol 10.1,
 -- transitions 2 and 8).
 -- KEYS[1] semaphore   KEYS[2] under which it is remembered; none: it is not
---            ARGV[1] permits, or below 0   ARGV[2] for how long it is remembered, in ms   ARGV[3] channel   ARGV[4] way of
+--            ARGV[1] permits, or below 0   ARGV[2] how long it is remembered, in ms   ARGV[3] channel   ARGV[4] way of
 --            shared/tell, if it is not PUBLISH
 -- returns    how many there are now, perhaps below 0; an error, WRONGTYPE, if something else is there
 -- publishes  that, if it is above 0

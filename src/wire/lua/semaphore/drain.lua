@@ -1,6 +1,6 @@
 -- semaphore/drain: take all permits that there are (protocol 10.1, transition 5).
 -- KEYS[1] semaphore   KEYS[2] under which it is remembered; none: it is not
---            ARGV[1] for how long it is remembered, in ms
+--            ARGV[1] how long it is remembered, in ms
 -- returns    how many there were, perhaps below 0; 0 as well if there is no semaphore; an error, WRONGTYPE, if something
 --            else is there
 -- publishes  nothing

@@ -1,14 +1,14 @@
--- semaphore/release: give so many permits back, if the semaphore is still there (protocol 10.1, transition 3).
+-- semaphore/release: give this many permits back, if the semaphore is still there (protocol 10.1, transition 3).
 -- KEYS[1] semaphore   KEYS[2] under which it is remembered; none: it is not   KEYS[3] under which the acquire is remembered
 --            that this undoes; none: it was granted
---            ARGV[1] permits, > 0   ARGV[2] for how long it is remembered, in ms   ARGV[3] channel   ARGV[4] way of
+--            ARGV[1] permits, > 0   ARGV[2] how long it is remembered, in ms   ARGV[3] channel   ARGV[4] way of
 --            shared/tell, if it is not PUBLISH
--- returns    given back: how many clients were told; nil: there is no semaphore, or the acquire was not granted, and will
+-- returns    given back: how many clients were notified; nil: no semaphore, or the acquire was not granted, and will
 --            not be: it is given up; an error, WRONGTYPE, if something else is there
 -- publishes  how many permits there are now, if there are any
 -- retry      with KEYS[2] idempotent as long as it is remembered
--- pairs with Redisson releaseIfExists(); a semaphore that is gone, or whose time to live has ended, is not made anew of what
---            was taken from it
+-- pairs with Redisson releaseIfExists(); a semaphore that is gone, or whose time to live has ended, is not recreated from
+--            what was taken from it
 local key, once, undoes, remembered = KEYS[1], KEYS[2], KEYS[3], ARGV[2]
 --@include shared/once_before
 if undoes then

@@ -1,7 +1,7 @@
--- semaphore/set: make a semaphore of so many permits, unless there is one (protocol 10.1, transitions 6 and 7; 10.2,
+-- semaphore/set: make a semaphore of this many permits, unless there is one (protocol 10.1, transitions 6 and 7; 10.2,
 -- transition 7).
 -- KEYS[1] semaphore   KEYS[2] under which it is remembered; none: it is not
---            ARGV[1] permits   ARGV[2] for how long it is remembered, in ms   ARGV[3] time to live in ms; 0: none
+--            ARGV[1] permits   ARGV[2] how long it is remembered, in ms   ARGV[3] time to live in ms; 0: none
 --            ARGV[4] channel   ARGV[5] way of shared/tell, if it is not PUBLISH
 -- returns    1: made; 0: there is one; an error, WRONGTYPE, if something else is there
 -- publishes  how many permits there are, if made with any

@@ -1,5 +1,5 @@
--- shared/count_form: whether a key holds a number of at most 15 digits, as a semaphore or a count-down latch does. Whatever
--- else is there is left alone, and told: here ends the script then.
+-- shared/count_form: whether a key holds a number of at most 15 digits, as a semaphore or a latch does. Anything
+-- else is left alone and reported, which ends the script.
 -- reads  key
 -- sets   count: the number; nil: nothing is there
 local count

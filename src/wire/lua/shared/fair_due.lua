@@ -1,8 +1,8 @@
--- shared/fair_due: a fair lock is free, so whoever is next has a turn from now, and no longer. Redisson's waiters have
+-- shared/fair_due: a fair lock is free, so the next waiter has a turn from now on. Redisson's waiters have
 -- written themselves another deadline, which stays, but is no more than Redisson's turn.
 -- reads  deadlines, head, now; turn: in ms, 0: it stays as it is; theirs: Redisson's
--- reads and sets  deadline: until when whoever is next keeps its place; nil: it has none
--- sets   due: whether that is earlier now than it was
+-- reads and sets  deadline: until when the next waiter keeps its place; nil: it has none
+-- sets   due: whether that is earlier than before
 local due = false
 if head and turn > 0 then
   local redissons = deadline and string.find(head, '^%x%x%x%x%x%x%x%x%-%x%x%x%x%-[^8]')

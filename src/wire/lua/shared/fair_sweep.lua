@@ -1,8 +1,8 @@
--- shared/fair_sweep: takes out of a fair lock's queue those at its head whose deadline is over, by the server's clock
+-- shared/fair_sweep: removes from the head of a fair lock's queue those whose deadline is over, by the server's clock
 -- (protocol 7).
 -- reads  queue, deadlines: their keys
--- sets   now: ms since 1970; head: who is next, nil: nobody; deadline: until when, in such ms, nil: it has none
---        broken: what the server says if one of the keys is of another type, or this user may not ask
+-- sets   now: ms since 1970; head: the next waiter, nil: none; deadline: until when, in such ms, nil: it has none
+--        broken: what the server says if one of the keys is of another type, or not permitted
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local head, deadline, broken

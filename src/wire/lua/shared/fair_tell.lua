@@ -1,8 +1,8 @@
--- shared/fair_tell: tells whoever is next in a fair lock's queue that it is free; each waiter has a channel of its own. If
--- nobody hears it, as when that process was killed, the one behind is told as well: it sees to it that the other does
--- not keep the lock.
+-- shared/fair_tell: notifies the next waiter in a fair lock's queue that it is free; each has a channel of its own. If
+-- no client receives it, as when that process was killed, the one behind is notified too: it makes sure that the other
+-- does not keep the lock.
 -- reads  queue; base: the lock's channel; send, payload and way of shared/tell
--- sets   heard: how many clients heard it
+-- sets   heard: how many clients received it
 local heard = 0
 local waiting = redis.pcall('LRANGE', queue, 0, 15)
 for i = 1, #waiting do

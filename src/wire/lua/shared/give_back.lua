@@ -1,7 +1,7 @@
--- shared/give_back: gives back those of several locks that an owner has, and wakes a waiter of each.
+-- shared/give_back: releases those of several locks that an owner has, and wakes a waiter of each.
 -- reads  KEYS[i] lock   ARGV[1] owner   ARGV[1+i] channel of KEYS[i]   behind them the way of shared/tell, if it is not
 --        PUBLISH
--- sets   released: how many; heard: how many clients were told; refused: an error of a write or a message that was
+-- sets   released: how many; heard: how many clients were notified; refused: an error of a write or a message that was
 --        refused; nil: there was none
 local send, payload, way = redis.pcall, '0', ARGV[2 + #KEYS]
 local released, heard, refused = 0, 0, nil

@@ -1,6 +1,6 @@
--- shared/lock_take: takes a lock by force from whoever has it, or from one owner. If there is nothing to take, or it is no
+-- shared/lock_take: takes a lock by force, from any owner or a given one. If there is nothing to take, or it is no
 -- lock, the script ends here.
--- reads  key; from: who must have it; nil: whoever has it
+-- reads  key; from: who must have it; nil: anyone
 -- sets   as shared/lock_form, of the lock as it was
 local ttl = redis.call('PTTL', key)
 if ttl == -2 then

@@ -1,5 +1,5 @@
--- shared/once_before: an operation that the server remembers is not carried out again: what was said then is said once
--- more. It may be sent twice where a reply was lost, and would count twice.
+-- shared/once_before: an operation that the server remembers is not carried out again: it gets the same reply once
+-- more. It may be resent because its reply was lost, and would count twice.
 -- reads  once: the key under which it is remembered; nil: it is not
 if once then
   local before = redis.call('GET', once)

@@ -1,4 +1,4 @@
--- shared/once_drop: what was refused is not remembered, and is told.
+-- shared/once_drop: a refused operation is not remembered, and the refusal is reported.
 -- reads  once: the key, or nil; changed: what the server says of the change
 if type(changed) == 'table' and changed.err then
   if once then

@@ -1,7 +1,7 @@
--- shared/once_keep: remembers an operation, before it changes anything, so that it is not carried out where this is
+-- shared/once_keep: remembers an operation, before it changes anything, so that it is not carried out if this is
 -- refused.
--- reads  once: the key; nil: it is not remembered; remembered: for how long in ms; said: what it replies, '' for nil;
---        gives: it gives something back, which a full server refuses to no script that has written already
+-- reads  once: the key; nil: it is not remembered; remembered: how long in ms; said: its reply, '' for nil;
+--        gives: it gives something back, which even a full server allows in a script that has already written
 if once then
   if gives then
     redis.call('DEL', once)

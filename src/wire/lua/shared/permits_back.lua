@@ -1,5 +1,5 @@
--- shared/permits_back: gives leased permits back to their semaphore, if it is still there. A semaphore that is gone is not
--- made anew of them.
+-- shared/permits_back: gives leased permits back to their semaphore, if it is still there. A missing semaphore is not
+-- recreated from them.
 -- reads  key, leases; back: their members, not more than some thousand
 -- reads and sets  count: of shared/count_form, with them; broken: what the server says if it refuses, and then nothing is
 --        changed. The first write is one that a full server allows

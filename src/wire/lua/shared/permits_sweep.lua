@@ -1,5 +1,5 @@
 -- shared/permits_sweep: gives back the permits whose lease is over, by the server's clock (protocol 10.2); a thousand at a
--- time, ten thousand at most, so that nobody keeps the server long. The rest is for whoever comes next.
+-- time, ten thousand at most, so that no call keeps the server long. The rest is left for the next call.
 -- reads  key, leases: the semaphore and the expiries of its permits
 -- reads and sets  count: of shared/count_form
 -- sets   now: ms since 1970; swept: how many were given back; broken: what the server says if it refuses

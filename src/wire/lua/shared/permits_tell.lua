@@ -1,6 +1,6 @@
--- shared/permits_tell: tells those who wait for permits how many there are, if there are more than before, and any.
+-- shared/permits_tell: notifies waiters how many permits there are, if there are more than before, and any.
 -- reads  count: how many there are now, or nil; more: whether that is more; send, channel and way of shared/tell
--- sets   heard: how many clients heard it; or why send was refused
+-- sets   heard: how many clients received it; or why send was refused
 local heard = 0
 if more and count and count > 0 then
   local payload = string.format('%.0f', count)

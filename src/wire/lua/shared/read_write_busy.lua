@@ -1,5 +1,5 @@
--- shared/read_write_busy: the end of an acquire of a read-write lock that somebody else has, in a way that excludes it.
--- reads  ttl, fields and other of shared/read_write_form; own: the owner who asks; channel: if those who listen are to
+-- shared/read_write_busy: the end of an acquire of a read-write lock that another owner has, in a way that excludes it.
+-- reads  ttl, fields and other of shared/read_write_form; own: the requesting owner; channel: if listeners are to
 --        be counted; numsub: how, if not by NUMSUB
 if other then
   return redis.error_reply('WRONGTYPE it is ' .. other)

@@ -1,10 +1,10 @@
--- simple/release_all: give back those of several locks of the SET NX PX family that this owner has.
+-- simple/release_all: release those of several locks of the SET NX PX family that this owner has.
 -- KEYS[i] lock   ARGV[1] owner   ARGV[1+i] channel of KEYS[i]   behind them the way of shared/tell, if it is not PUBLISH
--- returns    all released: how many clients were told; nil: at least one was not this owner's
+-- returns    all released: how many clients were notified; nil: at least one was not this owner's
 -- publishes  0 on the channel of each that was released; a user who may not publish releases all the same
 -- retry      idempotent: a repeated send finds nothing and changes nothing
 -- pairs with the compare-and-delete on each; pcall, so that a key of another type does not keep the others;
---            that the question is refused says nothing of whose a lock is, and is an error
+--            a refused query says nothing about the owner, and is an error
 local send, payload, way = redis.pcall, '0', ARGV[2 + #KEYS]
 local released, heard, refused = 0, 0, nil
 for i = 1, #KEYS do

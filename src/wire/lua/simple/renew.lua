@@ -1,10 +1,10 @@
 -- simple/renew: extend many holds of the SET NX PX family at once, each only if its owner still has it.
 -- KEYS[i] lock   ARGV[1] lease in ms, > 0   ARGV[1+i] owner of KEYS[i]
--- returns    a list of the i that were not extended: not this owner's any more (gone, taken, or not a lock)
+-- returns    a list of the i that were not extended: no longer this owner's (gone, taken, or not a lock)
 -- publishes  nothing
 -- retry      idempotent
 -- pairs with the compare-and-PEXPIRE of this family; pcall, so that a key of another type does not stop the others';
---            that the question is refused says nothing of whose a lock is, and is an error
+--            a refused query says nothing about the owner, and is an error
 local call, pcall, keys, owners = redis.call, redis.pcall, KEYS, ARGV
 local lease, lost = ARGV[1], {}
 for i = 1, #keys do

@@ -4,7 +4,7 @@
 --            there
 -- publishes  nothing
 -- retry      idempotent
--- pairs with Redisson getSpinLock().forceUnlock(), which deletes whatever is there; what this user may not look at stays
+-- pairs with Redisson getSpinLock().forceUnlock(), which deletes whatever is there; what this user may not read stays
 local key, from = KEYS[1], ARGV[1]
 --@include shared/lock_take
 return 1
