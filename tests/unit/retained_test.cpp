@@ -288,6 +288,19 @@ TEST_F(SharedTest, IsNotJoinedByNewcomersWhileSomebodyWaits) {
   lock_->leave(first_);
 }
 
+TEST_F(SharedTest, IsJoinedPastReadersWhoseTurnIsOnItsWay) {
+  const auto reads = granted(0s, 0);
+  FakeWaiter reader(true);
+  lock_->enter(reader);
+  EXPECT_NE(join(From::newcomer), nullptr);
+  lock_->enter(first_);
+  EXPECT_EQ(join(From::newcomer), nullptr) << "a writer waits";
+  lock_->leave(reader);
+  EXPECT_EQ(join(From::newcomer), nullptr) << "and still does";
+  lock_->leave(first_);
+  EXPECT_NE(join(From::newcomer), nullptr);
+}
+
 TEST_F(SharedTest, IsNotJoinedForEver) {
   const auto reads = granted(1s, 0);
   EXPECT_EQ(join(From::newcomer), nullptr) << "the server is to say who else waits";

@@ -32,6 +32,7 @@ using Signal = Waiter::Signal;
 
 class FakeWaiter final : public Waiter {
  public:
+  explicit FakeWaiter(bool shares = false) : Waiter(shares) {}
   void post(Signal signal) noexcept override { signals_.push_back(signal); }
   void drop() override {}
   /// What has come since the last look.

@@ -107,7 +107,8 @@ std::unique_ptr<const wire::Grant> kept_of(const Runtime& runtime, const wire::G
 
 AcquireOp::AcquireOp(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, AcquireOptions options,
                      LeaseTerms lease, DefaultWait default_wait, const wire::Ask& ask)
-    : runtime_(std::move(runtime)),
+    : Waiter(ask.mode == wire::Mode::shared),
+      runtime_(std::move(runtime)),
       target_(std::move(target)),
       options_(std::move(options)),
       lease_(lease),

@@ -153,6 +153,16 @@ Claim::Release Claim::begin_release(Ending& ending) noexcept {
   return Release::last;
 }
 
+bool Claim::leave_to_others(TimePoint now) noexcept {
+  const base::Guard guard(tenancy_.mutex_);
+  const HoldFsm& fsm = tenancy_.fsm_;
+  if (released_ || fsm.ended() || fsm.valid_for(now) <= Duration{}) return false;
+  if (tenancy_.claims_ == this && next_ == nullptr) return false;
+  tenancy_.unlink(*this);
+  released_ = parted_ = true;
+  return true;
+}
+
 bool Claim::begin_pass_on(TimePoint now) {
   const base::Guard guard(tenancy_.mutex_);
   if (released_ || tenancy_.claims_ != this || next_ != nullptr || !tenancy_.fsm_.may_be_passed_on(now)) return false;

@@ -74,6 +74,8 @@ class Claim {
   /// has.
   enum class Release { left, last, ended };
   Release begin_release(Ending& ending) noexcept;
+  /// Ends it if others of this client have the tenancy as well: nothing is to be sent.
+  bool leave_to_others(TimePoint now) noexcept;
   /// Ends it if it has a tenancy for itself that can be passed on to another caller. The tenancy stays as it is.
   bool begin_pass_on(TimePoint now);
   /// It has just ended, by a release or a loss: how long it lasted is counted.

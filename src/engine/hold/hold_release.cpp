@@ -182,9 +182,13 @@ ReleaseOutcome await(OwnLoop& loop, Claim& hold, GiveBack give_back, millisecond
 }  // namespace
 
 bool pass_on(Claim& hold) {
-  if (!hold.target()->retain(hold)) return false;
-  Reporter::add(hold.runtime()->reporter().count.local_handoffs);
-  hold.measure_end(base::Clock::now());
+  const TimePoint now = base::Clock::now();
+  const bool shared = hold.tenancy().ask().mode == wire::Mode::shared && hold.leave_to_others(now);
+  if (!shared) {
+    if (!hold.target()->retain(hold)) return false;
+    Reporter::add(hold.runtime()->reporter().count.local_handoffs);
+  }
+  hold.measure_end(now);
   hold.tell_end({});
   report_released(*hold.runtime(), hold.tenancy(), hold.granted_at(), ReleaseOutcome::released);
   return true;

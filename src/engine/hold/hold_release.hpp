@@ -25,7 +25,8 @@ ReleaseOutcome release(Claim& hold) noexcept;
 void unlock(Claim& hold) noexcept;
 /// The end of a guard that must not wait.
 void unlock_without_waiting(Claim& hold) noexcept;
-/// Retains the lock for another caller of this client, if one waits. Counts as a release. From any thread.
+/// Leaves it to others of this client who share it, or retains it for one who waits: nothing is sent. Counts as a
+/// release. False: there is nobody. From any thread.
 bool pass_on(Claim& hold);
 /// The same of what nobody holds (Traits::holds), such as somebody who waits for this, with this lease, asks for. It
 /// counts as given back; who does not want it after all gives it back to the server.

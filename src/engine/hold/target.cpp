@@ -237,8 +237,8 @@ std::shared_ptr<Claim> Target::join(const Joining& joining) {
     const bool from_queue = joining.from == Joining::From::queue;
     if (contention_ && contention_->retained) {
       if (!from_queue && !contention_->tenure.may_overtake(now)) return nullptr;
-    } else if (!can_share(joining.ask) || !(from_queue || queue_.empty()) || now >= tenancy_->granted_at() + kShared ||
-               (contention_ && contention_->tenure.must_end(now))) {
+    } else if (!can_share(joining.ask) || !(from_queue || queue_.all_share()) ||
+               now >= tenancy_->granted_at() + kShared || (contention_ && contention_->tenure.must_end(now))) {
       return nullptr;
     }
     Tenancy& there = contention_ && contention_->retained ? *contention_->retained->tenancy : *tenancy_;

@@ -4,6 +4,7 @@ namespace holdfast::engine {
 
 void WaitQueue::enter(Waiter& waiter) {
   waiters_.push_back(waiter);
+  if (!waiter.shares()) ++alone_;
   if (&waiters_.front() == &waiter) waiter.post(Waiter::Signal::turn);
 }
 
@@ -11,6 +12,7 @@ bool WaitQueue::leave(Waiter& waiter) {
   if (!waiter.is_linked()) return false;
   const bool was_head = &waiters_.front() == &waiter;
   waiters_.erase(waiters_.iterator_to(waiter));
+  if (!waiter.shares()) --alone_;
   if (was_head) post(Waiter::Signal::turn);
   return was_head;
 }
@@ -27,6 +29,7 @@ Waiter* WaitQueue::take_head() {
   if (waiters_.empty()) return nullptr;
   Waiter& head = waiters_.front();
   waiters_.pop_front();
+  if (!head.shares()) --alone_;
   return &head;
 }
 

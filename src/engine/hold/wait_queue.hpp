@@ -1,6 +1,8 @@
 // Those of one client who wait for the same lock: first in, first out.
 #pragma once
 
+#include <cstddef>
+
 #include <boost/intrusive/list.hpp>
 
 #include "engine/hold/waiter.hpp"
@@ -11,6 +13,8 @@ namespace holdfast::engine {
 class WaitQueue {
  public:
   bool empty() const { return waiters_.empty(); }
+  /// Nobody in it wants the lock for himself.
+  bool all_share() const { return alone_ == 0; }
 
   /// Joins it; posts `turn` to the waiter when it is at the head, perhaps at once.
   void enter(Waiter& waiter);
@@ -25,6 +29,7 @@ class WaitQueue {
 
  private:
   boost::intrusive::list<Waiter, boost::intrusive::constant_time_size<false>> waiters_;
+  std::size_t alone_ = 0;  // of these, how many do not share
 };
 
 }  // namespace holdfast::engine

@@ -17,9 +17,15 @@ class Waiter : public boost::intrusive::list_base_hook<> {
   virtual void post(Signal signal) noexcept = 0;
   /// Is gone without a word: its loop is gone.
   virtual void drop() = 0;
+  /// It wants the lock together with others who want it in the same way.
+  bool shares() const { return shares_; }
 
  protected:
+  explicit Waiter(bool shares = false) : shares_(shares) {}
   ~Waiter() = default;
+
+ private:
+  const bool shares_;
 };
 
 }  // namespace holdfast::engine
