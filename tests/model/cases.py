@@ -119,6 +119,12 @@ CASES = [
         },
     ),
     *model(
+        "wake",
+        [],
+        in_model=["sleeps_unsaid", "set_in_two_steps", "added_while_waking_forgotten", "woken_unsent",
+                  "says_so_behind_the_look"],
+    ),
+    *model(
         "handoff",
         [TENURE],
         in_model=["wake_forgotten", "ask_again_ignored"],

@@ -2,26 +2,33 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 
-#include "base/guarded.hpp"
+#include "base/futex.hpp"
 
 namespace holdfast::engine {
 
 /// Set once, by OwnLoop::set.
 class Answer {
  public:
-  bool is_there() const { return there_.load(); }
+  bool is_there() const { return state_.load() == kThere; }
   /// It will not come with the next reply: nothing to drive the loop for. On the loop.
   void comes_late() { late_.store(true, std::memory_order_relaxed); }
 
  private:
   friend class OwnLoop;
-  std::atomic<bool> there_{false};
+  static constexpr std::uint32_t kOpen = 0, kSleptFor = 1, kThere = 2;
+
+  /// Until it is there, or for so long; perhaps for less.
+  void sleep(base::Duration limit) noexcept {
+    std::uint32_t seen = kOpen;
+    if (state_.compare_exchange_strong(seen, kSleptFor) || seen == kSleptFor) base::sleep_on(state_, kSleptFor, limit);
+  }
+  /// Whether its caller may be asleep, and is to be woken.
+  bool set() noexcept { return state_.exchange(kThere) == kSleptFor; }
+
+  base::Word state_{kOpen};
   std::atomic<bool> late_{false};
   std::atomic<const void*> driver_{nullptr};  // the caller's thread, while it drives
-  base::Mutex mutex_;
-  std::condition_variable arrived_;
 };
 
 }  // namespace holdfast::engine

@@ -73,8 +73,13 @@ bool OwnLoop::run_ready() noexcept {
   }
 }
 
-/// What the work so far has left to be done.
+/// What the work so far has left to be done: what it has to send leaves before anybody is woken.
 void OwnLoop::settle_work() noexcept {
+  send_out();
+  wake_answered();
+}
+
+void OwnLoop::send_out() noexcept {
   try {
     if (troubled_) hooks_.recover();
     troubled_ = false;
@@ -82,6 +87,16 @@ void OwnLoop::settle_work() noexcept {
   } catch (...) {
     troubled_ = true;  // once more, soon
   }
+}
+
+/// While they are being woken one by one, the server works on what the first of them have sent.
+void OwnLoop::wake_answered() noexcept {
+  answered_.wake_all([this](std::size_t woken) {
+    waiting_.fetch_sub(1);
+    if (woken % kAtOnce != 0 || inbox_empty()) return;
+    empty_inbox();
+    send_out();
+  });
 }
 
 /// One piece of work; waits for it, as long as it takes: only for the loop's own thread.
@@ -222,23 +237,19 @@ void OwnLoop::wait(Answer& answer, TimePoint until) {
     const TimePoint end = Clock::now() + (near ? DriverSeat::kLongestSpin : base::Duration{});
     while (!answer.is_there() && Clock::now() < end) std::this_thread::yield();
   }
-  base::WaitingGuard guard(answer.mutex_);
-  const auto ready = [&answer] { return answer.is_there(); };
-  while (!ready() && Clock::now() < until && !own_context.stopped()) {
+  while (!answer.is_there() && Clock::now() < until && !own_context.stopped()) {
     const base::Duration left = until == TimePoint::max() ? kLongestSleep : until - Clock::now();
-    guard.wait_for(answer.arrived_, std::min(left, kLongestSleep), ready);
+    answer.sleep(std::min(left, kLongestSleep));
   }
 }
 
 void OwnLoop::set(Answer& answer) noexcept {
-  waiting_.fetch_sub(1);
-  {
-    const base::Guard guard(answer.mutex_);
-    answer.there_.store(true);
-  }
-  answer.arrived_.notify_one();  // without the mutex, which the caller wants next
+  const bool sleeps = answer.set();
   const void* const driver = answer.driver_.load();
   if (driver != nullptr && driver != static_cast<const void*>(&driven_here)) seat_.wake();
+  if (sleeps && inside() && answered_.add(answer.state_)) return;
+  waiting_.fetch_sub(1);
+  if (sleeps) base::wake_at(&answer.state_);
 }
 
 void OwnLoop::post_from_caller(std::shared_ptr<Task> task, Pace pace) {
@@ -248,7 +259,8 @@ void OwnLoop::post_from_caller(std::shared_ptr<Task> task, Pace pace) {
     if (const CallersWheel wheel(wheel_, this); wheel) {
       empty_inbox();
       Loop::run(*task);
-      if (pace == Pace::at_once) settle_work();
+      if (pace == Pace::at_once) send_out();
+      wake_answered();
       ran = true;
     }
   }
@@ -289,6 +301,7 @@ void OwnLoop::run_left() noexcept {
     for (int i = 0; i < kMostLeft && run_ready(); ++i) {
     }
     own_context.stop();
+    wake_answered();
   } while (!inbox_empty());
 }
 

@@ -15,6 +15,7 @@
 #include "engine/loop/driver_seat.hpp"
 #include "engine/loop/loop.hpp"
 #include "engine/loop/parking.hpp"
+#include "engine/loop/wake_list.hpp"
 
 namespace holdfast::engine {
 
@@ -69,6 +70,7 @@ class OwnLoop : private OwnContext, public Loop {
   static constexpr base::Duration kLongestDrive = std::chrono::milliseconds(5);
   static constexpr base::Duration kLongestSleep = std::chrono::milliseconds(500);
   static constexpr base::Duration kTryAgain = std::chrono::milliseconds(10);
+  static constexpr std::size_t kAtOnce = 8;  // callers are woken, before what they ask for next is looked for
   static constexpr int kPatientLooks = 3;    // at a caller that drives and does not get on
   static constexpr int kMostLeft = 100'000;  // handlers that are ready when it has ended
 
@@ -76,6 +78,8 @@ class OwnLoop : private OwnContext, public Loop {
   void run_one();
   bool run_ready() noexcept;
   void settle_work() noexcept;
+  void send_out() noexcept;
+  void wake_answered() noexcept;
   bool callers_come_one_by_one() const;
   void step_aside();
   void look_in();
@@ -106,6 +110,7 @@ class OwnLoop : private OwnContext, public Loop {
   // With the wheel, in whatever form (clang cannot follow CallersWheel): something was thrown, and `recover` has not
   // yet been through.
   bool troubled_ = false;
+  WakeList answered_;               // callers who sleep; with the wheel
   std::atomic<bool> ended_{false};  // nobody drives it any more
   DriverSeat seat_;
   std::atomic<int> waiting_{0};                   // calls without an answer

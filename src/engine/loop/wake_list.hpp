@@ -1,0 +1,39 @@
+// Who is to be woken once what a piece of work has to send has left.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "base/futex.hpp"
+
+namespace holdfast::engine {
+
+/// For who has the wheel.
+class WakeList {
+ public:
+  static constexpr std::size_t kMost = 64;
+
+  /// False: there is no room.
+  bool add(const base::Word& word) noexcept {
+    if (count_ == kMost) return false;
+    words_[count_++] = &word;
+    return true;
+  }
+
+  /// Wakes all, in their order; those, too, that are added meanwhile. `after` is called after each, with the number of
+  /// those that were woken, and may add some.
+  template <class After>
+  void wake_all(After after) noexcept {
+    for (std::size_t woken = 0; woken < count_;) {
+      base::wake_at(words_[woken]);
+      after(++woken);
+    }
+    count_ = 0;
+  }
+
+ private:
+  std::array<const base::Word*, kMost> words_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace holdfast::engine
