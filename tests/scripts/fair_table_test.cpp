@@ -82,6 +82,9 @@ std::vector<Row> acquire_rows() {
        with(busy, {{kY, 130'000}, {kZ, 330'000}})},
       {"who waits behind Redisson and asks again", with(busy, {{kJ, 330'000}, {kY, 340'000}}), ask(kY), number(30'000),
        with(busy, {{kJ, 330'000}, {kY, 830'000}})},
+      {"a lock that never ends is refused, and nobody is queued", with(held(kX, kNoExpiry), {{kY, 130'000}}), ask(kZ),
+       refused("a lock of " + kX.text + " without an expiry, so nothing ends it; PEXPIRE gives it one"),
+       with(held(kX, kNoExpiry), {{kY, 130'000}})},
       {"a dead head is swept while the lock is held", with(busy, {{kY, -20'000}, {kZ, 330'000}}), ask(kZ),
        number(30'000), with(busy, {{kZ, 330'000}})},
   };
