@@ -36,7 +36,7 @@ class Thief final : public Ground {
 };
 
 constexpr const char* kNames[] = {"lock.x", "fenced.x",     "leader.x", "leader.terms",
-                                  "any.x",  "read_write.x", "leased.x"};
+                                  "any.x",  "read_write.x", "leased.x", "semaphore.x"};
 
 /// Two processes, each of which has each of these locks for most of the time that it can.
 std::vector<Member> two(Ground&) {
@@ -45,8 +45,12 @@ std::vector<Member> two(Ground&) {
     works.push_back({.name = name, .pause = 200ms, .kind = name.substr(0, name.find('.'))});
     if (name == "leader.terms") works.back().how = {"campaigns=yes", "abandon_every=2"};
   }
-  works.back().how = {"permits=1"};
-  works.back().permits = 1;
+  for (Work& each : works) {
+    if (each.kind != "leased" && each.kind != "semaphore") continue;
+    each.how = {"permits=1"};
+    each.permits = 1;
+  }
+  works.push_back({.name = "latch.x", .pause = 20ms, .how = {"permits=2"}, .kind = "latch"});
   works.push_back({.name = "read:read_write.x", .pause = 200ms, .kind = "read_write"});
   works.push_back({.name = "any.x,any.y", .pause = 200ms, .kind = "any"});
   std::vector<Member> crew;
@@ -55,6 +59,9 @@ std::vector<Member> two(Ground&) {
                     .settings = {"kind=by_name", "lease_ms=2000", "safety_poll_ms=300", "command_timeout_ms=1500",
                                  "release_timeout_ms=1000", "patience_ms=4000"},
                     .works = works});
+    Work& latch = *std::ranges::find(works, "latch.x", &Work::name);
+    latch.how.push_back("sets=yes");
+    latch.pause = 50ms;  // so that the other is the first
   }
   return crew;
 }
@@ -97,13 +104,14 @@ TEST(ChaosControl, TheSameProcessesOnAServerThatIsLeftAloneBreakNothing) {
   EXPECT_GT(result.verdict.holds, 50);
   EXPECT_GT(result.verdict.shared_holds, 10);
   EXPECT_GT(result.verdict.tokens, 10);
+  EXPECT_GT(result.verdict.latches, 10);
   EXPECT_GT(result.faults.at("scripts flushed"), 3);
 }
 
 TEST(ChaosControl, TheSameProcessesWithoutACommonLockOverlapAndLoseUpdates) {
   const RunResult result = run_with(quiet, "apart", false);
-  EXPECT_THAT(broken_promises(result),
-              testing::IsSupersetOf({testing::Key("exclusion"), testing::Key("lost update"), testing::Key("token")}))
+  EXPECT_THAT(broken_promises(result), testing::IsSupersetOf({testing::Key("exclusion"), testing::Key("lost update"),
+                                                              testing::Key("token"), testing::Key("latch")}))
       << in_words(result);
   for (const std::string name : kNames) {
     const auto overlaps = [&](const Violation& each) {

@@ -19,7 +19,7 @@ struct Work {
   Milliseconds wait{3000};         ///< The limit of a wait; 0: ask once.
   std::vector<std::string> how{};  ///< Further words of `hold_for`.
   std::string kind = "lock";       ///< Of the lock.
-  long long permits = 0;           ///< If that is a semaphore, in all.
+  long long permits = 0;           ///< If that is a semaphore, in all; of a plain one, of each of its names.
 
   /// Their names, of which it takes any one; if there are several, with commas between them in `name`.
   std::vector<std::string> locks() const;

@@ -33,6 +33,7 @@ StruckFault struck_fault(Fault fault, const Struck& struck, bool all_acks) {
                    .names = struck.names,
                    .clients = struck.clients,
                    .kills = struck.kills};
+  told.counts_promised = promise(fault, kLease, false).exclusion;
   const Promise promised = promise(fault, kLease, all_acks);
   if (promised.exclusion) return told;
   const auto in_us = [](Milliseconds time) { return std::chrono::microseconds(time).count(); };
@@ -52,6 +53,8 @@ class Running {
     for (Member& each : shape.crew(*ground_)) {
       who += " " + each.client;
       for (const Work& work : each.works) {
+        if (work.kind == "semaphore") plain_[work.name] = work.permits;
+        if (work.kind == "semaphore" || work.kind == "latch") continue;
         for (const std::string& name : work.locks()) {
           kinds_[name] = work.kind;
           if (work.permits > 0) story_.permits[name].all = work.permits;
@@ -148,9 +151,19 @@ class Running {
     eventually([&] { return (permits.left = semaphore.available()) == permits.all; }, kOver);
   }
 
+  /// The semaphores of each name, which only the records know.
+  void note_plain_permits() {
+    for (const HeldOnce& hold : story_.history.holds) {
+      const std::string name = hold.name.str();
+      const auto plain = plain_.find(name.substr(0, name.rfind('.')));
+      if (plain != plain_.end()) story_.permits[name] = {.all = plain->second, .plain = true};
+    }
+  }
+
   void judge_it(const CrewEnd& end) {
     const auto in_us = [](Milliseconds time) { return std::chrono::microseconds(time).count(); };
     story_.history = History::read(options_.folder);
+    note_plain_permits();
     story_.settings = {.lease = in_us(kLease),
                        .safety_poll = in_us(Milliseconds(1000)),
                        .command_timeout = in_us(Milliseconds(1500)),
@@ -176,6 +189,7 @@ class Running {
   std::unique_ptr<Ground> ground_;
   Crew crew_;
   std::map<std::string, std::string> kinds_;  // of each name
+  std::map<std::string, long long> plain_;    // plain semaphores, and their permits
   std::vector<std::string> others_;
   SteadyClock::time_point began_;
   std::mutex mutex_;  // guards what follows, while the tracks run

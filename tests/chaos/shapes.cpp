@@ -110,6 +110,21 @@ std::vector<Work> permits(const std::string& name) {
   return works;
 }
 
+/// One permit of three, which belongs to nobody. A few waits are given up.
+std::vector<Work> plain_permits(const std::string& name) {
+  std::vector<Work> works{hot(name, {"permits=3"}), hot(name, {"permits=3", "abandon_every=20"})};
+  for (Work& each : works) {
+    each.permits = 3;
+    each.pause = Milliseconds(5);
+  }
+  return works;
+}
+
+/// A step of each latch of three, which another sets.
+Work steps(const std::string& name, const Words& more = {}) {
+  return {name, Milliseconds(20), Milliseconds(5000), together({"permits=3", "long_ms=300", "long_every=20"}, more)};
+}
+
 /// A candidate that stands again and again, and is asked to step down at times.
 Work campaign(const std::string& name) {
   return {
@@ -138,8 +153,12 @@ void add_later_kinds(Ground& ground, std::vector<Member>& crew) {
   add("leased", permits(leased));
   add("leader", {hot(leader), fixed(leader), kept_at_times(leader), campaign(leader)});
   add("any", {hot(any), fixed(any), kept_at_times(any), hot(one)});
+  // Each round has a name of its own, in a cluster on any primary.
+  add("semaphore", plain_permits("semaphore.x"));
+  add("latch", {steps("latch.x")});
   for (const char* const client : {"kinds-one", "kinds-other"}) {
     crew.push_back(ours(client, together({"face=hold", "kind=by_name"}, ground.settings()), works));
+    works.push_back(of_kind("latch", {steps("latch.x", {"sets=yes"})}).front());
   }
 }
 

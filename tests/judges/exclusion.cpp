@@ -68,7 +68,7 @@ class Exclusion {
     const Held& last = *together.back();
     const Microseconds until = (*std::ranges::min_element(together, {}, &Held::until))->until;
     const Microseconds lasted = until - last.granted;
-    if (const StruckFault* const fault = excuse(name.name, together)) {
+    if (const StruckFault* const fault = excuse(name, together)) {
       ++verdict_.overlaps_counted;
       ++verdict_.overlaps_counted_by[fault->kind.str()];
       lasted_.push_back(lasted);
@@ -82,12 +82,16 @@ class Exclusion {
   }
 
   /// The fault by which it is only counted; null if there is none.
-  const StruckFault* excuse(Text name, Together together) const {
+  const StruckFault* excuse(const View::Name& name, Together together) const {
+    // What has no lease does not come back to what it was.
+    if (story_.is_plain(name.name)) {
+      return view_.struck(name.name, view_.hold(name.holds.front()).called, together.back()->granted, true);
+    }
     const auto found = std::ranges::find_if(story_.faults, [&](const StruckFault& fault) {
       const auto in_its_time = [&](const Held* held) {
         return held->granted >= fault.began && held->granted <= fault.counted_until;
       };
-      return !fault.exclusion_promised && fault.concerns(name) && std::ranges::any_of(together, in_its_time);
+      return !fault.exclusion_promised && fault.concerns(name.name) && std::ranges::any_of(together, in_its_time);
     });
     return found == story_.faults.end() ? nullptr : &*found;
   }

@@ -1,6 +1,7 @@
 // What grants leave: tokens that grow, and permits that come back.
 #include <algorithm>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "judges/judges.hpp"
@@ -66,6 +67,66 @@ class Tokens {
   std::vector<Largest> largest_;  // in the order of the grants, asked for behind anew_from_
 };
 
+/// A semaphore whose permits belong to nobody. Those that went with a process are gone. So may be those of a call that
+/// failed while it was struck, or its client gave back what it may have taken.
+class PlainPermits {
+ public:
+  PlainPermits(const View& view, Text name, long long all, Verdict& verdict)
+      : view_(view), story_(view.story()), name_(name), all_(all), verdict_(verdict) {
+    for (const HeldOnce& hold : story_.history.holds) {
+      if (hold.name != name) continue;
+      holds_.push_back(&hold);
+      began_ = std::min(began_, hold.called);
+    }
+    for (const FailedCall& call : story_.history.failures) {
+      if (call.name == name) failures_.push_back(&call);
+    }
+  }
+
+  void judge() {
+    for (const Look& look : story_.history.looks) {
+      if (look.name != name_ || view_.struck(name_, began_, look.ended, true) != nullptr) continue;
+      ++verdict_.plain_counted;
+      if (look.left <= all_ && look.left + gone(look) >= all_) continue;
+      verdict_.violations.push_back({"permits", name_.str() + " had " + std::to_string(look.left) + " of " +
+                                                    std::to_string(all_) + ", as " + look.client.str() + " saw " +
+                                                    view_.at(look.ended) + view_.near(name_, began_, look.ended)});
+    }
+  }
+
+ private:
+  /// So many at most. Of a process that was killed, all: it may have had more than its records say.
+  long long gone(const Look& look) const {
+    static const Text kReleased("released");
+    const StorySettings& settings = story_.settings;
+    std::unordered_set<Text> clients;
+    long long perhaps = 0;
+    for (const HeldOnce* hold : holds_) {
+      clients.insert(hold->client);
+      perhaps += hold->open || hold->outcome != kReleased || hold->ended > look.called ? 1 : 0;
+    }
+    for (const FailedCall* call : failures_) {
+      clients.insert(call->client);
+      const bool late = call->ended + settings.allowance > look.called;
+      perhaps += late || view_.struck(name_, call->called, call->ended + settings.patience) != nullptr ? 1 : 0;
+    }
+    const bool killed = std::ranges::any_of(story_.faults, [&](const StruckFault& fault) {
+      const auto took_part = [&](Text client) { return clients.contains(client); };
+      return fault.kills && fault.began <= look.ended && std::ranges::any_of(fault.clients, took_part);
+    });
+    return killed ? all_ : perhaps;
+  }
+
+  const View& view_;
+  const Story& story_;
+  const Text name_;
+  const long long all_;
+  Verdict& verdict_;
+  Microseconds began_ = HeldOnce::kNever;
+  std::vector<const HeldOnce*> holds_;
+  std::vector<const FailedCall*> failures_;
+};
+
 }  // namespace
 
 void judge_tokens(const View& view, Verdict& verdict) {
@@ -74,6 +135,7 @@ void judge_tokens(const View& view, Verdict& verdict) {
 
 void judge_permits(const View& view, Verdict& verdict) {
   for (const auto& [name, permits] : view.story().permits) {
+    if (permits.plain) PlainPermits(view, name, permits.all, verdict).judge();
     if (permits.left < 0 || permits.left == permits.all) continue;
     verdict.violations.push_back({"permits", name + " has " + std::to_string(permits.left) + " of " +
                                                  std::to_string(permits.all) + " when all leases are over"});

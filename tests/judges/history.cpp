@@ -130,6 +130,14 @@ class File {
       history_.failures.push_back(call);
     } else if (what == "force" && count >= 5) {
       history_.forced.push_back({client_, line.text(1), line.number(2), line.number(3), line.text(4)});
+    } else if (what == "latch" && count >= 7) {
+      LatchCall call{client_, line.text(1), line.text(2), line.number(3), line.number(4), line.text(5), line.number(6)};
+      line.each_setting(7, [&](std::string_view key, std::string_view value) {
+        if (key == "wait") call.wait = wait_of(line, value);
+      });
+      history_.latches.push_back(call);
+    } else if (what == "left" && count == 5) {
+      history_.looks.push_back({client_, line.text(1), line.number(2), line.number(3), line.number(4)});
     } else if (what == "op" && count >= 7) {
       history_.operations.push_back({client_, line.text(2), line.number(1), line.text(3) == "acquire", line.number(4),
                                      line.number(5), line.text(6)});

@@ -75,6 +75,23 @@ struct Forced {
   Text answer;  ///< `yes`, `no` or `unknown`.
 };
 
+/// What was done with a latch.
+struct LatchCall {
+  Text client, name;
+  Text what;  ///< `set`, `steps` (a step may be made from now on), `step`, or `wait`.
+  Microseconds called = 0, ended = 0;
+  Text outcome;         ///< `set`, `counted`, `open`, `closed`, or a taker's word for the failure.
+  long long steps = 0;  ///< That open it.
+  Microseconds wait = HeldOnce::kNoWait;
+};
+
+/// How many permits or steps were left, of a plain semaphore or a latch.
+struct Look {
+  Text client, name;
+  Microseconds called = 0, ended = 0;
+  long long left = 0;
+};
+
 /// A connection that was made or ended.
 struct ConnectionChange {
   Text client;
@@ -88,6 +105,8 @@ struct History {
   std::vector<FailedCall> failures;
   std::vector<Operation> operations;
   std::vector<Forced> forced;
+  std::vector<LatchCall> latches;
+  std::vector<Look> looks;
   std::vector<ConnectionChange> connections;
 
   /// A line of a record. Throws std::invalid_argument if it is none.

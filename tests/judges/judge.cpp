@@ -42,6 +42,7 @@ Verdict judge(const Story& story) {
   judge_counts(view, verdict);
   judge_tokens(view, verdict);
   judge_permits(view, verdict);
+  judge_latches(view, verdict);
   return verdict;
 }
 

@@ -20,7 +20,10 @@ void judge_updates(const View& view, Verdict& verdict);
 void judge_counts(const View& view, Verdict& verdict);
 /// Tokens grow with each grant.
 void judge_tokens(const View& view, Verdict& verdict);
-/// In the end there are as many permits as there were.
+/// In the end there are as many permits as there were; of plain ones whenever somebody looks, but for those that went
+/// with a process, or that nobody knows of.
 void judge_permits(const View& view, Verdict& verdict);
+/// A latch opens with its last step, not before, and for all who wait.
+void judge_latches(const View& view, Verdict& verdict);
 
 }  // namespace holdfast::test

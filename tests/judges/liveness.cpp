@@ -33,6 +33,12 @@ class Waits {
     for (const FailedCall& call : history.failures) {
       acquire(call.client, call.name, call.called, call.ended, call.wait, call.cause.str());
     }
+    static const Text kWait("wait"), kSteps("steps");
+    for (const LatchCall& call : history.latches) {
+      if (call.what == kSteps) continue;
+      const Microseconds limit = call.what == kWait ? call.wait : settings_.patience;
+      acquire(call.client, call.name, call.called, call.ended, limit, call.what.str() + ", " + call.outcome.str());
+    }
     verdict_.wait = spread(std::move(waits_));
   }
 
@@ -59,7 +65,9 @@ class Waits {
 
   void release(const HeldOnce& hold) {
     const Microseconds took = hold.ended - hold.released;
-    const Microseconds limit = settings_.release_timeout + settings_.allowance;
+    // What belongs to nobody is given back for as long as any change is repeated.
+    const bool plain = view_.story().is_plain(hold.name);
+    const Microseconds limit = (plain ? settings_.patience : settings_.release_timeout) + settings_.allowance;
     const bool longest = took > verdict_.longest_release;
     const bool late = took > limit && took > limit + view_.stood_still(hold.client, hold.released, hold.ended);
     if (!longest && !late) return;
@@ -114,6 +122,8 @@ class FreeLocks {
 
  private:
   void judge(const View::Name& name) {
+    // What was killed may have its permits for ever, which nobody can see.
+    if (view_.story().is_plain(name.name)) return;
     const std::vector<Held>& holds = name.holds;
     // Who was granted it at or after each place, and asked first: they all waited until then. Others may be slow.
     std::vector<Microseconds> asked(holds.size() + 1, HeldOnce::kNever);

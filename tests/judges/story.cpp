@@ -50,7 +50,8 @@ json::object written(const StruckFault& fault) {
           {"exclusion_promised", fault.exclusion_promised},
           {"counted_until", fault.counted_until},
           {"told_within", fault.told_within},
-          {"tokens_promised", fault.tokens_promised}};
+          {"tokens_promised", fault.tokens_promised},
+          {"counts_promised", fault.counts_promised}};
 }
 
 StruckFault read_fault(const json::object& from) {
@@ -66,6 +67,7 @@ StruckFault read_fault(const json::object& from) {
   fault.counted_until = from.at("counted_until").to_number<Microseconds>();
   fault.told_within = from.at("told_within").to_number<Microseconds>();
   fault.tokens_promised = from.at("tokens_promised").as_bool();
+  fault.counts_promised = from.at("counts_promised").as_bool();
   return fault;
 }
 
@@ -80,11 +82,18 @@ bool Story::is_other(Text client) const {
   return std::ranges::any_of(settings.others, [&](const std::string& prefix) { return client.starts_with(prefix); });
 }
 
+bool Story::is_plain(Text name) const {
+  const auto found = permits.find(name.str());
+  return found != permits.end() && found->second.plain;
+}
+
 void write_story(const Story& story, const std::string& folder) {
   json::object times, numbers, permits;
   for (const Time& each : kTimes) times[each.name] = story.settings.*each.time;
   for (const auto& [name, number] : story.numbers) numbers[name] = number;
-  for (const auto& [name, each] : story.permits) permits[name] = json::object{{"all", each.all}, {"left", each.left}};
+  for (const auto& [name, each] : story.permits) {
+    permits[name] = json::object{{"all", each.all}, {"left", each.left}, {"plain", each.plain}};
+  }
   json::array faults, others;
   for (const StruckFault& each : story.faults) faults.push_back(written(each));
   for (const std::string& each : story.settings.others) others.emplace_back(each);
@@ -112,7 +121,8 @@ Story read_story(const std::string& folder) {
     story.numbers[name] = number.to_number<long long>();
   }
   for (const auto& [name, each] : all.at("permits").as_object()) {
-    story.permits[name] = {each.at("all").to_number<long long>(), each.at("left").to_number<long long>()};
+    story.permits[name] = {each.at("all").to_number<long long>(), each.at("left").to_number<long long>(),
+                           each.at("plain").as_bool()};
   }
   story.safety_poll_wakes = all.at("safety_poll_wakes").to_number<long long>();
   for (const json::value& each : all.at("faults").as_array()) story.faults.push_back(read_fault(each.as_object()));

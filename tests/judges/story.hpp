@@ -27,6 +27,7 @@ struct StruckFault {
   /// later. Only where `exclusion_promised` is not; 0: nothing is promised.
   Microseconds told_within = 0;
   bool tokens_promised = true;  ///< If not, they may begin anew or come again: the servers have lost data.
+  bool counts_promised = true;  ///< If not, what no acks are asked for may be lost: plain semaphores, and latches.
 
   bool concerns(Text name) const;
   bool strikes(Text client) const;
@@ -53,6 +54,8 @@ struct StorySettings {
 struct Permits {
   long long all = 0;    ///< So many may have one at once.
   long long left = -1;  ///< That could be taken in the end, when all leases were over; -1: nobody has looked.
+  /// They have no lease, and go with a process that is killed. How many were left the history says.
+  bool plain = false;
 };
 
 struct Story {
@@ -67,6 +70,8 @@ struct Story {
   long long safety_poll_wakes = 0;
 
   bool is_other(Text client) const;
+  /// A semaphore whose permits have no lease.
+  bool is_plain(Text name) const;
 };
 
 /// As `story.json` beside the records in a folder, for judging again. Throws std::runtime_error.

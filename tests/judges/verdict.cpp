@@ -41,6 +41,8 @@ std::string Verdict::json() const {
       {"open_holds", open_holds},
       {"shared_holds", shared_holds},
       {"tokens", tokens},
+      {"latches", latches},
+      {"plain_counted", plain_counted},
       {"names", names},
       {"clients", clients},
       {"faults_struck", faults},
@@ -83,7 +85,8 @@ std::string Verdict::text(std::size_t most) const {
   std::ostringstream out;
   out << holds << " holds of " << names << " locks by " << clients << " clients, " << failed_calls << " failed calls, "
       << open_holds << " holds whose process ended, " << faults << " faults\n";
-  out << "among them " << shared_holds << " shared holds, " << tokens << " tokens\n";
+  out << "among them " << shared_holds << " shared holds, " << tokens << " tokens; " << latches << " latches; "
+      << plain_counted << " times what was left of them, or of plain permits, was judged\n";
   out << overlaps_counted << " overlaps that are only counted (" << in_ms(overlapped) << "), " << overlaps_of_others
       << " of others; " << lost << " holds lost, " << forgotten << " of them by the servers, told: " << in_ms(told)
       << "; told at the deadline: " << in_ms(told_at_deadline) << "\n";

@@ -11,7 +11,7 @@ namespace holdfast::test {
 
 /// A promise that was not kept.
 struct Violation {
-  /// `exclusion`, `told`, `wait`, `free lock`, `outcome`, `count`, `token`, `permits`, `lost update`.
+  /// `exclusion`, `told`, `wait`, `free lock`, `outcome`, `count`, `token`, `permits`, `latch`, `lost update`.
   std::string promise;
   std::string text;  ///< Who, what, when, and which faults were near.
 };
@@ -20,8 +20,10 @@ struct Verdict {
   std::vector<Violation> violations;
 
   long long holds = 0, failed_calls = 0, open_holds = 0, names = 0, clients = 0, faults = 0;
-  long long shared_holds = 0;  ///< Of readers, and of permits.
-  long long tokens = 0;        ///< Grants whose token was compared with those before it.
+  long long shared_holds = 0;   ///< Of readers, and of permits.
+  long long tokens = 0;         ///< Grants whose token was compared with those before it.
+  long long latches = 0;        ///< Without a fault that loses counts.
+  long long plain_counted = 0;  ///< How often what was left of one, or of a plain semaphore, was judged.
   std::map<std::string, long long> faults_by_kind, failed_by_word;
 
   /// Under faults under which exclusion is not promised, or between clients of other libraries.

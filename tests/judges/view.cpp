@@ -58,6 +58,14 @@ Microseconds View::stood_still(Text client, Microseconds from, Microseconds to) 
   return sum;
 }
 
+const StruckFault* View::struck(Text name, Microseconds from, Microseconds to, bool only_losses) const {
+  const auto found = std::ranges::find_if(story_.faults, [&](const StruckFault& fault) {
+    return fault.concerns(name) && fault.began <= to && (fault.ended == 0 || fault.ended >= from) &&
+           !(only_losses && fault.counts_promised);
+  });
+  return found == story_.faults.end() ? nullptr : &*found;
+}
+
 std::string View::at(Microseconds time) const {
   if (time == 0 || time == HeldOnce::kNever) return "never";
   char text[64];

@@ -37,6 +37,10 @@ class View {
   /// In which this client stood still between these times.
   Microseconds stood_still(Text client, Microseconds from, Microseconds to) const;
 
+  /// A fault that concerns this name between these times; of those by which counts may be lost, if `only_losses`. Null
+  /// if there is none.
+  const StruckFault* struck(Text name, Microseconds from, Microseconds to, bool only_losses = false) const;
+
   std::string at(Microseconds time) const;
   std::string words(const HeldOnce& hold) const;
   /// The faults that struck near this time.

@@ -23,6 +23,7 @@
 #include "taker_command.hpp"
 #include "taker_config.hpp"
 #include "taker_counting.hpp"
+#include "taker_counts.hpp"
 #include "taker_face.hpp"
 #include "taker_leader.hpp"
 #include "taker_locks.hpp"
@@ -249,12 +250,16 @@ class TakerSession {
   }
 
   std::string hold_for(const Command& command, TakerThread& thread) {
-    const bool leads = locks().kind_of(command.argument(1)) == "leader";
-    TakerFace& face = leads ? leader_face_ : *rounds_face_;
-    TakerRounds rounds(face, locks(), thread, releases_, command, stop_token(command));
-    const long long written = rounds.run();
+    const long long done = rounds(command, thread);
     forget_stop(command);
-    return std::to_string(written);
+    return std::to_string(done);
+  }
+  long long rounds(const Command& command, TakerThread& thread) {
+    const std::string kind = locks().kind_of(command.argument(1));
+    if (kind == "semaphore") return TakerPermits(locks().client(), command, stop_token(command)).run();
+    if (kind == "latch") return TakerLatches(locks().client(), command, stop_token(command)).run();
+    TakerFace& face = kind == "leader" ? leader_face_ : *rounds_face_;
+    return TakerRounds(face, locks(), thread, releases_, command, stop_token(command)).run();
   }
 
   /// Read, wait a little, write back: loses updates unless the lock excludes everybody else.

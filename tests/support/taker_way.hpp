@@ -38,6 +38,8 @@ struct TakerWay {
         abandon_every = std::stoi(value);
       } else if (key == "campaigns" && (value == "yes" || value == "no")) {
         campaigns = value == "yes";
+      } else if (key == "sets" && (value == "yes" || value == "no")) {
+        sets = value == "yes";
       } else if (key == "permits") {
         permits = std::stoll(value);
       } else {
@@ -52,7 +54,8 @@ struct TakerWay {
   int long_every = 0;
   int abandon_every = 0;   ///< Of so many waits one is cancelled within 20 ms, or a leader asked to step down.
   bool campaigns = false;  ///< As one candidate, for term after term.
-  long long permits = 0;   ///< Of the semaphore, which is made if it is not there; 0: it is no semaphore.
+  long long permits = 0;  ///< Of the semaphore, which is made if it is not there; 0: it is none. Of a latch, the steps.
+  bool sets = false;      ///< It sets the latch of each round.
 };
 
 /// Requests a stop after a while, unless it goes before.
