@@ -155,8 +155,7 @@ Claim::Release Claim::begin_release(Ending& ending) noexcept {
 
 bool Claim::leave_to_others(TimePoint now) noexcept {
   const base::Guard guard(tenancy_.mutex_);
-  const HoldFsm& fsm = tenancy_.fsm_;
-  if (released_ || fsm.ended() || fsm.valid_for(now) <= Duration{}) return false;
+  if (released_ || tenancy_.fsm_.ended() || tenancy_.fsm_.valid_for(now) <= Duration{}) return false;
   if (tenancy_.claims_ == this && next_ == nullptr) return false;
   tenancy_.unlink(*this);
   released_ = parted_ = true;

@@ -32,7 +32,7 @@ class WakeList {
   }
 
  private:
-  std::array<const base::Word*, kMost> words_;
+  std::array<const base::Word*, kMost> words_{};
   std::size_t count_ = 0;
 };
 
