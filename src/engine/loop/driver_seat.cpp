@@ -58,6 +58,14 @@ bool DriverSeat::wait(const Sockets& sockets, TimePoint until, const sigset_t& s
   return ready != 0 || Clock::now() < until;
 }
 
+TimePoint DriverSeat::pause(TimePoint now) noexcept {
+  if (now < yields_from_) return Clock::now();
+  std::this_thread::yield();
+  const TimePoint after = Clock::now();
+  if (after - now > kCrowded) yields_from_ = after + kNoYields;
+  return after;
+}
+
 void DriverSeat::wake() noexcept {
   const std::uint64_t once = 1;
   [[maybe_unused]] const ssize_t put = write(woken_, &once, sizeof once);

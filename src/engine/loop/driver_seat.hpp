@@ -38,15 +38,22 @@ class DriverSeat {
 
   /// How long to look before falling asleep.
   base::Duration spin() const { return spin_.load(std::memory_order_relaxed); }
+  /// Between two looks: lets callers that have been woken run before the loop's own thread looks again; unless others
+  /// have recently kept the processor for long, which a thread that sleeps gets back sooner than one that yields.
+  /// Returns what time it is.
+  base::TimePoint pause(base::TimePoint now) noexcept;
   /// A wait for the server has taken so long.
   void waited(base::Duration time);
 
  private:
   static constexpr base::Duration kShortestSpin = std::chrono::microseconds(10);
+  static constexpr base::Duration kCrowded = std::chrono::microseconds(500);   // a yield that takes longer
+  static constexpr base::Duration kNoYields = std::chrono::milliseconds(100);  // after that
 
   const int woken_;  // an eventfd
   std::atomic<bool> taken_{false};
   std::atomic<base::Duration> spin_{};
+  base::TimePoint yields_from_{};  // with the wheel
 };
 
 /// Besides the one that a thread is on: processors on which one may look around without keeping the server or others

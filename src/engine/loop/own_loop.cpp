@@ -58,7 +58,8 @@ OwnLoop::~OwnLoop() { finish({}); }
 bool OwnLoop::inside() const { return driven_here == this; }
 
 bool OwnLoop::callers_come_one_by_one() const {
-  return Clock::now().time_since_epoch().count() < aside_until_.load(std::memory_order_relaxed);
+  const Clock::rep now = Clock::now().time_since_epoch().count();
+  return now < aside_until_.load(std::memory_order_relaxed) && now >= together_until_.load(std::memory_order_relaxed);
 }
 
 // ---- work, for whoever has the wheel ----
@@ -103,7 +104,7 @@ void OwnLoop::wake_answered() noexcept {
 void OwnLoop::run_one() {
   const TimePoint begun = Clock::now();
   const TimePoint spin_until = begun + seat_.spin();
-  while (Clock::now() < spin_until) {
+  for (TimePoint now = begun; now < spin_until; now = seat_.pause(now)) {
     if (run_ready() || own_context.stopped()) return;
   }
   try {
@@ -182,9 +183,9 @@ void OwnLoop::nudge() {
 
 void OwnLoop::call(std::shared_ptr<Task> task, Answer& answer, TimePoint until) {
   calls_.fetch_add(1, std::memory_order_relaxed);
-  if (waiting_.fetch_add(1) == 0) {
-    aside_until_.store((Clock::now() + kAside).time_since_epoch().count(), std::memory_order_relaxed);
-  }
+  const bool alone = waiting_.fetch_add(1) == 0;
+  (alone ? aside_until_ : together_until_)
+      .store((Clock::now() + (alone ? kAside : kTogether)).time_since_epoch().count(), std::memory_order_relaxed);
   std::optional<base::NoSignals> no_signals(std::in_place);  // but for the waits
   const bool drives = seat_.take();
   const std::optional<Sockets> sockets = run_here(*task);

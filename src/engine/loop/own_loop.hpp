@@ -29,7 +29,8 @@ struct OwnContext {
 /// between threads. It takes the wheel for what there is to be done, and waits for the server without it, so that a
 /// thread that is held up while it waits holds up nobody else. As long as callers come one by one, the loop's own
 /// thread steps aside, and looks in after a millisecond, then less and less often; when they come together, or not at
-/// all, do not wait for their answers, or wait longer than a round trip, it drives the loop again.
+/// all, do not wait for their answers, or wait longer than a round trip, it drives the loop again. After callers have
+/// come together it goes on for a millisecond: to hand the wheel back and forth costs more than either way.
 class OwnLoop : private OwnContext, public Loop {
  public:
   using Sockets = DriverSeat::Sockets;
@@ -64,7 +65,8 @@ class OwnLoop : private OwnContext, public Loop {
   void finish(base::Duration limit);
 
  private:
-  static constexpr base::Duration kAside = std::chrono::seconds(1);  // after the last call
+  static constexpr base::Duration kAside = std::chrono::seconds(1);          // after the last call
+  static constexpr base::Duration kTogether = std::chrono::milliseconds(1);  // after the last that was not alone
   static constexpr base::Duration kLookIn = std::chrono::milliseconds(1);
   static constexpr base::Duration kRarestLookIn = std::chrono::milliseconds(32);
   static constexpr base::Duration kLongestDrive = std::chrono::milliseconds(5);
@@ -119,6 +121,7 @@ class OwnLoop : private OwnContext, public Loop {
   std::atomic<unsigned> calls_{0};                // so far
   std::atomic<bool> looks_in_rarely_{false};      // its own thread, at present
   std::atomic<base::Clock::rep> aside_until_{0};  // callers have come one by one so far
+  std::atomic<base::Clock::rep> together_until_{0};
 
   Parking parking_;
   std::thread thread_;
