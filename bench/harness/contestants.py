@@ -42,6 +42,14 @@ KNOWN = {
     "node-redlock": Look("#b08fd0", alone=False),
 }
 
+# Libraries that were tried and do not take part, with the reason, as the page prints it.
+NOT_IN_THE_RUN = (
+    "uRedis (Usub-development/uredis, commit `810d3e9` of 2026-03-13, over uvent `d2a6241`), as found on 2026-11-26: it builds "
+    "with g++ 12, but its only lock, `RedisRedlock`, keeps nobody out, for it takes with `SET key token PX ttl` and no `NX`. "
+    "Of two processes that locked one key, on Redis 7.0.15, the second was given the lock while the first held it; it "
+    "overwrote the first's token, its unlock deleted the key, and the first's unlock, which found nothing, said that all was well.",
+)
+
 
 def look(name):
     return KNOWN.get(name, Look())

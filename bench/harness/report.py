@@ -7,7 +7,7 @@ import goals
 import plots
 import sections
 import summaries
-from contestants import ASYNC, FLOOR, HOLDFAST, REDISSON
+from contestants import ASYNC, FLOOR, HOLDFAST, NOT_IN_THE_RUN, REDISSON
 from table import number, replace_between, table
 
 MARK = "benchmark"
@@ -225,6 +225,8 @@ def conditions(found):
     for name, why in skipped.items():
         if name not in versions:
             yield f"- Not here: {name}, because: {why}."
+    for text in NOT_IN_THE_RUN:
+        yield f"- Not in the run: {text}"
     yield ""
     yield from table(["scenario", "form", "date", "commit", "took", "load before and after", "command"], [
         [letter, result["form"], result["date"], f"`{drift.short(result['machine']['commit'])}`", f"{number(result['seconds'])} s",
