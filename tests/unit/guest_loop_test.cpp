@@ -14,6 +14,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/loop/driver_seat.hpp"
+
 namespace holdfast::engine::guest_loop_test {
 namespace {
 
@@ -126,6 +128,47 @@ TEST(GuestLoopTest, SettlesTogetherWhatComesTogether) {
   });
   running.run();
   EXPECT_EQ(settled, 1);
+}
+
+/// Something to be sent; how many handlers the io_context runs before it would sleep.
+std::size_t handlers_behind_a_write(Running& running) {
+  running.context.restart();
+  running.loop.defer([&] { running.loop.to_be_settled(10); });
+  return running.context.poll();
+}
+
+constexpr std::size_t kFewHandlers = 5, kManyHandlers = 10;
+
+TEST(GuestLoopTest, KeepsTheContextAwakeForAReplyFromAServerNearby) {
+  if (spare_processors() == 0) GTEST_SKIP() << "one processor";
+  Running running;
+  EXPECT_LT(handlers_behind_a_write(running), kFewHandlers);  // nobody knows yet
+  running.loop.answered(std::chrono::microseconds(50));
+  EXPECT_GT(handlers_behind_a_write(running), kManyHandlers);
+  bool other = false;
+  boost::asio::post(running.context, [&] { other = true; });
+  EXPECT_GT(handlers_behind_a_write(running), kManyHandlers);
+  EXPECT_TRUE(other);
+  running.loop.answered(std::chrono::milliseconds(1));
+  EXPECT_LT(handlers_behind_a_write(running), kFewHandlers);
+}
+
+TEST(GuestLoopTest, LetsAContextSleepThatSeveralThreadsRun) {
+  Running running;
+  running.loop.answered(std::chrono::microseconds(50));
+  handlers_behind_a_write(running);
+  std::size_t handlers = 0;
+  std::thread([&] { handlers = handlers_behind_a_write(running); }).join();
+  EXPECT_LT(handlers, kFewHandlers);
+}
+
+TEST(GuestLoopTest, DoesNotWaitForATimeThatIsMovedByHand) {
+  Running running;
+  running.loop.answered(std::chrono::microseconds(50));
+  detail::set_clock([]() noexcept { return base::TimePoint(std::chrono::hours(1)); });
+  const std::size_t handlers = handlers_behind_a_write(running);
+  detail::set_clock(nullptr);
+  EXPECT_LT(handlers, kFewHandlers);
 }
 
 TEST(GuestLoopTest, KeepsItsClientUntilWhatIsPostedHasRun) {

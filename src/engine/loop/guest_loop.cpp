@@ -5,6 +5,7 @@
 #include <boost/asio/execution.hpp>
 
 #include "base/guarded.hpp"
+#include "engine/loop/driver_seat.hpp"
 
 namespace holdfast::engine {
 namespace {
@@ -34,7 +35,7 @@ struct GuestLoop::Turns {
   boost::asio::io_context& host;
   base::Mutex end;
   bool over HOLDFAST_GUARDED_BY(end) = false;  // the host is being destroyed
-  timing::HandlerSlot slot;
+  timing::HandlerSlot waking, spinning;
   base::Mutex mutex;
   GuestLoop* loop = nullptr;  // while there is one; it goes away inside, or when no handler is left
 
@@ -89,6 +90,7 @@ GuestLoop::GuestLoop(boost::asio::io_context& host, Hooks hooks)
                      [this] {
                        settling_ = false;
                        settle();
+                       await_reply();
                      }),
       recovering_(*this, [this, recover = std::move(hooks.recover)] {
         troubled_ = false;
@@ -107,13 +109,35 @@ void GuestLoop::start(std::weak_ptr<void> owner) {
 
 bool GuestLoop::inside() const { return Turns::here == turns_.get(); }
 
-void GuestLoop::wake() noexcept {
+void GuestLoop::run_soon(timing::HandlerSlot& slot, void (GuestLoop::*what)()) noexcept {
   std::shared_ptr<void> owner = owner_.lock();
   if (owner == nullptr) return;  // it is going away
   const base::Guard guard(turns_->end);
   if (turns_->over) return;
-  timing::post_in(turns_->slot, turns_->host,
-                  [this, turns = turns_, owner = std::move(owner)] { turns->take([this] { take_inbox(); }); });
+  timing::post_in(slot, turns_->host, [this, what, turns = turns_, owner = std::move(owner)] {
+    turns->take([this, what] { (this->*what)(); });
+  });
+}
+
+void GuestLoop::wake() noexcept { run_soon(turns_->waking, &GuestLoop::take_inbox); }
+
+/// One handler beside several threads would wake one after the other.
+void GuestLoop::await_reply() noexcept {
+  const base::TimePoint now = base::Clock::now();
+  const void* const before = std::exchange(thread_, &Turns::here);
+  if (before != nullptr && before != thread_) alone_from_ = now + kAlone;
+  if (!near_ || now < alone_from_ || spare_processors() == 0) return;
+  spin_until_ = now + kSpin;
+  if (spinning_) return;
+  spinning_ = true;
+  run_soon(turns_->spinning, &GuestLoop::spin);
+}
+
+void GuestLoop::spin() {
+  const base::TimePoint now = base::Clock::now();
+  // Time that is moved by hand stands still meanwhile.
+  spinning_ = now < spin_until_ && now != std::exchange(spun_at_, now) && thread_ == &Turns::here;
+  if (spinning_) run_soon(turns_->spinning, &GuestLoop::spin);
 }
 
 void GuestLoop::shut() noexcept {

@@ -12,6 +12,10 @@ namespace holdfast::engine {
 /// strand, which needs memory to go on and stays locked for ever if there is none: here what takes no turn now is in
 /// the inbox, and a handler of a timer or a socket waits for its turn on the spot, since none takes long. Nobody may
 /// wait for the loop, since nobody knows whether the caller is needed to drive it.
+///
+/// To fall asleep and be woken costs more than a round trip to a server nearby, so behind a write the loop keeps the
+/// io_context awake for kSpin with a handler that posts itself again, among whatever else is ready: as long as replies
+/// take less than kNear, one thread runs the io_context, and there is a processor to spare.
 class GuestLoop final : public Loop {
  public:
   struct Hooks {
@@ -31,9 +35,14 @@ class GuestLoop final : public Loop {
   void post_from_caller(std::shared_ptr<Task> task, Pace) override { post(std::move(task)); }
   void nudge() override {}
   void to_be_settled(std::size_t bytes) override;
+  void answered(base::Duration took) override { near_ = took <= kNear; }
   void shut() noexcept override;
 
  private:
+  static constexpr base::Duration kSpin = std::chrono::microseconds(60);
+  static constexpr base::Duration kNear = std::chrono::microseconds(300);
+  static constexpr base::Duration kAlone = std::chrono::seconds(1);  // since another thread has been seen
+
   struct Turns;
   template <bool kPosts>
   class Executor;
@@ -50,6 +59,10 @@ class GuestLoop final : public Loop {
     const std::function<void()> run_;
   };
 
+  /// Inside, in a handler of its own; takes no memory.
+  void run_soon(timing::HandlerSlot& slot, void (GuestLoop::*what)()) noexcept;
+  void await_reply() noexcept;
+  void spin();
   void wake() noexcept override;
   void trouble() noexcept override;
   void attend() override {}
@@ -63,6 +76,11 @@ class GuestLoop final : public Loop {
   Own settling_soon_;
   bool troubled_ = false;
   Own recovering_;
+  bool near_ = false;
+  bool spinning_ = false;
+  base::TimePoint spin_until_{}, spun_at_{};
+  const void* thread_ = nullptr;  // the latest that has settled
+  base::TimePoint alone_from_{};
 };
 
 }  // namespace holdfast::engine

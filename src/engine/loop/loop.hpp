@@ -10,6 +10,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 
+#include "base/clock.hpp"
 #include "timing/alarm.hpp"
 #include "timing/handler_slot.hpp"
 
@@ -69,6 +70,8 @@ class Loop {
   virtual void nudge() = 0;
   /// There is something to be sent, so many bytes by now, on the loop.
   virtual void to_be_settled(std::size_t bytes) = 0;
+  /// The server has answered a command after so long, on the loop.
+  virtual void answered(base::Duration took) = 0;
 
   /// As long as it lives somebody drives the loop, without a call that waits.
   class Attended {

@@ -54,6 +54,7 @@ class OwnLoop : private OwnContext, public Loop {
   void post_from_caller(std::shared_ptr<Task> task, Pace pace) override;
   void nudge() override;
   void to_be_settled(std::size_t) override {}  // it will be, like all work
+  void answered(base::Duration) override {}
 
   /// Runs a task on the loop, and waits until the answer is set, until `until`, or until the loop is over. The answer
   /// belongs to the task. Not from the loop itself.

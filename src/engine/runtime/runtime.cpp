@@ -93,8 +93,11 @@ std::unique_ptr<redis::Router> Runtime::make_router() {
        .message = [this](redis::Shard&) { Reporter::add(reporter_.count.wakes); },
        .command = [this](redis::Shard&) { Reporter::add(reporter_.count.commands); },
        .to_be_flushed = [this](redis::Shard&, std::size_t bytes) { loop_->to_be_settled(bytes); },
-       .answered = [this](redis::Shard&, redis::Operation operation,
-                          Duration took) { reporter_.meter.on_command(operation, took); },
+       .answered =
+           [this](redis::Shard&, redis::Operation operation, Duration took) {
+             reporter_.meter.on_command(operation, took);
+             loop_->answered(took);
+           },
        .side_connected = hooks_.side_connected,
        .side_disconnected = hooks_.side_disconnected,
        .invalidated = hooks_.invalidated,
