@@ -101,7 +101,8 @@ def held(result, summary):
     """Scenario d."""
     lease_ms = result["rounds"][0]["case"]["lease_ms"] if result["rounds"] else 0
     yield (f"One process takes many locks with a lease of {lease_ms / 1000:g} s and keeps them, renewed by its own "
-           "library. Lateness is how much later than a third of the lease, at worst, a renewal arrived, by the "
+           "library. What a renewal costs is counted once they have been held for a lease: what a lock costs once, as "
+           "the first read of those that are watched, is over by then. Lateness is how much later than a third of the lease, at worst, a renewal arrived, by the "
            "shortest time to live seen in samples of the held keys; it is not said of those that renew by another "
            "rule. Client memory is the growth of the resident memory, which says little of a process with a garbage "
            "collector. Lost are keys that were gone at the end.")

@@ -1,7 +1,8 @@
 """d. Many held locks: how fast they are taken, what each costs in memory, and what it costs to keep them renewed.
 
-Each size of each contestant gets a server and a process of its own. After the take there are two watches: a quiet one,
-in which the harness does nothing, for the costs; then one in which it samples the time to live of held keys."""
+Each size of each contestant gets a server and a process of its own. After the take one lease passes, so that what a lock
+costs once is over. Then there are two watches: a quiet one, in which the harness does nothing, for the costs; then one in
+which it samples the time to live of held keys."""
 
 import random
 import time
@@ -44,6 +45,7 @@ def hold(bench, server, fleet, name, case, times):
         return
     keys = keys_of(server)
     taken.update(server_memory_bytes=server.memory_bytes() - memory, keys=len(keys))
+    time.sleep(case["lease_ms"] / 1000)
     fleet.measure(name, {**case, "phase": "quiet"}, 0, lambda drivers: [watch(drivers[0], quiet_s)])
     if name in fleet.names:
         sampled = fleet.measure(name, {**case, "phase": "sampled"}, 0, lambda _: [sample(server, keys, sampled_s)])
