@@ -158,6 +158,30 @@ TEST_F(Guest, TheDestructorClosesInTheBackground) {
   EXPECT_EQ(hold->valid_for(), 0ms);
 }
 
+/// Between the close and the moment in which the loop comes to it nobody has the hold any more.
+TEST_F(Guest, AHoldThatGoesWhileItsClientIsClosingEndsAsTheClientsHoldsDo) {
+  const std::function<void(Hold)> ways[] = {
+      [](const Hold&) {},
+      [](Hold hold) { hold.release(); },
+      [](Hold hold) { hold.leave(1min); },
+      [](Hold hold) { hold.async_release(asio::detached); },
+  };
+  for (const OnClose on_close : {OnClose::release, OnClose::leave_to_expire}) {
+    for (const auto& go : ways) {
+      Config settings = config();
+      settings.on_close = on_close;
+      Client client = make_client(settings);
+      Hold hold;
+      run([&]() -> awaitable<void> { hold = co_await client.lock("orders").async_acquire(); }());
+      client.close();
+      go(std::move(hold));
+      close(client);
+      EXPECT_EQ(raw.exists("orders"), on_close == OnClose::leave_to_expire);
+      raw.command("DEL", "orders");
+    }
+  }
+}
+
 /// Everything that can be under way, and then the context is gone. The leak check of the address sanitizer is the judge
 /// of what is left; none of the handlers may run.
 TEST_F(Guest, TheContextMayBeDestroyedWithEverythingUnderWay) {

@@ -1,6 +1,7 @@
 // fork(): holds belong to the parent. In the child every call says so, every destructor is harmless, and the parent's
 // hold goes on.
 #include <cstdlib>
+#include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -124,6 +125,9 @@ TEST_F(Fork, EveryCallInTheChildSaysForkedAndTheParentsHoldGoesOn) {
     verdict.expect("the reason is the fork", hold.loss_reason() == LossReason::forked);
     verdict.expect("release says was_lost", hold.release() == ReleaseOutcome::was_lost);
     verdict.expect("counters can be read", client.counters().granted == 2);
+    std::ostringstream metrics;
+    client.metrics().write_openmetrics(metrics);
+    verdict.expect("no hold is valid", metrics.str().find("lowest_validity_seconds +Inf") != std::string::npos);
     return verdict.said();
   });
   EXPECT_EQ(child.code, 0);

@@ -68,8 +68,9 @@ TEST(HoldFsm, OfALockThatWasPassedOnIsAsCertainAsTheLeaseAndAsOldAsItself) {
   EXPECT_EQ(hold.granted_at(), at(200ms));
   EXPECT_EQ(hold.last_extension(), at(0ms));
   EXPECT_EQ(hold.deadline(), at(700ms)) << "its cap counts from its own beginning";
-  EXPECT_EQ(hold.due(), at(300ms)) << "and its renewal from when the lease was set";
+  EXPECT_EQ(hold.due(), hold.deadline()) << "the lease outlives the cap";
   EXPECT_EQ(HoldFsm(at(0ms), kRenewed, at(200ms)).deadline(), at(889ms));
+  EXPECT_EQ(HoldFsm(at(0ms), kRenewed, at(200ms)).due(), at(300ms)) << "counted from when the lease was set";
 }
 
 TEST(HoldFsm, IsCertainUntilTheLeaseLessItsMarginCountedFromTheSend) {
@@ -325,7 +326,7 @@ TEST(HoldFsm, WithACapIsRenewedUntilTheLeaseOutlivesTheCapAndThenLost) {
   EXPECT_EQ(story.time(300ms), "renew: held until 889ms, due 889ms");
   EXPECT_EQ(story.renewed(301ms, 300ms), "none: held until 1189ms, due 600ms");
   EXPECT_EQ(story.time(600ms), "renew: held until 1189ms, due 1189ms");
-  EXPECT_EQ(story.renewed(601ms, 600ms), "none: held until 1300ms, due 900ms");
+  EXPECT_EQ(story.renewed(601ms, 600ms), "none: held until 1300ms, due 1300ms");
   // The lease reaches to 1489 ms: nothing is gained by asking again.
   EXPECT_EQ(story.time(900ms), "nothing: held until 1300ms, due 1300ms");
   EXPECT_EQ(story.time(1299ms), "nothing: held until 1300ms, due 1300ms");

@@ -23,7 +23,7 @@ struct IdleClient {
   boost::asio::io_context context;
   const std::shared_ptr<Runtime> runtime = std::make_shared<Runtime>(config(), &context, RuntimeHooks{});
   Watchdog watchdog{*runtime};
-  const std::shared_ptr<Targets> targets = std::make_shared<Targets>(*runtime, watchdog);
+  const boost::intrusive_ptr<Targets> targets{new Targets(*runtime, watchdog)};
 };
 
 }  // namespace holdfast::engine

@@ -1,14 +1,10 @@
 // Messages and attempts that cross the releases of one client.
 #include "engine/decide/release_traffic.hpp"
 
-#include <chrono>
-
 #include <gtest/gtest.h>
 
 namespace holdfast::engine::release_traffic_test {
 namespace {
-
-using namespace std::chrono_literals;
 
 TEST(ReleaseTrafficTest, TakesEveryMessageForSomebodyElsesWhileNothingIsReleased) {
   ReleaseTraffic traffic;
@@ -18,26 +14,26 @@ TEST(ReleaseTrafficTest, TakesEveryMessageForSomebodyElsesWhileNothingIsReleased
 
 TEST(ReleaseTrafficTest, TakesAMessageForEachLockOfEachReleaseForItsOwn) {
   ReleaseTraffic traffic;
-  traffic.begin({});
-  traffic.begin({});
+  traffic.begin(false);
+  traffic.begin(false);
   for (int i = 0; i < 4; ++i) EXPECT_TRUE(traffic.may_be_own(2)) << i;
   EXPECT_FALSE(traffic.may_be_own(2));
 }
 
 TEST(ReleaseTrafficTest, KnowsFromTheOutcomeWhoseMessageItWas) {
   ReleaseTraffic traffic;
-  traffic.begin({});
+  traffic.begin(false);
   EXPECT_TRUE(traffic.may_be_own(1));
   EXPECT_FALSE(traffic.end(true).others);
-  traffic.begin({});
+  traffic.begin(false);
   EXPECT_TRUE(traffic.may_be_own(1));
   EXPECT_TRUE(traffic.end(false).others) << "nothing of ours was released, so it was somebody else's";
 }
 
 TEST(ReleaseTrafficTest, DecidesAboutMessagesWhenTheLastReleaseHasEnded) {
   ReleaseTraffic traffic;
-  traffic.begin({});
-  traffic.begin({});
+  traffic.begin(false);
+  traffic.begin(false);
   EXPECT_TRUE(traffic.may_be_own(1));
   EXPECT_FALSE(traffic.end(false).others) << "it may be the other's";
   EXPECT_TRUE(traffic.any());
@@ -47,20 +43,19 @@ TEST(ReleaseTrafficTest, DecidesAboutMessagesWhenTheLastReleaseHasEnded) {
 
 TEST(ReleaseTrafficTest, AsksAgainIfAnAttemptOvertookTheRelease) {
   ReleaseTraffic traffic;
-  traffic.begin({});
+  traffic.begin(false);
   EXPECT_TRUE(traffic.overtakes());
   EXPECT_TRUE(traffic.end(true).ask_again);
-  traffic.begin({});
+  traffic.begin(false);
   EXPECT_FALSE(traffic.end(true).ask_again);
 }
 
-TEST(ReleaseTrafficTest, HoldsAttemptsBackUntilATimeOrTheOutcome) {
+TEST(ReleaseTrafficTest, GoesFirstUntilItsOutcome) {
   ReleaseTraffic traffic;
-  const TimePoint time = TimePoint{} + 1h;
-  traffic.begin(time);
-  EXPECT_EQ(traffic.ask_after(), time);
+  traffic.begin(true);
+  EXPECT_TRUE(traffic.goes_first());
   EXPECT_TRUE(traffic.end(true).ask_again);
-  EXPECT_EQ(traffic.ask_after(), std::nullopt);
+  EXPECT_FALSE(traffic.goes_first());
 }
 
 }  // namespace

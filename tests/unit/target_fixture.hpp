@@ -67,7 +67,7 @@ class TargetTest : public testing::Test {
 
   IdleClient client_;
   const std::shared_ptr<redis::Subscriptions> subscriptions_ = client_.runtime->router().shard_of({}).subscriptions();
-  const std::shared_ptr<Targets> targets_ = client_.targets;
+  const boost::intrusive_ptr<Targets> targets_ = client_.targets;
   std::shared_ptr<KeyTarget> target_ = targets_->target({"orders"}, kinds::kLock);
   const std::string channel_ = target_->names().channel;
   const wire::Owner waiter_{"client:2"};

@@ -64,7 +64,7 @@ double time_to_adopt(int count) {
 
 TEST(TargetsTest, HaveOneObjectPerKindAndNamesAsLongAsSomebodyRefersToIt) {
   const IdleClient client;
-  const std::shared_ptr<Targets>& targets = client.targets;
+  const boost::intrusive_ptr<Targets>& targets = client.targets;
   const std::shared_ptr<KeyTarget> target = targets->target({"orders"}, kinds::kLock);
   EXPECT_EQ(targets->target({"orders"}, kinds::kLock), target);
   EXPECT_NE(targets->target({"orders"}, kinds::kSimpleLock), target);
@@ -78,7 +78,7 @@ TEST(TargetsTest, HaveOneObjectPerKindAndNamesAsLongAsSomebodyRefersToIt) {
 
 TEST(TargetsTest, FindOneAmongVeryMany) {
   const IdleClient client;
-  const std::shared_ptr<Targets>& targets = client.targets;
+  const boost::intrusive_ptr<Targets>& targets = client.targets;
   const std::shared_ptr<KeyTarget> target = targets->target({"orders"}, kinds::kLock);
   std::vector<std::shared_ptr<KeyTarget>> many;
   for (int i = 0; i < 5000; ++i) many.push_back(targets->target({std::to_string(i)}, kinds::kLock));
@@ -92,7 +92,7 @@ TEST(TargetsTest, FindOneAmongVeryMany) {
 
 TEST(TargetsTest, KeepThoseThatOthersWantedMostRecently) {
   const IdleClient client;
-  const std::shared_ptr<Targets>& targets = client.targets;
+  const boost::intrusive_ptr<Targets>& targets = client.targets;
   const auto release_heard_by = [&](std::int64_t others, const std::string& name) {
     const std::shared_ptr<KeyTarget> target = targets->target({name}, kinds::kLock);
     target->begin_release();

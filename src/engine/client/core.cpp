@@ -22,7 +22,7 @@ Core::Core(Config config, boost::asio::io_context* host)
            .moved = [this](const redis::cluster::SlotSet& slots) { on_moved(slots); },
            .look_at_deadlines = [this] { return watchdog_.look_at_deadlines(); }}),
       watchdog_(runtime_),
-      targets_(std::make_shared<Targets>(runtime_, watchdog_)),
+      targets_(new Targets(runtime_, watchdog_)),
       late_releases_(runtime_, targets_->recent_releases()) {}
 
 Core::~Core() { runtime_.halt(); }
@@ -66,14 +66,7 @@ void Core::on_side_disconnected(redis::Shard& shard, redis::Side side) {
 }
 
 void Core::end_holds() {
-  for (const std::shared_ptr<Tenancy>& hold : watchdog_.armed()) {
-    hold->on_closed();
-    if (runtime_.config().on_close == OnClose::leave_to_expire) {
-      watchdog_.disarm(*hold);
-    } else {
-      give_up(*hold);
-    }
-  }
+  for (const std::shared_ptr<Tenancy>& hold : watchdog_.armed()) end_at_close(*hold);
 }
 
 void Core::start_close(std::function<void()> done) {

@@ -53,7 +53,7 @@ class Core : public std::enable_shared_from_this<Core> {
 
   Runtime runtime_;
   Watchdog watchdog_;
-  const std::shared_ptr<Targets> targets_;
+  const boost::intrusive_ptr<Targets> targets_;
   LateReleases late_releases_;
 
   base::Mutex mutex_;

@@ -24,7 +24,6 @@ HoldFsm::HoldFsm(TimePoint sent_at, const LeaseTerms& terms, TimePoint granted_a
 void HoldFsm::extend(TimePoint sent_at) {
   last_extension_ = sent_at;
   planned_ = sent_at + renew_after(length_);
-  due_ = renewed_ ? std::min(planned_, deadline()) : deadline();
 }
 
 TimePoint HoldFsm::deadline() const {
@@ -38,14 +37,8 @@ HoldFsm::Todo HoldFsm::on_time(TimePoint now, Duration early) {
     lose(why_expired());
     return Todo::lost;
   }
-  if (!renewed_ || in_flight_ || now + early < due_) return Todo::nothing;
-  // No renewal is needed when the lease already outlives the cap.
-  if (outlives_cap()) {
-    due_ = deadline();
-    return Todo::nothing;
-  }
+  if (!to_be_renewed() || now + early < renewal_due()) return Todo::nothing;
   in_flight_ = true;
-  due_ = deadline();
   return Todo::renew;
 }
 
@@ -85,8 +78,7 @@ HoldFsm::Change HoldFsm::on_unanswered(TimePoint now) {
   in_flight_ = false;
   if (ended()) return Change::none;
   if (now >= deadline()) return lose(why_expired());
-  due_ = std::min(now + retry_after(length_), deadline());
-  planned_ = due_;
+  planned_ = std::min(now + retry_after(length_), deadline());
   if (state_ == HoldState::suspect) return Change::none;
   state_ = HoldState::suspect;
   return Change::suspect;
@@ -95,7 +87,6 @@ HoldFsm::Change HoldFsm::on_unanswered(TimePoint now) {
 void HoldFsm::on_reconnect(TimePoint now) {
   if (ended() || !renewed_) return;
   in_flight_ = false;
-  due_ = std::min(now, deadline());
   planned_ = now;
 }
 
@@ -132,10 +123,7 @@ bool HoldFsm::fits(const LeaseTerms& terms, TimePoint now, std::uint32_t era) co
          (!acks_.wanted() || acked_era_ == era) && now < lease_end(last_extension_, length_ / 2);
 }
 
-void HoldFsm::set_cap(TimePoint now, std::optional<milliseconds> max_hold) {
-  cap_at_ = cap_of(now, max_hold);
-  due_ = renewed_ && !in_flight_ ? std::min(planned_, deadline()) : deadline();
-}
+void HoldFsm::set_cap(TimePoint now, std::optional<milliseconds> max_hold) { cap_at_ = cap_of(now, max_hold); }
 
 void HoldFsm::on_release_found_none(TimePoint now) {
   if (was_lost_) return;

@@ -79,7 +79,10 @@ class HoldFsm {
   bool ended() const { return state_ == HoldState::lost || state_ == HoldState::released; }
   TimePoint deadline() const;
   /// When on_time must be called next.
-  TimePoint due() const { return to_be_watched_ ? std::min(due_, granted_at_ + watch_after(length_)) : due_; }
+  TimePoint due() const {
+    const TimePoint due = to_be_renewed() ? renewal_due() : deadline();
+    return to_be_watched_ ? std::min(due, granted_at_ + watch_after(length_)) : due;
+  }
   /// How late a renewal sent now is, compared with the plan.
   Duration lateness(TimePoint now) const { return std::max(Duration{}, now - planned_); }
   Duration valid_for(TimePoint now) const;
@@ -104,13 +107,15 @@ class HoldFsm {
   Change lose(LossReason reason);
   LossReason why_expired() const;
   bool outlives_cap() const;
+  /// No renewal is needed when the lease already outlives the cap.
+  bool to_be_renewed() const { return renewed_ && !in_flight_ && !outlives_cap(); }
+  TimePoint renewal_due() const { return std::min(planned_, deadline()); }
 
   // There may be millions: no larger than it must be.
   milliseconds length_;
   TimePoint granted_at_;
-  TimePoint cap_at_;  // max(): none
-  TimePoint due_{};
-  TimePoint planned_{};
+  TimePoint cap_at_;     // max(): none
+  TimePoint planned_{};  // the next renewal
   TimePoint last_extension_{};
   std::uint32_t acked_era_;
   Acks acks_;

@@ -1,10 +1,8 @@
 // Messages and attempts that cross pending releases of one lock, as pure decisions.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <optional>
-
-#include "engine/decide/lease.hpp"
 
 namespace holdfast::engine {
 
@@ -13,16 +11,12 @@ class ReleaseTraffic {
  public:
   bool any() const { return under_way_ > 0; }
 
-  /// A release is sent. With a time, this client does not ask before that, or before the outcome.
-  void begin(std::optional<TimePoint> ask_after) {
+  /// A release is sent. `goes_first`: this client does not ask before the outcome, if that comes soon.
+  void begin(bool goes_first) {
     ++under_way_;
-    ask_after_ = ask_after.value_or(TimePoint{});
+    goes_first_ = goes_first ? 1 : 0;
   }
-  /// This client does not ask before then.
-  std::optional<TimePoint> ask_after() const {
-    if (!any() || ask_after_ == TimePoint{}) return std::nullopt;
-    return ask_after_;
-  }
+  bool goes_first() const { return any() && goes_first_ == 1; }
 
   /// A message arrived. Those of our own releases, `each` per release, arrive before their replies (or after: then they
   /// are expected, and not passed here). Whether this was one of them is only known from the reply. False: it was not.
@@ -44,7 +38,7 @@ class ReleaseTraffic {
   /// One release has an outcome, or was given up; `released`: by us.
   End end(bool released) {
     --under_way_;
-    End end{overtaken_ == 1 || ask_after_ != TimePoint{}, !any() && unclaimed_ > 0 && !released};
+    End end{overtaken_ == 1 || goes_first_ == 1, !any() && unclaimed_ > 0 && !released};
     overtaken_ = 0;
     if (!any()) unclaimed_ = 0;
     return end;
@@ -53,9 +47,9 @@ class ReleaseTraffic {
  private:
   // There may be millions: no larger than it must be.
   std::uint32_t under_way_ = 0;
-  std::uint32_t unclaimed_ : 31 = 0;  // messages meanwhile that may be our releases' own
+  std::uint32_t unclaimed_ : 30 = 0;  // messages meanwhile that may be our releases' own
   std::uint32_t overtaken_ : 1 = 0;   // an attempt reached the server before our release
-  TimePoint ask_after_{};             // none: at any time
+  std::uint32_t goes_first_ : 1 = 0;  // the latest release
 };
 
 }  // namespace holdfast::engine

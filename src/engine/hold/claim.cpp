@@ -7,36 +7,36 @@
 
 namespace holdfast::engine {
 
-Claim::Claim(Tenancy& tenancy, const LossSignal::LostCallback& on_lost) : tenancy_(tenancy), signal_(on_lost) {}
+Claim::Claim(Which which, const LossSignal::LostCallback& on_lost) : signal_(on_lost), which_(which) {}
 
-const std::string& Claim::name() const { return tenancy_.name(); }
-wire::Owner Claim::owner() const { return tenancy_.owner(); }
-std::optional<std::int64_t> Claim::token() const { return tenancy_.token(); }
-const std::shared_ptr<Runtime>& Claim::runtime() const { return tenancy_.runtime(); }
-const std::shared_ptr<Target>& Claim::target() const { return tenancy_.target(); }
+const std::string& Claim::name() const { return tenancy().name(); }
+wire::Owner Claim::owner() const { return tenancy().owner(); }
+std::optional<std::int64_t> Claim::token() const { return tenancy().token(); }
+const std::shared_ptr<Runtime>& Claim::runtime() const { return tenancy().runtime(); }
+const std::shared_ptr<Target>& Claim::target() const { return tenancy().target(); }
 
 HoldState Claim::state() {
   if (runtime()->in_child()) return HoldState::lost;
   valid_for();
-  const base::Guard guard(tenancy_.mutex_);
-  return parted_ ? HoldState::released : tenancy_.fsm_.state();
+  const base::Guard guard(tenancy().mutex_);
+  return parted_ ? HoldState::released : tenancy().fsm_.state();
 }
 
 std::optional<LossReason> Claim::loss_reason() {
   if (runtime()->in_child()) return LossReason::forked;
   valid_for();
-  const base::Guard guard(tenancy_.mutex_);
-  return !parted_ && tenancy_.fsm_.was_lost() ? std::optional(tenancy_.fsm_.reason()) : std::nullopt;
+  const base::Guard guard(tenancy().mutex_);
+  return !parted_ && tenancy().fsm_.was_lost() ? std::optional(tenancy().fsm_.reason()) : std::nullopt;
 }
 
 bool Claim::endless() const {
-  const base::Guard guard(tenancy_.mutex_);
-  return tenancy_.fsm_.endless();
+  const base::Guard guard(tenancy().mutex_);
+  return tenancy().fsm_.endless();
 }
 
 bool Claim::stands() const {
-  const base::Guard guard(tenancy_.mutex_);
-  return !parted_ && tenancy_.fsm_.valid_for(base::Clock::now()) > Duration{};
+  const base::Guard guard(tenancy().mutex_);
+  return !parted_ && tenancy().fsm_.valid_for(base::Clock::now()) > Duration{};
 }
 
 Duration Claim::valid_for() {
@@ -45,18 +45,18 @@ Duration Claim::valid_for() {
   LossReason reason{};
   HoldState state{};
   {
-    const base::Guard guard(tenancy_.mutex_);
+    const base::Guard guard(tenancy().mutex_);
     if (parted_) return {};
     // Callers count in milliseconds: less than one is nothing, and then the claim is lost in every other respect too.
     constexpr Duration kTick = milliseconds(1);
-    HoldFsm& fsm = tenancy_.fsm_;
+    HoldFsm& fsm = tenancy().fsm_;
     const TimePoint now = base::Clock::now();
     if (const Duration left = fsm.valid_for(now); left >= kTick) return left;
     todo = fsm.on_time(now + kTick);
     reason = fsm.reason();
     state = fsm.state();
   }
-  if (todo == HoldFsm::Todo::lost) tenancy_.announce_loss(reason, Tenancy::StopIn::this_thread);
+  if (todo == HoldFsm::Todo::lost) tenancy().announce_loss(reason, Tenancy::StopIn::this_thread);
   // Found lost by another thread, whose signal may still be on its way: whoever sees zero must see the signal too.
   if (state == HoldState::lost) request_stop();
   return {};
@@ -65,20 +65,20 @@ Duration Claim::valid_for() {
 Duration Claim::durable_for() {
   if (valid_for() <= Duration{}) return {};
   const std::uint32_t era = target()->acks_era();
-  const base::Guard guard(tenancy_.mutex_);
-  return parted_ ? Duration{} : tenancy_.fsm_.durable_for(base::Clock::now(), era);
+  const base::Guard guard(tenancy().mutex_);
+  return parted_ ? Duration{} : tenancy().fsm_.durable_for(base::Clock::now(), era);
 }
 
 std::stop_token Claim::stop_token() {
   valid_for();
-  const base::Guard guard(tenancy_.mutex_);
-  return signal_.token(!parted_ && tenancy_.fsm_.was_lost());
+  const base::Guard guard(tenancy().mutex_);
+  return signal_.token(!parted_ && tenancy().fsm_.was_lost());
 }
 
 void Claim::request_stop() noexcept {
   std::stop_source source(std::nostopstate);
   {
-    const base::Guard guard(tenancy_.mutex_);
+    const base::Guard guard(tenancy().mutex_);
     source = signal_.source();
   }
   source.request_stop();  // without the mutex: it runs callbacks
@@ -87,9 +87,9 @@ void Claim::request_stop() noexcept {
 std::uint64_t Claim::watch(LossSignal::EndCallback on_end) {
   std::optional<LossReason> lost;
   {
-    const base::Guard guard(tenancy_.mutex_);
-    if (!parted_ && !tenancy_.fsm_.ended()) return signal_.watch(std::move(on_end));
-    if (!parted_ && tenancy_.fsm_.was_lost()) lost = tenancy_.fsm_.reason();
+    const base::Guard guard(tenancy().mutex_);
+    if (!parted_ && !tenancy().fsm_.ended()) return signal_.watch(std::move(on_end));
+    if (!parted_ && tenancy().fsm_.was_lost()) lost = tenancy().fsm_.reason();
   }
   on_end(lost);
   return 0;
@@ -97,23 +97,23 @@ std::uint64_t Claim::watch(LossSignal::EndCallback on_end) {
 
 void Claim::unwatch(std::uint64_t watching) {
   LossSignal::EndCallback last;  // destroyed without the mutex
-  const base::Guard guard(tenancy_.mutex_);
+  const base::Guard guard(tenancy().mutex_);
   last = signal_.unwatch(watching);
 }
 
 void Claim::tell_end(std::optional<LossReason> lost) noexcept {
   LossSignal::WatchesPtr watches;
   {
-    const base::Guard guard(tenancy_.mutex_);
-    if (!lost && !parted_ && tenancy_.fsm_.was_lost()) return;  // it was; whoever found it tells
+    const base::Guard guard(tenancy().mutex_);
+    if (!lost && !parted_ && tenancy().fsm_.was_lost()) return;  // it was; whoever found it tells
     watches = signal_.take_watches();
   }
   if (watches) LossSignal::tell(std::move(watches), self(), lost);
 }
 
 ReleaseOutcome Claim::known_outcome() const {
-  const base::Guard guard(tenancy_.mutex_);
-  return parted_ ? ReleaseOutcome::released : tenancy_.outcome_;
+  const base::Guard guard(tenancy().mutex_);
+  return parted_ ? ReleaseOutcome::released : tenancy().outcome_;
 }
 
 // ---- its end by its holder's hand: hold_release.cpp decides when ----
@@ -127,46 +127,46 @@ Claim::Release Claim::begin_release(Ending& ending) noexcept {
   LossReason reason{};
   bool found_lost = false;
   {
-    const base::Guard guard(tenancy_.mutex_);
+    const base::Guard guard(tenancy().mutex_);
     if (released_) return Release::ended;
     released_ = true;
-    HoldFsm& fsm = tenancy_.fsm_;
+    HoldFsm& fsm = tenancy().fsm_;
     now = base::Clock::now();
     const bool had_ended = fsm.ended();
     found_lost = !had_ended && fsm.on_time(now) == HoldFsm::Todo::lost;
     const bool stood = !had_ended && !found_lost;
-    if (stood) tenancy_.unlink(*this);
-    if (stood && tenancy_.claims_ != nullptr) {
+    if (stood) tenancy().unlink(*this);
+    if (stood && tenancy().has_claims()) {
       parted_ = true;
     } else if (!fsm.begin_release()) {
       return Release::ended;
     }
-    ending = tenancy_.ending(now, stood);
+    ending = tenancy().ending(now, stood);
     ending.since = granted_at();
     reason = fsm.reason();
   }
-  if (found_lost) tenancy_.announce_loss(reason, Tenancy::StopIn::signal_thread);
+  if (found_lost) tenancy().announce_loss(reason, Tenancy::StopIn::signal_thread);
   if (ending.stood) measure_end(now);
   tell_end({});
   if (parted_) return Release::left;
-  target()->watchdog().disarm(tenancy_);
+  target()->watchdog().disarm(tenancy());
   return Release::last;
 }
 
 bool Claim::leave_to_others(TimePoint now) noexcept {
-  const base::Guard guard(tenancy_.mutex_);
-  if (released_ || tenancy_.fsm_.ended() || tenancy_.fsm_.valid_for(now) <= Duration{}) return false;
-  if (tenancy_.claims_ == this && next_ == nullptr) return false;
-  tenancy_.unlink(*this);
+  const base::Guard guard(tenancy().mutex_);
+  if (released_ || !open_ || tenancy().fsm_.ended() || tenancy().fsm_.valid_for(now) <= Duration{}) return false;
+  if (!tenancy().has_claims_beside(*this)) return false;
+  tenancy().unlink(*this);
   released_ = parted_ = true;
   return true;
 }
 
 bool Claim::begin_pass_on(TimePoint now) {
-  const base::Guard guard(tenancy_.mutex_);
-  if (released_ || tenancy_.claims_ != this || next_ != nullptr || !tenancy_.fsm_.may_be_passed_on(now)) return false;
-  tenancy_.unlink(*this);
-  tenancy_.fsm_.set_cap(now, {});  // it was this claim's
+  const base::Guard guard(tenancy().mutex_);
+  if (released_ || !open_ || tenancy().has_claims_beside(*this) || !tenancy().fsm_.may_be_passed_on(now)) return false;
+  tenancy().unlink(*this);
+  tenancy().fsm_.set_cap(now, {});  // it was this claim's
   released_ = parted_ = true;
   return true;
 }

@@ -34,12 +34,11 @@ struct Ending {
 /// runs the user's code runs outside of that.
 class Claim {
  public:
-  Claim(Tenancy& tenancy, const LossSignal::LostCallback& on_lost);
-  ~Claim() = default;
   Claim(const Claim&) = delete;
   Claim& operator=(const Claim&) = delete;
 
-  Tenancy& tenancy() const { return tenancy_; }
+  Tenancy& tenancy();
+  const Tenancy& tenancy() const;
   const std::string& name() const;
   wire::Owner owner() const;
   /// The number that the server has given to this acquisition, if the kind has such.
@@ -88,13 +87,16 @@ class Claim {
 
  private:
   friend class Tenancy;
+  /// `first`: the one that is a part of its tenancy.
+  enum class Which : std::uint8_t { first, later };
+  Claim(Which which, const LossSignal::LostCallback& on_lost);
+  ~Claim() = default;
   void request_stop() noexcept;
 
-  Tenancy& tenancy_;
-  Claim* next_ = nullptr;  // of the tenancy's claims
   LossSignal signal_;
-  // One byte, behind which the tenancy has room for fields of its own.
-  bool later_ : 1 = false;     // not the one that lives in the tenancy
+  // Two bytes, behind which the tenancy has room for fields of its own.
+  const Which which_;
+  bool open_ : 1 = false;      // one of its tenancy's claims: it has not ended
   bool released_ : 1 = false;  // by its holder
   bool parted_ : 1 = false;    // it has ended, and the tenancy went on
 };

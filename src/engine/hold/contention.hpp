@@ -29,6 +29,7 @@ struct Contention {
   std::optional<Retained> retained;  // only while somebody is queued
   Tenure tenure;
   PlaceLimit place_limit;
+  TimePoint release_first_until{};  // while a release goes first (ReleaseTraffic)
 };
 
 }  // namespace holdfast::engine

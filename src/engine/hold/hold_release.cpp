@@ -223,6 +223,22 @@ void let_stand(Claim& hold) noexcept {
   hold.begin_release(ending);
 }
 
+void end_at_close(Tenancy& tenancy) noexcept {
+  if (!tenancy.target()->watchdog().disarm(tenancy)) return;  // it has ended, or somebody else is ending it
+  tenancy.on_closed();
+  if (tenancy.runtime()->config().on_close == OnClose::release) give_up(tenancy);
+}
+
+/// As long as this is posted, close() finds the tenancy. Afterwards there is nothing left to be done.
+ReleaseOutcome end_with_client(Claim& hold) noexcept {
+  try {
+    hold.runtime()->hand_over([kept = hold.self()] { end_at_close(kept->tenancy()); });
+  } catch (...) {
+    // Out of memory: its lease ends it.
+  }
+  return hold.known_outcome();
+}
+
 void give_up(Tenancy& tenancy) noexcept {
   try {
     give_up(tenancy, {});
@@ -252,7 +268,10 @@ void unlock_without_waiting(Claim& hold) noexcept {
   if (runtime.in_child()) return;
   try {
     Runtime::Admission admission = runtime.admit();
-    if (admission.refused) return;
+    if (admission.refused) {
+      end_with_client(hold);
+      return;
+    }
     if (pass_on(hold)) return;
     const bool lazy = pipelined(hold) && !hold.target()->others_listened();
     const Loop::Pace pace = lazy ? Loop::Pace::with_the_next : Loop::Pace::at_once;
@@ -273,7 +292,7 @@ ReleaseOutcome release(Claim& hold) noexcept {
   }
   try {
     const Runtime::Admission admission = runtime.admit();
-    if (admission.refused) return hold.known_outcome();
+    if (admission.refused) return end_with_client(hold);
     if (pass_on(hold)) return ReleaseOutcome::released;
     const auto give_back = [](Claim& held, milliseconds, std::function<void(ReleaseOutcome)> done) {
       release_async(held, std::move(done));
@@ -290,7 +309,7 @@ ReleaseOutcome leave(Claim& hold, milliseconds rest) noexcept {
   if (runtime.in_child()) return ReleaseOutcome::was_lost;
   try {
     Runtime::Admission admission = runtime.admit();
-    if (admission.refused) return hold.known_outcome();
+    if (admission.refused) return end_with_client(hold);
     if (OwnLoop* const loop = runtime.own_loop()) return await(*loop, hold, leave_async, rest);
     auto leaving = std::make_shared<Leaving>(hold.self(), rest, std::move(admission.token));
     runtime.loop().post_from_caller(std::move(leaving), Loop::Pace::at_once);

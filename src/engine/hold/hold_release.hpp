@@ -44,6 +44,11 @@ bool detach(Claim& hold) noexcept;
 void give_up(Claim& hold) noexcept;
 /// It is over here, and stays as it is at the server: what was granted is not to be held.
 void let_stand(Claim& hold) noexcept;
+/// Its client is closed, or is closing and has perhaps not yet come to this claim's tenancy, which nobody may keep for
+/// that from here on: it ends as close() ends it. Returns what is known of its release. From any thread.
+ReleaseOutcome end_with_client(Claim& hold) noexcept;
+/// What close() does with what is renewed or watched still, and only with that, whoever has claims on it. On the loop.
+void end_at_close(Tenancy& tenancy) noexcept;
 /// The same as give_up() of a tenancy, whoever has claims on it.
 void give_up(Tenancy& tenancy) noexcept;
 /// The same, of whoever has a claim on it; `done` is called on the loop. False: somebody else gives it back, or has.

@@ -36,15 +36,18 @@ void HoldsBySlot::remove(Tenancy& hold) noexcept {
 void HoldsBySlot::add_due(Holds& to, std::uint16_t slot, TimePoint by) const {
   const auto found = buckets_.find(slot);
   if (found == buckets_.end()) return;
-  for (const Tenancy* const hold : found->second) {
-    if (hold->scheduled <= by) to.push_back(hold->armed);
+  for (Tenancy* const hold : found->second) {
+    if (hold->scheduled <= by) Tenancy::add_to(to, *hold);
   }
 }
 
 bool HoldsBySlot::add_all(Scheduled& to, const redis::cluster::SlotSet& slots) const {
   for (const auto& [slot, bucket] : buckets_) {
     if (slot != kSeveral && !slots[slot]) continue;
-    for (const Tenancy* const hold : bucket) to.emplace_back(hold->scheduled, hold->armed);
+    for (Tenancy* const hold : bucket) {
+      to.emplace_back(hold->scheduled, nullptr).second = hold->weak_from_this().lock();
+      if (!to.back().second) to.pop_back();
+    }
   }
   return missing_ == 0;
 }

@@ -56,7 +56,7 @@ struct ChannelUse {
 
 }  // namespace
 
-KeyTarget::KeyTarget(std::shared_ptr<Targets> targets, std::string title, const std::vector<std::string>& names,
+KeyTarget::KeyTarget(boost::intrusive_ptr<Targets> targets, std::string title, const std::vector<std::string>& names,
                      const Plan& plan)
     : Target(std::move(title)),
       plan_(plan),

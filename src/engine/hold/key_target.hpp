@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <boost/intrusive/unordered_set_hook.hpp>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
 
 #include "engine/decide/recent_releases.hpp"
 #include "engine/hold/key_watch.hpp"
@@ -25,7 +26,7 @@ class KeyTarget final
       public boost::intrusive::unordered_set_base_hook<boost::intrusive::link_mode<boost::intrusive::normal_link>> {
  public:
   /// `names`: each once, in canonical order, and in one slot.
-  KeyTarget(std::shared_ptr<Targets> targets, std::string title, const std::vector<std::string>& names,
+  KeyTarget(boost::intrusive_ptr<Targets> targets, std::string title, const std::vector<std::string>& names,
             const Plan& plan);
   ~KeyTarget() override;
 
@@ -114,7 +115,7 @@ class KeyTarget final
 
   // Constant after construction.
   const Plan& plan_;
-  const std::shared_ptr<Targets> targets_;
+  const boost::intrusive_ptr<Targets> targets_;
   const std::unique_ptr<const std::vector<std::string>> several_;  // null: one lock, of the target's name
 
   bool listed_ = false;             // guarded by the mutex of targets_

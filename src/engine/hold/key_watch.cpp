@@ -17,6 +17,8 @@ namespace {
 
 /// So many are kept at least.
 constexpr std::size_t kFewLooks = 1000;
+/// Each time all of them are gone through.
+constexpr Duration kShortestCalm = std::chrono::seconds(1);
 
 /// Not because of what was renewed: another time it is refused as well.
 bool refuses_the_way(const base::Reply& reply) { return reply.is_error() && redis::refuses_command(reply.text); }
@@ -182,7 +184,11 @@ void KeyWatch::try_to_ask() {
   if (now >= next_batch_) commands = take_due(asked, now);
   if (asked.empty()) {
     rest();
-    if (!due_.empty()) alarm_.set(std::max(due_.begin()->first, next_batch_));
+    if (due_.empty()) {
+      calm_down(now);
+    } else {
+      alarm_.set(std::max(due_.begin()->first, next_batch_));
+    }
     return;
   }
   if (asked.size() == kMostAtOnce) next_batch_ = now + kBetweenBatches;
@@ -230,7 +236,24 @@ void KeyWatch::on_reply(const std::vector<Asked>& asked, const redis::Result& re
     on_said(asked[i], read(result, i, hold->target()->plan(), asked[i].owner), now);
   }
   rest();
-  if (!due_.empty()) ask_soon();
+  if (due_.empty()) {
+    calm_down(now);
+  } else {
+    ask_soon();
+  }
+}
+
+/// Many looks at a time are rare: nothing is kept of them, nor the room for so many. If too many of them are too young
+/// to be forgotten: once more, later.
+void KeyWatch::calm_down(TimePoint now) {
+  if (looks_.size() < kFewLooks) return;
+  if (now >= calm_at_ + kShortestCalm) {
+    calm_at_ = now;
+    sweep_at_ = 0;
+    forget_old_looks(now);
+    looks_.rehash(0);
+  }
+  if (looks_.size() >= kFewLooks) alarm_.set(calm_at_ + kShortestCalm);
 }
 
 void KeyWatch::rest() {

@@ -92,6 +92,7 @@ class KeyWatch {
   WatchedKeys keys_;
   std::unordered_map<WatchedKeys::Index, Look> looks_;  // of those that were looked at lately, or are to be
   std::size_t sweep_at_ = 0;
+  TimePoint calm_at_{};  // when there was last no look to come, and the old ones were forgotten
   std::multimap<TimePoint, WatchedKeys::Index> due_;  // looks to come
   bool under_way_ = false;                            // one has been sent
   TimePoint next_batch_{};
@@ -110,6 +111,7 @@ class KeyWatch {
   void on_changed(WatchedKeys::Index key, TimePoint now);
   void strike_off(WatchedKeys::Index key);
   void forget_old_looks(TimePoint now);
+  void calm_down(TimePoint now);
   void ask_soon();
   void ask() noexcept;
   void try_to_ask();

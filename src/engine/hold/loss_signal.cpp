@@ -44,7 +44,8 @@ class LossSignal::Watches final : public Notifier::Notice {
 
 class LossSignal::Stop final : public Notifier::Notice {
  public:
-  std::stop_source source;
+  std::stop_source source{std::nostopstate};  // once somebody has asked for a token
+  WatchesPtr watches;
 
   void post(std::shared_ptr<Claim> hold) noexcept {
     hold_ = std::move(hold);
@@ -65,31 +66,45 @@ class LossSignal::Stop final : public Notifier::Notice {
 void LossSignal::Destroy::operator()(Watches* watches) const noexcept { delete watches; }
 void LossSignal::Destroy::operator()(Stop* stop) const noexcept { delete stop; }
 
-LossSignal::LossSignal(const LostCallback& on_lost) : watches_(on_lost ? new Watches(on_lost) : nullptr) {}
+LossSignal::LossSignal(const LostCallback& on_lost) {
+  if (on_lost) made().watches.reset(new Watches(on_lost));
+}
+
+LossSignal::Stop& LossSignal::made() {
+  if (!stop_) stop_.reset(new Stop());
+  return *stop_;
+}
 
 std::stop_token LossSignal::token(bool lost) {
-  if (!stop_) {
-    stop_.reset(new Stop());
-    if (lost) stop_->source.request_stop();  // nobody can have a callback on it yet
+  std::stop_source& source = made().source;
+  if (!source.stop_possible()) {
+    source = std::stop_source();
+    if (lost) source.request_stop();  // nobody can have a callback on it yet
   }
-  return stop_->source.get_token();
+  return source.get_token();
 }
+
+LossSignal::Stop* LossSignal::stop() const { return stop_ && stop_->source.stop_possible() ? stop_.get() : nullptr; }
+
+LossSignal::WatchesPtr LossSignal::take_watches() { return stop_ ? std::move(stop_->watches) : nullptr; }
 
 std::stop_source LossSignal::source() const { return stop_ ? stop_->source : std::stop_source(std::nostopstate); }
 
 std::uint64_t LossSignal::watch(EndCallback on_end) {
-  if (!watches_) watches_.reset(new Watches());
-  const std::uint64_t watching = watches_->ends.empty() ? 1 : watches_->ends.rbegin()->first + 1;
-  watches_->ends.emplace(watching, std::move(on_end));
+  WatchesPtr& watches = made().watches;
+  if (!watches) watches.reset(new Watches());
+  const std::uint64_t watching = watches->ends.empty() ? 1 : watches->ends.rbegin()->first + 1;
+  watches->ends.emplace(watching, std::move(on_end));
   return watching;
 }
 
 LossSignal::EndCallback LossSignal::unwatch(std::uint64_t watching) {
   EndCallback last;
-  if (!watches_) return last;
-  if (const auto found = watches_->ends.find(watching); found != watches_->ends.end()) {
+  if (!stop_ || !stop_->watches) return last;
+  std::map<std::uint64_t, EndCallback>& ends = stop_->watches->ends;
+  if (const auto found = ends.find(watching); found != ends.end()) {
     last.swap(found->second);
-    watches_->ends.erase(found);
+    ends.erase(found);
   }
   return last;
 }

@@ -40,12 +40,12 @@ class LossSignal {
   /// To be stopped without the mutex; without state if nobody has a token.
   std::stop_source source() const;
   /// Null: nobody has a token; whoever asks for one later finds it lost.
-  Stop* stop() const { return stop_.get(); }
+  Stop* stop() const;
   /// Returns what unwatch() takes.
   std::uint64_t watch(EndCallback on_end);
   /// To be destroyed without the mutex.
   EndCallback unwatch(std::uint64_t watching);
-  WatchesPtr take_watches() { return std::move(watches_); }
+  WatchesPtr take_watches();
 
   // Without it.
   /// Stops the tokens on the signals' thread. Once.
@@ -54,8 +54,9 @@ class LossSignal {
   static void tell(WatchesPtr watches, std::shared_ptr<Claim> hold, std::optional<LossReason> lost) noexcept;
 
  private:
-  WatchesPtr watches_;
-  std::unique_ptr<Stop, Destroy> stop_;  // once somebody has asked for a token, and then to the end
+  Stop& made();
+
+  std::unique_ptr<Stop, Destroy> stop_;  // once somebody watches or has asked for a token, and then to the end
 };
 
 }  // namespace holdfast::engine

@@ -130,12 +130,8 @@ TargetView Target::view(const wire::Ask& ask) const {
   const base::Guard guard(mutex_);
   const bool shares = has_claims() && can_share(ask);
   view.held_here = has_claims() && !shares && tenancy_->stands();
-  if (const std::optional<TimePoint> ask_after = releases_.ask_after()) {
-    view.not_before = *ask_after;
-  } else if (contention_) {
-    view.not_before = contention_->tenure.pause_until();
-  }
   if (contention_) {
+    view.not_before = releases_.goes_first() ? contention_->release_first_until : contention_->tenure.pause_until();
     view.others = contention_->tenure.others();
     view.strangers = contention_->tenure.strangers(now);
     view.place_limit = contention_->place_limit.limit();
@@ -269,7 +265,8 @@ void Target::begin_release() {
   const base::Guard guard(mutex_);
   const TimePoint now = Clock::now();
   const bool first = contention_ && contention_->tenure.must_ask_after_release(now);
-  releases_.begin(first ? std::optional(now + kReleaseFirst) : std::nullopt);
+  if (first) contention_->release_first_until = now + kReleaseFirst;
+  releases_.begin(first);
 }
 
 void Target::end_release(const Released& released, TimePoint held_since) {

@@ -42,7 +42,7 @@ std::shared_ptr<KeyTarget> Targets::target(const std::vector<std::string>& names
     found->listed_ = false;  // its end has begun
     table_.erase(found);
   }
-  target = std::make_shared<KeyTarget>(shared_from_this(), std::move(title), names, plan);
+  target = std::make_shared<KeyTarget>(boost::intrusive_ptr<Targets>(this), std::move(title), names, plan);
   if (plan.each != nullptr) add_union(target);
   table_.insert(*target);
   target->listed_ = true;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <boost/intrusive/unordered_set.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
 #include "base/fork_guard.hpp"
 #include "base/guarded.hpp"
@@ -23,7 +24,7 @@ class AnyTarget;
 /// One KeyTarget per kind and names as long as somebody refers to it, or it is among the latest that others wanted: who
 /// takes the same lock again and again by its name must not forget them in between. A target strikes itself off, but
 /// not in a forked child, where the mutex may be locked for ever. Thread-safe.
-class Targets : public std::enable_shared_from_this<Targets> {
+class Targets : public boost::intrusive_ref_counter<Targets> {
  public:
   /// Of the client that these are of, which whoever uses a target keeps alive.
   Targets(Runtime& runtime, Watchdog& watchdog);

@@ -1,6 +1,7 @@
 #include "engine/hold/tenancy.hpp"
 
 #include <charconv>
+#include <utility>
 
 #include "engine/hold/target.hpp"
 #include "engine/hold/watchdog.hpp"
@@ -29,56 +30,75 @@ std::unique_ptr<const wire::Grant> with_permits(std::unique_ptr<const wire::Gran
 
 }  // namespace
 
+Granted::Granted(std::unique_ptr<const wire::Grant> grant, std::uint64_t owner_number) : kept_(grant != nullptr) {
+  if (kept_) {
+    either_.grant = grant.release();
+  } else {
+    either_.owner_number = owner_number;
+  }
+}
+
 /// A claim that came after the first, by itself: it keeps the tenancy alive.
 class Tenancy::LaterClaim final : public Claim, public std::enable_shared_from_this<LaterClaim> {
  public:
   LaterClaim(std::shared_ptr<Tenancy> tenancy, const LossSignal::LostCallback& on_lost, TimePoint granted_at)
-      : Claim(*tenancy, on_lost), granted_at_(granted_at), keep_(std::move(tenancy)) {
-    later_ = true;
-  }
+      : Claim(Which::later, on_lost), granted_at_(granted_at), keep_(std::move(tenancy)) {}
   ~LaterClaim() {
     if (keep_->runtime_->in_child()) return;  // whoever held a mutex in the parent holds it for ever in the child
     const base::Guard guard(keep_->mutex_);
     keep_->unlink(*this);
   }
   TimePoint granted_at() const { return granted_at_; }
+  Tenancy& tenancy() const { return *keep_; }
 
  private:
+  friend class Tenancy;
   const TimePoint granted_at_;
   const std::shared_ptr<Tenancy> keep_;
+  LaterClaim* next_ = nullptr;  // of the tenancy's claims
 };
+
+Tenancy& Claim::tenancy() {
+  return which_ == Which::first ? static_cast<Tenancy&>(*this) : static_cast<Tenancy::LaterClaim*>(this)->tenancy();
+}
+const Tenancy& Claim::tenancy() const {
+  return which_ == Which::first ? static_cast<const Tenancy&>(*this)
+                                : static_cast<const Tenancy::LaterClaim*>(this)->tenancy();
+}
 
 /// Null: its end has begun.
 std::shared_ptr<Claim> Claim::self() {
-  if (later_) return static_cast<Tenancy::LaterClaim*>(this)->weak_from_this().lock();
-  if (std::shared_ptr<Tenancy> tenancy = tenancy_.weak_from_this().lock()) return {std::move(tenancy), this};
+  if (which_ == Which::later) return static_cast<Tenancy::LaterClaim*>(this)->weak_from_this().lock();
+  if (std::shared_ptr<Tenancy> its = tenancy().weak_from_this().lock()) return {std::move(its), this};
   return nullptr;
 }
 
 TimePoint Claim::granted_at() const {
-  return later_ ? static_cast<const Tenancy::LaterClaim*>(this)->granted_at() : tenancy_.granted_at();
+  return which_ == Which::later ? static_cast<const Tenancy::LaterClaim*>(this)->granted_at() : tenancy().granted_at();
 }
 
 Tenancy::Tenancy(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, const wire::Owner& owner,
                  wire::Ask ask, TimePoint sent_at, const LeaseTerms& terms, const LossSignal::LostCallback& on_lost,
                  std::unique_ptr<const wire::Grant> grant, std::uint32_t acked_era)
-    : runtime_(std::move(runtime)),
+    : Claim(Which::first, on_lost),
+      runtime_(std::move(runtime)),
       target_(std::move(target)),
-      owner_number_(number_of(owner)),
-      grant_(with_permits(std::move(grant), owner, ask)),
       fsm_(sent_at, terms, sent_at, acked_era,
            runtime_->config().loss_notice ? HoldFsm::Watched::yes : HoldFsm::Watched::no),
-      claims_(&first_),
-      first_(*this, on_lost),
-      mode_(ask.mode) {}
+      granted_(with_permits(std::move(grant), owner, ask), number_of(owner)),
+      mode_(ask.mode) {
+  open_ = true;
+}
 
 Tenancy::~Tenancy() {
-  if (runtime_->in_child()) return;
+  if (runtime_->in_child()) return;  // there nobody looks at the schedule or the target any more
+  if (armed) target_->watchdog().disarm(*this);
   target_->forget(*this);
 }
 
 wire::Owner Tenancy::owner() const {
-  wire::Owner owner = grant_ ? grant_->owner : runtime_->owner(owner_number_);
+  const wire::Grant* const grant = granted_.grant();
+  wire::Owner owner = grant != nullptr ? grant->owner : runtime_->owner(granted_.owner_number());
   owner.ask = ask();
   return owner;
 }
@@ -88,17 +108,25 @@ const std::string& Tenancy::name() const { return target_->name(); }
 // ---- claims ----
 
 void Tenancy::link(Claim& claim) {
-  claim.next_ = claims_;
-  claims_ = &claim;
+  claim.open_ = true;
+  if (claim.which_ == Which::first) return;
+  auto& later = static_cast<LaterClaim&>(claim);
+  later.next_ = std::exchange(later_claims_, &later);
 }
 
 /// No effect if it is not linked.
-void Tenancy::unlink(const Claim& claim) {
-  for (Claim** each = &claims_; *each != nullptr; each = &(*each)->next_) {
-    if (*each != &claim) continue;
-    *each = claim.next_;
-    return;
-  }
+void Tenancy::unlink(Claim& claim) {
+  const bool was_open = claim.open_;
+  claim.open_ = false;
+  if (!was_open || claim.which_ == Which::first) return;
+  LaterClaim** each = &later_claims_;
+  while (*each != &claim) each = &(*each)->next_;
+  *each = (*each)->next_;
+}
+
+bool Tenancy::has_claims_beside(const Claim& claim) const {
+  if (claim.which_ == Which::first) return later_claims_ != nullptr;
+  return open_ || later_claims_ != &claim || later_claims_->next_ != nullptr;
 }
 
 std::shared_ptr<Claim> Tenancy::add_claim(const LeaseTerms& terms, const LossSignal::LostCallback& on_lost,
@@ -107,7 +135,7 @@ std::shared_ptr<Claim> Tenancy::add_claim(const LeaseTerms& terms, const LossSig
   const std::uint32_t era = target_->acks_era();
   const base::Guard guard(mutex_);
   if (!fsm_.fits(terms, now, era)) return nullptr;
-  if (claims_ == nullptr) {
+  if (!has_claims()) {
     fsm_.set_cap(now, terms.max_hold);
   } else if (fsm_.capped() || terms.max_hold) {
     return nullptr;
@@ -119,10 +147,10 @@ std::shared_ptr<Claim> Tenancy::add_claim(const LeaseTerms& terms, const LossSig
 /// One of those that have not ended, which ends now, since the tenancy has; null: that was all.
 std::shared_ptr<Claim> Tenancy::take_claim() noexcept {
   const base::Guard guard(mutex_);
-  while (claims_ != nullptr) {
-    Claim* const claim = claims_;
-    claims_ = claim->next_;
-    if (std::shared_ptr<Claim> alive = claim->self()) return alive;
+  while (has_claims()) {
+    Claim& claim = later_claims_ != nullptr ? *later_claims_ : static_cast<Claim&>(*this);
+    unlink(claim);
+    if (std::shared_ptr<Claim> alive = claim.self()) return alive;
   }
   return nullptr;
 }
@@ -242,7 +270,7 @@ std::optional<Ending> Tenancy::begin_release() noexcept {
     const bool stood = !fsm_.ended();
     if (!fsm_.begin_release()) return std::nullopt;
     ending = this->ending(base::Clock::now(), stood);
-    if (claims_ != nullptr || fsm_.was_lost()) ending.since = granted_at();
+    if (has_claims() || fsm_.was_lost()) ending.since = granted_at();
   }
   target_->watchdog().disarm(*this);
   if (ending.stood) target_->begin_release();

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include <boost/intrusive/set_hook.hpp>
 
@@ -17,10 +18,30 @@
 
 namespace holdfast::engine {
 
+/// A grant that has to be kept; or, as of most, no more than the number of an owner of ours, who has one permit.
+class Granted {
+ public:
+  Granted(std::unique_ptr<const wire::Grant> grant, std::uint64_t owner_number);
+  ~Granted() { delete grant(); }
+  Granted(const Granted&) = delete;
+  Granted& operator=(const Granted&) = delete;
+  /// Null: there is a number.
+  const wire::Grant* grant() const { return kept_ ? either_.grant : nullptr; }
+  std::uint64_t owner_number() const { return either_.owner_number; }
+  std::uint32_t permits() const { return kept_ ? either_.grant->owner.ask.permits : 1; }
+
+ private:
+  union {
+    const wire::Grant* grant;
+    std::uint64_t owner_number;
+  } either_;
+  const bool kept_;  // behind it the tenancy has room for fields of its own
+};
+
 /// One grant of the server, from then on until it is released or lost. Callers of this client have claims on it: one
 /// after another when it is passed on, several at the same time if the kind says so. Neither changes anything here.
-/// Thread-safe. There may be millions: no larger than it must be, so the first claim lives in it.
-class Tenancy : public std::enable_shared_from_this<Tenancy> {
+/// Thread-safe. There may be millions: no larger than it must be, so the first claim is a part of it.
+class Tenancy : public std::enable_shared_from_this<Tenancy>, private Claim {
  public:
   /// `grant`: null, as for most kinds, if the server has said nothing but that it grants. `on_lost`: of the first
   /// claim.
@@ -32,18 +53,20 @@ class Tenancy : public std::enable_shared_from_this<Tenancy> {
   Tenancy& operator=(const Tenancy&) = delete;
 
   wire::Owner owner() const;
-  std::optional<std::int64_t> token() const { return grant_ ? grant_->token : std::nullopt; }
+  std::optional<std::int64_t> token() const {
+    return granted_.grant() != nullptr ? granted_.grant()->token : std::nullopt;
+  }
   const std::string& name() const;
   const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
   const std::shared_ptr<Target>& target() const { return target_; }
   /// What it is for its owner.
-  wire::Ask ask() const { return {mode_.load(std::memory_order_relaxed), grant_ ? grant_->owner.ask.permits : 1}; }
+  wire::Ask ask() const { return {mode_.load(std::memory_order_relaxed), granted_.permits()}; }
   milliseconds lease() const { return known(&HoldFsm::lease); }
   bool renewed() const { return known(&HoldFsm::renewed); }
   Acks acks() const HOLDFAST_NOT_GUARDED { return fsm_.acks(); }  // constant
 
   /// The one that it began with.
-  std::shared_ptr<Claim> first_claim() { return {shared_from_this(), &first_}; }
+  std::shared_ptr<Claim> first_claim() { return {shared_from_this(), static_cast<Claim*>(this)}; }
   /// Another one, with a cap of its own, if the lease fits such terms and lasts long enough; or null.
   std::shared_ptr<Claim> add_claim(const LeaseTerms& terms, const LossSignal::LostCallback& on_lost, TimePoint now);
 
@@ -94,13 +117,19 @@ class Tenancy : public std::enable_shared_from_this<Tenancy> {
   void announce_expired() noexcept;
   void drop_watches();
 
-  // For the watchdog only, guarded by its mutex.
+  // For the watchdog only, guarded by its mutex. What is in its schedule is not kept alive by it.
+  bool armed = false;
+  std::uint32_t place_in_slot = 0;  // of HoldsBySlot
+  /// Adds it, unless it is about to go. If there is no memory, no reference has been taken that could be the last one:
+  /// its end wants the watchdog's mutex.
+  static void add_to(std::vector<std::shared_ptr<Tenancy>>& holds, Tenancy& hold) {
+    holds.emplace_back() = hold.weak_from_this().lock();
+    if (!holds.back()) holds.pop_back();
+  }
   using Hook = boost::intrusive::set_member_hook<boost::intrusive::optimize_size<true>,
                                                  boost::intrusive::link_mode<boost::intrusive::normal_link>>;
   Hook schedule_hook{};
   TimePoint scheduled{};
-  std::shared_ptr<Tenancy> armed;   // itself, while it is in the schedule, and kept alive by it
-  std::uint32_t place_in_slot = 0;  // of HoldsBySlot
 
  private:
   friend class Claim;
@@ -111,7 +140,10 @@ class Tenancy : public std::enable_shared_from_this<Tenancy> {
   void announce_loss_to(Claim& claim, LossReason reason, StopIn where) noexcept;
   std::shared_ptr<Claim> take_claim() noexcept;
   void link(Claim& claim) HOLDFAST_REQUIRES(mutex_);
-  void unlink(const Claim& claim) HOLDFAST_REQUIRES(mutex_);
+  void unlink(Claim& claim) HOLDFAST_REQUIRES(mutex_);
+  /// Besides this one, which is one of them.
+  bool has_claims_beside(const Claim& claim) const HOLDFAST_REQUIRES(mutex_);
+  bool has_claims() const HOLDFAST_REQUIRES(mutex_) { return open_ || later_claims_ != nullptr; }
   Ending ending(TimePoint now, bool stood) const HOLDFAST_REQUIRES(mutex_);
   template <class Result, class... Args>
   Result known(Result (HoldFsm::*question)(Args...) const, std::type_identity_t<Args>... args) const {
@@ -131,18 +163,16 @@ class Tenancy : public std::enable_shared_from_this<Tenancy> {
   // Constant after construction.
   const std::shared_ptr<Runtime> runtime_;
   const std::shared_ptr<Target> target_;
-  const std::uint64_t owner_number_;
-  const std::unique_ptr<const wire::Grant> grant_;  // null: one permit, of an owner of ours
 
   HoldFsm fsm_ HOLDFAST_GUARDED_BY(mutex_);
-  Claim* claims_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;  // those that have not ended
-  [[no_unique_address]] Claim first_;
-  mutable base::SmallMutex mutex_;
+  LaterClaim* later_claims_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;  // those that have not ended
+  [[no_unique_address]] const Granted granted_;
   std::atomic<wire::Mode> mode_;
   /// `answered`: and what was asked of it before may still be answered; that is one renewal at most.
   enum class Share : std::uint8_t { none, under_way, answered };
   std::atomic<Share> share_{Share::none};
   ReleaseOutcome outcome_ HOLDFAST_GUARDED_BY(mutex_) = ReleaseOutcome::unknown;  // of the release, once it is known
+  mutable base::SmallMutex mutex_;
 };
 
 }  // namespace holdfast::engine

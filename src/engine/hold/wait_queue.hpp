@@ -1,20 +1,21 @@
 // Those of one client who wait for the same lock: first in, first out.
 #pragma once
 
-#include <cstddef>
-
-#include <boost/intrusive/list.hpp>
-
 #include "engine/hold/waiter.hpp"
 
 namespace holdfast::engine {
 
-/// Only the waiter at the head asks the server and is woken. Not thread-safe; the target guards it.
+/// Only the waiter at the head asks the server and is woken. Not thread-safe; the target guards it. There may be
+/// millions: as small as a pointer.
 class WaitQueue {
  public:
-  bool empty() const { return waiters_.empty(); }
+  WaitQueue() = default;
+  WaitQueue(const WaitQueue&) = delete;
+  WaitQueue& operator=(const WaitQueue&) = delete;
+
+  bool empty() const { return head_ == nullptr; }
   /// Nobody in it wants the lock for himself.
-  bool all_share() const { return alone_ == 0; }
+  bool all_share() const { return head_ == nullptr || head_->alone == 0; }
 
   /// Joins it; posts `turn` to the waiter when it is at the head, perhaps at once.
   void enter(Waiter& waiter);
@@ -28,8 +29,9 @@ class WaitQueue {
   Waiter* take_head();
 
  private:
-  boost::intrusive::list<Waiter, boost::intrusive::constant_time_size<false>> waiters_;
-  std::size_t alone_ = 0;  // of these, how many do not share
+  void take_out(Waiter& waiter);
+
+  Waiter* head_ = nullptr;  // of a circle: behind the last comes the first
 };
 
 }  // namespace holdfast::engine

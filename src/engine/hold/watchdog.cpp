@@ -54,7 +54,7 @@ void Watchdog::arm(const std::shared_ptr<Tenancy>& hold) {
       by_slot_->add(*hold);
     }
     hold->scheduled = hold->due();
-    hold->armed = hold;
+    hold->armed = true;
     schedule_.insert(*hold);
     first = hold->scheduled < alarm_at_;
     // The watch wakes up now and then anyway, and is not called for later deadlines: few holds, if any, call it.
@@ -68,24 +68,28 @@ void Watchdog::arm(const std::shared_ptr<Tenancy>& hold) {
 TimePoint Watchdog::look_at_deadlines() noexcept {
   bool late = false;
   for (;;) {
-    std::shared_ptr<Tenancy> lost;
+    std::shared_ptr<Tenancy> overdue;
+    bool lost = false;
     {
       const base::Guard guard(mutex_);
       if (watched_until_ == TimePoint::max()) break;
       const TimePoint now = Clock::now();
       if (now < watched_until_ + kBehindTheLoop) break;
-      lost = take_expired(now, late);
+      overdue = find_overdue(now, late);
+      lost = overdue && overdue->expire(now);
+      if (lost) drop(*overdue);
     }
-    if (!lost) break;
-    lost->announce_expired();
+    if (!overdue) break;
+    if (lost) overdue->announce_expired();
   }
   if (late && !called_.exchange(true)) runtime_.loop().post(look_now_);
   const base::Guard guard(mutex_);
   return watched_until_ == TimePoint::max() ? TimePoint::max() : watched_until_ + kBehindTheLoop;
 }
 
-/// One that has just been lost, out of the schedule. If there is none: decides when to look next.
-std::shared_ptr<Tenancy> Watchdog::take_expired(TimePoint now, bool& late) {
+/// One whose deadline is over, and which is not lost yet: who sees that it is may let go of it, and its loss is to be
+/// announced all the same. If there is none: decides when to look next.
+std::shared_ptr<Tenancy> Watchdog::find_overdue(TimePoint now, bool& late) {
   late = false;
   TimePoint next = TimePoint::max();
   for (Tenancy& hold : schedule_) {
@@ -95,31 +99,32 @@ std::shared_ptr<Tenancy> Watchdog::take_expired(TimePoint now, bool& late) {
     }
     if (hold.ended()) continue;
     late = true;
-    if (!hold.expire(now)) continue;
-    return drop(hold);
+    if (hold.valid_for(now) > Duration{}) continue;
+    if (std::shared_ptr<Tenancy> overdue = hold.weak_from_this().lock()) return overdue;
   }
   const TimePoint looked = Clock::now();  // a million of them take a while, in which nobody else comes in
   watched_until_ = late ? looked + std::max<Duration>(kWhileLate, 20 * (looked - now)) : next;
   return nullptr;
 }
 
-std::shared_ptr<Tenancy> Watchdog::drop(Tenancy& hold) {
+void Watchdog::drop(Tenancy& hold) {
   schedule_.erase(schedule_.iterator_to(hold));
   if (by_slot_) by_slot_->remove(hold);
-  return std::move(hold.armed);
+  hold.armed = false;
 }
 
-void Watchdog::disarm(Tenancy& hold) {
-  std::shared_ptr<Tenancy> keep;  // destroyed without the mutex
+bool Watchdog::disarm(Tenancy& hold) {
   const base::Guard guard(mutex_);
-  if (hold.armed) keep = drop(hold);
+  if (!hold.armed) return false;
+  drop(hold);
+  return true;
 }
 
-std::vector<std::shared_ptr<Tenancy>> Watchdog::armed() const {
+std::vector<std::shared_ptr<Tenancy>> Watchdog::armed() {
   Holds holds;
   const base::Guard guard(mutex_);
   holds.reserve(schedule_.size());
-  for (const Tenancy& hold : schedule_) holds.push_back(hold.armed);
+  for (Tenancy& hold : schedule_) Tenancy::add_to(holds, hold);
   return holds;
 }
 
@@ -130,11 +135,12 @@ std::size_t Watchdog::holds() const {
 
 /// Whoever is renewed meanwhile moves to a later place and is looked at once more, which does no harm.
 std::optional<Duration> Watchdog::lowest_validity() const {
+  if (runtime_.in_child()) return {};  // none stands here, and those that are gone are still in the schedule
   std::optional<Duration> lowest;
-  std::shared_ptr<Tenancy> last;  // goes without the mutex
+  std::shared_ptr<const Tenancy> last;  // goes without the mutex
   TimePoint its_time{};
   for (bool more = true; more;) {
-    std::shared_ptr<Tenancy> reached;
+    std::shared_ptr<const Tenancy> reached;
     {
       const base::Guard guard(mutex_);
       const TimePoint now = Clock::now();
@@ -145,10 +151,11 @@ std::optional<Duration> Watchdog::lowest_validity() const {
         next = schedule_.lower_bound(its_time, Earlier());
       }
       std::size_t looked_at = 0;
-      for (; next != schedule_.end() && looked_at < kLooksAtOnce; ++next, ++looked_at) {
+      for (; next != schedule_.end() && !reached; ++next) {
         const Duration left = next->valid_for(now);
         if (left > Duration{} && (!lowest || left < *lowest)) lowest = left;
-        reached = next->armed;
+        if (++looked_at < kLooksAtOnce) continue;
+        reached = next->weak_from_this().lock();
         its_time = next->scheduled;
       }
       more = next != schedule_.end();
@@ -176,7 +183,7 @@ void Watchdog::on_moved(const redis::cluster::SlotSet& slots) {
 }
 
 /// In the order of their times.
-Watchdog::Holds Watchdog::in_slots(const redis::cluster::SlotSet& slots) const {
+Watchdog::Holds Watchdog::in_slots(const redis::cluster::SlotSet& slots) {
   HoldsBySlot::Scheduled found;
   bool all = false;
   {
@@ -255,9 +262,9 @@ void Watchdog::on_alarm() noexcept {
     if (!schedule_.empty() && schedule_.begin()->scheduled <= now) {
       // Take along what is due soon; each hold decides by its own lease whether that is soon enough.
       const Duration window = batching_window(schedule_.begin()->lease());
-      for (const Tenancy& hold : schedule_) {
+      for (Tenancy& hold : schedule_) {
         if (hold.scheduled > now + window) break;
-        due.push_back(hold.armed);
+        Tenancy::add_to(due, hold);
       }
     }
   } catch (const std::bad_alloc&) {

@@ -20,6 +20,9 @@
 namespace holdfast::engine {
 
 /// No thread, timer or allocation per hold: the schedule is an intrusive tree ordered by the time to look next.
+/// What is in it is not kept alive by it, but by those who have claims on it, or are about to send or to read something
+/// for it. With the last reference it leaves the schedule, and needs the mutex for that. So a reference that is taken
+/// while the mutex is locked (Tenancy::add_to, or one of a weak pointer) must outlive that: it may be the last by then.
 /// Deadlines are watched twice: by a timer on the loop, and on a thread of their own that the loop cannot hold up
 /// (look_at_deadlines). That one also calls the loop when it is behind.
 /// Threads: arm and disarm from any; the rest on the loop.
@@ -32,8 +35,8 @@ class Watchdog {
 
   /// Once more, if it has become due at another time.
   void arm(const std::shared_ptr<Tenancy>& hold);
-  /// After this the hold is not looked at or renewed any more, whatever is under way.
-  void disarm(Tenancy& hold);
+  /// After this the hold is not looked at or renewed any more, whatever is under way. False: it was not armed.
+  bool disarm(Tenancy& hold);
   /// A new connection to this server: every renewed hold there is asked for at once.
   void on_connected(const redis::Shard& shard);
   /// These slots have other servers: every renewed hold there is suspect, and asked for at once.
@@ -45,7 +48,7 @@ class Watchdog {
   /// The same of the lane for acks, and of those holds that want them.
   void on_acks_connected(const redis::Shard& shard);
   Confirmations& confirmations() { return confirmations_; }
-  std::vector<std::shared_ptr<Tenancy>> armed() const;
+  std::vector<std::shared_ptr<Tenancy>> armed();
   std::size_t holds() const;  ///< How many these are.
   /// The least that any of them is certainly valid for; empty: there are none, or none that stands. Looks at each of
   /// them, a few at a time, so that nobody waits for it.
@@ -68,13 +71,13 @@ class Watchdog {
   using Holds = Renewals::Holds;
   struct LookNow;
 
-  /// Out of the schedule. It goes without the mutex.
-  std::shared_ptr<Tenancy> drop(Tenancy& hold) HOLDFAST_REQUIRES(mutex_);
-  Holds in_slots(const redis::cluster::SlotSet& slots) const;
+  /// Out of the schedule.
+  void drop(Tenancy& hold) HOLDFAST_REQUIRES(mutex_);
+  Holds in_slots(const redis::cluster::SlotSet& slots);
   Holds due_in_slots(const std::vector<std::uint16_t>& slots, TimePoint by) const;
   void set_alarm() noexcept;
   void on_alarm() noexcept;
-  std::shared_ptr<Tenancy> take_expired(TimePoint now, bool& late) HOLDFAST_REQUIRES(mutex_);
+  std::shared_ptr<Tenancy> find_overdue(TimePoint now, bool& late) HOLDFAST_REQUIRES(mutex_);
   void renew_at_once(const Holds& holds);
   void look(const Holds& holds, Renewals::When when) noexcept;
   static void watch_if_it_lasts(const std::shared_ptr<Tenancy>& hold, Renewals::When when) noexcept;

@@ -170,7 +170,7 @@ class AsyncRelease final : public Loop::Task, public Operation, public std::enab
     started_ = true;
     if (runtime_->in_child()) return tell(ReleaseOutcome::was_lost);
     engine::Runtime::Admission admission = runtime_->admit();
-    if (admission.refused) return tell(held_->known_outcome());
+    if (admission.refused) return tell(engine::end_with_client(*held_));
     pending_ = std::move(admission.token);
     if (engine::pass_on(*held_)) return tell(ReleaseOutcome::released);
     attended_ = Loop::Attended(runtime_->loop());

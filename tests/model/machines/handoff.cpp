@@ -17,13 +17,19 @@ namespace {
 constexpr Duration kReleaseFirst = milliseconds(100);
 
 Tenure& tenure() { return model::machine_at<Tenure, kTenureRoom>(tenure_room, 0); }
-ReleaseTraffic& traffic() { return model::machine_at<ReleaseTraffic, kTrafficRoom>(traffic_room, 0); }
+/// What Target keeps of it.
+struct Traffic {
+  ReleaseTraffic releases;
+  TimePoint first_until{};
+};
+Traffic& room() { return model::machine_at<Traffic, kTrafficRoom>(traffic_room, 0); }
+ReleaseTraffic& traffic() { return room().releases; }
 
 }  // namespace
 
 void handoff_begin(int limit) {
   model::make<Tenure, kTenureRoom>(tenure_room, 0, std::chrono::microseconds(limit));
-  model::make<ReleaseTraffic, kTrafficRoom>(traffic_room, 0);
+  model::make<Traffic, kTrafficRoom>(traffic_room, 0);
 }
 void tenure_on_granted(int sent_at) { tenure().on_granted(at(sent_at)); }
 void tenure_on_other() { tenure().on_other(); }
@@ -33,13 +39,14 @@ int tenure_may_pass(int now) { return tenure().may_pass(at(now)) ? 1 : 0; }
 int tenure_may_overtake(int now) { return tenure().may_overtake(at(now)) ? 1 : 0; }
 
 int handoff_not_before() {
-  const TimePoint until = traffic().ask_after().value_or(tenure().pause_until());
+  const TimePoint until = traffic().goes_first() ? room().first_until : tenure().pause_until();
   return until <= at(0) ? 0 : model::steps_until(until, 1);
 }
 
 void traffic_begin(int now) {
   const bool first = tenure().must_ask_after_release(at(now));
-  traffic().begin(first ? std::optional(at(now) + kReleaseFirst) : std::nullopt);
+  room().first_until = first ? at(now) + kReleaseFirst : TimePoint{};
+  traffic().begin(first);
 }
 int traffic_may_be_own() { return traffic().may_be_own(1) ? 1 : 0; }
 int traffic_overtakes() { return traffic().overtakes() ? 1 : 0; }
