@@ -5,7 +5,9 @@
 #include <chrono>
 #include <memory>
 #include <new>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -181,6 +183,22 @@ TEST(GuestLoopTest, KeepsItsClientUntilWhatIsPostedHasRun) {
   running.context.run();
   EXPECT_TRUE(alive);
   EXPECT_TRUE(client.expired());
+}
+
+TEST(GuestLoopTest, RunsNothingInTheChildOfAFork) {
+  Running running;
+  bool ran = false;
+  running.loop.defer([&] { ran = true; });
+  const pid_t child = fork();
+  if (child == 0) {
+    running.context.poll();
+    _exit(ran ? 1 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  running.run();
+  EXPECT_TRUE(ran);
 }
 
 TEST(GuestLoopTest, TakesNothingOnceItIsShut) {

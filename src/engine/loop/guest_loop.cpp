@@ -4,6 +4,7 @@
 
 #include <boost/asio/execution.hpp>
 
+#include "base/fork_guard.hpp"
 #include "base/guarded.hpp"
 #include "engine/loop/driver_seat.hpp"
 
@@ -21,9 +22,11 @@ constexpr std::size_t kEnough = 1024;
 struct GuestLoop::Turns {
   explicit Turns(boost::asio::io_context& the_host) : host(the_host) {}
 
-  /// What the function throws is the loop's affair, and not that of whoever runs the io_context.
+  /// What the function throws is the loop's affair, and not that of whoever runs the io_context. Nothing runs in the
+  /// child of a fork, where the mutex may be locked for ever.
   template <class Function>
   void take(Function&& function) noexcept {
+    if (fork_guard.in_child()) return;
     if (here == this) return run(function);
     const base::Guard turn(mutex);
     const Turns* const before = std::exchange(here, this);
@@ -33,6 +36,7 @@ struct GuestLoop::Turns {
 
   static thread_local const Turns* here;  // in which this thread is
   boost::asio::io_context& host;
+  const base::ForkGuard fork_guard{};
   base::Mutex end;
   bool over HOLDFAST_GUARDED_BY(end) = false;  // the host is being destroyed
   timing::HandlerSlot waking, spinning;
