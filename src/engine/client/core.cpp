@@ -14,7 +14,7 @@ Core::Core(Config config, boost::asio::io_context* host)
     : runtime_(
           std::move(config), host,
           {.connected = [this](redis::Shard& shard) { on_connected(shard); },
-           .disconnected = [this](redis::Shard& shard) { watchdog_.loss_watch().on_main_disconnected(shard); },
+           .disconnected = [this](redis::Shard& shard) { watchdog_.loss_watch().on_main(shard, false); },
            .side_connected = [this](redis::Shard& shard, redis::Side side) { on_side_connected(shard, side); },
            .side_disconnected = [this](redis::Shard& shard, redis::Side side) { on_side_disconnected(shard, side); },
            .invalidated = [this](redis::Shard& shard,
@@ -39,7 +39,7 @@ void Core::start() {
 }
 
 void Core::on_connected(redis::Shard& shard) {
-  watchdog_.loss_watch().on_main_connected(shard);
+  watchdog_.loss_watch().on_main(shard, true);
   watchdog_.on_connected(shard);
   late_releases_.on_connected();
   // A message may have been missed while there was no connection.

@@ -24,11 +24,8 @@ void LossWatch::on_connected(redis::Shard& shard) { of(shard).on_connected(); }
 void LossWatch::on_disconnected(redis::Shard& shard) { of(shard).on_disconnected(); }
 void LossWatch::on_invalidated(redis::Shard& shard, const base::Reply& keys) { of(shard).on_invalidated(keys); }
 
-void LossWatch::on_main_connected(redis::Shard& shard) {
-  if (const auto found = by_shard_.find(&shard); found != by_shard_.end()) found->second.on_main(true);
-}
-void LossWatch::on_main_disconnected(redis::Shard& shard) {
-  if (const auto found = by_shard_.find(&shard); found != by_shard_.end()) found->second.on_main(false);
+void LossWatch::on_main(redis::Shard& shard, bool connected) {
+  if (const auto found = by_shard_.find(&shard); found != by_shard_.end()) found->second.on_main(connected);
 }
 
 /// In a cluster a command is for the few holds of a slot, to which the rest of a transaction would be no gain.

@@ -24,8 +24,7 @@ class LossWatch {
   void on_disconnected(redis::Shard& shard);
   void on_invalidated(redis::Shard& shard, const base::Reply& keys);
   /// Of the lane that all else uses.
-  void on_main_connected(redis::Shard& shard);
-  void on_main_disconnected(redis::Shard& shard);
+  void on_main(redis::Shard& shard, bool connected);
   /// Where keys of this server are watched, if renewals may go that way: see KeyWatch. Null: as all else does.
   KeyWatch* way_for_renewals(redis::Shard& shard);
   /// These slots are served by other shards, which are to watch what lies there.
