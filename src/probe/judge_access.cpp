@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "probe/commands.hpp"
 #include "probe/findings.hpp"
+#include "redis/failures/errors.hpp"
 #include "wire/lock_calls.hpp"
 
 namespace holdfast::probing {
@@ -58,8 +59,6 @@ std::string grant(const NodeFacts& node, const std::vector<const NeededCommand*>
   return text + " (docs/least-acl.acl)";
 }
 
-constexpr const char* kNoLua = "; in Valkey 9.1 and later Lua is a module: loadmodule libvalkeylua.so";
-
 void judge_needed(const NodeFacts& node, Need need, Severity severity, const char* what, Findings& out) {
   const auto denied = with(node, Access::denied, need);
   const auto missing = with(node, Access::missing, need);
@@ -70,7 +69,8 @@ void judge_needed(const NodeFacts& node, Need need, Severity severity, const cha
   if (!missing.empty()) {
     const bool scripts = access_to(node, "eval") == Access::missing && need == Need::lock;
     out.add(severity, "commands", std::string(what) + " needs what this server does not have: " + uses(missing),
-            std::string("renamed or removed (rename-command), or a proxy in between") + (scripts ? kNoLua : ""));
+            std::string("renamed or removed (rename-command), or a proxy in between") +
+                (scripts ? std::string("; ") + redis::kNoLua : ""));
   }
 }
 

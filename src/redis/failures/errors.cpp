@@ -18,7 +18,6 @@ constexpr const char* kSeveralSlots =
 constexpr const char* kNotLocal = "in a cluster, a script may use only what lies in the slot of its keys";
 constexpr const char* kNoScripts =
     "a Sentinel has no scripts: if this is one, its URL begins with redis+sentinel:// and ends with the primary's name";
-constexpr const char* kNoLua = "Lua is a module since Valkey 9.1: loadmodule libvalkeylua.so";
 constexpr const char* kDatabases = "a cluster has database 0 only, unless its cluster-databases (Valkey 9) says more";
 
 /// By the reply's code. Where the fate is not `ran`, a script gets this error only before its first write: once it has

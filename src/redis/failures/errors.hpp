@@ -35,6 +35,9 @@ struct Refusal {
   std::string cause;
 };
 
+/// For people, where a server has no scripts.
+inline constexpr const char* kNoLua = "Lua is a module since Valkey 9.1: loadmodule libvalkeylua.so";
+
 /// True if the command itself is refused, whatever its arguments.
 bool refuses_command(std::string_view error_text);
 
