@@ -94,7 +94,7 @@ int acquire(const CommonOptions& common, const TakeOptions& options, const Conso
     const int exit_code = lock.not_acquired(result);
     if (console.json()) {
       boost::json::object out;
-      out["error"] = to_json(*report.failure);
+      out["error"] = to_json(*report.problem);
       console.result(json_line(out));
     }
     return exit_code;

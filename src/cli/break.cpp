@@ -77,14 +77,14 @@ bool any_held(const std::vector<Answer>& answers) { return std::ranges::any_of(a
 enum class Result { free, broken, refused, other_owner, changed };
 
 /// Throws if too few servers answered to say that the lock is broken.
-Result take(LockOnServers& lock, Survey& survey) {
-  const std::vector<LockOnServers::Part> parts = lock.take_from_owners(survey.answers);
+Result take(LockOnServers& lock, Judgement& judgement) {
+  const std::vector<LockOnServers::Part> parts = lock.take_from_owners(judgement.answers);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (!parts[i].error) continue;
-    survey.answers[i].info.reset();
-    survey.answers[i].error = parts[i].error;
+    judgement.answers[i].info.reset();
+    judgement.answers[i].error = parts[i].error;
   }
-  if (survey.silent() >= survey.quorum()) throw Error(no_majority(survey));
+  if (judgement.silent() >= judgement.quorum()) throw Error(no_majority(judgement));
   return std::ranges::any_of(parts, &LockOnServers::Part::taken) ? Result::broken : Result::changed;
 }
 
@@ -101,7 +101,7 @@ std::string result_in_words(Result result, const std::string& owners, LockOnServ
     case Result::changed:
       break;
   }
-  const Survey now = lock.ask();
+  const Judgement now = lock.ask();
   return fmt::format("left alone: {} does not have it any more; {}", owners,
                      any_held(now.answers) ? "it is held by " + owners_in_words(now.answers) : "it is free");
 }
@@ -113,24 +113,24 @@ int break_lock(const CommonOptions& common, const BreakOptions& options, const C
     throw UsageError("break asks before it acts, but standard input is not a terminal; give --yes to go on");
   }
   LockOnServers lock(make_configs(common, console), options.name, options.kind);
-  Survey survey = lock.ask();
-  if (survey.silent() >= survey.quorum()) throw Error(no_majority(survey));
+  Judgement judgement = lock.ask();
+  if (judgement.silent() >= judgement.quorum()) throw Error(no_majority(judgement));
 
-  const std::vector<Answer> seen = survey.answers;
+  const std::vector<Answer> seen = judgement.answers;
   Result result = any_held(seen) ? Result::refused : Result::free;
   if (options.owner) {
-    for (Answer& answer : survey.answers) {
+    for (Answer& answer : judgement.answers) {
       if (answer.held()) keep_only(*options.owner, *answer.info);
     }
-    if (result == Result::refused && !any_held(survey.answers)) result = Result::other_owner;
+    if (result == Result::refused && !any_held(judgement.answers)) result = Result::other_owner;
   }
-  const std::string owners = owners_in_words(result == Result::other_owner ? seen : survey.answers);
-  const std::string owner = main_owner(result == Result::other_owner ? seen : survey.answers);
+  const std::string owners = owners_in_words(result == Result::other_owner ? seen : judgement.answers);
+  const std::string owner = main_owner(result == Result::other_owner ? seen : judgement.answers);
   if (result == Result::refused) require_owner(options, lock, owners);
   if (result == Result::refused &&
       (options.yes || confirmed(fmt::format("{} is held by {}. Its work may overlap with the next holder's. Break it?",
                                             lock.in_words(), owners)))) {
-    result = take(lock, survey);
+    result = take(lock, judgement);
   }
   if (console.json()) {
     boost::json::object out;

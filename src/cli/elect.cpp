@@ -202,10 +202,10 @@ int elect(const CommonOptions& common, const ElectOptions& options, const Consol
   try {
     candidacy.report().exit_code = candidacy.go();
   } catch (...) {
-    const Failure failure = Failure::from_current_exception();
-    console.failure(failure);
-    candidacy.report().failure = failure;
-    candidacy.report().exit_code = failure.exit_code;
+    const Problem problem = Problem::from_current_exception();
+    console.problem(problem);
+    candidacy.report().problem = problem;
+    candidacy.report().exit_code = problem.exit_code;
   }
   candidacy.follow();
   candidacy.close();

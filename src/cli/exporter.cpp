@@ -52,11 +52,11 @@ int exporter(const CommonOptions& common, const ExporterOptions& options, const 
         host, options.listen.port,
         [&watches](std::string_view path, std::string_view accept) { return answer(watches, path, accept); });
   } catch (const std::system_error& error) {
-    Failure failure = Failure::internal(
+    Problem problem = Problem::internal(
         fmt::format("cannot listen on {}: {}", base::host_and_port(host, options.listen.port), error.code().message()));
-    failure.exit_code = kExitUnavailable;
-    console.failure(failure);
-    return failure.exit_code;
+    problem.exit_code = kExitUnavailable;
+    console.problem(problem);
+    return problem.exit_code;
   }
   for (Config& config : configs) {
     if (config.label.empty()) config.label = "exporter";

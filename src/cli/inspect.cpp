@@ -68,7 +68,7 @@ std::string about_queue(const LockInfo& info) {
 boost::json::object to_json(const Answer& answer) {
   boost::json::object out;
   if (answer.error) {
-    out["error"] = cli::to_json(Failure::from(*answer.error));
+    out["error"] = cli::to_json(Problem::from(*answer.error));
   } else {
     out = cli::to_json(*answer.info);
     out.erase("name");
@@ -77,28 +77,29 @@ boost::json::object to_json(const Answer& answer) {
   return out;
 }
 
-std::string in_json(const Survey& survey, const std::string& node) {
-  boost::json::object out = cli::to_json(survey.lock);
-  out["held"] = survey.verdict == Survey::Verdict::held;
+std::string in_json(const Judgement& judgement, const std::string& node) {
+  boost::json::object out = cli::to_json(judgement.lock);
+  out["held"] = judgement.verdict == Judgement::Verdict::held;
   out["node"] = node;
   boost::json::array& servers = out["servers"].emplace_array();
-  for (const Answer& answer : survey.answers) servers.push_back(to_json(answer));
+  for (const Answer& answer : judgement.answers) servers.push_back(to_json(answer));
   return json_line(out);
 }
 
-std::string in_lines(const Survey& survey, LockKind kind, const std::string& node) {
-  const LockInfo& lock = survey.lock;
-  const bool held = survey.verdict == Survey::Verdict::held;
+std::string in_lines(const Judgement& judgement, LockKind kind, const std::string& node) {
+  const LockInfo& lock = judgement.lock;
+  const bool held = judgement.verdict == Judgement::Verdict::held;
   std::string text = fmt::format("name   {}\nstate  {}\n", printable(lock.name), held ? "held" : "free");
   if (lock.available) text += fmt::format("free   {}\n", *lock.available);
   for (const LockHolder& each : lock.holders) text += about_holder(each, kind);
   if (lock.token) text += fmt::format("token  {}\n", *lock.token);
   if (held) text += about_waiters(lock);
-  if (survey.answers.size() == 1) return text + fmt::format("node   {}\n", node) + about_queue(lock);
+  if (judgement.answers.size() == 1) return text + fmt::format("node   {}\n", node) + about_queue(lock);
   if (held)
-    text += fmt::format("votes  {} of {} servers, {} needed\n", survey.votes, survey.answers.size(), survey.quorum());
+    text += fmt::format("votes  {} of {} servers, {} needed\n", judgement.votes, judgement.answers.size(),
+                        judgement.quorum());
   std::vector<std::vector<std::string>> rows{{"NODE", "OWNER", "TTL"}};
-  for (const Answer& answer : survey.answers) {
+  for (const Answer& answer : judgement.answers) {
     if (answer.error) {
       rows.push_back({answer.node, in_words(*answer.error)});
     } else if (answer.held()) {
@@ -141,14 +142,14 @@ int inspect(const CommonOptions& common, const InspectOptions& options, const Co
   if (is_number(options.kind)) return inspect_number(common, options, console);
   LockOnServers lock(make_configs(common, console), options.name, options.kind);
   const bool silent = console.quiet() && !console.json();
-  const Survey survey = lock.ask(silent ? Detail::owner : Detail::holder);
-  if (survey.verdict == Survey::Verdict::undecided) throw Error(no_majority(survey));
+  const Judgement judgement = lock.ask(silent ? Detail::owner : Detail::holder);
+  if (judgement.verdict == Judgement::Verdict::undecided) throw Error(no_majority(judgement));
   if (console.json()) {
-    console.result(in_json(survey, lock.node()));
+    console.result(in_json(judgement, lock.node()));
   } else if (!console.quiet()) {
-    console.result(in_lines(survey, options.kind, lock.node()));
+    console.result(in_lines(judgement, options.kind, lock.node()));
   }
-  return survey.verdict == Survey::Verdict::held ? kExitOk : kExitNo;
+  return judgement.verdict == Judgement::Verdict::held ? kExitOk : kExitNo;
 }
 
 }  // namespace holdfast::cli

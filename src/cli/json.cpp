@@ -136,14 +136,14 @@ boost::json::object to_json(const LockInfo& info) {
   return out;
 }
 
-boost::json::object to_json(const Failure& failure) {
+boost::json::object to_json(const Problem& problem) {
   boost::json::object out;
-  out["code"] = failure.code;
-  put_text(out, "message", without_logins(failure.message));
+  out["code"] = problem.code;
+  put_text(out, "message", without_logins(problem.message));
   out["key"] = nullptr;
   out["node"] = nullptr;
-  if (!failure.key.empty()) put_text(out, "key", failure.key);
-  if (!failure.node.empty()) put_text(out, "node", failure.node);
+  if (!problem.key.empty()) put_text(out, "key", problem.key);
+  if (!problem.node.empty()) put_text(out, "node", problem.node);
   return out;
 }
 

@@ -38,7 +38,7 @@ boost::json::object to_json(const LockWaiter& waiter);
 boost::json::object to_json(const LockInfo& info);
 
 /// `{"code", "message", "key", "node"}`, the last two null when unknown.
-boost::json::object to_json(const Failure& failure);
+boost::json::object to_json(const Problem& problem);
 
 /// The value and a newline. Characters that a terminal would act on instead of showing are escaped everywhere.
 std::string json_line(const boost::json::value& value);

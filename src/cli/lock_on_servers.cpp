@@ -31,7 +31,7 @@ LockOnServers::LockOnServers(std::vector<Config> configs, std::string name, Lock
   node_ = clients_.size() == 1 ? clients_.front().node() : fmt::format("{} servers", clients_.size());
 }
 
-Survey LockOnServers::ask(Detail detail, std::optional<base::TimePoint> until) {
+Judgement LockOnServers::ask(Detail detail, std::optional<base::TimePoint> until) {
   std::vector<Answer> answers(locks_.size());
   for_each(
       [&](std::size_t i) {

@@ -9,8 +9,8 @@
 #include <holdfast/client.hpp>
 
 #include "base/clock.hpp"
+#include "cli/judgement.hpp"
 #include "cli/options.hpp"
-#include "cli/survey.hpp"
 
 namespace holdfast::cli {
 
@@ -21,7 +21,7 @@ class LockOnServers {
 
   /// Asks every server who has it. Never throws for a server's failure. A server that has not answered by `until` is
   /// given up; after that this object may only be destroyed.
-  Survey ask(Detail detail = Detail::holder, std::optional<base::TimePoint> until = {});
+  Judgement ask(Detail detail = Detail::holder, std::optional<base::TimePoint> until = {});
 
   /// The result on one server.
   struct Part {

@@ -81,7 +81,7 @@ std::string in_json(const std::vector<ServerLocks>& listings) {
       out.push_back(std::move(row));
     }
     if (const auto* error = std::get_if<Error>(&listing.result)) {
-      out.push_back(boost::json::object{{"node", listing.node}, {"error", cli::to_json(Failure::from(*error))}});
+      out.push_back(boost::json::object{{"node", listing.node}, {"error", cli::to_json(Problem::from(*error))}});
     }
   }
   return json_line(out);
@@ -167,7 +167,7 @@ int ls(const CommonOptions& common, const LsOptions& options, const Console& con
   console.result(console.json()    ? in_json(listings)
                  : console.quiet() ? in_names(listings)
                                    : in_rows(listings, options.kind));
-  for (const Error* error : errors) console.failure(Failure::from(*error));
+  for (const Error* error : errors) console.problem(Problem::from(*error));
   return errors.empty() ? kExitOk : kExitUnavailable;
 }
 

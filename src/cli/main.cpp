@@ -18,12 +18,12 @@ namespace holdfast::cli {
 namespace {
 
 /// With --json a failure is a result too. Standard output of `run` and `elect` belongs to the command.
-void report(const Console& console, const Failure& failure, int json_fd) {
-  if (!failure.message.empty()) console.failure(failure);
+void report(const Console& console, const Problem& problem, int json_fd) {
+  if (!problem.message.empty()) console.problem(problem);
   if (!console.json()) return;
   try {
     boost::json::object out;
-    out["error"] = to_json(failure);
+    out["error"] = to_json(problem);
     write_all(json_fd, json_line(out));
   } catch (const std::exception&) {
     // Nobody reads it.
@@ -65,13 +65,13 @@ int main(const std::vector<std::string>& args) {
   try {
     parsed = parse(args);
   } catch (...) {
-    const Failure failure = Failure::from_current_exception();
+    const Problem problem = Problem::from_current_exception();
     const Glance seen = glance(args);
     CommonOptions common;
     common.json = seen.json;
-    if (failure.message.empty()) write_all(STDERR_FILENO, help_of(""));
-    report(Console(common), failure, seen.has_command ? STDERR_FILENO : STDOUT_FILENO);
-    return failure.exit_code;
+    if (problem.message.empty()) write_all(STDERR_FILENO, help_of(""));
+    report(Console(common), problem, seen.has_command ? STDERR_FILENO : STDOUT_FILENO);
+    return problem.exit_code;
   }
   if (const auto* request = std::get_if<TextRequest>(&parsed)) {
     write_all(STDOUT_FILENO, request->text);
@@ -82,9 +82,9 @@ int main(const std::vector<std::string>& args) {
   try {
     return carry_out(options, console);
   } catch (...) {
-    const Failure failure = Failure::from_current_exception();
-    report(console, failure, has_command(options) ? STDERR_FILENO : STDOUT_FILENO);
-    return failure.exit_code;
+    const Problem problem = Problem::from_current_exception();
+    report(console, problem, has_command(options) ? STDERR_FILENO : STDOUT_FILENO);
+    return problem.exit_code;
   }
 }
 

@@ -61,7 +61,7 @@ const char* other_kind(const Error& error) {
 
 }  // namespace
 
-Failure Failure::from(const Error& error) {
+Problem Problem::from(const Error& error) {
   const std::error_code code = error.code();
   int exit_code = kExitUnavailable;
   if (code == Errc::invalid_argument) exit_code = kExitUsage;
@@ -70,11 +70,11 @@ Failure Failure::from(const Error& error) {
   return {code_name(code), error.what() + std::string(other_kind(error)), error.key(), error.node(), exit_code};
 }
 
-Failure Failure::usage(std::string message) { return {"usage", std::move(message), "", "", kExitUsage}; }
+Problem Problem::usage(std::string message) { return {"usage", std::move(message), "", "", kExitUsage}; }
 
-Failure Failure::internal(std::string message) { return {"internal", std::move(message), "", "", kExitInternal}; }
+Problem Problem::internal(std::string message) { return {"internal", std::move(message), "", "", kExitInternal}; }
 
-Failure Failure::from_current_exception() {
+Problem Problem::from_current_exception() {
   try {
     throw;
   } catch (const Error& error) {
@@ -90,7 +90,7 @@ Failure Failure::from_current_exception() {
 
 void Console::result(std::string_view text) const { write_all(STDOUT_FILENO, text); }
 
-void Console::failure(const Failure& failure) const { say(LogLevel::error, failure.message); }
+void Console::problem(const Problem& problem) const { say(LogLevel::error, problem.message); }
 
 void Console::note(std::string_view text) const {
   if (!quiet()) say(LogLevel::notice, text);

@@ -33,17 +33,17 @@ class UsageError : public std::runtime_error {
 };
 
 /// Something that went wrong, in a form for people and for programs.
-struct Failure {
+struct Problem {
   std::string code;  ///< The name of the Errc, or `usage`, `not_found`, `not_executable`, `internal`.
   std::string message;
   std::string key, node;
   int exit_code = kExitInternal;
 
-  static Failure from(const Error& error);
-  static Failure usage(std::string message);
-  static Failure internal(std::string message);
+  static Problem from(const Error& error);
+  static Problem usage(std::string message);
+  static Problem internal(std::string message);
   /// The exception being handled; for use in a catch block.
-  static Failure from_current_exception();
+  static Problem from_current_exception();
 };
 
 /// Writes whole lines, each with one call, so that lines of several threads and processes do not mix. Thread-safe.
@@ -53,8 +53,8 @@ class Console {
 
   /// To standard output. Throws std::system_error if it cannot be written.
   void result(std::string_view text) const;
-  /// A failure: one line on standard error. Never throws for a closed descriptor.
-  void failure(const Failure& failure) const;
+  /// A problem: one line on standard error. Never throws for a closed descriptor.
+  void problem(const Problem& problem) const;
   /// Something the user should know; not with --quiet.
   void note(std::string_view text) const;
   /// Only with --verbose.

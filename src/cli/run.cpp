@@ -113,10 +113,10 @@ int run(const CommonOptions& common, const RunOptions& options, const Console& c
   try {
     run.report().exit_code = run.go();
   } catch (...) {
-    const Failure failure = Failure::from_current_exception();
-    console.failure(failure);
-    run.report().failure = failure;
-    run.report().exit_code = failure.exit_code;
+    const Problem problem = Problem::from_current_exception();
+    console.problem(problem);
+    run.report().problem = problem;
+    run.report().exit_code = problem.exit_code;
   }
   run.close();
   const int exit_code = run.report().exit_code;

@@ -110,10 +110,10 @@ const char* RunCommand::reason_in_words() const {
   return gone_ ? "no renewal came through in time" : "no renewal came through";
 }
 
-int RunCommand::fail(const Failure& failure) {
-  console_.failure(failure);
-  report_.failure = failure;
-  return failure.exit_code;
+int RunCommand::fail(const Problem& problem) {
+  console_.problem(problem);
+  report_.problem = problem;
+  return problem.exit_code;
 }
 
 std::vector<std::string> RunCommand::environment(const Hold& hold) const {

@@ -46,7 +46,7 @@ class RunCommand {
   int conclude(bool acted);
   std::chrono::milliseconds rest(base::TimePoint held_since) const;
   const char* reason_in_words() const;
-  int fail(const Failure& failure);
+  int fail(const Problem& problem);
   std::vector<std::string> environment(const Hold& hold) const;
 
   const RunOptions& options_;

@@ -94,19 +94,19 @@ int RunLock::not_acquired(const AcquisitionResult& result) {
     // With several servers, the cause already names them.
     const Error told(code, error.key(), error.node().empty() ? "" : report_.node, error.cause());
     if (!in_vain) throw Error(told);
-    Failure failure = Failure::from(told);
-    failure.exit_code = options_.conflict_exit_code;
+    Problem problem = Problem::from(told);
+    problem.exit_code = options_.conflict_exit_code;
     if (result.holder) {
       const auto left = result.holder->remaining;
       // After a long wait the failure itself names the holder.
       const std::string who = holder_in_words(*result.holder);
       const bool named = told.cause().find(who) != std::string::npos;
-      failure.message += fmt::format(" ({}{})", named ? printable(result.holder->owner) : who,
+      problem.message += fmt::format(" ({}{})", named ? printable(result.holder->owner) : who,
                                      left ? fmt::format(", {} left", in_words(*left)) : "");
     }
-    report_.failure = failure;
-    console_.note(failure.message);
-    return failure.exit_code;
+    report_.problem = problem;
+    console_.note(problem.message);
+    return problem.exit_code;
   }
 }
 

@@ -53,7 +53,7 @@ boost::json::object RunReport::to_json() const {
   out["loss_reason"] = loss_reason ? boost::json::value(to_string(*loss_reason)) : boost::json::value(nullptr);
   out["release"] = release ? boost::json::value(to_string(*release)) : boost::json::value(nullptr);
   out["exit_code"] = exit_code;
-  if (failure) out["error"] = holdfast::cli::to_json(*failure);
+  if (problem) out["error"] = holdfast::cli::to_json(*problem);
   return out;
 }
 
@@ -63,7 +63,7 @@ bool write_report(const RunOptions& options, const Console& console, const RunRe
     write_all(options.status_fd.value_or(STDERR_FILENO), json_line(report.to_json()));
     return true;
   } catch (const std::system_error& error) {
-    console.failure(Failure::internal(error.what()));
+    console.problem(Problem::internal(error.what()));
     return false;
   }
 }

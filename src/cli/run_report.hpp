@@ -33,7 +33,7 @@ struct RunReport {
   bool lost = false;
   std::optional<LossReason> loss_reason;
   std::optional<ReleaseOutcome> release;
-  std::optional<Failure> failure;
+  std::optional<Problem> problem;
   int exit_code = kExitInternal;
 
   /// `lock "name" on node`

@@ -42,16 +42,16 @@ class Looker {
       : lock_(lock), console_(console), patience_(patience), tolerates_until_(base::Clock::now() + limit) {}
 
   /// Empty: no answer this time, or too few. Throws Error. `until`: set for the final check.
-  std::optional<Survey> look(std::optional<base::TimePoint> until) {
+  std::optional<Judgement> look(std::optional<base::TimePoint> until) {
     const bool asks_name = !named_;
-    Survey survey = lock_.ask(asks_name ? Detail::holder_if_cheap : Detail::owner, until);
-    if (survey.verdict != Survey::Verdict::undecided) {
+    Judgement judgement = lock_.ask(asks_name ? Detail::holder_if_cheap : Detail::owner, until);
+    if (judgement.verdict != Judgement::Verdict::undecided) {
       answered_ = true;
       tolerates_until_ = base::Clock::now() + patience_;
-      learn_name(survey.lock, asks_name);
-      return survey;
+      learn_name(judgement.lock, asks_name);
+      return judgement;
     }
-    const Error error = no_majority(survey);
+    const Error error = no_majority(judgement);
     const bool transient =
         error.code() == Errc::unreachable || error.code() == Errc::unknown_outcome || error.code() == Errc::no_quorum;
     const auto left = std::chrono::ceil<milliseconds>(tolerates_until_ - base::Clock::now());
@@ -124,15 +124,15 @@ int wait(const CommonOptions& common, const WaitOptions& options, const Console&
   };
 
   while (true) {
-    const std::optional<Survey> survey = looker.look(look_ends());
-    if (survey && survey->verdict == Survey::Verdict::free) return conclude(true);
-    if (survey && survey->lock.owner != holder) {
-      holder = survey->lock.owner;
-      if (options.wait != milliseconds::zero()) refuse_to_wait_for_ourselves({survey->lock});
+    const std::optional<Judgement> judgement = looker.look(look_ends());
+    if (judgement && judgement->verdict == Judgement::Verdict::free) return conclude(true);
+    if (judgement && judgement->lock.owner != holder) {
+      holder = judgement->lock.owner;
+      if (options.wait != milliseconds::zero()) refuse_to_wait_for_ourselves({judgement->lock});
       console.detail(fmt::format("{}: held by {}, waiting", lock_in_words, looker.holder()));
     }
     milliseconds next = jittered(pause);
-    if (survey && survey->lock.remaining) next = std::min(next, *survey->lock.remaining + milliseconds(1));
+    if (judgement && judgement->lock.remaining) next = std::min(next, *judgement->lock.remaining + milliseconds(1));
     if (options.wait) {
       const auto left = std::chrono::ceil<milliseconds>(start + *options.wait - base::Clock::now());
       if (left <= milliseconds::zero()) {

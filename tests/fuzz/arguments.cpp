@@ -48,19 +48,19 @@ bool is_in_login(std::string_view text) {
 
 /// What the tool says and ends with.
 template <class Work>
-cli::Failure failure_of(Work&& work) {
+cli::Problem problem_of(Work&& work) {
   try {
     work();
   } catch (...) {
-    return cli::Failure::from_current_exception();
+    return cli::Problem::from_current_exception();
   }
   return {.code = {}, .message = {}, .key = {}, .node = {}, .exit_code = cli::kExitOk};
 }
 
-void check(const cli::Failure& failure, bool secrets_in_logins) {
-  if (failure.exit_code == cli::kExitOk) return;
-  require(failure.exit_code == cli::kExitUsage, "a wrong command line is refused as one", failure.message);
-  const std::string said = cli::without_logins(failure.message);
+void check(const cli::Problem& problem, bool secrets_in_logins) {
+  if (problem.exit_code == cli::kExitOk) return;
+  require(problem.exit_code == cli::kExitUsage, "a wrong command line is refused as one", problem.message);
+  const std::string said = cli::without_logins(problem.message);
   require(!secrets_in_logins || said.find(kSecret) == said.npos, "no refusal repeats a login", said);
 }
 
@@ -85,7 +85,7 @@ FUZZ_TARGET(arguments, bytes) {
   }
   cli::glance(args);
   std::variant<cli::Options, cli::TextRequest> parsed;
-  const cli::Failure refused = failure_of([&] { parsed = cli::parse(args); });
+  const cli::Problem refused = problem_of([&] { parsed = cli::parse(args); });
   check(refused, in_logins);
   const auto* options = std::get_if<cli::Options>(&parsed);
   if (refused.exit_code != cli::kExitOk || options == nullptr) return;
@@ -100,5 +100,5 @@ FUZZ_TARGET(arguments, bytes) {
   common.verbose = false;
   const cli::Console console(common);
   cli::shows_password(common);
-  check(failure_of([&] { cli::make_configs(common, console); }), in_logins && is_in_login(listed));
+  check(problem_of([&] { cli::make_configs(common, console); }), in_logins && is_in_login(listed));
 }

@@ -249,10 +249,10 @@ TEST(WaitsOfAClient, KnowTheOldest) {
   const base::TimePoint start{};
   Waits waits;
   EXPECT_EQ(waits.oldest(), std::nullopt);
-  Waits::Place first;
+  Waits::Entry first;
   waits.begin(first, start + 1s);
   {
-    Waits::Place second;
+    Waits::Entry second;
     waits.begin(second, start + 2s);
     EXPECT_EQ(waits.oldest(), start + 1s);
     waits.end(first);

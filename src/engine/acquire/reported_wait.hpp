@@ -28,7 +28,7 @@ class ReportedWait {
 
  private:
   TimePoint since_{}, woken_{};
-  Waits::Place place_;
+  Waits::Entry place_;
 };
 
 }  // namespace holdfast::engine

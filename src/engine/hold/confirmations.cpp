@@ -49,22 +49,22 @@ CommitReply reply_of(const GroupCommit::Batch& batch, const redis::Result& resul
 }  // namespace
 
 /// What is known of one server.
-struct Confirmations::Place {
-  explicit Place(redis::Shard& its_shard) : shard(its_shard) {}
+struct Confirmations::AckServer {
+  explicit AckServer(redis::Shard& its_shard) : shard(its_shard) {}
   redis::Shard& shard;
   ReplicaCount replicas;
 };
 
 struct Confirmations::Level {
-  Level(Place& its_place, Acks its_acks, bool asks, Confirmations& whose)
-      : place(its_place),
+  Level(AckServer& its_server, Acks its_acks, bool asks, Confirmations& whose)
+      : server(its_server),
         acks(its_acks),
         asking(asks),
         // A connection of which nothing is heard for two intervals counts as dead.
         commit(its_acks, whose.runtime_.config().renewal_batch,
                redis::Health::interval(whose.runtime_.config().lease) * 3 / 2),
         alarm(whose.runtime_.loop().schedule(), [this, &whose] { whose.on_alarm(*this); }) {}
-  Place& place;
+  AckServer& server;
   const Acks acks;
   const bool asking;  // of slots that are on their way there: ASKING goes before each command
   GroupCommit commit;
@@ -88,19 +88,19 @@ Confirm Confirmations::confirm_of(std::vector<wire::Renewal> renewals, const Pla
   return confirm;
 }
 
-Confirmations::Place& Confirmations::place_of(redis::Shard& shard) {
-  const auto here = std::ranges::find_if(places_, [&](const auto& place) { return &place->shard == &shard; });
-  if (here != places_.end()) return **here;
-  return *places_.emplace_back(std::make_unique<Place>(shard));
+Confirmations::AckServer& Confirmations::server_of(redis::Shard& shard) {
+  const auto here = std::ranges::find_if(servers_, [&](const auto& server) { return &server->shard == &shard; });
+  if (here != servers_.end()) return **here;
+  return *servers_.emplace_back(std::make_unique<AckServer>(shard));
 }
 
 Confirmations::Level& Confirmations::level_of(redis::Shard& shard, Acks acks, bool asking) {
   const auto fits = [&](const auto& level) {
-    return &level->place.shard == &shard && level->acks == acks && level->asking == asking;
+    return &level->server.shard == &shard && level->acks == acks && level->asking == asking;
   };
   const auto here = std::ranges::find_if(levels_, fits);
   if (here != levels_.end()) return **here;
-  return *levels_.emplace_back(std::make_unique<Level>(place_of(shard), acks, asking, *this));
+  return *levels_.emplace_back(std::make_unique<Level>(server_of(shard), acks, asking, *this));
 }
 
 void Confirmations::ask(redis::Shard& shard, Acks acks, Confirm confirm) {
@@ -116,7 +116,7 @@ void Confirmations::add(Level& level, Confirm confirm) {
 /// Not executed: it goes where the router says. Nodes that do not agree may send us around in a circle.
 void Confirmations::ask_elsewhere(Level& level, Confirm confirm) {
   const redis::Router::Way way = runtime_.router().way_after(confirm.found.cause, confirm.slot, level.asking);
-  const bool at_once = way.shard != &level.place.shard && !level.asking;
+  const bool at_once = way.shard != &level.server.shard && !level.asking;
   confirm.alone = confirm.decided = false;
   confirm.found = {};
   confirm.not_before = at_once ? TimePoint{} : Clock::now() + kAskAgain;
@@ -143,24 +143,24 @@ void Confirmations::on_moved(const redis::cluster::SlotSet& slots) {
   for (const auto& level : levels_) levels.push_back(level.get());
   for (Level* const level : levels) {
     const auto moved = [&](std::uint16_t slot) {
-      return slots[slot] && &runtime_.router().shard_of_slot(slot) != &level->place.shard;
+      return slots[slot] && &runtime_.router().shard_of_slot(slot) != &level->server.shard;
     };
     for (Confirm& confirm : level->commit.take_moved(moved)) ask_elsewhere(*level, std::move(confirm));
   }
 }
 
 void Confirmations::on_connected(const redis::Shard& shard) {
-  for (const auto& place : places_) {
-    if (&place->shard == &shard) place->replicas.ask_again();
+  for (const auto& server : servers_) {
+    if (&server->shard == &shard) server->replicas.ask_again();
   }
 }
 
 void Confirmations::go_on(Level& level) noexcept {
   try {
-    const std::optional<int> known = level.place.shard.configured_replicas();
-    if (!slots_) level.place.replicas.set_configured(known);
-    if (slots_ && known) level.place.replicas.on_seen(*known);
-    if (const auto batch = level.commit.next(Clock::now(), level.place.replicas)) send(level, *batch);
+    const std::optional<int> known = level.server.shard.configured_replicas();
+    if (!slots_) level.server.replicas.set_configured(known);
+    if (slots_ && known) level.server.replicas.on_seen(*known);
+    if (const auto batch = level.commit.next(Clock::now(), level.server.replicas)) send(level, *batch);
   } catch (...) {
     // Out of memory: who waits on is seen to at its time.
     tell(level.commit.take_under_way());
@@ -186,7 +186,7 @@ void Confirmations::send(Level& level, const GroupCommit::Batch& batch) {
   std::vector<std::uint32_t> eras;
   eras.reserve(batch.commands.size());
   for (const auto& command : batch.commands) eras.push_back(era(command.slot));
-  level.place.shard.side_lane(redis::Side::acks)
+  level.server.shard.side_lane(redis::Side::acks)
       .send(std::move(request), [this, keep = runtime_.keep_alive(), &level, batch, eras = std::move(eras)](
                                     const redis::Result& result) { on_result(level, batch, result, eras); });
 }
@@ -195,7 +195,7 @@ void Confirmations::on_result(Level& level, const GroupCommit::Batch& batch, con
                               const std::vector<std::uint32_t>& eras) noexcept {
   Confirms decided;
   try {
-    decided = level.commit.on_reply(Clock::now(), reply_of(batch, result, eras, level.asking), level.place.replicas);
+    decided = level.commit.on_reply(Clock::now(), reply_of(batch, result, eras, level.asking), level.server.replicas);
   } catch (...) {
     decided = level.commit.take_under_way();
   }

@@ -55,8 +55,8 @@ class Confirmations {
 
  private:
   struct Level;
-  struct Place;
-  Place& place_of(redis::Shard& shard);
+  struct AckServer;
+  AckServer& server_of(redis::Shard& shard);
   Level& level_of(redis::Shard& shard, Acks acks, bool asking = false);
   void add(Level& level, Confirm confirm);
   void ask_elsewhere(Level& level, Confirm confirm);
@@ -69,7 +69,7 @@ class Confirmations {
   void tell_or_go_elsewhere(Level& level, Confirms decided) noexcept;
 
   Runtime& runtime_;
-  std::vector<std::unique_ptr<Place>> places_;
+  std::vector<std::unique_ptr<AckServer>> servers_;
   std::vector<std::unique_ptr<Level>> levels_;
   bool stopped_ = false;
   std::atomic<std::uint32_t> era_{1};

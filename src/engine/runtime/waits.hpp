@@ -14,14 +14,14 @@ namespace holdfast::engine {
 class Waits {
  public:
   /// The entry of a waiting call; removed with its object.
-  class Place : public boost::intrusive::list_base_hook<> {
+  class Entry : public boost::intrusive::list_base_hook<> {
    public:
-    Place() = default;
-    ~Place() {
+    Entry() = default;
+    ~Entry() {
       if (waits_ != nullptr) waits_->end(*this);
     }
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
+    Entry(const Entry&) = delete;
+    Entry& operator=(const Entry&) = delete;
 
    private:
     friend class Waits;
@@ -29,16 +29,16 @@ class Waits {
     base::TimePoint since_{};
   };
 
-  void begin(Place& place, base::TimePoint now) noexcept {
-    place.waits_ = this;
-    place.since_ = now;
-    places_.push_back(place);
-    if (&places_.front() == &place) publish();
+  void begin(Entry& entry, base::TimePoint now) noexcept {
+    entry.waits_ = this;
+    entry.since_ = now;
+    entries_.push_back(entry);
+    if (&entries_.front() == &entry) publish();
   }
-  void end(Place& place) noexcept {
-    const bool was_first = &places_.front() == &place;
-    places_.erase(places_.iterator_to(place));
-    place.waits_ = nullptr;
+  void end(Entry& entry) noexcept {
+    const bool was_first = &entries_.front() == &entry;
+    entries_.erase(entries_.iterator_to(entry));
+    entry.waits_ = nullptr;
     if (was_first) publish();
   }
 
@@ -50,10 +50,10 @@ class Waits {
 
  private:
   void publish() noexcept {
-    oldest_.store(places_.empty() ? base::TimePoint::max() : places_.front().since_, std::memory_order_relaxed);
+    oldest_.store(entries_.empty() ? base::TimePoint::max() : entries_.front().since_, std::memory_order_relaxed);
   }
 
-  boost::intrusive::list<Place, boost::intrusive::constant_time_size<false>> places_;
+  boost::intrusive::list<Entry, boost::intrusive::constant_time_size<false>> entries_;
   std::atomic<base::TimePoint> oldest_{base::TimePoint::max()};
 };
 

@@ -17,14 +17,14 @@ constexpr std::size_t kLargestPassword = std::size_t{64} * 1024;
 
 std::string_view behind_slash(std::string_view path) { return path.substr(path.empty() ? 0 : 1); }
 
-NodeAddress address_of(const Url::Place& place, std::uint16_t default_port) {
-  return {place.host, place.port.value_or(default_port)};
+NodeAddress address_of(const Url::Server& server, std::uint16_t default_port) {
+  return {server.host, server.port.value_or(default_port)};
 }
 
 std::string read_sentinels(const Url& url, Config& config) {
-  for (const Url::Place& place : url.places) {
-    if (place.host.empty()) return "the address of a Sentinel is missing, as in redis+sentinel://host/mymaster";
-    config.sentinel.addresses.push_back(address_of(place, kSentinelPort));
+  for (const Url::Server& server : url.servers) {
+    if (server.host.empty()) return "the address of a Sentinel is missing, as in redis+sentinel://host/mymaster";
+    config.sentinel.addresses.push_back(address_of(server, kSentinelPort));
   }
   const std::string_view path = behind_slash(url.path);
   config.sentinel.primary = path.substr(0, path.find('/'));
@@ -35,9 +35,9 @@ std::string read_sentinels(const Url& url, Config& config) {
 }
 
 std::string read_cluster(const Url& url, Config& config) {
-  for (const Url::Place& place : url.places) {
-    if (place.host.empty()) return "the address of a node is missing, as in redis+cluster://host:7000,host:7001";
-    config.cluster.addresses.push_back(address_of(place, NodeAddress{}.port));
+  for (const Url::Server& server : url.servers) {
+    if (server.host.empty()) return "the address of a node is missing, as in redis+cluster://host:7000,host:7001";
+    config.cluster.addresses.push_back(address_of(server, NodeAddress{}.port));
   }
   return {};
 }
@@ -114,7 +114,7 @@ std::string check_cluster(const Config& config) {
 }  // namespace
 
 std::string read_addresses(const Url& url, Config& config) {
-  const Url::Place& first = url.places.front();
+  const Url::Server& first = url.servers.front();
   if (url.scheme == Url::Scheme::unix_socket) {
     if (!first.host.empty() || first.port) return "the socket's path must be absolute, as in unix:///run/redis.sock";
     if (url.path.size() < 2) return "the socket's path is missing, as in unix:///run/redis.sock";
@@ -125,8 +125,8 @@ std::string read_addresses(const Url& url, Config& config) {
   if (url.shape == Url::Shape::cluster) return read_cluster(url, config);
   if (!first.host.empty()) config.host = first.host;
   config.port = first.port.value_or(config.port);
-  for (std::size_t i = 1; i < url.places.size(); ++i) {
-    config.alternatives.push_back(address_of(url.places[i], NodeAddress{}.port));
+  for (std::size_t i = 1; i < url.servers.size(); ++i) {
+    config.alternatives.push_back(address_of(url.servers[i], NodeAddress{}.port));
   }
   return {};
 }

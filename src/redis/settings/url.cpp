@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kSchemes =
     "redis://, rediss://, unix://, redis+sentinel://, rediss+sentinel://, redis+cluster://, rediss+cluster:// and "
     "local:";
-constexpr std::size_t kMostPlaces = 64;
+constexpr std::size_t kMostServers = 64;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -42,7 +42,7 @@ Pieces cut(std::string_view text) {
 using base::percent_decoded;
 
 /// Reads `host`, `host:port` or `[address]:port`. Returns what is wrong, or nothing.
-std::string read_place(std::string_view text, Url::Place& place) {
+std::string read_server(std::string_view text, Url::Server& server) {
   if (text.starts_with('[')) {
     const std::size_t end = text.find(']');
     if (end == text.npos) return "the ']' after the IPv6 address is missing";
@@ -51,7 +51,7 @@ std::string read_place(std::string_view text, Url::Place& place) {
     if (!address || inet_pton(AF_INET6, address->substr(0, address->find('%')).c_str(), &parsed) != 1) {
       return "what stands in brackets is not an IPv6 address";
     }
-    place.host = *address;
+    server.host = *address;
     text.remove_prefix(end + 1);
     if (!text.empty() && text.front() != ':') return "an IPv6 address in brackets is followed by ':' and a port only";
   } else {
@@ -59,7 +59,7 @@ std::string read_place(std::string_view text, Url::Place& place) {
     const std::optional<std::string> host = percent_decoded(text.substr(0, colon));
     const auto in_names = [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '.' || c == '_'; };
     if (!host || !std::ranges::all_of(*host, in_names)) return "the host has a character that host names do not have";
-    place.host = *host;
+    server.host = *host;
     text.remove_prefix(colon == text.npos ? text.size() : colon);
     if (std::ranges::count(text, ':') > 1) return "an IPv6 address must be in brackets, as in [::1]:6379";
   }
@@ -70,21 +70,21 @@ std::string read_place(std::string_view text, Url::Place& place) {
   if (error != std::errc() || end != text.data() + text.size() || port == 0) {
     return "the port must be a number from 1 to 65535";
   }
-  place.port = port;
+  server.port = port;
   return {};
 }
 
-/// Reads one place, or several separated by commas.
-std::string read_places(std::string_view text, Url& url) {
-  url.places.clear();
+/// Reads one server, or several separated by commas.
+std::string read_servers(std::string_view text, Url& url) {
+  url.servers.clear();
   const bool several = text.find(',') != text.npos;
   while (true) {
     const std::string_view one = text.substr(0, text.find(','));
-    Url::Place place;
-    if (std::string problem = read_place(one, place); !problem.empty()) return problem;
-    if (several && place.host.empty()) return "between commas there is no host";
-    url.places.push_back(std::move(place));
-    if (url.places.size() > kMostPlaces) return "there are more than " + std::to_string(kMostPlaces) + " addresses";
+    Url::Server server;
+    if (std::string problem = read_server(one, server); !problem.empty()) return problem;
+    if (several && server.host.empty()) return "between commas there is no host";
+    url.servers.push_back(std::move(server));
+    if (url.servers.size() > kMostServers) return "there are more than " + std::to_string(kMostServers) + " addresses";
     if (one.size() == text.size()) return {};
     text.remove_prefix(one.size() + 1);
   }
@@ -105,7 +105,7 @@ std::string read_authority(std::string_view text, Url& url) {
     url.password = *password;
     text.remove_prefix(at + 1);
   }
-  return read_places(text, url);
+  return read_servers(text, url);
 }
 
 std::string read_query(std::string_view text, Url& url) {
@@ -207,7 +207,7 @@ std::string shown(std::string_view text) {
     if (const std::size_t at = host.rfind('@'); at != host.npos) {
       out += "***@";
       host.remove_prefix(at + 1);
-    } else if (!read_places(host, url).empty()) {
+    } else if (!read_servers(host, url).empty()) {
       return out + "***";  // Perhaps a login whose "@host" was forgotten.
     }
     out += host;

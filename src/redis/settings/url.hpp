@@ -15,7 +15,7 @@ namespace holdfast::redis {
 struct Url {
   enum class Scheme { redis, rediss, unix_socket, local };
   enum class Shape {
-    server,     ///< The places are those where one server may be.
+    server,     ///< If several are given, the server is one of them.
     sentinels,  ///< Of Sentinels: `redis+sentinel` and `rediss+sentinel`.
     cluster,    ///< Of nodes of a cluster: `redis+cluster` and `rediss+cluster`.
   };
@@ -24,7 +24,7 @@ struct Url {
     std::string value;
   };
 
-  struct Place {
+  struct Server {
     std::string host;                   ///< An IPv6 address without its brackets; empty if there is none.
     std::optional<std::uint16_t> port;  ///< Never 0.
   };
@@ -33,9 +33,9 @@ struct Url {
   Shape shape = Shape::server;
   std::string user;
   std::string password;
-  std::vector<Place> places{1};  ///< At least one; if several, each has a host.
-  std::string path;              ///< With its leading slash; empty if there is none.
-  std::vector<Parameter> query;  ///< In the order of the URL; names are unique.
+  std::vector<Server> servers{1};  ///< At least one; if several, each has a host.
+  std::string path;                ///< With its leading slash; empty if there is none.
+  std::vector<Parameter> query;    ///< In the order of the URL; names are unique.
 };
 
 /// Throws bad_url().

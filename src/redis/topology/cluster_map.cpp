@@ -37,8 +37,8 @@ ClusterNode* ClusterMap::node(const NodeAddress& address) {
 
 /// Nodes from one and the same view do not replace each other.
 ClusterNode* ClusterMap::find_or_make(const NodeAddress& address) {
-  const Place place(address.host, address.port);
-  if (const auto found = nodes_.find(place); found != nodes_.end()) {
+  const Key key(address.host, address.port);
+  if (const auto found = nodes_.find(key); found != nodes_.end()) {
     found->second->named = mentions_;
     return found->second.get();
   }
@@ -48,7 +48,7 @@ ClusterNode* ClusterMap::find_or_make(const NodeAddress& address) {
   node->named = mentions_;
   node->shard.subscriptions()->set_publish(publish_);
   by_shard_.emplace(&node->shard, node);
-  nodes_.emplace(place, std::move(made));
+  nodes_.emplace(key, std::move(made));
   node->shard.start_at_rest(owner_);
   return node;
 }
@@ -65,10 +65,10 @@ ClusterNode* ClusterMap::forget_one_for(const NodeAddress& address) {
     if (older && may_go(*it->second)) oldest = it;
   }
   if (oldest == nodes_.end()) return nullptr;
-  Place place(address.host, address.port);
+  Key key(address.host, address.port);
   NodeAddress its_own = address;
   auto moved = nodes_.extract(oldest);  // no exceptions from here on
-  moved.key() = std::move(place);
+  moved.key() = std::move(key);
   ClusterNode* const node = moved.mapped().get();
   nodes_.insert(std::move(moved));
   node->become(std::move(its_own));
@@ -130,7 +130,7 @@ void ClusterMap::find_serving() {
     }
   }
   serving_ = std::move(serving);
-  for (const auto& [place, each] : nodes_) {
+  for (const auto& [key, each] : nodes_) {
     const bool serves = std::ranges::find(serving_, &each->shard) != serving_.end();
     each->awaited = each->awaited || serves;
     if (std::exchange(each->serves, serves) != serves) each->shard.set_needed(serves);

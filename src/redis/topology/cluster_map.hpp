@@ -43,7 +43,7 @@ class ClusterMap {
   /// Calls the function for all nodes.
   template <class Function>
   void for_each_node(Function function) {
-    for (const auto& [place, node] : nodes_) function(*node);
+    for (const auto& [key, node] : nodes_) function(*node);
   }
   /// The shards that serve a slot.
   std::span<Shard* const> serving() const { return serving_; }
@@ -77,8 +77,8 @@ class ClusterMap {
   const std::function<void(const cluster::SlotSet&)> moved_;
   std::weak_ptr<void> owner_;
 
-  using Place = std::pair<std::string, std::uint16_t>;
-  std::map<Place, std::unique_ptr<ClusterNode>> nodes_;
+  using Key = std::pair<std::string, std::uint16_t>;
+  std::map<Key, std::unique_ptr<ClusterNode>> nodes_;
   std::map<const Shard*, ClusterNode*> by_shard_;
   std::uint64_t mentions_ = 0;
   const std::unique_ptr<Shard> nowhere_;

@@ -20,7 +20,8 @@ struct Answer {
   bool held() const { return info && !info->owner.empty(); }
 };
 
-struct Survey {
+/// What follows from all of them.
+struct Judgement {
   enum class Verdict {
     held,       ///< One owner has it on a majority of all servers; with one server: somebody has it.
     free,       ///< Nobody can have a majority.
@@ -39,12 +40,12 @@ struct Survey {
 };
 
 /// Counts the votes. Pure.
-Survey judge(const std::string& name, std::vector<Answer> answers);
+Judgement judge(const std::string& name, std::vector<Answer> answers);
 
 /// The error without lock and server, which are shown elsewhere.
 std::string in_words(const Error& error);
 
 /// The error if no majority of servers answered: the only server's own, or `no_quorum` with the answer of each.
-Error no_majority(const Survey& survey);
+Error no_majority(const Judgement& judgement);
 
 }  // namespace holdfast::cli

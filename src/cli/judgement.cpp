@@ -1,4 +1,4 @@
-#include "cli/survey.hpp"
+#include "cli/judgement.hpp"
 
 #include <algorithm>
 #include <map>
@@ -23,54 +23,55 @@ std::optional<milliseconds> majority_ends(const std::vector<const LockInfo*>& vo
 
 }  // namespace
 
-std::size_t Survey::silent() const {
+std::size_t Judgement::silent() const {
   return static_cast<std::size_t>(std::ranges::count_if(answers, [](const Answer& answer) { return !answer.info; }));
 }
 
-Survey judge(const std::string& name, std::vector<Answer> answers) {
-  Survey survey;
-  survey.lock.name = name;
-  survey.answers = std::move(answers);
+Judgement judge(const std::string& name, std::vector<Answer> answers) {
+  Judgement judgement;
+  judgement.lock.name = name;
+  judgement.answers = std::move(answers);
   std::map<std::string, std::vector<const LockInfo*>> by_owner;
   std::size_t most = 0;
-  for (const Answer& answer : survey.answers) {
+  for (const Answer& answer : judgement.answers) {
     if (!answer.held()) continue;
     auto& votes = by_owner[answer.info->owner];
     votes.push_back(&*answer.info);
     most = std::max(most, votes.size());
-    if (votes.size() < survey.quorum()) continue;
-    survey.verdict = Survey::Verdict::held;
-    survey.votes = votes.size();
-    survey.lock = *votes.front();
-    survey.lock.remaining = majority_ends(votes, survey.quorum());
+    if (votes.size() < judgement.quorum()) continue;
+    judgement.verdict = Judgement::Verdict::held;
+    judgement.votes = votes.size();
+    judgement.lock = *votes.front();
+    judgement.lock.remaining = majority_ends(votes, judgement.quorum());
     // With several servers only kinds with one holder are queried.
-    if (survey.answers.size() > 1) survey.lock.holders.front().remaining = survey.lock.remaining;
+    if (judgement.answers.size() > 1) judgement.lock.holders.front().remaining = judgement.lock.remaining;
   }
   // A free lock may have waiters, until the next one takes it.
-  if (survey.answers.size() == 1 && survey.verdict != Survey::Verdict::held && survey.answers.front().info) {
-    survey.lock.queue = survey.answers.front().info->queue;
-    survey.lock.queued = survey.answers.front().info->queued;
+  if (judgement.answers.size() == 1 && judgement.verdict != Judgement::Verdict::held &&
+      judgement.answers.front().info) {
+    judgement.lock.queue = judgement.answers.front().info->queue;
+    judgement.lock.queued = judgement.answers.front().info->queued;
   }
-  if (survey.verdict != Survey::Verdict::held && most + survey.silent() < survey.quorum()) {
-    survey.verdict = Survey::Verdict::free;
+  if (judgement.verdict != Judgement::Verdict::held && most + judgement.silent() < judgement.quorum()) {
+    judgement.verdict = Judgement::Verdict::free;
   }
-  return survey;
+  return judgement;
 }
 
 std::string in_words(const Error& error) {
   return error.code().message() + (error.cause().empty() ? "" : ": " + error.cause());
 }
 
-Error no_majority(const Survey& survey) {
-  if (survey.answers.size() == 1) return *survey.answers.front().error;
+Error no_majority(const Judgement& judgement) {
+  if (judgement.answers.size() == 1) return *judgement.answers.front().error;
   std::string words;
-  for (const Answer& answer : survey.answers) {
+  for (const Answer& answer : judgement.answers) {
     const std::string said = answer.error    ? in_words(*answer.error)
                              : answer.held() ? fmt::format("held by {}", printable(answer.info->owner))
                                              : "free";
     words += fmt::format("{}{}: {}", words.empty() ? "" : "; ", answer.node, said);
   }
-  return {Errc::no_quorum, survey.lock.name, fmt::format("{} servers", survey.answers.size()), words};
+  return {Errc::no_quorum, judgement.lock.name, fmt::format("{} servers", judgement.answers.size()), words};
 }
 
 }  // namespace holdfast::cli
