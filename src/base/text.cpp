@@ -1,7 +1,5 @@
 #include "base/text.hpp"
 
-#include <charconv>
-
 namespace holdfast::base {
 namespace {
 
@@ -94,11 +92,9 @@ std::optional<std::string> percent_decoded(std::string_view text) {
       out += text.front();
       continue;
     }
-    unsigned value = 0;
-    if (text.size() < 3 || std::from_chars(text.data() + 1, text.data() + 3, value, 16).ptr != text.data() + 3) {
-      return std::nullopt;
-    }
-    out += static_cast<char>(value);
+    const auto value = text.size() < 3 ? std::nullopt : to_number<std::uint8_t>(text.substr(1, 2), 16);
+    if (!value) return std::nullopt;
+    out += static_cast<char>(*value);
     text.remove_prefix(2);
   }
   return out;

@@ -1,11 +1,13 @@
-// Text for people: names that may hold any bytes, made printable.
+// Text for people: names that may hold any bytes, made printable. And the other way: numbers and bytes read from text.
 #pragma once
 
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace holdfast::base {
 
@@ -26,6 +28,15 @@ std::string host_and_port(std::string_view host, std::uint16_t port);
 
 /// With `%XX` decoded; empty if a `%` is not followed by two hexadecimal digits.
 std::optional<std::string> percent_decoded(std::string_view text);
+
+/// The number that the whole text is; empty: it is something else, or does not fit.
+template <class Number>
+std::optional<Number> to_number(std::string_view text, int radix = 10) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number, radix);
+  return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
+}
 
 inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 

@@ -1,9 +1,8 @@
 #include "cli/listen_address.hpp"
 
-#include <charconv>
-
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "cli/output.hpp"
 #include "cli/secrets.hpp"
 
@@ -18,11 +17,9 @@ ListenAddress listen_address(const std::string& option, const std::string& text)
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
   if (!host.empty()) listen.host = std::move(host);
   if (!has_port) return listen;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, listen.port);
-  if (error != std::errc{} || stop != end) {
-    throw UsageError(fmt::format("{}: {} is not of the form ADDRESS:PORT", option, shown(text)));
-  }
+  const auto port = base::to_number<decltype(listen.port)>(std::string_view(text).substr(colon + 1));
+  if (!port) throw UsageError(fmt::format("{}: {} is not of the form ADDRESS:PORT", option, shown(text)));
+  listen.port = *port;
   return listen;
 }
 

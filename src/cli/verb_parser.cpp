@@ -1,13 +1,13 @@
 #include "cli/verb_parser.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/duration.hpp"
+#include "base/text.hpp"
 #include "cli/output.hpp"
 #include "cli/secrets.hpp"
 
@@ -29,13 +29,11 @@ milliseconds read_duration(const std::string& option, const std::string& text, m
 }
 
 int read_number(const std::string& option, const std::string& text, int largest) {
-  int value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end || value < 0 || value > largest) {
+  const auto value = base::to_number<int>(text);
+  if (value.value_or(-1) < 0 || *value > largest) {
     throw UsageError(fmt::format("{}: {} is not a number from 0 to {}", option, shown(text), largest));
   }
-  return value;
+  return *value;
 }
 
 LockKind lock_kind(const std::string& option, const std::string& text, KindsFor what) {

@@ -1,5 +1,4 @@
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <fcntl.h>
 #include <stdexcept>
@@ -8,6 +7,8 @@
 #include <unistd.h>
 
 #include <holdfast/fenced_file.hpp>
+
+#include "base/text.hpp"
 
 namespace holdfast {
 namespace {
@@ -95,11 +96,9 @@ std::optional<FencedFile::Contents> FencedFile::read() const {
   std::string all = file.read();
   Contents contents;
   const std::size_t line = all.find('\n');
-  const char* const end = all.data() + (line == all.npos ? all.size() : line);
-  const auto [stop, error] = std::from_chars(all.data(), end, contents.token);
-  if (error != std::errc() || stop != end || line == all.npos) {
-    throw std::runtime_error(path_.string() + " does not begin with a token");
-  }
+  const auto token = base::to_number<decltype(contents.token)>(std::string_view(all).substr(0, line));
+  if (!token || line == all.npos) throw std::runtime_error(path_.string() + " does not begin with a token");
+  contents.token = *token;
   contents.text = all.substr(line + 1);
   return contents;
 }

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <vector>
 
 #include <holdfast/error.hpp>
@@ -54,20 +53,13 @@ std::vector<std::string_view> parts_of(std::string_view text) {
   return parts;
 }
 
-std::optional<std::int64_t> number_of(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 std::optional<Ticket> read(std::string_view text) {
   const std::vector<std::string_view> parts = parts_of(text);
   if (parts.size() != 7 || parts[0] != kVersion) return std::nullopt;
   const auto kind = std::ranges::find_if(kKinds, [&](Ticket::Kind each) { return parts[1] == to_string(each); });
   const std::optional<std::string> owner = base::percent_decoded(parts[2]);
-  const std::optional<std::int64_t> token = number_of(parts[3]);
-  const std::optional<std::int64_t> lease = number_of(parts[4]);
+  const std::optional<std::int64_t> token = base::to_number<std::int64_t>(parts[3]);
+  const std::optional<std::int64_t> lease = base::to_number<std::int64_t>(parts[4]);
   const std::optional<std::string> name = base::percent_decoded(parts[5]);
   if (kind == kKinds.end() || !owner || owner->empty() || !name || name->empty() || !lease) return std::nullopt;
   if (*lease < kShortestLease.count() || *lease > kLongestLease.count()) return std::nullopt;

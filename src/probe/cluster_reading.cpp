@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 
+#include "base/text.hpp"
 #include "probe/reading.hpp"
 #include "redis/cluster/slot.hpp"
 
@@ -10,11 +10,8 @@ namespace {
 
 /// -1: not a slot.
 int to_slot(std::string_view text) {
-  int slot = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), slot);
-  const bool is_one = error == std::errc() && end == text.data() + text.size() && slot >= 0 &&
-                      slot < static_cast<int>(redis::cluster::kSlots);
-  return is_one ? slot : -1;
+  const auto slot = base::to_number<std::uint16_t>(text);
+  return slot && *slot < redis::cluster::kSlots ? *slot : -1;
 }
 
 /// `5061`, `0-5460`, `[5061->-id]`, `[5061-<-id]`.

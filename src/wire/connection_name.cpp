@@ -46,11 +46,6 @@ std::string_view take_last(std::string_view& fields) {
   return last;
 }
 
-bool read_number(std::string_view text, std::int64_t& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() && number >= 0;
-}
-
 /// A field of a line of CLIENT LIST; empty if there is none.
 std::string_view field(std::string_view line, std::string_view key) {
   const std::size_t found = line.find(key);
@@ -63,8 +58,8 @@ std::optional<Connection> decode_line(std::string_view line) {
   const std::optional<Identity> identity = parse_connection_name(field(line, " name="));
   if (!identity) return std::nullopt;
   Connection connection{*identity, std::string(field(line, " addr=")), {}};
-  std::int64_t age = 0;
-  if (read_number(field(line, " age="), age)) connection.age = std::chrono::seconds(age);
+  const auto age = base::to_number<std::int64_t>(field(line, " age="));
+  if (age.value_or(-1) >= 0) connection.age = std::chrono::seconds(*age);
   return connection;
 }
 
@@ -84,7 +79,9 @@ std::optional<Identity> parse_connection_name(std::string_view name) {
   Identity identity{std::string(client), {}, 0, {}};
   std::optional<std::string> its_host = base::percent_decoded(host);
   std::optional<std::string> its_label = base::percent_decoded(label);
-  if (!its_host || !its_label || !read_number(process, identity.process)) return std::nullopt;
+  const auto its_process = base::to_number<std::int64_t>(process);
+  if (!its_host || !its_label || its_process.value_or(-1) < 0) return std::nullopt;
+  identity.process = *its_process;
   identity.host = std::move(*its_host);
   identity.label = std::move(*its_label);
   return identity;

@@ -1,7 +1,6 @@
 #include "wire/lock_calls.hpp"
 
-#include <charconv>
-
+#include "base/text.hpp"
 #include "wire/scripts.hpp"
 
 namespace holdfast::wire::lock {
@@ -35,12 +34,8 @@ base::Command holder(std::string_view key) { return base::Command::call(scripts:
 
 Held decode_holder(const base::Reply& reply) {
   if (!reply.is_array() || reply.elements.size() != 2 || !looks_like_owner(reply.elements[0].text)) return {};
-  Held held{reply.elements[0].text, 0};
-  const std::string& count = reply.elements[1].text;
-  const char* const end = count.data() + count.size();
-  const auto [stop, error] = std::from_chars(count.data(), end, held.count);
-  if (error != std::errc{} || stop != end || held.count < 1) return {};
-  return held;
+  const auto count = base::to_number<long long>(reply.elements[1].text);
+  return count.value_or(0) < 1 ? Held() : Held{reply.elements[0].text, *count};
 }
 
 }  // namespace holdfast::wire::lock

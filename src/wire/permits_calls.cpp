@@ -1,9 +1,8 @@
 #include "wire/permits_calls.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <memory>
 
+#include "base/text.hpp"
 #include "wire/scripts.hpp"
 #include "wire/semaphore_calls.hpp"
 
@@ -14,14 +13,8 @@ constexpr std::size_t kIdSize = 16;
 constexpr std::size_t kDigits = 2 * kIdSize;  // as shown
 constexpr std::size_t kHalf = kDigits / 2;
 
-/// Reads hexadecimal digits; empty: there are other characters.
-std::optional<std::uint64_t> from_hex(std::string_view digits) {
-  std::uint64_t value = 0;
-  const char* const end = std::to_address(digits.end());
-  const auto [stop, error] = std::from_chars(std::to_address(digits.begin()), end, value, 16);
-  if (digits.empty() || error != std::errc{} || stop != end) return std::nullopt;
-  return value;
-}
+/// Empty: there are characters that are no hexadecimal digits.
+std::optional<std::uint64_t> from_hex(std::string_view digits) { return base::to_number<std::uint64_t>(digits, 16); }
 
 /// The more significant byte first.
 void append(std::string& to, std::uint64_t value) {
@@ -50,8 +43,7 @@ std::vector<std::string> derived(std::string_view text, std::uint32_t permits) {
     if (c != '-') digits.push_back(c);
   }
   const std::string_view number_text = text.substr(client_of(text).size() + 1);
-  std::int64_t number = 0;
-  std::from_chars(number_text.data(), number_text.data() + number_text.size(), number);
+  const std::int64_t number = base::to_number<std::int64_t>(number_text).value_or(0);
   const std::optional<std::uint64_t> first = from_hex(std::string_view(digits).substr(0, kHalf));
   const std::optional<std::uint64_t> second = from_hex(std::string_view(digits).substr(kHalf));
   if (!first || !second) return {};

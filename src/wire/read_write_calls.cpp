@@ -1,9 +1,9 @@
 #include "wire/read_write_calls.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
+#include "base/text.hpp"
 #include "wire/scripts.hpp"
 
 namespace holdfast::wire::read_write {
@@ -26,15 +26,6 @@ base::Command with_hold(base::Command command, std::string_view key, const Owner
   command.args.front() = std::to_string(2);
   command.args.insert(command.args.begin() + 2, hold_key(key, owner.text));
   return command;
-}
-
-/// Empty: not a count of at least 1.
-std::optional<long long> count_of(const std::string& text) {
-  long long count = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, count);
-  if (error != std::errc{} || stop != end || count < 1) return std::nullopt;
-  return count;
 }
 
 }  // namespace
@@ -111,8 +102,8 @@ Holders decode_holders(const base::Reply& reply) {
     std::string_view field = reply.elements[i].text;
     const bool writes = field.ends_with(kWrite);
     if (writes) field.remove_suffix(kWrite.size());
-    const std::optional<long long> count = count_of(reply.elements[i + 1].text);
-    if (!looks_like_owner(field) || !count || !reply.elements[i + 2].is_integer()) return {};
+    const auto count = base::to_number<long long>(reply.elements[i + 1].text);
+    if (!looks_like_owner(field) || count.value_or(0) < 1 || !reply.elements[i + 2].is_integer()) return {};
     Hold hold{std::string(field), *count, std::chrono::milliseconds(reply.elements[i + 2].integer)};
     if (writes) {
       holders.writer = std::move(hold);

@@ -1,7 +1,6 @@
 #include "wire/semaphore_calls.hpp"
 
-#include <charconv>
-
+#include "base/text.hpp"
 #include "wire/scripts.hpp"
 
 namespace holdfast::wire::semaphore {
@@ -91,11 +90,7 @@ base::Command available(std::string_view key) { return {{"GET", std::string(key)
 std::optional<std::int64_t> decode_available(const base::Reply& reply) {
   if (reply.is_null()) return 0;
   if (reply.kind != base::Reply::Kind::text) return std::nullopt;
-  std::int64_t number = 0;
-  const char* const end = reply.text.data() + reply.text.size();
-  const auto [stop, error] = std::from_chars(reply.text.data(), end, number);
-  if (error != std::errc{} || stop != end) return std::nullopt;
-  return number;
+  return base::to_number<std::int64_t>(reply.text);
 }
 
 std::optional<std::int64_t> decode_number(const base::Reply& reply) {

@@ -1,21 +1,13 @@
 #include "redis/cluster/redirect.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
+#include "base/text.hpp"
 #include "redis/cluster/slot.hpp"
 
 namespace holdfast::redis::cluster {
 namespace {
-
-/// Reads decimal digits only; empty: not a number, or larger than any slot or port.
-std::optional<std::uint16_t> read_number(std::string_view text) {
-  std::uint16_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return {};
-  return number;
-}
 
 /// Removes and returns the text up to the next space, and removes that space.
 std::string_view take_word(std::string_view& rest) {
@@ -39,10 +31,10 @@ std::optional<NodeAddress> told_address(std::string_view host, std::int64_t port
 std::optional<Redirect> read_redirect(std::string_view error_text, const NodeAddress& asked) {
   const std::string_view code = take_word(error_text);
   if (code != "MOVED" && code != "ASK") return {};
-  const auto slot = read_number(take_word(error_text));
+  const auto slot = base::to_number<std::uint16_t>(take_word(error_text));
   const std::size_t colon = error_text.rfind(':');
   if (!slot || *slot >= kSlots || colon == error_text.npos) return {};
-  const auto port = read_number(error_text.substr(colon + 1));
+  const auto port = base::to_number<std::uint16_t>(error_text.substr(colon + 1));
   if (!port) return {};
   auto to = told_address(error_text.substr(0, colon), *port, asked);
   if (!to) return {};

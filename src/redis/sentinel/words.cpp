@@ -20,10 +20,9 @@ bool can_be_host(std::string_view text) {
 }
 
 std::optional<NodeAddress> read_address(std::string_view host, std::string_view port) {
-  std::uint16_t number = 0;
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
-  if (!can_be_host(host) || error != std::errc() || end != port.data() + port.size() || number == 0) return {};
-  return NodeAddress{std::string(host), number};
+  const auto number = base::to_number<std::uint16_t>(port);
+  if (!can_be_host(host) || number.value_or(0) == 0) return {};
+  return NodeAddress{std::string(host), *number};
 }
 
 /// The number of replicas among the fields of a primary, as names and values.

@@ -1,6 +1,5 @@
 // The meaning of a URL's parts, and the limits of every setting.
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <sys/un.h>
 
@@ -74,12 +73,9 @@ std::string must_be(std::string_view name, std::string_view what, std::string_vi
 
 std::string read_database(std::string_view text, Config& config) {
   // The server counts databases with an int.
-  int number = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) {
-    return must_be("the database", "a number from 0 on", text);
-  }
-  config.database = static_cast<unsigned>(number);
+  const auto number = base::to_number<int>(text);
+  if (number.value_or(-1) < 0) return must_be("the database", "a number from 0 on", text);
+  config.database = static_cast<unsigned>(*number);
   return {};
 }
 
@@ -103,12 +99,9 @@ std::string read_acks(std::string_view text, Config& config) {
     config.acks = word->second;
     return {};
   }
-  std::uint8_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    return must_be("acks", "none, majority, all, aof or a number of replicas up to 255", text);
-  }
-  config.acks = Acks::replicas(number);
+  const auto number = base::to_number<std::uint8_t>(text);
+  if (!number) return must_be("acks", "none, majority, all, aof or a number of replicas up to 255", text);
+  config.acks = Acks::replicas(*number);
   return {};
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <arpa/inet.h>
-#include <charconv>
 
 #include "base/text.hpp"
 
@@ -65,13 +64,8 @@ std::string read_server(std::string_view text, Url::Server& server) {
   }
   if (text.empty() || text == ":") return {};
   text.remove_prefix(1);
-  std::uint16_t port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc() || end != text.data() + text.size() || port == 0) {
-    return "the port must be a number from 1 to 65535";
-  }
-  server.port = port;
-  return {};
+  server.port = base::to_number<std::uint16_t>(text);
+  return server.port.value_or(0) == 0 ? "the port must be a number from 1 to 65535" : "";
 }
 
 /// Reads one server, or several separated by commas.
