@@ -14,16 +14,7 @@
 #include "face/outcome.hpp"
 #include "face/parts.hpp"
 #include "face/question.hpp"
-#include "kinds/any_lock.hpp"
-#include "kinds/fair_lock.hpp"
-#include "kinds/fenced_lock.hpp"
-#include "kinds/latch.hpp"
-#include "kinds/leased_semaphore.hpp"
-#include "kinds/lock.hpp"
-#include "kinds/read_write_lock.hpp"
-#include "kinds/semaphore.hpp"
-#include "kinds/simple_lock.hpp"
-#include "kinds/spin_lock.hpp"
+#include "kinds/kinds.hpp"
 #include "wire/latch_calls.hpp"
 
 namespace holdfast {

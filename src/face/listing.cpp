@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "kinds/leased_semaphore.hpp"
+#include "kinds/kinds.hpp"
 #include "wire/latch_calls.hpp"
 #include "wire/lock_calls.hpp"
 #include "wire/permits_calls.hpp"

@@ -15,11 +15,7 @@
 #include "face/defaults.hpp"
 #include "face/outcome.hpp"
 #include "face/parts.hpp"
-#include "kinds/fair_lock.hpp"
-#include "kinds/fenced_lock.hpp"
-#include "kinds/leased_semaphore.hpp"
-#include "kinds/lock.hpp"
-#include "kinds/simple_lock.hpp"
+#include "kinds/kinds.hpp"
 #include "wire/permits_calls.hpp"
 
 namespace holdfast {

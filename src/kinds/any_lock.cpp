@@ -1,6 +1,4 @@
-#include "kinds/any_lock.hpp"
-
-#include "kinds/lock.hpp"
+#include "kinds/kinds.hpp"
 #include "wire/any_calls.hpp"
 #include "wire/lock_calls.hpp"
 
@@ -17,7 +15,6 @@ const engine::Plan kAnyLock{
                     .renew = wire::lock::renew,
                     .force_release = wire::lock::force_release},
     .questions = {.ask_owner = wire::lock::has_owner,
-                  .is_owner = [](const base::Reply& reply, const wire::Owner&) { return reply.integer == 1; },
                   .holder = wire::lock::holder,
                   .decode_holder = wire::lock::decode_holder},
     .each = &kLock,

@@ -1,5 +1,4 @@
-#include "kinds/fair_lock.hpp"
-
+#include "kinds/kinds.hpp"
 #include "wire/fair_calls.hpp"
 #include "wire/lock_calls.hpp"
 
@@ -16,7 +15,6 @@ const engine::Plan kFairLock{
                     .leave = wire::fair::leave,
                     .wake_channel = wire::fair::wake_channel},
     .questions = {.ask_owner = wire::lock::has_owner,
-                  .is_owner = [](const base::Reply& reply, const wire::Owner&) { return reply.integer == 1; },
                   .holder = wire::lock::holder,
                   .decode_holder = wire::lock::decode_holder,
                   .line = wire::fair::line,

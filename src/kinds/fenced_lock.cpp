@@ -1,5 +1,4 @@
-#include "kinds/fenced_lock.hpp"
-
+#include "kinds/kinds.hpp"
 #include "wire/fenced_calls.hpp"
 #include "wire/lock_calls.hpp"
 
@@ -15,7 +14,6 @@ const engine::Plan kFencedLock{
                     .renew = wire::lock::renew,
                     .force_release = wire::lock::force_release},
     .questions = {.ask_owner = wire::lock::has_owner,
-                  .is_owner = [](const base::Reply& reply, const wire::Owner&) { return reply.integer == 1; },
                   .holder = wire::lock::holder,
                   .decode_holder = wire::lock::decode_holder,
                   .latest_token = wire::fenced::latest_token,

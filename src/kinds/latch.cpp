@@ -1,5 +1,4 @@
-#include "kinds/latch.hpp"
-
+#include "kinds/kinds.hpp"
 #include "wire/latch_calls.hpp"
 
 namespace holdfast::kinds {

@@ -1,5 +1,4 @@
-#include "kinds/leased_semaphore.hpp"
-
+#include "kinds/kinds.hpp"
 #include "wire/permits_calls.hpp"
 
 namespace holdfast::kinds {

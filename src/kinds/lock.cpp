@@ -1,5 +1,4 @@
-#include "kinds/lock.hpp"
-
+#include "kinds/kinds.hpp"
 #include "wire/lock_calls.hpp"
 
 namespace holdfast::kinds {
@@ -11,7 +10,6 @@ const engine::Plan kLock{
                     .renew = wire::lock::renew,
                     .force_release = wire::lock::force_release},
     .questions = {.ask_owner = wire::lock::has_owner,
-                  .is_owner = [](const base::Reply& reply, const wire::Owner&) { return reply.integer == 1; },
                   .holder = wire::lock::holder,
                   .decode_holder = wire::lock::decode_holder},
 };

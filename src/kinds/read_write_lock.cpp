@@ -1,5 +1,4 @@
-#include "kinds/read_write_lock.hpp"
-
+#include "kinds/kinds.hpp"
 #include "wire/read_write_calls.hpp"
 
 namespace holdfast::kinds {
@@ -34,7 +33,6 @@ const engine::Plan kReadWriteLock{
                       [](std::string_view key, const wire::Owner& owner) {
                         return reads(owner) ? rw::has_reader(key, owner.text) : rw::has_writer(key, owner.text);
                       },
-                  .is_owner = [](const base::Reply& reply, const wire::Owner&) { return reply.integer == 1; },
                   .holder = rw::holders,
                   .decode_holder = rw::decode_holder,
                   .decode_holders = rw::decode_all},

@@ -1,5 +1,4 @@
-#include "kinds/semaphore.hpp"
-
+#include "kinds/kinds.hpp"
 #include "wire/semaphore_calls.hpp"
 
 namespace holdfast::kinds {

@@ -1,5 +1,4 @@
-#include "kinds/simple_lock.hpp"
-
+#include "kinds/kinds.hpp"
 #include "wire/simple_calls.hpp"
 
 namespace holdfast::kinds {

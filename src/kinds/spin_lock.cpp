@@ -1,5 +1,4 @@
-#include "kinds/spin_lock.hpp"
-
+#include "kinds/kinds.hpp"
 #include "wire/lock_calls.hpp"
 #include "wire/spin_calls.hpp"
 
@@ -13,7 +12,6 @@ const engine::Plan kSpinLock{
                     .renew = wire::lock::renew,
                     .force_release = wire::spin::force_release},
     .questions = {.ask_owner = wire::lock::has_owner,
-                  .is_owner = [](const base::Reply& reply, const wire::Owner&) { return reply.integer == 1; },
                   .holder = wire::lock::holder,
                   .decode_holder = wire::lock::decode_holder},
 };

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/decide/plan.hpp"
-#include "kinds/lock.hpp"
+#include "kinds/kinds.hpp"
 #include "support/raw.hpp"
 #include "wire/lock_calls.hpp"
 

@@ -7,7 +7,7 @@
 #include <holdfast/error.hpp>
 
 #include "engine/decide/group_commit.hpp"
-#include "kinds/lock.hpp"
+#include "kinds/kinds.hpp"
 
 namespace holdfast::engine::group_commit_slots_test {
 namespace {

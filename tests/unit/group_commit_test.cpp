@@ -9,8 +9,7 @@
 
 #include <holdfast/error.hpp>
 
-#include "kinds/lock.hpp"
-#include "kinds/simple_lock.hpp"
+#include "kinds/kinds.hpp"
 
 namespace holdfast::engine::group_commit_test {
 namespace {

@@ -3,9 +3,7 @@
 #include <thread>
 
 #include "engine/hold/hold_release.hpp"
-#include "kinds/leased_semaphore.hpp"
-#include "kinds/read_write_lock.hpp"
-#include "kinds/semaphore.hpp"
+#include "kinds/kinds.hpp"
 #include "target_fixture.hpp"
 
 namespace holdfast::engine::retained_test {

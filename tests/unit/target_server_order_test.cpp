@@ -1,5 +1,5 @@
 // One lock whose waiters the server keeps in order, inside one client.
-#include "kinds/fair_lock.hpp"
+#include "kinds/kinds.hpp"
 #include "target_fixture.hpp"
 
 namespace holdfast::engine::target_server_order_test {

@@ -13,8 +13,7 @@
 
 #include "engine/hold/quorum_target.hpp"
 #include "idle_client.hpp"
-#include "kinds/lock.hpp"
-#include "kinds/simple_lock.hpp"
+#include "kinds/kinds.hpp"
 
 namespace holdfast::engine::targets_test {
 namespace {

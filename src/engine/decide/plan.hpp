@@ -69,7 +69,9 @@ struct Questions {
   std::string (*owners_key)(std::string_view key) = nullptr;
   /// For that key.
   base::Command (*ask_owner)(std::string_view key, const wire::Owner&) = nullptr;
-  bool (*is_owner)(const base::Reply&, const wire::Owner&) = nullptr;
+  bool (*is_owner)(const base::Reply&, const wire::Owner&) = [](const base::Reply& reply, const wire::Owner&) {
+    return reply.integer == 1;
+  };
   base::Command (*holder)(std::string_view key) = nullptr;  // an error if something other than such a lock is there
   wire::Held (*decode_holder)(const base::Reply&) = nullptr;
   /// All holders from the same reply, if there can be several; null: at most one.
