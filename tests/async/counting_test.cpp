@@ -77,6 +77,10 @@ TEST_P(AsyncCounting, WhatIsOutOfRangeFailsAsAResult) {
     const auto [zero, made] = co_await latch.async_set(0, asio::as_tuple(use_awaitable));
     EXPECT_EQ(zero.code(), Errc::invalid_argument);
     EXPECT_FALSE(made);
+    const auto [backwards, left] = co_await latch.async_count_down(0, asio::as_tuple(use_awaitable));
+    EXPECT_EQ(backwards.code(), Errc::invalid_argument);
+    const auto [too_many, now] = co_await semaphore.async_add(std::int64_t{1} << 40, asio::as_tuple(use_awaitable));
+    EXPECT_EQ(too_many.code(), Errc::invalid_argument);
   }());
 }
 

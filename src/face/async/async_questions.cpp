@@ -83,7 +83,8 @@ OperationPtr make_force_release(const PartsPtr& parts, const std::string& owner,
 OperationPtr make_counting(const PartsPtr& parts, Counting what, std::int64_t number,
                            ReceiverPtr<Failure, std::int64_t> receiver) {
   try {
-    return face::make_ask(parts->runtime, face::counting(face::key_target(*parts), what, number), std::move(receiver));
+    face::Question<std::int64_t> question = face::counting(face::key_target(*parts), what, number);  // may throw
+    return face::make_ask(parts->runtime, std::move(question), std::move(receiver));
   } catch (const Error& error) {
     return face::make_told<Failure, std::int64_t>(std::move(receiver), Failure(error), 0);
   }
