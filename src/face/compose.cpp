@@ -1,5 +1,4 @@
-#include "face/compose.hpp"
-
+// MultiLock and RedLock: targets composed of other locks' targets.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -9,6 +8,8 @@
 #include <utility>
 
 #include <holdfast/error.hpp>
+#include <holdfast/multi_lock.hpp>
+#include <holdfast/red_lock.hpp>
 
 #include "base/text.hpp"
 #include "engine/hold/quorum_target.hpp"
@@ -16,7 +17,7 @@
 #include "engine/runtime/runtime.hpp"
 #include "face/parts.hpp"
 
-namespace holdfast::face {
+namespace holdfast {
 namespace {
 
 using engine::QuorumTarget;
@@ -29,8 +30,7 @@ std::string title_of(const std::vector<QuorumTarget::Member>& members) {
   return title;
 }
 
-}  // namespace
-
+/// All of these single locks, each once. Throws Error(invalid_argument) if there is none, or for defaults out of range.
 detail::PartsPtr all_of(const std::vector<detail::PartsPtr>& members, AcquireOptions defaults) {
   if (members.empty()) refuse("a MultiLock of no lock");
   struct Share {
@@ -40,7 +40,7 @@ detail::PartsPtr all_of(const std::vector<detail::PartsPtr>& members, AcquireOpt
   // One command takes all locks of one slot; for a client of a single server that is all its locks.
   std::map<std::pair<std::shared_ptr<engine::Runtime>, std::uint16_t>, Share> shares;
   for (const detail::PartsPtr& member : members) {
-    const engine::KeyTarget& target = key_target(*member);
+    const engine::KeyTarget& target = face::key_target(*member);
     Share& share = shares[{member->runtime, target.slot()}];
     share.targets = &target.targets();
     share.names.insert(target.name());
@@ -52,7 +52,7 @@ detail::PartsPtr all_of(const std::vector<detail::PartsPtr>& members, AcquireOpt
     runtime->require_usable(*share.names.begin());
     parts.push_back({runtime, share.targets->target({share.names.begin(), share.names.end()}, plan)});
   }
-  if (parts.size() == 1) return make_parts(parts.front().runtime, parts.front().target, std::move(defaults));
+  if (parts.size() == 1) return face::make_parts(parts.front().runtime, parts.front().target, std::move(defaults));
   // The same order in every process, so that one of two groups with common members gets them all.
   std::ranges::sort(parts, {}, [](const QuorumTarget::Member& part) {
     return std::tuple(part.runtime->node(), part.target->slot(), part.target->name());
@@ -60,10 +60,12 @@ detail::PartsPtr all_of(const std::vector<detail::PartsPtr>& members, AcquireOpt
   std::string title = title_of(parts);
   const std::size_t needed = parts.size();
   const std::shared_ptr<engine::Runtime> first = parts.front().runtime;
-  return make_parts(first, QuorumTarget::make(std::move(title), std::move(parts), needed, QuorumTarget::Servers::any),
-                    std::move(defaults));
+  return face::make_parts(first,
+                          QuorumTarget::make(std::move(title), std::move(parts), needed, QuorumTarget::Servers::any),
+                          std::move(defaults));
 }
 
+/// A majority of these, each of a client of its own. Throws Error(invalid_argument).
 detail::PartsPtr majority_of(const std::vector<detail::PartsPtr>& members, AcquireOptions defaults) {
   if (members.empty()) refuse("a RedLock of no server");
   std::vector<QuorumTarget::Member> parts;
@@ -85,9 +87,26 @@ detail::PartsPtr majority_of(const std::vector<detail::PartsPtr>& members, Acqui
   if (std::ranges::any_of(parts, differs)) title = title_of(parts);
   const std::size_t needed = engine::Quorum::majority(parts.size()).needed;
   const std::shared_ptr<engine::Runtime> first = parts.front().runtime;
-  return make_parts(first,
-                    QuorumTarget::make(std::move(title), std::move(parts), needed, QuorumTarget::Servers::different),
-                    std::move(defaults));
+  return face::make_parts(
+      first, QuorumTarget::make(std::move(title), std::move(parts), needed, QuorumTarget::Servers::different),
+      std::move(defaults));
 }
 
-}  // namespace holdfast::face
+}  // namespace
+
+MultiLock::MultiLock(const std::vector<Lock>& members, AcquireOptions defaults)
+    : BasicLock(all_of(parts_of(members), std::move(defaults))) {}
+
+MultiLock::MultiLock(const std::vector<SimpleLock>& members, AcquireOptions defaults)
+    : BasicLock(all_of(parts_of(members), std::move(defaults))) {}
+
+RedLock::RedLock(const std::vector<Lock>& members, AcquireOptions defaults)
+    : BasicLock(majority_of(parts_of(members), std::move(defaults))) {}
+
+RedLock::RedLock(const std::vector<SimpleLock>& members, AcquireOptions defaults)
+    : BasicLock(majority_of(parts_of(members), std::move(defaults))) {}
+
+RedLock::RedLock(const std::vector<MultiLock>& members, AcquireOptions defaults)
+    : BasicLock(majority_of(parts_of(members), std::move(defaults))) {}
+
+}  // namespace holdfast

@@ -127,8 +127,9 @@ bool pass_on(const detail::Parts& parts, std::int64_t permits) {
   return engine::pass_on(parts.runtime, parts.target, lease, permits_of(parts, static_cast<std::uint32_t>(permits)));
 }
 
-Question<std::int64_t> counting(const engine::KeyTarget& target, Counting what, std::int64_t number,
-                                std::optional<std::chrono::milliseconds> lives) {
+template <class Result>
+Question<Result> counting(const engine::KeyTarget& target, Counting what, std::int64_t number,
+                          std::optional<std::chrono::milliseconds> lives) {
   require_number(target, what, number);
   return {.name = target.name(),
           .commands = {command(target, what, number, lives)},
@@ -136,11 +137,16 @@ Question<std::int64_t> counting(const engine::KeyTarget& target, Counting what, 
               [what](const std::vector<base::Reply>& replies) {
                 const std::optional<std::int64_t> result = decode(what, replies.front());
                 if (!result) throw std::runtime_error("it is no number");
-                return *result;
+                return static_cast<Result>(*result);
               },
           .tells = changes(what) ? target.sharded_channels() : std::vector<std::string>(),
           .repeated = changes(what) ? base::Duration(target.runtime().config().patience) : base::Duration()};
 }
+
+template Question<bool> counting(const engine::KeyTarget&, Counting, std::int64_t,
+                                 std::optional<std::chrono::milliseconds>);
+template Question<std::int64_t> counting(const engine::KeyTarget&, Counting, std::int64_t,
+                                         std::optional<std::chrono::milliseconds>);
 
 AcquireOptions waiting(const detail::Parts& parts, std::optional<std::chrono::milliseconds> wait,
                        std::stop_token stop) {

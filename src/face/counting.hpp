@@ -14,14 +14,16 @@
 namespace holdfast::face {
 
 /// The query or change to send. A change that must not be made twice has an id that the server recognises, so it is
-/// resent until it is answered. Throws Error(invalid_argument) for a number out of range. Yes is 1, no is 0.
-Question<std::int64_t> counting(const engine::KeyTarget& target, detail::Counting what, std::int64_t number = 0,
-                                std::optional<std::chrono::milliseconds> lives = {});
+/// resent until it is answered. Throws Error(invalid_argument) for a number out of range. As a number, yes is 1, no is
+/// 0; `Result` is std::int64_t or bool.
+template <class Result>
+Question<Result> counting(const engine::KeyTarget& target, detail::Counting what, std::int64_t number = 0,
+                          std::optional<std::chrono::milliseconds> lives = {});
 
 /// Sends it and waits for the answer. Throws Error.
 inline std::int64_t count(const detail::Parts& parts, detail::Counting what, std::int64_t number = 0,
                           std::optional<std::chrono::milliseconds> lives = {}) {
-  return ask(*parts.runtime, counting(key_target(parts), what, number, lives));
+  return ask(*parts.runtime, counting<std::int64_t>(key_target(parts), what, number, lives));
 }
 
 /// Gives permits of a semaphore to a waiting caller of this client, without sending anything. False: nobody waits, or

@@ -43,8 +43,7 @@ class Pinging {
  public:
   explicit Pinging(engine::Runtime& runtime) : servers_(runtime) {}
 
-  static std::vector<base::Command> commands() { return {{{"PING"}}}; }
-  redis::Shard* where() const { return servers_.where(); }
+  engine::Inquiry inquiry() const { return {{{{"PING"}}}, servers_.where()}; }
   bool on_replies(const std::vector<base::Reply>&) { return servers_.next(); }
   static engine::Errors errors() { return engine::Errors::raise; }
   static void take() {}

@@ -45,8 +45,7 @@ class Listing {
         servers_(runtime),
         ask_holders_(detail, servers_.several()) {}
 
-  std::vector<base::Command> commands() const;
-  redis::Shard* where() const { return servers_.where(); }
+  engine::Inquiry inquiry() const { return {commands(), servers_.where()}; }
   /// Takes the replies to those commands, including errors. False: finished.
   bool on_replies(const std::vector<base::Reply>& replies);
   /// Error replies are about single keys and must be kept.
@@ -57,6 +56,7 @@ class Listing {
 
  private:
   enum class Step { scan, sift, look, holders };
+  std::vector<base::Command> commands() const;
   base::Command ask_listeners() const;
   void read_looks(const std::vector<base::Reply>& replies);
   bool next_page();

@@ -46,15 +46,16 @@ class Looking {
  public:
   Looking(const engine::KeyTarget& target, Detail detail);
 
-  std::vector<base::Command> commands() const;
-  /// Connections are listed on the server that has the key.
-  redis::Shard* where() const;
+  engine::Inquiry inquiry() const { return {commands(), where()}; }
   bool on_replies(const std::vector<base::Reply>& replies);
   /// The listeners, the latest token and the holder's connection may be refused.
   engine::Errors errors() const;
   LockInfo take() { return std::move(info_); }
 
  private:
+  std::vector<base::Command> commands() const;
+  /// Connections are listed on the server that has the key.
+  redis::Shard* where() const;
   bool asks_who_listens() const { return detail_ != Detail::owner && !channel_.empty(); }
   bool asks_for_token() const { return detail_ != Detail::owner && plan_.questions.latest_token != nullptr; }
   bool asks_who_waits() const { return detail_ != Detail::owner && plan_.questions.line != nullptr; }

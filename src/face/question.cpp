@@ -62,7 +62,7 @@ Error error_in_reading(const engine::Runtime& runtime, const std::string& name) 
 void AsyncAsk::start() {
   engine::Runtime::Admission admission = runtime_->admit();  // until it is sent
   if (admission.refused) {
-    return failed(Error(static_cast<Errc>(admission.refused.value()), name(), runtime_->node(), {}));
+    return failed(Error(static_cast<Errc>(admission.refused.value()), name_, runtime_->node(), {}));
   }
   pending_ = std::move(admission.token);
   attended_ = engine::Loop::Attended(runtime_->loop());
@@ -70,23 +70,22 @@ void AsyncAsk::start() {
 }
 
 void AsyncAsk::run() {
-  engine::send(*runtime_, {commands(), where(), tells(), repeated()},
-               [self = shared_from_this()](redis::Result result, const std::string& node) {
-                 try {
-                   if (self->answered(engine::replies(std::move(result), self->name(), node, self->errors()))) {
-                     return self->run();
-                   }
-                 } catch (...) {
-                   self->failed(error_in_reading(*self->runtime_, self->name()));
-                 }
-                 self->attended_ = {};
-               });
+  engine::send(*runtime_, inquiry(), [self = shared_from_this()](redis::Result result, const std::string& node) {
+    try {
+      if (self->answered(engine::replies(std::move(result), self->name_, node, self->errors()))) {
+        return self->run();
+      }
+    } catch (...) {
+      self->failed(error_in_reading(*self->runtime_, self->name_));
+    }
+    self->attended_ = {};
+  });
   pending_ = {};
 }
 
 void AsyncAsk::broken() noexcept {
   try {
-    failed(Error(Errc::exhausted, name(), runtime_->node(), {}));
+    failed(Error(Errc::exhausted, name_, runtime_->node(), {}));
   } catch (...) {
     // Out of memory: the receiver is dropped.
   }

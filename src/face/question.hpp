@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,112 +49,110 @@ auto read(const engine::Runtime& runtime, const std::string& name, Read reading)
   }
 }
 
-/// Sends it and waits for the answer. Throws Error.
+/// A question as steps (see `ask_in_steps`), of which it has one.
 template <class Result>
-Result ask(engine::Runtime& runtime, Question<Result> question) {
-  const std::vector<base::Reply> replies = engine::ask(
-      runtime, {std::move(question.commands), nullptr, std::move(question.tells), question.repeated}, question.name);
-  return read(runtime, question.name, [&] { return question.decode(replies); });
-}
+class OneStep {
+ public:
+  explicit OneStep(Question<Result> question) : question_(std::move(question)) {}
 
-/// Sends step by step, and waits. `Steps` has `commands()`; `where()`, the server to send to, null: the one that serves
-/// the key; `on_replies(replies)`, false if finished; `errors()`, whether it wants error replies; `take()`. Throws
-/// Error.
+  engine::Inquiry inquiry() {
+    return {std::move(question_.commands), nullptr, std::move(question_.tells), question_.repeated};
+  }
+  static engine::Errors errors() { return engine::Errors::raise; }
+  bool on_replies(const std::vector<base::Reply>& replies) {
+    answer_ = question_.decode(replies);
+    return false;
+  }
+  Result take() { return *std::move(answer_); }
+
+ private:
+  Question<Result> question_;
+  std::optional<Result> answer_;
+};
+
+/// Sends step by step, and waits. `Steps` has `inquiry()`, what to send next and where; `errors()`, whether it wants
+/// error replies; `on_replies(replies)`, false if finished; `take()`. Throws Error.
 template <class Steps>
 auto ask_in_steps(engine::Runtime& runtime, Steps steps, const std::string& name) {
   bool more = true;
   while (more) {
-    const std::vector<base::Reply> replies =
-        engine::ask(runtime, {steps.commands(), steps.where()}, name, steps.errors());
+    const std::vector<base::Reply> replies = engine::ask(runtime, steps.inquiry(), name, steps.errors());
     more = read(runtime, name, [&] { return steps.on_replies(replies); });
   }
   return steps.take();
 }
 
+/// The same for a single question.
+template <class Result>
+Result ask(engine::Runtime& runtime, Question<Result> question) {
+  const std::string name = question.name;
+  return ask_in_steps(runtime, OneStep(std::move(question)), name);
+}
+
 /// Sends when started. After cancellation the receiver does not get the replies.
 class AsyncAsk : public engine::Loop::Task, public detail::Operation, public std::enable_shared_from_this<AsyncAsk> {
  public:
-  explicit AsyncAsk(std::shared_ptr<engine::Runtime> runtime) : runtime_(std::move(runtime)) {}
+  AsyncAsk(std::shared_ptr<engine::Runtime> runtime, std::string name)
+      : runtime_(std::move(runtime)), name_(std::move(name)) {}
 
   void start() final;
   void run() final;
   void broken() noexcept final;
-  void cancel() noexcept final { failed(Error(Errc::cancelled, name(), runtime_->node(), {})); }
+  void cancel() noexcept final { failed(Error(Errc::cancelled, name_, runtime_->node(), {})); }
 
  protected:
-  virtual const std::string& name() const = 0;
   /// The first commands, then the next ones; called on the loop.
-  virtual std::vector<base::Command> commands() = 0;
-  virtual redis::Shard* where() const { return nullptr; }
-  virtual engine::Errors errors() const { return engine::Errors::raise; }
-  virtual std::vector<std::string> tells() const { return {}; }
-  virtual base::Duration repeated() const { return {}; }
+  virtual engine::Inquiry inquiry() = 0;
+  virtual engine::Errors errors() const = 0;
   /// True: there are more commands.
-  virtual bool answered(std::vector<base::Reply> replies) = 0;
+  virtual bool answered(const std::vector<base::Reply>& replies) = 0;
   virtual void failed(const Error& error) = 0;
 
  private:
   const std::shared_ptr<engine::Runtime> runtime_;
+  const std::string name_;
   engine::Pending::Token pending_;  // until it is sent
   engine::Loop::Attended attended_;
 };
 
-template <class Result>
-detail::OperationPtr make_ask(const std::shared_ptr<engine::Runtime>& runtime, Question<Result> question,
-                              detail::ReceiverPtr<Failure, Result> receiver) {
-  class Asking final : public AsyncAsk {
-   public:
-    Asking(const std::shared_ptr<engine::Runtime>& its_runtime, Question<Result> what,
-           detail::ReceiverPtr<Failure, Result> whom)
-        : AsyncAsk(its_runtime), question_(std::move(what)), receiving_(std::move(whom)) {}
-
-   private:
-    const std::string& name() const override { return question_.name; }
-    std::vector<base::Command> commands() override { return std::move(question_.commands); }
-    std::vector<std::string> tells() const override { return question_.tells; }
-    base::Duration repeated() const override { return question_.repeated; }
-    bool answered(std::vector<base::Reply> replies) override {
-      receiving_.tell({}, question_.decode(replies));
-      return false;
-    }
-    void failed(const Error& error) override { receiving_.tell(Failure(error), {}); }
-    void abandon() noexcept override { receiving_.drop(); }
-
-    Question<Result> question_;
-    Receiving<Failure, Result> receiving_;
-  };
-  return std::make_shared<Asking>(runtime, std::move(question), std::move(receiver));
-}
-
-/// The same step by step: see `ask_in_steps`.
-template <class Steps, class Result>
+/// As ask_in_steps(), without blocking.
+template <class Steps, class... Results>
 detail::OperationPtr make_ask_in_steps(const std::shared_ptr<engine::Runtime>& runtime, Steps steps, std::string name,
-                                       detail::ReceiverPtr<Failure, Result> receiver) {
+                                       detail::ReceiverPtr<Failure, Results...> receiver) {
   class Asking final : public AsyncAsk {
    public:
     Asking(const std::shared_ptr<engine::Runtime>& its_runtime, Steps what, std::string about,
-           detail::ReceiverPtr<Failure, Result> whom)
-        : AsyncAsk(its_runtime), steps_(std::move(what)), name_(std::move(about)), receiving_(std::move(whom)) {}
+           detail::ReceiverPtr<Failure, Results...> whom)
+        : AsyncAsk(its_runtime, std::move(about)), steps_(std::move(what)), receiving_(std::move(whom)) {}
 
    private:
-    const std::string& name() const override { return name_; }
-    std::vector<base::Command> commands() override { return steps_.commands(); }
-    redis::Shard* where() const override { return steps_.where(); }
+    engine::Inquiry inquiry() override { return steps_.inquiry(); }
     engine::Errors errors() const override { return steps_.errors(); }
-    bool answered(std::vector<base::Reply> replies) override {
+    bool answered(const std::vector<base::Reply>& replies) override {
       if (!receiving_.waits()) return false;
       if (steps_.on_replies(replies)) return true;
-      receiving_.tell({}, steps_.take());
+      if constexpr (sizeof...(Results) == 0) {
+        receiving_.tell({});
+      } else {
+        receiving_.tell({}, steps_.take());
+      }
       return false;
     }
-    void failed(const Error& error) override { receiving_.tell(Failure(error), {}); }
+    void failed(const Error& error) override { receiving_.tell(Failure(error), Results()...); }
     void abandon() noexcept override { receiving_.drop(); }
 
     Steps steps_;
-    const std::string name_;
-    Receiving<Failure, Result> receiving_;
+    Receiving<Failure, Results...> receiving_;
   };
   return std::make_shared<Asking>(runtime, std::move(steps), std::move(name), std::move(receiver));
+}
+
+/// As ask(), without blocking.
+template <class Result>
+detail::OperationPtr make_ask(const std::shared_ptr<engine::Runtime>& runtime, Question<Result> question,
+                              detail::ReceiverPtr<Failure, Result> receiver) {
+  std::string name = question.name;
+  return make_ask_in_steps(runtime, OneStep(std::move(question)), std::move(name), std::move(receiver));
 }
 
 }  // namespace holdfast::face

@@ -5,9 +5,9 @@
 #include "engine/hold/claim.hpp"
 #include "engine/hold/sharing.hpp"
 #include "engine/hold/tenancy.hpp"
-#include "face/downgrade.hpp"
 #include "face/outcome.hpp"
 #include "face/parts.hpp"
+#include "face/travel.hpp"
 
 namespace holdfast {
 

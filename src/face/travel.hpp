@@ -1,4 +1,5 @@
-// Extending and adopting holds: the checks before anything is sent, for both the blocking and the asynchronous calls.
+// Extending, adopting and downgrading holds: the checks before anything is sent, for both the blocking and the
+// asynchronous calls.
 #pragma once
 
 #include <chrono>
@@ -24,5 +25,8 @@ struct Adoption {
 };
 /// For the handle that adopts it. Throws Error(invalid_argument).
 Adoption adoption_of(const detail::Parts& parts, std::string_view ticket, const AcquireOptions& options);
+
+/// For turning a writer into a reader. True: there is nothing to do. Throws Error, also if the hold is lost.
+bool reads_already(const engine::Target& target, const std::shared_ptr<engine::Claim>& held);
 
 }  // namespace holdfast::face

@@ -13,28 +13,6 @@
 namespace holdfast::detail {
 namespace {
 
-class AsyncPing final : public face::AsyncAsk {
- public:
-  AsyncPing(const std::shared_ptr<engine::Runtime>& runtime, ReceiverPtr<Failure> receiver)
-      : AsyncAsk(runtime), pinging_(*runtime), receiving_(std::move(receiver)) {}
-
- private:
-  const std::string& name() const override { return none_; }
-  std::vector<base::Command> commands() override { return pinging_.commands(); }
-  redis::Shard* where() const override { return pinging_.where(); }
-  bool answered(std::vector<base::Reply> replies) override {
-    if (pinging_.on_replies(replies)) return true;
-    receiving_.tell({});
-    return false;
-  }
-  void failed(const Error& error) override { receiving_.tell(Failure(error)); }
-  void abandon() noexcept override { receiving_.drop(); }
-
-  const std::string none_;
-  face::Pinging pinging_;
-  face::Receiving<Failure> receiving_;
-};
-
 class AsyncClose final : public Operation, public std::enable_shared_from_this<AsyncClose> {
  public:
   AsyncClose(std::shared_ptr<Core> core, ReceiverPtr<> receiver)
@@ -49,6 +27,20 @@ class AsyncClose final : public Operation, public std::enable_shared_from_this<A
   const std::shared_ptr<Core> core_;
   face::Receiving<> receiving_;
 };
+
+template <class Result>
+OperationPtr make_count(const PartsPtr& parts, Counting what, std::int64_t number,
+                        ReceiverPtr<Failure, Result> receiver) {
+  try {
+    if (what == Counting::release && face::pass_on(*parts, number)) {
+      return face::make_told<Failure, Result>(std::move(receiver), {}, true);
+    }
+    face::Question<Result> question = face::counting<Result>(face::key_target(*parts), what, number);  // may throw
+    return face::make_ask(parts->runtime, std::move(question), std::move(receiver));
+  } catch (const Error& error) {
+    return face::make_told<Failure, Result>(std::move(receiver), Failure(error), {});
+  }
+}
 
 }  // namespace
 
@@ -82,36 +74,16 @@ OperationPtr make_force_release(const PartsPtr& parts, const std::string& owner,
 
 OperationPtr make_counting(const PartsPtr& parts, Counting what, std::int64_t number,
                            ReceiverPtr<Failure, std::int64_t> receiver) {
-  try {
-    face::Question<std::int64_t> question = face::counting(face::key_target(*parts), what, number);  // may throw
-    return face::make_ask(parts->runtime, std::move(question), std::move(receiver));
-  } catch (const Error& error) {
-    return face::make_told<Failure, std::int64_t>(std::move(receiver), Failure(error), 0);
-  }
+  return make_count(parts, what, number, std::move(receiver));
 }
 
 OperationPtr make_counting(const PartsPtr& parts, Counting what, std::int64_t number,
                            ReceiverPtr<Failure, bool> receiver) {
-  try {
-    if (what == Counting::release && face::pass_on(*parts, number)) {
-      return face::make_told<Failure, bool>(std::move(receiver), {}, true);
-    }
-    face::Question<std::int64_t> question = face::counting(face::key_target(*parts), what, number);
-    face::Question<bool> whether{
-        .name = std::move(question.name),
-        .commands = std::move(question.commands),
-        .decode = [decode = std::move(question.decode)](
-                      const std::vector<base::Reply>& replies) { return decode(replies) == 1; },
-        .tells = std::move(question.tells),
-        .repeated = question.repeated};
-    return face::make_ask(parts->runtime, std::move(whether), std::move(receiver));
-  } catch (const Error& error) {
-    return face::make_told<Failure, bool>(std::move(receiver), Failure(error), false);
-  }
+  return make_count(parts, what, number, std::move(receiver));
 }
 
 OperationPtr make_ping(const std::shared_ptr<Core>& core, ReceiverPtr<Failure> receiver) {
-  return std::make_shared<AsyncPing>(core->shared_runtime(), std::move(receiver));
+  return face::make_ask_in_steps(core->shared_runtime(), face::Pinging(core->runtime()), {}, std::move(receiver));
 }
 
 OperationPtr make_list(const std::shared_ptr<Core>& core, const std::string& pattern, Detail detail, Listed what,

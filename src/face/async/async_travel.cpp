@@ -10,7 +10,6 @@
 #include "engine/hold/extension.hpp"
 #include "engine/hold/hold_release.hpp"
 #include "engine/hold/sharing.hpp"
-#include "face/downgrade.hpp"
 #include "face/outcome.hpp"
 #include "face/parts.hpp"
 #include "face/receiving.hpp"
