@@ -1,5 +1,7 @@
 #include "base/text.hpp"
 
+#include <algorithm>
+
 namespace holdfast::base {
 namespace {
 
@@ -98,6 +100,13 @@ std::optional<std::string> percent_decoded(std::string_view text) {
     text.remove_prefix(2);
   }
   return out;
+}
+
+bool can_be_host(std::string_view text) {
+  const auto odd = [](char c) {
+    return static_cast<unsigned char>(c) <= 0x20 || std::string_view("[]/@?#,\x7f").find(c) != std::string_view::npos;
+  };
+  return !text.empty() && text.size() <= kLongestHost && std::ranges::none_of(text, odd);
 }
 
 std::string host_and_port(std::string_view host, std::uint16_t port) {

@@ -23,6 +23,11 @@ std::string quote(std::string_view bytes);
 /// text.
 std::string printable(std::string_view bytes);
 
+/// The longest name in DNS, with room for an IPv6 address and its zone.
+constexpr std::size_t kLongestHost = 255;
+/// Whether a host can be called so: neither empty nor too long, and without what separates the parts of a URL.
+bool can_be_host(std::string_view text);
+
 /// `host:port`, or `[address]:port` if the host is an IPv6 address.
 std::string host_and_port(std::string_view host, std::uint16_t port);
 

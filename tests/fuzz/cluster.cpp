@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "fuzz/fuzz.hpp"
 #include "fuzz/resp.hpp"
 #include "redis/cluster/redirect.hpp"
@@ -69,7 +70,7 @@ Reply made_slots(Input& input) {
 }
 
 bool is_address(const NodeAddress& node) {
-  return !node.host.empty() && node.host.size() <= kLongestHost && node.port != 0;
+  return !node.host.empty() && node.host.size() <= base::kLongestHost && node.port != 0;
 }
 
 /// Up to which slot the owner is the same.
@@ -214,7 +215,7 @@ class Play {
     due_ = step.due;
     require(asked_ || due_ != base::TimePoint::max(), "without a question under way, the next one has a time");
     require(asked_ || due_ <= now_ + 5min, "... that is not far away");
-    require(step.problem.size() <= 8 * (Rounds::kLongestCause + kLongestHost + 32) + 200,
+    require(step.problem.size() <= 8 * (Rounds::kLongestCause + base::kLongestHost + 32) + 200,
             "a problem is told in few words");
   }
 

@@ -33,7 +33,7 @@ class Play {
   /// `portion`: no more bytes than these arrive at once; 0: as they come.
   Play(Input input, std::size_t portion)
       : input_(input), portion_(portion), how_(input_.byte()), config_(settings(how_)), subscriptions_(listeners_) {
-    lane_.emplace(schedule_, config_, redis::make_endpoint_source(config_), subscriptions_, events());
+    lane_.emplace(schedule_, config_, std::make_shared<redis::ConfiguredEndpoint>(config_), subscriptions_, events());
     stage_.set_between([this] { lane_->flush(); });
   }
 

@@ -168,7 +168,7 @@ TEST(Callers, AreRefusedWhenTooManyWait) {
   boost::asio::io_context context;
   timing::Schedule schedule(context.get_executor());
   redis::Subscriptions subscriptions(std::make_shared<redis::Listeners>());
-  redis::Lane lane(schedule, Config(), std::make_shared<redis::FixedEndpoint>(Config()), subscriptions, {});
+  redis::Lane lane(schedule, Config(), std::make_shared<redis::ConfiguredEndpoint>(Config()), subscriptions, {});
   int refused = 0;
   redis::Result last;
   const auto ask = [&] {

@@ -86,7 +86,7 @@ class NoScript : public testing::Test {
   int sent_ = 0;
   redis::Lane lane_{schedule_,
                     settings(),
-                    std::make_shared<redis::FixedEndpoint>(settings()),
+                    std::make_shared<redis::ConfiguredEndpoint>(settings()),
                     subscriptions_,
                     {.connected = [] {},
                      .disconnected = [](const std::string&) {},

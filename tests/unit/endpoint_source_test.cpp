@@ -166,8 +166,8 @@ TEST_F(EndpointSourceTest, IsAskedAgainWhenTheServerHasMovedMeanwhile) {
   run_until([&] { return source_->asked == 2; });
 }
 
-TEST(RotatingEndpoint, IsTheNextAfterAFailureAndStaysWhereItWasServed) {
-  RotatingEndpoint source(Config::from_url("redis://a,b:2,[::1]:3"));
+TEST(ConfiguredEndpoint, IsTheNextAfterAFailureAndStaysWhereItWasServed) {
+  ConfiguredEndpoint source(Config::from_url("redis://a,b:2,[::1]:3"));
   EXPECT_EQ(source.addresses(), 3U);
   std::string found;
   const auto note = [&](std::optional<ServerAddress> address, const std::string&) {
@@ -190,14 +190,14 @@ TEST(RotatingEndpoint, IsTheNextAfterAFailureAndStaysWhereItWasServed) {
   EXPECT_EQ(find(), "b:2");
 }
 
-TEST(FixedEndpoint, IsThatOfTheConfiguration) {
+TEST(ConfiguredEndpoint, IsThatOfTheConfiguration) {
   std::vector<ServerAddress> found;
   const auto note = [&](std::optional<ServerAddress> address, const std::string& problem) {
     EXPECT_EQ(problem, "");
     found.push_back(address.value());
   };
-  FixedEndpoint(Config::from_url("redis://example.org:17")).find(note);
-  FixedEndpoint(Config::from_url("unix:///run/redis.sock")).find(note);
+  ConfiguredEndpoint(Config::from_url("redis://example.org:17")).find(note);
+  ConfiguredEndpoint(Config::from_url("unix:///run/redis.sock")).find(note);
   EXPECT_EQ(found.at(0).host, "example.org");
   EXPECT_EQ(found.at(0).port, 17);
   EXPECT_EQ(found.at(0).unix_socket, "");

@@ -95,7 +95,7 @@ class ShardedChannels : public testing::Test {
   std::vector<std::string> taken_away_;
   Lane lane_{schedule_,
              settings(),
-             make_endpoint_source(settings()),
+             std::make_shared<ConfiguredEndpoint>(settings()),
              subscriptions_,
              {.connected = [] {},
               .disconnected = [](const std::string& cause) { ADD_FAILURE() << cause; },

@@ -13,7 +13,6 @@
 #include "engine/runtime/telling_again.hpp"
 #include "redis/connection/login.hpp"
 #include "redis/local/local_url.hpp"
-#include "redis/topology/shapes.hpp"
 #include "wire/connection_name.hpp"
 #include "wire/server_calls.hpp"
 

@@ -1,6 +1,5 @@
 #include "redis/cluster/redirect.hpp"
 
-#include <algorithm>
 #include <limits>
 
 #include "base/text.hpp"
@@ -20,11 +19,8 @@ std::string_view take_word(std::string_view& rest) {
 
 std::optional<NodeAddress> told_address(std::string_view host, std::int64_t port, const NodeAddress& asked) {
   if (port <= 0 || port > std::numeric_limits<std::uint16_t>::max()) return {};
-  const auto odd = [](char c) {
-    return static_cast<unsigned char>(c) <= 0x20 || std::string_view("[]/@?#,\x7f").find(c) != std::string_view::npos;
-  };
   if (host.empty()) host = asked.host;
-  if (host.empty() || host.size() > kLongestHost || std::ranges::any_of(host, odd)) return {};
+  if (!base::can_be_host(host)) return {};
   return NodeAddress{std::string(host), static_cast<std::uint16_t>(port)};
 }
 

@@ -12,9 +12,6 @@
 
 namespace holdfast::redis::cluster {
 
-/// The longest name in DNS, with room for an IPv6 address and its zone.
-constexpr std::size_t kLongestHost = 255;
-
 /// `asked` is the reporting node: its host is used if none is given. Empty: cannot be connected to (no such port, the
 /// unknown host `?`, neither a name nor an address).
 std::optional<NodeAddress> told_address(std::string_view host, std::int64_t port, const NodeAddress& asked);

@@ -22,7 +22,7 @@ struct Primary {
 };
 
 /// The answer to CLUSTER SLOTS. However long that is, a view has no more primaries than slots and no more replicas than
-/// kMostReplicas, and no address is longer than kLongestHost.
+/// kMostReplicas, and no address is longer than base::kLongestHost.
 struct View {
   static constexpr std::uint16_t kNobody = 0xFFFF;
   static constexpr std::size_t kMostReplicas = kSlots;

@@ -9,12 +9,12 @@ std::string in_words(const ServerAddress& address) {
   return base::host_and_port(address.host, address.port);
 }
 
-RotatingEndpoint::RotatingEndpoint(const Config& config) {
-  addresses_.push_back({config.host, config.port, {}});
+ConfiguredEndpoint::ConfiguredEndpoint(const Config& config) {
+  addresses_.push_back({config.host, config.port, config.unix_socket});
   for (const NodeAddress& each : config.alternatives) addresses_.push_back({each.host, each.port, {}});
 }
 
-Prospect RotatingEndpoint::on_end(bool served) {
+Prospect ConfiguredEndpoint::on_end(bool served) {
   if (served) {
     failed_ = 0;
     return Prospect::same;
@@ -22,11 +22,6 @@ Prospect RotatingEndpoint::on_end(bool served) {
   latest_ = (latest_ + 1) % addresses_.size();
   failed_ = (failed_ + 1) % addresses_.size();
   return failed_ == 0 ? Prospect::same : Prospect::another;
-}
-
-std::shared_ptr<EndpointSource> make_endpoint_source(const Config& config) {
-  if (config.alternatives.empty()) return std::make_shared<FixedEndpoint>(config);
-  return std::make_shared<RotatingEndpoint>(config);
 }
 
 }  // namespace holdfast::redis

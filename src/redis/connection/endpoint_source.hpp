@@ -56,24 +56,10 @@ class EndpointSource {
   virtual void watch(const Moved&) {}
 };
 
-/// Always the one of the configuration.
-class FixedEndpoint final : public EndpointSource {
+/// The configured address, or each of several in turn; one that serves stays.
+class ConfiguredEndpoint final : public EndpointSource {
  public:
-  explicit FixedEndpoint(const Config& config) : address_{config.host, config.port, config.unix_socket} {}
-
-  void find(Found found) override { found(address_, {}); }
-  void forget() override {}
-  std::string missing() const override { return "address of the server"; }
-  Prospect on_end(bool) override { return Prospect::same; }
-
- private:
-  const ServerAddress address_;
-};
-
-/// Each of those of the configuration in turn; one that serves stays.
-class RotatingEndpoint final : public EndpointSource {
- public:
-  explicit RotatingEndpoint(const Config& config);
+  explicit ConfiguredEndpoint(const Config& config);
 
   void find(Found found) override { found(addresses_[latest_], {}); }
   void forget() override {}
@@ -86,8 +72,5 @@ class RotatingEndpoint final : public EndpointSource {
   std::size_t latest_ = 0;
   std::size_t failed_ = 0;  // of them in a row
 };
-
-/// The shape that a configuration without Sentinels asks for.
-std::shared_ptr<EndpointSource> make_endpoint_source(const Config& config);
 
 }  // namespace holdfast::redis

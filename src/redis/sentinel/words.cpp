@@ -9,19 +9,9 @@
 namespace holdfast::redis::sentinel {
 namespace {
 
-/// The longest name in DNS, with room for an IPv6 address and its zone.
-constexpr std::size_t kLongestHost = 255;
-
-bool can_be_host(std::string_view text) {
-  const auto odd = [](char c) {
-    return static_cast<unsigned char>(c) <= 0x20 || std::string_view("[]/@?#,\x7f").find(c) != std::string_view::npos;
-  };
-  return !text.empty() && text.size() <= kLongestHost && std::ranges::none_of(text, odd);
-}
-
 std::optional<NodeAddress> read_address(std::string_view host, std::string_view port) {
   const auto number = base::to_number<std::uint16_t>(port);
-  if (!can_be_host(host) || number.value_or(0) == 0) return {};
+  if (!base::can_be_host(host) || number.value_or(0) == 0) return {};
   return NodeAddress{std::string(host), *number};
 }
 

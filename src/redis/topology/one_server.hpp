@@ -19,7 +19,9 @@ class OneServer final : public Router {
  public:
   OneServer(timing::Schedule& schedule, const Config& config, std::shared_ptr<Listeners> listeners, ShardEvents events)
       : events_(std::move(events)),
-        shard_(schedule, config, [config] { return make_endpoint_source(config); }, std::move(listeners), events_) {}
+        shard_(
+            schedule, config, [config] { return std::make_shared<ConfiguredEndpoint>(config); }, std::move(listeners),
+            events_) {}
 
   Shard& shard_of(std::string_view) override { return shard_; }
   Shard* only_shard() const override { return all_[0]; }

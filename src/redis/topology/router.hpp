@@ -64,4 +64,8 @@ class Router {
   virtual std::array<int, 2> sockets() const;
 };
 
+/// For the shape of servers in this configuration. Throws Error(tls).
+std::unique_ptr<Router> make_router(timing::Schedule& schedule, const Config& config,
+                                    std::shared_ptr<Listeners> listeners, ShardEvents events);
+
 }  // namespace holdfast::redis

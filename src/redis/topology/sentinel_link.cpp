@@ -42,7 +42,7 @@ SentinelLink::SentinelLink(timing::Schedule& schedule, const Config& config, con
       name_(config.sentinel.primary),
       events_(std::move(events)),
       subscriptions_(std::make_shared<Listeners>()),
-      lane_(schedule, link_config(config, address), std::make_shared<FixedEndpoint>(link_config(config, address)),
+      lane_(schedule, link_config(config, address), std::make_shared<ConfiguredEndpoint>(link_config(config, address)),
             subscriptions_,
             {.connected = [] {},
              .disconnected =

@@ -1,5 +1,3 @@
-#include "redis/topology/shapes.hpp"
-
 #include <utility>
 
 #include "redis/topology/cluster_servers.hpp"
