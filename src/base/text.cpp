@@ -5,7 +5,24 @@
 namespace holdfast::base {
 namespace {
 
-/// Length of the well-formed UTF-8 sequence at the start of `s`, or 0.
+/// Multi-byte: C1 controls, changes of text direction, line separators.
+bool is_unseen_sequence(std::string_view sequence) {
+  const auto second = static_cast<unsigned char>(sequence[1]);
+  if (sequence.size() == 2) return (sequence[0] == '\xc2' && second < 0xa0) || sequence == "\xd8\x9c";
+  if (sequence.size() != 3 || sequence[0] != '\xe2') return false;
+  const auto last = static_cast<unsigned char>(sequence[2]);
+  if (second == 0x80) return last == 0x8e || last == 0x8f || (last >= 0xa8 && last <= 0xae);
+  return second == 0x81 && last >= 0xa6 && last <= 0xa9;
+}
+
+void append_escaped(std::string& out, char c) {
+  const char* digits = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  out.append({'\\', 'x', digits[byte >> 4U], digits[byte & 0xfU]});
+}
+
+}  // namespace
+
 std::size_t utf8_length(std::string_view s) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
   const unsigned char first = byte(0);
@@ -24,24 +41,6 @@ std::size_t utf8_length(std::string_view s) {
   if (first == 0xf4 && byte(1) > 0x8f) return 0;
   return length;
 }
-
-/// Multi-byte: C1 controls, changes of text direction, line separators.
-bool is_unseen_sequence(std::string_view sequence) {
-  const auto second = static_cast<unsigned char>(sequence[1]);
-  if (sequence.size() == 2) return (sequence[0] == '\xc2' && second < 0xa0) || sequence == "\xd8\x9c";
-  if (sequence.size() != 3 || sequence[0] != '\xe2') return false;
-  const auto last = static_cast<unsigned char>(sequence[2]);
-  if (second == 0x80) return last == 0x8e || last == 0x8f || (last >= 0xa8 && last <= 0xae);
-  return second == 0x81 && last >= 0xa6 && last <= 0xa9;
-}
-
-void append_escaped(std::string& out, char c) {
-  const char* digits = "0123456789abcdef";
-  const auto byte = static_cast<unsigned char>(c);
-  out.append({'\\', 'x', digits[byte >> 4U], digits[byte & 0xfU]});
-}
-
-}  // namespace
 
 std::size_t unseen_length(std::string_view text) {
   if (text.empty()) return 0;

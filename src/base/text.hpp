@@ -11,6 +11,9 @@
 
 namespace holdfast::base {
 
+/// The length of the well-formed UTF-8 sequence that the text begins with, or 0. The text is not empty.
+std::size_t utf8_length(std::string_view text);
+
 /// The length of the text's first character if a terminal would act on it instead of showing it: a control character
 /// (C0, DEL, C1), a change of text direction, a line separator. 0: it is shown, or it is not UTF-8.
 std::size_t unseen_length(std::string_view text);

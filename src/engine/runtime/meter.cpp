@@ -2,6 +2,8 @@
 
 #include <holdfast/error.hpp>
 
+#include "base/text.hpp"
+
 namespace holdfast::engine {
 namespace {
 
@@ -10,26 +12,11 @@ constexpr std::array kResultNames{"granted", "busy", "timed_out", "cancelled", "
 constexpr std::array kLossReasonsAll{LossReason::expired, LossReason::taken, LossReason::max_hold, LossReason::closed,
                                      LossReason::forked};
 
-/// The length in bytes of the text's first UTF-8 character; 0: invalid.
-std::size_t character_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80) return 0;
-  }
-  const bool overlong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
-  const bool no_scalar = (first == 0xED && byte(1) > 0x9F) || (first == 0xF4 && byte(1) > 0x8F);
-  return overlong || no_scalar ? 0 : length;
-}
-
 /// One label that is not UTF-8 would spoil the whole scrape, and a long one adds to every series.
 std::string as_label(std::string_view text) {
   std::string out;
   while (!text.empty()) {
-    const std::size_t length = character_length(text);
+    const std::size_t length = base::utf8_length(text);
     const std::string_view character = length == 0 ? std::string_view("?") : text.substr(0, length);
     if (out.size() + character.size() > kLongestLabel) break;
     out += character;
