@@ -1,4 +1,4 @@
-// Which of a server's addresses are tried when, and in which order. Pure; the time is an input.
+// Which of a server's addresses to try, when, and in which order. Pure; the time is an input.
 #pragma once
 
 #include <algorithm>
@@ -11,27 +11,27 @@
 namespace holdfast::redis {
 
 /// The addresses of a name are tried one after the other, each a little later than the one before, or at once when that
-/// one has refused; none is given up meanwhile, and the first to connect wins (the way of RFC 8305). So an address that
-/// swallows everything costs a quarter of a second, not the whole time for connecting.
+/// one has refused; earlier attempts continue, and the first to connect wins (as in RFC 8305). So an address that never
+/// answers costs a quarter of a second, not the whole time for connecting.
 class AddressRace {
  public:
   static constexpr base::Duration kHeadStart = std::chrono::milliseconds(250);
 
-  /// Within `limit`; all of them are tried in its first half.
+  /// All are tried in the first half of `limit`.
   AddressRace(std::size_t addresses, base::Duration limit)
       : addresses_(addresses),
         head_start_(
             std::min(kHeadStart, limit / 2 / static_cast<base::Duration::rep>(std::max<std::size_t>(1, addresses)))) {}
 
   struct Step {
-    std::optional<std::size_t> dial;        ///< This one, now.
-    std::optional<base::TimePoint> look{};  ///< on_time() is due then, if nothing else happens before.
+    std::optional<std::size_t> dial;        ///< Dial this one now.
+    std::optional<base::TimePoint> look{};  ///< on_time() is due then, unless something else happens first.
     bool lost = false;                      ///< None is left.
   };
 
   Step start(base::TimePoint now) { return dial(now); }
   Step on_time(base::TimePoint now) { return dial(now); }
-  /// One of those that were dialled.
+  /// One of the dialled addresses has refused.
   Step on_refused(base::TimePoint now) {
     --dialled_;
     return dial(now);
@@ -52,8 +52,8 @@ class AddressRace {
   std::size_t dialled_ = 0;  // and not refused
 };
 
-/// The order in which addresses are tried: that of the name server, but families in turn, as one of them may lead
-/// nowhere; and the one that `last` names comes last.
+/// The order in which to try addresses: that of the name server, but with alternating families, since one of them may
+/// not be reachable; `last` comes last.
 template <class Address, class Family>
 std::vector<Address> in_turn(const std::vector<Address>& addresses, Family family, const std::optional<Address>& last) {
   std::vector<Address> same, other, order;

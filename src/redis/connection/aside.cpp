@@ -15,7 +15,7 @@ bool AsideCount::enter() {
 }
 
 void run_aside(std::function<void()> what) {
-  const base::NoSignals inherited;  // a thread takes over the signal mask of its maker
+  const base::NoSignals inherited;  // a new thread inherits its creator's signal mask
   std::thread(std::move(what)).detach();
 }
 

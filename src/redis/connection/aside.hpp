@@ -1,4 +1,4 @@
-// Questions whose answer keeps a thread waiting, asked so that nobody else has to wait.
+// Blocking calls, made on threads of their own so that the loop does not wait.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace holdfast::redis {
 
-/// How many threads of one kind are under way in this process. Those of the parent of a fork are not here.
+/// Counts the threads of one kind that run in this process; after a fork, those of the parent do not count.
 class AsideCount {
  public:
   explicit constexpr AsideCount(int most) : most_(most) {}
@@ -30,28 +30,28 @@ class AsideCount {
   std::atomic<std::uint32_t> generation_{0};
 };
 
-/// Runs it on a thread of its own that no signal handler runs on, and lets that go. Throws std::system_error and
-/// std::bad_alloc.
+/// Runs it on a new, detached thread that runs no signal handlers. Throws std::system_error and std::bad_alloc.
 void run_aside(std::function<void()> what);
 
-/// Who is asked answers when he likes, and cannot be stopped. So each question has a thread of its own, which is left
-/// behind when nobody waits for it any more; it then ends by itself and touches nothing. On the loop, but for its end.
+/// The call may take any time and cannot be stopped. So each one has its own thread, which is abandoned when nobody
+/// waits for it any more; it then ends by itself and touches nothing. Use on the loop, except for leave() and the
+/// destructor.
 template <class Answer>
 class Aside {
  public:
-  /// At most so many questions of one asker are under way.
+  /// The most questions of one object that run at the same time.
   static constexpr int kMost = 2;
 
-  /// The answer, or in words why there is none.
+  /// The answer, or why there is none, as text.
   using Found = std::function<void(Answer answer, const std::string& problem)>;
   struct Reply {
     Answer answer{};
     std::string problem{};  ///< Empty: there is an answer.
   };
-  /// On a thread of its own. Throws nothing but std::exception; then nobody is told.
+  /// Runs on its own thread. May throw std::exception only; then there is no answer.
   using Question = std::function<Reply()>;
 
-  /// `count`: of all in the process. `what`: in words, such as "name look-ups".
+  /// `count`: for all in the process. `what`: for messages, such as "name look-ups".
   Aside(const boost::asio::any_io_executor& executor, AsideCount& count, const char* what)
       : shared_(std::make_shared<Shared>()), count_(count), what_(what) {
     shared_->executor = executor;
@@ -61,10 +61,10 @@ class Aside {
   Aside(const Aside&) = delete;
   Aside& operator=(const Aside&) = delete;
 
-  /// `found` is called on the loop, once, unless the next ask(), forget() or leave() comes first. A question that is
-  /// still under way from an earlier time may answer instead, if it is for the good.
+  /// `found` is called on the loop, once, unless the next ask(), forget() or leave() comes first. An earlier question
+  /// that is still running may answer instead, if it succeeds.
   void ask(Question question, Found found) {
-    const Found before = shared_->wait(std::move(found));  // goes without the mutex: it may keep much alive
+    const Found before = shared_->wait(std::move(found));  // destroyed without the mutex: it may own a lot
     std::string problem;
     {
       const base::Guard guard(shared_->mutex);
@@ -72,12 +72,12 @@ class Aside {
       problem = start(std::move(question));
       if (problem.empty()) ++shared_->under_way;
       if (shared_->under_way > 0) return;
-      ++shared_->under_way;  // as if it had been, and had failed
+      ++shared_->under_way;  // as if it had run and failed
     }
     shared_->tell(Reply{{}, std::move(problem)});
   }
   void forget() { shared_->wait({}); }
-  /// From any thread: nothing is posted to the loop any more.
+  /// From now on nothing is posted to the loop. From any thread.
   void leave() {
     const Found before = shared_->wait({});
     const base::Guard guard(shared_->mutex);
@@ -87,20 +87,20 @@ class Aside {
  private:
   struct Shared : std::enable_shared_from_this<Shared> {
     base::Mutex mutex;
-    std::optional<boost::asio::any_io_executor> executor;  // empty once the asker has left
-    Found found;                                           // who waits, if anybody does
-    std::uint64_t question = 0;                            // whose
+    std::optional<boost::asio::any_io_executor> executor;  // empty after leave()
+    Found found;                                           // the waiting caller, if any
+    std::uint64_t question = 0;                            // the one that `found` waits for
     int under_way = 0;
 
-    /// Returns who has waited so far.
+    /// Returns the caller that has waited so far.
     Found wait(Found next) {
       const base::Guard guard(mutex);
       ++question;
       return std::exchange(found, std::move(next));
     }
 
-    /// A question has ended. Who waits stays here until the loop takes it: dropped for want of memory under the mutex,
-    /// it might end all that it keeps alive, this asker as well.
+    /// A question has ended. The waiting caller stays here until the loop takes it: if it were destroyed under the
+    /// mutex when memory runs out, it might destroy all that it keeps alive, including this object.
     void tell(std::optional<Reply> reply) noexcept {
       const base::Guard guard(mutex);
       --under_way;
@@ -109,7 +109,7 @@ class Aside {
         boost::asio::post(*executor, [self = this->shared_from_this(), of = question,
                                       reply = std::move(*reply)]() mutable { self->answer(of, std::move(reply)); });
       } catch (const std::exception&) {
-        // The same.
+        // Out of memory: the caller stays here, and waits until its time limit.
       }
     }
 
@@ -124,7 +124,7 @@ class Aside {
     }
   };
 
-  /// Returns why it cannot.
+  /// Returns why it could not be started; empty: it was.
   std::string start(Question question) {
     if (!count_.enter()) return std::string("too many ") + what_ + " are under way in this process";
     try {
@@ -133,7 +133,7 @@ class Aside {
         try {
           reply = question();
         } catch (const std::exception&) {
-          // Out of memory: whoever waits does so until his time limit.
+          // Out of memory: the caller waits until its time limit.
         }
         shared->tell(std::move(reply));
         count.leave();

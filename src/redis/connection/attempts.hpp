@@ -1,4 +1,4 @@
-// When a connection is tried again. Pure but for chance.
+// When to try to connect again. Pure, except for a random number.
 #pragma once
 
 #include <algorithm>
@@ -27,32 +27,33 @@ class Attempts {
     ready_since_ = now;
     ever_ready_ = true;
   }
-  /// `stood`: its login was through. `demoted`: it takes no writes, and can be logged in to each time: no success.
+  /// `stood`: its login succeeded. `demoted`: the server takes no writes; since it accepts a login each time, that does
+  /// not count as success.
   void on_end(base::TimePoint now, bool stood, bool demoted) {
     if (stood && (!demoted || now - ready_since_ >= reconnect_max_)) backoff_.reset();
     ended_ = now;
   }
-  /// There is a reason to believe that the next one will do better.
+  /// There is a reason to expect the next attempt to succeed.
   void start_over() { backoff_.reset(); }
 
   bool ever_ready() const { return ever_ready_; }
-  /// How long ago the latest login was through.
+  /// How long ago the latest login succeeded.
   base::Duration since_ready(base::TimePoint now) const { return now - ready_since_; }
   base::Duration under_way(base::TimePoint now) const { return now - since_; }
-  /// After the latest end. `hopeless`: another attempt will hardly do better.
+  /// When to try again. `hopeless`: another attempt is unlikely to succeed.
   base::TimePoint next(bool hopeless) {
     hopeless_ = hopeless;
     return ended_ + backoff_.next(std::generate_canonical<double, 32>(random_));
   }
-  /// Somebody waits. Who does so while there is little hope gets an answer from a fresh attempt, not from the end of a
-  /// long pause. Empty: next() stands.
+  /// When to try if a caller waits now. If success is unlikely, that is earlier, so that the caller need not wait for
+  /// the end of a long pause. Empty: as next() says.
   std::optional<base::TimePoint> hurried(base::TimePoint now) const {
     if (!hopeless_) return std::nullopt;
     return std::max(now, ended_ + std::min<base::Duration>(reconnect_min_, kQuickest));
   }
 
  private:
-  /// How often callers can cause an attempt to connect at most.
+  /// The shortest pause between attempts that callers can cause.
   static constexpr std::chrono::milliseconds kQuickest{50};
 
   const base::Duration reconnect_min_, reconnect_max_;

@@ -18,7 +18,7 @@ class Backoff {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(step * (0.5 + random / 2));
   }
 
-  /// After a success: begin with the first pause again.
+  /// After a success: starts with the first pause again.
   void reset() { next_ = first_; }
 
  private:

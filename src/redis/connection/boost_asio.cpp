@@ -1,3 +1,3 @@
-// The one translation unit that compiles Boost.Asio's bodies.
+// The only translation unit that compiles the implementation of Boost.Asio.
 #include <boost/asio/impl/src.hpp>
 #include <boost/asio/ssl/impl/src.hpp>

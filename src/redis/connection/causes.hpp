@@ -1,4 +1,4 @@
-// Why there is no connection, where a server has several addresses. Pure.
+// Why there is no connection, if the server has several addresses. Pure.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace holdfast::redis {
 
-/// What is wrong with the last of several addresses is not what is wrong with all of them.
+/// Collects the causes of all addresses, since the last one's cause does not explain the others'.
 class Causes {
  public:
-  /// Where the configured server is not the only one, the cause names the one that was the trouble, if it is known.
+  /// If there can be several servers, adds the name of the one that failed, if known.
   static std::string blame(const Config& config, const std::string& server, std::string cause) {
     if (!must_be_primary(config) || server.empty() || cause.starts_with(server + ": ")) return cause;
     return server + ": " + cause;
   }
-  /// The cause with those before it. `more`: another address follows.
+  /// This cause after the earlier ones. `more`: another address follows.
   std::string gather(std::string cause, bool more) {
     if (!earlier_.empty()) cause = earlier_ + "; " + cause;
     earlier_ = more ? cause : std::string();
@@ -27,7 +27,7 @@ class Causes {
   void clear() { earlier_.clear(); }
 
  private:
-  std::string earlier_;  // of the addresses that were tried just before the latest
+  std::string earlier_;  // of the addresses tried before the latest one
 };
 
 }  // namespace holdfast::redis

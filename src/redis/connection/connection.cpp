@@ -16,16 +16,16 @@ using base::TimePoint;
 
 namespace {
 
-/// How long a server that takes no writes may take to answer what was sent before it is left.
+/// How long to wait for pending replies before leaving a server that takes no writes.
 constexpr std::chrono::seconds kLeaving{1};
-/// The same where others say that it was replaced: it may be gone.
+/// The same if the server was reported as replaced: it may be gone.
 constexpr std::chrono::milliseconds kLeavingMoved{100};
 
-/// How long a server and who gives credentials may disagree about them before a client that was never connected is
-/// told.
+/// How long credentials from a provider may be refused before the callers of a client that was never connected get the
+/// error.
 constexpr std::chrono::seconds kChangeOfPassword{1};
 
-/// None of several addresses may use up the time of all.
+/// The limit for one address: several addresses share the time.
 base::Duration connect_limit(const Config& config, const EndpointSource& source) {
   return config.connect_timeout / static_cast<base::Duration::rep>(source.addresses());
 }
@@ -61,17 +61,17 @@ Connection::Connection(timing::Schedule& schedule, const Config& config, std::sh
   source_->watch([this](const std::string& why) { on_moved(why); });
 }
 
-// --- from nothing to a connection that serves ---
+// --- connecting ---
 
 void Connection::connect() {
   if (state_ == State::closed) return;
   state_ = State::down;
-  alarm_.set(Clock::now() + config_.reconnect_min);  // if there is no memory for what follows
+  alarm_.set(Clock::now() + config_.reconnect_min);  // in case the rest fails for lack of memory
   attempts_.on_begin(Clock::now());
   traffic_.on_begin();
   session_ = std::make_shared<Session>(schedule_, config_, tls_, *source_, resolver_, useless_, *this, traffic_);
   state_ = State::connecting;
-  // Before any limit of those who are asked for the address, so that it is the one that speaks.
+  // Earlier than the time limit of any address source, so that this one is reported.
   alarm_.set(Clock::now() + connect_limit(config_, *source_));
   try {
     session_->open();
@@ -123,7 +123,7 @@ std::string Connection::why_not_yet() const {
   return since(down_.cause, missing(), attempts_.under_way(Clock::now()), session_->suspicion());
 }
 
-/// What it waits for, in words that follow "no".
+/// What it waits for; a text to follow "no".
 std::string Connection::missing() const {
   return credentials_.asking() ? "answer of the credentials' provider" : session_->missing();
 }
@@ -156,8 +156,8 @@ void Connection::on_login(const Replies& replies) {
   }
 }
 
-/// What is given anew each time may be right the next time: a server may have been told of it a moment later, or what
-/// was asked for a moment before.
+/// New credentials may work the next time: the server may not know them yet, or they were requested just before a
+/// change.
 bool Connection::refused_for_good(const LoginOutcome& outcome) {
   if (!credentials_.changes() || outcome.error != Errc::denied) return true;
   const TimePoint now = Clock::now();
@@ -200,7 +200,7 @@ void Connection::leave_if_demoted(const Replies& replies) {
   leave(Errc::read_only, tells->text, kLeaving);
 }
 
-/// What was sent is answered before the session ends, if that does not take too long.
+/// Pending replies are awaited before the session ends, for `limit` at most.
 void Connection::leave(std::error_code error, std::string cause, base::Duration limit) {
   state_ = State::leaving;
   down_ = {error, std::move(cause)};
@@ -224,7 +224,7 @@ void Connection::on_idle() {
 }
 
 void Connection::end_leaving() {
-  if (traffic_.idle()) client_ = 0;  // nothing is under way that a later session would have to stop
+  if (traffic_.idle()) client_ = 0;  // no bytes are under way that a later session would have to stop
   fail(down_.error, down_.cause);
 }
 
@@ -247,7 +247,8 @@ void Connection::on_end(const Session::Ending& ending) {
   useless_ = stood && !demoted_ && !moved_ ? std::nullopt : session_->endpoint();
   attempts_.on_end(Clock::now(), stood, demoted_);
   demoted_ = moved_ = failing_ = false;
-  if (state_ != State::closed) state_ = State::down;  // what the cut ones ask for next waits for the next connection
+  if (state_ != State::closed)
+    state_ = State::down;  // requests made by the handlers below wait for the next connection
   traffic_.on_cut();
   if (state_ == State::closed) return;
   events_.disconnected(down_.cause);
@@ -256,7 +257,7 @@ void Connection::on_end(const Session::Ending& ending) {
   const bool refused = std::exchange(login_pointless_, false);
   const bool asks_again = std::exchange(ask_again_, false);
   if (prospect == Prospect::another) return alarm_.set(Clock::now());
-  // A refusal, or a server that was never there, will not go away while the callers wait.
+  // Waiting does not help if the login was refused, or if the server was never reachable.
   const bool pointless = refused || (!attempts_.ever_ready() && prospect == Prospect::same && !asks_again);
   if (pointless) traffic_.give_up();
   if (!needed_ && !traffic_.waited_for()) {

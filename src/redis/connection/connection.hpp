@@ -1,4 +1,4 @@
-// The connection below a lane, session after session: login, reconnection, health, and why there is none.
+// The connection of a lane, over successive sessions: login, reconnection, health, and why there is none.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@
 
 namespace holdfast::redis {
 
-/// Why there is no connection, or why the latest one ended.
+/// Why there is no connection, or why the latest one has ended.
 struct Down {
   std::error_code error = Errc::unreachable;
   std::string cause{};
@@ -47,7 +47,7 @@ class Connection final : public Session::Owner {
              const LaneEvents& events, const Lifeline& lifeline, Traffic& traffic);
 
   void connect();
-  /// Instead: not before somebody waits.
+  /// Instead of connect(): waits until there is a request.
   void rest() {
     state_ = State::resting;
     needed_ = false;
@@ -55,61 +55,62 @@ class Connection final : public Session::Owner {
   /// See Lane.
   void set_needed(bool needed);
   bool at_rest() const { return state_ == State::resting; }
-  void begin_anew();  // at rest: the server is another one from now on
-  /// Whoever waits is told why there is no connection.
+  void begin_anew();  // at rest: from now on for another server
+  /// Fails the waiting requests with this reason.
   void refuse_waiting(std::error_code error, std::string cause);
-  /// Somebody waits: where there was little hope, a fresh attempt is due soon.
+  /// A request waits: if success seemed unlikely, the next attempt is made soon.
   void hurry();
   void on_login(const Replies& replies);
-  /// The reply to an AUTH on a connection that stands.
+  /// The reply to an AUTH after the login.
   void on_authenticated(const Replies& replies);
-  /// A server that takes no writes any more has a successor, whose address may be another one: if these replies tell
-  /// so, the session ends once all that was sent on it is answered, and the next one asks for the address again.
+  /// A server that takes no writes any more has a successor, possibly at another address: if these replies say so, the
+  /// session ends when everything sent on it is answered, and the next one asks for the address again.
   void leave_if_demoted(const Replies& replies);
-  /// The server that is wanted is somewhere else.
+  /// The server is now somewhere else.
   void on_moved(const std::string& why);
-  /// Whatever was sent has been answered.
+  /// Everything that was sent has been answered.
   void on_idle();
   /// Ends the session; the next one follows after a pause.
   void fail(std::error_code error, std::string cause);
-  /// A handler has thrown, perhaps half way through: begins anew.
+  /// A handler has thrown, perhaps half way through: starts with a new session.
   void recover();
   void close();
-  /// The loop is gone: closed, without a word.
+  /// The loop is gone: closes without calling anybody.
   void drop();
-  /// Nothing is posted to the loop by name look-ups, and by who gives credentials, any more. From any thread.
+  /// From now on name look-ups and credentials' providers post nothing to the loop. From any thread.
   void leave_threads() {
     resolver_.leave();
     credentials_.leave();
   }
 
-  /// The login is through, and more may be sent.
+  /// The login has succeeded, and requests may be sent.
   bool ready() const { return state_ == State::ready; }
-  /// The login is through.
+  /// The login has succeeded.
   bool stands() const { return state_ == State::ready || state_ == State::leaving; }
   bool closed() const { return state_ == State::closed; }
-  /// What is appended here is sent by the next flush(). Only while a session stands, or logs in.
+  /// Text appended here is sent by the next flush(). Only while a session is logged in, or logs in.
   std::string& out() { return session_->out(); }
   void flush() {
     if (session_) session_->flush();
   }
   /// How many bytes the system has not taken yet.
   std::size_t unsent() const { return session_ ? session_->unsent() : 0; }
-  /// What replies come in on, or -1.
+  /// The socket that replies arrive on, or -1.
   int socket() const { return session_ ? session_->socket() : -1; }
 
-  /// The server that it is connected to, or was lately; empty: not known.
+  /// The server that is or was last connected; empty: unknown.
   std::string server() const { return session_ ? session_->server() : std::string(); }
-  /// The same as an address; null: not known.
+  /// The same as an address; null: unknown.
   const Endpoint* endpoint() const { return session_ && session_->endpoint() ? &*session_->endpoint() : nullptr; }
-  /// Why there is no connection, or why the latest one ended.
+  /// See Down.
   std::error_code error() const { return down_.error; }
   const std::string& cause() const { return down_.cause; }
-  /// For who has waited for one as long as it may.
+  /// For a request that has waited for a connection until its time limit.
   std::string why_not_yet() const;
 
  private:
-  /// resting: down, until somebody waits. leaving: what was sent is answered before the session ends, and no more sent.
+  /// resting: down until there is a request. leaving: sends nothing more, and ends the session when everything is
+  /// answered.
   enum class State { resting, down, connecting, ready, leaving, closed };
   using ErrorCode = Session::ErrorCode;
 
@@ -137,7 +138,7 @@ class Connection final : public Session::Owner {
   Resolver resolver_;
   CredentialSource credentials_;
   std::shared_ptr<Session> session_;  // the latest
-  timing::Alarm alarm_;               // for the next attempt, or the end of a state that must not last
+  timing::Alarm alarm_;               // for the next attempt, or the time limit of a state
   HealthWatch health_;
   CredentialWatch credential_watch_;
   Attempts attempts_;
@@ -148,8 +149,8 @@ class Connection final : public Session::Owner {
   bool ask_again_ = false;           // for other credentials
   bool failing_ = false;             // `down_` is set already
   bool demoted_ = false;             // the latest connection was left because the server takes no writes
-  bool moved_ = false;               // the latest connection was left because the server is somewhere else
-  std::optional<Endpoint> useless_;  // the address of the latest connection, if it served nobody
+  bool moved_ = false;               // the latest connection was left because the server has moved
+  std::optional<Endpoint> useless_;  // the address of the latest connection, if it was of no use
   Down down_;
   Causes causes_;
   std::optional<base::TimePoint> refused_since_;  // the login, with credentials that change

@@ -13,7 +13,7 @@ using Asked = Aside<CredentialSource::Given>;
 
 constinit AsideCount calls_in_process(CredentialSource::kMostInProcess);
 
-/// The user's words are shown as far as an error has room for them.
+/// The user's text, cut to what fits into an error.
 std::string in_words(std::string_view what) {
   constexpr std::size_t kMost = 200;
   return base::printable(what.substr(0, kMost));

@@ -1,4 +1,4 @@
-// Who says what a connection logs in with: the configuration, or the user's code.
+// The credentials for a login: from the configuration, or from the user's code.
 #pragma once
 
 #include <functional>
@@ -16,27 +16,27 @@ namespace holdfast::redis {
 /// On the loop.
 class CredentialSource {
  public:
-  /// At most so many calls of the user's code are under way in the process.
+  /// The most calls of the user's code that run in the process at the same time.
   static constexpr int kMostInProcess = 256;
 
   struct Given {
     Credentials credentials{};
     base::TimePoint asked_at{};
   };
-  /// What is given, or in words why nothing is.
+  /// The credentials, or why there are none, as text.
   using Found = std::function<void(const Given& given, const std::string& problem)>;
 
   /// The configuration outlives it.
   CredentialSource(const boost::asio::any_io_executor& executor, const Config& config);
 
-  /// The user's code is asked; else they never change.
+  /// True if the user's code provides them; otherwise they never change.
   bool changes() const { return static_cast<bool>(config_.credentials); }
-  /// Calls `found` once, perhaps at once, unless the next ask(), forget() or leave() comes first. Has no limit of its
-  /// own: whoever waits forgets it.
+  /// Calls `found` once, possibly at once, unless the next ask(), forget() or leave() comes first. Has no time limit:
+  /// the caller calls forget().
   void ask(Found found);
   void forget();
   bool asking() const { return asking_; }
-  /// From any thread: nothing is posted to the loop any more.
+  /// From now on nothing is posted to the loop. From any thread.
   void leave() { asked_.leave(); }
 
  private:

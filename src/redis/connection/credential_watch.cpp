@@ -23,7 +23,7 @@ CredentialWatch::CredentialWatch(timing::Schedule& schedule, const Config& confi
       pauses_(config.reconnect_min, config.reconnect_max) {}
 
 base::TimePoint CredentialWatch::due(base::TimePoint asked_at, base::Duration valid_for) {
-  constexpr std::chrono::milliseconds kSoonest{50};  // however short their life is, the server is not flooded
+  constexpr std::chrono::milliseconds kSoonest{50};  // a lower bound, so that the server is not flooded
   return asked_at + std::max<base::Duration>(valid_for / 4 * 3, kSoonest);
 }
 
@@ -31,7 +31,7 @@ void CredentialWatch::start(const CredentialSource::Given& given) {
   problem_.clear();
   pauses_.reset();
   const auto& valid_for = given.credentials.valid_for;
-  constexpr std::chrono::hours kLongest{24 * 365};  // what is valid for longer is asked for again all the same
+  constexpr std::chrono::hours kLongest{24 * 365};  // credentials that are valid for longer are also renewed then
   if (valid_for) alarm_.set(due(given.asked_at, std::min<std::chrono::milliseconds>(*valid_for, kLongest)));
 }
 
@@ -54,7 +54,7 @@ void CredentialWatch::on_alarm() {
 
 void CredentialWatch::on_given(const CredentialSource::Given& given, const std::string& problem) {
   if (!problem.empty()) return fail(problem);
-  alarm_.cancel();  // a server that does not answer is found dead
+  alarm_.cancel();  // if the server does not answer, the health watch notices
   given_ = given;
   send_(auth(given.credentials));
 }
@@ -65,7 +65,7 @@ void CredentialWatch::on_reply(const base::Reply& reply) {
   start(given);
 }
 
-/// The server keeps a connection that was refused as it was, so there is time.
+/// After a refusal the server keeps the connection as it was, so there is time to retry.
 void CredentialWatch::fail(std::string problem) {
   problem_ = std::move(problem);
   alarm_.set_after(pauses_.next(base::random_share()));

@@ -1,4 +1,4 @@
-// Asks for new credentials before those of a living connection end.
+// Renews the credentials of a connection before they expire.
 #pragma once
 
 #include <functional>
@@ -26,16 +26,16 @@ class CredentialWatch {
   CredentialWatch(timing::Schedule& schedule, const Config& config, const Lifeline& lifeline, CredentialSource& source,
                   Send send);
 
-  /// The server has taken these.
+  /// The server has accepted these.
   void start(const CredentialSource::Given& given);
   /// The connection is gone.
   void stop();
-  /// The reply to what was sent.
+  /// The reply to AUTH.
   void on_reply(const base::Reply& reply);
-  /// Why it could not be done the latest time; empty: it could.
+  /// Why the latest renewal failed; empty: it did not.
   const std::string& problem() const { return problem_; }
 
-  /// When those that were asked for then are to be replaced: there is time left to ask again if that fails.
+  /// When to replace credentials that were requested at that time: early enough to retry if that fails.
   static base::TimePoint due(base::TimePoint asked_at, base::Duration valid_for);
 
  private:
@@ -48,7 +48,7 @@ class CredentialWatch {
   CredentialSource& source_;
   const Send send_;
   timing::Alarm alarm_;
-  CredentialSource::Given given_;  // that were sent last
+  CredentialSource::Given given_;  // sent last
   Backoff pauses_;
   std::string problem_;
 };

@@ -29,7 +29,7 @@ void Dialer::on_address(std::optional<ServerAddress> address, const std::string&
   if (!address_.unix_socket.empty()) {
     return on_found({asio::local::stream_protocol::endpoint(address_.unix_socket)}, {});
   }
-  // An address needs no name server.
+  // An address needs no look-up.
   ErrorCode not_an_address;
   const auto ip = asio::ip::make_address(address_.host, not_an_address);
   if (!not_an_address) return on_found({asio::ip::tcp::endpoint(ip, address_.port)}, {});
@@ -65,7 +65,7 @@ void Dialer::on_alarm() {
 void Dialer::dial(std::size_t index) {
   const Endpoint& endpoint = endpoints_[index];
   Socket& socket = calls_[index].emplace(executor_);
-  // Not by Asio, whose sockets are inherited by the programs that this process starts.
+  // Not made by Asio, whose sockets are inherited by child processes.
   const int fd = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
   ErrorCode error(errno, asio::error::get_system_category());
   try {

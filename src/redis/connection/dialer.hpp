@@ -1,4 +1,4 @@
-// From a server to a connected socket: its address asked for, the name looked up, the addresses of that tried.
+// Makes a connected socket: asks for the server's address, looks up the name, tries its addresses.
 #pragma once
 
 #include <functional>
@@ -19,16 +19,16 @@
 
 namespace holdfast::redis {
 
-/// On the loop. Has no limit of its own: whoever waits stops it.
+/// On the loop. Has no time limit: the owner calls stop().
 class Dialer : public std::enable_shared_from_this<Dialer> {
  public:
   using ErrorCode = boost::system::error_code;
   using Socket = boost::asio::generic::stream_protocol::socket;
-  /// A socket that is connected, or in words why there is none.
+  /// A connected socket, or why there is none, as text.
   using Done = std::function<void(std::optional<Socket> socket, const Endpoint& endpoint, const std::string& problem)>;
 
-  /// `limit`: how long whoever waits will wait. `last`: the address that is tried after all others, because it was of
-  /// no use lately.
+  /// `limit`: how long the owner will wait. `last`: the address to try after all others, because it was of no use
+  /// recently.
   Dialer(timing::Schedule& schedule, base::Duration limit, EndpointSource& source, Resolver& resolver,
          std::optional<Endpoint> last, Done done)
       : executor_(schedule.executor()),
@@ -39,17 +39,17 @@ class Dialer : public std::enable_shared_from_this<Dialer> {
         done_(std::move(done)),
         alarm_(schedule, [this] { on_alarm(); }) {}
 
-  /// Calls `done` once, perhaps at once, unless stop() comes first. Whoever made it lives until then.
+  /// Calls `done` once, possibly at once, unless stop() comes first. The owner outlives that.
   void start();
   void stop();
-  /// The source has said what is dialled.
+  /// The source has given the address to dial.
   bool asked() const { return !address_.host.empty() || !address_.unix_socket.empty(); }
-  /// What is dialled, once the source has said it.
+  /// That address.
   const ServerAddress& address() const { return address_; }
   /// The server is given by a name, not by an address.
   bool named() const { return named_; }
   Stage stage() const { return race_ ? Stage::connect : Stage::look_up; }
-  /// What it waits for, in words that follow "no".
+  /// What it waits for; a text to follow "no".
   std::string missing() const;
 
  private:
@@ -66,7 +66,7 @@ class Dialer : public std::enable_shared_from_this<Dialer> {
   EndpointSource& source_;
   Resolver& resolver_;
   const std::optional<Endpoint> last_;
-  Done done_;  // empty: it is over
+  Done done_;  // empty: it has ended
   std::vector<Endpoint> endpoints_;
   std::optional<AddressRace> race_;
   std::vector<std::optional<Socket>> calls_;  // one for each endpoint, while it is tried

@@ -1,4 +1,4 @@
-// Where the server is that a lane is to connect to: asked anew for each session.
+// Finds the address that a lane connects to; asked again for each session.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ namespace holdfast::redis {
 struct ServerAddress {
   std::string host{};  ///< A name, or an address.
   std::uint16_t port = 0;
-  std::string unix_socket{};  ///< A path. When set, host and port are not used.
+  std::string unix_socket{};  ///< A path; if set, host and port are ignored.
 };
 
 /// `host:port`, or the path of a unix socket.
 std::string in_words(const ServerAddress& address);
 
-/// What may come after a session has ended.
+/// What to expect after a session has ended.
 enum class Prospect : std::uint8_t {
-  same,     ///< Nothing is known that would be better than the same again.
-  changes,  ///< Where the server is is being decided by others: whoever waits may go on waiting.
-  another,  ///< There is an address that was not tried yet: it is the next, at once.
+  same,     ///< Another attempt will find the same address.
+  changes,  ///< The address is about to change: waiting requests may keep waiting.
+  another,  ///< There is an address that was not tried yet: it is tried at once.
 };
 
 /// On the loop.
@@ -35,28 +35,29 @@ class EndpointSource {
  public:
   virtual ~EndpointSource() = default;
 
-  /// The address, or in words why there is none.
+  /// The address, or why there is none, as text.
   using Found = std::function<void(std::optional<ServerAddress> address, const std::string& problem)>;
-  /// Where is the server now? Calls `found` once, perhaps at once, unless forget() comes first. Has no limit of its
-  /// own: whoever waits forgets it. One question at a time.
+  /// Finds the server. Calls `found` once, possibly at once, unless forget() comes first. Has no time limit: the caller
+  /// calls forget(). One call at a time.
   virtual void find(Found found) = 0;
-  /// Nobody waits for the answer any more.
+  /// The answer is no longer needed.
   virtual void forget() = 0;
-  /// What it waits for, in words that follow "no".
+  /// What it waits for; a text to follow "no".
   virtual std::string missing() const = 0;
 
-  /// The session with the latest address has ended, or has not come about. `served`: its login was through, and the
-  /// server has taken writes to the end.
+  /// The session at the latest address has ended, or never began. `served`: its login succeeded, and the server took
+  /// writes until the end.
   virtual Prospect on_end(bool served) = 0;
-  /// Among how many addresses the time for connecting is shared.
+  /// How many addresses share the time for connecting.
   virtual std::size_t addresses() const { return 1; }
-  /// Somewhere else, in words, than at the latest address that it has found.
+  /// Why the server is no longer at the address found last.
   using Moved = std::function<void(const std::string& why)>;
-  /// Whom to tell if the server is found to be somewhere else, without having been asked. Never from within a call.
+  /// Sets what to call when the server turns out to have moved, without having been asked. Never called from within a
+  /// call.
   virtual void watch(const Moved&) {}
 };
 
-/// The configured address, or each of several in turn; one that serves stays.
+/// The configured address, or each of several in turn; one that served is kept.
 class ConfiguredEndpoint final : public EndpointSource {
  public:
   explicit ConfiguredEndpoint(const Config& config);
@@ -70,7 +71,7 @@ class ConfiguredEndpoint final : public EndpointSource {
  private:
   std::vector<ServerAddress> addresses_;
   std::size_t latest_ = 0;
-  std::size_t failed_ = 0;  // of them in a row
+  std::size_t failed_ = 0;  // in a row
 };
 
 }  // namespace holdfast::redis

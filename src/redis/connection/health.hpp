@@ -9,17 +9,17 @@
 
 namespace holdfast::redis {
 
-/// A server that is gone without a word is noticed by a PING that it does not answer. Replies are a sign of life as
-/// well, and messages, unless something has not been answered.
+/// A server that has vanished is noticed by an unanswered PING. Replies are also a sign of life, and so are messages,
+/// unless a command is unanswered.
 class Health {
  public:
-  /// How often a connection is looked at, for leases of this length.
+  /// How often to check a connection, for leases of this length.
   static base::Duration interval(base::Duration lease) {
     return std::clamp<base::Duration>(lease / 10, std::chrono::seconds(1), std::chrono::seconds(10));
   }
 
   enum class Verdict { well, ping, dead };
-  /// After each interval: whether anything was heard in it.
+  /// To be called after each interval; `heard`: something was received in it.
   Verdict judge(bool heard) {
     if (heard) {
       pinged_ = false;
@@ -29,7 +29,7 @@ class Health {
   }
 
  private:
-  bool pinged_ = false;  // since something was heard
+  bool pinged_ = false;  // since something was received
 };
 
 }  // namespace holdfast::redis

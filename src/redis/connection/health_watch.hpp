@@ -1,4 +1,4 @@
-// Looks at a connection now and then: is it alive?
+// Checks regularly whether a connection is alive.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace holdfast::redis {
 class HealthWatch {
  public:
   struct Ways {
-    std::function<bool()> heard;  ///< Anything, since this was called last.
+    std::function<bool()> heard;  ///< Something was received since the last call.
     std::function<void()> ping;
     std::function<void(std::string cause)> dead;
   };
@@ -24,7 +24,7 @@ class HealthWatch {
   HealthWatch(timing::Schedule& schedule, base::Duration interval, const Lifeline& lifeline, Ways ways)
       : interval_(interval), lifeline_(lifeline), ways_(std::move(ways)), alarm_(schedule, [this] { look(); }) {}
 
-  /// From now until stop(), or until it was found dead.
+  /// Checks until stop(), or until it is found dead.
   void start() { alarm_.set_after(interval_); }
   void stop() { alarm_.cancel(); }
 

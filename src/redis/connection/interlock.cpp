@@ -43,7 +43,7 @@ void Interlock::subscribe(Op& op) {
   }
 }
 
-/// In the order of the replies: of what the first in line has asked for.
+/// Confirmations come in the order of the replies, so this one is for the first request.
 void Interlock::on_confirmed(Op& first, const std::string& kind, const std::string& channel) {
   const bool sharded = kind == "ssubscribe";
   std::size_t& unconfirmed = sharded ? first.unconfirmed_sharded : first.unconfirmed;
@@ -73,8 +73,9 @@ void Interlock::on_refused(Op& first) {
   }
 }
 
-/// What it is about counts as unsubscribed, whatever became of it. A channel that the server has given away is, and to
-/// be told of one that nobody uses does no harm; but to take one for subscribed that is not would be a wake lost.
+/// The channel counts as unsubscribed, whatever the reason for the refusal. If the server gave the channel away, it is;
+/// and messages on an unused channel do no harm. But a wake would be lost if a channel counted as subscribed that is
+/// not.
 bool Interlock::refused_to_leave(Op& op) {
   const base::Reply& reply = op.builder.replies.front();
   if (!reply.is_error()) return false;
@@ -118,12 +119,12 @@ void Interlock::give_back_idle() {
   Subscriptions::Idle idle = subscriptions_.take_idle(Clock::now() - config_.subscription_linger);
   if (idle.plain.empty() && idle.sharded.empty()) return;
   const std::shared_ptr<Op> op = idle.sharded.empty() ? leave(std::move(idle.plain)) : leave_sharded(idle);
-  op->finished = true;  // nobody waits for it
+  op->finished = true;  // it has no handler
   encode(connection_.out(), op->request.commands.front(), false);
   expect_(op);
 }
 
-/// The PING's reply is the end of what the UNSUBSCRIBE is answered by: see on_refused().
+/// The PING's reply marks the end of the replies to UNSUBSCRIBE: see on_refused().
 std::shared_ptr<Op> Interlock::leave(std::vector<std::string> channels) {
   const auto op =
       std::make_shared<Op>(Request{{{{"PING"}}}, config_.command_timeout, std::move(channels)}, ResultHandler{});
@@ -133,7 +134,7 @@ std::shared_ptr<Op> Interlock::leave(std::vector<std::string> channels) {
   return op;
 }
 
-/// Their slots may differ, and so may what the server says to each.
+/// One command for each channel: their slots may differ, and so may the server's replies.
 std::shared_ptr<Op> Interlock::leave_sharded(const Subscriptions::Idle& idle) {
   const auto op = std::make_shared<Op>(Request{{{{"HELLO"}}}, config_.command_timeout}, ResultHandler{});
   op->leaving_sharded = true;

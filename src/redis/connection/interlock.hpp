@@ -1,4 +1,4 @@
-// SUBSCRIBE and UNSUBSCRIBE, and those of sharded channels, in step with the replies around them.
+// SUBSCRIBE and UNSUBSCRIBE, and their sharded variants: matches their confirmations with the replies around them.
 #pragma once
 
 #include <functional>
@@ -15,28 +15,28 @@
 
 namespace holdfast::redis {
 
-/// A refused SUBSCRIBE or UNSUBSCRIBE is answered by a plain error and by nothing else, a permitted one by a push for
-/// each channel; both come in the order of the replies. So the request behind it counts the confirmations that are to
-/// come first (`Op::unconfirmed`), and a reply that comes before the last of them is the refusal, and must not be taken
-/// for the reply of the command behind it.
-/// SSUBSCRIBE is the same. But a server says `sunsubscribe` of itself too, when it gives a slot away, and then refuses
-/// a SUNSUBSCRIBE that is under way (MOVED): to count would lose step. So those are not counted: behind them goes a
-/// HELLO, which nobody is refused, and whatever error comes before its reply is a refusal of one of them. On the loop.
+/// A refused SUBSCRIBE or UNSUBSCRIBE is answered by one plain error, a permitted one by a push for each channel; both
+/// come in the order of the replies. So the request behind it counts the confirmations that must come first
+/// (`Op::unconfirmed`): a reply that comes before the last of them is the refusal, not the reply to the command behind.
+/// SSUBSCRIBE works the same way. But a server also sends `sunsubscribe` unasked when it gives a slot away, and then
+/// refuses a pending SUNSUBSCRIBE (MOVED), so counting would go wrong. So SUNSUBSCRIBEs are not counted: they are
+/// followed by a HELLO, which is never refused, and any error before its reply is the refusal of one of them. On the
+/// loop.
 class Interlock {
  public:
-  /// `expect` is called with what was put into the connection's buffer and is answered by one reply. The references
-  /// outlive this.
+  /// `expect` is called with each request that was written to the connection's buffer and gets one reply. The
+  /// references outlive this.
   Interlock(timing::Schedule& schedule, const Config& config, Subscriptions& subscriptions, const Lifeline& lifeline,
             Connection& connection, std::function<void(const std::shared_ptr<Op>&)> expect);
 
   void on_new_session() { unsubscribe_refused_ = false; }
-  /// Puts a SUBSCRIBE ahead of the request's commands, if it needs one and none has been refused lately.
+  /// Writes a SUBSCRIBE before the request's commands, if it needs one and none was refused recently.
   void subscribe(Op& op);
-  /// A push of this kind, perhaps a confirmation, has come while this request was the first in line.
+  /// A push of this kind, perhaps a confirmation, has arrived while this request was the first one unanswered.
   void on_confirmed(Op& first, const std::string& kind, const std::string& channel);
-  /// A reply has come while this request, the first in line, still lacked confirmations.
+  /// A reply has arrived while this request, the first one unanswered, still lacked confirmations.
   void on_refused(Op& first);
-  /// One reply of a request that leaves sharded channels has come. False: it was the last.
+  /// A reply to a request that leaves sharded channels has arrived. False: it was the last.
   bool refused_to_leave(Op& op);
   void cancel() { idle_alarm_.cancel(); }
 

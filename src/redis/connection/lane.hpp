@@ -16,12 +16,12 @@
 
 namespace holdfast::redis {
 
-/// Commands wait at a gate until the login on a connection is through, so nothing runs in a wrong database or before
-/// an earlier connection of this lane has been killed by its client id: bytes still under way on it cannot take effect
-/// after anything that is sent later. What was sent on a lost connection is `unknown` and is not resent here. It is a
-/// `Connection` below and a `Pipeline` of requests above.
-/// Everything on the loop. The loop calls `flush` after each handler, or when it is told
-/// that so many bytes are `to_be_flushed`, so that all that one batch of work has to say leaves in one write or in few.
+/// Commands wait at a gate until the login has succeeded, so nothing runs in a wrong database, or before the lane's
+/// earlier connection has been killed by its client id: bytes still under way on that one cannot take effect after
+/// later ones. A command sent on a lost connection is `unknown` and is not resent here. A lane consists of a
+/// `Connection` and, above it, a `Pipeline` of requests.
+/// Everything on the loop. The loop calls `flush` after each handler, or when many bytes are `to_be_flushed`, so that
+/// the output of one batch of work leaves in one write, or in few.
 class Lane {
  public:
   using Handler = ResultHandler;
@@ -32,38 +32,37 @@ class Lane {
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
-  /// Connects. If there is an owner, handlers keep it alive, and it this lane; else whoever ends the loop first ends
-  /// them.
+  /// Connects. If there is an owner, handlers keep it alive, and it keeps this lane alive. Otherwise they keep only the
+  /// lane's own state alive.
   void start(std::weak_ptr<void> owner);
   /// The same, but it connects only when something is sent.
   void start_at_rest(std::weak_ptr<void> owner);
-  /// Whether the server is needed beyond what is sent to it. If not, the session ends once all is answered, and the
-  /// next one begins when something is sent.
+  /// Whether to stay connected without requests. If not, the session ends when everything is answered, and the next one
+  /// begins when something is sent.
   void set_needed(bool needed);
-  /// It has no connection, and nobody waits for one.
+  /// It has no connection, and no request waits for one.
   bool at_rest() const;
-  /// At rest: the server is another one from now on.
+  /// At rest: from now on for another server.
   void begin_anew();
-  /// What waits for a connection is told as `misdirected`.
+  /// Passes the requests that wait for a connection to `misdirected`.
   void reroute();
-  /// What waits for a connection hears why there is none.
+  /// Fails the requests that wait for a connection with this reason.
   void refuse_waiting(std::error_code error, const std::string& cause);
-  /// The handler runs exactly once, within about the request's timeout, perhaps at once. Without memory for it the
-  /// command is `not_sent`. What a handler throws is swallowed.
+  /// The handler runs exactly once, within about the request's timeout, possibly at once. If memory runs out, the
+  /// command is `not_sent`. Exceptions of handlers are ignored.
   void send(Request&& request, Handler&& handler);
   void flush();
-  /// What replies come in on, or -1 while there is no connection.
+  /// The socket that replies arrive on, or -1 while there is no connection.
   int socket() const;
-  /// The server that it is connected to, or was lately, in words; empty: not known.
+  /// The server that is or was last connected, as text; empty: unknown.
   std::string server() const;
-  /// The same as an address; null: not known.
+  /// The same as an address; null: unknown.
   const Endpoint* endpoint() const;
-  /// A handler has thrown, perhaps half way through: begins anew with a new connection.
+  /// A handler has thrown, perhaps half way through: starts with a new connection.
   void recover();
-  /// Timers may be missing for want of memory.
-  /// Ends everything under way with Errc::closed and closes the connection.
+  /// Fails all pending requests with Errc::closed and closes the connection.
   void close();
-  /// The loop is gone: forgets everything under way, without a word.
+  /// The loop is gone: drops all pending requests without calling their handlers.
   void drop_all();
 
  private:

@@ -1,4 +1,4 @@
-// What the owner of a lane hears of it.
+// The events of a lane, for its owner.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace holdfast::redis {
 
-/// The cause of an end that is no trouble.
+/// The cause of a disconnection that is no failure.
 inline constexpr const char* kNotNeeded = "the server is not needed any more";
 
 /// Called on the loop, must not block.
@@ -20,17 +20,17 @@ struct LaneEvents {
   std::function<void()> message;
   std::function<void()> command;
   std::function<void(std::size_t bytes)> to_be_flushed;
-  /// So long after the send all commands of a request were answered, by the server that serves it.
+  /// All commands of a request were answered by the server that serves it, this long after the send.
   std::function<void(Operation operation, base::Duration took)> answered = [](Operation, base::Duration) {};
-  /// These keys were changed, or may have been: an array; null: all. Only where CLIENT TRACKING was asked for.
+  /// These keys (an array; null: all) were changed, or may have been. Only with CLIENT TRACKING.
   std::function<void(const base::Reply& keys)> invalidated = [](const base::Reply&) {};
-  /// Where it is set: a request that this server does not serve; whoever is told sees to it that its handler runs.
+  /// Optional. A request that this server does not serve; the receiver must ensure that its handler runs.
   std::function<void(Misdirected&&)> misdirected{};
-  /// Where it is set: each error reply, before the request's handler runs.
+  /// Optional. Each error reply, before the request's handler runs.
   std::function<void(const std::string& error_text)> refused{};
   /// The server has ended the subscription to a sharded channel: its slot is served elsewhere.
   std::function<void(const std::string& channel)> taken_away = [](const std::string&) {};
-  /// What a message says, for channels on which that matters.
+  /// The text of each message.
   std::function<void(const std::string& channel, const std::string& text)> said = [](const std::string&,
                                                                                      const std::string&) {};
 };

@@ -5,7 +5,7 @@
 
 namespace holdfast::redis {
 
-/// The lane's owner, if it has said that it is to be kept alive; else the inside of the lane alone.
+/// The lane's owner, if one is set; otherwise only the lane's own state.
 struct Lifeline {
   std::weak_ptr<void> owner;
   std::weak_ptr<void> lane;

@@ -1,4 +1,4 @@
-// Who of a client listens to which channel, whatever connection its messages come on. Knows no sockets.
+// Which waiters of a client listen to which channel, independent of connections. Knows no sockets.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace holdfast::redis {
 
-/// One for each client, shared by the `Subscriptions` of all its connections. Whoever waits on a channel has a listener
-/// there for as long as the wait lasts, so that idle subscriptions can be given back after a linger. Thread-safe.
+/// One per client, shared by the `Subscriptions` of all its connections. A waiter has a listener on its channel for as
+/// long as it waits, so that unused subscriptions can be ended after a while. Thread-safe.
 class Listeners {
  public:
-  /// Called for every message, without any lock held; must not block.
+  /// Called for every message, under no mutex; must not block.
   using Listener = std::function<void()>;
 
   /// From now on the channel is in use and its messages go to the listener. Returns what end_use takes.
@@ -24,28 +24,28 @@ class Listeners {
   /// A message under way may still reach the listener once after this.
   void end_use(const std::string& channel, std::uint64_t use, base::TimePoint now);
 
-  /// There is nothing to know of any channel: neither subscribed nor in use.
+  /// No channel is subscribed or in use.
   bool none() const;
-  /// How many use it.
+  /// How many listeners it has.
   std::size_t users(const std::string& channel) const;
-  /// How many messages have come on it while it has been in use or subscribed, but for those that `Subscriptions` has
-  /// kept to itself.
+  /// How many messages have arrived on it while it was in use or subscribed, without those that `Subscriptions` has
+  /// suppressed.
   std::uint64_t messages(const std::string& channel) const;
 
   // For the subscriptions.
-  /// One more, or one less, connection is subscribed to the channel; what is known of it stays as long as one is.
+  /// One more connection, or one less, is subscribed to the channel; its entry stays as long as one is.
   void begin_subscription(const std::string& channel);
   void end_subscription(const std::string& channel);
   /// Runs the channel's listeners.
   void on_message(const std::string& channel);
-  /// Nobody has used it since then.
+  /// It has not been used since then.
   bool idle(const std::string& channel, base::TimePoint since) const;
 
  private:
   struct Entry {
     bool forgotten() const { return listeners.empty() && subscriptions == 0; }
     std::map<std::uint64_t, Listener> listeners;
-    int subscriptions = 0;  // connections that are subscribed to it
+    int subscriptions = 0;  // how many connections are subscribed to it
     std::uint64_t messages = 0;
     base::TimePoint last_used{};
   };

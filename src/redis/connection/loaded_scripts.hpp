@@ -1,4 +1,4 @@
-// Which scripts a server has been given on one session.
+// Which scripts were loaded in one session.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,14 @@
 
 namespace holdfast::redis {
 
-/// A script is loaded ahead of its first use on a session: a NOSCRIPT would let what is sent behind it overtake it.
+/// A script is loaded before its first use in a session: after a NOSCRIPT, later commands would overtake the resent
+/// one.
 class LoadedScripts {
  public:
-  /// Of a new session nothing is known.
+  /// For a new session.
   void clear() { loaded_.clear(); }
 
-  /// Loads what these commands need and was not loaded yet. How many replies come for that.
+  /// Writes commands that load the missing scripts. Returns how many replies they get.
   std::size_t load(const std::vector<base::Command>& commands, std::string& out) {
     std::size_t loads = 0;
     for (const base::Command& command : commands) {

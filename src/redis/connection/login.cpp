@@ -14,8 +14,8 @@ constexpr std::string_view kPrimary = "master";
 
 std::size_t required_replies(const Config& config) { return config.database != 0 ? 2 : 1; }
 
-/// What a server says of itself that is not a primary; empty: it is one. ROLE may be forbidden: then HELLO's word is
-/// all that there is.
+/// The role that the server reports, if it is not a primary; empty: it is one. If ROLE is not permitted, the role in
+/// HELLO's reply counts.
 std::string other_role(const Config& config, const std::vector<base::Reply>& replies, const std::string& by_hello) {
   const std::size_t at = required_replies(config);
   const bool told = at < replies.size() && replies[at].is_array() && !replies[at].elements.empty();
@@ -99,14 +99,14 @@ bool is_client(const base::Reply& reply, const Config& config, base::Duration ag
   const char* const end = reply.text.data() + reply.text.size();
   if (at == std::string::npos) return false;
   if (std::from_chars(reply.text.data() + at + kAge.size(), end, seconds).ec != std::errc()) return false;
-  // The server counts whole seconds, by another clock.
+  // The server counts whole seconds, with its own clock.
   return base::Duration(std::chrono::seconds(seconds)) >= age - age / 50 - std::chrono::seconds(1);
 }
 
 std::vector<base::Command> Login::next(const std::vector<base::Reply>& replies) {
   if (step_ == Step::hello) return after_hello(replies);
   const bool asked = std::exchange(step_, Step::through) == Step::earlier_client;
-  // A server that was restarted gives the same ids to strangers, and to this client's other lanes.
+  // After a restart a server may give the same id to another client, or to another lane of this one.
   if (!asked || replies.size() != 1 || !is_client(replies.front(), config_, earlier_.age)) return {};
   return {kill_client(earlier_.client)};
 }
@@ -114,7 +114,7 @@ std::vector<base::Command> Login::next(const std::vector<base::Reply>& replies) 
 std::vector<base::Command> Login::after_hello(const std::vector<base::Reply>& replies) {
   outcome_ = judge_login(config_, replies);
   step_ = Step::through;
-  // The first, or of a server that counts anew.
+  // There was no earlier connection, or the server was restarted.
   if (outcome_.error || earlier_.client == 0 || earlier_.client == outcome_.client) return {};
   step_ = Step::earlier_client;
   return {find_client(earlier_.client)};

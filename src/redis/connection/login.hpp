@@ -1,4 +1,4 @@
-// What a lane says first on a new connection, and what it makes of the answer.
+// The login on a new connection: what to send, and what the replies mean.
 #pragma once
 
 #include <cstdint>
@@ -13,51 +13,51 @@
 
 namespace holdfast::redis {
 
-/// The server may turn out to be another one than is wanted: it must say that it is a primary.
+/// Whether the server must confirm that it is a primary, since an address may lead to another server.
 bool must_be_primary(const Config& config);
-/// HELLO 3 with credentials and the name, and SELECT if a database is chosen. Where the server must be a primary, ROLE,
-/// and the announcement that REDIRECT is understood, which most servers refuse.
+/// HELLO 3 with credentials and the name; SELECT if a database is configured. If the server must be a primary, also
+/// ROLE, and the announcement that REDIRECT is understood, which most servers refuse.
 std::vector<base::Command> login_commands(const Config& config, const Credentials& credentials);
 /// The same with those of the configuration.
 std::vector<base::Command> login_commands(const Config& config);
-/// On a living connection: from now on with these.
+/// Changes the credentials of a logged-in connection.
 base::Command auth(const Credentials& credentials);
 
 struct LoginOutcome {
-  std::error_code error;  ///< Set: the login failed.
+  std::error_code error;  ///< Set: the login has failed.
   std::string cause;
-  bool pointless = false;   ///< Trying again will not help.
+  bool pointless = false;   ///< A retry will not help.
   std::int64_t client = 0;  ///< This connection's client id.
-  bool clustered = false;   ///< The server is one of a cluster.
+  bool clustered = false;   ///< The server belongs to a cluster.
 };
 LoginOutcome judge_login(const Config& config, const std::vector<base::Reply>& replies);
 
-/// CLIENT LIST ID and CLIENT KILL ID: for the lane's earlier connection, whose bytes may still be under way.
+/// CLIENT LIST ID and CLIENT KILL ID, for the lane's earlier connection, whose bytes may still be under way.
 base::Command find_client(std::int64_t id);
 base::Command kill_client(std::int64_t id);
 /// A lane's earlier connection.
 struct EarlierConnection {
   std::int64_t client = 0;  ///< Its client id; 0: there was none.
-  base::Duration age{};     ///< How long ago its login was through.
+  base::Duration age{};     ///< How long ago its login succeeded.
 };
-/// True if the reply to find_client shows a client of our name, which only the lanes of this client have, and as old as
-/// this: the other lanes of this client to a server that has counted anew are younger. False as well if we have no
-/// name, or the server does not tell (no permission, before Redis 6.2).
+/// True if the reply to find_client shows a connection with our name, which only this client's lanes have, and of that
+/// age: after a restart of the server, this client's other lanes are younger. Also false if we have no name, or the
+/// server does not answer (no permission, or Redis before 6.2).
 bool is_client(const base::Reply& reply, const Config& config, base::Duration age);
 
-/// The login of one connection, step by step: HELLO, and then the end of the lane's earlier connection, if there was
-/// one and the server still has it.
+/// The login of one connection, step by step: HELLO, then the end of the lane's earlier connection, if the server still
+/// has it.
 class Login {
  public:
   /// The configuration outlives it.
   Login(const Config& config, EarlierConnection earlier) : config_(config), earlier_(earlier) {}
 
-  /// What is sent first.
+  /// The first commands.
   std::vector<base::Command> first(const Credentials& credentials) const {
     return login_commands(config_, credentials);
   }
   std::vector<base::Command> first() const { return login_commands(config_); }
-  /// Takes the replies to what was sent last. What is to be sent next; nothing: it has failed, or is through.
+  /// Takes the replies to the last commands and returns the next ones; none: it has failed, or is complete.
   std::vector<base::Command> next(const std::vector<base::Reply>& replies);
   /// Of HELLO.
   const LoginOutcome& outcome() const { return outcome_; }

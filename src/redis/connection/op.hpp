@@ -1,4 +1,4 @@
-// One request under way in a lane.
+// One pending request of a lane.
 #pragma once
 
 #include <list>
@@ -14,7 +14,7 @@
 
 namespace holdfast::redis {
 
-/// Belongs to the loop. Stays among those in flight as long as a reply may come, finished or not.
+/// Used on the loop. Stays in the list of requests in flight as long as a reply may come, finished or not.
 struct Op : boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>,
             std::enable_shared_from_this<Op> {
   Op(Request&& what, ResultHandler&& whom) : request(std::move(what)), handler(std::move(whom)) {}
@@ -22,23 +22,23 @@ struct Op : boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::i
   Request request;
   ResultHandler handler;
   ReplyBuilder builder;
-  std::size_t asks = 0;     // replies of ASKING that come before the SSUBSCRIBE's confirmations
-  std::size_t loads = 0;    // replies of SCRIPT LOAD and ASKING that come before them
-  std::size_t replies = 0;  // that are still to come
+  std::size_t asks = 0;     // replies to ASKING that come before the SSUBSCRIBE's confirmations
+  std::size_t loads = 0;    // replies to SCRIPT LOAD and ASKING that come before the commands' own
+  std::size_t replies = 0;  // still to come
   base::TimePoint sent_at{};
   base::TimePoint deadline{};
   std::list<std::shared_ptr<Op>>::iterator waiting;  // valid while at the gate
   bool at_gate = false;
   bool finished = false;                // the handler has run
-  bool leaving = false;                 // UNSUBSCRIBE of the channels goes first, not SUBSCRIBE
-  bool leaving_sharded = false;         // SUNSUBSCRIBEs go first; only the reply of the command behind them is no error
+  bool leaving = false;                 // an UNSUBSCRIBE goes first, not a SUBSCRIBE
+  bool leaving_sharded = false;         // SUNSUBSCRIBEs go first; only the reply to the command behind them is no error
   std::size_t unconfirmed = 0;          // channels of the SUBSCRIBE or UNSUBSCRIBE that goes first
   std::size_t unconfirmed_sharded = 0;  // channels of the SSUBSCRIBE that goes first, or behind the SUBSCRIBE
   Subscriptions::Why cannot_subscribe;  // why they were not subscribed
 
-  // Of scripts that the server did not know: resent.hpp.
-  std::vector<std::size_t> resent;    // which commands are sent again, with their text; none: it is the first time
-  std::vector<base::Reply> answered;  // meanwhile, what came the first time
+  // If the server did not know a script: resent.hpp.
+  std::vector<std::size_t> resent;    // the commands resent with their script's text; none: nothing was resent
+  std::vector<base::Reply> answered;  // meanwhile, the first replies
 
   bool asking() const { return asks > 0 && unconfirmed == 0; }
   bool lacks_confirmations() const { return unconfirmed + unconfirmed_sharded > 0; }

@@ -13,7 +13,7 @@ using base::Clock;
 
 namespace {
 
-/// Returns whether another server is to be asked what this one does not serve.
+/// Returns whether the request must go to another server, since this one does not serve it.
 bool tell_refusals(const Op& op, const LaneEvents& events) {
   if (!events.refused) return false;
   bool redirected = false;
@@ -25,11 +25,11 @@ bool tell_refusals(const Op& op, const LaneEvents& events) {
   return redirected && events.misdirected && !op.request.here;
 }
 
-/// Commands at the gate and under way, and bytes that the system has not taken yet, beyond which no more is taken on.
+/// The most commands at the gate and in flight, and the most bytes not yet taken by the system; further requests fail.
 constexpr std::size_t kMostWaiting = 1U << 18U;
 constexpr std::size_t kMostUnsent = 64U << 20U;
 
-/// Why no more can be taken on; empty: it can.
+/// Why a request cannot be accepted; empty: it can.
 std::string overload(std::size_t waiting, std::size_t unsent) {
   if (waiting >= kMostWaiting) return std::to_string(kMostWaiting) + " commands wait for the server already";
   if (unsent < kMostUnsent) return {};
@@ -102,7 +102,7 @@ void Pipeline::send(const OpPtr& op) noexcept {
     encode_request(*op);
     expect(op, op->resent.empty() ? op->request.commands.size() : op->resent.size());
   } catch (...) {
-    connection_.out().resize(before);  // no half of a command, and nobody who would take the reply to another
+    connection_.out().resize(before);  // no half command remains, and no entry that would take another command's reply
     if (!in_flight_.empty() && in_flight_.back() == op) in_flight_.pop_back();
     finish(op, resends_a_part(*op) ? failure(Delivery::unknown, Errc::unknown_outcome, {})
                                    : failure(Delivery::not_sent, Errc::exhausted, {}));
@@ -132,7 +132,7 @@ void Pipeline::encode_request(Op& op) {
     encode(out, commands[i], true);
     events_.command();
   }
-  if (!resends_a_part(op)) op.sent_at = Clock::now();  // else the lease of what was executed runs already
+  if (!resends_a_part(op)) op.sent_at = Clock::now();  // otherwise a lease granted the first time is already running
 }
 
 void Pipeline::expect(const OpPtr& op, std::size_t replies) {
@@ -149,14 +149,14 @@ void Pipeline::send_login(const std::vector<base::Command>& commands) {
 
 void Pipeline::send_auth(const base::Command& command) {
   auth_ = std::make_shared<Op>(Request{}, ResultHandler{});
-  auth_->finished = true;  // but for the connection, nobody waits for it
+  auth_->finished = true;  // it has no handler; only the connection waits for it
   encode(connection_.out(), command, false);
   expect(auth_, 1);
 }
 
 void Pipeline::ping() {
   const auto op = std::make_shared<Op>(Request{}, ResultHandler{});
-  op->finished = true;  // nobody waits for it
+  op->finished = true;  // it has no handler
   encode(connection_.out(), {{"PING"}}, false);
   expect(op, 1);
 }
@@ -172,12 +172,12 @@ bool Pipeline::on_node(const Session::Node& node) {
 
 void Pipeline::on_reply() {
   const OpPtr op = in_flight_.front();
-  if (op->asking()) {  // refused perhaps; then what comes behind it says so
+  if (op->asking()) {  // if it was refused, the next reply shows it
     --op->asks;
     return;
   }
   if (op->lacks_confirmations()) return interlock_.on_refused(*op);
-  if (op->loads > 0) {  // refused perhaps; then NOSCRIPT says so
+  if (op->loads > 0) {  // if it was refused, a NOSCRIPT shows it
     --op->loads;
     return;
   }
@@ -219,11 +219,11 @@ void Pipeline::misdirect(const OpPtr& op, Result result) noexcept {
   try {
     events_.misdirected(std::move(misdirected));
   } catch (...) {
-    // Its own affair, as a handler's.
+    // Ignored, as in finish().
   }
 }
 
-/// Those that come back to this gate stand behind the last of them.
+/// Requests that return to this gate are appended behind those visited here.
 void Pipeline::reroute() noexcept {
   auto next = gate_.begin();
   for (std::size_t left = gate_.size(); left > 0; --left) {
@@ -241,18 +241,19 @@ void Pipeline::part_with(Op& op, Result& result) {
 
 void Pipeline::finish(const OpPtr& op, Result result) noexcept {
   part_with(*op, result);
-  const ResultHandler handler = std::move(op->handler);  // and with it what it holds, however long the bytes stay
+  const ResultHandler handler =
+      std::move(op->handler);  // destroyed now, with all that it owns, even if the reply is still to come
   try {
     handler(std::move(result));
   } catch (...) {
-    // Its own affair: the connection, and whoever else waits, have no part in it.
+    // Ignored: it must not affect the connection and other requests.
   }
 }
 
-// --- what is not answered ---
+// --- without an answer ---
 
 void Pipeline::on_time_over(const OpPtr& op) {
-  // What was sent stays with the connection, whose replies must go on finding their commands; only nobody waits.
+  // A sent command stays in flight, so that later replies still match their commands; it only has no handler any more.
   finish(op, op->at_gate ? failure(Delivery::not_sent, connection_.error(), connection_.why_not_yet())
                          : failure(Delivery::unknown, Errc::unknown_outcome,
                                    "no reply within " + milliseconds(op->request.timeout) + " ms"));

@@ -1,4 +1,4 @@
-// The requests of a lane: at the gate, under way, answered, out of time.
+// The requests of a lane: at the gate, in flight, answered, timed out.
 #pragma once
 
 #include <deque>
@@ -22,20 +22,20 @@
 
 namespace holdfast::redis {
 
-/// Everything runs on the loop. What is under way is sent on the connection's latest session, and its replies come in
-/// that order.
+/// Everything runs on the loop. Requests in flight were sent in the connection's latest session, and their replies come
+/// in that order.
 class Pipeline final : public Traffic {
  public:
-  /// The references outlive it, but for the connection's, which need not be made yet.
+  /// The references outlive it; the connection may be constructed later.
   Pipeline(timing::Schedule& schedule, const Config& config, Subscriptions& subscriptions, const LaneEvents& events,
            const Lifeline& lifeline, Connection& connection);
 
   void submit(Request&& request, ResultHandler&& handler);
-  /// What waits for a connection is misdirected, but for what is for this very node.
+  /// The requests that wait for a connection go to `misdirected`, except those for this node only.
   void reroute() noexcept;
   /// The connection is closed for good.
   void close();
-  /// The loop is gone: forgets everything under way, without a word.
+  /// The loop is gone: drops all requests without calling their handlers.
   void drop();
 
   // For the connection.
@@ -74,11 +74,11 @@ class Pipeline final : public Traffic {
 
   std::list<OpPtr> gate_;        // waiting for a login
   std::deque<OpPtr> in_flight_;  // sent, in order
-  OpPtr login_;                  // the step of the login under way
-  OpPtr auth_;                   // the AUTH under way on a connection that stands
+  OpPtr login_;                  // the pending step of the login
+  OpPtr auth_;                   // the pending AUTH after the login
   LoadedScripts loaded_;
   Interlock interlock_;
-  TimeLimits limits_;  // of all that are not finished
+  TimeLimits limits_;  // of all unfinished requests
 };
 
 }  // namespace holdfast::redis

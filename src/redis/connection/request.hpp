@@ -1,4 +1,4 @@
-// What a lane is asked to send, and what has become of it.
+// A request to a lane, and its result.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace holdfast::redis {
 
-/// What a request is for, for those who measure.
+/// The purpose of a request, for metrics.
 enum class Operation : std::uint8_t { acquire, release, renew, confirm, other };
 constexpr std::size_t kOperations = 5;
 constexpr const char* to_string(Operation operation) {
@@ -34,24 +34,24 @@ constexpr const char* to_string(Operation operation) {
   return "other";
 }
 
-/// Commands that travel in one write, in order. With `subscribe`, a SUBSCRIBE (or SSUBSCRIBE) of those channels goes
-/// before them unless all are subscribed already, or that was refused for good lately: what is published after the
-/// first command has run is then heard.
+/// Commands sent in one write, in order. With `subscribe`, a SUBSCRIBE (or SSUBSCRIBE) of those channels goes before
+/// them, unless all are already subscribed, or it was refused for good recently. So messages published after the first
+/// command has run are received.
 struct Request {
   std::vector<base::Command> commands;
   base::Duration timeout{};
   std::vector<std::string> subscribe{};
-  /// How they are subscribed: SUBSCRIBE, SSUBSCRIBE or both. `automatic`: as the server's `Subscriptions` says. Those
-  /// of one SSUBSCRIBE lie in one slot.
+  /// How to subscribe: SUBSCRIBE, SSUBSCRIBE or both. `automatic`: as the server's `Subscriptions` says. The channels
+  /// of one SSUBSCRIBE are in one slot.
   Publish publish = Publish::automatic;
-  /// The channels on which its commands tell of a release by SPUBLISH: see Runtime::send().
+  /// The channels on which its commands publish a release by SPUBLISH: see Runtime::send().
   std::vector<std::string> tells{};
-  bool here = false;         ///< It is for this very node: no other one is asked instead.
-  bool asking = false;       ///< ASKING goes before the command, of which there is one, and before the SSUBSCRIBE.
-  std::uint8_t detours = 0;  ///< How often it was sent to another node than before.
+  bool here = false;         ///< For this node only: not redirected to another one.
+  bool asking = false;       ///< ASKING goes before the only command, and before the SSUBSCRIBE.
+  std::uint8_t detours = 0;  ///< How often it was redirected to another node.
   Operation operation = Operation::other;
 
-  /// Of one command, without a copy of it.
+  /// A request with one command, which is moved.
   static Request of(base::Command command, base::Duration timeout, Operation operation = Operation::other) {
     Request request;
     request.timeout = timeout;
@@ -60,9 +60,9 @@ struct Request {
     return request;
   }
 
-  /// The key that says which server this is for: the first one of the first command. That is the second of its `args`,
-  /// behind the number of keys of a script's call, or behind the name of a plain command (`GET key`). Empty: it is for
-  /// any server. Valid as long as the request is unchanged.
+  /// The key that determines the server: the first one of the first command, which is its second argument, after the
+  /// number of keys of a script's call, or after the name of a plain command (`GET key`). Empty: any server. Valid as
+  /// long as the request is unchanged.
   std::string_view key() const {
     if (commands.empty() || commands.front().args.size() < 2) return {};
     const base::Command& first = commands.front();
@@ -74,30 +74,30 @@ struct Request {
 enum class Delivery {
   answered,  ///< One reply per command (an error reply is a reply).
   not_sent,  ///< The server cannot have seen it.
-  unknown,   ///< It was sent, wholly or in part, and no reply came.
+  unknown,   ///< It was sent, at least in part, and no reply came.
 };
 
 struct Result {
   Delivery delivery = Delivery::not_sent;
   std::vector<base::Reply> replies;
   std::error_code error;    ///< When not answered: unreachable, denied, tls, closed, unknown_outcome, ...
-  std::string cause;        ///< When not answered: the reason in words, without secrets.
-  bool pointless = false;   ///< When not sent: trying again will not help (login refused, first connection refused).
-  bool resent = false;      ///< Answered, but commands whose script was forgotten ran behind the others.
-  bool asked = false;       ///< Answered behind ASKING: by a node that is taking the slot over.
+  std::string cause;        ///< When not answered: the reason as text, without secrets.
+  bool pointless = false;   ///< When not sent: a retry will not help (login refused, first connection refused).
+  bool resent = false;      ///< Answered, but commands whose script the server had lost ran after the others.
+  bool asked = false;       ///< Answered after ASKING, by a node that is taking over the slot.
   bool subscribed = false;  ///< Answered, and the request's channels were subscribed before its commands ran.
   Subscriptions::Why cannot_subscribe{};  ///< Answered, but the channels could not be subscribed.
-  base::TimePoint sent_at{};              ///< Taken before the send: a lease is counted from here.
+  base::TimePoint sent_at{};              ///< Just before the send: leases count from here.
 };
 
 using ResultHandler = std::function<void(Result)>;
 
-/// A request that another node of a cluster is to be asked.
+/// A request that must go to another node of a cluster.
 struct Misdirected {
   Request request;
   ResultHandler handler;
   base::TimePoint deadline{};
-  Result result{};  ///< Answered: some replies are redirects; not sent: it was not.
+  Result result{};  ///< If answered, some replies are redirects; otherwise it was not sent.
 };
 
 }  // namespace holdfast::redis

@@ -1,4 +1,4 @@
-// Commands whose script a server did not know: they alone are sent again, with its text.
+// Commands whose script the server did not know: only those are resent, with the script's text.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace holdfast::redis {
 
-/// If commands of this request, just answered for the first time, were refused since the server does not know their
-/// script, notes which: they are to be sent again. A server says so before it does anything.
+/// If commands of this request, just answered for the first time, were refused because the server does not know their
+/// script, notes which must be resent. The server refuses them before it does anything.
 inline bool begin_resending(Op& op) {
   if (!op.resent.empty()) return false;
   const std::vector<base::Reply>& replies = op.builder.replies;
@@ -21,10 +21,10 @@ inline bool begin_resending(Op& op) {
   return true;
 }
 
-/// Some of the commands were executed the first time.
+/// Only some commands were resent; the others were executed the first time.
 inline bool resends_a_part(const Op& op) { return !op.resent.empty() && op.resent.size() < op.request.commands.size(); }
 
-/// All is answered: what came for the commands that were sent again takes the place of their refusals.
+/// Everything is answered: replaces the refusals by the replies to the resent commands.
 inline void end_resending(Op& op) {
   if (op.resent.empty()) return;
   for (std::size_t i = 0; i < op.resent.size(); ++i) {

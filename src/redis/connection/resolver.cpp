@@ -39,7 +39,7 @@ Names::Reply ask(const std::string& host, const std::string& port) {
 std::string to_string(const Endpoint& endpoint) {
   const auto copy_to = [&](auto other) {
     std::copy_n(reinterpret_cast<const char*>(endpoint.data()), endpoint.size(), reinterpret_cast<char*>(other.data()));
-    other.resize(endpoint.size());  // behind the copy: of a path it takes away a zero at the end, if it sees one
+    other.resize(endpoint.size());  // after the copy: for a path it removes a trailing zero, if there is one
     return other;
   };
   if (endpoint.protocol().family() == AF_UNIX) return copy_to(asio::local::stream_protocol::endpoint()).path();

@@ -1,4 +1,4 @@
-// Name look-ups that nobody has to wait for.
+// Name look-ups that do not block the loop.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ using Endpoint = boost::asio::generic::stream_protocol::endpoint;
 /// `10.0.0.1:6379`, `[::1]:6379`, or the path of a unix socket.
 std::string to_string(const Endpoint& endpoint);
 
-/// The system looks names up while its caller waits, for as long as it likes: see Aside. On the loop, but for its end.
+/// The system's look-up blocks its caller for any time: see Aside. Use on the loop, except for leave().
 class Resolver {
  public:
-  /// At most so many look-ups of all resolvers in the process are under way.
+  /// The most look-ups of all resolvers that run in the process at the same time.
   static constexpr int kMostInProcess = 64;
-  /// More addresses of a name are not used.
+  /// Further addresses of a name are not used.
   static constexpr std::size_t kMostAddresses = 16;
 
-  /// The addresses, or in words why there are none.
+  /// The addresses, or why there are none, as text.
   using Found = std::function<void(std::vector<Endpoint> endpoints, const std::string& problem)>;
 
   explicit Resolver(const boost::asio::any_io_executor& executor);
@@ -35,7 +35,7 @@ class Resolver {
   /// Asks the name server. `found`: see Aside::ask().
   void look_up(const std::string& host, std::uint16_t port, Found found);
   void forget() { names_.forget(); }
-  /// From any thread: nothing is posted to the loop any more.
+  /// From now on nothing is posted to the loop. From any thread.
   void leave() { names_.leave(); }
 
  private:

@@ -14,9 +14,9 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr char kPush = '>';                 // begins a push
+constexpr char kPush = '>';                 // the first byte of a push
 constexpr std::size_t kReadAtLeast = 4096;  // room for a read; the buffer grows when a reply needs more
-constexpr std::size_t kKept = 1U << 20U;    // of buffers that have grown, when they are empty
+constexpr std::size_t kKept = 1U << 20U;    // empty buffers larger than this are freed
 
 void empty(std::string& buffer) {
   buffer.clear();
@@ -117,13 +117,13 @@ void Session::on_read(ErrorCode error, std::size_t count) {
   end(nonsense, problem.empty() ? "the server sent a reply that nobody asked for" : problem);
 }
 
-/// False if the bytes make no sense, or if the owner has closed the session.
+/// False if the bytes are invalid, or if the owner has closed the session.
 bool Session::parse() {
   while (in_begin_ < in_end_) {
     const std::string_view message(in_.data() + in_begin_, in_end_ - in_begin_);
     while (!parser_.done()) {
       const std::optional<Node> node = parser_.next(message);
-      if (!node) {  // the rest is still to come, perhaps that of the first line
+      if (!node) {  // the rest is still to come
         (message.front() == kPush ? told_ : answered_) = true;
         return parser_.problem().empty();
       }
@@ -180,8 +180,8 @@ void Session::write_rest() {
   }
 }
 
-/// A server that refuses says why and hangs up, perhaps before the login has left here. So the read that is under way
-/// ends the session: with those words if there are any, and else with the end of the stream.
+/// A server that refuses a client sends the reason and closes, perhaps before the login was sent. So the pending read
+/// ends the session: with that reason, or else with the end of the stream.
 void Session::on_write_failed() {
   mute_ = true;
   ErrorCode ignored;

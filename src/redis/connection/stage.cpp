@@ -9,7 +9,7 @@ namespace holdfast::redis {
 Meaning classify(Stage stage, const boost::system::error_code& error) {
   constexpr Meaning kUnreachable{Errc::unreachable, Fate::transient};
   if (stage == Stage::ready) return kUnreachable;
-  // A certificate that is not trusted, an alert, or no TLS at all. That the other side is gone, or late, is not that.
+  // An untrusted certificate, an alert, or no TLS at all; but not a server that hung up or is slow.
   if (error.category() == boost::asio::error::get_ssl_category()) {
     const bool hung_up =
         ERR_GET_REASON(static_cast<unsigned long>(error.value())) == SSL_R_UNEXPECTED_EOF_WHILE_READING;

@@ -1,4 +1,4 @@
-// What the end of a connection means in our own terms, by how far it had come.
+// What the end of a connection means in our own terms, depending on how far it had come.
 #pragma once
 
 #include <string_view>
@@ -11,12 +11,11 @@ namespace holdfast::redis {
 
 /// How far a connection has come.
 enum class Stage { look_up, connect, handshake, login, ready };
-/// The meaning of a connection's end, for what waits for one. A stage that is out of time ends with `timed_out`, one
-/// whose other side does not speak RESP with `errc::bad_message`. What was sent on it is `unknown`.
+/// The meaning of a connection's end, for requests that wait for one. `timed_out`: a stage took too long;
+/// `errc::bad_message`: the server does not speak RESP. Requests already sent are `unknown`.
 Meaning classify(Stage stage, const boost::system::error_code& error);
 
-/// What is often wrong with the URL when a connection ends like this; empty: there is nothing to be guessed. `tls`: as
-/// it says.
+/// What is often wrong with the URL when a connection ends like this; empty: no guess. `tls`: the URL asks for TLS.
 std::string_view hint(Stage stage, const boost::system::error_code& error, bool tls);
 
 }  // namespace holdfast::redis

@@ -95,8 +95,8 @@ void Subscriptions::on_disconnected() {
   subscribed_.clear();
 }
 
-/// With the mutex locked throughout: whoever begins to use a channel once this has found it idle learns, when he asks,
-/// that it is not subscribed.
+/// The mutex is locked throughout: a caller that begins to use a channel after this has found it idle will find that it
+/// is not subscribed.
 Subscriptions::Idle Subscriptions::take_idle(base::TimePoint idle_since) {
   Idle idle;
   const base::Guard guard(mutex_);

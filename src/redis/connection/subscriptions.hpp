@@ -1,4 +1,4 @@
-// Which channels are subscribed on one connection, and which cannot be. Knows no sockets.
+// Which channels are subscribed on one connection, and which were refused. Knows no sockets.
 #pragma once
 
 #include <atomic>
@@ -18,10 +18,10 @@
 
 namespace holdfast::redis {
 
-/// The two sets of channels that a server has: PUBLISH reaches those of SUBSCRIBE, SPUBLISH those of SSUBSCRIBE.
+/// The server's two sets of channels: PUBLISH reaches those of SUBSCRIBE, SPUBLISH those of SSUBSCRIBE.
 enum class Channels : std::uint8_t { plain = 1, sharded = 2 };
 
-/// One for each lane, which tells it what the server confirmed; messages go on to the client's listeners. Thread-safe.
+/// One per lane, which reports the server's confirmations; passes messages to the client's listeners. Thread-safe.
 class Subscriptions {
  public:
   explicit Subscriptions(std::shared_ptr<Listeners> listeners) : listeners_(std::move(listeners)) {}
@@ -31,8 +31,8 @@ class Subscriptions {
 
   const std::shared_ptr<Listeners>& listeners() const { return listeners_; }
 
-  /// How releases are told on this server, and so how channels are subscribed unless a request says otherwise. PUBLISH
-  /// until somebody says so, which must be before anything is subscribed.
+  /// How releases are published on this server, and so how channels are subscribed unless a request says otherwise. The
+  /// default is PUBLISH; must be set before anything is subscribed.
   void set_publish(Publish publish) { publish_.store(publish); }
   /// `automatic`: as set_publish() says.
   Publish resolved(Publish how) const { return how == Publish::automatic ? publish_.load() : how; }
@@ -41,17 +41,17 @@ class Subscriptions {
   bool subscribed(const std::string& channel, Publish how = Publish::automatic) const;
   bool all_subscribed(const std::vector<std::string>& channels, Publish how = Publish::automatic) const;
 
-  /// These were subscribed when their confirmations came: whether none has been taken away since.
+  /// These were confirmed as subscribed: true if none was taken away since.
   bool stay_subscribed(const std::vector<std::string>& channels, Publish how) const {
     return resolved(how) == Publish::publish || all_subscribed(channels, how);
   }
 
-  /// The next message is of a release of our own, which nobody is waiting to hear; with `both`, the next two. Forgotten
-  /// with the subscription.
+  /// The next message is that of our own release, which no waiter needs; with `both`, the next two. Forgotten with the
+  /// subscription.
   void expect_own(const std::string& channel);
 
-  /// What this server says of a release counts all who listen. In a cluster PUBLISH counts those of its own node, while
-  /// SPUBLISH reaches nobody elsewhere but at replicas, where none of us is.
+  /// True if the server's reply to a publish counts all listeners. In a cluster PUBLISH counts only those on its own
+  /// node, while SPUBLISH only misses replicas, where no client of ours listens.
   bool counts_all(Publish how = Publish::automatic) const {
     return !clustered_.load() || resolved(how) == Publish::spublish;
   }
@@ -60,26 +60,26 @@ class Subscriptions {
   void on_login(bool clustered) { clustered_.store(clustered); }
   void on_subscribed(const std::string& channel, Channels kind = Channels::plain);
   void on_unsubscribed(const std::string& channel);
-  /// The server has ended the subscription to a sharded channel, whose slot it has given away: whoever listens asks
-  /// again, as if a message had come. False: it was not subscribed any more, or this was asked for.
+  /// The server has ended the subscription to a sharded channel because it gave its slot away: the listeners run, as
+  /// for a message. False: the channel was no longer subscribed, or we unsubscribed.
   bool on_taken_away(const std::string& channel);
-  /// Runs the channel's listeners, unless the message is one of our own that was expected.
+  /// Runs the channel's listeners, unless it is the message of our own release.
   void on_message(const std::string& channel);
   void on_disconnected();
   struct Idle {
     std::vector<std::string> plain;
     std::vector<std::string> sharded;
   };
-  /// Subscribed channels that nobody has used since `idle_since`; they count as unsubscribed from now on.
+  /// Subscribed channels not used since `idle_since`; from now on they count as unsubscribed.
   Idle take_idle(base::TimePoint idle_since);
   bool any_subscribed() const;
 
-  /// A subscription that is refused for good is remembered for a short while, so that not every waiter has to run into
-  /// it: for these channels together, as they were asked for; without any, for whatever is asked for. What is over is
-  /// forgotten with a later one, so no more are kept than come within twice that time.
+  /// A permanent refusal is remembered for a short while, so that not every waiter has to get its own: for exactly this
+  /// list of channels; if it is empty, for all channels. Expired ones are removed by later calls, so only those of the
+  /// last two periods are kept.
   using Why = std::shared_ptr<const Refusal>;
   void deny(const std::vector<std::string>& channels, Why why, base::TimePoint now);
-  /// The refusal that still counts; null if there is none.
+  /// The refusal that still applies; null: none.
   Why denied(const std::vector<std::string>& channels, base::TimePoint now) const;
   static constexpr std::chrono::seconds kDenialLasts{5};
 
@@ -91,12 +91,12 @@ class Subscriptions {
 
   struct Subscribed {
     unsigned kinds = 0;  // of Channels
-    int own = 0;         // so many of the messages that come next are our own
+    int own = 0;         // how many of the next messages are our own
   };
-  /// Kinds, as bits.
+  /// The kinds, as bits.
   unsigned wanted(Publish how) const;
 
-  const std::shared_ptr<Listeners> listeners_;  // whose mutex is locked under this one's
+  const std::shared_ptr<Listeners> listeners_;  // its mutex is locked while this one's is held
   mutable base::Mutex mutex_;
   std::map<std::string, Subscribed> subscribed_ HOLDFAST_GUARDED_BY(mutex_);  // by channel
   std::map<std::vector<std::string>, Denial> denials_ HOLDFAST_GUARDED_BY(mutex_);

@@ -13,7 +13,7 @@ TimeLimits::TimeLimits(timing::Schedule& schedule, const Lifeline& lifeline,
                        std::function<void(const std::shared_ptr<Op>&)> on_over)
     : lifeline_(lifeline), on_over_(std::move(on_over)), alarm_(schedule, [this] { on_time(); }) {}
 
-/// The alarm may ring early, for a command that was answered meanwhile: cheaper than moving it with every command.
+/// The alarm may ring early, for a request that was answered meanwhile; that is cheaper than moving it for each one.
 void TimeLimits::add(Op& op) {
   op.deadline = Clock::now() + op.request.timeout;
   deadlines_.insert(op);
@@ -27,7 +27,7 @@ void TimeLimits::set_alarm() noexcept {
 void TimeLimits::on_time() {
   const std::shared_ptr<void> keep = lifeline_.hold();
   const TimePoint now = Clock::now();
-  set_alarm();  // if what follows throws
+  set_alarm();  // in case the rest throws
   while (!deadlines_.empty() && deadlines_.begin()->deadline <= now) on_over_(deadlines_.begin()->shared_from_this());
   set_alarm();
 }

@@ -12,14 +12,14 @@
 
 namespace holdfast::redis {
 
-/// On the loop. A request that is finished unlinks itself.
+/// On the loop. A finished request unlinks itself.
 class TimeLimits {
  public:
-  /// `on_over` is called for each request that is out of time, and must finish it. The lifeline outlives this.
+  /// `on_over` is called for each request that has timed out, and must finish it. The lifeline outlives this.
   TimeLimits(timing::Schedule& schedule, const Lifeline& lifeline,
              std::function<void(const std::shared_ptr<Op>&)> on_over);
 
-  /// Its time runs from now on.
+  /// Its time starts now.
   void add(Op& op);
   void cancel() { alarm_.cancel(); }
   void forget_all() { deadlines_.clear(); }

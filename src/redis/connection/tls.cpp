@@ -39,7 +39,7 @@ std::optional<boost::asio::ssl::context> make_tls_context(const Config& config) 
 
 void expect_host(TlsStream& stream, const std::string& host, TlsConfig::Verify verify, std::string& refusal) {
   namespace ssl = boost::asio::ssl;
-  // The name, for servers that have a certificate for each; addresses are not sent as names.
+  // For servers with a certificate for each name; addresses are not sent.
   boost::system::error_code not_an_address;
   boost::asio::ip::make_address(host, not_an_address);
   if (not_an_address) SSL_set_tlsext_host_name(stream.native_handle(), host.c_str());
