@@ -8,7 +8,7 @@
 namespace holdfast::engine {
 namespace {
 
-/// The face for a thread that waits for the result.
+/// For a thread that waits for the result.
 class BlockingAcquire final : public AcquireOp {
  public:
   using AcquireOp::AcquireOp;

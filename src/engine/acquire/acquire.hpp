@@ -1,4 +1,4 @@
-// Acquires, and waits for the outcome: the blocking face of AcquireOp.
+// Acquires, and waits for the outcome: the blocking form of AcquireOp.
 #pragma once
 
 #include <memory>
@@ -18,17 +18,17 @@ class Runtime;
 
 struct Acquired {
   std::shared_ptr<Claim> held;  // set: granted
-  std::error_code error;        // else: why not
+  std::error_code error;        // otherwise: why not
   std::string cause;
 };
 
-/// What an acquire does if the options do not say how long to wait: ask once, or wait without limit.
+/// What an acquire without a time limit in its options does: ask once, or wait without limit.
 enum class DefaultWait { ask_once, wait_on };
 
-/// All lengths decided; throws Error(invalid_argument) if one is out of range.
+/// The terms, with defaults filled in. Throws Error(invalid_argument) if one is out of range.
 LeaseTerms lease_terms(const Runtime& runtime, const AcquireOptions& options, const std::string& name);
 
-/// What a grant has taken, as GrantedEvent has it.
+/// How a grant came about: the data of GrantedEvent.
 struct Took {
   Duration waited{};
   bool contended = false;
@@ -36,13 +36,13 @@ struct Took {
 };
 void report_granted(Reporter& reporter, const Claim& held, const Took& took);
 
-/// What is known without asking for it: the client cannot be used, the wait is stopped already, or a caller of this
-/// client has just released it. No round trip.
+/// The result, if it is known without a round trip: the client cannot be used, the wait is already stopped, or another
+/// caller of this client shares the lock or has just released it.
 std::optional<Acquired> acquire_at_once(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Target>& target,
                                         const AcquireOptions& options, const LeaseTerms& lease, const wire::Ask& ask);
 
-/// Throws Error(invalid_argument) for options out of range, Error(would_deadlock) on a guest's loop; every other
-/// failure is in the result.
+/// Throws Error(invalid_argument) for options out of range, Error(would_deadlock) on a guest's loop; other failures are
+/// in the result.
 Acquired acquire(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Target>& target,
                  const AcquireOptions& options, DefaultWait default_wait, const wire::Ask& ask = {});
 

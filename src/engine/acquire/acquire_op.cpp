@@ -17,7 +17,7 @@ AcquireTerms terms_of(const Target& target, const AcquireOptions& options, Defau
   const Config& config = target.runtime().config();
   AcquireTerms terms;
   terms.once = options.wait ? options.wait->count() <= 0 : default_wait == DefaultWait::ask_once;
-  // A limit beyond the longest lease is none: `max()` is how callers say "for ever", and must not overflow.
+  // A limit beyond the longest lease means no limit: callers pass `max()` for that, which must not overflow.
   if (!terms.once && options.wait && *options.wait < kLongestLease) terms.wait = *options.wait;
   terms.command_timeout = config.command_timeout;
   terms.patience = config.patience;
@@ -25,7 +25,7 @@ AcquireTerms terms_of(const Target& target, const AcquireOptions& options, Defau
   terms.turn = config.handoff;
   terms.own_channel = target.plan().transitions.wake_channel != nullptr;
   if (target.plan().transitions.leave != nullptr) {
-    // Nobody else sees that who is next in the server's queue does nothing about it.
+    // No message comes if the next waiter in the server's queue does nothing.
     terms.safety_poll = std::min<Duration>(terms.safety_poll, config.fair_turn);
   }
   using Announced = Traits::Announced;
@@ -39,13 +39,13 @@ AcquireTerms terms_of(const Target& target, const AcquireOptions& options, Defau
   return terms;
 }
 
-/// Of a wait that the client has ended.
+/// The error of a wait that the client has ended.
 std::error_code why_ended(const Runtime& runtime) {
   const std::error_code unusable = runtime.unusable();
-  return unusable ? unusable : Errc::cancelled;  // it only gives back what it has
+  return unusable ? unusable : Errc::cancelled;  // it is only releasing its holds
 }
 
-/// Only a failure has a text: what try_acquire() returns has no place for it.
+/// Null: no explanation is needed. try_acquire() has no text in its result.
 std::unique_ptr<Explanation> explanation_of(const AcquireOptions& options, TimePoint started,
                                             DefaultWait default_wait) {
   if (default_wait != DefaultWait::wait_on || !options.wait) return nullptr;
@@ -74,7 +74,7 @@ void report_failed(const Target& target, std::error_code error, Duration waited)
   Reporter::add(not_granted ? reporter.count.not_granted : reporter.count.failed);
 }
 
-/// Empty: there is room for one more who waits.
+/// Empty: one more caller may wait.
 std::string why_crowded(const Target& target, const AcquireOptions& options) {
   const std::uint32_t here = target.waiting();
   if (options.max_waiters && here >= *options.max_waiters) {
@@ -88,7 +88,7 @@ std::string why_crowded(const Target& target, const AcquireOptions& options) {
   return {};
 }
 
-/// Of a grant that came when its lease was over, nobody can say whether it still stands: the next attempt, by the same
+/// If a grant arrives after its lease is over, it is unknown whether it still stands: the next attempt, by the same
 /// owner, takes it again or finds it taken.
 void doubt_if_late(Attempt& reply, milliseconds lease, TimePoint now) {
   if (reply.kind != Attempt::Kind::granted || now < lease_end(reply.sent_at, lease)) return;
@@ -97,7 +97,7 @@ void doubt_if_late(Attempt& reply, milliseconds lease, TimePoint now) {
   reply.cause = "the grant came after its lease of " + std::to_string(lease.count()) + " ms was over";
 }
 
-/// What a hold must know of its grant beyond an owner that this client has numbered; null: nothing.
+/// What a hold must keep of its grant; null: nothing, since the owner is one of this client's numbers.
 std::unique_ptr<const wire::Grant> kept_of(const Runtime& runtime, const wire::Grant& grant) {
   if (!grant.token && grant.owner.text.starts_with(runtime.id())) return nullptr;
   return std::make_unique<const wire::Grant>(grant);
@@ -168,7 +168,7 @@ void AcquireOp::on_signals() {
     if (state_ == State::waiting) {
       look_again(signals);
     } else {
-      // It may tell of a release just after the server looked.
+      // It may be about a release just after the server has checked the lock.
       if (state_ == State::asking) missed_ |= signals;
     }
   }
@@ -200,7 +200,8 @@ void AcquireOp::act(AcquireAction action) {
       if (fsm_.contended() && !begin_wait()) return;
       if (const unsigned missed = std::exchange(missed_, 0); missed != 0) return look_again(missed);
       if (!use_ && target_->subscribed(owner_))
-        use_ = target_->listen(owner_, *this);  // of an earlier wait: who pauses hears as well
+        use_ = target_->listen(owner_,
+                               *this);  // subscribed by an earlier attempt: messages are also needed during a pause
       waits();
       return sleep_until(action.until);
     case Kind::pause:
@@ -212,7 +213,7 @@ void AcquireOp::act(AcquireAction action) {
   }
 }
 
-/// False: so many wait already that this one is refused.
+/// False: too many callers wait already, and this one is refused.
 bool AcquireOp::begin_wait() {
   if (fsm_.asks_once() || wait_.has_begun()) return true;
   std::string cause = why_crowded(*target_, options_);
@@ -256,12 +257,13 @@ void AcquireOp::ask_holder() {
   });
 }
 
-/// What this client has already, retained for us or shared, is taken without asking.
+/// Takes what this client already has, retained or shared, without asking the server.
 bool AcquireOp::join() {
-  const LeaseTerms terms = fsm_.unresolved() ? LeaseTerms{} : lease_;  // an own attempt must be resolved first
+  const LeaseTerms terms =
+      fsm_.unresolved() ? LeaseTerms{} : lease_;  // an attempt of unknown outcome must be resolved first
   held_ = target_->join({owner_.ask, terms, options_.on_lost, Target::Joining::From::queue});
   if (!held_) {
-    // Our attempt goes behind that.
+    // Our attempt is sent after that.
     if (const std::optional<Retained> unfit = target_->take_retained()) give_up(*unfit->tenancy);
     return false;
   }
@@ -279,7 +281,7 @@ void AcquireOp::attempt(const AcquireAction& action) {
   if (fsm_.safety_polling()) Reporter::add(runtime_->reporter().count.safety_polls);
   alarm_.cancel();
   state_ = State::asking;
-  missed_ = 0;                                       // what was known before this attempt is covered by it
+  missed_ = 0;                                       // the attempt covers all earlier signals
   Runtime::Admission admission = runtime_->admit();  // for the handler
   if (admission.refused) return act(fsm_.on_stop(admission.refused));
   asked_ = !fsm_.asks_once();
@@ -287,11 +289,11 @@ void AcquireOp::attempt(const AcquireAction& action) {
   try {
     target_->attempt(std::move(order), AttemptReply(shared_from_this(), std::move(admission.token)));
   } catch (...) {
-    // Out of memory: the reply, which will not come, says so.
+    // Out of memory: the destroyed AttemptReply reports it.
   }
 }
 
-/// What is granted and cannot be delivered is given back.
+/// A grant that cannot be delivered is given back.
 void AcquireOp::on_attempt(Attempt reply) noexcept {
   const bool perhaps = reply.may_stand();
   try {
@@ -313,7 +315,7 @@ void AcquireOp::judge(Attempt& reply) {
     if (asked_) target_->withdraw(owner_, lease_.length);
     return;
   }
-  // A grant is armed right here, so there is no moment in which a hold stands that the watchdog does not know.
+  // The grant is armed here, so that the watchdog knows each hold from the start.
   if (granted) {
     const std::shared_ptr<Target> granted_of = target_->granted(reply.grant);
     const auto tenancy =
@@ -363,14 +365,14 @@ void AcquireOp::finish(AcquireAction action) noexcept {
   try {
     done({action.error ? nullptr : held, action.error, std::move(action.cause)});
   } catch (...) {
-    if (held) give_up(*held);  // it could not be told of
+    if (held) give_up(*held);  // it could not be delivered
   }
   if (held && !target_->plan().traits.holds) let_stand(*held);
 }
 
 void AcquireOp::drop() {
   state_ = State::finished;
-  scheduled_.store(true);  // nothing is to be posted any more
+  scheduled_.store(true);  // nothing is posted from now on
   on_stop_.reset();
   alarm_.cancel();
   use_.reset();

@@ -1,4 +1,4 @@
-// One acquire under way: carries out what AcquireFsm says, on the client's loop.
+// One pending acquire: carries out the decisions of AcquireFsm, on the client's loop.
 #pragma once
 
 #include <atomic>
@@ -17,9 +17,8 @@
 
 namespace holdfast::engine {
 
-/// Keeps itself alive from its first `run` until it is finished. Signals come as further runs, which take no memory.
-/// If memory is short it fails, and what was granted meanwhile is given back. `post` from any thread; the rest on the
-/// loop.
+/// Keeps itself alive from its first `run` until it is finished. Signals cause further runs, which allocate nothing. If
+/// memory runs out it fails, and a grant is given back. `post` from any thread; the rest on the loop.
 class AcquireOp : public Waiter,
                   public Loop::Task,
                   public AttemptReply::Asker,
@@ -38,11 +37,11 @@ class AcquireOp : public Waiter,
  protected:
   /// Called once, on the loop.
   virtual void done(Acquired result) = 0;
-  /// For somebody else's release: its result may take long. On the loop.
+  /// It begins to wait for another holder's release, so the result may take long. On the loop.
   virtual void waits() noexcept {}
   const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
   const std::shared_ptr<Target>& target() const { return target_; }
-  /// What need not be asked for, in the calling thread, instead of run().
+  /// The result, if it is known at once. In the calling thread, instead of run().
   std::optional<Acquired> at_once() const { return acquire_at_once(runtime_, target_, options_, lease_, owner_.ask); }
 
  private:
@@ -83,19 +82,19 @@ class AcquireOp : public Waiter,
   const TimePoint started_;
   AcquireFsm fsm_;
 
-  const std::unique_ptr<Explanation> explanation_;  // null: nobody wants one
+  const std::unique_ptr<Explanation> explanation_;  // null: none is needed
 
   ReportedWait wait_;
   State state_ = State::starting;
   std::atomic<unsigned> signals_{0};
-  unsigned missed_ = 0;                // signals since the attempt under way was sent
+  unsigned missed_ = 0;                // signals since the pending attempt was sent
   std::atomic<bool> scheduled_{true};  // on_signals will run; `start` counts as such
-  bool asked_ = false;      // as one who waits, and was not granted it: the server may count the owner as waiting
-  bool under_way_ = false;  // an attempt's reply is still to come, even if this is finished
+  bool asked_ = false;                 // asked as a waiter, without a grant: the server may have the owner in its queue
+  bool under_way_ = false;             // an attempt's reply is still to come, even after the end
   timing::Alarm alarm_;
   TimePoint sleeps_until_ = TimePoint::max();
   std::shared_ptr<Claim> held_;
-  Target::Use use_;  // of the wake channels
+  Target::Use use_;  // the listeners on the wake channels
   std::shared_ptr<AcquireOp> self_;
   std::optional<std::stop_callback<OnStop>> on_stop_;
 };

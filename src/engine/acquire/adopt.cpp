@@ -73,7 +73,7 @@ class Adopting final : public Loop::Task, public std::enable_shared_from_this<Ad
   const std::function<void(const LostEvent&)> on_lost_;
   Done done_;
   Pending::Token pending_;
-  std::shared_ptr<Tenancy> tenancy_;  // until it is known whether there is one
+  std::shared_ptr<Tenancy> tenancy_;  // until the server has confirmed it
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Brings the reply to an attempt to the loop of whoever asked.
+// Brings the reply to an attempt to the loop of the caller that asked.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace holdfast::engine {
 
-/// If it goes without having been called, whoever asked hears that too. It is moved on, not copied, from hand to hand;
-/// a copy (that std::function asks for) would answer for nothing.
+/// If it is destroyed without having been called, the asker is notified of that. It is moved, not copied; a copy, which
+/// std::function requires to be possible, has no duty to answer.
 class AttemptReply {
  public:
   class Asker {

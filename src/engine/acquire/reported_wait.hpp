@@ -1,4 +1,4 @@
-// The wait of one acquire, as observers and counters have it.
+// The wait of one acquire, for observers and counters.
 #pragma once
 
 #include <system_error>
@@ -10,20 +10,20 @@
 
 namespace holdfast::engine {
 
-/// On the loop. Events are made only if somebody observes.
+/// On the loop. Events are only made if there is an observer.
 class ReportedWait {
  public:
-  /// It has to wait. Nothing if that is known, or if it only asks once.
+  /// The wait begins. No effect if it has already begun, or if the acquire only asks once.
   void begin(Target& target, const wire::Owner& waiter, const AcquireFsm& fsm) noexcept;
   bool has_begun() const { return since_ != TimePoint{}; }
-  /// It goes on because somebody has told it something.
+  /// It was woken by a signal.
   void woken(TimePoint now) {
     if (has_begun()) woken_ = now;
   }
-  /// For how long it has waited, and how long ago it was last woken; 0: never.
+  /// How long it has waited, and how long ago it was last woken; 0: never.
   Duration waiting(TimePoint now) const { return has_begun() ? now - since_ : Duration{}; }
   Duration since_woken(TimePoint now) const { return woken_ != TimePoint{} ? now - woken_ : Duration{}; }
-  /// The acquire is over. Nothing if it has not waited.
+  /// The acquire has ended. No effect if it has not waited.
   void end(Target& target, const wire::Owner& waiter, std::error_code error) noexcept;
 
  private:
