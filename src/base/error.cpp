@@ -6,59 +6,66 @@
 namespace holdfast {
 namespace {
 
+struct Words {
+  const char* name;
+  const char* message;
+};
+
+constexpr Words words_of(Errc code) {
+  switch (code) {
+    case Errc::busy:
+      return {"busy", "somebody else holds it"};
+    case Errc::timed_out:
+      return {"timed_out", "somebody else held it until the limit on waiting was over"};
+    case Errc::cancelled:
+      return {"cancelled", "the wait was cancelled"};
+    case Errc::lost:
+      return {"lost", "the lock was lost"};
+    case Errc::not_owner:
+      return {"not_owner", "not held by the caller"};
+    case Errc::unreachable:
+      return {"unreachable", "cannot reach the server"};
+    case Errc::unknown_outcome:
+      return {"unknown_outcome", "no reply in time, the outcome is unknown"};
+    case Errc::denied:
+      return {"denied", "the server refuses access"};
+    case Errc::tls:
+      return {"tls", "the TLS connection could not be set up"};
+    case Errc::wrong_type:
+      return {"wrong_type", "a key of another type has this name"};
+    case Errc::read_only:
+      return {"read_only", "the server is a read-only replica"};
+    case Errc::out_of_memory:
+      return {"out_of_memory", "the server is out of memory"};
+    case Errc::unsupported_by_server:
+      return {"unsupported_by_server", "the server does not support what Holdfast needs"};
+    case Errc::server_error:
+      return {"server_error", "the server reported an error"};
+    case Errc::invalid_argument:
+      return {"invalid_argument", "invalid argument"};
+    case Errc::forked:
+      return {"forked", "a client cannot be used after fork(); make a new one in the child process"};
+    case Errc::closed:
+      return {"closed", "the client is closed"};
+    case Errc::would_deadlock:
+      return {"would_deadlock", "the calling thread would wait for itself"};
+    case Errc::no_quorum:
+      return {"no_quorum", "too few servers answered"};
+    case Errc::exhausted:
+      return {"exhausted", "this process is out of threads or memory"};
+    case Errc::durability_not_met:
+      return {"durability_not_met", "too few replicas have confirmed it"};
+    case Errc::crowded:
+      return {"crowded", "too many calls wait for it already"};
+  }
+  return {"?", "unknown error"};
+}
+
 class Category final : public std::error_category {
  public:
   const char* name() const noexcept override { return "holdfast"; }
 
-  std::string message(int value) const override {
-    switch (static_cast<Errc>(value)) {
-      case Errc::busy:
-        return "somebody else holds it";
-      case Errc::timed_out:
-        return "somebody else held it until the limit on waiting was over";
-      case Errc::cancelled:
-        return "the wait was cancelled";
-      case Errc::lost:
-        return "the lock was lost";
-      case Errc::not_owner:
-        return "not held by the caller";
-      case Errc::unreachable:
-        return "cannot reach the server";
-      case Errc::unknown_outcome:
-        return "no reply in time, the outcome is unknown";
-      case Errc::denied:
-        return "the server refuses access";
-      case Errc::tls:
-        return "the TLS connection could not be set up";
-      case Errc::wrong_type:
-        return "a key of another type has this name";
-      case Errc::read_only:
-        return "the server is a read-only replica";
-      case Errc::out_of_memory:
-        return "the server is out of memory";
-      case Errc::unsupported_by_server:
-        return "the server does not support what Holdfast needs";
-      case Errc::server_error:
-        return "the server reported an error";
-      case Errc::invalid_argument:
-        return "invalid argument";
-      case Errc::forked:
-        return "a client cannot be used after fork(); make a new one in the child process";
-      case Errc::closed:
-        return "the client is closed";
-      case Errc::would_deadlock:
-        return "the calling thread would wait for itself";
-      case Errc::no_quorum:
-        return "too few servers answered";
-      case Errc::exhausted:
-        return "this process is out of threads or memory";
-      case Errc::durability_not_met:
-        return "too few replicas have confirmed it";
-      case Errc::crowded:
-        return "too many calls wait for it already";
-    }
-    return "unknown error";
-  }
+  std::string message(int value) const override { return words_of(static_cast<Errc>(value)).message; }
 
   std::error_condition default_error_condition(int value) const noexcept override {
     switch (static_cast<Errc>(value)) {
@@ -93,55 +100,7 @@ class Category final : public std::error_category {
 
 }  // namespace
 
-const char* to_string(Errc code) noexcept {
-  switch (code) {
-    case Errc::busy:
-      return "busy";
-    case Errc::timed_out:
-      return "timed_out";
-    case Errc::cancelled:
-      return "cancelled";
-    case Errc::lost:
-      return "lost";
-    case Errc::not_owner:
-      return "not_owner";
-    case Errc::unreachable:
-      return "unreachable";
-    case Errc::unknown_outcome:
-      return "unknown_outcome";
-    case Errc::denied:
-      return "denied";
-    case Errc::tls:
-      return "tls";
-    case Errc::wrong_type:
-      return "wrong_type";
-    case Errc::read_only:
-      return "read_only";
-    case Errc::out_of_memory:
-      return "out_of_memory";
-    case Errc::unsupported_by_server:
-      return "unsupported_by_server";
-    case Errc::server_error:
-      return "server_error";
-    case Errc::invalid_argument:
-      return "invalid_argument";
-    case Errc::forked:
-      return "forked";
-    case Errc::closed:
-      return "closed";
-    case Errc::would_deadlock:
-      return "would_deadlock";
-    case Errc::no_quorum:
-      return "no_quorum";
-    case Errc::exhausted:
-      return "exhausted";
-    case Errc::durability_not_met:
-      return "durability_not_met";
-    case Errc::crowded:
-      return "crowded";
-  }
-  return "?";
-}
+const char* to_string(Errc code) noexcept { return words_of(code).name; }
 
 const std::error_category& error_category() noexcept {
   static const Category category;
