@@ -23,15 +23,15 @@ void append_escaped(std::string& out, char c) {
 
 }  // namespace
 
-std::size_t utf8_length(std::string_view s) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
   std::size_t length = 0;
   if (first < 0x80) return 1;
   if (first >= 0xc2 && first <= 0xdf) length = 2;
   if (first >= 0xe0 && first <= 0xef) length = 3;
   if (first >= 0xf0 && first <= 0xf4) length = 4;
-  if (length == 0 || s.size() < length) return 0;
+  if (length == 0 || text.size() < length) return 0;
   for (std::size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xc0U) != 0x80U) return 0;
   }

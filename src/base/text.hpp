@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,8 +42,8 @@ std::optional<std::string> percent_decoded(std::string_view text);
 template <class Number>
 std::optional<Number> to_number(std::string_view text, int radix = 10) {
   Number number{};
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number, radix);
+  const char* const end = std::to_address(text.end());
+  const auto [stop, error] = std::from_chars(std::to_address(text.begin()), end, number, radix);
   return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
 }
 

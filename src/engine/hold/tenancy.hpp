@@ -34,7 +34,7 @@ class Granted {
   union {
     const wire::Grant* grant;
     std::uint64_t owner_number;
-  } either_;
+  } either_{};
   const bool kept_;  // behind it the tenancy has room for fields of its own
 };
 

@@ -140,7 +140,8 @@ void GuestLoop::await_reply() noexcept {
 void GuestLoop::spin() {
   const base::TimePoint now = base::Clock::now();
   // Time that is moved by hand stands still meanwhile.
-  spinning_ = now < spin_until_ && now != std::exchange(spun_at_, now) && thread_ == &Turns::here;
+  spinning_ =
+      now < spin_until_ && now != std::exchange(spun_at_, now) && thread_ == static_cast<const void*>(&Turns::here);
   if (spinning_) run_soon(turns_->spinning, &GuestLoop::spin);
 }
 
