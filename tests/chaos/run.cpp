@@ -33,10 +33,12 @@ StruckFault struck_fault(Fault fault, const Struck& struck, bool all_acks) {
                    .names = struck.names,
                    .clients = struck.clients,
                    .kills = struck.kills};
-  told.counts_promised = promise(fault, kLease, false).exclusion;
+  const auto in_us = [](Milliseconds time) { return std::chrono::microseconds(time).count(); };
+  const Promise without_acks = promise(fault, kLease, false);
+  told.counts_promised = without_acks.exclusion;
+  if (!told.counts_promised) told.counts_until = struck.ended + in_us(without_acks.counted_for);
   const Promise promised = promise(fault, kLease, all_acks);
   if (promised.exclusion) return told;
-  const auto in_us = [](Milliseconds time) { return std::chrono::microseconds(time).count(); };
   told.exclusion_promised = false;
   told.counted_until = struck.ended + in_us(promised.counted_for);
   told.told_within = in_us(promised.told_within);

@@ -37,6 +37,16 @@ Story two_permits(long long left) {
   return story;
 }
 
+// Without this: a primary that was frozen serves on until somebody tells it that it is none any more.
+TEST(PlainPermits, AreNotCountedAsLongAsAFaultWorksOn) {
+  Story story = two_permits(2);
+  story.history.holds.push_back(permit("d", 13'000'000, 14'000'000));
+  story.faults = {losing(7'000'000, 8'000'000)};
+  EXPECT_THAT(promises(story), ElementsAre("exclusion"));
+  story.faults[0].counts_until = 11'000'000;
+  EXPECT_THAT(promises(story), IsEmpty());
+}
+
 // Without this: a call that counts twice when its reply was lost.
 TEST(PlainPermits, ThatWereMadeOrLostAreFound) {
   EXPECT_THAT(promises(two_permits(2)), IsEmpty());

@@ -51,7 +51,8 @@ json::object written(const StruckFault& fault) {
           {"counted_until", fault.counted_until},
           {"told_within", fault.told_within},
           {"tokens_promised", fault.tokens_promised},
-          {"counts_promised", fault.counts_promised}};
+          {"counts_promised", fault.counts_promised},
+          {"counts_until", fault.counts_until}};
 }
 
 StruckFault read_fault(const json::object& from) {
@@ -68,6 +69,7 @@ StruckFault read_fault(const json::object& from) {
   fault.told_within = from.at("told_within").to_number<Microseconds>();
   fault.tokens_promised = from.at("tokens_promised").as_bool();
   fault.counts_promised = from.at("counts_promised").as_bool();
+  fault.counts_until = from.at("counts_until").to_number<Microseconds>();
   return fault;
 }
 

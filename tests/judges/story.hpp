@@ -27,7 +27,9 @@ struct StruckFault {
   /// later. Only where `exclusion_promised` is not; 0: nothing is promised.
   Microseconds told_within = 0;
   bool tokens_promised = true;  ///< If not, they may begin anew or come again: the servers have lost data.
-  bool counts_promised = true;  ///< If not, what no acks are asked for may be lost: plain semaphores, and latches.
+  /// If not, what no acks are asked for may be lost, until `counts_until`: plain semaphores, and latches.
+  bool counts_promised = true;
+  Microseconds counts_until = 0;
 
   bool concerns(Text name) const;
   bool strikes(Text client) const;

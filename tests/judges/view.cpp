@@ -60,7 +60,8 @@ Microseconds View::stood_still(Text client, Microseconds from, Microseconds to) 
 
 const StruckFault* View::struck(Text name, Microseconds from, Microseconds to, bool only_losses) const {
   const auto found = std::ranges::find_if(story_.faults, [&](const StruckFault& fault) {
-    return fault.concerns(name) && fault.began <= to && (fault.ended == 0 || fault.ended >= from) &&
+    const Microseconds over = only_losses ? std::max(fault.ended, fault.counts_until) : fault.ended;
+    return fault.concerns(name) && fault.began <= to && (fault.ended == 0 || over >= from) &&
            !(only_losses && fault.counts_promised);
   });
   return found == story_.faults.end() ? nullptr : &*found;
