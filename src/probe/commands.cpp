@@ -19,7 +19,7 @@ constexpr NeededCommand kCommands[] = {
     {"set", Need::simple, "SimpleLock", "KEY value", false},
     {"incr", Need::feature, "FencedLock", "KEY", false},
     {"time", Need::feature, "FairLock", "", true},
-    {"exists", Need::feature, "FairLock", "KEY", true},
+    {"exists", Need::feature, "FairLock; ReadWriteLock in a cluster whose slots move", "KEY", true},
     {"lindex", Need::feature, "FairLock", "KEY 0", true},
     {"lrange", Need::feature, "FairLock", "KEY 0 0", true},
     {"lpop", Need::feature, "FairLock", "KEY", false},

@@ -9,6 +9,7 @@
 #include "cluster.hpp"
 #include "support/held_lock.hpp"
 #include "support/listen.hpp"
+#include "wire/read_write_calls.hpp"
 
 namespace holdfast::test::cluster_holds_test {
 namespace {
@@ -137,6 +138,35 @@ TEST_F(ClusterHolds, KeysOfASlotThatIsOnItsWayAreRenewedOneByOne) {
   EXPECT_TRUE(all_stand(holds));
   EXPECT_EQ(client.counters().lost, 0U);
   for (Hold& hold : holds) EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+}
+
+/// What is not at the server that carries out a release may be at the other one.
+TEST_F(ClusterHolds, OfReadersWhoseKeysAreAtTwoServersStand) {
+  RedisServer& from = *cluster.primaries().front();
+  RedisServer& to = *cluster.primaries().back();
+  const std::string name = name_on(from);
+  std::deque<Client> clients;
+  std::vector<Hold> holds;
+  for (int i = 0; i < 3; ++i) {
+    holds.push_back(
+        clients.emplace_back(config()).read_write_lock(name).acquire_shared({.lease = holdfast::fixed(90s)}));
+  }
+  const auto move = [&](const Hold& hold) {
+    return cluster.move_key(wire::read_write::hold_key(name, hold.owner()), to);
+  };
+  cluster.begin_move(cluster.slot_of(name), to);
+  ASSERT_TRUE(move(holds[2]));
+  EXPECT_EQ(holds[0].release(), ReleaseOutcome::released) << "where the slot comes from";
+  EXPECT_EQ(Raw(from).command("HLEN", name).integer, 3);
+  ASSERT_TRUE(cluster.move_key(name, to));
+  EXPECT_EQ(holds[2].release(), ReleaseOutcome::released) << "where it goes to";
+  cluster.end_move(cluster.slot_of(name), to);
+  EXPECT_EQ(Raw(to).command("HEXISTS", name, holds[1].owner()).integer, 1);
+  Client writer(config());
+  const MaybeHold none = writer.read_write_lock(name).try_acquire();
+  EXPECT_FALSE(none);
+  EXPECT_EQ(holds[1].release(), ReleaseOutcome::released);
+  EXPECT_FALSE(Raw(to).exists(name));
 }
 
 TEST_F(ClusterHolds, AreWatchedAtTheirNewServer) {

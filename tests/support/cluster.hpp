@@ -91,6 +91,8 @@ class Cluster {
   void begin_move(int slot, RedisServer& to);
   /// Up to `most` keys go to the target (MIGRATE). Returns how many have gone.
   std::size_t move_keys(int slot, RedisServer& to, std::size_t most = kAllKeys);
+  /// This one; false if it is not there.
+  bool move_key(const std::string& key, RedisServer& to);
   /// With the keys that are still there. When it returns, all nodes that are up know the new primary of the slot.
   void end_move(int slot, RedisServer& to);
   /// All three, slot by slot, of `first` to `last`.

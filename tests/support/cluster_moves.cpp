@@ -38,13 +38,20 @@ class Cluster::Move {
     while (moved < most) {
       const Reply keys = told(source_, "CLUSTER", "GETKEYSINSLOT", slot, std::min<std::size_t>(most - moved, 100));
       if (keys.elements.empty()) break;
-      std::vector<std::string> command = migrate_;
-      for (const Reply& key : keys.elements) command.push_back(key.text);
-      const Reply reply = source_.send(command);
-      if (reply.is_error()) throw std::runtime_error(reply.text);
-      if (reply.text == "OK") moved += keys.elements.size();  // NOKEY: they are gone meanwhile
+      std::vector<std::string> names;
+      for (const Reply& key : keys.elements) names.push_back(key.text);
+      if (these(names)) moved += names.size();
     }
     return moved;
+  }
+
+  /// False: they are gone.
+  bool these(const std::vector<std::string>& names) {
+    std::vector<std::string> command = migrate_;
+    command.insert(command.end(), names.begin(), names.end());
+    const Reply reply = source_.send(command);
+    if (reply.is_error()) throw std::runtime_error(reply.text);
+    return reply.text == "OK";
   }
 
   void end(int slot) {
@@ -74,6 +81,10 @@ void Cluster::begin_move(int slot, RedisServer& to) {
 std::size_t Cluster::move_keys(int slot, RedisServer& to, std::size_t most) {
   const RedisServer& from = primary_of(slot);
   return &from == &to ? 0 : Move(*this, from, to).keys(slot, most);
+}
+
+bool Cluster::move_key(const std::string& key, RedisServer& to) {
+  return Move(*this, primary_of(slot_of(key)), to).these({key});
 }
 
 void Cluster::end_move(int slot, RedisServer& to) {

@@ -95,6 +95,16 @@ void ModelServer::check_keys(const Session& session, const Verb& verb, Args keys
   gate_->check(keys, session.asking, [this](std::string_view key) { return keyspace_.find(key) != nullptr; });
 }
 
+bool ModelServer::has_all(Args keys) {
+  if (gate_ == nullptr) return true;
+  try {
+    gate_->check(keys, true, [this](std::string_view key) { return keyspace_.find(key) != nullptr; });
+    return true;
+  } catch (const Refused&) {
+    return false;
+  }
+}
+
 void ModelServer::on_command_done(Session& session) {
   tell_trackers();
   spread_changes();

@@ -186,6 +186,7 @@ class ModelServer final : public ModelNode, private ScriptHost {
   // what scripts do
   std::int64_t publish(Channel kind, std::string_view channel, std::string_view text) override;
   std::int64_t listeners(Channel kind, std::string_view channel) override;
+  bool has_all(Args keys) override;
   bool may(std::string_view command) const override { return !forbidden(command); }
 
   void on_changed(std::string_view key);

@@ -56,7 +56,10 @@ Millis longest_read(ScriptHost& host, std::string_view key, const std::vector<Fi
     if (field == "mode" || field.ends_with(kWrite)) continue;
     const std::int64_t count = count_of(value);
     for (std::int64_t hold = count; hold >= std::max<std::int64_t>(1, count - kMostHolds + 1); --hold) {
-      longest = std::max(longest, host.keyspace().remaining(hold_key(key, field, hold)));
+      const std::string name = hold_key(key, field, hold);
+      const std::array<std::string_view, 2> both{key, name};
+      const Millis left = host.keyspace().remaining(name);
+      longest = std::max(longest, left == -2 && !host.has_all(both) ? host.keyspace().remaining(key) : left);
     }
   }
   return longest;

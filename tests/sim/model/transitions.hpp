@@ -25,6 +25,9 @@ class ScriptHost {
   /// How many have heard it.
   virtual std::int64_t publish(Channel kind, std::string_view channel, std::string_view text) = 0;
   virtual std::int64_t listeners(Channel kind, std::string_view channel) = 0;
+  /// Whether a command with these keys would be carried out here, and not refused since some are at another server
+  /// while their slot moves.
+  virtual bool has_all(Args keys) = 0;
   /// Whether the user may do this command.
   virtual bool may(std::string_view command) const = 0;
 };

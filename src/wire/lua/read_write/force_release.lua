@@ -5,7 +5,8 @@
 -- returns    1: it was held, by this owner if one is named; 0: it was not; an error, WRONGTYPE, if something else is there
 -- publishes  1 on the channel when a writer had it, 0 when readers had it and none is left
 -- retry      idempotent
--- pairs with Redisson forceUnlock() of either lock, which each take only their own mode
+-- pairs with Redisson forceUnlock() of either lock, which each take only their own mode; pcall, since a hold may be at
+--            another server while the slot moves: it stays until its lease ends, and nobody has it
 local key, ttl = KEYS[1], redis.call('PTTL', KEYS[1])
 if ttl == -2 then
   return 0
@@ -24,7 +25,7 @@ for i = 1, #fields, 2 do
   if field ~= 'mode' and (ARGV[3] or who) == who then
     taken = taken + redis.call('HDEL', key, field)
     for hold = 1, who == field and math.min(tonumber(fields[i + 1]) or 0, 10000) or 0 do
-      redis.call('DEL', before .. ':' .. field .. ':rwlock_timeout:' .. hold)
+      redis.pcall('DEL', before .. ':' .. field .. ':rwlock_timeout:' .. hold)
     end
   end
 end
