@@ -90,15 +90,14 @@ class Crew::Hand {
   }
   void end(CrewEnd& end) {
     for (const Pending& each : pending_) {
-      if (each.answered(member_.ours ? kEnds : kOthersEnd)) continue;
-      end.hangs.push_back(client_ + ": a call does not end");
-      write_stacks(taker_->pid(), folder_ + "/" + client_ + ".stacks");
-      taker_->signal(SIGKILL);
-      return;
-    }
-    for (const Pending& each : pending_) {
-      if (const Answer answer = each.get(); !answer.ok) {
-        end.hangs.push_back(client_ + ": " + answer.error + ": " + answer.text);
+      try {
+        const Answer answer = each.get(member_.ours ? kEnds : kOthersEnd);
+        if (!answer.ok) end.hangs.push_back(client_ + ": " + answer.error + ": " + answer.text);
+      } catch (const std::runtime_error& hangs_or_has_died) {
+        end.hangs.push_back(client_ + ": " + hangs_or_has_died.what());
+        write_stacks(taker_->pid(), folder_ + "/" + client_ + ".stacks");
+        taker_->signal(SIGKILL);
+        return;
       }
     }
     driven_.reset();

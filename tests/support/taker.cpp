@@ -46,7 +46,8 @@ struct Pending::Inbox {
 
 bool Pending::answered(std::chrono::milliseconds limit) const {
   std::unique_lock guard(inbox_->mutex);
-  return inbox_->changed.wait_for(guard, limit, [this] { return inbox_->answers.contains(tag_); });
+  inbox_->changed.wait_for(guard, limit, [this] { return inbox_->closed || inbox_->answers.contains(tag_); });
+  return inbox_->answers.contains(tag_);
 }
 
 Answer Pending::get(std::chrono::milliseconds limit) const {

@@ -31,7 +31,7 @@ struct Answer {
 /// A command on its way.
 class Pending {
  public:
-  /// True when the answer is there, at once or within the limit.
+  /// True when the answer is there, at once or within the limit; false at once when the taker has ended without it.
   bool answered(std::chrono::milliseconds limit = {}) const;
   /// Throws std::runtime_error if the answer does not come in time, or the taker ends before.
   Answer get(std::chrono::milliseconds limit = kPatience) const;
