@@ -11,19 +11,19 @@ namespace holdfast::engine {
 class Answer {
  public:
   bool is_there() const { return state_.load() == kThere; }
-  /// It will not come with the next reply: nothing to drive the loop for. On the loop.
+  /// It will not come with the next reply, so its caller need not drive the loop for it. On the loop.
   void comes_late() { late_.store(true, std::memory_order_relaxed); }
 
  private:
   friend class OwnLoop;
   static constexpr std::uint32_t kOpen = 0, kSleptFor = 1, kThere = 2;
 
-  /// Until it is there, or for so long; perhaps for less.
+  /// Sleeps until it is there, or for `limit`; perhaps for less.
   void sleep(base::Duration limit) noexcept {
     std::uint32_t seen = kOpen;
     if (state_.compare_exchange_strong(seen, kSleptFor) || seen == kSleptFor) base::sleep_on(state_, kSleptFor, limit);
   }
-  /// Whether its caller may be asleep, and is to be woken.
+  /// True: its caller may be asleep and must be woken.
   bool set() noexcept { return state_.exchange(kThere) == kSleptFor; }
 
   base::Word state_{kOpen};

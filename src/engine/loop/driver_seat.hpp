@@ -9,10 +9,10 @@
 
 namespace holdfast::engine {
 
-/// For one caller at a time; and what is known of how long such waits are. A wait that is likely to be short is spent
-/// looking, since to fall asleep and be woken costs more than a round trip to a server nearby: as long as waits are
-/// shorter than kLongestSpin it looks that long (the way in which KVM polls before it halts). Far servers and idle
-/// clients are waited for asleep.
+/// For one caller at a time. It also keeps how long the latest waits took. A wait that is likely to be short is spent
+/// looking, since falling asleep and being woken costs more than a round trip to a server nearby: as long as waits are
+/// shorter than kLongestSpin it looks for that long (as KVM polls before it halts). It sleeps while it waits for
+/// servers that are far away, and while nobody calls.
 class DriverSeat {
  public:
   static constexpr base::Duration kLongestSpin = std::chrono::microseconds(120);
@@ -23,26 +23,26 @@ class DriverSeat {
   DriverSeat(const DriverSeat&) = delete;
   DriverSeat& operator=(const DriverSeat&) = delete;
 
-  /// True for one at a time.
+  /// True if it was free.
   bool take() { return !taken_.exchange(true); }
   void leave() { taken_.store(false); }
   bool taken() const { return taken_.load(); }
 
-  /// Those with nothing to wait for are -1.
+  /// -1: nothing to wait for.
   using Sockets = std::array<int, 2>;
-  /// Waits until something has come on a socket, somebody wakes it, or the time is over: then false. Asleep the
-  /// thread holds these signals back.
+  /// Waits until something has come on a socket, somebody wakes it, or the time is over: then false. While the thread
+  /// sleeps `signals` are blocked.
   bool wait(const Sockets& sockets, base::TimePoint until, const sigset_t& signals);
   /// Ends the wait of whoever is in the seat, or its next one. From any thread.
   void wake() noexcept;
 
   /// How long to look before falling asleep.
   base::Duration spin() const { return spin_.load(std::memory_order_relaxed); }
-  /// Between two looks: lets callers that have been woken run before the loop's own thread looks again; unless others
-  /// have recently kept the processor for long, which a thread that sleeps gets back sooner than one that yields.
-  /// Returns what time it is.
+  /// Between two looks: yields, so that callers that have been woken run before the loop's own thread looks again. Not
+  /// if others have recently kept the processor for long: a thread that sleeps gets it back sooner than one that
+  /// yields. Returns the time.
   base::TimePoint pause(base::TimePoint now) noexcept;
-  /// A wait for the server has taken so long.
+  /// Notes how long a wait for the server took.
   void waited(base::Duration time);
 
  private:
@@ -56,8 +56,8 @@ class DriverSeat {
   base::TimePoint yields_from_{};  // with the wheel
 };
 
-/// Besides the one that a thread is on: processors on which one may look around without keeping the server or others
-/// from working.
+/// How many processors there are, besides the one that this thread is on, for threads that look and do not sleep,
+/// without keeping the server or others from working.
 int spare_processors();
 
 }  // namespace holdfast::engine

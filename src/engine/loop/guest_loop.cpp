@@ -13,7 +13,7 @@ namespace {
 
 namespace execution = boost::asio::execution;
 
-/// A handful of commands.
+/// Bytes of commands that make a write worth while.
 constexpr std::size_t kEnough = 1024;
 
 }  // namespace
@@ -125,7 +125,7 @@ void GuestLoop::run_soon(timing::HandlerSlot& slot, void (GuestLoop::*what)()) n
 
 void GuestLoop::wake() noexcept { run_soon(turns_->waking, &GuestLoop::take_inbox); }
 
-/// One handler beside several threads would wake one after the other.
+/// With several threads one handler that posts itself again would wake one thread after another.
 void GuestLoop::await_reply() noexcept {
   const base::TimePoint now = base::Clock::now();
   const void* const before = std::exchange(thread_, &Turns::here);
@@ -139,7 +139,7 @@ void GuestLoop::await_reply() noexcept {
 
 void GuestLoop::spin() {
   const base::TimePoint now = base::Clock::now();
-  // Time that is moved by hand stands still meanwhile.
+  // A clock that is moved by hand stands still while it spins.
   spinning_ =
       now < spin_until_ && now != std::exchange(spun_at_, now) && thread_ == static_cast<const void*>(&Turns::here);
   if (spinning_) run_soon(turns_->spinning, &GuestLoop::spin);
@@ -153,8 +153,8 @@ void GuestLoop::shut() noexcept {
   Loop::shut();
 }
 
-/// Behind what is ready to run now, so that few commands leave in one write; many in several, so that the server works
-/// on the first while the rest is made.
+/// Settles behind what is ready to run now, so that a few commands leave in one write. Many leave in several, so that
+/// the server works on the first while the rest are made.
 void GuestLoop::to_be_settled(std::size_t bytes) {
   if (bytes >= kEnough) return settle();
   if (!std::exchange(settling_, true)) post(settling_soon_.unowned());

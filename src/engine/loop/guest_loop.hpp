@@ -13,7 +13,7 @@ namespace holdfast::engine {
 /// the inbox, and a handler of a timer or a socket waits for its turn on the spot, since none takes long. Nobody may
 /// wait for the loop, since nobody knows whether the caller is needed to drive it.
 ///
-/// To fall asleep and be woken costs more than a round trip to a server nearby, so behind a write the loop keeps the
+/// Falling asleep and being woken costs more than a round trip to a server nearby, so behind a write the loop keeps the
 /// io_context awake for kSpin with a handler that posts itself again, among whatever else is ready: as long as replies
 /// take less than kNear, one thread runs the io_context, and there is a processor to spare.
 class GuestLoop final : public Loop {
@@ -41,7 +41,7 @@ class GuestLoop final : public Loop {
  private:
   static constexpr base::Duration kSpin = std::chrono::microseconds(60);
   static constexpr base::Duration kNear = std::chrono::microseconds(300);
-  static constexpr base::Duration kAlone = std::chrono::seconds(1);  // since another thread has been seen
+  static constexpr base::Duration kAlone = std::chrono::seconds(1);  // since another thread was seen
 
   struct Turns;
   template <bool kPosts>
@@ -79,7 +79,7 @@ class GuestLoop final : public Loop {
   bool near_ = false;
   bool spinning_ = false;
   base::TimePoint spin_until_{}, spun_at_{};
-  const void* thread_ = nullptr;  // the latest that has settled
+  const void* thread_ = nullptr;  // the last that settled
   base::TimePoint alone_from_{};
 };
 

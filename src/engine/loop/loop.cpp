@@ -28,7 +28,7 @@ void Loop::post(std::shared_ptr<Task> task) noexcept {
 }
 
 void Loop::take_inbox() noexcept {
-  emptying_.exchange(false);  // before the look: whoever posts after this wakes it again
+  emptying_.exchange(false);  // before the inbox is read: whoever posts after this wakes it again
   empty_inbox();
 }
 

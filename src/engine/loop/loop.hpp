@@ -97,7 +97,7 @@ class Loop {
   /// A guest posts a task; an own loop asks Asio, which has memory at hand.
   enum class DefersBy { posting, asio };
 
-  /// `settle` is called on the loop after each piece of work: what that has left to be sent is sent now, in one write.
+  /// `settle` is called on the loop after each piece of work: it sends in one write what that work has left to be sent.
   Loop(boost::asio::io_context& context, DefersBy defers_by, std::function<void()> settle);
 
   boost::asio::io_context& context() const { return context_; }

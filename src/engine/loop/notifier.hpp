@@ -15,10 +15,10 @@
 namespace holdfast::engine {
 
 /// Runs notices and events one after another, notices first: on a host's io_context, or on a thread of its own.
-/// They must not throw past themselves; what escapes is swallowed.
+/// They must not throw; what they throw all the same is swallowed.
 class Notifier {
  public:
-  /// What must be told, come what may: to post it takes no memory. There are no more of them than holds.
+  /// Something that must be told whatever happens, so posting it takes no memory. There are no more of them than holds.
   class Notice {
    public:
     Notice() = default;
@@ -53,8 +53,8 @@ class Notifier {
   void post(Notice& notice) noexcept;
   /// The watch is called soon. From any thread.
   void wake() noexcept;
-  /// Runs what is queued, then ends the thread; on a host, what is queued runs in
-  /// its time, or is dropped with it. Idempotent.
+  /// Runs what is queued, then ends the thread. On a host, what is queued runs later, or is dropped with the host.
+  /// Idempotent.
   void stop() noexcept;
 
  private:

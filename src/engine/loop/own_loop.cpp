@@ -11,7 +11,7 @@ using base::TimePoint;
 
 namespace {
 
-/// As many callers as may look for their answers instead of sleeping.
+/// How many callers may look for their answers instead of sleeping.
 const int kFew = std::min(spare_processors(), 3);
 
 /// The loop that this thread drives at the moment. Its address tells threads apart.
@@ -64,7 +64,7 @@ bool OwnLoop::callers_come_one_by_one() const {
 
 // ---- work, for whoever has the wheel ----
 
-/// Runs what is ready, one thing. A handler that throws ends nothing but itself.
+/// Runs one handler, if one is ready. A handler that throws ends nothing but itself.
 bool OwnLoop::run_ready() noexcept {
   try {
     return own_context.poll_one() > 0;
@@ -74,7 +74,7 @@ bool OwnLoop::run_ready() noexcept {
   }
 }
 
-/// What the work so far has left to be done: what it has to send leaves before anybody is woken.
+/// Finishes the work so far: what it has to send is sent before anybody is woken.
 void OwnLoop::settle_work() noexcept {
   send_out();
   wake_answered();
@@ -100,7 +100,7 @@ void OwnLoop::wake_answered() noexcept {
   });
 }
 
-/// One piece of work; waits for it, as long as it takes: only for the loop's own thread.
+/// Does one piece of work and waits for it, however long that takes: only for the loop's own thread.
 void OwnLoop::run_one() {
   const TimePoint begun = Clock::now();
   const TimePoint spin_until = begun + seat_.spin();
@@ -138,14 +138,14 @@ void OwnLoop::step_aside() {
   aside_.store(true);  // before the look at attending_: see attend()
   base::Duration gap = kLookIn;
   unsigned calls = calls_.load(std::memory_order_relaxed);
-  int idle_looks = 0;  // that found callers who wait, and none that had come since
+  int idle_looks = 0;  // that found callers waiting, and none that had come since
   while (!own_context.stopped() && attending_.load() == 0 && callers_come_one_by_one()) {
     const base::Duration due = schedule_.next() - Clock::now();
     if (parking_.wait(std::clamp(due, kLookIn, gap))) break;
     const unsigned calls_now = calls_.load(std::memory_order_relaxed);
     const bool none_came = std::exchange(calls, calls_now) == calls_now;
     gap = none_came ? std::min(gap * 2, kRarestLookIn) : kLookIn;
-    // Who drives may be held up: its own signal handler, a processor that it does not get.
+    // Whoever drives may be held up, by a signal handler of its own or by a processor that it does not get.
     idle_looks = none_came && waiting_.load() > 0 ? idle_looks + 1 : 0;
     if (idle_looks > kPatientLooks) break;
     // Before the look: what is posted after it finds this set, and nudges.
@@ -186,7 +186,7 @@ void OwnLoop::call(std::shared_ptr<Task> task, Answer& answer, TimePoint until) 
   const bool alone = waiting_.fetch_add(1) == 0;
   (alone ? aside_until_ : together_until_)
       .store((Clock::now() + (alone ? kAside : kTogether)).time_since_epoch().count(), std::memory_order_relaxed);
-  std::optional<base::NoSignals> no_signals(std::in_place);  // but for the waits
+  std::optional<base::NoSignals> no_signals(std::in_place);  // except while it waits
   const bool drives = seat_.take();
   const std::optional<Sockets> sockets = run_here(*task);
   const bool posted = !sockets;
@@ -197,7 +197,7 @@ void OwnLoop::call(std::shared_ptr<Task> task, Answer& answer, TimePoint until) 
   }
   if (drives) seat_.leave();
   if (ended_.load()) run_left();
-  // Who drives now sees to this one, and the last to drive to those that are left.
+  // Whoever drives now sees to this caller, and the last one to drive sees to those that are left.
   const bool driven = (!drives && seat_.taken()) || (posted && !aside_.load());
   if (!driven && (waiting_.load() > 0 || !answer.is_there())) parking_.want();
   no_signals.reset();
@@ -205,13 +205,13 @@ void OwnLoop::call(std::shared_ptr<Task> task, Answer& answer, TimePoint until) 
   if (looks_in_rarely_.load()) nudge();  // it looks in soon again
 }
 
-/// Returns the connections; nothing if somebody else has the wheel.
+/// Returns the sockets to wait for; nothing if somebody else has the wheel.
 std::optional<OwnLoop::Sockets> OwnLoop::run_here(Task& task) {
   const CallersWheel wheel(wheel_, this);
   if (!wheel) return std::nullopt;
   empty_inbox();  // what this caller posted before comes first
   Loop::run(task);
-  empty_inbox();  // what it has woken sends with it
+  empty_inbox();  // what those send who were just called goes with it
   settle_work();
   return hooks_.sockets();
 }
@@ -286,13 +286,13 @@ void OwnLoop::finish(base::Duration limit) {
   parking_.want();
   thread_.join();
   ended_.store(true);
-  // What came too late learns it.
+  // What came too late is told so.
   run_left();
 }
 
-/// Each caller of a loop that has ended does this last: what is ready, a wait that was cut short for one, keeps the
-/// client alive until it has run, and the client keeps the loop. Who does not get the wheel has posted already, and who
-/// has it looks once more behind that.
+/// Each caller of a loop that has ended does this last: a handler that is ready, such as a wait that was cut short,
+/// keeps the client alive until it has run, and the client keeps the loop alive. A caller that does not get the wheel
+/// has posted already, and whoever has the wheel looks once more after that.
 void OwnLoop::run_left() noexcept {
   do {
     const CallersWheel wheel(wheel_, this);

@@ -30,7 +30,7 @@ struct OwnContext {
 /// thread that is held up while it waits holds up nobody else. As long as callers come one by one, the loop's own
 /// thread steps aside, and looks in after a millisecond, then less and less often; when they come together, or not at
 /// all, do not wait for their answers, or wait longer than a round trip, it drives the loop again. After callers have
-/// come together it goes on for a millisecond: to hand the wheel back and forth costs more than either way.
+/// come together it goes on for a millisecond: handing the wheel back and forth costs more than either way.
 class OwnLoop : private OwnContext, public Loop {
  public:
   using Sockets = DriverSeat::Sockets;
@@ -73,8 +73,8 @@ class OwnLoop : private OwnContext, public Loop {
   static constexpr base::Duration kLongestDrive = std::chrono::milliseconds(5);
   static constexpr base::Duration kLongestSleep = std::chrono::milliseconds(500);
   static constexpr base::Duration kTryAgain = std::chrono::milliseconds(10);
-  static constexpr std::size_t kAtOnce = 8;  // callers are woken, before what they ask for next is looked for
-  static constexpr int kPatientLooks = 3;    // at a caller that drives and does not get on
+  static constexpr std::size_t kAtOnce = 8;  // callers are woken before the loop looks for what they ask next
+  static constexpr int kPatientLooks = 3;    // at a caller that drives and makes no progress
   static constexpr int kMostLeft = 100'000;  // handlers that are ready when it has ended
 
   void run();
@@ -111,13 +111,13 @@ class OwnLoop : private OwnContext, public Loop {
 
   std::mutex wheel_;  // only who has it drives
   // With the wheel, in whatever form (clang cannot follow CallersWheel): something was thrown, and `recover` has not
-  // yet been through.
+  // run to its end yet.
   bool troubled_ = false;
   WakeList answered_;               // callers who sleep; with the wheel
   std::atomic<bool> ended_{false};  // nobody drives it any more
   DriverSeat seat_;
   std::atomic<int> waiting_{0};                   // calls without an answer
-  std::atomic<int> attending_{0};                 // what lives of Attended
+  std::atomic<int> attending_{0};                 // how many Attended live
   std::atomic<bool> aside_{false};                // its own thread, at present
   std::atomic<unsigned> calls_{0};                // so far
   std::atomic<bool> looks_in_rarely_{false};      // its own thread, at present

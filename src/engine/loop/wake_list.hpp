@@ -1,4 +1,4 @@
-// Who is to be woken once what a piece of work has to send has left.
+// The callers to be woken once everything that a piece of work had to send has been sent.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace holdfast::engine {
 
-/// For who has the wheel.
+/// For whoever has the wheel.
 class WakeList {
  public:
   static constexpr std::size_t kMost = 64;
@@ -20,8 +20,8 @@ class WakeList {
     return true;
   }
 
-  /// Wakes all, in their order; those, too, that are added meanwhile. `after` is called after each, with the number of
-  /// those that were woken, and may add some.
+  /// Wakes all in order, also those that are added meanwhile. `after` is called after each with the number of those
+  /// that have been woken, and may add more.
   template <class After>
   void wake_all(After after) noexcept {
     for (std::size_t woken = 0; woken < count_;) {
