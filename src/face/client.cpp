@@ -7,7 +7,6 @@
 
 #include "engine/client/core.hpp"
 #include "engine/client/giving_back.hpp"
-#include "engine/hold/any_target.hpp"
 #include "face/in_turn.hpp"
 #include "face/listing.hpp"
 #include "face/measured.hpp"
@@ -88,7 +87,7 @@ Semaphore Client::semaphore(std::string_view name) const { return Semaphore(part
 Latch Client::latch(std::string_view name) const {
   detail::PartsPtr parts = parts_of(name, kinds::kLatch, {});
   if (core_->runtime().router().only_shard() == nullptr &&
-      !wire::latch::fits_cluster(core_->targets().prefix() + std::string(name))) {
+      !wire::latch::fits_cluster(core_->runtime().config().name_prefix + std::string(name))) {
     throw face::error_about(*parts->target, Errc::invalid_argument,
                             "a latch's name has no } in a cluster, where its channel would lie in another slot");
   }
@@ -112,8 +111,7 @@ AnyLock Client::any_of(const std::vector<std::string>& names, AcquireOptions def
     if (std::ranges::find(once, name) == once.end()) once.push_back(name);
   }
   const std::shared_ptr<engine::Runtime> shared = core_->shared_runtime();
-  return AnyLock(face::make_parts(shared, engine::AnyTarget::of(shared, core_->targets(), once, kinds::kAnyLock),
-                                  std::move(defaults)));
+  return AnyLock(face::make_parts(shared, core_->targets().any_of(shared, once, kinds::kAnyLock), std::move(defaults)));
 }
 
 void Client::ping() const { face::ask_in_steps(core_->runtime(), face::Pinging(core_->runtime()), {}); }
@@ -132,7 +130,7 @@ std::size_t Client::release_all(std::chrono::milliseconds within) const {
 
 Counters Client::counters() const {
   Counters counters = core_->runtime().reporter().snapshot();
-  counters.holding = core_->targets().watchdog().holds();
+  counters.holding = core_->watchdog().holds();
   return counters;
 }
 

@@ -42,7 +42,7 @@ detail::PartsPtr all_of(const std::vector<detail::PartsPtr>& members, AcquireOpt
   for (const detail::PartsPtr& member : members) {
     const engine::KeyTarget& target = face::key_target(*member);
     Share& share = shares[{member->runtime, target.slot()}];
-    share.targets = &target.targets();
+    share.targets = &engine::Targets::of(target);
     share.names.insert(target.name());
   }
   const engine::Plan& plan = members.front()->target->plan();
@@ -60,9 +60,9 @@ detail::PartsPtr all_of(const std::vector<detail::PartsPtr>& members, AcquireOpt
   std::string title = title_of(parts);
   const std::size_t needed = parts.size();
   const std::shared_ptr<engine::Runtime> first = parts.front().runtime;
-  return face::make_parts(first,
-                          QuorumTarget::make(std::move(title), std::move(parts), needed, QuorumTarget::Servers::any),
-                          std::move(defaults));
+  return face::make_parts(
+      first, engine::Targets::group(std::move(title), std::move(parts), needed, QuorumTarget::Servers::any),
+      std::move(defaults));
 }
 
 /// A majority of these, each of a client of its own. Throws Error(invalid_argument).
@@ -88,7 +88,7 @@ detail::PartsPtr majority_of(const std::vector<detail::PartsPtr>& members, Acqui
   const std::size_t needed = engine::Quorum::majority(parts.size()).needed;
   const std::shared_ptr<engine::Runtime> first = parts.front().runtime;
   return face::make_parts(
-      first, QuorumTarget::make(std::move(title), std::move(parts), needed, QuorumTarget::Servers::different),
+      first, engine::Targets::group(std::move(title), std::move(parts), needed, QuorumTarget::Servers::different),
       std::move(defaults));
 }
 

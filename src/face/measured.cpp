@@ -49,7 +49,7 @@ Metrics metrics_of(engine::Core& core) {
   reporter.meter.read(out.families);
   const Counters counters = reporter.snapshot();
   add_counters(out, counters);
-  const engine::Watchdog& watchdog = core.targets().watchdog();
+  const engine::Watchdog& watchdog = core.watchdog();
   add(out, Type::gauge, "holdfast_holds", "Holds that stand.", static_cast<double>(watchdog.holds()));
   add(out, Type::gauge, "holdfast_waiters", "Calls that wait for a lock.", static_cast<double>(counters.waiting));
   const std::optional<base::TimePoint> oldest = reporter.waits.oldest();

@@ -27,7 +27,7 @@ std::vector<QuorumTarget::Member> two_members(const IdleClient& client) {
 }
 
 std::shared_ptr<QuorumTarget> group_of_two(const IdleClient& client) {
-  return QuorumTarget::make("both", two_members(client), 2, QuorumTarget::Servers::any);
+  return Targets::group("both", two_members(client), 2, QuorumTarget::Servers::any);
 }
 
 /// A group to which nobody else refers any more once it has been asked where it lies.

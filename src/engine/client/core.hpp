@@ -28,6 +28,7 @@ class Core : public std::enable_shared_from_this<Core> {
   Runtime& runtime() { return runtime_; }
   /// The same, and keeps all of this alive.
   std::shared_ptr<Runtime> shared_runtime() { return {shared_from_this(), &runtime_}; }
+  Watchdog& watchdog() { return watchdog_; }
   Targets& targets() { return *targets_; }
 
   /// Releases holds as configured, ends waits, closes the connection. `done` is called once, on the loop, or at once if

@@ -17,7 +17,7 @@ class GivingBack final : public Loop::Task, public std::enable_shared_from_this<
 
   void run() override {
     for (const std::shared_ptr<Target>& target : core_.targets().all(Targets::Which::own)) target->end_waits();
-    const std::vector<std::shared_ptr<Tenancy>> holds = core_.targets().watchdog().armed();
+    const std::vector<std::shared_ptr<Tenancy>> holds = core_.watchdog().armed();
     unconfirmed->store(holds.size());
     under_way_ = holds.size() + 1;
     for (const std::shared_ptr<Tenancy>& hold : holds) give_back(*hold);

@@ -1,12 +1,10 @@
 #include "engine/hold/any_target.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "base/entropy.hpp"
 #include "engine/hold/quorum_rounds.hpp"
-#include "engine/hold/targets.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
@@ -86,16 +84,6 @@ class AnyTarget::Round : public std::enable_shared_from_this<Round> {
   const TimePoint until_;
   std::vector<std::size_t> to_ask_;  // the last one is next
 };
-
-std::shared_ptr<Target> AnyTarget::of(const std::shared_ptr<Runtime>& runtime, Targets& targets,
-                                      const std::vector<std::string>& names, const Plan& plan) {
-  std::map<std::uint16_t, std::vector<std::string>> slots;
-  for (const std::string& name : names) slots[targets.slot_of(name, plan)].push_back(name);
-  if (slots.size() == 1) return targets.target(names, plan);
-  std::vector<Member> members;
-  for (const auto& [slot, its_names] : slots) members.push_back({runtime, targets.target(its_names, plan)});
-  return targets.only_one_of(std::make_shared<AnyTarget>(names, std::move(members)));
-}
 
 AnyTarget::AnyTarget(std::vector<std::string> names, std::vector<Member> members)
     : QuorumTarget(title_of(names), std::move(members), 1, Servers::any),

@@ -15,10 +15,7 @@ namespace holdfast::engine {
 /// granted without a word gives that back, and the next is asked: a node that does not answer is nobody's obstacle.
 class AnyTarget final : public QuorumTarget {
  public:
-  /// Of these names, each once, of one client. All who ask for the same names in the same order wait in one queue.
-  /// Where they share a slot, one command asks for all of them, and this is a KeyTarget.
-  static std::shared_ptr<Target> of(const std::shared_ptr<Runtime>& runtime, Targets& targets,
-                                    const std::vector<std::string>& names, const Plan& plan);
+  /// Of these names, each once, of one client, as its members have them.
   AnyTarget(std::vector<std::string> names, std::vector<Member> members);
 
   const std::vector<std::string>& names() const { return names_; }

@@ -7,7 +7,6 @@
 #include "base/text.hpp"
 #include "engine/hold/release.hpp"
 #include "engine/hold/renewal_reply.hpp"
-#include "engine/hold/targets.hpp"
 #include "engine/hold/tenancy.hpp"
 #include "engine/hold/watchdog.hpp"
 #include "engine/runtime/runtime.hpp"
@@ -56,19 +55,11 @@ struct ChannelUse {
 
 }  // namespace
 
-KeyTarget::KeyTarget(boost::intrusive_ptr<Targets> targets, std::string title, const std::vector<std::string>& names,
-                     const Plan& plan)
-    : Target(std::move(title)),
+KeyTarget::KeyTarget(std::string name, const std::vector<std::string>* several, const Plan& plan, std::uint16_t slot)
+    : Target(std::move(name)),
       plan_(plan),
-      targets_(std::move(targets)),
-      several_(names.size() > 1 ? std::make_unique<const std::vector<std::string>>(names) : nullptr),
-      slot_(runtime().router().only_shard() != nullptr ? 0 : runtime().router().slot_of(this->names().key)) {}
-
-KeyTarget::~KeyTarget() { targets_->forget(*this); }
-
-Runtime& KeyTarget::runtime() const { return targets_->runtime(); }
-
-Watchdog& KeyTarget::watchdog() const { return targets_->watchdog(); }
+      several_(several != nullptr ? std::make_unique<const std::vector<std::string>>(*several) : nullptr),
+      slot_(slot) {}
 
 redis::Shard& KeyTarget::shard() const { return runtime().router().shard_of_slot(slot_); }
 
@@ -80,10 +71,6 @@ bool KeyTarget::lies_in(const Runtime& client, const redis::cluster::SlotSet& sl
   return &client == &runtime() && slots[slot_];
 }
 
-void KeyTarget::stay() noexcept { targets_->keep(self()); }
-
-void KeyTarget::tell_unions() noexcept { targets_->wake_unions(*this); }
-
 bool KeyTarget::has(const std::string& each) const {
   return several_ ? std::ranges::find(*several_, each) != several_->end() : name() == each;
 }
@@ -92,24 +79,14 @@ void KeyTarget::on_part_free(const KeyTarget& part) {
   if (plan_.each == &part.plan() && has(part.name())) wake();
 }
 
-/// Itself, or the one of several that this grants.
-std::shared_ptr<KeyTarget> KeyTarget::part(const wire::Grant& grant) {
-  if (plan_.each == nullptr) return self();
-  return targets_->target({several_ ? (*several_)[grant.which.value()] : name()}, *plan_.each);
-}
-
-wire::LockNames KeyTarget::names() const {
-  return plan_.transitions.names(targets_->prefix() + (several_ ? several_->front() : name()));
+wire::LockNames KeyTarget::names(std::size_t which) const {
+  return plan_.transitions.names(runtime().config().name_prefix + lock_name(which));
 }
 
 std::vector<wire::LockNames> KeyTarget::all_names() const {
   std::vector<wire::LockNames> all;
-  if (!several_) {
-    all.push_back(names());
-    return all;
-  }
-  all.reserve(several_->size());
-  for (const std::string& each : *several_) all.push_back(plan_.transitions.names(targets_->prefix() + each));
+  all.reserve(locks());
+  for (std::size_t i = 0; i < locks(); ++i) all.push_back(names(i));
   return all;
 }
 
@@ -332,9 +309,6 @@ void KeyTarget::watch(const std::shared_ptr<Tenancy>& hold, const Spare& spare) 
   });
 }
 
-std::string KeyTarget::watched_key(std::size_t which) const {
-  const std::string& its = several_ ? (*several_)[which] : name();
-  return owners_key(plan_.questions, plan_.transitions.names(targets_->prefix() + its).key);
-}
+std::string KeyTarget::watched_key(std::size_t which) const { return owners_key(plan_.questions, names(which).key); }
 
 }  // namespace holdfast::engine

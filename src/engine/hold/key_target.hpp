@@ -6,9 +6,6 @@
 #include <string>
 #include <vector>
 
-#include <boost/intrusive/unordered_set_hook.hpp>
-#include <boost/smart_ptr/intrusive_ptr.hpp>
-
 #include "engine/decide/recent_releases.hpp"
 #include "engine/hold/key_watch.hpp"
 #include "engine/hold/target.hpp"
@@ -17,25 +14,15 @@
 
 namespace holdfast::engine {
 
-class Targets;
-
-/// One object per client, kind and name as long as somebody refers to it; made by Targets. There may be millions: no
-/// larger than it must be, so the names on the wire are made anew for each use.
-class KeyTarget final
-    : public Target,
-      public boost::intrusive::unordered_set_base_hook<boost::intrusive::link_mode<boost::intrusive::normal_link>> {
+/// One object per client, kind and name as long as somebody refers to it. Of which client it is, and of any of several
+/// locks which one is granted, say those who make it. There may be millions: no larger than it must be, so the names on
+/// the wire are made anew for each use.
+class KeyTarget : public Target {
  public:
-  /// `names`: each once, in canonical order, and in one slot.
-  KeyTarget(boost::intrusive_ptr<Targets> targets, std::string title, const std::vector<std::string>& names,
-            const Plan& plan);
-  ~KeyTarget() override;
-
   /// This name is among them.
   bool has(const std::string& each) const;
-  /// Of the same client.
-  Targets& targets() const { return *targets_; }
-  /// On the wire, of the one lock, or of the first.
-  wire::LockNames names() const;
+  /// On the wire, of one of its locks.
+  wire::LockNames names(std::size_t which = 0) const;
   std::vector<wire::LockNames> all_names() const;
 
   /// Somebody tells its releases, so waiters may listen for them.
@@ -68,9 +55,10 @@ class KeyTarget final
   /// It may be sent again for so long.
   base::Command return_command(Returned what, const wire::Owner& owner, milliseconds repeated) const;
 
+  /// Those of the client. On the loop.
+  virtual RecentReleases& recent_releases() const = 0;
+
   const Plan& plan() const override { return plan_; }
-  Runtime& runtime() const override;
-  Watchdog& watchdog() const override;
   /// The server that has it now.
   redis::Shard& shard() const;
   bool stands_on(const redis::Shard& shard) const override;
@@ -80,7 +68,6 @@ class KeyTarget final
   bool subscribed(const wire::Owner& waiter) const override;
   Use begin_use(const wire::Owner& waiter, const Listener& listener) override;
   void on_part_free(const KeyTarget& part) override;
-  std::shared_ptr<Target> granted(const wire::Grant& grant) override { return part(grant); }
   void attempt(Order order, AttemptDone done) override;
   void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
   void withdraw(const wire::Owner& owner, milliseconds lease) noexcept override;
@@ -96,13 +83,17 @@ class KeyTarget final
   /// Of a group's hold: which of its members may lose it.
   void watch(const std::shared_ptr<Tenancy>& hold, const Spare& spare);
 
+ protected:
+  /// `several`: each once, in canonical order, and all of them in this slot; null: one lock, of this name.
+  KeyTarget(std::string name, const std::vector<std::string>* several, const Plan& plan, std::uint16_t slot);
+
+  const std::vector<std::string>* several() const { return several_.get(); }
+  /// The caller's name for one of its locks.
+  const std::string& lock_name(std::size_t which) const { return several_ ? (*several_)[which] : name(); }
+
  private:
-  friend class Targets;
   std::shared_ptr<KeyTarget> self() { return std::static_pointer_cast<KeyTarget>(shared_from_this()); }
-  std::shared_ptr<KeyTarget> part(const wire::Grant& grant);
   redis::Subscriptions& subscriptions() const;
-  void tell_unions() noexcept override;
-  void stay() noexcept override;
   base::Command acquire_command(const Order& order, bool count) const;
   std::vector<std::string> wake_channels(const wire::Owner& waiter) const;
   std::vector<std::string> common_channels() const;
@@ -113,15 +104,10 @@ class KeyTarget final
   void renew_with_acks(Acks acks, milliseconds lease, std::vector<wire::Renewal> renewals, RenewDone done);
   void judge_silence(const redis::Refusal& refusal, Attempt& attempt) const;
 
-  // Constant after construction.
   const Plan& plan_;
-  const boost::intrusive_ptr<Targets> targets_;
-  const std::unique_ptr<const std::vector<std::string>> several_;  // null: one lock, of the target's name
-
-  bool listed_ = false;             // guarded by the mutex of targets_
-  bool staying_ = false;            // guarded by the mutex of targets_
+  const std::unique_ptr<const std::vector<std::string>> several_;
+  const std::uint16_t slot_;        // 0 with one server
   std::atomic<bool> blind_{false};  // we may not ask how many listen
-  const std::uint16_t slot_;        // constant after construction; 0 with one server
 };
 
 }  // namespace holdfast::engine

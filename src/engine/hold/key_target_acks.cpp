@@ -12,7 +12,7 @@ std::uint32_t KeyTarget::acks_era() const { return watchdog().confirmations().er
 
 void KeyTarget::confirm(Attempt granted, Acks acks, milliseconds lease, TimePoint until, AttemptDone done) {
   std::vector<wire::Renewal> renewals;
-  part(granted.grant)->add_renewals(renewals, granted.grant.owner);
+  this->granted(granted.grant)->add_renewals(renewals, granted.grant.owner);
   Confirm confirm = watchdog().confirmations().confirm_of(
       std::move(renewals), plan_, slot_, granted.grant.lease.value_or(lease), until - base::Clock::now());
   confirm.done = [self = shared_from_this(), granted = std::move(granted), done = std::move(done)](

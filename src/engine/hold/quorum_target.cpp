@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include <holdfast/error.hpp>
 
 #include "base/text.hpp"
 #include "engine/hold/quorum_rounds.hpp"
-#include "engine/hold/targets.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
@@ -59,21 +57,6 @@ Pairs pairs_of(const std::vector<QuorumTarget::Member>& members, QuorumTarget::S
 
 }  // namespace
 
-std::shared_ptr<QuorumTarget> QuorumTarget::make(std::string name, std::vector<Member> members, std::size_t needed,
-                                                 Servers servers) {
-  auto group = std::make_shared<QuorumTarget>(std::move(name), std::move(members), needed, servers);
-  for (std::size_t i = 0; i < group->members_.size(); ++i) {
-    if (group->must_differ(i)) group->members_[i].runtime->identity().ask();
-  }
-  std::set<const Runtime*> told;
-  for (const Member& member : group->members_) {
-    if (!told.insert(member.runtime.get()).second) continue;
-    const bool serves = member.runtime == group->members_.front().runtime;
-    member.target->targets().adopt(group, serves ? Targets::Bond::serves : Targets::Bond::wakes);
-  }
-  return group;
-}
-
 QuorumTarget::QuorumTarget(std::string name, std::vector<Member> members, std::size_t needed, Servers servers)
     : Target(std::move(name)),
       members_(std::move(members)),
@@ -84,6 +67,9 @@ QuorumTarget::QuorumTarget(std::string name, std::vector<Member> members, std::s
       must_differ_(members_.size()),
       in_the_way_(quorum_) {
   for (const auto& [one, other] : different_) must_differ_[one] = must_differ_[other] = true;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    if (must_differ(i)) members_[i].runtime->identity().ask();
+  }
 }
 
 std::optional<std::string> QuorumTarget::same_server(const std::vector<std::uint64_t>& seen) const {

@@ -30,9 +30,7 @@ class QuorumTarget : public Target {
   /// Whether each member's vote must be that of another server; `any`: only of members with a lock in common, which
   /// would be the same lock twice.
   enum class Servers { any, different };
-  /// With what the members' clients must know of it.
-  static std::shared_ptr<QuorumTarget> make(std::string name, std::vector<Member> members, std::size_t needed,
-                                            Servers servers);
+  /// Has the servers asked who they are, where that matters.
   QuorumTarget(std::string name, std::vector<Member> members, std::size_t needed, Servers servers);
 
   const std::vector<Member>& members() const { return members_; }

@@ -2,7 +2,6 @@
 
 #include <holdfast/error.hpp>
 
-#include "engine/hold/targets.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "redis/failures/errors.hpp"
 #include "timing/alarm.hpp"
@@ -107,8 +106,8 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   void remember(std::int64_t reached) noexcept {
     if (!runtime_.has_successors()) return;
     try {
-      target_->targets().recent_releases().add(target_->return_command(what_, owner_, repeated_), base::Clock::now(),
-                                               fsm_.give_up(), target_->audience(reached, asked_));
+      target_->recent_releases().add(target_->return_command(what_, owner_, repeated_), base::Clock::now(),
+                                     fsm_.give_up(), target_->audience(reached, asked_));
     } catch (...) {
       // Out of memory: its lease ends it there.
     }

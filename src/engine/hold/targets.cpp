@@ -1,8 +1,9 @@
 #include "engine/hold/targets.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
-#include "engine/hold/any_target.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
@@ -16,17 +17,29 @@ constexpr std::size_t kFirstSweep = 64;
 Targets::Targets(Runtime& runtime, Watchdog& watchdog)
     : runtime_(runtime),
       watchdog_(watchdog),
-      prefix_(runtime.config().name_prefix),
       buckets_(std::make_unique<Table::bucket_type[]>(kFirstBuckets)),
       bucket_count_(kFirstBuckets),
       table_(Table::bucket_traits(buckets_.get(), bucket_count_)) {}
 
 Targets::~Targets() = default;
 
-bool Targets::Same::operator()(const Key& key, const KeyTarget& target) const {
-  if (key.plan != &target.plan() || key.title != target.name()) return false;
-  return key.several == nullptr ? target.several_ == nullptr : target.several_ && *key.several == *target.several_;
+Targets::Listed::Listed(boost::intrusive_ptr<Targets> targets, std::string name,
+                        const std::vector<std::string>* several, const Plan& plan, std::uint16_t slot)
+    : KeyTarget(std::move(name), several, plan, slot), targets_(std::move(targets)) {}
+
+Targets::Listed::~Listed() { targets_->forget(*this); }
+
+bool Targets::Listed::is(const Key& key) const {
+  if (key.plan != &plan() || key.title != name()) return false;
+  return key.several == nullptr ? several() == nullptr : several() != nullptr && *key.several == *several();
 }
+
+std::shared_ptr<Target> Targets::Listed::granted(const wire::Grant& grant) {
+  if (plan().each == nullptr) return shared_from_this();
+  return targets_->target({lock_name(grant.which.value_or(0))}, *plan().each);
+}
+
+Targets& Targets::of(const KeyTarget& target) { return *static_cast<const Listed&>(target).targets_; }
 
 std::shared_ptr<KeyTarget> Targets::target(const std::vector<std::string>& names, const Plan& plan) {
   std::string title;
@@ -42,10 +55,11 @@ std::shared_ptr<KeyTarget> Targets::target(const std::vector<std::string>& names
     found->listed_ = false;  // its end has begun
     table_.erase(found);
   }
-  target = std::make_shared<KeyTarget>(boost::intrusive_ptr<Targets>(this), std::move(title), names, plan);
+  const auto made = std::make_shared<Listed>(this, std::move(title), key.several, plan, slot_of(names.front(), plan));
+  target = made;
   if (plan.each != nullptr) add_union(target);
-  table_.insert(*target);
-  target->listed_ = true;
+  table_.insert(*made);
+  made->listed_ = true;
   if (table_.size() > bucket_count_) {
     auto more = std::make_unique<Table::bucket_type[]>(bucket_count_ * 2);
     table_.rehash(Table::bucket_traits(more.get(), bucket_count_ * 2));
@@ -59,6 +73,16 @@ void Targets::add_union(const std::shared_ptr<Target>& target) {
   std::erase_if(unions_, [](const auto& each) { return each.expired(); });
   unions_.push_back(target);
   has_unions_.store(true);
+}
+
+std::shared_ptr<Target> Targets::any_of(const std::shared_ptr<Runtime>& runtime, const std::vector<std::string>& names,
+                                        const Plan& plan) {
+  std::map<std::uint16_t, std::vector<std::string>> slots;
+  for (const std::string& name : names) slots[slot_of(name, plan)].push_back(name);
+  if (slots.size() == 1) return target(names, plan);
+  std::vector<QuorumTarget::Member> members;
+  for (const auto& [slot, its_names] : slots) members.push_back({runtime, target(its_names, plan)});
+  return only_one_of(std::make_shared<AnyTarget>(names, std::move(members)));
 }
 
 std::shared_ptr<AnyTarget> Targets::only_one_of(std::shared_ptr<AnyTarget> made) {
@@ -77,8 +101,22 @@ std::shared_ptr<AnyTarget> Targets::only_one_of(std::shared_ptr<AnyTarget> made)
   return made;
 }
 
+std::shared_ptr<QuorumTarget> Targets::group(std::string name, std::vector<QuorumTarget::Member> members,
+                                             std::size_t needed, QuorumTarget::Servers servers) {
+  auto made = std::make_shared<QuorumTarget>(std::move(name), std::move(members), needed, servers);
+  std::set<const Targets*> told;
+  for (const QuorumTarget::Member& member : made->members()) {
+    Targets& its = of(*member.target);
+    if (told.insert(&its).second) its.adopt(made, &its.runtime_ == &made->runtime() ? Bond::serves : Bond::wakes);
+  }
+  return made;
+}
+
+/// 0 with one server.
 std::uint16_t Targets::slot_of(const std::string& name, const Plan& plan) const {
-  return runtime_.router().slot_of(plan.transitions.names(prefix_ + name).key);
+  redis::Router& router = runtime_.router();
+  if (router.only_shard() != nullptr) return 0;
+  return router.slot_of(plan.transitions.names(runtime_.config().name_prefix + name).key);
 }
 
 /// Sweeps as many as it adds, on average, however many there are.
@@ -97,7 +135,7 @@ std::vector<std::shared_ptr<Target>> Targets::all(Which which) {
   std::vector<std::shared_ptr<Target>> out;
   const base::Guard guard(mutex_);
   out.reserve(table_.size() + adopted_.size());  // nothing throws from here on, with a reference in its hands
-  for (KeyTarget& target : table_) {
+  for (Listed& target : table_) {
     if (std::shared_ptr<Target> alive = target.weak_from_this().lock()) out.push_back(std::move(alive));
   }
   for (const Adopted& each : adopted_) {
@@ -112,7 +150,7 @@ std::vector<std::shared_ptr<Target>> Targets::in(const redis::cluster::SlotSet& 
   {
     const base::Guard guard(mutex_);
     out.reserve(table_.size() + adopted_.size());
-    for (KeyTarget& target : table_) {
+    for (Listed& target : table_) {
       if (!target.lies_in(runtime_, slots)) continue;
       if (std::shared_ptr<Target> alive = target.weak_from_this().lock()) out.push_back(std::move(alive));
     }
@@ -124,10 +162,10 @@ std::vector<std::shared_ptr<Target>> Targets::in(const redis::cluster::SlotSet& 
   return out;
 }
 
-void Targets::keep(std::shared_ptr<KeyTarget> target) noexcept {
+void Targets::keep(std::shared_ptr<Listed> target) noexcept {
   const base::Guard guard(mutex_);
   if (over_ || std::exchange(target->staying_, true)) return;
-  std::shared_ptr<KeyTarget>& place = kept_[next_kept_];
+  std::shared_ptr<Listed>& place = kept_[next_kept_];
   next_kept_ = (next_kept_ + 1) % kMostKept;
   target.swap(place);  // the one that goes may strike itself off, so after the mutex
   if (target) target->staying_ = false;
@@ -151,13 +189,13 @@ void Targets::wake_unions(const KeyTarget& part) noexcept {
 }
 
 void Targets::let_go() noexcept {
-  std::array<std::shared_ptr<KeyTarget>, kMostKept> kept;
+  std::array<std::shared_ptr<Listed>, kMostKept> kept;
   const base::Guard guard(mutex_);
   over_ = true;
   kept.swap(kept_);
 }
 
-void Targets::forget(KeyTarget& target) {
+void Targets::forget(Listed& target) {
   if (fork_guard_.in_child()) return;
   const base::Guard guard(mutex_);
   if (target.listed_) table_.erase(table_.iterator_to(target));

@@ -1,25 +1,24 @@
-// All targets of one client, and what they have in common.
+// All targets of one client: makes them, finds them again, and tells those that wait for others.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include <boost/intrusive/unordered_set.hpp>
+#include <boost/intrusive/unordered_set_hook.hpp>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
 #include "base/fork_guard.hpp"
 #include "base/guarded.hpp"
 #include "engine/decide/recent_releases.hpp"
-#include "engine/hold/key_target.hpp"
+#include "engine/hold/any_target.hpp"
 
 namespace holdfast::engine {
-
-class AnyTarget;
 
 /// One KeyTarget per kind and names as long as somebody refers to it, or it is among the latest that others wanted: who
 /// takes the same lock again and again by its name must not forget them in between. A target strikes itself off, but
@@ -32,12 +31,19 @@ class Targets : public boost::intrusive_ref_counter<Targets> {
   Targets(const Targets&) = delete;
   Targets& operator=(const Targets&) = delete;
 
+  /// Those that this one is among.
+  static Targets& of(const KeyTarget& target);
   /// Of this lock, or of these locks together (each once, sorted).
   std::shared_ptr<KeyTarget> target(const std::vector<std::string>& names, const Plan& plan);
+  /// Of any one of these locks (each once). All who ask for the same names in the same order wait in one queue. Where
+  /// they share a slot, one command asks for all of them. `runtime`: the client's.
+  std::shared_ptr<Target> any_of(const std::shared_ptr<Runtime>& runtime, const std::vector<std::string>& names,
+                                 const Plan& plan);
   /// Of any one of several: this one, or the one of the same names that there is already.
   std::shared_ptr<AnyTarget> only_one_of(std::shared_ptr<AnyTarget> made);
-  /// Of this lock.
-  std::uint16_t slot_of(const std::string& name, const Plan& plan) const;
+  /// Of so many of these members, whose clients are told of it.
+  static std::shared_ptr<QuorumTarget> group(std::string name, std::vector<QuorumTarget::Member> members,
+                                             std::size_t needed, QuorumTarget::Servers servers);
   /// A target of several clients. Each of them wakes it when it is connected anew; it ends with the one that serves it.
   enum class Bond { serves, wakes };
   void adopt(const std::shared_ptr<Target>& target, Bond bond);
@@ -45,57 +51,79 @@ class Targets : public boost::intrusive_ref_counter<Targets> {
   enum class Which { own, all };
   std::vector<std::shared_ptr<Target>> all(Which which);
 
-  /// Those that wait for any of several, this one among them, look again.
-  void wake_unions(const KeyTarget& part) noexcept;
-  /// Others want it: it stays until so many others have come after it, or until let_go().
-  void keep(std::shared_ptr<KeyTarget> target) noexcept;
+  /// What others want stays until so many others have come after it, or until let_go().
   static constexpr std::size_t kMostKept = 64;
   /// The client is over, and none stays any more: what a target refers to may refer to the client.
   void let_go() noexcept;
 
-  Runtime& runtime() const { return runtime_; }
-  Watchdog& watchdog() const { return watchdog_; }
-  const std::string& prefix() const { return prefix_; }
   /// Those with a part in one of these slots, whatever they end with.
   std::vector<std::shared_ptr<Target>> in(const redis::cluster::SlotSet& slots);
   /// On the loop. Empty where no server succeeds another.
   RecentReleases& recent_releases() { return recent_releases_; }
 
  private:
-  friend class KeyTarget;
-  void forget(KeyTarget& target);
-  void add_union(const std::shared_ptr<Target>& target) HOLDFAST_REQUIRES(mutex_);
-
   struct Key {
     const Plan* plan;
     const std::string& title;
     const std::vector<std::string>* several;  // null: one lock
   };
+  /// A KeyTarget in the table.
+  class Listed final : public KeyTarget {
+   public:
+    Listed(boost::intrusive_ptr<Targets> targets, std::string name, const std::vector<std::string>* several,
+           const Plan& plan, std::uint16_t slot);
+    ~Listed() override;
+
+    bool is(const Key& key) const;
+    Runtime& runtime() const override { return targets_->runtime_; }
+    Watchdog& watchdog() const override { return targets_->watchdog_; }
+    RecentReleases& recent_releases() const override { return targets_->recent_releases_; }
+    /// Itself, or the one of several that this grants.
+    std::shared_ptr<Target> granted(const wire::Grant& grant) override;
+
+   private:
+    friend class Targets;
+    void tell_unions() noexcept override { targets_->wake_unions(*this); }
+    void stay() noexcept override { targets_->keep(std::static_pointer_cast<Listed>(shared_from_this())); }
+
+    // In the order that takes the least room.
+    bool listed_ = false;   // guarded by the mutex of targets_
+    bool staying_ = false;  // guarded by the mutex of targets_
+    boost::intrusive::unordered_set_member_hook<boost::intrusive::link_mode<boost::intrusive::normal_link>> hook_;
+    const boost::intrusive_ptr<Targets> targets_;
+  };
   struct Same {
-    bool operator()(const Key& key, const KeyTarget& target) const;
-    bool operator()(const KeyTarget& a, const KeyTarget& b) const { return &a == &b; }
+    bool operator()(const Key& key, const Listed& target) const { return target.is(key); }
+    bool operator()(const Listed& a, const Listed& b) const { return &a == &b; }
   };
   struct Hash {
     std::size_t operator()(const Key& key) const { return of(*key.plan, key.title); }
-    std::size_t operator()(const KeyTarget& target) const { return of(target.plan(), target.name()); }
+    std::size_t operator()(const Listed& target) const { return of(target.plan(), target.name()); }
     static std::size_t of(const Plan& plan, const std::string& title) {
       return std::hash<std::string>()(title) ^ std::hash<const void*>()(&plan);
     }
   };
-  using Table = boost::intrusive::unordered_set<KeyTarget, boost::intrusive::hash<Hash>, boost::intrusive::equal<Same>,
-                                                boost::intrusive::power_2_buckets<true>>;
+  using Table = boost::intrusive::unordered_set<
+      Listed, boost::intrusive::member_hook<Listed, decltype(Listed::hook_), &Listed::hook_>,
+      boost::intrusive::hash<Hash>, boost::intrusive::equal<Same>, boost::intrusive::power_2_buckets<true>>;
+
+  std::uint16_t slot_of(const std::string& name, const Plan& plan) const;
+  void forget(Listed& target);
+  void add_union(const std::shared_ptr<Target>& target) HOLDFAST_REQUIRES(mutex_);
+  /// Those that wait for any of several, this one among them, look again.
+  void wake_unions(const KeyTarget& part) noexcept;
+  void keep(std::shared_ptr<Listed> target) noexcept;
 
   const base::ForkGuard fork_guard_;
   Runtime& runtime_;
   Watchdog& watchdog_;
-  const std::string prefix_;
   RecentReleases recent_releases_;
 
   base::Mutex mutex_;
   std::unique_ptr<Table::bucket_type[]> buckets_ HOLDFAST_GUARDED_BY(mutex_);
   std::size_t bucket_count_ HOLDFAST_GUARDED_BY(mutex_);
   Table table_ HOLDFAST_GUARDED_BY(mutex_);
-  std::array<std::shared_ptr<KeyTarget>, kMostKept> kept_ HOLDFAST_GUARDED_BY(mutex_);
+  std::array<std::shared_ptr<Listed>, kMostKept> kept_ HOLDFAST_GUARDED_BY(mutex_);
   struct Adopted {
     std::weak_ptr<Target> target;
     Bond bond;
