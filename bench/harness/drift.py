@@ -14,8 +14,8 @@ COMMANDS = ("src/redis/connection/lane.*", "src/redis/connection/pipeline.*", "s
 PAIR = ("src/wire/lua/*/acquire.lua", "src/wire/lua/*/release.lua", "src/wire/lua/shared/tell.lua",
         "src/engine/acquire/*", "src/engine/decide/acquire_fsm.*", "src/engine/decide/release_fsm.*",
         "src/engine/hold/release.*", "src/engine/hold/hold_release.*", "src/engine/hold/target.*",
-        "src/engine/hold/key_target.*")
-WAITING = ("src/engine/hold/wait_queue.*", "src/engine/hold/key_target_wakes.cpp", "src/engine/decide/place.*",
+        "src/engine/hold/key_target.*", "src/engine/hold/wire_target.*")
+WAITING = ("src/engine/hold/wait_queue.*", "src/engine/decide/place.*",
            "src/engine/decide/release_traffic.*", "src/redis/connection/listeners.*",
            "src/redis/connection/subscriptions.*")
 PASSING_ON = ("src/engine/hold/contention.*", "src/engine/hold/claim.*", "src/engine/hold/tenancy.*",

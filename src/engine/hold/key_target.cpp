@@ -55,54 +55,8 @@ struct ChannelUse {
 
 }  // namespace
 
-KeyTarget::KeyTarget(std::string name, const std::vector<std::string>* several, const Plan& plan, std::uint16_t slot)
-    : Target(std::move(name)),
-      plan_(plan),
-      several_(several != nullptr ? std::make_unique<const std::vector<std::string>>(*several) : nullptr),
-      slot_(slot) {}
-
-redis::Shard& KeyTarget::shard() const { return runtime().router().shard_of_slot(slot_); }
-
-redis::Subscriptions& KeyTarget::subscriptions() const { return *shard().subscriptions(); }
-
-bool KeyTarget::stands_on(const redis::Shard& its_shard) const { return &shard() == &its_shard; }
-
-bool KeyTarget::lies_in(const Runtime& client, const redis::cluster::SlotSet& slots) const {
-  return &client == &runtime() && slots[slot_];
-}
-
-bool KeyTarget::has(const std::string& each) const {
-  return several_ ? std::ranges::find(*several_, each) != several_->end() : name() == each;
-}
-
 void KeyTarget::on_part_free(const KeyTarget& part) {
-  if (plan_.each == &part.plan() && has(part.name())) wake();
-}
-
-wire::LockNames KeyTarget::names(std::size_t which) const {
-  return plan_.transitions.names(runtime().config().name_prefix + lock_name(which));
-}
-
-std::vector<wire::LockNames> KeyTarget::all_names() const {
-  std::vector<wire::LockNames> all;
-  all.reserve(locks());
-  for (std::size_t i = 0; i < locks(); ++i) all.push_back(names(i));
-  return all;
-}
-
-std::vector<std::string> KeyTarget::wake_channels(const wire::Owner& waiter) const {
-  const auto own = plan_.transitions.wake_channel;
-  std::vector<std::string> channels;
-  for (wire::LockNames& each : all_names()) {
-    channels.push_back(own == nullptr ? std::move(each.channel) : own(each, waiter));
-  }
-  return channels;
-}
-
-/// Those that all waiters have in common: none, if each has its own, or nobody is told.
-std::vector<std::string> KeyTarget::common_channels() const {
-  if (plan_.transitions.wake_channel != nullptr || !announces()) return {};
-  return wake_channels({});
+  if (plan().each == &part.plan() && has(part.name())) wake();
 }
 
 bool KeyTarget::subscribed(const wire::Owner& waiter) const {
@@ -169,7 +123,7 @@ Attempt KeyTarget::judge(const redis::Result& result) const {
     return attempt;
   }
   const base::Reply& reply = result.replies.front();
-  wire::AcquireReply decoded = plan_.transitions.decode_acquire(reply);
+  wire::AcquireReply decoded = plan().transitions.decode_acquire(reply);
   if (decoded.granted && decoded.grant.which.value_or(0) < locks()) {
     attempt.kind = Kind::granted;
     attempt.grant = std::move(decoded.grant);
@@ -179,7 +133,7 @@ Attempt KeyTarget::judge(const redis::Result& result) const {
     attempt.busy_for = *decoded.busy_for;
     attempt.listeners = decoded.listeners;
     attempt.of_stranger = !decoded.holder.empty() && !wire::is_named_client(wire::client_of(decoded.holder));
-    if (several_) attempt.cause = blocker_text(all_names()[decoded.blocker], attempt.busy_for);
+    if (several() != nullptr) attempt.cause = blocker_text(all_names()[decoded.blocker], attempt.busy_for);
     if (result.cannot_subscribe) judge_silence(*result.cannot_subscribe, attempt);
   } else {
     const redis::Meaning meaning =
@@ -198,7 +152,7 @@ Attempt KeyTarget::judge(const redis::Result& result) const {
 
 /// Somebody else has it, and the server will not tell when it is free.
 void KeyTarget::judge_silence(const redis::Refusal& refusal, Attempt& attempt) const {
-  attempt.cannot_subscribe = refusal.meaning.for_good() && plan_.traits.announced != Traits::Announced::all;
+  attempt.cannot_subscribe = refusal.meaning.for_good() && plan().traits.announced != Traits::Announced::all;
   if (attempt.cannot_subscribe) return;
   attempt.kind = kind_of(refusal.meaning.fate);
   attempt.error = refusal.meaning.code;
@@ -206,13 +160,13 @@ void KeyTarget::judge_silence(const redis::Refusal& refusal, Attempt& attempt) c
 }
 
 void KeyTarget::release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) {
-  if (plan_.transitions.release == nullptr) return done({ReleaseOutcome::released});
+  if (plan().transitions.release == nullptr) return done({ReleaseOutcome::released});
   start_return(self(), deadline == kNeverOurs ? Returned::perhaps_hold : Returned::hold, owner,
                ReleaseFsm(deadline, give_up), std::move(done));
 }
 
 void KeyTarget::withdraw(const wire::Owner& owner, milliseconds lease) noexcept {
-  if (plan_.transitions.leave == nullptr || runtime().in_child()) return;
+  if (plan().transitions.leave == nullptr || runtime().in_child()) return;
   const TimePoint end = gone_by(base::Clock::now(), lease);
   try {
     start_return(self(), Returned::place, owner, ReleaseFsm(end, end),
@@ -222,35 +176,23 @@ void KeyTarget::withdraw(const wire::Owner& owner, milliseconds lease) noexcept 
   }
 }
 
-base::Command KeyTarget::return_command(Returned what, const wire::Owner& owner, milliseconds repeated) const {
-  const std::vector<wire::LockNames> names = all_names();
-  if (what == Returned::place) return plan_.transitions.leave({names, owner, runtime().config().fair_turn, publish()});
-  wire::ReleaseCall call{.names = names, .owner = owner, .publish = publish()};
-  if (plan_.transitions.leave != nullptr) call.turn = runtime().config().fair_turn;
-  if (!plan_.traits.repeatable) {
-    call.once = wire::Once{wire::released_key(owner), repeated};
-    if (what == Returned::perhaps_hold) call.undoes = wire::acquired_key(owner);
-  }
-  return plan_.transitions.release(call);
-}
-
 base::Command KeyTarget::acquire_command(const Order& order, bool count) const {
   const std::vector<wire::LockNames> names = all_names();
   wire::AcquireCall call{names, order.owner, order.lease, count};
   const Config& config = runtime().config();
-  if (order.waits && plan_.transitions.leave != nullptr) call.turn = config.fair_turn;
+  if (order.waits && plan().transitions.leave != nullptr) call.turn = config.fair_turn;
   // Who takes a permit also tells of those whose leases are over.
-  const bool tells = plan_.traits.holders == Traits::Holders::several;
+  const bool tells = plan().traits.holders == Traits::Holders::several;
   if (count || call.turn || tells) call.publish = publish();
-  if (!plan_.traits.repeatable) {
+  if (!plan().traits.repeatable) {
     call.once = wire::Once{wire::acquired_key(order.owner),
                            acquire_repeated_for(order.lease, config.patience, config.command_timeout)};
   }
-  return plan_.transitions.acquire(call);
+  return plan().transitions.acquire(call);
 }
 
 void KeyTarget::ask_holder(HolderDone done) {
-  engine::ask_holder(runtime(), shard(), plan_, all_names(), std::move(done));
+  engine::ask_holder(runtime(), shard(), plan(), all_names(), std::move(done));
 }
 
 void KeyTarget::renew(const std::shared_ptr<Tenancy>& hold, milliseconds lease, RenewDone done) {
@@ -261,7 +203,7 @@ void KeyTarget::renew(const std::shared_ptr<Tenancy>& hold, milliseconds lease, 
     return renew_with_acks(hold->acks(), lease, std::move(renewals), std::move(done));
   }
   const Duration timeout = renewal_timeout(hold->lease(), runtime().config().command_timeout);
-  auto request = redis::Request::of(plan_.transitions.renew(renewals, lease), timeout, redis::Operation::renew);
+  auto request = redis::Request::of(plan().transitions.renew(renewals, lease), timeout, redis::Operation::renew);
   if (hold->ended() && hold->target().get() == this) say_last_where_watched(renewals, lease, timeout);
   runtime().send(std::move(request),
                  [self = shared_from_this(), asked = locks(), done = std::move(done)](const redis::Result& result) {
@@ -272,11 +214,11 @@ void KeyTarget::renew(const std::shared_ptr<Tenancy>& hold, milliseconds lease, 
 /// A renewal to the whole lease may be under way there, which has no order with what all else uses.
 void KeyTarget::say_last_where_watched(const std::vector<wire::Renewal>& renewals, milliseconds lease,
                                        Duration timeout) {
-  runtime().hand_over([self = self(), command = plan_.transitions.renew(renewals, lease), timeout]() mutable {
+  runtime().hand_over([self = self(), command = plan().transitions.renew(renewals, lease), timeout]() mutable {
     KeyWatch* const way = self->watchdog().loss_watch().way_for_renewals(self->shard());
     if (way == nullptr) return;
     std::vector<KeyWatch::Renewal> last;
-    last.push_back({std::move(command), {owners_key(self->plan_.questions, self->names().key)}});
+    last.push_back({std::move(command), {owners_key(self->plan().questions, self->names().key)}});
     way->renew(std::move(last), timeout, [](const redis::Result&) {});
   });
 }
@@ -284,7 +226,7 @@ void KeyTarget::say_last_where_watched(const std::vector<wire::Renewal>& renewal
 void KeyTarget::share(const wire::Owner& owner, milliseconds lease, Duration timeout, const RenewDone& done) {
   const wire::LockNames its = names();
   auto request =
-      redis::Request::of(plan_.transitions.share({its, owner, lease, publish()}), timeout, redis::Operation::renew);
+      redis::Request::of(plan().transitions.share({its, owner, lease, publish()}), timeout, redis::Operation::renew);
   request.tells = sharded_channels();
   runtime().send(std::move(request), [self = self(), done](const redis::Result& result) {
     if (result.delivery != redis::Delivery::answered) {
@@ -292,7 +234,7 @@ void KeyTarget::share(const wire::Owner& owner, milliseconds lease, Duration tim
     }
     const base::Reply& reply = result.replies.front();
     if (reply.is_error()) return done({Renewed::Kind::unanswered, result.sent_at, reply.text});
-    const bool shared = self->plan_.transitions.decode_release(reply).has_value();
+    const bool shared = self->plan().transitions.decode_release(reply).has_value();
     done({shared ? Renewed::Kind::extended : Renewed::Kind::gone, result.sent_at, {}});
   });
 }
@@ -303,12 +245,12 @@ void KeyTarget::watch(const std::shared_ptr<Tenancy>& hold, const Spare& spare) 
     const bool own = hold->target() == self && self->locks() < WatchedKeys::kNone;
     WatchedKeys::Which which = 0;
     for (wire::LockNames& each : self->all_names()) {
-      std::string key = owners_key(self->plan_.questions, std::move(each.key));
+      std::string key = owners_key(self->plan().questions, std::move(each.key));
       self->watchdog().loss_watch().watch({std::move(key), hold, own ? which++ : WatchedKeys::kNone, spare});
     }
   });
 }
 
-std::string KeyTarget::watched_key(std::size_t which) const { return owners_key(plan_.questions, names(which).key); }
+std::string KeyTarget::watched_key(std::size_t which) const { return owners_key(plan().questions, names(which).key); }
 
 }  // namespace holdfast::engine

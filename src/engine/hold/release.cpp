@@ -9,7 +9,7 @@
 namespace holdfast::engine {
 namespace {
 
-ReleaseReply judge(const Plan& plan, KeyTarget::Returned what, const redis::Result& result) {
+ReleaseReply judge(const Plan& plan, WireTarget::Returned what, const redis::Result& result) {
   using Kind = ReleaseReply::Kind;
   if (result.delivery == redis::Delivery::unknown) return {Kind::unknown, result.cause};
   if (result.delivery == redis::Delivery::not_sent) {
@@ -17,7 +17,7 @@ ReleaseReply judge(const Plan& plan, KeyTarget::Returned what, const redis::Resu
   }
   const base::Reply& reply = result.replies.front();
   if (!reply.is_error()) {
-    if (what == KeyTarget::Returned::place) return {Kind::deleted};
+    if (what == WireTarget::Returned::place) return {Kind::deleted};
     const std::optional<std::int64_t> listeners = plan.transitions.decode_release(reply);
     return {listeners ? Kind::deleted : Kind::absent, {}, listeners.value_or(0)};
   }
@@ -27,7 +27,7 @@ ReleaseReply judge(const Plan& plan, KeyTarget::Returned what, const redis::Resu
 }
 
 /// How long after the first send it may be sent again. Only kinds that are not repeatable need to know.
-milliseconds time_of_repetition(const KeyTarget& target, const ReleaseFsm& fsm) {
+milliseconds time_of_repetition(const WireTarget& target, const ReleaseFsm& fsm) {
   if (target.plan().traits.repeatable) return {};
   return repeated_for(fsm.give_up() - base::Clock::now(), target.runtime().config().command_timeout);
 }
@@ -35,7 +35,7 @@ milliseconds time_of_repetition(const KeyTarget& target, const ReleaseFsm& fsm) 
 /// Keeps itself alive until it is finished.
 class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
  public:
-  ReleaseOp(std::shared_ptr<KeyTarget> target, KeyTarget::Returned what, wire::Owner owner, ReleaseFsm fsm,
+  ReleaseOp(std::shared_ptr<WireTarget> target, WireTarget::Returned what, wire::Owner owner, ReleaseFsm fsm,
             ReleaseDone done)
       : runtime_(target->runtime()),
         keep_(runtime_.keep_alive()),
@@ -70,10 +70,10 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
 
   void send() noexcept {
     try {
-      if (what_ != KeyTarget::Returned::place) heard_before_ = target_->heard_so_far();
+      if (what_ != WireTarget::Returned::place) heard_before_ = target_->heard_so_far();
       auto request = redis::Request::of(target_->return_command(what_, owner_, repeated_),
                                         runtime_.config().command_timeout, redis::Operation::release);
-      if (what_ != KeyTarget::Returned::place) request.tells = target_->sharded_channels();
+      if (what_ != WireTarget::Returned::place) request.tells = target_->sharded_channels();
       runtime_.send(
           std::move(request), [self = shared_from_this()](const redis::Result& result) { self->on_result(result); },
           2 * Runtime::kMostWaiting);
@@ -131,7 +131,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
       reply.kind = ReleaseReply::Kind::unknown;  // out of memory: what came is forgotten, and asked for again
     }
     const bool in_doubt = reply.kind == ReleaseReply::Kind::unknown || reply.kind == ReleaseReply::Kind::error;
-    if (in_doubt && what_ != KeyTarget::Returned::place) {
+    if (in_doubt && what_ != WireTarget::Returned::place) {
       Reporter::add(runtime_.reporter().count.unknown);
       runtime_.reporter().tell(&Observer::on_unknown, [&] {
         return UnknownEvent{target_->name(), owner_.text, UnknownEvent::Operation::release, reply.cause};
@@ -142,8 +142,8 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
 
   Runtime& runtime_;  // outlives the thread that runs this
   const std::shared_ptr<void> keep_;
-  const std::shared_ptr<KeyTarget> target_;
-  const KeyTarget::Returned what_;
+  const std::shared_ptr<WireTarget> target_;
+  const WireTarget::Returned what_;
   const milliseconds repeated_;  // see time_of_repetition()
   const wire::Owner owner_;
   ReleaseFsm fsm_;
@@ -151,14 +151,14 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   timing::Alarm alarm_{runtime_.loop().schedule(), [this] { carry_out(fsm_.on_time()); },
                        timing::Alarm::AtClose::rings};
   const Pending::Token pending_;
-  std::vector<KeyTarget::Heard> heard_before_;  // when it was last sent
-  bool asked_ = false;                          // the latest one went behind an ASKING
+  std::vector<WireTarget::Heard> heard_before_;  // when it was last sent
+  bool asked_ = false;                           // the latest one went behind an ASKING
   bool finished_ = false;
 };
 
 }  // namespace
 
-void start_return(const std::shared_ptr<KeyTarget>& target, KeyTarget::Returned what, const wire::Owner& owner,
+void start_return(const std::shared_ptr<WireTarget>& target, WireTarget::Returned what, const wire::Owner& owner,
                   ReleaseFsm fsm, ReleaseDone done) {
   std::make_shared<ReleaseOp>(target, what, owner, fsm, std::move(done))->start();
 }
