@@ -12,7 +12,6 @@
 #include <holdfast/red_lock.hpp>
 
 #include "base/text.hpp"
-#include "engine/hold/quorum_target.hpp"
 #include "engine/hold/targets.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "face/parts.hpp"
@@ -20,13 +19,14 @@
 namespace holdfast {
 namespace {
 
-using engine::QuorumTarget;
+using engine::Member;
+using engine::Members;
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(Errc::invalid_argument, {}, {}, why); }
 
-std::string title_of(const std::vector<QuorumTarget::Member>& members) {
+std::string title_of(const std::vector<Member>& members) {
   std::string title;
-  for (const QuorumTarget::Member& member : members) title += (title.empty() ? "" : ", ") + member.target->name();
+  for (const Member& member : members) title += (title.empty() ? "" : ", ") + member.target->name();
   return title;
 }
 
@@ -46,7 +46,7 @@ detail::PartsPtr all_of(const std::vector<detail::PartsPtr>& members, AcquireOpt
     share.names.insert(target.name());
   }
   const engine::Plan& plan = members.front()->target->plan();
-  std::vector<QuorumTarget::Member> parts;
+  std::vector<Member> parts;
   for (const auto& [place, share] : shares) {
     const std::shared_ptr<engine::Runtime>& runtime = place.first;
     runtime->require_usable(*share.names.begin());
@@ -54,21 +54,21 @@ detail::PartsPtr all_of(const std::vector<detail::PartsPtr>& members, AcquireOpt
   }
   if (parts.size() == 1) return face::make_parts(parts.front().runtime, parts.front().target, std::move(defaults));
   // The same order in every process, so that one of two groups with common members gets them all.
-  std::ranges::sort(parts, {}, [](const QuorumTarget::Member& part) {
+  std::ranges::sort(parts, {}, [](const Member& part) {
     return std::tuple(part.runtime->node(), part.target->slot(), part.target->name());
   });
   std::string title = title_of(parts);
   const std::size_t needed = parts.size();
   const std::shared_ptr<engine::Runtime> first = parts.front().runtime;
-  return face::make_parts(
-      first, engine::Targets::group(std::move(title), std::move(parts), needed, QuorumTarget::Servers::any),
-      std::move(defaults));
+  return face::make_parts(first,
+                          engine::Targets::group(std::move(title), std::move(parts), needed, Members::Servers::any),
+                          std::move(defaults));
 }
 
 /// A majority of these, each of a client of its own. Throws Error(invalid_argument).
 detail::PartsPtr majority_of(const std::vector<detail::PartsPtr>& members, AcquireOptions defaults) {
   if (members.empty()) refuse("a RedLock of no server");
-  std::vector<QuorumTarget::Member> parts;
+  std::vector<Member> parts;
   std::set<std::shared_ptr<engine::Runtime>> seen;
   for (const detail::PartsPtr& member : members) {
     const std::shared_ptr<engine::Runtime>& runtime = member->runtime;
@@ -83,12 +83,12 @@ detail::PartsPtr majority_of(const std::vector<detail::PartsPtr>& members, Acqui
     parts.push_back({runtime, std::move(target)});
   }
   std::string title = parts.front().target->name();
-  const auto differs = [&](const QuorumTarget::Member& part) { return part.target->name() != title; };
+  const auto differs = [&](const Member& part) { return part.target->name() != title; };
   if (std::ranges::any_of(parts, differs)) title = title_of(parts);
   const std::size_t needed = engine::Quorum::majority(parts.size()).needed;
   const std::shared_ptr<engine::Runtime> first = parts.front().runtime;
   return face::make_parts(
-      first, engine::Targets::group(std::move(title), std::move(parts), needed, QuorumTarget::Servers::different),
+      first, engine::Targets::group(std::move(title), std::move(parts), needed, Members::Servers::different),
       std::move(defaults));
 }
 

@@ -43,8 +43,8 @@ class AnyOfSeveralSlots : public TargetTest {
     std::vector<std::string> names = first;
     names.insert(names.end(), second.begin(), second.end());
     return targets_->only_one_of(std::make_shared<AnyTarget>(
-        names, std::vector<QuorumTarget::Member>{{client_.runtime, targets_->target(first, kinds::kAnyLock)},
-                                                 {client_.runtime, targets_->target(second, kinds::kAnyLock)}}));
+        names, std::vector<Member>{{client_.runtime, targets_->target(first, kinds::kAnyLock)},
+                                   {client_.runtime, targets_->target(second, kinds::kAnyLock)}}));
   }
 };
 

@@ -18,8 +18,8 @@
 namespace holdfast::engine::targets_test {
 namespace {
 
-std::vector<QuorumTarget::Member> two_members(const IdleClient& client) {
-  std::vector<QuorumTarget::Member> members;
+std::vector<Member> two_members(const IdleClient& client) {
+  std::vector<Member> members;
   for (const char* const name : {"a", "b"}) {
     members.push_back({client.runtime, client.targets->target({name}, kinds::kLock)});
   }
@@ -27,7 +27,7 @@ std::vector<QuorumTarget::Member> two_members(const IdleClient& client) {
 }
 
 std::shared_ptr<QuorumTarget> group_of_two(const IdleClient& client) {
-  return Targets::group("both", two_members(client), 2, QuorumTarget::Servers::any);
+  return Targets::group("both", two_members(client), 2, Members::Servers::any);
 }
 
 /// A group to which nobody else refers any more once it has been asked where it lies.
@@ -133,7 +133,7 @@ TEST(TargetsTest, MayGoWhileTheyAreLookedThrough) {
 TEST(TargetsTest, MayGoWhenTheyAreLookedAt) {
   const IdleClient client;
   {
-    const auto group = std::make_shared<Parting>("both", two_members(client), 2, QuorumTarget::Servers::any);
+    const auto group = std::make_shared<Parting>("both", two_members(client), 2, Members::Servers::any);
     client.targets->adopt(group, Targets::Bond::wakes);
     group->others = group;
   }

@@ -19,7 +19,7 @@ std::string title_of(const std::vector<std::string>& names) {
 }
 
 /// Chance, so that not all clients ask the same one first.
-Candidates candidates(const std::vector<QuorumTarget::Member>& members) {
+Candidates candidates(const std::vector<Member>& members) {
   const std::size_t slots = members.size();
   // The least time between two safety polls, so that each of those asks everywhere.
   const Duration rest = members.front().runtime->config().safety_poll / 2;
@@ -43,7 +43,7 @@ class AnyTarget::Round : public std::enable_shared_from_this<Round> {
   void ask_next() {
     const TimePoint now = Clock::now();
     if (to_ask_.empty() || now >= until_) {
-      Attempt none = group_->let([&](Candidates& all) { return all.result(group_->nodes(), now); });
+      Attempt none = group_->let([&](Candidates& all) { return all.result(group_->group().nodes(), now); });
       return std::exchange(done_, {})(std::move(none));
     }
     const std::size_t next = to_ask_.back();
@@ -86,7 +86,7 @@ class AnyTarget::Round : public std::enable_shared_from_this<Round> {
 };
 
 AnyTarget::AnyTarget(std::vector<std::string> names, std::vector<Member> members)
-    : QuorumTarget(title_of(names), std::move(members), 1, Servers::any),
+    : QuorumTarget(title_of(names), std::move(members), 1, Members::Servers::any),
       names_(std::move(names)),
       candidates_(candidates(this->members())) {}
 

@@ -28,7 +28,7 @@ constexpr const char* kSilent = "no word from its client, whose loop stands stil
 template <class Word>
 class MembersRound : public std::enable_shared_from_this<MembersRound<Word>> {
  public:
-  explicit MembersRound(std::shared_ptr<QuorumTarget> group)
+  explicit MembersRound(std::shared_ptr<Members> group)
       : group_(std::move(group)),
         runtime_(group_->runtime()),
         limit_(runtime_.loop().schedule(), [this] { try_to_end(); }, timing::Alarm::AtClose::rings) {}
@@ -56,9 +56,9 @@ class MembersRound : public std::enable_shared_from_this<MembersRound<Word>> {
     limit_.cancel();
   }
   bool over() const { return over_.load(); }
-  const QuorumTarget& group() const { return *group_; }
-  const std::vector<QuorumTarget::Member>& members() const { return group_->members(); }
-  const std::shared_ptr<QuorumTarget>& shared_group() const { return group_; }
+  const Members& group() const { return *group_; }
+  const std::vector<Member>& members() const { return group_->all(); }
+  const std::shared_ptr<Members>& shared_group() const { return group_; }
   Runtime& runtime() { return runtime_; }
 
  private:
@@ -70,7 +70,7 @@ class MembersRound : public std::enable_shared_from_this<MembersRound<Word>> {
     }
   }
 
-  const std::shared_ptr<QuorumTarget> group_;  // and with it the clients
+  const std::shared_ptr<Members> group_;  // and with it the clients
   Runtime& runtime_;
   std::atomic<bool> over_{false};
   timing::Alarm limit_;
@@ -79,7 +79,7 @@ class MembersRound : public std::enable_shared_from_this<MembersRound<Word>> {
 /// One round of an acquire.
 class AcquireRound final : public MembersRound<Attempt> {
  public:
-  AcquireRound(std::shared_ptr<QuorumTarget> group, Order order, AttemptDone done)
+  AcquireRound(std::shared_ptr<Members> group, Order order, AttemptDone done)
       : MembersRound(std::move(group)),
         order_(std::move(order)),
         done_(std::move(done)),
@@ -110,7 +110,11 @@ class AcquireRound final : public MembersRound<Attempt> {
   void ask(std::size_t i) {
     Order order = order_;
     order.timeout = timeout(i);
-    shared_group()->ask(i, std::move(order), hears(i));
+    if (group().must_differ(i)) members()[i].runtime->identity().ask();
+    members()[i].target->attempt(std::move(order), [group = shared_group(), i, done = hears(i)](Attempt vote) {
+      group->on_vote(i, vote);
+      done(std::move(vote));
+    });
   }
   void on_word(std::size_t i, Attempt vote) override {
     servers_[i] = vote.server;
@@ -204,7 +208,7 @@ class AcquireRound final : public MembersRound<Attempt> {
     }
     for (std::size_t i = 0; i < asked_; ++i) {
       const auto& vote = ballot_.vote(i);
-      const QuorumTarget::Member& member = members()[i];
+      const Member& member = members()[i];
       if (!vote || vote->may_stand()) {
         member.target->undo(order_.owner, order_.lease);
       } else {
@@ -225,7 +229,7 @@ class AcquireRound final : public MembersRound<Attempt> {
 /// A release on all members.
 class ReleaseRound final : public MembersRound<Released> {
  public:
-  ReleaseRound(std::shared_ptr<QuorumTarget> group, ReleaseDone done)
+  ReleaseRound(std::shared_ptr<Members> group, ReleaseDone done)
       : MembersRound(std::move(group)), done_(std::move(done)), pending_(runtime().pending().begin()) {}
 
   void start(const wire::Owner& owner, TimePoint deadline, TimePoint give_up) {
@@ -266,7 +270,7 @@ class ReleaseRound final : public MembersRound<Released> {
 /// One renewal on all members, and the healing of those that have lost it.
 class RenewRound final : public MembersRound<Renewed> {
  public:
-  RenewRound(std::shared_ptr<QuorumTarget> group, std::shared_ptr<Tenancy> hold, milliseconds lease, RenewDone done)
+  RenewRound(std::shared_ptr<Members> group, std::shared_ptr<Tenancy> hold, milliseconds lease, RenewDone done)
       : MembersRound(std::move(group)),
         hold_(std::move(hold)),
         lease_(lease),
@@ -275,7 +279,7 @@ class RenewRound final : public MembersRound<Renewed> {
 
   void start() {
     Duration longest{};
-    for (const QuorumTarget::Member& member : members()) {
+    for (const Member& member : members()) {
       longest = std::max(longest, renewal_timeout(hold_->lease(), member.runtime->config().command_timeout));
     }
     limit_to(longest);
@@ -290,7 +294,7 @@ class RenewRound final : public MembersRound<Renewed> {
     if (vote.kind == Renewed::Kind::extended) {
       servers_.push_back(members()[i].runtime->router().server());
       const bool again = servers_.back() > redis::kNameless && std::ranges::count(servers_, servers_.back()) > 1;
-      if (again && group().servers() == QuorumTarget::Servers::different) {
+      if (again && group().servers() == Members::Servers::different) {
         add_trouble(i, "it is the same server as another");
       } else {
         ++extended_;
@@ -336,7 +340,7 @@ class RenewRound final : public MembersRound<Renewed> {
   }
 
   void heal(std::size_t i) {
-    const QuorumTarget::Member& member = members()[i];
+    const Member& member = members()[i];
     const milliseconds lease = hold_->lease();
     member.target->attempt({hold_->owner(), lease, vote_timeout(member.runtime->config(), lease), false, hold_->acks()},
                            [member, hold = hold_](const Attempt& vote) {
@@ -366,17 +370,16 @@ Duration vote_timeout(const Config& config, milliseconds lease) {
   return std::max<Duration>(std::min<Duration>(wanted, Duration(lease) / 5), milliseconds(1));
 }
 
-void ask_members_for(std::shared_ptr<QuorumTarget> group, Order order, AttemptDone done) {
+void ask_members_for(std::shared_ptr<Members> group, Order order, AttemptDone done) {
   std::make_shared<AcquireRound>(std::move(group), std::move(order), std::move(done))->start();
 }
 
-void release_members(std::shared_ptr<QuorumTarget> group, const wire::Owner& owner, TimePoint deadline,
-                     TimePoint give_up, ReleaseDone done) {
+void release_members(std::shared_ptr<Members> group, const wire::Owner& owner, TimePoint deadline, TimePoint give_up,
+                     ReleaseDone done) {
   std::make_shared<ReleaseRound>(std::move(group), std::move(done))->start(owner, deadline, give_up);
 }
 
-void renew_members(std::shared_ptr<QuorumTarget> group, std::shared_ptr<Tenancy> hold, milliseconds lease,
-                   RenewDone done) {
+void renew_members(std::shared_ptr<Members> group, std::shared_ptr<Tenancy> hold, milliseconds lease, RenewDone done) {
   std::make_shared<RenewRound>(std::move(group), std::move(hold), lease, std::move(done))->start();
 }
 

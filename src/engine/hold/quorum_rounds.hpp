@@ -4,17 +4,16 @@
 
 #include <memory>
 
-#include "engine/hold/quorum_target.hpp"
+#include "engine/hold/members.hpp"
 
 namespace holdfast::engine {
 
 /// How long to wait for one member's vote: far below the lease, so that servers that are down cost little of it.
 Duration vote_timeout(const Config& config, milliseconds lease);
 
-void ask_members_for(std::shared_ptr<QuorumTarget> group, Order order, AttemptDone done);
-void release_members(std::shared_ptr<QuorumTarget> group, const wire::Owner& owner, TimePoint deadline,
-                     TimePoint give_up, ReleaseDone done);
-void renew_members(std::shared_ptr<QuorumTarget> group, std::shared_ptr<Tenancy> hold, milliseconds lease,
-                   RenewDone done);
+void ask_members_for(std::shared_ptr<Members> group, Order order, AttemptDone done);
+void release_members(std::shared_ptr<Members> group, const wire::Owner& owner, TimePoint deadline, TimePoint give_up,
+                     ReleaseDone done);
+void renew_members(std::shared_ptr<Members> group, std::shared_ptr<Tenancy> hold, milliseconds lease, RenewDone done);
 
 }  // namespace holdfast::engine

@@ -3,15 +3,11 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "base/small_mutex.hpp"
-#include "engine/decide/ballot.hpp"
-#include "engine/decide/in_the_way.hpp"
-#include "engine/hold/key_target.hpp"
+#include "engine/hold/members.hpp"
+#include "engine/hold/target.hpp"
 
 namespace holdfast::engine {
 
@@ -23,38 +19,21 @@ namespace holdfast::engine {
 /// for as long as its server would be.
 class QuorumTarget : public Target {
  public:
-  struct Member {
-    std::shared_ptr<Runtime> runtime;
-    std::shared_ptr<KeyTarget> target;
-  };
-  /// Whether each member's vote must be that of another server; `any`: only of members with a lock in common, which
-  /// would be the same lock twice.
-  enum class Servers { any, different };
-  /// Has the servers asked who they are, where that matters.
-  QuorumTarget(std::string name, std::vector<Member> members, std::size_t needed, Servers servers);
+  QuorumTarget(std::string name, std::vector<Member> members, std::size_t needed, Members::Servers servers);
 
-  const std::vector<Member>& members() const { return members_; }
-  /// The members in words.
-  const std::vector<std::string>& nodes() const { return nodes_; }
-  Quorum quorum() const { return quorum_; }
-  Servers servers() const { return servers_; }
-  /// Two members that must be of different servers and are of one, which would have two votes, or one lock twice. In
-  /// words. `seen`: who has answered for each member, where that is known; else it is who is there now.
-  std::optional<std::string> same_server(const std::vector<std::uint64_t>& seen = {}) const;
-  /// Which server a member is, matters.
-  bool must_differ(std::size_t member) const { return must_differ_[member]; }
-  bool one_by_one() const { return quorum_.needed == quorum_.members; }
+  const Members& group() const { return group_; }
+  const std::vector<Member>& members() const { return group_.all(); }
 
-  std::size_t locks() const override { return members_.size(); }
+  std::size_t locks() const override { return members().size(); }
   /// What a member has heard was judged by heard_from(): it is no release of our own.
   void heard() override { wake(); }
-  const Plan& plan() const override { return members_.front().target->plan(); }
-  Runtime& runtime() const override;
+  const Plan& plan() const override { return members().front().target->plan(); }
+  Runtime& runtime() const override { return group_.runtime(); }
   Watchdog& watchdog() const override;
   bool stands_on(const redis::Shard& shard) const override;
   bool lies_in(const Runtime& client, const redis::cluster::SlotSet& slots) const override;
-  std::uint32_t acks_era() const override;
-  std::string where() const override;
+  std::uint32_t acks_era() const override { return group_.acks_era(); }
+  std::string where() const override { return group_.where(); }
   /// Where each waiter has a channel of its own nobody is woken: the owners who ask are those of the rounds.
   bool subscribed(const wire::Owner& waiter) const override;
   /// Of releases that may make up for what the latest round lacked, and where a member tells nothing any more.
@@ -64,8 +43,6 @@ class QuorumTarget : public Target {
   /// repeated must not hit a later one. A round that fails has already been released everywhere,
   /// and withdrawn.
   void attempt(Order order, AttemptDone done) override;
-  /// A member's part in a round.
-  void ask(std::size_t member, Order order, AttemptDone done);
   void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
   /// The first answer of a member that names somebody.
   void ask_holder(HolderDone done) override;
@@ -77,15 +54,10 @@ class QuorumTarget : public Target {
  private:
   /// True: whoever waits may win now.
   bool heard_from(std::size_t member, const wire::Owner& waiter);
+  /// With all of this.
+  std::shared_ptr<Members> shared_group();
 
-  const std::vector<Member> members_;
-  const std::vector<std::string> nodes_;
-  const Quorum quorum_;
-  const Servers servers_;
-  const std::vector<std::pair<std::size_t, std::size_t>> different_;  // members that must be of different servers
-  std::vector<bool> must_differ_;                                     // by member; constant after construction
-  base::SmallMutex in_the_way_mutex_;
-  InTheWay in_the_way_ HOLDFAST_GUARDED_BY(in_the_way_mutex_);
+  Members group_;
 };
 
 }  // namespace holdfast::engine

@@ -80,7 +80,7 @@ std::shared_ptr<Target> Targets::any_of(const std::shared_ptr<Runtime>& runtime,
   std::map<std::uint16_t, std::vector<std::string>> slots;
   for (const std::string& name : names) slots[slot_of(name, plan)].push_back(name);
   if (slots.size() == 1) return target(names, plan);
-  std::vector<QuorumTarget::Member> members;
+  std::vector<Member> members;
   for (const auto& [slot, its_names] : slots) members.push_back({runtime, target(its_names, plan)});
   return only_one_of(std::make_shared<AnyTarget>(names, std::move(members)));
 }
@@ -101,11 +101,11 @@ std::shared_ptr<AnyTarget> Targets::only_one_of(std::shared_ptr<AnyTarget> made)
   return made;
 }
 
-std::shared_ptr<QuorumTarget> Targets::group(std::string name, std::vector<QuorumTarget::Member> members,
-                                             std::size_t needed, QuorumTarget::Servers servers) {
+std::shared_ptr<QuorumTarget> Targets::group(std::string name, std::vector<Member> members, std::size_t needed,
+                                             Members::Servers servers) {
   auto made = std::make_shared<QuorumTarget>(std::move(name), std::move(members), needed, servers);
   std::set<const Targets*> told;
-  for (const QuorumTarget::Member& member : made->members()) {
+  for (const Member& member : made->members()) {
     Targets& its = of(*member.target);
     if (told.insert(&its).second) its.adopt(made, &its.runtime_ == &made->runtime() ? Bond::serves : Bond::wakes);
   }

@@ -1,4 +1,4 @@
-// All targets of one client: makes them, finds them again, and tells those that wait for others.
+// All targets of one client: makes them, finds them again, and wakes those that wait for any of several.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ class Targets : public boost::intrusive_ref_counter<Targets> {
   Targets(const Targets&) = delete;
   Targets& operator=(const Targets&) = delete;
 
-  /// Those that this one is among.
+  /// Those that made this one.
   static Targets& of(const KeyTarget& target);
   /// Of this lock, or of these locks together (each once, sorted).
   std::shared_ptr<KeyTarget> target(const std::vector<std::string>& names, const Plan& plan);
@@ -41,9 +41,9 @@ class Targets : public boost::intrusive_ref_counter<Targets> {
                                  const Plan& plan);
   /// Of any one of several: this one, or the one of the same names that there is already.
   std::shared_ptr<AnyTarget> only_one_of(std::shared_ptr<AnyTarget> made);
-  /// Of so many of these members, whose clients are told of it.
-  static std::shared_ptr<QuorumTarget> group(std::string name, std::vector<QuorumTarget::Member> members,
-                                             std::size_t needed, QuorumTarget::Servers servers);
+  /// Of these members, so many of which must grant. Their clients are told of it.
+  static std::shared_ptr<QuorumTarget> group(std::string name, std::vector<Member> members, std::size_t needed,
+                                             Members::Servers servers);
   /// A target of several clients. Each of them wakes it when it is connected anew; it ends with the one that serves it.
   enum class Bond { serves, wakes };
   void adopt(const std::shared_ptr<Target>& target, Bond bond);
