@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include <holdfast/async.hpp>
+#include <holdfast/detail/async_calls.hpp>
 
 namespace holdfast {
 
