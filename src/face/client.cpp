@@ -5,6 +5,7 @@
 #include <holdfast/client.hpp>
 #include <holdfast/error.hpp>
 
+#include "engine/client/closing.hpp"
 #include "engine/client/core.hpp"
 #include "engine/client/giving_back.hpp"
 #include "face/in_turn.hpp"
@@ -44,7 +45,7 @@ Client::~Client() {
 }
 
 void Client::close() const noexcept {
-  if (core_ && !core_->runtime().in_child()) core_->close();
+  if (core_ && !core_->runtime().in_child()) engine::close_and_wait(core_);
 }
 
 detail::PartsPtr Client::parts_of(std::string_view name, const engine::Plan& plan, AcquireOptions defaults) const {

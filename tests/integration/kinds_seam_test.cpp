@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "engine/acquire/acquire.hpp"
-#include "engine/client/core.hpp"
+#include "engine/client/closing.hpp"
 #include "engine/hold/hold_release.hpp"
 #include "engine/runtime/asking.hpp"
 #include "faults.hpp"
@@ -20,7 +20,7 @@ using testing::SizeIs;
 class Inside {
  public:
   explicit Inside(Config config) : core(engine::Core::make(std::move(config), nullptr)) {}
-  ~Inside() { core->close(); }
+  ~Inside() { engine::close_and_wait(core); }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 

@@ -1,7 +1,7 @@
 // list() with prefixes that are patterns to the server, and from servers that reply what they were not asked for.
 #include <stdexcept>
 
-#include "engine/client/core.hpp"
+#include "engine/client/closing.hpp"
 #include "face/question.hpp"
 #include "faults.hpp"
 #include "support/held_lock.hpp"
@@ -100,7 +100,7 @@ class ReplyThatCannotBeRead : public Faults {
         face::make_ask<bool>(core->shared_runtime(), question(thrown), detail::ReceiverPtr<Failure, bool>(&waiting));
     operation->start();
     Failure failure = told.get_future().get();
-    core->close();
+    engine::close_and_wait(core);
     return failure;
   }
 };
@@ -111,7 +111,7 @@ TEST_F(ReplyThatCannotBeRead, IsAnErrorForWhoWaitsForTheAnswer) {
               IsError(Errc::server_error, "orders", core->runtime().node(), HasSubstr("makes no sense: too short")));
   EXPECT_THAT(error_of([&] { return face::ask(core->runtime(), question(Error(Errc::busy, "a", "b", "c"))); }),
               IsError(Errc::busy, "a", "b", "c"));
-  core->close();
+  engine::close_and_wait(core);
 }
 
 TEST_F(ReplyThatCannotBeRead, CompletesAnAsynchronousQuestionWithAnError) {

@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "base/guarded.hpp"
@@ -14,11 +13,12 @@
 
 namespace holdfast::engine {
 
-/// Thread-safe. Lives as long as a Client, Lock or Hold refers to it; its threads end with close(). A guest, on the
-/// caller's io_context, has no threads, and lives until it is closed and the last of its handlers has run.
+/// Thread-safe. Lives as long as a Client, Lock or Hold refers to it; its threads end when it is closed (closing.hpp).
+/// A guest, on the caller's io_context (guests.hpp), has no threads, and lives until it is closed and the last of its
+/// handlers has run.
 class Core : public std::enable_shared_from_this<Core> {
  public:
-  /// With a host: a guest on that io_context.
+  /// With a host: as a guest on that io_context.
   static std::shared_ptr<Core> make(Config config, boost::asio::io_context* host);
   Core(Config config, boost::asio::io_context* host);  // for make()
   ~Core();
@@ -31,26 +31,19 @@ class Core : public std::enable_shared_from_this<Core> {
   Watchdog& watchdog() { return watchdog_; }
   Targets& targets() { return *targets_; }
 
-  /// Releases holds as configured, ends waits, closes the connection. `done` is called once, on the loop, or at once if
-  /// all that is done already. From any thread.
-  void start_close(std::function<void()> done);
-  /// The same, and waits until it is done. A guest only starts it.
-  void close() noexcept;
+  /// True: closing begins here, and the caller carries it out. `done` is kept for the end of it, unless that is over.
+  bool begin_close(std::function<void()>& done);
+  /// The last step of closing: nothing waits any more, and the holds have ended. On the loop.
+  void end();
+  /// Ends the client's own threads, if it has any. Not on the loop.
+  void stop_threads();
   /// For a guest whose host is being destroyed: nothing will run any more, so everything that waits is dropped without
   /// a call.
   void drop_all() noexcept;
 
  private:
-  friend class Closing;
-
-  void start();
-  bool try_to_close() noexcept;
   void on_connected(redis::Shard& shard);
   void on_moved(const redis::cluster::SlotSet& slots);
-  void on_side_connected(redis::Shard& shard, redis::Side side);
-  void on_side_disconnected(redis::Shard& shard, redis::Side side);
-  void end_holds();
-  void on_closed();
 
   Runtime runtime_;
   Watchdog watchdog_;
@@ -60,7 +53,7 @@ class Core : public std::enable_shared_from_this<Core> {
   base::Mutex mutex_;
   bool all_over_ HOLDFAST_GUARDED_BY(mutex_) = false;
   std::vector<std::function<void()>> when_closed_ HOLDFAST_GUARDED_BY(mutex_);
-  base::Mutex close_mutex_;
+  base::Mutex stop_mutex_;  // by one thread at a time
 };
 
 }  // namespace holdfast::engine

@@ -2,7 +2,7 @@
 #include <holdfast/detail/operation.hpp>
 #include <holdfast/error.hpp>
 
-#include "engine/client/core.hpp"
+#include "engine/client/closing.hpp"
 #include "face/counting.hpp"
 #include "face/in_turn.hpp"
 #include "face/listing.hpp"
@@ -18,7 +18,7 @@ class AsyncClose final : public Operation, public std::enable_shared_from_this<A
   AsyncClose(std::shared_ptr<Core> core, ReceiverPtr<> receiver)
       : core_(std::move(core)), receiving_(std::move(receiver)) {}
   void start() override {
-    core_->start_close([self = shared_from_this()] { self->receiving_.tell(); });
+    start_close(core_, [self = shared_from_this()] { self->receiving_.tell(); });
   }
   void cancel() noexcept override { receiving_.tell(); }
   void abandon() noexcept override { receiving_.drop(); }

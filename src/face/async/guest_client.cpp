@@ -1,7 +1,7 @@
 // Clients on the caller's io_context.
 #include <holdfast/async.hpp>
 
-#include "engine/client/core.hpp"
+#include "engine/client/guests.hpp"
 #include "engine/hold/claim.hpp"
 #include "face/client_access.hpp"
 #include "face/parts.hpp"
@@ -9,7 +9,7 @@
 // By their full names: they are in a namespace that names Boost's version.
 
 holdfast::Client holdfast::client_on(boost::asio::io_context& context, Config config) {
-  return detail::ClientAccess::make(engine::Core::make(std::move(config), &context));
+  return detail::ClientAccess::make(engine::make_guest(std::move(config), context));
 }
 
 holdfast::Client holdfast::client_on(boost::asio::io_context& context, std::string_view url) {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "engine/client/core.hpp"
+#include "engine/client/closing.hpp"
 #include "engine/runtime/asking.hpp"
 #include "face/client_access.hpp"
 
@@ -17,7 +17,7 @@ const Config& settings_of(const Client& client) {
 
 Inquiry::Inquiry(Config config) : core_(engine::Core::make(std::move(config), nullptr)) {}
 
-Inquiry::~Inquiry() { core_->close(); }
+Inquiry::~Inquiry() { engine::close_and_wait(core_); }
 
 std::vector<base::Reply> Inquiry::ask(std::vector<base::Command> commands) {
   return engine::ask(core_->runtime(), {std::move(commands)}, {}, engine::Errors::keep);
