@@ -4,19 +4,17 @@
 #include <atomic>
 #include <ctime>
 
-#include "base/clock_hand.hpp"
-
 namespace holdfast::base {
 namespace {
 
-std::atomic<detail::ClockHand> the_hand{nullptr};
+std::atomic<ClockHand> the_hand{nullptr};
 
 }  // namespace
 
-void set_hand(detail::ClockHand hand) noexcept { the_hand.store(hand, std::memory_order_relaxed); }
+void set_hand(ClockHand hand) noexcept { the_hand.store(hand, std::memory_order_relaxed); }
 
 Clock::time_point Clock::now() noexcept {
-  if (const detail::ClockHand hand = the_hand.load(std::memory_order_relaxed)) return hand();
+  if (const ClockHand hand = the_hand.load(std::memory_order_relaxed)) return hand();
 #ifdef CLOCK_BOOTTIME
   constexpr clockid_t kClock = CLOCK_BOOTTIME;
 #else

@@ -3,8 +3,6 @@
 
 #include <chrono>
 
-#include <holdfast/export.hpp>
-
 namespace holdfast::base {
 
 /// A steady clock that keeps running during suspend (CLOCK_BOOTTIME where available): the server's lease runs on while
@@ -22,13 +20,9 @@ struct Clock {
 using TimePoint = Clock::time_point;
 using Duration = Clock::duration;
 
+/// From now on Clock::now() returns what this function returns; null: the system's time, as at the start. For the code
+/// that this is linked into: see detail::set_clock(). From any thread; existing clients see the time jump.
+using ClockHand = TimePoint (*)() noexcept;
+void set_hand(ClockHand hand) noexcept;
+
 }  // namespace holdfast::base
-
-namespace holdfast::detail {
-
-/// From now on Clock::now() returns what this function returns; null: the system's time, as at the start. For
-/// holdfast::testing of the same release. From any thread; existing clients see the time jump.
-using ClockHand = base::TimePoint (*)() noexcept;
-HOLDFAST_EXPORT void set_clock(ClockHand hand) noexcept;
-
-}  // namespace holdfast::detail

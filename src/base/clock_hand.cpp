@@ -1,7 +1,3 @@
 #include "base/clock_hand.hpp"
 
-namespace holdfast {
-
-void detail::set_clock(ClockHand hand) noexcept { base::set_hand(hand); }
-
-}  // namespace holdfast
+void holdfast::detail::set_clock(base::ClockHand hand) noexcept { base::set_hand(hand); }

@@ -1,12 +1,14 @@
-// Sets the source of the clock's time.
+// Sets the source of the time of the library's clock.
 #pragma once
+
+#include <holdfast/export.hpp>
 
 #include "base/clock.hpp"
 
-namespace holdfast::base {
+namespace holdfast::detail {
 
-/// As detail::set_clock(), for the code that this is linked into: a shared holdfast::testing has its own copy of the
-/// clock.
-void set_hand(detail::ClockHand hand) noexcept;
+/// As base::set_hand(), for the library. For holdfast::testing of the same release: a shared one has its own copy of
+/// the clock.
+HOLDFAST_EXPORT void set_clock(base::ClockHand hand) noexcept;
 
-}  // namespace holdfast::base
+}  // namespace holdfast::detail

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "cli/output.hpp"
+#include "base/text.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -50,7 +50,8 @@ bool has_login(std::string_view text) {
 std::string shown(std::string_view arg) {
   // Removes all of it, since a login before a later '@' may begin earlier.
   const std::size_t mark = server_mark(arg) == kNowhere ? kNowhere : arg.find(kMark);
-  return printable(mark == kNowhere ? std::string(arg) : std::string(arg.substr(0, mark)).append(kMark).append("***"));
+  return base::printable(mark == kNowhere ? std::string(arg)
+                                          : std::string(arg.substr(0, mark)).append(kMark).append("***"));
 }
 
 std::string without_logins(std::string_view message) {

@@ -79,7 +79,7 @@ class StillClock {
     stands_still = false;
   }
   /// The library's clock, and the copy that this library may have.
-  static void set(holdfast::detail::ClockHand hand) noexcept {
+  static void set(base::ClockHand hand) noexcept {
     holdfast::detail::set_clock(hand);
     base::set_hand(hand);
   }

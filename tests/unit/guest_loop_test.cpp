@@ -16,6 +16,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/clock_hand.hpp"
 #include "engine/loop/driver_seat.hpp"
 
 namespace holdfast::engine::guest_loop_test {

@@ -66,7 +66,7 @@ Members::Members(std::vector<Member> members, std::size_t needed, Servers server
       in_the_way_(quorum_) {
   for (const auto& [one, other] : different_) must_differ_[one] = must_differ_[other] = true;
   for (std::size_t i = 0; i < all_.size(); ++i) {
-    if (must_differ(i)) all_[i].runtime->identity().ask();
+    if (must_differ(i)) all_[i].runtime->identify();
   }
 }
 

@@ -110,7 +110,7 @@ class AcquireRound final : public MembersRound<Attempt> {
   void ask(std::size_t i) {
     Order order = order_;
     order.timeout = timeout(i);
-    if (group().must_differ(i)) members()[i].runtime->identity().ask();
+    if (group().must_differ(i)) members()[i].runtime->identify();
     members()[i].target->attempt(std::move(order), [group = shared_group(), i, done = hears(i)](Attempt vote) {
       group->on_vote(i, vote);
       done(std::move(vote));

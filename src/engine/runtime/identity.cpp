@@ -2,30 +2,31 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 
-#include "engine/runtime/runtime.hpp"
 #include "wire/server_calls.hpp"
 
 namespace holdfast::engine {
 
-void Identity::ask() {
+bool Identity::want() {
   wanted_.store(true);
-  if (runtime_.router().server() != 0) return;
-  runtime_.hand_over([this] {
-    redis::Shard* const only = runtime_.router().only_shard();
-    if (only != nullptr && only->server() == 0 && under_way_ == 0) ask(*only);
-  });
+  return router_.server() == 0;
 }
 
-void Identity::on_connected(redis::Shard& shard) {
-  if (wanted_.load() && runtime_.router().only_shard() != nullptr) ask(shard);
+void Identity::ask(std::shared_ptr<void> client) {
+  redis::Shard* const only = router_.only_shard();
+  if (only != nullptr && only->server() == 0 && under_way_ == 0) send(*only, std::move(client));
+}
+
+void Identity::on_connected(redis::Shard& shard, std::shared_ptr<void> client) {
+  if (wanted_.load() && router_.only_shard() != nullptr) send(shard, std::move(client));
 }
 
 /// If there is no connection yet, the new connection asks again.
-void Identity::ask(redis::Shard& shard) {
+void Identity::send(redis::Shard& shard, std::shared_ptr<void> client) {
   ++under_way_;
-  shard.send(redis::Request::of(wire::server_info(), runtime_.config().command_timeout),
-             [this, &shard, keep = runtime_.keep_alive()](const redis::Result& result) {
+  shard.send(redis::Request::of(wire::server_info(), timeout_),
+             [this, &shard, client = std::move(client)](const redis::Result& result) {
                --under_way_;
                if (result.delivery != redis::Delivery::answered) return;
                const std::string run_id = wire::decode_run_id(result.replies.front());
@@ -34,6 +35,6 @@ void Identity::ask(redis::Shard& shard) {
              });
 }
 
-bool Identity::to_be_waited_for() const { return !waited_for_.load() && runtime_.router().server() == 0; }
+bool Identity::to_be_waited_for() const { return !waited_for_.load() && router_.server() == 0; }
 
 }  // namespace holdfast::engine

@@ -123,6 +123,10 @@ void Runtime::start(std::weak_ptr<void> client) {
 
 // ---- the server ----
 
+void Runtime::identify() {
+  if (identity_.want()) hand_over([this] { identity_.ask(keep_alive()); });
+}
+
 bool Runtime::has_successors() const { return redis::must_be_primary(config_) || !config_.cluster.addresses.empty(); }
 
 void Runtime::on_connected(redis::Shard& shard) {
@@ -130,7 +134,7 @@ void Runtime::on_connected(redis::Shard& shard) {
   Reporter::add(reporter_.count.connections);
   reporter_.tell(&Observer::on_connection,
                  [&] { return ConnectionEvent{node_of(shard, node_), true, reporter_.snapshot().connections, {}}; });
-  identity_.on_connected(shard);
+  identity_.on_connected(shard, keep_alive());
   hooks_.connected(shard);
 }
 

@@ -117,6 +117,8 @@ class Runtime {
   /// Knows which server serves which key. From any thread where it says so.
   redis::Router& router() { return *router_; }
   const std::shared_ptr<redis::Listeners>& listeners() const { return listeners_; }
+  /// Asks the server who it is, unless known, and then at each new connection. Commands sent later are answered later.
+  void identify();
   Identity& identity() { return identity_; }
 
   Reporter& reporter() { return reporter_; }
@@ -156,7 +158,7 @@ class Runtime {
   const std::shared_ptr<redis::Listeners> listeners_;
   const std::unique_ptr<redis::Router> router_;
   std::map<redis::Shard*, KnownConnections> known_connections_;
-  Identity identity_{*this};
+  Identity identity_{*router_, config_.command_timeout};
 
   // For requests from other clients' loops.
   base::Mutex over_mutex_;
