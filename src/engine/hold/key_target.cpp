@@ -5,6 +5,7 @@
 #include <holdfast/error.hpp>
 
 #include "base/text.hpp"
+#include "engine/hold/confirmations.hpp"
 #include "engine/hold/release.hpp"
 #include "engine/hold/renewal_reply.hpp"
 #include "engine/hold/tenancy.hpp"
@@ -68,6 +69,8 @@ void KeyTarget::add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& 
   for (wire::LockNames& each : all_names()) to.push_back({std::move(each.key), owner.text, owner.ask.mode});
 }
 
+std::uint32_t KeyTarget::acks_era() const { return watchdog().confirmations().era(slot()); }
+
 std::string KeyTarget::where() const { return runtime().node(); }
 
 Target::Use KeyTarget::begin_use(const wire::Owner& waiter, const Listener& listener) {
@@ -106,6 +109,16 @@ void KeyTarget::attempt(Order order, AttemptDone done) {
                  });
 }
 
+void KeyTarget::confirm(Attempt granted, Acks acks, milliseconds lease, TimePoint until, AttemptDone done) {
+  std::vector<wire::Renewal> renewals;
+  this->granted(granted.grant)->add_renewals(renewals, granted.grant.owner);
+  Confirm confirm = watchdog().confirmations().confirm_of(
+      std::move(renewals), plan(), slot(), granted.grant.lease.value_or(lease), until - base::Clock::now());
+  confirm.done = [self = shared_from_this(), granted = std::move(granted), done = std::move(done)](
+                     const Confirmed& confirmed) { done(as_confirmed(granted, confirmed, self->acks_era())); };
+  watchdog().confirmations().ask(shard(), acks, std::move(confirm));
+}
+
 Attempt KeyTarget::judge(const redis::Result& result) const {
   using Kind = Attempt::Kind;
   Attempt attempt;
@@ -114,12 +127,8 @@ Attempt KeyTarget::judge(const redis::Result& result) const {
   attempt.cause = result.cause;
   attempt.pointless = result.pointless;
   attempt.subscribed = result.subscribed;
-  if (result.delivery == redis::Delivery::not_sent) {
-    attempt.kind = Kind::not_sent;
-    return attempt;
-  }
-  if (result.delivery == redis::Delivery::unknown) {
-    attempt.kind = Kind::unknown;
+  if (result.delivery != redis::Delivery::answered) {
+    if (result.delivery == redis::Delivery::unknown) attempt.kind = Kind::unknown;
     return attempt;
   }
   const base::Reply& reply = result.replies.front();
@@ -209,6 +218,17 @@ void KeyTarget::renew(const std::shared_ptr<Tenancy>& hold, milliseconds lease, 
                  [self = shared_from_this(), asked = locks(), done = std::move(done)](const redis::Result& result) {
                    done(as_renewed(read_renewal(result, 0, asked)));
                  });
+}
+
+void KeyTarget::renew_with_acks(Acks acks, milliseconds lease, std::vector<wire::Renewal> renewals, RenewDone done) {
+  if (runtime().unusable()) return done({Renewed::Kind::unanswered, {}, "its client is closed"});
+  runtime().hand_over([self = self(), keep = runtime().keep_alive(), renewals = std::move(renewals), acks, lease,
+                       done = std::move(done)]() mutable {
+    Confirmations& confirmations = self->watchdog().confirmations();
+    Confirm confirm = confirmations.confirm_of(std::move(renewals), self->plan(), self->slot(), lease);
+    confirm.done = [done = std::move(done)](const Confirmed& confirmed) { done(as_renewed(confirmed)); };
+    confirmations.ask(self->shard(), acks, std::move(confirm));
+  });
 }
 
 /// A renewal to the whole lease may be under way there, which has no order with what all else uses.

@@ -56,9 +56,8 @@ class MembersRound : public std::enable_shared_from_this<MembersRound<Word>> {
     limit_.cancel();
   }
   bool over() const { return over_.load(); }
-  const Members& group() const { return *group_; }
+  Members& group() const { return *group_; }
   const std::vector<Member>& members() const { return group_->all(); }
-  const std::shared_ptr<Members>& shared_group() const { return group_; }
   Runtime& runtime() { return runtime_; }
 
  private:
@@ -111,9 +110,9 @@ class AcquireRound final : public MembersRound<Attempt> {
     Order order = order_;
     order.timeout = timeout(i);
     if (group().must_differ(i)) members()[i].runtime->identify();
-    members()[i].target->attempt(std::move(order), [group = shared_group(), i, done = hears(i)](Attempt vote) {
-      group->on_vote(i, vote);
-      done(std::move(vote));
+    members()[i].target->attempt(std::move(order), [this, i, told = hears(i)](Attempt vote) {
+      group().on_vote(i, vote);
+      told(std::move(vote));
     });
   }
   void on_word(std::size_t i, Attempt vote) override {
@@ -126,11 +125,7 @@ class AcquireRound final : public MembersRound<Attempt> {
     if (!group().one_by_one()) asked_ = members().size();
     for (std::size_t i = 0; i < asked_; ++i) {
       if (ballot_.has_voted(i)) continue;
-      Attempt silence;
-      silence.kind = Attempt::Kind::unknown;
-      silence.error = Errc::unknown_outcome;
-      silence.cause = kSilent;
-      ballot_.record(i, std::move(silence));
+      ballot_.record(i, {.kind = Attempt::Kind::unknown, .error = Errc::unknown_outcome, .cause = kSilent});
       members()[i].runtime->identity().waited_for();
     }
     decide();
@@ -183,11 +178,7 @@ class AcquireRound final : public MembersRound<Attempt> {
   void withdraw(std::size_t i) { members()[i].target->withdraw(order_.owner, order_.lease); }
 
   static Attempt refusal(std::string cause) {
-    Attempt attempt;
-    attempt.kind = Attempt::Kind::refused;
-    attempt.error = Errc::invalid_argument;
-    attempt.cause = std::move(cause);
-    return attempt;
+    return {.kind = Attempt::Kind::refused, .error = Errc::invalid_argument, .cause = std::move(cause)};
   }
   void refuse(std::string cause) {
     end();
@@ -200,17 +191,16 @@ class AcquireRound final : public MembersRound<Attempt> {
     if (same_server) {
       attempt = refusal(std::move(*same_server));
     } else if (ballot_.won()) {
-      attempt.kind = Attempt::Kind::transient;
-      attempt.error = Errc::no_quorum;
-      attempt.cause = "the votes took longer than the lease: " + ballot_.text(group().nodes());
+      attempt = {.kind = Attempt::Kind::transient,
+                 .error = Errc::no_quorum,
+                 .cause = "the votes took longer than the lease: " + ballot_.text(group().nodes())};
     } else {
       attempt = ballot_.result(group().nodes(), split_pause());
     }
     for (std::size_t i = 0; i < asked_; ++i) {
       const auto& vote = ballot_.vote(i);
-      const Member& member = members()[i];
       if (!vote || vote->may_stand()) {
-        member.target->undo(order_.owner, order_.lease);
+        members()[i].target->undo(order_.owner, order_.lease);
       } else {
         withdraw(i);
       }

@@ -11,8 +11,6 @@ namespace holdfast::engine {
 QuorumTarget::QuorumTarget(std::string name, std::vector<Member> members, std::size_t needed, Members::Servers servers)
     : Target(std::move(name)), group_(std::move(members), needed, servers) {}
 
-Watchdog& QuorumTarget::watchdog() const { return members().front().target->watchdog(); }
-
 bool QuorumTarget::stands_on(const redis::Shard& shard) const {
   return std::ranges::any_of(members(), [&](const Member& member) { return member.target->stands_on(shard); });
 }
@@ -31,19 +29,13 @@ Target::Use QuorumTarget::begin_use(const wire::Owner& waiter, const Listener& l
   for (std::size_t i = 0; i < members().size(); ++i) {
     uses->push_back(members()[i].target->begin_use(waiter, [weak = weak_from_this(), i, waiter, listener] {
       const auto group = std::static_pointer_cast<QuorumTarget>(weak.lock());
-      if (group && group->heard_from(i, waiter)) listener();
+      if (!group) return;
+      const bool told_no_more = !group->members()[i].target->subscribed(waiter);
+      if (group->group_.on_release(i) || told_no_more) listener();
     }));
   }
   return uses;
 }
-
-bool QuorumTarget::heard_from(std::size_t member, const wire::Owner& waiter) {
-  const bool told_no_more = !members()[member].target->subscribed(waiter);
-  const bool may_win = group_.on_release(member);
-  return may_win || told_no_more;
-}
-
-std::shared_ptr<Members> QuorumTarget::shared_group() { return {shared_from_this(), &group_}; }
 
 void QuorumTarget::attempt(Order order, AttemptDone done) {
   order.owner.text = runtime().make_owner().text;

@@ -25,11 +25,11 @@ class QuorumTarget : public Target {
   const std::vector<Member>& members() const { return group_.all(); }
 
   std::size_t locks() const override { return members().size(); }
-  /// What a member has heard was judged by heard_from(): it is no release of our own.
+  /// What a member has heard was judged as it came (begin_use): it is no release of our own.
   void heard() override { wake(); }
   const Plan& plan() const override { return members().front().target->plan(); }
   Runtime& runtime() const override { return group_.runtime(); }
-  Watchdog& watchdog() const override;
+  Watchdog& watchdog() const override { return members().front().target->watchdog(); }
   bool stands_on(const redis::Shard& shard) const override;
   bool lies_in(const Runtime& client, const redis::cluster::SlotSet& slots) const override;
   std::uint32_t acks_era() const override { return group_.acks_era(); }
@@ -40,8 +40,7 @@ class QuorumTarget : public Target {
   Use begin_use(const wire::Owner& waiter, const Listener& listener) override;
   // All of these on the loop of the client that serves it, where their outcomes come as well.
   /// Every round has an owner of its own, whatever the order says: releases of an earlier round that are still being
-  /// repeated must not hit a later one. A round that fails has already been released everywhere,
-  /// and withdrawn.
+  /// repeated must not hit a later one. A round that fails has already been released everywhere, and withdrawn.
   void attempt(Order order, AttemptDone done) override;
   void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
   /// The first answer of a member that names somebody.
@@ -52,10 +51,8 @@ class QuorumTarget : public Target {
   void watch(const std::shared_ptr<Tenancy>& hold) override;
 
  private:
-  /// True: whoever waits may win now.
-  bool heard_from(std::size_t member, const wire::Owner& waiter);
   /// With all of this.
-  std::shared_ptr<Members> shared_group();
+  std::shared_ptr<Members> shared_group() { return {shared_from_this(), &group_}; }
 
   Members group_;
 };
