@@ -1,13 +1,53 @@
 #include "engine/hold/claim.hpp"
 
+#include <new>
+#include <thread>
+#include <utility>
+
 #include "engine/hold/target.hpp"
 #include "engine/hold/tenancy.hpp"
 #include "engine/hold/watchdog.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
+namespace {
 
-Claim::Claim(Which which, const LossSignal::LostCallback& on_lost) : signal_(on_lost), which_(which) {}
+/// Calls `on_lost`.
+class LossNotice final : public LossSignal::Watches {
+ public:
+  using Watches::Watches;
+
+  static void post(std::unique_ptr<Watches> watches, std::shared_ptr<Claim> claim, LossReason reason) noexcept {
+    auto& notice = static_cast<LossNotice&>(*watches.release());
+    Notifier& notifier = claim->runtime()->notifier();
+    notice.claim_ = std::move(claim);
+    notice.reason_ = reason;
+    notifier.post(notice);
+  }
+
+ private:
+  void run() override {
+    const std::unique_ptr<LossNotice> self(this);
+    std::optional<LostEvent> event;
+    while (!event) {
+      try {
+        event = LostEvent{claim_->name(), claim_->owner().text, reason_};
+      } catch (const std::bad_alloc&) {
+        std::this_thread::sleep_for(milliseconds(10));  // it must be told
+      }
+    }
+    on_lost(*event);
+  }
+  void drop() noexcept override { const std::unique_ptr<LossNotice> self(this); }
+
+  std::shared_ptr<Claim> claim_;
+  LossReason reason_{};
+};
+
+}  // namespace
+
+Claim::Claim(Which which, const LossSignal::LostCallback& on_lost)
+    : signal_(on_lost ? std::make_unique<LossNotice>(on_lost) : nullptr), which_(which) {}
 
 const std::string& Claim::name() const { return tenancy().name(); }
 wire::Owner Claim::owner() const { return tenancy().owner(); }
@@ -88,7 +128,11 @@ std::uint64_t Claim::watch(LossSignal::EndCallback on_end) {
   std::optional<LossReason> lost;
   {
     const base::Guard guard(tenancy().mutex_);
-    if (!parted_ && !tenancy().fsm_.ended()) return signal_.watch(std::move(on_end));
+    if (!parted_ && !tenancy().fsm_.ended()) {
+      LossSignal::WatchesPtr& watches = signal_.watches();
+      if (!watches) watches = std::make_unique<LossNotice>();
+      return watches->add(std::move(on_end));
+    }
     if (!parted_ && tenancy().fsm_.was_lost()) lost = tenancy().fsm_.reason();
   }
   on_end(lost);
@@ -108,7 +152,9 @@ void Claim::tell_end(std::optional<LossReason> lost) noexcept {
     if (!lost && !parted_ && tenancy().fsm_.was_lost()) return;  // it was; whoever found it tells
     watches = signal_.take_watches();
   }
-  if (watches) LossSignal::tell(std::move(watches), self(), lost);
+  if (!watches) return;
+  watches->tell(lost);
+  if (lost && watches->on_lost) LossNotice::post(std::move(watches), self(), *lost);
 }
 
 ReleaseOutcome Claim::known_outcome() const {

@@ -173,7 +173,7 @@ void Tenancy::announce_loss_to(Claim& claim, LossReason reason, StopIn where) no
       const base::Guard guard(mutex_);
       stop = claim.signal_.stop();
     }
-    if (stop != nullptr) LossSignal::post(*stop, claim.self());
+    if (stop != nullptr) LossSignal::post(*stop, runtime_->signals(), claim.self());
   }
   claim.tell_end(reason);
   reporter.tell(&Observer::on_lost, [&] { return LostEvent{target_->name(), owner().text, reason}; });
