@@ -6,7 +6,6 @@
 
 #include "engine/hold/target.hpp"
 #include "engine/hold/tenancy.hpp"
-#include "engine/hold/watchdog.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
@@ -194,9 +193,7 @@ Claim::Release Claim::begin_release(Ending& ending) noexcept {
   if (found_lost) tenancy().announce_loss(reason, Tenancy::StopIn::signal_thread);
   if (ending.stood) measure_end(now);
   tell_end({});
-  if (parted_) return Release::left;
-  target()->watchdog().disarm(tenancy());
-  return Release::last;
+  return parted_ ? Release::left : Release::last;
 }
 
 bool Claim::leave_to_others(TimePoint now) noexcept {

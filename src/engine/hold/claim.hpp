@@ -69,8 +69,8 @@ class Claim {
   void unwatch(std::uint64_t watching);  ///< It may still be called once after this.
 
   // For hold_release.cpp, which decides how it is given back.
-  /// `left`: others here still have the tenancy. `last`: it ends with this claim. `ended`: somebody else ends it, or
-  /// has.
+  /// `left`: others here still have the tenancy. `last`: it ends with this claim, and the caller takes it from whoever
+  /// renews it. `ended`: somebody else ends it, or has.
   enum class Release { left, last, ended };
   Release begin_release(Ending& ending) noexcept;
   /// Ends it if others of this client have the tenancy as well: nothing is to be sent.

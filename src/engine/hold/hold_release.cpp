@@ -78,12 +78,18 @@ void send_last_renewal(Tenancy& tenancy, const Ending& ending, milliseconds rest
   target->forget(tenancy);
 }
 
+/// Its end has begun: nobody renews it any more, and its target expects a release.
+void retire(Tenancy& tenancy, const Ending& ending) noexcept {
+  tenancy.target()->watchdog().disarm(tenancy);
+  if (ending.stood) tenancy.target()->begin_release();
+}
+
 /// The claim ends. Set: what the release of its tenancy needs. Empty: nothing is to be sent; the outcome is known.
 std::optional<Ending> end_claim(Claim& claim) noexcept {
   Ending ending;
   switch (claim.begin_release(ending)) {
     case Claim::Release::last:
-      if (ending.stood) claim.target()->begin_release();
+      retire(claim.tenancy(), ending);
       return ending;
     case Claim::Release::left:
       report_released(*claim.runtime(), claim.tenancy(), claim.granted_at(), ReleaseOutcome::released);
@@ -220,7 +226,7 @@ void give_up(Claim& hold) noexcept {
 
 void let_stand(Claim& hold) noexcept {
   Ending ending;
-  hold.begin_release(ending);
+  if (hold.begin_release(ending) == Claim::Release::last) hold.target()->watchdog().disarm(hold.tenancy());
 }
 
 void end_at_close(Tenancy& tenancy) noexcept {
@@ -249,8 +255,10 @@ void give_up(Tenancy& tenancy) noexcept {
 
 bool give_up(Tenancy& tenancy, std::function<void(ReleaseOutcome)> done) {
   const std::optional<Ending> ending = tenancy.begin_release();
-  if (ending) send_release(tenancy, *ending, std::move(done));
-  return ending.has_value();
+  if (!ending) return false;
+  retire(tenancy, *ending);
+  send_release(tenancy, *ending, std::move(done));
+  return true;
 }
 
 void unlock(Claim& hold) noexcept {

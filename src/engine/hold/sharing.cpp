@@ -37,6 +37,7 @@ class Sharing final : public Loop::Task, public std::enable_shared_from_this<Sha
     switch (answer.kind) {
       case Renewed::Kind::extended:
         tenancy.on_shared(answer.sent_at, now);
+        claim_->target()->wake();  // readers who wait may join
         return tell(tenancy.ended() ? std::error_code(Errc::lost) : std::error_code());
       case Renewed::Kind::gone:
         tenancy.end_share();

@@ -251,7 +251,6 @@ void Tenancy::on_shared(TimePoint sent_at, TimePoint now) {
   mode_.store(wire::Mode::shared, std::memory_order_relaxed);
   on_renewed(sent_at, now, 0);
   share_.store(Share::answered, std::memory_order_relaxed);
-  target_->wake();
 }
 
 // ---- its release ----
@@ -264,16 +263,11 @@ Ending Tenancy::ending(TimePoint now, bool stood) const {
 }
 
 std::optional<Ending> Tenancy::begin_release() noexcept {
-  Ending ending;
-  {
-    const base::Guard guard(mutex_);
-    const bool stood = !fsm_.ended();
-    if (!fsm_.begin_release()) return std::nullopt;
-    ending = this->ending(base::Clock::now(), stood);
-    if (has_claims() || fsm_.was_lost()) ending.since = granted_at();
-  }
-  target_->watchdog().disarm(*this);
-  if (ending.stood) target_->begin_release();
+  const base::Guard guard(mutex_);
+  const bool stood = !fsm_.ended();
+  if (!fsm_.begin_release()) return std::nullopt;
+  Ending ending = this->ending(base::Clock::now(), stood);
+  if (has_claims() || fsm_.was_lost()) ending.since = granted_at();
   return ending;
 }
 

@@ -79,7 +79,8 @@ class Tenancy : public std::enable_shared_from_this<Tenancy>, private Claim {
   TimePoint granted_at() const HOLDFAST_NOT_GUARDED { return fsm_.granted_at(); }  // constant
 
   // For hold_release.cpp.
-  /// Ends it, whoever has a claim on it: nobody renews it any more. Empty if somebody else releases it, or has.
+  /// Ends it, whoever has a claim on it; the caller takes it from whoever renews it. Empty if somebody else releases
+  /// it, or has.
   std::optional<Ending> begin_release() noexcept;
   /// What the release has found.
   void set_outcome(ReleaseOutcome outcome);
