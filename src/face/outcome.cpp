@@ -6,7 +6,7 @@
 
 namespace holdfast::face {
 
-Error error_about(const engine::Target& target, std::error_code error, std::string cause) {
+Error error_about(const engine::Acquirable& target, std::error_code error, std::string cause) {
   return {static_cast<Errc>(error.value()), target.name(), target.where(), std::move(cause)};
 }
 

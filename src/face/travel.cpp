@@ -22,7 +22,7 @@ namespace holdfast {
 namespace {
 
 /// Empty: a hold of this kind is not described by one owner and one name.
-std::optional<Ticket::Kind> kind_of(const engine::Target& target) {
+std::optional<Ticket::Kind> kind_of(const engine::Acquirable& target) {
   if (!target.batch_place() || target.locks() != 1) return std::nullopt;
   const engine::Plan* const plan = &target.plan();
   if (plan == &kinds::kLock) return Ticket::Kind::lock;
@@ -33,12 +33,12 @@ std::optional<Ticket::Kind> kind_of(const engine::Target& target) {
   return std::nullopt;
 }
 
-Error refusal(const engine::Target& target, std::string cause) {
+Error refusal(const engine::Acquirable& target, std::string cause) {
   return face::error_about(target, Errc::invalid_argument, std::move(cause));
 }
 
 /// The number of permits is that of the ids.
-wire::Owner owner_of(const engine::Target& target, const Ticket& ticket) {
+wire::Owner owner_of(const engine::Acquirable& target, const Ticket& ticket) {
   wire::Owner owner{ticket.owner};
   if (ticket.kind != Ticket::Kind::permit) return owner;
   const std::size_t permits = wire::permits::ids_of(owner).size();
@@ -55,7 +55,7 @@ const engine::Claim& required(const std::shared_ptr<engine::Claim>& held) {
 }  // namespace
 
 void face::require_extendable(const std::shared_ptr<engine::Claim>& held, std::chrono::milliseconds lease) {
-  const engine::Target& target = *required(held).target();
+  const engine::Acquirable& target = *required(held).target();
   if (held->tenancy().renewed()) throw refusal(target, "the hold is renewed: only a fixed lease can be extended");
   if (!target.batch_place()) throw refusal(target, "a hold on several servers cannot be extended");
   if (lease < engine::kShortestLease || lease > engine::kLongestLease) {
@@ -86,7 +86,7 @@ void Hold::extend(std::chrono::milliseconds lease) {
 }
 
 std::string Hold::detach() {
-  const engine::Target& target = *required(held_).target();
+  const engine::Acquirable& target = *required(held_).target();
   const std::optional<Ticket::Kind> kind = kind_of(target);
   if (!kind) throw refusal(target, "a hold of this kind of lock cannot be detached");
   throw_if_lost();

@@ -4,7 +4,6 @@
 
 #include "base/entropy.hpp"
 #include "engine/hold/hold_release.hpp"
-#include "engine/hold/watchdog.hpp"
 
 namespace holdfast::engine {
 namespace {
@@ -324,7 +323,7 @@ void AcquireOp::judge(Attempt& reply) {
     held_ = tenancy->first_claim();
     asked_ = false;
     granted_of->set_tenancy(*tenancy, reply.listeners.value_or(0));
-    granted_of->watchdog().arm(tenancy);
+    granted_of->keeper().arm(tenancy);
   }
   if (reply.kind == Attempt::Kind::busy) {
     target_->saw_other(reply.of_stranger);

@@ -5,7 +5,6 @@
 #include <holdfast/error.hpp>
 
 #include "engine/hold/tenancy.hpp"
-#include "engine/hold/watchdog.hpp"
 #include "engine/loop/result.hpp"
 #include "engine/runtime/runtime.hpp"
 
@@ -57,7 +56,7 @@ class Adopting final : public Loop::Task, public std::enable_shared_from_this<Ad
     }
     tenancy->on_renewed(renewed.sent_at, Clock::now(), renewed.acks_era);
     target_->set_tenancy(*tenancy, 0);
-    target_->watchdog().arm(tenancy);
+    target_->keeper().arm(tenancy);
     report_granted(runtime_->reporter(), *tenancy->first_claim(), {});
     tell({tenancy->first_claim(), {}, {}});
   }

@@ -1,4 +1,5 @@
-// What can be acquired: what is asked of the server, or the servers, about one lock.
+// What can be acquired: what is asked of the server, or the servers, about one lock, and who is to hear of its
+// tenancies.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,8 @@
 #include "engine/decide/attempt.hpp"
 #include "engine/decide/plan.hpp"
 #include "engine/hold/holder_query.hpp"
+#include "engine/hold/keeper.hpp"
+#include "engine/runtime/meter.hpp"
 #include "redis/cluster/slot.hpp"
 
 namespace holdfast::redis {
@@ -21,8 +24,9 @@ class Shard;
 
 namespace holdfast::engine {
 
-class Tenancy;
 class Runtime;
+class Target;
+class Tenancy;
 
 /// What became of a release, and how many listened for it: clients elsewhere, and waiters of this client.
 struct Released {
@@ -68,7 +72,11 @@ class Acquirable {
   Acquirable(const Acquirable&) = delete;
   Acquirable& operator=(const Acquirable&) = delete;
 
+  /// The caller's name for it.
+  virtual const std::string& name() const = 0;
   virtual const Plan& plan() const = 0;
+  /// How many locks of one server it is of: so many messages a release has.
+  virtual std::size_t locks() const = 0;
   /// The server or servers in words, without secrets.
   virtual std::string where() const = 0;
 
@@ -116,6 +124,15 @@ class Acquirable {
   virtual void share(const wire::Owner&, milliseconds, Duration, const RenewDone& done) {
     done({Renewed::Kind::unanswered, {}, {}});
   }
+
+  /// By which its acquires and holds are measured; 0 until it is set. From any thread.
+  virtual LockClass lock_class() const = 0;
+  /// Of the client that serves it: keeps its tenancies.
+  virtual Keeper& keeper() const = 0;
+  /// This tenancy ends, or has ended: callers of this client need not wait for it any more. From any thread.
+  virtual void forget(const Tenancy& tenancy) = 0;
+  /// With the queue of those who wait here, for whoever gives it back.
+  virtual Target& as_target() = 0;
 };
 
 }  // namespace holdfast::engine

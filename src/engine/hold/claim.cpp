@@ -4,7 +4,7 @@
 #include <thread>
 #include <utility>
 
-#include "engine/hold/target.hpp"
+#include "engine/hold/acquirable.hpp"
 #include "engine/hold/tenancy.hpp"
 #include "engine/runtime/runtime.hpp"
 
@@ -52,7 +52,7 @@ const std::string& Claim::name() const { return tenancy().name(); }
 wire::Owner Claim::owner() const { return tenancy().owner(); }
 std::optional<std::int64_t> Claim::token() const { return tenancy().token(); }
 const std::shared_ptr<Runtime>& Claim::runtime() const { return tenancy().runtime(); }
-const std::shared_ptr<Target>& Claim::target() const { return tenancy().target(); }
+const std::shared_ptr<Acquirable>& Claim::target() const { return tenancy().target(); }
 
 HoldState Claim::state() {
   if (runtime()->in_child()) return HoldState::lost;

@@ -16,8 +16,8 @@
 
 namespace holdfast::engine {
 
+class Acquirable;
 class Runtime;
-class Target;
 class Tenancy;
 
 /// What a release needs to know of the tenancy that it ends.
@@ -45,7 +45,7 @@ class Claim {
   std::optional<std::int64_t> token() const;
   /// Keeps the client alive.
   const std::shared_ptr<Runtime>& runtime() const;
-  const std::shared_ptr<Target>& target() const;
+  const std::shared_ptr<Acquirable>& target() const;
 
   HoldState state();
   /// Zero once lost; a claim whose time is over becomes lost here, stop token included.

@@ -5,10 +5,9 @@
 
 #include <holdfast/error.hpp>
 
+#include "engine/hold/acquirable.hpp"
 #include "engine/hold/claim.hpp"
-#include "engine/hold/target.hpp"
 #include "engine/hold/tenancy.hpp"
-#include "engine/hold/watchdog.hpp"
 #include "engine/loop/result.hpp"
 #include "engine/runtime/runtime.hpp"
 
@@ -29,7 +28,7 @@ class Extending final : public Loop::Task, public std::enable_shared_from_this<E
     Tenancy& tenancy = claim_->tenancy();
     tenancy.begin_extension(Clock::now(), lease_);
     const std::shared_ptr<Tenancy> keep = tenancy.shared_from_this();
-    claim_->target()->watchdog().arm(keep);
+    claim_->target()->keeper().arm(keep);
     claim_->target()->renew(keep, lease_,
                             [self = shared_from_this()](const Renewed& renewed) { self->on_answer(renewed); });
   }
@@ -38,16 +37,16 @@ class Extending final : public Loop::Task, public std::enable_shared_from_this<E
  private:
   void on_answer(const Renewed& renewed) {
     Tenancy& tenancy = claim_->tenancy();
-    Watchdog& watchdog = claim_->target()->watchdog();
+    Keeper& keeper = claim_->target()->keeper();
     switch (renewed.kind) {
       case Renewed::Kind::extended:
         tenancy.on_extended(renewed.sent_at, Clock::now(), lease_, renewed.acks_era);
         if (!claim_->stands()) return tell({Errc::lost});
-        watchdog.arm(tenancy.shared_from_this());
+        keeper.arm(tenancy.shared_from_this());
         return tell({});
       case Renewed::Kind::gone:
         if (!tenancy.on_gone(Clock::now())) break;
-        watchdog.disarm(tenancy);
+        keeper.disarm(tenancy);
         return tell({Errc::lost});
       case Renewed::Kind::unanswered:
         break;

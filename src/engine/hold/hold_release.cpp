@@ -3,12 +3,14 @@
 #include "engine/hold/claim.hpp"
 #include "engine/hold/target.hpp"
 #include "engine/hold/tenancy.hpp"
-#include "engine/hold/watchdog.hpp"
 #include "engine/loop/own_loop.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
 namespace {
+
+/// With the queue that its end is told.
+Target& target_of(const Tenancy& tenancy) { return tenancy.target()->as_target(); }
 
 void report_released(Runtime& runtime, const Tenancy& tenancy, TimePoint since, ReleaseOutcome outcome) {
   Reporter& reporter = runtime.reporter();
@@ -20,7 +22,7 @@ void report_released(Runtime& runtime, const Tenancy& tenancy, TimePoint since, 
 
 /// What its last command has found, or that nothing could be sent: then its lease ends it at the server.
 void end(Tenancy& tenancy, const Ending& ending, const Released& released) {
-  if (ending.stood) tenancy.target()->end_release(released, ending.extended_at);
+  if (ending.stood) target_of(tenancy).end_release(released, ending.extended_at);
   if (ending.since) report_released(*tenancy.runtime(), tenancy, *ending.since, released.outcome);
 }
 
@@ -30,7 +32,7 @@ void end_unreleased(Tenancy& tenancy, const Ending& ending) {
 }
 
 void send_release(Tenancy& tenancy, const Ending& ending, std::function<void(ReleaseOutcome)> done) {
-  const std::shared_ptr<Target>& target = tenancy.target();
+  const std::shared_ptr<Acquirable>& target = tenancy.target();
   try {
     target->release(tenancy.owner(), ending.deadline, ending.give_up,
                     [self = tenancy.shared_from_this(), ending, done = std::move(done)](const Released& released) {
@@ -61,7 +63,7 @@ ReleaseOutcome outcome_of(const Renewed& renewed) {
 /// A renewal that is the last one.
 void send_last_renewal(Tenancy& tenancy, const Ending& ending, milliseconds rest,
                        std::function<void(ReleaseOutcome)> done) {
-  const std::shared_ptr<Target>& target = tenancy.target();
+  const std::shared_ptr<Acquirable>& target = tenancy.target();
   try {
     target->renew(tenancy.shared_from_this(), rest,
                   [self = tenancy.shared_from_this(), ending, pending = tenancy.runtime()->pending().begin(),
@@ -80,8 +82,8 @@ void send_last_renewal(Tenancy& tenancy, const Ending& ending, milliseconds rest
 
 /// Its end has begun: nobody renews it any more, and its target expects a release.
 void retire(Tenancy& tenancy, const Ending& ending) noexcept {
-  tenancy.target()->watchdog().disarm(tenancy);
-  if (ending.stood) tenancy.target()->begin_release();
+  tenancy.target()->keeper().disarm(tenancy);
+  if (ending.stood) target_of(tenancy).begin_release();
 }
 
 /// The claim ends. Set: what the release of its tenancy needs. Empty: nothing is to be sent; the outcome is known.
@@ -191,7 +193,7 @@ bool pass_on(Claim& hold) {
   const TimePoint now = base::Clock::now();
   const bool shared = hold.tenancy().ask().mode == wire::Mode::shared && hold.leave_to_others(now);
   if (!shared) {
-    if (!hold.target()->retain(hold)) return false;
+    if (!target_of(hold.tenancy()).retain(hold)) return false;
     Reporter::add(hold.runtime()->reporter().count.local_handoffs);
   }
   hold.measure_end(now);
@@ -226,11 +228,11 @@ void give_up(Claim& hold) noexcept {
 
 void let_stand(Claim& hold) noexcept {
   Ending ending;
-  if (hold.begin_release(ending) == Claim::Release::last) hold.target()->watchdog().disarm(hold.tenancy());
+  if (hold.begin_release(ending) == Claim::Release::last) hold.target()->keeper().disarm(hold.tenancy());
 }
 
 void end_at_close(Tenancy& tenancy) noexcept {
-  if (!tenancy.target()->watchdog().disarm(tenancy)) return;  // it has ended, or somebody else is ending it
+  if (!tenancy.target()->keeper().disarm(tenancy)) return;  // it has ended, or somebody else is ending it
   tenancy.on_closed();
   if (tenancy.runtime()->config().on_close == OnClose::release) give_up(tenancy);
 }
@@ -281,7 +283,7 @@ void unlock_without_waiting(Claim& hold) noexcept {
       return;
     }
     if (pass_on(hold)) return;
-    const bool lazy = pipelined(hold) && !hold.target()->others_listened();
+    const bool lazy = pipelined(hold) && !target_of(hold.tenancy()).others_listened();
     const Loop::Pace pace = lazy ? Loop::Pace::with_the_next : Loop::Pace::at_once;
     auto unlocking = std::make_shared<Unlocking>(hold.self(), std::move(admission.token));
     if (unlocking->begin()) runtime.loop().post_from_caller(std::move(unlocking), pace);

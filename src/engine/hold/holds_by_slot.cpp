@@ -1,6 +1,6 @@
 #include "engine/hold/holds_by_slot.hpp"
 
-#include "engine/hold/target.hpp"
+#include "engine/hold/acquirable.hpp"
 
 namespace holdfast::engine {
 

@@ -12,9 +12,12 @@
 
 namespace holdfast::engine {
 
+class Watchdog;
+
 /// What is asked of its server, and what the answers mean.
 class KeyTarget : public WireTarget {
  public:
+  Keeper& keeper() const override;
   std::uint32_t acks_era() const override;
   std::string where() const override;
   bool subscribed(const wire::Owner& waiter) const override;
@@ -37,6 +40,8 @@ class KeyTarget : public WireTarget {
   using WireTarget::WireTarget;
 
  private:
+  /// The keeper as it is, with acks and watched keys.
+  virtual Watchdog& watchdog() const = 0;
   std::shared_ptr<KeyTarget> self() { return std::static_pointer_cast<KeyTarget>(shared_from_this()); }
   base::Command acquire_command(const Order& order, bool count) const;
   Attempt judge(const redis::Result& result) const;

@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include "engine/hold/target.hpp"
-#include "engine/hold/watchdog.hpp"
+#include "engine/hold/acquirable.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
@@ -62,7 +61,7 @@ void LossWatch::on_doubt(redis::Shard& shard, const Doubt& doubt) {
 void LossWatch::renew(const std::shared_ptr<Tenancy>& hold) {
   Runtime& runtime = *hold->runtime();
   runtime.hand_over([weak = std::weak_ptr(hold)] {
-    if (const std::shared_ptr<Tenancy> still = weak.lock()) still->target()->watchdog().look_now(still);
+    if (const std::shared_ptr<Tenancy> still = weak.lock()) still->target()->keeper().look_now(still);
   });
 }
 
@@ -80,7 +79,7 @@ void LossWatch::ask(redis::Shard& shard, const Doubt& doubt) {
                   if (owner.ask != hold->ask() || hold->is_being_shared()) return;
                   if (!of(shard).remove(key, *hold) || (spare && spare->fetch_sub(1) > 0)) return;
                   hold->on_gone(base::Clock::now());
-                  hold->target()->watchdog().disarm(*hold);
+                  hold->target()->keeper().disarm(*hold);
                 });
 }
 

@@ -29,7 +29,7 @@ class QuorumTarget : public Target {
   void heard() override { wake(); }
   const Plan& plan() const override { return members().front().target->plan(); }
   Runtime& runtime() const override { return group_.runtime(); }
-  Watchdog& watchdog() const override { return members().front().target->watchdog(); }
+  Keeper& keeper() const override { return members().front().target->keeper(); }
   bool stands_on(const redis::Shard& shard) const override;
   bool lies_in(const Runtime& client, const redis::cluster::SlotSet& slots) const override;
   std::uint32_t acks_era() const override { return group_.acks_era(); }

@@ -134,7 +134,7 @@ void Renewals::send_in_batches(const Holds& chosen, When when, TimePoint now) {
   };
   const std::size_t most = runtime_.config().renewal_batch;
   for (const std::shared_ptr<Tenancy>& hold : chosen) {
-    const Target& target = *hold->target();
+    const Acquirable& target = *hold->target();
     const BatchPlace place = *target.batch_place();
     KeyWatch* const way = way_of(*hold, place, when);
     const auto fits = [&](const Batch& batch) {

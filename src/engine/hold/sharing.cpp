@@ -5,7 +5,6 @@
 #include "engine/hold/claim.hpp"
 #include "engine/hold/target.hpp"
 #include "engine/hold/tenancy.hpp"
-#include "engine/hold/watchdog.hpp"
 #include "engine/loop/result.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "timing/alarm.hpp"
@@ -22,7 +21,7 @@ class Sharing final : public Loop::Task, public std::enable_shared_from_this<Sha
 
   void run() override {
     if (!claim_->stands()) return tell(Errc::lost);
-    const std::shared_ptr<Target>& target = claim_->target();
+    const std::shared_ptr<Acquirable>& target = claim_->target();
     Tenancy& tenancy = claim_->tenancy();
     tenancy.begin_share();
     target->share(tenancy.owner(), tenancy.lease(), renewal_timeout(tenancy.lease(), runtime_.config().command_timeout),
@@ -37,12 +36,12 @@ class Sharing final : public Loop::Task, public std::enable_shared_from_this<Sha
     switch (answer.kind) {
       case Renewed::Kind::extended:
         tenancy.on_shared(answer.sent_at, now);
-        claim_->target()->wake();  // readers who wait may join
+        claim_->target()->as_target().wake();  // readers who wait may join
         return tell(tenancy.ended() ? std::error_code(Errc::lost) : std::error_code());
       case Renewed::Kind::gone:
         tenancy.end_share();
         tenancy.on_gone(now);
-        claim_->target()->watchdog().disarm(tenancy);
+        claim_->target()->keeper().disarm(tenancy);
         return tell(Errc::lost);
       case Renewed::Kind::unanswered:
         break;

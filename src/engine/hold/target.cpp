@@ -1,7 +1,6 @@
 #include "engine/hold/target.hpp"
 
 #include "engine/decide/release_fsm.hpp"
-#include "engine/hold/watchdog.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
@@ -245,7 +244,7 @@ std::shared_ptr<Claim> Target::join(const Joining& joining) {
     if (contention_ && from_queue) contention_->tenure.on_queue_served(now);
     if (contention_) taken = contention_->take_retained();
   }
-  if (joining.terms.max_hold) watchdog().arm(tenancy);  // due at another time, perhaps
+  if (joining.terms.max_hold) keeper().arm(tenancy);  // due at another time, perhaps
   return claim;
 }
 

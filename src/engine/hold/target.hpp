@@ -25,7 +25,6 @@ namespace holdfast::engine {
 
 class KeyTarget;
 class Runtime;
-class Watchdog;
 
 /// Thread-safe by one short mutex, which is never held across a round trip or a callback of the user's.
 /// First in, first out: only the waiter at the head of the queue asks the server and is woken. A caller who comes while
@@ -35,16 +34,12 @@ class Target : public Acquirable, public std::enable_shared_from_this<Target> {
   explicit Target(std::string name);
   ~Target() override;
 
-  /// How many locks of one server it is of: so many messages a release has.
-  virtual std::size_t locks() const = 0;
-  /// The caller's name for it.
-  const std::string& name() const { return name_; }
-  /// By which its acquires and holds are measured; 0 until it is set. From any thread.
-  LockClass lock_class() const { return lock_class_.load(std::memory_order_relaxed); }
+  Target& as_target() final { return *this; }
+  const std::string& name() const final { return name_; }
+  LockClass lock_class() const final { return lock_class_.load(std::memory_order_relaxed); }
   void set_lock_class(LockClass its_class) { lock_class_.store(its_class, std::memory_order_relaxed); }
-  /// Of the client that serves it with threads and counters, and the one that renews its holds.
+  /// Of the client that serves it with threads and counters.
   virtual Runtime& runtime() const = 0;
-  virtual Watchdog& watchdog() const = 0;
   /// The holds that belong to threads.
   ThreadHolds& threads() { return threads_; }
   const ThreadHolds& threads() const { return threads_; }
@@ -85,8 +80,8 @@ class Target : public Acquirable, public std::enable_shared_from_this<Target> {
   void saw_other(bool stranger);
   /// The wait of the waiter at the head is over.
   void waited(const Place& place);
-  /// It ends, or has ended: forgets it, and wakes the queue.
-  void forget(const Tenancy& tenancy);
+  /// Wakes the queue as well.
+  void forget(const Tenancy& tenancy) final;
 
   /// Ends this claim and keeps its tenancy for the queue, if somebody waits and others are not wronged by it. No round
   /// trip.

@@ -3,8 +3,7 @@
 #include <charconv>
 #include <utility>
 
-#include "engine/hold/target.hpp"
-#include "engine/hold/watchdog.hpp"
+#include "engine/hold/acquirable.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
@@ -77,7 +76,7 @@ TimePoint Claim::granted_at() const {
   return which_ == Which::later ? static_cast<const Tenancy::LaterClaim*>(this)->granted_at() : tenancy().granted_at();
 }
 
-Tenancy::Tenancy(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, const wire::Owner& owner,
+Tenancy::Tenancy(std::shared_ptr<Runtime> runtime, std::shared_ptr<Acquirable> target, const wire::Owner& owner,
                  wire::Ask ask, TimePoint sent_at, const LeaseTerms& terms, const LossSignal::LostCallback& on_lost,
                  std::unique_ptr<const wire::Grant> grant, std::uint32_t acked_era)
     : Claim(Which::first, on_lost),
@@ -92,7 +91,7 @@ Tenancy::Tenancy(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> targe
 
 Tenancy::~Tenancy() {
   if (runtime_->in_child()) return;  // there nobody looks at the schedule or the target any more
-  if (armed) target_->watchdog().disarm(*this);
+  if (armed) target_->keeper().disarm(*this);
   target_->forget(*this);
 }
 

@@ -45,7 +45,7 @@ class Tenancy : public std::enable_shared_from_this<Tenancy>, private Claim {
  public:
   /// `grant`: null, as for most kinds, if the server has said nothing but that it grants. `on_lost`: of the first
   /// claim.
-  Tenancy(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, const wire::Owner& owner, wire::Ask ask,
+  Tenancy(std::shared_ptr<Runtime> runtime, std::shared_ptr<Acquirable> target, const wire::Owner& owner, wire::Ask ask,
           TimePoint sent_at, const LeaseTerms& terms, const LossSignal::LostCallback& on_lost,
           std::unique_ptr<const wire::Grant> grant = nullptr, std::uint32_t acked_era = 0);
   ~Tenancy();
@@ -58,7 +58,7 @@ class Tenancy : public std::enable_shared_from_this<Tenancy>, private Claim {
   }
   const std::string& name() const;
   const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
-  const std::shared_ptr<Target>& target() const { return target_; }
+  const std::shared_ptr<Acquirable>& target() const { return target_; }
   /// What it is for its owner.
   wire::Ask ask() const { return {mode_.load(std::memory_order_relaxed), granted_.permits()}; }
   milliseconds lease() const { return known(&HoldFsm::lease); }
@@ -163,7 +163,7 @@ class Tenancy : public std::enable_shared_from_this<Tenancy>, private Claim {
 
   // Constant after construction.
   const std::shared_ptr<Runtime> runtime_;
-  const std::shared_ptr<Target> target_;
+  const std::shared_ptr<Acquirable> target_;
 
   HoldFsm fsm_ HOLDFAST_GUARDED_BY(mutex_);
   LaterClaim* later_claims_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;  // those that have not ended

@@ -12,6 +12,7 @@
 #include "base/guarded.hpp"
 #include "engine/hold/confirmations.hpp"
 #include "engine/hold/holds_by_slot.hpp"
+#include "engine/hold/keeper.hpp"
 #include "engine/hold/loss_watch.hpp"
 #include "engine/hold/renewals.hpp"
 #include "engine/hold/tenancy.hpp"
@@ -26,23 +27,20 @@ namespace holdfast::engine {
 /// Deadlines are watched twice: by a timer on the loop, and on a thread of their own that the loop cannot hold up
 /// (look_at_deadlines). That one also calls the loop when it is behind.
 /// Threads: arm and disarm from any; the rest on the loop.
-class Watchdog {
+class Watchdog final : public Keeper {
  public:
   explicit Watchdog(Runtime& runtime);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// Once more, if it has become due at another time.
-  void arm(const std::shared_ptr<Tenancy>& hold);
-  /// After this the hold is not looked at or renewed any more, whatever is under way. False: it was not armed.
-  bool disarm(Tenancy& hold);
+  void arm(const std::shared_ptr<Tenancy>& hold) override;
+  bool disarm(Tenancy& hold) override;
+  void look_now(const std::shared_ptr<Tenancy>& hold) override;
   /// A new connection to this server: every renewed hold there is asked for at once.
   void on_connected(const redis::Shard& shard);
   /// These slots have other servers: every renewed hold there is suspect, and asked for at once.
   void on_moved(const redis::cluster::SlotSet& slots);
-  /// This one is due by what it has just learned.
-  void look_now(const std::shared_ptr<Tenancy>& hold);
   /// Whoever has lasted long enough is handed to it.
   LossWatch& loss_watch() { return loss_watch_; }
   /// The same of the lane for acks, and of those holds that want them.

@@ -3,7 +3,7 @@
 #include <functional>
 #include <utility>
 
-#include "engine/hold/target.hpp"
+#include "engine/hold/acquirable.hpp"
 
 namespace holdfast::engine {
 

@@ -26,9 +26,8 @@ using face::Receiving;
 template <class... Results>
 class AsyncChange : public Operation, public std::enable_shared_from_this<AsyncChange<Results...>> {
  public:
-  AsyncChange(std::shared_ptr<engine::Runtime> runtime, std::shared_ptr<engine::Target> target,
-              ReceiverPtr<Failure, Results...> receiver)
-      : runtime_(std::move(runtime)), target_(std::move(target)), receiving_(std::move(receiver)) {}
+  AsyncChange(std::shared_ptr<engine::Runtime> runtime, ReceiverPtr<Failure, Results...> receiver)
+      : runtime_(std::move(runtime)), receiving_(std::move(receiver)) {}
 
   void start() final {
     if (runtime_->in_child()) return fail(make_error_code(Errc::forked), {});
@@ -42,21 +41,21 @@ class AsyncChange : public Operation, public std::enable_shared_from_this<AsyncC
 
  protected:
   virtual void begin() = 0;
+  /// What the hold is of.
+  virtual const engine::Acquirable& target() const = 0;
   const std::shared_ptr<engine::Runtime>& runtime() const { return runtime_; }
-  const std::shared_ptr<engine::Target>& target() const { return target_; }
   bool waits() const { return receiving_.waits(); }
   void tell(Results... results) {
     receiving_.tell({}, std::move(results)...);
     attended_ = {};
   }
   void fail(std::error_code error, std::string cause) {
-    receiving_.tell(Failure(face::error_about(*target_, error, std::move(cause))), Results()...);
+    receiving_.tell(Failure(face::error_about(target(), error, std::move(cause))), Results()...);
     attended_ = {};
   }
 
  private:
   const std::shared_ptr<engine::Runtime> runtime_;
-  const std::shared_ptr<engine::Target> target_;
   Receiving<Failure, Results...> receiving_;
   Loop::Attended attended_;
 };
@@ -64,7 +63,7 @@ class AsyncChange : public Operation, public std::enable_shared_from_this<AsyncC
 class AsyncExtend final : public AsyncChange<> {
  public:
   AsyncExtend(const std::shared_ptr<Claim>& held, std::chrono::milliseconds lease, ReceiverPtr<Failure> receiver)
-      : AsyncChange(held->runtime(), held->target(), std::move(receiver)), held_(held), lease_(lease) {}
+      : AsyncChange(held->runtime(), std::move(receiver)), held_(held), lease_(lease) {}
 
  private:
   void begin() override {
@@ -73,6 +72,7 @@ class AsyncExtend final : public AsyncChange<> {
       tell();
     });
   }
+  const engine::Acquirable& target() const override { return *held_->target(); }
 
   const std::shared_ptr<Claim> held_;
   const std::chrono::milliseconds lease_;
@@ -81,7 +81,7 @@ class AsyncExtend final : public AsyncChange<> {
 class AsyncDowngrade final : public AsyncChange<> {
  public:
   AsyncDowngrade(const std::shared_ptr<Claim>& held, ReceiverPtr<Failure> receiver)
-      : AsyncChange(held->runtime(), held->target(), std::move(receiver)), held_(held) {}
+      : AsyncChange(held->runtime(), std::move(receiver)), held_(held) {}
 
  private:
   void begin() override {
@@ -90,6 +90,7 @@ class AsyncDowngrade final : public AsyncChange<> {
       tell();
     });
   }
+  const engine::Acquirable& target() const override { return *held_->target(); }
 
   const std::shared_ptr<Claim> held_;
 };
@@ -97,11 +98,11 @@ class AsyncDowngrade final : public AsyncChange<> {
 class AsyncAdopt final : public AsyncChange<Hold> {
  public:
   AsyncAdopt(const Parts& parts, face::Adoption adoption, ReceiverPtr<Failure, Hold> receiver)
-      : AsyncChange(parts.runtime, parts.target, std::move(receiver)), adoption_(std::move(adoption)) {}
+      : AsyncChange(parts.runtime, std::move(receiver)), target_(parts.target), adoption_(std::move(adoption)) {}
 
  private:
   void begin() override {
-    engine::adopt_async(runtime(), target(), std::move(adoption_.grant), adoption_.lease, adoption_.on_lost,
+    engine::adopt_async(runtime(), target_, std::move(adoption_.grant), adoption_.lease, adoption_.on_lost,
                         [self = shared_from_this(), this](engine::Acquired adopted) {
                           if (adopted.error) return fail(adopted.error, std::move(adopted.cause));
                           // The ticket can be tried again.
@@ -110,6 +111,9 @@ class AsyncAdopt final : public AsyncChange<Hold> {
                         });
   }
 
+  const engine::Acquirable& target() const override { return *target_; }
+
+  const std::shared_ptr<engine::Target> target_;
   face::Adoption adoption_;
 };
 
