@@ -111,27 +111,27 @@ class Acquirable {
   virtual std::optional<BatchPlace> batch_place() const { return {}; }
   /// Those of a tenancy that has such a place.
   virtual void add_renewals(std::vector<wire::Renewal>&, const wire::Owner&) const {}
-  /// To this lease, which is the tenancy's own but for one that is left or extended.
+  /// To this lease: the tenancy's own, unless it is left or extended.
   virtual void renew(const std::shared_ptr<Tenancy>& hold, milliseconds lease, RenewDone done) = 0;
-  /// The server, or each server, is to tell when a key of this hold is changed: see LossWatch. On the loop of the
+  /// The server, or each server, is to report when a key of this hold is changed: see LossWatch. On the loop of the
   /// client that serves the hold.
   virtual void watch(const std::shared_ptr<Tenancy>& hold) = 0;
-  /// Of its own locks, that one's.
+  /// The key that is watched for this one of its own locks.
   virtual std::string watched_key(std::size_t) const { return {}; }
 
-  /// Who has it alone has it together with others from now on, at no moment without anything. The outcome as that of a
-  /// renewal. For kinds that can.
+  /// Whoever has it alone has it together with others from now on, without a moment in between. The outcome is that of
+  /// a renewal. For kinds that can do this.
   virtual void share(const wire::Owner&, milliseconds, Duration, const RenewDone& done) {
     done({Renewed::Kind::unanswered, {}, {}});
   }
 
   /// By which its acquires and holds are measured; 0 until it is set. From any thread.
   virtual LockClass lock_class() const = 0;
-  /// Of the client that serves it: keeps its tenancies.
+  /// The watchdog of the client that serves it.
   virtual Keeper& keeper() const = 0;
   /// This tenancy ends, or has ended: callers of this client need not wait for it any more. From any thread.
   virtual void forget(const Tenancy& tenancy) = 0;
-  /// With the queue of those who wait here, for whoever gives it back.
+  /// With its queue, for those who end a tenancy: the tenancy itself knows no more of it than this class.
   virtual Target& as_target() = 0;
 };
 

@@ -86,7 +86,7 @@ Duration Claim::valid_for() {
   {
     const base::Guard guard(tenancy().mutex_);
     if (parted_) return {};
-    // Callers count in milliseconds: less than one is nothing, and then the claim is lost in every other respect too.
+    // Callers count in milliseconds: less than one is zero, and then the claim is lost in every other respect too.
     constexpr Duration kTick = milliseconds(1);
     HoldFsm& fsm = tenancy().fsm_;
     const TimePoint now = base::Clock::now();
@@ -96,7 +96,7 @@ Duration Claim::valid_for() {
     state = fsm.state();
   }
   if (todo == HoldFsm::Todo::lost) tenancy().announce_loss(reason, Tenancy::StopIn::this_thread);
-  // Found lost by another thread, whose signal may still be on its way: whoever sees zero must see the signal too.
+  // Another thread may have found it lost, and its signal is still on its way: whoever sees zero must see the signal.
   if (state == HoldState::lost) request_stop();
   return {};
 }
@@ -148,7 +148,7 @@ void Claim::tell_end(std::optional<LossReason> lost) noexcept {
   LossSignal::WatchesPtr watches;
   {
     const base::Guard guard(tenancy().mutex_);
-    if (!lost && !parted_ && tenancy().fsm_.was_lost()) return;  // it was; whoever found it tells
+    if (!lost && !parted_ && tenancy().fsm_.was_lost()) return;  // whoever has found that tells them
     watches = signal_.take_watches();
   }
   if (!watches) return;
@@ -161,7 +161,7 @@ ReleaseOutcome Claim::known_outcome() const {
   return parted_ ? ReleaseOutcome::released : tenancy().outcome_;
 }
 
-// ---- its end by its holder's hand: hold_release.cpp decides when ----
+// ---- its end by its holder: hold_release.cpp decides when ----
 
 void Claim::measure_end(TimePoint now) const noexcept {
   runtime()->reporter().meter.on_hold_end(target()->lock_class(), now - granted_at());

@@ -1,4 +1,4 @@
-// Who uses here what the server has granted: what a Hold, or a thread's entry, points to.
+// Who uses what the server has granted to this client: what a Hold, or a thread's entry, points to.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,12 @@ struct Ending {
   TimePoint extended_at{};
   TimePoint give_up{};  // when the server has certainly let it expire
   bool stood = false;
-  std::optional<TimePoint> since{};  // of the claim that ends with it; empty: nobody had it
+  std::optional<TimePoint> since{};  // when the claim began that ends with it; empty: nobody had it
 };
 
-/// A claim on a tenancy: it has a loss signal and an outcome of its own. It shares the tenancy's fate until it ends;
-/// what becomes of the tenancy afterwards is no concern of its. Thread-safe; the tenancy's mutex guards it, and what
-/// runs the user's code runs outside of that.
+/// A claim on a tenancy, with a loss signal and an outcome of its own. It shares the tenancy's fate until it ends; what
+/// becomes of the tenancy afterwards no longer concerns it. Thread-safe: the tenancy's mutex guards it, and the user's
+/// code runs without that mutex.
 class Claim {
  public:
   Claim(const Claim&) = delete;
@@ -41,32 +41,33 @@ class Claim {
   const Tenancy& tenancy() const;
   const std::string& name() const;
   wire::Owner owner() const;
-  /// The number that the server has given to this acquisition, if the kind has such.
+  /// The number that the server has given to this acquisition, if the kind has such numbers.
   std::optional<std::int64_t> token() const;
   /// Keeps the client alive.
   const std::shared_ptr<Runtime>& runtime() const;
   const std::shared_ptr<Acquirable>& target() const;
 
   HoldState state();
-  /// Zero once lost; a claim whose time is over becomes lost here, stop token included.
+  /// Zero once it is lost. If its time is over, it becomes lost here, and its stop token is stopped.
   Duration valid_for();
-  Duration durable_for();  ///< The same, even if the primary fails now.
-  /// Stopped already if the time is over, whether or not a thread of ours has had the time to see it.
+  Duration durable_for();  ///< The same, even if the primary fails at this moment.
+  /// Stopped already if its time is over, whether or not a thread of this client has noticed that yet.
   std::stop_token stop_token();
-  /// Why it was lost, if it was; looks at the clock.
+  /// Why it was lost, if it was. Checks the clock first.
   std::optional<LossReason> loss_reason();
-  /// It ends by a release or a fault only.
+  /// It ends only by a release or a fault.
   bool endless() const;
-  /// Still ours as far as known, without side effects.
+  /// Still ours as far as we know. Without side effects.
   bool stands() const;
   /// When this claim began.
   TimePoint granted_at() const;
   /// Of the release; `unknown` as long as it is not known.
   ReleaseOutcome known_outcome() const;
 
-  /// Called at the end of the claim, perhaps at once, or on any thread; must not block. Returns what unwatch() takes.
+  /// `on_end` is called at the end of the claim, perhaps at once, on any thread; it must not block. Returns what
+  /// unwatch() takes.
   std::uint64_t watch(LossSignal::EndCallback on_end);
-  void unwatch(std::uint64_t watching);  ///< It may still be called once after this.
+  void unwatch(std::uint64_t watching);  ///< The callback may still be called once after this.
 
   // For hold_release.cpp, which decides how it is given back.
   /// `left`: others here still have the tenancy. `last`: it ends with this claim, and the caller takes it from whoever
@@ -75,11 +76,12 @@ class Claim {
   Release begin_release(Ending& ending) noexcept;
   /// Ends it if others of this client have the tenancy as well: nothing is to be sent.
   bool leave_to_others(TimePoint now) noexcept;
-  /// Ends it if it has a tenancy for itself that can be passed on to another caller. The tenancy stays as it is.
+  /// Ends it if it is the only claim on its tenancy, and that can be passed on to another caller. The tenancy stays as
+  /// it is.
   bool begin_pass_on(TimePoint now);
-  /// It has just ended, by a release or a loss: how long it lasted is counted.
+  /// It has just ended, by a release or a loss: measures how long it lasted.
   void measure_end(TimePoint now) const noexcept;
-  /// Tells those who watch that it has ended, and why it was lost if it was. To be called without the mutex.
+  /// Tells those who watch that it has ended, and why it was lost if it was. Without the mutex.
   void tell_end(std::optional<LossReason> lost) noexcept;
 
   /// Shares its ownership with whoever has it.
@@ -94,7 +96,7 @@ class Claim {
   void request_stop() noexcept;
 
   LossSignal signal_;
-  // Two bytes, behind which the tenancy has room for fields of its own.
+  // Two bytes: fields of the tenancy fit in behind them.
   const Which which_;
   bool open_ : 1 = false;      // one of its tenancy's claims: it has not ended
   bool released_ : 1 = false;  // by its holder

@@ -9,7 +9,7 @@
 namespace holdfast::engine {
 namespace {
 
-/// With the queue that its end is told.
+/// With its queue, which has to know how a tenancy ends.
 Target& target_of(const Tenancy& tenancy) { return tenancy.target()->as_target(); }
 
 void report_released(Runtime& runtime, const Tenancy& tenancy, TimePoint since, ReleaseOutcome outcome) {
@@ -20,7 +20,8 @@ void report_released(Runtime& runtime, const Tenancy& tenancy, TimePoint since, 
   });
 }
 
-/// What its last command has found, or that nothing could be sent: then its lease ends it at the server.
+/// `released`: what its last command has found, or nothing, if none could be sent: then its lease ends it at the
+/// server.
 void end(Tenancy& tenancy, const Ending& ending, const Released& released) {
   if (ending.stood) target_of(tenancy).end_release(released, ending.extended_at);
   if (ending.since) report_released(*tenancy.runtime(), tenancy, *ending.since, released.outcome);

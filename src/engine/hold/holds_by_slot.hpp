@@ -13,17 +13,17 @@
 
 namespace holdfast::engine {
 
-/// Of those that are armed; the watchdog guards it. A hold knows its place here, so that it leaves at no cost.
+/// Of the holds that are armed; the watchdog guards it. A hold knows its place here, so it is taken out at once.
 class HoldsBySlot {
  public:
   using Holds = std::vector<std::shared_ptr<Tenancy>>;
 
   void add(Tenancy& hold) noexcept;
   void remove(Tenancy& hold) noexcept;
-  /// Those of one slot that are looked at by then.
+  /// Those of one slot that are to be checked by then.
   void add_due(Holds& to, std::uint16_t slot, TimePoint by) const;
-  /// Those that lie wholly in one of these slots, and all of which a part may, with the times when they are looked at.
-  /// False: there was no memory to know each of them.
+  /// Those that lie in one of these slots, and all that lie in several slots, with the times when they are to be
+  /// checked. False: some are missing, since there was no memory for their places.
   using Scheduled = std::vector<std::pair<TimePoint, std::shared_ptr<Tenancy>>>;
   bool add_all(Scheduled& to, const redis::cluster::SlotSet& slots) const;
 
@@ -31,7 +31,7 @@ class HoldsBySlot {
 
  private:
   using Bucket = std::vector<Tenancy*>;
-  static constexpr std::uint32_t kSeveral = redis::cluster::kSlots;  // no slot: what lies in several
+  static constexpr std::uint32_t kSeveral = redis::cluster::kSlots;  // not a slot: for what lies in several
   static std::uint32_t slot_of(const Tenancy& hold);
 
   std::unordered_map<std::uint32_t, Bucket> buckets_;

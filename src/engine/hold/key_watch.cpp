@@ -15,12 +15,12 @@ using base::Clock;
 
 namespace {
 
-/// So many are kept at least.
+/// So many looks are always kept.
 constexpr std::size_t kFewLooks = 1000;
-/// Each time all of them are gone through.
+/// The shortest time between two sweeps, each of which goes through all of them.
 constexpr Duration kShortestCalm = std::chrono::seconds(1);
 
-/// Not because of what was renewed: another time it is refused as well.
+/// It was not refused because of what was renewed, so it will be refused again.
 bool refuses_the_way(const base::Reply& reply) { return reply.is_error() && redis::refuses_command(reply.text); }
 
 }  // namespace
@@ -48,7 +48,7 @@ bool KeyWatch::remove(const std::string& key, const Tenancy& hold) {
   const std::vector<WatchedKeys::Index> same = keys_.find(key);
   const auto found = std::ranges::find_if(same, [&](auto each) { return keys_.hold(each).get() == &hold; });
   if (found == same.end()) return false;
-  keys_.leave(*found);  // the look that is to come strikes it off
+  keys_.leave(*found);  // the next look strikes it off
   return true;
 }
 
@@ -60,7 +60,7 @@ void KeyWatch::take(std::vector<Entry>& into, const redis::cluster::SlotSet& slo
     }
     if (state_ == State::on) {
       keys_.leave(key);
-      on_changed(key, Clock::now());  // the look that is to come strikes it off
+      on_changed(key, Clock::now());  // the next look strikes it off
     } else {
       strike_off(key);
     }
@@ -81,7 +81,7 @@ void KeyWatch::stop() {
   attended_.reset();
 }
 
-// ---- the connection, and what it tells ----
+// ---- the connection, and what it reports ----
 
 void KeyWatch::on_connected() {
   connected_ = true;
@@ -110,7 +110,7 @@ void KeyWatch::on_tracked(const redis::Result& result) {
   for (const WatchedKeys::Index key : keys_.all()) on_changed(key, now);
 }
 
-/// A look that waits at the gate meanwhile is of no use: on the next connection all keys are looked at.
+/// A look that waits at the gate meanwhile is of no use: on the next connection all keys are read.
 void KeyWatch::on_disconnected() {
   state_ = State::off;
   connected_ = as_main_ = may_be_untold_ = false;
@@ -120,7 +120,7 @@ void KeyWatch::on_disconnected() {
   rest();
 }
 
-/// What was connected before may be another server by now.
+/// The earlier connection may lead to another server by now.
 void KeyWatch::on_main(bool connected) {
   main_connected_ = connected;
   as_main_ = false;
@@ -151,7 +151,7 @@ void KeyWatch::on_changed(WatchedKeys::Index key, TimePoint now) {
   ask_soon();
 }
 
-/// There would be one for each key, with time.
+/// With time there would be one for each key.
 void KeyWatch::forget_old_looks(TimePoint now) {
   if (looks_.size() < sweep_at_) return;
   std::erase_if(looks_, [&](const auto& look) { return look.second.is_over(now); });
@@ -160,12 +160,12 @@ void KeyWatch::forget_old_looks(TimePoint now) {
 
 // ---- looks ----
 
-/// Behind the handler that is running, so that what it brings travels together.
+/// After the handler that is running, so that all that it brings travels together.
 void KeyWatch::ask_soon() {
   if (!under_way_) alarm_.set(TimePoint{});
 }
 
-/// Without memory what is taken is not looked at before the next connection.
+/// If there is no memory, the keys that were taken are read on the next connection only.
 void KeyWatch::ask() noexcept {
   try {
     try_to_ask();
@@ -243,8 +243,8 @@ void KeyWatch::on_reply(const std::vector<Asked>& asked, const redis::Result& re
   }
 }
 
-/// Many looks at a time are rare: nothing is kept of them, nor the room for so many. If too many of them are too young
-/// to be forgotten: once more, later.
+/// Many looks at a time are rare: afterwards neither they nor the memory for them are kept. If too many of them are too
+/// recent to be forgotten, it tries again later.
 void KeyWatch::calm_down(TimePoint now) {
   if (looks_.size() < kFewLooks) return;
   if (now >= calm_at_ + kShortestCalm) {

@@ -1,4 +1,4 @@
-// The keys of holds on one server, which tells when they are changed (CLIENT TRACKING).
+// The keys of holds on one server, which reports when they are changed (CLIENT TRACKING).
 #pragma once
 
 #include <cstdint>
@@ -27,51 +27,51 @@ struct Doubt {
   Spare spare;
 };
 
-/// On the loop. A lane of its own, made for the first key and kept: each key is looked at on it, again whenever it was
-/// changed, and all of them on a new connection. Looks travel in batches, one batch under way at a time. What it finds
-/// is a doubt, never a loss: its connection may reach another server than the one that takes the writes.
-/// A key goes when its hold has ended, which its release tells as a change.
-/// Renewals of what is watched go the same way, if they can: as transactions of which we are not told, so that nothing
-/// has to be looked at behind them. They only go to the server that takes the writes: the lane leads to the address of
-/// the one that all else uses and is as new, made anew when that is new, and not used while there is none. What comes
-/// of them is believed then.
+/// On the loop. It has a lane of its own, made for the first key and kept. Each key is read on it, again whenever it
+/// was changed, and all of them on a new connection. Such looks travel in batches, one batch at a time. What they find
+/// is a doubt, never a loss: this connection may reach another server than the one that takes the writes. A key is no
+/// longer watched once its hold has ended, which the release makes known as a change. Renewals of what is watched go
+/// the same way if they can: as transactions that cause no notice, so that nothing has to be read after them. They must
+/// reach the server that takes the writes, or their replies would not count: so this lane leads to the address of the
+/// main lane, is made anew whenever that one is, and is not used while there is none.
 class KeyWatch {
  public:
   static constexpr std::size_t kMostAtOnce = 250;
-  /// Behind a full batch.
+  /// After a full batch.
   static constexpr Duration kBetweenBatches = milliseconds(10);
 
   KeyWatch(Runtime& runtime, redis::Shard& shard, std::function<void(const Doubt&)> doubt);
 
-  /// Nothing, where the server has said that it does not tell.
+  /// A key, and what it is watched for.
   struct Entry {
     std::string key;
     std::shared_ptr<Tenancy> hold;
     WatchedKeys::Which which = WatchedKeys::kNone;
     Spare spare{};
   };
+  /// No effect if the server has refused to report changes.
   void add(Entry entry);
-  /// Moves what another server is to watch from now on, by its slots.
+  /// Moves what lies in these slots, which another server is to watch from now on.
   void take(std::vector<Entry>& into, const redis::cluster::SlotSet& slots);
-  /// It is certainly lost. True: it was watched until now.
+  /// It is certainly lost, and no longer watched. True: it was watched until now.
   bool remove(const std::string& key, const Tenancy& hold);
   void on_connected();
   void on_disconnected();
-  /// Whether the lane that all else uses is connected: it has just changed.
+  /// Whether the main lane is connected, which has just changed.
   void on_main(bool connected);
-  /// Of holds whose keys are watched.
+  /// Renewals of holds whose keys are watched may go this way.
   bool takes_renewals() const { return state_ == State::on && as_main_ && may_be_untold_; }
   struct Renewal {
     base::Command command;
-    std::vector<std::string> keys;  // whose changes are to be told
+    std::vector<std::string> keys;  // the server is to go on reporting their changes
   };
-  /// The handler gets a reply for each of them; an error, where it was not executed.
+  /// The handler gets a reply for each of them: an error for one that was not executed.
   void renew(std::vector<Renewal>&& renewals, Duration timeout, redis::ResultHandler handler);
   /// An array of keys; null: any may have been changed.
   void on_invalidated(const base::Reply& keys);
   void stop();
 
-  /// What an answer to `ask_owner` says. `refused`: that this may not be asked.
+  /// What an answer to `ask_owner` says. `refused`: we may not ask that.
   enum class Said { ours, not_ours, nothing, refused };
   static Said read(const redis::Result& result, std::size_t i, const Plan& plan, const wire::Owner& owner);
 
@@ -80,7 +80,7 @@ class KeyWatch {
     WatchedKeys::Index key = 0;
     wire::Owner owner;
   };
-  /// Refused: until the next connection.
+  /// `refused`: until the next connection.
   enum class State { off, on, refused };
   Runtime& runtime_;
   redis::Shard& shard_;
@@ -88,21 +88,21 @@ class KeyWatch {
   timing::Alarm alarm_;
 
   State state_ = State::off;
-  std::uint64_t connection_ = 0;  // counts them: looks of an earlier one mean nothing
+  std::uint64_t connection_ = 0;  // a number: what was read on an earlier one means nothing
   WatchedKeys keys_;
-  std::unordered_map<WatchedKeys::Index, Look> looks_;  // of those that were looked at lately, or are to be
+  std::unordered_map<WatchedKeys::Index, Look> looks_;  // of keys that were read lately, or are to be read
   std::size_t sweep_at_ = 0;
-  TimePoint calm_at_{};  // when there was last no look to come, and the old ones were forgotten
+  TimePoint calm_at_{};  // the last time that no look was to come, and old ones were forgotten
   std::multimap<TimePoint, WatchedKeys::Index> due_;  // looks to come
-  bool under_way_ = false;                            // one has been sent
+  bool under_way_ = false;                            // a batch of them was sent
   TimePoint next_batch_{};
-  std::optional<Loop::Attended> attended_;  // as long as looks are to come, lest each step waits for a caller
+  std::optional<Loop::Attended> attended_;  // as long as looks are to come, so that no step waits for a caller
   bool stopped_ = false;
 
   // Renewals.
   bool connected_ = false;
   bool main_connected_;
-  bool as_main_ = false;        // connected as the main lane is, since it is, without a break of that
+  bool as_main_ = false;        // connected to the same address as the main lane, and that has not broken since
   bool may_be_untold_ = false;  // their transactions are permitted
   std::size_t renewing_ = 0;    // are under way
 

@@ -27,7 +27,7 @@ void LossWatch::on_main(redis::Shard& shard, bool connected) {
   if (const auto found = by_shard_.find(&shard); found != by_shard_.end()) found->second.on_main(connected);
 }
 
-/// In a cluster a command is for the few holds of a slot, to which the rest of a transaction would be no gain.
+/// In a cluster a command renews the few holds of one slot, which is not worth a transaction.
 KeyWatch* LossWatch::way_for_renewals(redis::Shard& shard) {
   if (runtime_.router().only_shard() == nullptr) return nullptr;
   const auto found = by_shard_.find(&shard);
@@ -57,7 +57,7 @@ void LossWatch::on_doubt(redis::Shard& shard, const Doubt& doubt) {
   ask(shard, doubt);
 }
 
-/// On the loop of the client that the hold is of.
+/// On the loop of the hold's own client.
 void LossWatch::renew(const std::shared_ptr<Tenancy>& hold) {
   Runtime& runtime = *hold->runtime();
   runtime.hand_over([weak = std::weak_ptr(hold)] {

@@ -1,4 +1,4 @@
-// Tells of the losses that the server knows of first: watches the keys of holds that last.
+// Finds the losses that the server knows of first: watches the keys of holds that last.
 #pragma once
 
 #include <functional>
@@ -11,23 +11,22 @@
 namespace holdfast::engine {
 
 /// Of one client, for each of its servers. Whether a doubt is a loss is decided by the server that takes the writes: by
-/// a renewal at once or, where no more of them are to come, by the same question on the lane that all else uses. On the
-/// loop.
+/// a renewal at once or, where no more of them are to come, by the same question on the main lane. On the loop.
 class LossWatch {
  public:
   explicit LossWatch(Runtime& runtime);
 
-  /// A key of a hold, which may be another client's. Nothing if this client is not to watch.
+  /// Watches a key of a hold, which may be another client's. No effect if this client is not to watch.
   void watch(KeyWatch::Entry entry);
-  /// Of the lane that watches this server.
+  /// About the lane that watches this server.
   void on_connected(redis::Shard& shard);
   void on_disconnected(redis::Shard& shard);
   void on_invalidated(redis::Shard& shard, const base::Reply& keys);
-  /// Of the lane that all else uses.
+  /// About the server's main lane.
   void on_main(redis::Shard& shard, bool connected);
-  /// Where keys of this server are watched, if renewals may go that way: see KeyWatch. Null: as all else does.
+  /// Where keys of this server are watched, if renewals may go that way: see KeyWatch. Null: they use the main lane.
   KeyWatch* way_for_renewals(redis::Shard& shard);
-  /// These slots are served by other shards, which are to watch what lies there.
+  /// These slots are served by other shards now, which are to watch what lies there.
   void on_moved(const redis::cluster::SlotSet& slots);
   void stop();
 

@@ -29,10 +29,10 @@ std::vector<wire::Renewal> renewals_of(Part holds) {
   return renewals;
 }
 
-/// Of one that has a place in a batch.
+/// Of a hold that has a place in a batch.
 std::uint16_t slot_of(const std::shared_ptr<Tenancy>& hold) { return hold->target()->batch_place()->slot; }
 
-/// Whose changes are to be told.
+/// The keys whose changes the server is to report.
 std::vector<std::string> watched_keys(const Plan& plan, std::vector<wire::Renewal>&& renewals) {
   std::vector<std::string> keys;
   keys.reserve(renewals.size());
@@ -50,7 +50,7 @@ Renewals::Renewals(Runtime& runtime, Confirmations& confirmations, LossWatch& lo
     : runtime_(runtime), confirmations_(confirmations), loss_watch_(loss_watch), hooks_(std::move(hooks)) {}
 
 void Renewals::ask_for(const Holds& holds, When when) noexcept {
-  Holds chosen;  // not all of them are among those
+  Holds chosen;  // perhaps others as well, of the same slots
   try {
     try_to_ask_for(holds, when, chosen);
   } catch (...) {
@@ -80,10 +80,10 @@ void Renewals::try_to_ask_for(const Holds& holds, When when, Holds& chosen) {
   send_in_batches(chosen, when, now);
 }
 
-/// A slot comes as early as the first of it that is due: where there is much to be renewed and little time, what has
-/// the least of it left must not come last.
+/// A slot comes as early as the first hold of it that is due: if there is much to renew in little time, the hold that
+/// has the least time left must not come last.
 void Renewals::choose_in_same_slots(Holds& chosen, TimePoint now) {
-  std::vector<Holds> groups;  // one of each slot
+  std::vector<Holds> groups;  // one for each slot
   std::vector<std::uint16_t> slots;
   std::unordered_map<std::uint16_t, std::size_t> places;  // of the slots, in both
   Duration window{};
@@ -114,8 +114,8 @@ void Renewals::choose_in_same_slots(Holds& chosen, TimePoint now) {
 }
 
 void Renewals::send_in_batches(const Holds& chosen, When when, TimePoint now) {
-  // One write is for one server, one kind and one lease; there are few of each. Of the same slot at most so many are in
-  // a command, and as many of others before it.
+  // One write is for one server, one kind and one lease; there are few of each. A command is for at most so many locks
+  // of one slot, and a write has as many of other slots before it.
   struct Batch {
     const redis::Shard* shard;
     const Plan* plan;
@@ -158,8 +158,8 @@ void Renewals::send_in_batches(const Holds& chosen, When when, TimePoint now) {
   }
 }
 
-/// Two lanes have no order: whoever may go on as a reader must not be asked for as the writer that it was. What is
-/// urgent has its reason to ask the server that takes the writes.
+/// There is no order between two lanes, so a writer that may go on as a reader must not be renewed as a writer there.
+/// What is urgent goes to the server that takes the writes.
 KeyWatch* Renewals::way_of(const Tenancy& hold, const BatchPlace& place, When when) {
   const bool may_share = hold.target()->plan().transitions.share != nullptr && hold.ask().mode == wire::Mode::exclusive;
   if (when != When::soon || may_share || hold.acks().wanted() || !hold.steady()) return nullptr;
@@ -216,7 +216,7 @@ void Renewals::renew(Holds batch, TimePoint now, KeyWatch* way) {
                  late](const redis::Result& result) { on_reply(batch, sizes, result, late); });
 }
 
-/// Where they were to be renewed they were not, and there is time left.
+/// They were not renewed on the way where they should have been, and there is time left.
 void Renewals::renew_again(const Holds& batch) noexcept {
   try {
     renew(batch, Clock::now());
@@ -304,7 +304,7 @@ void Renewals::on_confirmed(const Holds& batch, const Confirmed& found, Duration
 std::size_t Renewals::tell(Part batch, const Confirmed& found) {
   const TimePoint now = Clock::now();
   const bool answered = !found.extended.empty();
-  // One that is in the way must not cost the others.
+  // One that is refused must not cost the others.
   if (!answered && found.for_one && batch.size() > 1) {
     const Part half = batch.first(batch.size() / 2);
     const Part other_half = batch.subspan(half.size());

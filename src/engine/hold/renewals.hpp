@@ -1,4 +1,4 @@
-// Renews holds, many with one command, and tells each of them what the server said.
+// Renews holds, many with one command, and tells each of them what the server has said.
 #pragma once
 
 #include <functional>
@@ -18,35 +18,35 @@ namespace holdfast::engine {
 class Renewals {
  public:
   using Holds = std::vector<std::shared_ptr<Tenancy>>;
-  /// What the watchdog does.
+  /// What the watchdog does for it.
   struct Hooks {
-    /// Something has become of these: they are due at another time.
+    /// These have changed: they are due at another time, or have ended.
     std::function<void(const Holds&)> changed;
-    /// Of the holds in these slots, those that are looked at by then; none where there are no slots.
+    /// Those holds in these slots that are to be checked by then; none where there are no slots.
     std::function<Holds(const std::vector<std::uint16_t>& slots, TimePoint by)> due_in_slots;
   };
   Renewals(Runtime& runtime, Confirmations& confirmations, LossWatch& loss_watch, Hooks hooks);
 
-  /// Which of them: those that are due, or those as well that are due soon.
+  /// Which of them: those that are due, or also those that are due soon.
   enum class When { due, soon };
-  /// Each hold decides by its own lease. Without memory they are suspect, and asked for again.
+  /// Renews those that are due, which each decides by its own lease. Without memory they are suspect, and tried again.
   void ask_for(const Holds& holds, When when) noexcept;
 
  private:
   void try_to_ask_for(const Holds& holds, When when, Holds& chosen);
-  /// Behind those that are due, others of the same slots, kinds and leases.
+  /// Adds, to those that are due, others of the same slots, kinds and leases.
   void choose_in_same_slots(Holds& chosen, TimePoint now);
   void send_in_batches(const Holds& chosen, When when, TimePoint now);
-  /// Renews holds of one shard, kind and lease with one write, in which each slot has a command: with one server there
-  /// is one, in a cluster there are as many as holds at most, so `Config::renewal_batch` bounds them. Whatever has
-  /// ended is left out: who leaves a lock with a shorter lease has said the last word.
-  /// `way`: where their keys are watched; null, and whenever that way comes to nothing: to the server that takes the
-  /// writes, as all else.
+  /// Renews holds of one shard, kind and lease with one write, which has a command for each slot: one with a single
+  /// server, in a cluster as many as there are holds at most, so `Config::renewal_batch` bounds them. Whatever has
+  /// ended is left out: whoever leaves a lock with a shorter lease has said the last word. `way`: where their keys are
+  /// watched. If it is null, or comes to nothing, they are renewed where all else is sent, at the server that takes the
+  /// writes.
   void renew(Holds batch, TimePoint now, KeyWatch* way = nullptr);
   void renew_again(const Holds& batch) noexcept;
-  /// Where this one, which is due, may be renewed.
+  /// The way on which this one, which is due, may be renewed.
   KeyWatch* way_of(const Tenancy& hold, const BatchPlace& place, When when);
-  /// The same of holds of one slot that want acks.
+  /// Renews holds of one slot that want acks.
   void renew_with_acks(Holds batch, Duration late);
   void on_reply(const Holds& batch, const std::vector<std::size_t>& sizes, const redis::Result& result,
                 Duration late) noexcept;
@@ -54,12 +54,12 @@ class Renewals {
                   Duration late);
   void on_confirmed(const Holds& batch, const Confirmed& found, Duration late) noexcept;
   using Part = std::span<const std::shared_ptr<Tenancy>>;
-  /// How many of them are renewed.
+  /// Returns how many of them are renewed.
   std::size_t tell(Part batch, const Confirmed& found);
   void tell_renewed(std::size_t renewed, Duration late);
-  /// Nothing is known of the renewals of those that stand.
+  /// What became of their renewals is not known.
   static void unanswered(Part holds, TimePoint now) noexcept;
-  /// Lets the hold's target renew it, on several servers perhaps.
+  /// Lets the hold's target renew it, perhaps on several servers.
   void renew_alone(const std::shared_ptr<Tenancy>& hold, TimePoint now);
   void on_renewed_alone(const std::shared_ptr<Tenancy>& hold, const Renewed& renewed, Duration late);
 

@@ -9,10 +9,11 @@ using base::Clock;
 
 namespace {
 
-/// How long waiters let a release go first whose outcome they want to know. It takes a round trip; when it takes
-/// longer, something is wrong, and they must find out what.
+/// How long waiters let a release go first whose outcome they want to know. It takes a round trip; if it takes longer
+/// than this, something is wrong, and they must find out what.
 constexpr Duration kReleaseFirst = milliseconds(100);
-/// How long callers join those who share a tenancy. Then one of them asks the server again, which says who else waits.
+/// How old a tenancy may be for further callers to share it. After that one of them asks the server again, which says
+/// who else waits.
 constexpr Duration kShared = std::chrono::seconds(1);
 
 }  // namespace
@@ -44,7 +45,7 @@ void Target::wake() {
   post(Waiter::Signal::wake);
 }
 
-/// It may have become free. A server that keeps a queue tells whoever is next itself.
+/// It may have become free. A server that keeps a queue tells whoever is next by itself.
 void Target::wake_head() {
   if (!everyone_asks()) post(Waiter::Signal::wake);
 }
@@ -141,7 +142,7 @@ TargetView Target::view(const wire::Ask& ask) const {
   return view;
 }
 
-/// Whoever asks for this may have it beside those here who have it already.
+/// Whoever asks for this may share it with those here who have it already.
 bool Target::can_share(const wire::Ask& ask) const {
   return tenancy_ != nullptr && ask.mode == wire::Mode::shared && tenancy_->ask().mode == wire::Mode::shared;
 }
@@ -172,7 +173,7 @@ void Target::forget(const Tenancy& tenancy) {
   if (forget_here(tenancy)) tell_unions();
 }
 
-/// True if this was what it is held by.
+/// True if it was held by this tenancy.
 bool Target::forget_here(const Tenancy& tenancy) {
   std::optional<Retained> lost;  // destroyed without the mutex
   const base::Guard guard(mutex_);
@@ -191,7 +192,7 @@ bool Target::forget_here(const Tenancy& tenancy) {
 
 Contention& Target::contention() {
   if (!contention_) {
-    // Clients that are not told of releases ask now and then: they would starve.
+    // Clients that are not told of releases ask only now and then: they would starve.
     const Traits& traits = plan().traits;
     const bool passes = traits.announced == Traits::Announced::all && traits.passable;
     contention_ = std::make_unique<Contention>(passes ? runtime().config().handoff : Duration{});
@@ -214,7 +215,7 @@ bool Target::retain(Claim& claim) {
   if (plan().traits.holders != Traits::Holders::several) {
     if (tenancy_ != &claim.tenancy()) return false;
   } else if (contention_->retained || now >= claim.tenancy().granted_at() + runtime().config().handoff) {
-    return false;  // one at a time, and each for no longer than a tenure, since others of them are granted meanwhile
+    return false;  // one at a time, each for a tenure at most, since others of the several are granted meanwhile
   }
   if (!claim.begin_pass_on(now)) return false;
   contention_->retained = {claim.tenancy().shared_from_this(), std::move(admission.token)};
@@ -274,10 +275,10 @@ void Target::end_release(const Released& released, TimePoint held_since) {
   const ReleaseTraffic::End end = releases_.end(released.outcome == ReleaseOutcome::released);
   const auto others = static_cast<int>(std::max<std::int64_t>(released.listeners - listening_, 0));
   if (others > 0 && !contention_) contention().tenure.on_granted(held_since);
-  // Beside others who share it nobody was told, so that nobody heard says nothing of who waits.
+  // While others share it nobody is told of a release, so how many heard does not say who waits.
   const bool beside = others == 0 && tenancy_ != nullptr && tenancy_->ask().mode == wire::Mode::shared;
   if (contention_ && !beside) {
-    // Others have some of several beside us, so nobody pauses for them.
+    // Others have some of the several at the same time, so nobody pauses for them.
     const bool several = plan().traits.holders == Traits::Holders::several;
     contention_->tenure.on_released(Clock::now(), several ? 0 : others);
     if (several) contention_->tenure.on_listeners(others);

@@ -1,4 +1,4 @@
-// What an acquire is about: a lock, several at once, or a majority. Who is next, and who holds it.
+// What an acquire is for: a lock, several at once, or a majority of servers. Who is next, and who holds it.
 #pragma once
 
 #include <atomic>
@@ -26,9 +26,9 @@ namespace holdfast::engine {
 class KeyTarget;
 class Runtime;
 
-/// Thread-safe by one short mutex, which is never held across a round trip or a callback of the user's.
-/// First in, first out: only the waiter at the head of the queue asks the server and is woken. A caller who comes while
-/// a lock is being passed on may overtake the queue, a millisecond long at most (Tenure).
+/// Thread-safe: one mutex guards it, and is never held during a round trip or a callback of the user's.
+/// First in, first out: only the waiter at the head of the queue is woken and asks the server. A caller who comes while
+/// a lock is being passed on may overtake the queue, for a millisecond at most (Tenure).
 class Target : public Acquirable, public std::enable_shared_from_this<Target> {
  public:
   explicit Target(std::string name);
@@ -47,7 +47,7 @@ class Target : public Acquirable, public std::enable_shared_from_this<Target> {
   /// The server keeps a queue of all who wait: each of them asks as soon as it comes, and is told when it is next.
   bool everyone_asks() const { return plan().traits.order == Traits::Order::server; }
 
-  /// How many calls wait for it, as WaitingEvent has it. On the loop.
+  /// How many calls wait for it, as WaitingEvent reports it. On the loop.
   std::uint32_t waiting() const { return waiting_; }
   void begin_wait() { ++waiting_; }
   void end_wait() { --waiting_; }
@@ -56,35 +56,35 @@ class Target : public Acquirable, public std::enable_shared_from_this<Target> {
   void enter(Waiter& waiter);
   /// Returns what was retained for the queue if nobody is left in it: the caller gives it back to the server.
   std::optional<Retained> leave(Waiter& waiter);
-  /// Something may have changed: the waiter at the head looks again; all of them, where each of them asks.
+  /// Something may have changed: the waiter at the head checks again, or all of them, where each one asks.
   virtual void wake();
-  /// A lock of which waiters may be waiting for this one or another is not held here any more: they look again.
+  /// This lock is no longer held here, and may be one of several that waiters here want any one of: they check again.
   virtual void on_part_free(const KeyTarget&) {}
-  /// A message came on a wake channel: on one that all of them listen to, or on this waiter's own.
+  /// A message came on a wake channel: on one that all waiters listen to, or on this waiter's own.
   virtual void heard();
   void heard(Waiter& waiter);
-  /// Every waiter is told that the client is closed, or gives everything back.
+  /// Tells every waiter that the client is closed, or gives everything back.
   void end_waits();
-  /// The loop is gone, and with it all that waits.
+  /// The loop is gone, and everyone who waits goes with it.
   void drop_waiters();
-  /// The wake channels are in use by a waiter of this queue.
+  /// A waiter of this queue uses the wake channels from now on.
   Use listen(const wire::Owner& owner, Waiter& waiter);
 
-  /// For somebody who asks for this. All of it but `subscribed`, which depends on the waiter.
+  /// What somebody sees who asks for this. All of it but `subscribed`, which depends on the waiter.
   TargetView view(const wire::Ask& ask) const;
-  /// The server granted it to the waiter at the head, and said, if it is shared, how many wait for its release.
+  /// The server has granted it to the waiter at the head and, if it is shared, has said how many wait for its release.
   void set_tenancy(Tenancy& tenancy, std::int64_t listeners);
-  /// Whose hold this grant is: of a target of which any part can be granted, that part's.
+  /// What this grant is of: this target or, where any one of several can be granted, the one that was.
   virtual std::shared_ptr<Target> granted(const wire::Grant&) { return shared_from_this(); }
-  /// The server said that somebody else has it, perhaps a client that keeps no order.
+  /// The server has said that somebody else has it; `stranger`: a client that keeps no order.
   void saw_other(bool stranger);
   /// The wait of the waiter at the head is over.
   void waited(const Place& place);
   /// Wakes the queue as well.
   void forget(const Tenancy& tenancy) final;
 
-  /// Ends this claim and keeps its tenancy for the queue, if somebody waits and others are not wronged by it. No round
-  /// trip.
+  /// Ends this claim and retains its tenancy for the queue, if somebody waits and other clients are not treated
+  /// unfairly by that. No round trip.
   bool retain(Claim& claim);
   /// Who joins, and as what.
   struct Joining {
@@ -93,26 +93,26 @@ class Target : public Acquirable, public std::enable_shared_from_this<Target> {
     const std::function<void(const LostEvent&)>& on_lost;
     enum class From { queue, newcomer } from;  // `queue`: the waiter at the head
   };
-  /// A claim on the tenancy that this client has, if it is retained or can be shared, and fits; or null. No round trip.
-  /// A newcomer does not overtake those who wait, but for a moment while the lock is passed on (Tenure).
+  /// A claim on the tenancy that this client has, if that is retained or can be shared, and fits; else null. No round
+  /// trip. A newcomer overtakes those who wait only for a moment, while the lock is being passed on (Tenure).
   std::shared_ptr<Claim> join(const Joining& joining);
-  /// What is retained, and is not what the waiter at the head wants: that gives it back to the server.
+  /// What is retained, if it does not fit what the waiter at the head wants, who then gives it back to the server.
   std::optional<Retained> take_retained();
 
-  /// At the latest release somebody else was there.
+  /// At the latest release, other clients were listening.
   bool others_listened() const;
-  /// Around a release at the server, of what was held until then; the second on the loop.
+  /// Before and after a release at the server of what was held until then; the second on the loop.
   void begin_release();
-  /// `held_since`: the server's grant of what was released.
+  /// `held_since`: when the lease was last set of what was released.
   void end_release(const Released& released, TimePoint held_since);
-  /// Releases an owner that nobody will use: an attempt of unknown outcome, or one that came too late. Without memory
-  /// for it, its lease ends it. The owner is withdrawn as well.
+  /// Releases and withdraws an owner that nobody will use: that of an attempt whose outcome is unknown, or whose grant
+  /// came too late. If there is no memory for that, the lease ends it.
   void undo(const wire::Owner& owner, milliseconds lease) noexcept;
 
  private:
-  /// What was held here is held no more: it may be what waiters for any of several wait for.
+  /// What was held here is no longer held: waiters for any one of several may be waiting for it.
   virtual void tell_unions() noexcept {}
-  /// Others want it: what is known of them is to last although nobody here may refer to this for a moment.
+  /// Others want it: what is known of them is to be kept even if nobody here refers to this target for a moment.
   virtual void stay() noexcept {}
   bool forget_here(const Tenancy& tenancy);
   Contention& contention() HOLDFAST_REQUIRES(mutex_);
@@ -134,7 +134,7 @@ class Target : public Acquirable, public std::enable_shared_from_this<Target> {
   std::int32_t listening_ HOLDFAST_GUARDED_BY(mutex_) = 0;  // waiters of this queue on the wake channels
   ReleaseTraffic releases_ HOLDFAST_GUARDED_BY(mutex_);
   WaitQueue queue_ HOLDFAST_GUARDED_BY(mutex_);
-  // That keeps others of this client from asking the server, or lets them share it; it leaves before it is destroyed.
+  // Keeps others of this client from asking the server, or lets them share it; forgotten before it is destroyed.
   Tenancy* tenancy_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;
   std::unique_ptr<Contention> contention_ HOLDFAST_GUARDED_BY(mutex_);
 };

@@ -10,7 +10,7 @@ namespace holdfast::engine {
 
 namespace {
 
-/// Of an owner of ours: `<client id>:<number>`.
+/// Of an owner of this client: `<client id>:<number>`.
 std::uint64_t number_of(const wire::Owner& owner) {
   const char* const end = owner.text.data() + owner.text.size();
   std::uint64_t number = 0;
@@ -18,7 +18,7 @@ std::uint64_t number_of(const wire::Owner& owner) {
   return number;
 }
 
-/// Nearly all have one permit, of which nothing need be kept.
+/// Nearly all have one permit, and then the number need not be kept.
 std::unique_ptr<const wire::Grant> with_permits(std::unique_ptr<const wire::Grant> grant, const wire::Owner& owner,
                                                 const wire::Ask& ask) {
   if (ask.permits == 1) return grant;
@@ -37,7 +37,7 @@ Granted::Granted(std::unique_ptr<const wire::Grant> grant, std::uint64_t owner_n
   }
 }
 
-/// A claim that came after the first, by itself: it keeps the tenancy alive.
+/// A claim that came after the first. An object of its own, which keeps the tenancy alive.
 class Tenancy::LaterClaim final : public Claim, public std::enable_shared_from_this<LaterClaim> {
  public:
   LaterClaim(std::shared_ptr<Tenancy> tenancy, const LossSignal::LostCallback& on_lost, TimePoint granted_at)
@@ -54,7 +54,7 @@ class Tenancy::LaterClaim final : public Claim, public std::enable_shared_from_t
   friend class Tenancy;
   const TimePoint granted_at_;
   const std::shared_ptr<Tenancy> keep_;
-  LaterClaim* next_ = nullptr;  // of the tenancy's claims
+  LaterClaim* next_ = nullptr;  // in the tenancy's list of claims
 };
 
 Tenancy& Claim::tenancy() {
@@ -65,7 +65,7 @@ const Tenancy& Claim::tenancy() const {
                                 : static_cast<const Tenancy::LaterClaim*>(this)->tenancy();
 }
 
-/// Null: its end has begun.
+/// Null: it is being destroyed.
 std::shared_ptr<Claim> Claim::self() {
   if (which_ == Which::later) return static_cast<Tenancy::LaterClaim*>(this)->weak_from_this().lock();
   if (std::shared_ptr<Tenancy> its = tenancy().weak_from_this().lock()) return {std::move(its), this};
@@ -143,7 +143,7 @@ std::shared_ptr<Claim> Tenancy::add_claim(const LeaseTerms& terms, const LossSig
   return claim;
 }
 
-/// One of those that have not ended, which ends now, since the tenancy has; null: that was all.
+/// Ends one of the claims that have not ended, since the tenancy has. Null: there is none left.
 std::shared_ptr<Claim> Tenancy::take_claim() noexcept {
   const base::Guard guard(mutex_);
   while (has_claims()) {

@@ -1,4 +1,4 @@
-// What a server has granted to this client: an owner with a lease, renewed and watched, whoever uses it here.
+// What a server has granted to this client: an owner with a lease, renewed and watched, no matter who uses it here.
 #pragma once
 
 #include <atomic>
@@ -18,14 +18,14 @@
 
 namespace holdfast::engine {
 
-/// A grant that has to be kept; or, as of most, no more than the number of an owner of ours, who has one permit.
+/// What is kept of a grant: all of it or, for most, only the number of an owner of this client that has one permit.
 class Granted {
  public:
   Granted(std::unique_ptr<const wire::Grant> grant, std::uint64_t owner_number);
   ~Granted() { delete grant(); }
   Granted(const Granted&) = delete;
   Granted& operator=(const Granted&) = delete;
-  /// Null: there is a number.
+  /// Null: only the number is kept.
   const wire::Grant* grant() const { return kept_ ? either_.grant : nullptr; }
   std::uint64_t owner_number() const { return either_.owner_number; }
   std::uint32_t permits() const { return kept_ ? either_.grant->owner.ask.permits : 1; }
@@ -35,16 +35,17 @@ class Granted {
     const wire::Grant* grant;
     std::uint64_t owner_number;
   } either_{};
-  const bool kept_;  // behind it the tenancy has room for fields of its own
+  const bool kept_;  // fields of the tenancy fit in behind it
 };
 
-/// One grant of the server, from then on until it is released or lost. Callers of this client have claims on it: one
-/// after another when it is passed on, several at the same time if the kind says so. Neither changes anything here.
-/// Thread-safe. There may be millions: no larger than it must be, so the first claim is a part of it.
+/// One grant of the server, until it is released or lost. Callers of this client have claims on it: one after another
+/// when it is passed on, several at the same time if the kind allows that. Neither changes the grant. It decides, and
+/// announces its loss; whoever ends it does the rest (hold_release.cpp). Thread-safe. There may be millions of them, so
+/// none is larger than it must be: the first claim is a part of it.
 class Tenancy : public std::enable_shared_from_this<Tenancy>, private Claim {
  public:
-  /// `grant`: null, as for most kinds, if the server has said nothing but that it grants. `on_lost`: of the first
-  /// claim.
+  /// `grant`: null if the server has said no more than that it grants, as for most kinds. `on_lost` is that of the
+  /// first claim.
   Tenancy(std::shared_ptr<Runtime> runtime, std::shared_ptr<Acquirable> target, const wire::Owner& owner, wire::Ask ask,
           TimePoint sent_at, const LeaseTerms& terms, const LossSignal::LostCallback& on_lost,
           std::unique_ptr<const wire::Grant> grant = nullptr, std::uint32_t acked_era = 0);
@@ -59,22 +60,22 @@ class Tenancy : public std::enable_shared_from_this<Tenancy>, private Claim {
   const std::string& name() const;
   const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
   const std::shared_ptr<Acquirable>& target() const { return target_; }
-  /// What it is for its owner.
+  /// In which mode its owner has it, and how many permits.
   wire::Ask ask() const { return {mode_.load(std::memory_order_relaxed), granted_.permits()}; }
   milliseconds lease() const { return known(&HoldFsm::lease); }
   bool renewed() const { return known(&HoldFsm::renewed); }
   Acks acks() const HOLDFAST_NOT_GUARDED { return fsm_.acks(); }  // constant
 
-  /// The one that it began with.
+  /// The claim that it began with.
   std::shared_ptr<Claim> first_claim() { return {shared_from_this(), static_cast<Claim*>(this)}; }
-  /// Another one, with a cap of its own, if the lease fits such terms and lasts long enough; or null.
+  /// Another claim, with a cap of its own. Null: the lease does not fit these terms, or does not last long enough.
   std::shared_ptr<Claim> add_claim(const LeaseTerms& terms, const LossSignal::LostCallback& on_lost, TimePoint now);
 
-  /// Still ours as far as known, without side effects: for the target, which must not run callbacks.
+  /// Still ours as far as we know. Without side effects, for the target, which must not run callbacks.
   bool stands() const { return known(&HoldFsm::valid_for, base::Clock::now()) > Duration{}; }
   bool ended() const { return known(&HoldFsm::ended); }
   Duration valid_for(TimePoint now) const { return known(&HoldFsm::valid_for, now); }
-  /// When the lease was set last: the send of the command that did.
+  /// When the command was sent that has last set the lease.
   TimePoint extended_at() const { return known(&HoldFsm::last_extension); }
   TimePoint granted_at() const HOLDFAST_NOT_GUARDED { return fsm_.granted_at(); }  // constant
 
@@ -82,13 +83,12 @@ class Tenancy : public std::enable_shared_from_this<Tenancy>, private Claim {
   /// Ends it, whoever has a claim on it; the caller takes it from whoever renews it. Empty if somebody else releases
   /// it, or has.
   std::optional<Ending> begin_release() noexcept;
-  /// What the release has found.
+  /// What the release found.
   void set_outcome(ReleaseOutcome outcome);
 
-  /// For sharing.cpp, on the loop. From the first of these on it may be its owner's together with others, and from the
-  /// second on it is, with a lease that was set anew. An answer to what was asked before the second says nothing: it is
-  /// about a hold that the owner has alone, which need not be there any more. With `end_share` it is as if the first
-  /// had not been.
+  /// For sharing.cpp, on the loop. After begin_share() its owner may have it together with others; after on_shared() it
+  /// does, with a new lease. What was asked before on_shared() may still be answered, but that says nothing: it was
+  /// about a hold that the owner has alone, which may be gone. end_share() undoes begin_share().
   void begin_share() { share_.store(Share::under_way, std::memory_order_relaxed); }
   void on_shared(TimePoint sent_at, TimePoint now);
   bool is_being_shared() const { return share_.load(std::memory_order_relaxed) == Share::under_way; }
@@ -101,28 +101,28 @@ class Tenancy : public std::enable_shared_from_this<Tenancy>, private Claim {
   // For the watchdog, on the loop.
   HoldFsm::Todo on_time(TimePoint now, Duration early);
   void on_renewed(TimePoint sent_at, TimePoint now, std::uint32_t acked_era);
-  /// False: that says nothing, see begin_share, and is to be asked once more.
+  /// False: the answer says nothing (see begin_share()), and the question is to be repeated.
   bool on_gone(TimePoint now);
   void on_unanswered(TimePoint now, const std::string& cause);
   void on_reconnect(TimePoint now) { let(&HoldFsm::on_reconnect, now); }
   void on_moved(TimePoint now);
   void on_closed();
-  /// See HoldFsm. From any thread; after `true` the watchdog is to look at it.
+  /// See HoldFsm. From any thread. True: the watchdog is to check it.
   bool on_doubt(TimePoint now) { return let(&HoldFsm::on_doubt, now); }
   bool begin_watch(TimePoint now, Duration early) { return let(&HoldFsm::begin_watch, now, early); }
   TimePoint due() const { return known(&HoldFsm::due); }
   bool steady() const { return known(&HoldFsm::steady); }
   Duration lateness(TimePoint now) const { return known(&HoldFsm::lateness, now); }
-  // The same, on the signals' thread. True: it has just been lost, and is to be announced without any mutex.
+  // The same, on the signal thread. True: it has just been lost, which is to be announced without any mutex.
   bool expire(TimePoint now);
   void announce_expired() noexcept;
   void drop_watches();
 
-  // For the watchdog only, guarded by its mutex. What is in its schedule is not kept alive by it.
+  // For the watchdog only, guarded by its mutex. Its schedule keeps no tenancy alive.
   bool armed = false;
   std::uint32_t place_in_slot = 0;  // of HoldsBySlot
-  /// Adds it, unless it is about to go. If there is no memory, no reference has been taken that could be the last one:
-  /// its end wants the watchdog's mutex.
+  /// Adds a reference to it, unless it is being destroyed. The place is made first: a reference that there is no memory
+  /// for could be the last one, and the end of a tenancy needs the watchdog's mutex.
   static void add_to(std::vector<std::shared_ptr<Tenancy>>& holds, Tenancy& hold) {
     holds.emplace_back() = hold.weak_from_this().lock();
     if (!holds.back()) holds.pop_back();
@@ -135,14 +135,14 @@ class Tenancy : public std::enable_shared_from_this<Tenancy>, private Claim {
  private:
   friend class Claim;
   class LaterClaim;
-  /// To be called without the mutex, after a change to `lost`.
+  /// After a change to `lost`, without the mutex. Where stop callbacks run is the caller's choice.
   enum class StopIn { this_thread, signal_thread };
   void announce_loss(LossReason reason, StopIn where) noexcept;
   void announce_loss_to(Claim& claim, LossReason reason, StopIn where) noexcept;
   std::shared_ptr<Claim> take_claim() noexcept;
   void link(Claim& claim) HOLDFAST_REQUIRES(mutex_);
   void unlink(Claim& claim) HOLDFAST_REQUIRES(mutex_);
-  /// Besides this one, which is one of them.
+  /// Claims besides this one, which is one of them.
   bool has_claims_beside(const Claim& claim) const HOLDFAST_REQUIRES(mutex_);
   bool has_claims() const HOLDFAST_REQUIRES(mutex_) { return open_ || later_claims_ != nullptr; }
   Ending ending(TimePoint now, bool stood) const HOLDFAST_REQUIRES(mutex_);
@@ -151,7 +151,7 @@ class Tenancy : public std::enable_shared_from_this<Tenancy>, private Claim {
     const base::Guard guard(mutex_);
     return (fsm_.*question)(args...);
   }
-  /// What nobody need be told of.
+  /// A change that nobody has to be told of.
   template <class Result, class... Args>
   Result let(Result (HoldFsm::*event)(Args...), std::type_identity_t<Args>... args) {
     const base::Guard guard(mutex_);
@@ -169,7 +169,7 @@ class Tenancy : public std::enable_shared_from_this<Tenancy>, private Claim {
   LaterClaim* later_claims_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;  // those that have not ended
   [[no_unique_address]] const Granted granted_;
   std::atomic<wire::Mode> mode_;
-  /// `answered`: and what was asked of it before may still be answered; that is one renewal at most.
+  /// `answered`: it is shared, and what was asked before may still be answered, which is one renewal at most.
   enum class Share : std::uint8_t { none, under_way, answered };
   std::atomic<Share> share_{Share::none};
   ReleaseOutcome outcome_ HOLDFAST_GUARDED_BY(mutex_) = ReleaseOutcome::unknown;  // of the release, once it is known

@@ -10,16 +10,16 @@ using base::Clock;
 
 namespace {
 
-/// The loop looks first; what it has not looked at by then is late.
+/// The loop checks first; what it has not checked this much later is late.
 constexpr milliseconds kBehindTheLoop{1};
-/// As long as holds are late, they are looked at so often.
+/// As long as holds are late, deadlines are checked this often.
 constexpr milliseconds kWhileLate{5};
-/// As many as are looked at without giving way to those who take or release a lock.
+/// So many are checked before the mutex is unlocked for those who take or release a lock.
 constexpr std::size_t kLooksAtOnce = 500;
 
 }  // namespace
 
-/// From the signals' thread to the loop, when that is behind.
+/// Calls the loop, from another thread: there is something due that it does not know of, or is late for.
 struct Watchdog::LookNow final : Loop::Task {
   explicit LookNow(Watchdog& whose) : watchdog(whose) {}
   void run() override {
@@ -57,7 +57,7 @@ void Watchdog::arm(const std::shared_ptr<Tenancy>& hold) {
     hold->armed = true;
     schedule_.insert(*hold);
     first = hold->scheduled < alarm_at_;
-    // The watch wakes up now and then anyway, and is not called for later deadlines: few holds, if any, call it.
+    // The signal thread wakes up now and then anyway, and is not woken for later deadlines: few holds, if any, wake it.
     unwatched = hold->scheduled < watched_until_;
     if (unwatched) watched_until_ = hold->scheduled;
   }
@@ -87,8 +87,9 @@ TimePoint Watchdog::look_at_deadlines() noexcept {
   return watched_until_ == TimePoint::max() ? TimePoint::max() : watched_until_ + kBehindTheLoop;
 }
 
-/// One whose deadline is over, and which is not lost yet: who sees that it is may let go of it, and its loss is to be
-/// announced all the same. If there is none: decides when to look next.
+/// A hold whose deadline has passed, and which is not lost yet. It is returned as a reference, since whoever sees that
+/// it is lost may let go of it, and the loss must be announced all the same. If there is none: decides when to check
+/// next.
 std::shared_ptr<Tenancy> Watchdog::find_overdue(TimePoint now, bool& late) {
   late = false;
   TimePoint next = TimePoint::max();
@@ -133,9 +134,9 @@ std::size_t Watchdog::holds() const {
   return schedule_.size();
 }
 
-/// Whoever is renewed meanwhile moves to a later place and is looked at once more, which does no harm.
+/// A hold that is renewed meanwhile moves to a later place and is checked once more, which does no harm.
 std::optional<Duration> Watchdog::lowest_validity() const {
-  if (runtime_.in_child()) return {};  // none stands here, and those that are gone are still in the schedule
+  if (runtime_.in_child()) return {};  // none is valid here, and the schedule still has those that are gone
   std::optional<Duration> lowest;
   std::shared_ptr<const Tenancy> last;  // goes without the mutex
   TimePoint its_time{};
@@ -172,7 +173,7 @@ void Watchdog::on_connected(const redis::Shard& shard) {
   renew_at_once(holds);
 }
 
-/// The notices first: what they look at comes to nothing if the renewals find it.
+/// The notices come first: what they check comes to nothing if the renewals find it.
 void Watchdog::on_moved(const redis::cluster::SlotSet& slots) {
   confirmations_.on_moved(slots);
   loss_watch_.on_moved(slots);
@@ -246,7 +247,7 @@ void Watchdog::set_alarm() noexcept {
   {
     const base::Guard guard(mutex_);
     if (!schedule_.empty()) next = schedule_.begin()->scheduled;
-    // One that rings too early, for a hold that is gone, is cheaper than one that moves with every hold.
+    // An alarm that rings too early, for a hold that is gone, is cheaper than one that moves with every hold.
     if (next >= alarm_at_) return;
     alarm_at_ = next;
   }
@@ -260,7 +261,7 @@ void Watchdog::on_alarm() noexcept {
     alarm_at_ = TimePoint::max();
     const TimePoint now = Clock::now();
     if (!schedule_.empty() && schedule_.begin()->scheduled <= now) {
-      // Take along what is due soon; each hold decides by its own lease whether that is soon enough.
+      // Takes along what is due soon; each hold decides by its own lease whether it is due soon enough.
       const Duration window = batching_window(schedule_.begin()->lease());
       for (Tenancy& hold : schedule_) {
         if (hold.scheduled > now + window) break;
@@ -268,7 +269,7 @@ void Watchdog::on_alarm() noexcept {
       }
     }
   } catch (const std::bad_alloc&) {
-    // Those for which there is memory; the others are late, and looked at next.
+    // Those for which there is memory; the others are late, and are checked next.
   }
   look(due, Renewals::When::soon);
 }
@@ -279,7 +280,7 @@ void Watchdog::watch_if_it_lasts(const std::shared_ptr<Tenancy>& hold, Renewals:
   try {
     hold->target()->watch(hold);
   } catch (...) {
-    // Out of memory: a renewal, or its deadline, tells of its loss.
+    // Out of memory: a renewal or its deadline finds its loss.
   }
 }
 
@@ -289,7 +290,7 @@ void Watchdog::look(const Holds& holds, Renewals::When when) noexcept {
   reschedule(holds);
 }
 
-/// The caller keeps them alive: none goes with the mutex locked.
+/// The caller keeps them alive, so none is destroyed with the mutex locked.
 void Watchdog::reschedule(const Holds& holds) noexcept {
   {
     const base::Guard guard(mutex_);

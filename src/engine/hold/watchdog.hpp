@@ -1,4 +1,4 @@
-// The one watchdog of a client: looks at every hold when it is due.
+// The one watchdog of a client: checks every hold when it is due.
 #pragma once
 
 #include <atomic>
@@ -20,13 +20,13 @@
 
 namespace holdfast::engine {
 
-/// No thread, timer or allocation per hold: the schedule is an intrusive tree ordered by the time to look next.
-/// What is in it is not kept alive by it, but by those who have claims on it, or are about to send or to read something
-/// for it. With the last reference it leaves the schedule, and needs the mutex for that. So a reference that is taken
-/// while the mutex is locked (Tenancy::add_to, or one of a weak pointer) must outlive that: it may be the last by then.
-/// Deadlines are watched twice: by a timer on the loop, and on a thread of their own that the loop cannot hold up
-/// (look_at_deadlines). That one also calls the loop when it is behind.
-/// Threads: arm and disarm from any; the rest on the loop.
+/// No thread, timer or allocation per hold: the schedule is an intrusive tree, ordered by the time of the next check.
+/// It does not keep holds alive. Those do who have claims on them, or are about to send or read something for them. A
+/// hold leaves the schedule with its last reference, and needs the mutex for that. So a reference that is taken with
+/// the mutex locked (Tenancy::add_to, or from a weak pointer) may be dropped only without it: it may be the last by
+/// then. Deadlines are watched twice: by a timer on the loop, and on the signal thread, which the loop cannot hold up
+/// (look_at_deadlines). That thread also calls the loop if the loop is late.
+/// Threads: unless stated otherwise, on the loop.
 class Watchdog final : public Keeper {
  public:
   explicit Watchdog(Runtime& runtime);
@@ -37,25 +37,25 @@ class Watchdog final : public Keeper {
   void arm(const std::shared_ptr<Tenancy>& hold) override;
   bool disarm(Tenancy& hold) override;
   void look_now(const std::shared_ptr<Tenancy>& hold) override;
-  /// A new connection to this server: every renewed hold there is asked for at once.
+  /// There is a new connection to this server: every renewed hold there is renewed at once.
   void on_connected(const redis::Shard& shard);
-  /// These slots have other servers: every renewed hold there is suspect, and asked for at once.
+  /// These slots have other servers now: every renewed hold there is suspect, and renewed at once.
   void on_moved(const redis::cluster::SlotSet& slots);
-  /// Whoever has lasted long enough is handed to it.
+  /// Holds that have lasted long enough are handed to it.
   LossWatch& loss_watch() { return loss_watch_; }
-  /// The same of the lane for acks, and of those holds that want them.
+  /// There is a new connection of the lane for acks: every hold there that wants acks is renewed at once.
   void on_acks_connected(const redis::Shard& shard);
   Confirmations& confirmations() { return confirmations_; }
   std::vector<std::shared_ptr<Tenancy>> armed();
-  std::size_t holds() const;  ///< How many these are.
-  /// The least that any of them is certainly valid for; empty: there are none, or none that stands. Looks at each of
-  /// them, a few at a time, so that nobody waits for it.
+  std::size_t holds() const;  ///< How many are armed. From any thread.
+  /// How long all of them are certainly valid; empty: there are none, or none that stands. Checks each of them, a few
+  /// at a time, so that nobody has to wait for this. From any thread.
   std::optional<Duration> lowest_validity() const;
-  /// Whoever has not been looked at in time, and whose deadline is over, is lost, whatever the loop does. Returns when
-  /// to look next; a hold that is armed with an earlier deadline wakes the signals' thread. Only on that thread.
+  /// A hold that was not checked in time, and whose deadline has passed, is lost, whatever the loop does. Returns when
+  /// to check next; a hold that is armed with an earlier deadline wakes the signal thread. Only on that thread.
   TimePoint look_at_deadlines() noexcept;
   void stop();
-  /// Forgets all holds, without a word.
+  /// Forgets all holds, and notifies nobody.
   void drop_all();
 
  private:
@@ -69,7 +69,7 @@ class Watchdog final : public Keeper {
   using Holds = Renewals::Holds;
   struct LookNow;
 
-  /// Out of the schedule.
+  /// Takes it out of the schedule.
   void drop(Tenancy& hold) HOLDFAST_REQUIRES(mutex_);
   Holds in_slots(const redis::cluster::SlotSet& slots);
   Holds due_in_slots(const std::vector<std::uint16_t>& slots, TimePoint by) const;
@@ -88,7 +88,7 @@ class Watchdog final : public Keeper {
   Renewals renewals_;
   timing::Alarm alarm_;  // on the loop
   TimePoint alarm_at_ HOLDFAST_GUARDED_BY(mutex_) = TimePoint::max();
-  TimePoint watched_until_ HOLDFAST_GUARDED_BY(mutex_) = TimePoint::max();  // when deadlines are looked at next
+  TimePoint watched_until_ HOLDFAST_GUARDED_BY(mutex_) = TimePoint::max();  // when deadlines are checked next
   const std::shared_ptr<LookNow> look_now_;
   std::atomic<bool> called_{false};  // look_now_ was posted and has not run
   bool stopped_ = false;             // on the loop

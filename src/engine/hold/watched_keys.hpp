@@ -15,16 +15,16 @@
 
 namespace holdfast::engine {
 
-/// How many members of a group may lose a hold that nobody renews. Shared by its keys; null: it has one server.
+/// How many members of a group may still lose a hold that is not renewed. Shared by its keys. Null: it has one server.
 using Spare = std::shared_ptr<std::atomic<int>>;
 
-/// There may be millions, so nearly all are without a text of their own: a key is found by its hash, and what it is
-/// called its target knows. Of two keys of one hash both are found.
+/// There may be millions of keys, so for nearly all the text is not kept: a key is found by its hash, and the target
+/// knows its text. Of two keys with one hash both are found.
 class WatchedKeys {
  public:
-  /// Of an entry, as long as that is there.
+  /// Of an entry, as long as it is there.
   using Index = std::uint32_t;
-  /// Of the locks of the hold's own target, which one; kNone: it is of a member of a group.
+  /// Which of the locks of the hold's own target; kNone: it is a lock of a group's member.
   using Which = std::uint16_t;
   static constexpr Which kNone = 0xffff;
 
@@ -36,11 +36,11 @@ class WatchedKeys {
   std::vector<Index> in(const redis::cluster::SlotSet& slots) const;
 
   std::shared_ptr<Tenancy> hold(Index index) const { return entries_[index].hold.lock(); }
-  /// Of this hold, which is its own.
+  /// `hold`: the one that this key is of.
   std::string key(Index index, const Tenancy& hold) const;
   Which which(Index index) const { return entries_[index].which; }
   Spare spare(Index index) const;
-  /// It is as if its hold had ended.
+  /// From now on it is as if the key's hold had ended.
   void leave(Index index) { entries_[index].hold.reset(); }
 
  private:
@@ -48,7 +48,7 @@ class WatchedKeys {
   struct Entry {
     std::weak_ptr<Tenancy> hold;
     std::uint32_t hash = 0;
-    Index next = kEnd;  // of the same bucket, or of those that are free
+    Index next = kEnd;  // in the same bucket, or among those that are free
     std::uint16_t slot = 0;
     Which which = kNone;
     bool used = false;
