@@ -2,8 +2,8 @@
 
 #include <holdfast/hold.hpp>
 
-#include "engine/hold/claim.hpp"
 #include "engine/hold/hold_release.hpp"
+#include "engine/hold/tenancy.hpp"
 #include "face/outcome.hpp"
 
 namespace holdfast {
@@ -53,11 +53,11 @@ void Hold::throw_if_lost() const {
   face::require_valid(*held_);
 }
 
-std::string Hold::owner() const { return held_ ? held_->owner().text : std::string(); }
+std::string Hold::owner() const { return held_ ? held_->tenancy().owner().text : std::string(); }
 
-std::optional<std::int64_t> Hold::token() const noexcept { return held_ ? held_->token() : std::nullopt; }
+std::optional<std::int64_t> Hold::token() const noexcept { return held_ ? held_->tenancy().token() : std::nullopt; }
 
-std::string Hold::name() const { return held_ ? held_->name() : std::string(); }
+std::string Hold::name() const { return held_ ? held_->target()->name() : std::string(); }
 
 ReleaseOutcome Hold::release() noexcept {
   if (held_) {

@@ -34,7 +34,7 @@ std::chrono::milliseconds ThisThread::valid_for() const {
 
 std::optional<std::int64_t> ThisThread::token() const {
   const ThreadHolds::Entry own = face::own_hold(*parts_->target, parts_->ask.mode);
-  return own.held ? own.held->token() : std::nullopt;
+  return own.held ? own.held->tenancy().token() : std::nullopt;
 }
 
 ReleaseOutcome ThisThread::release() const {

@@ -90,7 +90,8 @@ std::string Hold::detach() {
   const std::optional<Ticket::Kind> kind = kind_of(target);
   if (!kind) throw refusal(target, "a hold of this kind of lock cannot be detached");
   throw_if_lost();
-  const Ticket ticket{*kind, held_->name(), held_->owner().text, held_->token(), held_->tenancy().lease()};
+  const engine::Tenancy& tenancy = held_->tenancy();
+  const Ticket ticket{*kind, target.name(), tenancy.owner().text, tenancy.token(), tenancy.lease()};
   std::string text = ticket.text();
   const bool stood = engine::detach(*held_);
   outcome_ = stood ? ReleaseOutcome::left : ReleaseOutcome::was_lost;

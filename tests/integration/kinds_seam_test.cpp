@@ -63,25 +63,25 @@ TEST_F(KindsSeam, TheTokenOfEachGrantReachesItsHold) {
   const Inside client(config());
   const Acquired first = client.acquire(trial::kFenced);
   ASSERT_TRUE(first.held);
-  EXPECT_EQ(first.held->token(), 1);
+  EXPECT_EQ(first.held->tenancy().token(), 1);
   EXPECT_EQ(engine::release(*first.held), ReleaseOutcome::released);
   const Acquired second = client.acquire(trial::kFenced);
   ASSERT_TRUE(second.held);
-  EXPECT_EQ(second.held->token(), 2);
+  EXPECT_EQ(second.held->tenancy().token(), 2);
 }
 
 TEST_F(KindsSeam, APlainLockHasNoToken) {
   const Inside client(config());
   const Acquired plain = client.acquire(kinds::kLock);
   ASSERT_TRUE(plain.held);
-  EXPECT_EQ(plain.held->token(), std::nullopt);
+  EXPECT_EQ(plain.held->tenancy().token(), std::nullopt);
 }
 
 TEST_F(KindsSeam, WhatTheServerCallsTheOwnerIsRenewedAndReleasedByThatName) {
   const Inside client(config());
   const Acquired named = client.acquire(trial::kNamed);
   ASSERT_TRUE(named.held);
-  EXPECT_EQ(named.held->owner().text, "guest");
+  EXPECT_EQ(named.held->tenancy().owner().text, "guest");
   EXPECT_EQ(named.held->tenancy().lease(), 900ms) << "as the server says, not as the client asked";
   std::this_thread::sleep_for(1500ms);
   EXPECT_EQ(named.held->state(), HoldState::held) << "it has been renewed";
@@ -100,7 +100,8 @@ Owners hand_over(const Inside& client, const engine::Plan& plan) {
   std::this_thread::sleep_for(100ms);  // it waits by now; if not, nothing is passed on
   engine::release(*first.held);
   const Acquired second = next.get();
-  Owners owners{first.held->owner().text, second.held->owner().text, second.held->token()};
+  Owners owners{first.held->tenancy().owner().text, second.held->tenancy().owner().text,
+                second.held->tenancy().token()};
   engine::release(*second.held);
   return owners;
 }
@@ -284,7 +285,7 @@ TEST_F(Permits, WhatTheServerRemembersItForgetsWhenNothingCanBeRepeated) {
   const Inside client(settings);
   const Acquired taken = client.acquire(trial::kPermits);
   ASSERT_TRUE(taken.held);
-  const std::string key = "orders:" + taken.held->owner().text;
+  const std::string key = "orders:" + taken.held->tenancy().owner().text;
   const long long longest = 1000 + 500 + (1000 + 12) + 500;  // patience, the last attempt, an undo, its last send
   EXPECT_THAT(raw.pttl(key + ":acquire"), testing::AllOf(testing::Gt(longest / 2), testing::Le(longest)));
   EXPECT_EQ(engine::release(*taken.held), ReleaseOutcome::released);

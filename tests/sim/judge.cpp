@@ -38,7 +38,7 @@ Judge::BeliefPtr Judge::granted(int lock, int client, Process& process, const st
                                 const Hold& hold) {
   const BeliefPtr belief = entered(lock, client, process);
   belief->holding = holding;
-  belief->owner = holding->owner().text;
+  belief->owner = holding->tenancy().owner().text;
   belief->reads = holding->tenancy().ask().mode == wire::Mode::shared;
   if (plan_.kind == LockKind::read_write && !belief->reads) belief->owner += ":write";
   if (plan_.kind == LockKind::permits) {

@@ -48,7 +48,8 @@ void report_granted(Reporter& reporter, const Claim& held, const Took& took) {
   Reporter::add(reporter.count.granted);
   if (took.contended) Reporter::add(reporter.count.contended);
   reporter.tell(&Observer::on_granted, [&] {
-    return GrantedEvent{held.name(), held.owner().text, took.waited, took.contended, took.waiting, took.since_woken};
+    return GrantedEvent{held.target()->name(), held.tenancy().owner().text, took.waited, took.contended, took.waiting,
+                        took.since_woken};
   });
 }
 

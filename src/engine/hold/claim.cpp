@@ -30,7 +30,7 @@ class LossNotice final : public LossSignal::Watches {
     std::optional<LostEvent> event;
     while (!event) {
       try {
-        event = LostEvent{claim_->name(), claim_->owner().text, reason_};
+        event = LostEvent{claim_->target()->name(), claim_->tenancy().owner().text, reason_};
       } catch (const std::bad_alloc&) {
         std::this_thread::sleep_for(milliseconds(10));  // it must be told
       }
@@ -48,9 +48,6 @@ class LossNotice final : public LossSignal::Watches {
 Claim::Claim(Which which, const LossSignal::LostCallback& on_lost)
     : signal_(on_lost ? std::make_unique<LossNotice>(on_lost) : nullptr), which_(which) {}
 
-const std::string& Claim::name() const { return tenancy().name(); }
-wire::Owner Claim::owner() const { return tenancy().owner(); }
-std::optional<std::int64_t> Claim::token() const { return tenancy().token(); }
 const std::shared_ptr<Runtime>& Claim::runtime() const { return tenancy().runtime(); }
 const std::shared_ptr<Acquirable>& Claim::target() const { return tenancy().target(); }
 

@@ -39,10 +39,6 @@ class Claim {
 
   Tenancy& tenancy();
   const Tenancy& tenancy() const;
-  const std::string& name() const;
-  wire::Owner owner() const;
-  /// The number that the server has given to this acquisition, if the kind has such numbers.
-  std::optional<std::int64_t> token() const;
   /// Keeps the client alive.
   const std::shared_ptr<Runtime>& runtime() const;
   const std::shared_ptr<Acquirable>& target() const;

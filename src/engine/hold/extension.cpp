@@ -68,7 +68,7 @@ class Extending final : public Loop::Task, public std::enable_shared_from_this<E
 
 Extension extend(Claim& claim, milliseconds lease) {
   Runtime& runtime = *claim.runtime();
-  runtime.require_waiting(claim.name());
+  runtime.require_waiting(claim.target()->name());
   Runtime::Admission admission = runtime.admit();
   if (admission.refused) return {admission.refused};
   const TimePoint until = Clock::now() + runtime.config().command_timeout;

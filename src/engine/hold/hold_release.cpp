@@ -16,7 +16,7 @@ void report_released(Runtime& runtime, const Tenancy& tenancy, TimePoint since, 
   Reporter& reporter = runtime.reporter();
   if (outcome == ReleaseOutcome::released) Reporter::add(reporter.count.released);
   reporter.tell(&Observer::on_released, [&] {
-    return ReleasedEvent{tenancy.name(), tenancy.owner().text, outcome, base::Clock::now() - since};
+    return ReleasedEvent{tenancy.target()->name(), tenancy.owner().text, outcome, base::Clock::now() - since};
   });
 }
 
@@ -32,21 +32,33 @@ void end_unreleased(Tenancy& tenancy, const Ending& ending) {
   tenancy.target()->forget(tenancy);
 }
 
-void send_release(Tenancy& tenancy, const Ending& ending, std::function<void(ReleaseOutcome)> done) {
-  const std::shared_ptr<Acquirable>& target = tenancy.target();
+using Done = std::function<void(ReleaseOutcome)>;
+
+void on_answer(Tenancy& tenancy, const Ending& ending, const Released& released, const Done& done) {
+  tenancy.set_outcome(released.outcome);
+  end(tenancy, ending, released);
+  if (done) done(released.outcome);
+}
+
+/// `send`: its last command. The attempt of a waiter here will reach the server behind that.
+template <class Send>
+void send_last(Tenancy& tenancy, const Ending& ending, const Send& send) {
   try {
-    target->release(tenancy.owner(), ending.deadline, ending.give_up,
-                    [self = tenancy.shared_from_this(), ending, done = std::move(done)](const Released& released) {
-                      self->set_outcome(released.outcome);
-                      end(*self, ending, released);
-                      if (done) done(released.outcome);
-                    });
+    send(*tenancy.target());
   } catch (...) {
     end_unreleased(tenancy, ending);
     throw;
   }
-  // The release is queued: a local waiter's attempt will reach the server behind it.
-  target->forget(tenancy);
+  tenancy.target()->forget(tenancy);
+}
+
+void send_release(Tenancy& tenancy, const Ending& ending, Done done) {
+  send_last(tenancy, ending, [&](Acquirable& target) {
+    target.release(tenancy.owner(), ending.deadline, ending.give_up,
+                   [self = tenancy.shared_from_this(), ending, done = std::move(done)](const Released& released) {
+                     on_answer(*self, ending, released, done);
+                   });
+  });
 }
 
 ReleaseOutcome outcome_of(const Renewed& renewed) {
@@ -62,23 +74,13 @@ ReleaseOutcome outcome_of(const Renewed& renewed) {
 }
 
 /// A renewal that is the last one.
-void send_last_renewal(Tenancy& tenancy, const Ending& ending, milliseconds rest,
-                       std::function<void(ReleaseOutcome)> done) {
-  const std::shared_ptr<Acquirable>& target = tenancy.target();
-  try {
-    target->renew(tenancy.shared_from_this(), rest,
-                  [self = tenancy.shared_from_this(), ending, pending = tenancy.runtime()->pending().begin(),
-                   done = std::move(done)](const Renewed& renewed) {
-                    const ReleaseOutcome outcome = outcome_of(renewed);
-                    self->set_outcome(outcome);
-                    end(*self, ending, {outcome});
-                    if (done) done(outcome);
-                  });
-  } catch (...) {
-    end_unreleased(tenancy, ending);
-    throw;
-  }
-  target->forget(tenancy);
+void send_last_renewal(Tenancy& tenancy, const Ending& ending, milliseconds rest, Done done) {
+  send_last(tenancy, ending, [&](Acquirable& target) {
+    target.renew(
+        tenancy.shared_from_this(), rest,
+        [self = tenancy.shared_from_this(), ending, pending = tenancy.runtime()->pending().begin(),
+         done = std::move(done)](const Renewed& renewed) { on_answer(*self, ending, {outcome_of(renewed)}, done); });
+  });
 }
 
 /// Its end has begun: nobody renews it any more, and its target expects a release.
@@ -132,7 +134,7 @@ class Unlocking final : public Loop::Task {
   std::optional<Ending> ending_;
 };
 
-void leave_async(Claim& hold, milliseconds rest, std::function<void(ReleaseOutcome)> done) {
+void leave_async(Claim& hold, milliseconds rest, Done done) {
   if (const std::optional<Ending> ending = end_claim(hold)) {
     return send_last_renewal(hold.tenancy(), *ending, rest, std::move(done));
   }
@@ -153,7 +155,7 @@ class Leaving final : public Loop::Task {
 };
 
 /// How a hold is given back that has a caller who wants to know the outcome.
-using GiveBack = void (*)(Claim& hold, milliseconds rest, std::function<void(ReleaseOutcome)> done);
+using GiveBack = void (*)(Claim& hold, milliseconds rest, Done done);
 
 /// For a caller who waits on a client's own loop.
 class Releasing final : public Loop::Task, public std::enable_shared_from_this<Releasing> {
@@ -305,9 +307,7 @@ ReleaseOutcome release(Claim& hold) noexcept {
     const Runtime::Admission admission = runtime.admit();
     if (admission.refused) return end_with_client(hold);
     if (pass_on(hold)) return ReleaseOutcome::released;
-    const auto give_back = [](Claim& held, milliseconds, std::function<void(ReleaseOutcome)> done) {
-      release_async(held, std::move(done));
-    };
+    const auto give_back = [](Claim& held, milliseconds, Done done) { release_async(held, std::move(done)); };
     return await(*loop, hold, give_back, {});
   } catch (...) {
     end_unsent(hold);
@@ -334,9 +334,7 @@ bool detach(Claim& hold) noexcept {
   const std::optional<Ending> ending = end_claim(hold);
   if (!ending) return false;
   Tenancy& tenancy = hold.tenancy();
-  const ReleaseOutcome outcome = ending->stood ? ReleaseOutcome::left : ReleaseOutcome::was_lost;
-  tenancy.set_outcome(outcome);
-  end(tenancy, *ending, {outcome});
+  on_answer(tenancy, *ending, {ending->stood ? ReleaseOutcome::left : ReleaseOutcome::was_lost}, {});
   tenancy.target()->forget(tenancy);
   return ending->stood;
 }

@@ -36,7 +36,7 @@ KeyWatch::KeyWatch(Runtime& runtime, redis::Shard& shard, std::function<void(con
 
 void KeyWatch::add(Entry entry) {
   if (stopped_ || state_ == State::refused) return;
-  shard_.side_lane(redis::Side::watch);  // from here on there is one
+  lane();  // from here on there is one
   const std::uint16_t slot = runtime_.router().slot_of(entry.key);
   const WatchedKeys::Index added =
       keys_.add(std::move(entry.key), slot, entry.hold, entry.which, std::move(entry.spare));
@@ -72,6 +72,14 @@ void KeyWatch::strike_off(WatchedKeys::Index key) {
   looks_.erase(key);
 }
 
+/// Null: it has ended, and its key is struck off.
+std::shared_ptr<Tenancy> KeyWatch::hold_of(WatchedKeys::Index key) {
+  std::shared_ptr<Tenancy> hold = keys_.hold(key);
+  if (hold && !hold->ended()) return hold;
+  strike_off(key);
+  return nullptr;
+}
+
 void KeyWatch::stop() {
   stopped_ = true;
   alarm_.cancel();
@@ -88,9 +96,8 @@ void KeyWatch::on_connected() {
   as_main_ = main_connected_ && shard_.is_beside_main(redis::Side::watch);
   auto request = redis::Request::of({{"CLIENT", "TRACKING", "ON"}}, runtime_.config().command_timeout);
   wire::add_untold_trial(request.commands);
-  shard_.side_lane(redis::Side::watch)
-      .send(std::move(request),
-            [this, keep = runtime_.keep_alive()](const redis::Result& result) { on_tracked(result); });
+  lane().send(std::move(request),
+              [this, keep = runtime_.keep_alive()](const redis::Result& result) { on_tracked(result); });
 }
 
 void KeyWatch::on_tracked(const redis::Result& result) {
@@ -124,7 +131,7 @@ void KeyWatch::on_disconnected() {
 void KeyWatch::on_main(bool connected) {
   main_connected_ = connected;
   as_main_ = false;
-  if (connected && connected_) shard_.side_lane(redis::Side::watch).recover();
+  if (connected && connected_) lane().recover();
 }
 
 void KeyWatch::on_invalidated(const base::Reply& keys) {
@@ -193,14 +200,13 @@ void KeyWatch::try_to_ask() {
   }
   if (asked.size() == kMostAtOnce) next_batch_ = now + kBetweenBatches;
   under_way_ = true;
-  shard_.side_lane(redis::Side::watch)
-      .send({std::move(commands), runtime_.config().command_timeout, {}},
-            [this, keep = runtime_.keep_alive(), asked = std::move(asked),
-             connection = connection_](const redis::Result& result) {
-              if (connection != connection_) return;
-              under_way_ = false;
-              on_reply(asked, result);
-            });
+  lane().send({std::move(commands), runtime_.config().command_timeout, {}},
+              [this, keep = runtime_.keep_alive(), asked = std::move(asked),
+               connection = connection_](const redis::Result& result) {
+                if (connection != connection_) return;
+                under_way_ = false;
+                on_reply(asked, result);
+              });
 }
 
 std::vector<base::Command> KeyWatch::take_due(std::vector<Asked>& asked, TimePoint now) {
@@ -211,11 +217,8 @@ std::vector<base::Command> KeyWatch::take_due(std::vector<Asked>& asked, TimePoi
   while (!due_.empty() && due_.begin()->first <= now && asked.size() < most) {
     const WatchedKeys::Index key = due_.begin()->second;
     due_.erase(due_.begin());
-    const std::shared_ptr<Tenancy> hold = keys_.hold(key);
-    if (!hold || hold->ended()) {
-      strike_off(key);
-      continue;
-    }
+    const std::shared_ptr<Tenancy> hold = hold_of(key);
+    if (!hold) continue;
     wire::Owner owner = hold->owner();
     commands.push_back(hold->target()->plan().questions.ask_owner(keys_.key(key, *hold), owner));
     asked.push_back({key, std::move(owner)});
@@ -228,11 +231,8 @@ void KeyWatch::on_reply(const std::vector<Asked>& asked, const redis::Result& re
   if (stopped_) return;
   const TimePoint now = Clock::now();
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    const std::shared_ptr<Tenancy> hold = keys_.hold(asked[i].key);
-    if (!hold || hold->ended()) {
-      strike_off(asked[i].key);
-      continue;
-    }
+    const std::shared_ptr<Tenancy> hold = hold_of(asked[i].key);
+    if (!hold) continue;
     on_said(asked[i], read(result, i, hold->target()->plan(), asked[i].owner), now);
   }
   rest();
@@ -279,7 +279,7 @@ void KeyWatch::renew(std::vector<Renewal>&& renewals, Duration timeout, redis::R
   };
   if (!attended_) attended_.emplace(runtime_.loop());
   ++renewing_;
-  shard_.side_lane(redis::Side::watch).send(std::move(request), std::move(taken_out));
+  lane().send(std::move(request), std::move(taken_out));
 }
 
 /// The replies to renewals, out of those to their transactions.

@@ -106,10 +106,13 @@ class KeyWatch {
   bool may_be_untold_ = false;  // their transactions are permitted
   std::size_t renewing_ = 0;    // are under way
 
+  /// Made with the first call.
+  redis::Lane& lane() { return shard_.side_lane(redis::Side::watch); }
   void take_out(redis::Result& result);
   void on_tracked(const redis::Result& result);
   void on_changed(WatchedKeys::Index key, TimePoint now);
   void strike_off(WatchedKeys::Index key);
+  std::shared_ptr<Tenancy> hold_of(WatchedKeys::Index key);
   void forget_old_looks(TimePoint now);
   void calm_down(TimePoint now);
   void ask_soon();

@@ -59,8 +59,7 @@ void LossWatch::on_doubt(redis::Shard& shard, const Doubt& doubt) {
 
 /// On the loop of the hold's own client.
 void LossWatch::renew(const std::shared_ptr<Tenancy>& hold) {
-  Runtime& runtime = *hold->runtime();
-  runtime.hand_over([weak = std::weak_ptr(hold)] {
+  hold->runtime()->hand_over([weak = std::weak_ptr(hold)] {
     if (const std::shared_ptr<Tenancy> still = weak.lock()) still->target()->keeper().look_now(still);
   });
 }

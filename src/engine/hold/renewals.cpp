@@ -208,22 +208,12 @@ void Renewals::renew(Holds batch, TimePoint now, KeyWatch* way) {
                       [this, batch = std::move(batch), sizes = std::move(sizes), late,
                        until = now + timeout](const redis::Result& result) {
                         if (executed(result) || Clock::now() >= until) return on_reply(batch, sizes, result, late);
-                        renew_again(batch);
+                        fenced(batch, [&] { renew(batch, Clock::now()); });  // on the usual way
                       });
   }
   runtime_.send(std::move(request),
                 [this, keep = runtime_.keep_alive(), batch = std::move(batch), sizes = std::move(sizes),
                  late](const redis::Result& result) { on_reply(batch, sizes, result, late); });
-}
-
-/// They were not renewed on the way where they should have been, and there is time left.
-void Renewals::renew_again(const Holds& batch) noexcept {
-  try {
-    renew(batch, Clock::now());
-  } catch (...) {
-    unanswered(batch, Clock::now());
-    hooks_.changed(batch);
-  }
 }
 
 void Renewals::renew_with_acks(Holds batch, Duration late) {
@@ -232,7 +222,7 @@ void Renewals::renew_with_acks(Holds batch, Duration late) {
   const Acks acks = first.acks();
   Confirm confirm = confirmations_.confirm_of(renewals_of(batch), first.target()->plan(), place.slot, first.lease());
   confirm.done = [this, batch = std::move(batch), late](const Confirmed& confirmed) {
-    on_confirmed(batch, confirmed, late);
+    fenced(batch, [&] { tell_renewed(tell(batch, confirmed), late); });
   };
   confirmations_.ask(*place.shard, acks, std::move(confirm));
 }
@@ -270,35 +260,28 @@ void Renewals::on_renewed_alone(const std::shared_ptr<Tenancy>& hold, const Rene
   hooks_.changed(Holds(1, hold));
 }
 
+template <class Work>
+void Renewals::fenced(const Holds& holds, const Work& work) noexcept {
+  try {
+    work();
+  } catch (...) {
+    unanswered(holds, Clock::now());
+  }
+  hooks_.changed(holds);
+}
+
 void Renewals::on_reply(const Holds& batch, const std::vector<std::size_t>& sizes, const redis::Result& result,
                         Duration late) noexcept {
-  try {
-    read_reply(batch, sizes, result, late);
-  } catch (...) {
-    unanswered(batch, Clock::now());
-  }
-  hooks_.changed(batch);
-}
-
-void Renewals::read_reply(const Holds& batch, const std::vector<std::size_t>& sizes, const redis::Result& result,
-                          Duration late) {
-  std::size_t renewed = 0;
-  Part rest = batch;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const Part part = rest.first(sizes[i]);
-    rest = rest.subspan(sizes[i]);
-    renewed += tell(part, read_renewal(result, i, locks_of(part)));
-  }
-  tell_renewed(renewed, late);
-}
-
-void Renewals::on_confirmed(const Holds& batch, const Confirmed& found, Duration late) noexcept {
-  try {
-    tell_renewed(tell(batch, found), late);
-  } catch (...) {
-    unanswered(batch, Clock::now());
-  }
-  hooks_.changed(batch);
+  fenced(batch, [&] {
+    std::size_t renewed = 0;
+    Part rest = batch;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const Part part = rest.first(sizes[i]);
+      rest = rest.subspan(sizes[i]);
+      renewed += tell(part, read_renewal(result, i, locks_of(part)));
+    }
+    tell_renewed(renewed, late);
+  });
 }
 
 std::size_t Renewals::tell(Part batch, const Confirmed& found) {

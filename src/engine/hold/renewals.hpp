@@ -43,22 +43,21 @@ class Renewals {
   /// watched. If it is null, or comes to nothing, they are renewed where all else is sent, at the server that takes the
   /// writes.
   void renew(Holds batch, TimePoint now, KeyWatch* way = nullptr);
-  void renew_again(const Holds& batch) noexcept;
   /// The way on which this one, which is due, may be renewed.
   KeyWatch* way_of(const Tenancy& hold, const BatchPlace& place, When when);
   /// Renews holds of one slot that want acks.
   void renew_with_acks(Holds batch, Duration late);
   void on_reply(const Holds& batch, const std::vector<std::size_t>& sizes, const redis::Result& result,
                 Duration late) noexcept;
-  void read_reply(const Holds& batch, const std::vector<std::size_t>& sizes, const redis::Result& result,
-                  Duration late);
-  void on_confirmed(const Holds& batch, const Confirmed& found, Duration late) noexcept;
   using Part = std::span<const std::shared_ptr<Tenancy>>;
   /// Returns how many of them are renewed.
   std::size_t tell(Part batch, const Confirmed& found);
   void tell_renewed(std::size_t renewed, Duration late);
   /// What became of their renewals is not known.
   static void unanswered(Part holds, TimePoint now) noexcept;
+  /// Does this work for them, and says that they have changed. Without memory for it their renewals are unanswered.
+  template <class Work>
+  void fenced(const Holds& holds, const Work& work) noexcept;
   /// Lets the hold's target renew it, perhaps on several servers.
   void renew_alone(const std::shared_ptr<Tenancy>& hold, TimePoint now);
   void on_renewed_alone(const std::shared_ptr<Tenancy>& hold, const Renewed& renewed, Duration late);

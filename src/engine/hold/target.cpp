@@ -129,13 +129,13 @@ TargetView Target::view(const wire::Ask& ask) const {
   const TimePoint now = Clock::now();
   const base::Guard guard(mutex_);
   const bool shares = has_claims() && can_share(ask);
-  view.held_here = has_claims() && !shares && tenancy_->stands();
+  view.held_here = has_claims() && !shares && tenancy_->valid_for(now) > Duration{};
   if (contention_) {
     view.not_before = releases_.goes_first() ? contention_->release_first_until : contention_->tenure.pause_until();
     view.others = contention_->tenure.others();
     view.strangers = contention_->tenure.strangers(now);
     view.place_limit = contention_->place_limit.limit();
-    if (shares && contention_->tenure.must_end(now) && tenancy_->stands()) {
+    if (shares && contention_->tenure.must_end(now) && tenancy_->valid_for(now) > Duration{}) {
       view.not_before = std::max(view.not_before, contention_->tenure.hold_back_until());
     }
   }

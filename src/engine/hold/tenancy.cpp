@@ -102,8 +102,6 @@ wire::Owner Tenancy::owner() const {
   return owner;
 }
 
-const std::string& Tenancy::name() const { return target_->name(); }
-
 // ---- claims ----
 
 void Tenancy::link(Claim& claim) {
@@ -156,26 +154,24 @@ std::shared_ptr<Claim> Tenancy::take_claim() noexcept {
 
 void Tenancy::announce_loss(LossReason reason, StopIn where) noexcept {
   target_->forget(*this);
-  while (const std::shared_ptr<Claim> claim = take_claim()) announce_loss_to(*claim, reason, where);
-}
-
-void Tenancy::announce_loss_to(Claim& claim, LossReason reason, StopIn where) noexcept {
   Reporter& reporter = runtime_->reporter();
-  Reporter::add(reporter.count.lost);
-  reporter.meter.on_lost(target_->lock_class(), reason);
-  claim.measure_end(base::Clock::now());
-  if (where == StopIn::this_thread) {
-    claim.request_stop();
-  } else {
-    LossSignal::Stop* stop = nullptr;
-    {
-      const base::Guard guard(mutex_);
-      stop = claim.signal_.stop();
+  while (const std::shared_ptr<Claim> claim = take_claim()) {
+    Reporter::add(reporter.count.lost);
+    reporter.meter.on_lost(target_->lock_class(), reason);
+    claim->measure_end(base::Clock::now());
+    if (where == StopIn::this_thread) {
+      claim->request_stop();
+    } else {
+      LossSignal::Stop* stop = nullptr;
+      {
+        const base::Guard guard(mutex_);
+        stop = claim->signal_.stop();
+      }
+      if (stop != nullptr) LossSignal::post(*stop, runtime_->signals(), claim);
     }
-    if (stop != nullptr) LossSignal::post(*stop, runtime_->signals(), claim.self());
+    claim->tell_end(reason);
+    reporter.tell(&Observer::on_lost, [&] { return LostEvent{target_->name(), owner().text, reason}; });
   }
-  claim.tell_end(reason);
-  reporter.tell(&Observer::on_lost, [&] { return LostEvent{target_->name(), owner().text, reason}; });
 }
 
 // ---- what becomes of it ----

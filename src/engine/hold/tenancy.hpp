@@ -54,10 +54,10 @@ class Tenancy : public std::enable_shared_from_this<Tenancy>, private Claim {
   Tenancy& operator=(const Tenancy&) = delete;
 
   wire::Owner owner() const;
+  /// The number that the server has given to this grant, if the kind has such numbers.
   std::optional<std::int64_t> token() const {
     return granted_.grant() != nullptr ? granted_.grant()->token : std::nullopt;
   }
-  const std::string& name() const;
   const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
   const std::shared_ptr<Acquirable>& target() const { return target_; }
   /// In which mode its owner has it, and how many permits.
@@ -71,11 +71,10 @@ class Tenancy : public std::enable_shared_from_this<Tenancy>, private Claim {
   /// Another claim, with a cap of its own. Null: the lease does not fit these terms, or does not last long enough.
   std::shared_ptr<Claim> add_claim(const LeaseTerms& terms, const LossSignal::LostCallback& on_lost, TimePoint now);
 
-  /// Still ours as far as we know. Without side effects, for the target, which must not run callbacks.
-  bool stands() const { return known(&HoldFsm::valid_for, base::Clock::now()) > Duration{}; }
   bool ended() const { return known(&HoldFsm::ended); }
+  /// As far as we know. Without side effects: the target asks, which must not run callbacks.
   Duration valid_for(TimePoint now) const { return known(&HoldFsm::valid_for, now); }
-  /// When the command was sent that has last set the lease.
+  /// When the command was sent that last set the lease.
   TimePoint extended_at() const { return known(&HoldFsm::last_extension); }
   TimePoint granted_at() const HOLDFAST_NOT_GUARDED { return fsm_.granted_at(); }  // constant
 
@@ -138,7 +137,6 @@ class Tenancy : public std::enable_shared_from_this<Tenancy>, private Claim {
   /// After a change to `lost`, without the mutex. Where stop callbacks run is the caller's choice.
   enum class StopIn { this_thread, signal_thread };
   void announce_loss(LossReason reason, StopIn where) noexcept;
-  void announce_loss_to(Claim& claim, LossReason reason, StopIn where) noexcept;
   std::shared_ptr<Claim> take_claim() noexcept;
   void link(Claim& claim) HOLDFAST_REQUIRES(mutex_);
   void unlink(Claim& claim) HOLDFAST_REQUIRES(mutex_);

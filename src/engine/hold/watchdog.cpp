@@ -1,6 +1,7 @@
 #include "engine/hold/watchdog.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 #include "engine/runtime/runtime.hpp"
 
@@ -23,10 +24,11 @@ constexpr std::size_t kLooksAtOnce = 500;
 struct Watchdog::LookNow final : Loop::Task {
   explicit LookNow(Watchdog& whose) : watchdog(whose) {}
   void run() override {
-    watchdog.called_.store(false);
+    posted.store(false);
     watchdog.on_alarm();
   }
   Watchdog& watchdog;
+  std::atomic<bool> posted{false};  // and has not run
 };
 
 Watchdog::Watchdog(Runtime& runtime)
@@ -62,7 +64,11 @@ void Watchdog::arm(const std::shared_ptr<Tenancy>& hold) {
     if (unwatched) watched_until_ = hold->scheduled;
   }
   if (unwatched) runtime_.signals().wake();
-  if (first && !called_.exchange(true)) runtime_.loop().post(look_now_);
+  if (first) call_loop();
+}
+
+void Watchdog::call_loop() {
+  if (!look_now_->posted.exchange(true)) runtime_.loop().post(look_now_);
 }
 
 TimePoint Watchdog::look_at_deadlines() noexcept {
@@ -82,7 +88,7 @@ TimePoint Watchdog::look_at_deadlines() noexcept {
     if (!overdue) break;
     if (lost) overdue->announce_expired();
   }
-  if (late && !called_.exchange(true)) runtime_.loop().post(look_now_);
+  if (late) call_loop();
   const base::Guard guard(mutex_);
   return watched_until_ == TimePoint::max() ? TimePoint::max() : watched_until_ + kBehindTheLoop;
 }

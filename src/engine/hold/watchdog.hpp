@@ -1,7 +1,6 @@
 // The one watchdog of a client: checks every hold when it is due.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -73,6 +72,7 @@ class Watchdog final : public Keeper {
   void drop(Tenancy& hold) HOLDFAST_REQUIRES(mutex_);
   Holds in_slots(const redis::cluster::SlotSet& slots);
   Holds due_in_slots(const std::vector<std::uint16_t>& slots, TimePoint by) const;
+  void call_loop();
   void set_alarm() noexcept;
   void on_alarm() noexcept;
   std::shared_ptr<Tenancy> find_overdue(TimePoint now, bool& late) HOLDFAST_REQUIRES(mutex_);
@@ -90,8 +90,7 @@ class Watchdog final : public Keeper {
   TimePoint alarm_at_ HOLDFAST_GUARDED_BY(mutex_) = TimePoint::max();
   TimePoint watched_until_ HOLDFAST_GUARDED_BY(mutex_) = TimePoint::max();  // when deadlines are checked next
   const std::shared_ptr<LookNow> look_now_;
-  std::atomic<bool> called_{false};  // look_now_ was posted and has not run
-  bool stopped_ = false;             // on the loop
+  bool stopped_ = false;  // on the loop
 
   mutable base::Mutex mutex_;
   Schedule schedule_ HOLDFAST_GUARDED_BY(mutex_);
