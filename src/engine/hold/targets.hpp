@@ -89,7 +89,7 @@ class Targets : public boost::intrusive_ref_counter<Targets> {
     // In the order that takes the least room.
     bool listed_ = false;   // guarded by the mutex of targets_
     bool staying_ = false;  // guarded by the mutex of targets_
-    boost::intrusive::unordered_set_member_hook<boost::intrusive::link_mode<boost::intrusive::normal_link>> hook_;
+    boost::intrusive::unordered_set_member_hook<boost::intrusive::link_mode<boost::intrusive::normal_link>> hook_{};
     const boost::intrusive_ptr<Targets> targets_;
   };
   struct Same {
