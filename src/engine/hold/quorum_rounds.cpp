@@ -125,7 +125,11 @@ class AcquireRound final : public MembersRound<Attempt> {
     if (!group().one_by_one()) asked_ = members().size();
     for (std::size_t i = 0; i < asked_; ++i) {
       if (ballot_.has_voted(i)) continue;
-      ballot_.record(i, {.kind = Attempt::Kind::unknown, .error = Errc::unknown_outcome, .cause = kSilent});
+      Attempt silent;
+      silent.kind = Attempt::Kind::unknown;
+      silent.error = Errc::unknown_outcome;
+      silent.cause = kSilent;
+      ballot_.record(i, std::move(silent));
       members()[i].runtime->identity().waited_for();
     }
     decide();
@@ -191,9 +195,9 @@ class AcquireRound final : public MembersRound<Attempt> {
     if (same_server) {
       attempt = refusal(std::move(*same_server));
     } else if (ballot_.won()) {
-      attempt = {.kind = Attempt::Kind::transient,
-                 .error = Errc::no_quorum,
-                 .cause = "the votes took longer than the lease: " + ballot_.text(group().nodes())};
+      attempt.kind = Attempt::Kind::transient;
+      attempt.error = Errc::no_quorum;
+      attempt.cause = "the votes took longer than the lease: " + ballot_.text(group().nodes());
     } else {
       attempt = ballot_.result(group().nodes(), split_pause());
     }
