@@ -1,13 +1,17 @@
 // The operations as Asio's operations: every kind of token, the handler's executor and allocator, and when it is
 // called.
 #include <memory>
+#include <mutex>
+#include <set>
 #include <thread>
+#include <utility>
 
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancel_after.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/execution.hpp>
 #include <boost/asio/redirect_disposition.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -184,6 +188,56 @@ TEST_P(Tokens, AnExecutorHasWorkUntilTheHandlerHasRun) {
   EXPECT_TRUE(returned);
   other.join();
   EXPECT_TRUE(called);
+}
+
+/// A context's executor that notes on which threads work on it has ended.
+class Noting {
+ public:
+  struct Notes {
+    std::mutex mutex;
+    std::set<std::thread::id> ended;
+  };
+  Noting(asio::io_context& context, Notes& notes, bool tracked = false)
+      : context_(&context), notes_(&notes), tracked_(tracked) {}
+  Noting(const Noting&) noexcept = default;
+  Noting(Noting&& other) noexcept
+      : context_(other.context_), notes_(other.notes_), tracked_(std::exchange(other.tracked_, false)) {}
+  Noting& operator=(const Noting&) = delete;
+  ~Noting() {
+    if (!tracked_) return;
+    const std::scoped_lock guard(notes_->mutex);
+    notes_->ended.insert(std::this_thread::get_id());
+  }
+  bool operator==(const Noting&) const noexcept = default;
+
+  asio::execution_context& query(asio::execution::context_t) const noexcept { return *context_; }
+  asio::execution::outstanding_work_t query(asio::execution::outstanding_work_t) const noexcept {
+    using asio::execution::outstanding_work;
+    return tracked_ ? asio::execution::outstanding_work_t(outstanding_work.tracked) : outstanding_work.untracked;
+  }
+  Noting require(asio::execution::blocking_t::never_t) const { return *this; }
+  Noting require(asio::execution::outstanding_work_t::tracked_t) const { return {*context_, *notes_, true}; }
+  Noting require(asio::execution::outstanding_work_t::untracked_t) const { return {*context_, *notes_}; }
+  template <class Function>
+  void execute(Function&& function) const {
+    asio::post(*context_, std::forward<Function>(function));
+  }
+
+ private:
+  asio::io_context* context_;
+  Notes* notes_;
+  bool tracked_;
+};
+
+/// Where the last work of a context ends, the context is stopped; if that is another thread, then perhaps after it was
+/// restarted.
+TEST_P(Tokens, WorkEndsWhereTheHandlerRuns) {
+  Noting::Notes notes;
+  bool called = false;
+  client.async_ping(asio::bind_executor(Noting(context, notes), [&](const Failure&) { called = true; }));
+  EXPECT_TRUE(turn_until([&] { return called; }));
+  close(client);
+  EXPECT_THAT(notes.ended, testing::ElementsAre(std::this_thread::get_id()));
 }
 
 /// Counts what is taken from it and given back.

@@ -11,7 +11,6 @@
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
-#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/execution/context.hpp>
@@ -55,16 +54,11 @@ class HandlerReceiver final : public Receiver<Results...> {
 
   void receive(Results... results) override {
     const StayPtr stay(std::move(stay_));  // destroyed last
-    const auto allocator = asio::get_associated_allocator(handler_);
-    Handler handler(std::move(handler_));
-    const Work work(std::move(work_));
-    give_back(Memory(allocator));  // before the handler runs
+    Completion completion{std::move(handler_), std::move(work_), {std::move(results)...}};
+    give_back(Memory(completion.get_allocator()));  // before the handler runs
     if (stay && !stay->end()) return;
-    asio::post(work, asio::bind_allocator(allocator, [handler = std::move(handler),
-                                                      results = std::make_tuple(std::move(results)...)]() mutable {
-                 if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected()) slot.clear();
-                 std::apply(std::move(handler), std::move(results));
-               }));
+    const auto executor = asio::prefer(completion.work, asio::execution::outstanding_work.untracked);
+    asio::post(executor, std::move(completion));
   }
 
   void drop() noexcept override {
@@ -82,6 +76,22 @@ class HandlerReceiver final : public Receiver<Results...> {
   // Not executor_work_guard, which a strand of any executor does not fit into.
   using Work = std::decay_t<
       asio::prefer_result_t<const asio::associated_executor_t<Handler, asio::any_io_executor>&, const Tracked&>>;
+
+  /// What is posted. The work goes with the handler, and none of it stays on the thread that posts: whoever ends the
+  /// last work of a context stops that, and another thread may do so when the context has just been restarted. So this
+  /// has no executor of its own, which post() would add work for.
+  struct Completion {
+    using allocator_type = asio::associated_allocator_t<Handler>;
+    allocator_type get_allocator() const noexcept { return asio::get_associated_allocator(handler); }
+    void operator()() {
+      if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected()) slot.clear();
+      std::apply(std::move(handler), std::move(results));
+    }
+
+    Handler handler;
+    Work work;
+    std::tuple<Results...> results;
+  };
 
   void give_back(Memory memory) noexcept {
     Traits::destroy(memory, this);
