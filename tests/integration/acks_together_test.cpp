@@ -38,7 +38,7 @@ TEST_F(AcksTogether, ASimpleLockHasThemToo) {
 TEST_F(AcksTogether, ARenewalByItsOwnCommandIsConfirmedOncePerThird) {
   add_replicas(1);
   Client client(config(all));
-  const Hold hold = client.lock("orders").acquire({.lease = renewed(600ms)});
+  const Hold hold = client.lock("orders").acquire({.lease = renewed(1800ms)});
   ASSERT_TRUE(log->wait_for("renewed", 5));
   EXPECT_GT(hold.durable_for(), 0ms);
   EXPECT_EQ(client.counters().suspect, 0U);

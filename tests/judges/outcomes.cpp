@@ -219,12 +219,13 @@ class NameSteps {
     }
   }
 
-  /// At some moment of a fault by which the servers lose data.
+  /// By a fault that loses data, or as long as it works on: a client that was stopped may still reach the old primary.
   void add_lost_tokens() {
     if (std::ranges::none_of(name_.holds, [&](const Held& held) { return view_.hold(held).token != 0; })) return;
     for (const StruckFault* fault : faults_) {
       if (fault->tokens_promised) continue;
-      steps_.push_back({"tokens_lost", 0, fault->began, fault->ended == 0 ? kNever : fault->ended, 0, "?"});
+      const Microseconds until = fault->ended == 0 ? kNever : std::max(fault->ended, fault->counted_until);
+      steps_.push_back({"tokens_lost", 0, fault->began, until, 0, "?"});
     }
   }
 

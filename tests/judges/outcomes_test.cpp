@@ -237,6 +237,21 @@ TEST_F(Outcomes, TokensGrow) {
   EXPECT_THAT(violations(story), IsEmpty());
 }
 
+// A client that was stopped during a failover may still reach the primary that was replaced.
+TEST_F(Outcomes, TokensMayComeAgainAsLongAsAFaultWorksOn) {
+  Story story = two_holds();
+  story.history.holds[0].token = story.history.holds[1].token = 5;
+  StruckFault failover;
+  failover.kind = "failover";
+  failover.began = 1'000;
+  failover.ended = 2'000;
+  failover.exclusion_promised = failover.tokens_promised = false;
+  story.faults = {failover};
+  EXPECT_THAT(violations(story), SizeIs(1));
+  story.faults[0].counted_until = 35'000;
+  EXPECT_THAT(violations(story), IsEmpty());
+}
+
 TEST_F(Outcomes, RefusalsByAMajorityProveNothing) {
   Story story = two_holds();
   story.history.failures = {refused(25'000, 26'000)};

@@ -9,7 +9,6 @@
 #include "engine/hold/release.hpp"
 #include "engine/hold/renewal_reply.hpp"
 #include "engine/hold/tenancy.hpp"
-#include "engine/hold/watchdog.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "redis/failures/errors.hpp"
 #include "wire/owner.hpp"

@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "engine/hold/key_watch.hpp"
+#include "engine/hold/watchdog.hpp"
 #include "engine/hold/wire_target.hpp"
 #include "redis/connection/lane.hpp"
 
 namespace holdfast::engine {
-
-class Watchdog;
 
 /// What is asked of its server, and what the answers mean.
 class KeyTarget : public WireTarget {
