@@ -68,7 +68,7 @@ class Honesty {
     const StruckFault* cause = nullptr;
     for (const StruckFault& fault : story_.faults) {
       if (fault.exclusion_promised || !fault.concerns(hold.name) || fault.began > hold.learned()) continue;
-      if (fault.ended != 0 && std::max(fault.ended, fault.counted_until) + fault.told_within < hold.granted) continue;
+      if (fault.ended != 0 && fault.works_until() + fault.told_within < hold.granted) continue;
       cause = &fault;
       if (in_time(hold, fault)) break;
     }

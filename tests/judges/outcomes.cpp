@@ -98,8 +98,7 @@ class NameSteps {
       if (!fault.concerns(name_.name)) continue;
       if (!fault.exclusion_promised) faults_.push_back(&fault);
       if (!fault.clients.empty() && !fault.kills) continue;
-      const Microseconds to =
-          fault.ended == 0 ? kNever : std::max(fault.ended, fault.counted_until) + settings.lease + settled;
+      const Microseconds to = fault.ended == 0 ? kNever : fault.works_until() + settings.lease + settled;
       ghosts_.add({fault.began - settled, to, nullptr});
     }
     const std::vector<Ghosts::Ghost> of_faults = ghosts_.all();
@@ -178,8 +177,7 @@ class NameSteps {
     Microseconds first = kNever;
     for (const StruckFault* fault : faults_) {
       if (fault->began > until) continue;
-      const bool over = fault->ended != 0 && std::max(fault->ended, fault->counted_until) < hold.granted;
-      if (!over) first = std::min(first, std::max(hold.granted, fault->began));
+      if (fault->works_until() >= hold.granted) first = std::min(first, std::max(hold.granted, fault->began));
     }
     for (const Forced* each : others_.forced) {
       if (each->answer != "no" && each->called <= until && each->ended >= hold.granted) {
@@ -224,8 +222,7 @@ class NameSteps {
     if (std::ranges::none_of(name_.holds, [&](const Held& held) { return view_.hold(held).token != 0; })) return;
     for (const StruckFault* fault : faults_) {
       if (fault->tokens_promised) continue;
-      const Microseconds until = fault->ended == 0 ? kNever : std::max(fault->ended, fault->counted_until);
-      steps_.push_back({"tokens_lost", 0, fault->began, until, 0, "?"});
+      steps_.push_back({"tokens_lost", 0, fault->began, fault->works_until(), 0, "?"});
     }
   }
 

@@ -77,6 +77,7 @@ bool has(const std::vector<Text>& texts, Text text) { return std::ranges::find(t
 
 }  // namespace
 
+Microseconds StruckFault::works_until() const { return ended == 0 ? HeldOnce::kNever : std::max(ended, counted_until); }
 bool StruckFault::concerns(Text name) const { return names.empty() || has(names, name); }
 bool StruckFault::strikes(Text client) const { return clients.empty() || has(clients, client); }
 

@@ -31,6 +31,8 @@ struct StruckFault {
   bool counts_promised = true;
   Microseconds counts_until = 0;
 
+  /// Until then holds and tokens may be lost by it; HeldOnce::kNever: it has not ended.
+  Microseconds works_until() const;
   bool concerns(Text name) const;
   bool strikes(Text client) const;
 };
