@@ -1,6 +1,8 @@
 // That the cases of this suite can fail: the same load with nothing that keeps it apart.
+#include <csignal>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <gmock/gmock.h>
@@ -9,6 +11,7 @@
 #include "failover/stage.hpp"
 #include "judges/judge.hpp"
 #include "judges/measures.hpp"
+#include "support/deployment.hpp"
 #include "support/redis_server.hpp"
 
 namespace holdfast::test::control_test {
@@ -57,6 +60,19 @@ TEST(Control, UnderACommonLockNothingOverlapsAndNothingIsLost) {
   Verdict verdict = judge(story);
   if (why_no_porcupine().empty()) judge_outcomes(story, verdict);
   EXPECT_TRUE(verdict.good()) << verdict.text();
+}
+
+/// As on a machine that is very busy; longer than any of the stage's questions may wait by mistake.
+TEST(Control, TheStageWaitsForASentinelThatAnswersLate) {
+  Deployment deployment;
+  const pid_t sentinel = deployment.sentinel(0).pid();
+  ASSERT_EQ(kill(sentinel, SIGSTOP), 0);  // nobody is told, unlike with freeze()
+  const std::jthread goes_on([sentinel] {
+    std::this_thread::sleep_for(std::chrono::seconds(12));
+    kill(sentinel, SIGCONT);
+  });
+  EXPECT_EQ(&deployment.primary(), &deployment.server(0));
+  EXPECT_EQ(deployment.replicas().size(), 2U);
 }
 
 }  // namespace

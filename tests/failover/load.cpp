@@ -58,7 +58,7 @@ void Load::begin(const std::string& url, const Peer* redisson) {
 
 void Load::keep_what_will_be_forgotten(RedisServer& primary) {
   for (int i = 0; i < kProcesses; ++i) stage_->keep(holdfast(i), kKeeper, kept_by(i));
-  Raw raw(primary);
+  Raw raw = ask(primary);
   for (int i = 0; i < kProcesses; ++i) {
     EXPECT_TRUE(eventually([&] { return raw.exists(kept_by(i)); }));
   }

@@ -12,7 +12,8 @@
 
 namespace holdfast::test {
 
-inline constexpr std::chrono::milliseconds kClusterPatience{120000};  // machines under load see elections fail
+inline constexpr std::chrono::milliseconds kClusterPatience =
+    2 * kBusyMachine;  // machines under load see elections fail
 
 /// The reply, if it is no error.
 template <class... Args>

@@ -12,7 +12,7 @@ namespace {
 
 using Listen = ServerOptions::Listen;
 
-constexpr std::chrono::milliseconds kSentinelPatience{120000};  // machines under load see failovers fail
+constexpr std::chrono::milliseconds kSentinelPatience = 2 * kBusyMachine;  // machines under load see failovers fail
 
 void add(std::vector<std::string>& to, const std::vector<std::string>& more) {
   to.insert(to.end(), more.begin(), more.end());
@@ -59,7 +59,8 @@ Deployment::Deployment(DeploymentOptions options) : options_(std::move(options))
   const auto linked = [this] {
     return std::ranges::all_of(replicas(), [this](const RedisServer* each) { return follows(*each, *latest_); });
   };
-  if (!eventually(linked)) throw std::runtime_error("the replicas do not reach the primary: " + latest_->log());
+  if (!comes_true(linked, kBusyMachine))
+    throw std::runtime_error("the replicas do not reach the primary: " + latest_->log());
   for (std::size_t i = 0; i < options_.sentinels; ++i) {
     sentinels_.push_back(std::make_unique<RedisServer>(sentinel_options(i)));
     hurry(*sentinels_.back());
@@ -184,12 +185,12 @@ void Deployment::failover() {
     }
     return false;
   };
-  if (!eventually(begun, kSentinelPatience)) throw std::runtime_error("no failover begins");
+  if (!comes_true(begun, kSentinelPatience)) throw std::runtime_error("no failover begins");
   // A Sentinel that finds no replica good enough at that moment gives up.
   const auto over = [&] {
     return comes_true([&] { return left(before); }, std::chrono::seconds(10)) || (begun(), false);
   };
-  if (!eventually(over, kSentinelPatience)) throw std::runtime_error("no failover: " + sentinels_.front()->log());
+  if (!comes_true(over, kSentinelPatience)) throw std::runtime_error("no failover: " + sentinels_.front()->log());
 }
 
 void Deployment::wait_for_failover_from(const RedisServer& old_primary) {

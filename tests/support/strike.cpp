@@ -40,7 +40,7 @@ namespace {
 /// What was sent to them before that, they still read when they go on.
 void cut_off(const RedisServer& primary, const std::vector<RedisServer*>& replicas) {
   for (RedisServer* each : replicas) each->freeze();
-  Raw(primary).command("CLIENT", "KILL", "TYPE", "replica");
+  ask(primary).command("CLIENT", "KILL", "TYPE", "replica");
 }
 
 /// The slots around one that its primary has.
