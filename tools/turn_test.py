@@ -1,0 +1,49 @@
+"""Of tools/turn: what each turn is, and when it is taken."""
+import importlib.machinery
+import importlib.util
+import pathlib
+import subprocess
+import unittest
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+LOADER = importlib.machinery.SourceFileLoader("turn", str(FOLDER / "turn"))
+turn = importlib.util.module_from_spec(importlib.util.spec_from_loader("turn", LOADER))
+LOADER.exec_module(turn)
+
+
+class Turns(unittest.TestCase):
+    def test_every_part_comes_to_every_server_before_they_repeat(self):
+        first = [turn.turn(it) for it in range(12)]
+        self.assertEqual({(server, *suites) for server, _, suites in first},
+                         {(server, *part) for server in turn.SERVERS for part in turn.PARTS})
+        self.assertEqual(turn.turn(12), first[0])
+
+    def test_both_sanitizers_come_by_turns(self):
+        self.assertEqual({turn.turn(7)[1], turn.turn(8)[1]}, {"asan", "tsan"})
+
+    def test_every_server_is_one_of_tools_servers(self):
+        known = subprocess.run([str(FOLDER / "servers"), "list"], capture_output=True, text=True, check=True).stdout
+        self.assertLessEqual(set(turn.SERVERS), {it.split()[0] for it in known.splitlines()})
+
+
+class TheNumber(unittest.TestCase):
+    def test_is_what_is_no_comment(self):
+        self.assertEqual(turn.number_in("# a 7\n\n12\n"), 12)
+        self.assertIsNone(turn.number_in(None))
+
+    def test_is_replaced_and_nothing_else(self):
+        self.assertEqual(turn.with_number("# a 7\n12\n", 13), "# a 7\n13\n")
+
+    def test_must_grow_with_the_last_commit_or_after_it(self):
+        self.assertIsNone(turn.trouble(here=8, last=8, before=7))
+        self.assertIsNone(turn.trouble(here=8, last=7, before=7))
+        self.assertIn("tools/turn next", turn.trouble(here=7, last=7, before=7))
+        self.assertIn("7", turn.trouble(here=7, last=8, before=7))
+
+    def test_is_new_where_there_was_none(self):
+        self.assertIsNone(turn.trouble(here=1, last=None, before=None))
+        self.assertIsNone(turn.trouble(here=1, last=1, before=None))
+
+
+if __name__ == "__main__":
+    unittest.main()
