@@ -170,12 +170,16 @@ Reach reach_of(std::string_view host) {
   return Reach::anywhere;
 }
 
-/// How far away the server is: by its address, or else by its own end of the connection, if it reports that.
+/// How far away the server is: by its address as the user wrote it, or else by its own end of the connection, which
+/// Redis reports since 6.2, or else by the address at which it was asked.
 Reach reach_of(const NodeFacts& node, const Settings& settings) {
   if (settings.unix_socket) return Reach::here;
-  const Reach given = reach_of(settings.host);
-  const std::string_view own_end = text_of(node.client, "laddr");
-  return given == Reach::unknown ? reach_of(own_end.substr(0, own_end.rfind(':'))) : given;
+  const auto host_of = [](std::string_view address) { return address.substr(0, address.rfind(':')); };
+  for (const std::string_view host :
+       {std::string_view(settings.host), host_of(text_of(node.client, "laddr")), host_of(node.address)}) {
+    if (const Reach reach = reach_of(host); reach != Reach::unknown) return reach;
+  }
+  return Reach::unknown;
 }
 
 }  // namespace

@@ -40,8 +40,9 @@ TEST_F(Doctor, AHealthyServerIsZero) {
   const Outcome outcome = doctor();
   EXPECT_EQ(outcome.status, exited(0)) << outcome.out;
   EXPECT_THAT(outcome.err, IsEmpty());
-  EXPECT_THAT(outcome.out, AllOf(StartsWith("NODE"), HasSubstr("\nok       connection, version, role, permissions"),
-                                 HasSubstr("\n0 danger, 0 warning, "), Not(HasSubstr("\x1b"))));
+  EXPECT_THAT(outcome.out,
+              AllOf(StartsWith("NODE"), HasSubstr("\nok       connection, version, "), HasSubstr(" role, permissions"),
+                    HasSubstr("\n0 danger, 0 warning, "), Not(HasSubstr("\x1b"))));
   EXPECT_THAT(doctor({"-v"}).out, HasSubstr("ok       eviction        nothing is evicted (noeviction)\n"));
   const Outcome quiet = doctor({"-q"});
   EXPECT_EQ(quiet.status, exited(0));
@@ -132,7 +133,9 @@ TEST_F(Doctor, AUserWhoCanTakeNoLockDoesNotPass) {
   EXPECT_FALSE(raw_.exists("lock:x"));
 
   // It can take it, and waits in vain.
-  raw_.command("ACL", "SETUSER", "app", "+hset", "+pexpire", "+hdel", "+publish", "&redisson_lock__channel:{lock:*}");
+  raw_.command("ACL", "SETUSER", "app", "+hset", "+pexpire", "+hdel", "+publish");
+  raw_.command("ACL", "SETUSER", "app",
+               "&redisson_lock__channel:{lock:*}");  // refused by Redis 6.0, where nobody needs it
   outcome = doctor({"-q", "--try", "lock:x"});
   EXPECT_EQ(outcome.status, exited(1));
   EXPECT_THAT(outcome.out, HasSubstr("lock \"lock:x\" could not be waited for"));

@@ -254,6 +254,20 @@ TEST(ProbeJudge, AnOpenDoor) {
   EXPECT_THAT(story.faults(), ElementsAre("danger password", "note tls"));
 }
 
+/// A node of a cluster, on Redis 6.0, which does not report its own end of a connection.
+TEST(ProbeJudge, ANodeIsAsFarAsTheAddressAtWhichItWasAsked) {
+  ProbeStory story;
+  story.facts.settings.host.clear();
+  story.server().client.erase("laddr");
+  story.server().default_user_is_open = true;
+  story.server().address = "127.0.0.1:7000";
+  EXPECT_THAT(story.faults(), ElementsAre("note password"));
+  story.server().address = "[::1]:7000";
+  EXPECT_THAT(story.faults(), ElementsAre("note password"));
+  story.server().address = "10.1.2.3:7000";
+  EXPECT_THAT(story.faults(), ElementsAre("danger password", "note tls"));
+}
+
 TEST(ProbeJudge, SlowAndBusy) {
   ProbeStory story;
   story.server().round_trips = RoundTrips{std::chrono::milliseconds(700), std::chrono::milliseconds(1400)};
