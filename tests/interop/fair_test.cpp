@@ -6,7 +6,6 @@ namespace {
 
 using ::testing::ElementsAreArray;
 
-const std::vector<std::string> kWithFairLocks{"redisson-3.14.0", "redisson-3.24.3", "redisson-3", "redisson-4"};
 const std::string kQueue = "redisson_lock_queue:{orders}";
 
 class FairLocks : public Counting {
@@ -34,7 +33,7 @@ class FairLocks : public Counting {
     return eventually([&] { return !raw.exists("orders") && !raw.exists(kQueue); });
   }
 };
-HOLDFAST_INTEROP(FairLocks, both_ways(kWithFairLocks));
+HOLDFAST_INTEROP(FairLocks, both_ways(kSomeRedissons));
 
 TEST_P(FairLocks, ExcludeEachOther) {
   holder().lock("orders", 20s);

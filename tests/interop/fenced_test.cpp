@@ -4,19 +4,19 @@
 namespace holdfast::test::fenced_test {
 namespace {
 
-/// Those that have such a lock.
-const std::vector<std::string> kWithFencedLocks{"redisson-3.24.3", "redisson-3", "redisson-4"};
-
 class FencedLocks : public Counting {
  protected:
-  FencedLocks() { set("kind", "fenced"); }
+  FencedLocks() {
+    needs("fenced", "fenced lock");
+    set("kind", "fenced");
+  }
 
   long long latest_token(const std::string& name) {
     const std::string text = raw.command("GET", "redisson_lock_token:{" + name + "}").text;
     return text.empty() ? 0 : std::stoll(text);
   }
 };
-HOLDFAST_INTEROP(FencedLocks, both_ways(kWithFencedLocks));
+HOLDFAST_INTEROP(FencedLocks, both_ways(kRedissons));
 
 TEST_P(FencedLocks, ExcludeEachOther) {
   holder().lock("orders", 20s);

@@ -76,7 +76,12 @@ void Interop::SetUp() {
   record_.verdict = "crashed";
   write_record(record_);
   const std::string why_not = peer.why_not();
-  if (why_not.empty()) return;
+  if (why_not.empty()) {
+    for (const auto& [ability, what] : needed_) {
+      if (lacks(ability, what)) return;
+    }
+    return;
+  }
   if (Peer::required()) {
     FAIL() << why_not;
   } else {
@@ -101,6 +106,12 @@ void Interop::TearDown() {
 void Interop::absent(const std::string& reason) {
   record_.verdict = "absent";
   GTEST_SKIP() << reason;
+}
+
+bool Interop::lacks(const std::string& ability, const std::string& what) {
+  if (peer.can(ability)) return false;
+  [&] { absent(peer.version() + " has no " + what); }();
+  return true;
 }
 
 void Interop::figure_shares(long long of_peer, long long of_holdfast) {

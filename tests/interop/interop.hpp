@@ -73,6 +73,10 @@ class Interop : public ::testing::TestWithParam<Pairing> {
   /// Processes must end cleanly, those that were killed excepted.
   void TearDown() override;
 
+  /// For constructors: ends the case before it begins if the peer has no such thing. `ability` as for Peer::can; `what`
+  /// says it to readers: `a fenced lock`.
+  void needs(const std::string& ability, const std::string& what) { needed_[ability] = what; }
+
   /// A setting for clients that are made after this; the last word on a key counts.
   void set(const std::string& key, const std::string& value) { settings_[key] = value; }
   void set(const std::string& key, milliseconds value) { set(key, std::to_string(value.count())); }
@@ -105,6 +109,8 @@ class Interop : public ::testing::TestWithParam<Pairing> {
   void figure_shares(long long of_peer, long long of_holdfast);
   /// Ends the test without a verdict on the peer: it has no such thing, and need not. `return absent("...")`.
   void absent(const std::string& reason);
+  /// The same, if the peer cannot do this: `if (lacks("name_prefix", "NameMapper")) return;`
+  bool lacks(const std::string& ability, const std::string& what);
 
   /// What `connect` has answered.
   const std::string& client_id(const Taker& taker) const { return ids_.at(&taker); }
@@ -134,6 +140,7 @@ class Interop : public ::testing::TestWithParam<Pairing> {
   std::map<std::string, std::string> settings_{{"lease_ms", std::to_string(kLease.count())},
                                                {"safety_poll_ms", "60000"}};
   std::map<std::string, std::string> settings_of_peer_;
+  std::map<std::string, std::string> needed_;
   std::string url_ = server.url();
   std::string face_ = "std";
   std::vector<std::unique_ptr<Taker>> takers_;

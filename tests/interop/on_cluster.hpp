@@ -35,11 +35,16 @@ class OnCluster : public Counting {
 
   /// Redis 7 and later, and any Valkey.
   bool server_has_spublish() { return !raw.command("PUBSUB", "SHARDNUMSUB").is_error(); }
-  /// Before 3.22, Redisson knows PUBLISH only.
-  bool peer_has_spublish() const { return !peer.id().starts_with("redisson-3.1"); }
-  /// What lets Holdfast and this peer hear each other.
+  /// How often a release was announced by SPUBLISH.
+  long long sharded_messages() {
+    long long count = 0;
+    for (std::size_t i = 0; i < cluster.nodes(); ++i) count += Raw(cluster.node(i)).calls("spublish");
+    return count;
+  }
+  /// What lets Holdfast and this peer hear each other. Before Redisson could be told, it knew PUBLISH only, or asked
+  /// one primary by a SPUBLISH that only another one takes: then it is chance which of the two a process uses.
   void agree_on_publishing() {
-    if (!peer_has_spublish()) set("publish", "both");
+    if (!peer.can("sharded_subscription")) set("publish", "both");
   }
 
   Cluster cluster{{.node_timeout = 15s}};

@@ -1,8 +1,12 @@
 #include "peer.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <utility>
 
 #include "support/paths.hpp"
@@ -36,6 +40,23 @@ std::string Peer::file(std::string_view name) const {
 std::string Peer::version() const {
   const std::string version = first_line(file("version"));
   return version.empty() ? id_ : version;
+}
+
+bool Peer::at_least(int major, int minor, int patch) const {
+  const std::string text = version();
+  std::array<int, 3> number{};
+  std::sscanf(text.c_str() + std::min(text.find_first_of("0123456789"), text.size()), "%d.%d.%d", &number[0],
+              &number[1], &number[2]);
+  return number >= std::array{major, minor, patch};
+}
+
+bool Peer::can(std::string_view ability) const {
+  std::ifstream in(file("can"));
+  if (!in) throw std::runtime_error("nobody has asked " + id_ + " what it can do (tools/peers)");
+  for (std::string line; std::getline(in, line);) {
+    if (line == ability) return true;
+  }
+  return false;
 }
 
 std::string Peer::why_not() const {

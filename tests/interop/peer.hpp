@@ -10,9 +10,12 @@
 
 namespace holdfast::test {
 
-/// Every version of Redisson that is tested, by the names of their folders.
+/// A place for each version of Redisson that is tested, by the names of their folders. Whichever version is in a place:
+/// what it can do it says itself (Peer::can, Peer::at_least).
 inline const std::vector<std::string> kRedissons{"redisson-3.14.0", "redisson-3.16.1", "redisson-3.24.3", "redisson-3",
                                                  "redisson-4"};
+/// A sample of them, for cases in which they hardly differ.
+inline const std::vector<std::string> kSomeRedissons{"redisson-3.14.0", "redisson-3.24.3", "redisson-3", "redisson-4"};
 /// Locks of the family `SET key value NX PX`.
 inline const std::vector<std::string> kSimplePeers{"redis-py", "redsync", "node-redlock"};
 
@@ -25,6 +28,11 @@ class Peer {
   const std::string& id() const { return id_; }
   /// What its build calls it, for example `Redisson 3.14.0`; the id if it was not built.
   std::string version() const;
+  /// The number in version() is at least this.
+  bool at_least(int major, int minor, int patch = 0) const;
+  /// What its build has asked its classes for: a word of tests/interop/java/src/taker/Abilities.java. Throws
+  /// std::runtime_error if nobody has asked.
+  bool can(std::string_view ability) const;
   /// Why it cannot run; empty if it can.
   std::string why_not() const;
   /// True if a peer that cannot run is a failure: HOLDFAST_PEERS=required.

@@ -4,8 +4,6 @@
 namespace holdfast::test::read_write_test {
 namespace {
 
-const std::vector<std::string> kWithReadWriteLocks{"redisson-3.14.0", "redisson-3.24.3", "redisson-3", "redisson-4"};
-
 /// What a taker calls the readers' side of the lock `orders`.
 const std::string kReaders = "read:orders";
 
@@ -18,7 +16,7 @@ class ReadWriteLocks : public Interop {
   static Party beside(Party& party) { return {party.taker(), 2}; }
   std::string mode() { return raw.hgetall("orders")["mode"]; }
 };
-HOLDFAST_INTEROP(ReadWriteLocks, both_ways(kWithReadWriteLocks));
+HOLDFAST_INTEROP(ReadWriteLocks, both_ways(kSomeRedissons));
 
 TEST_P(ReadWriteLocks, ReadersOfBothSidesHaveItTogetherAndNoWriter) {
   holder().lock(kReaders, 20s);
@@ -164,7 +162,7 @@ class ReadWriteCounting : public Counting {
   static std::string number(long long value) { return std::to_string(value); }
   static std::string number(milliseconds value) { return number(value.count()); }
 };
-HOLDFAST_INTEROP(ReadWriteCounting, once(kWithReadWriteLocks));
+HOLDFAST_INTEROP(ReadWriteCounting, once(kSomeRedissons));
 
 TEST_P(ReadWriteCounting, NoReaderSeesAWriterAndNoUpdateIsLost) {
   const Compared all = read_while_counting(kReaders, 2s);

@@ -4,13 +4,9 @@
 namespace holdfast::test::spin_test {
 namespace {
 
-/// Those that have such a lock.
-const std::vector<std::string> kWithSpinLocks{"redisson-3.16.1", "redisson-3.24.3", "redisson-3", "redisson-4"};
-const std::vector<std::string> kWithNonReentrantLocks{"redisson-4"};
-
-class SpinLocks : public Counting {
+class Spinning : public Counting {
  protected:
-  SpinLocks() { set("kind", "spin"); }
+  Spinning() { set("kind", "spin"); }
 
   void expect_exclusion() {
     holder().lock("orders", 20s);
@@ -36,7 +32,13 @@ class SpinLocks : public Counting {
     EXPECT_EQ(other().unlock("orders"), "released");
   }
 };
-HOLDFAST_INTEROP(SpinLocks, both_ways(kWithSpinLocks));
+
+/// Redisson's lock without messages.
+class SpinLocks : public Spinning {
+ protected:
+  SpinLocks() { needs("spin", "spin lock"); }
+};
+HOLDFAST_INTEROP(SpinLocks, both_ways(kRedissons));
 
 TEST_P(SpinLocks, ExcludeEachOther) { expect_exclusion(); }
 
@@ -61,7 +63,7 @@ TEST_P(SpinLocks, AKilledHolderIsFollowedWhenItsLeaseEnds) {
 TEST_P(SpinLocks, LoseNoUpdate) { expect_exclusion_and_progress(two_processes_each(2, "orders")); }
 
 /// Redisson's plain lock and ours without messages.
-class SpinLockAndRLock : public SpinLocks {
+class SpinLockAndRLock : public Spinning {
  protected:
   SpinLockAndRLock() { set_of_peer("kind", "lock"); }
 };
@@ -80,16 +82,19 @@ class RSpinLockAndLock : public SpinLocks {
     set_of_peer("kind", "spin");
   }
 };
-HOLDFAST_INTEROP(RSpinLockAndLock, both_ways(kWithSpinLocks));
+HOLDFAST_INTEROP(RSpinLockAndLock, both_ways(kRedissons));
 
 TEST_P(RSpinLockAndLock, ExcludeEachOther) { expect_exclusion(); }
 TEST_P(RSpinLockAndLock, AWaiterEntersSoonAfterARelease) { expect_that_a_waiter_enters(kPrompt); }
 
-class NonReentrantLocks : public SpinLocks {
+class NonReentrantLocks : public Spinning {
  protected:
-  NonReentrantLocks() { set("kind", "non_reentrant"); }
+  NonReentrantLocks() {
+    needs("non_reentrant", "non-reentrant lock");
+    set("kind", "non_reentrant");
+  }
 };
-HOLDFAST_INTEROP(NonReentrantLocks, both_ways(kWithNonReentrantLocks));
+HOLDFAST_INTEROP(NonReentrantLocks, both_ways(kRedissons));
 
 TEST_P(NonReentrantLocks, ExcludeEachOther) { expect_exclusion(); }
 TEST_P(NonReentrantLocks, AWaiterEntersSoonAfterARelease) { expect_that_a_waiter_enters(kPrompt); }

@@ -93,7 +93,8 @@ class Page {
   void write_verdicts(const std::string& suite) {
     Rows rows;
     for (const Record& record : records_) {
-      if (record.suite == suite) row(rows, label_of(record))[record.peer] = mark(record);
+      if (record.suite != suite || !has_column(suite, record.peer)) continue;
+      row(rows, label_of(record))[record.peer] = mark(record);
     }
     write_table(suite, {"case", "holder"}, rows);
   }
@@ -134,15 +135,20 @@ class Page {
     return peers;
   }
 
-  /// The peers of a suite and their versions, in the order in which peer.hpp names them.
+  /// The peers of a suite and their versions, in the order in which peer.hpp names them: those that have such a thing.
   std::vector<std::pair<std::string, std::string>> columns_of(const std::string& suite) const {
     std::vector<std::pair<std::string, std::string>> columns;
     for (const std::string& peer : every_peer()) {
-      const auto found =
-          std::ranges::find_if(records_, [&](const Record& it) { return it.suite == suite && it.peer == peer; });
+      const auto found = std::ranges::find_if(
+          records_, [&](const Record& it) { return it.suite == suite && it.peer == peer && it.verdict != "absent"; });
       if (found != records_.end()) columns.emplace_back(peer, found->version);
     }
     return columns;
+  }
+
+  bool has_column(const std::string& suite, const std::string& peer) const {
+    const auto columns = columns_of(suite);
+    return std::ranges::any_of(columns, [&](const auto& column) { return column.first == peer; });
   }
 
   std::string mark(const Record& record) {

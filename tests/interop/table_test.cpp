@@ -40,6 +40,17 @@ TEST(InteropTable, WhatDidNotPassHasANoteThatSaysWhy) {
   EXPECT_THAT(page, HasSubstr("1. `the test did not come to its end`\n2. `Expected: 1 Actual: 2`\n"));
 }
 
+TEST(InteropTable, APeerThatHasNothingOfASuiteHasNoColumn) {
+  Record absent = passed("ItWorks", "redisson-3.14.0");
+  absent.verdict = "absent";
+  absent.reason = "it has none";
+  const std::string page = interop_page({absent, passed("ItWorks", "redisson-4")}, "day");
+  EXPECT_THAT(page, HasSubstr("| case | holder | Version of redisson-4 |\n"));
+  EXPECT_THAT(page, Not(HasSubstr("it has none")));
+  const std::string partly = interop_page({absent, passed("ItWorksToo", "redisson-3.14.0")}, "day");
+  EXPECT_THAT(partly, HasSubstr("| It works | peer | ➖ (1) |"));
+}
+
 TEST(InteropTable, FiguresStandBesideTheirCase) {
   Record measured = passed("ItWorks", "redisson-4");
   measured.figures = {{"median", "1.2 ms"}};
