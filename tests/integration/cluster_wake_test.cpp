@@ -22,7 +22,8 @@ class ClusterWake : public ClusterTest, public testing::WithParamInterface<Publi
  protected:
   ClusterWake() : ClusterTest({.replicas = 0}) {}
   void SetUp() override {
-    if (!server_like_redis(7, 0)) GTEST_SKIP() << "it has no SPUBLISH";
+    const bool wants_shards = GetParam() == Publish::spublish || GetParam() == Publish::both;
+    if (wants_shards && !has_shards()) GTEST_SKIP() << "it has no SPUBLISH";
   }
 
   Config waking(Publish how) {
@@ -32,8 +33,9 @@ class ClusterWake : public ClusterTest, public testing::WithParamInterface<Publi
     made.publish = how;
     return made;
   }
-  static bool sharded(Publish how) { return how != Publish::publish; }
-  static bool plain(Publish how) { return how == Publish::publish || how == Publish::both; }
+  static bool has_shards() { return server_like_redis(7, 0); }
+  static bool sharded(Publish how) { return how != Publish::publish && has_shards(); }
+  static bool plain(Publish how) { return how == Publish::publish || how == Publish::both || !has_shards(); }
   /// So many listen to the channel at this node.
   static long long listeners(const RedisServer& node, const std::string& channel, bool sharded) {
     const Reply reply = Raw(node).command("PUBSUB", sharded ? "SHARDNUMSUB" : "NUMSUB", channel);
@@ -115,12 +117,15 @@ TEST_P(InEachWay, APeerThatListensSoHears) {
   const std::string name = name_on(first());
   const std::string channel = channel_of(name);
   Subscriber plain_peer(last(), {channel});
-  Subscriber sharded_peer(first(), {channel}, Heard::sharded);
+  std::optional<Subscriber> sharded_peer;
+  if (has_shards()) sharded_peer.emplace(first(), std::vector{channel}, Heard::sharded);
   client.lock(name).acquire().release();
   if (plain(GetParam())) {
     EXPECT_TRUE(plain_peer.wait_for(1));
   }
-  EXPECT_EQ(sharded_peer.messages().size(), sharded(GetParam()) ? 1U : 0U);
+  if (sharded_peer) {
+    EXPECT_EQ(sharded_peer->messages().size(), sharded(GetParam()) ? 1U : 0U);
+  }
   if (!plain(GetParam())) {
     EXPECT_THAT(plain_peer.messages(), IsEmpty());
   }
@@ -230,7 +235,7 @@ TEST_P(InEachWay, IdleChannelsAreLeft) {
   held.release();
   woken.get();
   EXPECT_TRUE(eventually([&] {
-    return listeners(first(), channel_of(name), true) == 0 && listeners(first(), channel_of(name), false) == 0;
+    return listeners(first(), channel_of(name), true) <= 0 && listeners(first(), channel_of(name), false) == 0;
   }));
   waiter.ping();
   EXPECT_TRUE(waiter.lock(name).try_acquire()) << "replies are in step";

@@ -66,7 +66,7 @@ TEST_F(Healing, EndsWithItsHold) {
   const long long grants = third.calls("hset"), questions = third.calls("hexists");
   third_.delay(Proxy::Direction::to_client, 400ms);
   third.command("DEL", "orders");
-  ASSERT_TRUE(eventually([&] { return third.calls("hexists") == questions + 2; })) << "the look, and the renewal";
+  ASSERT_TRUE(eventually([&] { return third.calls("hexists") >= questions + 2; })) << "the look, and the renewal";
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
   clients_[2].ping();  // answered behind the renewal,
   clients_[2].ping();  // and executed behind whatever that has caused

@@ -192,6 +192,7 @@ TEST_F(ServerRefuses, AServerThatIsBusyWithSomebodysScriptIsBorne) {
 }
 
 TEST_F(ServerRefuses, AServerThatIsLoadingItsDataIsBorne) {
+  if (!server_like_redis(7, 0)) GTEST_SKIP() << "before 7.0 Redis is silent while it loads so few keys";
   RedisServer server({.config = {"enable-debug-command yes", "loading-process-events-interval-bytes 1024"}});
   Raw raw(server);
   Client client(config(server));
