@@ -130,6 +130,9 @@ int wait(const CommonOptions& common, const WaitOptions& options, const Console&
       holder = judgement->lock.owner;
       if (options.wait != milliseconds::zero()) refuse_to_wait_for_ourselves({judgement->lock});
       console.detail(fmt::format("{}: held by {}, waiting", lock_in_words, looker.holder()));
+      if (!judgement->lock.remaining && options.wait != milliseconds::zero()) {
+        console.note(fmt::format("{} has no expiry, so only its holder ends it, or holdfast break", lock_in_words));
+      }
     }
     milliseconds next = jittered(pause);
     if (judgement && judgement->lock.remaining) next = std::min(next, *judgement->lock.remaining + milliseconds(1));

@@ -7,6 +7,8 @@
 #include "wire/scripts.hpp"
 
 namespace holdfast::wire::read_write {
+
+using namespace std::chrono_literals;
 namespace {
 
 constexpr std::string_view kWrite = ":write";
@@ -124,8 +126,10 @@ std::vector<Held> decode_all(const base::Reply& reply) {
   std::vector<Held> all;
   if (holders.writer) all.push_back({std::move(holders.writer->owner), holders.writer->count});
   for (Hold& reader : holders.readers) {
-    all.push_back({std::move(reader.owner), reader.count, Mode::shared,
-                   std::max(reader.left, std::chrono::milliseconds::zero())});
+    Held held{std::move(reader.owner), reader.count, Mode::shared};
+    // The key of a hold may have lost its expiry; below that the hold is over.
+    if (reader.left != -1ms) held.left = std::max(reader.left, 0ms);
+    all.push_back(std::move(held));
   }
   return all;
 }

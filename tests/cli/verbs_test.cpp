@@ -254,15 +254,6 @@ TEST_P(WhatIsNoLock, IsNamedByAllVerbsAndLeftAlone) {
   EXPECT_EQ(use({"ls", "-q"}).out, "");
 }
 
-TEST_F(Break, SaysOfALockWithoutAnExpiryWhatHelps) {
-  hold("job");
-  raw_.command("PERSIST", "job");
-  const Outcome outcome = use({"break", "-y", "job"});
-  EXPECT_EQ(outcome.status, exited(69));
-  EXPECT_THAT(outcome.err, HasSubstr("a lock of " + kSomebody + " without an expiry, so nothing ends it; PEXPIRE"));
-  EXPECT_EQ(owner_of("job"), kSomebody);
-}
-
 TEST_F(Break, ExitsWithOneWhenTheLockIsFree) {
   const Outcome outcome = use({"break", "-y", "job"});
   EXPECT_EQ(outcome.status, exited(1));

@@ -113,12 +113,7 @@ INSTANTIATE_TEST_SUITE_P(
         NoLock{"AWriteLock",
                {"mode", "write", "11111111-2222-4333-8444-555555555555:1:write", "1"},
                true,
-               "WRONGTYPE it is a read-write lock"},
-        NoLock{"ALockWithoutAnExpiry",
-               {"11111111-2222-4333-8444-555555555555:1", "1"},
-               false,
-               "it is a lock of 11111111-2222-4333-8444-555555555555:1 without an expiry, so nothing ends it; "
-               "PEXPIRE gives it one"}),
+               "WRONGTYPE it is a read-write lock"}),
     testing::PrintToStringParamName());
 
 TEST_P(OddHash, IsNamedByEveryCallAndLeftAlone) {
@@ -147,11 +142,37 @@ TEST_P(OddHash, IsNamedByEveryCallAndLeftAlone) {
   EXPECT_EQ(raw.pttl("orders") > 0, what.expires);
 }
 
-TEST_P(OddHash, IsListedOnlyIfItIsALock) {
+TEST_P(OddHash, IsNotListed) {
   std::vector<std::string> write{"HSET", "orders"};
   write.insert(write.end(), GetParam().fields.begin(), GetParam().fields.end());
   raw.send(write);
-  EXPECT_EQ(client.list().size(), GetParam().title == std::string("ALockWithoutAnExpiry") ? 1U : 0U);
+  EXPECT_EQ(client.list().size(), 0U);
+}
+
+TEST_F(OddState, ALockWithoutAnExpiryIsShownAndTakenByForceAndWaitedForByNobody) {
+  const std::string owner = "11111111-2222-4333-8444-555555555555:1";
+  const auto said = IsError(Errc::wrong_type, "orders", client.node(),
+                            HasSubstr("it is a lock of " + owner + " without an expiry, so nothing ends it"));
+  const Lock plain = client.lock("orders");
+  const FencedLock fenced = client.fenced_lock("orders");
+  const FairLock fair = client.fair_lock("orders");
+  const SpinLock spin = client.spin_lock("orders");
+  for (const KeyLock* lock : std::initializer_list<const KeyLock*>{&plain, &fenced, &fair, &spin}) {
+    raw.command("HSET", "orders", owner, 1);
+    EXPECT_THAT(error_of([&] { return lock->acquire({.wait = 1min}); }), said);
+    const LockInfo info = lock->info();
+    EXPECT_EQ(info.owner, owner);
+    EXPECT_EQ(info.remaining, std::nullopt);
+    EXPECT_TRUE(lock->is_locked());
+    EXPECT_EQ(client.list().size(), 1U);
+    EXPECT_FALSE(lock->force_release("22222222-2222-4333-8444-555555555555:1"));
+    EXPECT_TRUE(raw.exists("orders"));
+    EXPECT_TRUE(lock->force_release(owner));
+    EXPECT_FALSE(raw.exists("orders"));
+    raw.command("HSET", "orders", owner, 1);
+    EXPECT_TRUE(lock->force_release());
+    EXPECT_FALSE(raw.exists("orders"));
+  }
 }
 
 TEST_F(OddState, AWaiterIsToldWhenTheLockIsReplacedByAHashThatIsNone) {

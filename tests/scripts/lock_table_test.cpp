@@ -277,9 +277,6 @@ std::vector<Stranger> strangers() {
       {"a uuid without a number", {{{uuid, "1"}}, 30'000}, one},
       {"an owner with an end", {{{kA.text + ":write", "1"}}, 30'000}, one},
       {"something else than a uuid", {{{"11111111-2222-4333-8444-55555555555g:1", "1"}}, 30'000}, one},
-      {"a lock without an expiry",
-       {{{kA.text, "2"}}, kNoExpiry},
-       "a lock of " + kA.text + " without an expiry, so nothing ends it; PEXPIRE gives it one"},
       {"a read lock", {{{"mode", "read"}, {kA.text, "2"}, {kB.text, "1"}}, 30'000}, "a read-write lock"},
       {"a write lock", {{{"mode", "write"}, {kA.text + ":write", "1"}}, 30'000}, "a read-write lock"},
       {"a write lock and its owners read lock",
@@ -309,6 +306,13 @@ std::vector<Row> stranger_rows() {
       rows.push_back({what + " on " + each.title, state, call, refused(each.called), state});
     }
   }
+  // What nothing ends is no stranger: nobody may wait for it, but it is shown, and taken by force.
+  const State eternal{{"L", {{{kA.text, "2"}}, kNoExpiry}}};
+  rows.push_back({"acquire of an eternal lock", eternal, lock::acquire(kL, newcomer, kLease),
+                  refused("a lock of " + kA.text + " without an expiry, so nothing ends it; PEXPIRE gives it one"),
+                  eternal});
+  rows.push_back({"a look at an eternal lock", eternal, wire::lock::holder("L"), seen(kA, "2"), eternal});
+  rows.push_back({"force release of an eternal lock", eternal, wire::lock::force_release(kL, kA), number(1), {}});
   return rows;
 }
 

@@ -240,6 +240,24 @@ std::vector<Row> force_rows() {
        number(1),
        {},
        {{kWake, "1"}}},
+      {"force takes a writer whose lock never ends",
+       {{"L", hash({{"mode", "write"}, {kWriteB, "1"}}, kNoExpiry)}},
+       rw::force_release(kL, kB),
+       number(1),
+       {},
+       {{kWake, "1"}}},
+      {"force takes one of two readers of a lock that never ends, which then ends with the other",
+       {{"L", hash({{"mode", "read"}, {kA.text, "1"}, {kB.text, "1"}}, kNoExpiry)},
+        {hold(kA), text("1", 60'000)},
+        {hold(kB), text("1", 30'000)}},
+       rw::force_release(kL, kA),
+       number(1),
+       read_by(kB, 30'000)},
+      {"a look at a writer whose lock never ends",
+       {{"L", hash({{"mode", "write"}, {kWriteB, "1"}}, kNoExpiry)}},
+       rw::holders("L"),
+       several({word("write"), number(-1), word(kWriteB), word("1"), number(-1)}),
+       {{"L", hash({{"mode", "write"}, {kWriteB, "1"}}, kNoExpiry)}}},
       {"force on a free lock", {}, rw::force_release(kL), number(0), {}},
       {"force takes one of two readers and leaves the lock as long as the other", two_readers(600'000, 60'000, 600'000),
        rw::force_release(kL, kA), number(1), read_by(kB, 60'000)},
@@ -282,8 +300,6 @@ std::vector<Row> stranger_rows() {
       {"another mode", hash({{kB.text, "1"}, {"mode", "fast"}}, 30'000), "a hash of 2 fields that is no lock"},
       {"a string", text("7"), "a string, as a SimpleLock, a semaphore or a count-down latch is"},
       {"a list", list({"a"}), "a list"},
-      {"a write lock without an expiry", hash({{"mode", "write"}, {kWriteB, "1"}}, kNoExpiry),
-       "a read-write lock without an expiry, so nothing ends it; PEXPIRE gives it one"},
   };
   const std::vector<std::pair<std::string, base::Command>> calls{{"a reader", read(kA)},
                                                                  {"a writer", write(kA)},
@@ -297,6 +313,12 @@ std::vector<Row> stranger_rows() {
       const State state{{"L", value}};
       rows.push_back({what + " on " + title, state, call, refused(called), state});
     }
+  }
+  // Nobody may wait for what nothing ends; it is shown, and taken by force.
+  const State eternal{{"L", hash({{"mode", "write"}, {kWriteB, "1"}}, kNoExpiry)}};
+  for (const auto& [what, call] : {calls[0], calls[1], calls[2]}) {
+    rows.push_back({what + " on a write lock without an expiry", eternal, call,
+                    refused("a read-write lock without an expiry, so nothing ends it; PEXPIRE gives it one"), eternal});
   }
   return rows;
 }

@@ -185,9 +185,8 @@ void leave(ScriptHost& host, Args keys, Args args, std::string& reply) {
 }
 
 void force_release(ScriptHost& host, Args keys, Args args, std::string& reply) {
-  const Millis remaining = host.keyspace().remaining(keys[0]);
-  if (remaining == -2) return put_number(reply, 0);
-  const Found found = lock_at(host, keys[0], remaining);
+  if (host.keyspace().remaining(keys[0]) == -2) return put_number(reply, 0);
+  const Found found = lock_at(host, keys[0], std::nullopt);
   if (found.lock == nullptr) throw Refused(found.refused);
   const std::string owner = found.lock->first;
   if (args.size() > 2 && args[2] != owner) return put_number(reply, 0);
@@ -202,7 +201,7 @@ void look_at(ScriptHost& host, Args keys, Args args, std::string& reply) {
   const Millis remaining = all.remaining(keys[0]);
   Found found;
   if (remaining != -2) {
-    found = lock_at(host, keys[0], remaining);
+    found = lock_at(host, keys[0], std::nullopt);
     if (found.lock == nullptr) throw Refused(found.refused);
   }
   const std::vector<std::string>& waiting = all.elements(keys[1]);

@@ -77,7 +77,7 @@ struct Form {
   }
 };
 
-Form form_of(ScriptHost& host, std::string_view key, Millis remaining) {
+Form form_of(ScriptHost& host, std::string_view key, std::optional<Millis> remaining) {
   Form form;
   const auto size = attempt([&] {
     if (!host.may("hlen")) throw Refused("NOPERM in a script");
@@ -199,9 +199,8 @@ void release_write(ScriptHost& host, Args keys, Args args, std::string& reply) {
 
 void force_release(ScriptHost& host, Args keys, Args args, std::string& reply) {
   Keyspace& all = host.keyspace();
-  const Millis remaining = all.remaining(keys[0]);
-  if (remaining == -2) return put_number(reply, 0);
-  const Form form = form_of(host, keys[0], remaining);
+  if (all.remaining(keys[0]) == -2) return put_number(reply, 0);
+  const Form form = form_of(host, keys[0], std::nullopt);
   if (!form.other.empty()) throw Refused("WRONGTYPE it is " + form.other);
   if (!form.refused.empty()) throw Refused(form.refused);
   bool taken = false;
@@ -226,7 +225,7 @@ void force_release(ScriptHost& host, Args keys, Args args, std::string& reply) {
 void look_at(ScriptHost& host, Args keys, Args, std::string& reply) {
   const Millis remaining = host.keyspace().remaining(keys[0]);
   if (remaining == -2) return put_null(reply);
-  const Form form = form_of(host, keys[0], remaining);
+  const Form form = form_of(host, keys[0], std::nullopt);
   if (!form.other.empty()) throw Refused("WRONGTYPE it is " + form.other);
   if (!form.refused.empty()) throw Refused(form.refused);
   put_head(reply, '*', 2 + 3 * (form.fields.size() - 1));

@@ -52,9 +52,10 @@ struct Found {
 };
 /// A reader's owner, or a writer's and `:write`.
 bool is_hold(std::string_view field);
-Found look(ScriptHost& host, std::string_view key, Keyspace::Millis remaining);
+Found look(ScriptHost& host, std::string_view key, std::optional<Keyspace::Millis> remaining);
 /// What is no lock is left alone.
-Found lock_at(ScriptHost& host, std::string_view key, Keyspace::Millis remaining, const std::string& which = "it");
+Found lock_at(ScriptHost& host, std::string_view key, std::optional<Keyspace::Millis> remaining,
+              const std::string& which = "it");
 
 std::span<const KnownScript> read_write_scripts();
 std::span<const KnownScript> fair_scripts();

@@ -62,7 +62,7 @@ std::string name_of(const std::vector<Field>& fields) {
 
 }  // namespace
 
-Found look(ScriptHost& host, std::string_view key, Keyspace::Millis remaining) {
+Found look(ScriptHost& host, std::string_view key, std::optional<Keyspace::Millis> remaining) {
   if (!host.may("hlen")) return {nullptr, {}, "NOPERM"};
   const Keyspace::Value& value = *host.keyspace().find(key);
   const bool string = value.type == Keyspace::Type::string;
@@ -87,7 +87,8 @@ Found look(ScriptHost& host, std::string_view key, Keyspace::Millis remaining) {
   return {&only, {}, {}};
 }
 
-Found lock_at(ScriptHost& host, std::string_view key, Keyspace::Millis remaining, const std::string& which) {
+Found lock_at(ScriptHost& host, std::string_view key, std::optional<Keyspace::Millis> remaining,
+              const std::string& which) {
   Found found = look(host, key, remaining);
   if (!found.other.empty()) throw Refused("WRONGTYPE " + which + " is " + found.other);
   return found;
@@ -237,9 +238,8 @@ void lock_release_any(ScriptHost& host, Args keys, Args args, std::string& reply
 }
 
 void lock_force_release(ScriptHost& host, Args keys, Args args, std::string& reply) {
-  const Keyspace::Millis remaining = host.keyspace().remaining(keys[0]);
-  if (remaining == -2) return put_number(reply, 0);
-  const Found found = lock_at(host, keys[0], remaining);
+  if (host.keyspace().remaining(keys[0]) == -2) return put_number(reply, 0);
+  const Found found = lock_at(host, keys[0], std::nullopt);
   if (found.lock == nullptr) throw Refused(found.refused);
   const std::string owner = found.lock->first;
   if (args.size() > 2 && args[2] != owner) return put_number(reply, 0);
@@ -249,9 +249,8 @@ void lock_force_release(ScriptHost& host, Args keys, Args args, std::string& rep
 }
 
 void lock_look(ScriptHost& host, Args keys, Args, std::string& reply) {
-  const Keyspace::Millis remaining = host.keyspace().remaining(keys[0]);
-  if (remaining == -2) return put_null(reply);
-  const Found found = lock_at(host, keys[0], remaining);
+  if (host.keyspace().remaining(keys[0]) == -2) return put_null(reply);
+  const Found found = lock_at(host, keys[0], std::nullopt);
   if (found.lock == nullptr) throw Refused(found.refused);
   put_head(reply, '*', 2);
   put_text(reply, found.lock->first);

@@ -6,8 +6,8 @@
 -- publishes  nothing
 -- retry      changes nothing
 -- pairs with HGETALL, LRANGE and ZSCORE, which cannot recognise things that are not locks
-local key, ttl, holder, holds = KEYS[1], redis.call('PTTL', KEYS[1]), false, false
-if ttl ~= -2 then
+local key, left, holder, holds, ttl = KEYS[1], redis.call('PTTL', KEYS[1]), false, false
+if left ~= -2 then
   --@include shared/lock_form
   if other then
     return redis.error_reply('WRONGTYPE it is ' .. other)
@@ -21,7 +21,7 @@ local waiting = redis.call('LLEN', KEYS[2])
 if not holder and waiting == 0 then
   return nil
 end
-local seen = {holder, holds, ttl, waiting}
+local seen = {holder, holds, left, waiting}
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 for _, waiter in ipairs(redis.call('LRANGE', KEYS[2], 0, ARGV[1] - 1)) do

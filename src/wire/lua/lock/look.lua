@@ -1,11 +1,12 @@
 -- lock/look: who has the lock (protocol 6.1).
 -- KEYS[1] lock   ARGV[] none
--- returns    nil: it is free; else a list: the owner and its count; an error, WRONGTYPE, if something else is there
+-- returns    nil: it is free; else a list: the owner and its count, also if it has no expiry; an error, WRONGTYPE, if
+--            something else is there
 -- publishes  nothing
 -- retry      changes nothing
 -- pairs with HGETALL, which cannot recognise things that are not locks
-local key, ttl = KEYS[1], redis.call('PTTL', KEYS[1])
-if ttl == -2 then
+local key, ttl = KEYS[1]
+if redis.call('PTTL', key) == -2 then
   return nil
 end
 --@include shared/lock_form

@@ -7,8 +7,8 @@
 -- publishes  nothing
 -- retry      changes nothing
 -- pairs with HGETALL, which cannot recognise things that are not locks
-local key, ttl = KEYS[1], redis.call('PTTL', KEYS[1])
-if ttl == -2 then
+local key, left, ttl = KEYS[1], redis.call('PTTL', KEYS[1])
+if left == -2 then
   return nil
 end
 --@include shared/read_write_form
@@ -18,14 +18,14 @@ end
 if refused then
   return refused
 end
-local all, seen = fields, {mode, ttl}
+local all, seen = fields, {mode, left}
 for i = 1, #all, 2 do
   if all[i] ~= 'mode' then
     fields = {all[i], all[i + 1]}
     --@include shared/longest_read
     seen[#seen + 1] = all[i]
     seen[#seen + 1] = all[i + 1]
-    seen[#seen + 1] = string.find(all[i], ':write$') and ttl or longest
+    seen[#seen + 1] = string.find(all[i], ':write$') and left or longest
   end
 end
 return seen

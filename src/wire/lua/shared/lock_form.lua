@@ -1,7 +1,7 @@
 -- shared/lock_form: whether a key holds a lock, or what else. A lock is a hash of one field, `<uuid>:<number>`, whose
 -- value is a count from 1, and it has an expiry. Nothing else has that form; anything different is left alone.
--- reads  key, which exists; ttl: what PTTL says of it. Of a hash with several fields, which may be large and is no lock,
---        no more than is needed to name it
+-- reads  key, which exists; ttl: what PTTL says of it; nil: a lock without an expiry, which nobody may wait for, is held
+--        too. Of a hash with several fields, which may be large and is no lock, no more than is needed to name it
 -- sets   held: a lock: its owner and the count; nil: none, or not permitted
 --        other: what is there instead of a lock, without quoting any of it
 --        refused: if not permitted, the error

@@ -1,9 +1,9 @@
--- shared/lock_take: takes a lock by force, from any owner or a given one. If there is nothing to take, or it is no
--- lock, the script ends here.
+-- shared/lock_take: takes a lock by force, from any owner or a given one; also one without an expiry, which nothing else
+-- would end. If there is nothing to take, or it is no lock, the script ends here.
 -- reads  key; from: who must have it; nil: anyone
 -- sets   as shared/lock_form, of the lock as it was
-local ttl = redis.call('PTTL', key)
-if ttl == -2 then
+local ttl
+if redis.call('PTTL', key) == -2 then
   return 0
 end
 --@include shared/lock_form

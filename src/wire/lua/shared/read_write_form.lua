@@ -1,7 +1,8 @@
 -- shared/read_write_form: whether a key holds a read-write lock, or what else. Such a lock is a hash of `mode`, which is
 -- `read` or `write`, and of at least one hold: a reader `<uuid>:<number>`, or a writer `<uuid>:<number>:write`, each with
 -- a count; and it has an expiry. Anything different is left alone.
--- reads  key, which exists; ttl: what PTTL says of it
+-- reads  key, which exists; ttl: what PTTL says of it; nil: a lock without an expiry, which nobody may wait for, counts
+--        too
 -- sets   mode and fields, as HGETALL gives them: of a read-write lock; nil and empty: it is none, or not permitted
 --        other: what is there instead of such a lock, or what is wrong with it
 --        refused: if not permitted, the error
