@@ -22,8 +22,8 @@ struct HOLDFAST_EXPORT Holder {
   enum class Connection {
     unknown,  ///< Not queried, or the server does not say, or the client is of a kind without connection names.
     open,     ///< There is one; the members below describe it.
-    none,     ///< A client of Holdfast with no connection now: dead, cut off, or about to reconnect. If it is dead,
-              ///< the lock ends with its lease. Never in a cluster, since it may be connected to other nodes.
+    none,     ///< A client of Holdfast with no connection now: it left the hold (detach, leave), is cut off, about to
+              ///< reconnect, or dead. Never in a cluster, since it may be connected to other nodes.
   };
   Kind kind = Kind::other;
   Connection connection = Connection::unknown;

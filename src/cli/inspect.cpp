@@ -25,7 +25,7 @@ std::string who(const LockHolder& info) {
   }
   if (holder.connection == Holder::Connection::none) {
     const std::string end = info.remaining ? "the lease ends in " + in_words(*info.remaining) : "there is no lease";
-    return fmt::format("who    no connection of this owner: it may be dead, {}\n", end);
+    return fmt::format("who    {}; {}\n", to_string(holder), end);
   }
   return fmt::format("who    {}\n", to_string(holder));
 }

@@ -122,8 +122,10 @@ TEST_F(WhoHolds, AHolderThatWasKilledHasNoConnection) {
   holder.signal(SIGKILL);
   finish(holder);
   EXPECT_TRUE(eventually([&] { return raw_.command("CLIENT", "LIST").text.find(":sh ") == std::string::npos; }));
-  EXPECT_THAT(use({"inspect", "job"}).out,
-              ContainsRegex("\nwho    no connection of this owner: it may be dead, the lease ends in [0-9.]+ s\nttl "));
+  EXPECT_THAT(
+      use({"inspect", "job"}).out,
+      ContainsRegex("\nwho    a Holdfast client without a connection \\(a ticket, --at-least, cut off, or dead\\); the "
+                    "lease ends in [0-9.]+ s\nttl "));
   EXPECT_EQ(inspected().at("holder").at("connection"), "none");
 }
 

@@ -137,9 +137,11 @@ TEST_F(Explained, ADeadHolderIsToldAsWhatItMayBe) {
     const Hold hold = dead.lock("orders").acquire();
     dead.close();
   }
-  EXPECT_THAT(error_of([&] { return waiter.lock("orders").acquire({.wait = 2s}); }),
-              IsError(Errc::timed_out, "orders", waiter.node(),
-                      ContainsRegex("without a connection, which may be dead; unless .* ends in [0-9]+ s$")));
+  EXPECT_THAT(
+      error_of([&] { return waiter.lock("orders").acquire({.wait = 2s}); }),
+      IsError(Errc::timed_out, "orders", waiter.node(),
+              ContainsRegex("without a connection \\(a ticket, --at-least, cut off, or dead\\); unless .* ends in "
+                            "[0-9]+ s$")));
 }
 
 }  // namespace

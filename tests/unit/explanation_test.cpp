@@ -100,7 +100,7 @@ TEST_F(Explained, ALockWithoutALeaseCannotEndInBetween) {
 }
 
 TEST_F(Explained, WhoHasNoConnectionIsToldWithTheEndOfTheLease) {
-  const std::string gone = "held by a Holdfast client without a connection, which may be dead";
+  const std::string gone = "held by a Holdfast client without a connection (a ticket, --at-least, cut off, or dead)";
   explanation.on_holder(held_by(Holder::Connection::none));
   EXPECT_EQ(explanation.text(kStart, ""), gone);
   explanation.on_busy(kStart, busy(30s));

@@ -28,7 +28,7 @@ TEST(HolderOf, ANamedClientIsWhoItsConnectionSays) {
 TEST(HolderOf, ANamedClientWithoutAConnectionMayBeDead) {
   const Holder holder = holder_of(kNamed + ":3", &kNobody);
   EXPECT_EQ(holder.connection, Connection::none);
-  EXPECT_EQ(to_string(holder), "a Holdfast client without a connection, which may be dead");
+  EXPECT_EQ(to_string(holder), "a Holdfast client without a connection (a ticket, --at-least, cut off, or dead)");
 }
 
 TEST(HolderOf, NobodyIsCalledDeadWhereTheServerDoesNotTell) {

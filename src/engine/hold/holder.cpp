@@ -19,7 +19,7 @@ std::string to_string(const Holder& holder) {
     case Holder::Connection::open:
       return item(holder.host) + ", process " + std::to_string(holder.process) + ", label " + item(holder.label);
     case Holder::Connection::none:
-      return "a Holdfast client without a connection, which may be dead";
+      return "a Holdfast client without a connection (a ticket, --at-least, cut off, or dead)";
     case Holder::Connection::unknown:
       break;
   }
