@@ -133,7 +133,16 @@ std::string_view without_shape(std::string_view scheme, Url::Shape& shape) {
   return scheme;
 }
 
-std::string read_scheme(const Pieces& pieces, Url& url) {
+/// For what stands there in place of a URL; empty: it is no server.
+std::string meant_server(std::string_view text) {
+  Url::Server server;
+  const bool number = text.find_first_not_of("0123456789") == text.npos;
+  const bool plain = !number && !text.ends_with(':') && read_server(text, server).empty();
+  const bool named = plain && !server.host.empty() && (text.find(':') != text.npos || text.find('.') != text.npos);
+  return named || text == "localhost" ? "; did you mean redis://" + std::string(text) + "?" : "";
+}
+
+std::string read_scheme(std::string_view text, const Pieces& pieces, Url& url) {
   const bool slashes = pieces.authority.has_value();
   if (pieces.scheme == "local") {
     url.scheme = Url::Scheme::local;
@@ -151,7 +160,7 @@ std::string read_scheme(const Pieces& pieces, Url& url) {
     return "the scheme " + base::quote(pieces.scheme) + " is unknown; known are " + std::string(kSchemes);
   } else {
     // Without "//" this need not be a scheme at all: it may be a user with a password, so it is not repeated.
-    return "a URL starts with a scheme; known are " + std::string(kSchemes);
+    return "a URL starts with a scheme; known are " + std::string(kSchemes) + meant_server(text);
   }
   if (!slashes) {
     return "two slashes follow after " + pieces.scheme +
@@ -162,8 +171,9 @@ std::string read_scheme(const Pieces& pieces, Url& url) {
 
 /// Fills `url` and returns what is wrong, or nothing.
 std::string read(std::string_view text, Url& url) {
+  if (text.empty()) return "it is empty; a URL is such as redis://127.0.0.1:6379";
   const Pieces pieces = cut(text);
-  if (std::string problem = read_scheme(pieces, url); !problem.empty()) return problem;
+  if (std::string problem = read_scheme(text, pieces, url); !problem.empty()) return problem;
   const auto unprintable = [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f; };
   if (std::ranges::any_of(text, unprintable)) {
     return "there is a space or a control character in it; a space is written %20";
@@ -188,11 +198,19 @@ std::string read(std::string_view text, Url& url) {
   return question == tail.npos ? std::string() : read_query(tail.substr(question + 1), url);
 }
 
+/// `host:` of a place whose port is wrong; empty: what stands there is no host.
+std::string host_alone(std::string_view place) {
+  const std::size_t colon = place.find(':');
+  Url::Server server;
+  const bool is_host = colon != place.npos && colon > 0 && read_server(place.substr(0, colon), server).empty();
+  return is_host ? std::string(place.substr(0, colon + 1)) : "";
+}
+
 /// The part of a URL that can be shown to anybody; empty if nothing can.
 std::string shown(std::string_view text) {
   const Pieces pieces = cut(text);
   Url url;
-  const bool known = read_scheme(pieces, url).empty();
+  const bool known = read_scheme(text, pieces, url).empty();
   if (!known && !pieces.authority) return {};
   std::string out = pieces.scheme + (pieces.authority ? "://" : ":");
   if (pieces.tail.find('@') != pieces.tail.npos) return out + "***";
@@ -202,7 +220,7 @@ std::string shown(std::string_view text) {
       out += "***@";
       host.remove_prefix(at + 1);
     } else if (!read_servers(host, url).empty()) {
-      return out + "***";  // Perhaps a login whose "@host" was forgotten.
+      return out + host_alone(host) + "***";  // Perhaps a login whose "@host" was forgotten.
     }
     out += host;
   } else if (!pieces.tail.empty() && !pieces.tail.starts_with('?')) {
