@@ -53,11 +53,6 @@ bool Acquisition::try_once(const BasicLock& lock, AcquireOptions options, const 
   };
   bool answers = true;
   try {
-    if (prepare_) {
-      limit_wait();
-      const bool has_limit = options.wait && *options.wait > milliseconds::zero();
-      prepare_(has_limit ? *options.wait : perseverance_.patience, options.stop);
-    }
     if (ask.before && options.wait != milliseconds::zero()) {
       limit_wait();
       const auto holders = ask.ask(std::min(kAskBefore, options.wait.value_or(milliseconds::max()) / 2));
@@ -66,6 +61,12 @@ bool Acquisition::try_once(const BasicLock& lock, AcquireOptions options, const 
         result_.holder = holders->front();
         ask.before(*holders);
       }
+    }
+    // After the question, which may refuse to wait: then nothing has been changed.
+    if (prepare_) {
+      limit_wait();
+      const bool has_limit = options.wait && *options.wait > milliseconds::zero();
+      prepare_(has_limit ? *options.wait : perseverance_.patience, options.stop);
     }
     limit_wait();
     result_.hold = lock.acquire(options);

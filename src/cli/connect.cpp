@@ -1,6 +1,7 @@
 #include "cli/connect.hpp"
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
@@ -10,6 +11,7 @@
 #include <ranges>
 #include <set>
 #include <sstream>
+#include <sys/socket.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -22,6 +24,7 @@ namespace holdfast::cli {
 namespace {
 
 constexpr const char* kDefaultUrl = "redis://127.0.0.1:6379";
+constexpr std::uint16_t kDefaultPort = 6379;
 constexpr std::size_t kLargestFile = std::size_t{64} * 1024;
 
 /// Empty: unset. A variable with an empty value is a mistake, and no reason to use another server.
@@ -112,13 +115,31 @@ std::optional<std::vector<std::string>> told_urls(const CommonOptions& options) 
   return std::nullopt;
 }
 
+/// Whether anything listens where the default URL leads. Of this machine, so there is an answer at once.
+bool default_listens() {
+  const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const timeval limit{.tv_sec = 0, .tv_usec = 200'000};
+  setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(kDefaultPort);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int result = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  return result == 0 || errno != ECONNREFUSED;
+}
+
 std::vector<std::string> find_urls(const CommonOptions& options, const Console& console) {
   if (auto urls = told_urls(options)) return std::move(*urls);
   if (auto urls = site_urls()) {
     console.detail(fmt::format("the server is the one in {}", shown(site_file())));
     return std::move(*urls);
   }
-  console.detail(fmt::format("no server was given: {} is assumed", kDefaultUrl));
+  const std::string assumed = fmt::format("no server was given: {} is assumed", kDefaultUrl);
+  if (default_listens()) {
+    console.detail(assumed);
+  } else {
+    console.note(assumed + ", and nothing listens there; --url, HOLDFAST_URL or /etc/holdfast/url names another");
+  }
   return {kDefaultUrl};
 }
 

@@ -39,6 +39,16 @@ HttpEndpoint::Answer answer(const Watches& watches, std::string_view path, std::
   return {404, kPlainText, "see /metrics\n"};
 }
 
+/// Every address of this machine, if there is none: of both kinds, or without IPv6 of the other.
+std::unique_ptr<HttpEndpoint> listen_on(const ListenAddress& listen, const HttpEndpoint::Handler& handler) {
+  if (!listen.host.empty()) return std::make_unique<HttpEndpoint>(listen.host, listen.port, handler);
+  try {
+    return std::make_unique<HttpEndpoint>("::", listen.port, handler);
+  } catch (const std::system_error&) {
+    return std::make_unique<HttpEndpoint>("0.0.0.0", listen.port, handler);
+  }
+}
+
 }  // namespace
 
 int exporter(const CommonOptions& common, const ExporterOptions& options, const Console& console) {
@@ -46,11 +56,11 @@ int exporter(const CommonOptions& common, const ExporterOptions& options, const 
   std::vector<Config> configs = make_configs(common, console);
   Watches watches;
   std::unique_ptr<HttpEndpoint> endpoint;
-  const std::string host = options.listen.host;
+  const std::string host = options.listen.host.empty() ? "*" : options.listen.host;
   try {
-    endpoint = std::make_unique<HttpEndpoint>(
-        host, options.listen.port,
-        [&watches](std::string_view path, std::string_view accept) { return answer(watches, path, accept); });
+    endpoint = listen_on(options.listen, [&watches](std::string_view path, std::string_view accept) {
+      return answer(watches, path, accept);
+    });
   } catch (const std::system_error& error) {
     Problem problem = Problem::internal(
         fmt::format("cannot listen on {}: {}", base::host_and_port(host, options.listen.port), error.code().message()));
@@ -63,11 +73,12 @@ int exporter(const CommonOptions& common, const ExporterOptions& options, const 
     watches.push_back(std::make_unique<ServerWatch>(
         std::move(config), ServerWatch::Settings{options.pattern, options.interval, options.doctor}));
   }
-  const std::string url = fmt::format("http://{}/metrics", base::host_and_port(host, endpoint->port()));
+  const std::string reached_at = options.listen.host.empty() ? "localhost" : host;
+  const std::string url = fmt::format("http://{}/metrics", base::host_and_port(reached_at, endpoint->port()));
   if (console.json()) {
     console.result(json_line(boost::json::object{{"url", url}}));
   } else {
-    console.note("listening on " + url);
+    console.note("listening on " + url + (options.listen.host.empty() ? ", at every address of this machine" : ""));
   }
   std::thread([&endpoint] { endpoint->run(); }).detach();
   for (;;) {

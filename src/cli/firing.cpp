@@ -1,6 +1,8 @@
 #include "cli/firing.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -30,6 +32,16 @@ int number(std::string_view digits) {
   return value;
 }
 
+/// Clocks differ, and some name their minutes in local time.
+bool is_still_to_come(sys_time<minutes> minute) {
+  constexpr std::chrono::hours kApart{1};
+  const auto now = std::chrono::floor<minutes>(std::chrono::system_clock::now());
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  std::tm here{};
+  localtime_r(&seconds, &here);
+  return minute > now + minutes(std::max(here.tm_gmtoff, 0L) / 60) + kApart;
+}
+
 }  // namespace
 
 std::string firing(const std::string& option, const std::string& text) {
@@ -42,7 +54,13 @@ std::string firing(const std::string& option, const std::string& text) {
     const std::chrono::hours hour(number(all.substr(11, 2)));
     const minutes minute(number(all.substr(14, 2)));
     // Each minute has only one text, otherwise it would have two keys.
-    if (date.ok() && in_form(std::chrono::sys_days(date) + hour + minute) == text) return text;
+    if (date.ok() && in_form(std::chrono::sys_days(date) + hour + minute) == text) {
+      if (!is_still_to_come(std::chrono::sys_days(date) + hour + minute)) return text;
+      throw UsageError(
+          fmt::format("{}: {} is still to come, and the command would run now: this says for which minute, "
+                      "and does not wait for it",
+                      option, text));
+    }
   }
   throw UsageError(fmt::format("{}: {} is neither a minute such as 2026-11-23T02:00 nor now", option, shown(text)));
 }

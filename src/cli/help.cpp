@@ -201,7 +201,8 @@ it stays theirs without a renewal, how many times they hold it, and up to how ma
 the writer or each reader, of a fair lock who waits, in order. With several servers, it is held by whoever has it on a
 majority; what each server says is shown too.
 
-      --kind KIND            lock (default), fenced, fair, simple, spin, read-write, permit, semaphore or latch
+      --kind KIND            lock, fenced, fair, simple, spin, read-write, permit, semaphore or latch; default: lock, or
+                             whichever of simple, read-write and permit is found under that name
 )";
 
 constexpr std::string_view kInspectEnd = R"(
@@ -291,9 +292,10 @@ constexpr std::string_view kExporter = R"(holdfast exporter [OPTIONS] [PATTERN]
 
 Answers Prometheus at http://ADDRESS:PORT/metrics: for each server whether it is up, how many locks are held and waited
 for, the least time to live, and what the doctor finds. Looks at the servers in the background, so a request is answered
-at once. PATTERN: only these locks, as in ls.
+at once. PATTERN: only these locks, as in ls. Plain, fenced, fair and spin locks only.
 
-      --listen ADDRESS:PORT  where to listen; default 127.0.0.1:9743. An address is a number, and 0 a port that is free
+      --listen ADDRESS:PORT  where to listen; default 127.0.0.1:9743. An address is a number, localhost, or * (or none) for
+                             every address of this machine; a port alone is on 127.0.0.1, and 0 is one that is free
       --interval TIME        how often to look, going through all keys; default 15s
       --doctor TIME          how often to examine the servers as the doctor does; default 5m; 0: never
 )";
@@ -312,8 +314,9 @@ Examples
 constexpr std::string_view kTop = R"(holdfast top [OPTIONS] [PATTERN]
 
 Shows on a screen that refreshes which locks are held: by whom, for how long, and who waits. Those that most wait for
-come first. PATTERN: only these locks, as in ls. The key q ends it. Where standard output is no terminal, the table is
-printed anew each time; with --json one object a line. Nothing is asked of those who hold or wait.
+come first; the key s sorts by the next column, ? shows the keys, q ends it. PATTERN: only these locks, as in ls. Where
+standard output is no terminal, the table is printed anew each time; with --json one object a line. Nothing is asked of
+those who hold or wait. Plain, fenced, fair and spin locks only: for others there is ls --kind.
 
   -n, --interval TIME        how often to look, going through all keys; default 2s
 )";

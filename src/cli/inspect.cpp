@@ -4,12 +4,16 @@
 #include <holdfast/client.hpp>
 
 #include "cli/connect.hpp"
+#include "cli/find_kind.hpp"
 #include "cli/json.hpp"
+#include "cli/kind_names.hpp"
 #include "cli/lock_on_servers.hpp"
 #include "cli/verbs.hpp"
 
 namespace holdfast::cli {
 namespace {
+
+constexpr const char* kPerhaps = ", if it is a lock: so looks any string with an expiry";
 
 std::string ttl(const std::optional<std::chrono::milliseconds>& remaining) {
   return remaining ? in_words(*remaining) : "none";
@@ -77,8 +81,9 @@ boost::json::object to_json(const Answer& answer) {
   return out;
 }
 
-std::string in_json(const Judgement& judgement, const std::string& node) {
+std::string in_json(const Judgement& judgement, LockKind kind, const std::string& node) {
   boost::json::object out = cli::to_json(judgement.lock);
+  out["kind"] = name_of(kind);
   out["held"] = judgement.verdict == Judgement::Verdict::held;
   out["node"] = node;
   boost::json::array& servers = out["servers"].emplace_array();
@@ -86,10 +91,13 @@ std::string in_json(const Judgement& judgement, const std::string& node) {
   return json_line(out);
 }
 
-std::string in_lines(const Judgement& judgement, LockKind kind, const std::string& node) {
+/// `found`: nobody has said which kind it is.
+std::string in_lines(const Judgement& judgement, LockKind kind, bool found, const std::string& node) {
   const LockInfo& lock = judgement.lock;
   const bool held = judgement.verdict == Judgement::Verdict::held;
-  std::string text = fmt::format("name   {}\nstate  {}\n", printable(lock.name), held ? "held" : "free");
+  std::string text = fmt::format("name   {}\n", printable(lock.name));
+  if (found) text += fmt::format("kind   {}{}\n", name_of(kind), kind == LockKind::simple ? kPerhaps : "");
+  text += fmt::format("state  {}\n", held ? "held" : "free");
   if (lock.available) text += fmt::format("free   {}\n", *lock.available);
   for (const LockHolder& each : lock.holders) text += about_holder(each, kind);
   if (lock.token) text += fmt::format("token  {}\n", *lock.token);
@@ -125,6 +133,7 @@ int inspect_number(const CommonOptions& common, const InspectOptions& options, c
     out["available"] = number;
     out["held"] = shut;
     out["node"] = client.node();
+    out["kind"] = name_of(options.kind);
     console.result(json_line(out));
   } else if (!console.quiet()) {
     console.result(fmt::format("name   {}\nstate  {}\n{} {}\nnode   {}\n", printable(options.name),
@@ -136,20 +145,39 @@ int inspect_number(const CommonOptions& common, const InspectOptions& options, c
   return shut ? kExitOk : kExitNo;
 }
 
+/// What a look says, and as what kind. If that is not the kind of the lock, and none was given, looks again.
+struct Look {
+  Judgement judgement;
+  LockKind kind;
+  bool found = false;  ///< The kind is not the one that was asked for.
+};
+
+Look look_at(const std::vector<Config>& configs, const InspectOptions& options, Detail detail) {
+  Look look{LockOnServers(configs, options.name, options.kind).ask(detail), options.kind};
+  const bool alone = configs.size() == 1;
+  if (!options.finds_kind || !alone || !look.judgement.answers.front().error) return look;
+  const std::optional<LockKind> kind =
+      kind_of(Client(configs.front()), options.name, *look.judgement.answers.front().error);
+  if (!kind) return look;
+  return {LockOnServers(configs, options.name, *kind).ask(detail), *kind, true};
+}
+
 }  // namespace
 
 int inspect(const CommonOptions& common, const InspectOptions& options, const Console& console) {
   if (is_number(options.kind)) return inspect_number(common, options, console);
-  LockOnServers lock(make_configs(common, console), options.name, options.kind);
+  const std::vector<Config> configs = make_configs(common, console);
   const bool silent = console.quiet() && !console.json();
-  const Judgement judgement = lock.ask(silent ? Detail::owner : Detail::holder);
-  if (judgement.verdict == Judgement::Verdict::undecided) throw Error(no_majority(judgement));
+  const Look look = look_at(configs, options, silent ? Detail::owner : Detail::holder);
+  if (look.judgement.verdict == Judgement::Verdict::undecided) throw Error(no_majority(look.judgement));
+  const std::string node =
+      configs.size() == 1 ? look.judgement.answers.front().node : fmt::format("{} servers", configs.size());
   if (console.json()) {
-    console.result(in_json(judgement, lock.node()));
+    console.result(in_json(look.judgement, look.kind, node));
   } else if (!console.quiet()) {
-    console.result(in_lines(judgement, options.kind, lock.node()));
+    console.result(in_lines(look.judgement, look.kind, look.found, node));
   }
-  return judgement.verdict == Judgement::Verdict::held ? kExitOk : kExitNo;
+  return look.judgement.verdict == Judgement::Verdict::held ? kExitOk : kExitNo;
 }
 
 }  // namespace holdfast::cli

@@ -6,7 +6,8 @@
 
 namespace holdfast::cli {
 
-/// Expands each range; keeps names without one. Throws UsageError for a range that is descending or too large.
+/// Expands each range, also several in one name; keeps names without one. Throws UsageError for braces with two dots in
+/// them that are no range, and for more than 10,000 names.
 std::vector<std::string> with_ranges(const std::vector<std::string>& names);
 
 }  // namespace holdfast::cli

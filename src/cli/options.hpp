@@ -99,6 +99,7 @@ struct LsOptions {
 struct InspectOptions {
   std::string name;
   LockKind kind = LockKind::lock;
+  bool finds_kind = false;  ///< No kind was given: if it is of another one, that is shown.
 };
 
 struct WaitOptions {
@@ -122,7 +123,7 @@ struct DoctorOptions {
 
 /// Where the exporter listens.
 struct ListenAddress {
-  std::string host = "127.0.0.1";  ///< A numeric address: names are not resolved.
+  std::string host = "127.0.0.1";  ///< A numeric address; empty: every address of this machine.
   std::uint16_t port = 9743;
 };
 

@@ -50,12 +50,18 @@ std::string cut(const std::string& text, std::size_t columns) {
   return text.substr(0, end).append(kEllipsis);
 }
 
-/// Which kind to use instead, if the server has said what is there.
-const char* other_kind(const Error& error) {
-  if (error.code() != Errc::wrong_type) return "";
+/// What this tool can do about it, if the server's words say so.
+const char* advice(const Error& error) {
   const std::string_view cause = error.cause();
+  if (error.code() == Errc::denied && cause.starts_with("NOAUTH")) {
+    return " (no password was given: put it into HOLDFAST_PASSWORD, or a file for --password-file)";
+  }
+  if (error.code() != Errc::wrong_type) return "";
   if (cause.ends_with("is a read-write lock")) return " (--kind read-write, or run --shared)";
   if (cause.ends_with("with one owner at a time")) return " (--kind lock, or fenced)";
+  if (cause.ends_with("a count-down latch is")) {
+    return " (--kind simple, permit, semaphore or latch; run takes a permit with --max)";
+  }
   return "";
 }
 
@@ -67,7 +73,7 @@ Problem Problem::from(const Error& error) {
   if (code == Errc::invalid_argument) exit_code = kExitUsage;
   if (code == Errc::lost) exit_code = kExitLost;
   if (code == Errc::forked || code == Errc::not_owner) exit_code = kExitInternal;
-  return {code_name(code), error.what() + std::string(other_kind(error)), error.key(), error.node(), exit_code};
+  return {code_name(code), error.what() + std::string(advice(error)), error.key(), error.node(), exit_code};
 }
 
 Problem Problem::usage(std::string message) { return {"usage", std::move(message), "", "", kExitUsage}; }

@@ -10,8 +10,10 @@
 
 #include "cli/firing.hpp"
 #include "cli/help.hpp"
+#include "cli/hints.hpp"
 #include "cli/listen_address.hpp"
 #include "cli/name_ranges.hpp"
+#include "cli/nearest.hpp"
 #include "cli/output.hpp"
 #include "cli/run_kind.hpp"
 #include "cli/secrets.hpp"
@@ -181,6 +183,7 @@ TakeOptions parse_acquire(VerbParser& parser, const Halves& args) {
   if (parser.help()) return options;
   run.names = {only(before, args.after, "acquire", "the name of the lock")};
   if (is_read_write(run.kind)) throw UsageError("acquire: there are no tickets for --kind read-write");
+  if (run.kind == LockKind::spin) throw UsageError("acquire: there are no tickets for --kind spin");
   const bool odd = run.max ? *run.max == 0 || parser.has("--kind") : run.kind == LockKind::permit;
   if (odd) throw UsageError("acquire: a permit is --max N, from 1, in place of --kind");
   if (run.max) run.kind = LockKind::permit;
@@ -219,6 +222,7 @@ InspectOptions parse_inspect(VerbParser& parser, const Halves& args) {
   const Args before = parser.parse(args.before);
   if (parser.help()) return options;
   options.name = only(before, args.after, "inspect", "the name of the lock");
+  options.finds_kind = !parser.has("--kind");
   return options;
 }
 
@@ -316,29 +320,17 @@ void refuse_unknown_options(const Args& before_verb) {
   for (const std::string& arg : before_verb) {
     const bool is_option = arg.size() > 1 && arg.front() == '-' && arg != "--";
     if (is_option && std::ranges::find(kCommonOptions, option_name(arg)) == kCommonOptions.end()) {
-      throw UsageError(fmt::format("unknown option {} before the verb (see holdfast help)", option_name(arg)));
+      throw UsageError(fmt::format("unknown option {} before the verb{} (see holdfast help)", option_name(arg),
+                                   did_you_mean(option_name(arg), {kCommonOptions.begin(), kCommonOptions.end()})));
     }
   }
-}
-
-/// `-w 5 minutes`: the unit is where a name is expected, and would be a valid name.
-std::vector<std::string> hints_about_units(const Args& before, const Args& names) {
-  static constexpr std::array kUnits{"ms",     "s",       "sec", "secs", "second", "seconds", "m",   "min", "mins",
-                                     "minute", "minutes", "h",   "hour", "hours",  "d",       "day", "days"};
-  if (names.empty() || std::ranges::find(kUnits, names.front()) == kUnits.end()) return {};
-  const auto unit = std::ranges::find(before, names.front());
-  if (unit == before.begin() || unit == before.end()) return {};
-  const std::string& number = *(unit - 1);
-  const std::string value = number.starts_with("--") ? number.substr(number.find('=') + 1) : number;
-  if (value.empty() || value.find_first_not_of("0123456789.") != value.npos) return {};
-  return {fmt::format("{} is taken for the name of a lock; a duration has its unit right behind it, such as {}{}",
-                      *unit, value, unit->starts_with("ms") ? "ms" : unit->substr(0, 1))};
 }
 
 [[noreturn]] void refuse_verb(const Args& before, const std::string& verb) {
   // After an unknown option, the next argument may be its value instead of a verb.
   refuse_unknown_options(before);
-  throw UsageError(fmt::format("no such verb: {} (see holdfast help)", shown(verb)));
+  throw UsageError(fmt::format("no such verb: {}{} (see holdfast help)", shown(verb),
+                               did_you_mean(verb, {kVerbs.begin(), kVerbs.end()})));
 }
 
 /// `help` and `help VERB`; the same texts as `--help`.

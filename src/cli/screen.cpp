@@ -73,6 +73,8 @@ Screen::Key Screen::next_key() const {
   if (count <= 0) return Key::quit;
   constexpr char kSuspend = '\x1a';
   if (key == 'q' || key == 'Q') return Key::quit;
+  if (key == 's' || key == 'S') return Key::sort;
+  if (key == '?' || key == 'h') return Key::help;
   return key == kSuspend ? Key::suspend : Key::other;
 }
 

@@ -21,7 +21,7 @@ class Screen {
 
   /// The keys' descriptor, or -1.
   int keys() const { return keys_; }
-  enum class Key { none, quit, suspend, other };
+  enum class Key { none, quit, suspend, sort, help, other };
   /// The next pressed key; none: no more keys. A closed terminal counts as quit.
   Key next_key() const;
 

@@ -184,7 +184,7 @@ void Supervisor::offer_terminal() {
 
 void Supervisor::clear_group() {
   if (group_ends_within(kLeftoverGrace)) return;
-  if (!acted()) console_.detail("the command left processes behind; sending them SIGTERM");
+  if (!acted()) console_.note("the command left processes behind; sending them SIGTERM");
   child_.signal_group(SIGTERM);
   child_.signal_group(SIGCONT);
   if (group_ends_within(kLeftoverTerm)) return;

@@ -58,14 +58,22 @@ class Top {
     late_ = now + 2 * interval_;
     overdue_.arm(late_);
     view_ = memory_.take(std::move(seen), now);
+    view_.sort(order_);
     show(screen);
   }
+  void sort_by_next() {
+    order_ = next(order_);
+    view_.sort(order_);
+  }
+  void show_keys_or_not() { shows_keys_ = !shows_keys_; }
   /// Shows the same as before.
   void show(const Screen* screen) const {
     if (screen != nullptr) {
-      screen->draw(fmt::format("holdfast top: {} held, {} waiting; every {}; q ends it\n\n", view_.rows.size(),
-                               waiting(), in_words(interval_)) +
-                   view_.in_lines());
+      screen->draw(
+          fmt::format("holdfast top: {} held, {} waiting; every {}; q ends it, ? shows the keys\n{}\n",
+                      view_.rows.size(), waiting(), in_words(interval_),
+                      shows_keys_ ? "q: end   s: sort by the next column   ctrl-z: suspend   ?: hide this\n" : "") +
+          view_.in_lines());
     } else if (console_.json()) {
       console_.result(json_line(view_.in_json(std::chrono::system_clock::now())));
     } else {
@@ -89,6 +97,8 @@ class Top {
   TimePoint late_ = Clock::now() + 2 * interval_;
   TopMemory memory_;
   TopView view_;
+  TopOrder order_ = TopOrder::waiters;
+  bool shows_keys_ = false;
 };
 
 /// Returns false at the end.
@@ -101,6 +111,14 @@ bool take_keys(Screen& screen, Top& top) {
         return false;
       case Screen::Key::suspend:
         screen.suspend();
+        top.show(&screen);
+        break;
+      case Screen::Key::sort:
+        top.sort_by_next();
+        top.show(&screen);
+        break;
+      case Screen::Key::help:
+        top.show_keys_or_not();
         top.show(&screen);
         break;
       case Screen::Key::other:

@@ -27,7 +27,60 @@ std::string held(const TopRow& row) {
   return row.held_longer ? "> " + words : words;
 }
 
+/// The holder as `ls` names it, and how many others there are.
+std::string holder(const LockInfo& lock) {
+  if (!lock.holder || lock.holder->connection == Holder::Connection::open) return holder_in_words(lock);
+  return to_string(*lock.holder);
+}
+
+bool comes_before(const TopRow& a, const TopRow& b, TopOrder order) {
+  constexpr milliseconds kNever = milliseconds::max();
+  switch (order) {
+    case TopOrder::waiters:
+      if (a.waiting() != b.waiting()) return a.waiting() > b.waiting();
+      [[fallthrough]];
+    case TopOrder::held:
+      if (a.held != b.held) return a.held > b.held;
+      break;
+    case TopOrder::ttl:
+      if (a.lock.remaining != b.lock.remaining) {
+        return a.lock.remaining.value_or(kNever) < b.lock.remaining.value_or(kNever);
+      }
+      break;
+    case TopOrder::name:
+      break;
+  }
+  return std::tie(a.lock.name, a.node) < std::tie(b.lock.name, b.node);
+}
+
+/// The title of the column that the rows are sorted by has a mark.
+std::vector<std::string> titles(TopOrder order) {
+  std::vector<std::string> titles{"NAME", "KIND", "HELD FOR", "TTL", "WAITERS", "QUEUE", "HOLDER"};
+  const std::size_t column = order == TopOrder::name ? 0 : order == TopOrder::held ? 2 : order == TopOrder::ttl ? 3 : 4;
+  titles[column] += "*";
+  return titles;
+}
+
 }  // namespace
+
+TopOrder next(TopOrder order) {
+  switch (order) {
+    case TopOrder::waiters:
+      return TopOrder::held;
+    case TopOrder::held:
+      return TopOrder::ttl;
+    case TopOrder::ttl:
+      return TopOrder::name;
+    case TopOrder::name:
+      break;
+  }
+  return TopOrder::waiters;
+}
+
+void TopView::sort(TopOrder by) {
+  order = by;
+  std::ranges::sort(rows, [by](const TopRow& a, const TopRow& b) { return comes_before(a, b, by); });
+}
 
 std::string TopView::in_lines() const {
   std::string text;
@@ -37,12 +90,12 @@ std::string TopView::in_lines() const {
           one_line(without_logins(server.trouble.empty() ? server.server + ": no answer yet" : server.trouble)) + "\n";
   }
   const bool several = servers.size() > 1;
-  std::vector<std::vector<std::string>> lines{{"NAME", "KIND", "HELD FOR", "TTL", "WAITERS", "QUEUE", "HOLDER"}};
+  std::vector<std::vector<std::string>> lines{titles(order)};
   if (several) lines.front().emplace_back("NODE");
   for (const TopRow& row : rows) {
     const LockInfo& lock = row.lock;
     lines.push_back({printable(lock.name), kind(lock), held(row), lock.remaining ? in_words(*lock.remaining) : "none",
-                     number(lock.listeners), number(lock.queued), holder_in_words(lock)});
+                     number(lock.listeners), number(lock.queued), holder(lock)});
     if (several) lines.back().push_back(row.node);
   }
   return text + table(std::move(lines));
@@ -85,11 +138,8 @@ TopView TopMemory::take(std::vector<SeenServer> servers, base::TimePoint now) {
     }
     server.listed.clear();
   }
-  std::ranges::sort(view.rows, [](const TopRow& a, const TopRow& b) {
-    const auto order = [](const TopRow& row) { return std::tuple(row.waiting(), row.held); };
-    return order(a) != order(b) ? order(a) > order(b) : std::tie(a.lock.name, a.node) < std::tie(b.lock.name, b.node);
-  });
   view.servers = std::move(servers);
+  view.sort(TopOrder::waiters);
   return view;
 }
 

@@ -26,11 +26,23 @@ struct TopRow {
   std::uint64_t waiting() const { return lock.listeners.value_or(0) + lock.queued.value_or(0); }
 };
 
+/// What comes first; the names decide between equals.
+enum class TopOrder {
+  waiters,  ///< With the most waiters, then held longest.
+  held,     ///< Held longest.
+  ttl,      ///< With the least time to live; none comes last.
+  name,
+};
+/// The order after this one; after the last the first.
+TopOrder next(TopOrder order);
+
 /// All servers at one moment. Pure; times are inputs.
 struct TopView {
   std::vector<SeenServer> servers;
-  std::vector<TopRow> rows;  ///< Locks with the most waiters first, then those held longest.
+  std::vector<TopRow> rows;
+  TopOrder order = TopOrder::waiters;  ///< Of the rows.
 
+  void sort(TopOrder by);
   /// For people: a line for each server that does not answer, and a table.
   std::string in_lines() const;
   boost::json::object in_json(std::chrono::system_clock::time_point at) const;

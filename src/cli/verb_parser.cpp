@@ -8,6 +8,8 @@
 
 #include "base/duration.hpp"
 #include "base/text.hpp"
+#include "cli/kind_names.hpp"
+#include "cli/nearest.hpp"
 #include "cli/output.hpp"
 #include "cli/secrets.hpp"
 
@@ -37,15 +39,8 @@ int read_number(const std::string& option, const std::string& text, int largest)
 }
 
 LockKind lock_kind(const std::string& option, const std::string& text, KindsFor what) {
-  if (text == "lock") return LockKind::lock;
-  if (text == "fenced") return LockKind::fenced;
-  if (text == "fair") return LockKind::fair;
-  if (text == "simple") return LockKind::simple;
-  if (text == "spin") return LockKind::spin;
-  if (text == "read-write") return LockKind::write;
-  if (text == "permit") return LockKind::permit;
-  if (what == KindsFor::looking && text == "semaphore") return LockKind::semaphore;
-  if (what == KindsFor::looking && text == "latch") return LockKind::latch;
+  const std::optional<LockKind> kind = kind_named(text);
+  if (kind && (what == KindsFor::looking || !is_number(*kind))) return *kind;
   throw UsageError(fmt::format("{}: {} is not one of lock, fenced, fair, simple, spin, read-write, permit{}", option,
                                shown(text), what == KindsFor::looking ? ", semaphore, latch" : ""));
 }
@@ -133,9 +128,19 @@ Args VerbParser::parse(Args args) {
   for (const std::string& url : common_.urls) refuse_empty("--url", url);
   Args rest = app_->remaining();
   for (const std::string& arg : rest) {
-    if (arg.size() > 1 && arg.front() == '-') throw UsageError("unknown option " + option_name(arg));
+    if (arg.size() > 1 && arg.front() == '-') {
+      throw UsageError("unknown option " + option_name(arg) + did_you_mean(option_name(arg), names_of_options()));
+    }
   }
   return rest;
+}
+
+std::vector<std::string> VerbParser::names_of_options() const {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : static_cast<const CLI::App&>(*app_).get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
 }
 
 std::string option_name(const std::string& arg) {

@@ -50,6 +50,8 @@ class VerbParser {
   bool has(const std::string& name) const;
 
  private:
+  std::vector<std::string> names_of_options() const;
+
   CommonOptions& common_;
   std::unique_ptr<CLI::App> app_;
   std::vector<std::string> flags_;

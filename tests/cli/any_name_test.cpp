@@ -56,15 +56,31 @@ TEST_F(AnyName, ARunInsideHasOneOfTheOthers) {
 TEST_F(AnyName, OnlyRangesAreExpandedAndOnlyHere) {
   EXPECT_EQ(name_of({"{gpu}:0"}).out, "{gpu}:0\n");
   EXPECT_EQ(name_of({"{gpu}:{4..5}"}).out, "{gpu}:4\n") << "a hash tag, and a range";
-  EXPECT_EQ(name_of({"x{a..b}"}).out, "x{a..b}\n");
+  EXPECT_EQ(name_of({"{gpu{2..3}}"}).out, "{gpu2}\n") << "a range in a hash tag";
+  EXPECT_EQ(name_of({"a..b"}).out, "a..b\n");
   EXPECT_EQ(name_of({"x{08..9}y"}).out, "x8y\n");
   EXPECT_EQ(use({"run", "gpu:{0..1}", "--", "sh", "-c", "echo $HOLDFAST_NAME"}).out, "gpu:{0..1}\n");
+}
+
+TEST_F(AnyName, SeveralRangesOfOneNameStandForAllOfTheirCombinations) {
+  hold("node:0:gpu:0");
+  hold("node:0:gpu:1");
+  hold("node:1:gpu:0");
+  EXPECT_EQ(name_of({"node:{0..1}:gpu:{0..1}"}).out, "node:1:gpu:1\n");
 }
 
 TEST_F(AnyName, WhatIsWrongIsRefused) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> wrong{
       {{"run", "--any", "gpu:{3..0}", "--", "true"}, "run: gpu:{3..0} is no range of names"},
-      {{"run", "--any", "gpu:{0..10000}", "--", "true"}, "10000 at most"},
+      {{"run", "--any", "gpu:{0..10000}", "--", "true"}, "10000 names at most"},
+      {{"run", "--any", "x{0..999}{0..999}", "--", "true"}, "run: x{0..999}{0..999} is no range of names"},
+      {{"run", "--any", "gpu:{0..}", "--", "true"}, "run: gpu:{0..} is no range of names: two numbers with .. between"},
+      {{"run", "--any", "gpu:{..7}", "--", "true"}, "run: gpu:{..7} is no range of names"},
+      {{"run", "--any", "x{0..1}y{0..}", "--", "true"}, "run: x{0..1}y{0..} is no range of names"},
+      {{"run", "--any", "x{a..b}", "--", "true"}, "run: x{a..b} is no range of names"},
+      {{"run", "--any", "x{0..7..2}", "--", "true"}, "run: x{0..7..2} is no range of names"},
+      {{"run", "--any", "x{0..-1}", "--", "true"}, "run: x{0..-1} is no range of names"},
+      {{"run", "--any", "x{0..99999999999999999999}", "--", "true"}, "is no range of names"},
       {{"run", "--any", "--kind", "fenced", "a", "b", "--", "true"}, "run: --any is for --kind lock on one server"},
       {{"run", "--any", "--url", "redis://a", "--url", "redis://b", "a", "--", "true"}, "--any is for --kind lock"}};
   for (const auto& [args, message] : wrong) {

@@ -54,7 +54,7 @@ class Exporter : public CliTest {
  protected:
   /// With looks that come soon.
   void begin(std::vector<std::string> args = {}) {
-    args.insert(args.begin(), {"exporter", "--json", "--listen", ":0", "--interval", "100ms"});
+    args.insert(args.begin(), {"exporter", "--json", "--listen", "127.0.0.1:0", "--interval", "100ms"});
     process_.emplace(start(std::move(args)));
     const std::optional<std::string> line = process_->read_line();
     ASSERT_TRUE(line) << process_->errors();
@@ -197,7 +197,7 @@ TEST_F(Exporter, SaysThatItCannotListen) {
   const Outcome taken = use({"exporter", "--listen", "127.0.0.1:" + port});
   EXPECT_EQ(taken.status, exited(69));
   EXPECT_EQ(taken.err, "holdfast: cannot listen on 127.0.0.1:" + port + ": Address already in use\n");
-  EXPECT_EQ(use({"exporter", "--listen", "no-address:1"}).status, exited(69));
+  EXPECT_EQ(use({"exporter", "--listen", "no-address:1"}).status, exited(64));
   EXPECT_EQ(use({"exporter", "--listen", "127.0.0.1:x"}).status, exited(64));
   EXPECT_EQ(use({"exporter", "--listen", "127.0.0.1:70000"}).status, exited(64));
 }

@@ -14,7 +14,7 @@ using testing::Le;
 using testing::MatchesRegex;
 
 const std::string kSucceeded = "{job}:holdfast_succeeded";
-const std::string kAt = "{job}:holdfast_at:2026-11-23T02:00";
+const std::string kAt = "{job}:holdfast_at:2020-11-23T02:00";
 
 class Marks : public CliTest {
  protected:
@@ -148,26 +148,26 @@ TEST_F(Fresh, TheMarkOfANameWithATagLiesInItsSlot) {
 TEST_F(At, OfTwentyOneRunsForAMinute) {
   std::vector<Process> all;
   for (int i = 0; i < 20; ++i) {
-    all.push_back(start({"run", "-q", "--at", "2026-11-23T02:00", "job", "--", "sh", "-c", "echo run >>" + log_}));
+    all.push_back(start({"run", "-q", "--at", "2020-11-23T02:00", "job", "--", "sh", "-c", "echo run >>" + log_}));
   }
   for (Process& each : all) EXPECT_EQ(finish(each).status, exited(0));
   EXPECT_EQ(runs(), 1);
   EXPECT_THAT(left_of(kAt), AllOf(Gt(86'000'000), Le(86'400'000)));
-  EXPECT_EQ(run({"--at", "2026-11-23T02:01"}, "exit 0").status, exited(0));
+  EXPECT_EQ(run({"--at", "2020-11-23T02:01"}, "exit 0").status, exited(0));
   EXPECT_EQ(runs(), 2) << "another minute";
 }
 
 TEST_F(At, AFailureCountsToo) {
-  EXPECT_EQ(run({"--at", "2026-11-23T02:00"}, "exit 3").status, exited(3));
-  const Outcome second = run({"--at", "2026-11-23T02:00", "--json"}, "exit 0");
+  EXPECT_EQ(run({"--at", "2020-11-23T02:00"}, "exit 3").status, exited(3));
+  const Outcome second = run({"--at", "2020-11-23T02:00", "--json"}, "exit 0");
   EXPECT_EQ(second.status, exited(0));
-  EXPECT_THAT(second.err, HasSubstr("2026-11-23T02:00 was seen to already; nothing is done\n"));
+  EXPECT_THAT(second.err, HasSubstr("2020-11-23T02:00 was seen to already; nothing is done\n"));
   EXPECT_THAT(second.err, HasSubstr("\"skipped\":\"at\""));
   EXPECT_EQ(runs(), 1);
 }
 
 TEST_F(At, AToolThatIsKilledHasSetItAlready) {
-  Process process = start({"run", "--at", "2026-11-23T02:00", "job", "--", "sh", "-c", "echo started; read line"});
+  Process process = start({"run", "--at", "2020-11-23T02:00", "job", "--", "sh", "-c", "echo started; read line"});
   ASSERT_EQ(process.read_line(), "started");
   EXPECT_TRUE(raw_.exists(kAt));
   process.signal(SIGKILL);
@@ -176,9 +176,9 @@ TEST_F(At, AToolThatIsKilledHasSetItAlready) {
 }
 
 TEST_F(At, ACommandThatCouldNotBeStartedLeavesTheMinuteToOthers) {
-  EXPECT_EQ(use({"run", "--at", "2026-11-23T02:00", "job", "--", "/no/such/program"}).status, exited(127));
+  EXPECT_EQ(use({"run", "--at", "2020-11-23T02:00", "job", "--", "/no/such/program"}).status, exited(127));
   EXPECT_FALSE(raw_.exists(kAt));
-  EXPECT_EQ(run({"--at", "2026-11-23T02:00"}, "exit 0").status, exited(0));
+  EXPECT_EQ(run({"--at", "2020-11-23T02:00"}, "exit 0").status, exited(0));
   EXPECT_EQ(runs(), 1);
 }
 
@@ -200,7 +200,7 @@ TEST_F(At, NowIsThisMinuteInUtc) {
 }
 
 TEST_F(At, TogetherWithFreshAndAtLeast) {
-  const std::vector<std::string> options{"--at", "2026-11-23T02:00", "--fresh", "1h", "--at-least", "10m", "-n"};
+  const std::vector<std::string> options{"--at", "2020-11-23T02:00", "--fresh", "1h", "--at-least", "10m", "-n"};
   EXPECT_EQ(run(options, "exit 0").status, exited(0));
   EXPECT_TRUE(raw_.exists(kAt));
   EXPECT_TRUE(raw_.exists(kSucceeded));
@@ -212,8 +212,8 @@ TEST_F(At, TogetherWithFreshAndAtLeast) {
 }
 
 TEST_F(At, IsAMinuteOfACalendar) {
-  for (const char* minute : {"2026-11-31T02:00", "2026-11-23T24:00", "2026-11-23T02:60", "2026-11-23 02:00",
-                             "2026-11-23T2:00", "2026-11-23T02:00Z", "02:00", "soon"}) {
+  for (const char* minute : {"2026-11-31T02:00", "2020-11-23T24:00", "2020-11-23T02:60", "2020-11-23 02:00",
+                             "2020-11-23T2:00", "2020-11-23T02:00Z", "02:00", "soon"}) {
     const Outcome outcome = run({"--at", minute}, "exit 0");
     EXPECT_EQ(outcome.status, exited(64)) << minute;
     EXPECT_THAT(outcome.err, HasSubstr("is neither a minute such as 2026-11-23T02:00 nor now")) << minute;
@@ -225,7 +225,7 @@ TEST_F(Marks, AreForOneNameOnOneServerAndALockThatOneHasAtATime) {
   for (const std::vector<std::string>& options :
        {std::vector<std::string>{"--max", "2"}, {"--shared"}, {"--any"}, {"other"}}) {
     for (const std::vector<std::string>& mark :
-         {std::vector<std::string>{"--fresh", "1h"}, {"--at", "2026-11-23T02:00"}}) {
+         {std::vector<std::string>{"--fresh", "1h"}, {"--at", "2020-11-23T02:00"}}) {
       std::vector<std::string> all = options;
       all.insert(all.end(), mark.begin(), mark.end());
       const Outcome outcome = run(all, "exit 0");

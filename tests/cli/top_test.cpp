@@ -222,10 +222,27 @@ class TopOnTerminal : public Top {
 TEST_F(TopOnTerminal, ShowsAScreenThatRefreshesAndEndsWithQ) {
   hold("orders");
   Process process = start_on_terminal();
-  ASSERT_TRUE(shows(process, "1 held, 0 waiting; every 100 ms; q ends it")) << process.output();
+  ASSERT_TRUE(shows(process, "1 held, 0 waiting; every 100 ms; q ends it, ? shows the keys")) << process.output();
   EXPECT_TRUE(shows(process, "orders  lock  > 0 s"));
   hold("invoices");
   EXPECT_TRUE(shows(process, "2 held"));
+  process.write("q");
+  expect_clean(process);
+}
+
+TEST_F(TopOnTerminal, SortsByAnotherColumnAndShowsItsKeys) {
+  hold("b", 3'600'000);
+  hold("a", 7'200'000);
+  Process process = start_on_terminal();
+  ASSERT_TRUE(shows(process, "WAITERS*")) << process.output();
+  process.write("s");
+  EXPECT_TRUE(shows(process, "HELD FOR*"));
+  process.write("s");
+  EXPECT_TRUE(shows(process, "TTL*"));
+  process.write("s");
+  EXPECT_TRUE(shows(process, "NAME*"));
+  process.write("?");
+  EXPECT_TRUE(shows(process, "s: sort by the next column"));
   process.write("q");
   expect_clean(process);
 }

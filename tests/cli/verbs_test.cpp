@@ -245,7 +245,7 @@ TEST_P(WhatIsNoLock, IsNamedByAllVerbsAndLeftAlone) {
                                              {"run", "user:42", "--", "true"},
                                              {"run", "-n", "user:42", "--", "true"},
                                              {"wait", "user:42"},
-                                             {"inspect", "user:42"}}) {
+                                             {"inspect", "--kind", "lock", "user:42"}}) {
     const Outcome outcome = use(args);
     EXPECT_EQ(outcome.status, exited(69)) << args.front();
     EXPECT_THAT(outcome.err, HasSubstr(GetParam().second)) << args.front();
