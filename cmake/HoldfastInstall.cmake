@@ -36,6 +36,10 @@ file(RELATIVE_PATH holdfast_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" holdfast_up "${holdfast_up}")
 list(TRANSFORM holdfast_async_definitions PREPEND "-D" OUTPUT_VARIABLE holdfast_async_flags)
 list(JOIN holdfast_async_flags " " holdfast_async_flags)
+math(EXPR holdfast_boost_major "${HOLDFAST_BOOST_VERSION} / 100000")
+math(EXPR holdfast_boost_minor "${HOLDFAST_BOOST_VERSION} / 100 % 1000")
+math(EXPR holdfast_boost_patch "${HOLDFAST_BOOST_VERSION} % 100")
+set(holdfast_boost_words "${holdfast_boost_major}.${holdfast_boost_minor}.${holdfast_boost_patch}")
 foreach(name holdfast holdfast-async)
   configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
   install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
@@ -45,18 +49,25 @@ foreach(part IN LISTS HOLDFAST_PARTS)
   install(FILES "${CMAKE_CURRENT_BINARY_DIR}/holdfast-${part}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
 endforeach()
 
-# Laid out as here, so that links between them lead somewhere.
-install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development)
-install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development
-        FILES_MATCHING PATTERN "*.md" PATTERN "*.acl" PATTERN "*.svg" PATTERN man EXCLUDE PATTERN evidence EXCLUDE)
-install(DIRECTORY examples ops DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development)
-# What is only for contributors stays in the sources, so it is named without a link.
-install(CODE "set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\")" COMPONENT development)
-install(CODE [==[
-  file(GLOB pages "${folder}/*.md" "${folder}/docs/*.md")
-  foreach(page IN LISTS pages)
-    file(READ "${page}" text)
-    string(REGEX REPLACE "\\[([^]]+)\\]\\((\\.\\./)?(CONTRIBUTING|bench/|tests/)[^)]*\\)" "\\1 (in the sources)" text "${text}")
-    file(WRITE "${page}" "${text}")
-  endforeach()
-]==] COMPONENT development)
+# Laid out as here, so that links between them lead somewhere. The tool's package has the pages too: an operator looks
+# messages up.
+set(holdfast_documented development)
+if(HOLDFAST_TOOL)
+  list(APPEND holdfast_documented tool)
+endif()
+foreach(component IN LISTS holdfast_documented)
+  install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT ${component})
+  install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT ${component}
+          FILES_MATCHING PATTERN "*.md" PATTERN "*.acl" PATTERN "*.svg" PATTERN man EXCLUDE PATTERN evidence EXCLUDE)
+  install(DIRECTORY examples ops DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT ${component})
+  # What is only for contributors stays in the sources, so it is named without a link.
+  install(CODE "set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\")" COMPONENT ${component})
+  install(CODE [==[
+    file(GLOB pages "${folder}/*.md" "${folder}/docs/*.md")
+    foreach(page IN LISTS pages)
+      file(READ "${page}" text)
+      string(REGEX REPLACE "\\[([^]]+)\\]\\((\\.\\./)?(CONTRIBUTING|bench/|tests/)[^)]*\\)" "\\1 (in the sources)" text "${text}")
+      file(WRITE "${page}" "${text}")
+    endforeach()
+  ]==] COMPONENT ${component})
+endforeach()

@@ -11,8 +11,9 @@ set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
 # Of the packaging of this version, which the changes in CHANGELOG.md are not of.
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "distributed locks on Redis and Valkey")
-# Who makes a package says so: tools/package.
-set(CPACK_PACKAGE_CONTACT "whoever ran cpack <root@localhost>")
+set(HOLDFAST_MAINTAINER "The Holdfast project <holdfast@localhost>" CACHE STRING
+    "Who makes the packages, NAME <ADDRESS>; tools/package takes it from DEBFULLNAME and DEBEMAIL")
+set(CPACK_PACKAGE_CONTACT "${HOLDFAST_MAINTAINER}")
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_PACKAGE_DIRECTORY "${PROJECT_BINARY_DIR}/packages")

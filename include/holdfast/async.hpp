@@ -21,6 +21,11 @@
 #include <type_traits>
 #include <utility>
 
+#if !__has_include(<boost/asio/awaitable.hpp>)
+#error \
+    "holdfast/async.hpp needs the headers of Boost, of the version that pkg-config --variable=boost holdfast-async says: add their folder with -isystem"
+#endif
+
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
