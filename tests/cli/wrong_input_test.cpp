@@ -209,8 +209,7 @@ INSTANTIATE_TEST_SUITE_P(
         Kind{"simple", {{"SET", "job", "a token", "PX", "3600000"}}, "a token"},
         Kind{"read-write",
              {{"HSET", "job", "mode", "write", kSomebody + ":write", "1"}, {"PEXPIRE", "job", "3600000"}},
-             kSomebody}),
-    testing::PrintToStringParamName());
+             kSomebody}));
 
 TEST_P(FoundKind, IsShownByInspectWithoutBeingNamed) {
   const Outcome outcome = use({"inspect", "job"});
