@@ -53,11 +53,12 @@ bool comes_before(const TopRow& a, const TopRow& b, TopOrder order) {
   return std::tie(a.lock.name, a.node) < std::tie(b.lock.name, b.node);
 }
 
-/// The title of the column that the rows are sorted by has a mark.
+/// Another order than the usual one is marked at its column.
 std::vector<std::string> titles(TopOrder order) {
   std::vector<std::string> titles{"NAME", "KIND", "HELD FOR", "TTL", "WAITERS", "QUEUE", "HOLDER"};
-  const std::size_t column = order == TopOrder::name ? 0 : order == TopOrder::held ? 2 : order == TopOrder::ttl ? 3 : 4;
-  titles[column] += "*";
+  if (order == TopOrder::held) titles[2] += "*";
+  if (order == TopOrder::ttl) titles[3] += "*";
+  if (order == TopOrder::name) titles[0] += "*";
   return titles;
 }
 

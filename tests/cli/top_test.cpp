@@ -234,7 +234,7 @@ TEST_F(TopOnTerminal, SortsByAnotherColumnAndShowsItsKeys) {
   hold("b", 3'600'000);
   hold("a", 7'200'000);
   Process process = start_on_terminal();
-  ASSERT_TRUE(shows(process, "WAITERS*")) << process.output();
+  ASSERT_TRUE(shows(process, "WAITERS")) << process.output();
   process.write("s");
   EXPECT_TRUE(shows(process, "HELD FOR*"));
   process.write("s");
