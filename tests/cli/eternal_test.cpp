@@ -78,10 +78,9 @@ class DoctorsAdvice : public CliTest {};
 
 TEST_F(DoctorsAdvice, AboutALockWithoutAnExpiryIsOneThatHelps) {
   raw_.send(kLock);
-  const Outcome doctor = use({"doctor"});
-  EXPECT_THAT(doctor.out, HasSubstr("1 lock without expiry: \"eternal\""));
-  EXPECT_THAT(doctor.out, HasSubstr("holdfast inspect"));
-  EXPECT_THAT(doctor.out, HasSubstr("holdfast break"));
+  const std::string found = use({"doctor", "--json"}).out;
+  EXPECT_THAT(found, HasSubstr("1 lock without expiry among 1 key: \\\"eternal\\\""));
+  EXPECT_THAT(found, HasSubstr("find out whose they are (holdfast inspect), then holdfast break"));
   EXPECT_EQ(use({"run", "-n", "eternal", "--", "true"}).status, exited(69)) << "nobody waits for it";
   EXPECT_EQ(use({"inspect", "-q", "eternal"}).status, exited(0));
   EXPECT_EQ(use({"break", "--yes", "eternal"}).status, exited(0));

@@ -312,7 +312,8 @@ std::vector<Row> stranger_rows() {
                   refused("a lock of " + kA.text + " without an expiry, so nothing ends it; PEXPIRE gives it one"),
                   eternal});
   rows.push_back({"a look at an eternal lock", eternal, wire::lock::holder("L"), seen(kA, "2"), eternal});
-  rows.push_back({"force release of an eternal lock", eternal, wire::lock::force_release(kL, kA), number(1), {}});
+  rows.push_back(
+      {"force release of an eternal lock", eternal, wire::lock::force_release(kL, kA), number(1), {}, {{kWake, "0"}}});
   return rows;
 }
 
