@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -53,7 +54,8 @@ HOLDFAST_EXPORT std::error_code make_error_code(Errc code) noexcept;
 /// Passwords never appear in it. Copying does not throw.
 class HOLDFAST_EXPORT Error : public std::system_error {
  public:
-  Error(Errc code, std::string key, std::string node, std::string cause);
+  /// Without `may_pass`, what is usual for the code.
+  Error(Errc code, std::string key, std::string node, std::string cause, std::optional<bool> may_pass = std::nullopt);
 
   const char* what() const noexcept override;
   /// The lock's name as given by the caller; empty when the failure is not about one lock.
@@ -63,6 +65,12 @@ class HOLDFAST_EXPORT Error : public std::system_error {
   const std::string& node() const noexcept;
   /// The underlying reason, in the server's or the system's words; may be empty.
   const std::string& cause() const noexcept;
+  /// True if the reason may pass without a change to the call, to the settings or to the program, so that whoever
+  /// promises to go on (Leader::campaign, `holdfast elect`) tries again: the server is away, is loading its data, has
+  /// too few replicas or no memory, fails over, or refuses a login that it used to accept. False for what stays as it
+  /// is until somebody acts: a first login that is refused, a missing permission, a key of another type, a closed
+  /// client.
+  bool may_pass() const noexcept;
 
  private:
   struct Parts;

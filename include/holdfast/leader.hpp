@@ -73,7 +73,11 @@ struct CampaignOptions {
 ///
 /// A leader that ends properly has a successor at once; one whose process or machine dies, when its lease is over, so
 /// choose a short one. Threads: one call of `lead`, `campaign` or their asynchronous twins at a time; the others from
-/// any thread, and from the body. Destroy it when no call is under way. Wire cost: as FencedLock.
+/// any thread, and from the body. Wire cost: as FencedLock.
+///
+/// Destroy it when no blocking call is under way. An asynchronous call that has begun needs it no longer, and goes on
+/// when it is destroyed, until its `stop`, a cancellation, or the end of its context. So on a client made by
+/// client_on() the rule is that of every lock: a Leader is destroyed before the context, or with the handlers in it.
 class HOLDFAST_EXPORT Leader {
  public:
   using Body = std::function<void(const Term&)>;
@@ -90,8 +94,10 @@ class HOLDFAST_EXPORT Leader {
   /// end. Throws Error(would_deadlock) if another call of this object is running, also from within its own body.
   TermEnd lead(const Body& body, const AcquireOptions& options = {});
 
-  /// Terms, one after another, until `stop` is requested; then it returns. If the server cannot be reached, it retries
-  /// for ever; every other Error is thrown, and what a body throws.
+  /// Terms, one after another, until `stop` is requested; then it returns. After a failure that may pass
+  /// (Error::may_pass) it tries again every second, for ever: the server is away, loads its data, has too few replicas,
+  /// is out of memory, refuses a login that it accepted before. Client::release_all() ends a term or a wait, and the
+  /// campaign goes on. Every other Error is thrown, such as a first login that is refused, and what a body throws.
   void campaign(const Body& body, const CampaignOptions& options = {});
 
   /// As lead(), for a body that is a coroutine, `awaitable<void>(const Term&)`, and without blocking, also on a client

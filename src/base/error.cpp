@@ -61,6 +61,25 @@ constexpr Words words_of(Errc code) {
   return {"?", "unknown error"};
 }
 
+/// What is usual for the code, where nothing more is known.
+constexpr bool usually_passes(Errc code) {
+  switch (code) {
+    case Errc::busy:
+    case Errc::timed_out:
+    case Errc::unreachable:
+    case Errc::unknown_outcome:
+    case Errc::read_only:
+    case Errc::out_of_memory:
+    case Errc::no_quorum:
+    case Errc::exhausted:
+    case Errc::durability_not_met:
+    case Errc::crowded:
+      return true;
+    default:
+      return false;
+  }
+}
+
 class Category final : public std::error_category {
  public:
   const char* name() const noexcept override { return "holdfast"; }
@@ -111,9 +130,10 @@ std::error_code make_error_code(Errc code) noexcept { return {static_cast<int>(c
 
 struct Error::Parts {
   std::string key, node, cause, what;
+  bool may_pass;
 };
 
-Error::Error(Errc code, std::string key, std::string node, std::string cause)
+Error::Error(Errc code, std::string key, std::string node, std::string cause, std::optional<bool> may_pass)
     : std::system_error(make_error_code(code)) {
   std::string what;
   if (!key.empty()) what += "lock " + base::quote(key);
@@ -121,13 +141,15 @@ Error::Error(Errc code, std::string key, std::string node, std::string cause)
   if (!what.empty()) what += ": ";
   what += make_error_code(code).message();
   if (!cause.empty()) what += ": " + cause;
-  parts_ = std::make_shared<const Parts>(Parts{std::move(key), std::move(node), std::move(cause), std::move(what)});
+  parts_ = std::make_shared<const Parts>(Parts{std::move(key), std::move(node), std::move(cause), std::move(what),
+                                               may_pass.value_or(usually_passes(code))});
 }
 
 const char* Error::what() const noexcept { return parts_->what.c_str(); }
 const std::string& Error::key() const noexcept { return parts_->key; }
 const std::string& Error::node() const noexcept { return parts_->node; }
 const std::string& Error::cause() const noexcept { return parts_->cause; }
+bool Error::may_pass() const noexcept { return parts_->may_pass; }
 
 Failure::Failure(Error error) : error_(std::make_shared<const Error>(std::move(error))) {}
 

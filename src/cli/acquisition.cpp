@@ -85,9 +85,10 @@ bool Acquisition::try_once(const BasicLock& lock, AcquireOptions options, const 
 }
 
 bool Acquisition::may_be_tried_again(const Error& error) {
-  const bool out_of_reach = error.code() == Errc::unreachable || error.code() == Errc::no_quorum;
+  const bool in_vain = error.code() == Errc::busy || error.code() == Errc::timed_out;
   const auto left = std::chrono::ceil<milliseconds>(start_ + perseverance_.limit - base::Clock::now());
-  if (!out_of_reach || left <= milliseconds::zero() || stop_.stop_requested() || perseverance_.reached()) return false;
+  if (in_vain || !error.may_pass() || left <= milliseconds::zero() || stop_.stop_requested() || perseverance_.reached())
+    return false;
   if (!std::exchange(told_, true)) perseverance_.tell(error, left);
   return true;
 }

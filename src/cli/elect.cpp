@@ -23,15 +23,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Between two attempts at a server that could not be reached.
+/// Between two attempts that failed.
 constexpr milliseconds kBetweenAttempts{1000};
-
-/// Whether the next attempt may succeed after this error.
-bool may_pass(const Error& error) {
-  const std::error_code code = error.code();
-  return code == Errc::unreachable || code == Errc::unknown_outcome || code == Errc::read_only ||
-         code == Errc::out_of_memory || code == Errc::durability_not_met;
-}
 
 /// One use of the verb. The members are ordered as in `run`: descriptors are listed before any is opened, signals are
 /// taken over before any thread starts.
@@ -143,7 +136,7 @@ std::optional<AcquisitionResult> Candidacy::stand() {
   try {
     lock_->not_acquired(result);
   } catch (const Error& error) {
-    if (!may_pass(error)) throw;
+    if (!error.may_pass()) throw;
     if (trouble_ != error.what()) console_.note(fmt::format("{}; trying again", error.what()));
     trouble_ = error.what();
   }

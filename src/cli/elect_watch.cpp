@@ -65,7 +65,7 @@ int watch_election(const CommonOptions& common, const std::string& name, const C
       seen = leading->info.owner;
       if (leading->info.remaining) next = std::min(next, *leading->info.remaining + milliseconds(1));
     } catch (const Error& error) {
-      if (error.code() != Errc::unreachable && error.code() != Errc::unknown_outcome) throw;
+      if (!error.may_pass()) throw;
       if (trouble != error.what()) console.note(fmt::format("{}; trying again", error.what()));
       trouble = error.what();
     }

@@ -92,7 +92,7 @@ int RunLock::not_acquired(const AcquisitionResult& result) {
     const bool in_vain = code == Errc::busy || code == Errc::timed_out;
     if (in_vain && options_.wait == milliseconds::zero()) code = Errc::busy;
     // With several servers, the cause already names them.
-    const Error told(code, error.key(), error.node().empty() ? "" : report_.node, error.cause());
+    const Error told(code, error.key(), error.node().empty() ? "" : report_.node, error.cause(), error.may_pass());
     if (!in_vain) throw Error(told);
     Problem problem = Problem::from(told);
     problem.exit_code = options_.conflict_exit_code;

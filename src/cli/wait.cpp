@@ -52,10 +52,8 @@ class Looker {
       return judgement;
     }
     const Error error = no_majority(judgement);
-    const bool transient =
-        error.code() == Errc::unreachable || error.code() == Errc::unknown_outcome || error.code() == Errc::no_quorum;
     const auto left = std::chrono::ceil<milliseconds>(tolerates_until_ - base::Clock::now());
-    if (!transient || left <= milliseconds::zero()) throw Error(error);
+    if (!error.may_pass() || left <= milliseconds::zero()) throw Error(error);
     if (!answered_ && !std::exchange(told_, true)) {
       console_.note(fmt::format("{}; trying again for {}", error.what(), in_words(left)));
     }

@@ -55,14 +55,15 @@ const std::string& BasicLock::name() const noexcept { return parts_->target->nam
 
 Hold BasicLock::acquire(const AcquireOptions& options) const {
   engine::Acquired result = holdfast::acquire(*parts_, options, DefaultWait::wait_on);
-  if (result.error) fail(*parts_->target, face::as_waiting(result.error), std::move(result.cause));
+  result.error = face::as_waiting(result.error);
+  if (result.error) throw face::error_about(*parts_->target, std::move(result));
   return detail::HoldAccess::make(std::move(result.held));
 }
 
 MaybeHold BasicLock::try_acquire(const AcquireOptions& options) const {
   engine::Acquired result = holdfast::acquire(*parts_, options, DefaultWait::ask_once);
   if (!result.error) return detail::HoldAccess::make(std::move(result.held));
-  if (!face::not_granted(result.error)) fail(*parts_->target, result.error, std::move(result.cause));
+  if (!face::not_granted(result.error)) throw face::error_about(*parts_->target, std::move(result));
   return std::nullopt;
 }
 
@@ -123,7 +124,7 @@ std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, 
     }
     return {};
   }
-  if (!face::not_granted(result.error)) fail(target, result.error, std::move(result.cause));
+  if (!face::not_granted(result.error)) throw face::error_about(target, std::move(result));
   if (cause != nullptr) *cause = std::move(result.cause);
   return result.error;
 }

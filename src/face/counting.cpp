@@ -168,14 +168,14 @@ bool pass_in_time(const detail::Parts& parts, std::optional<std::chrono::millise
                   const wire::Ask& ask) {
   engine::Acquired passed = ask_to_pass(parts, wait, std::move(stop), engine::DefaultWait::ask_once, ask);
   if (passed.error && !not_granted(passed.error)) {
-    throw error_about(*parts.target, passed.error, std::move(passed.cause));
+    throw error_about(*parts.target, std::move(passed));
   }
   return !passed.error;
 }
 
 void pass(const detail::Parts& parts, std::stop_token stop, const wire::Ask& ask) {
   engine::Acquired passed = ask_to_pass(parts, {}, std::move(stop), engine::DefaultWait::wait_on, ask);
-  if (passed.error) throw error_about(*parts.target, passed.error, std::move(passed.cause));
+  if (passed.error) throw error_about(*parts.target, std::move(passed));
 }
 
 }  // namespace holdfast::face

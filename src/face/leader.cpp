@@ -64,8 +64,8 @@ void Leader::campaign(const Body& body, const CampaignOptions& options) {
     try {
       hold = lock_.acquire({.wait = milliseconds::max(), .stop = options.stop});
     } catch (const Error& error) {
-      if (error.code() == Errc::cancelled) return;
-      if (!detail::may_pass(error.code())) throw;
+      if (options.stop.stop_requested()) return;
+      if (!detail::goes_on(error)) throw;
       if (options.on_trouble) options.on_trouble(error);
       pause(detail::kCampaignPause, options.stop);
       continue;

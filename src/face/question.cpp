@@ -72,7 +72,7 @@ void AsyncAsk::start() {
 void AsyncAsk::run() {
   engine::send(*runtime_, inquiry(), [self = shared_from_this()](redis::Result result, const std::string& node) {
     try {
-      if (self->answered(engine::replies(std::move(result), self->name_, node, self->errors()))) {
+      if (self->answered(engine::replies(*self->runtime_, std::move(result), self->name_, node, self->errors()))) {
         return self->run();
       }
     } catch (...) {

@@ -105,7 +105,7 @@ Hold KeyLock::adopt(std::string_view ticket, const AcquireOptions& options) cons
   face::Adoption adoption = face::adoption_of(*parts(), ticket, options);
   engine::Acquired adopted =
       engine::adopt(parts()->runtime, parts()->target, std::move(adoption.grant), adoption.lease, adoption.on_lost);
-  if (adopted.error) throw face::error_about(*parts()->target, adopted.error, std::move(adopted.cause));
+  if (adopted.error) throw face::error_about(*parts()->target, std::move(adopted));
   return detail::HoldAccess::make(std::move(adopted.held));
 }
 

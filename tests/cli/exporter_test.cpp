@@ -124,6 +124,19 @@ TEST_F(Exporter, AnswersWithUpZeroWhileTheServerIsDown) {
   EXPECT_TRUE(becomes("holdfast_server_up", 1));
 }
 
+TEST_F(Exporter, GoesOnWhenItsPasswordIsRefusedThatWasAcceptedBefore) {
+  raw_.command("ACL", "SETUSER", "app", "on", ">old", "~*", "+@all");
+  raw_.command("ACL", "SETUSER", "app", "&*");  // unknown to Redis 6.0, which has no rights on channels
+  url_ = server_.url("app", "old");
+  begin();
+  ASSERT_TRUE(becomes("holdfast_server_up", 1));
+  raw_.command("ACL", "SETUSER", "app", "resetpass", ">new");
+  raw_.command("CLIENT", "KILL", "USER", "app");
+  ASSERT_TRUE(becomes("holdfast_server_up", 0));
+  raw_.command("ACL", "SETUSER", "app", "resetpass", ">old");
+  EXPECT_TRUE(becomes("holdfast_server_up", 1));
+}
+
 TEST_F(Exporter, AnswersAtOnceWhileTheServerIsFrozen) {
   begin({"--doctor", "0"});
   ASSERT_TRUE(becomes("holdfast_server_up", 1));

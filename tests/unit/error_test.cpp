@@ -56,6 +56,17 @@ TEST(ErrorText, NamesKeyNodeAndCause) {
   EXPECT_EQ(error.code(), Errc::unreachable);
 }
 
+TEST(ErrorMayPass, AsIsUsualForItsCodeOrAsItIsSaid) {
+  const std::set<Errc> passing{Errc::busy,          Errc::timed_out, Errc::unreachable, Errc::unknown_outcome,
+                               Errc::read_only,     Errc::no_quorum, Errc::exhausted,   Errc::durability_not_met,
+                               Errc::out_of_memory, Errc::crowded};
+  for (const Errc code : kAll) {
+    EXPECT_EQ(Error(code, {}, {}, {}).may_pass(), passing.contains(code)) << to_string(code);
+    EXPECT_TRUE(Error(code, {}, {}, {}, true).may_pass()) << to_string(code);
+    EXPECT_FALSE(Error(code, {}, {}, {}, false).may_pass()) << to_string(code);
+  }
+}
+
 TEST(ErrorText, LeavesOutWhatThereIsNot) {
   EXPECT_STREQ(Error(Errc::busy, "orders", "h:1", "").what(), "lock \"orders\" on h:1: somebody else holds it");
   EXPECT_STREQ(Error(Errc::not_owner, "orders", "", "").what(), "lock \"orders\": not held by the caller");

@@ -307,6 +307,15 @@ TEST(ServerError, IsForGoodIfNeitherTimeNorARepetitionHelps) {
   EXPECT_FALSE((Meaning{Errc::server_error, Fate::ran}).for_good());
 }
 
+TEST(ServerError, MayPassIfTimeHelpsOrMemoryIsFreed) {
+  EXPECT_TRUE((Meaning{Errc::server_error, Fate::transient}).may_pass());
+  EXPECT_TRUE((Meaning{Errc::unknown_outcome, Fate::unknown}).may_pass());
+  EXPECT_TRUE((Meaning{Errc::out_of_memory, Fate::lasting}).may_pass());
+  EXPECT_FALSE((Meaning{Errc::server_error, Fate::lasting}).may_pass());
+  EXPECT_FALSE((Meaning{Errc::denied, Fate::denied}).may_pass());
+  EXPECT_FALSE((Meaning{Errc::server_error, Fate::ran}).may_pass());
+}
+
 // --- connections ---
 
 namespace asio = boost::asio;

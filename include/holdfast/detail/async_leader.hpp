@@ -12,6 +12,8 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/error.hpp>
@@ -92,14 +94,17 @@ class Leader::Async {
 
   template <class CoBody>
   static Coroutine<void, CoBody> campaign(Leader& leader, CoBody body, CampaignOptions options) {
+    namespace asio = boost::asio;
     const Call call(leader);
     const FencedLock lock = leader.lock_;
     const AcquireOptions without_end{.wait = std::chrono::milliseconds::max(), .stop = options.stop};
     while (!options.stop.stop_requested()) {
-      auto result = co_await lock.async_acquire(without_end, boost::asio::as_tuple(kUseAwaitable<CoBody>));
+      auto result = co_await lock.async_acquire(without_end, asio::as_tuple(kUseAwaitable<CoBody>));
       if (const Failure failure = std::get<0>(result)) {
         if (options.stop.stop_requested()) co_return;
-        if (!detail::may_pass(failure.code())) throw Error(failure.error());
+        const asio::cancellation_state state = co_await asio::this_coro::cancellation_state;
+        const bool cancelled = state.cancelled() != asio::cancellation_type::none;
+        if (cancelled || !detail::goes_on(failure.error())) throw Error(failure.error());
         if (options.on_trouble) options.on_trouble(failure.error());
         co_await pause<CoBody>(detail::kCampaignPause, options.stop);
         continue;

@@ -5,7 +5,6 @@
 #include <memory>
 #include <mutex>
 #include <stop_token>
-#include <system_error>
 #include <utility>
 
 #include <holdfast/leader.hpp>
@@ -14,17 +13,12 @@ namespace holdfast {
 
 namespace detail {
 
-/// Between two attempts at a server that could not be reached.
+/// Between two attempts that failed.
 inline constexpr std::chrono::milliseconds kCampaignPause{1000};
 
-/// Whether the next attempt may succeed after this failure.
-inline bool may_pass(const std::error_code& code) {
-  for (const Errc passing :
-       {Errc::unreachable, Errc::unknown_outcome, Errc::read_only, Errc::out_of_memory, Errc::durability_not_met}) {
-    if (code == passing) return true;
-  }
-  return false;
-}
+/// Whether a campaign that nobody has stopped goes on after this failure. `cancelled` is then Client::release_all(),
+/// which ends a wait and not the campaign.
+inline bool goes_on(const Error& error) { return error.may_pass() || error.code() == Errc::cancelled; }
 
 }  // namespace detail
 

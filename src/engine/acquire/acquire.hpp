@@ -20,6 +20,7 @@ struct Acquired {
   std::shared_ptr<Claim> held;  // set: granted
   std::error_code error;        // otherwise: why not
   std::string cause;
+  std::optional<bool> may_pass{};  // see Error::may_pass; empty: as usual for `error`
 };
 
 /// What an acquire without a time limit in its options does: ask once, or wait without limit.

@@ -362,7 +362,7 @@ void AcquireOp::finish(AcquireAction action) noexcept {
     // Out of memory: without the explanation.
   }
   try {
-    done({action.error ? nullptr : held, action.error, std::move(action.cause)});
+    done({action.error ? nullptr : held, action.error, std::move(action.cause), action.may_pass});
   } catch (...) {
     if (held) give_up(*held);  // it could not be delivered
   }

@@ -80,23 +80,23 @@ AcquireAction AcquireFsm::on_attempt(TimePoint now, const Attempt& reply) {
       if (terms_.listens && !reply.subscribed && !reply.cannot_subscribe) return attempt(now, true);
       return wait_busy(now, reply);
     case Kind::refused:
-      return finish(reply.error, reply.cause);
+      return finish_as(reply);
     case Kind::failed:
       unresolved_ = true;
-      return finish(reply.error, reply.cause);
+      return finish_as(reply);
     case Kind::unknown:
       unresolved_ = true;
       return on_trouble(now, reply);
     case Kind::not_durable:
       unresolved_ = true;
       taken_ = false;  // it is ours now
-      if (terms_.once) return finish(reply.error, reply.cause);
+      if (terms_.once) return finish_as(reply);
       return on_trouble(now, reply);
     case Kind::transient:
     case Kind::not_sent:
       // For a group whose only trouble this is: its grants have been released.
-      if (terms_.once && reply.error == Errc::durability_not_met) return finish(reply.error, reply.cause);
-      if (reply.pointless) return finish(reply.error, reply.cause);
+      if (terms_.once && reply.error == Errc::durability_not_met) return finish_as(reply);
+      if (reply.pointless) return finish_as(reply);
       return on_trouble(now, reply);
   }
   return finish(Errc::server_error);
@@ -119,6 +119,7 @@ AcquireAction AcquireFsm::wait_busy(TimePoint now, const Attempt& reply) {
 AcquireAction AcquireFsm::on_trouble(TimePoint now, const Attempt& reply) {
   last_error_ = reply.error;
   last_cause_ = reply.cause;
+  last_may_pass_ = reply.may_pass;
   if (!trouble_since_) trouble_since_ = asked_at_;
   if (now >= give_up()) return end_of_trouble(now);
   // Attempts that were not sent are paced by the connection's gate; the others are paced here.
@@ -131,7 +132,7 @@ AcquireAction AcquireFsm::on_trouble(TimePoint now, const Attempt& reply) {
 /// If it was waiting for another holder when the limit came, the result is a time-out of that wait.
 AcquireAction AcquireFsm::end_of_trouble(TimePoint now) const {
   const bool was_waiting = taken_ && !terms_.once && now >= limit();
-  return was_waiting ? finish(Errc::timed_out, busy_cause_) : finish(last_error_, last_cause_);
+  return was_waiting ? finish(Errc::timed_out, busy_cause_) : finish(last_error_, last_cause_, last_may_pass_);
 }
 
 AcquireAction AcquireFsm::on_wake(TimePoint now, TargetView view) {
@@ -154,7 +155,8 @@ AcquireAction AcquireFsm::on_time(TimePoint now, TargetView view) {
     if (terms_.once) return finish(Errc::busy);
     if (now >= limit()) {
       contended_ = true;
-      return trouble_since_ && !taken_ ? finish(last_error_, last_cause_) : finish(Errc::timed_out, busy_cause_);
+      return trouble_since_ && !taken_ ? finish(last_error_, last_cause_, last_may_pass_)
+                                       : finish(Errc::timed_out, busy_cause_);
     }
   }
   safety_polling_ = bound_ == Bound::safety_poll && !view.held_here;
@@ -163,8 +165,12 @@ AcquireAction AcquireFsm::on_time(TimePoint now, TargetView view) {
 
 AcquireAction AcquireFsm::on_stop(std::error_code why) const { return finish(why); }
 
-AcquireAction AcquireFsm::finish(std::error_code error, std::string cause) const {
-  return {.kind = AcquireAction::Kind::finish, .undo = error && unresolved_, .error = error, .cause = std::move(cause)};
+AcquireAction AcquireFsm::finish(std::error_code error, std::string cause, std::optional<bool> may_pass) const {
+  return {.kind = AcquireAction::Kind::finish,
+          .undo = error && unresolved_,
+          .error = error,
+          .cause = std::move(cause),
+          .may_pass = may_pass};
 }
 
 }  // namespace holdfast::engine

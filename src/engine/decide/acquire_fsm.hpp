@@ -1,6 +1,7 @@
 // The one acquire loop of the library, as a pure state machine: events and times in, actions out.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -53,6 +54,7 @@ struct AcquireAction {
   bool undo = false;  // finish: a compensating release is needed, an attempt's outcome is unknown
   std::error_code error{};
   std::string cause{};
+  std::optional<bool> may_pass{};  // see Error::may_pass; empty: as usual for `error`
 };
 
 /// Start -> (wait_turn) -> attempt -> busy -> attempt with subscription -> wait -> attempt ... -> finish.
@@ -82,7 +84,7 @@ class AcquireFsm {
   bool safety_polling() const { return safety_polling_; }
 
  private:
-  enum class Bound { limit, lease_end, safety_poll, poll, local_hold, others_first, spread, pause };
+  enum class Bound : std::uint8_t { limit, lease_end, safety_poll, poll, local_hold, others_first, spread, pause };
 
   AcquireAction attempt(TimePoint now, bool subscribe);
   AcquireAction go_on(TimePoint now, TargetView view);
@@ -90,7 +92,8 @@ class AcquireFsm {
   AcquireAction wait_busy(TimePoint now, const Attempt& reply);
   AcquireAction on_trouble(TimePoint now, const Attempt& reply);
   AcquireAction end_of_trouble(TimePoint now) const;
-  AcquireAction finish(std::error_code error, std::string cause = {}) const;
+  AcquireAction finish(std::error_code error, std::string cause = {}, std::optional<bool> may_pass = {}) const;
+  AcquireAction finish_as(const Attempt& reply) const { return finish(reply.error, reply.cause, reply.may_pass); }
   TimePoint limit() const;
   TimePoint give_up() const;
 
@@ -101,6 +104,7 @@ class AcquireFsm {
   bool taken_ = false;       // somebody else has been seen to hold it
   bool unresolved_ = false;  // an attempt's outcome is unknown
   bool safety_polling_ = false;
+  std::optional<bool> last_may_pass_;
   int races_lost_ = 0;
   int troubles_ = 0;
   Poll poll_;

@@ -40,6 +40,7 @@ struct Attempt {
   bool of_stranger = false;               // busy: the holder uses another library
   std::optional<Duration> retry_after{};  // busy, but no holder was seen: the votes were split
   bool pointless = false;                 // not_sent, transient: a retry will not help
+  std::optional<bool> may_pass{};         // see Error::may_pass; empty: as usual for `error`
   std::error_code error{};
   std::string cause{};
   TimePoint sent_at{};

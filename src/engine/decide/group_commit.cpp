@@ -47,6 +47,7 @@ Attempt as_confirmed(Attempt attempt, const Confirmed& confirmed, std::uint32_t 
     attempt.cause = "the connection was lost while acks were asked for";
   } else if (confirmed.for_good) {
     attempt.kind = Kind::failed;
+    attempt.may_pass = false;
     attempt.error = confirmed.error;
     attempt.cause = confirmed.cause;
   } else {

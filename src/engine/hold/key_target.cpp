@@ -130,6 +130,7 @@ Attempt KeyTarget::judge(const redis::Result& result) const {
   attempt.subscribed = result.subscribed;
   if (result.delivery != redis::Delivery::answered) {
     if (result.delivery == redis::Delivery::unknown) attempt.kind = Kind::unknown;
+    attempt.may_pass = runtime().may_pass(result);
     return attempt;
   }
   const base::Reply& reply = result.replies.front();
@@ -149,12 +150,14 @@ Attempt KeyTarget::judge(const redis::Result& result) const {
     const redis::Meaning meaning =
         reply.is_error() ? redis::classify(reply.text) : redis::Meaning{Errc::server_error, redis::Fate::ran};
     attempt.kind = kind_of(meaning.fate);
+    attempt.may_pass = meaning.may_pass();
     attempt.error = meaning.code;
     attempt.cause = reply.is_error() ? redis::explain(reply.text) : "a reply of an unexpected type";
     // A single server, by its URL, is a node of a cluster, and nobody follows its redirects.
     if (reply.is_error() && redis::is_redirect(reply.text) && runtime().router().only_shard() != nullptr) {
       attempt.error = Errc::unsupported_by_server;
       attempt.pointless = true;
+      attempt.may_pass = false;
     }
   }
   return attempt;
@@ -165,6 +168,7 @@ void KeyTarget::judge_silence(const redis::Refusal& refusal, Attempt& attempt) c
   attempt.cannot_subscribe = refusal.meaning.for_good() && plan().traits.announced != Traits::Announced::all;
   if (attempt.cannot_subscribe) return;
   attempt.kind = kind_of(refusal.meaning.fate);
+  attempt.may_pass = refusal.meaning.may_pass();
   attempt.error = refusal.meaning.code;
   attempt.cause = refusal.cause;
 }

@@ -100,7 +100,7 @@ std::vector<base::Reply> ask(Runtime& runtime, Inquiry inquiry, const std::strin
   if (!asking->answer.is_there()) {
     throw Error(runtime.closed() ? Errc::closed : Errc::unknown_outcome, name, runtime.node(), "no reply");
   }
-  return replies(std::move(asking->result), name, asking->node, errors);
+  return replies(runtime, std::move(asking->result), name, asking->node, errors);
 }
 
 void send(Runtime& runtime, Inquiry inquiry, Answered answered) {
@@ -123,16 +123,17 @@ void send(Runtime& runtime, Inquiry inquiry, Answered answered) {
   });
 }
 
-std::vector<base::Reply> replies(redis::Result result, const std::string& name, const std::string& node,
-                                 Errors errors) {
+std::vector<base::Reply> replies(const Runtime& runtime, redis::Result result, const std::string& name,
+                                 const std::string& node, Errors errors) {
   if (result.delivery != redis::Delivery::answered) {
-    throw Error(static_cast<Errc>(result.error.value()), name, node, result.cause);
+    throw Error(static_cast<Errc>(result.error.value()), name, node, result.cause, runtime.may_pass(result));
   }
   constexpr std::ptrdiff_t kFirst = 2;
   for (const base::Reply& reply : result.replies) {
     const bool rest = &reply - result.replies.data() >= kFirst;
     if (!reply.is_error() || errors == Errors::keep || (errors == Errors::keep_rest && rest)) continue;
-    throw Error(redis::classify(reply.text).code, name, node, redis::explain(reply.text));
+    const redis::Meaning meaning = redis::classify(reply.text);
+    throw Error(meaning.code, name, node, redis::explain(reply.text), meaning.may_pass());
   }
   return std::move(result.replies);
 }

@@ -37,6 +37,7 @@ using Answered = std::function<void(redis::Result result, const std::string& nod
 /// The same without waiting. On the loop.
 void send(Runtime& runtime, Inquiry inquiry, Answered answered);
 /// Returns the replies, or throws an Error with the reason.
-std::vector<base::Reply> replies(redis::Result result, const std::string& name, const std::string& node, Errors errors);
+std::vector<base::Reply> replies(const Runtime& runtime, redis::Result result, const std::string& name,
+                                 const std::string& node, Errors errors);
 
 }  // namespace holdfast::engine

@@ -178,6 +178,11 @@ void Runtime::send(redis::Request request, redis::Lane::Handler handler, std::si
   handler(std::move(refused));
 }
 
+bool Runtime::may_pass(const redis::Result& unanswered) const {
+  if (unanswered.error == Errc::closed) return false;
+  return !unanswered.refused || reporter_.count.connections.load() > 0;
+}
+
 // ---- admission of work ----
 
 wire::Owner Runtime::make_owner() const { return owner(base::next_number()); }

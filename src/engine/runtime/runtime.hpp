@@ -104,6 +104,9 @@ class Runtime {
   /// request went after an ASKING, a release on the channels that it `tells` is also published at the slot's present
   /// server.
   void send(redis::Request request, redis::Lane::Handler handler, std::size_t most_waiting = kMostWaiting);
+  /// Whether what kept a request from its answer may pass (Error::may_pass). A login that is refused counts as passing
+  /// once this client has been logged in: its settings were right. From any thread.
+  bool may_pass(const redis::Result& unanswered) const;
   /// Queue limit while the loop is stalled; releases get twice that, so that locks are not stranded.
   static constexpr std::size_t kMostWaiting = 1000;
   /// Runs a function on the loop, at once if the caller is on it; not at all if the client is closed.

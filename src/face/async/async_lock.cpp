@@ -66,8 +66,8 @@ class AsyncWait : public engine::AcquireOp, public Operation {
  protected:
   /// False: the receiver no longer waits.
   bool tell(Results... results) { return receiving_.tell({}, std::move(results)...); }
-  void tell_failure(std::error_code error, std::string cause) {
-    receiving_.tell(Failure(face::error_about(*target(), error, std::move(cause))), Results()...);
+  void tell_failure(Acquired failed) {
+    receiving_.tell(Failure(face::error_about(*target(), std::move(failed))), Results()...);
   }
   bool cancelled() const { return cancelled_.load(); }
 
@@ -100,7 +100,8 @@ class AsyncAcquire final : public AsyncWait<typename Way::Result> {
     if (Way::is_result(outcome.error, this->cancelled())) {
       this->tell(hold ? Result(std::move(hold)) : Result());
     } else {
-      this->tell_failure(Way::as_failure(outcome.error), std::move(outcome.cause));
+      outcome.error = Way::as_failure(outcome.error);
+      this->tell_failure(std::move(outcome));
     }
   }
 };
@@ -119,7 +120,7 @@ class AsyncPass final : public AsyncWait<Results...> {
     constexpr bool kInTime = sizeof...(Results) > 0;
     const bool stopped = this->cancelled() && outcome.error == Errc::cancelled;
     if (outcome.error && (!kInTime || stopped || !face::not_granted(outcome.error))) {
-      return this->tell_failure(outcome.error, std::move(outcome.cause));
+      return this->tell_failure(std::move(outcome));
     }
     const bool told = this->tell(Results(!outcome.error)...);
     if (!told && outcome.held) engine::give_up(*outcome.held);  // nobody owns it, and it does not end by itself

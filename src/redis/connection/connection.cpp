@@ -147,8 +147,9 @@ void Connection::on_login(const Replies& replies) {
   const std::vector<base::Command> more = login_->next(replies);
   const LoginOutcome& outcome = login_->outcome();
   if (outcome.error) {
-    login_pointless_ = outcome.pointless && refused_for_good(outcome);
+    const bool for_good = outcome.pointless && stays_refused(outcome);
     fail(outcome.error, outcome.cause);
+    down_.refused = for_good;
   } else if (!more.empty()) {
     traffic_.send_login(more);
   } else {
@@ -158,7 +159,7 @@ void Connection::on_login(const Replies& replies) {
 
 /// New credentials may work the next time: the server may not know them yet, or they were requested just before a
 /// change.
-bool Connection::refused_for_good(const LoginOutcome& outcome) {
+bool Connection::stays_refused(const LoginOutcome& outcome) {
   if (!credentials_.changes() || outcome.error != Errc::denied) return true;
   const TimePoint now = Clock::now();
   if (!refused_since_) refused_since_ = now;
@@ -235,7 +236,7 @@ void Connection::on_end(const Session::Ending& ending) {
   if (!failing_ && state_ != State::closed) {
     const Meaning meaning = classify(ending.stage, ending.error);
     down_.error = meaning.code;
-    login_pointless_ = meaning.for_good();
+    down_.refused = meaning.for_good();
     down_.cause = ending.problem;
   }
   const bool stood = stands();
@@ -254,11 +255,10 @@ void Connection::on_end(const Session::Ending& ending) {
   events_.disconnected(down_.cause);
   if (state_ == State::closed) return;
   if (!stood) down_.cause = causes_.gather(std::move(down_.cause), prospect == Prospect::another);
-  const bool refused = std::exchange(login_pointless_, false);
   const bool asks_again = std::exchange(ask_again_, false);
   if (prospect == Prospect::another) return alarm_.set(Clock::now());
   // Waiting does not help if the login was refused, or if the server was never reachable.
-  const bool pointless = refused || (!attempts_.ever_ready() && prospect == Prospect::same && !asks_again);
+  const bool pointless = down_.refused || (!attempts_.ever_ready() && prospect == Prospect::same && !asks_again);
   if (pointless) traffic_.give_up();
   if (!needed_ && !traffic_.waited_for()) {
     state_ = State::resting;

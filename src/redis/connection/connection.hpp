@@ -35,6 +35,7 @@ namespace holdfast::redis {
 struct Down {
   std::error_code error = Errc::unreachable;
   std::string cause{};
+  bool refused = false;  ///< The login, for good.
 };
 
 /// On the loop. (resting ->) down -> connecting -> ready (-> leaving) -> down ..., and closed from any of them.
@@ -105,6 +106,7 @@ class Connection final : public Session::Owner {
   /// See Down.
   std::error_code error() const { return down_.error; }
   const std::string& cause() const { return down_.cause; }
+  bool refused_for_good() const { return down_.refused; }
   /// For a request that has waited for a connection until its time limit.
   std::string why_not_yet() const;
 
@@ -123,7 +125,7 @@ class Connection final : public Session::Owner {
   void on_connect_timeout();
   void log_in(const CredentialSource::Given& given);
   std::string missing() const;
-  bool refused_for_good(const LoginOutcome& outcome);
+  bool stays_refused(const LoginOutcome& outcome);
   void on_ready();
   void leave(std::error_code error, std::string cause, base::Duration limit);
   void end_leaving();
@@ -145,7 +147,6 @@ class Connection final : public Session::Owner {
 
   State state_ = State::down;
   bool needed_ = true;
-  bool login_pointless_ = false;     // the login was refused for good
   bool ask_again_ = false;           // for other credentials
   bool failing_ = false;             // `down_` is set already
   bool demoted_ = false;             // the latest connection was left because the server takes no writes

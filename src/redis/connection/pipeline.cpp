@@ -252,9 +252,15 @@ void Pipeline::finish(const OpPtr& op, Result result) noexcept {
 
 // --- without an answer ---
 
+Result Pipeline::not_connected(std::string cause, bool pointless) const {
+  Result result = failure(Delivery::not_sent, connection_.error(), std::move(cause), pointless);
+  result.refused = connection_.refused_for_good();
+  return result;
+}
+
 void Pipeline::on_time_over(const OpPtr& op) {
   // A sent command stays in flight, so that later replies still match their commands; it only has no handler any more.
-  finish(op, op->at_gate ? failure(Delivery::not_sent, connection_.error(), connection_.why_not_yet())
+  finish(op, op->at_gate ? not_connected(connection_.why_not_yet(), /*pointless=*/false)
                          : failure(Delivery::unknown, Errc::unknown_outcome,
                                    "no reply within " + milliseconds(op->request.timeout) + " ms"));
 }
@@ -283,7 +289,7 @@ void Pipeline::cut(const OpPtr& op) noexcept {
 void Pipeline::give_up() {
   while (!gate_.empty()) {
     const OpPtr op = gate_.front();
-    finish(op, failure(Delivery::not_sent, connection_.error(), connection_.cause(), /*pointless=*/true));
+    finish(op, not_connected(connection_.cause(), /*pointless=*/true));
   }
 }
 

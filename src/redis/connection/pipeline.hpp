@@ -66,6 +66,7 @@ class Pipeline final : public Traffic {
   void misdirect(const OpPtr& op, Result result) noexcept;
   void cut(const OpPtr& op) noexcept;
   void finish(const OpPtr& op, Result result) noexcept;
+  Result not_connected(std::string cause, bool pointless) const;
   void on_time_over(const OpPtr& op);
 
   Subscriptions& subscriptions_;

@@ -83,6 +83,7 @@ struct Result {
   std::error_code error;    ///< When not answered: unreachable, denied, tls, closed, unknown_outcome, ...
   std::string cause;        ///< When not answered: the reason as text, without secrets.
   bool pointless = false;   ///< When not sent: a retry will not help (login refused, first connection refused).
+  bool refused = false;     ///< When not sent: since the login was refused for good.
   bool resent = false;      ///< Answered, but commands whose script the server had lost ran after the others.
   bool asked = false;       ///< Answered after ASKING, by a node that is taking over the slot.
   bool subscribed = false;  ///< Answered, and the request's channels were subscribed before its commands ran.

@@ -22,6 +22,9 @@ struct Meaning {
   Fate fate = Fate::lasting;
   /// A retry is pointless until somebody changes something.
   bool for_good() const { return fate == Fate::lasting || fate == Fate::denied; }
+  /// It may pass without a change to the settings or to the call: whoever promises to go on tries again. Memory comes
+  /// back, although a call does not wait for that.
+  bool may_pass() const { return fate == Fate::transient || fate == Fate::unknown || code == Errc::out_of_memory; }
   friend bool operator==(const Meaning&, const Meaning&) = default;
 };
 
