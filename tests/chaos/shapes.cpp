@@ -145,10 +145,12 @@ void add_later_kinds(Ground& ground, std::vector<Member>& crew) {
     for (Work& each : of_kind(kind, std::move(of_one))) works.push_back(std::move(each));
   };
   const std::string fenced = name_of("fenced"), fair = name_of("fair"), read_write = name_of("read_write");
-  const std::string leased = name_of("leased"), leader = name_of("leader"), readers = "read:" + read_write;
+  const std::string leased = name_of("leased"), spin = name_of("spin"), leader = name_of("leader"),
+                    readers = "read:" + read_write;
   const std::string one = name_of("any.one"), other = name_of("any.other"), any = one + "," + other;
   add("fenced", {hot(fenced), fixed(fenced), kept_at_times(fenced)});
   add("fair", {hot(fair), kept_at_times(fair)});
+  add("spin", {hot(spin), fixed(spin), kept_at_times(spin)});
   add("read_write", {hot(read_write), fixed(read_write), hot(readers), fixed(readers), kept_at_times(readers)});
   add("leased", permits(leased));
   add("leader", {hot(leader), fixed(leader), kept_at_times(leader), campaign(leader)});

@@ -1,9 +1,11 @@
 // The test kit: what is ordered happens, and time is the kit's.
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -56,6 +58,74 @@ TEST(RealKit, EachKindIsGrantedAndReleased) {
   each(client.fenced_lock("fenced"));
   each(client.fair_lock("fair"));
   each(client.simple_lock("simple"));
+  each(client.spin_lock("spin"));
+  each(client.read_write_lock("read-write"));
+}
+
+TEST(RealKit, ReadersShare) {
+  TestKit kit;
+  const Client one{kit.config()};
+  const Client other{kit.config()};
+  Hold first = one.read_write_lock("name").acquire_shared();
+  Hold second = other.read_write_lock("name").acquire_shared();
+  EXPECT_FALSE(one.read_write_lock("name").try_acquire());
+  first.release();
+  second.release();
+  EXPECT_TRUE(one.read_write_lock("name").acquire({.wait = kLimit}));
+}
+
+TEST(RealKit, SeveralLocksAreGrantedAndReleased) {
+  TestKit kit;
+  const Client client{kit.config()};
+  Hold all = client.multi_lock({"a", "b"}).acquire();
+  EXPECT_TRUE(kit.is_locked("a") && kit.is_locked("b"));
+  Hold any = client.any_of({"a", "c"}).acquire();
+  EXPECT_EQ(any.name(), "c");
+  all.release();
+  any.release();
+  EXPECT_TRUE(soon([&] { return !kit.is_locked("a") && !kit.is_locked("b") && !kit.is_locked("c"); }));
+}
+
+TEST(RealKit, AMajorityOfThree) {
+  std::vector<TestKit> kits(3);
+  std::vector<Client> clients;
+  std::vector<Lock> members;
+  for (TestKit& kit : kits) clients.emplace_back(kit.config());
+  for (const Client& client : clients) members.push_back(client.lock("name"));
+  Hold hold = RedLock(members).acquire();
+  hold.release();
+  EXPECT_TRUE(
+      soon([&] { return std::ranges::none_of(kits, [](const TestKit& kit) { return kit.is_locked("name"); }); }));
+}
+
+TEST(RealKit, PermitsAndStepsAreCounted) {
+  TestKit kit;
+  const Client client{kit.config()};
+  const LeasedSemaphore leased = client.leased_semaphore("leased");
+  leased.set(1);
+  {
+    const Hold permit = leased.acquire();
+    EXPECT_FALSE(leased.try_acquire());
+  }
+  EXPECT_TRUE(leased.acquire({.wait = kLimit}));
+  const Semaphore plain = client.semaphore("plain");
+  plain.set(2);
+  plain.acquire(2);
+  EXPECT_FALSE(plain.try_acquire());
+  plain.release(2);
+  EXPECT_EQ(plain.available(), 2);
+  const Latch latch = client.latch("latch");
+  latch.set(1);
+  latch.count_down();
+  EXPECT_TRUE(latch.wait_for(kLimit));
+}
+
+TEST(RealKit, ALeaderLeads) {
+  TestKit kit;
+  const Client client{kit.config()};
+  Leader leader(client.fenced_lock("name"));
+  EXPECT_EQ(leader.lead([&](const Term& term) { EXPECT_TRUE(term.leads() && kit.is_locked("name")); }),
+            TermEnd::finished);
 }
 
 TEST(RealKit, WhatIsLostIsNoticed) {

@@ -15,6 +15,7 @@
 #include "wire/read_write_calls.hpp"
 #include "wire/semaphore_calls.hpp"
 #include "wire/simple_calls.hpp"
+#include "wire/spin_calls.hpp"
 
 namespace holdfast::test::oracle {
 namespace {
@@ -86,6 +87,7 @@ class Generator : CountingCalls {
     wire::ReleaseCall call{all ? wire::Names(several) : wire::Names(&single, 1), one_of(owners())};
     call.publish = publish();
     if (simple) return wire::simple::release(call);
+    if (!all && below(4) == 0) return wire::spin::release(call);
     return all && below(2) == 0 ? wire::any::release(call) : wire::lock::release(call);
   }
   base::Command renew(bool simple, milliseconds lease) {
@@ -174,8 +176,9 @@ class Generator : CountingCalls {
     if (dice < 18) return spoiled(sent(renew(simple, lease)), lease);
     std::optional<wire::Owner> owner;
     if (below(2) == 0) owner = one_of(owners());
-    return sent(simple ? wire::simple::force_release(lock(true), owner, publish())
-                       : wire::lock::force_release(lock(false), owner, publish()));
+    if (simple) return sent(wire::simple::force_release(lock(true), owner, publish()));
+    if (below(4) == 0) return sent(wire::spin::force_release(lock(false), owner));
+    return sent(wire::lock::force_release(lock(false), owner, publish()));
   }
 
   /// A lease that makes no sense, at times.

@@ -2,11 +2,13 @@
 // found.
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include <gtest/gtest.h>
 
 #include "oracle/comparison.hpp"
 #include "oracle/record.hpp"
+#include "scripts/script_call.hpp"
 #include "wire/scripts.hpp"
 
 namespace holdfast::test::oracle::oracle_test {
@@ -46,6 +48,23 @@ TEST(Oracle, TheModelDoesWhatTheServerDoes) {
     break;
   }
   record.write(first);
+}
+
+TEST(Oracle, EveryScriptHasItsTransitionAndIsCompared) {
+  std::set<std::string> called;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    for (const Step& step : make_history(seed, kSteps, Likeness{})) {
+      if (step.words.size() > 1 && step.words.front() == "EVALSHA") called.insert(step.words[1]);
+      if (step.words.size() > 1 && step.words.front() == "EVAL") {
+        if (const KnownScript* const known = script_of_text(step.words[1])) called.emplace(known->script->sha1);
+      }
+    }
+  }
+  for (const base::Script* script : all_scripts()) {
+    const KnownScript* const known = script_of_sha1(script->sha1);
+    EXPECT_TRUE(known != nullptr && known->run != nullptr) << script->name << " has no transition in the model";
+    EXPECT_TRUE(called.contains(std::string(script->sha1))) << script->name << " is in no history";
+  }
 }
 
 // ---- errors that are to be found ----
@@ -124,6 +143,15 @@ const std::vector<Planted>& planted() {
          host.keyspace().erase(keys[0]);
          host.publish(Channel::plain, args[0], "0");
          put_number(reply, 1);
+       }},
+      {"spin_release_by_anybody", scripts::spin_release,
+       [](ScriptHost& host, Args keys, Args, std::string& reply) {
+         if (!host.keyspace().erase(keys[0])) return put_null(reply);
+         put_number(reply, 0);
+       }},
+      {"forced_spin_release_of_anything", scripts::spin_force_release,
+       [](ScriptHost& host, Args keys, Args, std::string& reply) {
+         put_number(reply, host.keyspace().erase(keys[0]) ? 1 : 0);
        }},
       {"simple_acquire_without_an_end", scripts::simple_acquire,
        [](ScriptHost& host, Args keys, Args args, std::string& reply) {

@@ -106,6 +106,8 @@ KeyLock Member::make_key_lock(const std::string& key) const {
       return client.read_write_lock(key);
     case LockKind::fair:
       return client.fair_lock(key);
+    case LockKind::spin:
+      return client.spin_lock(key);
     default:
       break;
   }

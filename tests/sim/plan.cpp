@@ -164,9 +164,9 @@ bool Plan::forgets() const {
 
 std::string describe(const Plan& plan) {
   std::string out = plan.scenario + ", seed " + std::to_string(plan.seed) + ", locks " + std::to_string(plan.locks);
-  static constexpr std::array<const char*, 10> kKinds = {
-      "",       ", simple",         ", of several", ", fenced",    ", read-write",
-      ", fair", ", any of several", ", permits",    ", semaphore", ", latch"};
+  static constexpr std::array<const char*, 11> kKinds = {
+      "",       ", simple",         ", of several", ", fenced",    ", read-write", ", fair",
+      ", spin", ", any of several", ", permits",    ", semaphore", ", latch"};
   out += kKinds.at(static_cast<std::size_t>(plan.kind));
   if (plan.permits > 0) out += ", " + std::to_string(plan.permits) + " permits each";
   if (plan.servers > 1) out += ", servers " + std::to_string(plan.servers) + (plan.needs_all ? ", all of them" : "");

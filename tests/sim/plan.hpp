@@ -129,7 +129,7 @@ enum class Site {
 };
 
 /// multi: of two names; any: of one of three, in a cluster of one of four in three slots.
-enum class LockKind { lock, simple, multi, fenced, read_write, fair, any, permits, semaphore, latch };
+enum class LockKind { lock, simple, multi, fenced, read_write, fair, spin, any, permits, semaphore, latch };
 
 struct Plan {
   std::string scenario;

@@ -346,6 +346,7 @@ const std::vector<Entry>& entries() {
       {{"fenced", "clients of a fenced lock, under faults that forget nothing"}, of_kind(LockKind::fenced)},
       {{"read_write", "clients that read and write, under faults that forget nothing"}, of_kind(LockKind::read_write)},
       {{"fair", "clients that queue up, under faults that forget nothing"}, of_kind(LockKind::fair)},
+      {{"spin", "clients that ask again and again, under faults that forget nothing"}, of_kind(LockKind::spin)},
       {{"any", "clients that take any one of three, or a certain one, under faults that forget nothing"},
        of_kind(LockKind::any)},
       {{"permits", "clients of a leased semaphore, under faults that forget nothing"}, of_kind(LockKind::permits)},

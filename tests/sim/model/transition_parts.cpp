@@ -29,4 +29,13 @@ void put_indices(std::string& reply, const std::vector<std::size_t>& indices) {
   for (const std::size_t index : indices) put_number(reply, static_cast<std::int64_t>(index));
 }
 
+bool take_lock(ScriptHost& host, std::string_view key, Args args, std::size_t first) {
+  if (host.keyspace().remaining(key) == -2) return false;
+  const Found found = lock_at(host, key, std::nullopt);
+  if (found.lock == nullptr) throw Refused(found.refused);
+  const std::string owner = found.lock->first;
+  if (args.size() > first && args[first] != owner) return false;
+  return host.keyspace().erase_field(key, owner);
+}
+
 }  // namespace holdfast::test

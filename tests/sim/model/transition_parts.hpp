@@ -57,8 +57,12 @@ Found look(ScriptHost& host, std::string_view key, std::optional<Keyspace::Milli
 Found lock_at(ScriptHost& host, std::string_view key, std::optional<Keyspace::Millis> remaining,
               const std::string& which = "it");
 
+/// From whoever has it, or from the owner that is named behind the first arguments. False: it was not held.
+bool take_lock(ScriptHost& host, std::string_view key, Args args, std::size_t first);
+
 std::span<const KnownScript> read_write_scripts();
 std::span<const KnownScript> fair_scripts();
+std::span<const KnownScript> spin_scripts();
 std::span<const KnownScript> counting_scripts();
 std::span<const KnownScript> permits_scripts();
 

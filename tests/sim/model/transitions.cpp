@@ -238,12 +238,7 @@ void lock_release_any(ScriptHost& host, Args keys, Args args, std::string& reply
 }
 
 void lock_force_release(ScriptHost& host, Args keys, Args args, std::string& reply) {
-  if (host.keyspace().remaining(keys[0]) == -2) return put_number(reply, 0);
-  const Found found = lock_at(host, keys[0], std::nullopt);
-  if (found.lock == nullptr) throw Refused(found.refused);
-  const std::string owner = found.lock->first;
-  if (args.size() > 2 && args[2] != owner) return put_number(reply, 0);
-  host.keyspace().erase_field(keys[0], owner);
+  if (!take_lock(host, keys[0], args, 2)) return put_number(reply, 0);
   tell(host, args[0], args[1], false);
   put_number(reply, 1);
 }
@@ -376,8 +371,9 @@ constexpr std::array<KnownScript, 15> kScripts{{{&scripts::lock_acquire, lock_ac
                                                 {&scripts::simple_renew, simple_renew}}};
 
 const KnownScript* find(std::string_view base::Script::* what, std::string_view wanted) {
-  for (const std::span<const KnownScript> some : {std::span<const KnownScript>(kScripts), read_write_scripts(),
-                                                  fair_scripts(), counting_scripts(), permits_scripts()}) {
+  for (const std::span<const KnownScript> some :
+       {std::span<const KnownScript>(kScripts), read_write_scripts(), fair_scripts(), spin_scripts(),
+        counting_scripts(), permits_scripts()}) {
     const auto found =
         std::ranges::find_if(some, [&](const KnownScript& each) { return each.script->*what == wanted; });
     if (found != some.end()) return &*found;
