@@ -68,6 +68,29 @@ TEST_F(MetricsOfAClient, CountEachResultOfAnAcquire) {
   EXPECT_EQ(value(client, "holdfast_waiters"), 0);
 }
 
+TEST_F(MetricsOfAClient, CountTheHoldsOfEachKind) {
+  const auto expect_counted = [&](const char* kind, const std::function<Hold(const Client&)>& acquire) {
+    Client client(config());
+    acquire(client).release();
+    EXPECT_GE(acquires(client, "granted"), 1) << kind;
+    EXPECT_GE(value(client, "holdfast_hold_seconds_count"), 1) << kind;
+  };
+  expect_counted("fenced", [](const Client& client) { return client.fenced_lock("fenced").acquire(); });
+  expect_counted("fair", [](const Client& client) { return client.fair_lock("fair").acquire(); });
+  expect_counted("spin", [](const Client& client) { return client.spin_lock("spin").acquire(); });
+  expect_counted("writer", [](const Client& client) { return client.read_write_lock("shared").acquire(); });
+  expect_counted("reader", [](const Client& client) { return client.read_write_lock("shared").acquire_shared(); });
+  expect_counted("simple", [](const Client& client) { return client.simple_lock("simple").acquire(); });
+  expect_counted("several", [](const Client& client) { return client.multi_lock({"a", "b"}).acquire(); });
+  expect_counted("any", [](const Client& client) { return client.any_of({"a", "b"}).acquire(); });
+  expect_counted("majority", [](const Client& client) { return RedLock(std::vector{client.lock("a")}).acquire(); });
+  expect_counted("permit", [](const Client& client) {
+    const LeasedSemaphore permits = client.leased_semaphore("permits");
+    permits.set(1);
+    return permits.acquire();
+  });
+}
+
 TEST_F(MetricsOfAClient, CountAnErrorAsOne) {
   raw.command("SET", "orders", "text");
   Client client(config());
