@@ -68,7 +68,8 @@ class HOLDFAST_EXPORT Client {
   /// The same for a lock whose grants are numbered: see FencedLock.
   FencedLock fenced_lock(std::string_view name, AcquireOptions defaults = {}) const;
 
-  /// The same for a lock that is granted in order of request: see FairLock.
+  /// The same for a lock that is granted in order of request: see FairLock. With a `Config::name_prefix` it throws
+  /// Error(invalid_argument) unless `Config::fair_with_prefix` is set.
   FairLock fair_lock(std::string_view name, AcquireOptions defaults = {}) const;
 
   /// The same for a lock without messages, whose waiters poll: see SpinLock.

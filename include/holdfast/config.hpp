@@ -116,6 +116,10 @@ struct HOLDFAST_EXPORT Config {
   bool local = false;
 
   std::string name_prefix;  ///< Put before every lock name on the wire (Redisson: NameMapper).
+  /// Says that no Redisson before 3.52 takes part in fair locks under `name_prefix`. Those keep a fair lock's queue
+  /// under the name without the prefix: they would share the lock, but neither its order nor its wakes. Without this,
+  /// `Client::fair_lock` of a client with a `name_prefix` throws Error(invalid_argument).
+  bool fair_with_prefix = false;
 
   std::chrono::milliseconds connect_timeout{5000};  ///< One attempt to connect, TLS and login included.
   std::chrono::milliseconds command_timeout{3000};  ///< One command, from the call to its reply, any wait for a
@@ -189,11 +193,11 @@ struct HOLDFAST_EXPORT Config {
   /// Each may end in `?parameter=value&…`: `db`, `user`, `client_name`, `label`, `name_prefix`, the durations
   /// `connect_timeout`, `command_timeout`, `release_timeout`, `patience`, `lease`, `safety_poll`, `fair_turn`,
   /// `handoff`, `acks_timeout` (`500ms`, `10s`, `1.5m`, `2h`, `1d`), `acks` (`none`, a number, `majority`, `all`,
-  /// `aof`), `loss_notice` (`on` or `off`), `publish` (`auto` or `publish`, and in a cluster `spublish` or `both`),
-  /// with rediss:// `ca_file`, `cert_file`, `key_file`, `verify` (`full` or `none`), and for Sentinels `sentinel_user`
-  /// and `sentinel_password_file`, a file that is read now and has their password in it. Percent-escapes are decoded;
-  /// an `@` that does not end the login is written `%40`. Throws Error(invalid_argument), which says what is wrong and
-  /// where, without repeating a password.
+  /// `aof`), `loss_notice` and `fair_with_prefix` (`on` or `off`), `publish` (`auto` or `publish`, and in a cluster
+  /// `spublish` or `both`), with rediss:// `ca_file`, `cert_file`, `key_file`, `verify` (`full` or `none`), and for
+  /// Sentinels `sentinel_user` and `sentinel_password_file`, a file that is read now and has their password in it.
+  /// Percent-escapes are decoded; an `@` that does not end the login is written `%40`. Throws Error(invalid_argument),
+  /// which says what is wrong and where, without repeating a password.
   static Config from_url(std::string_view url);
 
   /// Throws Error(invalid_argument) if a value is out of range (zero timeouts, lease out of 10 ms .. 10 years, ...).

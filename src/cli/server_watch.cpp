@@ -138,6 +138,7 @@ Metrics metrics_of(const std::vector<SeenServer>& servers) {
 ServerWatch::ServerWatch(Config config, Settings settings)
     : config_(std::move(config)), settings_(std::move(settings)) {
   seen_.server = config_.node();
+  config_.fair_with_prefix = true;  // it only reads
   thread_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
 }
 

@@ -35,6 +35,14 @@ TEST_F(FairKind, RunsComeInTheOrderOfTheirArrival) {
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(written), {}), expected);
 }
 
+TEST_F(FairKind, UnderANamePrefixItIsRefusedUnlessNoOlderRedissonTakesPart) {
+  const Outcome refused = use({"run", "--url", url_ + "?name_prefix=app:", "--fair", "job", "-c", "exit 3"});
+  EXPECT_EQ(refused.status, exited(64));
+  EXPECT_THAT(refused.err, HasSubstr("fair_with_prefix"));
+  const std::string told = url_ + "?name_prefix=app:&fair_with_prefix=on";
+  EXPECT_EQ(use({"run", "--url", told, "--fair", "job", "-c", "exit 3"}).status, exited(3));
+}
+
 TEST_F(FairKind, ARunThatDoesNotWaitOrGivesUpIsNotInTheQueue) {
   Process first = start({"run", "--fair", "job", "--", "sh", "-c", "echo started; read line"});
   ASSERT_EQ(first.read_line(), "started");

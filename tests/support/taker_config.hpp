@@ -96,7 +96,10 @@ struct TakerSettings {
       for (Config& config : configs)
         config.publish = Config::from_url("redis+cluster://unused?publish=" + value).publish;
     } else if (key == "name_prefix") {
-      for (Config& config : configs) config.name_prefix = value;
+      for (Config& config : configs) {
+        config.name_prefix = value;
+        config.fair_with_prefix = true;
+      }
     } else if (key == "on_close" && value == "leave") {
       for (Config& config : configs) config.on_close = OnClose::leave_to_expire;
     } else if (key == "events") {

@@ -133,8 +133,8 @@ TEST(ConfigUrl, ReadsEveryParameterThatTheHeaderNames) {
   EXPECT_EQ(config.lease, 2min);
   EXPECT_EQ(config.safety_poll, 1500ms);
   EXPECT_EQ(std::pair(config.fair_turn, config.handoff), std::pair(3000ms, 0ms));
-  EXPECT_FALSE(config.loss_notice);
-  EXPECT_TRUE(Config::from_url("redis://h?loss_notice=on").loss_notice);
+  EXPECT_TRUE(!config.loss_notice && Config::from_url("redis://h?loss_notice=on").loss_notice);
+  EXPECT_TRUE(!config.fair_with_prefix && Config::from_url("redis://h?fair_with_prefix=on").fair_with_prefix);
   EXPECT_EQ(config.acks, Acks::majority());
   EXPECT_EQ(config.acks_timeout, 250ms);
 }

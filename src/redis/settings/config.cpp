@@ -49,6 +49,13 @@ struct TextSetting {
 constexpr TextSetting kTexts[] = {
     {"client_name", &Config::client_name}, {"label", &Config::label}, {"name_prefix", &Config::name_prefix}};
 
+struct SwitchSetting {
+  std::string_view name;
+  bool Config::* member;
+};
+constexpr SwitchSetting kSwitches[] = {{"loss_notice", &Config::loss_notice},
+                                       {"fair_with_prefix", &Config::fair_with_prefix}};
+
 struct TlsFileSetting {
   std::string_view name;
   std::string TlsConfig::* member;
@@ -59,7 +66,7 @@ constexpr TlsFileSetting kTlsFiles[] = {
 constexpr std::string_view kKnownParameters =
     "db, user, client_name, label, name_prefix, ca_file, cert_file, key_file, verify, sentinel_user, "
     "sentinel_password_file, connect_timeout, command_timeout, release_timeout, patience, lease, safety_poll, "
-    "fair_turn, handoff, acks, acks_timeout, loss_notice and publish";
+    "fair_turn, fair_with_prefix, handoff, acks, acks_timeout, loss_notice and publish";
 
 template <typename Table>
 auto find_setting(const Table& table, std::string_view name) {
@@ -157,10 +164,9 @@ std::string read_parameter(const Url& url, const Url::Parameter& parameter, Conf
     config.*text->member = parameter.value;
     return {};
   }
-  if (parameter.name == "loss_notice") {
-    if (parameter.value != "on" && parameter.value != "off")
-      return must_be("loss_notice", "on or off", parameter.value);
-    config.loss_notice = parameter.value == "on";
+  if (const auto* its = find_setting(kSwitches, parameter.name)) {
+    if (parameter.value != "on" && parameter.value != "off") return must_be(its->name, "on or off", parameter.value);
+    config.*its->member = parameter.value == "on";
     return {};
   }
   if (parameter.name == "acks") return read_acks(parameter.value, config);
