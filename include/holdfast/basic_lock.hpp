@@ -95,9 +95,9 @@ class HOLDFAST_EXPORT BasicLock {
   /// Releases one level of the calling thread's hold. Never throws; blocks for at most `Config::release_timeout`, not
   /// at all if the hold is lost; the outcome goes to the observer. A call by a thread that does not hold the lock is a
   /// mistake: where the calling code is compiled without NDEBUG, an assertion ends the program; otherwise nothing
-  /// happens, except that it is counted and `Observer::on_misuse` is called. Once the client is closed, and in a forked
-  /// child, such a call is no mistake and has no effect. `this_thread().release()` returns the outcome, and throws for
-  /// such a call.
+  /// happens, except that it is counted and `Observer::on_misuse` is called; without an observer, the first such call
+  /// of a client prints a line to stderr. Once the client is closed, and in a forked child, such a call is no mistake
+  /// and has no effect. `this_thread().release()` returns the outcome, and throws for such a call.
   [[gnu::always_inline]] void unlock() const noexcept {  // inlined, so that each piece of code has its own NDEBUG
     [[maybe_unused]] const bool held = leave_level();
     assert(held && "unlock() by a thread that does not hold it");

@@ -1,8 +1,11 @@
+#include <cstdio>
+
 #include <holdfast/basic_lock.hpp>
 #include <holdfast/detail/hold_access.hpp>
 #include <holdfast/error.hpp>
 
 #include "base/ids.hpp"
+#include "base/text.hpp"
 #include "engine/acquire/acquire.hpp"
 #include "engine/hold/hold_release.hpp"
 #include "engine/hold/target.hpp"
@@ -19,6 +22,13 @@ using engine::DefaultWait;
 
 [[noreturn]] void fail(const engine::Target& target, std::error_code error, std::string cause) {
   throw face::error_about(target, error, std::move(cause));
+}
+
+/// Where nobody would learn of it otherwise: the program believes that it has given back what others still wait for.
+void print_misuse(const std::string& name) {
+  const std::string line =
+      "holdfast: unlock() of lock " + base::quote(name) + " by a thread that does not hold it: nothing was released\n";
+  std::fputs(line.c_str(), stderr);
 }
 
 /// An unlimited wait for a hold that only the calling thread can release would never end.
@@ -148,7 +158,8 @@ bool BasicLock::leave_level() const noexcept {
         face::leave_level(*parts_, [](engine::Claim& held) { engine::unlock(held); });
     if (own.count > 0 || parts_->runtime->unusable()) return true;
     engine::Reporter& reporter = parts_->runtime->reporter();
-    engine::Reporter::add(reporter.count.misuses);
+    const bool first = reporter.count.misuses.fetch_add(1) == 0;
+    if (first && !reporter.has_observer()) print_misuse(name());
     reporter.tell(&Observer::on_misuse,
                   [this] { return MisuseEvent{name(), "unlock() by a thread that does not hold it"}; });
     return false;

@@ -42,6 +42,13 @@ TEST_F(Explained, AcquireNamesTheHolderAndHowLongItWasSeenToHold) {
   EXPECT_EQ(raw.calls("client|list"), 1);
 }
 
+TEST_F(Explained, AThreadThatHoldsItItselfIsToldSo) {
+  const Lock lock = waiter.lock("orders");
+  const Hold hold = lock.acquire({.lease = renewed(1min)});
+  EXPECT_THAT(error_of([&] { return lock.acquire({.wait = 1500ms}); }),
+              IsError(Errc::timed_out, "orders", waiter.node(), HasSubstr("held by this process")));
+}
+
 TEST_F(Explained, TheStandardsLockDoesSoToo) {
   const Hold hold = holder.simple_lock("orders").acquire();
   SimpleLock lock = waiter.simple_lock("orders", {.wait = 2s});

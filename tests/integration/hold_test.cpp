@@ -138,6 +138,20 @@ TEST_F(HoldTest, UnlockByTheWrongThreadIsToldAndCounted) {
   EXPECT_EQ(client.counters().misuses, 1U);
 }
 
+TEST_F(HoldTest, UnlockByTheWrongThreadIsPrintedOnceWithoutAnObserver) {
+  const Client client(quick_config(server.url()));
+  const Lock lock = client.lock("orders");
+  testing::internal::CaptureStderr();
+  unlock_in_release(lock);
+  unlock_in_release(lock);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "holdfast: unlock() of lock \"orders\" by a thread that does not hold it: nothing was released\n");
+  EXPECT_EQ(client.counters().misuses, 2U);
+  testing::internal::CaptureStderr();
+  unlock_in_release(Client(config()).lock("orders"));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "the observer knows";
+}
+
 TEST_F(HoldTest, UnlockByTheWrongThreadEndsAProgramThatIsCompiledForDebugging) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   Client client(config());

@@ -99,6 +99,12 @@ TEST_F(Explained, ALockWithoutALeaseCannotEndInBetween) {
   EXPECT_EQ(explanation.text(kStart + 25s, ""), kWho + ", for at least 25 s");
 }
 
+TEST_F(Explained, OnesOwnHoldIsNobodyElses) {
+  explanation.on_busy(kStart, busy(30s));
+  explanation.on_holder(held_by(Holder::Connection::open), true);
+  EXPECT_EQ(explanation.text(kStart + 2s, "because"), "because; held by this process, for at least 2 s");
+}
+
 TEST_F(Explained, WhoHasNoConnectionIsToldWithTheEndOfTheLease) {
   const std::string gone = "held by a Holdfast client without a connection (a ticket, --at-least, cut off, or dead)";
   explanation.on_holder(held_by(Holder::Connection::none));

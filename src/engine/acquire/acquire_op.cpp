@@ -248,8 +248,9 @@ void AcquireOp::ask_holder() {
   target_->ask_holder([client = std::weak_ptr(runtime_), weak = weak_from_this()](std::optional<LockInfo> info) {
     const std::shared_ptr<Runtime> runtime = client.lock();
     if (!runtime) return;
-    const auto take = [weak, info = std::move(info)] {
-      if (const auto op = weak.lock()) op->explanation_->on_holder(info);
+    const bool here = info && info->owner.starts_with(runtime->id() + ":");
+    const auto take = [weak, info = std::move(info), here] {
+      if (const auto op = weak.lock()) op->explanation_->on_holder(info, here);
     };
     if (runtime->loop().inside()) return take();
     runtime->loop().defer(take);

@@ -18,7 +18,8 @@ void Explanation::on_change() {
 std::string Explanation::text(TimePoint now, std::string cause) const {
   if (!info_ || !info_->holder) return cause;
   if (!cause.empty()) cause += "; ";
-  cause += (changed_ ? "lately held by " : "held by ") + to_string(*info_->holder);
+  cause += changed_ ? "lately held by " : "held by ";
+  cause += here_ ? "this process" : to_string(*info_->holder);
   const bool gone = info_->holder->connection == Holder::Connection::none;
   if (gone && !changed_ && certain_until_ > now && certain_until_ != TimePoint::max()) {
     const auto left = std::chrono::ceil<std::chrono::seconds>(certain_until_ - now);

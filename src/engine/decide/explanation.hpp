@@ -26,8 +26,11 @@ class Explanation {
     ask_at_ = TimePoint::max();
     changed_ = false;
   }
-  /// The answer; empty: the lock is free, or there was no answer.
-  void on_holder(std::optional<LockInfo> info) { info_ = std::move(info); }
+  /// The answer; empty: the lock is free, or there was no answer. `here`: the holder is this client itself.
+  void on_holder(std::optional<LockInfo> info, bool here = false) {
+    info_ = std::move(info);
+    here_ = here;
+  }
 
   /// The server said that somebody else has it.
   void on_busy(TimePoint now, const Attempt& reply);
@@ -42,6 +45,7 @@ class Explanation {
 
   TimePoint ask_at_;
   std::optional<LockInfo> info_;
+  bool here_ = false;
   bool changed_ = false;                 // since the query
   std::optional<TimePoint> held_since_;  // by the same owner: it could not end unnoticed between any two replies
   TimePoint certain_until_{};            // the end of the lease in the latest reply

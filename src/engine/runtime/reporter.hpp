@@ -35,6 +35,8 @@ class Reporter {
 
   static void take(std::atomic<std::uint64_t>& gauge) { gauge.fetch_sub(1, std::memory_order_relaxed); }
 
+  bool has_observer() const noexcept { return observer_ != nullptr; }
+
   /// Notifies the observer, if there is one; only then does `make` build the event. An event without room is dropped
   /// and counted.
   template <class Event, class Make>
