@@ -147,7 +147,7 @@ std::optional<int> Candidacy::lead(AcquisitionResult result) {
   report_.acquired = true;
   report_.owner = result.hold->owner();
   const std::uint64_t token = result.hold->token().value_or(0);
-  console_.note(fmt::format("{}: leads with token {}", report_.lock_in_words(), token));
+  console_.note(fmt::format("{}: this candidate is the leader, with token {}", report_.lock_in_words(), token));
   begin_term(token);
   RunCommand command(options_.run, times_, console_, report_,
                      RunCommand::Surroundings{inherited_, signals_, watcher_->wake()});

@@ -43,7 +43,7 @@ std::string leader_json(const Leading& leading) {
 
 std::string leader_line(const Leading& leading) {
   if (leading.info.owner.empty()) return "nobody leads\n";
-  return fmt::format("{} leads with token {}\n", holder_in_words(leading.info), leading.token);
+  return fmt::format("{} is the leader, with token {}\n", holder_in_words(leading.info), leading.token);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ std::optional<RunMarks::Skip> RunMarks::reason_to_skip() {
   }
   if (options_.at) {
     MaybeHold mine = mark("holdfast_at:" + *options_.at).try_acquire({.wait = kAskOnce, .lease = fixed(kFiringLife)});
-    if (!mine) return Skip{"at", fmt::format("{} was seen to already", *options_.at)};
+    if (!mine) return Skip{"at", fmt::format("a command has already begun for {}", *options_.at)};
     firing_.emplace(std::move(*mine));
   }
   return std::nullopt;

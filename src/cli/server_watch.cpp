@@ -69,7 +69,7 @@ void examine(const Client& client, SeenServer& seen) {
 }
 
 struct Families {
-  MetricFamily up{.name = "holdfast_server_up", .help = "Whether the server has answered the latest look."};
+  MetricFamily up{.name = "holdfast_server_up", .help = "Whether the server has answered the latest check."};
   MetricFamily locks{.name = "holdfast_server_locks", .help = "Locks that are held there."};
   MetricFamily waiters{.name = "holdfast_server_waiters", .help = "Connections that wait for the release of a lock."};
   MetricFamily lowest{.name = "holdfast_server_lowest_ttl_seconds",
@@ -78,8 +78,9 @@ struct Families {
                        .help = "Locks that nothing ends but a release."};
   MetricFamily findings{.name = "holdfast_server_findings", .help = "What the doctor has found, by severity."};
   MetricFamily finding{.name = "holdfast_server_finding", .help = "What the doctor has found, worse than a note: 1."};
-  MetricFamily took{.name = "holdfast_server_look_seconds", .help = "How long the latest look took."};
-  MetricFamily answered{.name = "holdfast_server_look_timestamp_seconds", .help = "When the server last answered one."};
+  MetricFamily took{.name = "holdfast_server_check_seconds", .help = "How long the latest check took."};
+  MetricFamily answered{.name = "holdfast_server_check_timestamp_seconds",
+                        .help = "When the server last answered one."};
 };
 
 void add_findings(Families& to, const MetricLabel& server, const std::vector<Finding>& findings) {
@@ -91,13 +92,13 @@ void add_findings(Families& to, const MetricLabel& server, const std::vector<Fin
   std::set<std::tuple<std::string, std::string, Severity>> told;  // a node may have several of the same
   for (const Finding& each : findings) {
     if (each.severity < Severity::warning || !told.emplace(each.node, each.id, each.severity).second) continue;
-    const MetricLabel node{"node", without_logins(each.node)};
-    to.finding.metrics.push_back({{server, node, {"id", each.id}, {"severity", to_string(each.severity)}}, 1});
+    const MetricLabel at{"at", without_logins(each.node)};
+    to.finding.metrics.push_back({{server, at, {"id", each.id}, {"severity", to_string(each.severity)}}, 1});
   }
 }
 
 void add(Families& to, const SeenServer& seen) {
-  const MetricLabel server{"server", seen.server};
+  const MetricLabel server{"node", seen.server};
   to.up.metrics.push_back({{server}, seen.up ? 1.0 : 0.0});
   to.took.metrics.push_back({{server}, base::in_seconds(seen.took)});
   if (seen.answered_at)
@@ -137,8 +138,8 @@ Metrics metrics_of(const std::vector<SeenServer>& servers) {
 
 ServerWatch::ServerWatch(Config config, Settings settings)
     : config_(std::move(config)), settings_(std::move(settings)) {
-  seen_.server = config_.node();
   config_.fair_with_prefix = true;  // it only reads
+  seen_.server = config_.node();
   thread_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
 }
 

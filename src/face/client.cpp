@@ -111,7 +111,7 @@ MultiLock Client::multi_lock(const std::vector<std::string>& names, AcquireOptio
 AnyLock Client::any_of(const std::vector<std::string>& names, AcquireOptions defaults) const {
   engine::Runtime& runtime = core_->runtime();
   const auto refuse = [&](const char* why) { throw Error(Errc::invalid_argument, {}, runtime.node(), why); };
-  if (names.empty()) refuse("an AnyLock of no lock");
+  if (names.empty()) refuse("an AnyLock needs at least one lock");
   runtime.require_usable(names.front());
   std::vector<std::string> once;
   for (const std::string& name : names) {

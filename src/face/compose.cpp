@@ -32,7 +32,7 @@ std::string title_of(const std::vector<Member>& members) {
 
 /// All of these single locks, each once. Throws Error(invalid_argument) if there is none, or for defaults out of range.
 detail::PartsPtr all_of(const std::vector<detail::PartsPtr>& members, AcquireOptions defaults) {
-  if (members.empty()) refuse("a MultiLock of no lock");
+  if (members.empty()) refuse("a MultiLock needs at least one lock");
   struct Share {
     engine::Targets* targets = nullptr;
     std::set<std::string> names{};
@@ -67,7 +67,7 @@ detail::PartsPtr all_of(const std::vector<detail::PartsPtr>& members, AcquireOpt
 
 /// A majority of these, each of a client of its own. Throws Error(invalid_argument).
 detail::PartsPtr majority_of(const std::vector<detail::PartsPtr>& members, AcquireOptions defaults) {
-  if (members.empty()) refuse("a RedLock of no server");
+  if (members.empty()) refuse("a RedLock needs at least one server");
   std::vector<Member> parts;
   std::set<std::shared_ptr<engine::Runtime>> seen;
   for (const detail::PartsPtr& member : members) {

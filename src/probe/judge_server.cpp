@@ -65,7 +65,7 @@ void judge_holes(const Software& software, Findings& out) {
   out.add(Severity::unknown, "holes",
           base::printable(software.name + " " + software.version) +
               ", as it was published, has a hole by which a user may take it over (" + holes + ")",
-          "a later version; or look for it in the package's changelog: distributions mend under the same number");
+          "a later version; or look for it in the package's changelog: distributions fix it under the same number");
 }
 
 /// The hard limit for subscribers in `normal 0 0 0 slave ... pubsub HARD SOFT SECONDS`.

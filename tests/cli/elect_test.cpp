@@ -158,14 +158,15 @@ TEST_F(Elect, WatchTellsEachChange) {
   EXPECT_EQ(watch.read_line(), "nobody leads");
   EXPECT_THAT(json.read_line().value_or(""), HasSubstr(R"("owner":null)"));
   Process first = candidate({"--label", "one"});
-  EXPECT_THAT(watch.read_line().value_or(""), MatchesRegex(".*, process [0-9]+, label one leads with token 1"));
+  EXPECT_THAT(watch.read_line().value_or(""),
+              MatchesRegex(".*, process [0-9]+, label one is the leader, with token 1"));
   const std::string line = json.read_line().value_or("");
   EXPECT_THAT(line, HasSubstr(R"("token":1)"));
   EXPECT_THAT(line, HasSubstr(R"("label":"one")"));
   Process second = candidate({"--label", "two"});
   ASSERT_TRUE(waits());
   first.signal(SIGTERM);
-  EXPECT_THAT(watch.read_line().value_or(""), HasSubstr("label two leads with token 2"));
+  EXPECT_THAT(watch.read_line().value_or(""), HasSubstr("label two is the leader, with token 2"));
   second.signal(SIGTERM);
   EXPECT_EQ(watch.read_line(), "nobody leads");
   server_.kill();

@@ -70,7 +70,7 @@ class Exporter : public CliTest {
   /// The value of a metric of the only server; NaN if it is not told.
   double value(const std::string& name, const std::string& more = {}) const {
     const std::string text = get("/metrics");
-    const std::string series = "\n" + name + "{server=\"" + server_.socket_path() + "\"" + more + "} ";
+    const std::string series = "\n" + name + "{node=\"" + server_.socket_path() + "\"" + more + "} ";
     const std::size_t at = text.find(series);
     return at == std::string::npos ? std::nan("") : std::strtod(text.c_str() + at + series.size(), nullptr);
   }

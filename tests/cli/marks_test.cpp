@@ -161,7 +161,7 @@ TEST_F(At, AFailureCountsToo) {
   EXPECT_EQ(run({"--at", "2020-11-23T02:00"}, "exit 3").status, exited(3));
   const Outcome second = run({"--at", "2020-11-23T02:00", "--json"}, "exit 0");
   EXPECT_EQ(second.status, exited(0));
-  EXPECT_THAT(second.err, HasSubstr("2020-11-23T02:00 was seen to already; nothing is done\n"));
+  EXPECT_THAT(second.err, HasSubstr("a command has already begun for 2020-11-23T02:00; nothing is done\n"));
   EXPECT_THAT(second.err, HasSubstr("\"skipped\":\"at\""));
   EXPECT_EQ(runs(), 1);
 }
