@@ -144,7 +144,7 @@ std::vector<Taker*> Interop::start(std::initializer_list<Side> sides) {
     connecting.push_back(started.back()->start(its_command));
   }
   for (std::size_t i = 0; i < started.size(); ++i) {
-    const Answer answer = connecting[i].get();
+    const Answer answer = connecting[i].get(kBusyMachine);  // it starts first, which may take a peer long
     if (!answer.ok) throw std::runtime_error("connect: " + answer.error + ": " + answer.text);
     ids_[started[i]] = answer.value;
   }
