@@ -1,9 +1,13 @@
 # Completion for holdfast(1) in bash: verbs, options, their values, the names of locks that are held, and for `run` and
 # `elect` the command. The list of options comes from the tool itself.
+#
+# Whoever may write to the server chooses the names of locks, so nothing here evaluates what it reads: no eval, no script
+# with a text put into it, no list that is split or expanded. The tool that is asked is always the one on the PATH:
+# a file in a folder of somebody else does not run because TAB was pressed after `./holdfast`.
 
 # The options of a verb, or of the tool, one on a line: `--name`, or `--name WHAT` if it takes a value.
 _holdfast_options() {
-  "$1" help "${@:2}" 2>/dev/null </dev/null | awk -v quote="'" '
+  command holdfast help "$@" 2>/dev/null </dev/null | command awk -v quote="'" '
     /^  +-/ {
       letter = $1 ~ /,$/ ? substr($1, 1, 2) : ""
       name = letter ? $2 : $1
@@ -15,27 +19,32 @@ _holdfast_options() {
     }'
 }
 
-_holdfast_kinds() {
-  local more=
-  [[ $1 == @(inspect|wait|break|ls) ]] && more=permit
-  [[ $1 == @(inspect|ls) ]] && more+=' semaphore latch'
-  echo "lock fenced fair simple spin read-write $more"
+# Offers those of the further words that begin with the first.
+_holdfast_offer() {
+  local each
+  for each in "${@:2}"; do
+    [[ $each == "$1"* ]] && COMPREPLY+=("$each")
+  done
 }
 
-# Asking for names must not take long, nor start a server.
-_holdfast_names() {
-  [[ $HOLDFAST_URL == local:* ]] && return
-  local pattern
-  pattern=$(printf '%s' "$2" | sed 's/[][*?\\]/\\&/g')
-  timeout 1 "$1" ls -q -- "$pattern*" 2>/dev/null </dev/null | while IFS= read -r name; do
-    [[ $name == '"'* ]] || printf '%q\n' "$name"
+# Offers the names of locks, but only plain ones, which mean the same in quotes and without, in every shell and locale:
+# these characters, a letter, digit or underscore first (no option, no path), and nothing like the URL of a server.
+# Asking must not take long, nor start a server.
+_holdfast_offer_names() {
+  local first=ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_ name
+  local plain="$first.:/@,+-"
+  local -a names
+  [[ $HOLDFAST_URL == local:* || $1 == *[!"$plain"]* ]] && return
+  mapfile -t names < <(command timeout 1 holdfast ls -q -- "$1*" 2>/dev/null </dev/null)
+  for name in "${names[@]}"; do
+    [[ $name == ["$first"]* && $name != *[!"$plain"]* && $name != *//* && ${#name} -le 200 ]] && COMPREPLY+=("$name")
   done
 }
 
 _holdfast() {
-  local line=${COMP_LINE:0:COMP_POINT} tool=${COMP_WORDS[0]} verb= divided= needs_value= current previous word options
-  local -a words
+  local line=${COMP_LINE:0:COMP_POINT} verb= divided= needs_value= current previous= quote= word value=
   local IFS=$' \t\n'
+  local -a words options kinds
   read -ra words <<<"$line"
   [[ $line == *[[:space:]] ]] && words+=("")
   current=${words[-1]}
@@ -53,46 +62,63 @@ _holdfast() {
 
   COMPREPLY=()
   if [[ $divided ]]; then
+    local -i i=1
+    while ((i < ${#COMP_WORDS[@]})) && [[ ${COMP_WORDS[i]} != -- ]]; do i+=1; done
     if declare -F _command_offset >/dev/null; then
-      local i=1
-      while [[ ${COMP_WORDS[i]} != -- ]]; do ((i++)); done
-      _command_offset $((i + 1))
+      ((i + 1 < ${#COMP_WORDS[@]})) && _command_offset $((i + 1))
     else
+      compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -c -f -- "$current")
     fi
     return
   fi
 
-  previous=
   ((${#words[@]} > 2)) && previous=${words[-2]}
   if [[ $current == --*=* ]]; then
     previous=${current%%=*}
     current=${current#*=}
   fi
-  options=$(_holdfast_options "$tool" ${verb:+"$verb"})
-  local value=
-  [[ $previous == -* ]] && value=$(sed -n "s/^$previous //p" <<<"$options")
+  # Readline ends the quotes itself.
+  if [[ $current == [\'\"]* ]]; then
+    quote=${current:0:1}
+    current=${current:1}
+  fi
+  mapfile -t options < <(_holdfast_options ${verb:+"$verb"})
+  if [[ $previous == -* ]]; then
+    for word in "${options[@]}"; do
+      [[ $word == "$previous "* ]] && value=${word#"$previous "}
+    done
+  fi
   case $value in
-    KIND) mapfile -t COMPREPLY < <(compgen -W "$(_holdfast_kinds "$verb")" -- "$current") ;;
-    SEVERITY) mapfile -t COMPREPLY < <(compgen -W 'danger warning note unknown' -- "$current") ;;
-    WHAT) mapfile -t COMPREPLY < <(compgen -W 'term kill warn' -- "$current") ;;
-    NAME) mapfile -t COMPREPLY < <(_holdfast_names "$tool" "$current") ;;
-    FILE) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
-    URL) mapfile -t COMPREPLY < <(compgen -W 'redis:// rediss:// redis+sentinel:// rediss+sentinel:// redis+cluster:// rediss+cluster:// unix:// local:' -- "$current") ;;
+    KIND)
+      kinds=(lock fenced fair simple spin read-write)
+      [[ $verb == @(inspect|wait|break|ls) ]] && kinds+=(permit)
+      [[ $verb == @(inspect|ls) ]] && kinds+=(semaphore latch)
+      _holdfast_offer "$current" "${kinds[@]}" ;;
+    SEVERITY) _holdfast_offer "$current" danger warning note unknown ;;
+    WHAT) _holdfast_offer "$current" term kill warn ;;
+    NAME) _holdfast_offer_names "$current" ;;
+    FILE)
+      compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    URL) _holdfast_offer "$current" redis:// rediss:// redis+sentinel:// rediss+sentinel:// redis+cluster:// rediss+cluster:// unix:// local: ;;
     '') case $current in
-      -*) mapfile -t COMPREPLY < <(compgen -W "$(sed 's/ .*//' <<<"$options")" -- "$current") ;;
+      -*) _holdfast_offer "$current" "${options[@]%% *}" ;;
       *) case $verb in
-        '') mapfile -t COMPREPLY < <(compgen -W 'run elect acquire renew release ls inspect wait break doctor top exporter help' -- "$current") ;;
-        help) mapfile -t COMPREPLY < <(compgen -W 'run elect acquire renew release ls inspect wait break doctor top exporter' -- "$current") ;;
-        run | elect | acquire | inspect | wait | break) mapfile -t COMPREPLY < <(_holdfast_names "$tool" "$current") ;;
+        '') _holdfast_offer "$current" run elect acquire renew release ls inspect wait break doctor top exporter help ;;
+        help) _holdfast_offer "$current" run elect acquire renew release ls inspect wait break doctor top exporter ;;
+        run | elect | acquire | inspect | wait | break) _holdfast_offer_names "$current" ;;
       esac ;;
     esac ;;
   esac
 
   # What readline has split off must not be repeated.
-  if [[ $current == *:* && $COMP_WORDBREAKS == *:* ]]; then
-    local before=${current%"${current##*:}"}
-    COMPREPLY=("${COMPREPLY[@]#"$before"}")
+  if [[ -z $quote && $current == *[:@]* ]]; then
+    local split= before
+    [[ $COMP_WORDBREAKS == *:* ]] && split+=:
+    [[ $COMP_WORDBREAKS == *@* ]] && split+=@
+    before=${current%"${current##*["$split"]}"}
+    [[ $split ]] && COMPREPLY=("${COMPREPLY[@]#"$before"}")
   fi
 }
 complete -F _holdfast holdfast

@@ -1,5 +1,8 @@
 # Completion for holdfast(1) in fish: verbs, options, their values, the names of locks that are held, and for `run` and
 # `elect` the command. The list of options comes from the tool itself.
+#
+# Whoever may write to the server chooses the names of locks, so nothing here evaluates what it reads, and the tool that
+# is asked is always the one on the PATH: no file runs because TAB was pressed after `./holdfast`.
 
 function __holdfast_verb --description 'The verb on the command line, if it is already there'
     set -l words (commandline -opc)
@@ -20,7 +23,7 @@ end
 
 function __holdfast_options --description 'The options of the verb: the option, the word for its value, what it does'
     set -l verb (__holdfast_verb)
-    holdfast help $verb 2>/dev/null </dev/null | awk -v quote="'" '
+    command holdfast help $verb 2>/dev/null </dev/null | command awk -v quote="'" '
         /^  +-/ {
             letter = $1 ~ /,$/ ? substr($1, 1, 2) : ""
             name = letter ? $2 : $1
@@ -38,7 +41,7 @@ function __holdfast_value --description 'The kind of value that the option befor
     string match -q -- '-*' $words[-1]; or return 1
     for line in (__holdfast_options)
         set -l parts (string split \t -- $line)
-        if string match -q -- "$words[-1]" "$parts[1]"; and string length -q -- $parts[2]
+        if test "$words[-1]" = "$parts[1]"; and string length -q -- $parts[2]
             echo $parts[2]
             return
         end
@@ -50,11 +53,15 @@ function __holdfast_command_begins --description 'True after the -- of run or el
     contains -- -- (commandline -opc); and contains -- (__holdfast_verb; or true) run elect
 end
 
-# Asking for names must not take long, nor start a server.
+# The names of locks, but only plain ones, which mean the same in quotes and without, in every shell and locale: these
+# characters, a letter, digit or underscore first (no option, no path), and nothing like the URL of a server. Asking must
+# not take long, nor start a server.
 function __holdfast_names
     string match -q -- 'local:*' "$HOLDFAST_URL"; and return
-    set -l pattern (commandline -ct | string replace -ra '[\][*?\\\\]' '\\\\$0')
-    timeout 1 holdfast ls -q -- "$pattern*" 2>/dev/null </dev/null | string match -v -- '"*'
+    set -l current (commandline -ct | string replace -r '^["\']' '')
+    string match -qr -- '^[A-Za-z0-9_.:/@,+-]*\z' "$current"; or return
+    command timeout 1 holdfast ls -q -- "$current*" 2>/dev/null </dev/null |
+        string match -r -- '^(?!.*//)[A-Za-z0-9_][A-Za-z0-9_.:/@,+-]{0,199}\z'
 end
 
 function __holdfast_completions

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -33,6 +35,15 @@ inline const std::string kSomebody = "99999999-2222-4333-8444-555555555555:7";
 inline ExitStatus exited(int code) { return {.code = code, .signal = 0}; }
 
 inline ExitStatus killed_by(int signal) { return {.code = 0, .signal = signal}; }
+
+/// True if the program is on the PATH.
+inline bool installed(const std::string& program) {
+  std::istringstream folders(std::getenv("PATH"));
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (access((folder + "/" + program).c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
 
 /// True while the process runs; a zombie does not.
 inline bool runs(pid_t pid) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <set>
-#include <unistd.h>
 
 #include "cli_fixture.hpp"
 #include "support/paths.hpp"
@@ -64,13 +63,6 @@ class Manual : public CliTest {
   /// Those of every verb.
   Options common() const { return options_in_help(use({"--help"}).out); }
 
-  static bool installed(const std::string& program) {
-    std::istringstream folders(std::getenv("PATH"));
-    for (std::string folder; std::getline(folders, folder, ':');) {
-      if (access((folder + "/" + program).c_str(), X_OK) == 0) return true;
-    }
-    return false;
-  }
   /// What a script of this shell prints, with the tool in its path. Errors fail the test.
   std::vector<std::string> lines_of(const std::string& shell, const std::string& script) {
     const std::string file = folder_.file("script");
