@@ -1,6 +1,7 @@
 #include <holdfast/error.hpp>
 #include <holdfast/failure.hpp>
 
+#include "base/safe_text.hpp"
 #include "base/text.hpp"
 
 namespace holdfast {
@@ -140,7 +141,10 @@ Error::Error(Errc code, std::string key, std::string node, std::string cause, st
   if (!node.empty()) what += (what.empty() ? "" : " on ") + node;
   if (!what.empty()) what += ": ";
   what += make_error_code(code).message();
+  // It may be in a server's words, and goes to logs and terminals.
+  cause = base::for_log(cause);
   if (!cause.empty()) what += ": " + cause;
+  what = base::for_log(what);
   parts_ = std::make_shared<const Parts>(Parts{std::move(key), std::move(node), std::move(cause), std::move(what),
                                                may_pass.value_or(usually_passes(code))});
 }

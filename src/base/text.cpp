@@ -1,25 +1,26 @@
 #include "base/text.hpp"
 
 #include <algorithm>
+#include <iterator>
+
+#include "base/safe_text.hpp"
 
 namespace holdfast::base {
 namespace {
 
-/// Multi-byte: C1 controls, changes of text direction, line separators.
-bool is_unseen_sequence(std::string_view sequence) {
-  const auto second = static_cast<unsigned char>(sequence[1]);
-  if (sequence.size() == 2) return (sequence[0] == '\xc2' && second < 0xa0) || sequence == "\xd8\x9c";
-  if (sequence.size() != 3 || sequence[0] != '\xe2') return false;
-  const auto last = static_cast<unsigned char>(sequence[2]);
-  if (second == 0x80) return last == 0x8e || last == 0x8f || (last >= 0xa8 && last <= 0xae);
-  return second == 0x81 && last >= 0xa6 && last <= 0xa9;
-}
-
-void append_escaped(std::string& out, char c) {
-  const char* digits = "0123456789abcdef";
-  const auto byte = static_cast<unsigned char>(c);
-  out.append({'\\', 'x', digits[byte >> 4U], digits[byte & 0xfU]});
-}
+struct Range {
+  char32_t first, last;
+};
+/// Control and format characters, blanks other than the space, what is of no width or is never drawn; in order.
+constexpr Range kUnseen[] = {
+    {0x00, 0x1f},       {0x7f, 0xa0},       {0xad, 0xad},       {0x34f, 0x34f},     {0x600, 0x605},
+    {0x61c, 0x61c},     {0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x890, 0x891},     {0x8e2, 0x8e2},
+    {0x115f, 0x1160},   {0x1680, 0x1680},   {0x17b4, 0x17b5},   {0x180b, 0x180f},   {0x2000, 0x200f},
+    {0x2028, 0x202f},   {0x205f, 0x206f},   {0x2800, 0x2800},   {0x3000, 0x3000},   {0x3164, 0x3164},
+    {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},   {0xfff0, 0xfffb},   {0xfffe, 0xffff},
+    {0x110bd, 0x110bd}, {0x110cd, 0x110cd}, {0x13430, 0x1345f}, {0x1bca0, 0x1bca3}, {0x1d159, 0x1d159},
+    {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+};
 
 }  // namespace
 
@@ -43,11 +44,11 @@ std::size_t utf8_length(std::string_view text) {
 }
 
 std::size_t unseen_length(std::string_view text) {
-  if (text.empty()) return 0;
-  const auto first = static_cast<unsigned char>(text.front());
-  if (first < 0x80) return first < 0x20 || first == 0x7f ? 1 : 0;
-  const std::size_t length = utf8_length(text);
-  return length != 0 && is_unseen_sequence(text.substr(0, length)) ? length : 0;
+  const std::size_t length = text.empty() ? 0 : utf8_length(text);
+  if (length == 0) return 0;
+  const char32_t point = code_point(text.substr(0, length));
+  const auto* const range = std::ranges::lower_bound(kUnseen, point, {}, &Range::last);
+  return range != std::end(kUnseen) && range->first <= point ? length : 0;
 }
 
 std::string quote(std::string_view bytes) {
@@ -63,9 +64,9 @@ std::string quote(std::string_view bytes) {
       out += '\\';
       out += static_cast<char>(c);
     } else if (length == 0) {
-      append_escaped(out, bytes.front());
+      append_escaped(out, bytes.substr(0, 1));
     } else if (unseen_length(bytes) != 0) {
-      for (const char each : bytes.substr(0, length)) append_escaped(out, each);
+      append_escaped(out, bytes.substr(0, length));
       bytes.remove_prefix(length);
       continue;
     } else {

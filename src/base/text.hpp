@@ -15,15 +15,15 @@ namespace holdfast::base {
 /// The length of the well-formed UTF-8 sequence that the text begins with, or 0. The text is not empty.
 std::size_t utf8_length(std::string_view text);
 
-/// The length of the text's first character if a terminal would act on it instead of showing it: a control character
-/// (C0, DEL, C1), a change of text direction, a line separator. 0: it is shown, or it is not UTF-8.
+/// The length of the text's first character if it cannot be told by its looks: a control or a format character, no
+/// width, never drawn, a blank that is not the space. 0: it is shown, or it is not UTF-8.
 std::size_t unseen_length(std::string_view text);
 
-/// The bytes in double quotes; control characters, quotes, backslashes and broken UTF-8 as escapes (`\n`, `\x00`), and
-/// what would change the direction of the text.
+/// The bytes in double quotes; quotes, backslashes, broken UTF-8 and what cannot be told by its looks as escapes (`\n`,
+/// `\x00`).
 std::string quote(std::string_view bytes);
 
-/// The bytes as they are, or quoted if something would be invisible: control characters, spaces at an end, an empty
+/// The bytes as they are, or quoted if something would be an escape or invisible: a space at an end, an empty
 /// text.
 std::string printable(std::string_view bytes);
 

@@ -139,5 +139,13 @@ TEST(ErrorCodes, DoNotEqualEachOther) {
   }
 }
 
+TEST(Error, IsSafeForALogWhateverAServerSays) {
+  const Error error(Errc::server_error, "a\nb", "node\x1b",
+                    "ERR \x9b"
+                    "31m\r\n\xe2\x80\xae\xff");
+  EXPECT_EQ(error.cause(), R"(ERR \x9b31m  \xe2\x80\xae\xff)");
+  EXPECT_EQ(error.what(), R"(lock "a\nb" on node\x1b: the server reported an error: ERR \x9b31m  \xe2\x80\xae\xff)"s);
+}
+
 }  // namespace
 }  // namespace holdfast::error_test
