@@ -4,6 +4,7 @@
 
 #include <boost/asio/error.hpp>
 
+#include "base/safe_text.hpp"
 #include "redis/connection/op.hpp"
 #include "redis/connection/stage.hpp"
 #include "redis/failures/errors.hpp"
@@ -56,7 +57,10 @@ Connection::Connection(timing::Schedule& schedule, const Config& config, std::sh
                .ping = [this] { traffic_.ping(); },
                .dead = [this](std::string cause) { fail(Errc::unreachable, std::move(cause)); }}),
       credential_watch_(schedule_, config_, lifeline, credentials_,
-                        [this](const base::Command& auth) { traffic_.send_auth(auth); }),
+                        [this](const base::Command& auth) {
+                          secrets_.add(auth.args.back());
+                          traffic_.send_auth(auth);
+                        }),
       attempts_(config) {
   source_->watch([this](const std::string& why) { on_moved(why); });
 }
@@ -69,7 +73,8 @@ void Connection::connect() {
   alarm_.set(Clock::now() + config_.reconnect_min);  // in case the rest fails for lack of memory
   attempts_.on_begin(Clock::now());
   traffic_.on_begin();
-  session_ = std::make_shared<Session>(schedule_, config_, tls_, *source_, resolver_, useless_, *this, traffic_);
+  session_ =
+      std::make_shared<Session>(schedule_, config_, tls_, *source_, resolver_, useless_, secrets_, *this, traffic_);
   state_ = State::connecting;
   // Earlier than the time limit of any address source, so that this one is reported.
   alarm_.set(Clock::now() + connect_limit(config_, *source_));
@@ -139,6 +144,7 @@ void Connection::on_open() {
 
 void Connection::log_in(const CredentialSource::Given& given) {
   given_ = given;
+  secrets_.add(given_.credentials.password);
   login_.emplace(config_, EarlierConnection{client_, attempts_.since_ready(Clock::now())});
   traffic_.send_login(login_->first(given_.credentials));
 }
@@ -148,7 +154,7 @@ void Connection::on_login(const Replies& replies) {
   const LoginOutcome& outcome = login_->outcome();
   if (outcome.error) {
     const bool for_good = outcome.pointless && stays_refused(outcome);
-    fail(outcome.error, outcome.cause);
+    fail(outcome.error, secrets_.hidden_in(outcome.cause));
     down_.refused = for_good;
   } else if (!more.empty()) {
     traffic_.send_login(more);
@@ -243,7 +249,7 @@ void Connection::on_end(const Session::Ending& ending) {
   if (const std::string& problem = credential_watch_.problem(); stood && !problem.empty()) {
     down_.cause += "; before that, credentials were not renewed: " + problem;
   }
-  down_.cause = causes_.blame(config_, session_->server(), std::move(down_.cause));
+  down_.cause = base::for_log(causes_.blame(config_, session_->server(), std::move(down_.cause)));
   const Prospect prospect = moved_ ? Prospect::changes : source_->on_end(stood && !demoted_);
   useless_ = stood && !demoted_ && !moved_ ? std::nullopt : session_->endpoint();
   attempts_.on_end(Clock::now(), stood, demoted_);

@@ -139,6 +139,7 @@ class Connection final : public Session::Owner {
   std::optional<boost::asio::ssl::context> tls_;
   Resolver resolver_;
   CredentialSource credentials_;
+  SentSecrets secrets_;
   std::shared_ptr<Session> session_;  // the latest
   timing::Alarm alarm_;               // for the next attempt, or the time limit of a state
   HealthWatch health_;

@@ -8,6 +8,8 @@
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/write.hpp>
 
+#include "redis/failures/errors.hpp"
+
 namespace holdfast::redis {
 
 namespace asio = boost::asio;
@@ -18,6 +20,15 @@ constexpr char kPush = '>';                 // the first byte of a push
 constexpr std::size_t kReadAtLeast = 4096;  // room for a read; the buffer grows when a reply needs more
 constexpr std::size_t kKept = 1U << 20U;    // empty buffers larger than this are freed
 
+/// An error in words that may be shown. A password that is one of the words by which the error is understood stays:
+/// nothing tells that it is one.
+std::string without_secrets(const SentSecrets& secrets, std::string_view error) {
+  std::string words = secrets.hidden_in(error);
+  const bool same = classify(error) == classify(words) && is_demoted(error) == is_demoted(words) &&
+                    refuses_command(error) == refuses_command(words);
+  return same && !is_redirect(error) ? words : std::string(error);
+}
+
 void empty(std::string& buffer) {
   buffer.clear();
   if (buffer.capacity() > kKept) buffer.shrink_to_fit();
@@ -26,7 +37,8 @@ void empty(std::string& buffer) {
 }  // namespace
 
 Session::Session(timing::Schedule& schedule, const Config& config, std::optional<asio::ssl::context>& tls,
-                 EndpointSource& source, Resolver& resolver, std::optional<Endpoint> last, Owner& owner, Reader& reader)
+                 EndpointSource& source, Resolver& resolver, std::optional<Endpoint> last, const SentSecrets& secrets,
+                 Owner& owner, Reader& reader)
     : config_(config),
       owner_(&owner),
       reader_(reader),
@@ -35,7 +47,8 @@ Session::Session(timing::Schedule& schedule, const Config& config, std::optional
                                          on_dialled(std::move(socket), endpoint, problem);
                                        })),
       socket_(schedule.executor()),
-      tls_context_(tls) {}
+      tls_context_(tls),
+      secrets_(secrets) {}
 
 Session::~Session() { dialer_->stop(); }
 
@@ -146,6 +159,12 @@ bool Session::parse() {
 }
 
 bool Session::on_parsed(const Node& node) {
+  if (node.type != Node::Type::error) return pass_on(node);
+  const std::string words = without_secrets(secrets_, node.value);
+  return pass_on({node.type, node.depth, words});
+}
+
+bool Session::pass_on(const Node& node) {
   if (node.depth == 0 && node.type == Node::Type::push) in_push_ = true;
   if (in_push_) {
     push_.add(node);

@@ -15,6 +15,7 @@
 #include "redis/connection/tls.hpp"
 #include "redis/protocol/parser.hpp"
 #include "redis/protocol/reply_builder.hpp"
+#include "redis/protocol/sent_secrets.hpp"
 
 namespace holdfast::redis {
 
@@ -54,9 +55,11 @@ class Session : public std::enable_shared_from_this<Session> {
     virtual void on_push(const base::Reply& message) = 0;
   };
 
-  /// `last`: the address to try after all others.
+  /// `last`: the address to try after all others. Errors reach the reader without the secrets, which live as long as
+  /// the owner.
   Session(timing::Schedule& schedule, const Config& config, std::optional<boost::asio::ssl::context>& tls,
-          EndpointSource& source, Resolver& resolver, std::optional<Endpoint> last, Owner& owner, Reader& reader);
+          EndpointSource& source, Resolver& resolver, std::optional<Endpoint> last, const SentSecrets& secrets,
+          Owner& owner, Reader& reader);
   ~Session();
 
   void open();
@@ -104,6 +107,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void on_read(ErrorCode error, std::size_t count);
   bool parse();
   bool on_parsed(const Node& node);
+  bool pass_on(const Node& node);
   void write_rest();
   void on_write_failed();
 
@@ -124,7 +128,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::vector<char> in_;  // received
   std::size_t in_end_ = 0;
   std::size_t in_begin_ = 0;  // everything before this has been parsed
-  Parser parser_{kLoginLimits};
+  const SentSecrets& secrets_;
+  Parser parser_{kLoginLimits, &secrets_};
   bool in_push_ = false;
   ReplyBuilder push_;
   bool answered_ = false;

@@ -14,8 +14,9 @@ constexpr std::string_view kEnd = "\r\n";
 constexpr std::string_view kTypes = "+-:$*_#,(!=%~>";
 /// The start of a TLS server's answer: an alert.
 constexpr std::string_view kTlsAlert = "\x15\x03";
-/// How much of an invalid answer is shown.
+/// How much of an invalid answer is shown, and how much is read for that: a password that begins in it is all hidden.
 constexpr std::size_t kShown = 60;
+constexpr std::size_t kRead = 4096;
 
 template <class Number>
 bool read(std::string_view text, Number& number) {
@@ -123,8 +124,10 @@ std::optional<Node> Parser::too_long() { return refuse("is longer than " + std::
 
 std::optional<Node> Parser::not_redis(std::string_view bytes) {
   const std::string_view rest = bytes.substr(parsed_);
-  const std::string_view first_line = rest.substr(0, std::min(kShown, rest.find_first_of(kEnd)));
-  problem_ = "the server does not speak the Redis protocol: its answer begins with " + base::quote(first_line);
+  const std::string_view first_line = rest.substr(0, std::min(kRead, rest.find_first_of(kEnd)));
+  const std::string words = secrets_ == nullptr ? std::string(first_line) : secrets_->hidden_in_beginning(first_line);
+  problem_ = "the server does not speak the Redis protocol: its answer begins with " +
+             base::quote(std::string_view(words).substr(0, kShown));
   if (rest.starts_with(kTlsAlert)) problem_ += ", which is TLS (rediss://)";
   return std::nullopt;
 }

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "redis/protocol/sent_secrets.hpp"
+
 namespace holdfast::redis {
 
 /// A piece of a reply: a value, or the head of an array, which its elements follow.
@@ -31,7 +33,8 @@ class Parser {
   /// How deep arrays may be nested.
   static constexpr std::size_t kDeepest = 8;
 
-  explicit Parser(ReplyLimits limits) : limits_(limits) {}
+  /// problem() shows none of the secrets, if given; they outlive the parser.
+  explicit Parser(ReplyLimits limits, const SentSecrets* secrets = nullptr) : limits_(limits), secrets_(secrets) {}
   void set(ReplyLimits limits) { limits_ = limits; }
 
   /// The next node. Empty: incomplete, or there is a problem.
@@ -55,6 +58,7 @@ class Parser {
   std::optional<Node> not_redis(std::string_view bytes);
 
   ReplyLimits limits_;
+  const SentSecrets* secrets_;
   std::size_t parsed_ = 0;
   std::size_t searched_ = 0;  // there is no line end before this
   std::size_t elements_ = 0;  // announced so far
