@@ -69,6 +69,20 @@ TEST_F(ReadWriteScripts, say_so_where_this_user_may_not_look) {
   store.expect(written_by(kB, 60'000));
 }
 
+/// Why a server does not say whether a hold is there does not matter, nor the words for it.
+TEST_F(ReadWriteScripts, a_hold_that_may_not_be_asked_for_counts_while_the_lock_lives) {
+  Raw app = user_without("-exists");
+  for (Raw* const one : {&app, &raw}) {
+    run(raw, read(kA));
+    run(raw, read(kB));
+    raw.command("DEL", hold(kA));
+    EXPECT_EQ(run(*one, end_read(kB)).integer, 0);
+    EXPECT_EQ(raw.exists("L"), one == &app) << "as long as its expiry says, which stays";
+    EXPECT_LE(raw.pttl("L"), 60'000);
+    raw.flushall();
+  }
+}
+
 TEST_F(ReadWriteScripts, a_full_server_lets_holders_renew_and_release) {
   run(raw, read(kA));
   run(raw, rw::acquire_write({{&kL, 1}, kB, kLease}));

@@ -146,6 +146,10 @@ const Refusal kRefusals[] = {
      Errc::unsupported_by_server, Fate::ran},
     {"7.0 on", "ERR Script attempted to access keys that do not hash to the same slot" BEHIND,
      Errc::unsupported_by_server, Fate::ran},
+    {"Redis 8.0 on, Valkey 8",
+     "ERR Unable to execute command 'exists' in script because undeclared keys were accessed during rehashing of the "
+     "slot" BEHIND,
+     Errc::unsupported_by_server, Fate::ran},
     {"8.0 on", "ERR Command 'mget' in script attempted to access keys that don't hash to the same slot" BEHIND,
      Errc::unsupported_by_server, Fate::ran},
     {"any", "ERR This instance has cluster support disabled", Errc::unsupported_by_server, Fate::lasting},
@@ -248,6 +252,7 @@ TEST(ServerError, IsUnderstoodWithoutAnExplanation) {
 TEST(ServerError, OfNoKnownShapeIsJustAnError) {
   for (const char* text : {"", " ", ":", "-", "ERR", "ERR "}) {
     EXPECT_EQ(classify(text), (Meaning{Errc::server_error, Fate::lasting})) << text;
+    EXPECT_EQ(classify_script(text), (Meaning{Errc::server_error, Fate::ran})) << "perhaps halfway: " << text;
   }
   for (const char* text : {"@user_script", "@user_script:", "@user_script:1: ", "@user_script:1: -",
                            "ERR @user_script:1: @user_script: 2: @user_script"}) {

@@ -148,7 +148,7 @@ Attempt KeyTarget::judge(const redis::Result& result) const {
     if (result.cannot_subscribe) judge_silence(*result.cannot_subscribe, attempt);
   } else {
     const redis::Meaning meaning =
-        reply.is_error() ? redis::classify(reply.text) : redis::Meaning{Errc::server_error, redis::Fate::ran};
+        reply.is_error() ? redis::classify_script(reply.text) : redis::Meaning{Errc::server_error, redis::Fate::ran};
     attempt.kind = kind_of(meaning.fate);
     attempt.may_pass = meaning.may_pass();
     attempt.error = meaning.code;

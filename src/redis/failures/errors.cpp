@@ -69,6 +69,8 @@ constexpr Row kPhrases[] = {
     {"Unknown Redis command", Errc::unsupported_by_server, Fate::ran},
     {"Unknown command called", Errc::unsupported_by_server, Fate::ran},
     {"ttempted to access", Errc::unsupported_by_server, Fate::ran, kNotLocal},
+    // The same of several keys while their slot moves, in the wording of Redis 8 and Valkey 8.
+    {"undeclared keys were accessed", Errc::unsupported_by_server, Fate::ran, kNotLocal},
     {"cluster support disabled", Errc::unsupported_by_server, Fate::lasting,
      "not a cluster: its URL begins with redis:// or rediss://"},
     {"nknown command 'HELLO'", Errc::unsupported_by_server, Fate::lasting, "Redis 6 or later is needed"},
@@ -137,14 +139,18 @@ Meaning classify(std::string_view error_text) {
   return {row.code, row.fate};
 }
 
+Meaning classify_script(std::string_view error_text) {
+  const Row row = find(without_arguments(error_text));
+  return {row.code, row.text.empty() ? Fate::ran : row.fate};
+}
+
 bool refuses_command(std::string_view error_text) {
   const std::string_view text = without_arguments(error_text);
   return has(text, "nknown command") || (starts_with_word(text, "NOPERM") && has(text, "permissions to run"));
 }
 
 bool refuses_a_key(std::string_view error_text) {
-  return starts_with_word(error_text, "TRYAGAIN") || starts_with_word(error_text, "CROSSSLOT") ||
-         classify(error_text).code == Errc::denied;
+  return is_apart(error_text) || starts_with_word(error_text, "CROSSSLOT") || classify(error_text).code == Errc::denied;
 }
 
 std::string explain(std::string_view error_text) {
@@ -157,6 +163,8 @@ std::string explain(std::string_view error_text) {
 bool is_redirect(std::string_view error_text) {
   return starts_with_word(error_text, "MOVED") || starts_with_word(error_text, "ASK");
 }
+
+bool is_apart(std::string_view error_text) { return starts_with_word(error_text, "TRYAGAIN"); }
 
 bool is_demoted(std::string_view error_text) {
   const std::string_view code = find(without_arguments(error_text)).text;

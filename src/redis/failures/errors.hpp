@@ -32,6 +32,9 @@ struct Meaning {
 /// that Redis 6 puts around errors of scripts.
 Meaning classify(std::string_view error_text);
 
+/// The same of the reply to a script. What the table does not know may be an error halfway, so it counts as one.
+Meaning classify_script(std::string_view error_text);
+
 /// Why a command was refused, also as text.
 struct Refusal {
   Meaning meaning;
@@ -53,6 +56,10 @@ std::string explain(std::string_view error_text);
 
 /// True if another cluster node must be asked: MOVED or ASK. The server replies this before it does anything.
 bool is_redirect(std::string_view error_text);
+
+/// True if the server does not have all the keys, since their slot moves to another one, or some are nowhere: TRYAGAIN.
+/// The server replies this before it does anything.
+bool is_apart(std::string_view error_text);
 
 /// True if the server is a replica, perhaps since a moment ago, so that writes must go elsewhere.
 bool is_demoted(std::string_view error_text);

@@ -59,7 +59,8 @@ Millis longest_read(ScriptHost& host, std::string_view key, const std::vector<Fi
       const std::string name = hold_key(key, field, hold);
       const std::array<std::string_view, 2> both{key, name};
       const Millis left = host.keyspace().remaining(name);
-      longest = std::max(longest, left == -2 && !host.has_all(both) ? host.keyspace().remaining(key) : left);
+      const bool uncertain = left == -2 && !(host.may("exists") && host.has_all(both));
+      longest = std::max(longest, uncertain ? host.keyspace().remaining(key) : left);
     }
   }
   return longest;

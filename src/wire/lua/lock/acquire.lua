@@ -8,7 +8,8 @@
 --            queried, it counts as taken
 -- publishes  nothing
 -- retry      idempotent: the same owner again sets the same field and the lease again; its token is a newer one
--- pairs with Redisson lock(), tryLock(); pcall, so that where the expiry is refused nothing without an expiry stays
+-- pairs with Redisson lock(), tryLock(); pcall, so that where the expiry is refused nothing without an expiry stays.
+--            Why a counter does not grow is seen by its value, since each server has its own words for that
 local ttl = redis.call('PTTL', KEYS[1])
 local mine = ttl == -2 or redis.pcall('HEXISTS', KEYS[1], ARGV[2])
 if mine == 0 or type(mine) == 'table' then
@@ -30,8 +31,10 @@ local token
 if KEYS[2] then
   token = redis.pcall('INCR', KEYS[2])
   if type(token) == 'table' then
-    if string.find(token.err, 'WRONGTYPE', 1, true) or string.find(token.err, 'integer', 1, true)
-        or string.find(token.err, 'overflow', 1, true) then
+    local value = redis.pcall('GET', KEYS[2])
+    local digits = type(value) == 'string' and (string.match(value, '^%-?([1-9]%d*)$') or value == '0' and value)
+    local grows = digits and (#digits < 19 or #digits == 19 and digits < '9223372036854775807')
+    if type(value) == 'string' and not grows or string.find(token.err, 'WRONGTYPE', 1, true) then
       return redis.error_reply('WRONGTYPE it is a fenced lock whose counter of tokens cannot grow')
     end
     return token

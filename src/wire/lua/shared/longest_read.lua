@@ -3,6 +3,7 @@
 -- are gone. While a slot moves between two servers, some of its keys are at the other one; then a hold that is not found
 -- here counts for as long as the lock lives, which no hold outlives. EXISTS with both keys tells: it is refused unless
 -- all keys are here. The server that the slot moves to takes one key that has not come yet for one that is not there.
+-- Servers word that refusal differently, so any refusal counts, also of a user who may not ask.
 -- reads  key; fields: as HGETALL gives them
 -- sets   longest: the time to live in ms of the one that lives longest; -2: there is none
 local longest = -2
@@ -15,10 +16,8 @@ do
       local name = before .. ':' .. fields[i] .. ':rwlock_timeout:' .. hold
       local left = redis.pcall('PTTL', name)
       local seen = left == -2 and redis.pcall('EXISTS', key, name) or left
-      if type(seen) == 'table' and string.find(seen.err, 'non.local') then
+      if type(seen) == 'table' then
         left = redis.call('PTTL', key)
-      elseif type(left) == 'table' then
-        return left
       end
       longest = math.max(longest, left)
     end
