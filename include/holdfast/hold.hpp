@@ -96,8 +96,9 @@ class [[nodiscard]] HOLDFAST_EXPORT Hold {
   /// that must not be repeated too soon. Zero or less is release(). If the lease is at least as long, it stays taken
   /// even if this process is killed or nothing can be sent. Returns `left`, `was_lost` (the server says so and changes
   /// nothing) or `unknown`: tried once, within `Config::release_timeout`; the lease is unchanged unless only the answer
-  /// was lost. On a client made by client_on() it cannot wait: `unknown`. Wire cost: 1 command. Never throws; in a
-  /// forked child it does nothing and returns `was_lost`.
+  /// was lost. If other readers of this client share the hold, it is `left` without a command, and stays taken until
+  /// the last of them has ended it, and for `rest` from now on at least. On a client made by client_on() it cannot
+  /// wait: `unknown`. Wire cost: 1 command. Never throws; in a forked child it does nothing and returns `was_lost`.
   ReleaseOutcome leave(std::chrono::milliseconds rest) noexcept;
 
   /// Sets a fixed lease again: it ends that long from now, later or earlier than before. `valid_for()` shows the

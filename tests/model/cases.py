@@ -64,15 +64,32 @@ CASES = [
                     "  if (sent_at",
                 )
             ],
-            "unanswered_extends": [(HOLD_FSM, "  due_ = std::min(now + retry_after(length_), deadline());",
+            "unanswered_extends": [(HOLD_FSM, "  planned_ = std::min(now + retry_after(length_), deadline());",
                                     "  extend(now);")],
             "stays_suspect": [
                 (HOLD_FSM, "  state_ = HoldState::held;\n  return Change::none;", "  return Change::none;")
             ],
-            "deadline_not_due": [(HOLD_FSM, "  due_ = std::min(now + retry_after(length_), deadline());",
-                                  "  due_ = now + retry_after(length_);")],
+            "deadline_not_due": [(HOLD_FSM, "  planned_ = std::min(now + retry_after(length_), deadline());",
+                                  "  planned_ = now + retry_after(length_);")],
             "release_for_ever": [("engine/decide/release_fsm.cpp", "  if (now >= give_up_) return finish",
                                   "  if (now >= give_up_ + milliseconds(60)) return finish")],
+        },
+    ),
+    *model(
+        "extension",
+        [HOLD_FSM],
+        in_model=["old_connection_lives", "counted_from_the_answer"],
+        in_code={
+            "answer_overtakes": [(HOLD_FSM, "is_last ? extension.length : std::min(extension.length, shortest_)",
+                                  "extension.length")],
+            "given_up_is_forgotten": [(HOLD_FSM, "under_way_ == 0 && extension.number == begun_", "under_way_ == 0")],
+            "begin_counts_for_nothing": [
+                (
+                    HOLD_FSM,
+                    "    length_ = length;\n    extend(now);\n",
+                    "",
+                )
+            ],
         },
     ),
     *model(

@@ -98,7 +98,7 @@ TEST_F(TargetTest, RetainsNoCapOfWhoHadIt) {
 
 TEST_F(RetainedTest, IsGoneWhenTheServerNoLongerHasIt) {
   ASSERT_TRUE(retain());
-  held_->on_gone(base::Clock::now());
+  held_->on_gone(base::Clock::now(), base::Clock::now());
   EXPECT_EQ(client_.runtime->reporter().snapshot().lost, 0U) << "nobody had it";
   EXPECT_FALSE(target_->take_retained().has_value());
   EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake, Signal::wake));
@@ -272,7 +272,7 @@ TEST_F(SharedTest, EndsForOneAndStaysForTheOther) {
   EXPECT_EQ(reads->first_claim()->state(), HoldState::released);
   EXPECT_EQ(beside->state(), HoldState::held);
   EXPECT_FALSE(reads->ended());
-  reads->on_gone(base::Clock::now());
+  reads->on_gone(base::Clock::now(), base::Clock::now());
   EXPECT_EQ(reads->first_claim()->loss_reason(), std::nullopt) << "it had left";
   EXPECT_EQ(beside->loss_reason(), LossReason::taken);
   EXPECT_EQ(client_.runtime->reporter().snapshot().lost, 1U);

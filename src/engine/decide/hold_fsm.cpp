@@ -12,6 +12,8 @@ TimePoint cap_of(TimePoint since, std::optional<milliseconds> max_hold) {
 HoldFsm::HoldFsm(TimePoint sent_at, const LeaseTerms& terms, TimePoint granted_at, std::uint32_t acked_era,
                  Watched watched)
     : length_(terms.length),
+      longest_(terms.length),
+      shortest_(terms.length),
       granted_at_(granted_at),
       cap_at_(cap_of(granted_at, terms.max_hold)),
       acked_era_(acked_era),
@@ -54,18 +56,30 @@ HoldFsm::Change HoldFsm::on_renewed(TimePoint sent_at, TimePoint now, std::uint3
   return Change::none;
 }
 
-void HoldFsm::begin_extension(TimePoint now, milliseconds length) {
-  if (ended() || lease_end(now, length) >= lease_end(last_extension_, length_)) return;
-  length_ = length;
-  extend(now);
+HoldFsm::Extension HoldFsm::begin_extension(TimePoint now, milliseconds length) {
+  shortest_ = under_way_++ == 0 ? length : std::min(shortest_, length);
+  longest_ = std::max(longest_, length);
+  if (!ended() && lease_end(now, length) < lease_end(last_extension_, length_)) {
+    length_ = length;
+    extend(now);
+  }
+  return {++begun_, length};
 }
 
-HoldFsm::Change HoldFsm::on_extended(TimePoint sent_at, TimePoint now, milliseconds length, std::uint32_t acked_era) {
+HoldFsm::Change HoldFsm::on_extended(const Extension& extension, TimePoint sent_at, TimePoint now,
+                                     std::uint32_t acked_era) {
+  --under_way_;
   if (ended()) return Change::none;
   if (now >= deadline()) return lose(why_expired());
+  // Others that are under way, or were begun after it, may be executed behind it. They count from then on, at least.
+  const bool is_last = under_way_ == 0 && extension.number == begun_;
+  const milliseconds length = is_last ? extension.length : std::min(extension.length, shortest_);
+  if (is_last) longest_ = length;
+  if (lease_end(sent_at, length) < lease_end(last_extension_, length_)) return Change::none;
   length_ = length;
   extend(sent_at);
   acked_era_ = acked_era;
+  state_ = HoldState::held;
   return Change::none;
 }
 

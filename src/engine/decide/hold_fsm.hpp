@@ -38,11 +38,20 @@ class HoldFsm {
   Todo on_time(TimePoint now, Duration early = {});
   /// A renewal sent at `sent_at` was answered "extended".
   Change on_renewed(TimePoint sent_at, TimePoint now, std::uint32_t acked_era = 0);
-  /// A command sent from `now` on sets the fixed lease to this length: whether answered or not, the hold ends no later
-  /// than that allows.
-  void begin_extension(TimePoint now, milliseconds length);
-  /// That command was answered "extended".
-  Change on_extended(TimePoint sent_at, TimePoint now, milliseconds length, std::uint32_t acked_era);
+  /// A command that sets the lease, apart from renewals.
+  struct Extension {
+    std::uint16_t number = 0;
+    milliseconds length{};
+  };
+  /// A command sent from `now` on sets the lease to this length: whether answered or not, the hold ends no later than
+  /// that allows.
+  Extension begin_extension(TimePoint now, milliseconds length);
+  /// That command was answered "extended". The hold ends no later than those allow that the server may execute behind
+  /// it.
+  Change on_extended(const Extension& extension, TimePoint sent_at, TimePoint now, std::uint32_t acked_era);
+  /// Nobody knows what became of such a command. The server executes it before those that are begun from now on, or
+  /// never.
+  void on_extension_unanswered() { --under_way_; }
   /// The server says that this owner does not have the lock.
   Change on_gone();
   /// A renewal failed, or its outcome is unknown: the lease is not extended.
@@ -95,6 +104,8 @@ class HoldFsm {
   Acks acks() const { return acks_; }
   std::uint32_t acked_era() const { return acked_era_; }
   milliseconds lease() const { return length_; }
+  /// The server may have a longer one, if an extension was not answered, but none longer than this.
+  milliseconds longest_lease() const { return longest_; }
   bool renewed() const { return renewed_; }
   /// It has no end as long as renewals succeed.
   bool endless() const { return renewed_ && !capped(); }
@@ -113,11 +124,15 @@ class HoldFsm {
 
   // There may be millions: no larger than it must be.
   milliseconds length_;
+  milliseconds longest_;   // that the server may have
+  milliseconds shortest_;  // of the extensions begun since none was under way
   TimePoint granted_at_;
   TimePoint cap_at_;     // max(): none
   TimePoint planned_{};  // the next renewal
   TimePoint last_extension_{};
   std::uint32_t acked_era_;
+  std::uint16_t begun_ = 0;      // extensions, counted round and round: the number of the latest
+  std::uint16_t under_way_ = 0;  // of them
   Acks acks_;
   bool renewed_ : 1;
   bool in_flight_ : 1 = false;

@@ -155,7 +155,8 @@ void Claim::tell_end(std::optional<LossReason> lost) noexcept {
 
 ReleaseOutcome Claim::known_outcome() const {
   const base::Guard guard(tenancy().mutex_);
-  return parted_ ? ReleaseOutcome::released : tenancy().outcome_;
+  if (!parted_) return tenancy().outcome_;
+  return left_ ? ReleaseOutcome::left : ReleaseOutcome::released;
 }
 
 // ---- its end by its holder: hold_release.cpp decides when ----
@@ -164,7 +165,15 @@ void Claim::measure_end(TimePoint now) const noexcept {
   runtime()->reporter().meter.on_hold_end(target()->lock_class(), now - granted_at());
 }
 
-Claim::Release Claim::begin_release(Ending& ending) noexcept {
+std::optional<HoldFsm::Extension> Claim::begin_share() {
+  const base::Guard guard(tenancy().mutex_);
+  const TimePoint now = base::Clock::now();
+  if (released_ || tenancy().fsm_.valid_for(now) <= Duration{}) return std::nullopt;
+  tenancy().being_shared_.store(true, std::memory_order_relaxed);
+  return tenancy().fsm_.begin_extension(now, tenancy().fsm_.lease());
+}
+
+Claim::Release Claim::begin_release(Ending& ending, milliseconds rest) noexcept {
   TimePoint now{};
   LossReason reason{};
   bool found_lost = false;
@@ -180,6 +189,8 @@ Claim::Release Claim::begin_release(Ending& ending) noexcept {
     if (stood) tenancy().unlink(*this);
     if (stood && tenancy().has_claims()) {
       parted_ = true;
+      left_ = rest > milliseconds{};
+      if (left_) tenancy().rest_until_ = std::max(tenancy().rest_until_, now + rest);
     } else if (!fsm.begin_release()) {
       return Release::ended;
     }
@@ -205,6 +216,7 @@ bool Claim::leave_to_others(TimePoint now) noexcept {
 bool Claim::begin_pass_on(TimePoint now) {
   const base::Guard guard(tenancy().mutex_);
   if (released_ || !open_ || tenancy().has_claims_beside(*this) || !tenancy().fsm_.may_be_passed_on(now)) return false;
+  if (tenancy().is_being_shared()) return false;  // whoever got it might share it
   tenancy().unlink(*this);
   tenancy().fsm_.set_cap(now, {});  // it was this claim's
   released_ = parted_ = true;

@@ -65,11 +65,16 @@ class Claim {
   std::uint64_t watch(LossSignal::EndCallback on_end);
   void unwatch(std::uint64_t watching);  ///< The callback may still be called once after this.
 
+  /// For sharing.cpp: from now on its owner may have it together with others. Returns the extension that this is.
+  /// Empty: it does not stand, or has been given back.
+  std::optional<HoldFsm::Extension> begin_share();
+
   // For hold_release.cpp, which decides how it is given back.
   /// `left`: others here still have the tenancy. `last`: it ends with this claim, and the caller takes it from whoever
   /// renews it. `ended`: somebody else ends it, or has.
   enum class Release { left, last, ended };
-  Release begin_release(Ending& ending) noexcept;
+  /// `rest`: for so long it is to stay taken behind its end, and behind that of the tenancy if others still have it.
+  Release begin_release(Ending& ending, milliseconds rest = {}) noexcept;
   /// Ends it if others of this client have the tenancy as well: nothing is to be sent.
   bool leave_to_others(TimePoint now) noexcept;
   /// Ends it if it is the only claim on its tenancy, and that can be passed on to another caller. The tenancy stays as
@@ -97,6 +102,7 @@ class Claim {
   bool open_ : 1 = false;      // one of its tenancy's claims: it has not ended
   bool released_ : 1 = false;  // by its holder
   bool parted_ : 1 = false;    // it has ended, and the tenancy went on
+  bool left_ : 1 = false;      // parted, and what it wanted to be left is left when the tenancy ends
 };
 
 }  // namespace holdfast::engine

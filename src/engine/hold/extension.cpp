@@ -1,6 +1,7 @@
 #include "engine/hold/extension.hpp"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <holdfast/error.hpp>
@@ -26,26 +27,30 @@ class Extending final : public Loop::Task, public std::enable_shared_from_this<E
   void run() override {
     if (!claim_->stands()) return tell({Errc::lost});
     Tenancy& tenancy = claim_->tenancy();
-    tenancy.begin_extension(Clock::now(), lease_);
+    extension_ = tenancy.begin_extension(Clock::now(), lease_);
     const std::shared_ptr<Tenancy> keep = tenancy.shared_from_this();
     claim_->target()->keeper().arm(keep);
     claim_->target()->renew(keep, lease_,
                             [self = shared_from_this()](const Renewed& renewed) { self->on_answer(renewed); });
   }
-  void broken() noexcept override { tell({Errc::exhausted}); }
+  void broken() noexcept override {
+    if (extension_) claim_->tenancy().on_extension_unanswered();
+    tell({Errc::exhausted});
+  }
 
  private:
   void on_answer(const Renewed& renewed) {
     Tenancy& tenancy = claim_->tenancy();
     Keeper& keeper = claim_->target()->keeper();
+    if (renewed.kind != Renewed::Kind::extended) tenancy.on_extension_unanswered();
     switch (renewed.kind) {
       case Renewed::Kind::extended:
-        tenancy.on_extended(renewed.sent_at, Clock::now(), lease_, renewed.acks_era);
+        tenancy.on_extended(*extension_, renewed.sent_at, Clock::now(), renewed.acks_era);
         if (!claim_->stands()) return tell({Errc::lost});
         keeper.arm(tenancy.shared_from_this());
         return tell({});
       case Renewed::Kind::gone:
-        if (!tenancy.on_gone(Clock::now())) break;
+        if (!tenancy.on_gone(renewed.sent_at, Clock::now())) break;
         keeper.disarm(tenancy);
         return tell({Errc::lost});
       case Renewed::Kind::unanswered:
@@ -60,6 +65,7 @@ class Extending final : public Loop::Task, public std::enable_shared_from_this<E
 
   const std::shared_ptr<Claim> claim_;
   const milliseconds lease_;
+  std::optional<HoldFsm::Extension> extension_;  // once it is begun
   Done done_;
   Pending::Token pending_;
 };

@@ -40,6 +40,38 @@ void on_answer(Tenancy& tenancy, const Ending& ending, const Released& released,
   if (done) done(released.outcome);
 }
 
+/// Its holder only released it: it is left for others who shared it, and have ended.
+void on_left_for_others(Tenancy& tenancy, const Ending& ending, ReleaseOutcome outcome, const Done& done) {
+  if (ending.stood) target_of(tenancy).end_release({outcome}, ending.extended_at);
+  const ReleaseOutcome of_holder = outcome == ReleaseOutcome::left ? ReleaseOutcome::released : outcome;
+  tenancy.set_outcome(of_holder);
+  if (ending.since) report_released(*tenancy.runtime(), tenancy, *ending.since, of_holder);
+  if (done) done(of_holder);
+}
+
+/// Of an owner that the server has in one of two modes.
+Released of_both(const Released& one, const Released& other) {
+  const auto either = [&](ReleaseOutcome outcome) { return one.outcome == outcome || other.outcome == outcome; };
+  const std::int64_t listeners = std::max(one.listeners, other.listeners);
+  if (either(ReleaseOutcome::released)) return {ReleaseOutcome::released, listeners};
+  return {either(ReleaseOutcome::unknown) ? ReleaseOutcome::unknown : ReleaseOutcome::was_lost, listeners};
+}
+
+/// Nobody knows whether the server shares it yet. Alone first: what is under way finds nothing to share behind that, or
+/// has been executed before it.
+void release_alone_and_shared(Tenancy& tenancy, const Ending& ending, ReleaseDone done) {
+  wire::Owner alone = tenancy.owner();
+  alone.ask.mode = wire::Mode::exclusive;
+  tenancy.target()->release(
+      alone, ending.deadline, ending.give_up,
+      [self = tenancy.shared_from_this(), alone, ending, done = std::move(done)](const Released& as_alone) {
+        wire::Owner sharing = alone;
+        sharing.ask.mode = wire::Mode::shared;
+        self->target()->release(sharing, ending.deadline, ending.give_up,
+                                [as_alone, done](const Released& as_one) { done(of_both(as_alone, as_one)); });
+      });
+}
+
 /// `send`: its last command. The attempt of a waiter here will reach the server behind that.
 template <class Send>
 void send_last(Tenancy& tenancy, const Ending& ending, const Send& send) {
@@ -50,15 +82,6 @@ void send_last(Tenancy& tenancy, const Ending& ending, const Send& send) {
     throw;
   }
   tenancy.target()->forget(tenancy);
-}
-
-void send_release(Tenancy& tenancy, const Ending& ending, Done done) {
-  send_last(tenancy, ending, [&](Acquirable& target) {
-    target.release(tenancy.owner(), ending.deadline, ending.give_up,
-                   [self = tenancy.shared_from_this(), ending, done = std::move(done)](const Released& released) {
-                     on_answer(*self, ending, released, done);
-                   });
-  });
 }
 
 ReleaseOutcome outcome_of(const Renewed& renewed) {
@@ -73,13 +96,40 @@ ReleaseOutcome outcome_of(const Renewed& renewed) {
   return ReleaseOutcome::unknown;
 }
 
-/// A renewal that is the last one.
-void send_last_renewal(Tenancy& tenancy, const Ending& ending, milliseconds rest, Done done) {
+/// Once, or once more as one of several if its owner does not have it alone any more.
+void renew_to_rest(const std::shared_ptr<Tenancy>& tenancy, milliseconds rest,
+                   std::function<void(ReleaseOutcome)> done) {
+  const bool alone = tenancy->ask().mode == wire::Mode::exclusive;
+  tenancy->target()->renew(tenancy, rest, [tenancy, rest, alone, done = std::move(done)](const Renewed& renewed) {
+    const bool shared = tenancy->is_being_shared() || tenancy->ask().mode == wire::Mode::shared;
+    if (renewed.kind != Renewed::Kind::gone || !alone || !shared) return done(outcome_of(renewed));
+    tenancy->on_no_longer_alone();
+    renew_to_rest(tenancy, rest, done);
+  });
+}
+
+/// A renewal that is the last one, because its holder leaves it or, if `for_others`, releases it.
+void send_last_renewal(Tenancy& tenancy, const Ending& ending, milliseconds rest, bool for_others, Done done) {
+  send_last(tenancy, ending, [&](Acquirable&) {
+    renew_to_rest(tenancy.shared_from_this(), rest,
+                  [self = tenancy.shared_from_this(), ending, for_others,
+                   pending = tenancy.runtime()->pending().begin(), done = std::move(done)](ReleaseOutcome outcome) {
+                    if (for_others) return on_left_for_others(*self, ending, outcome, done);
+                    on_answer(*self, ending, {outcome}, done);
+                  });
+  });
+}
+
+/// What others who shared it have left stays taken.
+void send_release(Tenancy& tenancy, const Ending& ending, Done done) {
+  if (const milliseconds rest = tenancy.rest(base::Clock::now()); rest > milliseconds{}) {
+    return send_last_renewal(tenancy, ending, rest, true, std::move(done));
+  }
   send_last(tenancy, ending, [&](Acquirable& target) {
-    target.renew(
-        tenancy.shared_from_this(), rest,
-        [self = tenancy.shared_from_this(), ending, pending = tenancy.runtime()->pending().begin(),
-         done = std::move(done)](const Renewed& renewed) { on_answer(*self, ending, {outcome_of(renewed)}, done); });
+    ReleaseDone on_released = [self = tenancy.shared_from_this(), ending, done = std::move(done)](
+                                  const Released& released) { on_answer(*self, ending, released, done); };
+    if (tenancy.is_being_shared()) return release_alone_and_shared(tenancy, ending, std::move(on_released));
+    target.release(tenancy.owner(), ending.deadline, ending.give_up, std::move(on_released));
   });
 }
 
@@ -90,14 +140,15 @@ void retire(Tenancy& tenancy, const Ending& ending) noexcept {
 }
 
 /// The claim ends. Set: what the release of its tenancy needs. Empty: nothing is to be sent; the outcome is known.
-std::optional<Ending> end_claim(Claim& claim) noexcept {
+/// `rest`: for so long it is left.
+std::optional<Ending> end_claim(Claim& claim, milliseconds rest = {}) noexcept {
   Ending ending;
-  switch (claim.begin_release(ending)) {
+  switch (claim.begin_release(ending, rest)) {
     case Claim::Release::last:
       retire(claim.tenancy(), ending);
       return ending;
     case Claim::Release::left:
-      report_released(*claim.runtime(), claim.tenancy(), claim.granted_at(), ReleaseOutcome::released);
+      report_released(*claim.runtime(), claim.tenancy(), claim.granted_at(), claim.known_outcome());
       break;
     case Claim::Release::ended:
       break;
@@ -135,8 +186,9 @@ class Unlocking final : public Loop::Task {
 };
 
 void leave_async(Claim& hold, milliseconds rest, Done done) {
-  if (const std::optional<Ending> ending = end_claim(hold)) {
-    return send_last_renewal(hold.tenancy(), *ending, rest, std::move(done));
+  if (const std::optional<Ending> ending = end_claim(hold, rest)) {
+    const milliseconds longest = std::max(rest, hold.tenancy().rest(base::Clock::now()));
+    return send_last_renewal(hold.tenancy(), *ending, longest, false, std::move(done));
   }
   if (done) done(hold.known_outcome());
 }

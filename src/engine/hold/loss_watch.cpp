@@ -77,7 +77,7 @@ void LossWatch::ask(redis::Shard& shard, const Doubt& doubt) {
                   if (KeyWatch::read(result, 0, plan, owner) != KeyWatch::Said::not_ours) return;
                   if (owner.ask != hold->ask() || hold->is_being_shared()) return;
                   if (!of(shard).remove(key, *hold) || (spare && spare->fetch_sub(1) > 0)) return;
-                  hold->on_gone(base::Clock::now());
+                  hold->on_gone(base::Clock::now(), base::Clock::now());
                   hold->target()->keeper().disarm(*hold);
                 });
 }

@@ -250,7 +250,7 @@ void Renewals::on_renewed_alone(const std::shared_ptr<Tenancy>& hold, const Rene
       hold->on_renewed(renewed.sent_at, now, renewed.acks_era);
       break;
     case Renewed::Kind::gone:
-      hold->on_gone(now);
+      hold->on_gone(renewed.sent_at, now);
       break;
     case Renewed::Kind::unanswered:
       Reporter::add(runtime_.reporter().count.renewal_failures);
@@ -302,7 +302,7 @@ std::size_t Renewals::tell(Part batch, const Confirmed& found) {
     const auto first = next;
     if (answered) next += static_cast<std::ptrdiff_t>(hold->target()->locks());
     if (answered && std::find(first, next, false) != next) {
-      hold->on_gone(now);
+      hold->on_gone(found.sent_at, now);
     } else if (!answered || !found.acked) {
       hold->on_unanswered(now, found.cause);
     } else {

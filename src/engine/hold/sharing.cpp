@@ -1,5 +1,8 @@
 #include "engine/hold/sharing.hpp"
 
+#include <optional>
+#include <utility>
+
 #include <holdfast/error.hpp>
 
 #include "engine/hold/claim.hpp"
@@ -20,27 +23,31 @@ class Sharing final : public Loop::Task, public std::enable_shared_from_this<Sha
       : claim_(std::move(claim)), done_(std::move(done)), pending_(std::move(pending)) {}
 
   void run() override {
-    if (!claim_->stands()) return tell(Errc::lost);
-    const std::shared_ptr<Acquirable>& target = claim_->target();
-    Tenancy& tenancy = claim_->tenancy();
-    tenancy.begin_share();
-    target->share(tenancy.owner(), tenancy.lease(), renewal_timeout(tenancy.lease(), runtime_.config().command_timeout),
-                  [self = shared_from_this()](const Renewed& renewed) { self->on_answer(renewed); });
+    asked_ = claim_->begin_share();
+    if (!asked_) return tell(Errc::lost);
+    claim_->target()->share(claim_->tenancy().owner(), asked_->length,
+                            renewal_timeout(asked_->length, runtime_.config().command_timeout),
+                            [self = shared_from_this()](const Renewed& renewed) { self->on_answer(renewed); });
   }
-  void broken() noexcept override { tell(Errc::exhausted); }
+  void broken() noexcept override {
+    if (asked_) claim_->tenancy().on_extension_unanswered();
+    tell(Errc::exhausted);
+  }
 
  private:
   void on_answer(const Renewed& answer) noexcept {
     Tenancy& tenancy = claim_->tenancy();
     const TimePoint now = base::Clock::now();
+    const HoldFsm::Extension asked = *std::exchange(asked_, {});
+    if (answer.kind != Renewed::Kind::extended) tenancy.on_extension_unanswered();
     switch (answer.kind) {
       case Renewed::Kind::extended:
-        tenancy.on_shared(answer.sent_at, now);
+        tenancy.on_shared(asked, answer.sent_at, now);
         claim_->target()->as_target().wake();  // readers who wait may join
         return tell(tenancy.ended() ? std::error_code(Errc::lost) : std::error_code());
       case Renewed::Kind::gone:
         tenancy.end_share();
-        tenancy.on_gone(now);
+        tenancy.on_gone(answer.sent_at, now);
         claim_->target()->keeper().disarm(tenancy);
         return tell(Errc::lost);
       case Renewed::Kind::unanswered:
@@ -63,6 +70,7 @@ class Sharing final : public Loop::Task, public std::enable_shared_from_this<Sha
 
   const std::shared_ptr<Claim> claim_;
   Runtime& runtime_ = *claim_->runtime();
+  std::optional<HoldFsm::Extension> asked_;  // as long as it is not answered: it sets the lease, too
   Done done_;
   Pending::Token pending_;
   timing::Alarm again_{runtime_.loop().schedule(), [this] { run_again(); }, timing::Alarm::AtClose::rings};

@@ -204,19 +204,17 @@ void Tenancy::change(const std::string& cause, HoldFsm::Change (HoldFsm::*decide
 }
 
 void Tenancy::on_renewed(TimePoint sent_at, TimePoint now, std::uint32_t acked_era) {
-  if (share_.load(std::memory_order_relaxed) == Share::answered) end_share();
   change({}, &HoldFsm::on_renewed, sent_at, now, acked_era);
 }
-void Tenancy::on_extended(TimePoint sent_at, TimePoint now, milliseconds length, std::uint32_t acked_era) {
-  change({}, &HoldFsm::on_extended, sent_at, now, length, acked_era);
+void Tenancy::on_extended(const HoldFsm::Extension& extension, TimePoint sent_at, TimePoint now,
+                          std::uint32_t acked_era) {
+  change({}, &HoldFsm::on_extended, extension, sent_at, now, acked_era);
 }
-bool Tenancy::on_gone(TimePoint now) {
-  const Share share = share_.load(std::memory_order_relaxed);
-  if (share == Share::none) {
+bool Tenancy::on_gone(TimePoint sent_at, TimePoint now) {
+  if (!is_being_shared() && sent_at > shared_at_) {
     change({}, &HoldFsm::on_gone);
     return true;
   }
-  if (share == Share::answered) end_share();
   on_unanswered(now, "it was asked for as a writer's, and is becoming a reader's");
   return false;
 }
@@ -242,10 +240,11 @@ void Tenancy::drop_watches() {
   }
 }
 
-void Tenancy::on_shared(TimePoint sent_at, TimePoint now) {
-  mode_.store(wire::Mode::shared, std::memory_order_relaxed);
-  on_renewed(sent_at, now, 0);
-  share_.store(Share::answered, std::memory_order_relaxed);
+void Tenancy::on_shared(const HoldFsm::Extension& extension, TimePoint sent_at, TimePoint now) {
+  on_no_longer_alone();
+  on_extended(extension, sent_at, now, 0);
+  shared_at_ = now;
+  end_share();
 }
 
 // ---- its release ----
@@ -253,7 +252,7 @@ void Tenancy::on_shared(TimePoint sent_at, TimePoint now) {
 Ending Tenancy::ending(TimePoint now, bool stood) const {
   return {.deadline = fsm_.deadline(),
           .extended_at = fsm_.last_extension(),
-          .give_up = gone_by(now, fsm_.lease()),
+          .give_up = gone_by(now, fsm_.longest_lease()),
           .stood = stood};
 }
 
@@ -264,6 +263,11 @@ std::optional<Ending> Tenancy::begin_release() noexcept {
   Ending ending = this->ending(base::Clock::now(), stood);
   if (has_claims() || fsm_.was_lost()) ending.since = granted_at();
   return ending;
+}
+
+milliseconds Tenancy::rest(TimePoint now) const {
+  const base::Guard guard(mutex_);
+  return std::chrono::ceil<milliseconds>(std::max(rest_until_ - now, Duration{}));
 }
 
 void Tenancy::set_outcome(ReleaseOutcome outcome) {

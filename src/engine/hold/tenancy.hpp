@@ -84,24 +84,30 @@ class Tenancy : public std::enable_shared_from_this<Tenancy>, private Claim {
   std::optional<Ending> begin_release() noexcept;
   /// What the release found.
   void set_outcome(ReleaseOutcome outcome);
+  /// For how long it stays taken behind its end, since somebody who shared it has left it so. Zero: it does not.
+  milliseconds rest(TimePoint now) const;
 
-  /// For sharing.cpp, on the loop. After begin_share() its owner may have it together with others; after on_shared() it
-  /// does, with a new lease. What was asked before on_shared() may still be answered, but that says nothing: it was
-  /// about a hold that the owner has alone, which may be gone. end_share() undoes begin_share().
-  void begin_share() { share_.store(Share::under_way, std::memory_order_relaxed); }
-  void on_shared(TimePoint sent_at, TimePoint now);
-  bool is_being_shared() const { return share_.load(std::memory_order_relaxed) == Share::under_way; }
-  void end_share() { share_.store(Share::none, std::memory_order_relaxed); }
+  /// For sharing.cpp, on the loop. After Claim::begin_share() its owner may have it together with others; after
+  /// on_shared() it does, with the lease of the extension that this is. end_share() undoes begin_share().
+  void on_shared(const HoldFsm::Extension& extension, TimePoint sent_at, TimePoint now);
+  bool is_being_shared() const { return being_shared_.load(std::memory_order_relaxed); }
+  /// The server does not have it as its owner's alone: if at all, it is shared.
+  void on_no_longer_alone() { mode_.store(wire::Mode::shared, std::memory_order_relaxed); }
+  void end_share() { being_shared_.store(false, std::memory_order_relaxed); }
 
-  // For extension.cpp: see HoldFsm.
-  void begin_extension(TimePoint now, milliseconds length) { let(&HoldFsm::begin_extension, now, length); }
-  void on_extended(TimePoint sent_at, TimePoint now, milliseconds length, std::uint32_t acked_era);
+  // For extension.cpp and sharing.cpp: see HoldFsm.
+  HoldFsm::Extension begin_extension(TimePoint now, milliseconds length) {
+    return let(&HoldFsm::begin_extension, now, length);
+  }
+  void on_extended(const HoldFsm::Extension& extension, TimePoint sent_at, TimePoint now, std::uint32_t acked_era);
+  void on_extension_unanswered() { let(&HoldFsm::on_extension_unanswered); }
 
   // For the watchdog, on the loop.
   HoldFsm::Todo on_time(TimePoint now, Duration early);
   void on_renewed(TimePoint sent_at, TimePoint now, std::uint32_t acked_era);
-  /// False: the answer says nothing (see begin_share()), and the question is to be repeated.
-  bool on_gone(TimePoint now);
+  /// False: the answer says nothing, and the question is to be repeated. What was sent before on_shared() was about a
+  /// hold that the owner has alone.
+  bool on_gone(TimePoint sent_at, TimePoint now);
   void on_unanswered(TimePoint now, const std::string& cause);
   void on_reconnect(TimePoint now) { let(&HoldFsm::on_reconnect, now); }
   void on_moved(TimePoint now);
@@ -164,12 +170,12 @@ class Tenancy : public std::enable_shared_from_this<Tenancy>, private Claim {
   const std::shared_ptr<Acquirable> target_;
 
   HoldFsm fsm_ HOLDFAST_GUARDED_BY(mutex_);
+  TimePoint rest_until_ HOLDFAST_GUARDED_BY(mutex_){};              // see rest()
   LaterClaim* later_claims_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;  // those that have not ended
   [[no_unique_address]] const Granted granted_;
   std::atomic<wire::Mode> mode_;
-  /// `answered`: it is shared, and what was asked before may still be answered, which is one renewal at most.
-  enum class Share : std::uint8_t { none, under_way, answered };
-  std::atomic<Share> share_{Share::none};
+  std::atomic<bool> being_shared_{false};
+  TimePoint shared_at_{};                                                         // on the loop
   ReleaseOutcome outcome_ HOLDFAST_GUARDED_BY(mutex_) = ReleaseOutcome::unknown;  // of the release, once it is known
   mutable base::SmallMutex mutex_;
 };

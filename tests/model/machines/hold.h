@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-enum { kHolds = 1, kHoldRoom = 64, kReleaseRoom = 32 };
+enum { kHolds = 1, kHoldRoom = 96, kReleaseRoom = 32 };
 extern char hold_room[kHolds * kHoldRoom];
 extern char release_room[kHolds * kReleaseRoom];
 

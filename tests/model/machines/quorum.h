@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-enum { kHoldRoom = 64 };
+enum { kHoldRoom = 96 };
 extern char hold_room[kHoldRoom];
 
 enum { kNothing, kRenew, kLost };
