@@ -1,6 +1,7 @@
 -- shared/read_write_form: whether a key holds a read-write lock, or what else. Such a lock is a hash of `mode`, which is
 -- `read` or `write`, and of at least one hold: a reader `<uuid>:<number>`, or a writer `<uuid>:<number>:write`, each with
--- a count; and it has an expiry. Anything different is left alone.
+-- a count; and it has an expiry. Anything different is left alone. Of more than ten thousand fields that may be anything
+-- `mode` must be one before all of them are read.
 -- reads  key, which exists; ttl: what PTTL says of it; nil: a lock without an expiry, which nobody may wait for, counts
 --        too
 -- sets   mode and fields, as HGETALL gives them: of a read-write lock; nil and empty: it is none, or not permitted
@@ -10,7 +11,8 @@ local mode, fields, other, refused
 do
   local size = redis.pcall('HLEN', key)
   local owner = '^%x%x%x%x%x%x%x%x%-%x%x%x%x%-%x%x%x%x%-%x%x%x%x%-%x%x%x%x%x%x%x%x%x%x%x%x:%-?%d+'
-  fields = type(size) == 'number' and size > 1 and size <= 10000 and redis.pcall('HGETALL', key) or {}
+  local read = type(size) == 'number' and size > 1 and (size <= 10000 or redis.pcall('HEXISTS', key, 'mode') == 1)
+  fields = read and redis.pcall('HGETALL', key) or {}
   local found, holds = nil, 0
   for i = 1, #fields, 2 do
     local field = fields[i]
