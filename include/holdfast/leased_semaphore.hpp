@@ -15,7 +15,8 @@ namespace holdfast {
 /// the server's clock, whether or not anybody sends a command at that moment.
 ///
 /// Somebody must set the number of permits: `set`, `set_total`, or Redisson. Until then nobody gets any, and waiters
-/// wait for that.
+/// wait for that. If the semaphore is removed while permits are held, their holds stand, and count when it is made
+/// again.
 ///
 /// A Hold has one permit, or as many as `with_permits` says: they are taken all at once or not at all, renewed
 /// together, and lost together if one of them is gone. `Hold::owner()` is the permit's id as Redisson's users know it,
@@ -54,7 +55,8 @@ class HOLDFAST_EXPORT LeasedSemaphore : public KeyLock {
   /// answered, for Config::patience at most, and counted once; then Error(unknown_outcome). 1 command. Throws Error.
   bool set(std::int64_t permits) const;
   /// Sets the total number of permits, including those that are held; makes the semaphore if there is none. Returns how
-  /// many can be taken now, below 0 if more are held. Repeated as `set`. 1 command. Throws Error.
+  /// many can be taken now, below 0 if more are held. Repeated, and counted
+  /// once, as `set`. 1 command. Throws Error.
   std::int64_t set_total(std::int64_t permits) const;
   /// Adds this many permits, or removes them if it is below 0. Returns how many can be taken now. Repeated, and counted
   /// once, as `set`. 1 command. Throws Error.

@@ -26,7 +26,8 @@ namespace holdfast {
 /// A call that is resent because its reply was lost counts once: each call has an id that the server remembers. A call
 /// that changes the number is repeated until it is answered, for Config::patience; then it throws
 /// Error(unknown_outcome): it may have counted. An `acquire` that ends without its permits takes none: any that it may
-/// have taken are given back, and that too is repeated, for Config::lease if that is longer.
+/// have taken are given back, and that too is repeated, until Config::patience and two command_timeouts after it was
+/// first sent. What the server remembers for this: docs/guarantees.md section 6.
 ///
 /// A cheap handle: copy it, share it between threads. Errors as BasicLock::acquire throws them; `wrong_type` if the
 /// name belongs to something other than a number; Error(invalid_argument) for numbers out of range, before anything is

@@ -17,7 +17,7 @@ constexpr Words words_of(Errc code) {
     case Errc::busy:
       return {"busy", "somebody else holds it"};
     case Errc::timed_out:
-      return {"timed_out", "somebody else held it until the limit on waiting was over"};
+      return {"timed_out", "the limit on waiting was over before it was free"};
     case Errc::cancelled:
       return {"cancelled", "the wait was cancelled"};
     case Errc::lost:

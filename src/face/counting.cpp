@@ -30,6 +30,7 @@ void require_number(const engine::KeyTarget& target, Counting what, std::int64_t
   const char* name = "permits";
   switch (what) {
     case Counting::add:
+    case Counting::add_leased:
       least = -kMost;
       name = "permits more";
       break;
@@ -75,8 +76,12 @@ base::Command command(const engine::KeyTarget& target, Counting what, std::int64
       return semaphore::drain(names, once(runtime, "drain"));
     case Counting::available:
       return semaphore::available(names.key);
+    case Counting::set_leased:
+      return wire::permits::set({names, number, once(runtime, "set"), publish});
+    case Counting::add_leased:
+      return wire::permits::add({names, number, once(runtime, "add"), publish});
     case Counting::set_total:
-      return wire::permits::set_total(names, number, publish);
+      return wire::permits::set_total({names, number, once(runtime, "set_total"), publish});
     case Counting::available_leased:
       return wire::permits::look(names, 0, publish);
     case Counting::set_latch:
@@ -153,7 +158,7 @@ AcquireOptions waiting(const detail::Parts& parts, std::optional<std::chrono::mi
   const Config& config = parts.runtime->config();
   AcquireOptions options;
   options.wait = wait;
-  options.lease = renewed(std::min(std::max(config.lease, config.patience), engine::kLongestLease));
+  options.lease = renewed(engine::undone_for(config.patience, config.command_timeout));
   options.acks = Acks::none();
   options.stop = std::move(stop);
   return options;

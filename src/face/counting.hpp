@@ -31,7 +31,7 @@ inline std::int64_t count(const detail::Parts& parts, detail::Counting what, std
 bool pass_on(const detail::Parts& parts, std::int64_t permits);
 
 /// The options for waiting on a kind without holds (Traits::holds): not renewed, no acks. The lease only limits how
-/// long a failed acquire is being undone, since no lease ends it by itself: at least Config::patience.
+/// long a failed acquire is being undone (engine::undone_for), since no lease ends it by itself.
 AcquireOptions waiting(const detail::Parts& parts, std::optional<std::chrono::milliseconds> wait, std::stop_token stop);
 /// The request for this many permits. Throws Error(invalid_argument) for 0, and for more than Redisson's int.
 wire::Ask permits_of(const detail::Parts& parts, std::uint32_t permits);

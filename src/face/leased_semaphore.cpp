@@ -23,10 +23,14 @@ LeasedSemaphore LeasedSemaphore::with_permits(std::uint32_t permits) const {
 }
 
 std::int64_t LeasedSemaphore::available() const { return face::count(*parts(), Counting::available_leased); }
-bool LeasedSemaphore::set(std::int64_t permits) const { return face::count(*parts(), Counting::set, permits) == 1; }
+bool LeasedSemaphore::set(std::int64_t permits) const {
+  return face::count(*parts(), Counting::set_leased, permits) == 1;
+}
 std::int64_t LeasedSemaphore::set_total(std::int64_t permits) const {
   return face::count(*parts(), Counting::set_total, permits);
 }
-std::int64_t LeasedSemaphore::add(std::int64_t permits) const { return face::count(*parts(), Counting::add, permits); }
+std::int64_t LeasedSemaphore::add(std::int64_t permits) const {
+  return face::count(*parts(), Counting::add_leased, permits);
+}
 
 }  // namespace holdfast

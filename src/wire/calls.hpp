@@ -84,7 +84,9 @@ struct AcquireReply {
   std::optional<std::int64_t> listeners{};            ///< When busy and requested; -1: unknown.
                                                       ///< When granted in shared mode, where the kind reports it.
   std::string holder{};                               ///< With `listeners`; empty: not permitted.
-  Grant grant{};                                      ///< When granted.
+  bool unset = false;                                 ///< When busy: nobody has set how many permits there are.
+  std::optional<std::int64_t> in_all{};  ///< When busy: only so many permits there are, also if all are free.
+  Grant grant{};                         ///< When granted.
 };
 
 /// One lock as read back: its holder (empty if free), how many times it holds the lock, and in which mode.

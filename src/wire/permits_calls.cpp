@@ -4,7 +4,6 @@
 
 #include "base/text.hpp"
 #include "wire/scripts.hpp"
-#include "wire/semaphore_calls.hpp"
 
 namespace holdfast::wire::permits {
 namespace {
@@ -35,6 +34,11 @@ std::string id_of(std::string_view shown) {
   const std::optional<std::uint64_t> first = from_hex(shown.substr(0, kHalf));
   const std::optional<std::uint64_t> second = from_hex(shown.substr(kHalf));
   return first && second ? id(*first, *second) : std::string();
+}
+
+bool each_once(std::vector<std::string> ids) {
+  std::ranges::sort(ids);
+  return std::ranges::adjacent_find(ids) == ids.end();
 }
 
 std::vector<std::string> derived(std::string_view text, std::uint32_t permits) {
@@ -68,6 +72,19 @@ void append_ids(base::Command& command, const Owner& owner) {
   command.args.insert(command.args.end(), std::make_move_iterator(ids.begin()), std::make_move_iterator(ids.end()));
 }
 
+base::Command change(const base::Script& script, const ChangeCall& call) {
+  base::Command command = with_keys(script, call.names.key, 5);
+  if (call.once) {
+    command.args.front() = "3";
+    command.args.push_back(once_key(call.names.key, call.once->key));
+  }
+  command.args.push_back(std::to_string(call.permits));
+  command.args.push_back(std::to_string(call.once ? call.once->remembered.count() : 0));
+  command.args.push_back(call.names.channel);
+  command.args.emplace_back(way(call.publish));
+  return command;
+}
+
 }  // namespace
 
 LockNames names(std::string raw_name) { return semaphore::names(std::move(raw_name)); }
@@ -82,8 +99,8 @@ std::vector<std::string> ids_of(const Owner& owner) {
     if (next.empty()) return {};
     ids.push_back(std::move(next));
     text.remove_prefix(kDigits);
-    if (text.empty()) return ids;
-    if (text.front() != ',') return {};
+    if (text.empty()) return each_once(ids) ? ids : std::vector<std::string>();
+    if (text.front() != ',' || ids.size() == kMostPermits) return {};
     text.remove_prefix(1);
   }
 }
@@ -123,7 +140,10 @@ base::Command acquire(const AcquireCall& call) {
 AcquireReply decode_acquire(const base::Reply& reply) {
   if (reply.is_null()) return {};
   if (!reply.is_array() || reply.elements.empty() || reply.elements.front().integer != -1) {
-    return wire::decode_acquire(reply);
+    AcquireReply busy = semaphore::decode_acquire(reply);
+    constexpr std::size_t kWithAll = 4;
+    if (busy.busy_for && reply.elements.size() == kWithAll) busy.in_all = reply.elements.back().integer;
+    return busy;
   }
   AcquireReply granted;
   for (std::size_t i = 1; i < reply.elements.size(); ++i) {
@@ -170,13 +190,9 @@ base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseco
   return command;
 }
 
-base::Command set_total(const LockNames& names, std::int64_t permits, Publish publish) {
-  base::Command command = with_keys(scripts::permits_set_total, names.key, 3);
-  command.args.push_back(std::to_string(permits));
-  command.args.push_back(names.channel);
-  command.args.emplace_back(way(publish));
-  return command;
-}
+base::Command set(const ChangeCall& call) { return change(scripts::permits_set, call); }
+base::Command set_total(const ChangeCall& call) { return change(scripts::permits_set_total, call); }
+base::Command add(const ChangeCall& call) { return change(scripts::permits_add, call); }
 
 base::Command has_owner(std::string_view expiries, const Owner& owner) {
   const std::vector<std::string> ids = ids_of(owner);

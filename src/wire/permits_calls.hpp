@@ -1,6 +1,6 @@
 // Typed calls of the leased semaphore's transitions (docs/wire.md section 12): permits that have an id and a lease
-// each. All of them may be resent, since a permit is identified by its id. semaphore::set and semaphore::add make a
-// semaphore and add to it.
+// each. All of them may be resent, since a permit is identified by its id; but for the changes of the number, which the
+// server recognises by a key (Once).
 //
 // An owner's text has one of two forms here: `<uuid>:<number>`, from which the ids of all its permits are derived; or
 // the ids themselves, 32 hexadecimal digits each, separated by commas, as a grant returns them and as Redisson's users
@@ -17,6 +17,7 @@
 
 #include "wire/calls.hpp"
 #include "wire/renewal.hpp"
+#include "wire/semaphore_calls.hpp"
 
 namespace holdfast::wire::permits {
 
@@ -31,7 +32,8 @@ LockNames names(std::string raw_name);
 std::string expiries(std::string_view key);
 
 /// The ids of an owner's permits, 16 bytes each. From `<uuid>:<number>`: the UUID, with number and index added to its
-/// second half, so that the first half identifies the client. Empty: the text has neither form.
+/// second half, so that the first half identifies the client. Empty: the text has neither form, or names one twice, or
+/// more than kMostPermits.
 std::vector<std::string> ids_of(const Owner& owner);
 /// 32 hexadecimal digits: what Redisson's users call a permit. For an id of another size, as written by Redisson before
 /// 3.17, its bytes.
@@ -42,7 +44,7 @@ std::string client_begin(std::string_view shown);
 /// Takes as many permits as the owner requests, at once, from one semaphore; the lease may be kForEver. The busy time
 /// is that of the lease that ends first; -1 ms: none of them ends.
 base::Command acquire(const AcquireCall& call);
-/// If granted, the owner becomes the ids of its permits.
+/// If granted, the owner becomes the ids of its permits. If busy, it says whether releases of others can help at all.
 AcquireReply decode_acquire(const base::Reply& reply);
 /// Gives back those that are still there. The reply is read by wire::decode_release; empty: one of them was not.
 base::Command release(const ReleaseCall& call);
@@ -53,9 +55,15 @@ base::Command force_release(const LockNames& names, const std::optional<Owner>& 
 /// updateLeaseTime. Owners as returned by a grant. The reply is read by wire::decode_renew.
 base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease);
 
-/// Sets the total. The reply, read by semaphore::decode_number: how many can be taken now; below 0 if more are held
-/// than that.
-base::Command set_total(const LockNames& names, std::int64_t permits, Publish publish = Publish::publish);
+/// Changes of the number. The reply is read by semaphore::decode_number. Permits that are held count, also those of a
+/// semaphore that was removed meanwhile.
+using semaphore::ChangeCall;
+/// Makes a semaphore. 1, or 0 if there is one already.
+base::Command set(const ChangeCall& call);
+/// Sets the total: how many can be taken now; below 0 if more are held than that.
+base::Command set_total(const ChangeCall& call);
+/// How many can be taken now, perhaps below 0; makes a missing semaphore.
+base::Command add(const ChangeCall& call);
 
 /// ZSCORE of the first of this owner's permits: nil, it no longer has it. A permit whose lease is over may still be
 /// there for a while.

@@ -35,10 +35,12 @@ extern const base::Script latch_remove;
 extern const base::Script latch_set;
 
 extern const base::Script permits_acquire;
+extern const base::Script permits_add;
 extern const base::Script permits_force_release;
 extern const base::Script permits_look;
 extern const base::Script permits_release;
 extern const base::Script permits_renew;
+extern const base::Script permits_set;
 extern const base::Script permits_set_total;
 
 extern const base::Script semaphore_acquire;

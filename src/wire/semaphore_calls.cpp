@@ -47,6 +47,13 @@ base::Command acquire(const AcquireCall& call) {
   return command;
 }
 
+AcquireReply decode_acquire(const base::Reply& reply) {
+  constexpr std::chrono::milliseconds kUnset{-2};
+  AcquireReply decoded = wire::decode_acquire(reply);
+  decoded.unset = decoded.busy_for == kUnset;
+  return decoded;
+}
+
 base::Command release(const ReleaseCall& call) {
   const LockNames& names = call.names.front();
   base::Command command = with_keys(scripts::semaphore_release, names.key, call.once, call.undoes, 4);

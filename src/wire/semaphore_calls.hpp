@@ -16,9 +16,10 @@ namespace holdfast::wire::semaphore {
 /// The channel on which Redisson announces permits, including those of leased semaphores.
 LockNames names(std::string raw_name);
 
-/// Takes as many permits as the owner requests, at once, from one semaphore. The reply is read by wire::decode_acquire;
-/// if busy, it has no time, since that is unknown.
+/// Takes as many permits as the owner requests, at once, from one semaphore. If busy, the reply has no time, since that
+/// is unknown.
 base::Command acquire(const AcquireCall& call);
+AcquireReply decode_acquire(const base::Reply& reply);
 /// Gives them back, if the semaphore is still there. The reply is read by wire::decode_release; empty: it is not, or
 /// the acquire that this undoes was not granted, and will not be if it arrives late.
 base::Command release(const ReleaseCall& call);

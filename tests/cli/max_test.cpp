@@ -66,6 +66,20 @@ TEST_F(Max, TheNumberThatWasSaidLastCounts) {
   EXPECT_EQ(use({"run", "-n", "--max", "1", "gpus", "--", "true"}).status, exited(0));
 }
 
+/// Somebody has removed the number: an expiry, an eviction, a mistake. Who runs goes on, and counts.
+TEST_F(Max, WhoRunsCountsAlsoWhenTheNumberIsGone) {
+  Process first = hold(), second = hold();
+  raw_.command("DEL", "gpus");
+  EXPECT_EQ(use({"run", "-n", "--max", "2", "gpus", "--", "true"}).status, exited(1));
+  EXPECT_EQ(free(), "0");
+  first.close_stdin();
+  EXPECT_EQ(first.finish(), exited(0)) << first.errors();
+  EXPECT_EQ(use({"run", "-n", "--max", "2", "gpus", "--", "true"}).status, exited(0));
+  second.close_stdin();
+  EXPECT_EQ(second.finish(), exited(0)) << second.errors();
+  EXPECT_EQ(free(), "2") << "and no surplus is left";
+}
+
 TEST_F(Max, AWaitEndsWithASignalWhileTheServerIsSilent) {
   server_.freeze();
   Process process = start({"run", "--max", "2", "gpus", "--", "true"});

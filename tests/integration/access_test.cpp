@@ -146,8 +146,40 @@ TEST_F(Access, WithoutPublishAReleaseFreesTheLockAndSaysSo) {
   EXPECT_TRUE(log->wait_for("unknown"));
   EXPECT_THAT(log->details("unknown", "app:orders"), Contains(HasSubstr("release: ")));
   const Hold again = client.lock("app:orders").acquire();
-  EXPECT_THAT(error_of([&] { return client.lock("app:orders").force_release(); }),
-              IsError(Errc::denied, "app:orders", node(), kNotInScripts));
+  EXPECT_TRUE(client.lock("app:orders").force_release());
+  EXPECT_FALSE(raw.exists("app:orders"));
+}
+
+/// A caller that is refused would do it again.
+TEST_F(Access, WithoutPublishWhatCountsIsCountedOnceAndIsNoError) {
+  grant(kRights, {"~*", "-publish"});
+  Client client(as_app());
+  const Semaphore permits = client.semaphore("app:permits");
+  EXPECT_TRUE(permits.set(3));
+  permits.acquire(2);
+  EXPECT_TRUE(permits.release(2));
+  EXPECT_EQ(raw.command("GET", "app:permits").text, "3");
+  EXPECT_EQ(permits.add(2), 5);
+  EXPECT_EQ(raw.command("GET", "app:permits").text, "5");
+  const LeasedSemaphore leased = client.leased_semaphore("app:leased");
+  EXPECT_TRUE(leased.set(1));
+  EXPECT_EQ(leased.add(1), 2);
+  EXPECT_EQ(leased.set_total(3), 3);
+  Hold hold = leased.acquire();
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+  const Hold forced = leased.acquire();
+  EXPECT_TRUE(leased.force_release());
+  EXPECT_EQ(raw.command("GET", "app:leased").text, "3");
+  const Latch latch = client.latch("app:latch");
+  EXPECT_TRUE(latch.set(3));
+  EXPECT_EQ(latch.count_down(1), 2);
+  EXPECT_EQ(latch.count_down(2), 0);
+  EXPECT_TRUE(latch.set(1));
+  EXPECT_TRUE(latch.remove());
+  const FairLock fair = client.fair_lock("app:fair");
+  const Hold held = fair.acquire();
+  EXPECT_TRUE(fair.force_release());
+  EXPECT_FALSE(raw.exists("app:fair"));
 }
 
 TEST_F(Access, WithoutHdelAReleaseIsUnknownAndTheLeaseEndsIt) {

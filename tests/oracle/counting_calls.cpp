@@ -90,10 +90,13 @@ std::vector<std::string> CountingCalls::permits(milliseconds lease) {
     call.publish = publish();
     return sent(wire::permits::release(call));
   }
-  if (dice < 16) return sent(renew_permits(lease));
-  const auto some = static_cast<std::int64_t>(2 + below(4));
-  if (dice == 16) return sent(wire::semaphore::set({name, some, once(change_of(owner), lease), publish()}, {}));
-  if (dice < 19) return sent(wire::permits::set_total(name, some, publish()));
+  if (dice < 15) return sent(renew_permits(lease));
+  wire::permits::ChangeCall call{name, static_cast<std::int64_t>(2 + below(4)), once(change_of(owner), lease),
+                                 publish()};
+  if (dice == 15) return sent(wire::permits::set(call));
+  if (dice < 18) return sent(wire::permits::set_total(call));
+  call.permits -= 3;
+  if (dice == 18) return sent(wire::permits::add(call));
   return sent(wire::permits::force_release(name, below(2) == 0 ? std::optional(owner) : std::nullopt, publish()));
 }
 

@@ -269,6 +269,20 @@ const std::vector<Planted>& planted() {
          right(scripts::permits_set_total, host, keys, args, reply);
          host.keyspace().set(keys[0], args[0]);
        }},
+      {"total_that_forgets_what_is_held_of_a_removed_one", scripts::permits_set_total,
+       [](ScriptHost& host, Args keys, Args args, std::string& reply) {
+         const bool is_there = host.keyspace().text(keys[0]) != nullptr;
+         right(scripts::permits_set_total, host, keys, args, reply);
+         if (!is_there && host.keyspace().text(keys[0]) != nullptr) host.keyspace().set(keys[0], args[0]);
+       }},
+      {"total_that_counts_again", scripts::permits_set_total,
+       [](ScriptHost& host, Args keys, Args args, std::string& reply) {
+         right(scripts::permits_set_total, host, keys.first(2), args, reply);
+       }},
+      {"addition_that_counts_again", scripts::permits_add,
+       [](ScriptHost& host, Args keys, Args args, std::string& reply) {
+         right(scripts::permits_add, host, keys.first(2), args, reply);
+       }},
       {"step_that_counts_again", scripts::latch_count_down,
        [](ScriptHost& host, Args keys, Args args, std::string& reply) {
          right(scripts::latch_count_down, host, keys.first(1), args, reply);

@@ -19,10 +19,18 @@ Reply granted(std::vector<std::string> ids) {
 }
 base::Command renew(const std::vector<wire::Renewal>& renewals) { return wire::permits::renew(renewals, kLease); }
 base::Command look(std::size_t most = 10) { return wire::permits::look(kS, most); }
-base::Command total(long long permits) { return wire::permits::set_total(kS, permits); }
+base::Command total(long long permits) { return wire::permits::set_total({kS, permits, once("c:9")}); }
+base::Command set(long long permits) { return wire::permits::set({kS, permits, once("c:9")}); }
+base::Command add(long long permits) { return wire::permits::add({kS, permits, once("c:9")}); }
 base::Command force(const std::optional<wire::Owner>& owner = {}) { return wire::permits::force_release(kS, owner); }
 /// As a grant calls two permits.
 const wire::Owner kNamed{wire::permits::shown(kIdA) + "," + wire::permits::shown(kSecondOfA)};
+
+/// Its last id is named once more.
+base::Command twice(base::Command command) {
+  command.args.push_back(command.args.back());
+  return command;
+}
 
 std::vector<Row> acquire_rows() {
   return {
@@ -57,8 +65,28 @@ std::vector<Row> acquire_rows() {
        acquire(kTwo),
        number(300'000),
        {count("1"), leases({{kIdB, 300'000}})}},
-      {"none left and none held", {count("0")}, acquire(kA), number(-1), {count("0")}},
-      {"of no semaphore", {}, acquire(kA), number(-1), {}},
+      {"too many of all",
+       {count("1")},
+       acquire(kTwo),
+       several({number(1), number(-1), number(-1), number(1)}),
+       {count("1")}},
+      {"too many of all, counted",
+       {count("0"), leases({{kIdB, 300'000}})},
+       acquire(kTwo, kLease, true),
+       several({number(1), number(300'000), number(-1), number(1)}),
+       {count("0"), leases({{kIdB, 300'000}})}},
+      {"none left and none held",
+       {count("0")},
+       acquire(kA),
+       several({number(1), number(-1), number(-1), number(0)}),
+       {count("0")}},
+      {"of no semaphore", {}, acquire(kA), number(-2), {}},
+      {"of no semaphore, counted", {}, acquire(kA, kLease, true), several({number(1), number(-2), number(0)}), {}},
+      {"of a semaphore that was removed while it was held",
+       {leases({{kIdB, 300'000}})},
+       acquire(kA),
+       number(-2),
+       {leases({{kIdB, 300'000}})}},
       {"again is not taken again",
        {count("1"), leases({{kIdA, 300'000}})},
        acquire(kA),
@@ -86,7 +114,7 @@ std::vector<Row> acquire_rows() {
        number(300'000),
        {count("1"), leases({{"0123456789abcdef", 300'000}})},
        {{kWake, "1"}}},
-      {"those over of a semaphore that is gone make none", {leases({{kIdB, -20'000}})}, acquire(kA), number(-1), {}},
+      {"those over of a semaphore that is gone make none", {leases({{kIdB, -20'000}})}, acquire(kA), number(-2), {}},
       {"those of older versions of Redisson are over too",
        {count("0"), leases({{"0123456789abcdef0123456789abcdef", -20'000}})},
        acquire(kA),
@@ -131,6 +159,12 @@ std::vector<Row> release_rows() {
       {"more are held than should be", {count("-2"), leases({{kIdA, 30'000}})}, release(kA), number(0), {count("-1")}},
       {"of a semaphore that is gone", {leases({{kIdA, 30'000}})}, release(kA), number(0), {}},
       {"by nobody", {count("1")}, release({"nobody"}), nil(), {count("1")}},
+      {"by one that is named twice",
+       {count("0"), leases({{kIdA, 30'000}})},
+       twice(wire::permits::release({{&kS, 1}, kA})),
+       number(1),
+       {count("1")},
+       {{kWake, "1"}}},
   };
 }
 
@@ -185,23 +219,72 @@ std::vector<Row> number_rows() {
        look(1),
        several({number(0), number(2), word(kIdA), number(30'000)}),
        {count("0"), leases({{kIdA, 30'000}, {kIdB, 300'000}})}},
-      {"total of none", {}, total(4), number(4), {count("4")}, {{kWake, "4"}}},
+      {"total of none", {}, total(4), number(4), {count("4"), kept("c:9", "4")}, {{kWake, "4"}}},
       {"total up",
        {count("1", 600'000), leases({{kIdA, 30'000}})},
        total(4),
        number(3),
-       {count("3", 600'000), leases({{kIdA, 30'000}})},
+       {count("3", 600'000), leases({{kIdA, 30'000}}), kept("c:9", "3")},
        {{kWake, "3"}}},
       {"total down below what is held",
        {count("1"), leases({{kIdA, 30'000}, {kIdB, 30'000}})},
        total(1),
        number(-1),
-       {count("-1"), leases({{kIdA, 30'000}, {kIdB, 30'000}})}},
+       {count("-1"), leases({{kIdA, 30'000}, {kIdB, 30'000}}), kept("c:9", "-1")}},
       {"total as it is",
        {count("1"), leases({{kIdA, 30'000}})},
        total(2),
        number(1),
        {count("1"), leases({{kIdA, 30'000}})}},
+      {"total again, after others have added",
+       {count("5"), kept("c:9", "2")},
+       total(2),
+       number(2),
+       {count("5"), kept("c:9", "2")}},
+      {"total of one that was removed while it was held",
+       {leases({{kIdA, 30'000}, {kIdB, -20'000}})},
+       total(4),
+       number(3),
+       {count("3"), leases({{kIdA, 30'000}}), kept("c:9", "3")},
+       {{kWake, "3"}}},
+      {"total of one that was removed while as many were held",
+       {leases({{kIdA, 30'000}})},
+       total(1),
+       number(0),
+       {count("0"), leases({{kIdA, 30'000}}), kept("c:9", "0")}},
+      {"set", {}, set(4), number(1), {count("4"), kept("c:9", "1")}, {{kWake, "4"}}},
+      {"set again", {count("2"), kept("c:9", "1")}, set(4), number(1), {count("2"), kept("c:9", "1")}},
+      {"set what is set", {count("0")}, set(4), number(0), {count("0")}},
+      {"set what is set, and one is over",
+       {count("0"), leases({{kIdA, -20'000}})},
+       set(4),
+       number(0),
+       {count("1")},
+       {{kWake, "1"}}},
+      {"set one that was removed while it was held",
+       {leases({{kIdA, 30'000}})},
+       set(1),
+       number(1),
+       {count("0"), leases({{kIdA, 30'000}}), kept("c:9", "1")}},
+      {"add to none", {}, add(3), number(3), {count("3"), kept("c:9", "3")}, {{kWake, "3"}}},
+      {"add again", {count("3"), kept("c:9", "3")}, add(3), number(3), {count("3"), kept("c:9", "3")}},
+      {"add",
+       {count("1", 600'000), leases({{kIdA, 30'000}})},
+       add(2),
+       number(3),
+       {count("3", 600'000), leases({{kIdA, 30'000}}), kept("c:9", "3")},
+       {{kWake, "3"}}},
+      {"add less than none",
+       {count("1"), leases({{kIdA, 30'000}})},
+       add(-2),
+       number(-1),
+       {count("-1"), leases({{kIdA, 30'000}}), kept("c:9", "-1")}},
+      {"add to one that was removed while it was held",
+       {leases({{kIdA, 30'000}})},
+       add(3),
+       number(2),
+       {count("2"), leases({{kIdA, 30'000}}), kept("c:9", "2")},
+       {{kWake, "2"}}},
       {"force all",
        {count("1"), leases({{kIdA, 30'000}, {kIdB, 30'000}})},
        force(),
@@ -214,6 +297,12 @@ std::vector<Row> number_rows() {
        number(1),
        {count("2"), leases({{kIdA, 30'000}})},
        {{kWake, "2"}}},
+      {"force one that is named twice",
+       {count("0"), leases({{kIdB, 30'000}})},
+       twice(force(kB)),
+       number(1),
+       {count("1")},
+       {{kWake, "1"}}},
       {"force nobody",
        {count("1"), leases({{kIdA, 30'000}})},
        force(wire::Owner{"nobody"}),
@@ -237,7 +326,8 @@ std::vector<Row> stranger_rows() {
        "a leased semaphore whose permits are no sorted set"},
   };
   const std::vector<std::pair<std::string, base::Command>> calls{
-      {"acquire", acquire(kA)}, {"release", release(kA)}, {"look", look()}, {"total", total(1)}, {"force", force()}};
+      {"acquire", acquire(kA)}, {"release", release(kA)}, {"look", look()},  {"total", total(1)},
+      {"set", set(1)},          {"add", add(1)},          {"force", force()}};
   std::vector<Row> rows;
   for (const auto& [title, state, called] : strangers) {
     for (const auto& [what, call] : calls) {

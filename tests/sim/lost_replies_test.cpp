@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <boost/asio.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <gtest/gtest.h>
 
 #include <holdfast/async.hpp>
@@ -168,6 +169,23 @@ asio::awaitable<void> use_leased(const Client& client, Said& said) {
   said.push_back(co_await semaphore.async_add(1, asio::use_awaitable));
 }
 
+asio::awaitable<std::int64_t> add_a_little_later(LeasedSemaphore semaphore) {
+  asio::steady_timer timer(co_await asio::this_coro::executor, 10ms);
+  co_await timer.async_wait(asio::use_awaitable);
+  co_return co_await semaphore.async_add(3, asio::use_awaitable);
+}
+
+/// A total, and before its answer is there what somebody else adds.
+asio::awaitable<void> total_and_add(const Client& client, Said& said) {
+  using namespace asio::experimental::awaitable_operators;
+  const LeasedSemaphore semaphore = client.leased_semaphore("s");
+  co_await semaphore.async_set(1, asio::use_awaitable);
+  const auto [total, added] =
+      co_await (semaphore.async_set_total(2, asio::use_awaitable) && add_a_little_later(semaphore));
+  said = {total, added};
+  for (int i = 0; i < 6; ++i) co_await semaphore.async_add(0, asio::use_awaitable);  // what comes back late, comes now
+}
+
 asio::awaitable<void> use_latch(const Client& client, Said& said) {
   const Latch latch = client.latch("s");
   said.push_back(co_await latch.async_set(3, asio::use_awaitable) ? 1 : 0);
@@ -206,6 +224,16 @@ bool has_five_free(Trial& trial, const Said& said) {
   return said == kLeasedSays && trial.text("s") == "5" && trial.leased("s") == 0;
 }
 
+/// Whichever was first, the other counts as well: what is added stays, if it came behind the total.
+bool has_both(Trial& trial, const Said& said) {
+  const bool added_behind = said == Said{2, 5} && trial.text("s") == "5";
+  const bool added_before = said == Said{2, 4} && trial.text("s") == "2";
+  return added_behind || added_before;
+}
+
+TEST_P(EachLost, OfALeasedSemaphoreATotalDoesNotUndoWhatIsAdded) {
+  EXPECT_EQ(first_wrong(total_and_add, has_both, kLong), 0);
+}
 TEST_P(EachLost, OfASemaphoreNoPermitIsCreatedOrLost) { EXPECT_EQ(first_wrong(use_semaphore, has_five, kShort), 0); }
 TEST_P(EachLost, OfASemaphoreWhatIsGivenUpComesBack) { EXPECT_EQ(first_wrong(give_up_acquires, has_three, kShort), 0); }
 TEST_P(EachLost, OfALatchNoStepIsCreatedOrLost) { EXPECT_EQ(first_wrong(use_latch, has_four_steps, kShort), 0); }
@@ -224,15 +252,15 @@ INSTANTIATE_TEST_SUITE_P(On, EachLost, testing::Values(Lost::reply, Lost::comman
 
 // ---- servers that know nothing again, which are found out ----
 
-/// It comes as if for the first time.
-template <const base::Script& kScript>
+/// It comes as if for the first time: without the keys behind the kind's own.
+template <const base::Script& kScript, std::size_t kOwn>
 void count_again(ScriptHost& host, Args keys, Args args, std::string& reply) {
-  script_of_sha1(kScript.sha1)->run(host, keys.first(1), args, reply);
+  script_of_sha1(kScript.sha1)->run(host, keys.first(kOwn), args, reply);
 }
 
-template <const base::Script& kScript>
+template <const base::Script& kScript, std::size_t kOwn = 1>
 constexpr Wrong counting_again() {
-  return {&kScript, count_again<kScript>};
+  return {&kScript, count_again<kScript, kOwn>};
 }
 
 class LostReply : public EachLost {};
@@ -244,7 +272,8 @@ TEST_P(LostReply, IsFoundOutWhereItCountsTwice) {
   EXPECT_GT(first_wrong(use_semaphore, has_five, kShort, counting_again<scripts::semaphore_drain>()), 0);
   EXPECT_GT(first_wrong(use_latch, has_four_steps, kShort, counting_again<scripts::latch_set>()), 0);
   EXPECT_GT(first_wrong(use_latch, has_four_steps, kShort, counting_again<scripts::latch_count_down>()), 0);
-  EXPECT_GT(first_wrong(use_leased, has_five_free, kLong, counting_again<scripts::semaphore_add>()), 0);
+  EXPECT_GT(first_wrong(use_leased, has_five_free, kLong, counting_again<scripts::permits_add, 2>()), 0);
+  EXPECT_GT(first_wrong(total_and_add, has_both, kLong, counting_again<scripts::permits_set_total, 2>()), 0);
 }
 
 TEST_P(LostReply, IsFoundOutWhereNothingIsUndone) {

@@ -59,8 +59,10 @@ TEST(Lease, IsSentAgainUntilTimeIsUpAndThenForOneCommandsTime) {
   EXPECT_EQ(repeated_for(10s, 3s), 13s);
   EXPECT_EQ(repeated_for(-1s, 3s), 3s);
   EXPECT_EQ(repeated_for(1us, 0s), 1ms) << "never less than the time that it is";
-  // In trouble, the last attempt, the undo, and that once more.
-  EXPECT_EQ(acquire_repeated_for(30s, 15s, 3s), 15s + 3s + (30s + 302ms) + 3s);
+  // In trouble, the last attempt, and the undo.
+  EXPECT_EQ(undone_for(15s, 3s), 15s + 3s + 3s);
+  EXPECT_EQ(undone_for(0s, 1ms), kShortestLease);
+  EXPECT_EQ(undone_for(kLongestLease, 3s), kLongestLease);
 }
 
 TEST(Lease, SharesCommandsWithWhatIsDueWithinATenthOfItsPeriod) {

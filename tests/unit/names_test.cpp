@@ -42,6 +42,13 @@ TEST(Suffixed, PutsTheNameInBracesUnlessItHasAnOpeningOne) {
   EXPECT_EQ(suffixed("a}b", "timeout"), "{a}b}:timeout");
 }
 
+/// As docs/wire.md says: never both.
+TEST(Suffixed, IsTheSameOfANameAndOfThatNameInBraces) {
+  EXPECT_EQ(suffixed("X", "timeout"), suffixed("{X}", "timeout"));
+  EXPECT_EQ(prefixed("redisson_lock_queue", "X"), prefixed("redisson_lock_queue", "{X}"));
+  EXPECT_NE(suffixed("{X}:1", "timeout"), suffixed("{X}:2", "timeout"));
+}
+
 TEST(OnceKey, LiesInTheSlotOfTheName) {
   EXPECT_EQ(once_key("orders", "c:1"), "{orders}:holdfast_once:c:1");
   EXPECT_EQ(once_key("a{b", "c:1"), "{a{b}:holdfast_once:c:1");

@@ -60,6 +60,17 @@ TEST(PermitIds, are_none_of_other_texts) {
   }
 }
 
+TEST(PermitIds, are_none_of_a_text_that_names_one_twice_or_too_many) {
+  EXPECT_THAT(ids_of({kFirstShown + "," + kFirstShown}), IsEmpty());
+  EXPECT_THAT(ids_of({kFirstShown + "," + kSecondShown + "," + kFirstShown}), IsEmpty());
+  std::string many;
+  for (std::uint32_t i = 0; i < kMostPermits; ++i) {
+    many += (i == 0 ? "" : ",") + std::to_string(i + 10'000) + kFirstShown.substr(5);
+  }
+  EXPECT_THAT(ids_of({many}), SizeIs(kMostPermits));
+  EXPECT_THAT(ids_of({many + "," + kSecondShown}), IsEmpty());
+}
+
 TEST(PermitIds, differ_between_numbers_and_between_those_of_one_number) {
   std::set<std::string> all;
   const std::string last = "ffffffff-ffff-4fff-bfff-ffffffffffff";
@@ -116,8 +127,14 @@ TEST(PermitCalls, renew_many) {
 }
 
 TEST(PermitCalls, ask) {
-  EXPECT_EQ(set_total(kOrders, 4).script, &scripts::permits_set_total);
-  EXPECT_THAT(set_total(kOrders, 4).args, ElementsAre("2", "orders", "{orders}:timeout", "4", kChannel, "publish"));
+  EXPECT_EQ(set_total({kOrders, 4}).script, &scripts::permits_set_total);
+  EXPECT_EQ(set({kOrders, 4}).script, &scripts::permits_set);
+  EXPECT_EQ(add({kOrders, 4}).script, &scripts::permits_add);
+  EXPECT_THAT(set_total({kOrders, 4}).args,
+              ElementsAre("2", "orders", "{orders}:timeout", "4", "0", kChannel, "publish"));
+  EXPECT_THAT(
+      add({kOrders, -4, Once{"c:1", 20s}, Publish::both}).args,
+      ElementsAre("3", "orders", "{orders}:timeout", "{orders}:holdfast_once:c:1", "-4", "20000", kChannel, "both"));
   EXPECT_EQ(look(kOrders, 9).script, &scripts::permits_look);
   EXPECT_THAT(look(kOrders, 9).args, ElementsAre("2", "orders", "{orders}:timeout", kChannel, "publish", "9"));
   EXPECT_THAT(has_owner(expiries("orders"), {kFirstShown}).args, ElementsAre("ZSCORE", "{orders}:timeout", kFirst));
@@ -143,6 +160,21 @@ TEST(PermitReplies, name_what_was_granted) {
                            array({integer(-1), text(kFirst), integer(4)})}) {
     EXPECT_FALSE(decode_acquire(odd).granted);
     EXPECT_FALSE(decode_acquire(odd).busy_for);
+  }
+}
+
+TEST(PermitReplies, say_that_nobody_can_have_so_many) {
+  EXPECT_TRUE(decode_acquire(integer(-2)).unset);
+  EXPECT_LT(decode_acquire(integer(-2)).busy_for, 0ms) << "nobody knows when";
+  EXPECT_TRUE(decode_acquire(array({integer(1), integer(-2), integer(3)})).unset);
+  const AcquireReply few = decode_acquire(array({integer(1), integer(900), integer(-1), integer(0)}));
+  EXPECT_FALSE(few.unset);
+  EXPECT_EQ(few.in_all, 0);
+  EXPECT_EQ(few.busy_for, 900ms);
+  EXPECT_EQ(few.listeners, -1);
+  for (const Reply& others : {integer(900), integer(-1), array({integer(1), integer(900), integer(3)})}) {
+    EXPECT_FALSE(decode_acquire(others).unset);
+    EXPECT_EQ(decode_acquire(others).in_all, std::nullopt);
   }
 }
 

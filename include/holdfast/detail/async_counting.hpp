@@ -114,7 +114,7 @@ auto LeasedSemaphore::async_available(Token&& token) const {
 
 template <class Token>
 auto LeasedSemaphore::async_set(std::int64_t permits, Token&& token) const {
-  return detail::initiate_counting<bool>(parts(), detail::Counting::set, permits, std::forward<Token>(token));
+  return detail::initiate_counting<bool>(parts(), detail::Counting::set_leased, permits, std::forward<Token>(token));
 }
 
 template <class Token>
@@ -125,7 +125,8 @@ auto LeasedSemaphore::async_set_total(std::int64_t permits, Token&& token) const
 
 template <class Token>
 auto LeasedSemaphore::async_add(std::int64_t permits, Token&& token) const {
-  return detail::initiate_counting<std::int64_t>(parts(), detail::Counting::add, permits, std::forward<Token>(token));
+  return detail::initiate_counting<std::int64_t>(parts(), detail::Counting::add_leased, permits,
+                                                 std::forward<Token>(token));
 }
 
 }  // namespace holdfast

@@ -8,12 +8,14 @@ namespace holdfast::detail {
 
 /// The operations of semaphores and latches: see their members of these names.
 enum class Counting : std::uint8_t {
-  set,  // of both semaphores
+  set,  // of the semaphore
   add,
-  release,  // of the semaphore
+  release,
   drain,
   available,
-  set_total,  // of the leased semaphore
+  set_leased,  // of the leased semaphore
+  add_leased,
+  set_total,
   available_leased,
   set_latch,  // of the latch
   count_down,

@@ -299,9 +299,16 @@ void AcquireOp::on_attempt(Attempt reply) noexcept {
   try {
     judge(reply);
   } catch (...) {
-    if (perhaps && !held_) target_->undo(reply.grant.owner, lease_.length);
+    if (perhaps && !held_) target_->undo(reply.grant.owner, undone_for());
     broken();
   }
+}
+
+/// Until its lease ends it; where none does, until the server no longer knows of it.
+milliseconds AcquireOp::undone_for() const {
+  if (target_->plan().traits.holds) return lease_.length;
+  const Duration passed = Clock::now() - fsm_.perhaps_since();
+  return std::chrono::ceil<milliseconds>(std::max(lease_.length - passed, Duration{}));
 }
 
 void AcquireOp::judge(Attempt& reply) {
@@ -311,7 +318,7 @@ void AcquireOp::judge(Attempt& reply) {
   doubt_if_late(reply, lease.length, now);
   const bool granted = reply.kind == Attempt::Kind::granted;
   if (state_ == State::finished) {
-    if (reply.may_stand()) return target_->undo(reply.grant.owner, lease_.length);
+    if (reply.may_stand()) return target_->undo(reply.grant.owner, undone_for());
     if (asked_) target_->withdraw(owner_, lease_.length);
     return;
   }
@@ -343,7 +350,7 @@ void AcquireOp::finish(AcquireAction action) noexcept {
   if (const std::optional<Retained> unwanted = target_->leave(*this)) give_up(*unwanted->tenancy);
   use_.reset();
   if (action.undo) {
-    target_->undo(owner_, lease_.length);
+    target_->undo(owner_, undone_for());
   } else if (asked_ && !under_way_) {
     target_->withdraw(owner_, lease_.length);
   }

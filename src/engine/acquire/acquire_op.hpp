@@ -70,6 +70,7 @@ class AcquireOp : public Waiter,
   void on_attempt(Attempt reply) noexcept final;
   void on_unanswered() noexcept final { signal_arrived(kUnanswered); }
   void judge(Attempt& reply);
+  milliseconds undone_for() const;
   void sleep_until(TimePoint until);
   void on_alarm() noexcept;
   void finish(AcquireAction action) noexcept;

@@ -77,6 +77,8 @@ class AcquireFsm {
 
   /// An attempt's outcome is unknown: it must be repeated by the same owner, or undone.
   bool unresolved() const { return unresolved_; }
+  /// The earliest moment since which it may have been granted: when the first attempt that has no answer was made.
+  TimePoint perhaps_since() const { return trouble_since_.value_or(asked_at_); }
   bool contended() const { return contended_; }
   bool asks_once() const { return terms_.once; }
   const Place& place() const { return place_; }

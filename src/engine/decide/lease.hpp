@@ -50,10 +50,11 @@ constexpr Duration renewal_timeout(milliseconds lease, Duration command_timeout)
 constexpr milliseconds repeated_for(Duration until_over, Duration command_timeout) {
   return std::chrono::ceil<milliseconds>(std::max(until_over, Duration{}) + command_timeout);
 }
-/// The same for an acquire: in trouble it is repeated for `patience`, its last attempt may take a command's time, and
-/// its undo is repeated for one lease.
-constexpr milliseconds acquire_repeated_for(milliseconds lease, Duration patience, Duration command_timeout) {
-  return repeated_for(patience + command_timeout + lease + margin(lease), command_timeout);
+/// For kinds that no lease ends: how long after an acquire was first sent its undo may begin once more. In trouble the
+/// acquire is repeated for `patience`, and its last attempt may take a command's time; the undo has as much after that.
+constexpr milliseconds undone_for(Duration patience, Duration command_timeout) {
+  return std::clamp<milliseconds>(std::chrono::ceil<milliseconds>(patience + 2 * command_timeout), kShortestLease,
+                                  kLongestLease);
 }
 /// How old a hold must be for its keys to be watched: before its first renewal, and only if it lasts.
 constexpr Duration watch_after(milliseconds lease) {

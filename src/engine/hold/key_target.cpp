@@ -53,6 +53,14 @@ struct ChannelUse {
   std::vector<std::uint64_t> ids;
 };
 
+/// Why no release of others helps, whoever waits for them; empty: it does.
+std::string why_never(const wire::AcquireReply& busy) {
+  if (busy.unset) return "nobody has set how many permits there are";
+  if (!busy.in_all) return {};
+  return *busy.in_all == 1 ? "there is 1 permit in all, fewer than asked for"
+                           : "there are " + std::to_string(*busy.in_all) + " permits in all, fewer than asked for";
+}
+
 }  // namespace
 
 void KeyTarget::on_part_free(const KeyTarget& part) {
@@ -144,6 +152,7 @@ Attempt KeyTarget::judge(const redis::Result& result) const {
     attempt.busy_for = *decoded.busy_for;
     attempt.listeners = decoded.listeners;
     attempt.of_stranger = !decoded.holder.empty() && !wire::is_named_client(wire::client_of(decoded.holder));
+    attempt.cause = why_never(decoded);
     if (several() != nullptr) attempt.cause = blocker_text(all_names()[decoded.blocker], attempt.busy_for);
     if (result.cannot_subscribe) judge_silence(*result.cannot_subscribe, attempt);
   } else {
@@ -200,7 +209,7 @@ base::Command KeyTarget::acquire_command(const Order& order, bool count) const {
   if (count || call.turn || tells) call.publish = publish();
   if (!plan().traits.repeatable) {
     call.once = wire::Once{wire::acquired_key(order.owner),
-                           acquire_repeated_for(order.lease, config.patience, config.command_timeout)};
+                           repeated_for(order.lease + margin(order.lease), config.command_timeout)};
   }
   return plan().transitions.acquire(call);
 }

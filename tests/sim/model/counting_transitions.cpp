@@ -31,59 +31,26 @@ std::optional<std::int64_t> count_at(ScriptHost& host, std::string_view key) {
 }
 
 std::int64_t tell_of_permits(ScriptHost& host, std::optional<std::int64_t> count, std::string_view channel,
-                             std::string_view way, bool thorough) {
-  return count.value_or(0) > 0 ? tell(host, channel, way, thorough, std::to_string(*count)) : 0;
+                             std::string_view way) {
+  return count.value_or(0) > 0 ? tell_whom_it_can(host, channel, way, std::to_string(*count)) : 0;
 }
 
 namespace counting {
 namespace {
 
-/// An operation that the server remembers, so that it is carried out once however often it is sent.
-class Once {
- public:
-  Once(Keyspace& all, Args keys, std::string_view remembered)
-      : all_(all), key_(keys.size() > 1 ? keys[1] : std::string_view()), remembered_(remembered) {}
-
-  /// Carried out already: what was said then is said again.
-  bool before(std::string& reply) const {
-    const std::string* const said = key_.empty() ? nullptr : all_.text(key_);
-    if (said == nullptr) return false;
-    const auto number = to_number(*said);
-    number ? put_number(reply, *number) : put_null(reply);
-    return true;
-  }
-  /// `gives`: something back, which a full server lets pass.
-  void keep(const std::string& said, bool gives) const {
-    if (key_.empty()) return;
-    if (gives) all_.erase(key_);
-    all_.set(key_, said, remembered_);
-  }
-  /// What is refused is not remembered.
-  template <class Change>
-  void carry_out(Change&& change) const {
-    const auto changed = attempt([&] { return change(), true; });
-    if (changed.value) return;
-    if (!key_.empty()) all_.erase(key_);
-    throw Refused(changed.refused);
-  }
-
- private:
-  Keyspace& all_;
-  const std::string_view key_, remembered_;
-};
-
 // ---- the semaphore ----
 
 void acquire(ScriptHost& host, Args keys, Args args, std::string& reply) {
-  const Once once(host.keyspace(), keys, args[1]);
+  const Once once(host.keyspace(), keys, 1, args[1]);
   if (once.before(reply)) return;
   const auto count = count_at(host, keys[0]);
   const std::int64_t wanted = number_of(args[0]);
   if (!count || *count < wanted) {
-    if (args.size() < 3) return put_number(reply, -1);
+    const std::int64_t left = count ? -1 : -2;
+    if (args.size() < 3) return put_number(reply, left);
     put_head(reply, '*', 3);
     put_number(reply, 1);
-    put_number(reply, -1);
+    put_number(reply, left);
     return put_number(reply, count_listeners(host, args[2], way_of(args, 3)));
   }
   once.keep("", false);
@@ -93,7 +60,7 @@ void acquire(ScriptHost& host, Args keys, Args args, std::string& reply) {
 
 void release(ScriptHost& host, Args keys, Args args, std::string& reply) {
   Keyspace& all = host.keyspace();
-  const Once once(all, keys, args[1]);
+  const Once once(all, keys, 1, args[1]);
   if (once.before(reply)) return;
   if (keys.size() > 2) {
     const std::string* const granted = all.text(keys[2]);
@@ -107,27 +74,25 @@ void release(ScriptHost& host, Args keys, Args args, std::string& reply) {
     return put_null(reply);
   }
   const std::int64_t back = number_of(args[0]);
-  const auto heard = attempt([&] { return tell_of_permits(host, *count + back, args[2], way_of(args, 3), true); });
-  once.keep(std::to_string(heard.value.value_or(0)), true);
+  const std::int64_t heard = tell_of_permits(host, *count + back, args[2], way_of(args, 3));
+  once.keep(std::to_string(heard), true);
   once.carry_out([&] { all.increment(keys[0], back); });
-  if (!heard.value) throw Refused(heard.refused);
-  put_number(reply, *heard.value);
+  put_number(reply, heard);
 }
 
 void add(ScriptHost& host, Args keys, Args args, std::string& reply) {
-  const Once once(host.keyspace(), keys, args[1]);
+  const Once once(host.keyspace(), keys, 1, args[1]);
   if (once.before(reply)) return;
   const std::int64_t more = number_of(args[0]);
   const std::int64_t count = count_at(host, keys[0]).value_or(0) + more;
-  const auto heard = attempt([&] { return tell_of_permits(host, count, args[2], way_of(args, 3), true); });
+  tell_of_permits(host, count, args[2], way_of(args, 3));
   once.keep(std::to_string(count), true);
   once.carry_out([&] { host.keyspace().increment(keys[0], more); });
-  if (!heard.value) throw Refused(heard.refused);
   put_number(reply, count);
 }
 
 void drain(ScriptHost& host, Args keys, Args args, std::string& reply) {
-  const Once once(host.keyspace(), keys, args[0]);
+  const Once once(host.keyspace(), keys, 1, args[0]);
   if (once.before(reply)) return;
   const std::int64_t count = count_at(host, keys[0]).value_or(0);
   if (count == 0) return put_number(reply, 0);
@@ -138,12 +103,12 @@ void drain(ScriptHost& host, Args keys, Args args, std::string& reply) {
 
 void set(ScriptHost& host, Args keys, Args args, std::string& reply) {
   Keyspace& all = host.keyspace();
-  const Once once(all, keys, args[1]);
+  const Once once(all, keys, 1, args[1]);
   if (once.before(reply)) return;
   if (count_at(host, keys[0])) return put_number(reply, 0);
   once.keep("1", false);
   once.carry_out([&] { args[2] == "0" ? all.set(keys[0], args[0]) : all.set(keys[0], args[0], args[2]); });
-  tell_of_permits(host, number_of(args[0]), args[3], way_of(args, 4), false);
+  tell_of_permits(host, number_of(args[0]), args[3], way_of(args, 4));
   put_number(reply, 1);
 }
 
@@ -154,18 +119,18 @@ constexpr const char* kClosed = "1";
 
 void set_latch(ScriptHost& host, Args keys, Args args, std::string& reply) {
   if (number_of(args[0]) < 1) throw Refused("ERR a latch counts down from 1 at least");
-  const Once once(host.keyspace(), keys, args[1]);
+  const Once once(host.keyspace(), keys, 1, args[1]);
   if (once.before(reply)) return;
   if (count_at(host, keys[0])) return put_number(reply, 0);
   once.keep("1", false);
   once.carry_out([&] { host.keyspace().set(keys[0], args[0]); });
-  tell(host, args[2], way_of(args, 3), false, kClosed);
+  tell_whom_it_can(host, args[2], way_of(args, 3), kClosed);
   put_number(reply, 1);
 }
 
 void count_down(ScriptHost& host, Args keys, Args args, std::string& reply) {
   Keyspace& all = host.keyspace();
-  const Once once(all, keys, args[1]);
+  const Once once(all, keys, 1, args[1]);
   if (once.before(reply)) return;
   const std::int64_t count = count_at(host, keys[0]).value_or(0);
   const std::int64_t steps = number_of(args[0]);
@@ -173,14 +138,14 @@ void count_down(ScriptHost& host, Args keys, Args args, std::string& reply) {
   once.keep(std::to_string(left), true);
   once.carry_out(
       [&] { left > 0 ? static_cast<void>(all.increment(keys[0], -steps)) : static_cast<void>(all.erase(keys[0])); });
-  if (left == 0 && count > 0) tell(host, args[2], way_of(args, 3), false, kOpen);
+  if (left == 0 && count > 0) tell_whom_it_can(host, args[2], way_of(args, 3), kOpen);
   put_number(reply, left);
 }
 
 void remove(ScriptHost& host, Args keys, Args args, std::string& reply) {
   if (!count_at(host, keys[0])) return put_number(reply, 0);
   host.keyspace().erase(keys[0]);
-  tell(host, args[0], way_of(args, 1), false, kClosed);
+  tell_whom_it_can(host, args[0], way_of(args, 1), kClosed);
   put_number(reply, 1);
 }
 

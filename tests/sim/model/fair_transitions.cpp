@@ -46,12 +46,15 @@ Swept sweep(Keyspace& all, std::string_view queue, std::string_view deadlines) {
   }
 }
 
-std::int64_t tell_next(ScriptHost& host, std::string_view queue, std::string_view channel, std::string_view way) {
+/// `refused`: a message that is refused is an error, as of a release, which is sent again.
+std::int64_t tell_next(ScriptHost& host, std::string_view queue, std::string_view channel, std::string_view way,
+                       bool refused = false) {
   constexpr std::size_t kMost = 16;
   const auto found = attempt([&] { return host.keyspace().elements(queue); });
   const std::vector<std::string> waiting = found.value.value_or(std::vector<std::string>());
   for (std::size_t i = 0; i < std::min(waiting.size(), kMost); ++i) {
-    const std::int64_t heard = tell(host, std::string(channel) + ":" + waiting[i], way, false);
+    const std::string next = std::string(channel) + ":" + waiting[i];
+    const std::int64_t heard = refused ? tell(host, next, way, false) : tell_whom_it_can(host, next, way);
     if (heard > 0) return heard;
   }
   return 0;
@@ -158,7 +161,7 @@ void release(ScriptHost& host, Args keys, Args args, std::string& reply) {
   if (!host.keyspace().erase_field(keys[0], args[0])) return put_null(reply);
   Swept next = sweep(host.keyspace(), keys[1], keys[2]);
   begin_turn(host.keyspace(), keys[2], next, {number(args[2]), number(args[3])});
-  put_number(reply, tell_next(host, keys[1], args[1], way_of(args, 4)));
+  put_number(reply, tell_next(host, keys[1], args[1], way_of(args, 4), true));
 }
 
 void leave(ScriptHost& host, Args keys, Args args, std::string& reply) {

@@ -36,22 +36,24 @@ class Semaphore {
   }
   bool swept() const { return swept_; }
   bool has(std::string_view id) { return all_.score(leases_, id).has_value(); }
-  std::size_t held() { return all_.scores(leases_).size(); }
+  std::int64_t held() { return static_cast<std::int64_t>(all_.scores(leases_).size()); }
 
-  /// Of ids that are held.
-  void give_back(const std::vector<std::string>& ids) {
+  /// How many of these have been given back, each once.
+  std::int64_t give_back(const std::vector<std::string>& ids) {
     attempt([&] { return all_.erase_member(leases_, ""); });
-    const auto size = static_cast<std::int64_t>(ids.size());
     const auto back = attempt([&] {
-      if (count_) all_.increment(key_, size);
-      for (const std::string& id : ids) all_.erase_member(leases_, id);
-      return true;
+      std::int64_t given = 0;
+      if (count_) all_.increment(key_, static_cast<std::int64_t>(ids.size()));
+      for (const std::string& id : ids) given += all_.erase_member(leases_, id) ? 1 : 0;
+      if (count_) all_.increment(key_, given - static_cast<std::int64_t>(ids.size()));
+      return given;
     });
     if (!back.value) {
       broken_ = back.refused;
     } else if (count_) {
-      *count_ += size;
+      *count_ += *back.value;
     }
+    return back.value.value_or(0);
   }
 
   /// These ids, of which some may be held already. False: there are not as many.
@@ -67,19 +69,19 @@ class Semaphore {
     return true;
   }
 
-  void set_total(std::string_view total) {
-    if (!count_) {
-      all_.set(key_, total);
-      count_ = number_of(total);
-      return;
-    }
-    const std::int64_t change = number_of(total) - *count_ - static_cast<std::int64_t>(held());
-    if (change != 0) all_.increment(key_, change);
-    *count_ += change;
+  /// The number becomes this, if it is another; what was done is remembered first.
+  void become(std::int64_t count, const Once& once, bool gives, const std::string& said) {
+    once.keep(said, gives);
+    once.carry_out([&] {
+      const bool add = count_.has_value() || gives;
+      add ? static_cast<void>(all_.increment(key_, count - count_.value_or(0)))
+          : static_cast<void>(all_.set(key_, std::to_string(count)));
+    });
+    count_ = count;
   }
 
-  std::int64_t tell(std::string_view channel, std::string_view way, bool thorough) {
-    return tell_of_permits(host_, count_, channel, way, thorough);
+  std::int64_t tell(std::string_view channel, std::string_view way) {
+    return tell_of_permits(host_, count_, channel, way);
   }
 
   /// Until the first lease is over, of those that end.
@@ -121,18 +123,22 @@ void acquire(ScriptHost& host, Args keys, Args args, std::string& reply) {
   semaphore.unless_broken();
   const Args ids = args.subspan(4);
   const bool granted = semaphore.take(ids, args[0]);
-  if (semaphore.swept()) attempt([&] { return semaphore.tell(args[1], args[2], true); });
+  if (semaphore.swept()) semaphore.tell(args[1], args[2]);
   if (granted) {
     put_head(reply, '*', 1 + ids.size());
     put_number(reply, -1);
     for (const std::string_view id : ids) put_text(reply, id);
     return;
   }
-  if (args[3].empty()) return put_number(reply, semaphore.first_end());
-  put_head(reply, '*', 3);
+  const Millis left = semaphore.count() ? semaphore.first_end() : -2;
+  const std::int64_t all = semaphore.count() ? *semaphore.count() + semaphore.held() : 0;
+  const bool too_few = semaphore.count() && all < static_cast<std::int64_t>(ids.size());
+  if (args[3].empty() && !too_few) return put_number(reply, left);
+  put_head(reply, '*', too_few ? 4 : 3);
   put_number(reply, 1);
-  put_number(reply, semaphore.first_end());
-  put_number(reply, count_listeners(host, args[1], args[3]));
+  put_number(reply, left);
+  put_number(reply, too_few ? -1 : count_listeners(host, args[1], args[3]));
+  if (too_few) put_number(reply, all);
 }
 
 void release(ScriptHost& host, Args keys, Args args, std::string& reply) {
@@ -140,10 +146,10 @@ void release(ScriptHost& host, Args keys, Args args, std::string& reply) {
   semaphore.unless_broken();
   const Args ids = args.subspan(2);
   const std::vector<std::string> back = held_of(semaphore, ids);
-  if (!back.empty()) semaphore.give_back(back);
+  const std::int64_t given = back.empty() ? 0 : semaphore.give_back(back);
   semaphore.unless_broken();
   std::int64_t heard = 0;
-  if (semaphore.swept() || !back.empty()) heard = semaphore.tell(args[0], args[1], false);
+  if (semaphore.swept() || given > 0) heard = semaphore.tell(args[0], args[1]);
   back.size() == ids.size() ? put_number(reply, heard) : put_null(reply);
 }
 
@@ -154,10 +160,10 @@ void force_release(ScriptHost& host, Args keys, Args args, std::string& reply) {
   if (args.size() == 2) {
     for (const auto& [end, id] : host.keyspace().scores(keys[1])) back.push_back(id);
   }
-  if (!back.empty()) semaphore.give_back(back);
+  const std::int64_t given = back.empty() ? 0 : semaphore.give_back(back);
   semaphore.unless_broken();
-  if (semaphore.swept() || !back.empty()) semaphore.tell(args[0], args[1], false);
-  put_number(reply, back.empty() ? 0 : 1);
+  if (semaphore.swept() || given > 0) semaphore.tell(args[0], args[1]);
+  put_number(reply, given > 0 ? 1 : 0);
 }
 
 void renew(ScriptHost& host, Args keys, Args args, std::string& reply) {
@@ -189,19 +195,44 @@ void renew(ScriptHost& host, Args keys, Args args, std::string& reply) {
   put_indices(reply, lost);
 }
 
-void set_total(ScriptHost& host, Args keys, Args args, std::string& reply) {
+void set(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  const Once once(host.keyspace(), keys, 2, args[1]);
+  if (once.before(reply)) return;
   Semaphore semaphore(host, keys);
   semaphore.unless_broken();
-  const std::int64_t before = semaphore.count().value_or(0);
-  semaphore.set_total(args[0]);
-  if (semaphore.swept() || *semaphore.count() > before) semaphore.tell(args[1], args[2], false);
-  put_number(reply, *semaphore.count());
+  const bool made = !semaphore.count();
+  if (made) semaphore.become(number_of(args[0]) - semaphore.held(), once, false, "1");
+  if (made || semaphore.swept()) semaphore.tell(args[2], args[3]);
+  put_number(reply, made ? 1 : 0);
+}
+
+void set_total(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  const Once once(host.keyspace(), keys, 2, args[1]);
+  if (once.before(reply)) return;
+  Semaphore semaphore(host, keys);
+  semaphore.unless_broken();
+  const std::optional<std::int64_t> before = semaphore.count();
+  const std::int64_t count = number_of(args[0]) - semaphore.held();
+  if (count != before) semaphore.become(count, once, false, std::to_string(count));
+  if (semaphore.swept() || count > before.value_or(0)) semaphore.tell(args[2], args[3]);
+  put_number(reply, count);
+}
+
+void add(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  const Once once(host.keyspace(), keys, 2, args[1]);
+  if (once.before(reply)) return;
+  Semaphore semaphore(host, keys);
+  semaphore.unless_broken();
+  const std::int64_t count = semaphore.count().value_or(-semaphore.held()) + number_of(args[0]);
+  semaphore.become(count, once, true, std::to_string(count));
+  semaphore.tell(args[2], args[3]);
+  put_number(reply, count);
 }
 
 void look_at(ScriptHost& host, Args keys, Args args, std::string& reply) {
   Semaphore semaphore(host, keys);
   if (of_another_type(semaphore.broken())) throw Refused(semaphore.broken());
-  if (semaphore.swept()) attempt([&] { return semaphore.tell(args[0], args[1], true); });
+  if (semaphore.swept()) semaphore.tell(args[0], args[1]);
   if (!semaphore.count()) return put_null(reply);
   const Millis now = host.keyspace().now();
   const auto& leases = host.keyspace().scores(keys[1]);
@@ -222,7 +253,9 @@ void look_at(ScriptHost& host, Args keys, Args args, std::string& reply) {
 
 std::span<const KnownScript> permits_scripts() {
   namespace scripts = wire::scripts;
-  static constexpr std::array<KnownScript, 6> kScripts{{{&scripts::permits_acquire, permits::acquire},
+  static constexpr std::array<KnownScript, 8> kScripts{{{&scripts::permits_acquire, permits::acquire},
+                                                        {&scripts::permits_add, permits::add},
+                                                        {&scripts::permits_set, permits::set},
                                                         {&scripts::permits_release, permits::release},
                                                         {&scripts::permits_force_release, permits::force_release},
                                                         {&scripts::permits_renew, permits::renew},

@@ -218,7 +218,7 @@ void force_release(ScriptHost& host, Args keys, Args args, std::string& reply) {
     lasts(host, keys[0], longest);
   } else {
     all.erase(keys[0]);
-    tell(host, args[0], args[1], false, form.mode == "write" ? "1" : "0");
+    tell_whom_it_can(host, args[0], args[1], form.mode == "write" ? "1" : "0");
   }
   put_number(reply, 1);
 }

@@ -17,6 +17,11 @@ std::int64_t tell(ScriptHost& host, std::string_view channel, std::string_view w
   return std::max(*plain.value, sharded.value.value_or(0));
 }
 
+std::int64_t tell_whom_it_can(ScriptHost& host, std::string_view channel, std::string_view way,
+                              std::string_view payload) {
+  return attempt([&] { return tell(host, channel, way, true, payload); }).value.value_or(0);
+}
+
 std::string_view way_of(Args args, std::size_t position) { return position < args.size() ? args[position] : ""; }
 
 std::int64_t count_listeners(ScriptHost& host, std::string_view channel, std::string_view command) {

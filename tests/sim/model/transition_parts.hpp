@@ -34,6 +34,9 @@ bool of_another_type(std::string_view refused);
 /// `both` has been told in the other way too by then, if `thorough`.
 std::int64_t tell(ScriptHost& host, std::string_view channel, std::string_view way, bool thorough,
                   std::string_view payload = "0");
+/// As `thorough`; whom it may not tell it leaves out.
+std::int64_t tell_whom_it_can(ScriptHost& host, std::string_view channel, std::string_view way,
+                              std::string_view payload = "0");
 /// The argument behind those that there always are.
 std::string_view way_of(Args args, std::size_t position);
 /// On the channel that is named, by the command that is; -1: this user may not ask.

@@ -239,7 +239,7 @@ void lock_release_any(ScriptHost& host, Args keys, Args args, std::string& reply
 
 void lock_force_release(ScriptHost& host, Args keys, Args args, std::string& reply) {
   if (!take_lock(host, keys[0], args, 2)) return put_number(reply, 0);
-  tell(host, args[0], args[1], false);
+  tell_whom_it_can(host, args[0], args[1]);
   put_number(reply, 1);
 }
 
@@ -283,11 +283,6 @@ bool has_text(ScriptHost& host, std::string_view key, std::string_view owner) {
 bool taken_by_another(ScriptHost& host, std::string_view key, std::string_view owner) {
   const std::string* const text = host.keyspace().text(key);
   return text != nullptr && *text != owner;
-}
-
-/// Whoever may not publish releases all the same: it is heard by nobody then.
-std::int64_t tell_whom_it_can(ScriptHost& host, std::string_view channel, std::string_view way) {
-  return attempt([&] { return tell(host, channel, way, true); }).value.value_or(0);
 }
 
 void simple_acquire(ScriptHost& host, Args keys, Args args, std::string& reply) {

@@ -9,6 +9,6 @@
 local key, queue, deadlines, from = KEYS[1], KEYS[2], KEYS[3], ARGV[3]
 --@include shared/lock_take
 --@include shared/fair_sweep
-local send, base, payload, way = redis.call, ARGV[1], '0', ARGV[2]
+local send, base, payload, way = redis.pcall, ARGV[1], '0', ARGV[2]
 --@include shared/fair_tell
 return 1

@@ -23,7 +23,7 @@ redis.call('LREM', queue, 0, own)
 if place == 1 and redis.call('EXISTS', key) == 0 then
   --@include shared/fair_sweep
   --@include shared/fair_due
-  local send, base, payload, way = redis.call, ARGV[3], '0', ARGV[5]
+  local send, base, payload, way = redis.pcall, ARGV[3], '0', ARGV[5]
   --@include shared/fair_tell
 end
 return 1

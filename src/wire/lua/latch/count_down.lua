@@ -21,7 +21,7 @@ else
 end
 --@include shared/once_drop
 if left == 0 and count and count > 0 then
-  local send, channel, payload, way = redis.call, ARGV[3], '0', ARGV[4]
+  local send, channel, payload, way = redis.pcall, ARGV[3], '0', ARGV[4]
   --@include shared/tell
 end
 return left

@@ -10,6 +10,6 @@ if not count then
   return 0
 end
 redis.call('DEL', key)
-local send, channel, payload, way = redis.call, ARGV[1], '1', ARGV[2]
+local send, channel, payload, way = redis.pcall, ARGV[1], '1', ARGV[2]
 --@include shared/tell
 return 1

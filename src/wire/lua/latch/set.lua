@@ -20,6 +20,6 @@ local said, gives = 1, false
 --@include shared/once_keep
 local changed = redis.pcall('SET', key, ARGV[1])
 --@include shared/once_drop
-local send, channel, payload, way = redis.call, ARGV[3], '1', ARGV[4]
+local send, channel, payload, way = redis.pcall, ARGV[3], '1', ARGV[4]
 --@include shared/tell
 return 1

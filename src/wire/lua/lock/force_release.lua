@@ -8,6 +8,6 @@
 -- pairs with Redisson forceUnlock(), which deletes whatever is there; what this user may not read stays
 local key, from = KEYS[1], ARGV[3]
 --@include shared/lock_take
-local send, channel, payload, way = redis.call, ARGV[1], '0', ARGV[2]
+local send, channel, payload, way = redis.pcall, ARGV[1], '0', ARGV[2]
 --@include shared/tell
 return 1

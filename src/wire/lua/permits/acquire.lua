@@ -2,9 +2,10 @@
 -- KEYS[1] semaphore   KEYS[2] expiries, a sorted set
 --            ARGV[1] lease in ms, > 0; -1: for ever   ARGV[2] channel   ARGV[3] way of shared/tell   ARGV[4] NUMSUB or
 --            SHARDNUMSUB, if listeners are to be counted; else empty   ARGV[4+i] the ids, 16 bytes each
--- returns    granted: the list -1, the ids; else how long in ms until the next permit's lease is over, -1 if none's ever is;
---            counted, the list 1, that time, how many listen on the channel (-1: not permitted); an error,
---            WRONGTYPE, if something else is there
+-- returns    granted: the list -1, the ids; else how long in ms until the next permit's lease is over, -1 if none's ever is,
+--            -2 if there is no semaphore; counted, the list 1, that time, how many listen on the channel (-1: not
+--            permitted); if there are fewer than so many in all, the list 1, that time, -1, how many there are in all; an
+--            error, WRONGTYPE, if something else is there
 -- publishes  how many permits there are now, if permits whose lease was over have left any
 -- retry      idempotent: an id that is there already is not taken again, and has its lease again
 -- pairs with Redisson acquire(), tryAcquire(). Time is the server's; gives back all that are over, where Redisson gives
@@ -44,15 +45,19 @@ if granted then
   end
   count = count and count - #fresh
 end
-local more, send, channel, way = swept > 0, redis.pcall, ARGV[2], ARGV[3]
+local more, channel, way = swept > 0, ARGV[2], ARGV[3]
 --@include shared/permits_tell
 if granted then
   return {-1, unpack(ARGV, 5)}
 end
-local first = redis.call('ZRANGE', leases, 0, 0, 'WITHSCORES')
-local left = -1
+local first = count and redis.call('ZRANGE', leases, 0, 0, 'WITHSCORES') or {}
+local left = count and -1 or -2
 if first[2] and tonumber(first[2]) < 922337203685477 then
   left = math.max(first[2] - now, 1)
+end
+local all = count and count + redis.call('ZCARD', leases)
+if all and all < #ARGV - 4 then
+  return {1, left, -1, all}
 end
 if ARGV[4] == '' then
   return left

@@ -13,7 +13,7 @@ local key, leases = KEYS[1], KEYS[2]
 if broken and string.find(broken.err, 'WRONGTYPE', 1, true) then
   return broken
 end
-local more, send, channel, way = swept > 0, redis.pcall, ARGV[1], ARGV[2]
+local more, channel, way = swept > 0, ARGV[1], ARGV[2]
 --@include shared/permits_tell
 if not count then
   return nil

@@ -10,7 +10,7 @@
 local key, leases = KEYS[1], KEYS[2]
 --@include shared/count_form
 --@include shared/permits_sweep
-local back = {}
+local back, returned = {}, 0
 if not broken then
   for i = 3, #ARGV do
     if redis.call('ZSCORE', leases, ARGV[i]) then
@@ -19,12 +19,13 @@ if not broken then
   end
   if #back > 0 then
     --@include shared/permits_back
+    returned = given
   end
 end
 if broken then
   return broken
 end
-local more, send, channel, way = swept + #back > 0, redis.call, ARGV[1], ARGV[2]
+local more, channel, way = swept + returned > 0, ARGV[1], ARGV[2]
 --@include shared/permits_tell
 if #back > 0 and #back == #ARGV - 2 then
   return heard

@@ -39,6 +39,6 @@ if longest > 0 then
   return 1
 end
 redis.call('DEL', key)
-local send, channel, payload, way = redis.call, ARGV[1], mode == 'write' and '1' or '0', ARGV[2]
+local send, channel, payload, way = redis.pcall, ARGV[1], mode == 'write' and '1' or '0', ARGV[2]
 --@include shared/tell
 return 1

@@ -11,10 +11,10 @@ local key, once, remembered = KEYS[1], KEYS[2], ARGV[2]
 --@include shared/once_before
 --@include shared/count_form
 count = (count or 0) + ARGV[1]
-local more, send, channel, way = true, redis.pcall, ARGV[3], ARGV[4]
+local more, channel, way = true, ARGV[3], ARGV[4]
 --@include shared/permits_tell
 local said, gives = string.format('%.0f', count), true
 --@include shared/once_keep
 local changed = redis.pcall('INCRBY', key, ARGV[1])
 --@include shared/once_drop
-return type(heard) == 'number' and count or heard
+return count

@@ -27,9 +27,9 @@ if not count then
   return nil
 end
 count = count + ARGV[1]
-local more, send, channel, way = true, redis.pcall, ARGV[3], ARGV[4]
+local more, channel, way = true, ARGV[3], ARGV[4]
 --@include shared/permits_tell
-said = type(heard) == 'number' and heard or 0
+said = heard
 --@include shared/once_keep
 local changed = redis.pcall('INCRBY', key, ARGV[1])
 --@include shared/once_drop

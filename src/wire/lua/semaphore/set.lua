@@ -1,5 +1,4 @@
--- semaphore/set: make a semaphore of this many permits, unless there is one (protocol 10.1, transitions 6 and 7; 10.2,
--- transition 7).
+-- semaphore/set: make a semaphore of this many permits, unless there is one (protocol 10.1, transitions 6 and 7).
 -- KEYS[1] semaphore   KEYS[2] under which it is remembered; none: it is not
 --            ARGV[1] permits   ARGV[2] how long it is remembered, in ms   ARGV[3] time to live in ms; 0: none
 --            ARGV[4] channel   ARGV[5] way of shared/tell, if it is not PUBLISH
@@ -23,6 +22,6 @@ else
 end
 --@include shared/once_drop
 count = tonumber(ARGV[1])
-local more, send, channel, way = true, redis.call, ARGV[4], ARGV[5]
+local more, channel, way = true, ARGV[4], ARGV[5]
 --@include shared/permits_tell
 return 1

@@ -16,7 +16,7 @@ repeat
   elseif #back > 0 then
     --@include shared/permits_back
     if not broken then
-      swept = swept + #back
+      swept = swept + given
     end
   end
 until broken or #back < 1000 or swept == 10000

@@ -1,9 +1,10 @@
--- shared/permits_tell: notifies waiters how many permits there are, if there are more than before, and any.
--- reads  count: how many there are now, or nil; more: whether that is more; send, channel and way of shared/tell
--- sets   heard: how many clients received it; or why send was refused
+-- shared/permits_tell: notifies waiters how many permits there are, if there are more than before, and any. What was
+-- changed stays so if this user may not publish: the waiters find out when they ask next.
+-- reads  count: how many there are now, or nil; more: whether that is more; channel and way of shared/tell
+-- sets   heard: how many clients received it
 local heard = 0
 if more and count and count > 0 then
-  local payload = string.format('%.0f', count)
+  local send, payload = redis.pcall, string.format('%.0f', count)
   --@include shared/tell
-  heard = told
+  heard = type(told) == 'number' and told or 0
 end

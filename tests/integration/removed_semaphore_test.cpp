@@ -1,0 +1,132 @@
+// LeasedSemaphore and Semaphore: permits that are held count, whatever becomes of the number; a change counts once,
+// whoever changes it too; a permit comes back once; nothing is remembered for longer than it can be repeated; and who
+// can never get a permit is told why.
+#include "leased.hpp"
+
+namespace holdfast::test::removed_semaphore_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class RemovedSemaphore : public Leased {};
+
+TEST_F(RemovedSemaphore, CountsWhatIsHeldWhenItIsMadeAnew) {
+  const Client client(config()), other(config());
+  const std::vector<std::pair<std::string, std::function<void()>>> ways{
+      {"set_total", [&] { EXPECT_EQ(semaphore(other).set_total(1), 0); }},
+      {"set", [&] { EXPECT_TRUE(semaphore(other).set(1)); }},
+      {"add", [&] { EXPECT_EQ(semaphore(other).add(1), 0); }},
+  };
+  for (const auto& [way, make_anew] : ways) {
+    SCOPED_TRACE(way);
+    raw.command("SET", name, 1);
+    Hold hold = semaphore(client).acquire();
+    raw.command("DEL", name);
+    EXPECT_FALSE(can_take(semaphore(other))) << "it is gone";
+    make_anew();
+    EXPECT_FALSE(can_take(semaphore(other))) << "the one permit is held";
+    EXPECT_GT(hold.valid_for(), 0ms) << "it stands";
+    EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+    EXPECT_EQ(free(), "1");
+    EXPECT_TRUE(can_take(semaphore(other)));
+    EXPECT_TRUE(all_back("1"));
+  }
+}
+
+TEST_F(RemovedSemaphore, WhoHeldItWhenItExpiredStandsAndIsRenewed) {
+  Config settings = config();
+  settings.lease = 900ms;
+  const Client client(settings), other(config());
+  semaphore(client).set(1);
+  Hold hold = semaphore(client).acquire();
+  raw.command("PEXPIRE", name, 1);
+  const auto until = std::chrono::steady_clock::now() + 2s;
+  while (std::chrono::steady_clock::now() < until) {
+    ASSERT_FALSE(hold.is_lost());
+    ASSERT_FALSE(can_take(semaphore(other).with({}))) << "nobody has set how many there are";
+    std::this_thread::sleep_for(20ms);
+  }
+  EXPECT_EQ(semaphore(other).set_total(1), 0);
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+  EXPECT_TRUE(all_back("1"));
+}
+
+TEST_F(RemovedSemaphore, ATotalWhoseReplyIsLostLeavesWhatOthersHaveAddedSince) {
+  Proxy proxy{server};
+  const Client client(config(proxy.url())), other(config());
+  raw.command("SET", name, 1);
+  client.ping();
+  proxy.cut_after_next_request(name);
+  proxy.refuse(true);
+  auto total = in_thread([&] { return semaphore(client).set_total(2); });
+  EXPECT_TRUE(eventually([&] { return free() == "2"; }));
+  EXPECT_EQ(semaphore(other).add(3), 5);
+  proxy.refuse(false);
+  EXPECT_EQ(total.get(), 2) << "as it was when it was set";
+  EXPECT_EQ(free(), "5");
+}
+
+TEST_F(RemovedSemaphore, APermitThatIsNamedTwiceComesBackOnce) {
+  const Client client(config()), other(config());
+  semaphore(client).set(1);
+  const Hold hold = semaphore(client).acquire();
+  const std::string id = hold.owner();
+  EXPECT_FALSE(semaphore(other).force_release(id + "," + id)) << "that is nobody's name";
+  std::string many = id;
+  for (int i = 0; i < 8000; ++i) many += "," + id;
+  EXPECT_FALSE(semaphore(other).force_release(many));
+  EXPECT_EQ(free(), "0");
+  const Ticket twice{Ticket::Kind::permit, name, id + "," + id, {}, 30s};
+  EXPECT_TRUE(error_of([&] { return semaphore(other).adopt(twice.text()).owner(); }));
+  EXPECT_TRUE(semaphore(other).force_release(id));
+  EXPECT_TRUE(all_back("1"));
+}
+
+TEST_F(RemovedSemaphore, IsNotRememberedForLongerThanItIsRepeated) {
+  Config settings = config();
+  settings.patience = 5s;
+  settings.command_timeout = 2s;
+  settings.lease = 60s;
+  const Client client(settings);
+  const Semaphore plain = client.semaphore("plain");
+  plain.set(3);
+  plain.acquire();
+  plain.release();
+  plain.add(1);
+  plain.drain();
+  semaphore(client).set(1);
+  semaphore(client).set_total(2);
+  semaphore(client).add(1);
+  int remembered = 0;
+  for (const Reply& key : raw.command("KEYS", "*holdfast_once*").elements) {
+    ++remembered;
+    EXPECT_LE(raw.pttl(key.text), 5000 + 3 * 2000 + 200) << key.text;
+  }
+  EXPECT_GE(remembered, 7);
+}
+
+TEST_F(RemovedSemaphore, WhoCanNeverGetAPermitIsToldWhy) {
+  const Client client(config());
+  const std::string unset = "nobody has set how many permits there are";
+  const AcquireOptions short_wait{.wait = 50ms}, long_wait{.wait = 1100ms};
+  for (const AcquireOptions& options : {short_wait, long_wait}) {
+    const auto error = error_of([&] { return semaphore(client).acquire(options); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), Errc::timed_out);
+    EXPECT_THAT(error->what(), HasSubstr(unset));
+    EXPECT_THAT(error->what(), Not(HasSubstr("somebody else")));
+  }
+  semaphore(client).set(1);
+  const auto too_many = error_of([&] { return semaphore(client).with_permits(2).acquire(short_wait); });
+  ASSERT_TRUE(too_many);
+  EXPECT_THAT(too_many->what(), HasSubstr("there is 1 permit in all, fewer than asked for"));
+  const Hold hold = semaphore(client).acquire();
+  const auto taken = error_of([&] { return semaphore(client).acquire(short_wait); });
+  ASSERT_TRUE(taken);
+  EXPECT_THAT(taken->what(), Not(HasSubstr("in all"))) << "it only has to wait";
+  EXPECT_THAT(taken->what(), Not(HasSubstr(unset)));
+}
+
+}  // namespace
+}  // namespace holdfast::test::removed_semaphore_test
