@@ -9,6 +9,7 @@ namespace {
 
 class Completion : public CliTest, public testing::WithParamInterface<std::string> {
  protected:
+  Completion() : CliTest({.listen = ServerOptions::Listen::tcp}) {}
   void SetUp() override {
     if (installed(GetParam())) return;
     if (std::getenv("CI") != nullptr) FAIL() << "no " << GetParam() << " here: tools/setup test installs it";

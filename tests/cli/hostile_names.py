@@ -178,12 +178,22 @@ class Trial:
         except Exception as error:
             self.wrong.append(f"{type(error).__name__}: {error}")
 
+    @staticmethod
+    def in_the_end(step, good):
+        """What a step shows. Completions give up after a second, which may be too short for a busy machine: then again."""
+        for _ in range(20):
+            shown = step()
+            if good(shown):
+                break
+        return shown
+
     def plain(self):
         self.server.holds(it.encode() for it in PLAIN)
         for name in PLAIN:
             for quote in ["", "'", '"']:
-                for typed in [2, len(name) - 1]:
-                    shown = self.shell.enter(f"holdfast inspect {quote}{name[:typed]}\t", quote)
+                for typed in [2] if quote else [2, len(name) - 1]:
+                    step = lambda: self.shell.enter(f"holdfast inspect {quote}{name[:typed]}\t", quote)
+                    shown = self.in_the_end(step, lambda shown: f"name   {name}\r" in shown)
                     if f"name   {name}\r" not in shown:
                         self.wrong.append(f"{quote}{name[:typed]} does not become {name}: {shown!r}")
 
@@ -191,7 +201,8 @@ class Trial:
         self.server.holds([it.encode() for it in PLAIN] + HOSTILE)
         for verb in ["inspect", "wait -n", "run", "inspect --kind lock"]:
             for quote in ["", "'", '"']:
-                shown = self.shell.line(f"holdfast {verb} {quote}\t\t")
+                step = lambda: self.shell.line(f"holdfast {verb} {quote}\t\t")
+                shown = self.in_the_end(step, lambda shown: all(it in shown for it in PLAIN))
                 self.check(f"{verb} {quote}", shown)
                 missing = [it for it in PLAIN if it not in shown]
                 if missing:
@@ -202,6 +213,8 @@ class Trial:
     def hostile_alone(self):
         """A name that nothing else is beside is put into the line, and may be there at the next TAB."""
         for name in HOSTILE:
+            if self.lang != "C" and name.isascii() and not re.search(rb"['\"]", name):
+                continue  # which locale it is makes no difference
             self.server.holds([name])
             first = chr(name[0])
             beginnings = ["", first] if first.isalnum() else ["", "'", '"'] if first in "'\"$`\\" else [""]
