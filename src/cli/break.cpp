@@ -10,14 +10,13 @@
 #include "cli/connect.hpp"
 #include "cli/json.hpp"
 #include "cli/lock_on_servers.hpp"
-#include "cli/secrets.hpp"
 #include "cli/verbs.hpp"
 
 namespace holdfast::cli {
 namespace {
 
-bool confirmed(const std::string& question) {
-  write_all(STDERR_FILENO, without_logins(question) + " [y/N] ");
+bool confirmed(const Console& console, const std::string& question) {
+  console.question(question);
   std::string answer;
   std::getline(std::cin, answer);
   return answer == "y" || answer == "Y" || answer == "yes";
@@ -128,8 +127,9 @@ int break_lock(const CommonOptions& common, const BreakOptions& options, const C
   const std::string owner = main_owner(result == Result::other_owner ? seen : judgement.answers);
   if (result == Result::refused) require_owner(options, lock, owners);
   if (result == Result::refused &&
-      (options.yes || confirmed(fmt::format("{} is held by {}. Its work may overlap with the next holder's. Break it?",
-                                            lock.in_words(), owners)))) {
+      (options.yes ||
+       confirmed(console, fmt::format("{} is held by {}. Its work may overlap with the next holder's. Break it?",
+                                      lock.in_words(), owners)))) {
     result = take(lock, judgement);
   }
   if (console.json()) {

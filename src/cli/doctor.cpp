@@ -132,7 +132,7 @@ class Paint {
  public:
   Paint() : on_(isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr) {}
 
-  std::string severity(Severity severity) const {
+  Shown severity(Severity severity) const {
     const std::string word = fmt::format("{:<{}}", to_string(severity), kSeverityWidth);
     switch (severity) {
       case Severity::danger:
@@ -147,13 +147,11 @@ class Paint {
     }
     return in("36", word);
   }
-  std::string bold(const std::string& text) const { return in("1", text); }
-  std::string dim(const std::string& text) const { return in("2", text); }
+  Shown bold(const std::string& text) const { return in("1", text); }
+  Shown dim(const std::string& text) const { return in("2", text); }
 
  private:
-  std::string in(const char* code, const std::string& text) const {
-    return on_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
-  }
+  Shown in(const char* style, const std::string& text) const { return on_ ? Shown::styled(style, text) : Shown(text); }
   const bool on_;
 };
 
@@ -190,7 +188,7 @@ std::string rows_of_nodes(const std::vector<ProbeReport>& reports) {
           node.clock_ahead ? fmt::format("{}{} +- {}", node.clock_ahead->count() < 0 ? "-" : "+",
                                          precisely(std::chrono::abs(*node.clock_ahead)), precisely(node.clock_error))
                            : "";
-      rows.push_back({printable(node.address), part, one_line(node.software + " " + node.version), one_line(node.role),
+      rows.push_back({printable(node.address), part, for_log(node.software + " " + node.version), for_log(node.role),
                       node.round_trip_p50 ? precisely(*node.round_trip_p50) : "", clock});
     }
   }
@@ -200,14 +198,14 @@ std::string rows_of_nodes(const std::vector<ProbeReport>& reports) {
 constexpr std::size_t kColumns = 110;
 constexpr std::size_t kIndent = 25;
 
-std::string line(const Paint& paint, Severity severity, const std::string& id, std::string_view text) {
-  return paint.severity(severity) + fmt::format("  {:<14}  ", id) + wrapped(text, kIndent, kColumns) + "\n";
+Shown line(const Paint& paint, Severity severity, const std::string& id, std::string_view text) {
+  Shown out = paint.severity(severity);
+  return out += Shown(fmt::format("  {:<14}  {}\n", id, wrapped(text, kIndent, kColumns)));
 }
 
 /// The findings at one node. Checks that are fine share one line, unless all are wanted.
-std::string about(const std::string& node, const std::vector<Finding>& findings, const Paint& paint,
-                  const Console& console) {
-  std::string text;
+Shown about(const std::string& node, const std::vector<Finding>& findings, const Paint& paint, const Console& console) {
+  Shown text;
   std::string fine;
   for (const Finding& finding : findings) {
     if (finding.node != node || (console.quiet() && finding.severity < Severity::warning)) continue;
@@ -215,37 +213,41 @@ std::string about(const std::string& node, const std::vector<Finding>& findings,
       fine += (fine.empty() ? "" : ", ") + finding.id;
       continue;
     }
-    text += line(paint, finding.severity, finding.id, one_line(without_logins(finding.text)));
+    text += line(paint, finding.severity, finding.id, for_log(without_logins(finding.text)));
     if (finding.advice.empty()) continue;
-    text +=
-        std::string(kIndent, ' ') + paint.dim("-> " + wrapped(one_line(finding.advice), kIndent + 3, kColumns)) + "\n";
+    text += Shown(std::string(kIndent, ' '));
+    text += paint.dim("-> " + wrapped(for_log(finding.advice), kIndent + 3, kColumns));
+    text += Shown("\n");
   }
   if (!fine.empty()) {
-    text += paint.severity(Severity::ok) + "  " + wrapped(fine, kSeverityWidth + 2, kColumns) + "\n";
+    text += paint.severity(Severity::ok);
+    text += Shown("  " + wrapped(fine, kSeverityWidth + 2, kColumns) + "\n");
   }
   return text;
 }
 
-std::string in_lines(const std::vector<ProbeReport>& reports, const std::vector<Finding>& findings,
-                     const Console& console) {
+Shown in_lines(const std::vector<ProbeReport>& reports, const std::vector<Finding>& findings, const Console& console) {
   const Paint paint;
   std::vector<std::string> nodes{""};
   for (const ProbeReport& report : reports) {
     for (const ProbedNode& node : report.nodes) nodes.push_back(node.address);
   }
-  std::string text = console.quiet() ? "" : rows_of_nodes(reports);
+  Shown text(console.quiet() ? "" : rows_of_nodes(reports));
   for (const std::string& node : nodes) {
-    const std::string section = about(node, findings, paint, console);
+    const Shown section = about(node, findings, paint, console);
     if (section.empty()) continue;
-    text += text.empty() ? "" : "\n";
-    if (nodes.size() > 2) text += paint.bold(node.empty() ? "together" : printable(node)) + "\n";
+    if (!text.empty()) text += Shown("\n");
+    if (nodes.size() > 2) {
+      text += paint.bold(node.empty() ? "together" : printable(node));
+      text += Shown("\n");
+    }
     text += section;
   }
   if (console.quiet()) return text;
   const auto count = [&](Severity severity) { return std::ranges::count(findings, severity, &Finding::severity); };
-  return text + fmt::format("\n{} danger, {} warning, {} note, {} unknown, {} ok\n", count(Severity::danger),
-                            count(Severity::warning), count(Severity::note), count(Severity::unknown),
-                            count(Severity::ok));
+  return text += Shown(fmt::format("\n{} danger, {} warning, {} note, {} unknown, {} ok\n", count(Severity::danger),
+                                   count(Severity::warning), count(Severity::note), count(Severity::unknown),
+                                   count(Severity::ok)));
 }
 
 }  // namespace
@@ -253,7 +255,7 @@ std::string in_lines(const std::vector<ProbeReport>& reports, const std::vector<
 int doctor(const CommonOptions& common, const DoctorOptions& options, const Console& console) {
   const std::vector<ProbeReport> reports = examine_all(make_configs(common, console), options.try_name);
   const std::vector<Finding> findings = all_findings(reports);
-  console.result(console.json() ? in_json(reports, findings) : in_lines(reports, findings, console));
+  console.result(console.json() ? Shown(in_json(reports, findings)) : in_lines(reports, findings, console));
   if (!std::ranges::all_of(reports, &ProbeReport::reached)) return kExitUnavailable;
   return worst_of(findings) < options.fail_on ? kExitOk : kExitNo;
 }

@@ -10,6 +10,8 @@
 namespace holdfast::cli {
 namespace {
 
+constexpr char32_t kReplacement = 0xfffd;  // for what is not UTF-8
+
 /// Boost.JSON writes any bytes but only reads what is UTF-8.
 bool is_utf8(std::string_view text) {
   boost::system::error_code error;
@@ -33,12 +35,11 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
-/// For one character of up to three bytes.
-unsigned code_point(std::string_view character) {
-  auto point = static_cast<unsigned char>(character.front()) & (character.size() == 2 ? 0x1fU : 0x0fU);
-  if (character.size() == 1) return static_cast<unsigned char>(character.front());
-  for (const char each : character.substr(1)) point = point << 6U | (static_cast<unsigned char>(each) & 0x3fU);
-  return point;
+/// In UTF-16, as JSON escapes it.
+std::string json_escape(char32_t point) {
+  if (point < 0x10000) return fmt::format("\\u{:04x}", static_cast<unsigned>(point));
+  const unsigned rest = static_cast<unsigned>(point) - 0x10000U;
+  return fmt::format("\\u{:04x}\\u{:04x}", 0xd800U + (rest >> 10U), 0xdc00U + (rest & 0x3ffU));
 }
 
 const char* kind_name(Holder::Kind kind) {
@@ -151,13 +152,16 @@ std::string json_line(const boost::json::value& value) {
   const std::string json = boost::json::serialize(value);
   std::string out;
   for (std::string_view rest = json; !rest.empty();) {
-    const std::size_t unseen = base::unseen_length(rest);
-    if (unseen == 0) {
-      out += rest.front();
+    const std::size_t length = base::utf8_length(rest);
+    const std::string_view character = rest.substr(0, std::max<std::size_t>(length, 1));
+    if (length == 0) {
+      out += json_escape(kReplacement);
+    } else if (base::unseen_length(rest) != 0) {
+      out += json_escape(base::code_point(character));
     } else {
-      out += fmt::format("\\u{:04x}", code_point(rest.substr(0, unseen)));
+      out += character;
     }
-    rest.remove_prefix(std::max<std::size_t>(unseen, 1));
+    rest.remove_prefix(character.size());
   }
   return out + "\n";
 }

@@ -1,5 +1,4 @@
 // The tool `holdfast`: reads the command line, carries out one verb, turns failures into one line and an exit code.
-#include <cstdio>
 #include <malloc.h>
 #include <unistd.h>
 #include <variant>
@@ -24,7 +23,7 @@ void report(const Console& console, const Problem& problem, int json_fd) {
   try {
     boost::json::object out;
     out["error"] = to_json(problem);
-    write_all(json_fd, json_line(out));
+    show(json_fd, Shown(json_line(out)));
   } catch (const std::exception&) {
     // Nobody reads it.
   }
@@ -69,12 +68,12 @@ int main(const std::vector<std::string>& args) {
     const Glance seen = glance(args);
     CommonOptions common;
     common.json = seen.json;
-    if (problem.message.empty()) write_all(STDERR_FILENO, help_of(""));
+    if (problem.message.empty()) show(STDERR_FILENO, Shown(help_of("")));
     report(Console(common), problem, seen.has_command ? STDERR_FILENO : STDOUT_FILENO);
     return problem.exit_code;
   }
   if (const auto* request = std::get_if<TextRequest>(&parsed)) {
-    write_all(STDOUT_FILENO, request->text);
+    show(STDOUT_FILENO, Shown(request->text));
     return kExitOk;
   }
   const auto& options = std::get<Options>(parsed);
@@ -102,7 +101,7 @@ int main(int argc, char** argv) {
   try {
     return holdfast::cli::main({argv + (argc > 0 ? 1 : 0), argv + argc});
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "holdfast: %s\n", error.what());
+    holdfast::cli::Console({}).problem(holdfast::cli::Problem::internal(error.what()));
     return holdfast::cli::kExitInternal;
   }
 }

@@ -94,7 +94,19 @@ Problem Problem::from_current_exception() {
   }
 }
 
-void Console::result(std::string_view text) const { write_all(STDOUT_FILENO, text); }
+Shown Shown::styled(const char* style, std::string_view text) {
+  Shown shown(text);
+  shown.text_ = fmt::format("\x1b[{}m{}\x1b[0m", style, shown.text_);
+  return shown;
+}
+
+void show(int fd, const Shown& text) { write_all(fd, text.text()); }
+
+void Console::result(const Shown& text) const { show(STDOUT_FILENO, text); }
+
+void Console::question(std::string_view text) const {
+  show(STDERR_FILENO, Shown(for_log(without_logins(text)) + " [y/N] "));
+}
 
 void Console::problem(const Problem& problem) const { say(LogLevel::error, problem.message); }
 
@@ -107,11 +119,11 @@ void Console::detail(std::string_view text) const {
 }
 
 void Console::say(LogLevel level, std::string_view text) const {
-  const std::string words = one_line(without_logins(text));
+  const std::string words = for_log(without_logins(text));
   if (options_.syslog && write_to_syslog(level, words)) return;
   const std::string time = options_.timestamps ? time_now() + " " : "";
   try {
-    write_all(STDERR_FILENO, fmt::format("{}holdfast: {}\n", time, words));
+    show(STDERR_FILENO, Shown(fmt::format("{}holdfast: {}\n", time, words)));
   } catch (const std::system_error&) {
     // Standard error may be closed or full; there is nowhere else to report that.
   }
@@ -124,16 +136,6 @@ void write_all(int fd, std::string_view text) {
     if (written < 0) throw std::system_error(errno, std::generic_category(), "cannot write the result");
     text.remove_prefix(static_cast<std::size_t>(written));
   }
-}
-
-std::string one_line(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const std::size_t unseen = base::unseen_length(text);
-    out += unseen == 0 ? text.front() : ' ';
-    text.remove_prefix(std::max<std::size_t>(unseen, 1));
-  }
-  return out;
 }
 
 std::string table(std::vector<std::vector<std::string>> rows) {

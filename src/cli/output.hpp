@@ -10,6 +10,7 @@
 #include <holdfast/error.hpp>
 #include <holdfast/lock_info.hpp>
 
+#include "base/safe_text.hpp"
 #include "base/text.hpp"
 #include "cli/options.hpp"
 #include "cli/syslog.hpp"
@@ -46,13 +47,39 @@ struct Problem {
   static Problem from_current_exception();
 };
 
+/// Text that a terminal shows as it is: whatever comes from elsewhere gets into it by way of base::for_terminal().
+class Shown {
+ public:
+  Shown() = default;
+  explicit Shown(std::string_view text) : text_(base::for_terminal(text)) {}
+  /// In a style, such as `1;31`.
+  static Shown styled(const char* style, std::string_view text);
+
+  Shown& operator+=(const Shown& more) {
+    text_ += more.text_;
+    return *this;
+  }
+  bool empty() const { return text_.empty(); }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+/// All that the tool shows is written here, or by a Screen: one call, so that lines of several threads and processes do
+/// not mix. Throws std::system_error.
+void show(int fd, const Shown& text);
+
 /// Writes whole lines, each with one call, so that lines of several threads and processes do not mix. Thread-safe.
 class Console {
  public:
   explicit Console(const CommonOptions& options) : options_(options) {}
 
   /// To standard output. Throws std::system_error if it cannot be written.
-  void result(std::string_view text) const;
+  void result(const Shown& text) const;
+  void result(std::string_view text) const { result(Shown(text)); }
+  /// To standard error, for an answer from standard input. Throws std::system_error if it cannot be written.
+  void question(std::string_view text) const;
   /// A problem: one line on standard error. Never throws for a closed descriptor.
   void problem(const Problem& problem) const;
   /// Something the user should know; not with --quiet.
@@ -70,13 +97,11 @@ class Console {
   CommonOptions options_;
 };
 
-/// Writes all of it; throws std::system_error.
+/// Writes all of it; throws std::system_error. For files; what is shown goes to show().
 void write_all(int fd, std::string_view text);
 
+using base::for_log;
 using base::printable;
-
-/// Replaces each character that a terminal would act on instead of showing with a space.
-std::string one_line(std::string_view text);
 
 /// Rows in aligned columns, two spaces apart. Cells wider than 64 characters are cut, except in the last column, so
 /// that one odd name does not push everything else off the screen.

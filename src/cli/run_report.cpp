@@ -60,7 +60,7 @@ boost::json::object RunReport::to_json() const {
 bool write_report(const RunOptions& options, const Console& console, const RunReport& report) {
   if (!options.status_fd && !console.json()) return true;
   try {
-    write_all(options.status_fd.value_or(STDERR_FILENO), json_line(report.to_json()));
+    show(options.status_fd.value_or(STDERR_FILENO), Shown(json_line(report.to_json())));
     return true;
   } catch (const std::system_error& error) {
     console.problem(Problem::internal(error.what()));

@@ -78,10 +78,10 @@ Screen::Key Screen::next_key() const {
   return key == kSuspend ? Key::suspend : Key::other;
 }
 
-void Screen::draw(const std::string& lines) const {
+void Screen::draw(const Shown& lines) const {
   std::string out(kHome);
   std::size_t room = height();
-  for (std::string_view rest = lines; !rest.empty() && room > 0; --room) {
+  for (std::string_view rest = lines.text(); !rest.empty() && room > 0; --room) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     out.append(line).append(kRestOfLine);

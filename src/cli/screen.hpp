@@ -5,6 +5,8 @@
 #include <string>
 #include <termios.h>
 
+#include "cli/output.hpp"
+
 namespace holdfast::cli {
 
 /// The terminal on standard output, and its keys if standard input is a terminal too. Takes it over at construction,
@@ -26,7 +28,7 @@ class Screen {
   Key next_key() const;
 
   /// Draws as many of these lines as fit, each cut at the edge. Throws std::system_error.
-  void draw(const std::string& lines) const;
+  void draw(const Shown& lines) const;
   /// Gives the terminal back and stops this process, as the suspend key does; when continued, takes it over again.
   void suspend();
   /// To be called after another process had the terminal.

@@ -88,7 +88,7 @@ std::string TopView::in_lines() const {
   for (const SeenServer& server : servers) {
     if (!server.up)
       text +=
-          one_line(without_logins(server.trouble.empty() ? server.server + ": no answer yet" : server.trouble)) + "\n";
+          for_log(without_logins(server.trouble.empty() ? server.server + ": no answer yet" : server.trouble)) + "\n";
   }
   const bool several = servers.size() > 1;
   std::vector<std::vector<std::string>> lines{titles(order)};

@@ -145,7 +145,7 @@ class Trial {
 
   Finding is(Severity severity, std::string_view text, const char* advice) {
     finding_.severity = severity;
-    finding_.text = one_line(fmt::format("lock {} {}", base::quote(name_), text));
+    finding_.text = for_log(fmt::format("lock {} {}", base::quote(name_), text));
     finding_.advice = advice;
     return finding_;
   }

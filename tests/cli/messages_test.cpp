@@ -1,10 +1,6 @@
 // Where the tool's own messages go, and what they begin with.
-#include <array>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
-
 #include "cli_fixture.hpp"
+#include "log_daemon.hpp"
 
 namespace holdfast::test::messages_test {
 namespace {
@@ -12,30 +8,6 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
-
-/// Keeps what is sent to a log, as syslogd does.
-class LogDaemon {
- public:
-  explicit LogDaemon(const std::string& path) : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    path.copy(address.sun_path, sizeof(address.sun_path) - 1);
-    EXPECT_EQ(bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
-  }
-  ~LogDaemon() { close(socket_); }
-  LogDaemon(const LogDaemon&) = delete;
-  LogDaemon& operator=(const LogDaemon&) = delete;
-
-  /// The next one that has come; empty if there is none.
-  std::string take() const {
-    std::array<char, 4096> bytes{};
-    const ssize_t size = recv(socket_, bytes.data(), bytes.size(), MSG_DONTWAIT);
-    return size > 0 ? std::string(bytes.data(), static_cast<std::size_t>(size)) : "";
-  }
-
- private:
-  int socket_;
-};
 
 class Messages : public CliTest {
  protected:
