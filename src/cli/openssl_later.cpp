@@ -85,12 +85,20 @@ HOLDFAST_LATER(const SSL_METHOD*, TLS_method, (), ())
 HOLDFAST_LATER(const SSL_METHOD*, TLS_client_method, (), ())
 HOLDFAST_LATER(const SSL_METHOD*, TLS_server_method, (), ())
 
+HOLDFAST_LATER(int, OPENSSL_sk_num, (const OPENSSL_STACK* stack), (stack))
+HOLDFAST_LATER(void*, OPENSSL_sk_value, (const OPENSSL_STACK* stack, int index), (stack, index))
+
+HOLDFAST_LATER(int, SSL_CIPHER_get_kx_nid, (const SSL_CIPHER* cipher), (cipher))
+HOLDFAST_LATER(const char*, SSL_CIPHER_get_name, (const SSL_CIPHER* cipher), (cipher))
+
 HOLDFAST_LATER(SSL_CTX*, SSL_CTX_new, (const SSL_METHOD* method), (method))
 HOLDFAST_LATER(void, SSL_CTX_free, (SSL_CTX * context), (context))
 HOLDFAST_LATER(long, SSL_CTX_ctrl, (SSL_CTX * context, int command, long number, void* pointer),
                (context, command, number, pointer))
 HOLDFAST_LATER(std::uint64_t, SSL_CTX_clear_options, (SSL_CTX * context, std::uint64_t options), (context, options))
 HOLDFAST_LATER(std::uint64_t, SSL_CTX_set_options, (SSL_CTX * context, std::uint64_t options), (context, options))
+HOLDFAST_LATER(STACK_OF(SSL_CIPHER) *, SSL_CTX_get_ciphers, (const SSL_CTX* context), (context))
+HOLDFAST_LATER(int, SSL_CTX_set_cipher_list, (SSL_CTX * context, const char* names), (context, names))
 HOLDFAST_LATER(X509_STORE*, SSL_CTX_get_cert_store, (const SSL_CTX* context), (context))
 HOLDFAST_LATER(pem_password_cb*, SSL_CTX_get_default_passwd_cb, (SSL_CTX * context), (context))
 HOLDFAST_LATER(void*, SSL_CTX_get_default_passwd_cb_userdata, (SSL_CTX * context), (context))

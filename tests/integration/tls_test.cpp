@@ -1,5 +1,6 @@
 // TLS: it works, and what cannot be trusted is refused at once with its reason.
 #include "faults.hpp"
+#include "support/process.hpp"
 #include "support/server_program.hpp"
 #include "support/stranger.hpp"
 #include "support/temp_dir.hpp"
@@ -110,6 +111,42 @@ TEST_F(Tls, NamesAFileThatCannotBeRead) {
                 IsError(Errc::tls, "", settings.node(), AllOf(HasSubstr(missing), HasSubstr("No such file"))));
   }
 }
+
+TEST_F(Tls, AsksNobodyForThePassPhraseOfAKey) {
+  const TempDir folder;
+  const std::string locked = folder.file("locked.pem");
+  Process openssl("openssl", {"pkey", "-in", server.certificates().client_key_file, "-aes256", "-passout",
+                              "pass:s3cret", "-out", locked});
+  ASSERT_EQ(openssl.finish(), (ExitStatus{.code = 0, .signal = 0})) << openssl.errors();
+  Config settings = config();
+  settings.tls.certificate_file = server.certificates().client_certificate_file;
+  settings.tls.key_file = locked;
+  EXPECT_THAT(error_of([&] { return Client(settings); }),
+              IsError(Errc::tls, "", settings.node(), AllOf(HasSubstr(locked), HasSubstr("it is encrypted"))));
+}
+
+class OldTls : public Faults, public testing::WithParamInterface<const char*> {
+ protected:
+  OldTls()
+      : Faults({.listen = ServerOptions::Listen::tls,
+                .config = {"tls-protocols TLSv1.2", std::string("tls-ciphers ") + GetParam()}}) {}
+};
+
+class WithForwardSecrecy : public OldTls {};
+class WithoutForwardSecrecy : public OldTls {};
+
+TEST_P(WithForwardSecrecy, IsGoodEnough) { EXPECT_TRUE(Client(config()).lock("orders").acquire()); }
+
+TEST_P(WithoutForwardSecrecy, IsRefused) {
+  Client client(config());
+  EXPECT_THAT(error_of([&] { return client.lock("orders").acquire(); }),
+              IsError(Errc::tls, "orders", client.node(), HasSubstr("handshake failure")));
+  EXPECT_FALSE(raw.exists("orders"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Of12, WithForwardSecrecy,
+                         testing::Values("ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES128-GCM-SHA256"));
+INSTANTIATE_TEST_SUITE_P(Of12, WithoutForwardSecrecy, testing::Values("AES128-GCM-SHA256", "AES256-SHA"));
 
 TEST_F(Tls, TellsAKeyThatDoesNotFitItsCertificate) {
   Config settings = config();

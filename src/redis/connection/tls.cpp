@@ -1,15 +1,39 @@
 #include "redis/connection/tls.hpp"
 
+#include <memory>
+#include <string>
+
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
+#include <openssl/objects.h>
+#include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 
 #include <holdfast/error.hpp>
 
 namespace holdfast::redis {
 
+namespace {
+
+namespace ssl = boost::asio::ssl;
+
+/// Leaves the ciphers that the system allows and that have forward secrecy, without which whoever gets the server's key
+/// later can read everything that was recorded.
+void refuse_static_keys(ssl::context& context) {
+  std::string names;
+  STACK_OF(SSL_CIPHER)* const ciphers = SSL_CTX_get_ciphers(context.native_handle());
+  for (int i = 0; i < sk_SSL_CIPHER_num(ciphers); ++i) {
+    const SSL_CIPHER* const cipher = sk_SSL_CIPHER_value(ciphers, i);
+    const int exchange = SSL_CIPHER_get_kx_nid(cipher);
+    if (exchange != NID_kx_ecdhe && exchange != NID_kx_dhe) continue;
+    names.append(names.empty() ? "" : ":").append(SSL_CIPHER_get_name(cipher));
+  }
+  SSL_CTX_set_cipher_list(context.native_handle(), names.c_str());
+}
+
+}  // namespace
+
 std::optional<boost::asio::ssl::context> make_tls_context(const Config& config) {
-  namespace ssl = boost::asio::ssl;
   if (!config.tls.enabled) return std::nullopt;
   ssl::context context(ssl::context::tls_client);
 
@@ -25,20 +49,29 @@ std::optional<boost::asio::ssl::context> make_tls_context(const Config& config) 
     context.set_default_verify_paths(error);
     check(error, "cannot read the system's trusted authorities");
   }
+  refuse_static_keys(context);
+  // Else OpenSSL would ask for a pass phrase on the terminal.
+  const auto encrypted = std::make_shared<bool>(false);
+  context.set_password_callback(
+      [encrypted](std::size_t, ssl::context::password_purpose) {
+        *encrypted = true;
+        return std::string();
+      },
+      error);
   if (!config.tls.certificate_file.empty()) {
     context.use_certificate_chain_file(config.tls.certificate_file, error);
     check(error, "cannot read the certificate in " + config.tls.certificate_file);
   }
   if (!config.tls.key_file.empty()) {
     context.use_private_key_file(config.tls.key_file, ssl::context::pem, error);
-    check(error, "cannot read the private key in " + config.tls.key_file);
+    const char* const why = *encrypted ? " (it is encrypted, and nobody is asked for a pass phrase)" : "";
+    check(error, "cannot read the private key in " + config.tls.key_file + why);
   }
   context.set_verify_mode(config.tls.verify == TlsConfig::Verify::full ? ssl::verify_peer : ssl::verify_none);
   return context;
 }
 
 void expect_host(TlsStream& stream, const std::string& host, TlsConfig::Verify verify, std::string& refusal) {
-  namespace ssl = boost::asio::ssl;
   // For servers with a certificate for each name; addresses are not sent.
   boost::system::error_code not_an_address;
   boost::asio::ip::make_address(host, not_an_address);
