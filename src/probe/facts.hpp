@@ -139,6 +139,7 @@ struct NodeFacts {
 struct Settings {
   bool unix_socket = false;
   bool tls = false;
+  bool verifies = true;  ///< With TLS: the certificate must be right.
   std::string host;
   bool password = false;  ///< There is one.
   std::string name_prefix;

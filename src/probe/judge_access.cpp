@@ -202,7 +202,10 @@ void judge_access(const NodeFacts& node, const Settings& settings, Findings out)
 
 void judge_exposure(const NodeFacts& node, const Settings& settings, Findings out) {
   const Reach reach = reach_of(node, settings);
-  if (settings.tls) {
+  if (settings.tls && !settings.verifies) {
+    out.warning("tls", "encrypted, but verify=none: any server is trusted, so whoever stands between gets the password",
+                "verify=full, and ca_file if the certificate is from an authority of your own");
+  } else if (settings.tls) {
     out.ok("tls", "the connection is encrypted");
   } else if (reach == Reach::here) {
     out.ok("tls", "no TLS, and none needed: it is on this machine");

@@ -241,6 +241,15 @@ TEST(ProbeJudge, FarAwayWithoutTls) {
   EXPECT_THAT(story.faults(), IsEmpty());
 }
 
+TEST(ProbeJudge, TlsThatTrustsAnybody) {
+  ProbeStory story;
+  story.facts.settings.tls = true;
+  story.facts.settings.verifies = false;
+  EXPECT_THAT(story.faults(), ElementsAre("warning tls"));
+  story.facts.settings.host = "127.0.0.1";
+  EXPECT_THAT(story.faults(), ElementsAre("warning tls")) << "whoever asked for TLS wants it";
+}
+
 TEST(ProbeJudge, AnOpenDoor) {
   ProbeStory story;
   story.server().default_user_is_open = true;

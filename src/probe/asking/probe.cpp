@@ -151,6 +151,7 @@ class Interview {
 probing::Settings settings_of(const Config& config, std::string_view lock) {
   return {.unix_socket = !config.unix_socket.empty(),
           .tls = config.tls.enabled && config.unix_socket.empty(),
+          .verifies = config.tls.verify == TlsConfig::Verify::full,
           .host = config.sentinel.addresses.empty() && config.cluster.addresses.empty() ? config.host : std::string(),
           .password = !config.password.empty() || config.credentials,
           .name_prefix = config.name_prefix,
