@@ -12,6 +12,7 @@
 #include <set>
 #include <sstream>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@ namespace {
 
 constexpr const char* kDefaultUrl = "redis://127.0.0.1:6379";
 constexpr std::uint16_t kDefaultPort = 6379;
+constexpr const char* kPassword = "password";
 constexpr std::size_t kLargestFile = std::size_t{64} * 1024;
 
 /// Empty: unset. A variable with an empty value is a mistake, and no reason to use another server.
@@ -35,8 +37,14 @@ std::optional<std::string> from_environment(const char* name) {
   return value;
 }
 
+bool everybody_reads(const struct stat& file) { return S_ISREG(file.st_mode) && (file.st_mode & S_IROTH) != 0; }
+
+void warn_of_readers(const std::string& path, const char* what, const Console& console) {
+  console.note(fmt::format("every user of this machine may read the {} in {}; chmod o-r it", what, shown(path)));
+}
+
 /// The file's text without the newline that editors put at the end. Empty: there is no such file.
-std::optional<std::string> read_file(const std::string& path, const char* what) {
+std::optional<std::string> read_file(const std::string& path, const char* what, const Console& console) {
   const auto refused = [&](const std::string& why) {
     return UsageError(fmt::format("cannot read the {} from {}: {}", what, shown(path), why));
   };
@@ -58,11 +66,14 @@ std::optional<std::string> read_file(const std::string& path, const char* what) 
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   if (text.empty()) throw refused("it is empty");
   if (text.find('\0') != text.npos) throw refused("there is a NUL in it");
+  struct stat found{};
+  const bool is_secret = std::string_view(what) == kPassword || has_login(text);
+  if (is_secret && fstat(file.get(), &found) == 0 && everybody_reads(found)) warn_of_readers(path, kPassword, console);
   return text;
 }
 
-std::string from_file(const std::string& path, const char* what) {
-  if (std::optional<std::string> text = read_file(path, what)) return std::move(*text);
+std::string from_file(const std::string& path, const char* what, const Console& console) {
+  if (std::optional<std::string> text = read_file(path, what, console)) return std::move(*text);
   throw UsageError(
       fmt::format("cannot read the {} from {}: {}", what, shown(path), std::generic_category().message(ENOENT)));
 }
@@ -91,13 +102,23 @@ void refuse_dangling(const std::string& path) {
   throw UsageError(fmt::format("cannot read the URL from {}: the link leads to nothing", shown(path)));
 }
 
+/// Whoever may change the file decides which server gets the password.
+void warn_of_writers(const std::string& path, const Console& console) {
+  struct stat file{};
+  if (stat(path.c_str(), &file) != 0) return;
+  const bool is_trusted = file.st_uid == 0 || file.st_uid == geteuid();
+  if (is_trusted && (file.st_mode & S_IWOTH) == 0) return;
+  console.note(fmt::format("another user than root and you may change {}, which names the server", shown(path)));
+}
+
 /// Its URLs: the first line that is neither empty nor a comment.
-std::optional<std::vector<std::string>> site_urls() {
-  const std::optional<std::string> text = read_file(site_file(), "URL");
+std::optional<std::vector<std::string>> site_urls(const Console& console) {
+  const std::optional<std::string> text = read_file(site_file(), "URL", console);
   if (!text) {
     refuse_dangling(site_file());
     return std::nullopt;
   }
+  warn_of_writers(site_file(), console);
   std::istringstream lines(*text);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t begin = line.find_first_not_of(" \t\r");
@@ -107,11 +128,11 @@ std::optional<std::vector<std::string>> site_urls() {
 }
 
 /// The servers given for this use of the tool; empty: none.
-std::optional<std::vector<std::string>> told_urls(const CommonOptions& options) {
+std::optional<std::vector<std::string>> told_urls(const CommonOptions& options, const Console& console) {
   if (!options.urls.empty()) return options.urls;
-  if (options.url_file) return split(from_file(*options.url_file, "URL"));
+  if (options.url_file) return split(from_file(*options.url_file, "URL", console));
   if (const auto urls = from_environment("HOLDFAST_URL")) return split(*urls);
-  if (const auto path = from_environment("HOLDFAST_URL_FILE")) return split(from_file(*path, "URL"));
+  if (const auto path = from_environment("HOLDFAST_URL_FILE")) return split(from_file(*path, "URL", console));
   return std::nullopt;
 }
 
@@ -129,8 +150,8 @@ bool default_listens() {
 }
 
 std::vector<std::string> find_urls(const CommonOptions& options, const Console& console) {
-  if (auto urls = told_urls(options)) return std::move(*urls);
-  if (auto urls = site_urls()) {
+  if (auto urls = told_urls(options, console)) return std::move(*urls);
+  if (auto urls = site_urls(console)) {
     console.detail(fmt::format("the server is the one in {}", shown(site_file())));
     return std::move(*urls);
   }
@@ -153,22 +174,38 @@ void refuse_list(const std::string& url) {
 }
 
 /// For URLs without one. Having no password is not a mistake, so an empty variable means none.
-std::string environment_password() {
+std::string environment_password(const Console& console) {
   if (const char* password = std::getenv("HOLDFAST_PASSWORD"); password != nullptr && *password != '\0')
     return password;
   const auto path = from_environment("HOLDFAST_PASSWORD_FILE");
-  return path ? from_file(*path, "password") : "";
+  return path ? from_file(*path, kPassword, console) : "";
 }
 
 /// Files are read once: they may be pipes.
-void add_passwords(std::vector<Config>& configs, const CommonOptions& options) {
+void add_passwords(std::vector<Config>& configs, const CommonOptions& options, const Console& console) {
   const auto lacks_one = [](const Config& config) { return config.password.empty(); };
   if (options.password_file) {
-    const std::string password = from_file(*options.password_file, "password");
+    const std::string password = from_file(*options.password_file, kPassword, console);
     for (Config& config : configs) config.password = password;
   } else if (std::ranges::any_of(configs, lacks_one)) {
-    const std::string password = environment_password();
+    const std::string password = environment_password(console);
     for (Config& config : configs | std::views::filter(lacks_one)) config.password = password;
+  }
+}
+
+/// Of what makes TLS worth little.
+void warn_of_tls(const std::vector<Config>& configs, const Console& console) {
+  const auto trusts_any = [](const Config& config) {
+    return config.tls.enabled && config.tls.verify == TlsConfig::Verify::none;
+  };
+  if (std::ranges::any_of(configs, trusts_any)) {
+    console.note("verify=none: any server is trusted, so whoever stands between gets the password and the locks");
+  }
+  std::set<std::string> keys;
+  for (const Config& config : configs) keys.insert(config.tls.key_file);
+  for (const std::string& key : keys) {
+    struct stat file{};
+    if (stat(key.c_str(), &file) == 0 && everybody_reads(file)) warn_of_readers(key, "private key", console);
   }
 }
 
@@ -183,7 +220,8 @@ std::vector<Config> make_configs(const CommonOptions& options, const Console& co
     const std::string node = configs.back().node();
     if (!nodes.insert(node).second) throw UsageError(fmt::format("{} is given twice: a server has one vote", node));
   }
-  add_passwords(configs, options);
+  add_passwords(configs, options, console);
+  warn_of_tls(configs, console);
   return configs;
 }
 

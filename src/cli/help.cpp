@@ -55,6 +55,7 @@ Holding
 Command
   -c, --command 'LINE'       run a line of shell instead of a command
       --status-fd N          write a report as JSON to this descriptor at the end
+      --withhold-login       the command gets no HOLDFAST_PASSWORD, and no HOLDFAST_URL with a login in it
       --label TEXT           what inspect and ls call the holder; default: the command's name
       --metrics-file FILE    write how it went, for the textfile collector of node_exporter
 )";
@@ -74,7 +75,6 @@ Exit codes
 Examples
   holdfast run -n -E 0 --at-least 10m nightly-backup -- ./backup.sh     # once, on whichever machine comes first
   holdfast run -n -E 0 --fresh 20h nightly-backup -- ./backup.sh        # on another machine, if the first one failed
-  holdfast run --max 4 encode -- ./encode                               # four at a time
   holdfast run --any 'gpu:{0..7}' -- sh -c 'CUDA_VISIBLE_DEVICES=${HOLDFAST_NAME#gpu:} exec ./train'
 )";
 
@@ -93,6 +93,7 @@ ends it. The lock is of the kind fenced, of one name on one server.
       --kill-after TIME      time from SIGTERM to SIGKILL after a loss, within the lease; default 5, but at most a
                              quarter of the lease
   -c, --command 'LINE'       run a line of shell instead of a command
+      --withhold-login       the command gets no HOLDFAST_PASSWORD, and no HOLDFAST_URL with a login in it
       --label TEXT           what inspect, ls and --watch call the leader; default: the command's name
       --metrics-file FILE    write whether it leads, for the textfile collector of node_exporter
 )";

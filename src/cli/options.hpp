@@ -66,8 +66,9 @@ struct RunOptions {
   std::optional<int> status_fd;
   std::optional<std::string> label;  ///< Empty: the URL's, else the command's name.
   std::optional<std::string> metrics_file;
-  bool fixed = false;      ///< The lease is not renewed.
-  bool campaigns = false;  ///< One term of `elect`, which retries itself.
+  bool withhold_login = false;  ///< The command does not get the password from the environment.
+  bool fixed = false;           ///< The lease is not renewed.
+  bool campaigns = false;       ///< One term of `elect`, which retries itself.
 };
 
 struct ElectOptions {

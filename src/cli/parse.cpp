@@ -98,6 +98,15 @@ void take_shell_line(const char* verb, RunOptions& options, const std::optional<
   }
 }
 
+void parse_command(VerbParser& parser, RunOptions& options, std::optional<std::string>& shell_line) {
+  parser.text("-c,--command", shell_line);
+  parser.duration("--lease", options.lease, milliseconds(10));
+  parser.duration("--kill-after", options.kill_after);
+  parser.flag("--withhold-login", options.withhold_login);
+  parser.text("--label", options.label);
+  parser.text("--metrics-file", options.metrics_file);
+}
+
 RunOptions parse_run(VerbParser& parser, const Halves& args) {
   RunOptions options;
   bool nonblock = false;
@@ -113,18 +122,14 @@ RunOptions parse_run(VerbParser& parser, const Halves& args) {
   parser.flag("-n,--nonblock", nonblock);
   parser.duration("-w,--wait", wait);
   parser.number("-E,--conflict-exit-code", 255, conflict_exit_code);
-  parser.text("-c,--command", shell_line);
-  parser.duration("--lease", options.lease, milliseconds(10));
   parser.duration("--max-hold", options.max_hold, milliseconds(1));
   parser.duration("--at-least", options.at_least, milliseconds(1));
   parser.number("--max", kMostPermits, options.max);
   parser.duration("--fresh", options.fresh, milliseconds(10));
   parser.value("--at", [&](const std::string& option, const std::string& text) { options.at = firing(option, text); });
-  parser.duration("--kill-after", options.kill_after);
   parser.value("--on-lost", [&](const std::string&, const std::string& text) { options.on_lost = on_lost(text); });
   parser.number("--status-fd", 1 << 20, options.status_fd);
-  parser.text("--label", options.label);
-  parser.text("--metrics-file", options.metrics_file);
+  parse_command(parser, options, shell_line);
 
   const Args before = parser.parse(args.before);
   if (parser.help()) return options;
@@ -144,11 +149,7 @@ ElectOptions parse_elect(VerbParser& parser, const Halves& args) {
   parser.flag("--watch", options.watch);
   parser.flag("--once", options.once);
   parser.duration("--rest", rest);
-  parser.duration("--lease", options.run.lease, milliseconds(10));
-  parser.duration("--kill-after", options.run.kill_after);
-  parser.text("-c,--command", shell_line);
-  parser.text("--label", options.run.label);
-  parser.text("--metrics-file", options.run.metrics_file);
+  parse_command(parser, options.run, shell_line);
   const Args before = parser.parse(args.before);
   if (parser.help()) return options;
   if (options.watch) {

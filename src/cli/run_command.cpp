@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <iterator>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "cli/around.hpp"
 #include "cli/child.hpp"
+#include "cli/secrets.hpp"
 #include "cli/terminal.hpp"
 
 namespace holdfast::cli {
@@ -116,6 +118,18 @@ int RunCommand::fail(const Problem& problem) {
   return problem.exit_code;
 }
 
+namespace {
+
+/// What a command without a login must not inherit.
+std::vector<std::string> variables_with_login() {
+  std::vector<std::string> names{"HOLDFAST_PASSWORD"};
+  const char* const url = std::getenv("HOLDFAST_URL");
+  if (url != nullptr && has_login(url)) names.emplace_back("HOLDFAST_URL");
+  return names;
+}
+
+}  // namespace
+
 std::vector<std::string> RunCommand::environment(const Hold& hold) const {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto expires = std::chrono::duration_cast<milliseconds>(now) + hold.valid_for();
@@ -125,12 +139,14 @@ std::vector<std::string> RunCommand::environment(const Hold& hold) const {
   const std::string owners = around == nullptr ? hold.owner() : fmt::format("{} {}", around, hold.owner());
   // A token from a run around this one would be that of another lock.
   const std::optional<std::int64_t> token = hold.token();
-  return {"HOLDFAST_NAME=" + names,
-          "HOLDFAST_OWNER=" + hold.owner(),
-          fmt::format("{}={}", kOwners, owners),
-          fmt::format("HOLDFAST_EXPIRES_MS={}", expires.count()),
-          fmt::format("HOLDFAST_LEASE_MS={}", times_.lease.count()),
-          token ? fmt::format("HOLDFAST_TOKEN={}", *token) : "HOLDFAST_TOKEN"};
+  std::vector<std::string> changes{"HOLDFAST_NAME=" + names,
+                                   "HOLDFAST_OWNER=" + hold.owner(),
+                                   fmt::format("{}={}", kOwners, owners),
+                                   fmt::format("HOLDFAST_EXPIRES_MS={}", expires.count()),
+                                   fmt::format("HOLDFAST_LEASE_MS={}", times_.lease.count()),
+                                   token ? fmt::format("HOLDFAST_TOKEN={}", *token) : "HOLDFAST_TOKEN"};
+  if (options_.withhold_login) std::ranges::move(variables_with_login(), std::back_inserter(changes));
+  return changes;
 }
 
 }  // namespace holdfast::cli

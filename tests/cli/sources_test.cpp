@@ -165,6 +165,48 @@ TEST_F(Sources, FilesThatHoldNoSecretAreNamed) {
   }
 }
 
+TEST_F(Sources, AFileWithASecretThatEverybodyMayReadIsTold) {
+  const std::string password = folder_.file("password");
+  const std::string url = folder_.file("url");
+  const std::string plain = folder_.file("plain");
+  std::ofstream(password) << "s3cret";
+  std::ofstream(url) << "redis://ann:s3cret@127.0.0.1:1";
+  std::ofstream(plain) << "redis://127.0.0.1:1";
+  const auto told = [&](const std::string& option, const std::string& file) {
+    const std::string err = use({"ls", option, file}, {"HOLDFAST_URL"}).err;
+    return err.find("every user of this machine may read the password in " + file + "; chmod o-r it") != err.npos;
+  };
+  for (const mode_t mode : {0644U, 0604U}) {
+    for (const std::string& file : {password, url, plain}) ASSERT_EQ(chmod(file.c_str(), mode), 0);
+    EXPECT_TRUE(told("--password-file", password));
+    EXPECT_TRUE(told("--url-file", url));
+    EXPECT_FALSE(told("--url-file", plain)) << "there is no secret in it";
+    EXPECT_THAT(use({"ls"}, {"HOLDFAST_URL_FILE=" + url, "HOLDFAST_URL"}).err, HasSubstr("may read the password"));
+    EXPECT_THAT(use({"ls"}, {"HOLDFAST_PASSWORD_FILE=" + password}).err, HasSubstr("may read the password"));
+    EXPECT_THAT(use({"ls", "-q", "--password-file", password}).err, Not(HasSubstr("may read")));
+  }
+  for (const mode_t mode : {0600U, 0640U}) {
+    for (const std::string& file : {password, url}) ASSERT_EQ(chmod(file.c_str(), mode), 0);
+    EXPECT_FALSE(told("--password-file", password));
+    EXPECT_FALSE(told("--url-file", url));
+  }
+}
+
+TEST_F(Sources, AFileThatNamesTheServerAndThatOthersMayChangeIsTold) {
+  const std::string file = folder_.file("url");
+  std::ofstream(file) << url_;
+  const std::vector<std::string> env{"HOLDFAST_URL", "HOLDFAST_ETC=" + folder_.path().string()};
+  const auto tells = HasSubstr("another user than root and you may change " + file + ", which names the server");
+  ASSERT_EQ(chmod(file.c_str(), 0644), 0);
+  EXPECT_THAT(use({"ls"}, env).err, testing::IsEmpty());
+  ASSERT_EQ(chmod(file.c_str(), 0646), 0);
+  EXPECT_THAT(use({"ls"}, env).err, tells);
+  if (geteuid() != 0) return;
+  ASSERT_EQ(chmod(file.c_str(), 0644), 0);
+  ASSERT_EQ(chown(file.c_str(), 12345, 0), 0);
+  EXPECT_THAT(use({"ls"}, env).err, tells);
+}
+
 class PasswordSources : public CliTest {
  protected:
   PasswordSources() : CliTest({.listen = ServerOptions::Listen::tcp, .password = "open sesame"}) {}
@@ -182,6 +224,19 @@ TEST_F(PasswordSources, ThePasswordComesFromTheEnvironmentOrAFile) {
   EXPECT_EQ(finish(piped).status, exited(0));
   EXPECT_EQ(use({"ls"}, {"HOLDFAST_URL=" + server_.url("", "open sesame"), "HOLDFAST_PASSWORD=wrong"}).status,
             exited(0));
+}
+
+TEST_F(PasswordSources, ALoginIsKeptFromTheCommandIfThatIsAskedFor) {
+  const std::string print = "echo \"${HOLDFAST_PASSWORD-none} ${HOLDFAST_URL-none}\"";
+  const std::string with_login = "HOLDFAST_URL=" + server_.url("", "open sesame");
+  for (const std::string verb : {"run", "elect"}) {
+    std::vector<std::string> line{verb, "job", "--", "sh", "-c", print};
+    if (verb == "elect") line.insert(line.begin() + 1, "--once");
+    EXPECT_EQ(use(line, {"HOLDFAST_PASSWORD=open sesame"}).out, "open sesame " + url_ + "\n") << verb;
+    line.insert(line.begin() + 1, "--withhold-login");
+    EXPECT_EQ(use(line, {"HOLDFAST_PASSWORD=open sesame"}).out, "none " + url_ + "\n") << verb;
+    EXPECT_EQ(use(line, {with_login}).out, "none none\n") << verb;
+  }
 }
 
 TEST_F(PasswordSources, APasswordOnTheCommandLineIsAdvisedAgainst) {

@@ -1,4 +1,6 @@
 // The tool over TLS, for which it loads OpenSSL.
+#include <sys/stat.h>
+
 #include "cli_fixture.hpp"
 
 namespace holdfast::test::tls_test {
@@ -26,6 +28,29 @@ TEST_F(ToolOverTls, HoldsALock) {
   EXPECT_THAT(run.out, HasSubstr("job"));
   EXPECT_THAT(run.err, IsEmpty());
   EXPECT_FALSE(raw_.exists("job"));
+}
+
+TEST_F(ToolOverTls, SaysThatItTrustsAnybodyOnce) {
+  const std::string trusting = url_ + "&verify=none";
+  for (const std::vector<std::string>& line : std::vector<std::vector<std::string>>{
+           {"ls"}, {"run", "job", "--", "true"}, {"wait", "-n", "job"}, {"doctor", "--fail-on", "danger"}}) {
+    const std::string err = use(line, {"HOLDFAST_URL=" + trusting}).err;
+    const std::size_t at = err.find("verify=none: any server is trusted");
+    ASSERT_NE(at, err.npos) << line.front();
+    EXPECT_EQ(err.find("verify=none", at + 1), err.npos) << err;
+  }
+  EXPECT_THAT(use({"ls", "-q"}, {"HOLDFAST_URL=" + trusting}).err, IsEmpty());
+  EXPECT_THAT(use({"ls"}).err, IsEmpty());
+  const std::string doctor = use({"doctor"}, {"HOLDFAST_URL=" + trusting}).out;
+  EXPECT_THAT(doctor, testing::ContainsRegex("warning +tls +encrypted, but verify=none"));
+}
+
+TEST_F(ToolOverTls, SaysThatEverybodyMayReadTheKey) {
+  const std::string& key = server_.certificates().client_key_file;
+  ASSERT_EQ(chmod(key.c_str(), 0640), 0);
+  EXPECT_THAT(use({"ls"}).err, IsEmpty());
+  ASSERT_EQ(chmod(key.c_str(), 0644), 0);
+  EXPECT_THAT(use({"ls"}).err, HasSubstr("every user of this machine may read the private key in " + key));
 }
 
 TEST_F(ToolOverTls, SaysWhatIsNotTrusted) {
