@@ -19,19 +19,30 @@ endfunction()
 
 # Embeds every .lua file below a folder as a base::Script with its SHA-1: rw/read_release.lua becomes
 # holdfast::wire::scripts::rw_read_release. Declarations are in src/wire/scripts.hpp. What lies in shared/ is no script
-# but what several have in common.
+# but what several have in common. A script that may have several keys is embedded twice: the second form, behind
+# shared/first_key, names only the first one to the server.
 function(holdfast_embed_scripts result folder)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS "${folder}/*.lua")
   list(FILTER files EXCLUDE REGEX "/shared/")
   set(body "// Made from ${folder} by cmake/HoldfastScripts.cmake.\n#include \"wire/scripts.hpp\"\n\n")
   string(APPEND body "namespace holdfast::wire::scripts {\n\n")
+  holdfast_script_text(first_key "${CMAKE_CURRENT_SOURCE_DIR}/${folder}"
+                       "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/shared/first_key.lua")
   foreach(file IN LISTS files)
     holdfast_script_text(text "${CMAKE_CURRENT_SOURCE_DIR}/${folder}" "${file}")
     string(SHA1 sha "${text}")
     file(RELATIVE_PATH name "${CMAKE_CURRENT_SOURCE_DIR}/${folder}" "${file}")
     string(REGEX REPLACE "\\.lua$" "" name "${name}")
     string(REPLACE "/" "_" symbol "${name}")
-    string(APPEND body "const base::Script ${symbol}{\"${name}\", R\"lua(${text})lua\", \"${sha}\"};\n\n")
+    set(of_first_key "")
+    string(REPLACE "KEYS[1]" "" other_keys "${text}")
+    if(other_keys MATCHES "KEYS")
+      set(form "${first_key}${text}")
+      string(SHA1 form_sha "${form}")
+      string(APPEND body "static const base::Script ${symbol}_of_first_key{\"${name}\", R\"lua(${form})lua\", \"${form_sha}\"};\n")
+      set(of_first_key ", &${symbol}_of_first_key")
+    endif()
+    string(APPEND body "const base::Script ${symbol}{\"${name}\", R\"lua(${text})lua\", \"${sha}\"${of_first_key}};\n\n")
   endforeach()
   string(APPEND body "}  // namespace holdfast::wire::scripts\n")
   set(output "${CMAKE_CURRENT_BINARY_DIR}/generated/scripts.cpp")

@@ -15,12 +15,18 @@ struct Script {
   std::string_view name;  ///< Its path without ending, for example `lock/acquire`.
   std::string_view text;
   std::string_view sha1;  ///< 40 lower-case hex digits.
+  /// The same script in a form that names only its first key to the server (cluster::of_first_key). Null: it never has
+  /// more than one.
+  const Script* of_first_key = nullptr;
 };
 
 /// One command. With a script, `args` is what follows the script: the number of keys, the keys, the arguments.
 struct Command {
   std::vector<std::string> args;
   const Script* script = nullptr;
+  /// Of a script whose keys may be at two servers while their slot moves: the same as commands with one key each, which
+  /// are carried out one after another; the reply is that of the last one. Null: it waits until its keys are together.
+  std::vector<Command> (*pieces)(const Command&) = nullptr;
 
   /// The call of a script. Each argument is copied once, or moved: an initializer list would copy them twice.
   template <class... Args>

@@ -1,5 +1,7 @@
 #include "wire/calls.hpp"
 
+#include "base/text.hpp"
+
 namespace holdfast::wire {
 namespace {
 
@@ -57,6 +59,13 @@ base::Command force_release(const LockScripts& scripts, const LockNames& names, 
   base::Command command = base::Command::call(scripts.force_release, "1", names.key, names.channel, way(publish));
   if (owner) command.args.push_back(owner->text);
   return command;
+}
+
+base::Command with_first_key(const base::Command& command) {
+  base::Command alone = base::Command::call(*command.script, "1", command.args.at(1));
+  const auto keys = base::to_number<std::ptrdiff_t>(command.args.front()).value_or(1);
+  alone.args.insert(alone.args.end(), command.args.begin() + 1 + keys, command.args.end());
+  return alone;
 }
 
 AcquireReply decode_acquire(const base::Reply& reply) {

@@ -109,6 +109,9 @@ struct Line {
   std::vector<Waiter> first{};
 };
 
+/// The same call with its first key only: its script then does without the others.
+base::Command with_first_key(const base::Command& command);
+
 /// The scripts of a kind with a key and a channel for each lock.
 struct LockScripts {
   const base::Script& acquire;

@@ -14,6 +14,9 @@ base::Command with_queue(const base::Script& script, const std::string& key, std
   return command;
 }
 
+/// Without the queue: a waiter has no place in it, and a release notifies nobody.
+std::vector<base::Command> without_queue(const base::Command& command) { return {with_first_key(command)}; }
+
 std::string text(std::chrono::milliseconds time) { return std::to_string(time.count()); }
 
 }  // namespace
@@ -28,6 +31,7 @@ std::string wake_channel(const LockNames& names, const Owner& waiter) { return n
 base::Command acquire(const AcquireCall& call) {
   const LockNames& names = call.names.front();
   base::Command command = with_queue(scripts::fair_acquire, names.key, 6);
+  command.pieces = without_queue;
   command.args.push_back(text(call.lease));
   command.args.push_back(call.owner.text);
   command.args.push_back(text(call.turn.value_or(std::chrono::milliseconds(0))));
@@ -40,6 +44,7 @@ base::Command acquire(const AcquireCall& call) {
 base::Command release(const ReleaseCall& call) {
   const LockNames& names = call.names.front();
   base::Command command = with_queue(scripts::fair_release, names.key, 5);
+  command.pieces = without_queue;
   command.args.push_back(call.owner.text);
   command.args.push_back(names.channel);
   command.args.push_back(text(call.turn));
@@ -61,6 +66,7 @@ base::Command leave(const LeaveCall& call) {
 
 base::Command force_release(const LockNames& names, const std::optional<Owner>& owner, Publish publish) {
   base::Command command = with_queue(scripts::fair_force_release, names.key, 3);
+  command.pieces = without_queue;
   command.args.push_back(names.channel);
   command.args.emplace_back(way(publish));
   if (owner) command.args.push_back(owner->text);

@@ -23,6 +23,14 @@ constexpr LockScripts kWriteSide{scripts::read_write_acquire_write, scripts::rea
                                  scripts::read_write_release_write, scripts::read_write_release_write,
                                  scripts::read_write_force_release};
 
+/// The hold by itself; it says nothing as long as the lock has no field for it, so it comes first. Then the rest.
+std::vector<base::Command> hold_then_lock(const base::Command& command) {
+  return {{{"SET", command.args.at(2), "1", "PX", command.args.at(3)}}, with_first_key(command)};
+}
+
+/// The hold that is left ends by itself.
+std::vector<base::Command> lock_alone(const base::Command& command) { return {with_first_key(command)}; }
+
 /// Adds the key of the hold after the lock's key.
 base::Command with_hold(base::Command command, std::string_view key, const Owner& owner) {
   command.args.front() = std::to_string(2);
@@ -42,7 +50,9 @@ std::string hold_key(std::string_view key, std::string_view owner) {
 }
 
 base::Command acquire_read(const AcquireCall& call) {
-  return with_hold(wire::acquire(kRead, call), call.names.front().key, call.owner);
+  base::Command command = with_hold(wire::acquire(kRead, call), call.names.front().key, call.owner);
+  command.pieces = hold_then_lock;
+  return command;
 }
 base::Command acquire_write(const AcquireCall& call) { return wire::acquire(kWriteSide, call); }
 
@@ -56,7 +66,9 @@ AcquireReply decode_acquire(const base::Reply& reply) {
 }
 
 base::Command release_read(const ReleaseCall& call) {
-  return with_hold(wire::release(kRead, call), call.names.front().key, call.owner);
+  base::Command command = with_hold(wire::release(kRead, call), call.names.front().key, call.owner);
+  command.pieces = lock_alone;
+  return command;
 }
 base::Command release_write(const ReleaseCall& call) { return wire::release(kWriteSide, call); }
 
@@ -65,15 +77,21 @@ base::Command downgrade(const DowngradeCall& call) {
       scripts::read_write_downgrade, "2", call.names.key, hold_key(call.names.key, call.reader.text),
       std::to_string(call.lease.count()), call.writer.text, call.reader.text, call.names.channel);
   add_way(command, call.publish);
+  command.pieces = hold_then_lock;
   return command;
 }
 
 base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseconds lease) {
   base::Command command{{}, &scripts::read_write_renew};
   command.args.reserve(2 + 3 * renewals.size());
-  command.args.push_back(std::to_string(2 * renewals.size()));
+  command.args.emplace_back();
   for (const Renewal& renewal : renewals) command.args.push_back(renewal.key);
-  for (const Renewal& renewal : renewals) command.args.push_back(hold_key(renewal.key, renewal.owner));
+  // A writer has no hold of its own, and a key that is nowhere cannot be named while its slot moves.
+  for (const Renewal& renewal : renewals) {
+    if (renewal.mode == Mode::shared) command.args.push_back(hold_key(renewal.key, renewal.owner));
+  }
+  command.args.front() = std::to_string(command.args.size() - 1);
+  if (renewals.size() == 1 && command.args.size() == 3) command.pieces = hold_then_lock;
   command.args.push_back(std::to_string(lease.count()));
   for (const Renewal& renewal : renewals) {
     command.args.push_back(renewal.mode == Mode::shared ? renewal.owner : write_field(renewal.owner));

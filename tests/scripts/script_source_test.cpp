@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -79,10 +80,24 @@ TEST(ScriptSource, the_embedded_text_is_the_files_code_without_its_comments) {
   }
 }
 
+TEST(ScriptSource, a_script_that_may_have_several_keys_has_a_form_that_names_the_first) {
+  const RedisServer server;
+  Raw raw(server);
+  for (const base::Script* script : all_scripts()) {
+    SCOPED_TRACE(script->name);
+    const std::string others = std::regex_replace(std::string(script->text), std::regex("KEYS\\[1\\]"), "");
+    ASSERT_EQ(script->of_first_key != nullptr, others.find("KEYS") != others.npos);
+    if (script->of_first_key == nullptr) continue;
+    EXPECT_EQ(script->of_first_key->text, code_of("shared/first_key") + std::string(script->text));
+    EXPECT_EQ(raw.command("SCRIPT", "LOAD", script->of_first_key->text).text, script->of_first_key->sha1);
+  }
+}
+
 TEST(ScriptSource, what_is_shared_says_what_it_is_for_and_is_shared) {
   for (const std::string& part : lua_files(true)) {
     SCOPED_TRACE(part);
     EXPECT_THAT(read_file(file_of(part)), testing::StartsWith("-- " + part + ": "));
+    if (part == "shared/first_key") continue;  // goes before all scripts with several keys
     int included = 0;
     for (const std::string& script : lua_files(false)) {
       if (read_file(file_of(script)).find("--@include " + part + "\n") != std::string::npos) ++included;

@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "redis/cluster/whereabouts.hpp"
 #include "scripts/script_call.hpp"
 #include "support/listen.hpp"
 
@@ -163,13 +164,19 @@ class Table : public testing::TestWithParam<Row> {
     Store store(raw);
     Subscriber subscriber(*server);
     for (const base::Script* script : all_scripts()) raw.command("SCRIPT", "LOAD", script->text);
-    for (const SendBy by : {SendBy::text, SendBy::hash}) {
-      SCOPED_TRACE(by == SendBy::text ? "sent by text" : "sent by hash");
+    const auto expect = [&](const char* how, const base::Command& call, SendBy by) {
+      SCOPED_TRACE(how);
       store.set_up(row.before);
       subscriber.clear();
-      expect_reply(run(raw, row.call, by), row.reply);
+      expect_reply(run(raw, call, by), row.reply);
       store.expect(row.after);
       EXPECT_THAT(subscriber.messages(), testing::ElementsAreArray(row.messages));
+    };
+    expect("sent by text", row.call, SendBy::text);
+    expect("sent by hash", row.call, SendBy::hash);
+    // As in a cluster, while the slot is under way.
+    if (row.call.script->of_first_key != nullptr && std::stoi(row.call.args.front()) > 1) {
+      expect("naming the first key only", redis::cluster::of_first_key(row.call), SendBy::text);
     }
   }
 

@@ -136,6 +136,98 @@ TEST_F(DetoursTest, WhatMakesNoSenseIsTheCallersAffair) {
   EXPECT_EQ(results[0].replies.front().text, "MOVED 99999 there:2");
 }
 
+/// A script of two keys that a node refused since it has not both.
+class KeysApart : public DetoursTest {
+ protected:
+  void take_script(std::vector<base::Command> (*pieces)(const base::Command&) = nullptr) {
+    Misdirected misdirected;
+    misdirected.request.commands.push_back({{"2", "a", "b", "argument"}, &kScript, pieces});
+    misdirected.deadline = base::Clock::now() + 10s;
+    misdirected.result.delivery = Delivery::answered;
+    misdirected.result.replies = {error(kApart)};
+    misdirected.handler = [this](Result result) { results.push_back(std::move(result)); };
+    detours.take(std::move(misdirected), kHere, base::Clock::now());
+  }
+  /// What the node that the slot comes from says of both.
+  void answer_question(std::vector<Reply> replies) {
+    ASSERT_EQ(sent.size(), 1U);
+    EXPECT_EQ(sent[0].where, "");
+    EXPECT_TRUE(sent[0].request.here);
+    ASSERT_EQ(sent[0].request.commands.size(), 2U);
+    EXPECT_THAT(sent[0].request.commands[1].args, ElementsAre("PTTL", "b"));
+    const ResultHandler handler = std::move(sent[0].handler);
+    sent.clear();
+    Result result;
+    result.delivery = Delivery::answered;
+    result.replies = std::move(replies);
+    handler(std::move(result));
+  }
+
+  static constexpr const char* kApart = "TRYAGAIN Multiple keys request during rehashing of slot";
+  static constexpr base::Script kForm{"test", "form", "0124"};
+  static constexpr base::Script kScript{"test", "text", "0123", &kForm};
+};
+
+TEST_F(KeysApart, AllThatHaveLeftAreServedWhereTheyGo) {
+  take_script();
+  answer_question({error("ASK 1 there:2"), error("ASK 1 there:2")});
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].where, "there:2");
+  EXPECT_TRUE(sent[0].request.asking);
+  EXPECT_EQ(sent[0].request.commands.front().script, &kForm);
+  EXPECT_THAT(sent[0].request.commands.front().args, ElementsAre("1", "a", "argument", "b", "1"));
+}
+
+TEST_F(KeysApart, OfASlotThatHasComeToRestAreAskedForAgain) {
+  take_script();
+  answer_question({number(-2), number(-2)});
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].where, "");
+  EXPECT_EQ(sent[0].request.commands.front().script, &kScript);
+}
+
+TEST_F(KeysApart, AreTheCallersAffairIfOneIsStillThere) {
+  for (const Reply& one : {number(1), error("NOPERM")}) {
+    take_script();
+    answer_question({one, error("ASK 1 there:2")});
+    EXPECT_THAT(sent, IsEmpty());
+    ASSERT_FALSE(results.empty());
+    EXPECT_EQ(results.back().replies.front().text, kApart);
+  }
+}
+
+TEST_F(KeysApart, GoPieceByPieceIfTheyMay) {
+  take_script([](const base::Command& whole) -> std::vector<base::Command> {
+    return {{{"SET", whole.args[2]}}, {{"1", whole.args[1]}, whole.script}};
+  });
+  answer_question({number(1), error("ASK 1 there:2")});
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].where, "") << "each goes where its key is";
+  EXPECT_THAT(sent[0].request.commands.front().args, ElementsAre("SET", "b"));
+  Result first = answer(number(1));
+  first.sent_at = base::TimePoint(7s);
+  sent[0].handler(std::move(first));
+  ASSERT_EQ(sent.size(), 2U);
+  EXPECT_THAT(sent[1].request.commands.front().args, ElementsAre("1", "a"));
+  Result last = answer(number(2));
+  last.sent_at = base::TimePoint(9s);
+  sent[1].handler(std::move(last));
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_EQ(results[0].replies.front().integer, 2);
+  EXPECT_EQ(results[0].sent_at, base::TimePoint(7s)) << "a lease counts from the first";
+}
+
+TEST_F(KeysApart, APieceThatIsRefusedIsTheLast) {
+  take_script([](const base::Command& whole) -> std::vector<base::Command> {
+    return {{{"SET", whole.args[2]}}, {{"1", whole.args[1]}, whole.script}};
+  });
+  answer_question({number(1), error("ASK 1 there:2")});
+  sent[0].handler(answer(error("OOM")));
+  EXPECT_EQ(sent.size(), 1U);
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_EQ(results[0].replies.front().text, "OOM");
+}
+
 TEST_F(DetoursTest, WhoPausesHearsOfTheEnd) {
   take({"a"}, {error("MOVED 1 there:2")});
   for (int i = 0; i < Detours::kAtOnce; ++i) redirect_again("MOVED 1 there:2");

@@ -37,6 +37,12 @@ class Asking final : public Loop::Task, public std::enable_shared_from_this<Aski
   Inquiry inquiry_;
 };
 
+/// How long a command is repeated that the server refuses for now, as while its slot moves: as long as the release of a
+/// hold, since what is not given back is gone.
+Duration refused_for(const Runtime& runtime, Duration repeated) {
+  return std::max<Duration>(repeated, runtime.config().lease);
+}
+
 /// Resends a command until its outcome is known. Keeps itself alive meanwhile.
 class Repeating : public std::enable_shared_from_this<Repeating> {
  public:
@@ -45,6 +51,7 @@ class Repeating : public std::enable_shared_from_this<Repeating> {
         keep_(runtime.keep_alive()),
         request_(std::move(request)),
         until_(base::Clock::now() + repeated),
+        until_refused_(base::Clock::now() + refused_for(runtime, repeated)),
         answered_(std::move(answered)) {}
 
   void send() {
@@ -62,8 +69,11 @@ class Repeating : public std::enable_shared_from_this<Repeating> {
   }
 
   void on_result(redis::Result result) {
-    const bool answered = result.delivery == redis::Delivery::answered && !result.replies.front().is_error();
-    if (!answered && is_open(result) && base::Clock::now() < until_ && runtime_.loop().inside()) {
+    const bool refused = result.delivery == redis::Delivery::answered && result.replies.front().is_error();
+    const bool answered = result.delivery == redis::Delivery::answered && !refused;
+    // What a server may have done, it remembers for no longer than the usual time.
+    const TimePoint until = refused && !unknown_ ? until_refused_ : until_;
+    if (!answered && is_open(result) && base::Clock::now() < until && runtime_.loop().inside()) {
       unknown_ = unknown_ || result.delivery == redis::Delivery::unknown;
       const Duration pause = std::min<Duration>(milliseconds(5) * (1 << std::min(pauses_++, 8)), milliseconds(500));
       return alarm_.set_after(pause, shared_from_this());
@@ -80,6 +90,7 @@ class Repeating : public std::enable_shared_from_this<Repeating> {
   const std::shared_ptr<void> keep_;
   const redis::Request request_;
   const TimePoint until_;
+  const TimePoint until_refused_;
   const Answered answered_;
   bool unknown_ = false;  // an earlier send may have been carried out
   int pauses_ = 0;
@@ -94,8 +105,8 @@ std::vector<base::Reply> ask(Runtime& runtime, Inquiry inquiry, const std::strin
   const Duration repeated = inquiry.repeated;
   const auto asking = std::make_shared<Asking>(runtime, std::move(inquiry));
   // The lane answers within the command's time limit; the slack is for a machine that freezes.
-  const TimePoint until =
-      base::Clock::now() + repeated + runtime.config().command_timeout * 2 + std::chrono::seconds(5);
+  const TimePoint until = base::Clock::now() + (repeated > Duration{} ? refused_for(runtime, repeated) : repeated) +
+                          runtime.config().command_timeout * 2 + std::chrono::seconds(5);
   runtime.own_loop()->call(asking, asking->answer, until);
   if (!asking->answer.is_there()) {
     throw Error(runtime.closed() ? Errc::closed : Errc::unknown_outcome, name, runtime.node(), "no reply");

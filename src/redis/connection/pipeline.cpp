@@ -13,14 +13,14 @@ using base::Clock;
 
 namespace {
 
-/// Returns whether the request must go to another server, since this one does not serve it.
+/// Returns whether the request must go to another server, since this one does not serve it, or lacks some of its keys.
 bool tell_refusals(const Op& op, const LaneEvents& events) {
   if (!events.refused) return false;
   bool redirected = false;
   for (const base::Reply& reply : op.builder.replies) {
     if (!reply.is_error()) continue;
     events.refused(reply.text);
-    redirected = redirected || is_redirect(reply.text);
+    redirected = redirected || is_redirect(reply.text) || is_apart(reply.text);
   }
   return redirected && events.misdirected && !op.request.here;
 }

@@ -93,12 +93,12 @@ struct Result {
 
 using ResultHandler = std::function<void(Result)>;
 
-/// A request that must go to another node of a cluster.
+/// A request that must go to another node of a cluster, or in another form.
 struct Misdirected {
   Request request;
   ResultHandler handler;
   base::TimePoint deadline{};
-  Result result{};  ///< If answered, some replies are redirects; otherwise it was not sent.
+  Result result{};  ///< If answered, some replies are redirects, or TRYAGAIN; otherwise it was not sent.
 };
 
 }  // namespace holdfast::redis

@@ -7,6 +7,7 @@
 #include <holdfast/error.hpp>
 
 #include "redis/cluster/redirect.hpp"
+#include "redis/cluster/whereabouts.hpp"
 #include "redis/connection/op.hpp"
 
 namespace holdfast::redis {
@@ -33,8 +34,9 @@ base::Duration pause_before(int detour) {
   return std::min<base::Duration>(Detours::kFirstPause * (1 << doublings), Detours::kLongestPause);
 }
 
-bool redirected(const base::Reply& reply, const NodeAddress& asked) {
-  return reply.is_error() && cluster::read_redirect(reply.text, asked).has_value();
+bool goes_on(const base::Command& command, const base::Reply& reply, const NodeAddress& asked) {
+  return reply.is_error() &&
+         (cluster::are_apart(command, reply) || cluster::read_redirect(reply.text, asked).has_value());
 }
 
 }  // namespace
@@ -53,11 +55,19 @@ void Detours::take(Misdirected&& misdirected, const NodeAddress& asked, base::Ti
 
 void Detours::take_one(Misdirected&& misdirected, const NodeAddress& asked, base::TimePoint now) {
   if (misdirected.result.delivery != Delivery::answered) return go_on(std::move(misdirected), {}, now);
-  const std::optional<Redirect> redirect = cluster::read_redirect(misdirected.result.replies.front().text, asked);
+  const base::Reply& reply = misdirected.result.replies.front();
+  if (cluster::are_apart(misdirected.request.commands.front(), reply))
+    return find_keys(std::move(misdirected), asked, now);
+  const std::optional<Redirect> redirect = cluster::read_redirect(reply.text, asked);
   if (!redirect) return misdirected.handler(std::move(misdirected.result));
+  const bool ask = redirect->kind == Redirect::Kind::ask;
+  send_again(std::move(misdirected), ask ? std::optional(redirect->to) : std::nullopt, now);
+}
+
+/// To this node, behind an ASKING; or to the one that serves the key.
+void Detours::send_again(Misdirected&& misdirected, const std::optional<NodeAddress>& to, base::TimePoint now) {
   Request& request = misdirected.request;
-  request.asking = redirect->kind == Redirect::Kind::ask;
-  const std::optional<NodeAddress> to = request.asking ? std::optional(redirect->to) : std::nullopt;
+  request.asking = to.has_value();
   if (request.detours < UINT8_MAX) ++request.detours;
   if (request.detours <= kAtOnce) return go_on(std::move(misdirected), to, now);
   const base::TimePoint when = now + pause_before(request.detours);
@@ -72,7 +82,7 @@ void Detours::take_apart(Misdirected&& misdirected, const NodeAddress& asked, ba
   std::vector<Misdirected> parts;
   for (std::size_t i = 0; i < whole->result.replies.size(); ++i) {
     base::Reply& reply = whole->result.replies[i];
-    if (!redirected(reply, asked)) continue;
+    if (!goes_on(misdirected.request.commands[i], reply, asked)) continue;
     Misdirected part;
     part.request.commands.push_back(std::move(misdirected.request.commands[i]));
     part.request.detours = misdirected.request.detours;
@@ -89,6 +99,57 @@ void Detours::take_apart(Misdirected&& misdirected, const NodeAddress& asked, ba
   whole->missing = parts.size();
   if (parts.empty()) return whole->handler(std::move(whole->result));
   for (Misdirected& part : parts) take_one(std::move(part), asked, now);
+}
+
+/// The node that serves the slot says which of them it has.
+void Detours::find_keys(Misdirected&& misdirected, const NodeAddress& asked, base::TimePoint now) {
+  Request question;
+  question.commands = cluster::ask_for_keys(misdirected.request.commands.front());
+  question.timeout = misdirected.deadline - now;
+  question.here = true;
+  if (question.timeout <= base::Duration::zero()) return misdirected.handler(std::move(misdirected.result));
+  const auto waiting = std::make_shared<Misdirected>(std::move(misdirected));
+  ways_.by_key(std::move(question), [this, waiting, asked](const Result& found) {
+    if (closed_) return waiting->handler(failure(Delivery::not_sent, Errc::closed, {}, true));
+    const bool answered = found.delivery == Delivery::answered;
+    on_found(std::move(*waiting), answered ? cluster::read_whereabouts(found.replies, asked) : cluster::Whereabouts{},
+             Clock::now());
+  });
+}
+
+void Detours::on_found(Misdirected&& misdirected, const cluster::Whereabouts& where, base::TimePoint now) {
+  using Kind = cluster::Whereabouts::Kind;
+  base::Command& command = misdirected.request.commands.front();
+  if (where.kind == Kind::together) return send_again(std::move(misdirected), {}, now);
+  if (where.kind == Kind::left && command.script->of_first_key != nullptr) {
+    command = cluster::of_first_key(command);
+    return send_again(std::move(misdirected), where.next, now);
+  }
+  if (where.kind == Kind::apart && command.pieces != nullptr) {
+    std::vector<base::Command> pieces = command.pieces(command);
+    return send_pieces(std::move(misdirected), std::move(pieces), 0, now);
+  }
+  misdirected.handler(std::move(misdirected.result));
+}
+
+/// Each to where its key is. A lease counts from the first one.
+void Detours::send_pieces(Misdirected&& misdirected, std::vector<base::Command> pieces, std::size_t next,
+                          base::TimePoint now) {
+  const bool last = next + 1 == pieces.size();
+  Request piece = last ? misdirected.request : Request{};
+  piece.commands = {std::move(pieces[next])};
+  piece.operation = misdirected.request.operation;
+  piece.timeout = misdirected.deadline - now;
+  piece.asking = false;
+  if (piece.timeout <= base::Duration::zero()) return misdirected.handler(std::move(misdirected.result));
+  const auto waiting = std::make_shared<Misdirected>(std::move(misdirected));
+  ways_.by_key(std::move(piece), [this, waiting, last, next, rest = std::move(pieces)](Result result) mutable {
+    const bool done = result.delivery == Delivery::answered && !result.replies.front().is_error();
+    if (next == 0) waiting->result.sent_at = result.sent_at;
+    result.sent_at = waiting->result.sent_at;
+    if (last || !done || closed_) return waiting->handler(std::move(result));
+    send_pieces(std::move(*waiting), std::move(rest), next + 1, Clock::now());
+  });
 }
 
 /// To this node, or to the one that serves the key.

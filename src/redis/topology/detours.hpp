@@ -1,4 +1,4 @@
-// Requests to a cluster that were redirected to another node.
+// Requests to a cluster that were redirected to another node, or whose keys are not all at one node.
 #pragma once
 
 #include <functional>
@@ -8,6 +8,7 @@
 
 #include <holdfast/config.hpp>
 
+#include "redis/cluster/whereabouts.hpp"
 #include "redis/connection/request.hpp"
 #include "timing/alarm.hpp"
 
@@ -15,7 +16,8 @@ namespace holdfast::redis {
 
 /// None of them was executed. They are resent within their own time limits, at once the first times, then after pauses,
 /// since nodes that disagree may redirect a request in a circle. A request of several commands is split, and its
-/// replies are combined again. On the loop.
+/// replies are combined again. A script whose keys are not all at one node (TRYAGAIN) is sent in another form, if there
+/// is one for where they are (cluster/whereabouts.hpp). On the loop.
 class Detours {
  public:
   struct Ways {
@@ -45,6 +47,10 @@ class Detours {
  private:
   void take_one(Misdirected&& misdirected, const NodeAddress& asked, base::TimePoint now);
   void take_apart(Misdirected&& misdirected, const NodeAddress& asked, base::TimePoint now);
+  void find_keys(Misdirected&& misdirected, const NodeAddress& asked, base::TimePoint now);
+  void on_found(Misdirected&& misdirected, const cluster::Whereabouts& where, base::TimePoint now);
+  void send_again(Misdirected&& misdirected, const std::optional<NodeAddress>& to, base::TimePoint now);
+  void send_pieces(Misdirected&& misdirected, std::vector<base::Command> pieces, std::size_t next, base::TimePoint now);
   void go_on(Misdirected&& misdirected, const std::optional<NodeAddress>& to, base::TimePoint now);
 
   const Ways ways_;

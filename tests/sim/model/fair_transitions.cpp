@@ -130,6 +130,7 @@ void acquire(ScriptHost& host, Args keys, Args args, std::string& reply) {
     lock_at(host, keys[0], remaining);
     if (!mine.value) throw Refused(mine.refused);
   }
+  if (keys.size() == 1) return put_number(reply, is_free ? 1 : remaining);
   Swept next = sweep(all, keys[1], keys[2]);
   if (of_another_type(next.broken)) {
     throw Refused(
@@ -159,6 +160,7 @@ void acquire(ScriptHost& host, Args keys, Args args, std::string& reply) {
 
 void release(ScriptHost& host, Args keys, Args args, std::string& reply) {
   if (!host.keyspace().erase_field(keys[0], args[0])) return put_null(reply);
+  if (keys.size() == 1) return put_number(reply, 0);
   Swept next = sweep(host.keyspace(), keys[1], keys[2]);
   begin_turn(host.keyspace(), keys[2], next, {number(args[2]), number(args[3])});
   put_number(reply, tell_next(host, keys[1], args[1], way_of(args, 4), true));
@@ -194,6 +196,7 @@ void force_release(ScriptHost& host, Args keys, Args args, std::string& reply) {
   const std::string owner = found.lock->first;
   if (args.size() > 2 && args[2] != owner) return put_number(reply, 0);
   host.keyspace().erase_field(keys[0], owner);
+  if (keys.size() == 1) return put_number(reply, 1);
   sweep(host.keyspace(), keys[1], keys[2]);
   tell_next(host, keys[1], args[0], args[1]);
   put_number(reply, 1);

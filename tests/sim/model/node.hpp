@@ -83,6 +83,7 @@ class ModelNode {
   void receive(const SessionPtr& session, std::string_view bytes);
 
   const Place& place() const { return settings_.place; }
+  const Likeness& likeness() const { return settings_.likeness; }
   const std::string& run_id() const { return run_id_; }
   std::uint64_t commands() const { return commands_; }
   std::size_t sessions() const { return sessions_.size(); }

@@ -127,7 +127,7 @@ void acquire_read(ScriptHost& host, Args keys, Args args, std::string& reply) {
     if (!form.refused.empty()) throw Refused(form.refused);
     if (form.mode != "read" && !form.has(writer(args[1]))) return put_busy(host, form, args, remaining, reply);
   }
-  all.set(keys[1], "1", args[0]);
+  if (keys.size() > 1) all.set(keys[1], "1", args[0]);
   if (fresh) all.set_field(keys[0], "mode", "read");
   all.set_field(keys[0], args[1], "1");
   if (lease_of(args[0]) > remaining) all.expire(keys[0], args[0]);
@@ -164,7 +164,7 @@ void downgrade(ScriptHost& host, Args keys, Args args, std::string& reply) {
   Keyspace& all = host.keyspace();
   const std::string field = writer(args[1]);
   if (!all.has_field(keys[0], field) && !all.has_field(keys[0], args[2])) return put_null(reply);
-  all.set(keys[1], "1", args[0]);
+  if (keys.size() > 1) all.set(keys[1], "1", args[0]);
   all.set_field(keys[0], "mode", "read");
   all.set_field(keys[0], args[2], "1");
   const bool gone = all.erase_field(keys[0], field);
@@ -175,7 +175,7 @@ void downgrade(ScriptHost& host, Args keys, Args args, std::string& reply) {
 void release_read(ScriptHost& host, Args keys, Args args, std::string& reply) {
   Keyspace& all = host.keyspace();
   if (!all.erase_field(keys[0], args[0])) return put_null(reply);
-  all.erase(keys[1]);
+  if (keys.size() > 1) all.erase(keys[1]);
   const std::vector<Field> left = fields_of(host, keys[0]);
   const bool writing = std::ranges::any_of(left, [](const Field& each) { return each.first.ends_with(kWrite); });
   const Millis longest = longest_read(host, keys[0], left);
@@ -242,17 +242,20 @@ void look_at(ScriptHost& host, Args keys, Args, std::string& reply) {
 
 void renew(ScriptHost& host, Args keys, Args args, std::string& reply) {
   Keyspace& all = host.keyspace();
-  const std::size_t count = keys.size() / 2;
+  const std::size_t count = args.size() - 1;
+  std::size_t next_hold = count;
   std::vector<std::size_t> lost;
   std::string refused;
   for (std::size_t i = 0; i < count; ++i) {
     const std::string_view key = keys[i], field = args[i + 1];
+    const bool reads = !field.ends_with(kWrite);
+    const std::size_t hold = reads ? next_hold++ : keys.size();
     const auto has = attempt([&] { return all.has_field(key, field); });
     if (!has.value && !of_another_type(has.refused)) refused = has.refused;
     if (has.value.value_or(false)) {
       lease_of(args[0]);
-      if (!field.ends_with(kWrite) && !all.expire(keys[count + i], args[0])) {
-        const auto set = attempt([&] { return all.set(keys[count + i], "1", args[0]), true; });
+      if (hold < keys.size() && !all.expire(keys[hold], args[0])) {
+        const auto set = attempt([&] { return all.set(keys[hold], "1", args[0]), true; });
         if (!set.value) refused = set.refused;
       }
       bool extends = all.remaining(key) < lease_of(args[0]);

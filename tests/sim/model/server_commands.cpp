@@ -109,10 +109,10 @@ void ModelServer::script(Session&, Args command, std::string& out) {
     loaded_.clear();
     return put_word(out, "OK");
   }
-  const KnownScript* const known = command.size() == 3 && command[1] == "LOAD" ? script_of_text(command[2]) : nullptr;
-  if (known == nullptr) throw Refused("ERR the model does not know this script");
-  loaded_.insert(known->script->sha1);
-  put_text(out, known->script->sha1);
+  const auto known = command.size() == 3 && command[1] == "LOAD" ? script_of_text(command[2]) : std::nullopt;
+  if (!known) throw Refused("ERR the model does not know this script");
+  loaded_.insert(known->sha1());
+  put_text(out, known->sha1());
 }
 
 void ModelServer::evalsha(Session&, Args command, std::string& out) {
@@ -121,9 +121,9 @@ void ModelServer::evalsha(Session&, Args command, std::string& out) {
 }
 
 void ModelServer::eval(Session&, Args command, std::string& out) {
-  const KnownScript* const known = script_of_text(command[1]);
-  if (known == nullptr) throw Refused("ERR the model does not know this script");
-  loaded_.insert(known->script->sha1);
+  const auto known = script_of_text(command[1]);
+  if (!known) throw Refused("ERR the model does not know this script");
+  loaded_.insert(known->sha1());
   run_script(*known, command, out);
 }
 
@@ -132,7 +132,13 @@ void ModelServer::run_script(const KnownScript& script, Args command, std::strin
   const auto planted = planted_.find(script.script->sha1);
   const Transition carry_out = planted == planted_.end() ? script.run : planted->second;
   const Keyspace::Script whole(keyspace_);
-  carry_out(*this, command.subspan(3, keys), command.subspan(3 + keys), out);
+  Args args = command.subspan(3 + keys);
+  if (!script.of_first_key) return carry_out(*this, command.subspan(3, keys), args, out);
+  const auto others = static_cast<std::size_t>(*to_number(args.back()));
+  args = args.first(args.size() - 1);
+  std::vector<std::string_view> all{command[3]};
+  all.insert(all.end(), args.end() - static_cast<std::ptrdiff_t>(others), args.end());
+  carry_out(*this, all, args.first(args.size() - others), out);
 }
 
 // ---- waits for acks ----

@@ -365,20 +365,21 @@ constexpr std::array<KnownScript, 15> kScripts{{{&scripts::lock_acquire, lock_ac
                                                 {&scripts::simple_force_release, simple_force_release},
                                                 {&scripts::simple_renew, simple_renew}}};
 
-const KnownScript* find(std::string_view base::Script::* what, std::string_view wanted) {
-  for (const std::span<const KnownScript> some :
-       {std::span<const KnownScript>(kScripts), read_write_scripts(), fair_scripts(), spin_scripts(),
-        counting_scripts(), permits_scripts()}) {
-    const auto found =
-        std::ranges::find_if(some, [&](const KnownScript& each) { return each.script->*what == wanted; });
-    if (found != some.end()) return &*found;
+std::optional<KnownScript> find(std::string_view base::Script::* what, std::string_view wanted) {
+  for (const std::span<const KnownScript> some : {std::span<const KnownScript>(kScripts), read_write_scripts(), fair_scripts(),
+                                                  spin_scripts(), counting_scripts(), permits_scripts()}) {
+    for (const KnownScript& each : some) {
+      if (each.script->*what == wanted) return each;
+      const base::Script* const form = each.script->of_first_key;
+      if (form != nullptr && form->*what == wanted) return KnownScript{each.script, each.run, true};
+    }
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 }  // namespace
 
-const KnownScript* script_of_sha1(std::string_view sha1) { return find(&base::Script::sha1, sha1); }
-const KnownScript* script_of_text(std::string_view text) { return find(&base::Script::text, text); }
+std::optional<KnownScript> script_of_sha1(std::string_view sha1) { return find(&base::Script::sha1, sha1); }
+std::optional<KnownScript> script_of_text(std::string_view text) { return find(&base::Script::text, text); }
 
 }  // namespace holdfast::test

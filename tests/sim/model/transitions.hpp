@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -38,9 +39,13 @@ using Transition = void (*)(ScriptHost& host, Args keys, Args args, std::string&
 struct KnownScript {
   const base::Script* script = nullptr;
   Transition run = nullptr;
+  /// It is the script's form that names only its first key (base::Script::of_first_key).
+  bool of_first_key = false;
+
+  std::string_view sha1() const { return of_first_key ? script->of_first_key->sha1 : script->sha1; }
 };
-/// By its SHA-1, or by its text. Null: no script of ours.
-const KnownScript* script_of_sha1(std::string_view sha1);
-const KnownScript* script_of_text(std::string_view text);
+/// By its SHA-1, or by its text. Empty: no script of ours.
+std::optional<KnownScript> script_of_sha1(std::string_view sha1);
+std::optional<KnownScript> script_of_text(std::string_view text);
 
 }  // namespace holdfast::test

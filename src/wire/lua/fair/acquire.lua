@@ -1,6 +1,7 @@
 -- fair/acquire: take a fair lock for one owner whose turn it is, or join its queue, and say how long to wait (protocol 7,
 -- transitions 1 and 2).
--- KEYS[1] lock   KEYS[2] queue, a list   KEYS[3] deadlines, a sorted set
+-- KEYS[1] lock   KEYS[2] queue, a list   KEYS[3] deadlines, a sorted set; without them, which are at another server
+-- while the slot moves, it only says how long the lock is taken, and 1 ms if it is free
 -- ARGV[1] lease in ms, > 0   ARGV[2] owner   ARGV[3] turn: how long in ms the next waiter may leave the lock free; 0: this
 -- owner does not wait, and is not queued   ARGV[4] the same of Redisson's waiters   ARGV[5] channel   ARGV[6] way of
 -- shared/tell, if it is not PUBLISH
@@ -29,6 +30,9 @@ if mine then
   if mine ~= 0 then
     return mine
   end
+end
+if not queue then
+  return free and 1 or ttl
 end
 --@include shared/fair_sweep
 if broken then

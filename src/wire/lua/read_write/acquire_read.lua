@@ -1,6 +1,7 @@
 -- read_write/acquire_read: take a read-write lock for one reader, beside other readers, or say how long it is taken
 -- (protocol 8.1).
--- KEYS[1] lock   KEYS[2] the reader's hold: a key that lives for as long as its lease
+-- KEYS[1] lock   KEYS[2] the reader's hold: a key that lives for as long as its lease; none: it was set before, since it
+--            is at another server while the slot moves
 -- ARGV[1] lease in ms, > 0   ARGV[2] owner   ARGV[3] channel, if listeners are to be counted;
 -- ARGV[4] how: SHARDNUMSUB; none: NUMSUB
 -- returns    nil: granted; beside others, with a channel, the list -2, how many listen on it (0: not permitted); else
@@ -27,8 +28,8 @@ if not fresh then
     --@include shared/read_write_busy
   end
 end
-local written = redis.pcall('SET', KEYS[2], 1, 'PX', ARGV[1])
-if written.err then
+local written = KEYS[2] and redis.pcall('SET', KEYS[2], 1, 'PX', ARGV[1])
+if written and written.err then
   return written
 end
 if fresh then
@@ -40,7 +41,9 @@ if type(written) ~= 'table' and tonumber(ARGV[1]) > ttl then
   written = redis.pcall('PEXPIRE', key, ARGV[1])
 end
 if type(written) == 'table' then
-  redis.pcall('DEL', KEYS[2])
+  if KEYS[2] then
+    redis.pcall('DEL', KEYS[2])
+  end
   local taken_back = redis.pcall('HDEL', key, ARGV[2], fresh and 'mode' or ARGV[2])
   if fresh and type(taken_back) == 'table' then
     redis.call('DEL', key)

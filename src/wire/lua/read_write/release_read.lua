@@ -1,6 +1,6 @@
 -- read_write/release_read: release a reader's hold, and wake waiters if it was the last (protocol 8.4).
--- KEYS[1] lock   KEYS[2] the reader's hold   ARGV[1] owner   ARGV[2] channel   ARGV[3] way of shared/tell, if it is not
---                PUBLISH
+-- KEYS[1] lock   KEYS[2] the reader's hold; none: it is at another server while the slot moves, and is left to end by
+--                itself   ARGV[1] owner   ARGV[2] channel   ARGV[3] way of shared/tell, if it is not PUBLISH
 -- returns    released: how many clients were notified, 0 while others hold it; nil: this owner does not have it
 -- publishes  0 on the channel, when it is free: neither a writer nor a reader whose lease is not over
 -- also takes the hold from an owner by force, but not from a later one
@@ -11,7 +11,9 @@ local key = KEYS[1]
 if redis.call('HDEL', key, ARGV[1]) == 0 then
   return nil
 end
-redis.call('DEL', KEYS[2])
+if KEYS[2] then
+  redis.call('DEL', KEYS[2])
+end
 local fields, writing = redis.call('HGETALL', key), false
 for i = 1, #fields, 2 do
   writing = writing or string.find(fields[i], ':write$')

@@ -1,7 +1,8 @@
 -- read_write/renew: extend many holds at once, of readers and of writers, each only if its owner still has it
 -- (protocol 5 and 8).
--- KEYS[i] lock   KEYS[n+i] the hold that its owner has, or would have, as a reader   ARGV[1] lease in ms, > 0
--- ARGV[1+i] the field of KEYS[i]: a reader's owner, or a writer's and `:write`
+-- KEYS[i] lock, n of them   KEYS[n+j] the hold of the j-th reader among them; none: it is renewed by itself, since it is
+--            at another server while the slot moves
+-- ARGV[1] lease in ms, > 0   ARGV[1+i] the field of KEYS[i]: a reader's owner, or a writer's and `:write`
 -- returns    a list of the i that were not extended: no longer this owner's (gone, taken, or not a lock)
 -- publishes  nothing
 -- retry      idempotent
@@ -10,13 +11,18 @@
 --            that a key of another type does not stop the others; another refusal says nothing about the
 --            owner, and is an error, reported after the renewal of the others
 local call, pcall, keys, fields = redis.call, redis.pcall, KEYS, ARGV
-local lease, count, lost, refused = tonumber(ARGV[1]), #KEYS / 2, {}, nil
+local lease, count, lost, refused = tonumber(ARGV[1]), #ARGV - 1, {}, nil
+local reader = 0
 for i = 1, count do
   local key, field = keys[i], fields[i + 1]
+  local hold
+  if string.sub(field, -6) ~= ':write' then
+    reader = reader + 1
+    hold = keys[count + reader]
+  end
   local has = pcall('HEXISTS', key, field)
   if has == 1 then
-    local hold = keys[count + i]
-    if string.sub(field, -6) ~= ':write' and call('PEXPIRE', hold, lease) == 0 then
+    if hold and call('PEXPIRE', hold, lease) == 0 then
       local set = pcall('SET', hold, 1, 'PX', lease)
       refused = set.err and set or refused
     end
