@@ -275,6 +275,17 @@ void Proxy::delay(Direction direction, std::chrono::milliseconds by) {
   });
 }
 
+void Proxy::set_weather(const Weather& weather) {
+  loop_->in_loop([&] {
+    ProxyFaults& faults = loop_->faults_;
+    faults.lost = weather.lost;
+    faults.late = weather.late;
+    faults.late_by = weather.late_by;
+    faults.random_delay = weather.delay;
+    faults.random.seed(weather.seed);
+  });
+}
+
 void Proxy::refuse(bool on) {
   loop_->in_loop([&] {
     if (on) {

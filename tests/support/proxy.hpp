@@ -47,6 +47,16 @@ class Proxy {
   void drop_replies(bool on);
   /// Bytes in this direction arrive this much later; zero ends it for bytes that come from now on.
   void delay(Direction direction, std::chrono::milliseconds by);
+  /// What befalls all that passes, at random, from now on. The first portions of a connection, which log in, are spared
+  /// most of it.
+  struct Weather {
+    int lost = 0;  ///< So many in a thousand portions of replies: the connection is closed instead.
+    int late = 0;  ///< So many in a thousand requests reach the server after their client saw the connection closed.
+    std::chrono::milliseconds late_by{};  ///< At most.
+    std::chrono::milliseconds delay{};  ///< Every third portion is delayed by up to this: connections overtake others.
+    std::uint64_t seed = 1;
+  };
+  void set_weather(const Weather& weather);
   /// On: new connections are refused. Open ones stay (see cut()).
   void refuse(bool on);
 

@@ -100,14 +100,23 @@ void ProxyLink::take_request(std::string bytes) {
     return;
   }
   if (matches(faults_.cut_after)) {
-    mode_ = Mode::cutting;
-    to_client_.clear();
+    lose_client();
     faults_.cut_after.clear();
-    ++faults_.fired;
+  }
+  if (mode_ == Mode::forwarding && faults_.strikes(spared(faults_.late))) {
+    lose_client();
+    client_.reset();
+    return enqueue(to_server_, std::move(bytes), faults_.up_to(faults_.late_by));
   }
   const std::size_t keep = std::max(faults_.hold.size(), faults_.cut_after.size());
   recent_ = keep > 1 ? seen.substr(seen.size() - std::min(seen.size(), keep - 1)) : std::string();
-  enqueue(to_server_, std::move(bytes), faults_.delay_to_server);
+  enqueue(to_server_, std::move(bytes), faults_.delay_to_server + faults_.some_delay());
+}
+
+void ProxyLink::lose_client() {
+  mode_ = Mode::cutting;
+  to_client_.clear();
+  ++faults_.fired;
 }
 
 void ProxyLink::on_server(short events) {
@@ -118,7 +127,12 @@ void ProxyLink::on_server(short events) {
     if (mode_ == Mode::forwarding && faults_.drop_replies && (!bytes.empty() || server_closed_ != Closed::no)) {
       lost_bytes_ = true;
     } else if (mode_ == Mode::forwarding && !bytes.empty()) {
-      enqueue(to_client_, std::move(bytes), faults_.delay_to_client);
+      if (faults_.strikes(spared(faults_.lost))) {
+        lose_client();
+      } else {
+        ++replies_;
+        enqueue(to_client_, std::move(bytes), faults_.delay_to_client + faults_.some_delay());
+      }
     }
   }
   flush();

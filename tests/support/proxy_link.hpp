@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 #include <poll.h>
+#include <random>
 #include <string>
 
 #include "support/spawn.hpp"
@@ -20,6 +21,19 @@ struct ProxyFaults {
   std::string cut_after;  ///< Empty: not armed.
   std::string hold;       ///< Empty: not armed.
   std::size_t fired = 0;
+  // At random: see Proxy::Weather.
+  int lost = 0, late = 0;
+  std::chrono::milliseconds late_by{0}, random_delay{0};
+  std::mt19937_64 random{};
+
+  bool strikes(int in_a_thousand) {
+    return in_a_thousand > 0 && random() % 1000 < static_cast<unsigned>(in_a_thousand);
+  }
+  std::chrono::milliseconds up_to(std::chrono::milliseconds most) {
+    return most.count() > 0 ? std::chrono::milliseconds(random() % static_cast<unsigned>(most.count() + 1))
+                            : std::chrono::milliseconds(0);
+  }
+  std::chrono::milliseconds some_delay() { return strikes(333) ? up_to(random_delay) : std::chrono::milliseconds(0); }
 };
 
 /// Confined to the proxy's thread. Its life: forwarding -> cutting or held (one-shot faults) -> over.
@@ -56,6 +70,10 @@ class ProxyLink {
   };
   using Queue = std::deque<Chunk>;
 
+  /// The first portions log in: without them nothing would come about.
+  int spared(int in_a_thousand) const { return replies_ < 8 ? in_a_thousand / 20 : in_a_thousand; }
+  void lose_client();
+
   static Closed read_all(const Fd& from, std::string& bytes);
   static bool write_due(const Fd& to, Queue& queue);
   static bool has_due(const Queue& queue);
@@ -71,6 +89,7 @@ class ProxyLink {
   bool finished_sending_ = false;  // the server has been told that no more requests come
   bool lost_bytes_ = false;
   bool answered_ = false;
+  int replies_ = 0;  // portions
   Queue to_server_, to_client_;
   std::string recent_;  // the end of what passed, since a search text may come in two pieces
   std::string held_;
