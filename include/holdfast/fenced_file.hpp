@@ -18,7 +18,8 @@ namespace holdfast {
 ///
 /// An flock on `PATH.lock` makes check and replacement one step for all processes that use the same path on one
 /// machine; on a shared file system, as far as flock works across machines there. Readers need no lock: they see the
-/// old file or the new one. Thread-safe. Blocks while another writer replaces it.
+/// old file or the new one. Thread-safe. Blocks while another writer replaces it. fork(): a child that is forked
+/// meanwhile has no part in the lock.
 class HOLDFAST_EXPORT FencedFile {
  public:
   struct Contents {
@@ -31,7 +32,8 @@ class HOLDFAST_EXPORT FencedFile {
 
   /// Writes the new file to the disk, then renames it over the old one. Returns false and changes nothing if the file
   /// there has a higher token. Throws std::system_error if the file cannot be written, std::runtime_error if the first
-  /// line of the file there is not a token; nothing is changed then either.
+  /// line of the file there is not a token; nothing is changed then either. Only a disk that fails in the last step, in
+  /// which the rename is made durable, also throws std::system_error: read() finds the new file then.
   [[nodiscard]] bool replace(std::int64_t token, std::string_view text) const;
   /// Empty: there is no file. Throws as replace().
   std::optional<Contents> read() const;

@@ -1,4 +1,5 @@
-// Detects whether the process has forked since an object was made, for the cost of one atomic load.
+// What a forked child must know and must not keep: whether the process has forked since an object was made, for the
+// cost of one atomic load, and which descriptors are its parent's.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,25 @@ class ForkGuard {
 
  private:
   std::uint32_t generation_;
+};
+
+/// As long as it lives, a child that is forked does not keep this descriptor: in the child its number stands for a
+/// socket that is connected to nothing. So a file lock or a connection ends with this process, however long the child
+/// lives. (A program that is started gets no descriptor of ours anyway: all are closed on exec.) Destroy it before the
+/// descriptor is closed. Any thread.
+class NotForChildren {
+ public:
+  explicit NotForChildren(int descriptor) noexcept;
+  ~NotForChildren();
+  NotForChildren(const NotForChildren&) = delete;
+  NotForChildren& operator=(const NotForChildren&) = delete;
+
+ private:
+  friend struct ParentsDescriptors;
+
+  const int descriptor_;
+  NotForChildren* next_ = nullptr;
+  NotForChildren* previous_ = nullptr;
 };
 
 }  // namespace holdfast::base

@@ -8,6 +8,7 @@
 
 #include <holdfast/fenced_file.hpp>
 
+#include "base/fork_guard.hpp"
 #include "base/text.hpp"
 
 namespace holdfast {
@@ -28,12 +29,8 @@ class File {
   }
 
   bool is_open() const { return fd_ >= 0; }
-  /// Stays locked until the file is closed.
-  void lock() const {
-    while (::flock(fd_, LOCK_EX) != 0) {
-      if (errno != EINTR) fail(path_);
-    }
-  }
+  int descriptor() const { return fd_; }
+  const std::filesystem::path& path() const { return path_; }
   void write(std::string_view text) const {
     while (!text.empty()) {
       const ssize_t written = ::write(fd_, text.data(), text.size());
@@ -60,30 +57,59 @@ class File {
   const int fd_;
 };
 
+/// Locks a file. The lock belongs to all processes that have the open file: it is ended explicitly, and a child that is
+/// forked meanwhile has no part in it. Otherwise it would last as long as the child, and nobody could write any more.
+class FileLock {
+ public:
+  explicit FileLock(const File& file) : file_(file.descriptor()), not_for_children_(file_) {
+    while (::flock(file_, LOCK_EX) != 0) {
+      if (errno != EINTR) fail(file.path());
+    }
+  }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  ~FileLock() { ::flock(file_, LOCK_UN); }
+
+ private:
+  const int file_;
+  const base::NotForChildren not_for_children_;
+};
+
+/// The folder's entries, to be made durable: otherwise a machine crash may bring back the old file, with its older
+/// token. Opened before anything is changed, since it is the last step that can fail.
+class Entries {
+ public:
+  explicit Entries(const std::filesystem::path& folder) : folder_(folder, O_RDONLY | O_DIRECTORY) {
+    // Whoever may write there but not list what is there syncs the whole file system instead.
+    if (!folder_.is_open() && errno != EACCES) fail(folder);
+  }
+  void sync(const File& file) const {
+    if (folder_.is_open()) return folder_.sync();
+    if (::syncfs(file.descriptor()) != 0) fail(file.path());
+  }
+
+ private:
+  const File folder_;
+};
+
 std::filesystem::path beside(std::filesystem::path path, const char* ending) { return path += ending; }
 
 }  // namespace
 
 bool FencedFile::replace(std::int64_t token, std::string_view text) const {
   const File guard(beside(path_, ".lock"), O_RDWR | O_CREAT);
-  if (!guard.is_open()) fail(beside(path_, ".lock"));
-  guard.lock();
+  if (!guard.is_open()) fail(guard.path());
+  const FileLock lock(guard);
   const std::optional<Contents> before = read();
   if (before && before->token > token) return false;
-  const std::filesystem::path next = beside(path_, ".new");
-  {
-    const File file(next, O_WRONLY | O_CREAT | O_TRUNC);
-    if (!file.is_open()) fail(next);
-    file.write(std::to_string(token) + "\n");
-    file.write(text);
-    file.sync();
-  }
-  if (::rename(next.c_str(), path_.c_str()) != 0) fail(path_);
-  // Otherwise a machine crash may bring back the old file, with its older token.
-  const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
-  const File entries(folder, O_RDONLY | O_DIRECTORY);
-  if (!entries.is_open()) fail(folder);
-  entries.sync();
+  const Entries entries(path_.has_parent_path() ? path_.parent_path() : ".");
+  const File next(beside(path_, ".new"), O_WRONLY | O_CREAT | O_TRUNC);
+  if (!next.is_open()) fail(next.path());
+  next.write(std::to_string(token) + "\n");
+  next.write(text);
+  next.sync();
+  if (::rename(next.path().c_str(), path_.c_str()) != 0) fail(path_);
+  entries.sync(next);
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "base/fork_guard.hpp"
 #include "testing/server_start.hpp"
 
 namespace holdfast::private_server {
@@ -72,11 +73,12 @@ class Turn {
   }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
-  // Unlocked explicitly: a child that another thread has just forked also has the descriptor, and may keep it for long.
+  // Unlocked explicitly, since the lock belongs to all who have the open file.
   ~Turn() { flock(file_.get(), LOCK_UN); }
 
  private:
-  Descriptor file_;
+  const Descriptor file_;
+  const base::NotForChildren not_for_children_{file_.get()};
 };
 
 }  // namespace
