@@ -125,10 +125,25 @@ TEST_F(Tls, AsksNobodyForThePassPhraseOfAKey) {
               IsError(Errc::tls, "", settings.node(), AllOf(HasSubstr(locked), HasSubstr("it is encrypted"))));
 }
 
-class OldTls : public Faults, public testing::WithParamInterface<const char*> {
+/// Of RSA, which a static key exchange needs.
+struct RsaFiles {
+  RsaFiles() {
+    files.ca_file = files.server_certificate_file = folder.file("certificate.pem");
+    files.server_key_file = folder.file("key.pem");
+    Process openssl("openssl",
+                    {"req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-addext",
+                     "subjectAltName=DNS:localhost", "-keyout", files.server_key_file, "-out", files.ca_file});
+    EXPECT_EQ(openssl.finish(), (ExitStatus{.code = 0, .signal = 0})) << openssl.errors();
+  }
+  TempDir folder;
+  Certificates files;
+};
+
+class OldTls : private RsaFiles, public Faults, public testing::WithParamInterface<const char*> {
  protected:
   OldTls()
       : Faults({.listen = ServerOptions::Listen::tls,
+                .certificates = files,
                 .config = {"tls-protocols TLSv1.2", std::string("tls-ciphers ") + GetParam()}}) {}
 };
 
@@ -144,8 +159,7 @@ TEST_P(WithoutForwardSecrecy, IsRefused) {
   EXPECT_FALSE(raw.exists("orders"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Of12, WithForwardSecrecy,
-                         testing::Values("ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES128-GCM-SHA256"));
+INSTANTIATE_TEST_SUITE_P(Of12, WithForwardSecrecy, testing::Values("ECDHE-RSA-AES128-GCM-SHA256"));
 INSTANTIATE_TEST_SUITE_P(Of12, WithoutForwardSecrecy, testing::Values("AES128-GCM-SHA256", "AES256-SHA"));
 
 TEST_F(Tls, TellsAKeyThatDoesNotFitItsCertificate) {
