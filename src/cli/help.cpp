@@ -295,8 +295,8 @@ Answers Prometheus at http://ADDRESS:PORT/metrics: for each server whether it is
 for, the least time to live, and what the doctor finds. Looks at the servers in the background, so a request is answered
 at once. PATTERN: only these locks, as in ls. Plain, fenced, fair and spin locks only.
 
-      --listen ADDRESS:PORT  where to listen; default 127.0.0.1:9743. An address is a number, localhost, or * (or none) for
-                             every address of this machine; a port alone is on 127.0.0.1, and 0 is one that is free
+      --listen ADDRESS:PORT  where to listen; default 127.0.0.1:9743. An address is a number, localhost, or * (or none)
+                             for every one of this machine; a port alone is on 127.0.0.1, and 0 is one that is free
       --interval TIME        how often to look, going through all keys; default 15s
       --doctor TIME          how often to examine the servers as the doctor does; default 5m; 0: never
 )";

@@ -30,7 +30,7 @@ std::size_t slips(std::string_view from, std::string_view to) {
 }  // namespace
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
-  if (word.size() > kLongest) return {};
+  if (word.size() < 3 || word.size() > kLongest) return {};
   std::size_t fewest = word.size() > 4 ? 2 : 1;
   std::string nearest;
   for (const std::string& each : known) {

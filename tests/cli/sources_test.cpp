@@ -135,9 +135,13 @@ TEST_F(Sources, CommasBetweenUrlsAreRefused) {
 TEST_F(Sources, AServerThatIsAssumedIsTold) {
   // Whether there is one does not matter.
   const std::vector<std::string> nothing{"HOLDFAST_URL", "HOLDFAST_ETC=" + folder_.path().string()};
-  EXPECT_THAT(use({"ls", "-v"}, nothing).err,
-              StartsWith("holdfast: no server was given: redis://127.0.0.1:6379 is assumed\n"));
-  EXPECT_THAT(use({"ls"}, nothing).err, Not(HasSubstr("assumed")));
+  const std::string assumed = "holdfast: no server was given: redis://127.0.0.1:6379 is assumed";
+  const Outcome told = use({"ls", "-v"}, nothing);
+  EXPECT_THAT(told.err, StartsWith(assumed));
+  // Where nothing listens that is said without being asked for.
+  const bool listens = told.err.starts_with(assumed + "\n");
+  EXPECT_EQ(use({"ls"}, nothing).err.starts_with(assumed + ", and nothing listens there; "), !listens);
+  EXPECT_THAT(use({"ls", "-q"}, nothing).err, Not(HasSubstr("assumed")));
 }
 
 TEST_F(Sources, FilesThatHoldNoSecretAreNamed) {
