@@ -39,6 +39,12 @@ void add_queues(const Client& client, std::vector<LockInfo>& locks) {
   }
 }
 
+/// Who only looks at a queue cannot disturb its order.
+Config for_reading(Config config) {
+  config.fair_with_prefix = true;
+  return config;
+}
+
 /// The result of one look; `up` is false if the server did not answer.
 void look(const Client& client, const ServerWatch::Settings& settings, SeenServer& seen) {
   const auto begun = steady_clock::now();
@@ -137,8 +143,7 @@ Metrics metrics_of(const std::vector<SeenServer>& servers) {
 }
 
 ServerWatch::ServerWatch(Config config, Settings settings)
-    : config_(std::move(config)), settings_(std::move(settings)) {
-  config_.fair_with_prefix = true;  // it only reads
+    : config_(for_reading(std::move(config))), settings_(std::move(settings)) {
   seen_.server = config_.node();
   thread_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
 }
