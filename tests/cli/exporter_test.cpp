@@ -127,7 +127,7 @@ TEST_F(Exporter, AnswersWithUpZeroWhileTheServerIsDown) {
 TEST_F(Exporter, GoesOnWhenItsPasswordIsRefusedThatWasAcceptedBefore) {
   raw_.command("ACL", "SETUSER", "app", "on", ">old", "~*", "+@all");
   raw_.command("ACL", "SETUSER", "app", "&*");  // unknown to Redis 6.0, which has no rights on channels
-  url_ = server_.url("app", "old");
+  url_ = "unix://app:old@" + server_.socket_path();
   begin();
   ASSERT_TRUE(becomes("holdfast_server_up", 1));
   raw_.command("ACL", "SETUSER", "app", "resetpass", ">new");

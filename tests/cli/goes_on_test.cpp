@@ -73,7 +73,8 @@ TEST_F(ElectGoesOn, WhenItsPasswordIsRefusedThatWasAcceptedBefore) {
 }
 
 TEST_F(ElectGoesOn, NotIfItsFirstLoginIsRefused) {
-  Process process = candidate(server_.url("default", "mistyped"));
+  raw_.command("ACL", "SETUSER", "app", "on", ">right", "~*", "+@all");
+  Process process = candidate(server_.url("app", "mistyped"));
   const Outcome outcome = finish(process);
   EXPECT_EQ(outcome.status, exited(69));
   EXPECT_THAT(outcome.err, HasSubstr("WRONGPASS"));

@@ -18,6 +18,7 @@ Config hasty(const std::string& url) {
   config.patience = 100ms;
   config.command_timeout = 10s;
   config.connect_timeout = 30s;
+  config.safety_poll = 1s;
   return config;
 }
 
@@ -154,7 +155,7 @@ TEST_F(Campaigns, GoOnWhileTheServerLoadsItsData) {
   Raw raw(server);
   const Client client(hasty(server.url()));
   ASSERT_TRUE(client.fenced_lock("another").acquire());
-  for (int i = 0; i < 3000; ++i) raw.command("SET", "filler:" + std::to_string(i), std::string(100, 'x'));
+  for (int i = 0; i < 1000; ++i) raw.command("SET", "filler:" + std::to_string(i), std::string(100, 'x'));
   raw.command("CONFIG", "SET", "key-load-delay", 1000);
   auto reload = in_thread([&] { return Raw(server).command("DEBUG", "RELOAD"); });
   ASSERT_TRUE(eventually([&] { return raw.command("EXISTS", "orders").text.starts_with("LOADING"); }));
@@ -224,7 +225,10 @@ TEST_F(Campaigns, GoOnWhenTheirPasswordIsRefusedThatWasAcceptedBefore) {
 
 TEST_F(Campaigns, EndAtOnceIfTheirFirstLoginIsRefused) {
   const RedisServer server;
+  Raw raw(server);
+  make_user(raw);
   Config config = hasty(server.url());
+  config.username = "app";
   config.password = "mistyped";
   const Client client(config);
   Campaign campaign(client.fenced_lock("scheduler"));
