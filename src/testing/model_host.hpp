@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/entropy.hpp"
 #include "sim/model/model_server.hpp"
 #include "testing/server_start.hpp"
 
@@ -21,6 +22,8 @@ class ModelTime final : public test::Time {
   Id at(base::TimePoint time, Event event) override;
   bool cancel(const Id& id) override { return events_.erase(id) > 0; }
   base::Duration between(base::Duration least, base::Duration) override { return least; }
+  /// By chance, so that the servers of several kits are not taken for one.
+  std::size_t digit() override { return base::entropy() % 16; }
   /// max(): nothing.
   base::TimePoint next() const;
   /// False: nothing was due.

@@ -68,7 +68,8 @@ TEST(RealKit, ReadersShare) {
   const Client other{kit.config()};
   Hold first = one.read_write_lock("name").acquire_shared();
   Hold second = other.read_write_lock("name").acquire_shared();
-  EXPECT_FALSE(one.read_write_lock("name").try_acquire());
+  const MaybeHold writer = one.read_write_lock("name").try_acquire();
+  EXPECT_FALSE(writer);
   first.release();
   second.release();
   EXPECT_TRUE(one.read_write_lock("name").acquire({.wait = kLimit}));
@@ -105,7 +106,8 @@ TEST(RealKit, PermitsAndStepsAreCounted) {
   leased.set(1);
   {
     const Hold permit = leased.acquire();
-    EXPECT_FALSE(leased.try_acquire());
+    const MaybeHold second = leased.try_acquire();
+    EXPECT_FALSE(second);
   }
   EXPECT_TRUE(leased.acquire({.wait = kLimit}));
   const Semaphore plain = client.semaphore("plain");

@@ -27,9 +27,7 @@ void ModelNode::come_up() {
   last_id_ = 2;
   ++life_;
   run_id_.clear();
-  for (int i = 0; i < 40; ++i) {
-    run_id_ += "0123456789abcdef"[time_.between(base::Duration(0), base::Duration(15)).count()];
-  }
+  for (int i = 0; i < 40; ++i) run_id_ += "0123456789abcdef"[time_.digit()];
 }
 
 // ---- connections ----

@@ -1,6 +1,7 @@
 // The time and the chance that models run on.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -27,6 +28,10 @@ class Time {
   virtual bool cancel(const Id& id) = 0;
   /// Uniform, both ends included.
   virtual base::Duration between(base::Duration least, base::Duration most) = 0;
+  /// A digit of a server's id, from 0 to 15.
+  virtual std::size_t digit() {
+    return static_cast<std::size_t>(between(base::Duration(0), base::Duration(15)).count());
+  }
 };
 
 }  // namespace holdfast::test
