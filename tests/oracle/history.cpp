@@ -221,8 +221,30 @@ class Generator : CountingCalls {
                                                         {"EXISTS", name}});
   }
 
+  /// Of the kinds that have one.
+  std::string second_key(const std::string& name) {
+    return one_of(std::vector<std::string>{wire::fenced::counter(name), wire::fair::queue(name),
+                                           wire::fair::deadlines(name),
+                                           wire::read_write::hold_key(name, one_of(owners()).text),
+                                           wire::permits::expiries(name), wire::once_key(name, one_of(known_again()))});
+  }
+
+  /// Of a pair of keys one is removed, ends, or becomes something else.
+  Step hostile_pair() {
+    const std::string& name = one_of(names());
+    const std::string key = below(3) == 0 ? name : second_key(name);
+    return {Step::Kind::command, caller(),
+            one_of(std::vector<std::vector<std::string>>{{"DEL", key},
+                                                         {"DEL", key},
+                                                         {"PEXPIRE", key, "0"},
+                                                         {"PEXPIRE", key, std::to_string(lease().count())},
+                                                         {"SET", key, "x"},
+                                                         {"RPUSH", key, "x"}})};
+  }
+
   /// What is no lock of ours, or no lock at all.
   Step hostile() {
+    if (below(4) == 0) return hostile_pair();
     const std::string& name = one_of(names());
     return {Step::Kind::command, caller(),
             one_of(std::vector<std::vector<std::string>>{
