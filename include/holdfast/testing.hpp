@@ -43,8 +43,9 @@ class HOLDFAST_EXPORT TestServer {
 
 /// Makes `local:` URLs, and Config::local, work in this process: they use a server of this user, which is started if it
 /// does not run yet, and left running. Its socket is `redis.sock` in `$XDG_RUNTIME_DIR/holdfast`, or in
-/// `/tmp/holdfast-UID`. Call it before the first client is made, best in main(). Without it the constructor of such a
-/// client throws Error(invalid_argument). From any thread; a second call has no effect.
+/// `/tmp/holdfast-UID`; where another user could put a server of theirs, the constructor of such a client throws
+/// Error(denied). Call it before the first client is made, best in main(). Without it that constructor throws
+/// Error(invalid_argument). From any thread; a second call has no effect.
 HOLDFAST_EXPORT void enable_local_urls() noexcept;
 
 /// A server inside this process, for tests of code that takes locks: it needs no program and no network, and fails on

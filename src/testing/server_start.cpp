@@ -56,9 +56,23 @@ std::string last_line(const std::string& file) {
   return last;
 }
 
-/// Starts the program with no descriptor of ours, no blocked and no ignored signal; in a session of its own if it
-/// stays. posix_spawn, since fork() in a process with threads runs their fork handlers and copies its page tables.
-pid_t spawn(const Files& files, const std::vector<std::string>& arguments, Stays stays) {
+/// Throws if there is something in place of our file that we did not make.
+void require_own_file(const Files& files, int folder, const char* name, mode_t type) {
+  struct stat status{};
+  if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return;
+    throw denied(files, files.folder + "/" + name + ": " + words(errno));
+  }
+  const std::string path = files.folder + "/" + name;
+  if ((status.st_mode & S_IFMT) != type) throw denied(files, path + " is not what a server has there");
+  if (status.st_uid != geteuid()) throw denied(files, path + " belongs to another user");
+  if (type == S_IFREG && status.st_nlink > 1) throw denied(files, path + " has another name elsewhere");
+}
+
+/// Starts the program in the folder, with no descriptor of ours, no blocked and no ignored signal; in a session of its
+/// own if it stays. posix_spawn, since fork() in a process with threads runs their fork handlers and copies its page
+/// tables.
+pid_t spawn(const Files& files, const PrivateFolder& folder, const std::vector<std::string>& arguments, Stays stays) {
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
@@ -66,8 +80,9 @@ pid_t spawn(const Files& files, const std::vector<std::string>& arguments, Stays
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, files.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND,
-                                   0600);
+  posix_spawn_file_actions_addfchdir_np(&actions, folder.get());
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, kLogName,
+                                   O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, 0600);
   posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
   posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
 
@@ -92,7 +107,8 @@ pid_t spawn(const Files& files, const std::vector<std::string>& arguments, Stays
 }  // namespace
 
 Files files_in(const std::string& folder) {
-  return {folder, folder + "/redis.sock", folder + "/start.lock", folder + "/redis.log", folder + "/redis.pid"};
+  const std::string inside = folder + "/";
+  return {folder, inside + kSocketName, inside + kTurnName, inside + kLogName};
 }
 
 std::string words(int error) { return std::generic_category().message(error); }
@@ -107,6 +123,23 @@ void require_short_path(const Files& files) {
 
 Descriptor::~Descriptor() {
   if (number_ >= 0) close(number_);
+}
+
+PrivateFolder::PrivateFolder(const Files& files)
+    : descriptor_(open(files.folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) {
+  struct stat status{};
+  if (!descriptor_.ok() || fstat(descriptor_.get(), &status) != 0) {
+    const int error = errno;
+    const bool no_folder = error == ENOTDIR || error == ELOOP;
+    throw denied(files, files.folder + (no_folder ? " is not a folder" : ": " + words(error)));
+  }
+  if (status.st_uid != geteuid()) throw denied(files, "the folder " + files.folder + " belongs to another user");
+  if ((status.st_mode & 077U) != 0) {
+    throw denied(files,
+                 "the folder " + files.folder + " is open to other users; only its owner may have access (0700)");
+  }
+  for (const char* name : {kTurnName, kLogName, kPidName}) require_own_file(files, descriptor_.get(), name, S_IFREG);
+  require_own_file(files, descriptor_.get(), kSocketName, S_IFSOCK);
 }
 
 State look(const Files& files, Deadline deadline) {
@@ -160,13 +193,15 @@ Child start(const Files& files, Stays stays) {
     throw unreachable(files,
                       "no server runs there, and neither redis-server nor valkey-server is on PATH to start one");
   }
+  const PrivateFolder folder(files);
   const bool for_all = stays == Stays::for_all;
   const Deadline deadline = SteadyClock::now() + kStartLimit;
   // With `for_all`, it leaves the server behind and ends at once.
-  Child child(spawn(files,
-                    {*program, "--port", "0", "--unixsocket", files.socket, "--unixsocketperm", "700", "--daemonize",
-                     for_all ? "yes" : "no", "--dir", files.folder, "--logfile", files.log, "--pidfile", files.pid,
-                     "--save", "", "--appendonly", "no"},
+  // All paths are relative: it stays in the folder that was checked.
+  Child child(spawn(files, folder,
+                    {*program, "--port", "0", "--unixsocket", kSocketName, "--unixsocketperm", "700", "--daemonize",
+                     for_all ? "yes" : "no", "--dir", ".", "--logfile", kLogName, "--pidfile", kPidName, "--save", "",
+                     "--appendonly", "no"},
                     stays));
   for (;;) {
     const bool failed = child.failed() || (!for_all && child.ended());

@@ -15,9 +15,13 @@ using Deadline = SteadyClock::time_point;
 
 constexpr std::chrono::milliseconds kPause{10};  ///< Between two checks on another process.
 
+/// Paths.
 struct Files {
-  std::string folder, socket, turn, log, pid;
+  std::string folder, socket, turn, log;
 };
+/// Their names in the folder.
+inline constexpr const char *kSocketName = "redis.sock", *kTurnName = "start.lock", *kLogName = "redis.log",
+                            *kPidName = "redis.pid";
 Files files_in(const std::string& folder);
 
 /// The system's message for an errno.
@@ -38,6 +42,18 @@ class Descriptor {
 
  private:
   int number_;
+};
+
+/// A folder that belongs to this user, and that nobody else may enter. Whoever uses its descriptor uses the folder that
+/// was checked, whatever somebody puts in the place of its path. Throws Error(denied) if it is not like that, or if one
+/// of our files in it is a link or belongs to somebody else.
+class PrivateFolder {
+ public:
+  explicit PrivateFolder(const Files& files);
+  int get() const noexcept { return descriptor_.get(); }
+
+ private:
+  Descriptor descriptor_;
 };
 
 /// `silent`: a process has the socket, and no answer came before the deadline.

@@ -1,43 +1,9 @@
-// `local:`: the private server of this user is started once, joined afterwards, and never put into unsafe places.
-#include "testing/local_server.hpp"
-
-#include <algorithm>
-#include <cerrno>
-#include <chrono>
-#include <csignal>
-#include <cstdlib>
-#include <fcntl.h>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <sstream>
-#include <string>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <sys/wait.h>
-#include <thread>
-#include <unistd.h>
-#include <utility>
-#include <vector>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <holdfast/error.hpp>
-
-#include "support/process.hpp"
-#include "support/raw.hpp"
-#include "support/spawn.hpp"
-#include "support/temp_dir.hpp"
-#include "support/wait.hpp"
+// `local:`: the private server of this user is started once, and joined afterwards.
+#include "local_server.hpp"
 
 namespace holdfast::test::local_server_test {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::Each;
 using testing::ElementsAre;
@@ -45,104 +11,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
-
-std::string contents(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();  // which bears a process in /proc that ends meanwhile; an iterator would throw
-  return out.str();
-}
-
-/// What a call came to: the socket's path, or `<error code's message> | <text>`.
-std::string outcome() {
-  try {
-    return private_server::ensure_local_server();
-  } catch (const Error& error) {
-    return error.code().message() + " | " + error.what();
-  }
-}
-
-/// A call in a child process, which may change its environment before.
-class Child {
- public:
-  explicit Child(const std::function<void()>& before = {}) {
-    auto [from, to] = make_pipe();
-    pid_ = fork();
-    if (pid_ == 0) {
-      if (before) before();
-      const std::string text = outcome();
-      const bool written = write(to.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
-      _exit(written ? 0 : 1);
-    }
-    result_ = std::move(from);
-  }
-  Child(Child&&) = delete;
-  ~Child() {
-    if (pid_ > 0) waitpid(pid_, nullptr, 0);
-  }
-  std::string result() {
-    std::string text;
-    char buffer[1024];
-    for (ssize_t got = 0; (got = read(result_.get(), buffer, sizeof buffer)) > 0;) {
-      text.append(buffer, static_cast<std::size_t>(got));
-    }
-    return text;
-  }
-
- private:
-  pid_t pid_ = -1;
-  Fd result_;
-};
-
-class LocalServer : public testing::Test {
- protected:
-  LocalServer() { use_runtime_dir(dir_.path().string()); }
-  ~LocalServer() override {
-    for (const pid_t pid : servers()) kill(pid, SIGKILL);
-    EXPECT_TRUE(eventually([&] { return servers().empty(); }));
-    if (saved_) {
-      setenv("XDG_RUNTIME_DIR", saved_->c_str(), 1);
-    } else {
-      unsetenv("XDG_RUNTIME_DIR");
-    }
-  }
-
-  void use_runtime_dir(const std::string& path) { setenv("XDG_RUNTIME_DIR", path.c_str(), 1); }
-  fs::path folder() const { return dir_.path() / "holdfast"; }
-  std::string socket() const { return (folder() / "redis.sock").string(); }
-  Raw raw() const { return Raw(Endpoint{.socket_path = socket()}); }
-  /// The pid of the server that answers on the socket.
-  pid_t answering() const { return std::stoi(raw().info("server", "process_id")); }
-
-  /// All processes that name this test's folder in their command line or run in it: whatever `local:` has started.
-  std::vector<pid_t> servers() const {
-    std::vector<pid_t> found;
-    for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
-      const std::string name = entry.path().filename();
-      if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-      std::error_code gone;
-      const std::string traces =
-          contents(entry.path() / "cmdline") + fs::read_symlink(entry.path() / "cwd", gone).string();
-      if (traces.find(dir_.path().string()) != std::string::npos) found.push_back(std::stoi(name));
-    }
-    return found;
-  }
-
-  /// A folder for PATH with a program of this name in it, made by a shell script.
-  std::string path_with(const std::string& program, const std::string& script) {
-    const fs::path bin = dir_.path() / "bin";
-    fs::create_directories(bin);
-    std::ofstream(bin / program) << "#!/bin/sh\n" << script << '\n';
-    fs::permissions(bin / program, fs::perms::owner_all);
-    return bin.string();
-  }
-
-  TempDir dir_;
-
- private:
-  std::optional<std::string> saved_ =
-      std::getenv("XDG_RUNTIME_DIR") ? std::optional<std::string>(std::getenv("XDG_RUNTIME_DIR")) : std::nullopt;
-};
 
 // --- Start and join ---
 
@@ -167,7 +35,7 @@ TEST_F(LocalServer, IsJoinedByASecondCall) {
   private_server::ensure_local_server();
   const pid_t first = answering();
   EXPECT_EQ(private_server::ensure_local_server(), socket());
-  EXPECT_EQ(Child().result(), socket());
+  EXPECT_EQ(LocalCaller().result(), socket());
   EXPECT_EQ(answering(), first);
   EXPECT_THAT(servers(), ElementsAre(first));
 }
@@ -183,9 +51,9 @@ TEST_F(LocalServer, IsJoinedEvenWhenItAnswersWithAnError) {
 
 TEST_F(LocalServer, IsStartedOnceByManyProcessesAtOnce) {
   auto [gate_out, gate_in] = make_pipe();
-  std::vector<std::unique_ptr<Child>> children;
+  std::vector<std::unique_ptr<LocalCaller>> children;
   for (int i = 0; i < 8; ++i) {
-    children.push_back(std::make_unique<Child>([&] {
+    children.push_back(std::make_unique<LocalCaller>([&] {
       gate_in.reset();
       char byte = 0;
       while (read(gate_out.get(), &byte, 1) > 0) {
@@ -230,7 +98,7 @@ TEST_F(LocalServer, LivesInTheFolderForTemporaryFilesWithoutARuntimeFolder) {
   const fs::path fallback = "/tmp/holdfast-" + std::to_string(geteuid());
   const bool existed = fs::exists(fallback);
   for (const std::string& unusable : {std::string("relative/dir"), std::string(), dir_.file("missing")}) {
-    Child child([&] {
+    LocalCaller child([&] {
       setenv("PATH", "", 1);
       use_runtime_dir(unusable);
     });
@@ -243,7 +111,7 @@ TEST_F(LocalServer, LivesInTheFolderForTemporaryFilesWithoutARuntimeFolder) {
 
 TEST_F(LocalServer, OutlivesTheProcessThatStartedItAndHasNothingOfIt) {
   auto [from, to] = make_pipe();
-  Child child([&] {
+  LocalCaller child([&] {
     fcntl(to.get(), F_SETFD, 0);  // Left open for programs that are started.
     sigset_t all;
     sigfillset(&all);
@@ -274,54 +142,15 @@ TEST_F(LocalServer, LeavesNoZombie) {
 }
 
 TEST_F(LocalServer, IsStartedByAProgramThatDoesNotCollectItsChildren) {
-  Child child([] { signal(SIGCHLD, SIG_IGN); });
+  LocalCaller child([] { signal(SIGCHLD, SIG_IGN); });
   EXPECT_EQ(child.result(), socket());
-}
-
-// --- Unsafe folders ---
-
-TEST_F(LocalServer, RefusesAFolderThatOthersMayEnter) {
-  fs::create_directory(folder());
-  for (const mode_t mode : {0701U, 0710U, 0740U, 0770U, 0777U}) {
-    ASSERT_EQ(chmod(folder().c_str(), mode), 0);
-    EXPECT_THAT(outcome(), AllOf(StartsWith("the server refuses access | " + socket()), HasSubstr(folder().string()),
-                                 HasSubstr("open to other users"), HasSubstr("0700")));
-  }
-  EXPECT_THAT(servers(), IsEmpty());
-}
-
-TEST_F(LocalServer, RefusesAFolderOfAnotherUser) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can give a folder to somebody else";
-  fs::create_directory(folder());
-  ASSERT_EQ(chmod(folder().c_str(), 0700), 0);
-  ASSERT_EQ(chown(folder().c_str(), 65534, 65534), 0);
-  EXPECT_THAT(outcome(), AllOf(StartsWith("the server refuses access"), HasSubstr("belongs to another user")));
-}
-
-TEST_F(LocalServer, RefusesALinkInPlaceOfItsFolder) {
-  fs::create_directory(dir_.path() / "elsewhere");
-  ASSERT_EQ(chmod((dir_.path() / "elsewhere").c_str(), 0700), 0);
-  fs::create_directory_symlink(dir_.path() / "elsewhere", folder());
-  EXPECT_THAT(outcome(), AllOf(StartsWith("the server refuses access"), HasSubstr("is not a folder")));
-}
-
-TEST_F(LocalServer, RefusesAFileInPlaceOfItsFolder) {
-  std::ofstream(folder()) << "x";
-  EXPECT_THAT(outcome(), AllOf(StartsWith("the server refuses access"), HasSubstr("is not a folder")));
-}
-
-TEST_F(LocalServer, RefusesAPathThatIsTooLongForASocket) {
-  const fs::path deep = dir_.path() / std::string(100, 'x');
-  fs::create_directory(deep);
-  use_runtime_dir(deep.string());
-  EXPECT_THAT(outcome(), AllOf(StartsWith("cannot reach the server"), HasSubstr("too long for a socket")));
 }
 
 // --- Programs that are missing or are no server ---
 
 TEST_F(LocalServer, NamesBothProgramsWhenNoneIsOnThePath) {
   for (const std::string path : {"", ":", ".", "/nonexistent"}) {
-    Child child([&] { setenv("PATH", path.c_str(), 1); });
+    LocalCaller child([&] { setenv("PATH", path.c_str(), 1); });
     EXPECT_THAT(child.result(), AllOf(StartsWith("cannot reach the server | " + socket()),
                                       HasSubstr("neither redis-server nor valkey-server is on PATH")));
   }
@@ -329,7 +158,7 @@ TEST_F(LocalServer, NamesBothProgramsWhenNoneIsOnThePath) {
 
 TEST_F(LocalServer, IsNotAProgramThatLiesInTheCurrentFolder) {
   const std::string bin = path_with("redis-server", "touch \"" + dir_.file("ran") + "\"");
-  Child child([&] {
+  LocalCaller child([&] {
     setenv("PATH", ":.", 1);
     if (chdir(bin.c_str()) != 0) _exit(2);
   });
@@ -341,13 +170,13 @@ TEST_F(LocalServer, CanBeAValkeyServer) {
   // The real server, whichever it is, under the second of the names and in a folder without the first.
   const std::string found = run_checked("/bin/sh", {"-c", "command -v redis-server || command -v valkey-server"});
   const std::string bin = path_with("valkey-server", "exec " + found.substr(0, found.find('\n')) + " \"$@\"");
-  Child child([&] { setenv("PATH", bin.c_str(), 1); });
+  LocalCaller child([&] { setenv("PATH", bin.c_str(), 1); });
   EXPECT_EQ(child.result(), socket());
 }
 
 TEST_F(LocalServer, PassesOnTheLastWordsOfAProgramThatEndsAtOnce) {
   const std::string bin = path_with("redis-server", "echo first\necho 'no such option: --save' >&2\nexit 3");
-  Child child([&] { setenv("PATH", bin.c_str(), 1); });
+  LocalCaller child([&] { setenv("PATH", bin.c_str(), 1); });
   EXPECT_THAT(child.result(),
               AllOf(StartsWith("cannot reach the server"), HasSubstr(bin + "/redis-server ended at once"),
                     HasSubstr("its last words: no such option: --save"), Not(HasSubstr("first"))));
@@ -356,7 +185,7 @@ TEST_F(LocalServer, PassesOnTheLastWordsOfAProgramThatEndsAtOnce) {
 TEST_F(LocalServer, GivesUpOnAProgramThatNeverAnswersAndEndsIt) {
   const std::string log = dir_.file("empty");  // In the program's command line, where servers() finds it.
   const std::string bin = path_with("redis-server", "echo thinking\n: > " + log + "\nexec tail -f " + log);
-  Child child([&] { setenv("PATH", (bin + ":/usr/bin:/bin").c_str(), 1); });
+  LocalCaller child([&] { setenv("PATH", (bin + ":/usr/bin:/bin").c_str(), 1); });
   EXPECT_THAT(child.result(), AllOf(HasSubstr("does not answer"), HasSubstr("its last words: thinking")));
   EXPECT_THAT(servers(), IsEmpty());
 }
