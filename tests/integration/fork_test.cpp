@@ -302,6 +302,33 @@ TEST_F(Fork, AForkInTheMiddleOfMakingHandlesNeverHangsTheirDestructors) {
   }
 }
 
+TEST_F(Fork, AConnectionEndsWithItsClientThoughAChildLives) {
+  const auto connections = [&] {
+    const std::string all = raw.command("CLIENT", "LIST").text;
+    std::size_t count = 0;
+    for (std::size_t at = all.find("name=holdfast"); at != all.npos; at = all.find("name=holdfast", at + 1)) ++count;
+    return count;
+  };
+  auto [from, to] = make_pipe();
+  std::optional<Client> client(settings_);
+  Lock lock = client->lock("orders");
+  const Hold hold = Client(settings_).lock("orders").acquire();  // so that the client below listens for its release
+  const MaybeHold none = lock.try_acquire({.wait = 100ms});
+  EXPECT_FALSE(none);
+  ASSERT_GT(connections(), 0U);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    char byte = 0;
+    to.reset();
+    static_cast<void>(read(from.get(), &byte, 1));
+    _exit(0);
+  }
+  client.reset();
+  EXPECT_TRUE(eventually([&] { return connections() == 0; })) << raw.command("CLIENT", "LIST").text;
+  to.reset();
+  waitpid(pid, nullptr, 0);
+}
+
 #if !defined(__SANITIZE_THREAD__)  // which ends a child that starts a thread
 TEST_F(Fork, AChildMakesItsOwnClientAndCompetesWithItsParent) {
   Client client(settings_);

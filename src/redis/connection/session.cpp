@@ -63,6 +63,7 @@ std::string Session::missing() const {
 void Session::on_dialled(std::optional<Socket> socket, const Endpoint& endpoint, const std::string& problem) {
   if (!socket) return end(asio::error::host_unreachable, problem);
   socket_ = std::move(*socket);
+  not_for_children_.emplace(socket_.native_handle());
   endpoint_ = endpoint;
   ErrorCode error;
   const bool remote = dialer_->address().unix_socket.empty();
@@ -210,6 +211,7 @@ void Session::on_write_failed() {
 void Session::abandon() noexcept {
   owner_ = nullptr;
   dialer_->stop();
+  not_for_children_.reset();
   ErrorCode ignored;
   socket_.close(ignored);
 }

@@ -10,6 +10,7 @@
 
 #include <holdfast/config.hpp>
 
+#include "base/fork_guard.hpp"
 #include "redis/connection/dialer.hpp"
 #include "redis/connection/stage.hpp"
 #include "redis/connection/tls.hpp"
@@ -118,6 +119,7 @@ class Session : public std::enable_shared_from_this<Session> {
   const std::shared_ptr<Dialer> dialer_;
   std::optional<Endpoint> endpoint_;
   Socket socket_;
+  std::optional<base::NotForChildren> not_for_children_;
   std::optional<boost::asio::ssl::context>& tls_context_;
   std::string tls_refusal_;  // why the certificate was refused; empty: it was not
   std::optional<TlsStream> tls_;
