@@ -40,6 +40,10 @@ namespace holdfast {
 /// a message, by the end of the lease, by a reconnect, or by a rare, counted safety poll.
 class HOLDFAST_EXPORT BasicLock {
  public:
+  // No move: a handle that was moved from is a handle of the same lock still.
+  BasicLock(const BasicLock&) noexcept = default;
+  BasicLock& operator=(const BasicLock&) noexcept = default;
+
   /// Waits for the lock. Throws Error: `timed_out` (only with a `wait`, here or among the defaults), `cancelled`,
   /// `unreachable`, `no_quorum`, `unknown_outcome`, `tls`, `server_error`, `denied`, `wrong_type`, `read_only`,
   /// `out_of_memory`, `unsupported_by_server`, `invalid_argument`, `forked`, `closed`. An unresponsive server is

@@ -43,6 +43,7 @@ struct ClientAccess;  // for client_on() of async.hpp, and for libraries beside 
 /// Config::on_close) within one `release_timeout` for all together; then it waits for its threads, and so for running
 /// callbacks.
 /// fork(): a child must make its own client. In a child, calls throw Error(forked) and destruction does nothing.
+/// Moved from: calls throw Error(closed), those without exceptions do nothing, and id and node are empty.
 class HOLDFAST_EXPORT Client {
  public:
   /// From a URL (see Config::from_url) or a Config. Returns at once and connects in the background; an unreachable
@@ -157,6 +158,9 @@ class HOLDFAST_EXPORT Client {
   friend struct detail::ClientAccess;
   explicit Client(std::shared_ptr<engine::Core> core) noexcept;
   detail::PartsPtr parts_of(std::string_view name, const engine::Plan& plan, AcquireOptions defaults) const;
+
+  /// Throws Error(closed) if it was moved from.
+  const std::shared_ptr<engine::Core>& core() const;
 
   std::shared_ptr<engine::Core> core_;
 };

@@ -31,6 +31,10 @@ namespace holdfast {
 /// Redisson's RCountDownLatch of the same name is the same latch. Source: docs/wire.md section 13.
 class HOLDFAST_EXPORT Latch {
  public:
+  // No move: a handle that was moved from is a handle of the same latch still.
+  Latch(const Latch&) noexcept = default;
+  Latch& operator=(const Latch&) noexcept = default;
+
   /// Closes it for this many steps, from 1 to 2^31 - 1, unless it is closed. True: it was open, and has been closed.
   bool set(std::int64_t steps) const;
   /// Makes this many steps, at least 1. Returns how many are left; 0: it is open.

@@ -37,6 +37,10 @@ namespace holdfast {
 /// Source: docs/wire.md section 11.
 class HOLDFAST_EXPORT Semaphore {
  public:
+  // No move: a handle that was moved from is a handle of the same semaphore still.
+  Semaphore(const Semaphore&) noexcept = default;
+  Semaphore& operator=(const Semaphore&) noexcept = default;
+
   /// Takes this many permits, all at once; waits until there are as many. From 1 to 2^31 - 1. Throws Error(cancelled)
   /// if it was stopped.
   void acquire(std::uint32_t permits = 1, std::stop_token stop = {}) const;

@@ -33,7 +33,7 @@ class HOLDFAST_EXPORT TestServer {
   /// of fork() it leaves both alone.
   ~TestServer();
 
-  /// For Client and Config::from_url(): `unix:///tmp/holdfast-test-…/redis.sock`.
+  /// For Client and Config::from_url(): `unix:///tmp/holdfast-test-…/redis.sock`. Empty if it was moved from.
   const std::string& url() const noexcept;
 
  private:

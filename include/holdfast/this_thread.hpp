@@ -19,6 +19,10 @@ namespace holdfast {
 /// forked child no thread has a hold. Costs no round trip, except release().
 class HOLDFAST_EXPORT ThisThread {
  public:
+  // No move: a handle that was moved from is a handle of the same lock still.
+  ThisThread(const ThisThread&) noexcept = default;
+  ThisThread& operator=(const ThisThread&) noexcept = default;
+
   /// True if the thread holds the lock and has not lost it.
   bool is_holding() const;
   /// How many times the thread has locked it and not yet unlocked it, lost or not (Redisson: getHoldCount).

@@ -18,6 +18,11 @@
 #include "wire/latch_calls.hpp"
 
 namespace holdfast {
+namespace {
+
+const std::string kNone;
+
+}  // namespace
 
 Client::Client(std::string_view url) : Client(Config::from_url(url)) {}
 
@@ -48,10 +53,15 @@ void Client::close() const noexcept {
   if (core_ && !core_->runtime().in_child()) engine::close_and_wait(core_);
 }
 
+const std::shared_ptr<engine::Core>& Client::core() const {
+  if (!core_) throw Error(Errc::closed, {}, {}, "the client was moved from");
+  return core_;
+}
+
 detail::PartsPtr Client::parts_of(std::string_view name, const engine::Plan& plan, AcquireOptions defaults) const {
-  core_->runtime().require_usable(std::string(name));
-  if (name.empty()) throw Error(Errc::invalid_argument, {}, core_->runtime().node(), "the lock's name is empty");
-  return face::make_parts(core_->shared_runtime(), core_->targets().target({std::string(name)}, plan),
+  core()->runtime().require_usable(std::string(name));
+  if (name.empty()) throw Error(Errc::invalid_argument, {}, core()->runtime().node(), "the lock's name is empty");
+  return face::make_parts(core()->shared_runtime(), core()->targets().target({std::string(name)}, plan),
                           std::move(defaults));
 }
 
@@ -94,8 +104,8 @@ Semaphore Client::semaphore(std::string_view name) const { return Semaphore(part
 
 Latch Client::latch(std::string_view name) const {
   detail::PartsPtr parts = parts_of(name, kinds::kLatch, {});
-  if (core_->runtime().router().only_shard() == nullptr &&
-      !wire::latch::fits_cluster(core_->runtime().config().name_prefix + std::string(name))) {
+  if (core()->runtime().router().only_shard() == nullptr &&
+      !wire::latch::fits_cluster(core()->runtime().config().name_prefix + std::string(name))) {
     throw face::error_about(*parts->target, Errc::invalid_argument,
                             "a latch's name has no } in a cluster, where its channel would lie in another slot");
   }
@@ -109,7 +119,7 @@ MultiLock Client::multi_lock(const std::vector<std::string>& names, AcquireOptio
 }
 
 AnyLock Client::any_of(const std::vector<std::string>& names, AcquireOptions defaults) const {
-  engine::Runtime& runtime = core_->runtime();
+  engine::Runtime& runtime = core()->runtime();
   const auto refuse = [&](const char* why) { throw Error(Errc::invalid_argument, {}, runtime.node(), why); };
   if (names.empty()) refuse("an AnyLock needs at least one lock");
   runtime.require_usable(names.front());
@@ -118,18 +128,20 @@ AnyLock Client::any_of(const std::vector<std::string>& names, AcquireOptions def
     if (name.empty()) refuse("the lock's name is empty");
     if (std::ranges::find(once, name) == once.end()) once.push_back(name);
   }
-  const std::shared_ptr<engine::Runtime> shared = core_->shared_runtime();
-  return AnyLock(face::make_parts(shared, core_->targets().any_of(shared, once, kinds::kAnyLock), std::move(defaults)));
+  const std::shared_ptr<engine::Runtime> shared = core()->shared_runtime();
+  return AnyLock(
+      face::make_parts(shared, core()->targets().any_of(shared, once, kinds::kAnyLock), std::move(defaults)));
 }
 
-void Client::ping() const { face::ask_in_steps(core_->runtime(), face::Pinging(core_->runtime()), {}); }
+void Client::ping() const { face::ask_in_steps(core()->runtime(), face::Pinging(core()->runtime()), {}); }
 
 std::vector<LockInfo> Client::list(std::string_view pattern, Detail detail, Listed what) const {
-  return face::ask_in_steps(core_->runtime(), face::Listing(core_->runtime(), std::string(pattern), detail, what), {});
+  return face::ask_in_steps(core()->runtime(), face::Listing(core()->runtime(), std::string(pattern), detail, what),
+                            {});
 }
 
 std::size_t Client::release_all(std::chrono::milliseconds within) const {
-  engine::Runtime& runtime = core_->runtime();
+  engine::Runtime& runtime = core()->runtime();
   if (runtime.closed()) return 0;
   runtime.require_usable({});
   runtime.require_waiting({});
@@ -137,14 +149,14 @@ std::size_t Client::release_all(std::chrono::milliseconds within) const {
 }
 
 Counters Client::counters() const {
-  Counters counters = core_->runtime().reporter().snapshot();
-  counters.holding = core_->watchdog().holds();
+  Counters counters = core()->runtime().reporter().snapshot();
+  counters.holding = core()->watchdog().holds();
   return counters;
 }
 
-Metrics Client::metrics() const { return face::metrics_of(*core_); }
+Metrics Client::metrics() const { return face::metrics_of(*core()); }
 
-const std::string& Client::id() const noexcept { return core_->runtime().id(); }
-const std::string& Client::node() const noexcept { return core_->runtime().node(); }
+const std::string& Client::id() const noexcept { return core_ ? core_->runtime().id() : kNone; }
+const std::string& Client::node() const noexcept { return core_ ? core_->runtime().node() : kNone; }
 
 }  // namespace holdfast

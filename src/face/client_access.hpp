@@ -12,7 +12,7 @@ namespace holdfast::detail {
 
 struct ClientAccess {
   static Client make(std::shared_ptr<engine::Core> core) noexcept { return Client(std::move(core)); }
-  static engine::Core& core(const Client& client) noexcept { return *client.core_; }
+  static engine::Core& core(const Client& client) { return *client.core(); }
 };
 
 }  // namespace holdfast::detail

@@ -61,7 +61,10 @@ TestServer::~TestServer() {
   if (running_ && running_->process != getpid()) running_.release();  // NOLINT(bugprone-unused-return-value)
 }
 
-const std::string& TestServer::url() const noexcept { return running_->url; }
+const std::string& TestServer::url() const noexcept {
+  static const std::string none;
+  return running_ ? running_->url : none;
+}
 
 void enable_local_urls() noexcept { detail::set_local_server(&private_server::ensure_local_server); }
 

@@ -190,14 +190,14 @@ auto Hold::async_wait_lost(Token&& token) const {
 template <class Token>
 auto Client::async_ping(Token&& token) const {
   return detail::initiate<Failure>(
-      detail::home(core_), [core = core_](auto receiver) { return detail::make_ping(core, std::move(receiver)); },
+      detail::home(core()), [core = core_](auto receiver) { return detail::make_ping(core, std::move(receiver)); },
       std::forward<Token>(token));
 }
 
 template <class Token>
 auto Client::async_list(std::string pattern, Detail detail, Listed what, Token&& token) const {
   return detail::initiate<Failure, std::vector<LockInfo>>(
-      detail::home(core_),
+      detail::home(core()),
       [core = core_, pattern = std::move(pattern), detail, what](auto receiver) {
         return detail::make_list(core, pattern, detail, what, std::move(receiver));
       },
@@ -219,7 +219,7 @@ auto Client::async_list(std::string pattern, Token&& token) const {
 template <class Token>
 auto Client::async_release_all(std::chrono::milliseconds within, Token&& token) const {
   return detail::initiate<std::size_t>(
-      detail::home(core_),
+      detail::home(core()),
       [core = core_, within](auto receiver) { return detail::make_release_all(core, within, std::move(receiver)); },
       std::forward<Token>(token), detail::kReleases);
 }
@@ -227,7 +227,7 @@ auto Client::async_release_all(std::chrono::milliseconds within, Token&& token) 
 template <class Token>
 auto Client::async_close(Token&& token) const {
   return detail::initiate<>(
-      detail::home(core_), [core = core_](auto receiver) { return detail::make_close(core, std::move(receiver)); },
+      detail::home(core()), [core = core_](auto receiver) { return detail::make_close(core, std::move(receiver)); },
       std::forward<Token>(token));
 }
 
