@@ -100,7 +100,8 @@ base::Command command(const engine::KeyTarget& target, Counting what, std::int64
 std::optional<std::int64_t> decode(Counting what, const base::Reply& reply) {
   switch (what) {
     case Counting::release:
-      return wire::decode_release(reply) ? 1 : 0;
+      if (reply.is_null()) return 0;
+      return wire::decode_release(reply) ? std::optional<std::int64_t>(1) : std::nullopt;
     case Counting::available:
       return wire::semaphore::decode_available(reply);
     case Counting::available_leased:

@@ -1,7 +1,12 @@
 #include "face/listing.hpp"
 
+#include <algorithm>
+#include <stdexcept>
 #include <utility>
 
+#include <holdfast/error.hpp>
+
+#include "base/text.hpp"
 #include "kinds/kinds.hpp"
 #include "wire/latch_calls.hpp"
 #include "wire/lock_calls.hpp"
@@ -32,17 +37,31 @@ std::vector<wire::Held> one_holder(wire::Held held) {
   return held.owner.empty() ? std::vector<wire::Held>() : std::vector<wire::Held>{std::move(held)};
 }
 
+/// Fields and values, as the server has them.
+bool is_pairs(const base::Reply& reply) {
+  return reply.is_array() && reply.elements.size() % 2 == 0 &&
+         std::ranges::all_of(reply.elements, &base::Reply::is_text);
+}
+bool is_value(const base::Reply& reply) { return reply.is_null() || reply.is_text(); }
+/// The mode, the time to live, and three parts for each hold.
+bool is_readers(const base::Reply& reply) {
+  return reply.is_null() || (reply.is_array() && reply.elements.size() % 3 == 2);
+}
+bool is_permits(const base::Reply& reply) { return reply.is_null() || wire::permits::decode_look(reply).has_value(); }
+
 constexpr Search kLocks{
     .type = "hash",
     .sift = [](const std::string& key) { return wire::lock::count_fields(key); },
     .passes = is_one,
     .look = [](const std::string& key) { return wire::lock::fields(key); },
+    .answers = is_pairs,
     .names = wire::lock::names,
     .holders = [](const base::Reply& reply) { return one_holder(wire::lock::decode_holder(reply)); }};
 constexpr Search kReadWriteLocks{.type = "hash",
                                  .sift = [](const std::string& key) { return wire::read_write::has_mode(key); },
                                  .passes = is_one,
                                  .look = [](const std::string& key) { return wire::read_write::holders(key); },
+                                 .answers = is_readers,
                                  .names = wire::read_write::names,
                                  .holders = wire::read_write::decode_all};
 constexpr Search kSimpleLocks{
@@ -50,6 +69,7 @@ constexpr Search kSimpleLocks{
     .sift = length,
     .passes = is_short_text,
     .look = [](const std::string& key) { return wire::simple::holder(key); },
+    .answers = is_value,
     .names = wire::simple::names,
     .holders = [](const base::Reply& reply) { return one_holder(wire::simple::decode_holder(reply)); },
     .has_end = true};
@@ -58,6 +78,7 @@ constexpr Search kLeasedSemaphores{
     .sift = [](const std::string& key) { return wire::permits::count_held(wire::permits::expiries(key)); },
     .passes = [](const base::Reply& count) { return count.is_integer() && count.integer > 0; },
     .look = [](const std::string& key) { return kinds::kLeasedSemaphore.questions.holder(key); },
+    .answers = is_permits,
     .names = wire::permits::names,
     .holders = [](const base::Reply& reply) { return kinds::kLeasedSemaphore.questions.decode_holders(reply); },
     .available = [](const base::Reply& reply) { return kinds::kLeasedSemaphore.questions.decode_available(reply); }};
@@ -65,17 +86,26 @@ constexpr Search kSemaphores{.type = "string",
                              .sift = length,
                              .passes = may_be_number,
                              .look = [](const std::string& key) { return wire::semaphore::available(key); },
+                             .answers = is_value,
                              .names = wire::semaphore::names,
                              .available = wire::semaphore::decode_available};
 constexpr Search kLatches{.type = "string",
                           .sift = length,
                           .passes = may_be_number,
                           .look = [](const std::string& key) { return wire::latch::count(key); },
+                          .answers = is_value,
                           .names = wire::latch::names,
                           .available = wire::semaphore::decode_available};
 
-/// How many names one SCAN step and one round of queries cover.
+/// How many names one SCAN step and one round of queries cover; the server may give more in one step.
 constexpr std::size_t kScanStep = 500;
+
+/// About, and without what its holders are told by CLIENT LIST.
+std::size_t bytes_of(const LockInfo& info) {
+  std::size_t bytes = sizeof info + info.name.size() + info.owner.size();
+  for (const LockHolder& each : info.holders) bytes += sizeof each + each.owner.size();
+  return bytes;
+}
 
 }  // namespace
 
@@ -124,6 +154,8 @@ base::Command Listing::ask_listeners() const {
 void Listing::read_looks(const std::vector<base::Reply>& replies) {
   for (std::size_t i = 0; i < keys_.size(); ++i) {
     const base::Reply& said = replies[2 * i];
+    if (said.is_error()) continue;
+    if (!search_.answers(said)) throw std::runtime_error("it is no answer about " + base::quote(keys_[i]));
     const std::optional<std::chrono::milliseconds> left = wire::time_left(replies[2 * i + 1]);
     if (search_.has_end && !left) continue;
     LockInfo info{.name = keys_[i].substr(prefix_.size()), .owner = {}};
@@ -136,8 +168,28 @@ void Listing::read_looks(const std::vector<base::Reply>& replies) {
       info.remaining = left;
     }
     if (detail_ != Detail::owner) info.listeners = wire::decode_listeners(replies.back(), i);
-    found_.push_back(std::move(info));
+    keep(std::move(info));
   }
+}
+
+void Listing::keep(LockInfo info) {
+  kept_ += bytes_of(info);
+  if (kept_ > kMostKept) {
+    throw Error(Errc::exhausted, {}, {}, "the list would take more than " + std::to_string(kMostKept) + " bytes");
+  }
+  found_.push_back(std::move(info));
+}
+
+/// The next of this page, or else the next page.
+bool Listing::next_keys() {
+  if (page_.empty()) return next_page();
+  keys_.clear();
+  while (!page_.empty() && keys_.size() < kScanStep) {
+    keys_.push_back(std::move(page_.front()));
+    page_.pop_front();
+  }
+  step_ = Step::sift;
+  return true;
 }
 
 bool Listing::next_page() {
@@ -162,28 +214,31 @@ bool Listing::next_server() {
 bool Listing::on_replies(const std::vector<base::Reply>& replies) {
   if (servers_.begins()) return servers_.next();
   switch (step_) {
-    case Step::scan:
-      if (!replies.front().is_array() || replies.front().elements.size() != 2) return next_server();
-      cursor_ = replies.front().elements[0].text;
-      for (const base::Reply& key : replies.front().elements[1].elements) {
-        if (key.text.starts_with(prefix_)) keys_.push_back(key.text);  // others do not match
+    case Step::scan: {
+      const std::vector<base::Reply>& said = replies.front().elements;
+      if (!replies.front().is_array() || said.size() != 2 || !said[0].is_text() || !said[1].is_array()) {
+        throw std::runtime_error("it is no page of names");
       }
-      if (keys_.empty()) return next_page();
-      step_ = Step::sift;
-      return true;
+      cursor_ = said[0].text;
+      for (const base::Reply& key : said[1].elements) {
+        if (key.text.starts_with(prefix_)) page_.push_back(key.text);  // others do not match
+      }
+      return next_keys();
+    }
     case Step::sift: {
       std::vector<std::string> rest;
       for (std::size_t i = 0; i < keys_.size(); ++i) {
+        if (!replies[i].is_integer() && !replies[i].is_error()) throw std::runtime_error("a size is no number");
         if (search_.passes(replies[i])) rest.push_back(std::move(keys_[i]));
       }
       keys_.swap(rest);
-      if (keys_.empty()) return next_page();
+      if (keys_.empty()) return next_keys();
       step_ = Step::look;
       return true;
     }
     case Step::look:
       read_looks(replies);
-      return next_page();
+      return next_keys();
     case Step::holders:
       return ask_holders_.on_replies(replies, found_) || next_server();
   }

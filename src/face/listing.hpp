@@ -1,6 +1,8 @@
 // The search for locks on servers, page by page: what to send next, and what the replies mean.
 #pragma once
 
+#include <cstddef>
+#include <deque>
 #include <optional>
 #include <set>
 #include <string>
@@ -24,6 +26,7 @@ struct Search {
   base::Command (*sift)(const std::string& key);                           ///< A cheap query of each such key.
   bool (*passes)(const base::Reply&);                                      ///< By that reply, the key may be one.
   base::Command (*look)(const std::string& key);                           ///< The query of those.
+  bool (*answers)(const base::Reply&);                                     ///< The reply is one to that query.
   wire::LockNames (*names)(std::string raw_name);                          ///< For the channel.
   std::vector<wire::Held> (*holders)(const base::Reply&) = nullptr;        ///< Null: unknown.
   std::optional<std::int64_t> (*available)(const base::Reply&) = nullptr;  ///< Null: nothing is counted.
@@ -31,9 +34,12 @@ struct Search {
 };
 const Search& search_for(Listed what);
 
-/// For each page of keys from SCAN: first a cheap query that excludes most other keys, so that large keys of others are
-/// not read; then the contents of the rest. At the end, who the holders of all are. In a cluster one primary after
-/// another; a key that moves meanwhile may be missed, but is not listed twice.
+/// The most bytes that a list may come to: some 300,000 locks. A server that goes on and on must not fill the memory.
+inline constexpr std::size_t kMostKept = 128U << 20U;
+
+/// For each page of keys from SCAN, some hundreds at a time: first a cheap query that excludes most other keys, so that
+/// large keys of others are not read; then the contents of the rest. At the end, who the holders of all are. In a
+/// cluster one primary after another; a key that moves meanwhile may be missed, but is not listed twice.
 class Listing {
  public:
   Listing(engine::Runtime& runtime, const std::string& pattern, Detail detail, Listed what)
@@ -60,6 +66,8 @@ class Listing {
   base::Command ask_listeners() const;
   void read_looks(const std::vector<base::Reply>& replies);
   bool next_page();
+  bool next_keys();
+  void keep(LockInfo info);
   bool next_server();
 
   const Search& search_;
@@ -69,11 +77,13 @@ class Listing {
   InTurn servers_;
   Step step_ = Step::scan;
   std::string cursor_ = "0";
-  std::vector<std::string> keys_;  // of this page
+  std::deque<std::string> page_;   // keys of this page, still to be looked at
+  std::vector<std::string> keys_;  // those of them that are looked at now
   std::vector<LockInfo> found_;    // on this server
   AskHolders ask_holders_;
   std::vector<LockInfo> all_found_;
   std::set<std::string> names_;  // names found, if there are several servers
+  std::size_t kept_ = 0;         // bytes
 };
 
 }  // namespace holdfast::face

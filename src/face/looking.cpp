@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "engine/hold/holder.hpp"
@@ -104,6 +105,8 @@ bool Looking::on_replies(const std::vector<base::Reply>& replies) {
   key_known_ = true;
   if (asks_who_waits()) {
     wire::Line line = plan_.questions.decode_line(replies[0]);
+    const bool somebody = !line.holder.owner.empty() || line.waiting > 0;
+    if (!somebody && !replies[0].is_null()) throw std::runtime_error("it names no holder and no waiter");
     if (!line.holder.owner.empty()) set_holders(info_, {line.holder}, wire::time_left(replies[1]));
     set_queue(info_, std::move(line));
   } else {
@@ -111,8 +114,9 @@ bool Looking::on_replies(const std::vector<base::Reply>& replies) {
     if (plan_.questions.decode_available != nullptr) info_.available = plan_.questions.decode_available(replies[0]);
   }
   if (asks_who_listens()) info_.listeners = wire::decode_listeners(replies[2], 0);
-  if (asks_for_token() && replies.back().is_text()) {
+  if (asks_for_token() && !replies.back().is_error() && !replies.back().is_null()) {
     info_.token = plan_.questions.decode_latest_token(replies.back());
+    if (!info_.token) throw std::runtime_error("the token is no number");
   }
   return holders_.begin({&info_, 1});
 }

@@ -1,6 +1,7 @@
 #include "face/question.hpp"
 
 #include <new>
+#include <stdexcept>
 
 #include "wire/fenced_calls.hpp"
 #include "wire/server_calls.hpp"
@@ -13,7 +14,7 @@ Question<bool> is_locked(const engine::KeyTarget& target) {
   return {target.name(),
           {target.plan().questions.holder(target.names().key)},
           [&plan = target.plan()](const Replies& replies) {
-            return !plan.questions.decode_holder(replies.front()).owner.empty();
+            return !engine::decode_holders(plan.questions, replies.front()).empty();
           }};
 }
 
@@ -22,7 +23,9 @@ Question<bool> is_held_by(const engine::KeyTarget& target, const wire::Owner& ow
   return {target.name(),
           {questions.ask_owner(engine::owners_key(questions, target.names().key), owner)},
           [&plan = target.plan(), owner](const Replies& replies) {
-            return plan.questions.is_owner(replies.front(), owner);
+            const std::optional<bool> is_owner = plan.questions.is_owner(replies.front(), owner);
+            if (!is_owner) throw std::runtime_error("it says neither yes nor no");
+            return *is_owner;
           }};
 }
 
@@ -34,14 +37,19 @@ Question<std::optional<std::chrono::milliseconds>> remaining(const engine::KeyTa
 
 Question<std::int64_t> latest_token(const engine::KeyTarget& target) {
   return {target.name(), {wire::fenced::latest_token(target.names().key)}, [](const Replies& replies) {
-            return wire::fenced::decode_latest_token(replies.front());
+            const std::optional<std::int64_t> token = wire::fenced::decode_latest_token(replies.front());
+            if (!token) throw std::runtime_error("the token is no number");
+            return *token;
           }};
 }
 
 Question<bool> force_release(const engine::KeyTarget& target, const std::optional<wire::Owner>& owner) {
   return {target.name(),
           {target.plan().transitions.force_release(target.names(), owner, target.publish())},
-          [](const Replies& replies) { return replies.front().integer == 1; },
+          [](const Replies& replies) {
+            if (!replies.front().is_integer()) throw std::runtime_error("it says neither yes nor no");
+            return replies.front().integer == 1;
+          },
           target.sharded_channels()};
 }
 

@@ -32,7 +32,10 @@ const engine::Plan kLeasedSemaphore{
                     .force_release = permits::force_release},
     .questions = {.owners_key = permits::expiries,
                   .ask_owner = permits::has_owner,
-                  .is_owner = [](const base::Reply& reply, const wire::Owner&) { return !reply.is_null(); },
+                  .is_owner =
+                      [](const base::Reply& reply, const wire::Owner&) {
+                        return reply.is_null() || reply.is_text() ? std::optional(reply.is_text()) : std::nullopt;
+                      },
                   .holder =
                       [](std::string_view key) {
                         return permits::look(permits::names(std::string(key)), kMostShown, Publish::both);

@@ -10,11 +10,14 @@ const engine::Plan kSimpleLock{
                     .release = wire::simple::release,
                     .renew = wire::simple::renew,
                     .force_release = wire::simple::force_release},
-    .questions = {
-        .ask_owner = [](std::string_view key, const wire::Owner&) { return wire::simple::holder(key); },
-        .is_owner = [](const base::Reply& reply, const wire::Owner& owner) { return reply.text == owner.text; },
-        .holder = wire::simple::holder,
-        .decode_holder = wire::simple::decode_holder},
+    .questions = {.ask_owner = [](std::string_view key, const wire::Owner&) { return wire::simple::holder(key); },
+                  .is_owner =
+                      [](const base::Reply& reply, const wire::Owner& owner) {
+                        return reply.is_null() || reply.is_text() ? std::optional(reply.text == owner.text)
+                                                                  : std::nullopt;
+                      },
+                  .holder = wire::simple::holder,
+                  .decode_holder = wire::simple::decode_holder},
 };
 
 }  // namespace holdfast::kinds

@@ -1,7 +1,6 @@
 #include "wire/fenced_calls.hpp"
 
-#include <charconv>
-
+#include "base/text.hpp"
 #include "wire/lock_calls.hpp"
 
 namespace holdfast::wire::fenced {
@@ -28,10 +27,9 @@ AcquireReply decode_acquire(const base::Reply& reply) {
 
 base::Command latest_token(std::string_view key) { return {{"GET", counter(key)}}; }
 
-std::int64_t decode_latest_token(const base::Reply& reply) {
-  std::int64_t token = 0;
-  std::from_chars(reply.text.data(), reply.text.data() + reply.text.size(), token);
-  return token;
+std::optional<std::int64_t> decode_latest_token(const base::Reply& reply) {
+  if (reply.is_null()) return 0;
+  return reply.is_text() ? base::to_number<std::int64_t>(reply.text) : std::nullopt;
 }
 
 }  // namespace holdfast::wire::fenced

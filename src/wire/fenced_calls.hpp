@@ -16,7 +16,7 @@ base::Command acquire(const AcquireCall& call);
 AcquireReply decode_acquire(const base::Reply& reply);
 
 base::Command latest_token(std::string_view key);  ///< GET of the counter
-/// 0: none yet, or the counter is gone.
-std::int64_t decode_latest_token(const base::Reply& reply);
+/// 0: none yet, or the counter is gone. Empty: it is no number.
+std::optional<std::int64_t> decode_latest_token(const base::Reply& reply);
 
 }  // namespace holdfast::wire::fenced

@@ -1,6 +1,7 @@
 #include "wire/server_calls.hpp"
 
 #include <charconv>
+#include <stdexcept>
 
 #include "wire/calls.hpp"
 
@@ -44,7 +45,8 @@ std::optional<int> decode_replicas(const base::Reply& reply) {
 base::Command remaining(std::string_view key) { return {{"PTTL", std::string(key)}}; }
 
 std::optional<std::chrono::milliseconds> time_left(const base::Reply& pttl) {
-  if (!pttl.is_integer() || pttl.integer < 0) return std::nullopt;
+  if (!pttl.is_error() && !pttl.is_integer()) throw std::runtime_error("its time to live is no number");
+  if (pttl.is_error() || pttl.integer < 0) return std::nullopt;
   return std::chrono::milliseconds(pttl.integer);
 }
 

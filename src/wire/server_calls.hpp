@@ -28,7 +28,8 @@ base::Command replication_info();  ///< INFO
 std::optional<int> decode_replicas(const base::Reply& reply);
 
 base::Command remaining(std::string_view key);  ///< PTTL
-/// Empty: the key is absent or has no expiry.
+/// Empty: the key is absent or has no expiry, or the server refuses to say. Throws std::runtime_error if it is no
+/// number.
 std::optional<std::chrono::milliseconds> time_left(const base::Reply& pttl);
 
 /// PUBSUB NUMSUB, or with `sharded` SHARDNUMSUB: how many connections listen on each channel.

@@ -1,6 +1,7 @@
 // Any reply in the place of each that the library reads: none makes more of it than there is.
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,7 +37,11 @@ void check_calls(const Reply& reply, std::size_t asked) {
   wire::decode_acks(reply);
   const auto replicas = wire::decode_replicas(reply);
   require(!replicas || *replicas >= 0, "there are no fewer replicas than none");
-  wire::time_left(reply);
+  try {
+    wire::time_left(reply);
+  } catch (const std::runtime_error&) {
+    // It is no number.
+  }
 }
 
 bool is_printable(std::string_view text) {

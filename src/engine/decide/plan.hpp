@@ -1,6 +1,7 @@
 // A kind of lock as data: how the engine treats it, what it sends, and how it reads the replies.
 #pragma once
 
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -69,8 +70,10 @@ struct Questions {
   std::string (*owners_key)(std::string_view key) = nullptr;
   /// For that key.
   base::Command (*ask_owner)(std::string_view key, const wire::Owner&) = nullptr;
-  bool (*is_owner)(const base::Reply&, const wire::Owner&) = [](const base::Reply& reply, const wire::Owner&) {
-    return reply.integer == 1;
+  /// Empty: the reply says neither yes nor no.
+  std::optional<bool> (*is_owner)(const base::Reply&, const wire::Owner&) = [](const base::Reply& reply,
+                                                                               const wire::Owner&) {
+    return reply.is_integer() ? std::optional(reply.integer == 1) : std::nullopt;
   };
   base::Command (*holder)(std::string_view key) = nullptr;  // an error if something other than such a lock is there
   wire::Held (*decode_holder)(const base::Reply&) = nullptr;
@@ -84,18 +87,26 @@ struct Questions {
   wire::Line (*decode_line)(const base::Reply&) = nullptr;
   /// For kinds whose grants are numbered; otherwise null.
   base::Command (*latest_token)(std::string_view key) = nullptr;
-  std::int64_t (*decode_latest_token)(const base::Reply&) = nullptr;
+  std::optional<std::int64_t> (*decode_latest_token)(const base::Reply&) = nullptr;  // empty: it is no number
 };
 
 inline std::string owners_key(const Questions& questions, std::string key) {
   return questions.owners_key == nullptr ? std::move(key) : questions.owners_key(key);
 }
 
-/// The holders; none: it is free.
+/// The holders; none: it is free. Throws std::runtime_error if the reply says neither who they are nor that: whoever
+/// asks must not take nonsense for a lock that is free.
 inline std::vector<wire::Held> decode_holders(const Questions& questions, const base::Reply& reply) {
-  if (questions.decode_holders != nullptr) return questions.decode_holders(reply);
-  wire::Held one = questions.decode_holder(reply);
-  return one.owner.empty() ? std::vector<wire::Held>() : std::vector<wire::Held>{std::move(one)};
+  if (reply.is_null()) return {};
+  if (questions.decode_holders == nullptr) {
+    wire::Held one = questions.decode_holder(reply);
+    if (one.owner.empty()) throw std::runtime_error("it names no holder");
+    return {std::move(one)};
+  }
+  std::vector<wire::Held> all = questions.decode_holders(reply);
+  const bool counted = questions.decode_available != nullptr && questions.decode_available(reply);
+  if (all.empty() && !counted) throw std::runtime_error("it names no holder");
+  return all;
 }
 
 /// One per kind, in src/kinds/. All functions are pure.

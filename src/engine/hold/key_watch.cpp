@@ -298,7 +298,11 @@ void KeyWatch::take_out(redis::Result& result) {
 KeyWatch::Said KeyWatch::read(const redis::Result& result, std::size_t i, const Plan& plan, const wire::Owner& owner) {
   if (result.delivery != redis::Delivery::answered) return Said::nothing;
   const base::Reply& reply = result.replies[i];
-  if (!reply.is_error()) return plan.questions.is_owner(reply, owner) ? Said::ours : Said::not_ours;
+  if (!reply.is_error()) {
+    const std::optional<bool> is_owner = plan.questions.is_owner(reply, owner);
+    if (!is_owner) return Said::nothing;
+    return *is_owner ? Said::ours : Said::not_ours;
+  }
   const redis::Meaning meaning = redis::classify(reply.text);
   if (meaning.code == Errc::wrong_type) return Said::not_ours;
   return meaning.fate == redis::Fate::transient ? Said::nothing : Said::refused;
