@@ -31,9 +31,10 @@ void read_slots(ClusterLine& line, std::string_view word) {
 
 /// `id host:port@bus[,name...] flags primary ping pong epoch link slots...`
 std::vector<ClusterLine> read_cluster_nodes(std::string_view text) {
+  constexpr std::size_t kMost = 4096;  // four times as many nodes as are recommended
   std::vector<ClusterLine> lines;
   std::istringstream stream{std::string(text)};
-  for (std::string each; std::getline(stream, each);) {
+  for (std::string each; lines.size() < kMost && std::getline(stream, each);) {
     std::istringstream words(each);
     ClusterLine line;
     std::string ping, pong, epoch, link;

@@ -7,6 +7,8 @@ namespace holdfast::probing {
 namespace {
 
 constexpr std::size_t kPage = 500;
+/// Of hashes that are read together: a small one comes whole, with up to 512 fields.
+constexpr std::size_t kHashes = 16;
 constexpr std::size_t kMostNames = 3;
 /// Redisson's own record that an unlock was carried out; it expires by itself.
 constexpr std::string_view kLatch = "redisson_unlock_latch:";
@@ -29,7 +31,7 @@ std::vector<base::Command> KeyWalk::commands() const {
   for (const std::string& key : keys_) {
     if (step_ == Step::expiries) commands.push_back({{"PTTL", key}});
     if (step_ == Step::types) commands.push_back({{"TYPE", key}});
-    if (step_ == Step::owners) commands.push_back({{"HSCAN", key, "0", "COUNT", "2"}});
+    if (step_ == Step::owners && commands.size() < kHashes) commands.push_back({{"HSCAN", key, "0", "COUNT", "2"}});
   }
   return commands;
 }
@@ -58,7 +60,7 @@ bool KeyWalk::on_replies(const std::vector<base::Reply>& replies) {
     seen_.looked_at += replies[0].elements[1].elements.size();
     return next_step(Step::expiries, std::move(chosen));
   }
-  for (std::size_t i = 0; i < keys_.size(); ++i) {
+  for (std::size_t i = 0; i < replies.size(); ++i) {
     const base::Reply& reply = replies[i];
     if (step_ == Step::expiries && reply.is_integer() && reply.integer == -1) {
       if (keys_[i].starts_with(kLatch)) ++seen_.latches;
@@ -76,7 +78,8 @@ bool KeyWalk::on_replies(const std::vector<base::Reply>& replies) {
   }
   if (step_ == Step::expiries) return next_step(Step::types, std::move(chosen));
   if (step_ == Step::types) return next_step(Step::owners, std::move(chosen));
-  return next_page();
+  keys_.erase(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(replies.size()));
+  return keys_.empty() ? next_page() : true;
 }
 
 }  // namespace holdfast::probing

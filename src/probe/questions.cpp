@@ -68,7 +68,11 @@ Commands ask_config(const NodeFacts&, const Settings&) {
   return commands;
 }
 void read_config(NodeFacts& facts, const Replies& replies) {
-  for (const base::Reply& reply : replies) facts.config.merge(read_pairs(reply));
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    const Fields said = read_pairs(replies[i]);
+    const auto value = said.find(kParameters[i]);
+    if (value != said.end()) facts.config.insert(*value);
+  }
   refuse(facts, "CONFIG", replies[0]);
 }
 

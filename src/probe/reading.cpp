@@ -33,7 +33,11 @@ void for_each_part(std::string_view text, char separator, Use use) {
   }
 }
 
+/// Those of a server have some hundred.
+constexpr std::size_t kMostFields = 4096;
+
 void put(Fields& fields, std::string_view part, char separator) {
+  if (fields.size() == kMostFields) return;
   const std::size_t at = part.find(separator);
   if (at == std::string_view::npos || at == 0) return;
   std::string_view value = part.substr(at + 1);
@@ -79,7 +83,7 @@ Fields read_client_info(std::string_view line) {
 Fields read_pairs(const base::Reply& flat_array) {
   Fields fields;
   const std::vector<base::Reply>& parts = flat_array.elements;
-  for (std::size_t i = 0; i + 1 < parts.size(); i += 2) {
+  for (std::size_t i = 0; i + 1 < parts.size() && fields.size() < kMostFields; i += 2) {
     const base::Reply& value = parts[i + 1];
     if (value.is_array()) continue;
     fields.insert_or_assign(parts[i].text, value.is_integer() ? std::to_string(value.integer) : value.text);
@@ -179,8 +183,9 @@ std::string name_like(std::string_view pattern) {
 }
 
 std::string in_words(std::string_view error) {
+  constexpr std::size_t kMostShown = 1000;
   error = error.substr(0, error.find(", with args beginning with"));
-  return base::printable(error.substr(0, error.find_first_of("\r\n")));
+  return base::printable(error.substr(0, std::min(error.find_first_of("\r\n"), kMostShown)));
 }
 
 }  // namespace holdfast::probing

@@ -102,12 +102,15 @@ base::Command list_connections() { return {{"CLIENT", "LIST"}}; }
 
 std::optional<Connections> decode_connections(const base::Reply& reply) {
   if (!reply.is_text()) return std::nullopt;
+  // No server has more clients.
+  constexpr std::size_t kMost = 1U << 16U;
   Connections connections;
   for (std::string_view rest = reply.text; !rest.empty();) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     std::optional<Connection> connection = decode_line(line);
     if (!connection) continue;
+    if (connections.size() == kMost) return std::nullopt;
     const auto [known, is_new] = connections.try_emplace(connection->identity.client, *connection);
     if (!is_new && connection->age < known->second.age) known->second = std::move(*connection);
   }

@@ -118,7 +118,8 @@ void send(Runtime& runtime, Inquiry inquiry, Answered answered) {
   redis::Shard* const where = inquiry.where;
   redis::Request request{.commands = std::move(inquiry.commands),
                          .timeout = runtime.config().command_timeout,
-                         .tells = std::move(inquiry.tells)};
+                         .tells = std::move(inquiry.tells),
+                         .most = inquiry.most};
   if (inquiry.repeated > Duration{}) {
     return std::make_shared<Repeating>(runtime, std::move(request), inquiry.repeated, std::move(answered))->send();
   }

@@ -27,6 +27,7 @@ struct Inquiry {
   /// How long it is resent while its outcome is unknown: for commands that change something, but only once however
   /// often they are sent (wire::Once). For one command, to the server of the key.
   base::Duration repeated{};
+  redis::ReplyLimits most = redis::kMostOfReplies;  ///< See redis::Request.
 };
 
 /// Sends commands and waits for the replies. Throws Error without replies, or (unless kept) for an error reply.

@@ -7,6 +7,13 @@
 #include "face/client_access.hpp"
 
 namespace holdfast::detail {
+namespace {
+
+/// Of all replies to one question. A list of 1,800 ranges of slots and their replicas is as long.
+constexpr std::size_t kMostBytes = 2U << 20U;
+constexpr std::size_t kMostElements = 1U << 15U;
+
+}  // namespace
 
 const Config& settings_of(const Client& client) {
   engine::Runtime& runtime = ClientAccess::core(client).runtime();
@@ -20,7 +27,9 @@ Inquiry::Inquiry(Config config) : core_(engine::Core::make(std::move(config), nu
 Inquiry::~Inquiry() { engine::close_and_wait(core_); }
 
 std::vector<base::Reply> Inquiry::ask(std::vector<base::Command> commands) {
-  return engine::ask(core_->runtime(), {std::move(commands)}, {}, engine::Errors::keep);
+  engine::Inquiry inquiry{std::move(commands)};
+  inquiry.most = {.bytes = kMostBytes, .elements = kMostElements};
+  return engine::ask(core_->runtime(), std::move(inquiry), {}, engine::Errors::keep);
 }
 
 }  // namespace holdfast::detail

@@ -35,7 +35,8 @@ class HOLDFAST_EXPORT Inquiry {
   ~Inquiry();
 
   /// Sends the commands together, on this client's one connection, and waits for the replies, each of which may be an
-  /// error. Throws Error if they do not come within the command timeout.
+  /// error. Throws Error if they do not come within the command timeout, or if they have more than 2 MB or 32,768
+  /// elements in all.
   std::vector<base::Reply> ask(std::vector<base::Command> commands);
 
  private:

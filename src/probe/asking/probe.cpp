@@ -1,8 +1,10 @@
 // Sends the questions of a probe to the nodes, each on a connection of its own, and has the answers judged.
 #include <algorithm>
+#include <atomic>
 #include <future>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -48,12 +50,33 @@ std::string in_words(const Error& error) {
   return error.code().message() + (error.cause().empty() ? "" : ": " + error.cause());
 }
 
+/// What all answers of one probe may come to: whatever nodes there are, they are kept until all have answered.
+class Room {
+ public:
+  void take(const std::vector<base::Reply>& replies) {
+    std::size_t bytes = 0;
+    for (const base::Reply& each : replies) bytes += bytes_of(each);
+    if (taken_.fetch_add(bytes) + bytes > kMostKept)
+      throw std::runtime_error("too much, with the nodes' other answers");
+  }
+
+ private:
+  static constexpr std::size_t kMostKept = 64U << 20U;
+  static std::size_t bytes_of(const base::Reply& reply) {
+    std::size_t bytes = sizeof reply + reply.text.size();
+    for (const base::Reply& each : reply.elements) bytes += bytes_of(each);
+    return bytes;
+  }
+
+  std::atomic<std::size_t> taken_{0};
+};
+
 /// Queries one node, on a connection of its own, so that a proxy or server that mishandles an odd command harms no
 /// lock.
 class Interview {
  public:
-  Interview(Config config, NodeFacts facts, const probing::Settings& settings, TimePoint end)
-      : config_(std::move(config)), settings_(settings), end_(end), facts_(std::move(facts)) {}
+  Interview(Config config, NodeFacts facts, const probing::Settings& settings, TimePoint end, Room& room)
+      : config_(std::move(config)), settings_(settings), end_(end), room_(room), facts_(std::move(facts)) {}
 
   NodeFacts hold() {
     facts_.user = config_.username.empty() ? "default" : config_.username;
@@ -95,7 +118,11 @@ class Interview {
     for (const probing::Question& question : questions) {
       std::vector<base::Command> commands = question.commands(facts_, settings_);
       if (commands.empty()) continue;
-      attempt(std::string(question.name), [&] { question.read(facts_, ask(std::move(commands))); });
+      attempt(std::string(question.name), [&] {
+        const std::vector<base::Reply> replies = ask(std::move(commands));
+        room_.take(replies);
+        question.read(facts_, replies);
+      });
     }
     if (is_sentinel) return;
     attempt("TIME", [this] { compare_clocks(); });
@@ -143,6 +170,7 @@ class Interview {
   Config config_;
   const probing::Settings& settings_;
   const TimePoint end_;
+  Room& room_;
   NodeFacts facts_;
   std::optional<detail::Inquiry> inquiry_;
   int silences_ = 0;
@@ -189,9 +217,9 @@ Config asking(const Config& config, const NodeAddress& address) {
 /// The other nodes to query: each address once.
 class OtherNodes {
  public:
-  OtherNodes(const Config& config, const probing::Settings& settings, TimePoint end,
+  OtherNodes(const Config& config, const probing::Settings& settings, TimePoint end, Room& room,
              std::size_t most = kMostProbedNodes)
-      : config_(config), settings_(settings), end_(end), most_(most) {}
+      : config_(config), settings_(settings), end_(end), room_(room), most_(most) {}
 
   void add(Part part, NodeAddress address) {
     if (address.host.empty() || address.port == 0 || !seen_.insert({address.host, address.port}).second) return;
@@ -217,8 +245,9 @@ class OtherNodes {
       NodeFacts facts;
       facts.part = part;
       facts.address = probing::host_port(address.host, address.port);
-      asked.push_back(std::async(std::launch::async,
-                                 [this, config, facts] { return Interview(config, facts, settings_, end_).hold(); }));
+      asked.push_back(std::async(std::launch::async, [this, config, facts] {
+        return Interview(config, facts, settings_, end_, room_).hold();
+      }));
     }
     next_.clear();
     std::vector<NodeFacts> nodes;
@@ -232,6 +261,7 @@ class OtherNodes {
   const Config& config_;
   const probing::Settings& settings_;
   const TimePoint end_;
+  Room& room_;
   const std::size_t most_;
   std::set<std::pair<std::string, std::uint16_t>> seen_;
   std::vector<std::pair<Part, NodeAddress>> next_;
@@ -275,7 +305,8 @@ probing::Facts facts_of_cluster(const Config& config, std::string_view lock, Tim
   probing::Facts facts{settings_of(config, lock), {}};
   probing::ClusterMembers members = find_members(config, begin + kServerEnd, facts.silent_seeds);
   if (members.primaries.empty()) members.primaries.push_back(config.cluster.addresses.front());
-  OtherNodes nodes(config, facts.settings, begin + kNodesEnd, kMostProbedClusterNodes);
+  Room room;
+  OtherNodes nodes(config, facts.settings, begin + kNodesEnd, room, kMostProbedClusterNodes);
   for (const NodeAddress& each : members.primaries) nodes.add(Part::server, each);
   for (const NodeAddress& each : members.replicas) nodes.add(Part::replica, each);
   append(facts.nodes, nodes.ask());
@@ -302,10 +333,11 @@ ProbeReport probe(const Client& client, std::string_view lock) {
   probing::Facts facts{settings_of(config, lock), {}};
   NodeFacts server;
   server.address = config.node();
+  Room room;
   facts.nodes.push_back(
-      Interview(asking(config, kServerQuestion), std::move(server), facts.settings, begin + kServerEnd).hold());
+      Interview(asking(config, kServerQuestion), std::move(server), facts.settings, begin + kServerEnd, room).hold());
 
-  OtherNodes others(config, facts.settings, begin + kNodesEnd);
+  OtherNodes others(config, facts.settings, begin + kNodesEnd, room);
   const probing::Role role = facts.nodes.front().role;
   for (const probing::ReplicaSeen& replica : role.replicas) others.add(Part::replica, {replica.host, replica.port});
   others.add(Part::replica, {role.primary_host, role.primary_port});

@@ -22,9 +22,10 @@ struct Op : boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::i
   Request request;
   ResultHandler handler;
   ReplyBuilder builder;
-  std::size_t asks = 0;     // replies to ASKING that come before the SSUBSCRIBE's confirmations
-  std::size_t loads = 0;    // replies to SCRIPT LOAD and ASKING that come before the commands' own
-  std::size_t replies = 0;  // still to come
+  ReplyLimits left = request.most;  // for the replies that are still to come
+  std::size_t asks = 0;             // replies to ASKING that come before the SSUBSCRIBE's confirmations
+  std::size_t loads = 0;            // replies to SCRIPT LOAD and ASKING that come before the commands' own
+  std::size_t replies = 0;          // still to come
   base::TimePoint sent_at{};
   base::TimePoint deadline{};
   std::list<std::shared_ptr<Op>>::iterator waiting;  // valid while at the gate

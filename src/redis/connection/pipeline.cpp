@@ -1,5 +1,6 @@
 #include "redis/connection/pipeline.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -170,8 +171,12 @@ bool Pipeline::on_node(const Session::Node& node) {
   return true;
 }
 
-void Pipeline::on_reply() {
+ReplyLimits Pipeline::room() const { return in_flight_.empty() ? Session::kLoginLimits : in_flight_.front()->left; }
+
+void Pipeline::on_reply(const ReplyLimits& length) {
   const OpPtr op = in_flight_.front();
+  op->left.bytes -= std::min(length.bytes, op->left.bytes);
+  op->left.elements -= std::min(length.elements, op->left.elements);
   if (op->asking()) {  // if it was refused, the next reply shows it
     --op->asks;
     return;

@@ -50,7 +50,8 @@ class Pipeline final : public Traffic {
   bool waited_for() const override { return !gate_.empty(); }
   void give_up() override;
   bool on_node(const Session::Node& node) override;
-  void on_reply() override;
+  void on_reply(const ReplyLimits& length) override;
+  ReplyLimits room() const override;
   void on_push(const base::Reply& message) override;
 
  private:

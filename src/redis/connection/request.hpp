@@ -12,6 +12,7 @@
 #include "base/clock.hpp"
 #include "base/resp.hpp"
 #include "redis/connection/subscriptions.hpp"
+#include "redis/protocol/parser.hpp"
 
 namespace holdfast::redis {
 
@@ -50,6 +51,7 @@ struct Request {
   bool asking = false;       ///< ASKING goes before the only command, and before the SSUBSCRIBE.
   std::uint8_t detours = 0;  ///< How often it was redirected to another node.
   Operation operation = Operation::other;
+  ReplyLimits most = kMostOfReplies;  ///< For all its replies together; the connection ends if they are longer.
 
   /// A request with one command, which is moved.
   static Request of(base::Command command, base::Duration timeout, Operation operation = Operation::other) {

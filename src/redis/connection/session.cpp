@@ -93,9 +93,12 @@ void Session::begin() {
   owner_->on_open();
 }
 
-void Session::logged_in() {
-  stage_ = Stage::ready;
-  parser_.set(kLimits);
+void Session::logged_in() { stage_ = Stage::ready; }
+
+/// For the message that begins like this.
+ReplyLimits Session::limits(char first) const {
+  if (stage_ != Stage::ready) return kLoginLimits;
+  return first == kPush ? kPushLimits : reader_.room();
 }
 
 void Session::make_room() {
@@ -107,7 +110,10 @@ void Session::make_room() {
   if (in_begin_ < in_end_) std::memmove(in_.data(), in_.data() + in_begin_, in_end_ - in_begin_);
   in_end_ -= in_begin_;
   in_begin_ = 0;
-  if (in_.size() - in_end_ < kReadAtLeast) in_.resize(std::max(in_.size() * 2, 4 * kReadAtLeast));
+  if (in_.size() - in_end_ >= kReadAtLeast) return;
+  // Not beyond what the message may come to.
+  const std::size_t most = in_end_ == 0 ? 0 : limits(in_.front()).bytes;
+  in_.resize(std::max(in_end_ + 4 * kReadAtLeast, std::min(in_.size() * 2, most)));
 }
 
 void Session::read() {
@@ -135,6 +141,7 @@ void Session::on_read(ErrorCode error, std::size_t count) {
 bool Session::parse() {
   while (in_begin_ < in_end_) {
     const std::string_view message(in_.data() + in_begin_, in_end_ - in_begin_);
+    parser_.set(limits(message.front()));
     while (!parser_.done()) {
       const std::optional<Node> node = parser_.next(message);
       if (!node) {  // the rest is still to come
@@ -143,7 +150,8 @@ bool Session::parse() {
       }
       if (!on_parsed(*node)) return false;
     }
-    in_begin_ += parser_.parsed();
+    const ReplyLimits length{.bytes = parser_.parsed(), .elements = parser_.elements()};
+    in_begin_ += length.bytes;
     parser_.reset();
     if (in_push_) {
       in_push_ = false;
@@ -152,7 +160,7 @@ bool Session::parse() {
       reader_.on_push(messages.front());
     } else {
       answered_ = true;
-      reader_.on_reply();
+      reader_.on_reply(length);
     }
     if (owner_ == nullptr) return false;
   }

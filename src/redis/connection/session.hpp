@@ -26,9 +26,10 @@ class Session : public std::enable_shared_from_this<Session> {
   using ErrorCode = boost::system::error_code;
   using Node = redis::Node;
 
-  /// The limits of a reply during the login, and after it.
+  /// The limits of a reply during the login, and of one that nobody has asked for.
   static constexpr ReplyLimits kLoginLimits{.bytes = 256U << 10U, .elements = 4096};
-  static constexpr ReplyLimits kLimits{.bytes = 64U << 20U, .elements = 1U << 20U};
+  /// Those of a message, which nobody keeps.
+  static constexpr ReplyLimits kPushLimits = kMostOfReplies;
 
   struct Ending {
     Stage stage{};
@@ -52,7 +53,10 @@ class Session : public std::enable_shared_from_this<Session> {
     virtual ~Reader() = default;
     /// The next node of the next reply, in the order of the commands. False: no reply was expected.
     virtual bool on_node(const Node& node) = 0;
-    virtual void on_reply() = 0;
+    /// The reply is complete, and this long.
+    virtual void on_reply(const ReplyLimits& length) = 0;
+    /// How long the next reply may be.
+    virtual ReplyLimits room() const = 0;
     virtual void on_push(const base::Reply& message) = 0;
   };
 
@@ -104,6 +108,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void shake_hands();
   void begin();
   void make_room();
+  ReplyLimits limits(char first) const;
   void read();
   void on_read(ErrorCode error, std::size_t count);
   bool parse();

@@ -19,11 +19,14 @@ struct Node {
   std::string_view value{};  ///< Points into the bytes.
 };
 
-/// Limits for one reply or one push.
+/// Limits for a reply, a push, or all replies to one question together: so much memory may wait for what is still to
+/// come, and may be kept until all has.
 struct ReplyLimits {
   std::size_t bytes;     ///< On the wire.
   std::size_t elements;  ///< In all its arrays together.
 };
+/// For a question, unless whoever asks wants less.
+inline constexpr ReplyLimits kMostOfReplies{.bytes = 64U << 20U, .elements = 1U << 20U};
 
 /// Parses one message, possibly in several calls: each call gets all bytes of the message received so far. Announced
 /// sizes are checked against the limits before the data arrives, so no room is reserved for oversized data. A map is an
@@ -43,6 +46,8 @@ class Parser {
   bool done() const { return open_ == 0 && parsed_ > 0 && !bulk_; }
   /// How many bytes have become nodes so far.
   std::size_t parsed() const { return parsed_; }
+  /// How many elements the arrays so far have.
+  std::size_t elements() const { return elements_; }
   /// What is wrong with the message; empty: nothing.
   const std::string& problem() const { return problem_; }
   /// Prepares for the next message.
