@@ -13,8 +13,9 @@ inline constexpr const char* kPlainText = "text/plain; charset=utf-8";
 inline constexpr const char* kPrometheusText = "text/plain; version=0.0.4; charset=utf-8";
 inline constexpr const char* kOpenmetricsText = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// One thread serves all connections. A slow client does not delay others, and is disconnected after 10 s. Connections
-/// beyond 64 at a time are closed at once.
+/// One thread serves all connections. A slow client does not delay others, and is disconnected after 10 s, an idle one
+/// after a minute. There are 64 connections at a time: beyond that the one that has waited longest for a request is
+/// closed, so that idle ones keep nobody out. What is no HTTP request is answered with 400.
 class HttpEndpoint {
  public:
   struct Answer {
@@ -22,7 +23,8 @@ class HttpEndpoint {
     std::string type;
     std::string body;
   };
-  /// `accept`: the request's Accept header. Must not block.
+  /// `path`: without a query, and without the host that a proxy may put before it. `accept`: the request's Accept
+  /// header. Must not block.
   using Handler = std::function<Answer(std::string_view path, std::string_view accept)>;
 
   /// Listens from here on; port 0: any free one. Throws std::system_error, also if the host is not an address.

@@ -44,6 +44,12 @@ class Connection {
     for (ssize_t got = 0; (got = read(fd_, buffer, sizeof buffer)) > 0;) all.append(buffer, std::size_t(got));
     return all;
   }
+  /// What comes first.
+  std::string read_some() const {
+    char buffer[65536];
+    const ssize_t got = read(fd_, buffer, sizeof buffer);
+    return {buffer, std::size_t(std::max<ssize_t>(got, 0))};
+  }
 
  private:
   const int fd_;
@@ -162,14 +168,65 @@ TEST_F(Exporter, ASlowScraperHoldsUpNobody) {
   EXPECT_THAT(slow.read_all(), StartsWith("HTTP/1.1 200 OK\r\n"));
 }
 
+TEST_F(Exporter, IdleConnectionsKeepNobodyOut) {
+  begin();
+  const std::string keeping = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+  std::vector<std::unique_ptr<Connection>> idle;
+  for (int i = 0; i < 64; ++i) {
+    idle.push_back(std::make_unique<Connection>(port_));
+    idle.back()->send(keeping);
+    EXPECT_THAT(idle.back()->read_some(), StartsWith("HTTP/1.1 200 OK\r\n"));
+  }
+  for (int i = 0; i < 5; ++i) EXPECT_THAT(get("/metrics"), StartsWith("HTTP/1.1 200 OK\r\n"));
+  // The one that was idle longest is closed for each; those that were not, go on.
+  EXPECT_EQ(idle.front()->read_all(), "");
+  idle.back()->send(keeping);
+  EXPECT_THAT(idle.back()->read_some(), StartsWith("HTTP/1.1 200 OK\r\n"));
+}
+
 TEST_F(Exporter, ManyConnectionsAtATimeAreBounded) {
   begin();
   std::vector<std::unique_ptr<Connection>> many;
   for (int i = 0; i < 80; ++i) many.push_back(std::make_unique<Connection>(port_));
-  // Those beyond the bound are closed without an answer.
-  EXPECT_EQ(many.back()->read_all(), "");
-  many.clear();
-  EXPECT_TRUE(eventually([&] { return get("/metrics").starts_with("HTTP/1.1 200"); }));
+  // The first are closed, for the last to be served.
+  for (int i = 0; i < 16; ++i) EXPECT_EQ(many[static_cast<std::size_t>(i)]->read_all(), "");
+  EXPECT_THAT(get("/metrics"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(Exporter, SaysThatARequestIsNone) {
+  begin();
+  const std::string host = "Host: x\r\n";
+  const std::vector<std::string> requests{std::string("GET\r\n\r\n"),
+                                          "GET /metrics\r\n" + host + "\r\n",
+                                          "GET /metrics HTTP/9.1\r\n" + host + "\r\n",
+                                          "GET /metrics HTTP/1.1\r\n" + host + "no colon\r\n\r\n",
+                                          "GET /metrics HTTP/1.1\r\n\r\n",
+                                          "GET /metrics HTTP/1.1\r\n" + host + host + "\r\n",
+                                          "G T /metrics HTTP/1.1\r\n" + host + "\r\n",
+                                          "GET /metrics HTTP/1.1\r\n" + host + "Content-Length: -1\r\n\r\n",
+                                          "GET /metrics HTTP/1.1\r\n" + host + "Content-Length: 3\r\n\r\nabc",
+                                          "\x16\x03\x01 no HTTP at all\r\n\r\n" + std::string(50'000, 'x')};
+  for (const std::string& none : requests) {
+    const Connection connection(port_);
+    connection.send(none);
+    EXPECT_THAT(connection.read_all(),
+                AllOf(StartsWith("HTTP/1.1 400 Bad Request\r\n"), HasSubstr("\r\nConnection: close\r\n")))
+        << none.substr(0, 100);
+  }
+  const Connection endless(port_);
+  endless.send("GET /metrics HTTP/1.1\r\n" + host + "X: " + std::string(20'000, 'x'));
+  EXPECT_THAT(endless.read_all(), StartsWith("HTTP/1.1 431 "));
+  EXPECT_THAT(get("/metrics"), StartsWith("HTTP/1.1 200 OK\r\n"));
+}
+
+TEST_F(Exporter, AnswersThoseWhoNameTheHostAsForAProxy) {
+  begin();
+  for (const char* target : {"http://127.0.0.1:9743/metrics", "HTTP://x/metrics?a=b", "http://[::1]:1/metrics"}) {
+    EXPECT_THAT(get(target), AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("holdfast_server_up"))) << target;
+  }
+  EXPECT_THAT(get("http://x"), AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("see /metrics")));
+  EXPECT_THAT(get("http://x/other"), StartsWith("HTTP/1.1 404 Not Found\r\n"));
+  EXPECT_THAT(get("/other?http://x/metrics"), StartsWith("HTTP/1.1 404 Not Found\r\n"));
 }
 
 TEST_F(Exporter, SpeaksTheFormatThatIsAskedFor) {
@@ -192,10 +249,6 @@ TEST_F(Exporter, RefusesWhatItDoesNotHave) {
   const Connection head(port_);
   head.send("HEAD /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   EXPECT_THAT(head.read_all(), AllOf(HasSubstr("\r\nContent-Length: "), testing::EndsWith("\r\n\r\n")));
-  const Connection noise(port_);
-  noise.send("\x16\x03\x01 no HTTP at all\r\n\r\n");
-  EXPECT_EQ(noise.read_all(), "");
-  EXPECT_THAT(get("/metrics"), StartsWith("HTTP/1.1 200 OK\r\n"));
 }
 
 TEST_F(Exporter, EndsWithZeroByASignal) {
