@@ -2,6 +2,8 @@
 // of them something does not.
 #include "support/least_acl.hpp"
 
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include "access.hpp"
@@ -191,6 +193,61 @@ TEST_F(LeastAcl, NeedsOneMoreToBeToldOfALossAtOnce) {
   raw.command("DEL", "lock:orders");
   EXPECT_TRUE(eventually([&] { return hold.state() == HoldState::lost; }, 10s));
   EXPECT_EQ(with.counters().watch_refusals, 0U);
+}
+
+/// What the file says of its user's power, each sentence.
+TEST_F(LeastAcl, ItsUserCanDoTheHarmThatTheFileNamesAndNoOther) {
+  grant(least_rights(), {"+script|load"});
+  raw.command("CONFIG", "SET", "busy-reply-threshold", 50);
+  raw.command("CONFIG", "SET", "lua-time-limit", 50);  // before Redis 7
+  Endpoint endpoint = Endpoint::of(server);
+  endpoint.user = "app";
+  endpoint.password = kSecret;
+  Raw user(endpoint);
+  const auto refused = [&](const Reply& reply) { return reply.is_error() && reply.text.starts_with("NOPERM"); };
+
+  Client client(config());
+  Hold theirs = client.lock("lock:theirs").acquire();
+  EXPECT_EQ(user.command("HDEL", "lock:theirs", theirs.owner()).integer, 1) << "it breaks any lock of its pattern";
+  EXPECT_TRUE(eventually([&] { return theirs.is_lost(); }));
+  raw.command("SET", "secret", "x");
+  EXPECT_THAT(user.command("SCAN", "0").elements.at(1).elements, testing::Not(IsEmpty())) << "it sees all names";
+  const std::string all = user.command("CLIENT", "LIST").text;
+  EXPECT_THAT(all, HasSubstr("name=holdfast"));
+  const std::uint64_t connections = client.counters().connections;
+  EXPECT_GT(user.command("CLIENT", "KILL", "TYPE", "normal").integer, 0) << "it ends the connections of everybody";
+  EXPECT_TRUE(eventually([&] {
+    client.ping();
+    return client.counters().connections > connections;
+  }));
+  for (const std::vector<std::string>& other :
+       std::vector<std::vector<std::string>>{{"HGETALL", "secret"},
+                                             {"EVAL", "return 1", "1", "secret"},
+                                             {"PUBLISH", "other", "x"},
+                                             {"SUBSCRIBE", "other"},
+                                             {"CONFIG", "GET", "port"},
+                                             {"SCRIPT", "KILL"},
+                                             {"FLUSHALL"},
+                                             {"SHUTDOWN"}}) {
+    EXPECT_TRUE(refused(user.send(other))) << other.front();
+  }
+  const std::string loaded = user.command("SCRIPT", "LOAD", "while true do end").text;
+  for (const bool by_hash : {false, true}) {
+    auto endless = in_thread([&, by_hash] {
+      Raw busy(endpoint);
+      return by_hash ? busy.command("EVALSHA", loaded, "0") : busy.command("EVAL", "while true do end", "0");
+    });
+    EXPECT_TRUE(eventually([&] { return raw.command("GET", "secret").text.starts_with("BUSY"); }))
+        << "it stops the server";
+    EXPECT_TRUE(eventually([&] { return raw.command("SCRIPT", "KILL").text == "OK"; }));
+    EXPECT_TRUE(endless.get().is_error());
+  }
+  std::ifstream file(source_path("docs/least-acl.acl"));
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  for (const char* sentence : {"break, take or extend any lock under its pattern", "end the connection of every client",
+                               "the names of all keys of the database", "stop the server for everybody"}) {
+    EXPECT_THAT(text, HasSubstr(sentence));
+  }
 }
 
 TEST_F(LeastAcl, NeedsSelectForAnotherDatabase) {
