@@ -142,7 +142,7 @@ class CountStory final : public Story, public std::enable_shared_from_this<Count
       case answers::Kind::semaphore:
         return {one_of({Kind::set, Kind::add, Kind::add, Kind::take, Kind::give, Kind::drain}), some};
       case answers::Kind::totals:
-        return {one_of({Kind::set, Kind::add, Kind::add}), some};
+        return {one_of({Kind::set, Kind::add, Kind::set_total, Kind::set_total}), some};
       default:
         return {one_of({Kind::set, Kind::count_down, Kind::count_down, Kind::count_down}), some};
     }
