@@ -67,10 +67,12 @@ CASES = [
             "unanswered_extends": [(HOLD_FSM, "  planned_ = std::min(now + retry_after(length_), deadline());",
                                     "  extend(now);")],
             "stays_suspect": [
-                (HOLD_FSM, "  state_ = HoldState::held;\n  return Change::none;", "  return Change::none;")
+                (HOLD_FSM, "  }\n  state_ = HoldState::held;\n  return Change::none;", "  }\n  return Change::none;")
             ],
             "deadline_not_due": [(HOLD_FSM, "  planned_ = std::min(now + retry_after(length_), deadline());",
-                                  "  planned_ = now + retry_after(length_);")],
+                                  "  planned_ = now + retry_after(length_);"),
+                                 ("engine/decide/hold_fsm.hpp", "return std::min(planned_, deadline());",
+                                  "return planned_;")],
             "release_for_ever": [("engine/decide/release_fsm.cpp", "  if (now >= give_up_) return finish",
                                   "  if (now >= give_up_ + milliseconds(60)) return finish")],
         },
