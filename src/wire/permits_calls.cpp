@@ -74,10 +74,8 @@ void append_ids(base::Command& command, const Owner& owner) {
 
 base::Command change(const base::Script& script, const ChangeCall& call) {
   base::Command command = with_keys(script, call.names.key, 5);
-  if (call.once) {
-    command.args.front() = "3";
-    command.args.push_back(once_key(call.names.key, call.once->key));
-  }
+  if (call.once) command.args.push_back(once_key(call.names.key, call.once->key));
+  command.args.front() = std::to_string(command.args.size() - 1);
   command.args.push_back(std::to_string(call.permits));
   command.args.push_back(std::to_string(call.once ? call.once->remembered.count() : 0));
   command.args.push_back(call.names.channel);
