@@ -56,13 +56,13 @@ TEST(Oracle, EveryScriptHasItsTransitionAndIsCompared) {
     for (const Step& step : make_history(seed, kSteps, Likeness{})) {
       if (step.words.size() > 1 && step.words.front() == "EVALSHA") called.insert(step.words[1]);
       if (step.words.size() > 1 && step.words.front() == "EVAL") {
-        if (const KnownScript* const known = script_of_text(step.words[1])) called.emplace(known->script->sha1);
+        if (const auto known = script_of_text(step.words[1])) called.emplace(known->script->sha1);
       }
     }
   }
   for (const base::Script* script : all_scripts()) {
-    const KnownScript* const known = script_of_sha1(script->sha1);
-    EXPECT_TRUE(known != nullptr && known->run != nullptr) << script->name << " has no transition in the model";
+    const auto known = script_of_sha1(script->sha1);
+    EXPECT_TRUE(known && known->run != nullptr) << script->name << " has no transition in the model";
     EXPECT_TRUE(called.contains(std::string(script->sha1))) << script->name << " is in no history";
   }
 }

@@ -179,7 +179,7 @@ class Cases {
     const std::vector<base::Command> written{rw::acquire_write({{&rw_, 1}, a, kLease})};
     const std::vector<base::Command> queued{fair(1), fair(2), fair(3)};
     const std::vector<base::Command> some{semaphore("set", 3)};
-    const std::vector<base::Command> taken{wire::permits::set_total(permits_, 3, Publish::publish), permit(1)};
+    const std::vector<base::Command> taken{wire::permits::set_total({permits_, 3}), permit(1)};
     return {
         {"read_write: a reader comes", two_read, read(3, kLease)},
         {"read_write: a reader comes first", {}, read(3, kLease)},
@@ -202,7 +202,7 @@ class Cases {
         {"permits: the first", {taken.front()}, permit(2)},
         {"permits: one goes", taken, wire::permits::release({{&permits_, 1}, a})},
         {"permits: renewed", taken, wire::permits::renew({{permits_.key, a.text}}, kLonger)},
-        {"permits: total", taken, wire::permits::set_total(permits_, 5, Publish::publish)},
+        {"permits: total", taken, wire::permits::set_total({permits_, 5})},
         {"semaphore: acquire", some, semaphore("acquire", 2)},
         {"semaphore: add", some, semaphore("add", 2)},
         {"semaphore: again", {semaphore("set", 3), semaphore("add", 2)}, semaphore("add", 2)},
