@@ -69,11 +69,11 @@ class Top {
   /// Shows the same as before.
   void show(const Screen* screen) const {
     if (screen != nullptr) {
-      screen->draw(Shown(
-          fmt::format("holdfast top: {} held, {} waiting; every {}; q ends it, ? shows the keys\n{}\n{}",
-                      view_.rows.size(), waiting(), in_words(interval_),
-                      shows_keys_ ? "q: end   s: sort by the next column   ctrl-z: suspend   ?: hide this\n" : "",
-                      view_.in_lines())));
+      screen->draw(
+          Shown(fmt::format("holdfast top: {} held, {} waiting; every {}; q ends it, ? shows the keys\n{}\n{}",
+                            view_.rows.size(), waiting(), in_words(interval_),
+                            shows_keys_ ? "q: end   s: sort by the next column   ctrl-z: suspend   ?: hide this\n" : "",
+                            view_.in_lines())));
     } else if (console_.json()) {
       console_.result(json_line(view_.in_json(std::chrono::system_clock::now())));
     } else {

@@ -204,8 +204,8 @@ TEST_F(ReadWriteKind, SharedGoesWithNoOtherKind) {
 
 TEST_F(ReadWriteKind, SaysWhichKindANameIs) {
   Running reader = running("--shared", "one");
-  for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
-           {"run", "job", "--", "true"}, {"wait", "job"}, {"break", "-y", "job"}}) {
+  for (const std::vector<std::string>& args :
+       std::vector<std::vector<std::string>>{{"run", "job", "--", "true"}, {"wait", "job"}, {"break", "-y", "job"}}) {
     const Outcome outcome = use(args);
     EXPECT_EQ(outcome.status, exited(69)) << args.front();
     EXPECT_THAT(outcome.err, HasSubstr("it is a read-write lock (--kind read-write, or run --shared)"));

@@ -368,7 +368,6 @@ const struct {
      Stage::login,
      make_error_code(boost::system::errc::bad_message),
      {Errc::unsupported_by_server, Fate::lasting}},
-
     // What has stood may stand again, whatever ended it.
     {"reset", Stage::ready, asio::error::connection_reset, {Errc::unreachable, Fate::transient}},
     {"silent", Stage::ready, asio::error::timed_out, {Errc::unreachable, Fate::transient}},

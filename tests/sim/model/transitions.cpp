@@ -366,8 +366,9 @@ constexpr std::array<KnownScript, 15> kScripts{{{&scripts::lock_acquire, lock_ac
                                                 {&scripts::simple_renew, simple_renew}}};
 
 std::optional<KnownScript> find(std::string_view base::Script::* what, std::string_view wanted) {
-  for (const std::span<const KnownScript> some : {std::span<const KnownScript>(kScripts), read_write_scripts(), fair_scripts(),
-                                                  spin_scripts(), counting_scripts(), permits_scripts()}) {
+  for (const std::span<const KnownScript> some :
+       {std::span<const KnownScript>(kScripts), read_write_scripts(), fair_scripts(), spin_scripts(),
+        counting_scripts(), permits_scripts()}) {
     for (const KnownScript& each : some) {
       if (each.script->*what == wanted) return each;
       const base::Script* const form = each.script->of_first_key;
