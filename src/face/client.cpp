@@ -78,10 +78,10 @@ FencedLock Client::fenced_lock(std::string_view name, AcquireOptions defaults) c
 }
 
 FairLock Client::fair_lock(std::string_view name, AcquireOptions defaults) const {
-  const Config& config = core_->runtime().config();
+  const Config& config = core()->runtime().config();
   if (!config.name_prefix.empty() && !config.fair_with_prefix) {
     throw Error(
-        Errc::invalid_argument, std::string(name), core_->runtime().node(),
+        Errc::invalid_argument, std::string(name), core()->runtime().node(),
         "a FairLock under a name_prefix: Redisson before 3.52 keeps its queue under the name without the prefix, "
         "and would share neither its order nor its wakes; if no such Redisson takes part, set fair_with_prefix");
   }

@@ -100,7 +100,7 @@ TEST_P(HostileTo, TheExporterTakesABoundedAmountOfMemory) {
     peak = std::max(peak, peak_of(exporter.pid()));
     std::this_thread::sleep_for(10ms);
   }
-  EXPECT_TRUE(exporter.running());
+  EXPECT_TRUE(exporter.running()) << exporter.errors();
   EXPECT_LT(peak, 500 * kMega);
 }
 

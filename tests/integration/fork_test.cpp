@@ -312,7 +312,8 @@ TEST_F(Fork, AConnectionEndsWithItsClientThoughAChildLives) {
   auto [from, to] = make_pipe();
   std::optional<Client> client(settings_);
   Lock lock = client->lock("orders");
-  const Hold hold = Client(settings_).lock("orders").acquire();  // so that the client below listens for its release
+  std::optional<Client> other(settings_);
+  std::optional<Hold> hold(other->lock("orders").acquire());  // so that the first client listens for its release
   const MaybeHold none = lock.try_acquire({.wait = 100ms});
   EXPECT_FALSE(none);
   ASSERT_GT(connections(), 0U);
@@ -324,6 +325,8 @@ TEST_F(Fork, AConnectionEndsWithItsClientThoughAChildLives) {
     _exit(0);
   }
   client.reset();
+  hold.reset();
+  other.reset();
   EXPECT_TRUE(eventually([&] { return connections() == 0; })) << raw.command("CLIENT", "LIST").text;
   to.reset();
   waitpid(pid, nullptr, 0);

@@ -48,7 +48,7 @@ const Question kQuestions[] = {
     {"Lock::remaining", [](const Client& client) { drop(client.lock("L").remaining()); }, kNumber},
     {"Lock::force_release", [](const Client& client) { drop(client.lock("L").force_release()); }, kNumber},
     {"FairLock::is_locked", [](const Client& client) { drop(client.fair_lock("L").is_locked()); }, kFree},
-    {"FairLock::info", [](const Client& client) { drop(client.fair_lock("L").info()); }, {}},
+    {"FairLock::info", [](const Client& client) { drop(client.fair_lock("L").info()); }, kFree},
     {"FencedLock::is_locked", [](const Client& client) { drop(client.fenced_lock("L").is_locked()); }, kFree},
     {"FencedLock::latest_token", [](const Client& client) { drop(client.fenced_lock("L").latest_token()); }, kFree},
     {"SpinLock::is_locked", [](const Client& client) { drop(client.spin_lock("L").is_locked()); }, kFree},

@@ -21,22 +21,6 @@ class ReadWriteScripts : public testing::Test {
   Store store{raw};
 };
 
-/// Not a row of the table: each test would make all these fields.
-TEST_F(ReadWriteScripts, take_a_hash_of_very_many_fields_for_no_lock) {
-  std::vector<std::string> fields{"HSET", "L", "mode", "read"};
-  for (int i = 0; i < 10'000; ++i) {
-    fields.push_back(kA.text + std::to_string(i));
-    fields.emplace_back("1");
-  }
-  raw.send(fields);
-  raw.command("PEXPIRE", "L", 30'000);
-  for (const base::Command& command :
-       {read(kA), write(kA), write(kA, true), rw::force_release(kL), rw::force_release(kL, kB), rw::holders("L")}) {
-    EXPECT_EQ(run(raw, command).text, "WRONGTYPE it is a hash of 10001 fields that is no lock");
-  }
-  EXPECT_EQ(raw.command("HLEN", "L").integer, 10'001);
-}
-
 TEST_F(ReadWriteScripts, leave_nothing_where_a_write_is_refused) {
   for (const std::string rights : {"-set", "-hset", "-pexpire", "-pexpire -hdel"}) {
     SCOPED_TRACE(rights);

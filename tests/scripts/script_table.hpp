@@ -175,7 +175,8 @@ class Table : public testing::TestWithParam<Row> {
     expect("sent by text", row.call, SendBy::text);
     expect("sent by hash", row.call, SendBy::hash);
     // As in a cluster, while the slot is under way.
-    if (row.call.script->of_first_key != nullptr && std::stoi(row.call.args.front()) > 1) {
+    if (row.call.script != nullptr && row.call.script->of_first_key != nullptr &&
+        std::stoi(row.call.args.front()) > 1) {
       expect("naming the first key only", redis::cluster::of_first_key(row.call), SendBy::text);
     }
   }
