@@ -121,6 +121,7 @@ void errors(const holdfast::Client& client) {
   } catch (const holdfast::Error& error) {
     const std::error_code code = make_error_code(holdfast::Errc::invalid_argument);
     expect(error.code() == code && code.category() == holdfast::error_category(), "a value of the standard's");
+    expect(!error.may_pass(), "what is wrong with a call stays wrong");
     std::cout << error.node() << ": " << error.cause() << '\n';
     expect(error.key().empty(), "which lock it is about");
   }

@@ -92,7 +92,7 @@ TEST_P(HostileTo, TheDoctorTakesABoundedAmountOfMemory) {
 
 TEST_P(HostileTo, TheExporterTakesABoundedAmountOfMemory) {
   if (skipped_) GTEST_SKIP() << "memory is not measured under a sanitizer";
-  Process exporter = start({"exporter", "--json", "--listen", ":0", "--interval", "50ms", "--doctor", "50ms"});
+  Process exporter = start({"exporter", "--json", "--listen", ":0", "--interval", "100ms", "--doctor", "100ms"});
   ASSERT_TRUE(exporter.read_line());
   const auto end = std::chrono::steady_clock::now() + 3s;
   std::size_t peak = 0;

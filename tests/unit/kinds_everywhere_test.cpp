@@ -53,7 +53,7 @@ const std::map<std::string, Words>& words() {
       {"semaphore", {R"re([ .]semaphore\()re", "semaphore", "semaphore", R"re(LockKind::\w+, "semaphore")re"}},
       {"latch", {R"re(\blatch\()re", "latch", "latch", R"re(LockKind::\w+, "latch")re"}},
       {"multi_lock", {"multi_lock|MultiLock", "lock::release|wire::any", "multi", R"re(\bMultiLock\b)re"}},
-      {"any_of", {"any_of|AnyLock", "any", "any", R"re(\bany_of\()re"}},
+      {"any_of", {R"re((\.|->)any_of\(|AnyLock)re", "any", "any", R"re(\bany_of\()re"}},
       {"red_lock", {"RedLock", "red", "red", R"re(\bRedLock\()re"}},
       {"leader", {"Leader", "leader", "leader", R"re(int elect\()re"}}};
   return all;
