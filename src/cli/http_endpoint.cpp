@@ -144,7 +144,7 @@ struct HttpEndpoint::Impl {
     const Wait wait(*this, stream);
     std::array<char, 4096> rest{};
     stream.expires_after(kFarewell);
-    for (std::size_t taken = 0; taken < kLongestHeader * 8;) {
+    for (std::size_t taken = 0; taken < std::size_t{8} * kLongestHeader;) {
       taken += co_await stream.async_read_some(asio::buffer(rest), asio::use_awaitable);
     }
   }

@@ -182,8 +182,8 @@ asio::awaitable<void> total_and_add(const Client& client, Said& said) {
   co_await semaphore.async_set(1, asio::use_awaitable);
   for (int delay = 0; delay < 9; ++delay) {
     co_await semaphore.async_set_total(1, asio::use_awaitable);
-    const auto [total, added] =
-        co_await (semaphore.async_set_total(2, asio::use_awaitable) && add_later(semaphore, client.semaphore("unset"), delay * 1ms));
+    const auto [total, added] = co_await (semaphore.async_set_total(2, asio::use_awaitable) &&
+                                          add_later(semaphore, client.semaphore("unset"), delay * 1ms));
     const std::int64_t all = co_await semaphore.async_add(0, asio::use_awaitable);
     const bool added_behind = added == 5 && all == 5;
     const bool added_before = added == 4 && all == 2;
