@@ -24,11 +24,11 @@ constexpr milliseconds kLongestPause{1000};
 
 }  // namespace
 
-Acquisition::Acquisition(BasicLock lock, AcquireOptions options, Prepare prepare, AskHolder ask,
+Acquisition::Acquisition(const BasicLock& lock, AcquireOptions options, Prepare prepare, AskHolder ask,
                          Perseverance perseverance)
     : prepare_(std::move(prepare)), perseverance_(std::move(perseverance)) {
   options.stop = stop_.get_token();
-  worker_ = std::jthread([this, lock = std::move(lock), options = std::move(options), ask = std::move(ask)] {
+  worker_ = std::jthread([this, lock, options = std::move(options), ask = std::move(ask)] {
     work(lock, options, ask);
     result_.waited = base::Clock::now() - start_;
     done_.set();

@@ -48,7 +48,7 @@ struct AcquisitionResult {
 /// Starts at construction; the destructor stops it and waits for its end. Used by one thread.
 class Acquisition {
  public:
-  Acquisition(BasicLock lock, AcquireOptions options, Prepare prepare, AskHolder ask, Perseverance perseverance);
+  Acquisition(const BasicLock& lock, AcquireOptions options, Prepare prepare, AskHolder ask, Perseverance perseverance);
   ~Acquisition() { stop(); }
 
   /// Readable when it is over, until done() has returned true.

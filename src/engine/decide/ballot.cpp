@@ -84,7 +84,7 @@ Attempt Ballot::result(const std::vector<std::string>& nodes, Duration pause) co
   const auto hopeless = static_cast<std::size_t>(std::ranges::count_if(votes_, lasting));
   attempt.kind = Kind::not_sent;
   attempt.pointless = hopeless > quorum_.members - quorum_.needed;
-  const auto stays = [](const auto& vote) { return vote && vote->may_pass == false; };
+  const auto stays = [](const auto& vote) { return vote && !vote->may_pass.value_or(true); };
   const auto staying = static_cast<std::size_t>(std::ranges::count_if(votes_, stays));
   attempt.may_pass = staying <= quorum_.members - quorum_.needed;
   // Missing acks are the only thing that keeps it from the quorum.
