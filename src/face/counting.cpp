@@ -93,7 +93,7 @@ base::Command command(const engine::KeyTarget& target, Counting what, std::int64
     case Counting::remove:
       break;
   }
-  return latch::remove(names, publish);
+  return latch::remove({names, once(runtime, "remove"), publish});
 }
 
 /// Empty: the reply is invalid.

@@ -8,14 +8,20 @@
 namespace holdfast::wire::latch {
 namespace {
 
+void add_keys(base::Command& command, const LockNames& names, const std::optional<Once>& once) {
+  command.args.emplace_back(once ? "2" : "1");
+  command.args.push_back(names.key);
+  if (once) command.args.push_back(once_key(names.key, once->key));
+}
+
+std::string remembered(const std::optional<Once>& once) { return std::to_string(once ? once->remembered.count() : 0); }
+
 base::Command counted(const base::Script& script, const CountCall& call) {
   base::Command command{{}, &script};
   command.args.reserve(7);
-  command.args.emplace_back(call.once ? "2" : "1");
-  command.args.push_back(call.names.key);
-  if (call.once) command.args.push_back(once_key(call.names.key, call.once->key));
+  add_keys(command, call.names, call.once);
   command.args.push_back(std::to_string(call.count));
-  command.args.push_back(std::to_string(call.once ? call.once->remembered.count() : 0));
+  command.args.push_back(remembered(call.once));
   command.args.push_back(call.names.channel);
   add_way(command, call.publish);
   return command;
@@ -33,9 +39,13 @@ bool fits_cluster(std::string_view raw_name) { return raw_name.find('}') == std:
 base::Command set(const CountCall& call) { return counted(scripts::latch_set, call); }
 base::Command count_down(const CountCall& call) { return counted(scripts::latch_count_down, call); }
 
-base::Command remove(const LockNames& names, Publish publish) {
-  base::Command command = base::Command::call(scripts::latch_remove, "1", names.key, names.channel);
-  add_way(command, publish);
+base::Command remove(const RemoveCall& call) {
+  base::Command command{{}, &scripts::latch_remove};
+  command.args.reserve(6);
+  add_keys(command, call.names, call.once);
+  command.args.push_back(remembered(call.once));
+  command.args.push_back(call.names.channel);
+  add_way(command, call.publish);
   return command;
 }
 

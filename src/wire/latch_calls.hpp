@@ -34,8 +34,14 @@ struct CountCall {
 base::Command set(const CountCall& call);
 /// The reply: how many are left; 0: it is open, or there is none.
 base::Command count_down(const CountCall& call);
+/// It refers to data of its caller.
+struct RemoveCall {
+  const LockNames& names;
+  std::optional<Once> once{};
+  Publish publish = Publish::publish;
+};
 /// The reply: 1, or 0 if there was none. Does not release waiters.
-base::Command remove(const LockNames& names, Publish publish = Publish::publish);
+base::Command remove(const RemoveCall& call);
 
 /// For the three above. Empty: the reply is invalid, or an error.
 std::optional<std::int64_t> decode_number(const base::Reply& reply);

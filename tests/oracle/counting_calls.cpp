@@ -103,7 +103,7 @@ std::vector<std::string> CountingCalls::permits(milliseconds lease) {
 std::vector<std::string> CountingCalls::latch(milliseconds lease) {
   const wire::LockNames name = wire::latch::names(one_of(names()));
   const std::size_t dice = below(10);
-  if (dice == 0) return sent(wire::latch::remove(name, publish()));
+  if (dice == 0) return sent(wire::latch::remove({name, once(change_of(one_of(owners())), lease), publish()}));
   wire::latch::CountCall call{name, static_cast<std::int64_t>(1 + below(3)), once(change_of(one_of(owners())), lease),
                               publish()};
   if (dice > 3) return sent(wire::latch::count_down(call));

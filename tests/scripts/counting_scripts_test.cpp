@@ -101,7 +101,7 @@ TEST_F(CountingScripts, do_what_they_are_asked_though_nobody_may_be_told) {
       {wire::permits::force_release(kS), held, 1, "1"},
       {wire::latch::set({kGate, 2}), {}, 1, "2"},
       {wire::latch::count_down({kGate, 2}), {count("2")}, 0, ""},
-      {wire::latch::remove(kGate), {count("2")}, 1, ""},
+      {wire::latch::remove({kGate}), {count("2")}, 1, ""},
   };
   for (const Publish how : {Publish::publish, Publish::both}) {
     for (const auto& [call, before, reply, number] : calls) {

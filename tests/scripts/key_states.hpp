@@ -229,7 +229,7 @@ inline Kind latch() {
           {{"set", wire::latch::set({kGate, 3, once("c:1")})},
            {"count down", wire::latch::count_down({kGate, 1, once("c:1")})},
            {"open", wire::latch::count_down({kGate, 2, once("c:1")})},
-           {"remove", wire::latch::remove(kGate)}}};
+           {"remove", wire::latch::remove({kGate, once("c:1")})}}};
 }
 
 inline std::vector<Kind> all_kinds() {

@@ -9,7 +9,7 @@ using namespace table;
 
 base::Command set(long long count) { return wire::latch::set({kGate, count, once("c:9")}); }
 base::Command down(long long count) { return wire::latch::count_down({kGate, count, once("c:9")}); }
-const base::Command kRemove = wire::latch::remove(kGate);
+const base::Command kRemove = wire::latch::remove({kGate, once("c:9")});
 
 Reply error(std::string words) { return {Reply::Kind::error, 0, std::move(words), {}}; }
 
@@ -34,7 +34,13 @@ std::vector<Row> latch_rows() {
       {"down on a zero of Redisson", {count("0")}, down(1), number(0), {kept("c:9", "0")}},
       {"down again", {count("2"), kept("c:9", "2")}, down(1), number(2), {count("2"), kept("c:9", "2")}},
       {"down without a key", {count("3")}, wire::latch::count_down({kGate, 1}), number(2), {count("2")}},
-      {"remove", {count("3")}, kRemove, number(1), {}, {{kOpened, "1"}}},
+      {"remove", {count("3")}, kRemove, number(1), {kept("c:9", "1")}, {{kOpened, "1"}}},
+      {"remove again, now that there is another",
+       {count("3"), kept("c:9", "1")},
+       kRemove,
+       number(1),
+       {count("3"), kept("c:9", "1")}},
+      {"remove without a key", {count("3")}, wire::latch::remove({kGate}), number(1), {}, {{kOpened, "1"}}},
       {"remove nothing", {}, kRemove, number(0), {}},
       {"count", {count("3")}, wire::latch::count("S"), word("3"), {count("3")}},
   };

@@ -136,20 +136,17 @@ asio::awaitable<void> use_semaphore(const Client& client, Said& said) {
   said.push_back(co_await semaphore.async_add(5, asio::use_awaitable));
 }
 
-/// Each of a dozen acquires is cancelled a little later than the one before; nobody keeps anything.
+/// Each of a dozen acquires is cancelled a little later than the one before, by the client's own clock, which is
+/// simulated; nobody keeps anything.
 asio::awaitable<void> give_up_acquires(const Client& client, Said& said) {
   const Semaphore semaphore = client.semaphore("s");
   co_await semaphore.async_add(3, asio::use_awaitable);
   for (int i = 0; i < 12; ++i) {
-    boost::system::error_code cancelled;
-    asio::cancellation_signal signal;
-    asio::steady_timer after(co_await asio::this_coro::executor, i * 100us);
-    after.async_wait([&signal](const boost::system::error_code& error) {
-      if (!error) signal.emit(asio::cancellation_type::terminal);
-    });
+    const auto signal = std::make_shared<asio::cancellation_signal>();
+    client.semaphore("unset").async_try_acquire_for(
+        i * 1ms, 1, [signal](const auto&, bool) { signal->emit(asio::cancellation_type::terminal); });
     const auto [failure] = co_await semaphore.async_acquire(
-        2, asio::bind_cancellation_slot(signal.slot(), asio::as_tuple(asio::use_awaitable)));
-    after.cancel();
+        2, asio::bind_cancellation_slot(signal->slot(), asio::as_tuple(asio::use_awaitable)));
     if (!failure) said.push_back(co_await semaphore.async_release(2, asio::use_awaitable) ? 1 : 0);
   }
 }
@@ -199,6 +196,8 @@ asio::awaitable<void> use_latch(const Client& client, Said& said) {
   said.push_back(open ? 1 : 0);
   said.push_back(co_await latch.async_count_down(2, asio::use_awaitable));
   co_await latch.async_wait(asio::use_awaitable);
+  said.push_back(co_await latch.async_set(7, asio::use_awaitable) ? 1 : 0);
+  said.push_back(co_await latch.async_remove(asio::use_awaitable) ? 1 : 0);
   said.push_back(co_await latch.async_set(5, asio::use_awaitable) ? 1 : 0);
   said.push_back(co_await latch.async_count_down(1, asio::use_awaitable));
 }
@@ -222,7 +221,7 @@ asio::awaitable<void> use_any(const Client& client, Said& said) {
 const Said kSemaphoreSays = {1, 0, 1, 2, 2, 5};
 bool has_five(Trial& trial, const Said& said) { return said == kSemaphoreSays && trial.text("s") == "5"; }
 bool has_three(Trial& trial, const Said&) { return trial.text("s") == "3"; }
-const Said kLatchSays = {1, 2, 0, 0, 1, 4};
+const Said kLatchSays = {1, 2, 0, 0, 1, 1, 1, 4};
 bool has_four_steps(Trial& trial, const Said& said) { return said == kLatchSays && trial.text("s") == "4"; }
 const Said kLeasedSays = {1, 0, 3, 5};
 bool has_five_free(Trial& trial, const Said& said) {
@@ -272,6 +271,7 @@ TEST_P(LostReply, IsFoundOutWhereItCountsTwice) {
   EXPECT_GT(first_wrong(use_semaphore, has_five, kShort, counting_again<scripts::semaphore_drain>()), 0);
   EXPECT_GT(first_wrong(use_latch, has_four_steps, kShort, counting_again<scripts::latch_set>()), 0);
   EXPECT_GT(first_wrong(use_latch, has_four_steps, kShort, counting_again<scripts::latch_count_down>()), 0);
+  EXPECT_GT(first_wrong(use_latch, has_four_steps, kShort, counting_again<scripts::latch_remove>()), 0);
   EXPECT_GT(first_wrong(use_leased, has_five_free, kLong, counting_again<scripts::permits_add, 2>()), 0);
   EXPECT_GT(first_wrong(total_and_add, has_both, kLong, counting_again<scripts::permits_set_total, 2>()), 0);
 }

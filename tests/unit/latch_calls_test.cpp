@@ -43,9 +43,10 @@ TEST(LatchCalls, count) {
     EXPECT_THAT(command.args, ElementsAre("2", "gate", "{gate}:holdfast_once:c:1", "3", "5000", kChannel, "both"));
   }
   EXPECT_THAT(count_down({kGate}).args, ElementsAre("1", "gate", "1", "0", kChannel));
-  EXPECT_EQ(remove(kGate).script, &scripts::latch_remove);
-  EXPECT_THAT(remove(kGate).args, ElementsAre("1", "gate", kChannel));
-  EXPECT_THAT(remove(kGate, Publish::spublish).args, ElementsAre("1", "gate", kChannel, "spublish"));
+  EXPECT_EQ(remove({kGate}).script, &scripts::latch_remove);
+  EXPECT_THAT(remove({kGate}).args, ElementsAre("1", "gate", "0", kChannel));
+  EXPECT_THAT(remove({kGate, Once{"c:1", 5s}, Publish::spublish}).args,
+              ElementsAre("2", "gate", "{gate}:holdfast_once:c:1", "5000", kChannel, "spublish"));
   EXPECT_THAT(count("gate").args, ElementsAre("GET", "gate"));
 }
 

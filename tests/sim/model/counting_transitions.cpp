@@ -143,9 +143,12 @@ void count_down(ScriptHost& host, Args keys, Args args, std::string& reply) {
 }
 
 void remove(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  const Once once(host.keyspace(), keys, 1, args[0]);
+  if (once.before(reply)) return;
   if (!count_at(host, keys[0])) return put_number(reply, 0);
-  host.keyspace().erase(keys[0]);
-  tell_whom_it_can(host, args[0], way_of(args, 1), kClosed);
+  once.keep("1", true);
+  once.carry_out([&] { host.keyspace().erase(keys[0]); });
+  tell_whom_it_can(host, args[1], way_of(args, 2), kClosed);
   put_number(reply, 1);
 }
 
