@@ -41,6 +41,7 @@ HOLD_FSM = "engine/decide/hold_fsm.cpp"
 COMMIT = "engine/decide/group_commit.cpp"
 TENURE = "engine/decide/tenure.cpp"
 LEASE = "engine/decide/lease.hpp"
+TEXT = ["base/text.cpp", "base/safe_text.cpp"]
 
 CASES = [
     *model(
@@ -96,7 +97,7 @@ CASES = [
     ),
     *model(
         "quorum",
-        [HOLD_FSM, "engine/decide/ballot.cpp", "base/error.cpp", "base/text.cpp"],
+        [HOLD_FSM, "engine/decide/ballot.cpp", "base/error.cpp", *TEXT],
         in_model=[
             "healing_counts",
             "healing_stays",
@@ -112,7 +113,7 @@ CASES = [
     ),
     *model(
         "failover",
-        [HOLD_FSM, COMMIT, "engine/decide/recent_releases.cpp", "base/error.cpp", "base/text.cpp"],
+        [HOLD_FSM, COMMIT, "engine/decide/recent_releases.cpp", "base/error.cpp", *TEXT],
         in_model=["no_acks", "era_forgotten", "release_not_repeated"],
         in_code={
             "connected_is_all": [("engine/decide/replica_count.hpp", "return std::max(*configured_, connected_);",

@@ -20,7 +20,8 @@ HoldFsm& hold() { return model::machine_at<HoldFsm, kHoldRoom>(hold_room, 0); }
 
 constexpr std::size_t kMostLocks = 100;
 constexpr Duration kLongestWait = std::chrono::seconds(1);
-const Plan plan{};
+/// Nothing is sent or decoded here.
+const Plan plan{.transitions = {.decode_acquire = nullptr, .decode_release = nullptr}};
 
 ReplicaCount replicas_of(int on_record, int connected, int now) {
   ReplicaCount replicas;
