@@ -201,7 +201,7 @@ def mutants(records, *_):
              commit_of(record)]
             for record in last]
     return [f"**{sum(bool(record['caught_by']) for record in last)} of {len(last)} are caught.**", "",
-            "Bugs that are planted in the code, one at a time (`tests/mutants/*.patch`); each must make a test fail that passes "
+            "Bugs that are planted in the code, one at a time (`tests/mutants/*.txt`); each must make a test fail that passes "
             "without it.", "",
             *table(["mutant", "what it breaks", "caught by", "last on"], rows), *ran_on(records)]
 
