@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "chaos/driven.hpp"
-#include "support/paths.hpp"
 #include "support/shared_clock.hpp"
 #include "support/taker_config.hpp"
 #include "support/taker_locks.hpp"
@@ -44,8 +43,6 @@ std::unique_ptr<Taker> started(std::vector<std::string> words, const std::string
 }  // namespace
 
 std::vector<std::string> Work::locks() const { return split_list(TakerLocks::key_of(name)); }
-
-std::string our_taker() { return build_path("tests/support/holdfast_taker"); }
 
 /// One member, and its process: after a kill, the next one.
 class Crew::Hand {

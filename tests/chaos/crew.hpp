@@ -25,12 +25,9 @@ struct Work {
   std::vector<std::string> locks() const;
 };
 
-/// The taker on this library.
-std::string our_taker();
-
 struct Member {
   std::string client;  ///< Its name in the records.
-  std::string program = our_taker();
+  std::string program = next_taker_program();
   std::vector<std::string> settings;
   std::vector<Work> works{};
   bool ours = true;     ///< Of this library.

@@ -47,6 +47,10 @@ class Pending {
   std::string tag_, command_;
 };
 
+/// The program of the next process: this build's, or, by turns, that of HOLDFAST_YESTERDAY, the taker of an earlier
+/// commit (tools/yesterday): what is upgraded step by step must work beside what is not.
+std::string next_taker_program();
+
 /// One taker: one client with numbered threads. Thread-safe. The destructor tells it to end, waits for that, and kills
 /// a process that does not.
 class Taker {
