@@ -206,6 +206,35 @@ def mutants(records, *_):
             *table(["mutant", "what it breaks", "caught by", "last on"], rows), *ran_on(records)]
 
 
+def of_score(record):
+    return record.get("caught", 0), sum(record.get(how, 0) for how in ("caught", "survives", "not reached"))
+
+
+def score(records, *_):
+    rows = []
+    for record in latest(records, "room"):
+        caught, tried = of_score(record)
+        rows.append([f"`{record['room']}`", ", ".join(record["suites"]),
+                     f"{number(record['sample'])}, seed {record['seed']}" if record["sample"] else "all", number(tried),
+                     number(record.get("survives", 0)), number(record.get("not reached", 0)), f"{100 * caught / tried:.1f} %",
+                     commit_of(record)])
+    return ["Mutants that nobody chose: each operator, condition, number and statement of the code, changed by itself. Those "
+            "that survive may be equal to what they were made from.", "",
+            *table(["room", "by the suites", "of them", "mutants", "survive", "not reached", "caught", "last on"], rows),
+            *ran_on(records)]
+
+
+def coverage(records, *_):
+    rows = [[f"`{record['room']}`", number(record["line_total"]), share(record, "line"), number(record["branch_total"]),
+             share(record, "branch"), commit_of(record)] for record in latest(records, "room")]
+    return ["Lines and branches that the suites reach, without those that only an exception takes.", "",
+            *table(["room", "lines", "reached", "branches", "reached", "last on"], rows), *ran_on(records)]
+
+
+def share(record, what):
+    return f"{100 * record[what + '_covered'] / (record[what + '_total'] or 1):.1f} %"
+
+
 def starvation(records, *_):
     rows = [[record["path"], number(record["failed"]), record["outcomes"], commit_of(record)]
             for record in latest(records, "path")]
@@ -278,6 +307,13 @@ def summary(records, findings):
     of = latest(records.get("mutants", []), "mutant")
     row("mutants", "Mutants", f"{len(of)} bugs planted", f"{sum(not record['caught_by'] for record in of)} survive",
         "each test passes without its mutant")
+    of = latest(records.get("score", []), "room")
+    caught, tried = map(sum, zip(*map(of_score, of))) if of else (0, 0)
+    row("score", "Mutants by chance", f"{number(tried)} mutants in {len(of)} rooms", f"{number(tried - caught)} survive", "–")
+    of = [record for record in latest(records.get("coverage", []), "room") if record["room"] == "all"]
+    row("coverage", "Coverage", f"{number(total(of, 'line_total'))} lines, {number(total(of, 'branch_total'))} branches",
+        f"{number(total(of, 'line_total') - total(of, 'line_covered'))} and "
+        f"{number(total(of, 'branch_total') - total(of, 'branch_covered'))} are not reached", "–")
     of = records.get("fuzz", [])
     now = [group[-1] for group in by(of, "target").values()]
     row("fuzz", "Fuzzers", f"{number(total(of, 'runs'))} runs of {len(now)} targets",
