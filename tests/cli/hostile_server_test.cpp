@@ -123,10 +123,12 @@ TEST(AListWithoutAnEnd, IsNotKept) {
   });
   Process ls(build_path("bin/holdfast"), {"ls", "--url", server.url()}, {.env = {"HOLDFAST_URL"}});
   std::size_t peak = 0;
-  const bool ended = eventually([&] {
-    peak = std::max(peak, peak_of(ls.pid()));
-    return !ls.running();
-  });
+  const bool ended = eventually(
+      [&] {
+        peak = std::max(peak, peak_of(ls.pid()));
+        return !ls.running();
+      },
+      std::chrono::minutes(3));  // it takes in some hundred megabytes first
   EXPECT_TRUE(ended);
   EXPECT_LT(peak, 500 * kMega);
   EXPECT_THAT(ls.errors(), testing::HasSubstr("the list would take more than"));

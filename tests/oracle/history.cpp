@@ -105,12 +105,22 @@ class Generator : CountingCalls {
 
   // ---- the read-write lock ----
 
+  /// Who asked to write last, and has it perhaps. By chance alone a writer seldom reads as well, and then leaves.
+  struct Writer {
+    std::string name = names().front();
+    wire::Owner owner = owners().front();
+  };
+
   base::Command acquire_read_write(milliseconds lease) {
-    const wire::LockNames name = wire::read_write::names(one_of(names()));
-    wire::AcquireCall call{{&name, 1}, one_of(owners()), lease};
+    const bool writes = below(3) == 0;
+    if (writes) writer_ = {one_of(names()), one_of(owners())};
+    const bool same = writes || below(2) == 0;  // the writer reads as well
+    const wire::LockNames name = wire::read_write::names(same ? writer_.name : one_of(names()));
+    const wire::Owner owner = same ? writer_.owner : one_of(owners());
+    wire::AcquireCall call{{&name, 1}, owner, lease};
     call.count_listeners = below(2) == 0;
     call.publish = publish();
-    return below(3) > 0 ? wire::read_write::acquire_read(call) : wire::read_write::acquire_write(call);
+    return writes ? wire::read_write::acquire_write(call) : wire::read_write::acquire_read(call);
   }
   base::Command renew_read_write(milliseconds lease) {
     std::vector<wire::Renewal> renewals;
@@ -121,14 +131,15 @@ class Generator : CountingCalls {
     return wire::read_write::renew(renewals, lease);
   }
   std::vector<std::string> read_write(milliseconds lease) {
-    const wire::LockNames name = wire::read_write::names(one_of(names()));
-    const wire::Owner& owner = one_of(owners());
+    const bool same = below(4) == 0;
+    const wire::LockNames name = wire::read_write::names(same ? writer_.name : one_of(names()));
+    const wire::Owner owner = same ? writer_.owner : one_of(owners());
     const std::size_t dice = below(20);
     if (dice < 9) return spoiled(sent(acquire_read_write(lease)), lease);
     if (dice < 14) {
       wire::ReleaseCall call{{&name, 1}, owner};
       call.publish = publish();
-      return sent(below(3) > 0 ? wire::read_write::release_read(call) : wire::read_write::release_write(call));
+      return sent(same || below(3) == 0 ? wire::read_write::release_write(call) : wire::read_write::release_read(call));
     }
     if (dice < 16) return spoiled(sent(renew_read_write(lease)), lease);
     if (dice < 18) {
@@ -342,6 +353,7 @@ class Generator : CountingCalls {
   std::array<std::set<std::string>, kSessions> subscriptions_;
   Step::Kind state_ = Step::Kind::command;  // by which the trouble that there is ends
   std::string forbidden_;
+  Writer writer_;
 };
 
 }  // namespace

@@ -297,7 +297,7 @@ const std::vector<Planted>& planted() {
   return all;
 }
 
-constexpr std::uint64_t kHistories = 40;
+constexpr std::uint64_t kHistories = 80;
 
 class Wrong : public testing::TestWithParam<Planted> {};
 

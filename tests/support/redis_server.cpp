@@ -82,6 +82,8 @@ RedisServer::RedisServer(ServerOptions options)
   const bool has_bus = options_.cluster || options_.cluster_member;
   // Before Redis 7 the bus is always 10,000 above the port.
   const bool bus_above = has_bus && !server_like_redis(7, 0);
+  // And of one that listens on no port it is 10,000, for all that run.
+  if (bus_above && options_.listen == Listen::unix_socket) options_.listen = Listen::tcp;
   if (options_.listen != Listen::unix_socket) port_ = std::make_unique<PortLease>(bus_above);
   if (has_bus && !bus_above) bus_port_ = std::make_unique<PortLease>();
   if (options_.listen == Listen::tls) {
