@@ -58,7 +58,9 @@ const ModelServer::Verb& ModelServer::verb_of(const Session& session, Args comma
 
 void ModelServer::check_to_queue(Session& session, Args command) {
   if (command.front() != "CLIENT") verb_of(session, command);
-  keyspace_.check_growth();  // what is queued takes memory, whatever it is
+  // What is queued takes memory, whatever it is; newer servers refuse only what may want more when it is carried out,
+  // which nobody queues here.
+  if (!likeness().has_wait_aof()) keyspace_.check_growth();
 }
 
 void ModelServer::execute(Session& session, Args command, std::string& out) {
