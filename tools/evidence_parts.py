@@ -224,17 +224,6 @@ def score(records, *_):
             *ran_on(records)]
 
 
-def coverage(records, *_):
-    rows = [[f"`{record['room']}`", number(record["line_total"]), share(record, "line"), number(record["branch_total"]),
-             share(record, "branch"), commit_of(record)] for record in latest(records, "room")]
-    return ["Lines and branches that the suites reach, without those that only an exception takes.", "",
-            *table(["room", "lines", "reached", "branches", "reached", "last on"], rows), *ran_on(records)]
-
-
-def share(record, what):
-    return f"{100 * record[what + '_covered'] / (record[what + '_total'] or 1):.1f} %"
-
-
 def starvation(records, *_):
     rows = [[record["path"], number(record["failed"]), record["outcomes"], commit_of(record)]
             for record in latest(records, "path")]
@@ -310,10 +299,6 @@ def summary(records, findings):
     of = latest(records.get("score", []), "room")
     caught, tried = map(sum, zip(*map(of_score, of))) if of else (0, 0)
     row("score", "Mutants by chance", f"{number(tried)} mutants in {len(of)} rooms", f"{number(tried - caught)} survive", "–")
-    of = [record for record in latest(records.get("coverage", []), "room") if record["room"] == "all"]
-    row("coverage", "Coverage", f"{number(total(of, 'line_total'))} lines, {number(total(of, 'branch_total'))} branches",
-        f"{number(total(of, 'line_total') - total(of, 'line_covered'))} and "
-        f"{number(total(of, 'branch_total') - total(of, 'branch_covered'))} are not reached", "–")
     of = records.get("fuzz", [])
     now = [group[-1] for group in by(of, "target").values()]
     row("fuzz", "Fuzzers", f"{number(total(of, 'runs'))} runs of {len(now)} targets",
