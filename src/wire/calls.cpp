@@ -61,6 +61,20 @@ base::Command force_release(const LockScripts& scripts, const LockNames& names, 
   return command;
 }
 
+base::Command with_once(const base::Script& script, std::string_view key, const std::optional<Once>& once,
+                        std::string_view undoes, std::size_t arguments) {
+  base::Command command{{}, &script};
+  command.args.reserve(4 + arguments);
+  command.args.emplace_back("1");
+  command.args.emplace_back(key);
+  if (once) command.args.push_back(once_key(key, once->key));
+  if (once && !undoes.empty()) command.args.push_back(once_key(key, undoes));
+  command.args.front() = std::to_string(command.args.size() - 1);
+  return command;
+}
+
+std::string remembered(const std::optional<Once>& once) { return std::to_string(once ? once->remembered.count() : 0); }
+
 base::Command with_first_key(const base::Command& command) {
   base::Command alone = base::Command::call(*command.script, "1", command.args.at(1));
   const auto keys = base::to_number<std::ptrdiff_t>(command.args.front()).value_or(1);

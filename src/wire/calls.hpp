@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <holdfast/config.hpp>
 
@@ -108,6 +109,13 @@ struct Line {
   std::size_t waiting = 0;  ///< In all; `first` may have fewer.
   std::vector<Waiter> first{};
 };
+
+/// The script with the key, followed by those under which the server remembers what is done once, and what that undoes;
+/// reserves room for this many arguments.
+base::Command with_once(const base::Script& script, std::string_view key, const std::optional<Once>& once,
+                        std::string_view undoes, std::size_t arguments);
+/// The argument for how long, in ms; 0: nothing is remembered.
+std::string remembered(const std::optional<Once>& once);
 
 /// The same call with its first key only: its script then does without the others.
 base::Command with_first_key(const base::Command& command);

@@ -8,18 +8,8 @@
 namespace holdfast::wire::latch {
 namespace {
 
-void add_keys(base::Command& command, const LockNames& names, const std::optional<Once>& once) {
-  command.args.emplace_back(once ? "2" : "1");
-  command.args.push_back(names.key);
-  if (once) command.args.push_back(once_key(names.key, once->key));
-}
-
-std::string remembered(const std::optional<Once>& once) { return std::to_string(once ? once->remembered.count() : 0); }
-
 base::Command counted(const base::Script& script, const CountCall& call) {
-  base::Command command{{}, &script};
-  command.args.reserve(7);
-  add_keys(command, call.names, call.once);
+  base::Command command = with_once(script, call.names.key, call.once, {}, 4);
   command.args.push_back(std::to_string(call.count));
   command.args.push_back(remembered(call.once));
   command.args.push_back(call.names.channel);
@@ -40,9 +30,7 @@ base::Command set(const CountCall& call) { return counted(scripts::latch_set, ca
 base::Command count_down(const CountCall& call) { return counted(scripts::latch_count_down, call); }
 
 base::Command remove(const RemoveCall& call) {
-  base::Command command{{}, &scripts::latch_remove};
-  command.args.reserve(6);
-  add_keys(command, call.names, call.once);
+  base::Command command = with_once(scripts::latch_remove, call.names.key, call.once, {}, 3);
   command.args.push_back(remembered(call.once));
   command.args.push_back(call.names.channel);
   add_way(command, call.publish);

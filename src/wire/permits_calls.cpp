@@ -77,7 +77,7 @@ base::Command change(const base::Script& script, const ChangeCall& call) {
   if (call.once) command.args.push_back(once_key(call.names.key, call.once->key));
   command.args.front() = std::to_string(command.args.size() - 1);
   command.args.push_back(std::to_string(call.permits));
-  command.args.push_back(std::to_string(call.once ? call.once->remembered.count() : 0));
+  command.args.push_back(remembered(call.once));
   command.args.push_back(call.names.channel);
   command.args.emplace_back(way(call.publish));
   return command;

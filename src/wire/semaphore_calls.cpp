@@ -6,23 +6,8 @@
 namespace holdfast::wire::semaphore {
 namespace {
 
-/// The script with the key, followed by those under which the server remembers; reserves room for this many arguments.
-base::Command with_keys(const base::Script& script, std::string_view key, const std::optional<Once>& once,
-                        std::string_view undoes, std::size_t arguments) {
-  base::Command command{{}, &script};
-  command.args.reserve(4 + arguments);
-  command.args.emplace_back("1");
-  command.args.emplace_back(key);
-  if (once) command.args.push_back(once_key(key, once->key));
-  if (once && !undoes.empty()) command.args.push_back(once_key(key, undoes));
-  command.args.front() = std::to_string(command.args.size() - 1);
-  return command;
-}
-
-std::string remembered(const std::optional<Once>& once) { return std::to_string(once ? once->remembered.count() : 0); }
-
 base::Command change(const base::Script& script, const ChangeCall& call) {
-  base::Command command = with_keys(script, call.names.key, call.once, {}, 5);
+  base::Command command = with_once(script, call.names.key, call.once, {}, 5);
   command.args.push_back(std::to_string(call.permits));
   command.args.push_back(remembered(call.once));
   return command;
@@ -37,7 +22,7 @@ LockNames names(std::string raw_name) {
 
 base::Command acquire(const AcquireCall& call) {
   const LockNames& names = call.names.front();
-  base::Command command = with_keys(scripts::semaphore_acquire, names.key, call.once, {}, 4);
+  base::Command command = with_once(scripts::semaphore_acquire, names.key, call.once, {}, 4);
   command.args.push_back(std::to_string(call.owner.ask.permits));
   command.args.push_back(remembered(call.once));
   if (call.count_listeners) {
@@ -56,7 +41,7 @@ AcquireReply decode_acquire(const base::Reply& reply) {
 
 base::Command release(const ReleaseCall& call) {
   const LockNames& names = call.names.front();
-  base::Command command = with_keys(scripts::semaphore_release, names.key, call.once, call.undoes, 4);
+  base::Command command = with_once(scripts::semaphore_release, names.key, call.once, call.undoes, 4);
   command.args.push_back(std::to_string(call.owner.ask.permits));
   command.args.push_back(remembered(call.once));
   command.args.push_back(names.channel);
@@ -87,7 +72,7 @@ base::Command set(const ChangeCall& call, std::optional<std::chrono::millisecond
 }
 
 base::Command drain(const LockNames& names, const std::optional<Once>& once) {
-  base::Command command = with_keys(scripts::semaphore_drain, names.key, once, {}, 1);
+  base::Command command = with_once(scripts::semaphore_drain, names.key, once, {}, 1);
   command.args.push_back(remembered(once));
   return command;
 }
