@@ -37,6 +37,8 @@ class Comparison {
   }
 
   std::string run(const Step& step) {
+    const bool refused = step.kind <= Step::Kind::brief && !step.words.empty() &&
+                         step.words.front().ends_with("UNSUBSCRIBE") && model_.refuses_to_leave(step.who);
     for (Side* const side : {static_cast<Side*>(&real_), static_cast<Side*>(&model_)}) {
       side->befall(step);
       if (step.kind > Step::Kind::brief) continue;
@@ -47,7 +49,7 @@ class Comparison {
         side->send(step.who, bytes, all.size());
         continue;
       }
-      const bool replied = !step.words.front().ends_with("SUBSCRIBE");
+      const bool replied = refused || !step.words.front().ends_with("SUBSCRIBE");
       side->send(step.who, encoded(step.words), replied ? 1 : 0);
     }
     if (step.kind == Step::Kind::brief) std::this_thread::sleep_for(kBrief);
@@ -175,6 +177,7 @@ Likeness likeness_of_server() {
   if (server_like_redis(7, 0)) like = {7, 0};
   if (server_like_redis(7, 2)) like = {7, 2};
   like.valkey = server_is_valkey(0, 0);
+  like.refuses_to_leave_nothing = server_is_valkey(8, 0) && !server_is_valkey(8, 1);
   return like;
 }
 

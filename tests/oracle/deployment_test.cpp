@@ -202,14 +202,8 @@ std::string role(Side& side, Node node) {
   return "replica of " + side.called(text_at(reply, 1), text_at(reply, 2)) + ", " + text_at(reply, 3);
 }
 
-Words script(const base::Command& command) {
-  Words words{"EVAL", std::string(command.script->text)};
-  words.insert(words.end(), command.args.begin(), command.args.end());
-  return words;
-}
-
 Words acquire(const wire::LockNames& lock, const wire::Owner& owner) {
-  return script(wire::lock::acquire({{&lock, 1}, owner, 60s}));
+  return words_of(wire::lock::acquire({{&lock, 1}, owner, 60s}));
 }
 
 /// All that is compared after each step: what Sentinels and servers that run say, and who has the lock where.
@@ -297,7 +291,7 @@ TEST_F(DeploymentOracle, TheModelDoesWhatTheServersDo) {
   compare_answers("the old one is not written to", {false, 0}, acquire(free_, other_));
   compare_answers("and says who has it", {false, 0}, acquire(lock_, other_));
   compare_answers("the new one knows who has it", {false, leader()},
-                  script(wire::lock::release({{&lock_, 1}, other_})));
+                  words_of(wire::lock::release({{&lock_, 1}, other_})));
 }
 
 /// What no replica has got is gone.

@@ -12,6 +12,13 @@
 
 namespace holdfast::test::oracle {
 
+std::vector<std::string> words_of(const base::Command& command) {
+  std::vector<std::string> words;
+  if (command.script != nullptr) words = {"EVAL", std::string(command.script->text)};
+  words.insert(words.end(), command.args.begin(), command.args.end());
+  return words;
+}
+
 std::string encoded(const std::vector<std::string>& words) {
   std::string bytes;
   redis::encode(bytes, {words}, false);

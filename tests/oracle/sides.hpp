@@ -91,6 +91,8 @@ class ModelSide final : public Side {
  public:
   explicit ModelSide(const Likeness& like);
   ModelServer& server() { return server_; }
+  /// This session's UNSUBSCRIBE is answered by an error, and not by pushes.
+  bool refuses_to_leave(Who who) const { return ModelServer::refuses_to_leave(server_.likeness(), *sessions_[who]); }
   void befall(const Step& step) override;
   void send(Who who, const std::string& bytes, std::size_t replies) override;
 
@@ -100,6 +102,8 @@ class ModelSide final : public Side {
   std::array<ModelServer::SessionPtr, kSessions> sessions_;
 };
 
+/// A script by its text.
+std::vector<std::string> words_of(const base::Command& command);
 std::string encoded(const std::vector<std::string>& words);
 
 }  // namespace holdfast::test::oracle

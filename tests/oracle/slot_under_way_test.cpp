@@ -32,13 +32,6 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kLease = 60s, kLonger = 600s;
 
-Words words_of(const base::Command& command) {
-  Words words;
-  if (command.script != nullptr) words = {"EVAL", std::string(command.script->text)};
-  words.insert(words.end(), command.args.begin(), command.args.end());
-  return words;
-}
-
 enum Node : std::uint8_t { from, to };
 
 /// Two nodes of each sort, and one slot that goes from the first to the second.

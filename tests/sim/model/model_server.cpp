@@ -58,9 +58,7 @@ const ModelServer::Verb& ModelServer::verb_of(const Session& session, Args comma
 
 void ModelServer::check_to_queue(Session& session, Args command) {
   if (command.front() != "CLIENT") verb_of(session, command);
-  // What is queued takes memory, whatever it is; newer servers refuse only what may want more when it is carried out,
-  // which nobody queues here.
-  if (!likeness().has_wait_aof()) keyspace_.check_growth();
+  if (!likeness().queues_when_full()) keyspace_.check_growth();  // what is queued takes memory, whatever it is
 }
 
 void ModelServer::execute(Session& session, Args command, std::string& out) {

@@ -316,7 +316,13 @@ void ModelNode::subscribe(Session& session, Args command, Channel kind, std::str
   }
 }
 
+bool ModelNode::refuses_to_leave(const Likeness& like, const Session& session) {
+  const bool listens = std::ranges::any_of(session.channels, [](const auto& channels) { return !channels.empty(); });
+  return like.refuses_to_leave_nothing && !listens;
+}
+
 void ModelNode::unsubscribe(Session& session, Args command, Channel kind, std::string& out) {
+  if (refuses_to_leave(likeness(), session)) throw Refused("NOSUB executed not in subscribed mode");
   if (kind == Channel::sharded) check_channels(session, command.subspan(1));
   put_unsubscribed(session, command.subspan(1), kind, out);
 }

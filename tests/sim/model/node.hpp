@@ -31,8 +31,11 @@ std::string to_string(const Place& place);
 struct Likeness {
   int major = 7, minor = 0;  // of Redis
   bool valkey = false;
+  bool refuses_to_leave_nothing = false;  // UNSUBSCRIBE by who listens nowhere, as Valkey 8.0
 
   bool has_sharded_channels() const { return major >= 7; }
+  /// Behind MULTI, with a full memory, what may not want more. Others refuse everything there.
+  bool queues_when_full() const { return has_wait_aof(); }
   bool has_wait_aof() const { return major > 7 || (major == 7 && minor >= 2); }
   /// What a connection tells itself comes behind the reply to the command that told it.
   bool pushes_behind_replies() const { return has_wait_aof(); }
@@ -92,6 +95,8 @@ class ModelNode {
   bool up() const { return up_; }
   bool frozen() const { return frozen_; }
   void kill();
+  /// Whether a server like this refuses UNSUBSCRIBE by this session, since it listens nowhere.
+  static bool refuses_to_leave(const Likeness& like, const Session& session);
   /// Accepts connections and answers nothing, as a process that is stopped.
   void freeze() { frozen_ = true; }
   void thaw();
