@@ -7,6 +7,8 @@ import dataclasses
 
 from clang import cindex
 
+import planted
+
 Kind = cindex.CursorKind
 
 COMPARE = {"<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal", "==": "equal", "!=": "not_equal"}
@@ -20,11 +22,7 @@ EXPRESSIONS = (Kind.CALL_EXPR, Kind.BINARY_OPERATOR, Kind.COMPOUND_ASSIGNMENT_OP
 
 
 @dataclasses.dataclass
-class Mutant:
-    file: str
-    line: int
-    what: str
-    begin: int
+class Mutant(planted.Place):
     # What stands before and behind which part of the source, and what stands instead of an operator.
     wraps: list  # (begin, end, before, behind), with {n} for the number
     instead: list  # (begin, end, text)

@@ -1,9 +1,12 @@
 """The mutants of the Lua scripts: like those of instrument.py, but each is a text of its own, since a server runs it."""
 import dataclasses
+import functools
 import hashlib
 import re
 import subprocess
 from pathlib import Path
+
+import planted
 
 ROOT = Path(__file__).resolve().parents[2]
 LUA = ROOT / "src/wire/lua"
@@ -16,11 +19,7 @@ CONDITION = re.compile(r"\b(if|elseif) (.+?) then$", re.M)
 
 
 @dataclasses.dataclass
-class Mutant:
-    file: str
-    line: int
-    what: str
-    begin: int
+class Mutant(planted.Place):
     scripts: dict  # of each script that it is in, the text; those of the form for one key are named with FORM behind
 
 
@@ -94,6 +93,12 @@ def find():
             if texts and all(is_lua(code) for code in texts.values()):
                 found.append(Mutant(path.relative_to(ROOT).as_posix(), text.count("\n", 0, begin) + 1, what, begin, texts))
     return found
+
+
+@functools.cache
+def sha1_of(script):
+    """As it is."""
+    return sha1(all_texts()[script])
 
 
 def in_the_environment(mutant, file):

@@ -13,6 +13,7 @@ A bug is an entry in tests/mutants/*.txt:
 
 `find:` and `put:` may be repeated; the lines below each are indented. The code is looked for in all sources, whatever its
 file is called and however it is broken into lines, and must be there once."""
+import dataclasses
 import re
 from pathlib import Path
 
@@ -21,6 +22,16 @@ SOURCES = ("src", "include", "completions", "tests/sim")
 FIELDS = ("Breaks", "Promise", "Caught-by")
 TOKEN = re.compile(r"\w+|[^\w\s]")
 BETWEEN = "\0"  # in no source
+
+
+@dataclasses.dataclass
+class Place:
+    """Of a mutant that nobody chose (instrument.py, lua.py)."""
+
+    file: str
+    line: int
+    what: str
+    begin: int
 
 
 class OutOfDate(Exception):
