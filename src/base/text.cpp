@@ -44,7 +44,9 @@ std::size_t utf8_length(std::string_view text) {
 }
 
 std::size_t unseen_length(std::string_view text) {
-  const std::size_t length = text.empty() ? 0 : utf8_length(text);
+  if (text.empty()) return 0;
+  if (text.front() >= ' ' && text.front() <= '~') return 0;
+  const std::size_t length = utf8_length(text);
   if (length == 0) return 0;
   const char32_t point = code_point(text.substr(0, length));
   const auto* const range = std::ranges::lower_bound(kUnseen, point, {}, &Range::last);
