@@ -13,20 +13,17 @@ COMMANDS = ("src/redis/connection/lane.*", "src/redis/connection/pipeline.*", "s
             "src/redis/protocol/*", "src/engine/loop/*")
 PAIR = ("src/wire/lua/*/acquire.lua", "src/wire/lua/*/release.lua", "src/wire/lua/shared/tell.lua",
         "src/engine/acquire/*", "src/engine/decide/acquire_fsm.*", "src/engine/decide/release_fsm.*",
-        "src/engine/hold/release.*", "src/engine/hold/hold_release.*", "src/engine/hold/target.*",
-        "src/engine/hold/key_target.*", "src/engine/hold/wire_target.*")
-WAITING = ("src/engine/hold/wait_queue.*", "src/engine/decide/place.*",
-           "src/engine/decide/release_traffic.*", "src/redis/connection/listeners.*",
-           "src/redis/connection/subscriptions.*")
-PASSING_ON = ("src/engine/hold/contention.*", "src/engine/hold/claim.*", "src/engine/hold/tenancy.*",
+        "src/engine/hold/hold_release.*", "src/engine/hold/target.*", "src/engine/hold/key_target.*")
+WAITING = ("src/engine/hold/queue.*", "src/engine/decide/tenure.*", "src/redis/connection/subscriptions.*")
+PASSING_ON = ("src/engine/hold/queue.*", "src/engine/hold/claim.*", "src/engine/hold/tenancy.*",
               "src/engine/decide/tenure.*")
 RENEWING = ("src/wire/lua/*/renew.lua", "src/wire/renewal.*", "src/engine/hold/renewals.*", "src/engine/hold/watchdog.*",
-            "src/engine/hold/key_watch.*", "src/engine/hold/loss_watch.*", "src/engine/hold/tenancy.*",
-            "src/engine/hold/targets.*", "src/engine/decide/hold_fsm.*", "src/engine/decide/look.*")
+            "src/engine/hold/key_watch.*", "src/engine/hold/tenancy.*", "src/engine/hold/targets.*",
+            "src/engine/decide/hold_fsm.*", "src/engine/decide/look.*")
 
 KINDS = ("src/kinds/fenced_lock.*", "src/kinds/fair_lock.*", "src/kinds/spin_lock.*", "src/kinds/read_write_lock.*",
-         "src/wire/lua/read_write/acquire_*.lua", "src/wire/lua/read_write/release_*.lua", "src/engine/hold/sharing.*")
-COUNTING = ("src/kinds/semaphore.*", "src/kinds/leased_semaphore.*", "src/kinds/any_lock.*", "src/face/semaphore.cpp",
+         "src/wire/lua/read_write/acquire_*.lua", "src/wire/lua/read_write/release_*.lua", "src/engine/hold/changes.*")
+COUNTING = ("src/kinds/semaphore.*", "src/kinds/leased_semaphore.*", "src/kinds/any_lock.*",
             "src/face/counting.*", "src/wire/lua/lock/acquire_any.lua", "src/wire/lua/lock/release_any.lua")
 
 # What each scenario measures: patterns of git for the files that its figures come from.

@@ -1,7 +1,6 @@
 #include <holdfast/error.hpp>
 #include <holdfast/failure.hpp>
 
-#include "base/safe_text.hpp"
 #include "base/text.hpp"
 
 namespace holdfast {

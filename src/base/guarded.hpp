@@ -1,7 +1,9 @@
 // Mutexes that clang can check: which field each of them guards, and which function needs it locked (`tools/tidy`).
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 
 #if defined(__clang__)
@@ -74,6 +76,36 @@ class HOLDFAST_SCOPED_CAPABILITY WaitingGuard {
 
  private:
   std::unique_lock<std::mutex> lock_;
+};
+
+/// A mutex of four bytes, for objects of which there may be millions. For short critical sections; a thread that has to
+/// wait sleeps. (The third of the mutexes in Drepper, "Futexes Are Tricky", 2011.)
+class HOLDFAST_CAPABILITY("mutex") SmallMutex {
+ public:
+  SmallMutex() = default;
+  SmallMutex(const SmallMutex&) = delete;
+  SmallMutex& operator=(const SmallMutex&) = delete;
+
+  void lock() noexcept HOLDFAST_ACQUIRE() {
+    std::int32_t seen = kFree;
+    if (state_.compare_exchange_strong(seen, kLocked, std::memory_order_acquire)) return;
+    if (seen != kContended) seen = state_.exchange(kContended, std::memory_order_acquire);
+    while (seen != kFree) {
+      state_.wait(kContended, std::memory_order_relaxed);
+      seen = state_.exchange(kContended, std::memory_order_acquire);
+    }
+  }
+  bool try_lock() noexcept HOLDFAST_TRY_ACQUIRE(true) {
+    std::int32_t seen = kFree;
+    return state_.compare_exchange_strong(seen, kLocked, std::memory_order_acquire);
+  }
+  void unlock() noexcept HOLDFAST_RELEASE() {
+    if (state_.exchange(kFree, std::memory_order_release) == kContended) state_.notify_one();
+  }
+
+ private:
+  static constexpr std::int32_t kFree = 0, kLocked = 1, kContended = 2;
+  std::atomic<std::int32_t> state_{kFree};
 };
 
 }  // namespace holdfast::base

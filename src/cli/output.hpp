@@ -10,7 +10,6 @@
 #include <holdfast/error.hpp>
 #include <holdfast/lock_info.hpp>
 
-#include "base/safe_text.hpp"
 #include "base/text.hpp"
 #include "cli/options.hpp"
 #include "cli/syslog.hpp"

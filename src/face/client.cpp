@@ -7,13 +7,11 @@
 
 #include "engine/client/closing.hpp"
 #include "engine/client/core.hpp"
-#include "engine/client/giving_back.hpp"
-#include "face/in_turn.hpp"
 #include "face/listing.hpp"
 #include "face/measured.hpp"
 #include "face/outcome.hpp"
 #include "face/parts.hpp"
-#include "face/question.hpp"
+#include "face/queries.hpp"
 #include "kinds/kinds.hpp"
 #include "wire/latch_calls.hpp"
 

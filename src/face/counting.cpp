@@ -4,6 +4,9 @@
 #include <stdexcept>
 
 #include <holdfast/error.hpp>
+#include <holdfast/latch.hpp>
+#include <holdfast/leased_semaphore.hpp>
+#include <holdfast/semaphore.hpp>
 
 #include "engine/hold/hold_release.hpp"
 #include "face/outcome.hpp"
@@ -185,3 +188,90 @@ void pass(const detail::Parts& parts, std::stop_token stop, const wire::Ask& ask
 }
 
 }  // namespace holdfast::face
+
+namespace holdfast {
+
+using detail::Counting;
+
+const std::string& Semaphore::name() const noexcept { return parts_->target->name(); }
+
+void Semaphore::acquire(std::uint32_t permits, std::stop_token stop) const {
+  face::pass(*parts_, std::move(stop), face::permits_of(*parts_, permits));
+}
+
+bool Semaphore::try_acquire(std::uint32_t permits) const {
+  return face::pass_in_time(*parts_, {}, {}, face::permits_of(*parts_, permits));
+}
+
+bool Semaphore::acquire_within(std::chrono::milliseconds wait, std::uint32_t permits, std::stop_token stop) const {
+  return face::pass_in_time(*parts_, wait, std::move(stop), face::permits_of(*parts_, permits));
+}
+
+bool Semaphore::release(std::int64_t permits) const {
+  return face::pass_on(*parts_, permits) || face::count(*parts_, Counting::release, permits) == 1;
+}
+
+bool Semaphore::set(std::int64_t permits) const { return face::count(*parts_, Counting::set, permits) == 1; }
+
+bool Semaphore::set(std::int64_t permits, std::chrono::milliseconds lives) const {
+  if (lives.count() <= 0 || lives > engine::kLongestLease) {
+    throw face::error_about(
+        *parts_->target, Errc::invalid_argument,
+        "a time to live of " + std::to_string(lives.count()) + " ms; it must be above 0, up to 10 years");
+  }
+  return face::count(*parts_, Counting::set, permits, lives) == 1;
+}
+
+std::int64_t Semaphore::add(std::int64_t permits) const { return face::count(*parts_, Counting::add, permits); }
+std::int64_t Semaphore::drain() const { return face::count(*parts_, Counting::drain); }
+std::int64_t Semaphore::available() const { return face::count(*parts_, Counting::available); }
+
+static_assert(LeasedSemaphore::kMostPermits == wire::permits::kMostPermits);
+
+using detail::Counting;
+
+LeasedSemaphore LeasedSemaphore::with_permits(std::uint32_t permits) const {
+  if (permits == 0 || permits > kMostPermits) {
+    throw face::error_about(
+        *parts()->target, Errc::invalid_argument,
+        std::to_string(permits) + " permits at once; it must be from 1 to " + std::to_string(kMostPermits));
+  }
+  AcquireOptions defaults = parts()->defaults ? *parts()->defaults : AcquireOptions();
+  return LeasedSemaphore(face::make_parts(parts()->runtime, parts()->target, std::move(defaults),
+                                          {.mode = wire::Mode::exclusive, .permits = permits}));
+}
+
+std::int64_t LeasedSemaphore::available() const { return face::count(*parts(), Counting::available_leased); }
+bool LeasedSemaphore::set(std::int64_t permits) const {
+  return face::count(*parts(), Counting::set_leased, permits) == 1;
+}
+std::int64_t LeasedSemaphore::set_total(std::int64_t permits) const {
+  return face::count(*parts(), Counting::set_total, permits);
+}
+std::int64_t LeasedSemaphore::add(std::int64_t permits) const {
+  return face::count(*parts(), Counting::add_leased, permits);
+}
+
+using detail::Counting;
+
+const std::string& Latch::name() const noexcept { return parts_->target->name(); }
+
+bool Latch::set(std::int64_t steps) const { return face::count(*parts_, Counting::set_latch, steps) == 1; }
+
+std::int64_t Latch::count_down(std::int64_t steps) const { return face::count(*parts_, Counting::count_down, steps); }
+
+std::int64_t Latch::count() const { return face::count(*parts_, Counting::count); }
+
+bool Latch::remove() const { return face::count(*parts_, Counting::remove) == 1; }
+
+void Latch::wait(std::stop_token stop) const { face::pass(*parts_, std::move(stop), {}); }
+
+bool Latch::wait_within(std::chrono::milliseconds wait, std::stop_token stop) const {
+  return face::pass_in_time(*parts_, wait, std::move(stop), {});
+}
+
+void Latch::arrive_and_wait(std::int64_t steps, std::stop_token stop) const {
+  if (count_down(steps) > 0) wait(std::move(stop));
+}
+
+}  // namespace holdfast

@@ -9,7 +9,7 @@
 
 #include "engine/acquire/acquire.hpp"
 #include "face/parts.hpp"
-#include "face/question.hpp"
+#include "face/queries.hpp"
 
 namespace holdfast::face {
 

@@ -1,7 +1,12 @@
 #include <algorithm>
+#include <array>
+#include <vector>
 
+#include <holdfast/error.hpp>
 #include <holdfast/hold.hpp>
+#include <holdfast/ticket.hpp>
 
+#include "base/text.hpp"
 #include "engine/hold/hold_release.hpp"
 #include "engine/hold/tenancy.hpp"
 #include "face/outcome.hpp"
@@ -76,6 +81,97 @@ ReleaseOutcome Hold::leave(std::chrono::milliseconds rest) noexcept {
     held_.reset();
   }
   return outcome_;
+}
+
+namespace {
+
+constexpr std::string_view kVersion = "hf1";
+constexpr std::chrono::milliseconds kShortestLease{10};
+constexpr std::chrono::milliseconds kLongestLease = std::chrono::hours(24 * 365 * 10);
+constexpr std::array kKinds{Ticket::Kind::lock, Ticket::Kind::fenced, Ticket::Kind::fair, Ticket::Kind::simple,
+                            Ticket::Kind::permit};
+
+/// Only characters that shells, URLs and tables leave unchanged; a dot separates the parts.
+std::string encoded(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string text;
+  for (const char c : bytes) {
+    const bool plain =
+        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' || c == ':';
+    if (plain) {
+      text += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      text += {'%', kDigits[byte >> 4U], kDigits[byte & 15U]};
+    }
+  }
+  return text;
+}
+
+/// FNV-1a: detects typing errors, not forgery.
+std::string check_sum(std::string_view text) {
+  std::uint32_t sum = 2166136261U;
+  for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 16777619U;
+  std::array<char, 8> digits{};
+  for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit, sum >>= 4U)
+    *digit = "0123456789abcdef"[sum & 15U];
+  return {digits.begin(), digits.end()};
+}
+
+std::vector<std::string_view> parts_of(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (std::size_t point = text.find('.'); point != text.npos; point = text.find('.')) {
+    parts.push_back(text.substr(0, point));
+    text.remove_prefix(point + 1);
+  }
+  parts.push_back(text);
+  return parts;
+}
+
+std::optional<Ticket> read(std::string_view text) {
+  const std::vector<std::string_view> parts = parts_of(text);
+  if (parts.size() != 7 || parts[0] != kVersion) return std::nullopt;
+  const auto kind = std::ranges::find_if(kKinds, [&](Ticket::Kind each) { return parts[1] == to_string(each); });
+  const std::optional<std::string> owner = base::percent_decoded(parts[2]);
+  const std::optional<std::int64_t> token = base::to_number<std::int64_t>(parts[3]);
+  const std::optional<std::int64_t> lease = base::to_number<std::int64_t>(parts[4]);
+  const std::optional<std::string> name = base::percent_decoded(parts[5]);
+  if (kind == kKinds.end() || !owner || owner->empty() || !name || name->empty() || !lease) return std::nullopt;
+  if (*lease < kShortestLease.count() || *lease > kLongestLease.count()) return std::nullopt;
+  return Ticket{*kind, *name, *owner, token, std::chrono::milliseconds(*lease)};
+}
+
+}  // namespace
+
+const char* to_string(Ticket::Kind kind) noexcept {
+  switch (kind) {
+    case Ticket::Kind::lock:
+      return "lock";
+    case Ticket::Kind::fenced:
+      return "fenced";
+    case Ticket::Kind::fair:
+      return "fair";
+    case Ticket::Kind::simple:
+      return "simple";
+    case Ticket::Kind::permit:
+      return "permit";
+  }
+  return "?";
+}
+
+std::string Ticket::text() const {
+  std::string text(kVersion);
+  text.append(".").append(to_string(kind)).append(".").append(encoded(owner)).append(".");
+  text.append(token ? std::to_string(*token) : "-").append(".").append(std::to_string(lease.count())).append(".");
+  text.append(encoded(name));
+  return text + "." + check_sum(text);
+}
+
+/// Parsing and writing again must give the same text, so that each hold has exactly one.
+Ticket Ticket::parse(std::string_view text) {
+  std::optional<Ticket> ticket = read(text);
+  if (ticket && ticket->text() == text) return std::move(*ticket);
+  throw Error(Errc::invalid_argument, {}, {}, "the text is no ticket of a hold, or a part of it is missing or changed");
 }
 
 }  // namespace holdfast

@@ -12,10 +12,8 @@
 #include <holdfast/lock_info.hpp>
 
 #include "base/resp.hpp"
-#include "face/in_turn.hpp"
-#include "face/looking.hpp"
+#include "face/queries.hpp"
 #include "wire/calls.hpp"
-#include "wire/names.hpp"
 #include "wire/server_calls.hpp"
 
 namespace holdfast::face {

@@ -9,6 +9,18 @@
 #include "engine/hold/key_target.hpp"
 #include "engine/runtime/runtime.hpp"
 
+namespace holdfast::face {
+
+// Defaults for the options that a call leaves out.
+
+/// True: no option is set.
+bool are_empty(const AcquireOptions& options);
+
+/// Fills in the options that are left out from the defaults.
+AcquireOptions with_defaults(AcquireOptions options, const AcquireOptions& defaults);
+
+}  // namespace holdfast::face
+
 namespace holdfast::detail {
 
 /// The contents of a handle; its copies share them.

@@ -9,10 +9,9 @@
 
 #include "base/text.hpp"
 #include "engine/acquire/adopt.hpp"
-#include "engine/hold/extension.hpp"
+#include "engine/hold/changes.hpp"
 #include "engine/hold/hold_release.hpp"
 #include "engine/hold/tenancy.hpp"
-#include "face/defaults.hpp"
 #include "face/outcome.hpp"
 #include "face/parts.hpp"
 #include "kinds/kinds.hpp"

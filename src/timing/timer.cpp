@@ -5,7 +5,6 @@
 
 #include <boost/asio/basic_waitable_timer.hpp>
 
-#include "timing/handler_slot.hpp"
 #include "timing/timer_watch.hpp"
 
 namespace holdfast::timing {

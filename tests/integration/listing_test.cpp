@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include "engine/client/closing.hpp"
-#include "face/question.hpp"
+#include "face/queries.hpp"
 #include "faults.hpp"
 #include "support/held_lock.hpp"
 #include "support/made_up_node.hpp"

@@ -11,10 +11,13 @@ class WaitLog final : public Observer {
  public:
   void on_waiting(const WaitingEvent& event) override { add("waiting", event.name, event.waiter); }
   void on_wait_ended(const WaitEndedEvent& event) override {
+    {
+      const std::scoped_lock guard(mutex_);
+      longest_ = std::max(longest_, event.waited);
+    }
+    // Last: a test that has heard of it reads the rest.
     add(to_string(event.outcome) + (event.cause.empty() ? std::string() : " (" + event.cause + ")"), event.name,
         event.waiter);
-    const std::scoped_lock guard(mutex_);
-    longest_ = std::max(longest_, event.waited);
   }
   void on_granted(const GrantedEvent& event) override {
     const std::scoped_lock guard(mutex_);

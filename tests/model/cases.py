@@ -41,7 +41,7 @@ HOLD_FSM = "engine/decide/hold_fsm.cpp"
 COMMIT = "engine/decide/group_commit.cpp"
 TENURE = "engine/decide/tenure.cpp"
 LEASE = "engine/decide/lease.hpp"
-TEXT = ["base/text.cpp", "base/safe_text.cpp"]
+TEXT = ["base/text.cpp"]
 
 CASES = [
     *model(
@@ -116,7 +116,7 @@ CASES = [
         [HOLD_FSM, COMMIT, "engine/decide/recent_releases.cpp", "base/error.cpp", *TEXT],
         in_model=["no_acks", "era_forgotten", "release_not_repeated"],
         in_code={
-            "connected_is_all": [("engine/decide/replica_count.hpp", "return std::max(*configured_, connected_);",
+            "connected_is_all": [("engine/decide/group_commit.hpp", "return std::max(*configured_, connected_);",
                                   "return connected_;")],
             "interrupted_is_acked": [
                 (
@@ -153,9 +153,9 @@ CASES = [
                 ("engine/decide/tenure.hpp", "return now < began_ + limit_;", "return now >= began_;")
             ],
             "no_pause": [(TENURE, "  pause_until_ = now + pause_;\n", "")],
-            "every_message_is_own": [("engine/decide/release_traffic.hpp",
+            "every_message_is_own": [("engine/decide/tenure.hpp",
                                       "!any() && unclaimed_ > 0 && !released", "false"),
-                                     ("engine/decide/release_traffic.hpp",
+                                     ("engine/decide/tenure.hpp",
                                       "if (unclaimed_ >= under_way_ * each) return false;", "")],
         },
     ),

@@ -1,10 +1,10 @@
 // Which of a server's addresses are tried when: transcripts.
-#include "redis/connection/address_race.hpp"
-
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "redis/connection/dialer.hpp"
 
 namespace holdfast::redis::address_race_test {
 namespace {

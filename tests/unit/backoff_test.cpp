@@ -1,10 +1,10 @@
 // Pauses between attempts to connect.
-#include "redis/connection/backoff.hpp"
-
 #include <chrono>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "redis/connection/attempts.hpp"
 
 namespace holdfast::redis::backoff_test {
 namespace {

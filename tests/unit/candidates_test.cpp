@@ -1,12 +1,11 @@
 // Which slots are asked for any one of several locks, and in which order.
-#include "engine/decide/candidates.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <holdfast/error.hpp>
 
 #include "acquire_story.hpp"
+#include "engine/decide/ballot.hpp"
 
 namespace holdfast::engine::candidates_test {
 namespace {

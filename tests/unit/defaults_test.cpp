@@ -1,10 +1,10 @@
 // The options of a call over the defaults of a lock, one by one.
-#include "face/defaults.hpp"
-
 #include <chrono>
 #include <stop_token>
 
 #include <gtest/gtest.h>
+
+#include "face/parts.hpp"
 
 namespace holdfast::face::defaults_test {
 namespace {

@@ -1,6 +1,4 @@
 // What comes of a look at a connection that has ended meanwhile: nothing.
-#include "redis/connection/health_watch.hpp"
-
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -9,6 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
 
+#include "redis/connection/health.hpp"
 #include "support/running_schedule.hpp"
 
 namespace holdfast::redis::health_watch_test {

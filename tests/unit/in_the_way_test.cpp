@@ -1,9 +1,8 @@
 // Which messages are worth another round of a group.
-#include "engine/decide/in_the_way.hpp"
-
 #include <gtest/gtest.h>
 
 #include "acquire_story.hpp"
+#include "engine/decide/ballot.hpp"
 
 namespace holdfast::engine::in_the_way_test {
 namespace {

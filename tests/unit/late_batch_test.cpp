@@ -1,10 +1,9 @@
 // When releases are repeated at a new primary, told without a clock.
-#include "engine/decide/late_batch.hpp"
-
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "engine/decide/recent_releases.hpp"
 #include "fsm_text.hpp"
 
 namespace holdfast::engine::late_batch_test {

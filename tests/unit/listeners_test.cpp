@@ -1,6 +1,4 @@
 // Who of a client listens to which channel, and what is remembered of it.
-#include "redis/connection/listeners.hpp"
-
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -8,6 +6,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "redis/connection/subscriptions.hpp"
 
 namespace holdfast::redis::listeners_test {
 namespace {

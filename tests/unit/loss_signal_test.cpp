@@ -1,6 +1,4 @@
 // How the end of a hold is announced, without a hold.
-#include "engine/hold/loss_signal.hpp"
-
 #include <memory>
 #include <new>
 #include <optional>
@@ -10,6 +8,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "engine/hold/claim.hpp"
 
 namespace holdfast::engine::loss_signal_test {
 namespace {

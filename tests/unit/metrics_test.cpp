@@ -13,7 +13,7 @@
 #include <holdfast/metrics.hpp>
 
 #include "engine/runtime/meter.hpp"
-#include "engine/runtime/waits.hpp"
+#include "engine/runtime/reporter.hpp"
 
 namespace holdfast::metrics_test {
 namespace {

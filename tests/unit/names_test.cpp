@@ -1,11 +1,10 @@
 // Names of channels, and owners told from other hash fields (docs/wire.md section 1).
-#include "wire/names.hpp"
-
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "base/ids.hpp"
+#include "wire/calls.hpp"
 #include "wire/lock_calls.hpp"
 #include "wire/owner.hpp"
 

@@ -1,6 +1,4 @@
 // The smallest router: one shard, for every key, and what is heard of it.
-#include "redis/topology/one_server.hpp"
-
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -13,6 +11,7 @@
 
 #include <holdfast/error.hpp>
 
+#include "redis/topology/router.hpp"
 #include "support/running_schedule.hpp"
 
 namespace holdfast::redis::one_server_test {

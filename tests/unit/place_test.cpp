@@ -1,12 +1,12 @@
 // Where a waiter stands in a crowd, and when it asks.
-#include "engine/decide/place.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "engine/decide/acquire_fsm.hpp"
 
 namespace holdfast::engine::place_test {
 namespace {

@@ -1,11 +1,11 @@
 // How long a waiter sleeps between two attempts if it may not be told of a release.
-#include "engine/decide/poll.hpp"
-
 #include <chrono>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "engine/decide/acquire_fsm.hpp"
 
 namespace holdfast::engine::poll_test {
 namespace {

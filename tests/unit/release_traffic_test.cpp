@@ -1,7 +1,7 @@
 // Messages and attempts that cross the releases of one client.
-#include "engine/decide/release_traffic.hpp"
-
 #include <gtest/gtest.h>
+
+#include "engine/decide/tenure.hpp"
 
 namespace holdfast::engine::release_traffic_test {
 namespace {

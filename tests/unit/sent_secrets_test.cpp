@@ -1,6 +1,4 @@
 // Passwords that a server says back.
-#include "redis/protocol/sent_secrets.hpp"
-
 #include <string>
 
 #include <gtest/gtest.h>

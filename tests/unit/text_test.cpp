@@ -7,8 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/safe_text.hpp"
-
 namespace holdfast::base::text_test {
 namespace {
 

@@ -5,17 +5,87 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <system_error>
+#include <utility>
 
+#include "base/clock.hpp"
 #include "engine/acquire/acquire.hpp"
-#include "engine/acquire/attempt_reply.hpp"
-#include "engine/acquire/reported_wait.hpp"
 #include "engine/decide/acquire_fsm.hpp"
-#include "engine/decide/explanation.hpp"
-#include "engine/hold/waiter.hpp"
+#include "engine/decide/attempt.hpp"
+#include "engine/hold/queue.hpp"
+#include "engine/hold/target.hpp"
+#include "engine/loop/loop.hpp"
+#include "engine/runtime/pending.hpp"
+#include "engine/runtime/reporter.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "timing/alarm.hpp"
 
 namespace holdfast::engine {
+
+/// Brings the reply to an attempt to the loop of the caller that asked. If it is destroyed without having been called,
+/// the asker is notified of that. It is moved, not copied; a copy, which std::function requires to be possible, has no
+/// duty to answer.
+class AttemptReply {
+ public:
+  class Asker {
+   public:
+    virtual Loop& loop() const = 0;
+    /// On the loop.
+    virtual void on_attempt(Attempt reply) noexcept = 0;
+    /// The reply was lost on its way through this process. From any thread.
+    virtual void on_unanswered() noexcept = 0;
+
+   protected:
+    ~Asker() = default;
+  };
+
+  AttemptReply(std::shared_ptr<Asker> asker, Pending::Token pending)
+      : asker_(std::move(asker)), pending_(std::move(pending)) {}
+  AttemptReply(const AttemptReply& other) : asker_(other.asker_), pending_(other.pending_), due_(false) {}
+  AttemptReply(AttemptReply&& other) noexcept
+      : asker_(std::move(other.asker_)), pending_(std::move(other.pending_)), due_(std::exchange(other.due_, false)) {}
+  AttemptReply& operator=(const AttemptReply&) = delete;
+  ~AttemptReply() {
+    if (due_) asker_->on_unanswered();
+  }
+
+  void operator()(Attempt reply) {
+    Loop& loop = asker_->loop();
+    if (loop.inside()) return deliver(std::move(reply));
+    loop.defer([self = std::move(*this), reply = std::move(reply)]() mutable { self.deliver(std::move(reply)); });
+  }
+
+ private:
+  void deliver(Attempt reply) {
+    due_ = false;
+    asker_->on_attempt(std::move(reply));
+  }
+
+  std::shared_ptr<Asker> asker_;
+  Pending::Token pending_;
+  bool due_ = true;
+};
+
+/// The wait of one acquire, for observers and counters. On the loop. Events are only made if there is an observer.
+class ReportedWait {
+ public:
+  /// The wait begins. No effect if it has already begun, or if the acquire only asks once.
+  void begin(Target& target, const wire::Owner& waiter, const AcquireFsm& fsm) noexcept;
+  bool has_begun() const { return since_ != TimePoint{}; }
+  /// It was woken by a signal.
+  void woken(TimePoint now) {
+    if (has_begun()) woken_ = now;
+  }
+  /// How long it has waited, and how long ago it was last woken; 0: never.
+  Duration waiting(TimePoint now) const { return has_begun() ? now - since_ : Duration{}; }
+  Duration since_woken(TimePoint now) const { return woken_ != TimePoint{} ? now - woken_ : Duration{}; }
+  /// The acquire has ended. No effect if it has not waited.
+  void end(Target& target, const wire::Owner& waiter, std::error_code error) noexcept;
+
+ private:
+  TimePoint since_{}, woken_{};
+  Waits::Entry place_;
+};
 
 /// Keeps itself alive from its first `run` until it is finished. Signals cause further runs, which allocate nothing. If
 /// memory runs out it fails, and a grant is given back. `post` from any thread; the rest on the loop.

@@ -1,9 +1,60 @@
-// How long one client may keep a lock among its own callers before others get their chance, as pure decisions.
+// Whose turn it is where several clients want a lock: what crosses a release, and how long one client may keep the lock
+// among its own callers. Pure; time is an input.
 #pragma once
+
+#include <cstddef>
+#include <cstdint>
 
 #include "engine/decide/lease.hpp"
 
 namespace holdfast::engine {
+
+/// Messages and attempts that cross pending releases of one lock, as pure decisions. For one client. Not thread-safe;
+/// the target guards it.
+class ReleaseTraffic {
+ public:
+  bool any() const { return under_way_ > 0; }
+
+  /// A release is sent. `goes_first`: this client does not ask before the outcome, if that comes soon.
+  void begin(bool goes_first) {
+    ++under_way_;
+    goes_first_ = goes_first ? 1 : 0;
+  }
+  bool goes_first() const { return any() && goes_first_ == 1; }
+
+  /// A message arrived. Those of our own releases, `each` per release, arrive before their replies (or after: then they
+  /// are expected, and not passed here). Whether this was one of them is only known from the reply. False: it was not.
+  bool may_be_own(std::size_t each) {
+    if (unclaimed_ >= under_way_ * each) return false;
+    ++unclaimed_;
+    return true;
+  }
+  /// An attempt found the lock taken, perhaps by a hold that is just being released. False: not so.
+  bool overtakes() {
+    if (any()) overtaken_ = 1;
+    return any();
+  }
+
+  struct End {
+    bool ask_again = false;  // what attempts found meanwhile may be outdated
+    bool others = false;     // a message that arrived meanwhile was not our own
+  };
+  /// One release has an outcome, or was given up; `released`: by us.
+  End end(bool released) {
+    --under_way_;
+    End end{overtaken_ == 1 || goes_first_ == 1, !any() && unclaimed_ > 0 && !released};
+    overtaken_ = 0;
+    if (!any()) unclaimed_ = 0;
+    return end;
+  }
+
+ private:
+  // There may be millions: no larger than it must be.
+  std::uint32_t under_way_ = 0;
+  std::uint32_t unclaimed_ : 30 = 0;  // messages meanwhile that may be our releases' own
+  std::uint32_t overtaken_ : 1 = 0;   // an attempt reached the server before our release
+  std::uint32_t goes_first_ : 1 = 0;  // the latest release
+};
 
 /// A tenure begins when the server grants the lock after others had a chance to take it, and lasts `limit`. Within it,
 /// callers pass the lock on inside the process, and the lock may be taken again at once after a release. After it, a

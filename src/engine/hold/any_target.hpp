@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/decide/candidates.hpp"
+#include "engine/decide/ballot.hpp"
 #include "engine/hold/quorum_target.hpp"
 
 namespace holdfast::engine {

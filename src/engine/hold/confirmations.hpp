@@ -4,18 +4,34 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "engine/decide/group_commit.hpp"
+#include "engine/hold/acquirable.hpp"
 #include "redis/cluster/slot.hpp"
 #include "redis/connection/request.hpp"
 #include "redis/topology/shard.hpp"
 #include "timing/timer.hpp"
 
 namespace holdfast::engine {
+
+// What a server says to a renewal, however that was sent: alone or in a batch, with acks or without.
+
+/// Why the server refuses a command.
+ServerRefusal refusal_of(const base::Reply& reply);
+
+/// The reply to a renewal of so many locks.
+CommitReply::Renewal read_renewal(const base::Reply& reply, std::size_t locks);
+
+/// The same of a command of a request that asks for no acks: `acked`, if the server has answered.
+Confirmed read_renewal(const redis::Result& result, std::size_t command, std::size_t locks);
+
+/// Of one tenancy.
+Renewed as_renewed(const Confirmed& confirmed);
 
 class Runtime;
 

@@ -6,14 +6,286 @@
 
 #include "base/text.hpp"
 #include "engine/hold/confirmations.hpp"
-#include "engine/hold/release.hpp"
-#include "engine/hold/renewal_reply.hpp"
 #include "engine/hold/tenancy.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "redis/failures/errors.hpp"
+#include "timing/alarm.hpp"
 #include "wire/owner.hpp"
 
 namespace holdfast::engine {
+
+WireTarget::WireTarget(std::string name, const std::vector<std::string>* several, const Plan& plan, std::uint16_t slot)
+    : Target(std::move(name)),
+      plan_(plan),
+      several_(several != nullptr ? std::make_unique<const std::vector<std::string>>(*several) : nullptr),
+      slot_(slot) {}
+
+redis::Shard& WireTarget::shard() const { return runtime().router().shard_of_slot(slot_); }
+
+redis::Subscriptions& WireTarget::subscriptions() const { return *shard().subscriptions(); }
+
+bool WireTarget::stands_on(const redis::Shard& its_shard) const { return &shard() == &its_shard; }
+
+bool WireTarget::lies_in(const Runtime& client, const redis::cluster::SlotSet& slots) const {
+  return &client == &runtime() && slots[slot_];
+}
+
+bool WireTarget::has(const std::string& each) const {
+  return several_ ? std::ranges::find(*several_, each) != several_->end() : name() == each;
+}
+
+wire::LockNames WireTarget::names(std::size_t which) const {
+  return plan_.transitions.names(runtime().config().name_prefix + lock_name(which));
+}
+
+std::vector<wire::LockNames> WireTarget::all_names() const {
+  std::vector<wire::LockNames> all;
+  all.reserve(locks());
+  for (std::size_t i = 0; i < locks(); ++i) all.push_back(names(i));
+  return all;
+}
+
+std::vector<std::string> WireTarget::wake_channels(const wire::Owner& waiter) const {
+  const auto own = plan_.transitions.wake_channel;
+  std::vector<std::string> channels;
+  for (wire::LockNames& each : all_names()) {
+    channels.push_back(own == nullptr ? std::move(each.channel) : own(each, waiter));
+  }
+  return channels;
+}
+
+/// Those that all waiters have in common: none, if each has its own, or nobody is told.
+std::vector<std::string> WireTarget::common_channels() const {
+  if (plan_.transitions.wake_channel != nullptr || !announces()) return {};
+  return wake_channels({});
+}
+
+Publish WireTarget::publish() const {
+  redis::Router& router = runtime().router();
+  const Publish how = router.publish();
+  if (how == Publish::publish) return how;
+  const std::vector<wire::LockNames> all = all_names();
+  const std::uint16_t slot = router.slot_of(all.front().key);
+  const auto beside = [&](const wire::LockNames& each) { return router.slot_of(each.channel) == slot; };
+  return std::ranges::all_of(all, beside) ? how : Publish::publish;
+}
+
+std::vector<std::string> WireTarget::sharded_channels() const {
+  return publish() == Publish::publish ? std::vector<std::string>() : common_channels();
+}
+
+std::int64_t WireTarget::others(std::int64_t reached, bool asked) const {
+  if (!announces()) return 0;
+  const redis::Subscriptions& here = subscriptions();
+  const redis::Listeners& listeners = *runtime().listeners();
+  if (asked || !here.counts_all(publish())) ++reached;  // somebody may listen at another node
+  if (listeners.none()) return std::max<std::int64_t>(reached, 0);
+  std::int64_t subscribed = 0;
+  std::int64_t waiters = 0;
+  for (const std::string& channel : common_channels()) {
+    if (!asked && here.subscribed(channel, publish())) ++subscribed;
+    waiters = std::max(waiters, static_cast<std::int64_t>(listeners.users(channel)));
+  }
+  return std::max<std::int64_t>(reached - subscribed, 0) + waiters;
+}
+
+Audience WireTarget::audience(std::int64_t reached, bool asked) const {
+  const redis::Subscriptions& here = subscriptions();
+  if (asked || plan_.traits.announced != Traits::Announced::all || !here.counts_all(publish())) return {};
+  std::vector<std::string> channels = common_channels();
+  if (channels.size() != 1) return {};
+  if (here.subscribed(channels.front(), publish())) --reached;
+  return {std::move(channels.front()), std::max<std::int64_t>(reached, 0)};
+}
+
+std::vector<WireTarget::Heard> WireTarget::heard_so_far() const {
+  std::vector<Heard> heard;
+  const redis::Listeners& listeners = *runtime().listeners();
+  if (listeners.none()) return heard;
+  for (std::string& channel : common_channels()) {
+    const std::uint64_t messages = listeners.messages(channel);
+    heard.push_back({std::move(channel), messages});
+  }
+  return heard;
+}
+
+/// Redis 7.0 sends what a script publishes to the client itself before the script's reply, Redis 8 behind it.
+void WireTarget::expect_own(std::int64_t reached, const std::vector<Heard>& before) const {
+  if (reached < static_cast<std::int64_t>(before.size())) return;
+  redis::Subscriptions& here = subscriptions();
+  for (const auto& [channel, messages] : before) {
+    if (runtime().listeners()->messages(channel) == messages) here.expect_own(channel);
+  }
+}
+
+base::Command WireTarget::return_command(Returned what, const wire::Owner& owner, milliseconds repeated) const {
+  const std::vector<wire::LockNames> names = all_names();
+  if (what == Returned::place) return plan_.transitions.leave({names, owner, runtime().config().fair_turn, publish()});
+  wire::ReleaseCall call{.names = names, .owner = owner, .publish = publish()};
+  if (plan_.transitions.leave != nullptr) call.turn = runtime().config().fair_turn;
+  if (!plan_.traits.repeatable) {
+    call.once = wire::Once{wire::released_key(owner), repeated};
+    if (what == Returned::perhaps_hold) call.undoes = wire::acquired_key(owner);
+  }
+  return plan_.transitions.release(call);
+}
+
+namespace {
+
+ReleaseReply judge(const Plan& plan, WireTarget::Returned what, const redis::Result& result) {
+  using Kind = ReleaseReply::Kind;
+  if (result.delivery == redis::Delivery::unknown) return {Kind::unknown, result.cause};
+  if (result.delivery == redis::Delivery::not_sent) {
+    return {result.error == Errc::closed ? Kind::closed : Kind::not_sent, result.cause};
+  }
+  const base::Reply& reply = result.replies.front();
+  if (!reply.is_error()) {
+    if (what == WireTarget::Returned::place) return {Kind::deleted};
+    const std::optional<std::int64_t> listeners = plan.transitions.decode_release(reply);
+    return {listeners ? Kind::deleted : Kind::absent, {}, listeners.value_or(0)};
+  }
+  const redis::Meaning meaning = redis::classify(reply.text);
+  if (meaning.code == Errc::wrong_type) return {Kind::wrong, reply.text};
+  return {meaning.fate == redis::Fate::transient ? Kind::transient : Kind::error, reply.text};
+}
+
+/// How long after the first send it may be sent again. Only kinds that are not repeatable need to know.
+milliseconds time_of_repetition(const WireTarget& target, const ReleaseFsm& fsm) {
+  if (target.plan().traits.repeatable) return {};
+  return repeated_for(fsm.give_up() - base::Clock::now(), target.runtime().config().command_timeout);
+}
+
+/// Keeps itself alive until it is finished.
+class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
+ public:
+  ReleaseOp(std::shared_ptr<WireTarget> target, WireTarget::Returned what, wire::Owner owner, ReleaseFsm fsm,
+            ReleaseDone done)
+      : runtime_(target->runtime()),
+        keep_(runtime_.keep_alive()),
+        target_(std::move(target)),
+        what_(what),
+        repeated_(time_of_repetition(*target_, fsm)),
+        owner_(std::move(owner)),
+        fsm_(fsm),
+        done_(std::move(done)),
+        pending_(runtime_.pending().begin()) {}
+
+  ReleaseOp(const ReleaseOp&) = delete;
+  ReleaseOp& operator=(const ReleaseOp&) = delete;
+  /// Nothing holds it any more, and it is not finished: there was no memory to go on, or its loop is gone.
+  ~ReleaseOp() {
+    if (!finished_ && !runtime_.unusable()) tell({});
+  }
+
+  void start() noexcept { carry_out(fsm_.start()); }
+
+ private:
+  void carry_out(const ReleaseAction& action) noexcept {
+    switch (action.kind) {
+      case ReleaseAction::Kind::send:
+        return send();
+      case ReleaseAction::Kind::pause:
+        return alarm_.set(action.until, shared_from_this());
+      case ReleaseAction::Kind::finish:
+        return finish(action);
+    }
+  }
+
+  void send() noexcept {
+    try {
+      if (what_ != WireTarget::Returned::place) heard_before_ = target_->heard_so_far();
+      auto request = redis::Request::of(target_->return_command(what_, owner_, repeated_),
+                                        runtime_.config().command_timeout, redis::Operation::release);
+      if (what_ != WireTarget::Returned::place) request.tells = target_->sharded_channels();
+      runtime_.send(
+          std::move(request), [self = shared_from_this()](const redis::Result& result) { self->on_result(result); },
+          2 * Runtime::kMostWaiting);
+    } catch (...) {
+      // Out of memory: once more, later. On a group's loop nothing was handed over: its other members, or the lease.
+      if (!runtime_.loop().inside()) return end_as_unknown();
+      carry_out(fsm_.on_reply(base::Clock::now(), {ReleaseReply::Kind::not_sent}));
+    }
+  }
+
+  void end_as_unknown() noexcept {
+    finished_ = true;
+    tell({});
+  }
+
+  void finish(const ReleaseAction& action) noexcept {
+    finished_ = true;
+    Released released{action.outcome};
+    try {
+      released.listeners = target_->others(action.listeners, asked_);
+      if (!asked_) target_->expect_own(action.listeners, heard_before_);
+    } catch (...) {
+      // Out of memory: as if nobody had listened.
+    }
+    if (action.outcome == ReleaseOutcome::released) remember(action.listeners);
+    tell(released);
+  }
+
+  /// A successor of this server may not know of it.
+  void remember(std::int64_t reached) noexcept {
+    if (!runtime_.has_successors()) return;
+    try {
+      target_->recent_releases().add(target_->return_command(what_, owner_, repeated_), base::Clock::now(),
+                                     fsm_.give_up(), target_->audience(reached, asked_));
+    } catch (...) {
+      // Out of memory: its lease ends it there.
+    }
+  }
+
+  void tell(const Released& released) noexcept {
+    try {
+      done_(released);
+    } catch (...) {
+      // Out of memory for whoever was to be told; the release itself is done.
+    }
+  }
+
+  void on_result(const redis::Result& result) noexcept {
+    if (!runtime_.loop().inside()) return end_as_unknown();  // the client is over, or stands still: nothing was sent
+    asked_ = result.asked;
+    ReleaseReply reply;
+    try {
+      reply = judge(target_->plan(), what_, result);
+    } catch (...) {
+      reply.kind = ReleaseReply::Kind::unknown;  // out of memory: what came is forgotten, and asked for again
+    }
+    const bool in_doubt = reply.kind == ReleaseReply::Kind::unknown || reply.kind == ReleaseReply::Kind::error;
+    if (in_doubt && what_ != WireTarget::Returned::place) {
+      Reporter::add(runtime_.reporter().count.unknown);
+      runtime_.reporter().tell(&Observer::on_unknown, [&] {
+        return UnknownEvent{target_->name(), owner_.text, UnknownEvent::Operation::release, reply.cause};
+      });
+    }
+    carry_out(fsm_.on_reply(base::Clock::now(), reply));
+  }
+
+  Runtime& runtime_;  // outlives the thread that runs this
+  const std::shared_ptr<void> keep_;
+  const std::shared_ptr<WireTarget> target_;
+  const WireTarget::Returned what_;
+  const milliseconds repeated_;  // see time_of_repetition()
+  const wire::Owner owner_;
+  ReleaseFsm fsm_;
+  const ReleaseDone done_;
+  timing::Alarm alarm_{runtime_.loop().schedule(), [this] { carry_out(fsm_.on_time()); },
+                       timing::Alarm::AtClose::rings};
+  const Pending::Token pending_;
+  std::vector<WireTarget::Heard> heard_before_;  // when it was last sent
+  bool asked_ = false;                           // the latest one went behind an ASKING
+  bool finished_ = false;
+};
+
+}  // namespace
+
+void start_return(const std::shared_ptr<WireTarget>& target, WireTarget::Returned what, const wire::Owner& owner,
+                  ReleaseFsm fsm, ReleaseDone done) {
+  std::make_shared<ReleaseOp>(target, what, owner, fsm, std::move(done))->start();
+}
+
 namespace {
 
 /// Which of several is taken: a caller who waited in vain wants to know.

@@ -2,16 +2,99 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "engine/decide/recent_releases.hpp"
+#include "engine/decide/release_fsm.hpp"
 #include "engine/hold/key_watch.hpp"
+#include "engine/hold/target.hpp"
 #include "engine/hold/watchdog.hpp"
-#include "engine/hold/wire_target.hpp"
 #include "redis/connection/lane.hpp"
+#include "redis/connection/subscriptions.hpp"
 
 namespace holdfast::engine {
+
+/// A target as the wire knows it: its names, its server, and who hears of its releases. One object per client, kind and
+/// name as long as somebody refers to it. Of which client it is, and of any of several locks which one is granted, say
+/// those who make it. There may be millions: no larger than it must be, so the names on the wire are made anew for each
+/// use.
+class WireTarget : public Target {
+ public:
+  /// This name is among them.
+  bool has(const std::string& each) const;
+  /// On the wire, of one of its locks.
+  wire::LockNames names(std::size_t which = 0) const;
+  std::vector<wire::LockNames> all_names() const;
+
+  /// Somebody tells its releases, so waiters may listen for them.
+  bool announces() const { return plan_.traits.announced != Traits::Announced::none; }
+  /// How its releases are told, and its waiters subscribe: as the router says. But SPUBLISH cannot reach a channel that
+  /// lies in another slot than the lock, as those of names with a lone brace do: PUBLISH, then.
+  Publish publish() const;
+  /// The channels on which a release has to be told once more where it went behind an ASKING: see Request::tells.
+  std::vector<std::string> sharded_channels() const;
+  /// Who was told of a release, by the number of those who heard: clients elsewhere, and waiters of this client, the
+  /// own ones included. Where that does not count all (a cluster with PUBLISH; a release behind an ASKING), one more.
+  std::int64_t others(std::int64_t reached, bool asked = false) const;
+  /// Those elsewhere of whom a release has reached so many, if all who wait for it listen on one channel, and are
+  /// counted.
+  Audience audience(std::int64_t reached, bool asked) const;
+  /// How many messages have come on a channel.
+  struct Heard {
+    std::string channel;
+    std::uint64_t messages = 0;
+  };
+  /// On each channel. Empty while no channel is known, and where each waiter has its own.
+  std::vector<Heard> heard_so_far() const;
+  /// So many were told of a release that was sent when `before` had come. Those of its messages that have not yet come
+  /// to this client itself come next, and are nobody's concern.
+  void expect_own(std::int64_t reached, const std::vector<Heard>& before) const;
+
+  /// What is given back to the server: a hold; what an acquire of unknown outcome may have taken; or a place in the
+  /// queue that the server keeps.
+  enum class Returned { hold, perhaps_hold, place };
+  /// It may be sent again for so long.
+  base::Command return_command(Returned what, const wire::Owner& owner, milliseconds repeated) const;
+
+  /// Those of the client. On the loop.
+  virtual RecentReleases& recent_releases() const = 0;
+
+  const Plan& plan() const final { return plan_; }
+  std::size_t locks() const final { return several_ ? several_->size() : 1; }
+  std::uint16_t slot() const { return slot_; }
+  /// The server that has it now.
+  redis::Shard& shard() const;
+  bool stands_on(const redis::Shard& shard) const override;
+  bool lies_in(const Runtime& client, const redis::cluster::SlotSet& slots) const override;
+
+ protected:
+  /// `several`: each once, in canonical order, and all of them in this slot; null: one lock, of this name.
+  WireTarget(std::string name, const std::vector<std::string>* several, const Plan& plan, std::uint16_t slot);
+
+  const std::vector<std::string>* several() const { return several_.get(); }
+  /// The caller's name for one of its locks.
+  const std::string& lock_name(std::size_t which) const { return several_ ? (*several_)[which] : name(); }
+
+  std::vector<std::string> wake_channels(const wire::Owner& waiter) const;
+  redis::Subscriptions& subscriptions() const;
+
+ private:
+  std::vector<std::string> common_channels() const;
+
+  const Plan& plan_;
+  const std::unique_ptr<const std::vector<std::string>> several_;
+  const std::uint16_t slot_;  // 0 with one server
+};
+
+/// Carries out a release on the loop until its outcome is known, or a waiter's leave: the shell around ReleaseFsm.
+/// Starts at once (the first send is queued before this returns, so a later acquire of the same client goes behind it).
+/// `done` is called once, on the loop.
+void start_return(const std::shared_ptr<WireTarget>& target, WireTarget::Returned what, const wire::Owner& owner,
+                  ReleaseFsm fsm, ReleaseDone done);
 
 /// What is asked of its server, and what the answers mean.
 class KeyTarget : public WireTarget {

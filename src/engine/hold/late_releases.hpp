@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/resp.hpp"
-#include "engine/decide/late_batch.hpp"
 #include "engine/decide/recent_releases.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "redis/cluster/slot.hpp"

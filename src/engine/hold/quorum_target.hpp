@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/hold/members.hpp"
+#include "engine/hold/quorum_rounds.hpp"
 #include "engine/hold/target.hpp"
 
 namespace holdfast::engine {

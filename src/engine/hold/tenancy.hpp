@@ -12,7 +12,6 @@
 #include <boost/intrusive/set_hook.hpp>
 
 #include "base/guarded.hpp"
-#include "base/small_mutex.hpp"
 #include "engine/decide/hold_fsm.hpp"
 #include "engine/hold/claim.hpp"
 

@@ -12,7 +12,7 @@
 
 #include "base/clock.hpp"
 #include "timing/alarm.hpp"
-#include "timing/handler_slot.hpp"
+#include "timing/timer.hpp"
 
 namespace holdfast::engine {
 

@@ -10,7 +10,7 @@
 
 #include "base/clock.hpp"
 #include "base/guarded.hpp"
-#include "timing/handler_slot.hpp"
+#include "timing/timer.hpp"
 
 namespace holdfast::engine {
 

@@ -1,7 +1,10 @@
 // A client's own event loop, and who drives it: its own thread, or a caller for the length of a round trip.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <condition_variable>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -11,13 +14,106 @@
 #include <boost/asio/executor_work_guard.hpp>
 
 #include "base/clock.hpp"
-#include "engine/loop/answer.hpp"
+#include "base/futex.hpp"
+#include "base/guarded.hpp"
 #include "engine/loop/driver_seat.hpp"
 #include "engine/loop/loop.hpp"
-#include "engine/loop/parking.hpp"
-#include "engine/loop/wake_list.hpp"
 
 namespace holdfast::engine {
+
+/// What a caller of a client's own loop waits for. Set once, by OwnLoop::set.
+class Answer {
+ public:
+  bool is_there() const { return state_.load() == kThere; }
+  /// It will not come with the next reply, so its caller need not drive the loop for it. On the loop.
+  void comes_late() { late_.store(true, std::memory_order_relaxed); }
+
+ private:
+  friend class OwnLoop;
+  static constexpr std::uint32_t kOpen = 0, kSleptFor = 1, kThere = 2;
+
+  /// Sleeps until it is there, or for `limit`; perhaps for less.
+  void sleep(base::Duration limit) noexcept {
+    std::uint32_t seen = kOpen;
+    if (state_.compare_exchange_strong(seen, kSleptFor) || seen == kSleptFor) base::sleep_on(state_, kSleptFor, limit);
+  }
+  /// True: its caller may be asleep and must be woken.
+  bool set() noexcept { return state_.exchange(kThere) == kSleptFor; }
+
+  base::Word state_{kOpen};
+  std::atomic<bool> late_{false};
+  std::atomic<const void*> driver_{nullptr};  // the caller's thread, while it drives
+};
+
+/// Where the own thread of a loop waits while callers drive. For one thread; whoever calls it may be any.
+class Parking {
+ public:
+  /// It is to drive again.
+  void want() { call(wanted_); }
+  /// It is to look in before its time.
+  void nudge() { call(nudged_); }
+
+  /// Waits for so long, or until it is called; not at all if it was called since the last time. True: it is wanted.
+  bool wait(base::Duration limit) {
+    base::WaitingGuard guard(mutex_);
+    guard.wait_for(called_, limit, [this]() HOLDFAST_REQUIRES(mutex_) { return wanted_ || nudged_; });
+    nudged_ = false;
+    return wanted_;
+  }
+  /// It drives again.
+  void leave() {
+    const base::Guard guard(mutex_);
+    wanted_ = nudged_ = false;
+  }
+
+  /// The thread ends.
+  void end() { call(over_); }
+  void wait_for_end(base::Duration limit) {
+    base::WaitingGuard guard(mutex_);
+    guard.wait_for(called_, limit, [this]() HOLDFAST_REQUIRES(mutex_) { return over_; });
+  }
+
+ private:
+  void call(bool& what) {
+    const base::Guard guard(mutex_);
+    what = true;
+    called_.notify_all();
+  }
+
+  base::Mutex mutex_;
+  std::condition_variable called_;
+  bool wanted_ = false;  // guarded by mutex_, as are the others: clang cannot follow call()
+  bool nudged_ = false;
+  bool over_ = false;
+};
+
+/// The callers to be woken once everything that a piece of work had to send has been sent. For whoever has the wheel.
+class WakeList {
+ public:
+  static constexpr std::size_t kMost = 64;
+
+  /// False: there is no room.
+  bool add(const base::Word& word) noexcept {
+    if (count_ == kMost) return false;
+    words_[count_++] = &word;
+    return true;
+  }
+
+  /// Wakes all in order, also those that are added meanwhile. `after` is called after each with the number of those
+  /// that have been woken, and may add more.
+  template <class After>
+  void wake_all(After after) noexcept {
+    for (std::size_t woken = 0; woken < count_;) {
+      base::wake_at(words_[woken]);
+      after(++woken);
+    }
+    count_ = 0;
+  }
+
+ private:
+  std::array<const base::Word*, kMost> words_{};
+  std::size_t count_ = 0;
+};
 
 /// What OwnLoop has before its base class is made.
 struct OwnContext {

@@ -10,13 +10,35 @@
 #include "base/ids.hpp"
 #include "engine/loop/guest_loop.hpp"
 #include "engine/loop/own_loop.hpp"
-#include "engine/runtime/telling_again.hpp"
 #include "redis/connection/login.hpp"
 #include "redis/local/local_url.hpp"
 #include "wire/connection_name.hpp"
 #include "wire/server_calls.hpp"
 
 namespace holdfast::engine {
+
+void Links::set(const redis::Shard* shard, std::string node, bool connected) noexcept {
+  try {
+    const base::Guard guard(mutex_);
+    links_[shard] = {std::move(node), connected};
+  } catch (...) {
+    // Out of memory: this is only for display.
+  }
+}
+
+void Links::drop(const redis::Shard* shard) noexcept {
+  const base::Guard guard(mutex_);
+  links_.erase(shard);
+}
+
+std::vector<std::pair<std::string, bool>> Links::all() const {
+  std::vector<std::pair<std::string, bool>> out;
+  const base::Guard guard(mutex_);
+  out.reserve(links_.size());
+  for (const auto& [shard, link] : links_) out.push_back(link);
+  return out;
+}
+
 namespace {
 
 Config prepare(Config config) {

@@ -8,27 +8,87 @@
 #include <mutex>
 #include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include <holdfast/config.hpp>
 #include <holdfast/options.hpp>
 
+#include "base/clock.hpp"
 #include "base/fork_guard.hpp"
 #include "base/guarded.hpp"
+#include "base/resp.hpp"
 #include "engine/decide/lease.hpp"
 #include "engine/loop/loop.hpp"
 #include "engine/loop/notifier.hpp"
 #include "engine/runtime/identity.hpp"
-#include "engine/runtime/known_connections.hpp"
-#include "engine/runtime/links.hpp"
 #include "engine/runtime/pending.hpp"
 #include "engine/runtime/reporter.hpp"
-#include "engine/runtime/runtime_hooks.hpp"
+#include "redis/cluster/slot.hpp"
 #include "redis/connection/lane.hpp"
-#include "redis/connection/listeners.hpp"
+#include "redis/connection/subscriptions.hpp"
 #include "redis/topology/router.hpp"
+#include "redis/topology/shard.hpp"
 #include "wire/owner.hpp"
 
 namespace holdfast::engine {
+
+/// The callbacks of a client's runtime. What a runtime calls in its client.
+struct RuntimeHooks {
+  /// There is a new connection to this server. On the loop.
+  std::function<void(redis::Shard&)> connected;
+  /// That connection has ended.
+  std::function<void(redis::Shard&)> disconnected = [](redis::Shard&) {};
+  /// The same for its other lanes, and for changed keys: see LaneEvents. On the loop.
+  std::function<void(redis::Shard&, redis::Side)> side_connected = [](redis::Shard&, redis::Side) {};
+  std::function<void(redis::Shard&, redis::Side)> side_disconnected = [](redis::Shard&, redis::Side) {};
+  std::function<void(redis::Shard&, const base::Reply&)> invalidated = [](redis::Shard&, const base::Reply&) {};
+  /// These slots are now served by another server. On the loop.
+  std::function<void(const redis::cluster::SlotSet&)> moved = [](const redis::cluster::SlotSet&) {};
+  /// Finds the holds whose deadlines have passed; returns when to check next. On the signals' thread.
+  std::function<TimePoint()> look_at_deadlines;
+};
+
+/// A handler for this request, which publishes a release on the channels that it `tells`. If it went after an ASKING,
+/// the message was sent at the slot's next server, and subscribers at the present one have not received it: so it is
+/// published there too, without waiting. A client that gets it twice asks once more than needed.
+inline redis::Lane::Handler telling_again(redis::Router& router, const redis::Request& request,
+                                          redis::Lane::Handler handler) {
+  redis::Request again;
+  again.timeout = request.timeout;
+  for (const std::string& channel : request.tells) again.commands.push_back({{"SPUBLISH", channel, "0"}});
+  return [&router, again = std::move(again), handler = std::move(handler)](redis::Result result) mutable {
+    if (result.asked && result.delivery != redis::Delivery::not_sent) {
+      router.send(std::move(again), [](const redis::Result&) {});
+    }
+    handler(std::move(result));
+  };
+}
+
+}  // namespace holdfast::engine
+
+namespace holdfast::redis {
+
+class Shard;
+}  // namespace holdfast::redis
+
+namespace holdfast::engine {
+
+/// Which servers a client is connected to, for monitoring. Thread-safe.
+class Links {
+ public:
+  /// Sets the shard's current server, as text. Keeps the old one if memory runs out.
+  void set(const redis::Shard* shard, std::string node, bool connected) noexcept;
+  /// The shard's server is no longer used.
+  void drop(const redis::Shard* shard) noexcept;
+
+  /// Each server to which there was a connection or an attempt.
+  std::vector<std::pair<std::string, bool>> all() const;
+
+ private:
+  mutable base::Mutex mutex_;
+  std::map<const redis::Shard*, std::pair<std::string, bool>> links_ HOLDFAST_GUARDED_BY(mutex_);
+};
 
 class OwnLoop;
 

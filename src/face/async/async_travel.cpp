@@ -4,12 +4,11 @@
 #include <holdfast/error.hpp>
 
 #include "engine/acquire/adopt.hpp"
+#include "engine/client/closing.hpp"
 #include "engine/client/core.hpp"
-#include "engine/client/giving_back.hpp"
+#include "engine/hold/changes.hpp"
 #include "engine/hold/claim.hpp"
-#include "engine/hold/extension.hpp"
 #include "engine/hold/hold_release.hpp"
-#include "engine/hold/sharing.hpp"
 #include "face/outcome.hpp"
 #include "face/parts.hpp"
 #include "face/receiving.hpp"

@@ -4,7 +4,7 @@
 
 #include <boost/asio/error.hpp>
 
-#include "base/safe_text.hpp"
+#include "base/text.hpp"
 #include "redis/connection/op.hpp"
 #include "redis/connection/stage.hpp"
 #include "redis/failures/errors.hpp"

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <boost/asio/ssl/context.hpp>
@@ -16,20 +17,64 @@
 #include "base/clock.hpp"
 #include "base/resp.hpp"
 #include "redis/connection/attempts.hpp"
-#include "redis/connection/causes.hpp"
-#include "redis/connection/credential_source.hpp"
-#include "redis/connection/credential_watch.hpp"
+#include "redis/connection/credentials.hpp"
 #include "redis/connection/endpoint_source.hpp"
-#include "redis/connection/health_watch.hpp"
+#include "redis/connection/health.hpp"
 #include "redis/connection/lane_events.hpp"
-#include "redis/connection/lifeline.hpp"
 #include "redis/connection/login.hpp"
+#include "redis/connection/op.hpp"
 #include "redis/connection/session.hpp"
 #include "redis/connection/tls.hpp"
-#include "redis/connection/traffic.hpp"
 #include "timing/alarm.hpp"
 
 namespace holdfast::redis {
+
+/// Why there is no connection, if the server has several addresses. Pure. Collects the causes of all addresses, since
+/// the last one's cause does not explain the others'.
+class Causes {
+ public:
+  /// If there can be several servers, adds the name of the one that failed, if known.
+  static std::string blame(const Config& config, const std::string& server, std::string cause) {
+    if (!must_be_primary(config) || server.empty() || cause.starts_with(server + ": ")) return cause;
+    return server + ": " + cause;
+  }
+  /// This cause after the earlier ones. `more`: another address follows.
+  std::string gather(std::string cause, bool more) {
+    if (!earlier_.empty()) cause = earlier_ + "; " + cause;
+    earlier_ = more ? cause : std::string();
+    return cause;
+  }
+  void clear() { earlier_.clear(); }
+
+ private:
+  std::string earlier_;  // of the addresses tried before the latest one
+};
+
+/// The requests and replies on a connection, as the connection sees them. Gets replies and pushes directly from the
+/// session. On the loop.
+class Traffic : public Session::Reader {
+ public:
+  /// A new session begins, perhaps with another server.
+  virtual void on_begin() = 0;
+  /// Sends commands before all waiting requests; their replies go to Connection::on_login().
+  virtual void send_login(const std::vector<base::Command>& commands) = 0;
+  /// The login has succeeded.
+  virtual void on_login(bool clustered) = 0;
+  /// From now on waiting requests are sent.
+  virtual void open_gate() = 0;
+  /// Sends a command whose reply goes to Connection::on_authenticated().
+  virtual void send_auth(const base::Command& command) = 0;
+  /// Sends a PING; its reply is only a sign of life.
+  virtual void ping() = 0;
+  /// Everything that was sent has been answered.
+  virtual bool idle() const = 0;
+  /// The session has ended: requests in flight will not be answered.
+  virtual void on_cut() = 0;
+  /// A request waits for a connection.
+  virtual bool waited_for() const = 0;
+  /// Fails all waiting requests.
+  virtual void give_up() = 0;
+};
 
 /// Why there is no connection, or why the latest one has ended.
 struct Down {

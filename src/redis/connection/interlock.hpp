@@ -8,7 +8,6 @@
 #include <holdfast/config.hpp>
 
 #include "redis/connection/connection.hpp"
-#include "redis/connection/lifeline.hpp"
 #include "redis/connection/op.hpp"
 #include "redis/connection/subscriptions.hpp"
 #include "timing/alarm.hpp"

@@ -1,26 +1,101 @@
 // The requests of a lane: at the gate, in flight, answered, timed out.
 #pragma once
 
+#include <cstddef>
 #include <deque>
+#include <functional>
 #include <list>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
+#include <boost/intrusive/set.hpp>
+
 #include <holdfast/config.hpp>
 
+#include "base/resp.hpp"
 #include "redis/connection/connection.hpp"
 #include "redis/connection/interlock.hpp"
 #include "redis/connection/lane_events.hpp"
-#include "redis/connection/lifeline.hpp"
-#include "redis/connection/loaded_scripts.hpp"
 #include "redis/connection/op.hpp"
 #include "redis/connection/subscriptions.hpp"
-#include "redis/connection/time_limits.hpp"
-#include "redis/connection/traffic.hpp"
+#include "redis/protocol/encode.hpp"
 #include "timing/alarm.hpp"
 
 namespace holdfast::redis {
+
+/// Which scripts were loaded in one session. A script is loaded before its first use in a session: after a NOSCRIPT,
+/// later commands would overtake the resent one.
+class LoadedScripts {
+ public:
+  /// For a new session.
+  void clear() { loaded_.clear(); }
+
+  /// Writes commands that load the missing scripts. Returns how many replies they get.
+  std::size_t load(const std::vector<base::Command>& commands, std::string& out) {
+    std::size_t loads = 0;
+    for (const base::Command& command : commands) {
+      if (command.script == nullptr || !loaded_.insert(command.script).second) continue;
+      encode(out, "SCRIPT", {"LOAD", std::string(command.script->text)});
+      ++loads;
+    }
+    return loads;
+  }
+
+ private:
+  std::set<const base::Script*> loaded_;
+};
+
+// Commands whose script the server did not know: only those are resent, with the script's text.
+
+/// If commands of this request, just answered for the first time, were refused because the server does not know their
+/// script, notes which must be resent. The server refuses them before it does anything.
+inline bool begin_resending(Op& op) {
+  if (!op.resent.empty()) return false;
+  const std::vector<base::Reply>& replies = op.builder.replies;
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    const bool script = op.request.commands[i].script != nullptr;
+    if (script && replies[i].is_error() && replies[i].text.starts_with("NOSCRIPT")) op.resent.push_back(i);
+  }
+  if (op.resent.empty()) return false;
+  op.answered = std::move(op.builder.replies);
+  return true;
+}
+
+/// Only some commands were resent; the others were executed the first time.
+inline bool resends_a_part(const Op& op) { return !op.resent.empty() && op.resent.size() < op.request.commands.size(); }
+
+/// Everything is answered: replaces the refusals by the replies to the resent commands.
+inline void end_resending(Op& op) {
+  if (op.resent.empty()) return;
+  for (std::size_t i = 0; i < op.resent.size(); ++i) {
+    op.answered[op.resent[i]] = std::move(op.builder.replies[i]);
+  }
+  op.builder.replies = std::move(op.answered);
+}
+
+/// The time limits of all requests of a lane, with one alarm. On the loop. A finished request unlinks itself.
+class TimeLimits {
+ public:
+  /// `on_over` is called for each request that has timed out, and must finish it. The lifeline outlives this.
+  TimeLimits(timing::Schedule& schedule, const Lifeline& lifeline,
+             std::function<void(const std::shared_ptr<Op>&)> on_over);
+
+  /// Its time starts now.
+  void add(Op& op);
+  void cancel() { alarm_.cancel(); }
+  void forget_all() { deadlines_.clear(); }
+
+ private:
+  void set_alarm() noexcept;
+  void on_time();
+
+  const Lifeline& lifeline_;
+  const std::function<void(const std::shared_ptr<Op>&)> on_over_;
+  boost::intrusive::multiset<Op, boost::intrusive::constant_time_size<false>> deadlines_;
+  timing::Alarm alarm_;
+};
 
 /// Everything runs on the loop. Requests in flight were sent in the connection's latest session, and their replies come
 /// in that order.

@@ -16,7 +16,6 @@
 #include "redis/connection/tls.hpp"
 #include "redis/protocol/parser.hpp"
 #include "redis/protocol/reply_builder.hpp"
-#include "redis/protocol/sent_secrets.hpp"
 
 namespace holdfast::redis {
 

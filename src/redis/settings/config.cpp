@@ -8,7 +8,6 @@
 #include "base/duration.hpp"
 #include "base/text.hpp"
 #include "redis/settings/addresses.hpp"
-#include "redis/settings/url.hpp"
 
 namespace holdfast {
 namespace {

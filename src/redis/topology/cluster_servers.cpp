@@ -1,6 +1,8 @@
 #include "redis/topology/cluster_servers.hpp"
 
 #include <algorithm>
+#include <sys/epoll.h>
+#include <unistd.h>
 #include <utility>
 
 #include <holdfast/error.hpp>
@@ -11,6 +13,22 @@
 #include "redis/failures/errors.hpp"
 
 namespace holdfast::redis {
+
+SocketSet::SocketSet() : set_(epoll_create1(EPOLL_CLOEXEC)) {}
+
+SocketSet::~SocketSet() {
+  if (set_ >= 0) close(set_);
+}
+
+void SocketSet::add(const std::array<int, 2>& sockets) {
+  for (const int socket : sockets) {
+    if (set_ < 0 || socket < 0) continue;
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.fd = socket;
+    epoll_ctl(set_, EPOLL_CTL_ADD, socket, &event);
+  }
+}
 
 using base::Clock;
 using cluster::Redirect;

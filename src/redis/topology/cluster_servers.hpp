@@ -1,6 +1,7 @@
 // Redis Cluster, or Valkey Cluster: a shard for each primary, and a map of the slots' owners.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -15,10 +16,27 @@
 #include "redis/topology/cluster_map.hpp"
 #include "redis/topology/detours.hpp"
 #include "redis/topology/router.hpp"
-#include "redis/topology/socket_set.hpp"
 #include "timing/alarm.hpp"
 
 namespace holdfast::redis {
+
+/// Combines many connections into one descriptor to wait for. Readable when one of its sockets is. A socket leaves the
+/// set by being closed. On the loop; one descriptor for each client of a cluster.
+class SocketSet {
+ public:
+  SocketSet();
+  ~SocketSet();
+  SocketSet(const SocketSet&) = delete;
+  SocketSet& operator=(const SocketSet&) = delete;
+
+  /// Ignores negative ones and those already in the set.
+  void add(const std::array<int, 2>& sockets);
+  /// To be polled; -1: the system has no free descriptor, so these cannot be waited for.
+  int descriptor() const { return set_; }
+
+ private:
+  const int set_;
+};
 
 /// Surveys the cluster by asking one node at a time; reports doubts to Survey and carries out what it decides.
 class ClusterServers final : public Router {

@@ -1,7 +1,7 @@
 #include <utility>
 
 #include "redis/topology/cluster_servers.hpp"
-#include "redis/topology/one_server.hpp"
+#include "redis/topology/router.hpp"
 #include "redis/topology/sentinel_servers.hpp"
 
 namespace holdfast::redis {

@@ -15,7 +15,6 @@
 #include "redis/cluster/slot.hpp"
 #include "redis/connection/endpoint_source.hpp"
 #include "redis/connection/lane.hpp"
-#include "redis/connection/listeners.hpp"
 #include "redis/connection/subscriptions.hpp"
 #include "timing/alarm.hpp"
 

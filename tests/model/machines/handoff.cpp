@@ -1,6 +1,5 @@
 #include "handoff.h"
 
-#include "engine/decide/release_traffic.hpp"
 #include "engine/decide/tenure.hpp"
 #include "room.hpp"
 
