@@ -32,8 +32,13 @@ class Play {
  public:
   /// `portion`: no more bytes than these arrive at once; 0: as they come.
   Play(Input input, std::size_t portion)
-      : input_(input), portion_(portion), how_(input_.byte()), config_(settings(how_)), subscriptions_(listeners_) {
-    lane_.emplace(schedule_, config_, std::make_shared<redis::ConfiguredEndpoint>(config_), subscriptions_, events());
+      : input_(input),
+        portion_(portion),
+        how_(input_.byte()),
+        config_(settings(how_)),
+        events_((how_ & 8U) != 0),
+        subscriptions_(listeners_) {
+    lane_.emplace(schedule_, config_, std::make_shared<redis::ConfiguredEndpoint>(config_), subscriptions_, events_);
     stage_.set_between([this] { lane_->flush(); });
   }
 
@@ -68,22 +73,17 @@ class Play {
     return config;
   }
 
-  redis::LaneEvents events() {
-    redis::LaneEvents events;
-    events.connected = [] {};
-    events.disconnected = [](const std::string&) {};
-    events.message = [] {};
-    events.command = [] {};
-    events.to_be_flushed = [](std::size_t) {};
-    if ((how_ & 8U) != 0) {
-      events.refused = [](const std::string&) {};
-      events.misdirected = [](redis::Misdirected&& what) {
-        if (what.result.delivery != redis::Delivery::answered) what.result.error = Errc::unreachable;
-        what.handler(std::move(what.result));
-      };
+  struct Events final : redis::LaneEvents {
+    explicit Events(bool takes) : takes_(takes) {}
+    bool takes_misdirected() const override { return takes_; }
+    void misdirected(redis::Misdirected&& what) override {
+      if (what.result.delivery != redis::Delivery::answered) what.result.error = Errc::unreachable;
+      what.handler(std::move(what.result));
     }
-    return events;
-  }
+
+   private:
+    const bool takes_;
+  };
 
   // --- what happens ---
 
@@ -235,6 +235,7 @@ class Play {
   const std::size_t portion_;
   const std::uint8_t how_;
   const Config config_;
+  Events events_;
   std::shared_ptr<redis::Listeners> listeners_ = std::make_shared<redis::Listeners>();
   redis::Subscriptions subscriptions_;
   std::vector<std::pair<const char*, std::uint64_t>> uses_;

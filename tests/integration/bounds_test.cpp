@@ -178,7 +178,9 @@ TEST(Callers, AreRefusedWhenTooManyWait) {
   boost::asio::io_context context;
   timing::Schedule schedule(context.get_executor());
   redis::Subscriptions subscriptions(std::make_shared<redis::Listeners>());
-  redis::Lane lane(schedule, Config(), std::make_shared<redis::ConfiguredEndpoint>(Config()), subscriptions, {});
+  struct Nobody final : redis::LaneEvents {
+  } nobody;
+  redis::Lane lane(schedule, Config(), std::make_shared<redis::ConfiguredEndpoint>(Config()), subscriptions, nobody);
   int refused = 0;
   redis::Result last;
   const auto ask = [&] {

@@ -83,16 +83,12 @@ class NoScript : public testing::Test {
   boost::asio::io_context context_;
   test::RunningSchedule schedule_{context_};
   redis::Subscriptions subscriptions_{std::make_shared<redis::Listeners>()};
-  int sent_ = 0;
-  redis::Lane lane_{schedule_,
-                    settings(),
-                    std::make_shared<redis::ConfiguredEndpoint>(settings()),
-                    subscriptions_,
-                    {.connected = [] {},
-                     .disconnected = [](const std::string&) {},
-                     .message = [] {},
-                     .command = [this] { ++sent_; },
-                     .to_be_flushed = [](std::size_t) {}}};
+  struct Events final : redis::LaneEvents {
+    void command() override { ++sent; }
+    int sent = 0;
+  } events_;
+  redis::Lane lane_{schedule_, settings(), std::make_shared<redis::ConfiguredEndpoint>(settings()), subscriptions_,
+                    events_};
   CountingScript a_{raw_, "a"}, b_{raw_, "b"};
 };
 
@@ -100,7 +96,7 @@ TEST_F(NoScript, OneCommandIsSentAgain) {
   EXPECT_THAT(words(ask({a_.on("x")})), ElementsAre("a1"));
   raw_.command("SCRIPT", "FLUSH");
   EXPECT_THAT(words(ask({a_.on("x")})), ElementsAre("a2"));
-  EXPECT_EQ(sent_, 3);
+  EXPECT_EQ(events_.sent, 3);
 }
 
 TEST_F(NoScript, EachOfSeveralIsSentAgainAndItsReplyTakesItsPlace) {
@@ -113,12 +109,12 @@ TEST_F(NoScript, WhatWasExecutedIsNotSentAgain) {
   ask({a_.on("x"), b_.on("y")});
   raw_.command("SCRIPT", "FLUSH");
   const CountingScript a_again(raw_, "a");  // known, unlike b
-  sent_ = 0;
+  events_.sent = 0;
   const redis::Result result =
       ask({a_.on("x"), Command{{"INCR", "plain"}}, b_.on("y"), Command{{"INCR", "plain"}}, Command{{"GET", "x", "y"}}});
   EXPECT_EQ(result.delivery, redis::Delivery::answered);
   EXPECT_THAT(words(result), ElementsAre("a2", "1", "b2", "2", HasSubstr("wrong number of arguments")));
-  EXPECT_EQ(sent_, 6);
+  EXPECT_EQ(events_.sent, 6);
   EXPECT_EQ(raw_.command("GET", "plain").text, "2");
 }
 

@@ -30,12 +30,8 @@ class ClusterMapTest : public testing::Test {
   boost::asio::io_context context_;
   timing::Schedule schedule_{context_.get_executor()};
   const std::shared_ptr<int> owner_ = std::make_shared<int>();
-  const ShardEvents events_{.connected = [](auto&) {},
-                            .disconnected = [](auto&, auto&) {},
-                            .message = [](auto&) {},
-                            .command = [](auto&) {},
-                            .to_be_flushed = [](auto&, auto) {}};
-  ClusterMap map_{schedule_, Config{}, std::make_shared<Listeners>(), events_, [](const auto&) {}};
+  ServerEvents events_;
+  ClusterMap map_{schedule_, Config{}, std::make_shared<Listeners>(), events_};
   std::size_t filled_ = 0;
 };
 

@@ -88,16 +88,11 @@ class EndpointSourceTest : public testing::Test {
   test::RunningSchedule schedule_{context_};
   const std::shared_ptr<SlowSource> source_ = std::make_shared<SlowSource>();
   Subscriptions subscriptions_{std::make_shared<Listeners>()};
-  std::vector<std::string> ends_;
-  Lane lane_{schedule_,
-             settings(),
-             source_,
-             subscriptions_,
-             {.connected = [] {},
-              .disconnected = [this](const std::string& cause) { ends_.push_back(cause); },
-              .message = [] {},
-              .command = [] {},
-              .to_be_flushed = [](std::size_t) {}}};
+  struct Events final : LaneEvents {
+    void disconnected(const std::string& cause) override { ends.push_back(cause); }
+    std::vector<std::string> ends;
+  } events_;
+  Lane lane_{schedule_, settings(), source_, subscriptions_, events_};
   std::optional<Result> result_;
 };
 
@@ -118,9 +113,9 @@ TEST_F(EndpointSourceTest, IsAskedAnewForEachSession) {
   run_until([&] { return source_->asked == 2; });
   source_->answer(ServerAddress{.unix_socket = "/nowhere/redis.sock"}, {});
   run_until([&] { return source_->asked == 3; });
-  ASSERT_EQ(ends_.size(), 2U);
-  EXPECT_EQ(ends_.front(), "nobody has been elected");
-  EXPECT_THAT(ends_.back(), HasSubstr("No such file or directory"));
+  ASSERT_EQ(events_.ends.size(), 2U);
+  EXPECT_EQ(events_.ends.front(), "nobody has been elected");
+  EXPECT_THAT(events_.ends.back(), HasSubstr("No such file or directory"));
   EXPECT_EQ(source_->forgotten, 0);
 }
 
@@ -161,7 +156,7 @@ TEST_F(EndpointSourceTest, IsAskedAtOnceWhenItKnowsAnotherAddress) {
 TEST_F(EndpointSourceTest, IsAskedAgainWhenTheServerHasMovedMeanwhile) {
   lane_.start({});
   source_->answer({}, "nobody has been elected");
-  run_until([&] { return ends_.size() == 1; });
+  run_until([&] { return events_.ends.size() == 1; });
   source_->moved_to("somebody was elected");
   run_until([&] { return source_->asked == 2; });
 }

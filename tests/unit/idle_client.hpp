@@ -21,7 +21,8 @@ struct IdleClient {
   }
 
   boost::asio::io_context context;
-  const std::shared_ptr<Runtime> runtime = std::make_shared<Runtime>(config(), &context, RuntimeHooks{});
+  redis::ServerEvents nobody;
+  const std::shared_ptr<Runtime> runtime = std::make_shared<Runtime>(config(), &context, nobody);
   Watchdog watchdog{*runtime};
   const boost::intrusive_ptr<Targets> targets{new Targets(*runtime, watchdog)};
 };

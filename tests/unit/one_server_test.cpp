@@ -38,18 +38,15 @@ class OneServerTest : public testing::Test {
   boost::asio::io_context context_;
   test::RunningSchedule schedule_{context_};
   const std::shared_ptr<Listeners> listeners_ = std::make_shared<Listeners>();
-  Shard* ended_ = nullptr;
-  std::string cause_;
-  OneServer router_{schedule_, settings(), listeners_,
-                    ShardEvents{.connected = [](Shard&) {},
-                                .disconnected =
-                                    [this](Shard& shard, const std::string& cause) {
-                                      ended_ = &shard;
-                                      cause_ = cause;
-                                    },
-                                .message = [](Shard&) {},
-                                .command = [](Shard&) {},
-                                .to_be_flushed = [](Shard&, std::size_t) {}}};
+  struct Events final : ServerEvents {
+    void disconnected(Shard& shard, const std::string& cause) override {
+      ended = &shard;
+      its_cause = cause;
+    }
+    Shard* ended = nullptr;
+    std::string its_cause;
+  } events_;
+  OneServer router_{schedule_, settings(), listeners_, events_};
 };
 
 TEST_F(OneServerTest, ServesEveryKey) {
@@ -68,9 +65,9 @@ TEST_F(OneServerTest, SaysWhichShardHasLostItsConnectionAndForgetsWhichServerItW
   EXPECT_EQ(shard.server(), 17U);
   router_.start({});
   const auto end = std::chrono::steady_clock::now() + 20s;
-  while (ended_ == nullptr && std::chrono::steady_clock::now() < end) context_.run_one_for(100ms);
-  EXPECT_EQ(ended_, &shard);
-  EXPECT_THAT(cause_, HasSubstr("No such file or directory"));
+  while (events_.ended == nullptr && std::chrono::steady_clock::now() < end) context_.run_one_for(100ms);
+  EXPECT_EQ(events_.ended, &shard);
+  EXPECT_THAT(events_.its_cause, HasSubstr("No such file or directory"));
   EXPECT_EQ(shard.server(), 0U);
 }
 

@@ -92,17 +92,12 @@ class ShardedChannels : public testing::Test {
   test::ScriptedPeer peer_{context_};
   const std::shared_ptr<Listeners> listeners_ = std::make_shared<Listeners>();
   Subscriptions subscriptions_{listeners_};
-  std::vector<std::string> taken_away_;
-  Lane lane_{schedule_,
-             settings(),
-             std::make_shared<ConfiguredEndpoint>(settings()),
-             subscriptions_,
-             {.connected = [] {},
-              .disconnected = [](const std::string& cause) { ADD_FAILURE() << cause; },
-              .message = [] {},
-              .command = [] {},
-              .to_be_flushed = [](std::size_t) {},
-              .taken_away = [this](const std::string& channel) { taken_away_.push_back(channel); }}};
+  struct Events final : LaneEvents {
+    void disconnected(const std::string& cause) override { ADD_FAILURE() << cause; }
+    void taken_away(const std::string& channel) override { channels.push_back(channel); }
+    std::vector<std::string> channels;
+  } events_;
+  Lane lane_{schedule_, settings(), std::make_shared<ConfiguredEndpoint>(settings()), subscriptions_, events_};
   std::vector<Result> results_;
   int woken_ = 0;
   std::uint64_t use_ = listeners_->begin_use(kOrders, [this] { ++woken_; });
@@ -161,14 +156,14 @@ TEST_F(ShardedChannels, TakenAwayByTheServerWakeWhoeverListens) {
   subscribe(kOrders);
   peer_.push("sunsubscribe", kOrders);
   run_until([&] { return woken_ == 1; });
-  EXPECT_THAT(taken_away_, ElementsAre(kOrders));
+  EXPECT_THAT(events_.channels, ElementsAre(kOrders));
   EXPECT_FALSE(subscriptions_.subscribed(kOrders));
   peer_.push("sunsubscribe", kOrders);  // of nothing
   send("second", {kOrders});
   hear("second");
   EXPECT_THAT(peer_.heard(), ElementsAre("SSUBSCRIBE " + kOrders, "second"));
   EXPECT_EQ(woken_, 1);
-  EXPECT_EQ(taken_away_.size(), 1U);
+  EXPECT_EQ(events_.channels.size(), 1U);
 }
 
 TEST_F(ShardedChannels, TakenAwayBehindTheirConfirmationAreNotSubscribed) {
@@ -286,7 +281,7 @@ TEST_F(ShardedChannels, ThatNobodyUsesAreLeftOneByOne) {
   peer_.say_number(2);
   EXPECT_EQ(result().replies.at(0).integer, 2);
   EXPECT_EQ(woken_, 0) << "it was asked for";
-  EXPECT_THAT(taken_away_, IsEmpty());
+  EXPECT_THAT(events_.channels, IsEmpty());
 }
 
 TEST_F(ShardedChannels, TakenAwayWhileTheyAreBeingLeftKeepStepWithTheReplies) {

@@ -10,23 +10,7 @@
 namespace holdfast::engine {
 
 Core::Core(Config config, boost::asio::io_context* host)
-    : runtime_(std::move(config), host,
-               {.connected = [this](redis::Shard& shard) { on_connected(shard); },
-                .disconnected = [this](redis::Shard& shard) { watchdog_.loss_watch().on_main(shard, false); },
-                .side_connected =
-                    [this](redis::Shard& shard, redis::Side side) {
-                      if (side == redis::Side::acks) watchdog_.on_acks_connected(shard);
-                      if (side == redis::Side::watch) watchdog_.loss_watch().on_connected(shard);
-                    },
-                .side_disconnected =
-                    [this](redis::Shard& shard, redis::Side side) {
-                      if (side == redis::Side::acks) watchdog_.confirmations().end_era(shard);
-                      if (side == redis::Side::watch) watchdog_.loss_watch().on_disconnected(shard);
-                    },
-                .invalidated = [this](redis::Shard& shard,
-                                      const base::Reply& keys) { watchdog_.loss_watch().on_invalidated(shard, keys); },
-                .moved = [this](const redis::cluster::SlotSet& slots) { on_moved(slots); },
-                .look_at_deadlines = [this] { return watchdog_.look_at_deadlines(); }}),
+    : runtime_(std::move(config), host, *this, [this] { return watchdog_.look_at_deadlines(); }),
       watchdog_(runtime_),
       targets_(new Targets(runtime_, watchdog_)),
       late_releases_(runtime_, targets_->recent_releases()) {}
@@ -39,7 +23,23 @@ std::shared_ptr<Core> Core::make(Config config, boost::asio::io_context* host) {
   return core;
 }
 
-void Core::on_connected(redis::Shard& shard) {
+void Core::disconnected(redis::Shard& shard, const std::string&) { watchdog_.loss_watch().on_main(shard, false); }
+
+void Core::side_connected(redis::Shard& shard, redis::Side side) {
+  if (side == redis::Side::acks) watchdog_.on_acks_connected(shard);
+  if (side == redis::Side::watch) watchdog_.loss_watch().on_connected(shard);
+}
+
+void Core::side_disconnected(redis::Shard& shard, redis::Side side) {
+  if (side == redis::Side::acks) watchdog_.confirmations().end_era(shard);
+  if (side == redis::Side::watch) watchdog_.loss_watch().on_disconnected(shard);
+}
+
+void Core::invalidated(redis::Shard& shard, const base::Reply& keys) {
+  watchdog_.loss_watch().on_invalidated(shard, keys);
+}
+
+void Core::connected(redis::Shard& shard) {
   watchdog_.loss_watch().on_main(shard, true);
   watchdog_.on_connected(shard);
   late_releases_.on_connected();
@@ -50,7 +50,7 @@ void Core::on_connected(redis::Shard& shard) {
 }
 
 /// Waiters for these slots are subscribed at another server, and may have missed a message.
-void Core::on_moved(const redis::cluster::SlotSet& slots) {
+void Core::moved(const redis::cluster::SlotSet& slots) {
   watchdog_.on_moved(slots);
   late_releases_.on_moved(slots);
   for (const std::shared_ptr<Target>& target : targets_->in(slots)) target->wake();

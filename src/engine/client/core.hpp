@@ -16,14 +16,12 @@ namespace holdfast::engine {
 /// Thread-safe. Lives as long as a Client, Lock or Hold refers to it; its threads end when it is closed (closing.hpp).
 /// A guest, on the caller's io_context (guests.hpp), has no threads, and lives until it is closed and the last of its
 /// handlers has run.
-class Core : public std::enable_shared_from_this<Core> {
+class Core : public std::enable_shared_from_this<Core>, private redis::ServerEvents {
  public:
   /// With a host: as a guest on that io_context.
   static std::shared_ptr<Core> make(Config config, boost::asio::io_context* host);
   Core(Config config, boost::asio::io_context* host);  // for make()
-  ~Core();
-  Core(const Core&) = delete;
-  Core& operator=(const Core&) = delete;
+  ~Core() override;
 
   Runtime& runtime() { return runtime_; }
   /// The same, and keeps all of this alive.
@@ -42,8 +40,12 @@ class Core : public std::enable_shared_from_this<Core> {
   void drop_all() noexcept;
 
  private:
-  void on_connected(redis::Shard& shard);
-  void on_moved(const redis::cluster::SlotSet& slots);
+  void connected(redis::Shard& shard) override;
+  void disconnected(redis::Shard& shard, const std::string& cause) override;
+  void side_connected(redis::Shard& shard, redis::Side side) override;
+  void side_disconnected(redis::Shard& shard, redis::Side side) override;
+  void invalidated(redis::Shard& shard, const base::Reply& keys) override;
+  void moved(const redis::cluster::SlotSet& slots) override;
 
   Runtime runtime_;
   Watchdog watchdog_;

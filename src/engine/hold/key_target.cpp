@@ -14,38 +14,38 @@
 
 namespace holdfast::engine {
 
-WireTarget::WireTarget(std::string name, const std::vector<std::string>* several, const Plan& plan, std::uint16_t slot)
+KeyTarget::KeyTarget(std::string name, const std::vector<std::string>* several, const Plan& plan, std::uint16_t slot)
     : Target(std::move(name)),
       plan_(plan),
       several_(several != nullptr ? std::make_unique<const std::vector<std::string>>(*several) : nullptr),
       slot_(slot) {}
 
-redis::Shard& WireTarget::shard() const { return runtime().router().shard_of_slot(slot_); }
+redis::Shard& KeyTarget::shard() const { return runtime().router().shard_of_slot(slot_); }
 
-redis::Subscriptions& WireTarget::subscriptions() const { return *shard().subscriptions(); }
+redis::Subscriptions& KeyTarget::subscriptions() const { return *shard().subscriptions(); }
 
-bool WireTarget::stands_on(const redis::Shard& its_shard) const { return &shard() == &its_shard; }
+bool KeyTarget::stands_on(const redis::Shard& its_shard) const { return &shard() == &its_shard; }
 
-bool WireTarget::lies_in(const Runtime& client, const redis::cluster::SlotSet& slots) const {
+bool KeyTarget::lies_in(const Runtime& client, const redis::cluster::SlotSet& slots) const {
   return &client == &runtime() && slots[slot_];
 }
 
-bool WireTarget::has(const std::string& each) const {
+bool KeyTarget::has(const std::string& each) const {
   return several_ ? std::ranges::find(*several_, each) != several_->end() : name() == each;
 }
 
-wire::LockNames WireTarget::names(std::size_t which) const {
+wire::LockNames KeyTarget::names(std::size_t which) const {
   return plan_.transitions.names(runtime().config().name_prefix + lock_name(which));
 }
 
-std::vector<wire::LockNames> WireTarget::all_names() const {
+std::vector<wire::LockNames> KeyTarget::all_names() const {
   std::vector<wire::LockNames> all;
   all.reserve(locks());
   for (std::size_t i = 0; i < locks(); ++i) all.push_back(names(i));
   return all;
 }
 
-std::vector<std::string> WireTarget::wake_channels(const wire::Owner& waiter) const {
+std::vector<std::string> KeyTarget::wake_channels(const wire::Owner& waiter) const {
   const auto own = plan_.transitions.wake_channel;
   std::vector<std::string> channels;
   for (wire::LockNames& each : all_names()) {
@@ -55,12 +55,12 @@ std::vector<std::string> WireTarget::wake_channels(const wire::Owner& waiter) co
 }
 
 /// Those that all waiters have in common: none, if each has its own, or nobody is told.
-std::vector<std::string> WireTarget::common_channels() const {
+std::vector<std::string> KeyTarget::common_channels() const {
   if (plan_.transitions.wake_channel != nullptr || !announces()) return {};
   return wake_channels({});
 }
 
-Publish WireTarget::publish() const {
+Publish KeyTarget::publish() const {
   redis::Router& router = runtime().router();
   const Publish how = router.publish();
   if (how == Publish::publish) return how;
@@ -70,11 +70,11 @@ Publish WireTarget::publish() const {
   return std::ranges::all_of(all, beside) ? how : Publish::publish;
 }
 
-std::vector<std::string> WireTarget::sharded_channels() const {
+std::vector<std::string> KeyTarget::sharded_channels() const {
   return publish() == Publish::publish ? std::vector<std::string>() : common_channels();
 }
 
-std::int64_t WireTarget::others(std::int64_t reached, bool asked) const {
+std::int64_t KeyTarget::others(std::int64_t reached, bool asked) const {
   if (!announces()) return 0;
   const redis::Subscriptions& here = subscriptions();
   const redis::Listeners& listeners = *runtime().listeners();
@@ -89,7 +89,7 @@ std::int64_t WireTarget::others(std::int64_t reached, bool asked) const {
   return std::max<std::int64_t>(reached - subscribed, 0) + waiters;
 }
 
-Audience WireTarget::audience(std::int64_t reached, bool asked) const {
+Audience KeyTarget::audience(std::int64_t reached, bool asked) const {
   const redis::Subscriptions& here = subscriptions();
   if (asked || plan_.traits.announced != Traits::Announced::all || !here.counts_all(publish())) return {};
   std::vector<std::string> channels = common_channels();
@@ -98,7 +98,7 @@ Audience WireTarget::audience(std::int64_t reached, bool asked) const {
   return {std::move(channels.front()), std::max<std::int64_t>(reached, 0)};
 }
 
-std::vector<WireTarget::Heard> WireTarget::heard_so_far() const {
+std::vector<KeyTarget::Heard> KeyTarget::heard_so_far() const {
   std::vector<Heard> heard;
   const redis::Listeners& listeners = *runtime().listeners();
   if (listeners.none()) return heard;
@@ -110,7 +110,7 @@ std::vector<WireTarget::Heard> WireTarget::heard_so_far() const {
 }
 
 /// Redis 7.0 sends what a script publishes to the client itself before the script's reply, Redis 8 behind it.
-void WireTarget::expect_own(std::int64_t reached, const std::vector<Heard>& before) const {
+void KeyTarget::expect_own(std::int64_t reached, const std::vector<Heard>& before) const {
   if (reached < static_cast<std::int64_t>(before.size())) return;
   redis::Subscriptions& here = subscriptions();
   for (const auto& [channel, messages] : before) {
@@ -118,7 +118,7 @@ void WireTarget::expect_own(std::int64_t reached, const std::vector<Heard>& befo
   }
 }
 
-base::Command WireTarget::return_command(Returned what, const wire::Owner& owner, milliseconds repeated) const {
+base::Command KeyTarget::return_command(Returned what, const wire::Owner& owner, milliseconds repeated) const {
   const std::vector<wire::LockNames> names = all_names();
   if (what == Returned::place) return plan_.transitions.leave({names, owner, runtime().config().fair_turn, publish()});
   wire::ReleaseCall call{.names = names, .owner = owner, .publish = publish()};
@@ -132,7 +132,7 @@ base::Command WireTarget::return_command(Returned what, const wire::Owner& owner
 
 namespace {
 
-ReleaseReply judge(const Plan& plan, WireTarget::Returned what, const redis::Result& result) {
+ReleaseReply judge(const Plan& plan, KeyTarget::Returned what, const redis::Result& result) {
   using Kind = ReleaseReply::Kind;
   if (result.delivery == redis::Delivery::unknown) return {Kind::unknown, result.cause};
   if (result.delivery == redis::Delivery::not_sent) {
@@ -140,7 +140,7 @@ ReleaseReply judge(const Plan& plan, WireTarget::Returned what, const redis::Res
   }
   const base::Reply& reply = result.replies.front();
   if (!reply.is_error()) {
-    if (what == WireTarget::Returned::place) return {Kind::deleted};
+    if (what == KeyTarget::Returned::place) return {Kind::deleted};
     const std::optional<std::int64_t> listeners = plan.transitions.decode_release(reply);
     return {listeners ? Kind::deleted : Kind::absent, {}, listeners.value_or(0)};
   }
@@ -150,7 +150,7 @@ ReleaseReply judge(const Plan& plan, WireTarget::Returned what, const redis::Res
 }
 
 /// How long after the first send it may be sent again. Only kinds that are not repeatable need to know.
-milliseconds time_of_repetition(const WireTarget& target, const ReleaseFsm& fsm) {
+milliseconds time_of_repetition(const KeyTarget& target, const ReleaseFsm& fsm) {
   if (target.plan().traits.repeatable) return {};
   return repeated_for(fsm.give_up() - base::Clock::now(), target.runtime().config().command_timeout);
 }
@@ -158,7 +158,7 @@ milliseconds time_of_repetition(const WireTarget& target, const ReleaseFsm& fsm)
 /// Keeps itself alive until it is finished.
 class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
  public:
-  ReleaseOp(std::shared_ptr<WireTarget> target, WireTarget::Returned what, wire::Owner owner, ReleaseFsm fsm,
+  ReleaseOp(std::shared_ptr<KeyTarget> target, KeyTarget::Returned what, wire::Owner owner, ReleaseFsm fsm,
             ReleaseDone done)
       : runtime_(target->runtime()),
         keep_(runtime_.keep_alive()),
@@ -193,10 +193,10 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
 
   void send() noexcept {
     try {
-      if (what_ != WireTarget::Returned::place) heard_before_ = target_->heard_so_far();
+      if (what_ != KeyTarget::Returned::place) heard_before_ = target_->heard_so_far();
       auto request = redis::Request::of(target_->return_command(what_, owner_, repeated_),
                                         runtime_.config().command_timeout, redis::Operation::release);
-      if (what_ != WireTarget::Returned::place) request.tells = target_->sharded_channels();
+      if (what_ != KeyTarget::Returned::place) request.tells = target_->sharded_channels();
       runtime_.send(
           std::move(request), [self = shared_from_this()](const redis::Result& result) { self->on_result(result); },
           2 * Runtime::kMostWaiting);
@@ -254,7 +254,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
       reply.kind = ReleaseReply::Kind::unknown;  // out of memory: what came is forgotten, and asked for again
     }
     const bool in_doubt = reply.kind == ReleaseReply::Kind::unknown || reply.kind == ReleaseReply::Kind::error;
-    if (in_doubt && what_ != WireTarget::Returned::place) {
+    if (in_doubt && what_ != KeyTarget::Returned::place) {
       Reporter::add(runtime_.reporter().count.unknown);
       runtime_.reporter().tell(&Observer::on_unknown, [&] {
         return UnknownEvent{target_->name(), owner_.text, UnknownEvent::Operation::release, reply.cause};
@@ -265,8 +265,8 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
 
   Runtime& runtime_;  // outlives the thread that runs this
   const std::shared_ptr<void> keep_;
-  const std::shared_ptr<WireTarget> target_;
-  const WireTarget::Returned what_;
+  const std::shared_ptr<KeyTarget> target_;
+  const KeyTarget::Returned what_;
   const milliseconds repeated_;  // see time_of_repetition()
   const wire::Owner owner_;
   ReleaseFsm fsm_;
@@ -274,14 +274,14 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   timing::Alarm alarm_{runtime_.loop().schedule(), [this] { carry_out(fsm_.on_time()); },
                        timing::Alarm::AtClose::rings};
   const Pending::Token pending_;
-  std::vector<WireTarget::Heard> heard_before_;  // when it was last sent
-  bool asked_ = false;                           // the latest one went behind an ASKING
+  std::vector<KeyTarget::Heard> heard_before_;  // when it was last sent
+  bool asked_ = false;                          // the latest one went behind an ASKING
   bool finished_ = false;
 };
 
 }  // namespace
 
-void start_return(const std::shared_ptr<WireTarget>& target, WireTarget::Returned what, const wire::Owner& owner,
+void start_return(const std::shared_ptr<KeyTarget>& target, KeyTarget::Returned what, const wire::Owner& owner,
                   ReleaseFsm fsm, ReleaseDone done) {
   std::make_shared<ReleaseOp>(target, what, owner, fsm, std::move(done))->start();
 }

@@ -18,11 +18,11 @@
 
 namespace holdfast::engine {
 
-/// A target as the wire knows it: its names, its server, and who hears of its releases. One object per client, kind and
-/// name as long as somebody refers to it. Of which client it is, and of any of several locks which one is granted, say
-/// those who make it. There may be millions: no larger than it must be, so the names on the wire are made anew for each
-/// use.
-class WireTarget : public Target {
+/// A target as the wire knows it: its names, its server, who hears of its releases, what is asked, and what the answers
+/// mean. One object per client, kind and name as long as somebody refers to it. Of which client it is, and of any of
+/// several locks which one is granted, say those who make it. There may be millions: no larger than it must be, so the
+/// names on the wire are made anew for each use.
+class KeyTarget : public Target {
  public:
   /// This name is among them.
   bool has(const std::string& each) const;
@@ -71,34 +71,6 @@ class WireTarget : public Target {
   bool stands_on(const redis::Shard& shard) const override;
   bool lies_in(const Runtime& client, const redis::cluster::SlotSet& slots) const override;
 
- protected:
-  /// `several`: each once, in canonical order, and all of them in this slot; null: one lock, of this name.
-  WireTarget(std::string name, const std::vector<std::string>* several, const Plan& plan, std::uint16_t slot);
-
-  const std::vector<std::string>* several() const { return several_.get(); }
-  /// The caller's name for one of its locks.
-  const std::string& lock_name(std::size_t which) const { return several_ ? (*several_)[which] : name(); }
-
-  std::vector<std::string> wake_channels(const wire::Owner& waiter) const;
-  redis::Subscriptions& subscriptions() const;
-
- private:
-  std::vector<std::string> common_channels() const;
-
-  const Plan& plan_;
-  const std::unique_ptr<const std::vector<std::string>> several_;
-  const std::uint16_t slot_;  // 0 with one server
-};
-
-/// Carries out a release on the loop until its outcome is known, or a waiter's leave: the shell around ReleaseFsm.
-/// Starts at once (the first send is queued before this returns, so a later acquire of the same client goes behind it).
-/// `done` is called once, on the loop.
-void start_return(const std::shared_ptr<WireTarget>& target, WireTarget::Returned what, const wire::Owner& owner,
-                  ReleaseFsm fsm, ReleaseDone done);
-
-/// What is asked of its server, and what the answers mean.
-class KeyTarget : public WireTarget {
- public:
   Keeper& keeper() const override;
   std::uint32_t acks_era() const override;
   std::string where() const override;
@@ -119,7 +91,12 @@ class KeyTarget : public WireTarget {
   void watch(const std::shared_ptr<Tenancy>& hold, const Spare& spare);
 
  protected:
-  using WireTarget::WireTarget;
+  /// `several`: each once, in canonical order, and all of them in this slot; null: one lock, of this name.
+  KeyTarget(std::string name, const std::vector<std::string>* several, const Plan& plan, std::uint16_t slot);
+
+  const std::vector<std::string>* several() const { return several_.get(); }
+  /// The caller's name for one of its locks.
+  const std::string& lock_name(std::size_t which) const { return several_ ? (*several_)[which] : name(); }
 
  private:
   /// The keeper as it is, with acks and watched keys.
@@ -132,8 +109,20 @@ class KeyTarget : public WireTarget {
   void say_last_where_watched(const std::vector<wire::Renewal>& renewals, milliseconds lease, Duration timeout);
   void renew_with_acks(Acks acks, milliseconds lease, std::vector<wire::Renewal> renewals, RenewDone done);
   void judge_silence(const redis::Refusal& refusal, Attempt& attempt) const;
+  std::vector<std::string> wake_channels(const wire::Owner& waiter) const;
+  redis::Subscriptions& subscriptions() const;
+  std::vector<std::string> common_channels() const;
 
+  const Plan& plan_;
+  const std::unique_ptr<const std::vector<std::string>> several_;
+  const std::uint16_t slot_;        // 0 with one server
   std::atomic<bool> blind_{false};  // we may not ask how many listen
 };
+
+/// Carries out a release on the loop until its outcome is known, or a waiter's leave: the shell around ReleaseFsm.
+/// Starts at once (the first send is queued before this returns, so a later acquire of the same client goes behind it).
+/// `done` is called once, on the loop.
+void start_return(const std::shared_ptr<KeyTarget>& target, KeyTarget::Returned what, const wire::Owner& owner,
+                  ReleaseFsm fsm, ReleaseDone done);
 
 }  // namespace holdfast::engine

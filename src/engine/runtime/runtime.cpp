@@ -81,11 +81,13 @@ bool needed(const std::string& cause) { return !cause.ends_with(redis::kNotNeede
 
 }  // namespace
 
-Runtime::Runtime(Config config, boost::asio::io_context* host, RuntimeHooks hooks)
+Runtime::Runtime(Config config, boost::asio::io_context* host, redis::ServerEvents& events,
+                 LookAtDeadlines look_at_deadlines)
     : config_(prepare(std::move(config))),
       id_(make_id(config_)),
       node_(config_.node()),
-      hooks_(std::move(hooks)),
+      events_(events),
+      look_at_deadlines_(std::move(look_at_deadlines)),
       host_(host),
       loop_(in_words_of_ours(node_, [this] { return make_loop(); })),
       notifier_(host),
@@ -107,22 +109,7 @@ std::unique_ptr<Loop> Runtime::make_loop() {
 }
 
 std::unique_ptr<redis::Router> Runtime::make_router() {
-  return redis::make_router(
-      loop_->schedule(), with_full_name(config_, id_), listeners_,
-      {.connected = [this](redis::Shard& shard) { on_connected(shard); },
-       .disconnected = [this](redis::Shard& shard, const std::string& cause) { on_disconnected(shard, cause); },
-       .message = [this](redis::Shard&) { Reporter::add(reporter_.count.wakes); },
-       .command = [this](redis::Shard&) { Reporter::add(reporter_.count.commands); },
-       .to_be_flushed = [this](redis::Shard&, std::size_t bytes) { loop_->to_be_settled(bytes); },
-       .answered =
-           [this](redis::Shard&, redis::Operation operation, Duration took) {
-             reporter_.meter.on_command(operation, took);
-             loop_->answered(took);
-           },
-       .side_connected = hooks_.side_connected,
-       .side_disconnected = hooks_.side_disconnected,
-       .invalidated = hooks_.invalidated,
-       .moved = hooks_.moved});
+  return redis::make_router(loop_->schedule(), with_full_name(config_, id_), listeners_, *this);
 }
 
 void Runtime::start(std::weak_ptr<void> client) {
@@ -135,7 +122,7 @@ void Runtime::start(std::weak_ptr<void> client) {
   try {
     // All of them now: later no thread may be available, and losses must be reported.
     notifier_.start();
-    signals_.start(hooks_.look_at_deadlines);
+    signals_.start(look_at_deadlines_);
     own_loop_->start();
   } catch (const std::system_error& error) {
     throw Error(Errc::exhausted, {}, node_, std::string("no thread could be started: ") + error.code().message());
@@ -151,17 +138,22 @@ void Runtime::identify() {
 
 bool Runtime::has_successors() const { return redis::must_be_primary(config_) || !config_.cluster.addresses.empty(); }
 
-void Runtime::on_connected(redis::Shard& shard) {
+void Runtime::answered(redis::Shard&, redis::Operation operation, Duration took) {
+  reporter_.meter.on_command(operation, took);
+  loop_->answered(took);
+}
+
+void Runtime::connected(redis::Shard& shard) {
   links_.set(&shard, node_of(shard, node_), true);
   Reporter::add(reporter_.count.connections);
   reporter_.tell(&Observer::on_connection,
                  [&] { return ConnectionEvent{node_of(shard, node_), true, reporter_.snapshot().connections, {}}; });
   identity_.on_connected(shard, keep_alive());
-  hooks_.connected(shard);
+  events_.connected(shard);
 }
 
-void Runtime::on_disconnected(redis::Shard& shard, const std::string& cause) {
-  hooks_.disconnected(shard);
+void Runtime::disconnected(redis::Shard& shard, const std::string& cause) {
+  events_.disconnected(shard, cause);
   if (needed(cause)) {
     links_.set(&shard, node_of(shard, node_), false);
   } else {

@@ -33,22 +33,6 @@
 
 namespace holdfast::engine {
 
-/// The callbacks of a client's runtime. What a runtime calls in its client.
-struct RuntimeHooks {
-  /// There is a new connection to this server. On the loop.
-  std::function<void(redis::Shard&)> connected;
-  /// That connection has ended.
-  std::function<void(redis::Shard&)> disconnected = [](redis::Shard&) {};
-  /// The same for its other lanes, and for changed keys: see LaneEvents. On the loop.
-  std::function<void(redis::Shard&, redis::Side)> side_connected = [](redis::Shard&, redis::Side) {};
-  std::function<void(redis::Shard&, redis::Side)> side_disconnected = [](redis::Shard&, redis::Side) {};
-  std::function<void(redis::Shard&, const base::Reply&)> invalidated = [](redis::Shard&, const base::Reply&) {};
-  /// These slots are now served by another server. On the loop.
-  std::function<void(const redis::cluster::SlotSet&)> moved = [](const redis::cluster::SlotSet&) {};
-  /// Finds the holds whose deadlines have passed; returns when to check next. On the signals' thread.
-  std::function<TimePoint()> look_at_deadlines;
-};
-
 /// A handler for this request, which publishes a release on the channels that it `tells`. If it went after an ASKING,
 /// the message was sent at the slot's next server, and subscribers at the present one have not received it: so it is
 /// published there too, without waiting. A client that gets it twice asks once more than needed.
@@ -94,12 +78,14 @@ class OwnLoop;
 
 /// Thread-safe unless stated otherwise. Knows nothing about locks and holds. A shared pointer to it keeps the whole
 /// client alive.
-class Runtime {
+class Runtime : private redis::ServerEvents {
  public:
-  /// With a host: a guest on that io_context, without threads.
-  Runtime(Config config, boost::asio::io_context* host, RuntimeHooks hooks);
-  Runtime(const Runtime&) = delete;
-  Runtime& operator=(const Runtime&) = delete;
+  /// Finds the holds whose deadlines have passed; returns when to check next. On the signals' thread.
+  using LookAtDeadlines = std::function<TimePoint()>;
+  /// With a host: a guest on that io_context, without threads. `events`: for the rest of the client, of servers that
+  /// serve locks; their messages and commands are counted here, and not passed on.
+  Runtime(Config config, boost::asio::io_context* host, redis::ServerEvents& events,
+          LookAtDeadlines look_at_deadlines = {});
 
   /// Starts the threads, and connects. A guest's handlers keep `client` alive. Throws Error(exhausted).
   void start(std::weak_ptr<void> client);
@@ -197,15 +183,24 @@ class Runtime {
  private:
   std::unique_ptr<Loop> make_loop();
   std::unique_ptr<redis::Router> make_router();
-  void on_connected(redis::Shard& shard);
-  void on_disconnected(redis::Shard& shard, const std::string& cause);
+  void connected(redis::Shard& shard) override;
+  void disconnected(redis::Shard& shard, const std::string& cause) override;
+  void message(redis::Shard&) override { Reporter::add(reporter_.count.wakes); }
+  void command(redis::Shard&) override { Reporter::add(reporter_.count.commands); }
+  void to_be_flushed(redis::Shard&, std::size_t bytes) override { loop_->to_be_settled(bytes); }
+  void answered(redis::Shard& shard, redis::Operation operation, Duration took) override;
+  void side_connected(redis::Shard& shard, redis::Side side) override { events_.side_connected(shard, side); }
+  void side_disconnected(redis::Shard& shard, redis::Side side) override { events_.side_disconnected(shard, side); }
+  void invalidated(redis::Shard& shard, const base::Reply& keys) override { events_.invalidated(shard, keys); }
+  void moved(const redis::cluster::SlotSet& slots) override { events_.moved(slots); }
   void stop_taking();
 
   const base::ForkGuard fork_guard_;
   const Config config_;
   const std::string id_;
   const std::string node_;
-  const RuntimeHooks hooks_;
+  redis::ServerEvents& events_;
+  const LookAtDeadlines look_at_deadlines_;
   std::weak_ptr<void> client_;  // set by start()
   std::atomic<bool> closed_{false};
 

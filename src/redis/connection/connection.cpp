@@ -41,7 +41,7 @@ bool tells_of_demotion(const base::Reply& reply) { return reply.is_error() && is
 }  // namespace
 
 Connection::Connection(timing::Schedule& schedule, const Config& config, std::shared_ptr<EndpointSource> source,
-                       const LaneEvents& events, const Lifeline& lifeline, Traffic& traffic)
+                       LaneEvents& events, const Lifeline& lifeline, Traffic& traffic)
     : schedule_(schedule),
       config_(config),
       source_(std::move(source)),

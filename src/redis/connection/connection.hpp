@@ -90,7 +90,7 @@ class Connection final : public Session::Owner {
 
   /// The references outlive it.
   Connection(timing::Schedule& schedule, const Config& config, std::shared_ptr<EndpointSource> source,
-             const LaneEvents& events, const Lifeline& lifeline, Traffic& traffic);
+             LaneEvents& events, const Lifeline& lifeline, Traffic& traffic);
 
   void connect();
   /// Instead of connect(): waits until there is a request.
@@ -178,7 +178,7 @@ class Connection final : public Session::Owner {
   timing::Schedule& schedule_;
   const Config& config_;
   const std::shared_ptr<EndpointSource> source_;
-  const LaneEvents& events_;
+  LaneEvents& events_;
   const Lifeline& lifeline_;
   Traffic& traffic_;
   std::optional<boost::asio::ssl::context> tls_;

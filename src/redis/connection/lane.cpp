@@ -7,22 +7,20 @@ namespace holdfast::redis {
 
 struct Lane::Impl {
   Impl(timing::Schedule& schedule, const Config& user_config, std::shared_ptr<EndpointSource> source,
-       Subscriptions& subscriptions, LaneEvents lane_events)
+       Subscriptions& subscriptions, LaneEvents& events)
       : config(user_config),
-        events(std::move(lane_events)),
         pipeline(schedule, config, subscriptions, events, lifeline, connection),
         connection(schedule, config, std::move(source), events, lifeline, pipeline) {}
 
   const Config config;
-  const LaneEvents events;
   Lifeline lifeline;
   Pipeline pipeline;
   Connection connection;
 };
 
 Lane::Lane(timing::Schedule& schedule, const Config& config, std::shared_ptr<EndpointSource> source,
-           Subscriptions& subscriptions, LaneEvents events)
-    : impl_(std::make_shared<Impl>(schedule, config, std::move(source), subscriptions, std::move(events))) {
+           Subscriptions& subscriptions, LaneEvents& events)
+    : impl_(std::make_shared<Impl>(schedule, config, std::move(source), subscriptions, events)) {
   impl_->lifeline.lane = impl_;
 }
 

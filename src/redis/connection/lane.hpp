@@ -27,7 +27,7 @@ class Lane {
   using Handler = ResultHandler;
 
   Lane(timing::Schedule& schedule, const Config& config, std::shared_ptr<EndpointSource> source,
-       Subscriptions& subscriptions, LaneEvents events);
+       Subscriptions& subscriptions, LaneEvents& events);
   ~Lane();
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;

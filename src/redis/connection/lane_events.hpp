@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 
 #include "base/resp.hpp"
@@ -13,26 +12,33 @@ namespace holdfast::redis {
 /// The cause of a disconnection that is no failure.
 inline constexpr const char* kNotNeeded = "the server is not needed any more";
 
-/// Called on the loop, must not block.
-struct LaneEvents {
-  std::function<void()> connected;
-  std::function<void(const std::string& cause)> disconnected;
-  std::function<void()> message;
-  std::function<void()> command;
-  std::function<void(std::size_t bytes)> to_be_flushed;
+/// What happens on a lane, for its owner, who outlives that. Called on the loop, must not block.
+class LaneEvents {
+ public:
+  LaneEvents() = default;
+  virtual ~LaneEvents() = default;
+  LaneEvents(const LaneEvents&) = delete;
+  LaneEvents& operator=(const LaneEvents&) = delete;
+
+  virtual void connected() {}
+  virtual void disconnected(const std::string& /*cause*/) {}
+  virtual void message() {}
+  virtual void command() {}
+  virtual void to_be_flushed(std::size_t /*bytes*/) {}
   /// All commands of a request were answered by the server that serves it, this long after the send.
-  std::function<void(Operation operation, base::Duration took)> answered = [](Operation, base::Duration) {};
+  virtual void answered(Operation, base::Duration /*took*/) {}
   /// These keys (an array; null: all) were changed, or may have been. Only with CLIENT TRACKING.
-  std::function<void(const base::Reply& keys)> invalidated = [](const base::Reply&) {};
-  /// Optional. A request that this server does not serve; the receiver must ensure that its handler runs.
-  std::function<void(Misdirected&&)> misdirected{};
-  /// Optional. Each error reply, before the request's handler runs.
-  std::function<void(const std::string& error_text)> refused{};
+  virtual void invalidated(const base::Reply& /*keys*/) {}
+  /// A request that this server does not serve. False: it is not taken, and its handler gets the refusal. Otherwise the
+  /// receiver ensures that the handler runs.
+  virtual bool takes_misdirected() const { return false; }
+  virtual void misdirected(Misdirected&&) {}
+  /// Each error reply, before the request's handler runs.
+  virtual void refused(const std::string& /*error_text*/) {}
   /// The server has ended the subscription to a sharded channel: its slot is served elsewhere.
-  std::function<void(const std::string& channel)> taken_away = [](const std::string&) {};
+  virtual void taken_away(const std::string& /*channel*/) {}
   /// The text of each message.
-  std::function<void(const std::string& channel, const std::string& text)> said = [](const std::string&,
-                                                                                     const std::string&) {};
+  virtual void said(const std::string& /*channel*/, const std::string& /*text*/) {}
 };
 
 }  // namespace holdfast::redis

@@ -41,15 +41,14 @@ using base::Clock;
 namespace {
 
 /// Returns whether the request must go to another server, since this one does not serve it, or lacks some of its keys.
-bool tell_refusals(const Op& op, const LaneEvents& events) {
-  if (!events.refused) return false;
+bool tell_refusals(const Op& op, LaneEvents& events) {
   bool redirected = false;
   for (const base::Reply& reply : op.builder.replies) {
     if (!reply.is_error()) continue;
     events.refused(reply.text);
     redirected = redirected || is_redirect(reply.text) || is_apart(reply.text);
   }
-  return redirected && events.misdirected && !op.request.here;
+  return redirected && events.takes_misdirected() && !op.request.here;
 }
 
 /// The most commands at the gate and in flight, and the most bytes not yet taken by the system; further requests fail.
@@ -65,8 +64,8 @@ std::string overload(std::size_t waiting, std::size_t unsent) {
 
 }  // namespace
 
-Pipeline::Pipeline(timing::Schedule& schedule, const Config& config, Subscriptions& subscriptions,
-                   const LaneEvents& events, const Lifeline& lifeline, Connection& connection)
+Pipeline::Pipeline(timing::Schedule& schedule, const Config& config, Subscriptions& subscriptions, LaneEvents& events,
+                   const Lifeline& lifeline, Connection& connection)
     : subscriptions_(subscriptions),
       events_(events),
       connection_(connection),

@@ -102,7 +102,7 @@ class TimeLimits {
 class Pipeline final : public Traffic {
  public:
   /// The references outlive it; the connection may be constructed later.
-  Pipeline(timing::Schedule& schedule, const Config& config, Subscriptions& subscriptions, const LaneEvents& events,
+  Pipeline(timing::Schedule& schedule, const Config& config, Subscriptions& subscriptions, LaneEvents& events,
            const Lifeline& lifeline, Connection& connection);
 
   void submit(Request&& request, ResultHandler&& handler);
@@ -146,7 +146,7 @@ class Pipeline final : public Traffic {
   void on_time_over(const OpPtr& op);
 
   Subscriptions& subscriptions_;
-  const LaneEvents& events_;
+  LaneEvents& events_;
   Connection& connection_;
 
   std::list<OpPtr> gate_;        // waiting for a login

@@ -15,12 +15,11 @@ Config config_at(Config config, const NodeAddress& address) {
 }  // namespace
 
 ClusterMap::ClusterMap(timing::Schedule& schedule, const Config& config, std::shared_ptr<Listeners> listeners,
-                       const ShardEvents& events, std::function<void(const cluster::SlotSet&)> moved)
+                       ServerEvents& events)
     : schedule_(schedule),
       config_(config),
       listeners_(std::move(listeners)),
       events_(events),
-      moved_(std::move(moved)),
       nowhere_(std::make_unique<Shard>(
           schedule, config, [] { return std::make_shared<NowhereSource>(); }, listeners_, events)),
       alarm_(schedule, [this] { tell(); }) {}
@@ -150,7 +149,7 @@ void ClusterMap::tell() {
   });
   const base::TimePoint began = base::Clock::now();
   try {
-    moved_(changed);
+    events_.moved(changed);
   } catch (...) {
     changed_ |= changed;  // out of memory: they are reported again
     tell_soon();

@@ -58,7 +58,7 @@ class NodeSource final : public EndpointSource {
 /// On the loop.
 struct ClusterNode {
   ClusterNode(timing::Schedule& schedule, const Config& config, NodeAddress its_address,
-              std::shared_ptr<Listeners> listeners, const ShardEvents& events)
+              std::shared_ptr<Listeners> listeners, ServerEvents& events)
       : address(std::move(its_address)),
         shard(
             schedule, config, [this] { return std::make_shared<NodeSource>(address, awaited); }, std::move(listeners),
@@ -102,9 +102,8 @@ class ClusterMap {
   static constexpr std::chrono::milliseconds kTogether{20};
   static constexpr int kShare = 10;
 
-  /// `moved`: these slots are now served by another shard. The events outlive it.
   ClusterMap(timing::Schedule& schedule, const Config& config, std::shared_ptr<Listeners> listeners,
-             const ShardEvents& events, std::function<void(const cluster::SlotSet&)> moved);
+             ServerEvents& events);
 
   void start(const std::weak_ptr<void>& owner);
 
@@ -144,8 +143,7 @@ class ClusterMap {
   timing::Schedule& schedule_;
   const Config config_;
   const std::shared_ptr<Listeners> listeners_;
-  const ShardEvents& events_;
-  const std::function<void(const cluster::SlotSet&)> moved_;
+  ServerEvents& events_;
   std::weak_ptr<void> owner_;
 
   using Key = std::pair<std::string, std::uint16_t>;

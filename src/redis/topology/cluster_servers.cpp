@@ -43,11 +43,10 @@ constexpr const char* kTooMany = "the cluster names too many nodes";
 }  // namespace
 
 ClusterServers::ClusterServers(timing::Schedule& schedule, const Config& config, std::shared_ptr<Listeners> listeners,
-                               ShardEvents events)
+                               ServerEvents& events)
     : config_(config),
-      events_(std::move(events)),
-      node_events_(node_events()),
-      map_(schedule, config, std::move(listeners), node_events_, events_.moved),
+      events_(events),
+      map_(schedule, config, std::move(listeners), *this),
       detours_(schedule,
                {.by_key = [this](Request&& request,
                                  ResultHandler&& handler) { send(std::move(request), std::move(handler)); },
@@ -57,26 +56,6 @@ ClusterServers::ClusterServers(timing::Schedule& schedule, const Config& config,
       survey_alarm_(schedule, [this] { carry_out(survey_.on_time(Clock::now())); }),
       publish_(config.publish),
       publish_decided_(config.publish != Publish::automatic) {}
-
-ShardEvents ClusterServers::node_events() {
-  ShardEvents made = events_;
-  made.connected = [this](Shard& shard) { on_connected(shard); };
-  made.disconnected = [this](Shard& shard, const std::string& cause) { on_disconnected(shard, cause); };
-  made.side_connected = [this](Shard& shard, Side side) {
-    sockets_.add(shard.sockets());
-    events_.side_connected(shard, side);
-  };
-  made.to_be_flushed = [this](Shard& shard, std::size_t bytes) {
-    if (std::ranges::find(unflushed_, &shard) == unflushed_.end()) unflushed_.push_back(&shard);
-    events_.to_be_flushed(shard, bytes);
-  };
-  made.misdirected = [this](Shard& shard, Misdirected&& misdirected) {
-    detours_.take(std::move(misdirected), address_of(shard), Clock::now());
-  };
-  made.taken_away = [this](Shard&, const std::string&) { doubt(std::nullopt); };
-  made.refused = [this](Shard& shard, const std::string& error_text) { on_refused(shard, error_text); };
-  return made;
-}
 
 // --- requests ---
 
@@ -105,7 +84,7 @@ NodeAddress ClusterServers::address_of(const Shard& shard) {
   return node == nullptr ? NodeAddress{} : node->address;
 }
 
-void ClusterServers::on_connected(Shard& shard) {
+void ClusterServers::connected(Shard& shard) {
   sockets_.add(shard.sockets());
   ClusterNode* const node = map_.node_of(shard);
   if (node == nullptr || !node->serves) return;  // it is only asked for the map
@@ -113,7 +92,7 @@ void ClusterServers::on_connected(Shard& shard) {
   events_.connected(shard);
 }
 
-void ClusterServers::on_disconnected(Shard& shard, const std::string& cause) {
+void ClusterServers::disconnected(Shard& shard, const std::string& cause) {
   ClusterNode* const node = map_.node_of(shard);
   if (node == nullptr || (!node->serves && !node->told)) return;
   node->told = false;
@@ -121,7 +100,23 @@ void ClusterServers::on_disconnected(Shard& shard, const std::string& cause) {
   if (node->serves) doubt(node->address);
 }
 
-void ClusterServers::on_refused(Shard& shard, const std::string& error_text) {
+void ClusterServers::side_connected(Shard& shard, Side side) {
+  sockets_.add(shard.sockets());
+  events_.side_connected(shard, side);
+}
+
+void ClusterServers::to_be_flushed(Shard& shard, std::size_t bytes) {
+  if (std::ranges::find(unflushed_, &shard) == unflushed_.end()) unflushed_.push_back(&shard);
+  events_.to_be_flushed(shard, bytes);
+}
+
+void ClusterServers::misdirected(Shard& shard, Misdirected&& misdirected) {
+  detours_.take(std::move(misdirected), address_of(shard), Clock::now());
+}
+
+void ClusterServers::taken_away(Shard&, const std::string&) { doubt(std::nullopt); }
+
+void ClusterServers::refused(Shard& shard, const std::string& error_text) {
   const NodeAddress from = address_of(shard);
   if (const auto redirect = cluster::read_redirect(error_text, from)) {
     if (redirect->kind == Redirect::Kind::ask) return;

@@ -39,10 +39,10 @@ class SocketSet {
 };
 
 /// Surveys the cluster by asking one node at a time; reports doubts to Survey and carries out what it decides.
-class ClusterServers final : public Router {
+class ClusterServers final : public Router, private ServerEvents {
  public:
   ClusterServers(timing::Schedule& schedule, const Config& config, std::shared_ptr<Listeners> listeners,
-                 ShardEvents events);
+                 ServerEvents& events);
 
   Shard& shard_of(std::string_view key) override;
   std::span<Shard* const> shards() const override { return map_.serving(); }
@@ -63,11 +63,24 @@ class ClusterServers final : public Router {
   std::uint64_t server() const override { return cluster_.load(std::memory_order_relaxed); }
 
  private:
-  ShardEvents node_events();
-  void on_connected(Shard& shard);
-  void on_disconnected(Shard& shard, const std::string& cause);
+  // Of the nodes.
+  void connected(Shard& shard) override;
+  void disconnected(Shard& shard, const std::string& cause) override;
+  void message(Shard& shard) override { events_.message(shard); }
+  void command(Shard& shard) override { events_.command(shard); }
+  void to_be_flushed(Shard& shard, std::size_t bytes) override;
+  void answered(Shard& shard, Operation operation, base::Duration took) override {
+    events_.answered(shard, operation, took);
+  }
+  void refused(Shard& shard, const std::string& error_text) override;
+  void side_connected(Shard& shard, Side side) override;
+  void side_disconnected(Shard& shard, Side side) override { events_.side_disconnected(shard, side); }
+  void invalidated(Shard& shard, const base::Reply& keys) override { events_.invalidated(shard, keys); }
+  bool takes_misdirected() const override { return true; }
+  void misdirected(Shard& shard, Misdirected&& misdirected) override;
+  void taken_away(Shard& shard, const std::string& channel) override;
+  void moved(const cluster::SlotSet& slots) override { events_.moved(slots); }
   void send_to(const NodeAddress& address, Request&& request, Lane::Handler&& handler);
-  void on_refused(Shard& shard, const std::string& error_text);
   void doubt(const std::optional<NodeAddress>& about);
   void carry_out(const cluster::Survey::Step& step);
   void ask(const NodeAddress& address);
@@ -76,8 +89,7 @@ class ClusterServers final : public Router {
   NodeAddress address_of(const Shard& shard);
 
   const Config config_;
-  const ShardEvents events_;       // of the owner
-  const ShardEvents node_events_;  // of the nodes
+  ServerEvents& events_;  // of the owner
   std::weak_ptr<void> owner_;
   ClusterMap map_;
   Detours detours_;

@@ -69,23 +69,22 @@ class Router {
 
 /// For the shape of servers in this configuration. Throws Error(tls).
 std::unique_ptr<Router> make_router(timing::Schedule& schedule, const Config& config,
-                                    std::shared_ptr<Listeners> listeners, ShardEvents events);
+                                    std::shared_ptr<Listeners> listeners, ServerEvents& events);
 
 /// The simplest shape: one server, at the configured address or one of the alternatives. It serves every key.
 class OneServer final : public Router {
  public:
-  OneServer(timing::Schedule& schedule, const Config& config, std::shared_ptr<Listeners> listeners, ShardEvents events)
-      : events_(std::move(events)),
-        shard_(
+  OneServer(timing::Schedule& schedule, const Config& config, std::shared_ptr<Listeners> listeners,
+            ServerEvents& events)
+      : shard_(
             schedule, config, [config] { return std::make_shared<ConfiguredEndpoint>(config); }, std::move(listeners),
-            events_) {}
+            events) {}
 
   Shard& shard_of(std::string_view) override { return shard_; }
   Shard* only_shard() const override { return all_[0]; }
   std::span<Shard* const> shards() const override { return all_; }
 
  private:
-  const ShardEvents events_;
   Shard shard_;
   Shard* const all_[1] = {&shard_};
 };

@@ -18,8 +18,8 @@ namespace holdfast::redis {
 class SentinelServers final : public Router {
  public:
   SentinelServers(timing::Schedule& schedule, const Config& config, std::shared_ptr<Listeners> listeners,
-                  ShardEvents events)
-      : events_(std::move(events)),
+                  ServerEvents& events)
+      : events_(events),
         sentinels_(std::make_shared<Sentinels>(
             schedule, config,
             Sentinels::Events{.to_be_flushed = [this](std::size_t bytes) { events_.to_be_flushed(shard_, bytes); },
@@ -54,7 +54,7 @@ class SentinelServers final : public Router {
   }
 
  private:
-  const ShardEvents events_;
+  ServerEvents& events_;
   const std::shared_ptr<Sentinels> sentinels_;
   Shard shard_;
   Shard* const all_[1] = {&shard_};

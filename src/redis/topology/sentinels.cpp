@@ -47,27 +47,24 @@ SentinelLink::SentinelLink(timing::Schedule& schedule, const Config& config, con
       events_(std::move(events)),
       subscriptions_(std::make_shared<Listeners>()),
       lane_(schedule, link_config(config, address), std::make_shared<ConfiguredEndpoint>(link_config(config, address)),
-            subscriptions_,
-            {.connected = [] {},
-             .disconnected =
-                 [this](const std::string&) {
-                   // Pending questions get the cause first.
-                   boost::asio::post(schedule_.executor(), [link = shared_from_this()] { link->close(); });
-                   if (events_.ended) events_.ended();
-                 },
-             .message = [] {},
-             .command = [] {},
-             .to_be_flushed =
-                 [this](std::size_t bytes) {
-                   if (events_.to_be_flushed) events_.to_be_flushed(bytes);
-                 },
-             .said =
-                 [this](const std::string& channel, const std::string& text) {
-                   if (channel != sentinel::kSwitchChannel || !events_.switched) return;
-                   if (const auto primary = sentinel::switched_to(text, name_)) events_.switched(*primary);
-                 }}) {
+            subscriptions_, *this) {
   // An unused subscription would be unsubscribed.
   subscriptions_.listeners()->begin_use(std::string(sentinel::kSwitchChannel), [] {});
+}
+
+void SentinelLink::disconnected(const std::string&) {
+  // Pending questions get the cause first.
+  boost::asio::post(schedule_.executor(), [link = shared_from_this()] { link->close(); });
+  if (events_.ended) events_.ended();
+}
+
+void SentinelLink::to_be_flushed(std::size_t bytes) {
+  if (events_.to_be_flushed) events_.to_be_flushed(bytes);
+}
+
+void SentinelLink::said(const std::string& channel, const std::string& text) {
+  if (channel != sentinel::kSwitchChannel || !events_.switched) return;
+  if (const auto primary = sentinel::switched_to(text, name_)) events_.switched(*primary);
 }
 
 void SentinelLink::start(std::shared_ptr<void> client) {

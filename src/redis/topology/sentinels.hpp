@@ -13,6 +13,7 @@
 
 #include "redis/connection/endpoint_source.hpp"
 #include "redis/connection/lane.hpp"
+#include "redis/connection/lane_events.hpp"
 #include "redis/connection/subscriptions.hpp"
 #include "redis/sentinel/discovery.hpp"
 #include "redis/sentinel/words.hpp"
@@ -22,7 +23,7 @@ namespace holdfast::redis {
 
 /// One connection to one Sentinel: questions, and its announcements. It never reconnects: when its connection ends,
 /// `ended` is called, and the link is useless. On the loop.
-class SentinelLink : public std::enable_shared_from_this<SentinelLink> {
+class SentinelLink : public std::enable_shared_from_this<SentinelLink>, private LaneEvents {
  public:
   struct Events {
     std::function<void()> ended;
@@ -45,6 +46,10 @@ class SentinelLink : public std::enable_shared_from_this<SentinelLink> {
   void drop_all();
 
  private:
+  void disconnected(const std::string& cause) override;
+  void to_be_flushed(std::size_t bytes) override;
+  void said(const std::string& channel, const std::string& text) override;
+
   timing::Schedule& schedule_;
   const base::Duration limit_;
   const std::string name_;

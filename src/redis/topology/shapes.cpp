@@ -7,14 +7,14 @@
 namespace holdfast::redis {
 
 std::unique_ptr<Router> make_router(timing::Schedule& schedule, const Config& config,
-                                    std::shared_ptr<Listeners> listeners, ShardEvents events) {
+                                    std::shared_ptr<Listeners> listeners, ServerEvents& events) {
   if (!config.cluster.addresses.empty()) {
-    return std::make_unique<ClusterServers>(schedule, config, std::move(listeners), std::move(events));
+    return std::make_unique<ClusterServers>(schedule, config, std::move(listeners), events);
   }
   if (config.sentinel.addresses.empty()) {
-    return std::make_unique<OneServer>(schedule, config, std::move(listeners), std::move(events));
+    return std::make_unique<OneServer>(schedule, config, std::move(listeners), events);
   }
-  return std::make_unique<SentinelServers>(schedule, config, std::move(listeners), std::move(events));
+  return std::make_unique<SentinelServers>(schedule, config, std::move(listeners), events);
 }
 
 }  // namespace holdfast::redis

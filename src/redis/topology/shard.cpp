@@ -6,68 +6,47 @@
 namespace holdfast::redis {
 
 /// It has no subscriptions.
-struct Shard::SideLane {
-  SideLane(timing::Schedule& schedule, const Config& config, std::shared_ptr<EndpointSource> source, LaneEvents events)
-      : subscriptions(std::make_shared<Listeners>()),
-        lane(schedule, config, std::move(source), subscriptions, std::move(events)) {}
+struct Shard::SideLane final : private LaneEvents {
+  SideLane(Shard& its_shard, Side its_side)
+      : shard(its_shard),
+        side(its_side),
+        subscriptions(std::make_shared<Listeners>()),
+        lane(shard.schedule_, shard.config_, shard.make_source_(), subscriptions, *this) {}
 
+  void connected() override { shard.events_.side_connected(shard, side); }
+  void disconnected(const std::string&) override { shard.events_.side_disconnected(shard, side); }
+  void command() override { shard.events_.command(shard); }
+  void to_be_flushed(std::size_t bytes) override { shard.events_.to_be_flushed(shard, bytes); }
+  void answered(Operation operation, base::Duration took) override { shard.events_.answered(shard, operation, took); }
+  void invalidated(const base::Reply& keys) override { shard.events_.invalidated(shard, keys); }
+  void refused(const std::string& error_text) override { shard.events_.refused(shard, error_text); }
+
+  Shard& shard;
+  const Side side;
   Subscriptions subscriptions;
   Lane lane;
 };
 
 Shard::Shard(timing::Schedule& schedule, const Config& config, MakeSource make_source,
-             std::shared_ptr<Listeners> listeners, const ShardEvents& events)
+             std::shared_ptr<Listeners> listeners, ServerEvents& events)
     : schedule_(schedule),
       config_(config),
       make_source_(std::move(make_source)),
       events_(events),
       subscriptions_(std::make_shared<Subscriptions>(std::move(listeners))),
-      lane_(schedule, config, make_source_(), *subscriptions_, lane_events()) {}
+      lane_(schedule, config, make_source_(), *subscriptions_, *this) {}
 
 Shard::~Shard() = default;
 
-LaneEvents Shard::lane_events() {
-  LaneEvents made{
-      .connected = [this] { events_.connected(*this); },
-      .disconnected =
-          [this](const std::string& cause) {
-            identify(0);
-            events_.disconnected(*this, cause);
-          },
-      .message = [this] { events_.message(*this); },
-      .command = [this] { events_.command(*this); },
-      .to_be_flushed = [this](std::size_t bytes) { events_.to_be_flushed(*this, bytes); },
-      .answered = [this](Operation operation, base::Duration took) { events_.answered(*this, operation, took); },
-      .taken_away = [this](const std::string& channel) { events_.taken_away(*this, channel); }};
-  if (events_.misdirected) {
-    made.misdirected = [this](Misdirected&& misdirected) { events_.misdirected(*this, std::move(misdirected)); };
-  }
-  hear_refusals(made);
-  return made;
-}
-
-void Shard::hear_refusals(LaneEvents& events) {
-  if (!events_.refused) return;
-  events.refused = [this](const std::string& error_text) { events_.refused(*this, error_text); };
-}
-
-LaneEvents Shard::side_events(Side side) {
-  LaneEvents made{
-      .connected = [this, side] { events_.side_connected(*this, side); },
-      .disconnected = [this, side](const std::string&) { events_.side_disconnected(*this, side); },
-      .message = [] {},
-      .command = [this] { events_.command(*this); },
-      .to_be_flushed = [this](std::size_t bytes) { events_.to_be_flushed(*this, bytes); },
-      .answered = [this](Operation operation, base::Duration took) { events_.answered(*this, operation, took); },
-      .invalidated = [this](const base::Reply& keys) { events_.invalidated(*this, keys); }};
-  hear_refusals(made);
-  return made;
+void Shard::disconnected(const std::string& cause) {
+  identify(0);
+  events_.disconnected(*this, cause);
 }
 
 Lane& Shard::side_lane(Side side) {
   std::unique_ptr<SideLane>& made = sides_.at(static_cast<std::size_t>(side));
   if (made == nullptr) {
-    made = std::make_unique<SideLane>(schedule_, config_, make_source_(), side_events(side));
+    made = std::make_unique<SideLane>(*this, side);
     if (closed_) {
       made->lane.close();
     } else if (needed_) {

@@ -9,12 +9,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <holdfast/config.hpp>
 
 #include "redis/cluster/slot.hpp"
 #include "redis/connection/endpoint_source.hpp"
 #include "redis/connection/lane.hpp"
+#include "redis/connection/lane_events.hpp"
 #include "redis/connection/subscriptions.hpp"
 #include "timing/alarm.hpp"
 
@@ -32,40 +34,44 @@ enum class Side : std::uint8_t {
 };
 constexpr std::size_t kSides = 2;
 
-/// Events of shards, with the shard. Called on the loop, must not block.
-struct ShardEvents {
-  std::function<void(Shard&)> connected;
-  std::function<void(Shard&, const std::string& cause)> disconnected;
-  std::function<void(Shard&)> message;
-  std::function<void(Shard&)> command;
-  std::function<void(Shard&, std::size_t bytes)> to_be_flushed;
-  /// On any of its lanes: see LaneEvents.
-  std::function<void(Shard&, Operation, base::Duration took)> answered = [](Shard&, Operation, base::Duration) {};
-  std::function<void(Shard&, Side)> side_connected{};
-  std::function<void(Shard&, Side)> side_disconnected{};
+/// What happens on servers: called on the loop, must not block. Whoever receives it outlives the shards.
+class ServerEvents {
+ public:
+  ServerEvents() = default;
+  virtual ~ServerEvents() = default;
+  ServerEvents(const ServerEvents&) = delete;
+  ServerEvents& operator=(const ServerEvents&) = delete;
+
+  virtual void connected(Shard&) {}
+  virtual void disconnected(Shard&, const std::string& /*cause*/) {}
+  virtual void message(Shard&) {}
+  // On any of its lanes: see LaneEvents.
+  virtual void command(Shard&) {}
+  virtual void to_be_flushed(Shard&, std::size_t /*bytes*/) {}
+  virtual void answered(Shard&, Operation, base::Duration /*took*/) {}
+  virtual void refused(Shard&, const std::string& /*error_text*/) {}
+  virtual void side_connected(Shard&, Side) {}
+  virtual void side_disconnected(Shard&, Side) {}
   /// On the `watch` lane: see LaneEvents.
-  std::function<void(Shard&, const base::Reply& keys)> invalidated{};
-  /// Optional; as those of LaneEvents: of the main lane, and of all lanes.
-  std::function<void(Shard&, Misdirected&&)> misdirected{};
-  std::function<void(Shard&, const std::string& error_text)> refused{};
-  /// On the main lane: see LaneEvents.
-  std::function<void(Shard&, const std::string& channel)> taken_away = [](Shard&, const std::string&) {};
+  virtual void invalidated(Shard&, const base::Reply& /*keys*/) {}
+  // On the main lane: see LaneEvents.
+  virtual bool takes_misdirected() const { return false; }
+  virtual void misdirected(Shard&, Misdirected&&) {}
+  virtual void taken_away(Shard&, const std::string& /*channel*/) {}
   /// These slots are now served by another shard.
-  std::function<void(const cluster::SlotSet&)> moved = [](const cluster::SlotSet&) {};
+  virtual void moved(const cluster::SlotSet&) {}
 };
 
 /// On the loop, unless it says otherwise.
-class Shard {
+class Shard : private LaneEvents {
  public:
   /// Each lane has its own source of addresses.
   using MakeSource = std::function<std::shared_ptr<EndpointSource>()>;
 
   /// The events outlive it.
   Shard(timing::Schedule& schedule, const Config& config, MakeSource make_source, std::shared_ptr<Listeners> listeners,
-        const ShardEvents& events);
-  Shard(const Shard&) = delete;
-  Shard& operator=(const Shard&) = delete;
-  ~Shard();
+        ServerEvents& events);
+  ~Shard() override;
 
   void send(Request&& request, Lane::Handler&& handler);
   /// The same, for requests that are no reason to stay connected.
@@ -115,15 +121,23 @@ class Shard {
 
  private:
   struct SideLane;
-  LaneEvents lane_events();
-  LaneEvents side_events(Side side);
-  void hear_refusals(LaneEvents& events);
+  // Of the main lane.
+  void connected() override { events_.connected(*this); }
+  void disconnected(const std::string& cause) override;
+  void message() override { events_.message(*this); }
+  void command() override { events_.command(*this); }
+  void to_be_flushed(std::size_t bytes) override { events_.to_be_flushed(*this, bytes); }
+  void answered(Operation operation, base::Duration took) override { events_.answered(*this, operation, took); }
+  bool takes_misdirected() const override { return events_.takes_misdirected(); }
+  void misdirected(Misdirected&& what) override { events_.misdirected(*this, std::move(what)); }
+  void refused(const std::string& error_text) override { events_.refused(*this, error_text); }
+  void taken_away(const std::string& channel) override { events_.taken_away(*this, channel); }
   void for_each_lane(void (Lane::*what)());
 
   timing::Schedule& schedule_;
   const Config config_;
   const MakeSource make_source_;
-  const ShardEvents& events_;
+  ServerEvents& events_;
   const std::shared_ptr<Subscriptions> subscriptions_;
   std::atomic<std::uint64_t> server_{0};
   std::weak_ptr<void> owner_;
