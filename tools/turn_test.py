@@ -39,6 +39,8 @@ class TheNumber(unittest.TestCase):
         self.assertIsNone(turn.trouble(here=8, last=7, before=7))
         self.assertIn("tools/turn next", turn.trouble(here=7, last=7, before=7))
         self.assertIn("7", turn.trouble(here=7, last=8, before=7))
+        self.assertIn("passed over", turn.trouble(here=9, last=7, before=6))
+        self.assertIn("passed over", turn.trouble(here=9, last=9, before=7))
 
     def test_is_new_where_there_was_none(self):
         self.assertIsNone(turn.trouble(here=1, last=None, before=None))

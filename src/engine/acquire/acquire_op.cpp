@@ -18,6 +18,21 @@ WaitOutcome outcome_of(std::error_code error) {
 
 }  // namespace
 
+AttemptReply::~AttemptReply() {
+  if (due_) asker_->on_unanswered();
+}
+
+void AttemptReply::operator()(Attempt reply) {
+  Loop& loop = asker_->loop();
+  if (loop.inside()) return deliver(std::move(reply));
+  loop.defer([self = std::move(*this), reply = std::move(reply)]() mutable { self.deliver(std::move(reply)); });
+}
+
+void AttemptReply::deliver(Attempt reply) {
+  due_ = false;
+  asker_->on_attempt(std::move(reply));
+}
+
 void ReportedWait::begin(Target& target, const wire::Owner& waiter, const AcquireFsm& fsm) noexcept {
   if (fsm.asks_once() || has_begun()) return;
   since_ = base::Clock::now();

@@ -22,46 +22,27 @@
 
 namespace holdfast::engine {
 
+class AcquireOp;
+
 /// Brings the reply to an attempt to the loop of the caller that asked. If it is destroyed without having been called,
 /// the asker is notified of that. It is moved, not copied; a copy, which std::function requires to be possible, has no
 /// duty to answer.
 class AttemptReply {
  public:
-  class Asker {
-   public:
-    virtual Loop& loop() const = 0;
-    /// On the loop.
-    virtual void on_attempt(Attempt reply) noexcept = 0;
-    /// The reply was lost on its way through this process. From any thread.
-    virtual void on_unanswered() noexcept = 0;
-
-   protected:
-    ~Asker() = default;
-  };
-
-  AttemptReply(std::shared_ptr<Asker> asker, Pending::Token pending)
+  AttemptReply(std::shared_ptr<AcquireOp> asker, Pending::Token pending)
       : asker_(std::move(asker)), pending_(std::move(pending)) {}
   AttemptReply(const AttemptReply& other) : asker_(other.asker_), pending_(other.pending_), due_(false) {}
   AttemptReply(AttemptReply&& other) noexcept
       : asker_(std::move(other.asker_)), pending_(std::move(other.pending_)), due_(std::exchange(other.due_, false)) {}
   AttemptReply& operator=(const AttemptReply&) = delete;
-  ~AttemptReply() {
-    if (due_) asker_->on_unanswered();
-  }
+  ~AttemptReply();
 
-  void operator()(Attempt reply) {
-    Loop& loop = asker_->loop();
-    if (loop.inside()) return deliver(std::move(reply));
-    loop.defer([self = std::move(*this), reply = std::move(reply)]() mutable { self.deliver(std::move(reply)); });
-  }
+  void operator()(Attempt reply);
 
  private:
-  void deliver(Attempt reply) {
-    due_ = false;
-    asker_->on_attempt(std::move(reply));
-  }
+  void deliver(Attempt reply);
 
-  std::shared_ptr<Asker> asker_;
+  std::shared_ptr<AcquireOp> asker_;
   Pending::Token pending_;
   bool due_ = true;
 };
@@ -89,10 +70,7 @@ class ReportedWait {
 
 /// Keeps itself alive from its first `run` until it is finished. Signals cause further runs, which allocate nothing. If
 /// memory runs out it fails, and a grant is given back. `post` from any thread; the rest on the loop.
-class AcquireOp : public Waiter,
-                  public Loop::Task,
-                  public AttemptReply::Asker,
-                  public std::enable_shared_from_this<AcquireOp> {
+class AcquireOp : public Waiter, public Loop::Task, public std::enable_shared_from_this<AcquireOp> {
  public:
   AcquireOp(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, AcquireOptions options, LeaseTerms lease,
             DefaultWait default_wait, const wire::Ask& ask = {});
@@ -136,9 +114,12 @@ class AcquireOp : public Waiter,
   bool join();
   bool begin_wait();
   void attempt(const AcquireAction& action);
-  Loop& loop() const final { return runtime_->loop(); }
-  void on_attempt(Attempt reply) noexcept final;
-  void on_unanswered() noexcept final { signal_arrived(kUnanswered); }
+  friend class AttemptReply;
+  Loop& loop() const { return runtime_->loop(); }
+  /// On the loop.
+  void on_attempt(Attempt reply) noexcept;
+  /// The reply was lost on its way through this process. From any thread.
+  void on_unanswered() noexcept { signal_arrived(kUnanswered); }
   void judge(Attempt& reply);
   milliseconds undone_for() const;
   void sleep_until(TimePoint until);
