@@ -18,6 +18,11 @@ class ClusterUnderLoad : public Load {
   ClusterUnderLoad() : ClusterUnderLoad("cluster-", false) {}
 
   std::vector<RedisServer*> primaries() override { return cluster.primaries(); }
+  std::vector<const RedisServer*> all_servers() override {
+    std::vector<const RedisServer*> all;
+    for (std::size_t i = 0; i < cluster.nodes(); ++i) all.push_back(&cluster.node(i));
+    return all;
+  }
   void wait_until_settled() override { cluster.wait_until_settled(); }
 
   /// Each fault strikes, and everybody goes on.

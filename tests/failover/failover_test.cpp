@@ -9,6 +9,12 @@ class UnderLoad : public Load {
   UnderLoad() : Load("Holdfast", "") {}
 
   std::vector<RedisServer*> primaries() override { return {&deployment.primary()}; }
+  std::vector<const RedisServer*> all_servers() override {
+    std::vector<const RedisServer*> all;
+    for (std::size_t i = 0; i < deployment.servers(); ++i) all.push_back(&deployment.server(i));
+    for (std::size_t i = 0; i < deployment.sentinels(); ++i) all.push_back(&deployment.sentinel(i));
+    return all;
+  }
   void wait_until_settled() override { deployment.wait_until_settled(); }
 
   // Sentinels begin no election within twice this time of the one before.

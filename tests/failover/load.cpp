@@ -185,12 +185,15 @@ void Load::judge() {
   }
 }
 
-/// The records of a run that failed are for whoever looks for the reason.
+/// The records of a run that failed, and what the servers have logged, are for whoever looks for the reason.
 void Load::TearDown() {
   if (stage_ && HasFailure()) {
     const auto copy = results() / (name_ + ".records");
     std::filesystem::remove_all(copy);
     std::filesystem::copy(stage_->records(), copy);
+    for (const RedisServer* const server : all_servers()) {
+      std::ofstream(copy / ("server-" + std::to_string(server->port()) + ".log")) << server->log();
+    }
     std::cout << "the records are in " << copy << "\n";
   }
   stage_.reset();  // before the servers go

@@ -57,6 +57,8 @@ class Load : public ::testing::TestWithParam<std::string> {
 
  private:
   virtual std::vector<RedisServer*> primaries() = 0;
+  /// Whatever they are at the moment.
+  virtual std::vector<const RedisServer*> all_servers() = 0;
   virtual void wait_until_settled() = 0;
 
   static std::filesystem::path results();
