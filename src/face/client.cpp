@@ -9,7 +9,6 @@
 #include "engine/client/core.hpp"
 #include "face/listing.hpp"
 #include "face/measured.hpp"
-#include "face/outcome.hpp"
 #include "face/parts.hpp"
 #include "face/queries.hpp"
 #include "kinds/kinds.hpp"

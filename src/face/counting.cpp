@@ -9,7 +9,7 @@
 #include <holdfast/semaphore.hpp>
 
 #include "engine/hold/hold_release.hpp"
-#include "face/outcome.hpp"
+#include "face/parts.hpp"
 #include "wire/latch_calls.hpp"
 #include "wire/permits_calls.hpp"
 #include "wire/semaphore_calls.hpp"

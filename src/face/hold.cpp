@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "engine/hold/hold_release.hpp"
 #include "engine/hold/tenancy.hpp"
-#include "face/outcome.hpp"
+#include "face/parts.hpp"
 
 namespace holdfast {
 

@@ -19,7 +19,6 @@
 #include "engine/hold/target.hpp"
 #include "engine/hold/tenancy.hpp"
 #include "engine/runtime/runtime.hpp"
-#include "face/outcome.hpp"
 #include "face/parts.hpp"
 #include "face/queries.hpp"
 #include "face/travel.hpp"

@@ -1,17 +1,39 @@
-// What a lock's handle points to, and how it is made.
+// What all faces have in common: what a lock's handle points to and how it is made, defaults, and how outcomes are
+// reported.
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <utility>
 
+#include <holdfast/client.hpp>
 #include <holdfast/detail/parts.hpp>
+#include <holdfast/error.hpp>
 #include <holdfast/options.hpp>
 
+#include "engine/acquire/acquire.hpp"
+#include "engine/client/core.hpp"
 #include "engine/hold/key_target.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::face {
 
-// Defaults for the options that a call leaves out.
+/// Somebody else has it, or the caller stopped waiting; anything else is a failure.
+inline bool not_granted(std::error_code error) {
+  return error == Errc::busy || error == Errc::timed_out || error == Errc::cancelled;
+}
+
+/// What acquire() reports where try_acquire() reports `busy`: its wait was zero.
+inline std::error_code as_waiting(std::error_code error) {
+  return error == Errc::busy ? make_error_code(Errc::timed_out) : error;
+}
+
+Error error_about(const engine::Acquirable& target, std::error_code error, std::string cause,
+                  std::optional<bool> may_pass = std::nullopt);
+/// Of an acquire that was not granted.
+Error error_about(const engine::Acquirable& target, engine::Acquired&& failed);
+/// Throws Error(lost) unless it is certainly ours for at least a millisecond.
+void require_valid(engine::Claim& held);
 
 /// True: no option is set.
 bool are_empty(const AcquireOptions& options);
@@ -45,3 +67,13 @@ inline engine::KeyTarget& key_target(const detail::Parts& parts) {
 }
 
 }  // namespace holdfast::face
+
+namespace holdfast::detail {
+
+/// Access to a client's internals, for client_on() and for the libraries with connections of their own.
+struct ClientAccess {
+  static Client make(std::shared_ptr<engine::Core> core) noexcept { return Client(std::move(core)); }
+  static engine::Core& core(const Client& client) { return *client.core(); }
+};
+
+}  // namespace holdfast::detail

@@ -8,11 +8,10 @@
 #include <holdfast/ticket.hpp>
 
 #include "base/text.hpp"
-#include "engine/acquire/adopt.hpp"
+#include "engine/acquire/acquire.hpp"
 #include "engine/hold/changes.hpp"
 #include "engine/hold/hold_release.hpp"
 #include "engine/hold/tenancy.hpp"
-#include "face/outcome.hpp"
 #include "face/parts.hpp"
 #include "kinds/kinds.hpp"
 #include "wire/permits_calls.hpp"

@@ -7,7 +7,6 @@
 
 #include "fuzz/fuzz.hpp"
 #include "fuzz/resp.hpp"
-#include "redis/protocol/reply_builder.hpp"
 
 namespace holdfast::fuzz {
 namespace {

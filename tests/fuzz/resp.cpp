@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "redis/protocol/parser.hpp"
-#include "redis/protocol/reply_builder.hpp"
 
 namespace holdfast::fuzz {
 namespace {

@@ -11,7 +11,6 @@
 #include "base/resp.hpp"
 #include "oracle/history.hpp"
 #include "redis/protocol/parser.hpp"
-#include "redis/protocol/reply_builder.hpp"
 #include "sim/model/model_server.hpp"
 #include "support/redis_server.hpp"
 #include "support/spawn.hpp"

@@ -1,11 +1,11 @@
 // What becomes of requests that another node of a cluster is to be asked.
-#include "redis/topology/detours.hpp"
-
 #include <boost/asio/io_context.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <holdfast/error.hpp>
+
+#include "redis/topology/cluster_servers.hpp"
 
 namespace holdfast::redis::detours_test {
 namespace {

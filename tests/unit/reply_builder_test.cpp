@@ -1,11 +1,11 @@
 // Replies built from the bytes of a server, through the parser that the lane uses.
-#include "redis/protocol/reply_builder.hpp"
-
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "redis/protocol/parser.hpp"
 
 namespace holdfast::redis::reply_builder_test {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "engine/hold/hold_release.hpp"
 #include "engine/loop/own_loop.hpp"
-#include "engine/loop/result.hpp"
 #include "timing/alarm.hpp"
 
 namespace holdfast::engine {

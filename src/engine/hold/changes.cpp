@@ -10,7 +10,7 @@
 #include "engine/hold/claim.hpp"
 #include "engine/hold/target.hpp"
 #include "engine/hold/tenancy.hpp"
-#include "engine/loop/result.hpp"
+#include "engine/loop/own_loop.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "timing/alarm.hpp"
 

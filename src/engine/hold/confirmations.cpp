@@ -51,7 +51,7 @@ namespace {
 /// Servers end a WAIT up to a tenth of a second late (they look ten times a second when they are idle), and then the
 /// reply is on its way.
 constexpr Duration kLate = milliseconds(100);
-constexpr Duration kOnTheWay = milliseconds(50);
+constexpr Duration kForTheAnswer = milliseconds(50);
 /// The pause where redirects and the map do not agree.
 constexpr Duration kAskAgain = milliseconds(20);
 
@@ -119,7 +119,7 @@ Confirm Confirmations::confirm_of(std::vector<wire::Renewal> renewals, const Pla
   const Duration leaves = std::max({time - kLate, time / 2, Duration(milliseconds(1))});
   const Duration for_acks = std::min<Duration>(leaves, runtime_.config().acks_timeout);
   confirm.acks_until = confirm.asked_at + for_acks;
-  confirm.until = confirm.asked_at + std::max(time, for_acks + kOnTheWay);
+  confirm.until = confirm.asked_at + std::max(time, for_acks + kForTheAnswer);
   return confirm;
 }
 

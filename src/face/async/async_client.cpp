@@ -13,7 +13,6 @@
 #include "engine/client/closing.hpp"
 #include "engine/client/core.hpp"
 #include "engine/hold/claim.hpp"
-#include "face/client_access.hpp"
 #include "face/counting.hpp"
 #include "face/listing.hpp"
 #include "face/parts.hpp"

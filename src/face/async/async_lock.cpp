@@ -9,7 +9,6 @@
 #include "engine/hold/hold_release.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "face/counting.hpp"
-#include "face/outcome.hpp"
 #include "face/parts.hpp"
 #include "face/receiving.hpp"
 #include "timing/alarm.hpp"

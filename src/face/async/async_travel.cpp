@@ -3,13 +3,12 @@
 #include <holdfast/detail/operation.hpp>
 #include <holdfast/error.hpp>
 
-#include "engine/acquire/adopt.hpp"
+#include "engine/acquire/acquire.hpp"
 #include "engine/client/closing.hpp"
 #include "engine/client/core.hpp"
 #include "engine/hold/changes.hpp"
 #include "engine/hold/claim.hpp"
 #include "engine/hold/hold_release.hpp"
-#include "face/outcome.hpp"
 #include "face/parts.hpp"
 #include "face/receiving.hpp"
 #include "face/travel.hpp"

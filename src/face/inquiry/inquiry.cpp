@@ -4,7 +4,7 @@
 
 #include "engine/client/closing.hpp"
 #include "engine/runtime/asking.hpp"
-#include "face/client_access.hpp"
+#include "face/parts.hpp"
 
 namespace holdfast::detail {
 namespace {

@@ -24,7 +24,6 @@
 #include "redis/connection/login.hpp"
 #include "redis/connection/op.hpp"
 #include "redis/connection/session.hpp"
-#include "redis/connection/tls.hpp"
 #include "timing/alarm.hpp"
 
 namespace holdfast::redis {

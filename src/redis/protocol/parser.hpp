@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/resp.hpp"
+
 namespace holdfast::redis {
 
 // The passwords that were sent to a server, and how its words are shown without them. Pure.
@@ -86,6 +88,21 @@ class Parser {
   std::size_t open_ = 0;                         // arrays that are not complete
   std::array<std::size_t, kDeepest> missing_{};  // elements of each of them
   std::string problem_;
+};
+
+// Builds base::Reply trees from the parser's events; one tree per command.
+
+class ReplyBuilder {
+ public:
+  /// One node, in the parser's order (parents before children).
+  void add(const Node& node);
+  /// The message is complete.
+  void finish() { path_.clear(); }
+
+  std::vector<base::Reply> replies;
+
+ private:
+  std::vector<base::Reply*> path_;  // the latest node of each depth
 };
 
 }  // namespace holdfast::redis

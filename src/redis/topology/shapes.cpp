@@ -2,7 +2,7 @@
 
 #include "redis/topology/cluster_servers.hpp"
 #include "redis/topology/router.hpp"
-#include "redis/topology/sentinel_servers.hpp"
+#include "redis/topology/sentinels.hpp"
 
 namespace holdfast::redis {
 
