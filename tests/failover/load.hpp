@@ -63,6 +63,8 @@ class Load : public ::testing::TestWithParam<std::string> {
 
   static std::filesystem::path results();
   static std::chrono::milliseconds lease();
+  /// How often this process was granted a lock that it keeps.
+  long grants_kept(int process) const;
   void look_after(Fault fault);
   void look_for_unasked();
   std::vector<StruckFault> faults() const;

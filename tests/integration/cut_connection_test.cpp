@@ -71,19 +71,25 @@ TEST_F(Cut, TheStdFaceLocksAndUnlocksOnce) {
 }
 
 TEST_F(Cut, AnAcquireOutlivesManyCutsInARow) {
-  std::atomic<bool> done{false};
-  proxy.cut_after_next_request("orders");
-  auto cutter = in_thread([&] {
-    for (std::size_t i = 1; i < 5 && !done; ++i) {
-      while (proxy.fired() < i && !done) std::this_thread::yield();
-      proxy.cut_after_next_request("orders");
-    }
-  });
-  Hold hold = client.lock("orders").acquire();
-  done = true;
-  cutter.get();
-  EXPECT_GE(proxy.fired(), 2U);
-  EXPECT_THAT(raw.hgetall("orders"), HeldBy(hold.owner()));
+  std::size_t cuts = 0;
+  // On a busy machine the cutter may come too late for the second one: then once more.
+  for (int round = 0; round < 20 && cuts < 2; ++round) {
+    std::atomic<bool> done{false};
+    const std::size_t before = proxy.fired();
+    proxy.cut_after_next_request("orders");
+    auto cutter = in_thread([&] {
+      for (std::size_t i = 1; i < 5 && !done; ++i) {
+        while (proxy.fired() < before + i && !done) std::this_thread::yield();
+        proxy.cut_after_next_request("orders");
+      }
+    });
+    Hold hold = client.lock("orders").acquire();
+    done = true;
+    cuts = proxy.fired() - before;
+    cutter.get();
+    EXPECT_THAT(raw.hgetall("orders"), HeldBy(hold.owner()));
+  }
+  EXPECT_GE(cuts, 2U);
 }
 
 TEST_F(Cut, AWaiterThatIsCutWhileItSubscribesSubscribesAgain) {

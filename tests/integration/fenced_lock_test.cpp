@@ -89,7 +89,7 @@ TEST_F(Fenced, AThreadsTokenStaysThroughReentryAndRenewal) {
 TEST_F(Fenced, TokensGrowBehindExpiryForceAndAnotherClient) {
   Client client(config());
   FencedLock lock = client.fenced_lock("orders");
-  Hold expired = lock.acquire({.lease = fixed(50ms)});
+  Hold expired = lock.acquire({.lease = fixed(500ms)});
   EXPECT_TRUE(eventually([&] { return !raw.exists("orders"); }));
   Client other(config());
   const Hold forced = other.fenced_lock("orders").acquire();
