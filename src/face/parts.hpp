@@ -53,6 +53,12 @@ struct Parts {
   wire::Ask ask{};                                 // what it acquires
 };
 
+/// Access to a client's internals, for client_on() and for the libraries with connections of their own.
+struct ClientAccess {
+  static Client make(std::shared_ptr<engine::Core> core) noexcept { return Client(std::move(core)); }
+  static engine::Core& core(const Client& client) { return *client.core(); }
+};
+
 }  // namespace holdfast::detail
 
 namespace holdfast::face {
@@ -67,13 +73,3 @@ inline engine::KeyTarget& key_target(const detail::Parts& parts) {
 }
 
 }  // namespace holdfast::face
-
-namespace holdfast::detail {
-
-/// Access to a client's internals, for client_on() and for the libraries with connections of their own.
-struct ClientAccess {
-  static Client make(std::shared_ptr<engine::Core> core) noexcept { return Client(std::move(core)); }
-  static engine::Core& core(const Client& client) { return *client.core(); }
-};
-
-}  // namespace holdfast::detail

@@ -9,8 +9,9 @@
 
 #include <holdfast/client.hpp>
 
+#include "support/held_lock.hpp"
 #include "support/raw.hpp"
-#include "support/redis_server.hpp"
+#include "support/site.hpp"
 #include "support/wait.hpp"
 
 namespace {
@@ -19,7 +20,7 @@ using namespace holdfast;
 using namespace holdfast::test;
 using namespace std::chrono_literals;
 
-const std::string kName = "orders", kChannel = "redisson_lock__channel:{orders}";
+const std::string kName = "orders";
 
 /// What it does is written to a file of its own, with this name.
 template <class What>
@@ -31,17 +32,11 @@ void walk(const char* name, What what) {
   CALLGRIND_STOP_INSTRUMENTATION;
 }
 
-bool somebody_listens(Raw& raw) {
-  const auto count = raw.command("PUBSUB", "NUMSUB", kChannel);
-  return count.elements.size() == 2 && count.elements[1].integer > 0;
-}
-
 }  // namespace
 
 int main() {
-  RedisServer server;
-  Raw raw(server);
-  Config config = Config::from_url(server.url());
+  Site site;
+  Config config = Config::from_url(site.url());
   config.lease = 3s;
   config.subscription_linger = 0ms;
   Client client(config);
@@ -49,18 +44,17 @@ int main() {
   {
     const Hold warm = lock.acquire();
   }
-  raw.command("HSET", kName, "3f2b5d0e-1c2a-4b7e-9a4d-5e6f7a8b9c0d:1", "1");
-  raw.command("PEXPIRE", kName, "60000");
+  put_held_lock(site.raw(kName), kName);
   std::optional<Hold> hold;
   walk("acquire", [&] {
     auto waiter = std::async(std::launch::async, [&] { hold = lock.acquire(); });
-    if (!eventually([&] { return somebody_listens(raw); })) std::terminate();
-    raw.command("DEL", kName);
-    raw.command("PUBLISH", kChannel, "0");
+    if (!eventually([&] { return site.listeners(kName) > 0; })) std::terminate();
+    site.raw(kName).command("DEL", kName);
+    site.wake(kName);
     waiter.get();
   });
-  Raw listener(server);
-  listener.command("SUBSCRIBE", kChannel);
+  Raw listener(site.server(kName));
+  listener.command("SUBSCRIBE", "redisson_lock__channel:{" + kName + "}");
   walk("release", [&] { hold->release(); });
   hold = lock.acquire();
   walk("renewal", [&] { std::this_thread::sleep_for(1500ms); });

@@ -14,7 +14,7 @@
 namespace holdfast::engine {
 
 /// Thread-safe. Lives as long as a Client, Lock or Hold refers to it; its threads end when it is closed (closing.hpp).
-/// A guest, on the caller's io_context (guests.hpp), has no threads, and lives until it is closed and the last of its
+/// A guest, on the caller's io_context (make_guest), has no threads, and lives until it is closed and the last of its
 /// handlers has run.
 class Core : public std::enable_shared_from_this<Core>, private redis::ServerEvents {
  public:

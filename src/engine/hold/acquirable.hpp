@@ -17,8 +17,14 @@
 #include "engine/runtime/meter.hpp"
 #include "redis/cluster/slot.hpp"
 
+namespace holdfast::redis {
+class Shard;
+}
+
 namespace holdfast::engine {
 
+class Runtime;
+class Target;
 class Tenancy;
 
 /// Whoever keeps what was granted: renews it in time, and notices when its time is over. The watchdog, as holds know
@@ -36,18 +42,6 @@ class Keeper {
  protected:
   ~Keeper() = default;
 };
-
-}  // namespace holdfast::engine
-
-namespace holdfast::redis {
-class Shard;
-}
-
-namespace holdfast::engine {
-
-class Runtime;
-class Target;
-class Tenancy;
 
 /// What became of a release, and how many listened for it: clients elsewhere, and waiters of this client.
 struct Released {

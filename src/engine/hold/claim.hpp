@@ -122,7 +122,7 @@ class Claim {
   std::uint64_t watch(LossSignal::EndCallback on_end);
   void unwatch(std::uint64_t watching);  ///< The callback may still be called once after this.
 
-  /// For sharing.cpp: from now on its owner may have it together with others. Returns the extension that this is.
+  /// For changes.cpp: from now on its owner may have it together with others. Returns the extension that this is.
   /// Empty: it does not stand, or has been given back.
   std::optional<HoldFsm::Extension> begin_share();
 

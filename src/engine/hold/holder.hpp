@@ -1,4 +1,4 @@
-// From an owner and the server's list of connections to who that is.
+// Who has a lock: what an owner and the server's list of connections say, and how a server is asked for both.
 #pragma once
 
 #include <functional>
@@ -12,27 +12,22 @@
 #include "engine/decide/plan.hpp"
 #include "wire/connection_name.hpp"
 
-namespace holdfast::engine {
-
-/// Without connections (null): the server does not tell.
-Holder holder_of(std::string_view owner, const wire::Connections* connections);
-
-}  // namespace holdfast::engine
-
 namespace holdfast::redis {
-
-// Asks a server, in the background, who has one of some locks, for the text of an error.
 class Shard;
-}  // namespace holdfast::redis
+}
 
 namespace holdfast::engine {
 
 class Runtime;
 
+/// Without connections (null): the server does not tell.
+Holder holder_of(std::string_view owner, const wire::Connections* connections);
+
 using HolderDone = std::function<void(std::optional<LockInfo>)>;
 
-/// The first of these keys of one server that somebody has, and who that is: two round trips at most. `done` is called
-/// on the client's loop, with nothing if nobody has one or the server does not tell. From any thread.
+/// In the background, for the text of an error: the first of these keys of one server that somebody has, and who that
+/// is: two round trips at most. `done` is called on the client's loop, with nothing if nobody has one or the server
+/// does not tell. From any thread.
 void ask_holder(Runtime& runtime, redis::Shard& shard, const Plan& plan, std::vector<wire::LockNames> names,
                 HolderDone done);
 

@@ -86,7 +86,7 @@ class Tenancy : public std::enable_shared_from_this<Tenancy>, private Claim {
   /// For how long it stays taken behind its end, since somebody who shared it has left it so. Zero: it does not.
   milliseconds rest(TimePoint now) const;
 
-  /// For sharing.cpp, on the loop. After Claim::begin_share() its owner may have it together with others; after
+  /// For changes.cpp, on the loop. After Claim::begin_share() its owner may have it together with others; after
   /// on_shared() it does, with the lease of the extension that this is. end_share() undoes begin_share().
   void on_shared(const HoldFsm::Extension& extension, TimePoint sent_at, TimePoint now);
   bool is_being_shared() const { return being_shared_.load(std::memory_order_relaxed); }
@@ -94,7 +94,7 @@ class Tenancy : public std::enable_shared_from_this<Tenancy>, private Claim {
   void on_no_longer_alone() { mode_.store(wire::Mode::shared, std::memory_order_relaxed); }
   void end_share() { being_shared_.store(false, std::memory_order_relaxed); }
 
-  // For extension.cpp and sharing.cpp: see HoldFsm.
+  // For changes.cpp: see HoldFsm.
   HoldFsm::Extension begin_extension(TimePoint now, milliseconds length) {
     return let(&HoldFsm::begin_extension, now, length);
   }

@@ -49,15 +49,6 @@ inline redis::Lane::Handler telling_again(redis::Router& router, const redis::Re
   };
 }
 
-}  // namespace holdfast::engine
-
-namespace holdfast::redis {
-
-class Shard;
-}  // namespace holdfast::redis
-
-namespace holdfast::engine {
-
 /// Which servers a client is connected to, for monitoring. Thread-safe.
 class Links {
  public:

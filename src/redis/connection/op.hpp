@@ -48,7 +48,7 @@ struct Op : boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::i
   std::size_t unconfirmed_sharded = 0;  // channels of the SSUBSCRIBE that goes first, or behind the SUBSCRIBE
   Subscriptions::Why cannot_subscribe;  // why they were not subscribed
 
-  // If the server did not know a script: resent.hpp.
+  // If the server did not know a script: see pipeline.hpp.
   std::vector<std::size_t> resent;    // the commands resent with their script's text; none: nothing was resent
   std::vector<base::Reply> answered;  // meanwhile, the first replies
 
