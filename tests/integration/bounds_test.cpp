@@ -134,8 +134,10 @@ TEST(Stranger, MessagesWithoutEndLeaveNothingBehindAndHoldNobodyUp) {
 
 TEST(Replies, OfSomeMegabytesAreTaken) {
   RedisServer server;
-  Raw raw(server);
-  Client client(quick_config(server.url()));
+  Config settings = quick_config(server.url());
+  settings.command_timeout = 1min;
+  settings.lease = 5min;
+  Client client(settings);
   const std::string name(2U << 20U, 'n');
   const Hold hold = client.lock(name).acquire();
   ASSERT_EQ(client.list().size(), 1U);

@@ -8,8 +8,6 @@
 namespace holdfast::engine {
 namespace {
 
-using Kind = Attempt::Kind;
-
 std::string reason(const Attempt& vote) {
   std::string text = vote.error.message();
   if (!vote.cause.empty()) text += ": " + vote.cause;
@@ -19,17 +17,17 @@ std::string reason(const Attempt& vote) {
 std::string words(const std::optional<Attempt>& vote) {
   if (!vote) return "has not answered yet";
   switch (vote->kind) {
-    case Kind::granted:
+    case Attempt::Kind::granted:
       return "granted";
-    case Kind::busy:
+    case Attempt::Kind::busy:
       if (vote->busy_for.count() < 0) return "held by somebody else";
       return "held by somebody else, for another " + std::to_string(vote->busy_for.count()) + " ms unless renewed";
-    case Kind::refused:
-    case Kind::transient:
-    case Kind::failed:
-    case Kind::not_sent:
-    case Kind::unknown:
-    case Kind::not_durable:
+    case Attempt::Kind::refused:
+    case Attempt::Kind::transient:
+    case Attempt::Kind::failed:
+    case Attempt::Kind::not_sent:
+    case Attempt::Kind::unknown:
+    case Attempt::Kind::not_durable:
       return reason(*vote);
   }
   return "?";
@@ -41,7 +39,7 @@ void Ballot::record(std::size_t member, Attempt vote) {
   if (!votes_[member]) votes_[member] = std::move(vote);
 }
 
-std::size_t Ballot::count(Kind kind) const {
+std::size_t Ballot::count(Attempt::Kind kind) const {
   return static_cast<std::size_t>(
       std::ranges::count_if(votes_, [kind](const auto& vote) { return vote && vote->kind == kind; }));
 }
@@ -54,10 +52,11 @@ std::size_t Ballot::voted() const {
 milliseconds Ballot::busy_for() const {
   std::vector<milliseconds> taken;
   for (const auto& vote : votes_) {
-    if (vote && vote->kind == Kind::busy) taken.push_back(vote->busy_for.count() < 0 ? kLongestLease : vote->busy_for);
+    if (!vote || vote->kind != Attempt::Kind::busy) continue;
+    taken.push_back(vote->busy_for.count() < 0 ? kLongestLease : vote->busy_for);
   }
   std::ranges::sort(taken);
-  const std::size_t perhaps_free = quorum_.members - voted() + count(Kind::granted);
+  const std::size_t perhaps_free = quorum_.members - voted() + count(Attempt::Kind::granted);
   const std::size_t wanted = quorum_.needed > perhaps_free ? quorum_.needed - perhaps_free : 1;
   return taken[std::min(wanted, taken.size()) - 1];
 }
@@ -65,12 +64,12 @@ milliseconds Ballot::busy_for() const {
 Attempt Ballot::result(const std::vector<std::string>& nodes, Duration pause) const {
   Attempt attempt;
   attempt.cause = text(nodes);
-  const std::size_t busy = count(Kind::busy);
-  const std::size_t out_of_order = voted() - busy - count(Kind::granted);
+  const std::size_t busy = count(Attempt::Kind::busy);
+  const std::size_t out_of_order = voted() - busy - count(Attempt::Kind::granted);
   if (busy > 0 && out_of_order <= quorum_.members - quorum_.needed) {
-    attempt.kind = Kind::busy;
+    attempt.kind = Attempt::Kind::busy;
     attempt.busy_for = busy_for();
-    const auto heard = [](const auto& vote) { return !vote || vote->kind != Kind::busy || vote->subscribed; };
+    const auto heard = [](const auto& vote) { return !vote || vote->kind != Attempt::Kind::busy || vote->subscribed; };
     attempt.subscribed = std::ranges::all_of(votes_, heard);
     const auto cannot = [](const auto& vote) { return vote && vote->cannot_subscribe; };
     attempt.cannot_subscribe = std::ranges::any_of(votes_, cannot);
@@ -80,16 +79,16 @@ Attempt Ballot::result(const std::vector<std::string>& nodes, Duration pause) co
     return attempt;
   }
   const auto lasting = [](const auto& vote) {
-    return vote && (vote->kind == Kind::refused || vote->kind == Kind::failed || vote->pointless);
+    return vote && (vote->kind == Attempt::Kind::refused || vote->kind == Attempt::Kind::failed || vote->pointless);
   };
   const auto hopeless = static_cast<std::size_t>(std::ranges::count_if(votes_, lasting));
-  attempt.kind = Kind::not_sent;
+  attempt.kind = Attempt::Kind::not_sent;
   attempt.pointless = hopeless > quorum_.members - quorum_.needed;
   const auto stays = [](const auto& vote) { return vote && !vote->may_pass.value_or(true); };
   const auto staying = static_cast<std::size_t>(std::ranges::count_if(votes_, stays));
   attempt.may_pass = staying <= quorum_.members - quorum_.needed;
   // Missing acks are the only thing that keeps it from the quorum.
-  const bool undurable = out_of_order > 0 && count(Kind::not_durable) == out_of_order;
+  const bool undurable = out_of_order > 0 && count(Attempt::Kind::not_durable) == out_of_order;
   attempt.error = undurable ? Errc::durability_not_met : Errc::no_quorum;
   // If one member is enough, this is not about a majority: report the trouble of the member that was asked.
   const auto first = std::ranges::find_if(votes_, [](const auto& vote) { return vote.has_value(); });
@@ -98,7 +97,7 @@ Attempt Ballot::result(const std::vector<std::string>& nodes, Duration pause) co
 }
 
 std::string Ballot::text(const std::vector<std::string>& nodes) const {
-  std::string out = std::to_string(count(Kind::granted)) + " of " + std::to_string(quorum_.members) +
+  std::string out = std::to_string(count(Attempt::Kind::granted)) + " of " + std::to_string(quorum_.members) +
                     " servers granted it, " + std::to_string(quorum_.needed) + " are needed (";
   if (quorum_.any()) out = "none of " + std::to_string(quorum_.members) + " slots had a free one (";
   for (std::size_t i = 0; i < votes_.size(); ++i) out += (i == 0 ? "" : "; ") + nodes[i] + ": " + words(votes_[i]);
