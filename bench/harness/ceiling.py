@@ -29,7 +29,7 @@ def load(connection, root, name):
 
 
 def pair(acquire, release, key, owner):
-    """The bytes of one pair, with the arguments that src/wire/lock_calls.cpp gives."""
+    """The bytes of one pair, with the arguments that src/kinds/lock.cpp gives."""
     channel = f"redisson_lock__channel:{{{key}}}"
     return (resp.encode("EVALSHA", acquire, 1, key, LEASE_MS, owner) +
             resp.encode("EVALSHA", release, 1, key, owner, channel))

@@ -12,7 +12,7 @@
 #include "face/parts.hpp"
 #include "face/queries.hpp"
 #include "kinds/kinds.hpp"
-#include "wire/latch_calls.hpp"
+#include "kinds/latch.hpp"
 
 namespace holdfast {
 namespace {

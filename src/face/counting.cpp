@@ -10,9 +10,9 @@
 
 #include "engine/hold/hold_release.hpp"
 #include "face/parts.hpp"
-#include "wire/latch_calls.hpp"
-#include "wire/permits_calls.hpp"
-#include "wire/semaphore_calls.hpp"
+#include "kinds/latch.hpp"
+#include "kinds/leased_semaphore.hpp"
+#include "kinds/semaphore.hpp"
 
 namespace holdfast::face {
 namespace {

@@ -8,13 +8,13 @@
 
 #include "base/text.hpp"
 #include "kinds/kinds.hpp"
-#include "wire/latch_calls.hpp"
-#include "wire/lock_calls.hpp"
-#include "wire/permits_calls.hpp"
-#include "wire/read_write_calls.hpp"
-#include "wire/semaphore_calls.hpp"
+#include "kinds/latch.hpp"
+#include "kinds/leased_semaphore.hpp"
+#include "kinds/lock.hpp"
+#include "kinds/read_write_lock.hpp"
+#include "kinds/semaphore.hpp"
+#include "kinds/simple_lock.hpp"
 #include "wire/server_calls.hpp"
-#include "wire/simple_calls.hpp"
 
 namespace holdfast::face {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "engine/hold/holder.hpp"
+#include "kinds/fenced_lock.hpp"
 #include "wire/connection_name.hpp"
-#include "wire/fenced_calls.hpp"
 #include "wire/server_calls.hpp"
 
 namespace holdfast::face {

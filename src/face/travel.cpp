@@ -14,7 +14,7 @@
 #include "engine/hold/tenancy.hpp"
 #include "face/parts.hpp"
 #include "kinds/kinds.hpp"
-#include "wire/permits_calls.hpp"
+#include "kinds/leased_semaphore.hpp"
 
 namespace holdfast {
 namespace {

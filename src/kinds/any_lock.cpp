@@ -1,6 +1,41 @@
+#include "kinds/any_lock.hpp"
+
 #include "kinds/kinds.hpp"
-#include "wire/any_calls.hpp"
-#include "wire/lock_calls.hpp"
+#include "kinds/lock.hpp"
+#include "wire/scripts.hpp"
+
+namespace holdfast::wire::any {
+
+base::Command acquire(const AcquireCall& call) {
+  base::Command command{{}, &scripts::lock_acquire_any};
+  command.args.push_back(std::to_string(call.names.size()));
+  for (const LockNames& name : call.names) command.args.push_back(name.key);
+  command.args.push_back(std::to_string(call.lease.count()));
+  command.args.push_back(call.owner.text);
+  return command;
+}
+
+AcquireReply decode_acquire(const base::Reply& reply) {
+  const bool has_two = reply.is_array() && reply.elements.size() == 2;
+  if (has_two && reply.elements[0].integer == -1 && reply.elements[1].integer > 0) {
+    AcquireReply granted{true, std::nullopt};
+    granted.grant.which = static_cast<std::size_t>(reply.elements[1].integer - 1);
+    return granted;
+  }
+  return has_two ? wire::decode_acquire(reply) : AcquireReply{};
+}
+
+base::Command release(const ReleaseCall& call) {
+  base::Command command{{}, &scripts::lock_release_any};
+  command.args.push_back(std::to_string(call.names.size()));
+  for (const LockNames& name : call.names) command.args.push_back(name.key);
+  command.args.push_back(call.owner.text);
+  for (const LockNames& name : call.names) command.args.push_back(name.channel);
+  add_way(command, call.publish);
+  return command;
+}
+
+}  // namespace holdfast::wire::any
 
 namespace holdfast::kinds {
 

@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "kinds/lock.hpp"
 #include "probe/commands.hpp"
 #include "probe/findings.hpp"
 #include "redis/failures/errors.hpp"
-#include "wire/lock_calls.hpp"
 
 namespace holdfast::probing {
 namespace {

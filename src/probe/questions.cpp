@@ -6,9 +6,9 @@
 
 #include "base/resp.hpp"
 #include "base/text.hpp"
+#include "kinds/lock.hpp"
 #include "probe/commands.hpp"
 #include "probe/reading.hpp"
-#include "wire/lock_calls.hpp"
 
 namespace holdfast::probing {
 namespace {

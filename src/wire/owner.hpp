@@ -34,6 +34,10 @@ bool looks_like_owner(std::string_view field);
 /// The UUID of such an owner.
 std::string_view client_of(std::string_view owner);
 
+/// A permit's id, as shown, begins with half the UUID of its client, if that is a Holdfast client: that half, with its
+/// hyphens. Empty: not a permit.
+std::string client_begin_of_permit(std::string_view shown);
+
 /// True for the UUID of a Holdfast client with a connection name: that is version 8; Redisson's and those of clients
 /// without a name are version 4.
 bool is_named_client(std::string_view uuid);

@@ -5,8 +5,8 @@
 #include <boost/asio/detached.hpp>
 
 #include "answers/driver.hpp"
-#include "wire/permits_calls.hpp"
-#include "wire/read_write_calls.hpp"
+#include "kinds/leased_semaphore.hpp"
+#include "kinds/read_write_lock.hpp"
 
 namespace holdfast::test::answers {
 namespace {

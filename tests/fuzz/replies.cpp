@@ -9,14 +9,14 @@
 #include "base/clock.hpp"
 #include "fuzz/fuzz.hpp"
 #include "fuzz/resp.hpp"
+#include "kinds/lock.hpp"
+#include "kinds/simple_lock.hpp"
 #include "redis/cluster/redirect.hpp"
 #include "redis/cluster/slot.hpp"
 #include "redis/connection/login.hpp"
 #include "redis/failures/errors.hpp"
 #include "wire/connection_name.hpp"
-#include "wire/lock_calls.hpp"
 #include "wire/server_calls.hpp"
-#include "wire/simple_calls.hpp"
 
 namespace holdfast::fuzz {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "cluster.hpp"
+#include "kinds/read_write_lock.hpp"
 #include "support/held_lock.hpp"
 #include "support/listen.hpp"
-#include "wire/read_write_calls.hpp"
 
 namespace holdfast::test::cluster_holds_test {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cluster.hpp"
+#include "kinds/read_write_lock.hpp"
 #include "support/server_program.hpp"
-#include "wire/read_write_calls.hpp"
 
 namespace holdfast::test::slot_open_test {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "engine/decide/plan.hpp"
 #include "kinds/kinds.hpp"
+#include "kinds/lock.hpp"
 #include "support/raw.hpp"
-#include "wire/lock_calls.hpp"
 
 namespace holdfast::test::trial {
 

@@ -2,10 +2,10 @@
 
 #include <utility>
 
+#include "kinds/latch.hpp"
+#include "kinds/leased_semaphore.hpp"
+#include "kinds/semaphore.hpp"
 #include "oracle/history.hpp"
-#include "wire/latch_calls.hpp"
-#include "wire/permits_calls.hpp"
-#include "wire/semaphore_calls.hpp"
 
 namespace holdfast::test::oracle {
 namespace {

@@ -13,12 +13,12 @@
 
 #include <gtest/gtest.h>
 
+#include "kinds/lock.hpp"
 #include "oracle/comparison.hpp"
 #include "oracle/same.hpp"
 #include "oracle/sides.hpp"
 #include "sim/model/model_deployment.hpp"
 #include "support/wait.hpp"
-#include "wire/lock_calls.hpp"
 
 namespace holdfast::test::oracle::deployment_test {
 namespace {

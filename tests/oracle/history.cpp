@@ -5,17 +5,17 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "kinds/any_lock.hpp"
+#include "kinds/fair_lock.hpp"
+#include "kinds/fenced_lock.hpp"
+#include "kinds/latch.hpp"
+#include "kinds/leased_semaphore.hpp"
+#include "kinds/lock.hpp"
+#include "kinds/read_write_lock.hpp"
+#include "kinds/semaphore.hpp"
+#include "kinds/simple_lock.hpp"
+#include "kinds/spin_lock.hpp"
 #include "oracle/counting_calls.hpp"
-#include "wire/any_calls.hpp"
-#include "wire/fair_calls.hpp"
-#include "wire/fenced_calls.hpp"
-#include "wire/latch_calls.hpp"
-#include "wire/lock_calls.hpp"
-#include "wire/permits_calls.hpp"
-#include "wire/read_write_calls.hpp"
-#include "wire/semaphore_calls.hpp"
-#include "wire/simple_calls.hpp"
-#include "wire/spin_calls.hpp"
 
 namespace holdfast::test::oracle {
 namespace {

@@ -8,20 +8,20 @@
 
 #include <gtest/gtest.h>
 
+#include "kinds/any_lock.hpp"
+#include "kinds/fair_lock.hpp"
+#include "kinds/fenced_lock.hpp"
+#include "kinds/latch.hpp"
+#include "kinds/leased_semaphore.hpp"
+#include "kinds/lock.hpp"
+#include "kinds/read_write_lock.hpp"
+#include "kinds/semaphore.hpp"
 #include "oracle/comparison.hpp"
 #include "oracle/same.hpp"
 #include "oracle/sides.hpp"
 #include "redis/cluster/whereabouts.hpp"
 #include "sim/model/model_cluster.hpp"
 #include "support/cluster.hpp"
-#include "wire/any_calls.hpp"
-#include "wire/fair_calls.hpp"
-#include "wire/fenced_calls.hpp"
-#include "wire/latch_calls.hpp"
-#include "wire/lock_calls.hpp"
-#include "wire/permits_calls.hpp"
-#include "wire/read_write_calls.hpp"
-#include "wire/semaphore_calls.hpp"
 
 namespace holdfast::test::oracle::slot_under_way_test {
 namespace {

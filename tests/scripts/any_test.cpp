@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kinds/any_lock.hpp"
 #include "scripts/script_call.hpp"
 #include "support/listen.hpp"
 #include "support/redis_server.hpp"
-#include "wire/any_calls.hpp"
 
 namespace holdfast::test::any_test {
 namespace {

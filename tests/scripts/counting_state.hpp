@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "kinds/latch.hpp"
+#include "kinds/leased_semaphore.hpp"
+#include "kinds/semaphore.hpp"
 #include "scripts/script_table.hpp"
-#include "wire/latch_calls.hpp"
-#include "wire/permits_calls.hpp"
-#include "wire/semaphore_calls.hpp"
 
 namespace holdfast::test::counting {
 

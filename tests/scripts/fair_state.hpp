@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "kinds/fair_lock.hpp"
 #include "scripts/script_table.hpp"
-#include "wire/fair_calls.hpp"
 
 namespace holdfast::test::fair_lock {
 

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kinds/fenced_lock.hpp"
 #include "scripts/script_call.hpp"
-#include "wire/fenced_calls.hpp"
 
 namespace holdfast::test::fenced_table_test {
 namespace {

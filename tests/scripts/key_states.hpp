@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "kinds/any_lock.hpp"
+#include "kinds/fenced_lock.hpp"
+#include "kinds/spin_lock.hpp"
 #include "scripts/counting_state.hpp"
 #include "scripts/fair_state.hpp"
 #include "scripts/read_write_state.hpp"
-#include "wire/any_calls.hpp"
-#include "wire/fenced_calls.hpp"
-#include "wire/spin_calls.hpp"
 
 namespace holdfast::test::key_states {
 

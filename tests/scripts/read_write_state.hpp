@@ -4,8 +4,8 @@
 #include <chrono>
 #include <string>
 
+#include "kinds/read_write_lock.hpp"
 #include "scripts/script_table.hpp"
-#include "wire/read_write_calls.hpp"
 
 namespace holdfast::test::read_write {
 

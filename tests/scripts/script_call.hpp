@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "base/resp.hpp"
+#include "kinds/lock.hpp"
+#include "kinds/simple_lock.hpp"
 #include "support/raw.hpp"
-#include "wire/lock_calls.hpp"
 #include "wire/scripts.hpp"
 #include "wire/server_calls.hpp"
-#include "wire/simple_calls.hpp"
 
 namespace holdfast::test {
 

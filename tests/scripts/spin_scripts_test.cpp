@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kinds/spin_lock.hpp"
 #include "scripts/script_call.hpp"
 #include "support/listen.hpp"
 #include "support/redis_server.hpp"
-#include "wire/spin_calls.hpp"
 
 namespace holdfast::test::spin_scripts_test {
 namespace {

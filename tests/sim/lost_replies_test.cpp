@@ -11,10 +11,10 @@
 
 #include <holdfast/async.hpp>
 
+#include "kinds/leased_semaphore.hpp"
 #include "sim/model/model_server.hpp"
 #include "sim/network.hpp"
 #include "sim/process.hpp"
-#include "wire/permits_calls.hpp"
 #include "wire/scripts.hpp"
 
 namespace holdfast::test::sim::lost_replies_test {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <memory>
 
+#include "kinds/fair_lock.hpp"
+#include "kinds/leased_semaphore.hpp"
+#include "kinds/read_write_lock.hpp"
 #include "sim/servers.hpp"
-#include "wire/fair_calls.hpp"
-#include "wire/permits_calls.hpp"
-#include "wire/read_write_calls.hpp"
 
 namespace holdfast::test::sim {
 namespace {

@@ -1,6 +1,4 @@
 // The fair lock's calls: arguments in the order that the scripts read them, and what replies mean.
-#include "wire/fair_calls.hpp"
-
 #include <chrono>
 #include <string>
 #include <vector>
@@ -8,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kinds/fair_lock.hpp"
 #include "wire/scripts.hpp"
 
 namespace holdfast::wire::fair::fair_calls_test {

@@ -8,7 +8,7 @@
 
 #include <holdfast/fence.hpp>
 
-#include "wire/fenced_calls.hpp"
+#include "kinds/fenced_lock.hpp"
 #include "wire/scripts.hpp"
 
 namespace holdfast::test::fenced_test {

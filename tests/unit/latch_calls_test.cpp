@@ -1,11 +1,10 @@
 // The calls of the latch, and which of its names fit a cluster.
-#include "wire/latch_calls.hpp"
-
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kinds/latch.hpp"
 #include "redis/cluster/slot.hpp"
 #include "wire/scripts.hpp"
 

@@ -1,6 +1,4 @@
 // The calls of the plain lock: arguments in the order that the scripts read them, and what replies mean, odd ones too.
-#include "wire/lock_calls.hpp"
-
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -9,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kinds/lock.hpp"
 #include "wire/scripts.hpp"
 #include "wire/server_calls.hpp"
 

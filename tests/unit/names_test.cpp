@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/ids.hpp"
+#include "kinds/lock.hpp"
 #include "wire/calls.hpp"
-#include "wire/lock_calls.hpp"
 #include "wire/owner.hpp"
 
 namespace holdfast::wire::names_test {

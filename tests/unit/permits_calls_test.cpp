@@ -1,12 +1,11 @@
 // The calls of the leased semaphore, and the ids of its permits.
-#include "wire/permits_calls.hpp"
-
 #include <set>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kinds/leased_semaphore.hpp"
 #include "wire/scripts.hpp"
 
 namespace holdfast::wire::permits::permits_calls_test {
@@ -142,10 +141,11 @@ TEST(PermitCalls, ask) {
 }
 
 TEST(PermitCalls, tell_the_client_by_half) {
-  EXPECT_EQ(client_begin("376fe4aa10ea8e60b8eda49082e92014"), "376fe4aa-10ea-8e60");
-  EXPECT_EQ(client_begin("376fe4aa10ea8e60b8eda49082e92014,376fe4aa10ea8e60b8eda49082e92015"), "376fe4aa-10ea-8e60");
-  EXPECT_EQ(client_begin("376fe4aa"), "");
-  EXPECT_EQ(client_begin("no hexadecimal digits at all, no"), "");
+  EXPECT_EQ(client_begin_of_permit("376fe4aa10ea8e60b8eda49082e92014"), "376fe4aa-10ea-8e60");
+  EXPECT_EQ(client_begin_of_permit("376fe4aa10ea8e60b8eda49082e92014,376fe4aa10ea8e60b8eda49082e92015"),
+            "376fe4aa-10ea-8e60");
+  EXPECT_EQ(client_begin_of_permit("376fe4aa"), "");
+  EXPECT_EQ(client_begin_of_permit("no hexadecimal digits at all, no"), "");
 }
 
 TEST(PermitReplies, name_what_was_granted) {

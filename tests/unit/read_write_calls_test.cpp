@@ -1,6 +1,4 @@
 // The read-write lock's calls: arguments in the order that the scripts read them, and what replies mean.
-#include "wire/read_write_calls.hpp"
-
 #include <chrono>
 #include <string>
 #include <vector>
@@ -8,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kinds/read_write_lock.hpp"
 #include "wire/scripts.hpp"
 
 namespace holdfast::wire::read_write::read_write_calls_test {

@@ -1,11 +1,10 @@
 // The calls of the semaphore: arguments in the order that the scripts read them, and what replies mean, odd ones too.
-#include "wire/semaphore_calls.hpp"
-
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kinds/semaphore.hpp"
 #include "wire/scripts.hpp"
 
 namespace holdfast::wire::semaphore::semaphore_calls_test {

@@ -6,7 +6,6 @@
 #include "base/text.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "wire/owner.hpp"
-#include "wire/permits_calls.hpp"
 
 namespace holdfast {
 namespace {
@@ -53,7 +52,7 @@ void set_connection(Holder& holder, const wire::Connection& connection) {
 /// A permit shows the half of its client's UUID, if that is connected. Any other could be anybody's token.
 Holder holder_of_permit(std::string_view permit, const wire::Connections* connections) {
   Holder holder;
-  const std::string begin = wire::permits::client_begin(permit);
+  const std::string begin = wire::client_begin_of_permit(permit);
   if (begin.empty() || connections == nullptr) return holder;
   const auto found = connections->lower_bound(begin);
   if (found == connections->end() || !found->first.starts_with(begin)) return holder;

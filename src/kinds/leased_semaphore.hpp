@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
+#include "kinds/semaphore.hpp"
 #include "wire/calls.hpp"
 #include "wire/renewal.hpp"
-#include "wire/semaphore_calls.hpp"
 
 namespace holdfast::wire::permits {
 
@@ -38,8 +38,6 @@ std::vector<std::string> ids_of(const Owner& owner);
 /// 32 hexadecimal digits: what Redisson's users call a permit. For an id of another size, as written by Redisson before
 /// 3.17, its bytes.
 std::string shown(std::string_view id);
-/// The first half of the UUID of the permit's client, if that is a Holdfast client. Empty: not a permit.
-std::string client_begin(std::string_view shown);
 
 /// Takes as many permits as the owner requests, at once, from one semaphore; the lease may be kForEver. The busy time
 /// is that of the lease that ends first; -1 ms: none of them ends.
