@@ -7,8 +7,9 @@
 #include <holdfast/ticket.hpp>
 
 #include "base/text.hpp"
+#include "engine/hold/hold_events.hpp"
 #include "engine/hold/hold_release.hpp"
-#include "engine/hold/tenancy.hpp"
+#include "engine/hold/target.hpp"
 #include "face/parts.hpp"
 
 namespace holdfast {
@@ -38,20 +39,25 @@ void Hold::end() noexcept {
 }
 
 std::chrono::milliseconds Hold::valid_for() const noexcept {
-  return held_ ? std::chrono::duration_cast<std::chrono::milliseconds>(held_->valid_for())
+  return held_ ? std::chrono::duration_cast<std::chrono::milliseconds>(engine::valid_for(*held_))
                : std::chrono::milliseconds{};
 }
 
 std::chrono::milliseconds Hold::durable_for() const noexcept {
-  return held_ ? std::chrono::duration_cast<std::chrono::milliseconds>(held_->durable_for())
+  return held_ ? std::chrono::duration_cast<std::chrono::milliseconds>(
+                     engine::checked(*held_).durable_for(held_->target()->acks_era()))
                : std::chrono::milliseconds{};
 }
 
-std::stop_token Hold::lost_token() const noexcept { return held_ ? held_->stop_token() : std::stop_token{}; }
+std::stop_token Hold::lost_token() const noexcept {
+  return held_ ? engine::checked(*held_).stop_token() : std::stop_token{};
+}
 
-HoldState Hold::state() const noexcept { return held_ ? held_->state() : HoldState::released; }
+HoldState Hold::state() const noexcept { return held_ ? engine::checked(*held_).state() : HoldState::released; }
 
-std::optional<LossReason> Hold::loss_reason() const noexcept { return held_ ? held_->loss_reason() : loss_; }
+std::optional<LossReason> Hold::loss_reason() const noexcept {
+  return held_ ? engine::checked(*held_).loss_reason() : loss_;
+}
 
 void Hold::throw_if_lost() const {
   if (!held_) throw Error(Errc::not_owner, {}, {}, "the hold is empty");
@@ -67,7 +73,7 @@ std::string Hold::name() const { return held_ ? held_->target()->name() : std::s
 ReleaseOutcome Hold::release() noexcept {
   if (held_) {
     outcome_ = engine::release(*held_);
-    loss_ = held_->loss_reason();
+    loss_ = engine::checked(*held_).loss_reason();
     held_.reset();
   }
   return outcome_;
@@ -77,7 +83,7 @@ ReleaseOutcome Hold::leave(std::chrono::milliseconds rest) noexcept {
   if (rest <= std::chrono::milliseconds{}) return release();
   if (held_) {
     outcome_ = engine::leave(*held_, std::min(rest, engine::kLongestLease));
-    loss_ = held_->loss_reason();
+    loss_ = engine::checked(*held_).loss_reason();
     held_.reset();
   }
   return outcome_;

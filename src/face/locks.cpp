@@ -14,10 +14,9 @@
 #include "base/text.hpp"
 #include "engine/acquire/acquire.hpp"
 #include "engine/hold/changes.hpp"
-#include "engine/hold/claim.hpp"
+#include "engine/hold/hold_events.hpp"
 #include "engine/hold/hold_release.hpp"
 #include "engine/hold/target.hpp"
-#include "engine/hold/tenancy.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "face/parts.hpp"
 #include "face/queries.hpp"
@@ -110,24 +109,24 @@ using engine::ThreadHolds;
 
 bool ThisThread::is_holding() const {
   const ThreadHolds::Entry own = face::own_hold(*parts_->target, parts_->ask.mode);
-  return own.held && own.held->valid_for() > engine::Duration{};
+  return own.held && engine::valid_for(*own.held) > engine::Duration{};
 }
 
 int ThisThread::hold_count() const { return face::own_hold(*parts_->target, parts_->ask.mode).count; }
 
 bool ThisThread::is_lost() const {
   const ThreadHolds::Entry own = face::own_hold(*parts_->target, parts_->ask.mode);
-  return own.held && own.held->loss_reason();
+  return own.held && engine::checked(*own.held).loss_reason();
 }
 
 std::stop_token ThisThread::lost_token() const {
   const ThreadHolds::Entry own = face::own_hold(*parts_->target, parts_->ask.mode);
-  return own.held ? own.held->stop_token() : std::stop_token{};
+  return own.held ? engine::checked(*own.held).stop_token() : std::stop_token{};
 }
 
 std::chrono::milliseconds ThisThread::valid_for() const {
   const ThreadHolds::Entry own = face::own_hold(*parts_->target, parts_->ask.mode);
-  return own.held ? std::chrono::duration_cast<std::chrono::milliseconds>(own.held->valid_for())
+  return own.held ? std::chrono::duration_cast<std::chrono::milliseconds>(engine::valid_for(*own.held))
                   : std::chrono::milliseconds{};
 }
 
@@ -144,7 +143,7 @@ ReleaseOutcome ThisThread::release() const {
       face::leave_level(*parts_, [&](engine::Claim& held) { outcome = engine::release(held); });
   if (own.count == 0) throw face::error_about(target, Errc::not_owner, "release by a thread that does not hold it");
   if (outcome) return *outcome;
-  return own.held->valid_for() > engine::Duration{} ? ReleaseOutcome::still_held : ReleaseOutcome::was_lost;
+  return engine::valid_for(*own.held) > engine::Duration{} ? ReleaseOutcome::still_held : ReleaseOutcome::was_lost;
 }
 
 namespace {
@@ -233,7 +232,7 @@ std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, 
   const engine::ThreadHolds::Entry other =
       face::own_hold(target, mode == Mode::shared ? Mode::exclusive : Mode::shared);
   for (const engine::ThreadHolds::Entry* each : {&own, &other}) {
-    if (each->count == 0 || each->held->valid_for() > engine::Duration{}) continue;
+    if (each->count == 0 || engine::valid_for(*each->held) > engine::Duration{}) continue;
     fail(target, Errc::lost, "this thread holds it, but has lost it; unlock before locking again");
   }
   if (own.count > 0) {

@@ -28,10 +28,10 @@ inline std::error_code as_waiting(std::error_code error) {
   return error == Errc::busy ? make_error_code(Errc::timed_out) : error;
 }
 
-Error error_about(const engine::Acquirable& target, std::error_code error, std::string cause,
+Error error_about(const engine::Target& target, std::error_code error, std::string cause,
                   std::optional<bool> may_pass = std::nullopt);
 /// Of an acquire that was not granted.
-Error error_about(const engine::Acquirable& target, engine::Acquired&& failed);
+Error error_about(const engine::Target& target, engine::Acquired&& failed);
 /// Throws Error(lost) unless it is certainly ours for at least a millisecond.
 void require_valid(engine::Claim& held);
 

@@ -10,8 +10,8 @@
 #include "base/text.hpp"
 #include "engine/acquire/acquire.hpp"
 #include "engine/hold/changes.hpp"
+#include "engine/hold/hold_events.hpp"
 #include "engine/hold/hold_release.hpp"
-#include "engine/hold/tenancy.hpp"
 #include "face/parts.hpp"
 #include "kinds/kinds.hpp"
 #include "kinds/leased_semaphore.hpp"
@@ -20,7 +20,7 @@ namespace holdfast {
 namespace {
 
 /// Empty: a hold of this kind is not described by one owner and one name.
-std::optional<Ticket::Kind> kind_of(const engine::Acquirable& target) {
+std::optional<Ticket::Kind> kind_of(const engine::Target& target) {
   if (!target.batch_place() || target.locks() != 1) return std::nullopt;
   const engine::Plan* const plan = &target.plan();
   if (plan == &kinds::kLock) return Ticket::Kind::lock;
@@ -31,12 +31,12 @@ std::optional<Ticket::Kind> kind_of(const engine::Acquirable& target) {
   return std::nullopt;
 }
 
-Error refusal(const engine::Acquirable& target, std::string cause) {
+Error refusal(const engine::Target& target, std::string cause) {
   return face::error_about(target, Errc::invalid_argument, std::move(cause));
 }
 
 /// The number of permits is that of the ids.
-wire::Owner owner_of(const engine::Acquirable& target, const Ticket& ticket) {
+wire::Owner owner_of(const engine::Target& target, const Ticket& ticket) {
   wire::Owner owner{ticket.owner};
   if (ticket.kind != Ticket::Kind::permit) return owner;
   const std::size_t permits = wire::permits::ids_of(owner).size();
@@ -53,7 +53,7 @@ const engine::Claim& required(const std::shared_ptr<engine::Claim>& held) {
 }  // namespace
 
 void face::require_extendable(const std::shared_ptr<engine::Claim>& held, std::chrono::milliseconds lease) {
-  const engine::Acquirable& target = *required(held).target();
+  const engine::Target& target = *required(held).target();
   if (held->tenancy().renewed()) throw refusal(target, "the hold is renewed: only a fixed lease can be extended");
   if (!target.batch_place()) throw refusal(target, "a hold on several servers cannot be extended");
   if (lease < engine::kShortestLease || lease > engine::kLongestLease) {
@@ -84,7 +84,7 @@ void Hold::extend(std::chrono::milliseconds lease) {
 }
 
 std::string Hold::detach() {
-  const engine::Acquirable& target = *required(held_).target();
+  const engine::Target& target = *required(held_).target();
   const std::optional<Ticket::Kind> kind = kind_of(target);
   if (!kind) throw refusal(target, "a hold of this kind of lock cannot be detached");
   throw_if_lost();
@@ -93,7 +93,7 @@ std::string Hold::detach() {
   std::string text = ticket.text();
   const bool stood = engine::detach(*held_);
   outcome_ = stood ? ReleaseOutcome::left : ReleaseOutcome::was_lost;
-  loss_ = held_->loss_reason();
+  loss_ = engine::checked(*held_).loss_reason();
   const std::shared_ptr<engine::Claim> held = std::move(held_);
   if (!stood) throw face::error_about(*held->target(), Errc::lost, {});
   return text;

@@ -9,22 +9,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/hold/claim.hpp"
+#include "engine/hold/tenancy.hpp"
 
 namespace holdfast::engine::loss_signal_test {
 namespace {
 
 using testing::ElementsAre;
 
-struct Watches final : LossSignal::Watches {
-  void run() override {}
-  void drop() noexcept override {}
-};
-
 TEST(LossSignal, TellsAllWhoStillWatchOnceWhateverTheOthersDo) {
   std::vector<int> told;
   const auto by = [&told](int who) { return [&told, who](std::optional<LossReason>) { told.push_back(who); }; };
-  LossSignal signal(std::make_unique<Watches>());
+  LossSignal signal(std::make_unique<LossSignal::Watches>());
   signal.watches()->add(by(1));
   const std::uint64_t second = signal.watches()->add(by(2));
   signal.watches()->add([](std::optional<LossReason>) { throw std::bad_alloc(); });

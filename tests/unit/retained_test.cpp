@@ -64,7 +64,7 @@ TEST_F(TargetTest, RetainsNothingBehindTheEndOfItsTenure) {
 }
 
 TEST_F(RetainedTest, IsNotWhatIsSuspect) {
-  held_->on_unanswered(base::Clock::now(), "no reply");
+  on_unanswered(*held_, base::Clock::now(), "no reply");
   EXPECT_FALSE(retain()) << "it may be gone";
   EXPECT_EQ(held_->first_claim()->state(), HoldState::suspect);
 }
@@ -98,7 +98,7 @@ TEST_F(TargetTest, RetainsNoCapOfWhoHadIt) {
 
 TEST_F(RetainedTest, IsGoneWhenTheServerNoLongerHasIt) {
   ASSERT_TRUE(retain());
-  held_->on_gone(base::Clock::now(), base::Clock::now());
+  on_gone(*held_, base::Clock::now(), base::Clock::now());
   EXPECT_EQ(client_.runtime->reporter().snapshot().lost, 0U) << "nobody had it";
   EXPECT_FALSE(target_->take_retained().has_value());
   EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake, Signal::wake));
@@ -241,8 +241,8 @@ class SharedTest : public TargetTest {
   ~SharedTest() override { client_.watchdog.drop_all(); }
   std::shared_ptr<Tenancy> granted(Duration age, std::int64_t listeners) {
     const LeaseTerms terms{.length = 10s};
-    auto tenancy = std::make_shared<Tenancy>(client_.runtime, lock_, wire::Owner{"client:1"}, kReads,
-                                             base::Clock::now() - age, terms, LossSignal::LostCallback{});
+    const std::shared_ptr<Tenancy> tenancy =
+        lock_->make_tenancy(client_.runtime, wire::Owner{"client:1"}, kReads, base::Clock::now() - age, terms, {});
     lock_->set_tenancy(*tenancy, listeners);
     return tenancy;
   }
@@ -272,7 +272,7 @@ TEST_F(SharedTest, EndsForOneAndStaysForTheOther) {
   EXPECT_EQ(reads->first_claim()->state(), HoldState::released);
   EXPECT_EQ(beside->state(), HoldState::held);
   EXPECT_FALSE(reads->ended());
-  reads->on_gone(base::Clock::now(), base::Clock::now());
+  on_gone(*reads, base::Clock::now(), base::Clock::now());
   EXPECT_EQ(reads->first_claim()->loss_reason(), std::nullopt) << "it had left";
   EXPECT_EQ(beside->loss_reason(), LossReason::taken);
   EXPECT_EQ(client_.runtime->reporter().snapshot().lost, 1U);

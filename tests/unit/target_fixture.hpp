@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/hold/tenancy.hpp"
+#include "engine/hold/hold_events.hpp"
 #include "idle_client.hpp"
 #include "kinds/kinds.hpp"
 
@@ -55,8 +55,7 @@ class TargetTest : public testing::Test {
   /// Granted `age` ago, for 10 s.
   std::shared_ptr<Tenancy> hold(Duration age = 0s, const LeaseTerms& terms = {.length = 10s, .renewed = true}) {
     const base::TimePoint granted_at = base::Clock::now() - age;
-    return std::make_shared<Tenancy>(client_.runtime, target_, wire::Owner{"client:1"}, wire::Ask{}, granted_at, terms,
-                                     LossSignal::LostCallback{});
+    return target_->make_tenancy(client_.runtime, wire::Owner{"client:1"}, wire::Ask{}, granted_at, terms, {});
   }
 
   /// Whoever waits at the head, or has just come, takes what fits this lease.

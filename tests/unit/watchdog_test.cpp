@@ -17,7 +17,7 @@ class WatchdogTest : public TargetTest {
 /// The loop, which would take what has ended out of the schedule, does not come to it.
 TEST_F(WatchdogTest, TellsWhoIsLateBehindOthersThatHaveEnded) {
   const std::shared_ptr<Tenancy> gone = hold(30s), late = hold(20s);
-  gone->on_gone(base::Clock::now(), base::Clock::now());
+  on_gone(*gone, base::Clock::now(), base::Clock::now());
   ASSERT_EQ(lost(), 1U);
   for (const auto& each : {gone, late}) client_.watchdog.arm(each);
   ASSERT_LE(gone->scheduled, late->scheduled);

@@ -5,7 +5,7 @@
 #include <holdfast/error.hpp>
 
 #include "engine/acquire/acquire_op.hpp"
-#include "engine/hold/tenancy.hpp"
+#include "engine/hold/hold_events.hpp"
 #include "engine/loop/own_loop.hpp"
 #include "engine/runtime/runtime.hpp"
 
@@ -99,8 +99,8 @@ class Adopting final : public Loop::Task, public std::enable_shared_from_this<Ad
   void run() override {
     const TimePoint now = Clock::now();
     const wire::Owner owner = grant_.owner;
-    tenancy_ = std::make_shared<Tenancy>(runtime_, target_, owner, owner.ask, now, lease_, on_lost_,
-                                         std::make_unique<const wire::Grant>(std::move(grant_)));
+    tenancy_ = target_->make_tenancy(runtime_, owner, owner.ask, now, lease_, on_lost_,
+                                     std::make_unique<const wire::Grant>(std::move(grant_)));
     target_->renew(tenancy_, lease_.length,
                    [self = shared_from_this()](const Renewed& renewed) { self->on_answer(renewed); });
   }
@@ -123,9 +123,9 @@ class Adopting final : public Loop::Task, public std::enable_shared_from_this<Ad
     if (Clock::now() >= lease_end(renewed.sent_at, lease_.length)) {
       return tell({nullptr, Errc::unknown_outcome, "the answer came after the lease was over"});
     }
-    tenancy->on_renewed(renewed.sent_at, Clock::now(), renewed.acks_era);
+    on_renewed(*tenancy, renewed.sent_at, Clock::now(), renewed.acks_era);
     target_->set_tenancy(*tenancy, 0);
-    target_->keeper().arm(tenancy);
+    target_->arm(tenancy);
     report_granted(runtime_->reporter(), *tenancy->first_claim(), {});
     tell({tenancy->first_claim(), {}, {}});
   }

@@ -9,7 +9,6 @@
 
 #include <holdfast/options.hpp>
 
-#include "engine/hold/claim.hpp"
 #include "engine/hold/target.hpp"
 #include "engine/runtime/reporter.hpp"
 

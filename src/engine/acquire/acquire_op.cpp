@@ -5,6 +5,7 @@
 
 #include "base/entropy.hpp"
 #include "engine/hold/hold_release.hpp"
+#include "engine/hold/tenancy.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
@@ -376,13 +377,13 @@ void AcquireOp::judge(Attempt& reply) {
   // The grant is armed here, so that the watchdog knows each hold from the start.
   if (granted) {
     const std::shared_ptr<Target> granted_of = target_->granted(reply.grant);
-    const auto tenancy =
-        std::make_shared<Tenancy>(runtime_, granted_of, reply.grant.owner, owner_.ask, reply.sent_at, lease,
-                                  options_.on_lost, kept_of(*runtime_, reply.grant), reply.acks_era);
+    const std::shared_ptr<Tenancy> tenancy =
+        granted_of->make_tenancy(runtime_, reply.grant.owner, owner_.ask, reply.sent_at, lease, options_.on_lost,
+                                 kept_of(*runtime_, reply.grant), reply.acks_era);
     held_ = tenancy->first_claim();
     asked_ = false;
     granted_of->set_tenancy(*tenancy, reply.listeners.value_or(0));
-    granted_of->keeper().arm(tenancy);
+    granted_of->arm(tenancy);
   }
   if (reply.kind == Attempt::Kind::busy) {
     target_->saw_other(reply.of_stranger);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/hold/hold_events.hpp"
 #include "engine/hold/hold_release.hpp"
 #include "engine/loop/own_loop.hpp"
 #include "timing/alarm.hpp"
@@ -34,7 +35,7 @@ class GivingBack final : public Loop::Task, public std::enable_shared_from_this<
 
  private:
   void give_back(Tenancy& hold) {
-    hold.on_closed();
+    on_closed(hold);
     try {
       const bool begun = give_up(hold, [self = shared_from_this()](ReleaseOutcome outcome) {
         if (outcome != ReleaseOutcome::unknown) --*self->unconfirmed;

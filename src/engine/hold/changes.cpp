@@ -6,10 +6,8 @@
 
 #include <holdfast/error.hpp>
 
-#include "engine/hold/acquirable.hpp"
-#include "engine/hold/claim.hpp"
+#include "engine/hold/hold_events.hpp"
 #include "engine/hold/target.hpp"
-#include "engine/hold/tenancy.hpp"
 #include "engine/loop/own_loop.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "timing/alarm.hpp"
@@ -31,7 +29,7 @@ class Extending final : public Loop::Task, public std::enable_shared_from_this<E
     Tenancy& tenancy = claim_->tenancy();
     extension_ = tenancy.begin_extension(Clock::now(), lease_);
     const std::shared_ptr<Tenancy> keep = tenancy.shared_from_this();
-    claim_->target()->keeper().arm(keep);
+    claim_->target()->arm(keep);
     claim_->target()->renew(keep, lease_,
                             [self = shared_from_this()](const Renewed& renewed) { self->on_answer(renewed); });
   }
@@ -43,17 +41,15 @@ class Extending final : public Loop::Task, public std::enable_shared_from_this<E
  private:
   void on_answer(const Renewed& renewed) {
     Tenancy& tenancy = claim_->tenancy();
-    Keeper& keeper = claim_->target()->keeper();
     if (renewed.kind != Renewed::Kind::extended) tenancy.on_extension_unanswered();
     switch (renewed.kind) {
       case Renewed::Kind::extended:
-        tenancy.on_extended(*extension_, renewed.sent_at, Clock::now(), renewed.acks_era);
+        on_extended(tenancy, *extension_, renewed.sent_at, Clock::now(), renewed.acks_era);
         if (!claim_->stands()) return tell({Errc::lost});
-        keeper.arm(tenancy.shared_from_this());
+        claim_->target()->arm(tenancy.shared_from_this());
         return tell({});
       case Renewed::Kind::gone:
-        if (!tenancy.on_gone(renewed.sent_at, Clock::now())) break;
-        keeper.disarm(tenancy);
+        if (!on_gone(tenancy, renewed.sent_at, Clock::now())) break;
         return tell({Errc::lost});
       case Renewed::Kind::unanswered:
         break;
@@ -126,13 +122,12 @@ class Sharing final : public Loop::Task, public std::enable_shared_from_this<Sha
     if (answer.kind != Renewed::Kind::extended) tenancy.on_extension_unanswered();
     switch (answer.kind) {
       case Renewed::Kind::extended:
-        tenancy.on_shared(asked, answer.sent_at, now);
-        claim_->target()->as_target().wake();  // readers who wait may join
+        on_shared(tenancy, asked, answer.sent_at, now);
+        claim_->target()->wake();  // readers who wait may join
         return tell(tenancy.ended() ? std::error_code(Errc::lost) : std::error_code());
       case Renewed::Kind::gone:
         tenancy.end_share();
-        tenancy.on_gone(answer.sent_at, now);
-        claim_->target()->keeper().disarm(tenancy);
+        on_gone(tenancy, answer.sent_at, now);
         return tell(Errc::lost);
       case Renewed::Kind::unanswered:
         break;
@@ -181,7 +176,7 @@ std::error_code share(Claim& claim) noexcept {
     }
     Runtime::Admission admission = runtime.admit();
     if (admission.refused) return admission.refused;
-    const TimePoint until = base::Clock::now() + claim.valid_for();
+    const TimePoint until = base::Clock::now() + valid_for(claim);
     return await_result<std::error_code>(*loop, until,
                                          [&](auto done) {
                                            return std::make_shared<Sharing>(claim.self(), std::move(admission.token),

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/decide/group_commit.hpp"
-#include "engine/hold/acquirable.hpp"
+#include "engine/hold/target.hpp"
 #include "redis/cluster/slot.hpp"
 #include "redis/connection/request.hpp"
 #include "redis/topology/shard.hpp"

@@ -1,16 +1,12 @@
 #include "engine/hold/hold_release.hpp"
 
-#include "engine/hold/claim.hpp"
+#include "engine/hold/hold_events.hpp"
 #include "engine/hold/target.hpp"
-#include "engine/hold/tenancy.hpp"
 #include "engine/loop/own_loop.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
 namespace {
-
-/// With its queue, which has to know how a tenancy ends.
-Target& target_of(const Tenancy& tenancy) { return tenancy.target()->as_target(); }
 
 void report_released(Runtime& runtime, const Tenancy& tenancy, TimePoint since, ReleaseOutcome outcome) {
   Reporter& reporter = runtime.reporter();
@@ -23,7 +19,7 @@ void report_released(Runtime& runtime, const Tenancy& tenancy, TimePoint since, 
 /// `released`: what its last command has found, or nothing, if none could be sent: then its lease ends it at the
 /// server.
 void end(Tenancy& tenancy, const Ending& ending, const Released& released) {
-  if (ending.stood) target_of(tenancy).end_release(released, ending.extended_at);
+  if (ending.stood) tenancy.target()->end_release(released, ending.extended_at);
   if (ending.since) report_released(*tenancy.runtime(), tenancy, *ending.since, released.outcome);
 }
 
@@ -42,7 +38,7 @@ void on_answer(Tenancy& tenancy, const Ending& ending, const Released& released,
 
 /// Its holder only released it: it is left for others who shared it, and have ended.
 void on_left_for_others(Tenancy& tenancy, const Ending& ending, ReleaseOutcome outcome, const Done& done) {
-  if (ending.stood) target_of(tenancy).end_release({outcome}, ending.extended_at);
+  if (ending.stood) tenancy.target()->end_release({outcome}, ending.extended_at);
   const ReleaseOutcome of_holder = outcome == ReleaseOutcome::left ? ReleaseOutcome::released : outcome;
   tenancy.set_outcome(of_holder);
   if (ending.since) report_released(*tenancy.runtime(), tenancy, *ending.since, of_holder);
@@ -110,7 +106,7 @@ void renew_to_rest(const std::shared_ptr<Tenancy>& tenancy, milliseconds rest,
 
 /// A renewal that is the last one, because its holder leaves it or, if `for_others`, releases it.
 void send_last_renewal(Tenancy& tenancy, const Ending& ending, milliseconds rest, bool for_others, Done done) {
-  send_last(tenancy, ending, [&](Acquirable&) {
+  send_last(tenancy, ending, [&](Target&) {
     renew_to_rest(tenancy.shared_from_this(), rest,
                   [self = tenancy.shared_from_this(), ending, for_others,
                    pending = tenancy.runtime()->pending().begin(), done = std::move(done)](ReleaseOutcome outcome) {
@@ -125,7 +121,7 @@ void send_release(Tenancy& tenancy, const Ending& ending, Done done) {
   if (const milliseconds rest = tenancy.rest(base::Clock::now()); rest > milliseconds{}) {
     return send_last_renewal(tenancy, ending, rest, true, std::move(done));
   }
-  send_last(tenancy, ending, [&](Acquirable& target) {
+  send_last(tenancy, ending, [&](Target& target) {
     ReleaseDone on_released = [self = tenancy.shared_from_this(), ending, done = std::move(done)](
                                   const Released& released) { on_answer(*self, ending, released, done); };
     if (tenancy.is_being_shared()) return release_alone_and_shared(tenancy, ending, std::move(on_released));
@@ -135,15 +131,25 @@ void send_release(Tenancy& tenancy, const Ending& ending, Done done) {
 
 /// Its end has begun: nobody renews it any more, and its target expects a release.
 void retire(Tenancy& tenancy, const Ending& ending) noexcept {
-  tenancy.target()->keeper().disarm(tenancy);
-  if (ending.stood) target_of(tenancy).begin_release();
+  tenancy.target()->disarm(tenancy);
+  if (ending.stood) tenancy.target()->begin_release();
+}
+
+/// As Claim::begin_release, with what follows for those who watch the claim.
+Claim::Release begin_release(Claim& claim, Ending& ending, milliseconds rest = {}) noexcept {
+  const Claim::Release what = claim.begin_release(ending, rest);
+  if (what == Claim::Release::ended) return what;
+  if (ending.found_lost) end_lost(claim.tenancy(), Claim::StopIn::signal_thread);
+  if (ending.stood) measure_end(claim, base::Clock::now());
+  claim.tell_end();
+  return what;
 }
 
 /// The claim ends. Set: what the release of its tenancy needs. Empty: nothing is to be sent; the outcome is known.
 /// `rest`: for so long it is left.
 std::optional<Ending> end_claim(Claim& claim, milliseconds rest = {}) noexcept {
   Ending ending;
-  switch (claim.begin_release(ending, rest)) {
+  switch (begin_release(claim, ending, rest)) {
     case Claim::Release::last:
       retire(claim.tenancy(), ending);
       return ending;
@@ -248,19 +254,19 @@ bool pass_on(Claim& hold) {
   const TimePoint now = base::Clock::now();
   const bool shared = hold.tenancy().ask().mode == wire::Mode::shared && hold.leave_to_others(now);
   if (!shared) {
-    if (!target_of(hold.tenancy()).retain(hold)) return false;
+    if (!hold.target()->retain(hold)) return false;
     Reporter::add(hold.runtime()->reporter().count.local_handoffs);
   }
-  hold.measure_end(now);
-  hold.tell_end({});
+  measure_end(hold, now);
+  hold.tell_end();
   report_released(*hold.runtime(), hold.tenancy(), hold.granted_at(), ReleaseOutcome::released);
   return true;
 }
 
 bool pass_on(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Target>& target, const LeaseTerms& lease,
              const wire::Ask& ask) {
-  const auto passed = std::make_shared<Tenancy>(runtime, target, runtime->make_owner(), ask, base::Clock::now(), lease,
-                                                LossSignal::LostCallback{});
+  const std::shared_ptr<Tenancy> passed =
+      target->make_tenancy(runtime, runtime->make_owner(), ask, base::Clock::now(), lease, {});
   if (!target->retain(*passed->first_claim())) return false;
   Reporter::add(runtime->reporter().count.local_handoffs);
   return true;
@@ -283,12 +289,12 @@ void give_up(Claim& hold) noexcept {
 
 void let_stand(Claim& hold) noexcept {
   Ending ending;
-  if (hold.begin_release(ending) == Claim::Release::last) hold.target()->keeper().disarm(hold.tenancy());
+  if (begin_release(hold, ending) == Claim::Release::last) hold.target()->disarm(hold.tenancy());
 }
 
 void end_at_close(Tenancy& tenancy) noexcept {
-  if (!tenancy.target()->keeper().disarm(tenancy)) return;  // it has ended, or somebody else is ending it
-  tenancy.on_closed();
+  if (!tenancy.target()->disarm(tenancy)) return;  // it has ended, or somebody else is ending it
+  on_closed(tenancy);
   if (tenancy.runtime()->config().on_close == OnClose::release) give_up(tenancy);
 }
 
@@ -338,7 +344,7 @@ void unlock_without_waiting(Claim& hold) noexcept {
       return;
     }
     if (pass_on(hold)) return;
-    const bool lazy = pipelined(hold) && !target_of(hold.tenancy()).others_listened();
+    const bool lazy = pipelined(hold) && !hold.target()->others_listened();
     const Loop::Pace pace = lazy ? Loop::Pace::with_the_next : Loop::Pace::at_once;
     auto unlocking = std::make_shared<Unlocking>(hold.self(), std::move(admission.token));
     if (unlocking->begin()) runtime.loop().post_from_caller(std::move(unlocking), pace);

@@ -348,8 +348,6 @@ void KeyTarget::add_renewals(std::vector<wire::Renewal>& to, const wire::Owner& 
   for (wire::LockNames& each : all_names()) to.push_back({std::move(each.key), owner.text, owner.ask.mode});
 }
 
-Keeper& KeyTarget::keeper() const { return watchdog(); }
-
 std::uint32_t KeyTarget::acks_era() const { return watchdog().confirmations().era(slot()); }
 
 std::string KeyTarget::where() const { return runtime().node(); }

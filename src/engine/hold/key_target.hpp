@@ -71,7 +71,9 @@ class KeyTarget : public Target {
   bool stands_on(const redis::Shard& shard) const override;
   bool lies_in(const Runtime& client, const redis::cluster::SlotSet& slots) const override;
 
-  Keeper& keeper() const override;
+  void arm(const std::shared_ptr<Tenancy>& hold) override { watchdog().arm(hold); }
+  bool disarm(Tenancy& hold) override { return watchdog().disarm(hold); }
+  void look_now(const std::shared_ptr<Tenancy>& hold) override { watchdog().look_now(hold); }
   std::uint32_t acks_era() const override;
   std::string where() const override;
   bool subscribed(const wire::Owner& waiter) const override;
@@ -99,7 +101,6 @@ class KeyTarget : public Target {
   const std::string& lock_name(std::size_t which) const { return several_ ? (*several_)[which] : name(); }
 
  private:
-  /// The keeper as it is, with acks and watched keys.
   virtual Watchdog& watchdog() const = 0;
   std::shared_ptr<KeyTarget> self() { return std::static_pointer_cast<KeyTarget>(shared_from_this()); }
   base::Command acquire_command(const Order& order, bool count) const;

@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "engine/hold/acquirable.hpp"
+#include "engine/hold/target.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "redis/failures/errors.hpp"
 #include "wire/renewal.hpp"

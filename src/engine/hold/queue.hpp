@@ -2,13 +2,20 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include <holdfast/observer.hpp>
+
+#include "base/guarded.hpp"
 #include "engine/decide/acquire_fsm.hpp"
+#include "engine/decide/lease.hpp"
 #include "engine/decide/tenure.hpp"
 #include "engine/runtime/pending.hpp"
+#include "wire/owner.hpp"
 
 namespace holdfast::engine {
 
@@ -74,6 +81,7 @@ class WaitQueue {
   Waiter* head_ = nullptr;  // of a circle: behind the last comes the first
 };
 
+class Claim;
 class Tenancy;
 
 /// A tenancy on which nobody has a claim, kept for the queue.
@@ -94,6 +102,95 @@ struct Contention {
   Tenure tenure;
   PlaceLimit place_limit;
   TimePoint release_first_until{};  // while a release goes first (ReleaseTraffic)
+};
+
+struct Released;
+class Target;
+
+/// The part of a target that knows who is next here, and who has it. Thread-safe: one mutex guards it, and is never
+/// held during a round trip or a callback of the user's. First in, first out: only the waiter at the head of the queue
+/// is woken and asks the server. A caller who comes while a lock is being passed on may overtake the queue, for a
+/// millisecond at most (Tenure). Not an object of its own, as there may be millions of targets.
+class Queue {
+ public:
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  void enter(Waiter& waiter);
+  /// Returns what was retained for the queue if nobody is left in it: the caller gives it back to the server.
+  std::optional<Retained> leave(Waiter& waiter);
+  /// Tells every waiter that the client is closed, or gives everything back.
+  void end_waits();
+  /// The loop is gone, and everyone who waits goes with it.
+  void drop_waiters();
+  /// A waiter of this queue uses the wake channels until what is returned is destroyed.
+  std::shared_ptr<void> listen(const wire::Owner& owner, Waiter& waiter);
+
+  /// What somebody sees who asks for this. All of it but `subscribed`, which depends on the waiter.
+  TargetView view(const wire::Ask& ask) const;
+  /// The server has granted it to the waiter at the head and, if it is shared, has said how many wait for its release.
+  void set_tenancy(Tenancy& tenancy, std::int64_t listeners);
+  /// The server has said that somebody else has it; `stranger`: a client that keeps no order.
+  void saw_other(bool stranger);
+  /// The wait of the waiter at the head is over.
+  void waited(const Place& place);
+  /// This tenancy ends, or has ended: callers of this client need not wait for it any more. Wakes the queue as well.
+  /// From any thread.
+  void forget(const Tenancy& tenancy);
+
+  /// Ends this claim and retains its tenancy for the queue, if somebody waits and other clients are not treated
+  /// unfairly by that. No round trip.
+  bool retain(Claim& claim);
+  /// Who joins, and as what.
+  struct Joining {
+    const wire::Ask& ask;
+    const LeaseTerms& terms;
+    const std::function<void(const LostEvent&)>& on_lost;
+    enum class From { queue, newcomer } from;  // `queue`: the waiter at the head
+  };
+  /// A claim on the tenancy that this client has, if that is retained or can be shared, and fits; else null. No round
+  /// trip. A newcomer overtakes those who wait only for a moment, while the lock is being passed on (Tenure).
+  std::shared_ptr<Claim> join(const Joining& joining);
+  /// What is retained, if it does not fit what the waiter at the head wants, who then gives it back to the server.
+  std::optional<Retained> take_retained();
+
+  /// At the latest release, other clients were listening.
+  bool others_listened() const;
+  /// Before and after a release at the server of what was held until then; the second on the loop.
+  void begin_release();
+  /// `held_since`: when the lease was last set of what was released.
+  void end_release(const Released& released, TimePoint held_since);
+
+ protected:
+  void wake_waiters();
+  /// A message came on the wake channels.
+  void heard_by_all();
+
+ private:
+  friend class Target;
+  Queue() = default;
+  ~Queue() = default;
+  Target& target();
+  const Target& target() const;
+  void heard_by(Waiter& waiter);
+  bool forget_here(const Tenancy& tenancy);
+  Contention& contention() HOLDFAST_REQUIRES(mutex_);
+  bool can_share(const wire::Ask& ask) const HOLDFAST_REQUIRES(mutex_);
+  bool has_claims() const HOLDFAST_REQUIRES(mutex_) {
+    return tenancy_ != nullptr && !(contention_ && contention_->retained);
+  }
+  void post(Waiter::Signal signal) HOLDFAST_REQUIRES(mutex_);
+  void wake_head() HOLDFAST_REQUIRES(mutex_);
+  void rest() HOLDFAST_REQUIRES(mutex_);
+  void other_released() HOLDFAST_REQUIRES(mutex_);
+
+  mutable base::SmallMutex mutex_;
+  std::int32_t listening_ HOLDFAST_GUARDED_BY(mutex_) = 0;  // waiters of this queue on the wake channels
+  ReleaseTraffic releases_ HOLDFAST_GUARDED_BY(mutex_);
+  WaitQueue queue_ HOLDFAST_GUARDED_BY(mutex_);
+  // Keeps others of this client from asking the server, or lets them share it; forgotten before it is destroyed.
+  Tenancy* tenancy_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;
+  std::unique_ptr<Contention> contention_ HOLDFAST_GUARDED_BY(mutex_);
 };
 
 }  // namespace holdfast::engine

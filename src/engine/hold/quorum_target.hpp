@@ -29,7 +29,9 @@ class QuorumTarget : public Target {
   void heard() override { wake(); }
   const Plan& plan() const override { return members().front().target->plan(); }
   Runtime& runtime() const override { return group_.runtime(); }
-  Keeper& keeper() const override { return members().front().target->keeper(); }
+  void arm(const std::shared_ptr<Tenancy>& hold) override { members().front().target->arm(hold); }
+  bool disarm(Tenancy& hold) override { return members().front().target->disarm(hold); }
+  void look_now(const std::shared_ptr<Tenancy>& hold) override { members().front().target->look_now(hold); }
   bool stands_on(const redis::Shard& shard) const override;
   bool lies_in(const Runtime& client, const redis::cluster::SlotSet& slots) const override;
   std::uint32_t acks_era() const override { return group_.acks_era(); }

@@ -4,8 +4,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "engine/hold/acquirable.hpp"
 #include "engine/hold/confirmations.hpp"
+#include "engine/hold/hold_events.hpp"
 #include "engine/hold/tenancy.hpp"
 #include "engine/runtime/runtime.hpp"
 
@@ -64,7 +64,7 @@ void LossWatch::on_doubt(redis::Shard& shard, const Doubt& doubt) {
 /// On the loop of the hold's own client.
 void LossWatch::renew(const std::shared_ptr<Tenancy>& hold) {
   hold->runtime()->hand_over([weak = std::weak_ptr(hold)] {
-    if (const std::shared_ptr<Tenancy> still = weak.lock()) still->target()->keeper().look_now(still);
+    if (const std::shared_ptr<Tenancy> still = weak.lock()) still->target()->look_now(still);
   });
 }
 
@@ -81,8 +81,7 @@ void LossWatch::ask(redis::Shard& shard, const Doubt& doubt) {
                   if (KeyWatch::read(result, 0, plan, owner) != KeyWatch::Said::not_ours) return;
                   if (owner.ask != hold->ask() || hold->is_being_shared()) return;
                   if (!of(shard).remove(key, *hold) || (spare && spare->fetch_sub(1) > 0)) return;
-                  hold->on_gone(base::Clock::now(), base::Clock::now());
-                  hold->target()->keeper().disarm(*hold);
+                  on_gone(*hold, base::Clock::now(), base::Clock::now());
                 });
 }
 
@@ -137,7 +136,7 @@ void Renewals::ask_for(const Holds& holds, When when) noexcept {
 }
 
 void Renewals::unanswered(Part holds, TimePoint now) noexcept {
-  for (const std::shared_ptr<Tenancy>& hold : holds) hold->on_unanswered(now, {});
+  for (const std::shared_ptr<Tenancy>& hold : holds) on_unanswered(*hold, now, {});
 }
 
 void Renewals::try_to_ask_for(const Holds& holds, When when, Holds& chosen) {
@@ -145,7 +144,7 @@ void Renewals::try_to_ask_for(const Holds& holds, When when, Holds& chosen) {
   chosen.reserve(holds.size());
   for (const std::shared_ptr<Tenancy>& hold : holds) {
     const Duration window = when == When::soon ? batching_window(hold->lease()) : Duration{};
-    if (hold->on_time(now, window) != HoldFsm::Todo::renew) continue;
+    if (on_time(*hold, now, window) != HoldFsm::Todo::renew) continue;
     if (hold->target()->batch_place()) {
       chosen.push_back(hold);
     } else {
@@ -181,7 +180,7 @@ void Renewals::choose_in_same_slots(Holds& chosen, TimePoint now) {
       return &other->target()->plan() == &hold->target()->plan() && other->lease() == hold->lease();
     };
     if (std::ranges::none_of(group, shares)) continue;
-    if (hold->on_time(now, slot_window(hold->lease())) != HoldFsm::Todo::renew) continue;
+    if (on_time(*hold, now, slot_window(hold->lease())) != HoldFsm::Todo::renew) continue;
     chosen.push_back(hold);
     group.push_back(hold);
   }
@@ -210,7 +209,7 @@ void Renewals::send_in_batches(const Holds& chosen, When when, TimePoint now) {
   };
   const std::size_t most = runtime_.config().renewal_batch;
   for (const std::shared_ptr<Tenancy>& hold : chosen) {
-    const Acquirable& target = *hold->target();
+    const Target& target = *hold->target();
     const BatchPlace place = *target.batch_place();
     KeyWatch* const way = way_of(*hold, place, when);
     const auto fits = [&](const Batch& batch) {
@@ -323,14 +322,14 @@ void Renewals::on_renewed_alone(const std::shared_ptr<Tenancy>& hold, const Rene
     case Renewed::Kind::extended:
       Reporter::add(runtime_.reporter().count.renewals);
       runtime_.reporter().tell(&Observer::on_renewed, [&] { return RenewedEvent{1, late}; });
-      hold->on_renewed(renewed.sent_at, now, renewed.acks_era);
+      on_renewed(*hold, renewed.sent_at, now, renewed.acks_era);
       break;
     case Renewed::Kind::gone:
-      hold->on_gone(renewed.sent_at, now);
+      on_gone(*hold, renewed.sent_at, now);
       break;
     case Renewed::Kind::unanswered:
       Reporter::add(runtime_.reporter().count.renewal_failures);
-      hold->on_unanswered(now, renewed.cause);
+      on_unanswered(*hold, now, renewed.cause);
       break;
   }
   hooks_.changed(Holds(1, hold));
@@ -378,12 +377,12 @@ std::size_t Renewals::tell(Part batch, const Confirmed& found) {
     const auto first = next;
     if (answered) next += static_cast<std::ptrdiff_t>(hold->target()->locks());
     if (answered && std::find(first, next, false) != next) {
-      hold->on_gone(found.sent_at, now);
+      on_gone(*hold, found.sent_at, now);
     } else if (!answered || !found.acked) {
-      hold->on_unanswered(now, found.cause);
+      on_unanswered(*hold, now, found.cause);
     } else {
       ++renewed;
-      hold->on_renewed(found.sent_at, now, found.era);
+      on_renewed(*hold, found.sent_at, now, found.era);
     }
   }
   return renewed;

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/hold/acquirable.hpp"
 #include "engine/hold/confirmations.hpp"
 #include "engine/hold/key_watch.hpp"
+#include "engine/hold/target.hpp"
 #include "redis/connection/lane.hpp"
 
 namespace holdfast::engine {

@@ -1,4 +1,4 @@
-// What an acquire is for: a lock, several at once, or a majority of servers. Who is next, and who holds it.
+// What an acquire is for: a lock, several at once, or a majority of servers. What is asked of the server about it.
 #pragma once
 
 #include <atomic>
@@ -7,23 +7,32 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <holdfast/observer.hpp>
+#include <holdfast/outcome.hpp>
 
-#include "base/guarded.hpp"
-#include "engine/decide/acquire_fsm.hpp"
-#include "engine/decide/tenure.hpp"
-#include "engine/hold/acquirable.hpp"
+#include "engine/decide/attempt.hpp"
+#include "engine/decide/lease.hpp"
+#include "engine/decide/plan.hpp"
+#include "engine/hold/holder.hpp"
 #include "engine/hold/queue.hpp"
-#include "engine/hold/tenancy.hpp"
 #include "engine/runtime/meter.hpp"
+#include "redis/cluster/slot.hpp"
 #include "wire/owner.hpp"
+
+namespace holdfast::redis {
+class Shard;
+}
 
 namespace holdfast::engine {
 
-// The holds that belong to threads (the std face): which thread has which, in which mode, and how many levels deep.
-
 class Claim;
+class KeyTarget;
+class Runtime;
+class Tenancy;
+
+// The holds that belong to threads (the std face): which thread has which, in which mode, and how many levels deep.
 
 /// Thread-safe; only a thread itself changes its own entry. There may be millions of these: as small as a pointer until
 /// a thread owns a hold.
@@ -60,120 +69,159 @@ class ThreadHolds {
   std::atomic<Table*> table_{nullptr};  // stays once it is there
 };
 
-class KeyTarget;
-class Runtime;
+/// What became of a release, and how many listened for it: clients elsewhere, and waiters of this client.
+struct Released {
+  ReleaseOutcome outcome = ReleaseOutcome::unknown;
+  std::int64_t listeners = 0;
+};
 
-/// Thread-safe: one mutex guards it, and is never held during a round trip or a callback of the user's.
-/// First in, first out: only the waiter at the head of the queue is woken and asks the server. A caller who comes while
-/// a lock is being passed on may overtake the queue, for a millisecond at most (Tenure).
-class Target : public Acquirable, public std::enable_shared_from_this<Target> {
+/// One acquire command.
+struct Order {
+  wire::Owner owner;
+  milliseconds lease{};
+  Duration timeout{};
+  bool subscribe = false;  // to the owner's wake channels, before the server looks
+  Acks acks{};             // a grant without them is not_durable
+  bool waits = false;      // if it is busy: a server that keeps a queue takes the owner in
+};
+
+/// What a renewal of one hold found.
+struct Renewed {
+  enum class Kind { extended, gone, unanswered };
+  Kind kind = Kind::unanswered;
+  TimePoint sent_at{};
+  std::string cause{};
+  std::uint32_t acks_era = 0;  // extended, and confirmed, if the hold wants acks
+};
+
+using AttemptDone = std::function<void(Attempt)>;
+using ReleaseDone = std::function<void(const Released&)>;
+using RenewDone = std::function<void(Renewed)>;
+
+/// Where the renewal of a tenancy shares a command with those of others.
+struct BatchPlace {
+  redis::Shard* shard = nullptr;
+  std::uint16_t slot = 0;  // one command is for one
+  std::size_t locks = 0;   // how many of them it is of
+};
+
+/// A lock, or several as one: its names, and what is asked of the server, or the servers, about it. Whoever calls these
+/// keeps the client alive that serves the lock. `done` is called once, on that client's loop.
+class Target : public Queue, public std::enable_shared_from_this<Target> {
  public:
   explicit Target(std::string name);
-  ~Target() override;
+  virtual ~Target();
+  Target(const Target&) = delete;
+  Target& operator=(const Target&) = delete;
 
-  Target& as_target() final { return *this; }
-  const std::string& name() const final { return name_; }
-  LockClass lock_class() const final { return lock_class_.load(std::memory_order_relaxed); }
-  void set_lock_class(LockClass its_class) { lock_class_.store(its_class, std::memory_order_relaxed); }
-  /// Of the client that serves it with threads and counters.
+  /// The caller's name for it.
+  const std::string& name() const { return name_; }
+  virtual const Plan& plan() const = 0;
+  /// How many locks of one server it is of: so many messages a release has.
+  virtual std::size_t locks() const = 0;
+  /// The server or servers in words, without secrets.
+  virtual std::string where() const = 0;
+
+  /// Which acks count by now: those of this era. From any thread.
+  virtual std::uint32_t acks_era() const = 0;
+
+  /// It, or a part of it, is on this server.
+  virtual bool stands_on(const redis::Shard& shard) const = 0;
+  /// It, or a part of it, is of this client and in one of these slots.
+  virtual bool lies_in(const Runtime& client, const redis::cluster::SlotSet& slots) const = 0;
+
+  /// The channels on which a waiter of this owner is woken are subscribed.
+  virtual bool subscribed(const wire::Owner& waiter) const = 0;
+  /// While those channels are in use, the listener hears their messages. Destroying the use ends it.
+  using Use = std::shared_ptr<void>;
+  using Listener = std::function<void()>;
+  virtual Use begin_use(const wire::Owner& waiter, const Listener& listener) = 0;
+
+  /// Asks for it once.
+  virtual void attempt(Order order, AttemptDone done) = 0;
+  /// A release that goes on until its outcome is known, of what was ours until `deadline` (or perhaps kNeverOurs). What
+  /// is queued before this returns is sent before any later attempt.
+  virtual void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) = 0;
+  /// For kinds whose server keeps a queue. Takes an owner that has asked, and waits no more, out of that.
+  /// Goes on in the background, as an undo does, until a server has answered or a lease is over: then the server, whose
+  /// queue must not wait for ever for clients that have died, is left to find out by itself.
+  virtual void withdraw(const wire::Owner&, milliseconds) noexcept {}
+  /// Who has it: see `engine::ask_holder`. `done` may run on another client's loop, or never if that client is gone.
+  virtual void ask_holder(HolderDone done) = 0;
+
+  /// Empty: its renewals are its own affair, and `renew` makes them.
+  virtual std::optional<BatchPlace> batch_place() const { return {}; }
+  /// Those of a tenancy that has such a place.
+  virtual void add_renewals(std::vector<wire::Renewal>&, const wire::Owner&) const {}
+  /// To this lease: the tenancy's own, unless it is left or extended.
+  virtual void renew(const std::shared_ptr<Tenancy>& hold, milliseconds lease, RenewDone done) = 0;
+  /// The server, or each server, is to report when a key of this hold is changed: see LossWatch. On the loop of the
+  /// client that serves the hold.
+  virtual void watch(const std::shared_ptr<Tenancy>& hold) = 0;
+  /// The key that is watched for this one of its own locks.
+  virtual std::string watched_key(std::size_t) const { return {}; }
+
+  /// Whoever has it alone has it together with others from now on, without a moment in between. The outcome is that of
+  /// a renewal. For kinds that can do this.
+  virtual void share(const wire::Owner&, milliseconds, Duration, const RenewDone& done) {
+    done({Renewed::Kind::unanswered, {}, {}});
+  }
+
+  // Of the client that serves it, with threads and counters.
   virtual Runtime& runtime() const = 0;
-  /// The holds that belong to threads.
-  ThreadHolds& threads() { return threads_; }
-  const ThreadHolds& threads() const { return threads_; }
+  /// Its watchdog checks and renews this hold from now on. If it is armed already: it is due at another time now. From
+  /// any thread.
+  virtual void arm(const std::shared_ptr<Tenancy>& hold) = 0;
+  /// From here on the hold is neither checked nor renewed, whatever is under way. False: it was not armed. From any
+  /// thread.
+  virtual bool disarm(Tenancy& hold) = 0;
+  /// Checks this hold at once, since what it has just learned makes it due. On the loop.
+  virtual void look_now(const std::shared_ptr<Tenancy>& hold) = 0;
 
+  /// What the server has granted to this client: neither the queue nor the watchdog knows it any more once nobody
+  /// refers to it.
+  std::shared_ptr<Tenancy> make_tenancy(std::shared_ptr<Runtime> client, const wire::Owner& owner, wire::Ask ask,
+                                        TimePoint sent_at, const LeaseTerms& terms,
+                                        const std::function<void(const LostEvent&)>& on_lost,
+                                        std::unique_ptr<const wire::Grant> grant = nullptr,
+                                        std::uint32_t acked_era = 0);
+  /// What this grant is of: this target or, where any one of several can be granted, the one that was.
+  virtual std::shared_ptr<Target> granted(const wire::Grant&) { return shared_from_this(); }
+  /// Releases and withdraws an owner that nobody will use: that of an attempt whose outcome is unknown, or whose grant
+  /// came too late. If there is no memory for that, the lease ends it.
+  void undo(const wire::Owner& owner, milliseconds lease) noexcept;
+
+  /// Something may have changed: the waiter at the head checks again, or all of them, where each one asks.
+  virtual void wake() { wake_waiters(); }
+  /// A message came on a wake channel that all waiters listen to.
+  virtual void heard() { heard_by_all(); }
+  /// This lock is no longer held here, and may be one of several that waiters here want any one of: they check again.
+  virtual void on_part_free(const KeyTarget&) {}
   /// The server keeps a queue of all who wait: each of them asks as soon as it comes, and is told when it is next.
   bool everyone_asks() const { return plan().traits.order == Traits::Order::server; }
-
   /// How many calls wait for it, as WaitingEvent reports it. On the loop.
   std::uint32_t waiting() const { return waiting_; }
   void begin_wait() { ++waiting_; }
   void end_wait() { --waiting_; }
 
-  // The queue: see WaitQueue.
-  void enter(Waiter& waiter);
-  /// Returns what was retained for the queue if nobody is left in it: the caller gives it back to the server.
-  std::optional<Retained> leave(Waiter& waiter);
-  /// Something may have changed: the waiter at the head checks again, or all of them, where each one asks.
-  virtual void wake();
-  /// This lock is no longer held here, and may be one of several that waiters here want any one of: they check again.
-  virtual void on_part_free(const KeyTarget&) {}
-  /// A message came on a wake channel: on one that all waiters listen to, or on this waiter's own.
-  virtual void heard();
-  void heard(Waiter& waiter);
-  /// Tells every waiter that the client is closed, or gives everything back.
-  void end_waits();
-  /// The loop is gone, and everyone who waits goes with it.
-  void drop_waiters();
-  /// A waiter of this queue uses the wake channels from now on.
-  Use listen(const wire::Owner& owner, Waiter& waiter);
-
-  /// What somebody sees who asks for this. All of it but `subscribed`, which depends on the waiter.
-  TargetView view(const wire::Ask& ask) const;
-  /// The server has granted it to the waiter at the head and, if it is shared, has said how many wait for its release.
-  void set_tenancy(Tenancy& tenancy, std::int64_t listeners);
-  /// What this grant is of: this target or, where any one of several can be granted, the one that was.
-  virtual std::shared_ptr<Target> granted(const wire::Grant&) { return shared_from_this(); }
-  /// The server has said that somebody else has it; `stranger`: a client that keeps no order.
-  void saw_other(bool stranger);
-  /// The wait of the waiter at the head is over.
-  void waited(const Place& place);
-  /// Wakes the queue as well.
-  void forget(const Tenancy& tenancy) final;
-
-  /// Ends this claim and retains its tenancy for the queue, if somebody waits and other clients are not treated
-  /// unfairly by that. No round trip.
-  bool retain(Claim& claim);
-  /// Who joins, and as what.
-  struct Joining {
-    const wire::Ask& ask;
-    const LeaseTerms& terms;
-    const std::function<void(const LostEvent&)>& on_lost;
-    enum class From { queue, newcomer } from;  // `queue`: the waiter at the head
-  };
-  /// A claim on the tenancy that this client has, if that is retained or can be shared, and fits; else null. No round
-  /// trip. A newcomer overtakes those who wait only for a moment, while the lock is being passed on (Tenure).
-  std::shared_ptr<Claim> join(const Joining& joining);
-  /// What is retained, if it does not fit what the waiter at the head wants, who then gives it back to the server.
-  std::optional<Retained> take_retained();
-
-  /// At the latest release, other clients were listening.
-  bool others_listened() const;
-  /// Before and after a release at the server of what was held until then; the second on the loop.
-  void begin_release();
-  /// `held_since`: when the lease was last set of what was released.
-  void end_release(const Released& released, TimePoint held_since);
-  /// Releases and withdraws an owner that nobody will use: that of an attempt whose outcome is unknown, or whose grant
-  /// came too late. If there is no memory for that, the lease ends it.
-  void undo(const wire::Owner& owner, milliseconds lease) noexcept;
+  /// By which its acquires and holds are measured; 0 until it is set. From any thread.
+  LockClass lock_class() const { return lock_class_.load(std::memory_order_relaxed); }
+  void set_lock_class(LockClass its_class) { lock_class_.store(its_class, std::memory_order_relaxed); }
+  /// The holds that belong to threads.
+  ThreadHolds& threads() { return threads_; }
+  const ThreadHolds& threads() const { return threads_; }
 
  private:
+  friend class Queue;
   /// What was held here is no longer held: waiters for any one of several may be waiting for it.
   virtual void tell_unions() noexcept {}
   /// Others want it: what is known of them is to be kept even if nobody here refers to this target for a moment.
   virtual void stay() noexcept {}
-  bool forget_here(const Tenancy& tenancy);
-  Contention& contention() HOLDFAST_REQUIRES(mutex_);
-  bool can_share(const wire::Ask& ask) const HOLDFAST_REQUIRES(mutex_);
-  bool has_claims() const HOLDFAST_REQUIRES(mutex_) {
-    return tenancy_ != nullptr && !(contention_ && contention_->retained);
-  }
-  void post(Waiter::Signal signal) HOLDFAST_REQUIRES(mutex_);
-  void wake_head() HOLDFAST_REQUIRES(mutex_);
-  void rest() HOLDFAST_REQUIRES(mutex_);
-  void other_released() HOLDFAST_REQUIRES(mutex_);
 
   const std::string name_;
   std::atomic<LockClass> lock_class_{0};
   std::uint32_t waiting_ = 0;
   ThreadHolds threads_;
-
-  mutable base::SmallMutex mutex_;
-  std::int32_t listening_ HOLDFAST_GUARDED_BY(mutex_) = 0;  // waiters of this queue on the wake channels
-  ReleaseTraffic releases_ HOLDFAST_GUARDED_BY(mutex_);
-  WaitQueue queue_ HOLDFAST_GUARDED_BY(mutex_);
-  // Keeps others of this client from asking the server, or lets them share it; forgotten before it is destroyed.
-  Tenancy* tenancy_ HOLDFAST_GUARDED_BY(mutex_) = nullptr;
-  std::unique_ptr<Contention> contention_ HOLDFAST_GUARDED_BY(mutex_);
 };
 
 }  // namespace holdfast::engine

@@ -1,12 +1,280 @@
 #include "engine/hold/tenancy.hpp"
 
 #include <charconv>
+#include <new>
+#include <thread>
 #include <utility>
 
-#include "engine/hold/acquirable.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
+
+class LossSignal::Stop final : public Notifier::Notice {
+ public:
+  std::stop_source source{std::nostopstate};  // once somebody has asked for a token
+  WatchesPtr watches;
+  std::shared_ptr<void> hold;  // while it is posted
+
+ private:
+  void run() override {
+    const std::shared_ptr<void> last = std::move(hold);
+    source.request_stop();
+  }
+  void drop() noexcept override { const std::shared_ptr<void> last = std::move(hold); }
+};
+
+void LossSignal::Destroy::operator()(Stop* stop) const noexcept { delete stop; }
+
+void LossSignal::Watches::tell(std::optional<LossReason> lost) const noexcept {
+  for (const auto& [watching, on_end] : ends_) {
+    try {
+      on_end(lost);
+    } catch (...) {
+      // Out of memory: this one does not hear of it, all others do.
+    }
+  }
+}
+
+std::uint64_t LossSignal::Watches::add(EndCallback on_end) {
+  const std::uint64_t watching = ends_.empty() ? 1 : ends_.rbegin()->first + 1;
+  ends_.emplace(watching, std::move(on_end));
+  return watching;
+}
+
+LossSignal::EndCallback LossSignal::Watches::remove(std::uint64_t watching) {
+  auto node = ends_.extract(watching);
+  return node ? std::move(node.mapped()) : nullptr;
+}
+
+LossSignal::LossSignal(WatchesPtr first) {
+  if (first) watches() = std::move(first);
+}
+
+LossSignal::Stop& LossSignal::made() {
+  if (!stop_) stop_.reset(new Stop());
+  return *stop_;
+}
+
+LossSignal::WatchesPtr& LossSignal::watches() { return made().watches; }
+
+std::stop_token LossSignal::token(bool lost) {
+  std::stop_source& source = made().source;
+  if (!source.stop_possible()) {
+    source = std::stop_source();
+    if (lost) source.request_stop();  // nobody can have a callback on it yet
+  }
+  return source.get_token();
+}
+
+LossSignal::Stop* LossSignal::stop() const { return stop_ && stop_->source.stop_possible() ? stop_.get() : nullptr; }
+
+LossSignal::WatchesPtr LossSignal::take_watches() { return stop_ ? std::move(stop_->watches) : nullptr; }
+
+std::stop_source LossSignal::source() const { return stop_ ? stop_->source : std::stop_source(std::nostopstate); }
+
+LossSignal::EndCallback LossSignal::unwatch(std::uint64_t watching) {
+  return stop_ && stop_->watches ? stop_->watches->remove(watching) : nullptr;
+}
+
+void LossSignal::post(Stop& stop, Notifier& signals, std::shared_ptr<void> hold) noexcept {
+  stop.hold = std::move(hold);
+  signals.post(stop);
+}
+
+void LossSignal::Watches::post(WatchesPtr watches, std::shared_ptr<Claim> claim, const std::string& name,
+                               LossReason reason) noexcept {
+  if (!watches->on_lost_) return;
+  Watches& notice = *watches.release();
+  Notifier& notifier = claim->runtime()->notifier();
+  notice.claim_ = std::move(claim);
+  notice.name_ = &name;
+  notice.reason_ = reason;
+  notifier.post(notice);
+}
+
+void LossSignal::Watches::run() {
+  const WatchesPtr self(this);
+  std::optional<LostEvent> event;
+  while (!event) {
+    try {
+      event = LostEvent{*name_, claim_->tenancy().owner().text, reason_};
+    } catch (const std::bad_alloc&) {
+      std::this_thread::sleep_for(milliseconds(10));  // it must be told
+    }
+  }
+  on_lost_(*event);
+}
+
+void LossSignal::Watches::drop() noexcept { const WatchesPtr self(this); }
+
+Claim::Claim(Which which, const LossSignal::LostCallback& on_lost)
+    : signal_(on_lost ? std::make_unique<LossSignal::Watches>(on_lost) : nullptr), which_(which) {}
+
+const std::shared_ptr<Runtime>& Claim::runtime() const { return tenancy().runtime(); }
+const std::shared_ptr<Target>& Claim::target() const { return tenancy().target(); }
+
+HoldState Claim::state() const {
+  if (runtime()->in_child()) return HoldState::lost;
+  const base::Guard guard(tenancy().mutex_);
+  return parted_ ? HoldState::released : tenancy().fsm_.state();
+}
+
+std::optional<LossReason> Claim::loss_reason() const {
+  if (runtime()->in_child()) return LossReason::forked;
+  const base::Guard guard(tenancy().mutex_);
+  return !parted_ && tenancy().fsm_.was_lost() ? std::optional(tenancy().fsm_.reason()) : std::nullopt;
+}
+
+bool Claim::endless() const {
+  const base::Guard guard(tenancy().mutex_);
+  return tenancy().fsm_.endless();
+}
+
+bool Claim::stands() const { return valid_for() > Duration{}; }
+
+Duration Claim::valid_for() const {
+  const base::Guard guard(tenancy().mutex_);
+  return parted_ ? Duration{} : tenancy().fsm_.valid_for(base::Clock::now());
+}
+
+Claim::Look Claim::look() {
+  if (runtime()->in_child()) return {};
+  const base::Guard guard(tenancy().mutex_);
+  if (parted_) return {};
+  // Callers count in milliseconds: less than one is zero, and then the claim is lost in every other respect too.
+  constexpr Duration kTick = milliseconds(1);
+  HoldFsm& fsm = tenancy().fsm_;
+  const TimePoint now = base::Clock::now();
+  if (const Duration left = fsm.valid_for(now); left >= kTick) return {.left = left};
+  const bool found_lost = fsm.on_time(now + kTick) == HoldFsm::Todo::lost;
+  return {.lost = fsm.state() == HoldState::lost, .found_lost = found_lost};
+}
+
+Duration Claim::durable_for(std::uint32_t era) const {
+  if (runtime()->in_child()) return {};
+  const base::Guard guard(tenancy().mutex_);
+  return parted_ ? Duration{} : tenancy().fsm_.durable_for(base::Clock::now(), era);
+}
+
+std::stop_token Claim::stop_token() {
+  const base::Guard guard(tenancy().mutex_);
+  return signal_.token(!parted_ && tenancy().fsm_.was_lost());
+}
+
+void Claim::stop(StopIn where) noexcept {
+  LossSignal::Stop* posted = nullptr;
+  std::stop_source source(std::nostopstate);
+  {
+    const base::Guard guard(tenancy().mutex_);
+    if (where == StopIn::signal_thread) {
+      posted = signal_.stop();
+    } else {
+      source = signal_.source();
+    }
+  }
+  if (posted != nullptr) LossSignal::post(*posted, runtime()->signals(), self());
+  source.request_stop();  // without the mutex: it runs callbacks
+}
+
+std::uint64_t Claim::watch(LossSignal::EndCallback on_end) {
+  std::optional<LossReason> lost;
+  {
+    const base::Guard guard(tenancy().mutex_);
+    if (!parted_ && !tenancy().fsm_.ended()) {
+      LossSignal::WatchesPtr& watches = signal_.watches();
+      if (!watches) watches = std::make_unique<LossSignal::Watches>();
+      return watches->add(std::move(on_end));
+    }
+    if (!parted_ && tenancy().fsm_.was_lost()) lost = tenancy().fsm_.reason();
+  }
+  on_end(lost);
+  return 0;
+}
+
+void Claim::unwatch(std::uint64_t watching) {
+  LossSignal::EndCallback last;  // destroyed without the mutex
+  const base::Guard guard(tenancy().mutex_);
+  last = signal_.unwatch(watching);
+}
+
+void Claim::tell_end() noexcept {
+  LossSignal::WatchesPtr watches;
+  {
+    const base::Guard guard(tenancy().mutex_);
+    if (!parted_ && tenancy().fsm_.was_lost()) return;
+    watches = signal_.take_watches();
+  }
+  if (watches) watches->tell({});
+}
+
+void Claim::tell_lost(const std::string& name, LossReason reason) noexcept {
+  LossSignal::WatchesPtr watches;
+  {
+    const base::Guard guard(tenancy().mutex_);
+    watches = signal_.take_watches();
+  }
+  if (!watches) return;
+  watches->tell(reason);
+  LossSignal::Watches::post(std::move(watches), self(), name, reason);
+}
+
+ReleaseOutcome Claim::known_outcome() const {
+  const base::Guard guard(tenancy().mutex_);
+  if (!parted_) return tenancy().outcome_;
+  return left_ ? ReleaseOutcome::left : ReleaseOutcome::released;
+}
+
+// ---- its end by its holder: hold_release.cpp decides when ----
+
+std::optional<HoldFsm::Extension> Claim::begin_share() {
+  const base::Guard guard(tenancy().mutex_);
+  const TimePoint now = base::Clock::now();
+  if (released_ || tenancy().fsm_.valid_for(now) <= Duration{}) return std::nullopt;
+  tenancy().being_shared_.store(true, std::memory_order_relaxed);
+  return tenancy().fsm_.begin_extension(now, tenancy().fsm_.lease());
+}
+
+Claim::Release Claim::begin_release(Ending& ending, milliseconds rest) noexcept {
+  const base::Guard guard(tenancy().mutex_);
+  if (released_) return Release::ended;
+  released_ = true;
+  HoldFsm& fsm = tenancy().fsm_;
+  const TimePoint now = base::Clock::now();
+  const bool had_ended = fsm.ended();
+  const bool found_lost = !had_ended && fsm.on_time(now) == HoldFsm::Todo::lost;
+  const bool stood = !had_ended && !found_lost;
+  if (stood) tenancy().unlink(*this);
+  if (stood && tenancy().has_claims()) {
+    parted_ = true;
+    left_ = rest > milliseconds{};
+    if (left_) tenancy().rest_until_ = std::max(tenancy().rest_until_, now + rest);
+  } else if (!fsm.begin_release()) {
+    return Release::ended;
+  }
+  ending = tenancy().ending(now, stood);
+  ending.found_lost = found_lost;
+  ending.since = granted_at();
+  return parted_ ? Release::left : Release::last;
+}
+
+bool Claim::leave_to_others(TimePoint now) noexcept {
+  const base::Guard guard(tenancy().mutex_);
+  if (released_ || !open_ || tenancy().fsm_.ended() || tenancy().fsm_.valid_for(now) <= Duration{}) return false;
+  if (!tenancy().has_claims_beside(*this)) return false;
+  tenancy().unlink(*this);
+  released_ = parted_ = true;
+  return true;
+}
+
+bool Claim::begin_pass_on(TimePoint now) {
+  const base::Guard guard(tenancy().mutex_);
+  if (released_ || !open_ || tenancy().has_claims_beside(*this) || !tenancy().fsm_.may_be_passed_on(now)) return false;
+  if (tenancy().is_being_shared()) return false;  // whoever got it might share it
+  tenancy().unlink(*this);
+  tenancy().fsm_.set_cap(now, {});  // it was this claim's
+  released_ = parted_ = true;
+  return true;
+}
 
 namespace {
 
@@ -76,7 +344,7 @@ TimePoint Claim::granted_at() const {
   return which_ == Which::later ? static_cast<const Tenancy::LaterClaim*>(this)->granted_at() : tenancy().granted_at();
 }
 
-Tenancy::Tenancy(std::shared_ptr<Runtime> runtime, std::shared_ptr<Acquirable> target, const wire::Owner& owner,
+Tenancy::Tenancy(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, const wire::Owner& owner,
                  wire::Ask ask, TimePoint sent_at, const LeaseTerms& terms, const LossSignal::LostCallback& on_lost,
                  std::unique_ptr<const wire::Grant> grant, std::uint32_t acked_era)
     : Claim(Which::first, on_lost),
@@ -87,12 +355,6 @@ Tenancy::Tenancy(std::shared_ptr<Runtime> runtime, std::shared_ptr<Acquirable> t
       granted_(with_permits(std::move(grant), owner, ask), number_of(owner)),
       mode_(ask.mode) {
   open_ = true;
-}
-
-Tenancy::~Tenancy() {
-  if (runtime_->in_child()) return;  // there nobody looks at the schedule or the target any more
-  if (armed) target_->keeper().disarm(*this);
-  target_->forget(*this);
 }
 
 wire::Owner Tenancy::owner() const {
@@ -127,9 +389,8 @@ bool Tenancy::has_claims_beside(const Claim& claim) const {
 }
 
 std::shared_ptr<Claim> Tenancy::add_claim(const LeaseTerms& terms, const LossSignal::LostCallback& on_lost,
-                                          TimePoint now) {
+                                          TimePoint now, std::uint32_t era) {
   const auto claim = std::make_shared<LaterClaim>(shared_from_this(), on_lost, now);
-  const std::uint32_t era = target_->acks_era();
   const base::Guard guard(mutex_);
   if (!fsm_.fits(terms, now, era)) return nullptr;
   if (!has_claims()) {
@@ -141,7 +402,6 @@ std::shared_ptr<Claim> Tenancy::add_claim(const LeaseTerms& terms, const LossSig
   return claim;
 }
 
-/// Ends one of the claims that have not ended, since the tenancy has. Null: there is none left.
 std::shared_ptr<Claim> Tenancy::take_claim() noexcept {
   const base::Guard guard(mutex_);
   while (has_claims()) {
@@ -152,84 +412,11 @@ std::shared_ptr<Claim> Tenancy::take_claim() noexcept {
   return nullptr;
 }
 
-void Tenancy::announce_loss(LossReason reason, StopIn where) noexcept {
-  target_->forget(*this);
-  Reporter& reporter = runtime_->reporter();
-  while (const std::shared_ptr<Claim> claim = take_claim()) {
-    Reporter::add(reporter.count.lost);
-    reporter.meter.on_lost(target_->lock_class(), reason);
-    claim->measure_end(base::Clock::now());
-    if (where == StopIn::this_thread) {
-      claim->request_stop();
-    } else {
-      LossSignal::Stop* stop = nullptr;
-      {
-        const base::Guard guard(mutex_);
-        stop = claim->signal_.stop();
-      }
-      if (stop != nullptr) LossSignal::post(*stop, runtime_->signals(), claim);
-    }
-    claim->tell_end(reason);
-    reporter.tell(&Observer::on_lost, [&] { return LostEvent{target_->name(), owner().text, reason}; });
-  }
-}
-
 // ---- what becomes of it ----
 
 bool Tenancy::expire(TimePoint now) {
   const base::Guard guard(mutex_);
   return now >= fsm_.deadline() && fsm_.on_time(now) == HoldFsm::Todo::lost;
-}
-
-void Tenancy::announce_expired() noexcept { announce_loss(known(&HoldFsm::reason), StopIn::signal_thread); }
-
-/// Changes what is known of it, and reports that without the mutex.
-template <class... Args>
-void Tenancy::change(const std::string& cause, HoldFsm::Change (HoldFsm::*decide)(Args...),
-                     std::type_identity_t<Args>... args) {
-  HoldFsm::Change change{};
-  LossReason reason{};
-  Duration left{};
-  {
-    const base::Guard guard(mutex_);
-    change = (fsm_.*decide)(args...);
-    reason = fsm_.reason();
-    if (change == HoldFsm::Change::suspect) left = fsm_.valid_for(base::Clock::now());
-  }
-  if (change == HoldFsm::Change::lost) announce_loss(reason, StopIn::signal_thread);
-  if (change != HoldFsm::Change::suspect) return;
-  Reporter::add(runtime_->reporter().count.suspect);
-  runtime_->reporter().tell(&Observer::on_suspect,
-                            [&] { return SuspectEvent{target_->name(), owner().text, cause, left}; });
-}
-
-void Tenancy::on_renewed(TimePoint sent_at, TimePoint now, std::uint32_t acked_era) {
-  change({}, &HoldFsm::on_renewed, sent_at, now, acked_era);
-}
-void Tenancy::on_extended(const HoldFsm::Extension& extension, TimePoint sent_at, TimePoint now,
-                          std::uint32_t acked_era) {
-  change({}, &HoldFsm::on_extended, extension, sent_at, now, acked_era);
-}
-bool Tenancy::on_gone(TimePoint sent_at, TimePoint now) {
-  if (!is_being_shared() && sent_at > shared_at_) {
-    change({}, &HoldFsm::on_gone);
-    return true;
-  }
-  on_unanswered(now, "it was asked for as a writer's, and is becoming a reader's");
-  return false;
-}
-void Tenancy::on_unanswered(TimePoint now, const std::string& cause) { change(cause, &HoldFsm::on_unanswered, now); }
-void Tenancy::on_moved(TimePoint now) { change("its slot is served by another server now", &HoldFsm::on_moved, now); }
-void Tenancy::on_closed() { change({}, &HoldFsm::on_closed); }
-
-HoldFsm::Todo Tenancy::on_time(TimePoint now, Duration early) {
-  HoldFsm::Todo todo{};
-  {
-    const base::Guard guard(mutex_);
-    todo = fsm_.on_time(now, early);
-  }
-  if (todo == HoldFsm::Todo::lost) announce_expired();
-  return todo;
 }
 
 void Tenancy::drop_watches() {
@@ -240,9 +427,7 @@ void Tenancy::drop_watches() {
   }
 }
 
-void Tenancy::on_shared(const HoldFsm::Extension& extension, TimePoint sent_at, TimePoint now) {
-  on_no_longer_alone();
-  on_extended(extension, sent_at, now, 0);
+void Tenancy::set_shared(TimePoint now) {
   shared_at_ = now;
   end_share();
 }

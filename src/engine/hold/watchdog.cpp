@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "engine/hold/acquirable.hpp"
+#include "engine/hold/hold_events.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
@@ -135,7 +135,7 @@ TimePoint Watchdog::look_at_deadlines() noexcept {
       if (lost) drop(*overdue);
     }
     if (!overdue) break;
-    if (lost) overdue->announce_expired();
+    if (lost) end_lost(*overdue, Claim::StopIn::signal_thread);
   }
   if (late) call_loop();
   const base::Guard guard(mutex_);
@@ -234,7 +234,7 @@ void Watchdog::on_moved(const redis::cluster::SlotSet& slots) {
   loss_watch_.on_moved(slots);
   const Holds holds = in_slots(slots);
   const TimePoint now = Clock::now();
-  for (const std::shared_ptr<Tenancy>& hold : holds) hold->on_moved(now);
+  for (const std::shared_ptr<Tenancy>& hold : holds) engine::on_moved(*hold, now);
   look(holds, Renewals::When::due);
 }
 

@@ -13,7 +13,6 @@
 #include <boost/intrusive/set.hpp>
 
 #include "base/guarded.hpp"
-#include "engine/hold/acquirable.hpp"
 #include "engine/hold/confirmations.hpp"
 #include "engine/hold/renewals.hpp"
 #include "engine/hold/tenancy.hpp"
@@ -55,16 +54,17 @@ class HoldsBySlot {
 /// then. Deadlines are watched twice: by a timer on the loop, and on the signal thread, which the loop cannot hold up
 /// (look_at_deadlines). That thread also calls the loop if the loop is late.
 /// Threads: unless stated otherwise, on the loop.
-class Watchdog final : public Keeper {
+class Watchdog final {
  public:
   explicit Watchdog(Runtime& runtime);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  void arm(const std::shared_ptr<Tenancy>& hold) override;
-  bool disarm(Tenancy& hold) override;
-  void look_now(const std::shared_ptr<Tenancy>& hold) override;
+  // Its targets hand these over to it (Target).
+  void arm(const std::shared_ptr<Tenancy>& hold);
+  bool disarm(Tenancy& hold);
+  void look_now(const std::shared_ptr<Tenancy>& hold);
   /// There is a new connection to this server: every renewed hold there is renewed at once.
   void on_connected(const redis::Shard& shard);
   /// These slots have other servers now: every renewed hold there is suspect, and renewed at once.

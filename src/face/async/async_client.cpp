@@ -12,7 +12,7 @@
 #include "base/guarded.hpp"
 #include "engine/client/closing.hpp"
 #include "engine/client/core.hpp"
-#include "engine/hold/claim.hpp"
+#include "engine/hold/tenancy.hpp"
 #include "face/counting.hpp"
 #include "face/listing.hpp"
 #include "face/parts.hpp"

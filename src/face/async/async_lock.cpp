@@ -5,8 +5,8 @@
 #include <holdfast/detail/operation.hpp>
 
 #include "engine/acquire/acquire_op.hpp"
-#include "engine/hold/claim.hpp"
 #include "engine/hold/hold_release.hpp"
+#include "engine/hold/tenancy.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "face/counting.hpp"
 #include "face/parts.hpp"

@@ -7,8 +7,8 @@
 #include "engine/client/closing.hpp"
 #include "engine/client/core.hpp"
 #include "engine/hold/changes.hpp"
-#include "engine/hold/claim.hpp"
 #include "engine/hold/hold_release.hpp"
+#include "engine/hold/tenancy.hpp"
 #include "face/parts.hpp"
 #include "face/receiving.hpp"
 #include "face/travel.hpp"
@@ -40,7 +40,7 @@ class AsyncChange : public Operation, public std::enable_shared_from_this<AsyncC
  protected:
   virtual void begin() = 0;
   /// What the hold is of.
-  virtual const engine::Acquirable& target() const = 0;
+  virtual const engine::Target& target() const = 0;
   const std::shared_ptr<engine::Runtime>& runtime() const { return runtime_; }
   bool waits() const { return receiving_.waits(); }
   void tell(Results... results) {
@@ -70,7 +70,7 @@ class AsyncExtend final : public AsyncChange<> {
       tell();
     });
   }
-  const engine::Acquirable& target() const override { return *held_->target(); }
+  const engine::Target& target() const override { return *held_->target(); }
 
   const std::shared_ptr<Claim> held_;
   const std::chrono::milliseconds lease_;
@@ -88,7 +88,7 @@ class AsyncDowngrade final : public AsyncChange<> {
       tell();
     });
   }
-  const engine::Acquirable& target() const override { return *held_->target(); }
+  const engine::Target& target() const override { return *held_->target(); }
 
   const std::shared_ptr<Claim> held_;
 };
@@ -109,7 +109,7 @@ class AsyncAdopt final : public AsyncChange<Hold> {
                         });
   }
 
-  const engine::Acquirable& target() const override { return *target_; }
+  const engine::Target& target() const override { return *target_; }
 
   const std::shared_ptr<engine::Target> target_;
   face::Adoption adoption_;
