@@ -45,13 +45,14 @@ struct Timer::Shared : std::enable_shared_from_this<Timer::Shared> {
   }
   void on_wait() {
     const std::shared_ptr<void> kept = owner.lock();
-    if (over || (has_owner && !kept)) return;
+    if (state == State::over || (has_owner && !kept)) return;
     state = State::ringing;
     struct GoOn {
       Shared& shared;
       ~GoOn() {
+        if (shared.state == State::over) return;
         shared.state = State::idle;
-        if (!shared.over && (!shared.stopped || shared.wanted != base::TimePoint::max())) shared.try_to_begin();
+        if (!shared.stopped || shared.wanted != base::TimePoint::max()) shared.try_to_begin();
       }
     };
     const GoOn at_the_end{*this};
@@ -60,7 +61,7 @@ struct Timer::Shared : std::enable_shared_from_this<Timer::Shared> {
     on_time();
   }
 
-  enum class State { made, idle, waiting, ringing };
+  enum class State { made, idle, waiting, ringing, over };
 
   HandlerSlot slot;
   boost::asio::basic_waitable_timer<base::Clock, OurTraits> timer;
@@ -69,7 +70,6 @@ struct Timer::Shared : std::enable_shared_from_this<Timer::Shared> {
   bool has_owner = false;
   State state = State::made;
   bool stopped = false;
-  bool over = false;
   base::TimePoint wanted = base::TimePoint::max();
 };
 
@@ -78,7 +78,7 @@ Timer::Timer(const boost::asio::any_io_executor& executor, std::function<void()>
 
 /// A handler running on another thread at this moment finds no owner and touches nothing.
 Timer::~Timer() {
-  if (!shared_->has_owner) shared_->over = true;
+  if (!shared_->has_owner) shared_->state = Shared::State::over;
   shared_->timer.cancel();
 }
 

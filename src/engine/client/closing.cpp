@@ -146,7 +146,7 @@ class Closing final : public std::enable_shared_from_this<Closing> {
     core_->runtime().pending().when_none([self = shared_from_this()] { self->take(self->none_left_); });
   }
   void on_none_left() {
-    if (over_) return;
+    if (core_->runtime().over()) return;
     if (!ended_twice_) {
       end_holds();
       ended_twice_ = true;
@@ -156,15 +156,10 @@ class Closing final : public std::enable_shared_from_this<Closing> {
     finish();
   }
   void finish() {
-    if (std::exchange(over_, true)) return;
-    try {
-      core_->runtime().pending().when_none({});
-      for (const std::shared_ptr<Target>& target : open_) target->threads().forget_all();
-      core_->end();
-    } catch (...) {
-      over_ = false;
-      throw;
-    }
+    if (core_->runtime().over()) return;
+    core_->runtime().pending().when_none({});
+    for (const std::shared_ptr<Target>& target : open_) target->threads().forget_all();
+    core_->end();
   }
 
   const std::shared_ptr<Core> core_;
@@ -174,7 +169,6 @@ class Closing final : public std::enable_shared_from_this<Closing> {
   TimePoint end_{};
   timing::Alarm alarm_;
   bool ended_twice_ = false;  // the holds
-  bool over_ = false;
   int tries_ = 0;
   Step begin_{*this, &Closing::begin};
   Step look_{*this, &Closing::look};

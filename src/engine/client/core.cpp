@@ -58,8 +58,8 @@ void Core::moved(const redis::cluster::SlotSet& slots) {
 
 bool Core::begin_close(std::function<void()>& done) {
   const base::Guard guard(mutex_);
-  if (all_over_) return false;
-  if (done) when_closed_.push_back(std::move(done));  // if that throws, `done` is intact and outlives the mutex
+  if (!when_closed_) return false;
+  if (done) when_closed_->push_back(std::move(done));  // if that throws, `done` is intact and outlives the mutex
   done = {};
   return runtime_.begin_close();
 }
@@ -69,13 +69,13 @@ void Core::end() {
   watchdog_.stop();
   late_releases_.stop();
   runtime_.stop_work();
-  std::vector<std::function<void()>> waiting;
+  std::optional<std::vector<std::function<void()>>> waiting;
   {
     const base::Guard guard(mutex_);
-    all_over_ = true;
     waiting.swap(when_closed_);
   }
-  for (const std::function<void()>& done : waiting) {
+  if (!waiting) return;
+  for (const std::function<void()>& done : *waiting) {
     try {
       done();
     } catch (...) {
@@ -97,7 +97,7 @@ void Core::drop_all() noexcept {
   targets_->let_go();
   std::vector<std::function<void()>> dropped;
   const base::Guard guard(mutex_);
-  dropped.swap(when_closed_);
+  if (when_closed_) dropped.swap(*when_closed_);
 }
 
 namespace {

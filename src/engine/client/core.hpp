@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/guarded.hpp"
@@ -53,8 +55,8 @@ class Core : public std::enable_shared_from_this<Core>, private redis::ServerEve
   LateReleases late_releases_;
 
   base::Mutex mutex_;
-  bool all_over_ HOLDFAST_GUARDED_BY(mutex_) = false;
-  std::vector<std::function<void()>> when_closed_ HOLDFAST_GUARDED_BY(mutex_);
+  /// Who is told of the end; nothing once they have been.
+  std::optional<std::vector<std::function<void()>>> when_closed_ HOLDFAST_GUARDED_BY(mutex_){std::in_place};
   base::Mutex stop_mutex_;  // by one thread at a time
 };
 

@@ -37,8 +37,6 @@ struct GuestLoop::Turns {
   static thread_local const Turns* here;  // in which this thread is
   boost::asio::io_context& host;
   const base::ForkGuard fork_guard{};
-  base::Mutex end;
-  bool over HOLDFAST_GUARDED_BY(end) = false;  // the host is being destroyed
   timing::HandlerSlot waking, spinning;
   base::Mutex mutex;
   GuestLoop* loop = nullptr;  // while there is one; it goes away inside, or when no handler is left
@@ -116,8 +114,8 @@ bool GuestLoop::inside() const { return Turns::here == turns_.get(); }
 void GuestLoop::run_soon(timing::HandlerSlot& slot, void (GuestLoop::*what)()) noexcept {
   std::shared_ptr<void> owner = owner_.lock();
   if (owner == nullptr) return;  // it is going away
-  const base::Guard guard(turns_->end);
-  if (turns_->over) return;
+  const base::Guard guard(host_mutex_);
+  if (is_shut()) return;
   timing::post_in(slot, turns_->host, [this, what, turns = turns_, owner = std::move(owner)] {
     turns->take([this, what] { (this->*what)(); });
   });
@@ -147,8 +145,8 @@ void GuestLoop::spin() {
 
 void GuestLoop::shut() noexcept {
   {
-    const base::Guard guard(turns_->end);
-    turns_->over = true;
+    const base::Guard guard(host_mutex_);  // nobody posts on the host from here on
+    refuse();
   }
   Loop::shut();
 }

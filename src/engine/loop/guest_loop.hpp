@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 
+#include "base/guarded.hpp"
 #include "engine/loop/loop.hpp"
 
 namespace holdfast::engine {
@@ -69,6 +70,7 @@ class GuestLoop final : public Loop {
   void attended() override {}
 
   const std::shared_ptr<Turns> turns_;
+  base::Mutex host_mutex_;  // whoever has it finds the host there, unless the loop is shut
   timing::Schedule schedule_;
   std::weak_ptr<void> owner_;
   // Inside.

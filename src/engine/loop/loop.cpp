@@ -9,7 +9,7 @@ Loop::~Loop() { Loop::shut(); }
 
 /// What is dropped here may post, as may what the host destroys after this.
 void Loop::shut() noexcept {
-  shut_ = true;
+  refuse();
   for (Task* task = inbox_.exchange(nullptr); task != nullptr;) {
     const std::shared_ptr<Task> last = std::move(task->keep_);
     task = task->next_;

@@ -102,6 +102,9 @@ class Loop {
 
   boost::asio::io_context& context() const { return context_; }
   void settle() { settle_(); }
+  /// The first part of shut(): nothing is posted any more.
+  void refuse() noexcept { shut_ = true; }
+  bool is_shut() const noexcept { return shut_; }
   void empty_inbox() noexcept;
   bool inbox_empty() const { return inbox_.load(std::memory_order_relaxed) == nullptr; }
   /// The same, for the handler that was to do it.

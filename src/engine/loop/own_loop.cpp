@@ -131,7 +131,7 @@ void OwnLoop::run() {
     }
     step_aside();
   }
-  parking_.end();
+  parking_.want();  // finish() waits there
 }
 
 void OwnLoop::step_aside() {
@@ -281,7 +281,7 @@ void OwnLoop::finish(base::Duration limit) {
   work_.reset();
   post(std::shared_ptr<Task>(std::shared_ptr<void>(), &run_out_));
   parking_.want();
-  parking_.wait_for_end(limit);
+  parking_.wait_for(limit, [this] { return own_context.stopped(); });
   own_context.stop();
   parking_.want();
   thread_.join();

@@ -67,11 +67,11 @@ class Parking {
     wanted_ = nudged_ = false;
   }
 
-  /// The thread ends.
-  void end() { call(over_); }
-  void wait_for_end(base::Duration limit) {
+  /// For whoever ends the thread: waits until that holds, which is looked at with each call, or for so long.
+  template <class Condition>
+  void wait_for(base::Duration limit, Condition condition) {
     base::WaitingGuard guard(mutex_);
-    guard.wait_for(called_, limit, [this]() HOLDFAST_REQUIRES(mutex_) { return over_; });
+    guard.wait_for(called_, limit, condition);
   }
 
  private:
@@ -85,7 +85,6 @@ class Parking {
   std::condition_variable called_;
   bool wanted_ = false;  // guarded by mutex_, as are the others: clang cannot follow call()
   bool nudged_ = false;
-  bool over_ = false;
 };
 
 /// The callers to be woken once everything that a piece of work had to send has been sent. For whoever has the wheel.

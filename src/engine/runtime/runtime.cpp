@@ -174,7 +174,7 @@ void Runtime::send(redis::Request request, redis::Lane::Handler handler, std::si
   redis::Result refused;
   {
     const base::Guard guard(over_mutex_);
-    if (!over_ && waiting_ < most_waiting) {
+    if (!over() && waiting_ < most_waiting) {
       loop_->defer([this, request = std::move(request), handler = std::move(handler)]() mutable {
         {
           const base::Guard taken(over_mutex_);
@@ -185,8 +185,8 @@ void Runtime::send(redis::Request request, redis::Lane::Handler handler, std::si
       ++waiting_;  // counts only posted requests; the mutex is held until then
       return;
     }
-    refused.pointless = over_;
-    refused.error = over_ ? Errc::closed : Errc::unreachable;
+    refused.pointless = over();
+    refused.error = refused.pointless ? Errc::closed : Errc::unreachable;
   }
   if (!refused.pointless) refused.cause = "its client's loop stands still";
   handler(std::move(refused));
@@ -203,7 +203,7 @@ wire::Owner Runtime::make_owner() const { return owner(base::next_number()); }
 
 std::error_code Runtime::unusable() const noexcept {
   if (in_child()) return Errc::forked;
-  if (closed_.load()) return Errc::closed;
+  if (closed()) return Errc::closed;
   return {};
 }
 
@@ -217,7 +217,7 @@ void Runtime::require_waiting(const std::string& name) const {
               "this client runs on the caller's io_context: use the calls of async.hpp, which do not wait");
 }
 
-/// Sequentially consistent, like begin_close(): the work is counted before the flag is read.
+/// Sequentially consistent, like begin_close(): the work is counted before it is read whether the client is open.
 Runtime::Admission Runtime::admit() {
   Admission admission{pending_.begin(), {}};
   admission.refused = unusable();
@@ -230,7 +230,7 @@ Runtime::Admission Runtime::admit() {
 /// Requests posted before this are answered by the lane, as the loop runs out of work.
 void Runtime::stop_taking() {
   const base::Guard guard(over_mutex_);
-  over_ = true;
+  life_ = Life::over;
 }
 
 void Runtime::stop_work() {
@@ -253,7 +253,6 @@ void Runtime::halt() {
 }
 
 void Runtime::refuse_work() noexcept {
-  closed_.store(true);
   stop_taking();
   pending_.when_none({});
 }

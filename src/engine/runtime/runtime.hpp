@@ -67,6 +67,13 @@ class Links {
 
 class OwnLoop;
 
+/// How far a client is on its way to its end.
+enum class Life {
+  open,
+  closing,  ///< Nothing new may start.
+  over,     ///< Its loop accepts nothing more.
+};
+
 /// Thread-safe unless stated otherwise. Knows nothing about locks and holds. A shared pointer to it keeps the whole
 /// client alive.
 class Runtime : private redis::ServerEvents {
@@ -107,9 +114,13 @@ class Runtime : private redis::ServerEvents {
   void require_usable(const std::string& name) const;
   /// Throws Error if the caller must not block: on a guest's loop nobody may.
   void require_waiting(const std::string& name) const;
-  bool closed() const noexcept { return closed_.load(); }
+  bool closed() const noexcept { return life_.load() != Life::open; }
   /// From here on the client is unusable. True for the first call.
-  bool begin_close() { return !closed_.exchange(true); }
+  bool begin_close() {
+    Life open = Life::open;
+    return life_.compare_exchange_strong(open, Life::closing);
+  }
+  bool over() const noexcept { return life_.load() == Life::over; }
 
   /// For work that closing waits for.
   struct Admission {
@@ -151,7 +162,7 @@ class Runtime : private redis::ServerEvents {
   void hand_over(Function function) {
     if (loop_->inside()) return function();
     const base::Guard guard(over_mutex_);
-    if (!over_) loop_->defer(std::move(function));
+    if (!over()) loop_->defer(std::move(function));
   }
 
   /// Knows which server serves which key. From any thread where it says so.
@@ -192,8 +203,8 @@ class Runtime : private redis::ServerEvents {
   const std::string node_;
   redis::ServerEvents& events_;
   const LookAtDeadlines look_at_deadlines_;
-  std::weak_ptr<void> client_;  // set by start()
-  std::atomic<bool> closed_{false};
+  std::weak_ptr<void> client_;          // set by start()
+  std::atomic<Life> life_{Life::open};  // over with over_mutex_ only
 
   Pending pending_;  // before the loop, whose handlers may hold tokens
   Pending undos_;
@@ -211,7 +222,6 @@ class Runtime : private redis::ServerEvents {
 
   // For requests from other clients' loops.
   base::Mutex over_mutex_;
-  bool over_ HOLDFAST_GUARDED_BY(over_mutex_) = false;        // the loop accepts nothing more
   std::size_t waiting_ HOLDFAST_GUARDED_BY(over_mutex_) = 0;  // posted requests that the loop has not run yet
 };
 

@@ -61,12 +61,13 @@ std::string Lane::server() const { return impl_->connection.server(); }
 const Endpoint* Lane::endpoint() const { return impl_->connection.endpoint(); }
 
 void Lane::recover() {
-  if (impl_->connection.closed()) return;
-  impl_->connection.recover();
+  if (!closed()) impl_->connection.recover();
 }
 
+bool Lane::closed() const { return impl_->connection.closed(); }
+
 void Lane::close() {
-  if (impl_->connection.closed()) return;
+  if (closed()) return;
   impl_->connection.close();
   impl_->pipeline.close();
 }

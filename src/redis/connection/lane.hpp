@@ -62,6 +62,7 @@ class Lane {
   void recover();
   /// Fails all pending requests with Errc::closed and closes the connection.
   void close();
+  bool closed() const;
   /// The loop is gone: drops all pending requests without calling their handlers.
   void drop_all();
 

@@ -47,7 +47,7 @@ Lane& Shard::side_lane(Side side) {
   std::unique_ptr<SideLane>& made = sides_.at(static_cast<std::size_t>(side));
   if (made == nullptr) {
     made = std::make_unique<SideLane>(*this, side);
-    if (closed_) {
+    if (lane_.closed()) {
       made->lane.close();
     } else if (needed_) {
       made->lane.start(owner_);
@@ -120,10 +120,7 @@ void Shard::flush() { for_each_lane(&Lane::flush); }
 
 void Shard::recover() { for_each_lane(&Lane::recover); }
 
-void Shard::close() {
-  closed_ = true;
-  for_each_lane(&Lane::close);
-}
+void Shard::close() { for_each_lane(&Lane::close); }
 
 void Shard::drop_all() { for_each_lane(&Lane::drop_all); }
 

@@ -141,7 +141,6 @@ class Shard : private LaneEvents {
   const std::shared_ptr<Subscriptions> subscriptions_;
   std::atomic<std::uint64_t> server_{0};
   std::weak_ptr<void> owner_;
-  bool closed_ = false;
   bool needed_ = true;
   bool used_ = true;
   std::optional<int> configured_replicas_;
