@@ -7,6 +7,7 @@
 
 #include "engine/client/closing.hpp"
 #include "engine/client/core.hpp"
+#include "engine/hold/any_target.hpp"
 #include "face/listing.hpp"
 #include "face/measured.hpp"
 #include "face/parts.hpp"
@@ -127,7 +128,7 @@ AnyLock Client::any_of(const std::vector<std::string>& names, AcquireOptions def
   }
   const std::shared_ptr<engine::Runtime> shared = core()->shared_runtime();
   return AnyLock(
-      face::make_parts(shared, core()->targets().any_of(shared, once, kinds::kAnyLock), std::move(defaults)));
+      face::make_parts(shared, engine::any_of(shared, core()->targets(), once, kinds::kAnyLock), std::move(defaults)));
 }
 
 void Client::ping() const { face::ask_in_steps(core()->runtime(), face::Pinging(core()->runtime()), {}); }

@@ -12,6 +12,7 @@
 #include <holdfast/red_lock.hpp>
 
 #include "base/text.hpp"
+#include "engine/hold/quorum_target.hpp"
 #include "engine/hold/targets.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "face/parts.hpp"
@@ -42,7 +43,7 @@ detail::PartsPtr all_of(const std::vector<detail::PartsPtr>& members, AcquireOpt
   for (const detail::PartsPtr& member : members) {
     const engine::KeyTarget& target = face::key_target(*member);
     Share& share = shares[{member->runtime, target.slot()}];
-    share.targets = &engine::Targets::of(target);
+    share.targets = &target.targets();
     share.names.insert(target.name());
   }
   const engine::Plan& plan = members.front()->target->plan();
@@ -60,8 +61,7 @@ detail::PartsPtr all_of(const std::vector<detail::PartsPtr>& members, AcquireOpt
   std::string title = title_of(parts);
   const std::size_t needed = parts.size();
   const std::shared_ptr<engine::Runtime> first = parts.front().runtime;
-  return face::make_parts(first,
-                          engine::Targets::group(std::move(title), std::move(parts), needed, Members::Servers::any),
+  return face::make_parts(first, engine::make_group(std::move(title), std::move(parts), needed, Members::Servers::any),
                           std::move(defaults));
 }
 
@@ -87,9 +87,9 @@ detail::PartsPtr majority_of(const std::vector<detail::PartsPtr>& members, Acqui
   if (std::ranges::any_of(parts, differs)) title = title_of(parts);
   const std::size_t needed = engine::Quorum::majority(parts.size()).needed;
   const std::shared_ptr<engine::Runtime> first = parts.front().runtime;
-  return face::make_parts(
-      first, engine::Targets::group(std::move(title), std::move(parts), needed, Members::Servers::different),
-      std::move(defaults));
+  return face::make_parts(first,
+                          engine::make_group(std::move(title), std::move(parts), needed, Members::Servers::different),
+                          std::move(defaults));
 }
 
 }  // namespace

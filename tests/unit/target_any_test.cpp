@@ -42,9 +42,10 @@ class AnyOfSeveralSlots : public TargetTest {
   std::shared_ptr<AnyTarget> any_of(const std::vector<std::string>& first, const std::vector<std::string>& second) {
     std::vector<std::string> names = first;
     names.insert(names.end(), second.begin(), second.end());
-    return targets_->only_one_of(std::make_shared<AnyTarget>(
+    const auto made = std::make_shared<AnyTarget>(
         names, std::vector<Member>{{client_.runtime, targets_->target(first, kinds::kAnyLock)},
-                                   {client_.runtime, targets_->target(second, kinds::kAnyLock)}}));
+                                   {client_.runtime, targets_->target(second, kinds::kAnyLock)}});
+    return std::static_pointer_cast<AnyTarget>(only_one_of(*targets_, made));
   }
 };
 

@@ -27,7 +27,7 @@ std::vector<Member> two_members(const IdleClient& client) {
 }
 
 std::shared_ptr<QuorumTarget> group_of_two(const IdleClient& client) {
-  return Targets::group("both", two_members(client), 2, Members::Servers::any);
+  return make_group("both", two_members(client), 2, Members::Servers::any);
 }
 
 /// A group to which nobody else refers any more once it has been asked where it lies.

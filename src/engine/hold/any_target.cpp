@@ -1,10 +1,12 @@
 #include "engine/hold/any_target.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/entropy.hpp"
 #include "engine/hold/quorum_rounds.hpp"
+#include "engine/hold/targets.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
@@ -136,6 +138,23 @@ void AnyTarget::attempt(Order order, AttemptDone done) {
   order.owner.text = runtime().make_owner().text;
   const auto group = std::static_pointer_cast<AnyTarget>(shared_from_this());
   std::make_shared<Round>(group, std::move(order), std::move(done))->ask_next();
+}
+
+std::shared_ptr<Target> any_of(const std::shared_ptr<Runtime>& client, Targets& its,
+                               const std::vector<std::string>& names, const Plan& plan) {
+  std::map<std::uint16_t, std::vector<std::string>> slots;
+  for (const std::string& name : names) slots[its.slot_of(name, plan)].push_back(name);
+  if (slots.size() == 1) return its.target(names, plan);
+  std::vector<Member> members;
+  for (const auto& [slot, its_names] : slots) members.push_back({client, its.target(its_names, plan)});
+  return only_one_of(its, std::make_shared<AnyTarget>(names, std::move(members)));
+}
+
+std::shared_ptr<Target> only_one_of(Targets& its, const std::shared_ptr<AnyTarget>& made) {
+  return its.only_one_of(made, [&](const Target& other) {
+    const auto* const same = dynamic_cast<const AnyTarget*>(&other);
+    return same != nullptr && same->names() == made->names() && &same->plan() == &made->plan();
+  });
 }
 
 }  // namespace holdfast::engine

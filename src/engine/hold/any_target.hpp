@@ -41,4 +41,11 @@ class AnyTarget final : public QuorumTarget {
   Candidates candidates_ HOLDFAST_GUARDED_BY(candidates_mutex_);
 };
 
+/// Of any one of these locks (each once) of a client. All who ask for the same names in the same order wait in one
+/// queue. Where they share a slot, one command asks for all of them.
+std::shared_ptr<Target> any_of(const std::shared_ptr<Runtime>& client, Targets& its,
+                               const std::vector<std::string>& names, const Plan& plan);
+/// This one, or the one of the same names that the client has already.
+std::shared_ptr<Target> only_one_of(Targets& its, const std::shared_ptr<AnyTarget>& made);
+
 }  // namespace holdfast::engine

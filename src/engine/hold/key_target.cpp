@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "engine/hold/confirmations.hpp"
+#include "engine/hold/targets.hpp"
 #include "engine/hold/tenancy.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "redis/failures/errors.hpp"
@@ -14,11 +15,26 @@
 
 namespace holdfast::engine {
 
-KeyTarget::KeyTarget(std::string name, const std::vector<std::string>* several, const Plan& plan, std::uint16_t slot)
+KeyTarget::KeyTarget(boost::intrusive_ptr<Targets> targets, std::string name, const std::vector<std::string>* several,
+                     const Plan& plan, std::uint16_t slot)
     : Target(std::move(name)),
       plan_(plan),
       several_(several != nullptr ? std::make_unique<const std::vector<std::string>>(*several) : nullptr),
-      slot_(slot) {}
+      slot_(slot),
+      targets_(std::move(targets)) {}
+
+KeyTarget::~KeyTarget() { targets_->forget(*this); }
+
+Runtime& KeyTarget::runtime() const { return targets_->runtime_; }
+Watchdog& KeyTarget::watchdog() const { return targets_->watchdog_; }
+
+void KeyTarget::tell_unions() noexcept { targets_->wake_unions(*this); }
+void KeyTarget::stay() noexcept { targets_->keep(self()); }
+
+std::shared_ptr<Target> KeyTarget::granted(const wire::Grant& grant) {
+  if (plan_.each == nullptr) return shared_from_this();
+  return targets_->target({lock_name(grant.which.value_or(0))}, *plan_.each);
+}
 
 redis::Shard& KeyTarget::shard() const { return runtime().router().shard_of_slot(slot_); }
 
@@ -229,8 +245,8 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   void remember(std::int64_t reached) noexcept {
     if (!runtime_.has_successors()) return;
     try {
-      target_->recent_releases().add(target_->return_command(what_, owner_, repeated_), base::Clock::now(),
-                                     fsm_.give_up(), target_->audience(reached, asked_));
+      target_->targets().recent_releases().add(target_->return_command(what_, owner_, repeated_), base::Clock::now(),
+                                               fsm_.give_up(), target_->audience(reached, asked_));
     } catch (...) {
       // Out of memory: its lease ends it there.
     }

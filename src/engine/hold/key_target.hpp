@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include <boost/intrusive/unordered_set_hook.hpp>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+
 #include "engine/decide/recent_releases.hpp"
 #include "engine/decide/release_fsm.hpp"
 #include "engine/hold/key_watch.hpp"
@@ -18,12 +21,20 @@
 
 namespace holdfast::engine {
 
+class Targets;
+
 /// A target as the wire knows it: its names, its server, who hears of its releases, what is asked, and what the answers
-/// mean. One object per client, kind and name as long as somebody refers to it. Of which client it is, and of any of
-/// several locks which one is granted, say those who make it. There may be millions: no larger than it must be, so the
-/// names on the wire are made anew for each use.
-class KeyTarget : public Target {
+/// mean. One object per client, kind and name as long as somebody refers to it: Targets makes it. There may be
+/// millions: no larger than it must be, so the names on the wire are made anew for each use.
+class KeyTarget final : public Target {
  public:
+  /// `several`: each once, in canonical order, and all of them in this slot; null: one lock, of this name.
+  KeyTarget(boost::intrusive_ptr<Targets> targets, std::string name, const std::vector<std::string>* several,
+            const Plan& plan, std::uint16_t slot);
+  ~KeyTarget() override;
+
+  /// All those of its client.
+  Targets& targets() const { return *targets_; }
   /// This name is among them.
   bool has(const std::string& each) const;
   /// On the wire, of one of its locks.
@@ -60,11 +71,9 @@ class KeyTarget : public Target {
   /// It may be sent again for so long.
   base::Command return_command(Returned what, const wire::Owner& owner, milliseconds repeated) const;
 
-  /// Those of the client. On the loop.
-  virtual RecentReleases& recent_releases() const = 0;
-
-  const Plan& plan() const final { return plan_; }
-  std::size_t locks() const final { return several_ ? several_->size() : 1; }
+  const Plan& plan() const override { return plan_; }
+  Runtime& runtime() const override;
+  std::size_t locks() const override { return several_ ? several_->size() : 1; }
   std::uint16_t slot() const { return slot_; }
   /// The server that has it now.
   redis::Shard& shard() const;
@@ -79,6 +88,8 @@ class KeyTarget : public Target {
   bool subscribed(const wire::Owner& waiter) const override;
   Use begin_use(const wire::Owner& waiter, const Listener& listener) override;
   void on_part_free(const KeyTarget& part) override;
+  /// Itself, or the one of several that this grants.
+  std::shared_ptr<Target> granted(const wire::Grant& grant) override;
   void attempt(Order order, AttemptDone done) override;
   void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
   void withdraw(const wire::Owner& owner, milliseconds lease) noexcept override;
@@ -92,16 +103,14 @@ class KeyTarget : public Target {
   /// Of a group's hold: which of its members may lose it.
   void watch(const std::shared_ptr<Tenancy>& hold, const Spare& spare);
 
- protected:
-  /// `several`: each once, in canonical order, and all of them in this slot; null: one lock, of this name.
-  KeyTarget(std::string name, const std::vector<std::string>* several, const Plan& plan, std::uint16_t slot);
-
+ private:
+  friend class Targets;
+  void tell_unions() noexcept override;
+  void stay() noexcept override;
+  Watchdog& watchdog() const;
   const std::vector<std::string>* several() const { return several_.get(); }
   /// The caller's name for one of its locks.
   const std::string& lock_name(std::size_t which) const { return several_ ? (*several_)[which] : name(); }
-
- private:
-  virtual Watchdog& watchdog() const = 0;
   std::shared_ptr<KeyTarget> self() { return std::static_pointer_cast<KeyTarget>(shared_from_this()); }
   base::Command acquire_command(const Order& order, bool count) const;
   Attempt judge(const redis::Result& result) const;
@@ -118,6 +127,11 @@ class KeyTarget : public Target {
   const std::unique_ptr<const std::vector<std::string>> several_;
   const std::uint16_t slot_;        // 0 with one server
   std::atomic<bool> blind_{false};  // we may not ask how many listen
+  // For Targets; the two flags are guarded by its mutex.
+  bool listed_ = false;
+  bool staying_ = false;
+  boost::intrusive::unordered_set_member_hook<boost::intrusive::link_mode<boost::intrusive::normal_link>> hook_{};
+  const boost::intrusive_ptr<Targets> targets_;
 };
 
 /// Carries out a release on the loop until its outcome is known, or a waiter's leave: the shell around ReleaseFsm.

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <set>
 
 #include "engine/hold/quorum_rounds.hpp"
+#include "engine/hold/targets.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
@@ -75,6 +77,18 @@ void QuorumTarget::watch(const std::shared_ptr<Tenancy>& hold) {
   const auto spare =
       std::make_shared<std::atomic<int>>(static_cast<int>(group_.quorum().members - group_.quorum().needed));
   for (const Member& member : members()) member.target->watch(hold, spare);
+}
+
+std::shared_ptr<QuorumTarget> make_group(std::string name, std::vector<Member> members, std::size_t needed,
+                                         Members::Servers servers) {
+  auto made = std::make_shared<QuorumTarget>(std::move(name), std::move(members), needed, servers);
+  std::set<const Targets*> told;
+  for (const Member& member : made->members()) {
+    Targets& its = member.target->targets();
+    const bool serves = &member.target->runtime() == &made->runtime();
+    if (told.insert(&its).second) its.adopt(made, serves ? Targets::Bond::serves : Targets::Bond::wakes);
+  }
+  return made;
 }
 
 }  // namespace holdfast::engine

@@ -59,4 +59,8 @@ class QuorumTarget : public Target {
   Members group_;
 };
 
+/// Of these members, so many of which must grant. Their clients are told of it.
+std::shared_ptr<QuorumTarget> make_group(std::string name, std::vector<Member> members, std::size_t needed,
+                                         Members::Servers servers);
+
 }  // namespace holdfast::engine

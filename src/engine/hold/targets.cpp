@@ -1,8 +1,6 @@
 #include "engine/hold/targets.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "engine/runtime/runtime.hpp"
 
@@ -23,23 +21,11 @@ Targets::Targets(Runtime& runtime, Watchdog& watchdog)
 
 Targets::~Targets() = default;
 
-Targets::Listed::Listed(boost::intrusive_ptr<Targets> targets, std::string name,
-                        const std::vector<std::string>* several, const Plan& plan, std::uint16_t slot)
-    : KeyTarget(std::move(name), several, plan, slot), targets_(std::move(targets)) {}
-
-Targets::Listed::~Listed() { targets_->forget(*this); }
-
-bool Targets::Listed::is(const Key& key) const {
-  if (key.plan != &plan() || key.title != name()) return false;
-  return key.several == nullptr ? several() == nullptr : several() != nullptr && *key.several == *several();
+bool Targets::Same::operator()(const Key& key, const KeyTarget& target) const {
+  if (key.plan != &target.plan() || key.title != target.name()) return false;
+  const std::vector<std::string>* const several = target.several();
+  return key.several == nullptr ? several == nullptr : several != nullptr && *key.several == *several;
 }
-
-std::shared_ptr<Target> Targets::Listed::granted(const wire::Grant& grant) {
-  if (plan().each == nullptr) return shared_from_this();
-  return targets_->target({lock_name(grant.which.value_or(0))}, *plan().each);
-}
-
-Targets& Targets::of(const KeyTarget& target) { return *static_cast<const Listed&>(target).targets_; }
 
 std::shared_ptr<KeyTarget> Targets::target(const std::vector<std::string>& names, const Plan& plan) {
   std::string title;
@@ -55,7 +41,8 @@ std::shared_ptr<KeyTarget> Targets::target(const std::vector<std::string>& names
     found->listed_ = false;  // its end has begun
     table_.erase(found);
   }
-  const auto made = std::make_shared<Listed>(this, std::move(title), key.several, plan, slot_of(names.front(), plan));
+  const auto made =
+      std::make_shared<KeyTarget>(this, std::move(title), key.several, plan, slot_of(names.front(), plan));
   target = made;
   if (plan.each != nullptr) add_union(target);
   table_.insert(*made);
@@ -75,17 +62,8 @@ void Targets::add_union(const std::shared_ptr<Target>& target) {
   has_unions_.store(true);
 }
 
-std::shared_ptr<Target> Targets::any_of(const std::shared_ptr<Runtime>& runtime, const std::vector<std::string>& names,
-                                        const Plan& plan) {
-  std::map<std::uint16_t, std::vector<std::string>> slots;
-  for (const std::string& name : names) slots[slot_of(name, plan)].push_back(name);
-  if (slots.size() == 1) return target(names, plan);
-  std::vector<Member> members;
-  for (const auto& [slot, its_names] : slots) members.push_back({runtime, target(its_names, plan)});
-  return only_one_of(std::make_shared<AnyTarget>(names, std::move(members)));
-}
-
-std::shared_ptr<AnyTarget> Targets::only_one_of(std::shared_ptr<AnyTarget> made) {
+std::shared_ptr<Target> Targets::only_one_of(std::shared_ptr<Target> made,
+                                             const std::function<bool(const Target&)>& same) {
   adopt(made, Bond::serves);
   std::vector<std::shared_ptr<Target>> alive;  // destroyed without the mutex
   const base::Guard guard(mutex_);
@@ -93,26 +71,12 @@ std::shared_ptr<AnyTarget> Targets::only_one_of(std::shared_ptr<AnyTarget> made)
   for (const std::weak_ptr<Target>& each : unions_) {
     if (std::shared_ptr<Target> there = each.lock()) alive.push_back(std::move(there));
   }
-  for (const std::shared_ptr<Target>& each : alive) {
-    auto same = std::dynamic_pointer_cast<AnyTarget>(each);
-    if (same && same->names() == made->names() && &same->plan() == &made->plan()) return same;
-  }
+  const auto found = std::ranges::find_if(alive, [&](const auto& each) { return same(*each); });
+  if (found != alive.end()) return *found;
   add_union(made);
   return made;
 }
 
-std::shared_ptr<QuorumTarget> Targets::group(std::string name, std::vector<Member> members, std::size_t needed,
-                                             Members::Servers servers) {
-  auto made = std::make_shared<QuorumTarget>(std::move(name), std::move(members), needed, servers);
-  std::set<const Targets*> told;
-  for (const Member& member : made->members()) {
-    Targets& its = of(*member.target);
-    if (told.insert(&its).second) its.adopt(made, &its.runtime_ == &made->runtime() ? Bond::serves : Bond::wakes);
-  }
-  return made;
-}
-
-/// 0 with one server.
 std::uint16_t Targets::slot_of(const std::string& name, const Plan& plan) const {
   redis::Router& router = runtime_.router();
   if (router.only_shard() != nullptr) return 0;
@@ -135,7 +99,7 @@ std::vector<std::shared_ptr<Target>> Targets::all(Which which) {
   std::vector<std::shared_ptr<Target>> out;
   const base::Guard guard(mutex_);
   out.reserve(table_.size() + adopted_.size());  // nothing throws from here on, with a reference in its hands
-  for (Listed& target : table_) {
+  for (KeyTarget& target : table_) {
     if (std::shared_ptr<Target> alive = target.weak_from_this().lock()) out.push_back(std::move(alive));
   }
   for (const Adopted& each : adopted_) {
@@ -150,7 +114,7 @@ std::vector<std::shared_ptr<Target>> Targets::in(const redis::cluster::SlotSet& 
   {
     const base::Guard guard(mutex_);
     out.reserve(table_.size() + adopted_.size());
-    for (Listed& target : table_) {
+    for (KeyTarget& target : table_) {
       if (!target.lies_in(runtime_, slots)) continue;
       if (std::shared_ptr<Target> alive = target.weak_from_this().lock()) out.push_back(std::move(alive));
     }
@@ -162,10 +126,10 @@ std::vector<std::shared_ptr<Target>> Targets::in(const redis::cluster::SlotSet& 
   return out;
 }
 
-void Targets::keep(std::shared_ptr<Listed> target) noexcept {
+void Targets::keep(std::shared_ptr<KeyTarget> target) noexcept {
   const base::Guard guard(mutex_);
   if (over_ || std::exchange(target->staying_, true)) return;
-  std::shared_ptr<Listed>& place = kept_[next_kept_];
+  std::shared_ptr<KeyTarget>& place = kept_[next_kept_];
   next_kept_ = (next_kept_ + 1) % kMostKept;
   target.swap(place);  // the one that goes may strike itself off, so after the mutex
   if (target) target->staying_ = false;
@@ -189,13 +153,13 @@ void Targets::wake_unions(const KeyTarget& part) noexcept {
 }
 
 void Targets::let_go() noexcept {
-  std::array<std::shared_ptr<Listed>, kMostKept> kept;
+  std::array<std::shared_ptr<KeyTarget>, kMostKept> kept;
   const base::Guard guard(mutex_);
   over_ = true;
   kept.swap(kept_);
 }
 
-void Targets::forget(Listed& target) {
+void Targets::forget(KeyTarget& target) {
   if (fork_guard_.in_child()) return;
   const base::Guard guard(mutex_);
   if (target.listed_) table_.erase(table_.iterator_to(target));

@@ -9,14 +9,12 @@
 #include <vector>
 
 #include <boost/intrusive/unordered_set.hpp>
-#include <boost/intrusive/unordered_set_hook.hpp>
-#include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
 #include "base/fork_guard.hpp"
 #include "base/guarded.hpp"
 #include "engine/decide/recent_releases.hpp"
-#include "engine/hold/any_target.hpp"
+#include "engine/hold/key_target.hpp"
 
 namespace holdfast::engine {
 
@@ -31,19 +29,12 @@ class Targets : public boost::intrusive_ref_counter<Targets> {
   Targets(const Targets&) = delete;
   Targets& operator=(const Targets&) = delete;
 
-  /// Those that made this one.
-  static Targets& of(const KeyTarget& target);
   /// Of this lock, or of these locks together (each once, sorted).
   std::shared_ptr<KeyTarget> target(const std::vector<std::string>& names, const Plan& plan);
-  /// Of any one of these locks (each once). All who ask for the same names in the same order wait in one queue. Where
-  /// they share a slot, one command asks for all of them. `runtime`: the client's.
-  std::shared_ptr<Target> any_of(const std::shared_ptr<Runtime>& runtime, const std::vector<std::string>& names,
-                                 const Plan& plan);
-  /// Of any one of several: this one, or the one of the same names that there is already.
-  std::shared_ptr<AnyTarget> only_one_of(std::shared_ptr<AnyTarget> made);
-  /// Of these members, so many of which must grant. Their clients are told of it.
-  static std::shared_ptr<QuorumTarget> group(std::string name, std::vector<Member> members, std::size_t needed,
-                                             Members::Servers servers);
+  /// Of any one of several: this one, or the one that there is already, if they are the same.
+  std::shared_ptr<Target> only_one_of(std::shared_ptr<Target> made, const std::function<bool(const Target&)>& same);
+  /// Where a lock lies; 0 with one server.
+  std::uint16_t slot_of(const std::string& name, const Plan& plan) const;
   /// A target of several clients. Each of them wakes it when it is connected anew; it ends with the one that serves it.
   enum class Bond { serves, wakes };
   void adopt(const std::shared_ptr<Target>& target, Bond bond);
@@ -67,52 +58,27 @@ class Targets : public boost::intrusive_ref_counter<Targets> {
     const std::string& title;
     const std::vector<std::string>* several;  // null: one lock
   };
-  /// A KeyTarget in the table.
-  class Listed final : public KeyTarget {
-   public:
-    Listed(boost::intrusive_ptr<Targets> targets, std::string name, const std::vector<std::string>* several,
-           const Plan& plan, std::uint16_t slot);
-    ~Listed() override;
-
-    bool is(const Key& key) const;
-    Runtime& runtime() const override { return targets_->runtime_; }
-    Watchdog& watchdog() const override { return targets_->watchdog_; }
-    RecentReleases& recent_releases() const override { return targets_->recent_releases_; }
-    /// Itself, or the one of several that this grants.
-    std::shared_ptr<Target> granted(const wire::Grant& grant) override;
-
-   private:
-    friend class Targets;
-    void tell_unions() noexcept override { targets_->wake_unions(*this); }
-    void stay() noexcept override { targets_->keep(std::static_pointer_cast<Listed>(shared_from_this())); }
-
-    // In the order that takes the least room.
-    bool listed_ = false;   // guarded by the mutex of targets_
-    bool staying_ = false;  // guarded by the mutex of targets_
-    boost::intrusive::unordered_set_member_hook<boost::intrusive::link_mode<boost::intrusive::normal_link>> hook_{};
-    const boost::intrusive_ptr<Targets> targets_;
-  };
   struct Same {
-    bool operator()(const Key& key, const Listed& target) const { return target.is(key); }
-    bool operator()(const Listed& a, const Listed& b) const { return &a == &b; }
+    bool operator()(const Key& key, const KeyTarget& target) const;
+    bool operator()(const KeyTarget& a, const KeyTarget& b) const { return &a == &b; }
   };
   struct Hash {
     std::size_t operator()(const Key& key) const { return of(*key.plan, key.title); }
-    std::size_t operator()(const Listed& target) const { return of(target.plan(), target.name()); }
+    std::size_t operator()(const KeyTarget& target) const { return of(target.plan(), target.name()); }
     static std::size_t of(const Plan& plan, const std::string& title) {
       return std::hash<std::string>()(title) ^ std::hash<const void*>()(&plan);
     }
   };
   using Table = boost::intrusive::unordered_set<
-      Listed, boost::intrusive::member_hook<Listed, decltype(Listed::hook_), &Listed::hook_>,
+      KeyTarget, boost::intrusive::member_hook<KeyTarget, decltype(KeyTarget::hook_), &KeyTarget::hook_>,
       boost::intrusive::hash<Hash>, boost::intrusive::equal<Same>, boost::intrusive::power_2_buckets<true>>;
 
-  std::uint16_t slot_of(const std::string& name, const Plan& plan) const;
-  void forget(Listed& target);
+  friend class KeyTarget;
+  void forget(KeyTarget& target);
   void add_union(const std::shared_ptr<Target>& target) HOLDFAST_REQUIRES(mutex_);
   /// Those that wait for any of several, this one among them, look again.
   void wake_unions(const KeyTarget& part) noexcept;
-  void keep(std::shared_ptr<Listed> target) noexcept;
+  void keep(std::shared_ptr<KeyTarget> target) noexcept;
 
   const base::ForkGuard fork_guard_;
   Runtime& runtime_;
@@ -123,7 +89,7 @@ class Targets : public boost::intrusive_ref_counter<Targets> {
   std::unique_ptr<Table::bucket_type[]> buckets_ HOLDFAST_GUARDED_BY(mutex_);
   std::size_t bucket_count_ HOLDFAST_GUARDED_BY(mutex_);
   Table table_ HOLDFAST_GUARDED_BY(mutex_);
-  std::array<std::shared_ptr<Listed>, kMostKept> kept_ HOLDFAST_GUARDED_BY(mutex_);
+  std::array<std::shared_ptr<KeyTarget>, kMostKept> kept_ HOLDFAST_GUARDED_BY(mutex_);
   struct Adopted {
     std::weak_ptr<Target> target;
     Bond bond;
