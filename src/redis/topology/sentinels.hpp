@@ -18,7 +18,6 @@
 #include "redis/connection/lane_events.hpp"
 #include "redis/connection/subscriptions.hpp"
 #include "redis/sentinel/discovery.hpp"
-#include "redis/sentinel/words.hpp"
 #include "redis/topology/router.hpp"
 #include "timing/alarm.hpp"
 
