@@ -11,7 +11,6 @@
 #include "fuzz/fuzz.hpp"
 #include "fuzz/resp.hpp"
 #include "redis/sentinel/discovery.hpp"
-#include "redis/sentinel/words.hpp"
 
 namespace holdfast::fuzz {
 namespace {

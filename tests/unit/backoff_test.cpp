@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "redis/connection/attempts.hpp"
+#include "redis/connection/health.hpp"
 
 namespace holdfast::redis::backoff_test {
 namespace {

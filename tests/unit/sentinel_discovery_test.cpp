@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "redis/sentinel/discovery.hpp"
-#include "redis/sentinel/words.hpp"
 
 namespace holdfast::redis::sentinel::sentinel_discovery_test {
 namespace {

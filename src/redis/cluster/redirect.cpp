@@ -1,6 +1,7 @@
 #include "redis/cluster/redirect.hpp"
 
 #include <limits>
+#include <string>
 
 #include "base/text.hpp"
 #include "redis/cluster/slot.hpp"
@@ -13,6 +14,13 @@ std::string_view take_word(std::string_view& rest) {
   const std::string_view word = rest.substr(0, rest.find(' '));
   rest.remove_prefix(word.size() == rest.size() ? word.size() : word.size() + 1);
   return word;
+}
+
+/// 0: it is no script.
+std::ptrdiff_t keys_of(const base::Command& command) {
+  if (command.script == nullptr || command.args.empty()) return 0;
+  const auto keys = base::to_number<std::ptrdiff_t>(command.args.front()).value_or(0);
+  return keys < std::ssize(command.args) ? keys : 0;
 }
 
 }  // namespace
@@ -35,6 +43,42 @@ std::optional<Redirect> read_redirect(std::string_view error_text, const NodeAdd
   auto to = told_address(error_text.substr(0, colon), *port, asked);
   if (!to) return {};
   return Redirect{code == "ASK" ? Redirect::Kind::ask : Redirect::Kind::moved, *slot, *std::move(to)};
+}
+
+bool are_apart(const base::Command& command, const base::Reply& reply) {
+  return reply.is_error() && reply.text.starts_with("TRYAGAIN") && keys_of(command) > 1;
+}
+
+std::vector<base::Command> ask_for_keys(const base::Command& command) {
+  std::vector<base::Command> questions;
+  for (std::ptrdiff_t i = 1; i <= keys_of(command); ++i) {
+    questions.push_back({{"PTTL", command.args[static_cast<std::size_t>(i)]}});
+  }
+  return questions;
+}
+
+Whereabouts read_whereabouts(const std::vector<base::Reply>& replies, const NodeAddress& asked) {
+  Whereabouts seen;
+  std::ptrdiff_t left = 0;
+  for (const base::Reply& reply : replies) {
+    if (reply.is_integer()) continue;
+    const auto redirect = reply.is_error() ? read_redirect(reply.text, asked) : std::nullopt;
+    if (!redirect || redirect->kind != Redirect::Kind::ask) return {};
+    seen.next = redirect->to;
+    ++left;
+  }
+  using Kind = Whereabouts::Kind;
+  seen.kind = left == 0 ? Kind::together : left == std::ssize(replies) ? Kind::left : Kind::apart;
+  return seen;
+}
+
+base::Command of_first_key(const base::Command& command) {
+  const auto end = command.args.begin() + 1 + keys_of(command);
+  base::Command form{{"1", command.args.at(1)}, command.script->of_first_key};
+  form.args.insert(form.args.end(), end, command.args.end());
+  form.args.insert(form.args.end(), command.args.begin() + 2, end);
+  form.args.push_back(std::to_string(keys_of(command) - 1));
+  return form;
 }
 
 }  // namespace holdfast::redis::cluster

@@ -1,4 +1,5 @@
-// Redirects to another node, and addresses as cluster nodes report them.
+// Where else to send what a cluster's node does not serve: redirects to another node, addresses as nodes report them,
+// and scripts whose keys are not all at one node.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +8,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <holdfast/config.hpp>
+
+#include "base/resp.hpp"
 
 namespace holdfast::redis::cluster {
 
@@ -37,5 +41,31 @@ struct Redirect {
 /// that is wrapped, or followed by more text, comes from inside a script, which may have written already: it is not a
 /// redirect.
 std::optional<Redirect> read_redirect(std::string_view error_text, const NodeAddress& asked);
+
+// A script whose keys are not all at one node, since their slot moves to another one: where they are, and what can be
+// sent instead.
+
+/// True if a script with several keys was refused because not all of them are there: TRYAGAIN. It says the same of keys
+/// that are nowhere.
+bool are_apart(const base::Command& command, const base::Reply& reply);
+
+/// For each key of that script, what the node that the slot comes from says of it alone.
+std::vector<base::Command> ask_for_keys(const base::Command& command);
+
+struct Whereabouts {
+  enum class Kind {
+    together,  // the slot does not move any more
+    left,  // none is where the slot comes from: they are at `next`, or nowhere. Nothing comes back, so that stays true
+    apart,
+    unknown,
+  };
+  Kind kind = Kind::unknown;
+  NodeAddress next{};
+};
+/// From the replies to that. `asked`: the node that gave them.
+Whereabouts read_whereabouts(const std::vector<base::Reply>& replies, const NodeAddress& asked);
+
+/// The same script, which names its first key only to the server, and so is not refused; of one with several keys.
+base::Command of_first_key(const base::Command& command);
 
 }  // namespace holdfast::redis::cluster

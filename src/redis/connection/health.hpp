@@ -1,16 +1,16 @@
-// When a connection counts as dead. Pure.
+// When a connection counts as dead, and when to try to connect again. Pure, except for a random number.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
-#include <memory>
-#include <string>
+#include <optional>
+#include <random>
 #include <utility>
 
+#include <holdfast/config.hpp>
+
 #include "base/clock.hpp"
-#include "redis/connection/op.hpp"
-#include "timing/alarm.hpp"
+#include "base/entropy.hpp"
 
 namespace holdfast::redis {
 
@@ -37,38 +37,77 @@ class Health {
   bool pinged_ = false;  // since something was received
 };
 
-/// Checks regularly whether a connection is alive. On the loop.
-class HealthWatch {
+/// Pauses between attempts to connect: doubling up to a limit, with jitter. The random number is an input.
+class Backoff {
  public:
-  struct Ways {
-    std::function<bool()> heard;  ///< Something was received since the last call.
-    std::function<void()> ping;
-    std::function<void(std::string cause)> dead;
-  };
-  /// The lifeline outlives it.
-  HealthWatch(timing::Schedule& schedule, base::Duration interval, const Lifeline& lifeline, Ways ways)
-      : interval_(interval), lifeline_(lifeline), ways_(std::move(ways)), alarm_(schedule, [this] { look(); }) {}
+  Backoff(std::chrono::milliseconds first, std::chrono::milliseconds limit)
+      : first_(first), limit_(limit), next_(first) {}
 
-  /// Checks until stop(), or until it is found dead.
-  void start() { alarm_.set_after(interval_); }
-  void stop() { alarm_.cancel(); }
-
- private:
-  void look() {
-    const std::shared_ptr<void> keep = lifeline_.hold();
-    const Health::Verdict verdict = health_.judge(ways_.heard());
-    if (verdict == Health::Verdict::dead) {
-      return ways_.dead("the server has not answered for " + milliseconds(interval_ * 2) + " ms");
-    }
-    if (verdict == Health::Verdict::ping) ways_.ping();
-    start();
+  /// The next pause: between half of the current step and all of it. `random` is in [0, 1).
+  std::chrono::nanoseconds next(double random) {
+    const std::chrono::duration<double, std::milli> step = next_;
+    next_ = std::min(limit_, next_ * 2);
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(step * (0.5 + random / 2));
   }
 
-  const base::Duration interval_;
-  const Lifeline& lifeline_;
-  const Ways ways_;
-  timing::Alarm alarm_;
-  Health health_;
+  /// After a success: starts with the first pause again.
+  void reset() { next_ = first_; }
+
+ private:
+  std::chrono::milliseconds first_, limit_, next_;
+};
+
+/// When to try to connect again.
+class Attempts {
+ public:
+  explicit Attempts(const Config& config)
+      : reconnect_min_(config.reconnect_min),
+        reconnect_max_(config.reconnect_max),
+        backoff_(config.reconnect_min, config.reconnect_max),
+        random_(base::entropy()) {}
+
+  void on_begin(base::TimePoint now) { since_ = now; }
+  void on_ready(base::TimePoint now) {
+    ready_since_ = now;
+    ever_ready_ = true;
+  }
+  /// `stood`: its login succeeded. `demoted`: the server takes no writes; since it accepts a login each time, that does
+  /// not count as success.
+  void on_end(base::TimePoint now, bool stood, bool demoted) {
+    if (stood && (!demoted || now - ready_since_ >= reconnect_max_)) backoff_.reset();
+    ended_ = now;
+  }
+  /// There is a reason to expect the next attempt to succeed.
+  void start_over() { backoff_.reset(); }
+
+  bool ever_ready() const { return ever_ready_; }
+  /// How long ago the latest login succeeded.
+  base::Duration since_ready(base::TimePoint now) const { return now - ready_since_; }
+  base::Duration under_way(base::TimePoint now) const { return now - since_; }
+  /// When to try again. `hopeless`: another attempt is unlikely to succeed.
+  base::TimePoint next(bool hopeless) {
+    hopeless_ = hopeless;
+    return ended_ + backoff_.next(std::generate_canonical<double, 32>(random_));
+  }
+  /// When to try if a caller waits now. If success is unlikely, that is earlier, so that the caller need not wait for
+  /// the end of a long pause. Empty: as next() says.
+  std::optional<base::TimePoint> hurried(base::TimePoint now) const {
+    if (!hopeless_) return std::nullopt;
+    return std::max(now, ended_ + std::min<base::Duration>(reconnect_min_, kQuickest));
+  }
+
+ private:
+  /// The shortest pause between attempts that callers can cause.
+  static constexpr std::chrono::milliseconds kQuickest{50};
+
+  const base::Duration reconnect_min_, reconnect_max_;
+  Backoff backoff_;
+  std::minstd_rand random_;
+  bool ever_ready_ = false;
+  bool hopeless_ = false;  // the latest connection was refused, or there has never been one
+  base::TimePoint since_{};
+  base::TimePoint ready_since_{};
+  base::TimePoint ended_{};
 };
 
 }  // namespace holdfast::redis

@@ -16,10 +16,12 @@
 
 namespace holdfast::redis {
 
+struct Link;
+
 /// Commands wait at a gate until the login has succeeded, so nothing runs in a wrong database, or before the lane's
 /// earlier connection has been killed by its client id: bytes still under way on that one cannot take effect after
-/// later ones. A command sent on a lost connection is `unknown` and is not resent here. A lane consists of a
-/// `Connection` and, above it, a `Pipeline` of requests.
+/// later ones. A command sent on a lost connection is `unknown` and is not resent here. Its inside is a
+/// `Link`: a `Connection` and, above it, a `Pipeline` of requests.
 /// Everything on the loop. The loop calls `flush` after each handler, or when many bytes are `to_be_flushed`, so that
 /// the output of one batch of work leaves in one write, or in few.
 class Lane {
@@ -67,8 +69,7 @@ class Lane {
   void drop_all();
 
  private:
-  struct Impl;
-  std::shared_ptr<Impl> impl_;
+  const std::shared_ptr<Link> link_;
 };
 
 }  // namespace holdfast::redis

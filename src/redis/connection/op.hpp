@@ -14,17 +14,6 @@
 
 namespace holdfast::redis {
 
-/// What a lane's handlers on the loop keep alive. The lane's owner, if one is set; otherwise only the lane's own state.
-struct Lifeline {
-  std::weak_ptr<void> owner;
-  std::weak_ptr<void> lane;
-
-  std::shared_ptr<void> hold() const {
-    std::shared_ptr<void> kept = owner.lock();
-    return kept ? kept : lane.lock();
-  }
-};
-
 /// Used on the loop. Stays in the list of requests in flight as long as a reply may come, finished or not.
 struct Op : boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>,
             std::enable_shared_from_this<Op> {
@@ -48,7 +37,7 @@ struct Op : boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::i
   std::size_t unconfirmed_sharded = 0;  // channels of the SSUBSCRIBE that goes first, or behind the SUBSCRIBE
   Subscriptions::Why cannot_subscribe;  // why they were not subscribed
 
-  // If the server did not know a script: see pipeline.hpp.
+  // If the server did not know a script: see begin_resending().
   std::vector<std::size_t> resent;    // the commands resent with their script's text; none: nothing was resent
   std::vector<base::Reply> answered;  // meanwhile, the first replies
 

@@ -1,10 +1,10 @@
-#include "redis/connection/pipeline.hpp"
-
+// The requests of a link, and its subscriptions.
 #include <algorithm>
 #include <new>
 #include <utility>
 
-#include "base/clock.hpp"
+#include "redis/connection/link.hpp"
+#include "redis/connection/session.hpp"
 #include "redis/failures/errors.hpp"
 #include "redis/protocol/encode.hpp"
 
@@ -12,31 +12,6 @@ namespace holdfast::redis {
 
 using base::Clock;
 using base::TimePoint;
-
-TimeLimits::TimeLimits(timing::Schedule& schedule, const Lifeline& lifeline,
-                       std::function<void(const std::shared_ptr<Op>&)> on_over)
-    : lifeline_(lifeline), on_over_(std::move(on_over)), alarm_(schedule, [this] { on_time(); }) {}
-
-/// The alarm may ring early, for a request that was answered meanwhile; that is cheaper than moving it for each one.
-void TimeLimits::add(Op& op) {
-  op.deadline = Clock::now() + op.request.timeout;
-  deadlines_.insert(op);
-  alarm_.set_by(deadlines_.begin()->deadline);
-}
-
-void TimeLimits::set_alarm() noexcept {
-  alarm_.set(deadlines_.empty() ? TimePoint::max() : deadlines_.begin()->deadline);
-}
-
-void TimeLimits::on_time() {
-  const std::shared_ptr<void> keep = lifeline_.hold();
-  const TimePoint now = Clock::now();
-  set_alarm();  // in case the rest throws
-  while (!deadlines_.empty() && deadlines_.begin()->deadline <= now) on_over_(deadlines_.begin()->shared_from_this());
-  set_alarm();
-}
-
-using base::Clock;
 
 namespace {
 
@@ -62,15 +37,43 @@ std::string overload(std::size_t waiting, std::size_t unsent) {
   return "the server does not take the " + std::to_string(unsent) + " bytes that wait for it";
 }
 
+// Commands whose script the server did not know: only those are resent, with the script's text.
+
+/// If commands of this request, just answered for the first time, were refused because the server does not know their
+/// script, notes which must be resent. The server refuses them before it does anything.
+bool begin_resending(Op& op) {
+  if (!op.resent.empty()) return false;
+  const std::vector<base::Reply>& replies = op.builder.replies;
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    const bool script = op.request.commands[i].script != nullptr;
+    if (script && replies[i].is_error() && replies[i].text.starts_with("NOSCRIPT")) op.resent.push_back(i);
+  }
+  if (op.resent.empty()) return false;
+  op.answered = std::move(op.builder.replies);
+  return true;
+}
+
+/// Only some commands were resent; the others were executed the first time.
+bool resends_a_part(const Op& op) { return !op.resent.empty() && op.resent.size() < op.request.commands.size(); }
+
+/// Everything is answered: replaces the refusals by the replies to the resent commands.
+void end_resending(Op& op) {
+  if (op.resent.empty()) return;
+  for (std::size_t i = 0; i < op.resent.size(); ++i) {
+    op.answered[op.resent[i]] = std::move(op.builder.replies[i]);
+  }
+  op.builder.replies = std::move(op.answered);
+}
+
 }  // namespace
 
-Pipeline::Pipeline(timing::Schedule& schedule, const Config& config, Subscriptions& subscriptions, LaneEvents& events,
-                   const Lifeline& lifeline, Connection& connection)
-    : subscriptions_(subscriptions),
+Pipeline::Pipeline(timing::Schedule& schedule, Link& link, Subscriptions& subscriptions, LaneEvents& events)
+    : link_(link),
+      connection_(link.connection),
+      subscriptions_(subscriptions),
       events_(events),
-      connection_(connection),
-      interlock_(schedule, config, subscriptions, lifeline, connection, [this](const OpPtr& op) { expect(op, 1); }),
-      limits_(schedule, lifeline, [this](const OpPtr& op) { on_time_over(op); }) {}
+      interlock_(schedule, link, subscriptions),
+      limit_alarm_(schedule, [this] { on_limit_alarm(); }) {}
 
 // --- from the caller to the connection ---
 
@@ -93,11 +96,12 @@ void Pipeline::accept(const OpPtr& op) {
     op->handler(failure(Delivery::not_sent, Errc::closed, {}, true));
     return;
   }
-  if (std::string cause = overload(gate_.size() + in_flight_.size(), connection_.unsent()); !cause.empty()) {
+  const std::size_t unsent = connection_.session() != nullptr ? connection_.session()->unsent() : 0;
+  if (std::string cause = overload(gate_.size() + in_flight_.size(), unsent); !cause.empty()) {
     op->handler(failure(Delivery::not_sent, Errc::unreachable, std::move(cause)));
     return;
   }
-  limits_.add(*op);
+  limit(*op);
   if (connection_.ready()) {
     send(op);
     return;
@@ -189,7 +193,7 @@ void Pipeline::ping() {
 
 // --- from the connection to the caller ---
 
-bool Pipeline::on_node(const Session::Node& node) {
+bool Pipeline::on_node(const Node& node) {
   if (in_flight_.empty()) return false;
   Op& op = *in_flight_.front();
   if (!op.asking() && (op.lacks_confirmations() || op.loads == 0)) op.builder.add(node);
@@ -283,11 +287,32 @@ void Pipeline::finish(const OpPtr& op, Result result) noexcept {
 // --- without an answer ---
 
 Result Pipeline::not_connected(std::string cause, bool pointless) const {
-  Result result = failure(Delivery::not_sent, connection_.error(), std::move(cause), pointless);
-  result.refused = connection_.refused_for_good();
+  Result result = failure(Delivery::not_sent, connection_.down().error, std::move(cause), pointless);
+  result.refused = connection_.down().refused;
   return result;
 }
 
+/// Its time starts now. The alarm may ring early, for a request that was answered meanwhile; that is cheaper than
+/// moving it for each one.
+void Pipeline::limit(Op& op) {
+  op.deadline = Clock::now() + op.request.timeout;
+  limits_.insert(op);
+  limit_alarm_.set_by(limits_.begin()->deadline);
+}
+
+void Pipeline::set_limit_alarm() noexcept {
+  limit_alarm_.set(limits_.empty() ? TimePoint::max() : limits_.begin()->deadline);
+}
+
+void Pipeline::on_limit_alarm() {
+  const std::shared_ptr<Link> keep = link_.keep();
+  const TimePoint now = Clock::now();
+  set_limit_alarm();  // in case the rest throws
+  while (!limits_.empty() && limits_.begin()->deadline <= now) on_time_over(limits_.begin()->shared_from_this());
+  set_limit_alarm();
+}
+
+/// Finishes it.
 void Pipeline::on_time_over(const OpPtr& op) {
   // A sent command stays in flight, so that later replies still match their commands; it only has no handler any more.
   finish(op, op->at_gate ? not_connected(connection_.why_not_yet(), /*pointless=*/false)
@@ -305,7 +330,7 @@ void Pipeline::on_cut() {
 
 void Pipeline::cut(const OpPtr& op) noexcept {
   if (op->finished || op == login_) return;
-  const std::string& cause = connection_.cause();
+  const std::string& cause = connection_.down().cause;
   Result result;
   try {
     result = failure(Delivery::unknown, Errc::unknown_outcome,
@@ -319,17 +344,17 @@ void Pipeline::cut(const OpPtr& op) noexcept {
 void Pipeline::give_up() {
   while (!gate_.empty()) {
     const OpPtr op = gate_.front();
-    finish(op, not_connected(connection_.cause(), /*pointless=*/true));
+    finish(op, not_connected(connection_.down().cause, /*pointless=*/true));
   }
 }
 
 void Pipeline::close() {
-  limits_.cancel();
+  limit_alarm_.cancel();
   interlock_.cancel();
 }
 
 void Pipeline::drop() {
-  limits_.forget_all();
+  limits_.clear();
   const std::list<OpPtr> waiting = std::exchange(gate_, {});
   const std::deque<OpPtr> sent = std::exchange(in_flight_, {});
   login_.reset();
@@ -357,6 +382,137 @@ void Pipeline::on_push(const base::Reply& message) {
   } else if (!in_flight_.empty()) {
     interlock_.on_confirmed(*in_flight_.front(), kind, channel);
   }
+}
+
+// --- subscriptions ---
+
+Interlock::Interlock(timing::Schedule& schedule, Link& link, Subscriptions& subscriptions)
+    : link_(link),
+      connection_(link.connection),
+      subscriptions_(subscriptions),
+      idle_alarm_(schedule, [this] { on_idle_alarm(); }) {}
+
+void Interlock::subscribe(Op& op) {
+  op.unconfirmed = op.unconfirmed_sharded = 0;
+  op.cannot_subscribe.reset();
+  const std::vector<std::string>& wanted = op.request.subscribe;
+  const Publish how = subscriptions_.resolved(op.request.publish);
+  if (wanted.empty() || subscriptions_.all_subscribed(wanted, how)) return;
+  op.cannot_subscribe = subscriptions_.denied(wanted, Clock::now());
+  if (op.cannot_subscribe) return;
+  if (how != Publish::spublish) {
+    op.unconfirmed = wanted.size();
+    encode(connection_.out(), "SUBSCRIBE", wanted);
+  }
+  if (how != Publish::publish) {
+    op.unconfirmed_sharded = wanted.size();
+    if (op.request.asking) {
+      encode(connection_.out(), {{"ASKING"}}, false);
+      op.asks = 1;
+    }
+    encode(connection_.out(), "SSUBSCRIBE", wanted);
+  }
+}
+
+/// Confirmations come in the order of the replies, so this one is for the first request.
+void Interlock::on_confirmed(Op& first, const std::string& kind, const std::string& channel) {
+  const bool sharded = kind == "ssubscribe";
+  std::size_t& unconfirmed = sharded ? first.unconfirmed_sharded : first.unconfirmed;
+  if (unconfirmed == 0 || (!sharded && kind != (first.leaving ? "unsubscribe" : "subscribe"))) return;
+  --unconfirmed;
+  if (first.leaving) {
+    subscriptions_.on_unsubscribed(channel);
+  } else {
+    subscriptions_.on_subscribed(channel, sharded ? Channels::sharded : Channels::plain);
+    sweep_later();
+  }
+}
+
+void Interlock::on_refused(Op& first) {
+  first.builder.finish();
+  const base::Reply reply = std::move(first.builder.replies.front());
+  first.builder = {};
+  // The SUBSCRIBE goes ahead of the SSUBSCRIBE.
+  const bool sharded = first.unconfirmed == 0;
+  (sharded ? first.unconfirmed_sharded : first.unconfirmed) = 0;
+  if (!reply.is_error()) {
+    connection_.fail(Errc::unreachable, "the server answers without having confirmed a subscription");
+  } else if (first.leaving) {
+    on_unsubscribe_refused(first, reply.text);
+  } else {
+    on_subscribe_refused(first, sharded ? "SSUBSCRIBE" : "SUBSCRIBE", reply.text);
+  }
+}
+
+/// The channel counts as unsubscribed, whatever the reason for the refusal. If the server gave the channel away, it is;
+/// and messages on an unused channel do no harm. But a wake would be lost if a channel counted as subscribed that is
+/// not.
+bool Interlock::refused_to_leave(Op& op) {
+  const base::Reply& reply = op.builder.replies.front();
+  if (!reply.is_error()) return false;
+  if (classify(reply.text).for_good()) unsubscribe_refused_ = true;
+  op.builder = {};
+  return true;
+}
+
+void Interlock::on_unsubscribe_refused(const Op& op, const std::string& error_text) {
+  for (const std::string& channel : op.request.subscribe) subscriptions_.on_subscribed(channel);
+  unsubscribe_refused_ = classify(error_text).for_good();
+  sweep_later();
+}
+
+void Interlock::on_subscribe_refused(Op& op, std::string verb, const std::string& error_text) {
+  const Meaning meaning = classify(error_text);
+  const std::vector<std::string>& names = op.request.subscribe;
+  std::string cause = std::move(verb);
+  for (const std::string& channel : names) cause += " " + channel;
+  op.cannot_subscribe = std::make_shared<const Refusal>(Refusal{meaning, cause + ": " + explain(error_text)});
+  if (meaning.for_good()) {
+    subscriptions_.deny(refuses_command(error_text) ? std::vector<std::string>{} : names, op.cannot_subscribe,
+                        Clock::now());
+  }
+}
+
+void Interlock::sweep_later() {
+  const base::Duration pause =
+      std::max<base::Duration>(link_.config.subscription_linger / 2, std::chrono::milliseconds(20));
+  idle_alarm_.set_by(Clock::now() + pause);
+}
+
+void Interlock::on_idle_alarm() {
+  if (connection_.closed()) return;
+  const std::shared_ptr<Link> keep = link_.keep();
+  if (subscriptions_.any_subscribed()) sweep_later();
+  give_back_idle();
+}
+
+void Interlock::give_back_idle() {
+  if (!connection_.ready() || unsubscribe_refused_) return;
+  Subscriptions::Idle idle = subscriptions_.take_idle(Clock::now() - link_.config.subscription_linger);
+  if (idle.plain.empty() && idle.sharded.empty()) return;
+  const std::shared_ptr<Op> op = idle.sharded.empty() ? leave(std::move(idle.plain)) : leave_sharded(idle);
+  op->finished = true;  // it has no handler
+  encode(connection_.out(), op->request.commands.front(), false);
+  link_.pipeline.expect(op, 1);
+}
+
+/// The PING's reply marks the end of the replies to UNSUBSCRIBE: see on_refused().
+std::shared_ptr<Op> Interlock::leave(std::vector<std::string> channels) {
+  const auto op =
+      std::make_shared<Op>(Request{{{{"PING"}}}, link_.config.command_timeout, std::move(channels)}, ResultHandler{});
+  op->leaving = true;
+  op->unconfirmed = op->request.subscribe.size();
+  encode(connection_.out(), "UNSUBSCRIBE", op->request.subscribe);
+  return op;
+}
+
+/// One command for each channel: their slots may differ, and so may the server's replies.
+std::shared_ptr<Op> Interlock::leave_sharded(const Subscriptions::Idle& idle) {
+  const auto op = std::make_shared<Op>(Request{{{{"HELLO"}}}, link_.config.command_timeout}, ResultHandler{});
+  op->leaving_sharded = true;
+  if (!idle.plain.empty()) encode(connection_.out(), "UNSUBSCRIBE", idle.plain);
+  for (const std::string& channel : idle.sharded) encode(connection_.out(), "SUNSUBSCRIBE", {channel});
+  return op;
 }
 
 }  // namespace holdfast::redis

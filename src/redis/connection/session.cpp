@@ -17,6 +17,7 @@
 
 #include <holdfast/error.hpp>
 
+#include "redis/connection/link.hpp"
 #include "redis/failures/errors.hpp"
 
 namespace holdfast::redis {
@@ -120,13 +121,11 @@ void empty(std::string& buffer) {
 
 }  // namespace
 
-Session::Session(timing::Schedule& schedule, const Config& config, std::optional<asio::ssl::context>& tls,
-                 EndpointSource& source, Resolver& resolver, std::optional<Endpoint> last, const SentSecrets& secrets,
-                 Owner& owner, Reader& reader)
-    : config_(config),
-      owner_(&owner),
-      reader_(reader),
-      dialer_(std::make_shared<Dialer>(schedule, config.connect_timeout, source, resolver, std::move(last),
+Session::Session(timing::Schedule& schedule, Link& link, std::optional<asio::ssl::context>& tls, EndpointSource& source,
+                 Resolver& resolver, std::optional<Endpoint> last, const SentSecrets& secrets)
+    : config_(link.config),
+      link_(&link),
+      dialer_(std::make_shared<Dialer>(schedule, config_.connect_timeout, source, resolver, std::move(last),
                                        [this](auto socket, const auto& endpoint, const auto& problem) {
                                          on_dialled(std::move(socket), endpoint, problem);
                                        })),
@@ -171,10 +170,10 @@ void Session::shake_hands() {
 }
 
 void Session::begin() {
-  if (owner_ == nullptr) return;
+  if (link_ == nullptr) return;
   stage_ = Stage::login;
   read();
-  owner_->on_open();
+  link_->connection.on_open();
 }
 
 void Session::logged_in() { stage_ = Stage::ready; }
@@ -182,7 +181,7 @@ void Session::logged_in() { stage_ = Stage::ready; }
 /// For the message that begins like this.
 ReplyLimits Session::limits(char first) const {
   if (stage_ != Stage::ready) return kLoginLimits;
-  return first == kPush ? kPushLimits : reader_.room();
+  return first == kPush ? kPushLimits : link_->pipeline.room();
 }
 
 void Session::make_room() {
@@ -212,7 +211,7 @@ void Session::read() {
 }
 
 void Session::on_read(ErrorCode error, std::size_t count) {
-  if (owner_ == nullptr) return;
+  if (link_ == nullptr) return;
   if (error) return end(error);
   in_end_ += count;
   if (parse()) return read();
@@ -221,7 +220,7 @@ void Session::on_read(ErrorCode error, std::size_t count) {
   end(nonsense, problem.empty() ? "the server sent a reply that nobody asked for" : problem);
 }
 
-/// False if the bytes are invalid, or if the owner has closed the session.
+/// False if the bytes are invalid, or if the link has closed the session.
 bool Session::parse() {
   while (in_begin_ < in_end_) {
     const std::string_view message(in_.data() + in_begin_, in_end_ - in_begin_);
@@ -241,12 +240,12 @@ bool Session::parse() {
       in_push_ = false;
       told_ = true;
       const std::vector<base::Reply> messages = std::exchange(push_, {}).replies;
-      reader_.on_push(messages.front());
+      link_->pipeline.on_push(messages.front());
     } else {
       answered_ = true;
-      reader_.on_reply(length);
+      link_->pipeline.on_reply(length);
     }
-    if (owner_ == nullptr) return false;
+    if (link_ == nullptr) return false;
   }
   return true;
 }
@@ -263,11 +262,11 @@ bool Session::pass_on(const Node& node) {
     push_.add(node);
     return true;
   }
-  return reader_.on_node(node);
+  return link_->pipeline.on_node(node);
 }
 
 void Session::flush() {
-  if (stage_ < Stage::login || owner_ == nullptr || out_.empty() || !writing_.empty() || mute_) return;
+  if (stage_ < Stage::login || link_ == nullptr || out_.empty() || !writing_.empty() || mute_) return;
   if (!tls_) {
     ErrorCode error;
     const std::size_t sent = socket_.write_some(asio::buffer(out_), error);
@@ -301,7 +300,7 @@ void Session::on_write_failed() {
 }
 
 void Session::abandon() noexcept {
-  owner_ = nullptr;
+  link_ = nullptr;
   dialer_->stop();
   not_for_children_.reset();
   ErrorCode ignored;
@@ -329,13 +328,15 @@ bool Session::try_to_end(ErrorCode error) noexcept {
 }
 
 void Session::end(ErrorCode error, std::string problem) {
-  if (owner_ == nullptr) return;
-  Owner& owner = *owner_;
+  if (link_ == nullptr) return;
+  Link& link = *link_;
   const Stage stage = stage_ == Stage::look_up ? dialer_->stage() : stage_;
   if (!tls_refusal_.empty()) problem += ": " + tls_refusal_;
   abandon();
-  asio::post(socket_.get_executor(), [self = shared_from_this(), owner = owner.keep(),
-                                      ending = Ending{stage, error, std::move(problem)}] { owner->on_end(ending); });
+  asio::post(socket_.get_executor(),
+             [self = shared_from_this(), keep = link.keep(), ending = Ending{stage, error, std::move(problem)}] {
+               keep->connection.on_end(ending);
+             });
 }
 
 }  // namespace holdfast::redis

@@ -32,60 +32,32 @@ using TlsStream = boost::asio::ssl::stream<boost::asio::generic::stream_protocol
 /// stream, gets the reason as text.
 void expect_host(TlsStream& stream, const std::string& host, TlsConfig::Verify verify, std::string& refusal);
 
-/// Everything on the loop. Owner and reader live until end(); after that only on_end() is called.
+struct Link;
+
+/// Everything on the loop. The link lives until end(): its connection is told of the beginning and the end, its
+/// pipeline of all that comes. After end() only Connection::on_end() is called.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   using ErrorCode = boost::system::error_code;
-  using Node = redis::Node;
 
   /// The limits of a reply during the login, and of one that nobody has asked for.
   static constexpr ReplyLimits kLoginLimits{.bytes = 256U << 10U, .elements = 4096};
   /// Those of a message, which nobody keeps.
   static constexpr ReplyLimits kPushLimits = kMostOfReplies;
 
-  struct Ending {
-    Stage stage{};
-    ErrorCode error;      ///< `bad_message`: the server does not speak the protocol, or exceeds the limits.
-    std::string problem;  ///< As text.
-  };
-
-  class Owner {
-   public:
-    virtual ~Owner() = default;
-    virtual void on_open() = 0;
-    /// The connection has ended, or was never made. Never called from within a call of the owner's.
-    virtual void on_end(const Ending& ending) = 0;
-    /// Keeps it alive.
-    virtual std::shared_ptr<Owner> keep() = 0;
-  };
-
-  /// Receives what the server sends.
-  class Reader {
-   public:
-    virtual ~Reader() = default;
-    /// The next node of the next reply, in the order of the commands. False: no reply was expected.
-    virtual bool on_node(const Node& node) = 0;
-    /// The reply is complete, and this long.
-    virtual void on_reply(const ReplyLimits& length) = 0;
-    /// How long the next reply may be.
-    virtual ReplyLimits room() const = 0;
-    virtual void on_push(const base::Reply& message) = 0;
-  };
-
-  /// `last`: the address to try after all others. Errors reach the reader without the secrets, which live as long as
-  /// the owner.
-  Session(timing::Schedule& schedule, const Config& config, std::optional<boost::asio::ssl::context>& tls,
-          EndpointSource& source, Resolver& resolver, std::optional<Endpoint> last, const SentSecrets& secrets,
-          Owner& owner, Reader& reader);
+  /// `last`: the address to try after all others. Errors reach the pipeline without the secrets. These and the
+  /// other references live as long as the link.
+  Session(timing::Schedule& schedule, Link& link, std::optional<boost::asio::ssl::context>& tls, EndpointSource& source,
+          Resolver& resolver, std::optional<Endpoint> last, const SentSecrets& secrets);
   ~Session();
 
   void open();
   /// The login has succeeded: from now on replies may be long.
   void logged_in();
-  /// Closes it; on_end() follows soon.
+  /// Closes it; Connection::on_end() follows soon.
   void end(ErrorCode error);
   void end(ErrorCode error, std::string problem);
-  /// False: memory ran out, so it is closed, but on_end() will not be called.
+  /// False: memory ran out, so it is closed, but Connection::on_end() will not be called.
   bool try_to_end(ErrorCode error) noexcept;
   /// What it waits for before the login has succeeded; a text to follow "no".
   std::string missing() const;
@@ -97,10 +69,10 @@ class Session : public std::enable_shared_from_this<Session> {
   const std::optional<Endpoint>& endpoint() const { return endpoint_; }
   /// The same as text; empty: not known yet.
   std::string server() const { return dialer_->asked() ? in_words(dialer_->address()) : std::string(); }
-  /// Closes it without calling on_end().
+  /// Closes it without calling Connection::on_end().
   void abandon() noexcept;
   /// -1 until the login has succeeded, and after the end.
-  int socket() { return stage_ == Stage::ready && owner_ != nullptr ? socket_.native_handle() : -1; }
+  int socket() { return stage_ == Stage::ready && link_ != nullptr ? socket_.native_handle() : -1; }
   /// Text appended here is sent by the next flush().
   std::string& out() { return out_; }
   /// How many bytes the system has not taken yet.
@@ -130,8 +102,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void on_write_failed();
 
   const Config& config_;
-  Owner* owner_;  // null: it has ended
-  Reader& reader_;
+  Link* link_;                    // null: it has ended
   Stage stage_ = Stage::look_up;  // also while it connects: see Dialer::stage()
   const std::shared_ptr<Dialer> dialer_;
   std::optional<Endpoint> endpoint_;

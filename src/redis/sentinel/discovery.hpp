@@ -1,16 +1,40 @@
-// Which Sentinel to ask for the primary's address, and when, until one knows it. Pure; the time is an input.
+// What Sentinels are asked, and their replies as plain values; which of them to ask for the primary's address, and
+// when, until one knows it. Pure; the time is an input.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <holdfast/config.hpp>
 
 #include "base/clock.hpp"
+#include "base/resp.hpp"
 
 namespace holdfast::redis::sentinel {
+
+/// Where Sentinels announce a new primary, for any primary name.
+inline constexpr std::string_view kSwitchChannel = "+switch-master";
+
+/// Where is the primary of this name, which other Sentinels watch over it, and how many replicas does it have?
+std::vector<base::Command> questions(const std::string& name);
+
+struct Answer {
+  std::optional<NodeAddress> primary;  ///< None: `problem` says why.
+  std::vector<NodeAddress> sentinels;  ///< The others that it knows, possibly under other host names than ours.
+  std::optional<int> replicas{};       ///< On record, up or down: one of them may be elected.
+  std::string problem;
+};
+/// Decodes the replies to questions().
+Answer decode(const std::vector<base::Reply>& replies);
+
+/// The new address, if this message on kSwitchChannel is about the primary of this name.
+std::optional<NodeAddress> switched_to(std::string_view message, std::string_view name);
+
+/// `host:port`.
+std::string in_words(const NodeAddress& address);
 
 /// The known Sentinels, and the order in which to ask them. Pure. The user's are always kept; others that they report
 /// are added while there is room.

@@ -10,7 +10,6 @@
 
 #include "base/entropy.hpp"
 #include "redis/cluster/redirect.hpp"
-#include "redis/cluster/whereabouts.hpp"
 #include "redis/connection/op.hpp"
 #include "redis/failures/errors.hpp"
 

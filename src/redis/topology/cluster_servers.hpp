@@ -15,8 +15,8 @@
 #include <holdfast/config.hpp>
 #include <holdfast/error.hpp>
 
+#include "redis/cluster/redirect.hpp"
 #include "redis/cluster/survey.hpp"
-#include "redis/cluster/whereabouts.hpp"
 #include "redis/connection/request.hpp"
 #include "redis/topology/cluster_map.hpp"
 #include "redis/topology/router.hpp"
@@ -28,7 +28,7 @@ namespace holdfast::redis {
 /// executed. They are resent within their own time limits, at once the first times, then after pauses, since nodes that
 /// disagree may redirect a request in a circle. A request of several commands is split, and its replies are combined
 /// again. A script whose keys are not all at one node (TRYAGAIN) is sent in another form, if there is one for where
-/// they are (cluster/whereabouts.hpp). On the loop.
+/// they are (cluster/redirect.hpp). On the loop.
 class Detours {
  public:
   struct Ways {

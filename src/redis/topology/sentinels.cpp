@@ -40,14 +40,16 @@ sentinel::Answer answer_of(const Result& result) {
 
 }  // namespace
 
-SentinelLink::SentinelLink(timing::Schedule& schedule, const Config& config, const NodeAddress& address, Events events)
+SentinelLink::SentinelLink(timing::Schedule& schedule, const Config& config, NodeAddress address,
+                           std::weak_ptr<Sentinels> sentinels)
     : schedule_(schedule),
       limit_(config.connect_timeout),
       name_(config.sentinel.primary),
-      events_(std::move(events)),
+      address_(std::move(address)),
+      sentinels_(std::move(sentinels)),
       subscriptions_(std::make_shared<Listeners>()),
-      lane_(schedule, link_config(config, address), std::make_shared<ConfiguredEndpoint>(link_config(config, address)),
-            subscriptions_, *this) {
+      lane_(schedule, link_config(config, address_),
+            std::make_shared<ConfiguredEndpoint>(link_config(config, address_)), subscriptions_, *this) {
   // An unused subscription would be unsubscribed.
   subscriptions_.listeners()->begin_use(std::string(sentinel::kSwitchChannel), [] {});
 }
@@ -55,16 +57,17 @@ SentinelLink::SentinelLink(timing::Schedule& schedule, const Config& config, con
 void SentinelLink::disconnected(const std::string&) {
   // Pending questions get the cause first.
   boost::asio::post(schedule_.executor(), [link = shared_from_this()] { link->close(); });
-  if (events_.ended) events_.ended();
+  if (const auto sentinels = sentinels_.lock()) sentinels->on_link_ended(address_);
 }
 
 void SentinelLink::to_be_flushed(std::size_t bytes) {
-  if (events_.to_be_flushed) events_.to_be_flushed(bytes);
+  if (const auto sentinels = sentinels_.lock()) sentinels->to_be_flushed(bytes);
 }
 
 void SentinelLink::said(const std::string& channel, const std::string& text) {
-  if (channel != sentinel::kSwitchChannel || !events_.switched) return;
-  if (const auto primary = sentinel::switched_to(text, name_)) events_.switched(*primary);
+  const auto sentinels = sentinels_.lock();
+  if (channel != sentinel::kSwitchChannel || !sentinels) return;
+  if (const auto primary = sentinel::switched_to(text, name_)) sentinels->on_switched(address_, *primary);
 }
 
 void SentinelLink::start(std::shared_ptr<void> client) {
@@ -78,13 +81,13 @@ void SentinelLink::ask(std::function<void(const sentinel::Answer&)> handler) {
 }
 
 void SentinelLink::close() {
-  events_ = {};
+  sentinels_.reset();
   lane_.close();
   const std::shared_ptr<void> client = std::exchange(client_, {});
 }
 
 void SentinelLink::drop_all() {
-  events_ = {};
+  sentinels_.reset();
   lane_.drop_all();
   const std::shared_ptr<void> client = std::exchange(client_, {});
 }
@@ -93,10 +96,11 @@ using base::Clock;
 using sentinel::Answer;
 using sentinel::Discovery;
 
-Sentinels::Sentinels(timing::Schedule& schedule, const Config& config, Events events)
+Sentinels::Sentinels(timing::Schedule& schedule, const Config& config, ServerEvents& events, Shard& shard)
     : schedule_(schedule),
       config_(config),
-      events_(std::move(events)),
+      events_(events),
+      shard_(shard),
       known_(config.sentinel.addresses),
       round_alarm_(schedule, [this] { on_round_alarm(); }),
       look_alarm_(schedule, [this] { on_look_alarm(); }),
@@ -114,20 +118,7 @@ SentinelLink& Sentinels::link_to(const NodeAddress& address) {
   const auto found =
       std::ranges::find(links_, address, [](const auto& each) -> const NodeAddress& { return each.first; });
   if (found != links_.end()) return *found->second;
-  const std::weak_ptr<Sentinels> weak = weak_from_this();
-  const auto link =
-      std::make_shared<SentinelLink>(schedule_, config_, address,
-                                     SentinelLink::Events{.ended =
-                                                              [weak, address] {
-                                                                if (const auto me = weak.lock())
-                                                                  me->on_link_ended(address);
-                                                              },
-                                                          .switched =
-                                                              [weak, address](const NodeAddress& primary) {
-                                                                if (const auto me = weak.lock())
-                                                                  me->on_switched(address, primary);
-                                                              },
-                                                          .to_be_flushed = events_.to_be_flushed});
+  const auto link = std::make_shared<SentinelLink>(schedule_, config_, address, weak_from_this());
   links_.emplace_back(address, link);
   link->start(owner_.lock());
   return *link;
@@ -253,7 +244,7 @@ void Sentinels::count(const Answer& answer) {
   if (!answer.replicas) return;
   looked_replicas_ = std::max(looked_replicas_, *answer.replicas);
   replicas_ = std::max(replicas_, *answer.replicas);
-  events_.counted(replicas_);
+  shard_.set_configured_replicas(replicas_);
 }
 
 void Sentinels::look() {

@@ -18,24 +18,21 @@
 #include "redis/connection/lane_events.hpp"
 #include "redis/connection/subscriptions.hpp"
 #include "redis/sentinel/discovery.hpp"
-#include "redis/sentinel/words.hpp"
 #include "redis/topology/router.hpp"
 #include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 
-/// One connection to one Sentinel: questions, and its announcements. It never reconnects: when its connection ends,
-/// `ended` is called, and the link is useless. On the loop.
+class Sentinels;
+class SentinelSource;
+
+/// One connection to one Sentinel: questions, and its announcements. It never reconnects: when its connection ends, the
+/// link is useless, and Sentinels hears that. On the loop.
 class SentinelLink : public std::enable_shared_from_this<SentinelLink>, private LaneEvents {
  public:
-  struct Events {
-    std::function<void()> ended;
-    std::function<void(const NodeAddress& primary)> switched;  ///< Our primary has moved there.
-    std::function<void(std::size_t bytes)> to_be_flushed;
-  };
-
   /// `config`: of the client. Throws Error(tls).
-  SentinelLink(timing::Schedule& schedule, const Config& config, const NodeAddress& address, Events events);
+  SentinelLink(timing::Schedule& schedule, const Config& config, NodeAddress address,
+               std::weak_ptr<Sentinels> sentinels);
 
   /// Connects. Handlers keep this link alive, and `client` until it is closed.
   void start(std::shared_ptr<void> client);
@@ -56,13 +53,12 @@ class SentinelLink : public std::enable_shared_from_this<SentinelLink>, private 
   timing::Schedule& schedule_;
   const base::Duration limit_;
   const std::string name_;
-  Events events_;
+  const NodeAddress address_;
+  std::weak_ptr<Sentinels> sentinels_;  // until it is closed: a link may outlive them
   std::shared_ptr<void> client_;
   Subscriptions subscriptions_;
   Lane lane_;
 };
-
-class SentinelSource;
 
 /// One per client, used by all its lanes. Requests made while a question is pending share its answer; each lane checks
 /// it by ROLE. On the loop.
@@ -75,11 +71,8 @@ class Sentinels : public std::enable_shared_from_this<Sentinels> {
   static constexpr std::chrono::seconds kLookEvery{5};
   static constexpr std::chrono::seconds kFirstLook{1};
 
-  struct Events {
-    std::function<void(std::size_t bytes)> to_be_flushed;
-    std::function<void(int replicas)> counted;  ///< How many replicas the primary has on record.
-  };
-  Sentinels(timing::Schedule& schedule, const Config& config, Events events);
+  /// `shard`: of the primary. It may be constructed later; it and the events live until close() or drop_all().
+  Sentinels(timing::Schedule& schedule, const Config& config, ServerEvents& events, Shard& shard);
 
   void start(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
   void flush();
@@ -98,12 +91,15 @@ class Sentinels : public std::enable_shared_from_this<Sentinels> {
   void doubt(const NodeAddress& primary);
   std::string missing() const { return round_ ? round_->missing() : "answer from a Sentinel"; }
 
- private:
-  using Link = std::shared_ptr<SentinelLink>;
+  // For the links.
+  void to_be_flushed(std::size_t bytes) { events_.to_be_flushed(shard_, bytes); }
+  /// Our primary has moved there.
+  void on_switched(const NodeAddress& from, const NodeAddress& primary);
+  void on_link_ended(const NodeAddress& address);
 
+ private:
   std::shared_ptr<Sentinels> self();
   SentinelLink& link_to(const NodeAddress& address);
-  void on_link_ended(const NodeAddress& address);
   void close_links();
 
   void take(const sentinel::Discovery::Step& step);
@@ -117,16 +113,16 @@ class Sentinels : public std::enable_shared_from_this<Sentinels> {
   void look();
   void count(const sentinel::Answer& answer);
   void on_looked(const NodeAddress& from, const sentinel::Answer& answer);
-  void on_switched(const NodeAddress& from, const NodeAddress& primary);
   void move_to(const NodeAddress& primary, const std::string& why);
 
   timing::Schedule& schedule_;
   const Config config_;
-  const Events events_;
+  ServerEvents& events_;
+  Shard& shard_;
   std::weak_ptr<void> owner_;
   std::vector<SentinelSource*> sources_;
   sentinel::KnownSentinels known_;
-  std::vector<std::pair<NodeAddress, Link>> links_;
+  std::vector<std::pair<NodeAddress, std::shared_ptr<SentinelLink>>> links_;
   bool closed_ = false;
 
   std::optional<sentinel::Discovery> round_;  // the pending question
@@ -173,14 +169,10 @@ class SentinelServers final : public Router {
  public:
   SentinelServers(timing::Schedule& schedule, const Config& config, std::shared_ptr<Listeners> listeners,
                   ServerEvents& events)
-      : events_(events),
-        sentinels_(std::make_shared<Sentinels>(
-            schedule, config,
-            Sentinels::Events{.to_be_flushed = [this](std::size_t bytes) { events_.to_be_flushed(shard_, bytes); },
-                              .counted = [this](int replicas) { shard_.set_configured_replicas(replicas); }})),
+      : sentinels_(std::make_shared<Sentinels>(schedule, config, events, shard_)),
         shard_(
             schedule, config, [sentinels = sentinels_] { return std::make_shared<SentinelSource>(sentinels); },
-            std::move(listeners), events_) {}
+            std::move(listeners), events) {}
 
   Shard& shard_of(std::string_view) override { return shard_; }
   Shard* only_shard() const override { return all_[0]; }
@@ -208,7 +200,6 @@ class SentinelServers final : public Router {
   }
 
  private:
-  ServerEvents& events_;
   const std::shared_ptr<Sentinels> sentinels_;
   Shard shard_;
   Shard* const all_[1] = {&shard_};

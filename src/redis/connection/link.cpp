@@ -1,12 +1,14 @@
-#include "redis/connection/connection.hpp"
+#include "redis/connection/link.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <string_view>
 
 #include <boost/asio/error.hpp>
 
+#include "base/entropy.hpp"
 #include "base/text.hpp"
-#include "redis/connection/op.hpp"
-#include "redis/connection/stage.hpp"
+#include "redis/connection/session.hpp"
 #include "redis/failures/errors.hpp"
 
 namespace holdfast::redis {
@@ -16,6 +18,39 @@ using base::Clock;
 using base::TimePoint;
 
 namespace {
+
+using Asked = Aside<LoginCredentials::Given>;
+
+constinit AsideCount calls_in_process(LoginCredentials::kMostInProcess);
+
+/// The user's text, cut to what fits into an error.
+std::string in_words(std::string_view what) {
+  constexpr std::size_t kMost = 200;
+  return base::printable(what.substr(0, kMost));
+}
+
+Asked::Reply call(const CredentialsProvider& provider) {
+  Asked::Reply reply;
+  reply.answer.asked_at = Clock::now();
+  try {
+    reply.answer.credentials = provider();
+  } catch (const std::exception& error) {
+    reply.problem = "the credentials' provider threw: " + in_words(error.what());
+  } catch (...) {
+    reply.problem = "the credentials' provider threw something that is no std::exception";
+  }
+  const auto& valid_for = reply.answer.credentials.valid_for;
+  if (reply.problem.empty() && valid_for && Clock::now() - reply.answer.asked_at >= *valid_for) {
+    reply.problem = "the credentials' provider gave what has ended already";
+  }
+  return reply;
+}
+
+/// When to replace credentials that were requested at that time: early enough to retry if that fails.
+TimePoint due(TimePoint asked_at, base::Duration valid_for) {
+  constexpr std::chrono::milliseconds kSoonest{50};  // a lower bound, so that the server is not flooded
+  return asked_at + std::max<base::Duration>(valid_for / 4 * 3, kSoonest);
+}
 
 /// How long to wait for pending replies before leaving a server that takes no writes.
 constexpr std::chrono::seconds kLeaving{1};
@@ -40,30 +75,94 @@ bool tells_of_demotion(const base::Reply& reply) { return reply.is_error() && is
 
 }  // namespace
 
-Connection::Connection(timing::Schedule& schedule, const Config& config, std::shared_ptr<EndpointSource> source,
-                       LaneEvents& events, const Lifeline& lifeline, Traffic& traffic)
+// --- credentials ---
+
+LoginCredentials::LoginCredentials(timing::Schedule& schedule, Link& link)
+    : link_(link),
+      asked_(schedule.executor(), calls_in_process, "calls of credentials' providers"),
+      alarm_(schedule, [this] { on_alarm(); }),
+      pauses_(link.config.reconnect_min, link.config.reconnect_max) {}
+
+bool LoginCredentials::changes() const { return static_cast<bool>(link_.config.credentials); }
+
+void LoginCredentials::ask(Found found) {
+  const Config& config = link_.config;
+  if (!changes()) return found({{config.username, config.password}, Clock::now()}, {});
+  asking_ = true;
+  asked_.ask([provider = config.credentials] { return call(provider); },
+             [this, found = std::move(found)](const Given& given, const std::string& problem) {
+               asking_ = false;
+               if (const std::shared_ptr<Link> keep = link_.keep()) found(given, problem);
+             });
+}
+
+void LoginCredentials::forget() {
+  if (std::exchange(asking_, false)) asked_.forget();
+}
+
+void LoginCredentials::on_accepted(const Given& given) {
+  problem_.clear();
+  pauses_.reset();
+  const auto& valid_for = given.credentials.valid_for;
+  constexpr std::chrono::hours kLongest{24 * 365};  // credentials that are valid for longer are also replaced then
+  if (valid_for) alarm_.set(due(given.asked_at, std::min<std::chrono::milliseconds>(*valid_for, kLongest)));
+}
+
+void LoginCredentials::stop() {
+  alarm_.cancel();
+  forget();
+}
+
+void LoginCredentials::on_alarm() {
+  const std::shared_ptr<Link> keep = link_.keep();
+  const base::Duration limit = link_.config.connect_timeout;
+  if (asking_) {
+    forget();
+    return fail("no answer of the credentials' provider within " + milliseconds(limit) + " ms");
+  }
+  alarm_.set_after(limit);
+  ask([this](const Given& given, const std::string& problem) { on_given(given, problem); });
+}
+
+void LoginCredentials::on_given(const Given& given, const std::string& problem) {
+  if (!problem.empty()) return fail(problem);
+  alarm_.cancel();  // if the server does not answer, the check of the connection's health notices
+  given_ = given;
+  link_.connection.authenticate(given.credentials);
+}
+
+void LoginCredentials::on_reply(const base::Reply& reply) {
+  const Given given = std::exchange(given_, {});
+  if (reply.is_error()) return fail(explain(reply.text));
+  on_accepted(given);
+}
+
+/// After a refusal the server keeps the connection as it was, so there is time to retry.
+void LoginCredentials::fail(std::string problem) {
+  problem_ = std::move(problem);
+  alarm_.set_after(pauses_.next(base::random_share()));
+}
+
+// --- the connection ---
+
+Connection::Connection(timing::Schedule& schedule, Link& link, std::shared_ptr<EndpointSource> source,
+                       LaneEvents& events)
     : schedule_(schedule),
-      config_(config),
+      link_(link),
+      config_(link.config),
+      pipeline_(link.pipeline),
       source_(std::move(source)),
       events_(events),
-      lifeline_(lifeline),
-      traffic_(traffic),
-      tls_(make_tls_context(config)),
+      tls_(make_tls_context(config_)),
       resolver_(schedule_.executor()),
-      credentials_(schedule_.executor(), config_),
+      credentials_(schedule_, link),
       alarm_(schedule_, [this] { on_alarm(); }),
-      health_(schedule_, Health::interval(config.lease), lifeline,
-              {.heard = [this] { return session_->heard(!traffic_.idle()); },
-               .ping = [this] { traffic_.ping(); },
-               .dead = [this](std::string cause) { fail(Errc::unreachable, std::move(cause)); }}),
-      credential_watch_(schedule_, config_, lifeline, credentials_,
-                        [this](const base::Command& auth) {
-                          secrets_.add(auth.args.back());
-                          traffic_.send_auth(auth);
-                        }),
-      attempts_(config) {
+      health_alarm_(schedule_, [this] { check_health(); }),
+      attempts_(config_) {
   source_->watch([this](const std::string& why) { on_moved(why); });
 }
+
+std::string& Connection::out() { return session_->out(); }
 
 // --- connecting ---
 
@@ -72,9 +171,8 @@ void Connection::connect() {
   state_ = State::down;
   alarm_.set(Clock::now() + config_.reconnect_min);  // in case the rest fails for lack of memory
   attempts_.on_begin(Clock::now());
-  traffic_.on_begin();
-  session_ =
-      std::make_shared<Session>(schedule_, config_, tls_, *source_, resolver_, useless_, secrets_, *this, traffic_);
+  pipeline_.on_begin();
+  session_ = std::make_shared<Session>(schedule_, link_, tls_, *source_, resolver_, useless_, secrets_);
   state_ = State::connecting;
   // Earlier than the time limit of any address source, so that this one is reported.
   alarm_.set(Clock::now() + connect_limit(config_, *source_));
@@ -86,7 +184,7 @@ void Connection::connect() {
 }
 
 void Connection::on_alarm() {
-  const std::shared_ptr<Connection> keep = self();
+  const std::shared_ptr<Link> keep = link_.keep();
   if (state_ == State::down) return connect();
   if (state_ == State::connecting) return on_connect_timeout();
   if (state_ == State::leaving) end_leaving();
@@ -96,7 +194,7 @@ void Connection::set_needed(bool needed) {
   needed_ = needed;
   if (needed || state_ != State::ready) return;
   leave(Errc::unreachable, kNotNeeded, kLeaving);
-  if (traffic_.idle()) end_leaving();
+  if (pipeline_.idle()) end_leaving();
 }
 
 void Connection::begin_anew() {
@@ -108,7 +206,7 @@ void Connection::begin_anew() {
 
 void Connection::refuse_waiting(std::error_code error, std::string cause) {
   down_ = {error, std::move(cause)};
-  traffic_.give_up();
+  pipeline_.give_up();
 }
 
 void Connection::hurry() {
@@ -134,19 +232,17 @@ std::string Connection::missing() const {
 }
 
 void Connection::on_open() {
-  credentials_.ask([this, lifeline = lifeline_](const CredentialSource::Given& given, const std::string& problem) {
-    const std::shared_ptr<void> keep = lifeline.hold();
-    if (keep == nullptr) return;
+  credentials_.ask([this](const LoginCredentials::Given& given, const std::string& problem) {
     if (!problem.empty()) return fail(Errc::unreachable, problem);
     log_in(given);
   });
 }
 
-void Connection::log_in(const CredentialSource::Given& given) {
+void Connection::log_in(const LoginCredentials::Given& given) {
   given_ = given;
   secrets_.add(given_.credentials.password);
   login_.emplace(config_, EarlierConnection{client_, attempts_.since_ready(Clock::now())});
-  traffic_.send_login(login_->first(given_.credentials));
+  pipeline_.send_login(login_->first(given_.credentials));
 }
 
 void Connection::on_login(const Replies& replies) {
@@ -157,7 +253,7 @@ void Connection::on_login(const Replies& replies) {
     fail(outcome.error, secrets_.hidden_in(outcome.cause));
     down_.refused = for_good;
   } else if (!more.empty()) {
-    traffic_.send_login(more);
+    pipeline_.send_login(more);
   } else {
     on_ready();
   }
@@ -173,7 +269,10 @@ bool Connection::stays_refused(const LoginOutcome& outcome) {
   return !ask_again_;
 }
 
-void Connection::on_authenticated(const Replies& replies) { credential_watch_.on_reply(replies.front()); }
+void Connection::authenticate(const Credentials& credentials) {
+  secrets_.add(credentials.password);
+  pipeline_.send_auth(auth(credentials));
+}
 
 void Connection::on_ready() {
   alarm_.cancel();
@@ -183,12 +282,29 @@ void Connection::on_ready() {
   state_ = State::ready;
   attempts_.on_ready(Clock::now());
   session_->logged_in();
-  health_.start();
-  credential_watch_.start(given_);
+  health_alarm_.set_after(Health::interval(config_.lease));
+  credentials_.on_accepted(given_);
   given_ = {};
-  traffic_.on_login(login_->outcome().clustered);
+  pipeline_.on_login(login_->outcome().clustered);
   events_.connected();
-  traffic_.open_gate();
+  pipeline_.open_gate();
+}
+
+void Connection::check_health() {
+  const std::shared_ptr<Link> keep = link_.keep();
+  const base::Duration interval = Health::interval(config_.lease);
+  const Health::Verdict verdict = health_.judge(session_->heard(!pipeline_.idle()));
+  if (verdict == Health::Verdict::dead) {
+    return fail(Errc::unreachable, "the server has not answered for " + milliseconds(interval * 2) + " ms");
+  }
+  if (verdict == Health::Verdict::ping) pipeline_.ping();
+  health_alarm_.set_after(interval);
+}
+
+/// A PING, or an AUTH, of an earlier session would be the next one's first word, and its reply that to the login.
+void Connection::stop_watching() {
+  health_alarm_.cancel();
+  credentials_.stop();
 }
 
 // --- the end of a session ---
@@ -211,8 +327,7 @@ void Connection::leave_if_demoted(const Replies& replies) {
 void Connection::leave(std::error_code error, std::string cause, base::Duration limit) {
   state_ = State::leaving;
   down_ = {error, std::move(cause)};
-  health_.stop();
-  credential_watch_.stop();
+  stop_watching();
   alarm_.set_after(limit);
 }
 
@@ -223,7 +338,7 @@ void Connection::on_moved(const std::string& why) {
   moved_ = true;
   if (state_ == State::connecting) return session_->end(asio::error::operation_aborted, why);
   leave(Errc::read_only, why, kLeavingMoved);
-  if (traffic_.idle()) end_leaving();
+  if (pipeline_.idle()) end_leaving();
 }
 
 void Connection::on_idle() {
@@ -231,14 +346,13 @@ void Connection::on_idle() {
 }
 
 void Connection::end_leaving() {
-  if (traffic_.idle()) client_ = 0;  // no bytes are under way that a later session would have to stop
+  if (pipeline_.idle()) client_ = 0;  // no bytes are under way that a later session would have to stop
   fail(down_.error, down_.cause);
 }
 
-void Connection::on_end(const Session::Ending& ending) {
+void Connection::on_end(const Ending& ending) {
   alarm_.cancel();
-  health_.stop();
-  credential_watch_.stop();
+  stop_watching();
   if (!failing_ && state_ != State::closed) {
     const Meaning meaning = classify(ending.stage, ending.error);
     down_.error = meaning.code;
@@ -246,7 +360,7 @@ void Connection::on_end(const Session::Ending& ending) {
     down_.cause = ending.problem;
   }
   const bool stood = stands();
-  if (const std::string& problem = credential_watch_.problem(); stood && !problem.empty()) {
+  if (const std::string& problem = credentials_.problem(); stood && !problem.empty()) {
     down_.cause += "; before that, credentials were not renewed: " + problem;
   }
   down_.cause = base::for_log(causes_.blame(config_, session_->server(), std::move(down_.cause)));
@@ -256,7 +370,7 @@ void Connection::on_end(const Session::Ending& ending) {
   demoted_ = moved_ = failing_ = false;
   if (state_ != State::closed)
     state_ = State::down;  // requests made by the handlers below wait for the next connection
-  traffic_.on_cut();
+  pipeline_.on_cut();
   if (state_ == State::closed) return;
   events_.disconnected(down_.cause);
   if (state_ == State::closed) return;
@@ -265,8 +379,8 @@ void Connection::on_end(const Session::Ending& ending) {
   if (prospect == Prospect::another) return alarm_.set(Clock::now());
   // Waiting does not help if the login was refused, or if the server was never reachable.
   const bool pointless = down_.refused || (!attempts_.ever_ready() && prospect == Prospect::same && !asks_again);
-  if (pointless) traffic_.give_up();
-  if (!needed_ && !traffic_.waited_for()) {
+  if (pointless) pipeline_.give_up();
+  if (!needed_ && !pipeline_.waited_for()) {
     state_ = State::resting;
     return;
   }
@@ -285,10 +399,9 @@ void Connection::recover() {
 void Connection::close() {
   state_ = State::closed;
   down_ = {Errc::closed, {}};
-  traffic_.give_up();
+  pipeline_.give_up();
   alarm_.cancel();
-  health_.stop();
-  credential_watch_.stop();
+  stop_watching();
   leave_threads();
   constexpr auto kAborted = asio::error::operation_aborted;
   if (session_ && !session_->try_to_end(kAborted)) on_end({Stage::ready, kAborted, {}});
