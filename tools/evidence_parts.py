@@ -224,6 +224,18 @@ def score(records, *_):
             *ran_on(records)]
 
 
+def share(part, whole):
+    return f"{100 * part / whole:.1f} %" if whole else "–"
+
+
+def coverage(records, *_):
+    run = [record for record in records if record["at"] == records[-1]["at"]]
+    rows = [[record["room"], number(record["lines"]), share(record["lines_reached"], record["lines"]),
+             number(record["branches"]), share(record["branches_reached"], record["branches"])] for record in run]
+    return [f"What {', '.join(run[0]['suites'])} reach, in the last run. Branches that only an exception takes are not counted.",
+            "", *table(["room", "lines", "reached", "branches", "reached"], rows), *ran_on(run[:1])]
+
+
 def starvation(records, *_):
     rows = [[record["path"], number(record["failed"]), record["outcomes"], commit_of(record)]
             for record in latest(records, "path")]
@@ -299,6 +311,10 @@ def summary(records, findings):
     of = latest(records.get("score", []), "room")
     caught, tried = map(sum, zip(*map(of_score, of))) if of else (0, 0)
     row("score", "Mutants by chance", f"{number(tried)} mutants in {len(of)} rooms", f"{number(tried - caught)} survive", "–")
+    of = records.get("coverage", [])[-1:]  # of all rooms
+    row("coverage", "Coverage", f"{number(total(of, 'lines'))} lines, {number(total(of, 'branches'))} branches",
+        f"{share(total(of, 'lines_reached'), total(of, 'lines'))} of the lines and "
+        f"{share(total(of, 'branches_reached'), total(of, 'branches'))} of the branches are reached", "–")
     of = records.get("fuzz", [])
     now = [group[-1] for group in by(of, "target").values()]
     row("fuzz", "Fuzzers", f"{number(total(of, 'runs'))} runs of {len(now)} targets",

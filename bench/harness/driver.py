@@ -20,14 +20,15 @@ class Unsupported(Exception):
 
 
 class Driver:
-    def __init__(self, folder, url, options, log_path):
+    def __init__(self, folder, url, options, log_path, before=()):
+        """`before`: a command that runs it."""
         self.name = os.path.basename(folder)
         self.log_path = log_path
         self.buffer = b""
         words = [f"{key}={value}" for key, value in options.items()]
         try:
             with open(log_path, "wb") as log:
-                self.process = subprocess.Popen([os.path.join(folder, "run"), url, *words], stdin=subprocess.PIPE,
+                self.process = subprocess.Popen([*before, os.path.join(folder, "run"), url, *words], stdin=subprocess.PIPE,
                                                 stdout=subprocess.PIPE, stderr=log, start_new_session=True)
         except OSError as problem:
             raise DriverFailed(f"it does not start: {problem.strerror}") from None

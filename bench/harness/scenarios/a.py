@@ -10,8 +10,8 @@ from summaries import CEILING
 TITLE = "An uncontended lock: take and release"
 
 
-def run(bench):
-    threads = bench.size([1, 16, 64], [1, 2, 4, 16, 64])
+def run(bench, threads=None):
+    threads = threads or bench.size([1, 16, 64], [1, 2, 4, 16, 64])
     rounds = bench.rounds_of(3, 7)
     seconds = bench.size(0.3, 2)
     bench.note_command(f"pairs threads=T seconds={seconds} keys=PREFIX")

@@ -1,7 +1,7 @@
 """h. Permits, and any one of several locks: callers who want one of a few."""
 
 from bench import Fleet
-from contestants import HOLDFAST
+from contestants import REDISSON
 from scenarios.b import together
 from server import Server
 
@@ -32,9 +32,9 @@ def run(bench):
 
 
 def any_of(bench, rounds, seconds):
-    """Of whom there is only one contestant."""
+    """Which Redisson does not have."""
     for processes, callers in LAYOUTS:
-        names = [name for name in bench.names if name == HOLDFAST]
+        names = [name for name in bench.names if name not in REDISSON]
         with Server() as server, Fleet(bench, server, names, processes) as fleet:
             for number in range(rounds):
                 bench.say(f"round {number + 1} of {rounds}, any, {processes} x {callers}")

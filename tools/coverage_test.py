@@ -1,0 +1,30 @@
+"""Of tools/coverage: what it makes of what gcovr has counted."""
+import importlib.machinery
+import importlib.util
+import pathlib
+import unittest
+
+LOADER = importlib.machinery.SourceFileLoader("coverage", str(pathlib.Path(__file__).resolve().parent / "coverage"))
+coverage = importlib.util.module_from_spec(importlib.util.spec_from_loader("coverage", LOADER))
+LOADER.exec_module(coverage)
+
+
+def file(name, *figures):
+    return {"filename": name, **dict(zip(("line_total", "line_covered", "branch_total", "branch_covered"), figures))}
+
+
+class Rooms(unittest.TestCase):
+    def test_a_room_is_a_folder_of_src(self):
+        rooms = coverage.by_room([file("src/engine/decide/a.hpp", 10, 5, 4, 1), file("src/engine/decide/b.cpp", 2, 2, 0, 0),
+                                  file("src/base/c.cpp", 1, 1, 2, 2), file("include/holdfast/detail/d.hpp", 1, 0, 0, 0)])
+        self.assertEqual(list(rooms), ["base", "engine/decide", "include", "all"])
+        self.assertEqual(rooms["engine/decide"], dict(zip(coverage.FIGURES, (12, 7, 4, 1))))
+        self.assertEqual(rooms["all"], dict(zip(coverage.FIGURES, (14, 8, 6, 3))))
+
+    def test_a_room_without_branches_has_no_share_of_them(self):
+        text = coverage.table(coverage.by_room([file("include/holdfast/d.hpp", 4, 1, 0, 0)]))
+        self.assertEqual([line.split() for line in text[1:]], [["include", "4", "25.0%", "0", "-"], ["all", "4", "25.0%", "0", "-"]])
+
+
+if __name__ == "__main__":
+    unittest.main()
