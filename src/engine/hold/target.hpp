@@ -144,7 +144,7 @@ class Target : public Acquirable, public std::enable_shared_from_this<Target> {
   void end_release(const Released& released, TimePoint held_since);
   /// Releases and withdraws an owner that nobody will use: that of an attempt whose outcome is unknown, or whose grant
   /// came too late. If there is no memory for that, the lease ends it.
-  void undo(const wire::Owner& owner, milliseconds lease) noexcept;
+  virtual void undo(const wire::Owner& owner, milliseconds lease) noexcept;
 
  private:
   /// What was held here is no longer held: waiters for any one of several may be waiting for it.
