@@ -386,10 +386,7 @@ std::size_t Watchdog::tell(Part batch, const Confirmed& found) {
   const bool answered = !found.extended.empty();
   // One that is refused must not cost the others.
   if (!answered && found.for_one && batch.size() > 1) {
-    const Part half = batch.first(batch.size() / 2);
-    const Part other_half = batch.subspan(half.size());
-    renew({half.begin(), half.end()}, now);
-    renew({other_half.begin(), other_half.end()}, now);
+    for (const Due& due : batch) renew({due}, now);
     return 0;
   }
   if (!answered || !found.acked) Reporter::add(runtime_.reporter().count.renewal_failures);
