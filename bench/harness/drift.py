@@ -17,9 +17,9 @@ PAIR = ("src/wire/lua/*/acquire.lua", "src/wire/lua/*/release.lua", "src/wire/lu
 WAITING = ("src/engine/hold/queue.*", "src/engine/decide/tenure.*", "src/redis/connection/subscriptions.*")
 PASSING_ON = ("src/engine/hold/queue.*", "src/engine/hold/claim.*", "src/engine/hold/tenancy.*",
               "src/engine/decide/tenure.*")
-RENEWING = ("src/wire/lua/*/renew.lua", "src/wire/renewal.*", "src/engine/hold/renewals.*", "src/engine/hold/watchdog.*",
-            "src/engine/hold/key_watch.*", "src/engine/hold/tenancy.*", "src/engine/hold/targets.*",
-            "src/engine/decide/hold_fsm.*", "src/engine/decide/look.*")
+RENEWING = ("src/wire/lua/*/renew.lua", "src/wire/renewal.*", "src/engine/hold/armed_holds.*",
+            "src/engine/hold/watchdog.*", "src/engine/hold/key_watch.*", "src/engine/hold/tenancy.*",
+            "src/engine/hold/targets.*", "src/engine/decide/hold_fsm.*", "src/engine/decide/look.*")
 
 KINDS = ("src/kinds/fenced_lock.*", "src/kinds/fair_lock.*", "src/kinds/spin_lock.*", "src/kinds/read_write_lock.*",
          "src/wire/lua/read_write/acquire_*.lua", "src/wire/lua/read_write/release_*.lua", "src/engine/hold/changes.*")

@@ -14,7 +14,7 @@
    release early, late, after a loss.
 
    The code itself: HoldFsm and ReleaseFsm run here, and so do the formulas of lease.hpp (machines/hold.cpp).
-   Written anew: the shell around them (AcquireOp, Renewals, ReleaseOp, the watchdog), the scripts, lanes and login. */
+   Written anew: the shell around them (AcquireOp, ReleaseOp, the watchdog), the scripts, lanes and login. */
 #define FAULTS 2
 #define LEASE 10 /* steps */
 #define FAST 1   /* by so much the server's clock runs ahead within a lease: nearly the margin */

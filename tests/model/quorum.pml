@@ -15,7 +15,7 @@
    nothing of it stays.
 
    The code itself: HoldFsm, Ballot, Attempt::may_stand and lease.hpp run here (machines/quorum.cpp).
-   Written anew: the rounds (quorum_rounds.cpp: what they ask, count, heal and undo), servers, connections. */
+   Written anew: the rounds (quorum_target.cpp: what they ask, count, heal and undo), servers, connections. */
 #define FAULTS 2
 #define LEASE 10 /* steps */
 #define FAST 1

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/entropy.hpp"
-#include "engine/hold/quorum_rounds.hpp"
 #include "engine/hold/targets.hpp"
 #include "engine/runtime/runtime.hpp"
 
@@ -45,7 +44,8 @@ class AnyTarget::Round : public std::enable_shared_from_this<Round> {
   void ask_next() {
     const TimePoint now = Clock::now();
     if (to_ask_.empty() || now >= until_) {
-      Attempt none = group_->let([&](Candidates& all) { return all.result(group_->group().nodes(), now); });
+      const std::vector<std::string> nodes = nodes_of(group_->members_);
+      Attempt none = group_->let([&](Candidates& all) { return all.result(nodes, now); });
       return std::exchange(done_, {})(std::move(none));
     }
     const std::size_t next = to_ask_.back();
@@ -57,7 +57,7 @@ class AnyTarget::Round : public std::enable_shared_from_this<Round> {
   }
 
  private:
-  KeyTarget& target(std::size_t member) const { return *group_->members()[member].target; }
+  KeyTarget& target(std::size_t member) const { return *group_->members_[member].target; }
 
   void on_vote(std::size_t member, Attempt vote) {
     if (vote.kind == Attempt::Kind::granted) {
@@ -88,9 +88,18 @@ class AnyTarget::Round : public std::enable_shared_from_this<Round> {
 };
 
 AnyTarget::AnyTarget(std::vector<std::string> names, std::vector<Member> members)
-    : QuorumTarget(title_of(names), std::move(members), 1, Members::Servers::any),
+    : Target(title_of(names)),
       names_(std::move(names)),
-      candidates_(candidates(this->members())) {}
+      members_(std::move(members)),
+      candidates_(candidates(members_)) {}
+
+bool AnyTarget::stands_on(const redis::Shard& shard) const {
+  return std::ranges::any_of(members_, [&](const Member& member) { return member.target->stands_on(shard); });
+}
+
+bool AnyTarget::lies_in(const Runtime& client, const redis::cluster::SlotSet& slots) const {
+  return std::ranges::any_of(members_, [&](const Member& member) { return member.target->lies_in(client, slots); });
+}
 
 /// A connection is new, or slots have moved.
 void AnyTarget::wake() {
@@ -100,8 +109,8 @@ void AnyTarget::wake() {
 
 void AnyTarget::on_part_free(const KeyTarget& part) {
   if (plan().each != &part.plan()) return;
-  for (std::size_t i = 0; i < members().size(); ++i) {
-    if (!members()[i].target->has(part.name())) continue;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    if (!members_[i].target->has(part.name())) continue;
     let([i](Candidates& all) { all.on_release(i); });
     return Target::wake();
   }
@@ -110,20 +119,20 @@ void AnyTarget::on_part_free(const KeyTarget& part) {
 std::shared_ptr<Target> AnyTarget::granted(const wire::Grant& grant) {
   wire::Grant its = grant;
   std::size_t member = 0;
-  for (; *its.which >= members()[member].target->locks(); ++member) *its.which -= members()[member].target->locks();
-  return members()[member].target->granted(its);
+  for (; *its.which >= members_[member].target->locks(); ++member) *its.which -= members_[member].target->locks();
+  return members_[member].target->granted(its);
 }
 
 bool AnyTarget::subscribed(const wire::Owner& waiter) const {
-  return std::ranges::all_of(members(), [&](const Member& member) { return member.target->subscribed(waiter); });
+  return std::ranges::all_of(members_, [&](const Member& member) { return member.target->subscribed(waiter); });
 }
 
 /// What was told before nobody has heard.
 Target::Use AnyTarget::begin_use(const wire::Owner& waiter, const Listener& listener) {
   let([](Candidates& all) { all.on_doubt(); });
   const auto uses = std::make_shared<std::vector<Use>>();
-  for (std::size_t i = 0; i < members().size(); ++i) {
-    uses->push_back(members()[i].target->begin_use(waiter, [weak = weak_from_this(), i, listener] {
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    uses->push_back(members_[i].target->begin_use(waiter, [weak = weak_from_this(), i, listener] {
       const auto group = std::static_pointer_cast<AnyTarget>(weak.lock());
       if (!group) return;
       group->let([i](Candidates& all) { all.on_release(i); });
@@ -133,11 +142,16 @@ Target::Use AnyTarget::begin_use(const wire::Owner& waiter, const Listener& list
   return uses;
 }
 
-/// Every round has an owner of its own, as in QuorumTarget.
+/// Every round has an owner of its own, as for a group: releases of an earlier round that are still being repeated must
+/// not hit a later one.
 void AnyTarget::attempt(Order order, AttemptDone done) {
   order.owner.text = runtime().make_owner().text;
   const auto group = std::static_pointer_cast<AnyTarget>(shared_from_this());
   std::make_shared<Round>(group, std::move(order), std::move(done))->ask_next();
+}
+
+void AnyTarget::undo(const wire::Owner& owner, milliseconds lease) noexcept {
+  for (const Member& member : members_) member.target->undo(owner, lease);
 }
 
 std::shared_ptr<Target> any_of(const std::shared_ptr<Runtime>& client, Targets& its,

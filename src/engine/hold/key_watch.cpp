@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "engine/hold/hold_events.hpp"
 #include "engine/hold/target.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "redis/failures/errors.hpp"
@@ -115,10 +116,9 @@ bool refuses_the_way(const base::Reply& reply) { return reply.is_error() && redi
 
 }  // namespace
 
-KeyWatch::KeyWatch(Runtime& runtime, redis::Shard& shard, std::function<void(const Doubt&)> doubt)
+KeyWatch::KeyWatch(Runtime& runtime, redis::Shard& shard)
     : runtime_(runtime),
       shard_(shard),
-      doubt_(std::move(doubt)),
       alarm_(runtime.loop().schedule(), [this] { ask(); }),
       main_connected_(shard.sockets().front() >= 0) {}
 
@@ -132,14 +132,6 @@ void KeyWatch::add(Entry entry) {
       keys_.add(std::move(entry.key), slot, entry.hold, entry.which, std::move(entry.spare));
   Reporter::add(runtime_.reporter().count.watched);
   if (state_ == State::on) on_changed(added, Clock::now());
-}
-
-bool KeyWatch::remove(const std::string& key, const Tenancy& hold) {
-  const std::vector<WatchedKeys::Index> same = keys_.find(key);
-  const auto found = std::ranges::find_if(same, [&](auto each) { return keys_.hold(each).get() == &hold; });
-  if (found == same.end()) return false;
-  keys_.leave(*found);  // the next look strikes it off
-  return true;
 }
 
 void KeyWatch::take(std::vector<Entry>& into, const redis::cluster::SlotSet& slots) {
@@ -405,7 +397,81 @@ void KeyWatch::on_said(const Asked& asked, Said said, TimePoint now) {
   if (said == Said::ours) return look.on_ours();
   const std::shared_ptr<Tenancy> hold = keys_.hold(key);
   due_.emplace(look.on_open(now, hold->lease()), key);
-  if (said == Said::not_ours) doubt_({keys_.key(key, *hold), hold, keys_.spare(key)});
+  if (said == Said::not_ours) on_doubt({keys_.key(key, *hold), hold, keys_.spare(key)});
+}
+
+// ---- doubts ----
+
+void KeyWatch::on_doubt(const Doubt& doubt) {
+  if (doubt.hold->on_doubt(Clock::now())) return renew_now(doubt.hold);
+  ask_main(doubt);
+}
+
+/// On the loop of the hold's own client.
+void KeyWatch::renew_now(const std::shared_ptr<Tenancy>& hold) {
+  hold->runtime()->hand_over([weak = std::weak_ptr(hold)] {
+    if (const std::shared_ptr<Tenancy> still = weak.lock()) still->target()->look_now(still);
+  });
+}
+
+void KeyWatch::ask_main(const Doubt& doubt) {
+  wire::Owner owner = doubt.hold->owner();
+  auto request = redis::Request::of(doubt.hold->target()->plan().questions.ask_owner(doubt.key, owner),
+                                    runtime_.config().command_timeout);
+  runtime_.send(std::move(request),
+                [this, keep = runtime_.keep_alive(), key = doubt.key, weak = std::weak_ptr(doubt.hold),
+                 spare = doubt.spare, owner = std::move(owner)](const redis::Result& result) {
+                  const std::shared_ptr<Tenancy> hold = weak.lock();
+                  if (stopped_ || !hold) return;
+                  if (read(result, 0, hold->target()->plan(), owner) != Said::not_ours) return;
+                  if (owner.ask != hold->ask() || hold->is_being_shared()) return;
+                  if (!remove(key, *hold) || (spare && spare->fetch_sub(1) > 0)) return;
+                  on_gone(*hold, Clock::now(), Clock::now());
+                });
+}
+
+bool KeyWatch::remove(const std::string& key, const Tenancy& hold) {
+  const std::vector<WatchedKeys::Index> same = keys_.find(key);
+  const auto found = std::ranges::find_if(same, [&](auto each) { return keys_.hold(each).get() == &hold; });
+  if (found == same.end()) return false;
+  keys_.leave(*found);  // the next look strikes it off
+  return true;
+}
+
+// ---- those of all servers ----
+
+void LossWatch::watch(KeyWatch::Entry entry) {
+  if (stopped_ || !runtime_.config().loss_notice) return;
+  of(runtime_.router().shard_of(entry.key)).add(std::move(entry));
+}
+
+void LossWatch::on_main(redis::Shard& shard, bool connected) {
+  if (const auto found = by_shard_.find(&shard); found != by_shard_.end()) found->second.on_main(connected);
+}
+
+/// In a cluster a command renews the few holds of one slot, which is not worth a transaction.
+KeyWatch* LossWatch::way_for_renewals(redis::Shard& shard) {
+  if (runtime_.router().only_shard() == nullptr) return nullptr;
+  const auto found = by_shard_.find(&shard);
+  return found != by_shard_.end() && found->second.takes_renewals() ? &found->second : nullptr;
+}
+
+void LossWatch::on_moved(const redis::cluster::SlotSet& slots) {
+  redis::Router& router = runtime_.router();
+  std::vector<KeyWatch::Entry> moved;
+  for (auto& [shard, keys] : by_shard_) {
+    redis::cluster::SlotSet gone;
+    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+      gone[slot] = slots[slot] && &router.shard_of_slot(static_cast<std::uint16_t>(slot)) != shard;
+    }
+    keys.take(moved, gone);
+  }
+  for (KeyWatch::Entry& each : moved) watch(std::move(each));
+}
+
+void LossWatch::stop() {
+  stopped_ = true;
+  for (auto& [shard, keys] : by_shard_) keys.stop();
 }
 
 }  // namespace holdfast::engine

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -78,27 +77,22 @@ class WatchedKeys {
   std::unordered_map<Index, OfGroup> of_groups_;
 };
 
-/// A hold seems to have lost this key.
-struct Doubt {
-  std::string key;
-  std::shared_ptr<Tenancy> hold;
-  Spare spare;
-};
-
 /// On the loop. It has a lane of its own, made for the first key and kept. Each key is read on it, again whenever it
 /// was changed, and all of them on a new connection. Such looks travel in batches, one batch at a time. What they find
-/// is a doubt, never a loss: this connection may reach another server than the one that takes the writes. A key is no
-/// longer watched once its hold has ended, which the release makes known as a change. Renewals of what is watched go
-/// the same way if they can: as transactions that cause no notice, so that nothing has to be read after them. They must
-/// reach the server that takes the writes, or their replies would not count: so this lane leads to the address of the
-/// main lane, is made anew whenever that one is, and is not used while there is none.
+/// is a doubt, never a loss: this connection may reach another server than the one that takes the writes. Whether a
+/// doubt is a loss is decided by that one: by a renewal at once or, where no more of them are to come, by the same
+/// question on the main lane. A key is no longer watched once its hold has ended, which the release makes known as a
+/// change. Renewals of what is watched go the same way if they can: as transactions that cause no notice, so that
+/// nothing has to be read after them. They must reach the server that takes the writes, or their replies would not
+/// count: so this lane leads to the address of the main lane, is made anew whenever that one is, and is not used while
+/// there is none.
 class KeyWatch {
  public:
   static constexpr std::size_t kMostAtOnce = 250;
   /// After a full batch.
   static constexpr Duration kBetweenBatches = milliseconds(10);
 
-  KeyWatch(Runtime& runtime, redis::Shard& shard, std::function<void(const Doubt&)> doubt);
+  KeyWatch(Runtime& runtime, redis::Shard& shard);
 
   /// A key, and what it is watched for.
   struct Entry {
@@ -111,8 +105,6 @@ class KeyWatch {
   void add(Entry entry);
   /// Moves what lies in these slots, which another server is to watch from now on.
   void take(std::vector<Entry>& into, const redis::cluster::SlotSet& slots);
-  /// It is certainly lost, and no longer watched. True: it was watched until now.
-  bool remove(const std::string& key, const Tenancy& hold);
   void on_connected();
   void on_disconnected();
   /// Whether the main lane is connected, which has just changed.
@@ -129,11 +121,15 @@ class KeyWatch {
   void on_invalidated(const base::Reply& keys);
   void stop();
 
+ private:
+  /// A hold seems to have lost this key.
+  struct Doubt {
+    std::string key;
+    std::shared_ptr<Tenancy> hold;
+    Spare spare;
+  };
   /// What an answer to `ask_owner` says. `refused`: we may not ask that.
   enum class Said { ours, not_ours, nothing, refused };
-  static Said read(const redis::Result& result, std::size_t i, const Plan& plan, const wire::Owner& owner);
-
- private:
   struct Asked {
     WatchedKeys::Index key = 0;
     wire::Owner owner;
@@ -142,7 +138,6 @@ class KeyWatch {
   enum class State { off, on, refused };
   Runtime& runtime_;
   redis::Shard& shard_;
-  const std::function<void(const Doubt&)> doubt_;
   timing::Alarm alarm_;
 
   State state_ = State::off;
@@ -178,8 +173,42 @@ class KeyWatch {
   void try_to_ask();
   std::vector<base::Command> take_due(std::vector<Asked>& asked, TimePoint now);
   void on_reply(const std::vector<Asked>& asked, const redis::Result& result);
+  static Said read(const redis::Result& result, std::size_t i, const Plan& plan, const wire::Owner& owner);
   void on_said(const Asked& asked, Said said, TimePoint now);
+  void on_doubt(const Doubt& doubt);
+  static void renew_now(const std::shared_ptr<Tenancy>& hold);
+  void ask_main(const Doubt& doubt);
+  /// It is certainly lost, and no longer watched. True: it was watched until now.
+  bool remove(const std::string& key, const Tenancy& hold);
   void rest();
+};
+
+/// Finds the losses that the server knows of first: watches the keys of holds that last. Of one client, for each of its
+/// servers. On the loop.
+class LossWatch {
+ public:
+  explicit LossWatch(Runtime& runtime) : runtime_(runtime) {}
+
+  /// Watches a key of a hold, which may be another client's. No effect if this client is not to watch.
+  void watch(KeyWatch::Entry entry);
+  /// About the lane that watches this server.
+  void on_connected(redis::Shard& shard) { of(shard).on_connected(); }
+  void on_disconnected(redis::Shard& shard) { of(shard).on_disconnected(); }
+  void on_invalidated(redis::Shard& shard, const base::Reply& keys) { of(shard).on_invalidated(keys); }
+  /// About the server's main lane.
+  void on_main(redis::Shard& shard, bool connected);
+  /// Where keys of this server are watched, if renewals may go that way: see KeyWatch. Null: they use the main lane.
+  KeyWatch* way_for_renewals(redis::Shard& shard);
+  /// These slots are served by other shards now, which are to watch what lies there.
+  void on_moved(const redis::cluster::SlotSet& slots);
+  void stop();
+
+ private:
+  KeyWatch& of(redis::Shard& shard) { return by_shard_.try_emplace(&shard, runtime_, shard).first->second; }
+
+  Runtime& runtime_;
+  std::map<redis::Shard*, KeyWatch> by_shard_;
+  bool stopped_ = false;
 };
 
 }  // namespace holdfast::engine

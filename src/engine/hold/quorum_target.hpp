@@ -1,15 +1,82 @@
 // One lock that lives on several servers, each with a client of its own, or in several slots of a cluster: all of them,
-// or a majority. Or any one of them: see AnyTarget.
+// or a majority. It asks its members round by round: each round is begun on the loop of the client that serves the
+// group, and tells its outcome there, once.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "engine/hold/quorum_rounds.hpp"
+#include "base/guarded.hpp"
+#include "engine/decide/ballot.hpp"
+#include "engine/hold/key_target.hpp"
 #include "engine/hold/target.hpp"
 
 namespace holdfast::engine {
+
+/// A lock, or several that one command takes, and the client that they are of.
+struct Member {
+  std::shared_ptr<Runtime> runtime;
+  std::shared_ptr<KeyTarget> target;
+};
+
+/// Each of them in words, for causes: by their servers, or by their locks if they are of one cluster.
+std::vector<std::string> nodes_of(const std::vector<Member>& members);
+
+/// How long to wait for one member's vote: far below the lease, so that servers that are down cost little of it.
+Duration vote_timeout(const Config& config, milliseconds lease);
+
+/// The first answer of a member that names somebody.
+void ask_holder(const std::vector<Member>& members, HolderDone done);
+
+/// All of which, or a majority, must grant. Thread-safe.
+class Members {
+ public:
+  /// Whether each member's vote must be that of another server; `any`: only of members with a lock in common, which
+  /// would be the same lock twice.
+  enum class Servers { any, different };
+  /// Has the servers asked who they are, where that matters.
+  Members(std::vector<Member> members, std::size_t needed, Servers servers);
+
+  const std::vector<Member>& all() const { return all_; }
+  /// Each of them in words.
+  const std::vector<std::string>& nodes() const { return nodes_; }
+  /// All of them in words.
+  std::string where() const;
+  /// Of the first one's client.
+  Runtime& runtime() const { return *all_.front().runtime; }
+  Quorum quorum() const { return quorum_; }
+  bool one_by_one() const { return quorum_.needed == quorum_.members; }
+  Servers servers() const { return servers_; }
+  /// Which server a member is, matters.
+  bool must_differ(std::size_t member) const { return must_differ_[member]; }
+  /// Two members that must be of different servers and are of one, which would have two votes, or one lock twice. In
+  /// words. `seen`: who has answered for each member, where that is known; else it is who is there now.
+  std::optional<std::string> same_server(const std::vector<std::uint64_t>& seen = {}) const;
+  /// Another one with each era of a member.
+  std::uint32_t acks_era() const;
+
+  /// A round of an acquire begins.
+  void on_round();
+  /// A member's vote in it, on that one's loop, which hears of a release behind its vote, and which server it is before
+  /// that. The vote learns which that was; where this matters and is not known, it is no grant.
+  void on_vote(std::size_t member, Attempt& vote);
+  /// A member has heard of a release. True: enough of them may now be free to win.
+  bool on_release(std::size_t member);
+
+ private:
+  const std::vector<Member> all_;
+  const std::vector<std::string> nodes_;
+  const Quorum quorum_;
+  const Servers servers_;
+  const std::vector<std::pair<std::size_t, std::size_t>> different_;  // members that must be of different servers
+  std::vector<bool> must_differ_;                                     // by member; constant after construction
+  base::SmallMutex in_the_way_mutex_;
+  InTheWay in_the_way_ HOLDFAST_GUARDED_BY(in_the_way_mutex_);
+};
 
 /// Asks all members at the same time if a majority will do. If all are needed it asks one after another in the order
 /// given, so that of two groups with common members one stops at the first and the other gets all. Members of one
@@ -45,8 +112,7 @@ class QuorumTarget : public Target {
   /// repeated must not hit a later one. A round that fails has already been released everywhere, and withdrawn.
   void attempt(Order order, AttemptDone done) override;
   void release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) override;
-  /// The first answer of a member that names somebody.
-  void ask_holder(HolderDone done) override;
+  void ask_holder(HolderDone done) override { engine::ask_holder(members(), std::move(done)); }
   /// Extended if enough members have extended it. Then those that have lost it, after a restart for example, are asked
   /// to take it again; that vote counts from the next renewal on.
   void renew(const std::shared_ptr<Tenancy>& hold, milliseconds lease, RenewDone done) override;

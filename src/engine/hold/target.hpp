@@ -189,7 +189,7 @@ class Target : public Queue, public std::enable_shared_from_this<Target> {
   virtual std::shared_ptr<Target> granted(const wire::Grant&) { return shared_from_this(); }
   /// Releases and withdraws an owner that nobody will use: that of an attempt whose outcome is unknown, or whose grant
   /// came too late. If there is no memory for that, the lease ends it.
-  void undo(const wire::Owner& owner, milliseconds lease) noexcept;
+  virtual void undo(const wire::Owner& owner, milliseconds lease) noexcept;
 
   /// Something may have changed: the waiter at the head checks again, or all of them, where each one asks.
   virtual void wake() { wake_waiters(); }

@@ -1,61 +1,29 @@
-// The one watchdog of a client: checks every hold when it is due.
+// The one watchdog of a client: checks every hold when it is due, and renews many with one command.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <unordered_map>
-#include <utility>
+#include <span>
 #include <vector>
 
-#include <boost/intrusive/set.hpp>
-
-#include "base/guarded.hpp"
+#include "engine/hold/armed_holds.hpp"
 #include "engine/hold/confirmations.hpp"
-#include "engine/hold/renewals.hpp"
+#include "engine/hold/key_watch.hpp"
 #include "engine/hold/tenancy.hpp"
 #include "redis/cluster/slot.hpp"
 #include "timing/alarm.hpp"
 
 namespace holdfast::engine {
 
-/// Which holds lie in which slot of a cluster. Of the holds that are armed; the watchdog guards it. A hold knows its
-/// place here, so it is taken out at once.
-class HoldsBySlot {
- public:
-  using Holds = std::vector<std::shared_ptr<Tenancy>>;
-
-  void add(Tenancy& hold) noexcept;
-  void remove(Tenancy& hold) noexcept;
-  /// Those of one slot that are to be checked by then.
-  void add_due(Holds& to, std::uint16_t slot, TimePoint by) const;
-  /// Those that lie in one of these slots, and all that lie in several slots, with the times when they are to be
-  /// checked. False: some are missing, since there was no memory for their places.
-  using Scheduled = std::vector<std::pair<TimePoint, std::shared_ptr<Tenancy>>>;
-  bool add_all(Scheduled& to, const redis::cluster::SlotSet& slots) const;
-
-  static constexpr std::uint32_t kNowhere = UINT32_MAX;
-
- private:
-  using Bucket = std::vector<Tenancy*>;
-  static constexpr std::uint32_t kSeveral = redis::cluster::kSlots;  // not a slot: for what lies in several
-  static std::uint32_t slot_of(const Tenancy& hold);
-
-  std::unordered_map<std::uint32_t, Bucket> buckets_;
-  std::size_t missing_ = 0;
-};
-
-/// No thread, timer or allocation per hold: the schedule is an intrusive tree, ordered by the time of the next check.
-/// It does not keep holds alive. Those do who have claims on them, or are about to send or read something for them. A
-/// hold leaves the schedule with its last reference, and needs the mutex for that. So a reference that is taken with
-/// the mutex locked (Tenancy::add_to, or from a weak pointer) may be dropped only without it: it may be the last by
-/// then. Deadlines are watched twice: by a timer on the loop, and on the signal thread, which the loop cannot hold up
-/// (look_at_deadlines). That thread also calls the loop if the loop is late.
+/// Checks what is due, renews it, and tells each hold what the server has said. Deadlines are watched twice: by a timer
+/// on the loop, and on the signal thread, which the loop cannot hold up (look_at_deadlines). That thread also calls the
+/// loop if the loop is late.
 /// Threads: unless stated otherwise, on the loop.
 class Watchdog final {
  public:
+  using Holds = ArmedHolds::Holds;
+
   explicit Watchdog(Runtime& runtime);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
@@ -63,8 +31,8 @@ class Watchdog final {
 
   // Its targets hand these over to it (Target).
   void arm(const std::shared_ptr<Tenancy>& hold);
-  bool disarm(Tenancy& hold);
-  void look_now(const std::shared_ptr<Tenancy>& hold);
+  bool disarm(Tenancy& hold) { return armed_.remove(hold); }
+  void look_now(const std::shared_ptr<Tenancy>& hold) { look(Holds(1, hold), When::due); }
   /// There is a new connection to this server: every renewed hold there is renewed at once.
   void on_connected(const redis::Shard& shard);
   /// These slots have other servers now: every renewed hold there is suspect, and renewed at once.
@@ -74,8 +42,8 @@ class Watchdog final {
   /// There is a new connection of the lane for acks: every hold there that wants acks is renewed at once.
   void on_acks_connected(const redis::Shard& shard);
   Confirmations& confirmations() { return confirmations_; }
-  std::vector<std::shared_ptr<Tenancy>> armed();
-  std::size_t holds() const;  ///< How many are armed. From any thread.
+  Holds armed() { return armed_.all(); }
+  std::size_t holds() const { return armed_.size(); }  ///< How many are armed. From any thread.
   /// How long all of them are certainly valid; empty: there are none, or none that stands. Checks each of them, a few
   /// at a time, so that nobody has to wait for this. From any thread.
   std::optional<Duration> lowest_validity() const;
@@ -87,43 +55,71 @@ class Watchdog final {
   void drop_all();
 
  private:
-  using Hook = boost::intrusive::member_hook<Tenancy, Tenancy::Hook, &Tenancy::schedule_hook>;
-  struct Earlier {
-    bool operator()(const Tenancy& a, const Tenancy& b) const { return a.scheduled < b.scheduled; }
-    bool operator()(const Tenancy& a, TimePoint b) const { return a.scheduled < b; }
-    bool operator()(TimePoint a, const Tenancy& b) const { return a < b.scheduled; }
-  };
-  using Schedule = boost::intrusive::multiset<Tenancy, Hook, boost::intrusive::compare<Earlier>>;
-  using Holds = Renewals::Holds;
   struct LookNow;
+  /// Which of them: those that are due, or also those that are due soon.
+  enum class When { due, soon };
+  /// One that is to be renewed, and where it shares a command with others.
+  struct Due {
+    std::shared_ptr<Tenancy> hold;
+    BatchPlace place;
+  };
+  using Batch = std::vector<Due>;
+  using Part = std::span<const Due>;
 
-  /// Takes it out of the schedule.
-  void drop(Tenancy& hold) HOLDFAST_REQUIRES(mutex_);
-  Holds in_slots(const redis::cluster::SlotSet& slots);
-  Holds due_in_slots(const std::vector<std::uint16_t>& slots, TimePoint by) const;
   void call_loop();
-  void set_alarm() noexcept;
   void on_alarm() noexcept;
-  std::shared_ptr<Tenancy> find_overdue(TimePoint now, bool& late) HOLDFAST_REQUIRES(mutex_);
+  void set_alarm() noexcept;
   void renew_at_once(const Holds& holds);
-  void look(const Holds& holds, Renewals::When when) noexcept;
-  static void watch_if_it_lasts(const std::shared_ptr<Tenancy>& hold, Renewals::When when) noexcept;
-  /// Puts holds that are still armed at their new places.
-  void reschedule(const Holds& holds) noexcept;
+  void look(const Holds& holds, When when) noexcept;
+  static void watch_if_it_lasts(const std::shared_ptr<Tenancy>& hold, When when) noexcept;
+  /// Puts those that are still armed at their new places: see ArmedHolds::move.
+  template <class... Which>
+  void reschedule(const Which&... which) noexcept;
+
+  /// Renews those that are due, which each decides by its own lease. Without memory they are suspect, and tried again.
+  void renew_due(const Holds& holds, When when) noexcept;
+  void try_to_renew_due(const Holds& holds, When when, Batch& chosen);
+  /// Adds, to those that are due, others of the same slots, kinds and leases.
+  void choose_in_same_slots(Batch& chosen, TimePoint now);
+  void send_in_batches(const Batch& chosen, When when, TimePoint now);
+  /// The way on which this one, which is due, may be renewed.
+  KeyWatch* way_of(const Due& due, When when);
+  /// Renews holds of one shard, kind and lease with one write, which has a command for each slot: one with a single
+  /// server, in a cluster as many as there are holds at most, so `Config::renewal_batch` bounds them. Whatever has
+  /// ended is left out: whoever leaves a lock with a shorter lease has said the last word. `way`: where their keys are
+  /// watched. If it is null, or comes to nothing, they are renewed where all else is sent, at the server that takes the
+  /// writes.
+  void renew(Batch batch, TimePoint now, KeyWatch* way = nullptr);
+  void send(Batch batch, TimePoint now, Duration late, KeyWatch* way);
+  /// The holds of one command after another, each of which is for one slot.
+  template <class Each>
+  static void each_command(Part batch, const Each& each);
+  /// Renews holds of one slot that want acks.
+  void renew_with_acks(Batch batch, Duration late);
+  /// What one command is to renew; it is counted.
+  std::vector<wire::Renewal> renewals_of(Part batch);
+  static std::size_t locks_of(Part batch);
+  /// Lets the hold's target renew it, perhaps on several servers.
+  void renew_alone(const std::shared_ptr<Tenancy>& hold, TimePoint now);
+
+  void on_reply(Part batch, const redis::Result& result, Duration late) noexcept;
+  /// Returns how many of them are renewed.
+  std::size_t tell(Part batch, const Confirmed& found);
+  void tell_renewed(std::size_t renewed, Duration late);
+  void on_renewed_alone(const std::shared_ptr<Tenancy>& hold, const Renewed& renewed, Duration late);
+  /// Does this work for them, and puts them at their new places. Without memory for it their renewals are unanswered.
+  template <class Work>
+  void fenced(Part batch, const Work& work) noexcept;
+  /// What became of their renewals is not known.
+  static void unanswered(Part batch, TimePoint now) noexcept;
 
   Runtime& runtime_;
   Confirmations confirmations_;
   LossWatch loss_watch_;
-  Renewals renewals_;
+  ArmedHolds armed_;
   timing::Alarm alarm_;  // on the loop
-  TimePoint alarm_at_ HOLDFAST_GUARDED_BY(mutex_) = TimePoint::max();
-  TimePoint watched_until_ HOLDFAST_GUARDED_BY(mutex_) = TimePoint::max();  // when deadlines are checked next
   const std::shared_ptr<LookNow> look_now_;
   bool stopped_ = false;  // on the loop
-
-  mutable base::Mutex mutex_;
-  Schedule schedule_ HOLDFAST_GUARDED_BY(mutex_);
-  const std::unique_ptr<HoldsBySlot> by_slot_ HOLDFAST_GUARDED_BY(mutex_);  // in a cluster; null: one server
 };
 
 }  // namespace holdfast::engine
