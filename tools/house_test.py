@@ -32,6 +32,10 @@ class Numbers(unittest.TestCase):
         self.assertEqual(house.lone_interfaces(files), [])
 
 
+    def test_a_flag_is_a_member_and_no_question(self):
+        self.assertEqual(len(house.OVER.findall("  bool closed() const;\n  bool closed_ = false;\n  std::atomic<bool> over_{false};\n")), 2)
+
+
 class Walks(unittest.TestCase):
     def test_a_name_is_written_once_and_each_walk_has_its_file(self):
         root = house.ROOT

@@ -15,7 +15,7 @@ PAIR = ("src/wire/lua/*/acquire.lua", "src/wire/lua/*/release.lua", "src/wire/lu
         "src/engine/acquire/*", "src/engine/decide/acquire_fsm.*", "src/engine/decide/release_fsm.*",
         "src/engine/hold/hold_release.*", "src/engine/hold/target.*", "src/engine/hold/key_target.*")
 WAITING = ("src/engine/hold/queue.*", "src/engine/decide/tenure.*", "src/redis/connection/subscriptions.*")
-PASSING_ON = ("src/engine/hold/queue.*", "src/engine/hold/claim.*", "src/engine/hold/tenancy.*",
+PASSING_ON = ("src/engine/hold/queue.*", "src/engine/hold/tenancy.*",
               "src/engine/decide/tenure.*")
 RENEWING = ("src/wire/lua/*/renew.lua", "src/wire/renewal.*", "src/engine/hold/armed_holds.*",
             "src/engine/hold/watchdog.*", "src/engine/hold/key_watch.*", "src/engine/hold/tenancy.*",

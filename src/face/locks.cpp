@@ -47,7 +47,7 @@ engine::ThreadHolds::Entry leave_level(const detail::Parts& parts, End end) {
     end(*own.held);
   } else if (!shared) {
     // If refused, the reader learns it from the loss of the hold.
-    [[maybe_unused]] const std::error_code refused = engine::share(*own.held);
+    [[maybe_unused]] const engine::Changed refused = engine::share(*own.held);
   }
   return own;
 }
@@ -102,7 +102,9 @@ void ReadWriteLock::downgrade(Hold& hold) const {
   const std::shared_ptr<engine::Claim>& held = detail::HoldAccess::held(hold);
   const engine::Target& target = *parts()->target;
   if (face::reads_already(target, held)) return;
-  if (const std::error_code error = engine::share(*held)) throw face::error_about(target, error, {});
+  if (const engine::Changed shared = engine::share(*held); shared.error) {
+    throw face::error_about(target, shared.error, {});
+  }
 }
 
 using engine::ThreadHolds;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <holdfast/detail/operation.hpp>
+#include <holdfast/error.hpp>
 
 namespace holdfast::face {
 
@@ -52,6 +53,17 @@ detail::OperationPtr make_told(detail::ReceiverPtr<Results...> receiver, std::ty
     std::tuple<Results...> results_;
   };
   return std::make_shared<Told>(std::move(receiver), std::tuple<Results...>(std::move(results)...));
+}
+
+/// The operation that `make` returns, which moves the receiver on with its last step; or, if that throws an Error, one
+/// that fails with it.
+template <class... Results, class Make>
+detail::OperationPtr make_or_tell(detail::ReceiverPtr<Failure, Results...> receiver, Make make) {
+  try {
+    return make(receiver);
+  } catch (const Error& error) {
+    return make_told<Failure, Results...>(std::move(receiver), Failure(error), Results()...);
+  }
 }
 
 }  // namespace holdfast::face

@@ -79,8 +79,8 @@ face::Adoption face::adoption_of(const detail::Parts& parts, std::string_view ti
 
 void Hold::extend(std::chrono::milliseconds lease) {
   face::require_extendable(held_, lease);
-  engine::Extension extension = engine::extend(*held_, lease);
-  if (extension.error) throw face::error_about(*held_->target(), extension.error, std::move(extension.cause));
+  engine::Changed extended = engine::extend(*held_, lease);
+  if (extended.error) throw face::error_about(*held_->target(), extended.error, std::move(extended.cause));
 }
 
 std::string Hold::detach() {

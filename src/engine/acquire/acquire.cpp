@@ -7,6 +7,7 @@
 #include "engine/acquire/acquire_op.hpp"
 #include "engine/hold/hold_events.hpp"
 #include "engine/loop/own_loop.hpp"
+#include "engine/runtime/job.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
@@ -82,19 +83,15 @@ namespace {
 
 using base::Clock;
 
-/// Keeps itself alive until the server has answered.
-class Adopting final : public Loop::Task, public std::enable_shared_from_this<Adopting> {
+class Adopting final : public Job<Acquired>, public std::enable_shared_from_this<Adopting> {
  public:
-  using Done = std::function<void(Acquired)>;
   Adopting(std::shared_ptr<Runtime> runtime, std::shared_ptr<Target> target, wire::Grant grant, const LeaseTerms& lease,
-           const std::function<void(const LostEvent&)>& on_lost, Pending::Token pending, Done done)
+           const std::function<void(const LostEvent&)>& on_lost)
       : runtime_(std::move(runtime)),
         target_(std::move(target)),
         grant_(std::move(grant)),
         lease_(lease),
-        on_lost_(on_lost),
-        done_(std::move(done)),
-        pending_(std::move(pending)) {}
+        on_lost_(on_lost) {}
 
   void run() override {
     const TimePoint now = Clock::now();
@@ -129,18 +126,12 @@ class Adopting final : public Loop::Task, public std::enable_shared_from_this<Ad
     report_granted(runtime_->reporter(), *tenancy->first_claim(), {});
     tell({tenancy->first_claim(), {}, {}});
   }
-  void tell(Acquired what) noexcept {
-    tell_once(done_, std::move(what));
-    pending_ = {};
-  }
 
   const std::shared_ptr<Runtime> runtime_;
   const std::shared_ptr<Target> target_;
   wire::Grant grant_;
   const LeaseTerms lease_;
   const std::function<void(const LostEvent&)> on_lost_;
-  Done done_;
-  Pending::Token pending_;
   std::shared_ptr<Tenancy> tenancy_;  // until the server has confirmed it
 };
 
@@ -149,12 +140,8 @@ class Adopting final : public Loop::Task, public std::enable_shared_from_this<Ad
 Acquired adopt(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Target>& target, wire::Grant grant,
                const LeaseTerms& lease, const std::function<void(const LostEvent&)>& on_lost) {
   runtime->require_waiting(target->name());
-  Runtime::Admission admission = runtime->admit();
-  if (admission.refused) return {nullptr, admission.refused, {}};
-  std::optional<Acquired> adopted = await_result<Acquired>(*runtime->own_loop(), TimePoint::max(), [&](auto done) {
-    return std::make_shared<Adopting>(runtime, target, std::move(grant), lease, on_lost, std::move(admission.token),
-                                      std::move(done));
-  });
+  const auto adopting = std::make_shared<Adopting>(runtime, target, std::move(grant), lease, on_lost);
+  std::optional<Acquired> adopted = Adopting::ask(*runtime, adopting, TimePoint::max());
   if (!adopted) return {nullptr, runtime->in_child() ? Errc::forked : Errc::closed, {}};
   return *std::move(adopted);
 }
@@ -162,11 +149,8 @@ Acquired adopt(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Ta
 void adopt_async(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Target>& target, wire::Grant grant,
                  const LeaseTerms& lease, const std::function<void(const LostEvent&)>& on_lost,
                  std::function<void(Acquired)> done) {
-  Runtime::Admission admission = runtime->admit();
-  if (admission.refused) return done({nullptr, admission.refused, {}});
-  runtime->loop().post_from_caller(std::make_shared<Adopting>(runtime, target, std::move(grant), lease, on_lost,
-                                                              std::move(admission.token), std::move(done)),
-                                   Loop::Pace::at_once);
+  Adopting::ask(*runtime, std::make_shared<Adopting>(runtime, target, std::move(grant), lease, on_lost),
+                std::move(done));
 }
 
 }  // namespace holdfast::engine

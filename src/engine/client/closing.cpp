@@ -10,16 +10,15 @@
 
 #include "engine/hold/hold_events.hpp"
 #include "engine/hold/hold_release.hpp"
-#include "engine/loop/own_loop.hpp"
+#include "engine/runtime/job.hpp"
 #include "timing/alarm.hpp"
 
 namespace holdfast::engine {
 namespace {
 
-class GivingBack final : public Loop::Task, public std::enable_shared_from_this<GivingBack> {
+class GivingBack final : public Job<std::size_t>, public std::enable_shared_from_this<GivingBack> {
  public:
-  using Done = std::function<void(std::size_t unconfirmed)>;
-  GivingBack(Core& core, Done done) : core_(core), done_(std::move(done)) {}
+  explicit GivingBack(Core& core, Done done = {}) : Job(std::move(done)), core_(core) {}
 
   void run() override {
     for (const std::shared_ptr<Target>& target : core_.targets().all(Targets::Which::own)) target->end_waits();
@@ -29,7 +28,7 @@ class GivingBack final : public Loop::Task, public std::enable_shared_from_this<
     for (const std::shared_ptr<Tenancy>& hold : holds) give_back(*hold);
     on_end();
   }
-  void broken() noexcept override { tell(); }
+  void broken() noexcept override { tell(unconfirmed->load()); }
 
   const std::shared_ptr<std::atomic<std::size_t>> unconfirmed = std::make_shared<std::atomic<std::size_t>>(0);
 
@@ -49,22 +48,18 @@ class GivingBack final : public Loop::Task, public std::enable_shared_from_this<
     on_end();
   }
   void on_end() noexcept {
-    if (--under_way_ == 0) tell();
+    if (--under_way_ == 0) tell(unconfirmed->load());
   }
-  void tell() noexcept { tell_once(done_, unconfirmed->load()); }
 
   Core& core_;
-  Done done_;
   std::size_t under_way_ = 0;
 };
 
 }  // namespace
 
 std::size_t give_back_all(Core& core, TimePoint until) {
-  const auto answer = std::make_shared<Answer>();
-  OwnLoop* const loop = core.runtime().own_loop();
-  const auto giving_back = std::make_shared<GivingBack>(core, [answer, loop](std::size_t) { loop->set(*answer); });
-  loop->call(giving_back, *answer, until);
+  const auto giving_back = std::make_shared<GivingBack>(core);
+  GivingBack::wait(*core.runtime().own_loop(), giving_back, until);
   return giving_back->unconfirmed->load();
 }
 

@@ -8,7 +8,8 @@
 
 #include "engine/hold/hold_events.hpp"
 #include "engine/hold/target.hpp"
-#include "engine/loop/own_loop.hpp"
+#include "engine/hold/tenancy.hpp"
+#include "engine/runtime/job.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "timing/alarm.hpp"
 
@@ -17,12 +18,9 @@ namespace {
 
 using base::Clock;
 
-/// Keeps itself alive until the server has answered, whether or not its caller still waits.
-class Extending final : public Loop::Task, public std::enable_shared_from_this<Extending> {
+class Extending final : public Job<Changed>, public std::enable_shared_from_this<Extending> {
  public:
-  using Done = std::function<void(Extension)>;
-  Extending(std::shared_ptr<Claim> claim, milliseconds lease, Pending::Token pending, Done done)
-      : claim_(std::move(claim)), lease_(lease), done_(std::move(done)), pending_(std::move(pending)) {}
+  Extending(std::shared_ptr<Claim> claim, milliseconds lease) : claim_(std::move(claim)), lease_(lease) {}
 
   void run() override {
     if (!claim_->stands()) return tell({Errc::lost});
@@ -56,62 +54,27 @@ class Extending final : public Loop::Task, public std::enable_shared_from_this<E
     }
     tell({Errc::unknown_outcome, renewed.cause});
   }
-  void tell(Extension what) noexcept {
-    tell_once(done_, std::move(what));
-    pending_ = {};
-  }
 
   const std::shared_ptr<Claim> claim_;
   const milliseconds lease_;
   std::optional<HoldFsm::Extension> extension_;  // once it is begun
-  Done done_;
-  Pending::Token pending_;
 };
 
-}  // namespace
-
-Extension extend(Claim& claim, milliseconds lease) {
-  Runtime& runtime = *claim.runtime();
-  runtime.require_waiting(claim.target()->name());
-  Runtime::Admission admission = runtime.admit();
-  if (admission.refused) return {admission.refused};
-  const TimePoint until = Clock::now() + runtime.config().command_timeout;
-  return await_result<Extension>(*runtime.own_loop(), until,
-                                 [&](auto done) {
-                                   return std::make_shared<Extending>(claim.self(), lease, std::move(admission.token),
-                                                                      std::move(done));
-                                 })
-      .value_or(Extension{Errc::unknown_outcome});
-}
-
-void extend_async(Claim& claim, milliseconds lease, std::function<void(Extension)> done) {
-  Runtime& runtime = *claim.runtime();
-  Runtime::Admission admission = runtime.admit();
-  if (admission.refused) return done({admission.refused});
-  runtime.loop().post_from_caller(
-      std::make_shared<Extending>(claim.self(), lease, std::move(admission.token), std::move(done)),
-      Loop::Pace::at_once);
-}
-
-namespace {
-
-/// Asks until the server has answered: once more changes nothing. Keeps itself alive until then.
-class Sharing final : public Loop::Task, public std::enable_shared_from_this<Sharing> {
+/// Asks until the server has answered: once more changes nothing.
+class Sharing final : public Job<Changed>, public std::enable_shared_from_this<Sharing> {
  public:
-  using Done = std::function<void(std::error_code)>;
-  Sharing(std::shared_ptr<Claim> claim, Pending::Token pending, Done done)
-      : claim_(std::move(claim)), done_(std::move(done)), pending_(std::move(pending)) {}
+  explicit Sharing(std::shared_ptr<Claim> claim) : claim_(std::move(claim)) {}
 
   void run() override {
     asked_ = claim_->begin_share();
-    if (!asked_) return tell(Errc::lost);
+    if (!asked_) return tell({Errc::lost});
     claim_->target()->share(claim_->tenancy().owner(), asked_->length,
                             renewal_timeout(asked_->length, runtime_.config().command_timeout),
                             [self = shared_from_this()](const Renewed& renewed) { self->on_answer(renewed); });
   }
   void broken() noexcept override {
     if (asked_) claim_->tenancy().on_extension_unanswered();
-    tell(Errc::exhausted);
+    tell({Errc::exhausted});
   }
 
  private:
@@ -124,15 +87,15 @@ class Sharing final : public Loop::Task, public std::enable_shared_from_this<Sha
       case Renewed::Kind::extended:
         on_shared(tenancy, asked, answer.sent_at, now);
         claim_->target()->wake();  // readers who wait may join
-        return tell(tenancy.ended() ? std::error_code(Errc::lost) : std::error_code());
+        return tell({tenancy.ended() ? std::error_code(Errc::lost) : std::error_code()});
       case Renewed::Kind::gone:
         tenancy.end_share();
         on_gone(tenancy, answer.sent_at, now);
-        return tell(Errc::lost);
+        return tell({Errc::lost});
       case Renewed::Kind::unanswered:
         break;
     }
-    if (!runtime_.loop().inside() || runtime_.unusable() || !claim_->stands()) return tell(Errc::unknown_outcome);
+    if (!runtime_.loop().inside() || runtime_.unusable() || !claim_->stands()) return tell({Errc::unknown_outcome});
     again_.set_after(retry_after(tenancy.lease()), shared_from_this());
   }
   void run_again() noexcept {
@@ -142,50 +105,46 @@ class Sharing final : public Loop::Task, public std::enable_shared_from_this<Sha
       broken();
     }
   }
-  void tell(std::error_code error) noexcept {
-    tell_once(done_, error);
-    pending_ = {};
-  }
 
   const std::shared_ptr<Claim> claim_;
   Runtime& runtime_ = *claim_->runtime();
   std::optional<HoldFsm::Extension> asked_;  // as long as it is not answered: it sets the lease, too
-  Done done_;
-  Pending::Token pending_;
   timing::Alarm again_{runtime_.loop().schedule(), [this] { run_again(); }, timing::Alarm::AtClose::rings};
 };
 
 }  // namespace
 
-void share_async(Claim& claim, std::function<void(std::error_code)> done) {
+Changed extend(Claim& claim, milliseconds lease) {
   Runtime& runtime = *claim.runtime();
-  Runtime::Admission admission = runtime.admit();
-  if (admission.refused) return done(admission.refused);
-  const auto sharing = std::make_shared<Sharing>(claim.self(), std::move(admission.token), std::move(done));
-  runtime.loop().post_from_caller(sharing, Loop::Pace::at_once);
+  runtime.require_waiting(claim.target()->name());
+  const TimePoint until = Clock::now() + runtime.config().command_timeout;
+  return Extending::ask(runtime, std::make_shared<Extending>(claim.self(), lease), until)
+      .value_or(Changed{Errc::unknown_outcome});
 }
 
-std::error_code share(Claim& claim) noexcept {
+void extend_async(Claim& claim, milliseconds lease, std::function<void(Changed)> done) {
+  Extending::ask(*claim.runtime(), std::make_shared<Extending>(claim.self(), lease), std::move(done));
+}
+
+Changed share(Claim& claim) noexcept {
   Runtime& runtime = *claim.runtime();
-  if (runtime.in_child()) return Errc::forked;
+  if (const std::error_code unusable = runtime.unusable()) return {unusable};
   try {
-    OwnLoop* const loop = runtime.own_loop();
-    if (loop == nullptr) {
-      share_async(claim, {});
-      return Errc::unknown_outcome;
+    auto sharing = std::make_shared<Sharing>(claim.self());
+    std::optional<Changed> shared;
+    if (runtime.own_loop() == nullptr) {
+      Sharing::ask(runtime, std::move(sharing), [](const Changed&) {});
+    } else {
+      shared = Sharing::ask(runtime, sharing, Clock::now() + valid_for(claim));
     }
-    Runtime::Admission admission = runtime.admit();
-    if (admission.refused) return admission.refused;
-    const TimePoint until = base::Clock::now() + valid_for(claim);
-    return await_result<std::error_code>(*loop, until,
-                                         [&](auto done) {
-                                           return std::make_shared<Sharing>(claim.self(), std::move(admission.token),
-                                                                            std::move(done));
-                                         })
-        .value_or(Errc::unknown_outcome);
+    return shared.value_or(Changed{Errc::unknown_outcome});
   } catch (...) {
-    return Errc::exhausted;
+    return {Errc::exhausted};
   }
+}
+
+void share_async(Claim& claim, std::function<void(Changed)> done) {
+  Sharing::ask(*claim.runtime(), std::make_shared<Sharing>(claim.self()), std::move(done));
 }
 
 }  // namespace holdfast::engine

@@ -2,7 +2,8 @@
 
 #include "engine/hold/hold_events.hpp"
 #include "engine/hold/target.hpp"
-#include "engine/loop/own_loop.hpp"
+#include "engine/hold/tenancy.hpp"
+#include "engine/runtime/job.hpp"
 #include "engine/runtime/runtime.hpp"
 
 namespace holdfast::engine {
@@ -173,79 +174,40 @@ bool pipelined(const Claim& hold) {
   return hold.runtime()->config().pipelined_release && hold.target()->plan().traits.announced == Traits::Announced::all;
 }
 
-/// For a caller who does not wait.
-class Unlocking final : public Loop::Task {
+/// It is released, or left for `rest`.
+class Releasing final : public Job<ReleaseOutcome>, public std::enable_shared_from_this<Releasing> {
  public:
-  Unlocking(std::shared_ptr<Claim> hold, Pending::Token pending)
-      : hold_(std::move(hold)), pending_(std::move(pending)) {}
-  /// False if somebody else releases it, or has. From here on nobody finds it lost, close() neither.
+  Releasing(std::shared_ptr<Claim> hold, milliseconds rest, Pending::Token pending)
+      : hold_(std::move(hold)), rest_(rest), pending_(std::move(pending)) {}
+  /// For a caller who does not wait: from here on nobody finds it lost, close() neither. False if somebody else
+  /// releases it, or has.
   bool begin() {
     ending_ = end_claim(*hold_);
     return ending_.has_value();
   }
-  void run() override { send_release(hold_->tenancy(), *ending_, {}); }
-
- private:
-  const std::shared_ptr<Claim> hold_;
-  const Pending::Token pending_;
-  std::optional<Ending> ending_;
-};
-
-void leave_async(Claim& hold, milliseconds rest, Done done) {
-  if (const std::optional<Ending> ending = end_claim(hold, rest)) {
-    const milliseconds longest = std::max(rest, hold.tenancy().rest(base::Clock::now()));
-    return send_last_renewal(hold.tenancy(), *ending, longest, false, std::move(done));
-  }
-  if (done) done(hold.known_outcome());
-}
-
-/// For a caller who cannot wait.
-class Leaving final : public Loop::Task {
- public:
-  Leaving(std::shared_ptr<Claim> hold, milliseconds rest, Pending::Token pending)
-      : hold_(std::move(hold)), rest_(rest), pending_(std::move(pending)) {}
-  void run() override { leave_async(*hold_, rest_, {}); }
-
- private:
-  const std::shared_ptr<Claim> hold_;
-  const milliseconds rest_;
-  const Pending::Token pending_;
-};
-
-/// How a hold is given back that has a caller who wants to know the outcome.
-using GiveBack = void (*)(Claim& hold, milliseconds rest, Done done);
-
-/// For a caller who waits on a client's own loop.
-class Releasing final : public Loop::Task, public std::enable_shared_from_this<Releasing> {
- public:
-  Releasing(std::shared_ptr<Claim> hold, OwnLoop& loop, GiveBack give_back, milliseconds rest)
-      : hold_(std::move(hold)), loop_(loop), give_back_(give_back), rest_(rest) {}
   void run() override {
-    give_back_(*hold_, rest_, [self = shared_from_this()](ReleaseOutcome known) {
-      self->outcome = known;
-      self->loop_.set(self->answer);
-    });
+    Done done;
+    if (wanted()) done = [self = shared_from_this()](ReleaseOutcome outcome) { self->tell(outcome); };
+    if (ending_) return send_release(hold_->tenancy(), *ending_, std::move(done));
+    release_async(*hold_, std::move(done), rest_);
   }
   void broken() noexcept override {
     end_unsent(*hold_);
-    loop_.set(answer);
+    tell(ReleaseOutcome::unknown);
   }
-
-  Answer answer;
-  ReleaseOutcome outcome = ReleaseOutcome::unknown;
 
  private:
   const std::shared_ptr<Claim> hold_;
-  OwnLoop& loop_;
-  const GiveBack give_back_;
   const milliseconds rest_;
+  const Pending::Token pending_;
+  std::optional<Ending> ending_;  // once it has begun
 };
 
 /// On a client's own loop; `unknown` if it takes longer than `release_timeout`.
-ReleaseOutcome await(OwnLoop& loop, Claim& hold, GiveBack give_back, milliseconds rest) {
-  const auto releasing = std::make_shared<Releasing>(hold.self(), loop, give_back, rest);
-  loop.call(releasing, releasing->answer, base::Clock::now() + hold.runtime()->config().release_timeout);
-  return releasing->answer.is_there() ? releasing->outcome : ReleaseOutcome::unknown;
+ReleaseOutcome await(OwnLoop& loop, Claim& hold, milliseconds rest, Pending::Token pending) {
+  return Releasing::wait(loop, std::make_shared<Releasing>(hold.self(), rest, std::move(pending)),
+                         base::Clock::now() + hold.runtime()->config().release_timeout)
+      .value_or(ReleaseOutcome::unknown);
 }
 
 }  // namespace
@@ -272,9 +234,20 @@ bool pass_on(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Targ
   return true;
 }
 
-void release_async(Claim& hold, std::function<void(ReleaseOutcome)> done) {
-  if (const std::optional<Ending> ending = end_claim(hold)) {
-    return send_release(hold.tenancy(), *ending, std::move(done));
+std::optional<ReleaseOutcome> release_here(Claim& hold, Pending::Token& pending) {
+  Runtime& runtime = *hold.runtime();
+  if (runtime.in_child()) return ReleaseOutcome::was_lost;
+  Runtime::Admission admission = runtime.admit();
+  if (admission.refused) return end_with_client(hold);
+  pending = std::move(admission.token);
+  return pass_on(hold) ? std::optional(ReleaseOutcome::released) : std::nullopt;
+}
+
+void release_async(Claim& hold, std::function<void(ReleaseOutcome)> done, milliseconds rest) {
+  if (const std::optional<Ending> ending = end_claim(hold, rest)) {
+    if (rest == milliseconds{}) return send_release(hold.tenancy(), *ending, std::move(done));
+    const milliseconds longest = std::max(rest, hold.tenancy().rest(base::Clock::now()));
+    return send_last_renewal(hold.tenancy(), *ending, longest, false, std::move(done));
   }
   if (done) done(hold.known_outcome());
 }
@@ -335,38 +308,29 @@ void unlock(Claim& hold) noexcept {
 
 /// Pipelined, it leaves with the client's next command, or within a millisecond or two; at once if others wait for it.
 void unlock_without_waiting(Claim& hold) noexcept {
-  Runtime& runtime = *hold.runtime();
-  if (runtime.in_child()) return;
   try {
-    Runtime::Admission admission = runtime.admit();
-    if (admission.refused) {
-      end_with_client(hold);
-      return;
-    }
-    if (pass_on(hold)) return;
+    Pending::Token pending;
+    if (release_here(hold, pending)) return;
     const bool lazy = pipelined(hold) && !hold.target()->others_listened();
     const Loop::Pace pace = lazy ? Loop::Pace::with_the_next : Loop::Pace::at_once;
-    auto unlocking = std::make_shared<Unlocking>(hold.self(), std::move(admission.token));
-    if (unlocking->begin()) runtime.loop().post_from_caller(std::move(unlocking), pace);
+    auto releasing = std::make_shared<Releasing>(hold.self(), milliseconds{}, std::move(pending));
+    if (releasing->begin()) hold.runtime()->loop().post_from_caller(std::move(releasing), pace);
   } catch (...) {
     end_unsent(hold);
   }
 }
 
 ReleaseOutcome release(Claim& hold) noexcept {
-  Runtime& runtime = *hold.runtime();
-  if (runtime.in_child()) return ReleaseOutcome::was_lost;
-  OwnLoop* const loop = runtime.own_loop();
+  if (hold.runtime()->in_child()) return ReleaseOutcome::was_lost;
+  OwnLoop* const loop = hold.runtime()->own_loop();
   if (loop == nullptr) {
     unlock_without_waiting(hold);
     return hold.known_outcome();
   }
   try {
-    const Runtime::Admission admission = runtime.admit();
-    if (admission.refused) return end_with_client(hold);
-    if (pass_on(hold)) return ReleaseOutcome::released;
-    const auto give_back = [](Claim& held, milliseconds, Done done) { release_async(held, std::move(done)); };
-    return await(*loop, hold, give_back, {});
+    Pending::Token pending;
+    if (const std::optional<ReleaseOutcome> known = release_here(hold, pending)) return *known;
+    return await(*loop, hold, {}, std::move(pending));
   } catch (...) {
     end_unsent(hold);
   }
@@ -379,8 +343,8 @@ ReleaseOutcome leave(Claim& hold, milliseconds rest) noexcept {
   try {
     Runtime::Admission admission = runtime.admit();
     if (admission.refused) return end_with_client(hold);
-    if (OwnLoop* const loop = runtime.own_loop()) return await(*loop, hold, leave_async, rest);
-    auto leaving = std::make_shared<Leaving>(hold.self(), rest, std::move(admission.token));
+    if (OwnLoop* const loop = runtime.own_loop()) return await(*loop, hold, rest, std::move(admission.token));
+    auto leaving = std::make_shared<Releasing>(hold.self(), rest, std::move(admission.token));
     runtime.loop().post_from_caller(std::move(leaving), Loop::Pace::at_once);
   } catch (...) {
     end_unsent(hold);

@@ -5,10 +5,12 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include <holdfast/outcome.hpp>
 
 #include "engine/decide/lease.hpp"
+#include "engine/runtime/pending.hpp"
 #include "wire/owner.hpp"
 
 namespace holdfast::engine {
@@ -32,9 +34,12 @@ bool pass_on(Claim& hold);
 /// counts as given back; who does not want it after all gives it back to the server.
 bool pass_on(const std::shared_ptr<Runtime>& runtime, const std::shared_ptr<Target>& target, const LeaseTerms& lease,
              const wire::Ask& ask);
-/// Gives it back in the background. `done` is called once, on the loop; not if this throws: then it has ended all the
-/// same, and its lease ends it at the server.
-void release_async(Claim& hold, std::function<void(ReleaseOutcome)> done);
+/// The outcome, if there is nothing to be sent: the client cannot be used, or it is passed on. Otherwise closing waits
+/// for `pending`. From any thread.
+std::optional<ReleaseOutcome> release_here(Claim& hold, Pending::Token& pending);
+/// Gives it back in the background, or leaves it taken for `rest`. `done` is called once, on the loop; not if this
+/// throws: then it has ended all the same, and its lease ends it at the server.
+void release_async(Claim& hold, std::function<void(ReleaseOutcome)> done, std::chrono::milliseconds rest = {});
 /// Ends it, and leaves it taken for `rest`; once, and to nobody of this client either. Waits as release() does.
 ReleaseOutcome leave(Claim& hold, std::chrono::milliseconds rest) noexcept;
 /// Ends it, and nobody here renews or releases it from then on; nothing is sent. False: it had been lost, or given

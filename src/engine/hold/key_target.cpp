@@ -1,6 +1,7 @@
 #include "engine/hold/key_target.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <holdfast/error.hpp>
 
@@ -190,7 +191,7 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   ReleaseOp& operator=(const ReleaseOp&) = delete;
   /// Nothing holds it any more, and it is not finished: there was no memory to go on, or its loop is gone.
   ~ReleaseOp() {
-    if (!finished_ && !runtime_.unusable()) tell({});
+    if (done_ && !runtime_.unusable()) tell({});
   }
 
   void start() noexcept { carry_out(fsm_.start()); }
@@ -218,18 +219,12 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
           2 * Runtime::kMostWaiting);
     } catch (...) {
       // Out of memory: once more, later. On a group's loop nothing was handed over: its other members, or the lease.
-      if (!runtime_.loop().inside()) return end_as_unknown();
+      if (!runtime_.loop().inside()) return tell({});
       carry_out(fsm_.on_reply(base::Clock::now(), {ReleaseReply::Kind::not_sent}));
     }
   }
 
-  void end_as_unknown() noexcept {
-    finished_ = true;
-    tell({});
-  }
-
   void finish(const ReleaseAction& action) noexcept {
-    finished_ = true;
     Released released{action.outcome};
     try {
       released.listeners = target_->others(action.listeners, asked_);
@@ -253,15 +248,16 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   }
 
   void tell(const Released& released) noexcept {
+    const ReleaseDone done = std::exchange(done_, {});
     try {
-      done_(released);
+      done(released);
     } catch (...) {
       // Out of memory for whoever was to be told; the release itself is done.
     }
   }
 
   void on_result(const redis::Result& result) noexcept {
-    if (!runtime_.loop().inside()) return end_as_unknown();  // the client is over, or stands still: nothing was sent
+    if (!runtime_.loop().inside()) return tell({});  // the client is over, or stands still: nothing was sent
     asked_ = result.asked;
     ReleaseReply reply;
     try {
@@ -286,13 +282,12 @@ class ReleaseOp : public std::enable_shared_from_this<ReleaseOp> {
   const milliseconds repeated_;  // see time_of_repetition()
   const wire::Owner owner_;
   ReleaseFsm fsm_;
-  const ReleaseDone done_;
+  ReleaseDone done_;  // empty once it has been told
   timing::Alarm alarm_{runtime_.loop().schedule(), [this] { carry_out(fsm_.on_time()); },
                        timing::Alarm::AtClose::rings};
   const Pending::Token pending_;
   std::vector<KeyTarget::Heard> heard_before_;  // when it was last sent
   bool asked_ = false;                          // the latest one went behind an ASKING
-  bool finished_ = false;
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include <holdfast/error.hpp>
 
-#include "engine/loop/own_loop.hpp"
+#include "engine/runtime/job.hpp"
 #include "engine/runtime/runtime.hpp"
 #include "redis/failures/errors.hpp"
 #include "timing/alarm.hpp"
@@ -13,24 +13,24 @@
 namespace holdfast::engine {
 namespace {
 
-class Asking final : public Loop::Task, public std::enable_shared_from_this<Asking> {
+struct Replied {
+  redis::Result result;
+  std::string node;
+};
+
+class Asking final : public Job<Replied>, public std::enable_shared_from_this<Asking> {
  public:
-  Asking(Runtime& runtime, Inquiry inquiry) : node(runtime.node()), runtime_(runtime), inquiry_(std::move(inquiry)) {}
+  Asking(Runtime& runtime, Inquiry inquiry) : runtime_(runtime), inquiry_(std::move(inquiry)) {}
   void run() override {
-    send(runtime_, std::move(inquiry_), [self = shared_from_this()](redis::Result reply, const std::string& its_node) {
-      self->result = std::move(reply);
-      self->node = its_node;
-      self->runtime_.own_loop()->set(self->answer);
+    send(runtime_, std::move(inquiry_), [self = shared_from_this()](redis::Result result, const std::string& node) {
+      self->tell({std::move(result), node});
     });
   }
   void broken() noexcept override {
-    result.error = Errc::exhausted;
-    runtime_.own_loop()->set(answer);
+    Replied none;
+    none.result.error = Errc::exhausted;
+    tell(std::move(none));  // without a node: there is no memory
   }
-
-  Answer answer;
-  redis::Result result;
-  std::string node;
 
  private:
   Runtime& runtime_;
@@ -107,11 +107,12 @@ std::vector<base::Reply> ask(Runtime& runtime, Inquiry inquiry, const std::strin
   // The lane answers within the command's time limit; the slack is for a machine that freezes.
   const TimePoint until = base::Clock::now() + (repeated > Duration{} ? refused_for(runtime, repeated) : repeated) +
                           runtime.config().command_timeout * 2 + std::chrono::seconds(5);
-  runtime.own_loop()->call(asking, asking->answer, until);
-  if (!asking->answer.is_there()) {
+  std::optional<Replied> replied = Asking::wait(*runtime.own_loop(), asking, until);
+  if (!replied) {
     throw Error(runtime.closed() ? Errc::closed : Errc::unknown_outcome, name, runtime.node(), "no reply");
   }
-  return replies(runtime, std::move(asking->result), name, asking->node, errors);
+  const std::string& node = replied->node.empty() ? runtime.node() : replied->node;
+  return replies(runtime, std::move(replied->result), name, node, errors);
 }
 
 void send(Runtime& runtime, Inquiry inquiry, Answered answered) {

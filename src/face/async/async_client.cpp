@@ -154,15 +154,13 @@ class AsyncClose final : public Operation, public std::enable_shared_from_this<A
 template <class Result>
 OperationPtr make_count(const PartsPtr& parts, Counting what, std::int64_t number,
                         ReceiverPtr<Failure, Result> receiver) {
-  try {
+  return face::make_or_tell(std::move(receiver), [&](ReceiverPtr<Failure, Result>& whom) {
     if (what == Counting::release && face::pass_on(*parts, number)) {
-      return face::make_told<Failure, Result>(std::move(receiver), {}, true);
+      return face::make_told<Failure, Result>(std::move(whom), {}, true);
     }
     face::Question<Result> question = face::counting<Result>(face::key_target(*parts), what, number);  // may throw
-    return face::make_ask(parts->runtime, std::move(question), std::move(receiver));
-  } catch (const Error& error) {
-    return face::make_told<Failure, Result>(std::move(receiver), Failure(error), {});
-  }
+    return face::make_ask(parts->runtime, std::move(question), std::move(whom));
+  });
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Acquiring, releasing and watching without blocking: operations that report to a receiver.
 #include <exception>
+#include <type_traits>
 
 #include <holdfast/detail/hold_access.hpp>
 #include <holdfast/detail/operation.hpp>
@@ -21,29 +22,18 @@ using engine::DefaultWait;
 using engine::Loop;
 using face::Receiving;
 
-/// How a result is expressed: `acquire` returns a hold or fails, `try_acquire` returns none when somebody else has it.
-struct Acquiring {
-  using Result = Hold;
-  static constexpr DefaultWait kDefaultWait = DefaultWait::wait_on;
-  static bool is_result(std::error_code error, bool) { return !error; }
-  static std::error_code as_failure(std::error_code error) { return face::as_waiting(error); }
-};
-struct Trying {
-  using Result = MaybeHold;
-  static constexpr DefaultWait kDefaultWait = DefaultWait::ask_once;
-  static bool is_result(std::error_code error, bool cancelled) {
-    return !error || (face::not_granted(error) && !(cancelled && error == Errc::cancelled));
-  }
-  static std::error_code as_failure(std::error_code error) { return error; }
-};
-
-/// An acquire that reports its outcome to a receiver.
+/// An acquire that reports its outcome to a receiver. With a Hold, or with nothing, it has failed if it was not
+/// granted; with a MaybeHold or a bool that is a result. Kinds without a Hold have the bool, or nothing.
 template <class... Results>
-class AsyncWait : public engine::AcquireOp, public Operation {
+class AsyncAcquire final : public engine::AcquireOp, public Operation {
  public:
-  AsyncWait(const Parts& parts, AcquireOptions options, engine::LeaseTerms lease, DefaultWait default_wait,
-            const wire::Ask& ask, ReceiverPtr<Failure, Results...> receiver)
-      : AcquireOp(parts.runtime, parts.target, std::move(options), lease, default_wait, ask),
+  static constexpr bool kMustBeGranted = (std::is_same_v<Results, Hold> && ...);
+  static constexpr bool kHolds = !(std::is_same_v<Results, bool> && ...);
+
+  AsyncAcquire(const Parts& parts, AcquireOptions options, engine::LeaseTerms lease, const wire::Ask& ask,
+               ReceiverPtr<Failure, Results...> receiver)
+      : AcquireOp(parts.runtime, parts.target, std::move(options), lease,
+                  kMustBeGranted ? DefaultWait::wait_on : DefaultWait::ask_once, ask),
         receiving_(std::move(receiver)) {}
 
   void start() override {
@@ -61,20 +51,24 @@ class AsyncWait : public engine::AcquireOp, public Operation {
     cancel();
   }
 
- protected:
-  /// False: the receiver no longer waits.
-  bool tell(Results... results) { return receiving_.tell({}, std::move(results)...); }
-  void tell_failure(Acquired failed) {
-    receiving_.tell(Failure(face::error_about(*target(), std::move(failed))), Results()...);
-  }
-  bool cancelled() const { return cancelled_.load(); }
-
  private:
-  virtual void tell_outcome(Acquired outcome) = 0;
-  void done(Acquired outcome) final {
-    tell_outcome(std::move(outcome));
+  void done(Acquired outcome) override {
+    tell(std::move(outcome));
     attended_ = {};
     pending_ = {};
+  }
+  void tell(Acquired outcome) {
+    const bool stopped = cancelled_.load() && outcome.error == Errc::cancelled;
+    if (outcome.error && (kMustBeGranted || stopped || !face::not_granted(outcome.error))) {
+      if (kMustBeGranted) outcome.error = face::as_waiting(outcome.error);
+      receiving_.tell(Failure(face::error_about(*target(), std::move(outcome))), Results()...);
+    } else if constexpr (kHolds) {
+      Hold hold = HoldAccess::make_unwaiting(std::move(outcome.held));
+      receiving_.tell({}, (hold ? Results(std::move(hold)) : Results())...);
+    } else {
+      const bool told = receiving_.tell({}, Results(!outcome.error)...);
+      if (!told && outcome.held) engine::give_up(*outcome.held);  // nobody owns it, and it does not end by itself
+    }
   }
 
   Receiving<Failure, Results...> receiving_;
@@ -83,73 +77,31 @@ class AsyncWait : public engine::AcquireOp, public Operation {
   Loop::Attended attended_;
 };
 
-template <class Way>
-class AsyncAcquire final : public AsyncWait<typename Way::Result> {
- public:
-  using Result = typename Way::Result;
-
-  AsyncAcquire(const Parts& parts, AcquireOptions options, engine::LeaseTerms lease,
-               ReceiverPtr<Failure, Result> receiver)
-      : AsyncWait<Result>(parts, std::move(options), lease, Way::kDefaultWait, parts.ask, std::move(receiver)) {}
-
- private:
-  void tell_outcome(Acquired outcome) override {
-    Hold hold = HoldAccess::make_unwaiting(std::move(outcome.held));
-    if (Way::is_result(outcome.error, this->cancelled())) {
-      this->tell(hold ? Result(std::move(hold)) : Result());
-    } else {
-      outcome.error = Way::as_failure(outcome.error);
-      this->tell_failure(std::move(outcome));
-    }
-  }
-};
-
 /// With its reference counts it stays below what the C library's malloc treats as a large block, which takes longer.
-static_assert(sizeof(AsyncAcquire<Acquiring>) <= 1000 - 2 * sizeof(void*));
-
-/// For kinds without a Hold: completes with nothing, or with whether it was granted in time.
-template <class... Results>
-class AsyncPass final : public AsyncWait<Results...> {
- public:
-  using AsyncWait<Results...>::AsyncWait;
-
- private:
-  void tell_outcome(Acquired outcome) override {
-    constexpr bool kInTime = sizeof...(Results) > 0;
-    const bool stopped = this->cancelled() && outcome.error == Errc::cancelled;
-    if (outcome.error && (!kInTime || stopped || !face::not_granted(outcome.error))) {
-      return this->tell_failure(std::move(outcome));
-    }
-    const bool told = this->tell(Results(!outcome.error)...);
-    if (!told && outcome.held) engine::give_up(*outcome.held);  // nobody owns it, and it does not end by itself
-  }
-};
+static_assert(sizeof(AsyncAcquire<Hold>) <= 1000 - 2 * sizeof(void*));
 
 template <class... Results>
-OperationPtr make_async_pass(const PartsPtr& parts, std::uint32_t permits,
-                             std::optional<std::chrono::milliseconds> wait, std::stop_token stop,
-                             ReceiverPtr<Failure, Results...> receiver) {
-  try {
-    const wire::Ask ask = face::permits_of(*parts, permits);
-    AcquireOptions options = face::waiting(*parts, wait, std::move(stop));
-    const engine::LeaseTerms lease = engine::lease_terms(*parts->runtime, options, parts->target->name());
-    const DefaultWait default_wait = sizeof...(Results) > 0 ? DefaultWait::ask_once : DefaultWait::wait_on;
-    return std::make_shared<AsyncPass<Results...>>(*parts, std::move(options), lease, default_wait, ask,
-                                                   std::move(receiver));
-  } catch (const Error& error) {
-    return face::make_told<Failure, Results...>(std::move(receiver), Failure(error), Results()...);
-  }
+OperationPtr make(const Parts& parts, AcquireOptions options, const wire::Ask& ask,
+                  ReceiverPtr<Failure, Results...>& receiver) {
+  const engine::LeaseTerms lease = engine::lease_terms(*parts.runtime, options, parts.target->name());
+  return std::make_shared<AsyncAcquire<Results...>>(parts, std::move(options), lease, ask, std::move(receiver));
 }
 
-template <class Way>
-OperationPtr make(const PartsPtr& parts, AcquireOptions options, ReceiverPtr<Failure, typename Way::Result> receiver) {
-  try {
-    if (parts->defaults) options = face::with_defaults(std::move(options), *parts->defaults);
-    const engine::LeaseTerms lease = engine::lease_terms(*parts->runtime, options, parts->target->name());
-    return std::make_shared<AsyncAcquire<Way>>(*parts, std::move(options), lease, std::move(receiver));
-  } catch (const Error& error) {
-    return face::make_told<Failure, typename Way::Result>(std::move(receiver), Failure(error), {});
-  }
+template <class Result>
+OperationPtr make_hold(const Parts& parts, AcquireOptions options, ReceiverPtr<Failure, Result> receiver) {
+  return face::make_or_tell(std::move(receiver), [&](ReceiverPtr<Failure, Result>& whom) {
+    if (parts.defaults) options = face::with_defaults(std::move(options), *parts.defaults);
+    return make(parts, std::move(options), parts.ask, whom);
+  });
+}
+
+template <class... Results>
+OperationPtr make_without_hold(const Parts& parts, std::uint32_t permits, std::optional<std::chrono::milliseconds> wait,
+                               std::stop_token stop, ReceiverPtr<Failure, Results...> receiver) {
+  return face::make_or_tell(std::move(receiver), [&](ReceiverPtr<Failure, Results...>& whom) {
+    const wire::Ask ask = face::permits_of(parts, permits);
+    return make(parts, face::waiting(parts, wait, std::move(stop)), ask, whom);
+  });
 }
 
 /// Bounded by `release_timeout`; then the outcome is unknown, and the release continues. If it cannot be started for
@@ -167,11 +119,7 @@ class AsyncRelease final : public Loop::Task, public Operation, public std::enab
 
   void start() override {
     started_ = true;
-    if (runtime_->in_child()) return tell(ReleaseOutcome::was_lost);
-    engine::Runtime::Admission admission = runtime_->admit();
-    if (admission.refused) return tell(engine::end_with_client(*held_));
-    pending_ = std::move(admission.token);
-    if (engine::pass_on(*held_)) return tell(ReleaseOutcome::released);
+    if (const std::optional<ReleaseOutcome> known = engine::release_here(*held_, pending_)) return tell(*known);
     attended_ = Loop::Attended(runtime_->loop());
     runtime_->loop().post(shared_from_this());
   }
@@ -249,21 +197,21 @@ class AsyncWaitLost final : public Operation, public std::enable_shared_from_thi
 }  // namespace
 
 OperationPtr make_acquire(const PartsPtr& parts, AcquireOptions options, ReceiverPtr<Failure, Hold> receiver) {
-  return make<Acquiring>(parts, std::move(options), std::move(receiver));
+  return make_hold(*parts, std::move(options), std::move(receiver));
 }
 
 OperationPtr make_try_acquire(const PartsPtr& parts, AcquireOptions options, ReceiverPtr<Failure, MaybeHold> receiver) {
-  return make<Trying>(parts, std::move(options), std::move(receiver));
+  return make_hold(*parts, std::move(options), std::move(receiver));
 }
 
 OperationPtr make_pass(const PartsPtr& parts, std::uint32_t permits, std::stop_token stop,
                        ReceiverPtr<Failure> receiver) {
-  return make_async_pass(parts, permits, {}, std::move(stop), std::move(receiver));
+  return make_without_hold(*parts, permits, {}, std::move(stop), std::move(receiver));
 }
 
 OperationPtr make_pass_in_time(const PartsPtr& parts, std::uint32_t permits, std::chrono::milliseconds wait,
                                std::stop_token stop, ReceiverPtr<Failure, bool> receiver) {
-  return make_async_pass(parts, permits, wait, std::move(stop), std::move(receiver));
+  return make_without_hold(*parts, permits, wait, std::move(stop), std::move(receiver));
 }
 
 OperationPtr make_release(Hold hold, ReceiverPtr<ReleaseOutcome> receiver) {

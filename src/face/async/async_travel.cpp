@@ -20,100 +20,57 @@ namespace {
 using engine::Loop;
 using face::Receiving;
 
-/// A change of a hold that is sent when it starts, and continues if it is cancelled.
-template <class... Results>
-class AsyncChange : public Operation, public std::enable_shared_from_this<AsyncChange<Results...>> {
+/// A change of a hold that is sent when it starts, and continues if it is cancelled. `Begin` gets this object.
+template <class Begin, class... Results>
+class AsyncChange final : public Operation, public std::enable_shared_from_this<AsyncChange<Begin, Results...>> {
  public:
-  AsyncChange(std::shared_ptr<engine::Runtime> runtime, ReceiverPtr<Failure, Results...> receiver)
-      : runtime_(std::move(runtime)), receiving_(std::move(receiver)) {}
+  AsyncChange(std::shared_ptr<engine::Runtime> runtime, std::shared_ptr<const engine::Target> target, Begin begin,
+              ReceiverPtr<Failure, Results...> receiver)
+      : runtime_(std::move(runtime)),
+        target_(std::move(target)),
+        begin_(std::move(begin)),
+        receiving_(std::move(receiver)) {}
 
-  void start() final {
+  void start() override {
     if (runtime_->in_child()) return fail(make_error_code(Errc::forked), {});
     attended_ = Loop::Attended(runtime_->loop());
-    begin();
+    begin_(this->shared_from_this());
   }
-  void cancel() noexcept final {
+  void cancel() noexcept override {
     runtime_->loop().defer([self = this->shared_from_this()] { self->fail(make_error_code(Errc::cancelled), {}); });
   }
-  void abandon() noexcept final { receiving_.drop(); }
+  void abandon() noexcept override { receiving_.drop(); }
 
- protected:
-  virtual void begin() = 0;
-  /// What the hold is of.
-  virtual const engine::Target& target() const = 0;
-  const std::shared_ptr<engine::Runtime>& runtime() const { return runtime_; }
   bool waits() const { return receiving_.waits(); }
   void tell(Results... results) {
     receiving_.tell({}, std::move(results)...);
     attended_ = {};
   }
   void fail(std::error_code error, std::string cause) {
-    receiving_.tell(Failure(face::error_about(target(), error, std::move(cause))), Results()...);
+    receiving_.tell(Failure(face::error_about(*target_, error, std::move(cause))), Results()...);
     attended_ = {};
   }
 
  private:
   const std::shared_ptr<engine::Runtime> runtime_;
+  const std::shared_ptr<const engine::Target> target_;
+  Begin begin_;
   Receiving<Failure, Results...> receiving_;
   Loop::Attended attended_;
 };
 
-class AsyncExtend final : public AsyncChange<> {
- public:
-  AsyncExtend(const std::shared_ptr<Claim>& held, std::chrono::milliseconds lease, ReceiverPtr<Failure> receiver)
-      : AsyncChange(held->runtime(), std::move(receiver)), held_(held), lease_(lease) {}
-
- private:
-  void begin() override {
-    engine::extend_async(*held_, lease_, [self = shared_from_this(), this](engine::Extension extension) {
-      if (extension.error) return fail(extension.error, std::move(extension.cause));
-      tell();
+/// `change(claim, done)` begins it.
+template <class Change>
+OperationPtr make_change(const std::shared_ptr<Claim>& held, Change change, ReceiverPtr<Failure> receiver) {
+  auto begin = [held, change = std::move(change)](const auto& self) {
+    change(*held, [self](engine::Changed changed) {
+      if (changed.error) return self->fail(changed.error, std::move(changed.cause));
+      self->tell();
     });
-  }
-  const engine::Target& target() const override { return *held_->target(); }
-
-  const std::shared_ptr<Claim> held_;
-  const std::chrono::milliseconds lease_;
-};
-
-class AsyncDowngrade final : public AsyncChange<> {
- public:
-  AsyncDowngrade(const std::shared_ptr<Claim>& held, ReceiverPtr<Failure> receiver)
-      : AsyncChange(held->runtime(), std::move(receiver)), held_(held) {}
-
- private:
-  void begin() override {
-    engine::share_async(*held_, [self = shared_from_this(), this](std::error_code error) {
-      if (error) return fail(error, {});
-      tell();
-    });
-  }
-  const engine::Target& target() const override { return *held_->target(); }
-
-  const std::shared_ptr<Claim> held_;
-};
-
-class AsyncAdopt final : public AsyncChange<Hold> {
- public:
-  AsyncAdopt(const Parts& parts, face::Adoption adoption, ReceiverPtr<Failure, Hold> receiver)
-      : AsyncChange(parts.runtime, std::move(receiver)), target_(parts.target), adoption_(std::move(adoption)) {}
-
- private:
-  void begin() override {
-    engine::adopt_async(runtime(), target_, std::move(adoption_.grant), adoption_.lease, adoption_.on_lost,
-                        [self = shared_from_this(), this](engine::Acquired adopted) {
-                          if (adopted.error) return fail(adopted.error, std::move(adopted.cause));
-                          // The ticket can be tried again.
-                          if (!waits()) return static_cast<void>(engine::detach(*adopted.held));
-                          tell(HoldAccess::make_unwaiting(std::move(adopted.held)));
-                        });
-  }
-
-  const engine::Target& target() const override { return *target_; }
-
-  const std::shared_ptr<engine::Target> target_;
-  face::Adoption adoption_;
-};
+  };
+  return std::make_shared<AsyncChange<decltype(begin)>>(held->runtime(), held->target(), std::move(begin),
+                                                        std::move(receiver));
+}
 
 class AsyncReleaseAll final : public Loop::Task,
                               public Operation,
@@ -174,30 +131,36 @@ class AsyncReleaseAll final : public Loop::Task,
 
 OperationPtr make_extend(const std::shared_ptr<Claim>& held, std::chrono::milliseconds lease,
                          ReceiverPtr<Failure> receiver) {
-  try {
+  return face::make_or_tell(std::move(receiver), [&](ReceiverPtr<Failure>& whom) {
     face::require_extendable(held, lease);
-    return std::make_shared<AsyncExtend>(held, lease, std::move(receiver));
-  } catch (const Error& error) {
-    return face::make_told<Failure>(std::move(receiver), Failure(error));
-  }
+    const auto extend = [lease](Claim& claim, auto done) { engine::extend_async(claim, lease, std::move(done)); };
+    return make_change(held, extend, std::move(whom));
+  });
 }
 
 OperationPtr make_adopt(const PartsPtr& parts, const std::string& ticket, const AcquireOptions& options,
                         ReceiverPtr<Failure, Hold> receiver) {
-  try {
-    return std::make_shared<AsyncAdopt>(*parts, face::adoption_of(*parts, ticket, options), std::move(receiver));
-  } catch (const Error& error) {
-    return face::make_told<Failure, Hold>(std::move(receiver), Failure(error), {});
-  }
+  return face::make_or_tell(std::move(receiver), [&](ReceiverPtr<Failure, Hold>& whom) {
+    auto begin = [parts, adoption = face::adoption_of(*parts, ticket, options)](const auto& self) mutable {
+      engine::adopt_async(parts->runtime, parts->target, std::move(adoption.grant), adoption.lease, adoption.on_lost,
+                          [self](engine::Acquired adopted) {
+                            if (adopted.error) return self->fail(adopted.error, std::move(adopted.cause));
+                            // The ticket can be tried again.
+                            if (!self->waits()) return static_cast<void>(engine::detach(*adopted.held));
+                            self->tell(HoldAccess::make_unwaiting(std::move(adopted.held)));
+                          });
+    };
+    return std::make_shared<AsyncChange<decltype(begin), Hold>>(parts->runtime, parts->target, std::move(begin),
+                                                                std::move(whom));
+  });
 }
 
 OperationPtr make_downgrade(const PartsPtr& parts, const std::shared_ptr<Claim>& held, ReceiverPtr<Failure> receiver) {
-  try {
-    if (face::reads_already(*parts->target, held)) return face::make_told<Failure>(std::move(receiver), Failure());
-    return std::make_shared<AsyncDowngrade>(held, std::move(receiver));
-  } catch (const Error& error) {
-    return face::make_told<Failure>(std::move(receiver), Failure(error));
-  }
+  return face::make_or_tell(std::move(receiver), [&](ReceiverPtr<Failure>& whom) {
+    if (face::reads_already(*parts->target, held)) return face::make_told<Failure>(std::move(whom), Failure());
+    const auto share = [](Claim& claim, auto done) { engine::share_async(claim, std::move(done)); };
+    return make_change(held, share, std::move(whom));
+  });
 }
 
 OperationPtr make_release_all(const std::shared_ptr<Core>& core, std::chrono::milliseconds within,
