@@ -16,7 +16,7 @@ TEST_F(TargetTest, LeavesItToAServerThatKeepsAQueueWhoIsNext) {
   EXPECT_FALSE(target_->view({}).held_here) << "or those who come meanwhile would not be queued";
   target_->forget(*held);
   EXPECT_THAT(first_.signals(), IsEmpty()) << "the server says whose turn it is";
-  target_->heard(second_);
+  target_->heard_by(second_);
   EXPECT_THAT(second_.signals(), ElementsAre(Signal::message));
   target_->wake();
   EXPECT_THAT(first_.signals(), ElementsAre(Signal::wake)) << "after a reconnect, all of them ask";

@@ -125,6 +125,8 @@ class Queue {
   void drop_waiters();
   /// A waiter of this queue uses the wake channels until what is returned is destroyed.
   std::shared_ptr<void> listen(const wire::Owner& owner, Waiter& waiter);
+  /// A message came on this waiter's own channel.
+  void heard_by(Waiter& waiter);
 
   /// What somebody sees who asks for this. All of it but `subscribed`, which depends on the waiter.
   TargetView view(const wire::Ask& ask) const;
@@ -172,7 +174,6 @@ class Queue {
   ~Queue() = default;
   Target& target();
   const Target& target() const;
-  void heard_by(Waiter& waiter);
   bool forget_here(const Tenancy& tenancy);
   Contention& contention() HOLDFAST_REQUIRES(mutex_);
   bool can_share(const wire::Ask& ask) const HOLDFAST_REQUIRES(mutex_);
