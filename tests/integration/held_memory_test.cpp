@@ -30,12 +30,10 @@ TEST_F(HeldMemory, IsLittleForEachLockAndItsWatchedKey) {
     }));
   }
   for (std::future<void>& each : callers) each.get();
-  // 470 to 490 as a rule. Now and then 600 to 700 stay: which buffer that is has not been found out yet.
-  constexpr std::size_t kMost = 800;
   std::size_t bytes = 0;
   EXPECT_TRUE(eventually([&] {
     bytes = (mallinfo2().uordblks - before) / kHolds;
-    return client.counters().watched == kHolds && bytes < kMost;
+    return client.counters().watched == kHolds && bytes < 520;
   }));
   std::cout << bytes << " bytes for each of " << kHolds << " held locks\n";
   RecordProperty("bytes_per_hold", static_cast<int>(bytes));
