@@ -130,14 +130,12 @@ Changed share(Claim& claim) noexcept {
   Runtime& runtime = *claim.runtime();
   if (const std::error_code unusable = runtime.unusable()) return {unusable};
   try {
-    auto sharing = std::make_shared<Sharing>(claim.self());
-    std::optional<Changed> shared;
     if (runtime.own_loop() == nullptr) {
-      Sharing::ask(runtime, std::move(sharing), [](const Changed&) {});
-    } else {
-      shared = Sharing::ask(runtime, sharing, Clock::now() + valid_for(claim));
+      share_async(claim, [](const Changed&) {});
+      return {Errc::unknown_outcome};
     }
-    return shared.value_or(Changed{Errc::unknown_outcome});
+    return Sharing::ask(runtime, std::make_shared<Sharing>(claim.self()), Clock::now() + valid_for(claim))
+        .value_or(Changed{Errc::unknown_outcome});
   } catch (...) {
     return {Errc::exhausted};
   }
