@@ -46,8 +46,7 @@ target_include_directories(holdfast_testing PRIVATE tests)
 # What a probe reads with, and the server of the test kit, is not offered by a shared library, so there they take along
 # what they need of the rooms that they may include.
 if(holdfast_library_type STREQUAL "SHARED_LIBRARY")
-  file(GLOB words CONFIGURE_DEPENDS src/base/*.cpp src/wire/*.cpp src/kinds/*.cpp src/redis/cluster/*.cpp
-       src/redis/failures/*.cpp)
+  file(GLOB words CONFIGURE_DEPENDS src/base/*.cpp src/kinds/*.cpp src/redis/decide/*.cpp)
   list(FILTER words EXCLUDE REGEX "/base/(error|clock_hand).cpp$")  # which the library does offer
   add_library(holdfast_probe_words STATIC EXCLUDE_FROM_ALL ${words} ${HOLDFAST_SCRIPTS_CPP})
   target_compile_features(holdfast_probe_words PRIVATE cxx_std_20)

@@ -18,13 +18,13 @@ function(holdfast_script_text result folder file)
 endfunction()
 
 # Embeds every .lua file below a folder as a base::Script with its SHA-1: rw/read_release.lua becomes
-# holdfast::wire::scripts::rw_read_release. Declarations are in src/wire/scripts.hpp. What lies in shared/ is no script
+# holdfast::wire::scripts::rw_read_release. Declarations are in src/kinds/scripts.hpp. What lies in shared/ is no script
 # but what several have in common. A script that may have several keys is embedded twice: the second form, behind
 # shared/first_key, names only the first one to the server.
 function(holdfast_embed_scripts result folder)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS "${folder}/*.lua")
   list(FILTER files EXCLUDE REGEX "/shared/")
-  set(body "// Made from ${folder} by cmake/HoldfastScripts.cmake.\n#include \"wire/scripts.hpp\"\n\n")
+  set(body "// Made from ${folder} by cmake/HoldfastScripts.cmake.\n#include \"kinds/scripts.hpp\"\n\n")
   string(APPEND body "namespace holdfast::wire::scripts {\n\n")
   holdfast_script_text(first_key "${CMAKE_CURRENT_SOURCE_DIR}/${folder}"
                        "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/shared/first_key.lua")

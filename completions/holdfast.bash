@@ -1,5 +1,5 @@
 # Completion for holdfast(1) in bash: verbs, options, their values, the names of locks that are held, and for `run` and
-# `elect` the command. The list of options comes from the tool itself.
+# `elect` the command. The lists of verbs and options come from the tool itself.
 #
 # Whoever may write to the server chooses the names of locks, so nothing here evaluates what it reads: no eval, no script
 # with a text put into it, no list that is split or expanded. The tool that is asked is always the one on the PATH:
@@ -17,6 +17,15 @@ _holdfast_options() {
       if (letter) print letter value
       print name value
     }'
+}
+
+_holdfast_verbs() {
+  command holdfast help --verbs 2>/dev/null </dev/null | command cut -d : -f 1
+}
+
+# True if the verb is about a lock, whose name it takes.
+_holdfast_takes_name() {
+  command holdfast help "$1" 2>/dev/null </dev/null | command grep -q '^holdfast .* NAME'
 }
 
 # Offers those of the further words that begin with the first.
@@ -44,14 +53,14 @@ _holdfast_offer_names() {
 _holdfast() {
   local line=${COMP_LINE:0:COMP_POINT} verb= divided= needs_value= current previous= quote= word value=
   local IFS=$' \t\n'
-  local -a words options kinds
+  local -a words options kinds verbs
   read -ra words <<<"$line"
   [[ $line == *[[:space:]] ]] && words+=("")
   current=${words[-1]}
   for word in "${words[@]:1:${#words[@]}-2}"; do
     if [[ $needs_value ]]; then
       needs_value=
-    elif [[ $word == --url || $word == --url-file || $word == --password-file ]]; then
+    elif [[ $word == --url || $word == --url-file || $word == --password-@(file|command) ]]; then
       needs_value=1
     elif [[ -z $verb && $word != -* ]]; then
       verb=$word
@@ -105,9 +114,11 @@ _holdfast() {
     '') case $current in
       -*) _holdfast_offer "$current" "${options[@]%% *}" ;;
       *) case $verb in
-        '') _holdfast_offer "$current" run elect acquire renew release ls inspect wait break doctor top exporter help ;;
-        help) _holdfast_offer "$current" run elect acquire renew release ls inspect wait break doctor top exporter ;;
-        run | elect | acquire | inspect | wait | break) _holdfast_offer_names "$current" ;;
+        '' | help)
+          mapfile -t verbs < <(_holdfast_verbs)
+          [[ $verb ]] || verbs+=(help)
+          _holdfast_offer "$current" "${verbs[@]}" ;;
+        *) _holdfast_takes_name "$verb" && _holdfast_offer_names "$current" ;;
       esac ;;
     esac ;;
   esac

@@ -1,5 +1,5 @@
 # Completion for holdfast(1) in fish: verbs, options, their values, the names of locks that are held, and for `run` and
-# `elect` the command. The list of options comes from the tool itself.
+# `elect` the command. The lists of verbs and options come from the tool itself.
 #
 # Whoever may write to the server chooses the names of locks, so nothing here evaluates what it reads, and the tool that
 # is asked is always the one on the PATH: no file runs because TAB was pressed after `./holdfast`.
@@ -9,7 +9,7 @@ function __holdfast_verb --description 'The verb on the command line, if it is a
     set -e words[1]
     while set -q words[1]
         switch $words[1]
-            case --url --url-file --password-file
+            case --url --url-file --password-file --password-command
                 set -e words[1]
             case '-*'
             case '*'
@@ -53,6 +53,10 @@ function __holdfast_command_begins --description 'True after the -- of run or el
     contains -- -- (commandline -opc); and contains -- (__holdfast_verb; or true) run elect
 end
 
+function __holdfast_takes_name --description 'True if the verb is about a lock, whose name it takes'
+    command holdfast help $argv[1] 2>/dev/null </dev/null | command grep -q '^holdfast .* NAME'
+end
+
 # The names of locks, but only plain ones, which mean the same in quotes and without, in every shell and locale: these
 # characters, a letter, digit or underscore first (no option, no path), and nothing like the URL of a server. Asking must
 # not take long, nor start a server.
@@ -88,15 +92,9 @@ function __holdfast_completions
                     printf '%s\t%s\n' $parts[1] $parts[3]
                 end
             else if contains -- "$verb" '' help
-                printf '%s\t%s\n' run 'run a command while holding one or more locks' \
-                    elect 'run a command while this candidate leads' acquire 'take a lock and print a ticket for it' \
-                    renew 'set the lease of a ticket anew' release 'give back the lock of a ticket' ls 'list the locks that are held' \
-                    inspect 'show who holds a lock, and for how long' \
-                    wait 'wait until a lock is free, without taking it' break 'take a lock away from its holder' \
-                    doctor 'examine the servers, what about them endangers locks' \
-                    top 'the locks on a screen that refreshes' exporter 'answer Prometheus, what the servers have'
+                command holdfast help --verbs 2>/dev/null </dev/null | string replace : \t
                 test -z "$verb"; and printf '%s\t%s\n' help 'options, exit codes and examples of a verb'
-            else if not contains -- "$verb" renew release ls doctor top exporter
+            else if __holdfast_takes_name "$verb"
                 __holdfast_names
             end
     end

@@ -14,9 +14,8 @@ int main(int argc, char** argv) {
   holdfast::Hold hold = lock.acquire();
 
   std::jthread waiter([&](const std::stop_token& stop) {
-    std::error_code why;
-    const holdfast::MaybeHold mine = lock.try_acquire({.wait = 1min, .stop = stop}, why);
-    std::cout << "the waiter: " << (mine ? "has the lock" : why.message()) << '\n';
+    const holdfast::MaybeHold mine = lock.try_acquire({.wait = 1min, .stop = stop});
+    std::cout << "the waiter: " << (mine ? "has the lock" : to_string(*mine.reason())) << '\n';
   });
 
   std::this_thread::sleep_for(100ms);

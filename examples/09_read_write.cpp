@@ -16,19 +16,19 @@ int main(int argc, char** argv) {
     holdfast::ReadWriteLock same = elsewhere.read_write_lock("example:prices");
 
     {
-      const std::shared_lock first{prices};                   // one round trip
-      const holdfast::Hold second = prices.acquire_shared();  // none: this client reads already
-      std::cout << "read by " << prices.info().holders.size() << " client\n";
-      const holdfast::MaybeHold reader = same.try_acquire_shared();
-      const holdfast::MaybeHold writer = same.try_acquire();
+      const std::shared_lock first{prices};                     // one round trip
+      const holdfast::Hold second = prices.reader().acquire();  // none: this client reads already
+      std::cout << "read by " << prices.writer().info().holders.size() << " client\n";
+      const holdfast::MaybeHold reader = same.reader().try_acquire();
+      const holdfast::MaybeHold writer = same.writer().try_acquire();
       std::cout << "elsewhere: may " << (reader ? "" : "not ") << "read, may " << (writer ? "" : "not ") << "write\n";
     }
 
-    holdfast::Hold hold = prices.acquire({.wait = 10s});
-    const holdfast::MaybeHold while_written = same.try_acquire_shared();
+    holdfast::Hold hold = prices.writer().acquire({.wait = 10s});
+    const holdfast::MaybeHold while_written = same.reader().try_acquire();
     std::cout << "written; elsewhere: may " << (while_written ? "" : "not ") << "read\n";
     prices.downgrade(hold);  // what was written is read on; no other writer comes in between
-    const holdfast::MaybeHold while_read = same.try_acquire_shared();
+    const holdfast::MaybeHold while_read = same.reader().try_acquire();
     std::cout << "read on; elsewhere: may " << (while_read ? "" : "not ") << "read\n";
     std::cout << to_string(hold.release()) << '\n';
   } catch (const holdfast::Error& error) {

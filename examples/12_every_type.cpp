@@ -9,9 +9,10 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
-#include <holdfast/fenced_file.hpp>
+#include <holdfast/fence.hpp>
 #include <holdfast/holdfast.hpp>
 #include <holdfast/leader.hpp>
 #include <holdfast/probe.hpp>
@@ -26,17 +27,19 @@ void expect(bool holds, const char* what) {
   if (!holds) throw std::runtime_error(what);
 }
 
-// AcquireOptions, Lease, Acks: how to acquire. What a call leaves out is the lock's, then the client's.
+// AcquireOptions, LockOptions, Lease, Acks: how to acquire. What a call leaves out is the lock's, then the client's.
 void options(const holdfast::Client& client) {
   const holdfast::Acks nobody = holdfast::Acks::none();
-  const holdfast::Lock lock = client.lock("types:options", {.lease = holdfast::renewed(10s), .acks = nobody});
+  const holdfast::LockOptions usual{.lease = holdfast::renewed(10s), .acks = nobody, .reentrant = false};
+  const holdfast::Lock lock = client.lock("types:options", usual);
   std::stop_source shutdown;
   const holdfast::AcquireOptions once{.wait = 2s, .lease = holdfast::fixed(5s), .stop = shutdown.get_token()};
   const holdfast::Hold hold = lock.acquire(once);
   expect(hold.valid_for() <= 5s, "a fixed lease ends");
 }
 
-// Lock, KeyLock, BasicLock: the usual kind, and what all kinds have in common, for functions that take any of them.
+// Lock, LockHandle, KeyLock, BasicLock: the usual kind, and what all kinds have in common, for functions that take any
+// of them.
 void any_kind(const holdfast::Client& client) {
   const holdfast::Lock usual = client.lock("types:any_kind");
   const holdfast::KeyLock& lock = usual;     // one name on one server
@@ -47,7 +50,7 @@ void any_kind(const holdfast::Client& client) {
 
 // AnyLock: one of several things that are as good as each other.
 void any_of(const holdfast::Client& client) {
-  const holdfast::AnyLock gpus = client.any_of({"types:gpu:0", "types:gpu:1"});
+  const holdfast::AnyLock gpus = client.any_lock({"types:gpu:0", "types:gpu:1"});
   const holdfast::Hold first = gpus.acquire();
   const holdfast::Hold second = gpus.acquire();
   expect(first.name() != second.name(), "each has its own");
@@ -103,57 +106,60 @@ void hold(const holdfast::Client& client) {
   expect(hold.loss_reason() == holdfast::LossReason::taken, "on the server");
 }
 
-// MaybeHold: a hold or none.
+// MaybeHold, NotGranted: a hold, or why there is none.
 void maybe(const holdfast::Client& client) {
   const holdfast::Lock lock = client.lock("types:maybe");
   if (const holdfast::MaybeHold hold = lock.try_acquire()) {
     const holdfast::MaybeHold second = lock.try_acquire({.wait = 20ms});
-    expect(!second, "it is taken");
+    expect(!second && second.reason() == holdfast::NotGranted::timed_out, "it is taken");
   }
 }
 
-// ThisThread: the hold that the calling thread has by a guard of the standard's.
+// ThisThread, UnlockOutcome: the hold that the calling thread has by a guard of the standard's.
 void this_thread(const holdfast::Client& client) {
   const holdfast::Lock lock = client.lock("types:thread");
-  const std::scoped_lock guard{lock};
+  lock.lock();
   const holdfast::ThisThread ours = lock.this_thread();
   expect(ours.is_holding() && ours.hold_count() == 1, "once");
+  expect(ours.release() == holdfast::UnlockOutcome::released, "as unlock(), which does not say so");
 }
 
-// Ticket: a hold that goes on in another process.
+// Ticket, AdoptOptions: a hold that goes on in another process.
 void ticket(const holdfast::Client& client) {
   const holdfast::Lock lock = client.lock("types:ticket");
   const std::string text = lock.acquire().detach();
   const holdfast::Ticket ticket = holdfast::Ticket::parse(text);
   expect(ticket.name == lock.name(), "for people; the text is what travels");
-  holdfast::Hold again = lock.adopt(text);
+  const holdfast::AdoptOptions longer{.lease = holdfast::renewed(1min)};
+  holdfast::Hold again = lock.adopt(text, longer);
   expect(again.release() == holdfast::ReleaseOutcome::released, "taken up and given back");
 }
 
-// ReadWriteLock, ReadLock: many who read, or one who writes.
+// ReadWriteLock, ReadLock, WriteLock: many who read, or one who writes.
 void read_write(const holdfast::Client& client) {
   const holdfast::ReadWriteLock lock = client.read_write_lock("types:read_write");
   const holdfast::ReadLock& reader = lock.reader();
-  const holdfast::Hold one = reader.acquire(), two = lock.acquire_shared();
-  const holdfast::MaybeHold writer = lock.try_acquire();
+  const holdfast::Hold one = reader.acquire(), two = lock.reader().acquire();
+  const holdfast::WriteLock& side = lock.writer();
+  const holdfast::MaybeHold writer = side.try_acquire();
   expect(!writer, "nobody writes beside them");
 }
 
 // Semaphore, LeasedSemaphore, Latch: permits that belong to nobody, permits with a lease, and a count of steps.
 void counting(const holdfast::Client& client) {
   const holdfast::Semaphore semaphore = client.semaphore("types:semaphore");
-  semaphore.set(2);
+  std::ignore = semaphore.init(2);  // unless another process was the first
   semaphore.acquire(2);
   expect(!semaphore.try_acquire(), "no permit is left");
   semaphore.release(2);
 
   const holdfast::LeasedSemaphore gpus = client.leased_semaphore("types:gpus");
-  gpus.set(4);
+  std::ignore = gpus.init(4);
   const holdfast::Hold three = gpus.with_permits(3).acquire();
   expect(gpus.available() == 1, "of four");
 
   const holdfast::Latch latch = client.latch("types:latch");
-  latch.set(1);
+  std::ignore = latch.init(1);
   latch.count_down();
   latch.wait();
 }
@@ -184,23 +190,24 @@ void errors(const holdfast::Client& client) {
   }
 }
 
-// LockInfo, Detail, Listed, Holder, LockHolder, LockWaiter: who holds a lock, and who waits; and which locks there are.
+// LockInfo, InfoDetail, KeyForm, Holder, LockHolder, LockWaiter: who holds a lock, and who waits; and which locks there
+// are.
 void info(const holdfast::Client& client) {
   const holdfast::ReadWriteLock lock = client.read_write_lock("types:info");
-  const holdfast::Hold hold = lock.acquire_shared();
-  const holdfast::LockInfo info = lock.info(holdfast::Detail::holder);
+  const holdfast::Hold hold = lock.reader().acquire();
+  const holdfast::LockInfo info = lock.writer().info(holdfast::InfoDetail::holder);
   for (const holdfast::LockHolder& one : info.holders) {
     const holdfast::Holder who = one.holder.value_or(holdfast::Holder{});
     std::cout << one.owner << ", " << to_string(who) << '\n';
   }
   for (const holdfast::LockWaiter& waiter : info.queue) std::cout << waiter.owner << " waits\n";
   expect(info.holders.size() == 1, "one reader");
-  const auto all = client.list("types:info*", holdfast::Detail::owner, holdfast::Listed::read_write_locks);
+  const auto all = client.list("types:info*", holdfast::InfoDetail::owner, holdfast::KeyForm::read_write_locks);
   expect(all.size() == 1, "this one");
 }
 
-// Config, Credentials, OnClose, Publish, TlsConfig, NodeAddress, SentinelConfig, ClusterConfig: where the servers are,
-// and how the client behaves.
+// Config, NodeAddress, AddressMap, Servers, UnixSocket, LocalServer, SentinelConfig, ClusterConfig, TlsConfig,
+// Credentials, Timing, KindTiming, OnClose, Publish: where the servers are, and how the client behaves.
 void configuration() {
   holdfast::Config tls = holdfast::Config::from_url("rediss://locks.internal:6380?acks=all");
   holdfast::TlsConfig& settings = tls.tls;
@@ -211,14 +218,29 @@ void configuration() {
   tls.validate();
 
   holdfast::Config sentinels;
-  sentinels.sentinel = holdfast::SentinelConfig{};
-  sentinels.sentinel.addresses = {holdfast::NodeAddress{"s1", 26379}, {"s2", 26379}, {"s3", 26379}};
-  sentinels.sentinel.primary = "mymaster";
+  sentinels.server =
+      holdfast::SentinelConfig{.addresses = {{"s1", 26379}, {"s2", 26379}, {"s3", 26379}}, .primary = "mymaster"};
+  sentinels.timing.patience = 30s;
   sentinels.validate();
 
+  holdfast::Config several;
+  several.server = holdfast::Servers{{holdfast::NodeAddress{"db1"}, {"db2"}}};
+  several.wait_for_server = true;
+  several.validate();
+
+  holdfast::Config here;
+  here.server = holdfast::UnixSocket{"/run/redis/redis.sock"};  // or LocalServer{}, with holdfast::testing
+  here.kinds.handoff = 0ms;
+  here.validate();
+
   holdfast::Config cluster;
-  cluster.cluster = holdfast::ClusterConfig{.addresses = {{"n1"}, {"n2"}, {"n3"}}};
+  cluster.server = holdfast::ClusterConfig{.addresses = {{"n1"}, {"n2"}, {"n3"}}};
   cluster.publish = holdfast::Publish::automatic;
+  // Behind address translation: what the nodes announce is reached at another host.
+  const holdfast::AddressMap outside = [](const holdfast::NodeAddress& announced) {
+    return holdfast::NodeAddress{"locks.example", announced.port};
+  };
+  cluster.map_address = outside;
   cluster.validate();
 }
 

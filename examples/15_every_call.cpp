@@ -26,7 +26,7 @@ std::chrono::steady_clock::time_point soon() { return std::chrono::steady_clock:
 
 void options() {
   const holdfast::Lease lease = holdfast::fixed(5s);
-  expect(lease.given() && lease.kind() == holdfast::Lease::Kind::fixed && lease.length() == 5s, "as it was made");
+  expect(lease.kind() == holdfast::Lease::Kind::fixed && lease.length() == 5s, "as it was made");
   const holdfast::Acks two = holdfast::Acks::replicas(2);
   expect(two.wanted() && two.level() == holdfast::Acks::Level::replicas && two.number() == 2, "so many of them");
   expect(holdfast::Acks::majority() != holdfast::Acks::all(), "most of them, or each that there is");
@@ -42,7 +42,7 @@ void thread_face(const holdfast::Client& client) {
   expect(!ours.is_lost() && !ours.lost_token().stop_requested(), "and it stands");
   lock.unlock();
   expect(lock.try_lock() && lock.try_lock_for(1s) && lock.try_lock_until(soon()), "again by the same thread");
-  expect(ours.release() == holdfast::ReleaseOutcome::still_held, "one level of three");
+  expect(ours.release() == holdfast::UnlockOutcome::still_held, "one level of three");
   lock.unlock();
   lock.unlock();
 
@@ -70,15 +70,15 @@ void hold(const holdfast::Client& client) {
   maybe.reset();
 
   const holdfast::ReadWriteLock shared = client.read_write_lock("calls:downgrade");
-  holdfast::Hold writer = shared.acquire();
+  holdfast::Hold writer = shared.writer().acquire();
   shared.downgrade(writer);
-  const holdfast::MaybeHold reader = shared.try_acquire_shared();
+  const holdfast::MaybeHold reader = shared.reader().try_acquire();
   expect(reader.has_value(), "beside the one that wrote");
 }
 
 void counting(const holdfast::Client& client) {
   const holdfast::Semaphore semaphore = client.semaphore("calls:semaphore");
-  semaphore.set(1, 1min);
+  expect(semaphore.init(1, 1min), "nobody has set it");
   expect(semaphore.add(2) == 3 && semaphore.available() == 3, "two more");
   expect(semaphore.try_acquire_for(1s, 2) && !semaphore.try_acquire_until(std::chrono::steady_clock::now(), 2),
          "of three");
@@ -88,12 +88,11 @@ void counting(const holdfast::Client& client) {
   expect(gpus.set_total(4) == 4 && gpus.add(-1) == 3, "those that are held count too");
 
   const holdfast::Latch latch = client.latch("calls:latch");
-  latch.set(3);
+  expect(latch.init(3), "it was open");
   expect(latch.count_down(2) == 1 && latch.count() == 1 && !latch.try_wait(), "one is missing");
   latch.arrive_and_wait();
   expect(latch.wait_for(1s) && latch.wait_until(soon()), "it is open");
-  latch.set(1);
-  expect(latch.remove(), "it was closed");
+  expect(latch.init(1) && latch.remove(), "it was closed");
 
   const holdfast::Fence fence{7};
   expect(fence.highest() == 7, "as a store has kept it");
@@ -132,7 +131,7 @@ void leader(const holdfast::Client& client) {
   const holdfast::TermEnd end = leader.lead([&](const holdfast::Term& term) {
     expect(leader.leads() && term.token() == leader.lock().latest_token() && term.valid_for() > 0ms, "this term");
     leader.step_down();  // from any thread
-    expect(term.stop().stop_requested(), "so the body should end");
+    expect(term.stop_token().stop_requested(), "so the body should end");
   });
   expect(end == holdfast::TermEnd::stepped_down, "on request");
 }

@@ -46,7 +46,7 @@ asio::awaitable<void> locks(const holdfast::Client& client) {
   co_await travelled.async_release();
 
   const holdfast::ReadWriteLock shared = client.read_write_lock("coroutines:shared");
-  const holdfast::Hold writer = co_await shared.async_acquire();
+  const holdfast::Hold writer = co_await shared.writer().async_acquire();
   co_await shared.async_downgrade(writer);
   const holdfast::MaybeHold reader = co_await shared.reader().async_try_acquire();
   expect(reader.has_value(), "beside the one that wrote");
@@ -54,7 +54,7 @@ asio::awaitable<void> locks(const holdfast::Client& client) {
 
 asio::awaitable<void> counting(const holdfast::Client& client) {
   const holdfast::Semaphore semaphore = client.semaphore("coroutines:semaphore");
-  co_await semaphore.async_set(2);
+  co_await semaphore.async_init(2);
   co_await semaphore.async_acquire();
   const bool second = co_await semaphore.async_try_acquire_for(1s);
   const bool third = co_await semaphore.async_try_acquire_for(20ms);
@@ -66,21 +66,21 @@ asio::awaitable<void> counting(const holdfast::Client& client) {
   expect(available == 3 && drained == 3, "one more");
 
   const holdfast::LeasedSemaphore gpus = client.leased_semaphore("coroutines:gpus");
-  co_await gpus.async_set(4);
+  co_await gpus.async_init(4);
   co_await gpus.async_set_total(6);
   co_await gpus.async_add(-1);
   const auto free = co_await gpus.async_available();
   expect(free == 5, "nobody has one");
 
   const holdfast::Latch latch = client.latch("coroutines:latch");
-  co_await latch.async_set(2);
+  co_await latch.async_init(2);
   co_await latch.async_count_down();
   const auto left = co_await latch.async_count();
-  const bool open = co_await latch.async_wait_for(20ms);
+  const bool open = co_await latch.async_try_wait() || co_await latch.async_wait_for(20ms);
   expect(left == 1 && !open, "one is missing");
   co_await latch.async_count_down();
   co_await latch.async_wait();
-  co_await latch.async_set(1);
+  co_await latch.async_init(1);
   const bool closed = co_await latch.async_remove();
   expect(closed, "it was");
 }

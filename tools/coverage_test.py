@@ -15,10 +15,10 @@ def file(name, *figures):
 
 class Rooms(unittest.TestCase):
     def test_a_room_is_a_folder_of_src(self):
-        rooms = coverage.by_room([file("src/engine/decide/a.hpp", 10, 5, 4, 1), file("src/engine/decide/b.cpp", 2, 2, 0, 0),
+        rooms = coverage.by_room([file("src/lock/decide/a.hpp", 10, 5, 4, 1), file("src/lock/decide/b.cpp", 2, 2, 0, 0),
                                   file("src/base/c.cpp", 1, 1, 2, 2), file("include/holdfast/detail/d.hpp", 1, 0, 0, 0)])
-        self.assertEqual(list(rooms), ["base", "engine/decide", "include", "all"])
-        self.assertEqual(rooms["engine/decide"], dict(zip(coverage.FIGURES, (12, 7, 4, 1))))
+        self.assertEqual(list(rooms), ["base", "include", "lock/decide", "all"])
+        self.assertEqual(rooms["lock/decide"], dict(zip(coverage.FIGURES, (12, 7, 4, 1))))
         self.assertEqual(rooms["all"], dict(zip(coverage.FIGURES, (14, 8, 6, 3))))
 
     def test_a_room_without_branches_has_no_share_of_them(self):

@@ -13,7 +13,7 @@ import resp
 CONNECTIONS = 4
 PAIRS_AT_ONCE = 64  # by each connection; more measured no more
 LEASE_MS = 30000
-SCRIPTS = os.path.join("src", "wire", "lua")
+SCRIPTS = os.path.join("src", "kinds", "lua")
 INCLUDE = "--@include "
 
 

@@ -10,21 +10,20 @@ import results
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 COMMANDS = ("src/redis/connection/lane.*", "src/redis/connection/pipeline.*", "src/redis/connection/session.*",
-            "src/redis/protocol/*", "src/engine/loop/*")
-PAIR = ("src/wire/lua/*/acquire.lua", "src/wire/lua/*/release.lua", "src/wire/lua/shared/tell.lua",
-        "src/engine/acquire/*", "src/engine/decide/acquire_fsm.*", "src/engine/decide/release_fsm.*",
-        "src/engine/hold/hold_release.*", "src/engine/hold/target.*", "src/engine/hold/key_target.*")
-WAITING = ("src/engine/hold/queue.*", "src/engine/decide/tenure.*", "src/redis/connection/subscriptions.*")
-PASSING_ON = ("src/engine/hold/queue.*", "src/engine/hold/tenancy.*",
-              "src/engine/decide/tenure.*")
-RENEWING = ("src/wire/lua/*/renew.lua", "src/wire/renewal.*", "src/engine/hold/armed_holds.*",
-            "src/engine/hold/watchdog.*", "src/engine/hold/key_watch.*", "src/engine/hold/tenancy.*",
-            "src/engine/hold/targets.*", "src/engine/decide/hold_fsm.*", "src/engine/decide/look.*")
+            "src/redis/decide/resp.*", "src/loop/*")
+PAIR = ("src/kinds/lua/*/acquire.lua", "src/kinds/lua/*/release.lua", "src/kinds/lua/shared/tell.lua",
+        "src/lock/hold/acquire*", "src/lock/decide/acquire_fsm.*", "src/lock/decide/release_fsm.*",
+        "src/lock/hold/hold_release.*", "src/lock/queue/target.*", "src/lock/targets/key_target.*")
+WAITING = ("src/lock/queue/queue.*", "src/lock/decide/tenure.*", "src/redis/connection/subscriptions.*")
+PASSING_ON = ("src/lock/queue/queue.*", "src/lock/queue/tenancy.*", "src/lock/decide/tenure.*")
+RENEWING = ("src/kinds/lua/*/renew.lua", "src/kinds/calls.*", "src/lock/renew/armed_holds.*",
+            "src/lock/renew/watchdog.*", "src/lock/renew/key_watch.*", "src/lock/queue/tenancy.*",
+            "src/lock/targets/targets.*", "src/lock/decide/hold_fsm.*", "src/lock/decide/lease.*")
 
 KINDS = ("src/kinds/fenced_lock.*", "src/kinds/fair_lock.*", "src/kinds/spin_lock.*", "src/kinds/read_write_lock.*",
-         "src/wire/lua/read_write/acquire_*.lua", "src/wire/lua/read_write/release_*.lua", "src/engine/hold/changes.*")
+         "src/kinds/lua/read_write/acquire_*.lua", "src/kinds/lua/read_write/release_*.lua", "src/lock/hold/changes.*")
 COUNTING = ("src/kinds/semaphore.*", "src/kinds/leased_semaphore.*", "src/kinds/any_lock.*",
-            "src/face/counting.*", "src/wire/lua/lock/acquire_any.lua", "src/wire/lua/lock/release_any.lua")
+            "src/face/counting.*", "src/kinds/lua/lock/acquire_any.lua", "src/kinds/lua/lock/release_any.lua")
 
 # What each scenario measures: patterns of git for the files that its figures come from.
 MEASURED = {

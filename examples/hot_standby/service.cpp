@@ -24,7 +24,7 @@ void work(const holdfast::Term& term) {
   std::unique_lock guard(mutex);
   while (term.leads()) {
     // ... a step that takes less than term.valid_for() ...
-    told.wait_for(guard, term.stop(), 20ms, [] { return false; });  // ends at once when it is told to
+    told.wait_for(guard, term.stop_token(), 20ms, [] { return false; });  // ends at once when it is told to
   }
   std::cout << "idle" << std::endl;
 }

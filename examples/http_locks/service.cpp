@@ -28,7 +28,7 @@
 #include <boost/beast/http.hpp>
 
 #include <holdfast/async.hpp>
-#include <holdfast/fenced_file.hpp>
+#include <holdfast/fence.hpp>
 
 #include "http_locks/counter_files.hpp"
 #include "http_locks/fencing.hpp"

@@ -63,7 +63,7 @@ HOLDFAST_EXPORT Client client_on(boost::asio::io_context& context, std::string_v
 ///
 /// Returns what the body returns. Throws what acquire() throws; what the body throws; Error(lost) if the lock was lost
 /// before the body had ended, or if the release found it gone (what the body threw is nested in it). The release cannot
-/// be cancelled and is awaited for at most `Config::release_timeout`; if it is not confirmed in that time, this is not
+/// be cancelled and is awaited for at most `Timing::release_timeout`; if it is not confirmed in that time, this is not
 /// an error, and the lease bounds how long it can matter.
 template <class Body>
 auto with_lock(BasicLock lock, AcquireOptions options, Body body) -> std::invoke_result_t<Body&, Hold&> {

@@ -10,22 +10,12 @@
 #include <type_traits>
 #include <vector>
 
-#include <holdfast/any_lock.hpp>
 #include <holdfast/config.hpp>
 #include <holdfast/export.hpp>
-#include <holdfast/fair_lock.hpp>
-#include <holdfast/fenced_lock.hpp>
-#include <holdfast/latch.hpp>
-#include <holdfast/leased_semaphore.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/lock_info.hpp>
-#include <holdfast/metrics.hpp>
-#include <holdfast/multi_lock.hpp>
 #include <holdfast/observer.hpp>
-#include <holdfast/read_write_lock.hpp>
 #include <holdfast/semaphore.hpp>
-#include <holdfast/simple_lock.hpp>
-#include <holdfast/spin_lock.hpp>
 
 namespace holdfast {
 
@@ -61,26 +51,26 @@ class HOLDFAST_EXPORT Client {
   /// A handle to the lock of this name; nothing is sent. A name is any non-empty byte string; an empty one throws
   /// Error(invalid_argument). `defaults` are the options of every call through this handle that leaves them out: see
   /// BasicLock.
-  Lock lock(std::string_view name, AcquireOptions defaults = {}) const;
+  Lock lock(std::string_view name, LockOptions defaults = {}) const;
 
   /// The same for a lock of the SET NX PX family: see SimpleLock.
-  SimpleLock simple_lock(std::string_view name, AcquireOptions defaults = {}) const;
+  SimpleLock simple_lock(std::string_view name, LockOptions defaults = {}) const;
 
   /// The same for a lock whose grants are numbered: see FencedLock.
-  FencedLock fenced_lock(std::string_view name, AcquireOptions defaults = {}) const;
+  FencedLock fenced_lock(std::string_view name, LockOptions defaults = {}) const;
 
   /// The same for a lock that is granted in order of request: see FairLock. With a `Config::name_prefix` it throws
   /// Error(invalid_argument) unless `Config::fair_with_prefix` is set.
-  FairLock fair_lock(std::string_view name, AcquireOptions defaults = {}) const;
+  FairLock fair_lock(std::string_view name, LockOptions defaults = {}) const;
 
   /// The same for a lock without messages, whose waiters poll: see SpinLock.
-  SpinLock spin_lock(std::string_view name, AcquireOptions defaults = {}) const;
+  SpinLock spin_lock(std::string_view name, LockOptions defaults = {}) const;
 
   /// The same for a lock that several readers share: see ReadWriteLock.
-  ReadWriteLock read_write_lock(std::string_view name, AcquireOptions defaults = {}) const;
+  ReadWriteLock read_write_lock(std::string_view name, LockOptions defaults = {}) const;
 
   /// The same for a number of permits that many may hold at the same time: see LeasedSemaphore.
-  LeasedSemaphore leased_semaphore(std::string_view name, AcquireOptions defaults = {}) const;
+  LeasedSemaphore leased_semaphore(std::string_view name, LockOptions defaults = {}) const;
 
   /// The same for permits that belong to nobody: see Semaphore.
   Semaphore semaphore(std::string_view name) const;
@@ -89,11 +79,11 @@ class HOLDFAST_EXPORT Client {
   Latch latch(std::string_view name) const;
 
   /// The locks of all these names together: see MultiLock. A repeated name counts once.
-  MultiLock multi_lock(const std::vector<std::string>& names, AcquireOptions defaults = {}) const;
+  MultiLock multi_lock(const std::vector<std::string>& names, LockOptions defaults = {}) const;
 
   /// Any one of the locks of these names, in this order: see AnyLock. A repeated name counts once. Throws
   /// Error(invalid_argument) also for no name.
-  AnyLock any_of(const std::vector<std::string>& names, AcquireOptions defaults = {}) const;
+  AnyLock any_lock(const std::vector<std::string>& names, LockOptions defaults = {}) const;
 
   /// One round trip; in a cluster one to each primary in turn. Throws Error if the server, or one of them, cannot be
   /// reached or refuses.
@@ -106,8 +96,8 @@ class HOLDFAST_EXPORT Client {
   /// field has the form of an owner. `name_prefix` goes before the pattern. Throws Error. `what` selects other kinds,
   /// listed in the same way: HEXISTS, STRLEN or ZCARD instead of HLEN, and 1 script for each read-write lock or leased
   /// semaphore that is found.
-  std::vector<LockInfo> list(std::string_view pattern = "*", Detail detail = Detail::holder,
-                             Listed what = Listed::locks) const;
+  std::vector<LockInfo> list(std::string_view pattern = "*", InfoDetail detail = InfoDetail::holder,
+                             KeyForm what = KeyForm::locks) const;
 
   Counters counters() const;
   /// What this client has counted and measured since it was made, and its present state, for Prometheus and similar
@@ -134,12 +124,12 @@ class HOLDFAST_EXPORT Client {
   template <class Token = detail::DefaultToken>
   auto async_ping(Token&& token = Token()) const;
   template <class Token = detail::DefaultToken>
-    requires(!std::same_as<std::remove_cvref_t<Token>, Listed>)
-  auto async_list(std::string pattern = "*", Detail detail = Detail::holder, Token&& token = Token()) const;
+    requires(!std::same_as<std::remove_cvref_t<Token>, KeyForm>)
+  auto async_list(std::string pattern = "*", InfoDetail detail = InfoDetail::holder, Token&& token = Token()) const;
   template <class Token = detail::DefaultToken>
-  auto async_list(std::string pattern, Detail detail, Listed what, Token&& token = Token()) const;
+  auto async_list(std::string pattern, InfoDetail detail, KeyForm what, Token&& token = Token()) const;
   template <class Token>
-    requires(!std::same_as<std::remove_cvref_t<Token>, Detail>)
+    requires(!std::same_as<std::remove_cvref_t<Token>, InfoDetail>)
   auto async_list(std::string pattern, Token&& token) const;
   /// As release_all(), without blocking: completes with `(std::size_t)`, how many releases are not confirmed; on
   /// `terminal` or `partial` cancellation at once, and they continue.
@@ -157,7 +147,7 @@ class HOLDFAST_EXPORT Client {
  private:
   friend struct detail::ClientAccess;
   explicit Client(std::shared_ptr<engine::Core> core) noexcept;
-  detail::PartsPtr parts_of(std::string_view name, const engine::Plan& plan, AcquireOptions defaults) const;
+  detail::PartsPtr parts_of(std::string_view name, const engine::Plan& plan, LockOptions defaults) const;
 
   /// Throws Error(closed) if it was moved from.
   const std::shared_ptr<engine::Core>& core() const;

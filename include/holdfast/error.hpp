@@ -1,6 +1,7 @@
-// What can go wrong, as std::error_code values and as the exception that the throwing calls use.
+// What can go wrong, and how a release, an unlock and a try end: codes, the exception, and outcomes.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,8 @@ enum class Errc {
                           ///< `cause()` says how many. The grant is released.
   crowded,                ///< The limit on waiting calls (`max_waiters`) is reached, and this call would have
                           ///< had to wait too.
+  not_set,                ///< Nobody has set how many permits the semaphore has, nor did while the call waited.
+  too_few,                ///< The semaphore has fewer permits in all than the call asks for.
 };
 
 /// The enumerator's name, as logs and the tool's `--json` show it: `busy`, `timed_out`, ...
@@ -81,3 +84,80 @@ class HOLDFAST_EXPORT Error : public std::system_error {
 
 template <>
 struct std::is_error_code_enum<holdfast::Errc> : std::true_type {};
+
+namespace holdfast {
+
+/// What the end of a Hold found.
+enum class ReleaseOutcome : std::uint8_t {
+  released,  ///< The server confirms: we held it without interruption, and it is now free. Also for a hold that was
+             ///< given up as lost but that the server still had.
+  was_lost,  ///< It was no longer ours. Work done under it may have overlapped with somebody else's.
+  unknown,   ///< No answer in time. The release continues in the background; the lease bounds how long it can matter.
+  left,      ///< By Hold::leave() or Hold::detach(): we held it without interruption, and it stays taken.
+  empty,     ///< There was nothing to release: the Hold has never held anything, or was moved from.
+};
+HOLDFAST_EXPORT const char* to_string(ReleaseOutcome outcome) noexcept;
+
+/// What a thread's release of one level found: ThisThread::release().
+enum class UnlockOutcome : std::uint8_t {
+  released,    ///< As ReleaseOutcome::released.
+  still_held,  ///< One level of several was released; the thread still holds the lock.
+  was_lost,    ///< As ReleaseOutcome::was_lost.
+  unknown,     ///< As ReleaseOutcome::unknown.
+};
+HOLDFAST_EXPORT const char* to_string(UnlockOutcome outcome) noexcept;
+
+/// Why a try came back without the lock. None of these is an error: they end a call that was allowed to end so.
+enum class NotGranted : std::uint8_t {
+  busy,       ///< Somebody else holds it, or other callers of this client wait for it, and the call did not wait.
+  timed_out,  ///< Somebody else held it until the wait was over.
+  stopped,    ///< The caller's stop token ended the wait.
+  crowded,    ///< The limit on waiting calls (`max_waiters`) is reached, and this call would have had to wait too.
+};
+HOLDFAST_EXPORT const char* to_string(NotGranted reason) noexcept;
+
+/// The states of a hold. held -> suspect (a renewal failed; back to held when one succeeds) -> lost, or released. Those
+/// two are final: a lost hold stays lost when it is released. empty: there has never been one, or it was moved from.
+enum class HoldState : std::uint8_t { held, suspect, lost, released, empty };
+HOLDFAST_EXPORT const char* to_string(HoldState state) noexcept;
+
+/// Why a hold was lost.
+enum class LossReason : std::uint8_t {
+  expired,   ///< The local deadline passed without a renewal that is known to have succeeded.
+  taken,     ///< The server says that the lock is no longer ours (expired there, force release, FLUSHALL, failover).
+  max_hold,  ///< The cap `max_hold` was reached; renewal has stopped.
+  closed,    ///< The client was closed, or released everything (Client::release_all), while the hold was open.
+  forked,    ///< This is a child process: the hold belongs to the parent.
+};
+HOLDFAST_EXPORT const char* to_string(LossReason reason) noexcept;
+
+/// How a wait ended.
+enum class WaitOutcome : std::uint8_t { granted, timed_out, cancelled, failed };
+HOLDFAST_EXPORT const char* to_string(WaitOutcome outcome) noexcept;
+
+/// What the operations of async.hpp complete with in place of an error code; false if there was no failure. Tokens that
+/// throw (`use_awaitable`, `use_future`) throw its Error, which names the lock, the server and the cause. A value;
+/// copies are cheap and do not throw.
+class HOLDFAST_EXPORT Failure {
+ public:
+  Failure() noexcept = default;
+  explicit Failure(Error error);
+
+  explicit operator bool() const noexcept { return error_ != nullptr; }
+  /// Empty if there was no failure.
+  std::error_code code() const noexcept;
+  /// The whole message; empty if there was no failure.
+  const char* what() const noexcept;
+  /// The same as an exception. Only if there was a failure.
+  const Error& error() const noexcept { return *error_; }
+
+  friend bool operator==(const Failure& failure, Errc code) noexcept { return failure.code() == code; }
+  friend bool operator==(const Failure& failure, const std::error_condition& condition) noexcept {
+    return failure.code() == condition;
+  }
+
+ private:
+  std::shared_ptr<const Error> error_;
+};
+
+}  // namespace holdfast

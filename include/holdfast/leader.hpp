@@ -11,8 +11,8 @@
 
 #include <holdfast/error.hpp>
 #include <holdfast/export.hpp>
-#include <holdfast/fenced_lock.hpp>
 #include <holdfast/hold.hpp>
+#include <holdfast/lock.hpp>
 #include <holdfast/options.hpp>
 
 namespace holdfast {
@@ -23,7 +23,7 @@ class Term {
  public:
   /// Stops when the body is to end: the lock was lost, Leader::step_down() was called, or the caller's own `stop` was
   /// requested. As with Hold::lost_token() it may be late by a thread's scheduling delay; `leads()` is not.
-  const std::stop_token& stop() const noexcept { return stop_; }
+  const std::stop_token& stop_token() const noexcept { return stop_; }
   /// True as long as, by the clock, nobody else can lead and this term has not been asked to end: check it before each
   /// step.
   bool leads() const noexcept { return !stop_.stop_requested() && valid_for() > std::chrono::milliseconds::zero(); }
@@ -66,18 +66,10 @@ struct CampaignOptions {
 ///       while (term.leads()) schedule_next(term.token());
 ///     }, {.stop = shutdown});
 ///
-/// The body runs on the thread that called, and always ends before the lock is released, also when it throws. If it is
-/// asked to end and does not, this candidate waits for it; after a loss only the fencing token separates what it still
-/// does from what the next leader does. Built on a FencedLock and nothing else: Redisson sees an ordinary RFencedLock.
-/// Who leads now: `lock().info()`, `holdfast elect --watch`.
-///
-/// A leader that ends properly has a successor at once; one whose process or machine dies, when its lease is over, so
-/// choose a short one. Threads: one call of `lead`, `campaign` or their asynchronous twins at a time; the others from
-/// any thread, and from the body. Wire cost: as FencedLock.
-///
-/// Destroy it when no blocking call is under way. An asynchronous call that has begun needs it no longer, and goes on
-/// when it is destroyed, until its `stop`, a cancellation, or the end of its context. So on a client made by
-/// client_on() the rule is that of every lock: a Leader is destroyed before the context, or with the handlers in it.
+/// The body runs on the thread that called, and always ends before the lock is released, also when it throws. A leader
+/// that dies has a successor when its lease is over. Destroy it when no blocking call is under way.
+/// Threads: one call of `lead`, `campaign` or their asynchronous twins at a time; the others from any thread. Cost: as
+/// FencedLock. More: docs/kinds.md.
 class HOLDFAST_EXPORT Leader {
  public:
   using Body = std::function<void(const Term&)>;
@@ -102,10 +94,10 @@ class HOLDFAST_EXPORT Leader {
 
   /// As lead(), for a body that is a coroutine, `awaitable<void>(const Term&)`, and without blocking, also on a client
   /// made by client_on(): gives an `awaitable<TermEnd>`, and does nothing until that is awaited. When the term is to
-  /// end, `Term::stop()` stops, and the body is also cancelled (`terminal`) and awaited; ending because of that
+  /// end, `Term::stop_token()` stops, and the body is also cancelled (`terminal`) and awaited; ending because of that
   /// cancellation is no error. If the call itself is cancelled, it ends its wait with Error(cancelled), or cancels the
   /// body, releases the lock and throws what the body threw. The release is not cancelled, and takes at most
-  /// `Config::release_timeout`. Defined by async.hpp.
+  /// `Timing::release_timeout`. Defined by async.hpp.
   template <class CoBody>
   auto async_lead(CoBody body, AcquireOptions options);
   template <class CoBody>

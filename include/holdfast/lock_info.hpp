@@ -45,7 +45,7 @@ struct LockHolder {
   };
   std::string owner;
   Mode mode = Mode::exclusive;
-  long long count = 0;                                   ///< As LockInfo::holds, for this holder.
+  std::int64_t count = 0;                                ///< As LockInfo::holds, for this holder.
   std::optional<std::chrono::milliseconds> remaining{};  ///< Until its own lease is over; empty: no expiry.
   std::optional<Holder> holder{};                        ///< Empty: not requested.
 };
@@ -66,7 +66,7 @@ struct LockInfo {
   std::string name;
   std::string owner;                                     ///< Empty: free.
   std::optional<std::chrono::milliseconds> remaining{};  ///< Remaining time to live; empty: free, or no expiry.
-  long long holds = 0;                                   ///< Redisson's hold count; Holdfast's own holds count 1.
+  std::int64_t holds = 0;                                ///< Redisson's hold count; Holdfast's own holds count 1.
   std::optional<Holder> holder{};                        ///< Empty: free, or not requested.
   /// Connections that listen for its release: one for each client that waits, however many of its callers do. A client
   /// listens for some seconds after a wait as well, so the holder's may be among them. Waiters that only poll are not.
@@ -90,7 +90,7 @@ struct LockInfo {
 };
 
 /// What Client::list searches for. Kinds that are stored in the same form are found together.
-enum class Listed {
+enum class KeyForm {
   locks,              ///< Lock, FencedLock, FairLock and SpinLock, which have the same form.
   read_write_locks,   ///< With all their holders in `holders`.
   simple_locks,       ///< Each string with an expiry, whatever it is.
@@ -100,7 +100,7 @@ enum class Listed {
 };
 
 /// How much to find out about a lock's holder.
-enum class Detail {
+enum class InfoDetail {
   owner,   ///< Only what the lock's key says. For frequent queries.
   holder,  ///< `holder`, `listeners` and `queue` too: 1 CLIENT LIST, about 330 bytes and 1 us of the server's time for
            ///< each of its clients. Without permission for it, the connection is `unknown`.

@@ -41,7 +41,7 @@ class HOLDFAST_EXPORT TestServer {
   std::unique_ptr<Running> running_;
 };
 
-/// Makes `local:` URLs, and Config::local, work in this process: they use a server of this user, which is started if it
+/// Makes `local:` URLs, and LocalServer, work in this process: they use a server of this user, which is started if it
 /// does not run yet, and left running. Its socket is `redis.sock` in `$XDG_RUNTIME_DIR/holdfast`, or in
 /// `/tmp/holdfast-UID`; where another user could put a server of theirs, the constructor of such a client throws
 /// Error(denied). Call it before the first client is made, best in main(). Without it that constructor throws

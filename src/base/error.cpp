@@ -1,5 +1,4 @@
 #include <holdfast/error.hpp>
-#include <holdfast/failure.hpp>
 
 #include "base/text.hpp"
 
@@ -57,6 +56,10 @@ constexpr Words words_of(Errc code) {
       return {"durability_not_met", "too few replicas have confirmed it"};
     case Errc::crowded:
       return {"crowded", "too many calls wait for it already"};
+    case Errc::not_set:
+      return {"not_set", "nobody has set how many permits there are"};
+    case Errc::too_few:
+      return {"too_few", "there are fewer permits in all than asked for"};
   }
   return {"?", "unknown error"};
 }
@@ -74,6 +77,8 @@ constexpr bool usually_passes(Errc code) {
     case Errc::exhausted:
     case Errc::durability_not_met:
     case Errc::crowded:
+    case Errc::not_set:
+    case Errc::too_few:
       return true;
     default:
       return false;

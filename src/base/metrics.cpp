@@ -4,7 +4,7 @@
 #include <cmath>
 #include <ostream>
 
-#include <holdfast/metrics.hpp>
+#include <holdfast/observer.hpp>
 
 namespace holdfast {
 namespace {

@@ -1,5 +1,5 @@
+#include <holdfast/error.hpp>
 #include <holdfast/observer.hpp>
-#include <holdfast/outcome.hpp>
 
 namespace holdfast {
 
@@ -7,14 +7,42 @@ const char* to_string(ReleaseOutcome outcome) noexcept {
   switch (outcome) {
     case ReleaseOutcome::released:
       return "released";
-    case ReleaseOutcome::still_held:
-      return "still_held";
     case ReleaseOutcome::was_lost:
       return "was_lost";
     case ReleaseOutcome::unknown:
       return "unknown";
     case ReleaseOutcome::left:
       return "left";
+    case ReleaseOutcome::empty:
+      return "empty";
+  }
+  return "?";
+}
+
+const char* to_string(UnlockOutcome outcome) noexcept {
+  switch (outcome) {
+    case UnlockOutcome::released:
+      return "released";
+    case UnlockOutcome::still_held:
+      return "still_held";
+    case UnlockOutcome::was_lost:
+      return "was_lost";
+    case UnlockOutcome::unknown:
+      return "unknown";
+  }
+  return "?";
+}
+
+const char* to_string(NotGranted reason) noexcept {
+  switch (reason) {
+    case NotGranted::busy:
+      return "busy";
+    case NotGranted::timed_out:
+      return "timed_out";
+    case NotGranted::stopped:
+      return "stopped";
+    case NotGranted::crowded:
+      return "crowded";
   }
   return "?";
 }
@@ -29,6 +57,8 @@ const char* to_string(HoldState state) noexcept {
       return "lost";
     case HoldState::released:
       return "released";
+    case HoldState::empty:
+      return "empty";
   }
   return "?";
 }

@@ -1,4 +1,4 @@
-// Plain values that cross between what builds commands (wire) and what sends them (redis).
+// Plain values that cross between what builds commands (kinds) and what sends them (redis).
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "cli/secrets.hpp"
 
 namespace holdfast::cli {
 namespace {

@@ -10,7 +10,7 @@
 
 #include <holdfast/lock.hpp>
 
-#include "cli/output.hpp"
+#include "cli/console.hpp"
 
 namespace holdfast::cli {
 

@@ -1,15 +1,17 @@
 #include "cli/server_watch.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <set>
 #include <tuple>
 
 #include <holdfast/client.hpp>
 #include <holdfast/error.hpp>
+#include <holdfast/version.hpp>
 
 #include "base/duration.hpp"
-#include "cli/secrets.hpp"
+#include "cli/console.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -29,7 +31,7 @@ void add_queues(const Client& client, std::vector<LockInfo>& locks) {
     if (lock.listeners.value_or(0) > 0) continue;
     if (left-- == 0) return;
     try {
-      LockInfo told = client.fair_lock(lock.name).info(Detail::holder_if_cheap);
+      LockInfo told = client.fair_lock(lock.name).info(InfoDetail::holder_if_cheap);
       if (told.owner != lock.owner || told.queued.value_or(0) == 0) continue;
       lock.queued = told.queued;
       lock.queue = std::move(told.queue);
@@ -51,11 +53,15 @@ void look(const Client& client, const ServerWatch::Settings& settings, SeenServe
   seen.listed.clear();
   seen.trouble.clear();
   try {
-    std::vector<LockInfo> locks = client.list(settings.pattern, Detail::holder);
+    std::vector<LockInfo> locks = client.list(settings.pattern, InfoDetail::holder);
     seen.up = true;
-    if (settings.keep) add_queues(client, locks);
+    if (settings.queues) add_queues(client, locks);
     count_locks(seen, locks);
-    if (settings.keep) seen.listed = std::move(locks);
+    if (locks.size() > settings.most_kept) {
+      std::ranges::stable_sort(locks, std::greater(), [](const LockInfo& each) { return each.listeners.value_or(0); });
+      locks.resize(settings.most_kept);
+    }
+    seen.listed = std::move(locks);
     seen.answered_at = system_clock::now();
   } catch (const Error& error) {
     seen.up = false;
@@ -137,14 +143,17 @@ void count_locks(SeenServer& seen, const std::vector<LockInfo>& locks) {
 Metrics metrics_of(const std::vector<SeenServer>& servers) {
   Families all;
   for (const SeenServer& seen : servers) add(all, seen);
-  return {.families = {std::move(all.up), std::move(all.locks), std::move(all.waiters), std::move(all.lowest),
-                       std::move(all.endless), std::move(all.findings), std::move(all.finding), std::move(all.took),
-                       std::move(all.answered)}};
+  MetricFamily build{.name = "holdfast_build_info", .help = "The version of this tool: 1."};
+  build.metrics.push_back({{{"version", HOLDFAST_VERSION_STRING}}, 1});
+  return {.families = {std::move(build), std::move(all.up), std::move(all.locks), std::move(all.waiters),
+                       std::move(all.lowest), std::move(all.endless), std::move(all.findings), std::move(all.finding),
+                       std::move(all.took), std::move(all.answered)}};
 }
 
 ServerWatch::ServerWatch(Config config, Settings settings)
     : config_(for_reading(std::move(config))), settings_(std::move(settings)) {
   seen_.server = config_.node();
+  seen_.looked_at = steady_clock::now();
   thread_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
 }
 
@@ -172,11 +181,27 @@ void ServerWatch::watch(const std::stop_token& stop) {
       next.trouble = error.what();
     }
     ++next.looks;
+    next.looked_at = steady_clock::now();
     std::unique_lock guard(mutex_);
     seen_ = std::move(next);
     if (settings_.looked) settings_.looked();
     stopped_.wait_for(guard, stop, settings_.interval, [] { return false; });
   }
+}
+
+ServerWatches watch_all(std::vector<Config> configs, const char* label, const ServerWatch::Settings& settings) {
+  ServerWatches watches;
+  for (Config& config : configs) {
+    if (config.label.empty()) config.label = label;
+    watches.push_back(std::make_unique<ServerWatch>(std::move(config), settings));
+  }
+  return watches;
+}
+
+std::vector<SeenServer> seen_by(const ServerWatches& watches) {
+  std::vector<SeenServer> seen;
+  for (const auto& watch : watches) seen.push_back(watch->seen());
+  return seen;
 }
 
 }  // namespace holdfast::cli

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -12,7 +13,7 @@
 
 #include <holdfast/config.hpp>
 #include <holdfast/lock_info.hpp>
-#include <holdfast/metrics.hpp>
+#include <holdfast/observer.hpp>
 #include <holdfast/probe.hpp>
 
 namespace holdfast::cli {
@@ -28,15 +29,16 @@ struct SeenServer {
   std::chrono::nanoseconds took{};                      ///< The latest look.
   std::optional<std::chrono::system_clock::time_point> answered_at{};  ///< Most recently; kept while it is down.
   std::optional<std::vector<Finding>> findings{};                      ///< Empty: not examined.
-  std::vector<LockInfo> listed{};  ///< If they are kept (ServerWatch::Settings::keep).
-  std::string trouble{};           ///< Why it has not answered.
-  std::uint64_t looks = 0;         ///< How many looks there were.
+  std::vector<LockInfo> listed{};                     ///< If they are kept (ServerWatch::Settings::most_kept).
+  std::string trouble{};                              ///< Why it has not answered.
+  std::uint64_t looks = 0;                            ///< How many looks there were.
+  std::chrono::steady_clock::time_point looked_at{};  ///< The end of the latest, or the start of the watch.
 };
 
 /// Counts the listed locks. Pure.
 void count_locks(SeenServer& seen, const std::vector<LockInfo>& locks);
 
-/// The families of all servers. Pure.
+/// The families of all servers, and the version of the tool. Pure.
 Metrics metrics_of(const std::vector<SeenServer>& servers);
 
 /// Queries one server in a thread of its own, so that callers get an answer at once, whatever the server does. Each
@@ -47,7 +49,8 @@ class ServerWatch {
     std::string pattern = "*";
     std::chrono::milliseconds interval{};  ///< Between two looks.
     std::chrono::milliseconds doctor{};    ///< Between two examinations; 0: none.
-    bool keep = false;                     ///< Keep the list, with the queues of some locks.
+    std::size_t most_kept = 0;             ///< Keep so many locks, those with the most waiters first.
+    bool queues = false;                   ///< With the queues of some locks.
     std::function<void()> looked{};        ///< Called after each look, in the watch's thread. Must not block.
   };
   ServerWatch(Config config, Settings settings);
@@ -67,5 +70,12 @@ class ServerWatch {
   SeenServer seen_;  // guarded by mutex_
   std::jthread thread_;
 };
+
+using ServerWatches = std::vector<std::unique_ptr<ServerWatch>>;
+
+/// One for each server, whose connections have this label if they have no other.
+ServerWatches watch_all(std::vector<Config> configs, const char* label, const ServerWatch::Settings& settings);
+
+std::vector<SeenServer> seen_by(const ServerWatches& watches);
 
 }  // namespace holdfast::cli

@@ -6,7 +6,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,7 +13,8 @@
 #include <holdfast/client.hpp>
 
 #include "base/text.hpp"
-#include "cli/output.hpp"
+#include "cli/at_servers.hpp"
+#include "cli/console.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -25,7 +25,7 @@ using std::chrono::steady_clock;
 
 /// If it cannot be released, it becomes free after this; the trial does not wait for that.
 constexpr milliseconds kLease = 5s;
-constexpr milliseconds kWait = 4s;
+constexpr milliseconds kLongestWait = 4s;
 /// Time for the waiter to subscribe after it has found the lock taken.
 constexpr milliseconds kSubscribing = 200ms;
 /// A waiter that is woken gets it within a round trip. Otherwise it polls a second or two later.
@@ -56,12 +56,8 @@ class Causes final : public Observer {
 
 Config trying(Config config, std::shared_ptr<Observer> observer) {
   config.observer = std::move(observer);
-  config.patience = std::min(config.patience, kWait);
+  config.timing.patience = std::min(config.timing.patience, kLongestWait);
   return config;
-}
-
-std::string why(const Error& error) {
-  return error.code().message() + (error.cause().empty() ? "" : ": " + error.cause());
 }
 
 class Trial {
@@ -111,7 +107,7 @@ class Trial {
 
   Waited wait() {
     try {
-      const MaybeHold hold = waiter_.lock(name_).try_acquire({.wait = kWait, .lease = fixed(kLease)});
+      const MaybeHold hold = waiter_.lock(name_).try_acquire({.wait = kLongestWait, .lease = fixed(kLease)});
       return {.granted = hold.has_value(), .at = steady_clock::now()};
     } catch (const Error& error) {
       return {.error = error};
@@ -132,15 +128,16 @@ class Trial {
       const LockInfo info = taker_.lock(name_).info();
       return info.owner.empty() ? "somebody had it a moment ago" : "held by " + holder_in_words(info);
     } catch (const Error& error) {
-      return why(error);
+      return in_words(error);
     }
   }
 
   Finding refused(const char* what, const Error& error, const char* calls) {
     const bool denied = error.code() == Errc::denied;
-    return is(Severity::danger,
-              fmt::format("{}: {}{}{}", what, why(error), denied ? "; for that it calls " : "", denied ? calls : ""),
-              denied ? kPermissions : "");
+    return is(
+        Severity::danger,
+        fmt::format("{}: {}{}{}", what, in_words(error), denied ? "; for that it calls " : "", denied ? calls : ""),
+        denied ? kPermissions : "");
   }
 
   Finding is(Severity severity, std::string_view text, const char* advice) {

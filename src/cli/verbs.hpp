@@ -1,26 +1,67 @@
-// The verbs of the tool. Each returns the exit code; failures are exceptions. `run` and `elect` report their own, and
-// end the process themselves unless the command line is wrong.
+// A verb of the tool is one object, in a file of its own under verbs/: its help, its options, and what it does.
 #pragma once
 
-#include "cli/options.hpp"
-#include "cli/output.hpp"
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/command_line.hpp"
+#include "cli/console.hpp"
 
 namespace holdfast::cli {
 
-int run(const CommonOptions& common, const RunOptions& options, const Console& console);
-int elect(const CommonOptions& common, const ElectOptions& options, const Console& console);
-int watch_election(const CommonOptions& common, const std::string& name, const Console& console);
-int acquire(const CommonOptions& common, const TakeOptions& options, const Console& console);
-int renew(const CommonOptions& common, const RenewOptions& options, const Console& console);
-int release(const CommonOptions& common, const ReleaseOptions& options, const Console& console);
-int ls(const CommonOptions& common, const LsOptions& options, const Console& console);
-int inspect(const CommonOptions& common, const InspectOptions& options, const Console& console);
-int wait(const CommonOptions& common, const WaitOptions& options, const Console& console);
-int doctor(const CommonOptions& common, const DoctorOptions& options, const Console& console);
-/// Does not return.
-int top(const CommonOptions& common, const TopOptions& options, const Console& console);
-/// Does not return, unless it cannot listen.
-int exporter(const CommonOptions& common, const ExporterOptions& options, const Console& console);
-int break_lock(const CommonOptions& common, const BreakOptions& options, const Console& console);
+/// One use of a verb.
+class Verb {
+ public:
+  Verb() = default;
+  virtual ~Verb() = default;
+  Verb(const Verb&) = delete;
+  Verb& operator=(const Verb&) = delete;
+
+  /// Declares the options.
+  virtual void declare(CommandLine& line) = 0;
+  /// Takes the other arguments, once it is read, and checks what belongs together. Throws UsageError.
+  virtual void accept(const CommandLine& line) = 0;
+  /// True if standard output belongs to a command.
+  virtual bool has_command() const { return false; }
+  /// Returns the exit code; failures are exceptions. Verbs with a command report their own, and end the process
+  /// themselves unless the command line is wrong.
+  virtual int run(const Console& console) = 0;
+};
+
+/// What is said of a verb, and how to make one.
+struct VerbEntry {
+  const char* name;
+  const char* summary;  ///< For completions.
+  const char* head;     ///< Of the help, before the options,
+  const char* end;      ///< and behind them.
+  std::unique_ptr<Verb> (*make)();
+};
+
+template <class SomeVerb>
+std::unique_ptr<Verb> make_verb() {
+  return std::make_unique<SomeVerb>();
+}
+
+/// What a command line asks for.
+struct Use {
+  std::string text;  ///< Only to be shown: `--help`, `--version`. Then there is no verb.
+  CommonOptions common;
+  std::unique_ptr<Verb> verb;
+};
+
+/// `args` without the program's name. Throws UsageError; without a message if there is no verb.
+Use parse(std::vector<std::string> args);
+
+/// The help of the whole tool.
+std::string help_of_tool();
+
+/// For reporting a wrong command line: whether `--json` is among the options, and whether the verb has a command, whose
+/// standard output is not the tool's.
+struct Glance {
+  bool json = false;
+  bool has_command = false;
+};
+Glance glance(const std::vector<std::string>& args);
 
 }  // namespace holdfast::cli

@@ -5,15 +5,14 @@
 #include <holdfast/client.hpp>
 #include <holdfast/error.hpp>
 
-#include "engine/client/closing.hpp"
-#include "engine/client/core.hpp"
-#include "engine/hold/any_target.hpp"
 #include "face/listing.hpp"
-#include "face/measured.hpp"
 #include "face/parts.hpp"
 #include "face/queries.hpp"
 #include "kinds/kinds.hpp"
 #include "kinds/latch.hpp"
+#include "lock/client/closing.hpp"
+#include "lock/client/core.hpp"
+#include "lock/targets/any_target.hpp"
 
 namespace holdfast {
 namespace {
@@ -56,26 +55,26 @@ const std::shared_ptr<engine::Core>& Client::core() const {
   return core_;
 }
 
-detail::PartsPtr Client::parts_of(std::string_view name, const engine::Plan& plan, AcquireOptions defaults) const {
+detail::PartsPtr Client::parts_of(std::string_view name, const engine::Plan& plan, LockOptions defaults) const {
   core()->runtime().require_usable(std::string(name));
   if (name.empty()) throw Error(Errc::invalid_argument, {}, core()->runtime().node(), "the lock's name is empty");
   return face::make_parts(core()->shared_runtime(), core()->targets().target({std::string(name)}, plan),
                           std::move(defaults));
 }
 
-Lock Client::lock(std::string_view name, AcquireOptions defaults) const {
+Lock Client::lock(std::string_view name, LockOptions defaults) const {
   return Lock(parts_of(name, kinds::kLock, std::move(defaults)));
 }
 
-SimpleLock Client::simple_lock(std::string_view name, AcquireOptions defaults) const {
+SimpleLock Client::simple_lock(std::string_view name, LockOptions defaults) const {
   return SimpleLock(parts_of(name, kinds::kSimpleLock, std::move(defaults)));
 }
 
-FencedLock Client::fenced_lock(std::string_view name, AcquireOptions defaults) const {
+FencedLock Client::fenced_lock(std::string_view name, LockOptions defaults) const {
   return FencedLock(parts_of(name, kinds::kFencedLock, std::move(defaults)));
 }
 
-FairLock Client::fair_lock(std::string_view name, AcquireOptions defaults) const {
+FairLock Client::fair_lock(std::string_view name, LockOptions defaults) const {
   const Config& config = core()->runtime().config();
   if (!config.name_prefix.empty() && !config.fair_with_prefix) {
     throw Error(
@@ -86,15 +85,15 @@ FairLock Client::fair_lock(std::string_view name, AcquireOptions defaults) const
   return FairLock(parts_of(name, kinds::kFairLock, std::move(defaults)));
 }
 
-SpinLock Client::spin_lock(std::string_view name, AcquireOptions defaults) const {
+SpinLock Client::spin_lock(std::string_view name, LockOptions defaults) const {
   return SpinLock(parts_of(name, kinds::kSpinLock, std::move(defaults)));
 }
 
-ReadWriteLock Client::read_write_lock(std::string_view name, AcquireOptions defaults) const {
+ReadWriteLock Client::read_write_lock(std::string_view name, LockOptions defaults) const {
   return ReadWriteLock::make(parts_of(name, kinds::kReadWriteLock, std::move(defaults)));
 }
 
-LeasedSemaphore Client::leased_semaphore(std::string_view name, AcquireOptions defaults) const {
+LeasedSemaphore Client::leased_semaphore(std::string_view name, LockOptions defaults) const {
   return LeasedSemaphore(parts_of(name, kinds::kLeasedSemaphore, std::move(defaults)));
 }
 
@@ -110,13 +109,13 @@ Latch Client::latch(std::string_view name) const {
   return Latch(std::move(parts));
 }
 
-MultiLock Client::multi_lock(const std::vector<std::string>& names, AcquireOptions defaults) const {
+MultiLock Client::multi_lock(const std::vector<std::string>& names, LockOptions defaults) const {
   std::vector<Lock> members;
   for (const std::string& name : names) members.push_back(lock(name));
   return MultiLock(members, std::move(defaults));
 }
 
-AnyLock Client::any_of(const std::vector<std::string>& names, AcquireOptions defaults) const {
+AnyLock Client::any_lock(const std::vector<std::string>& names, LockOptions defaults) const {
   engine::Runtime& runtime = core()->runtime();
   const auto refuse = [&](const char* why) { throw Error(Errc::invalid_argument, {}, runtime.node(), why); };
   if (names.empty()) refuse("an AnyLock needs at least one lock");
@@ -133,7 +132,7 @@ AnyLock Client::any_of(const std::vector<std::string>& names, AcquireOptions def
 
 void Client::ping() const { face::ask_in_steps(core()->runtime(), face::Pinging(core()->runtime()), {}); }
 
-std::vector<LockInfo> Client::list(std::string_view pattern, Detail detail, Listed what) const {
+std::vector<LockInfo> Client::list(std::string_view pattern, InfoDetail detail, KeyForm what) const {
   return face::ask_in_steps(core()->runtime(), face::Listing(core()->runtime(), std::string(pattern), detail, what),
                             {});
 }
@@ -152,7 +151,13 @@ Counters Client::counters() const {
   return counters;
 }
 
-Metrics Client::metrics() const { return face::metrics_of(*core()); }
+Metrics Client::metrics() const {
+  engine::Runtime& runtime = core()->runtime();
+  std::vector<std::pair<std::string, bool>> links = runtime.links().all();
+  if (links.empty()) links.emplace_back(runtime.node(), false);
+  const engine::Watchdog& watchdog = core()->watchdog();
+  return runtime.reporter().metrics(watchdog.holds(), watchdog.lowest_validity(), links);
+}
 
 const std::string& Client::id() const noexcept { return core_ ? core_->runtime().id() : kNone; }
 const std::string& Client::node() const noexcept { return core_ ? core_->runtime().node() : kNone; }

@@ -8,14 +8,13 @@
 #include <utility>
 
 #include <holdfast/error.hpp>
-#include <holdfast/multi_lock.hpp>
-#include <holdfast/red_lock.hpp>
+#include <holdfast/lock.hpp>
 
 #include "base/text.hpp"
-#include "engine/hold/quorum_target.hpp"
-#include "engine/hold/targets.hpp"
-#include "engine/runtime/runtime.hpp"
 #include "face/parts.hpp"
+#include "lock/runtime/runtime.hpp"
+#include "lock/targets/quorum_target.hpp"
+#include "lock/targets/targets.hpp"
 
 namespace holdfast {
 namespace {
@@ -32,7 +31,7 @@ std::string title_of(const std::vector<Member>& members) {
 }
 
 /// All of these single locks, each once. Throws Error(invalid_argument) if there is none, or for defaults out of range.
-detail::PartsPtr all_of(const std::vector<detail::PartsPtr>& members, AcquireOptions defaults) {
+detail::PartsPtr all_of(const std::vector<detail::PartsPtr>& members, LockOptions defaults) {
   if (members.empty()) refuse("a MultiLock needs at least one lock");
   struct Share {
     engine::Targets* targets = nullptr;
@@ -66,7 +65,7 @@ detail::PartsPtr all_of(const std::vector<detail::PartsPtr>& members, AcquireOpt
 }
 
 /// A majority of these, each of a client of its own. Throws Error(invalid_argument).
-detail::PartsPtr majority_of(const std::vector<detail::PartsPtr>& members, AcquireOptions defaults) {
+detail::PartsPtr majority_of(const std::vector<detail::PartsPtr>& members, LockOptions defaults) {
   if (members.empty()) refuse("a RedLock needs at least one server");
   std::vector<Member> parts;
   std::set<std::shared_ptr<engine::Runtime>> seen;
@@ -94,19 +93,19 @@ detail::PartsPtr majority_of(const std::vector<detail::PartsPtr>& members, Acqui
 
 }  // namespace
 
-MultiLock::MultiLock(const std::vector<Lock>& members, AcquireOptions defaults)
-    : BasicLock(all_of(parts_of(members), std::move(defaults))) {}
+MultiLock::MultiLock(const std::vector<Lock>& members, LockOptions defaults)
+    : LockHandle(all_of(parts_of(members), std::move(defaults))) {}
 
-MultiLock::MultiLock(const std::vector<SimpleLock>& members, AcquireOptions defaults)
-    : BasicLock(all_of(parts_of(members), std::move(defaults))) {}
+MultiLock::MultiLock(const std::vector<SimpleLock>& members, LockOptions defaults)
+    : LockHandle(all_of(parts_of(members), std::move(defaults))) {}
 
-RedLock::RedLock(const std::vector<Lock>& members, AcquireOptions defaults)
-    : BasicLock(majority_of(parts_of(members), std::move(defaults))) {}
+RedLock::RedLock(const std::vector<Lock>& members, LockOptions defaults)
+    : LockHandle(majority_of(parts_of(members), std::move(defaults))) {}
 
-RedLock::RedLock(const std::vector<SimpleLock>& members, AcquireOptions defaults)
-    : BasicLock(majority_of(parts_of(members), std::move(defaults))) {}
+RedLock::RedLock(const std::vector<SimpleLock>& members, LockOptions defaults)
+    : LockHandle(majority_of(parts_of(members), std::move(defaults))) {}
 
-RedLock::RedLock(const std::vector<MultiLock>& members, AcquireOptions defaults)
-    : BasicLock(majority_of(parts_of(members), std::move(defaults))) {}
+RedLock::RedLock(const std::vector<MultiLock>& members, LockOptions defaults)
+    : LockHandle(majority_of(parts_of(members), std::move(defaults))) {}
 
 }  // namespace holdfast

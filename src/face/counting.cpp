@@ -4,15 +4,13 @@
 #include <stdexcept>
 
 #include <holdfast/error.hpp>
-#include <holdfast/latch.hpp>
-#include <holdfast/leased_semaphore.hpp>
 #include <holdfast/semaphore.hpp>
 
-#include "engine/hold/hold_release.hpp"
 #include "face/parts.hpp"
 #include "kinds/latch.hpp"
 #include "kinds/leased_semaphore.hpp"
 #include "kinds/semaphore.hpp"
+#include "lock/hold/hold_release.hpp"
 
 namespace holdfast::face {
 namespace {
@@ -44,7 +42,7 @@ void require_number(const engine::KeyTarget& target, Counting what, std::int64_t
     case Counting::set_total:
       name = "permits in all";
       break;
-    case Counting::set_latch:
+    case Counting::init_latch:
     case Counting::count_down:
       least = 1;
       name = "steps";
@@ -58,7 +56,8 @@ void require_number(const engine::KeyTarget& target, Counting what, std::int64_t
 /// An id for the operation, and how long the server keeps it: as long as the operation may be resent.
 wire::Once once(engine::Runtime& runtime, const char* operation) {
   const Config& config = runtime.config();
-  return {runtime.make_owner().text + ":" + operation, engine::repeated_for(config.patience, config.command_timeout)};
+  return {runtime.make_owner().text + ":" + operation,
+          engine::repeated_for(config.timing.patience, config.timing.command_timeout)};
 }
 
 base::Command command(const engine::KeyTarget& target, Counting what, std::int64_t number,
@@ -69,7 +68,7 @@ base::Command command(const engine::KeyTarget& target, Counting what, std::int64
   const wire::LockNames names = target.names();
   const Publish publish = target.publish();
   switch (what) {
-    case Counting::set:
+    case Counting::init:
       return semaphore::set({names, number, once(runtime, "set"), publish}, lives);
     case Counting::add:
       return semaphore::add({names, number, once(runtime, "add"), publish});
@@ -79,7 +78,7 @@ base::Command command(const engine::KeyTarget& target, Counting what, std::int64
       return semaphore::drain(names, once(runtime, "drain"));
     case Counting::available:
       return semaphore::available(names.key);
-    case Counting::set_leased:
+    case Counting::init_leased:
       return wire::permits::set({names, number, once(runtime, "set"), publish});
     case Counting::add_leased:
       return wire::permits::add({names, number, once(runtime, "add"), publish});
@@ -87,7 +86,7 @@ base::Command command(const engine::KeyTarget& target, Counting what, std::int64
       return wire::permits::set_total({names, number, once(runtime, "set_total"), publish});
     case Counting::available_leased:
       return wire::permits::look(names, 0, publish);
-    case Counting::set_latch:
+    case Counting::init_latch:
       return latch::set({names, number, once(runtime, "set"), publish});
     case Counting::count_down:
       return latch::count_down({names, number, once(runtime, "count_down"), publish});
@@ -133,7 +132,7 @@ bool pass_on(const detail::Parts& parts, std::int64_t permits) {
   if (permits < 1 || permits > kMost || parts.runtime->in_child()) return false;
   const engine::LeaseTerms lease =
       engine::lease_terms(*parts.runtime, waiting(parts, std::nullopt, {}), parts.target->name());
-  return engine::pass_on(parts.runtime, parts.target, lease, permits_of(parts, static_cast<std::uint32_t>(permits)));
+  return engine::pass_on(parts.runtime, parts.target, lease, permits_of(parts, permits));
 }
 
 template <class Result>
@@ -149,7 +148,7 @@ Question<Result> counting(const engine::KeyTarget& target, Counting what, std::i
                 return static_cast<Result>(*result);
               },
           .tells = changes(what) ? target.sharded_channels() : std::vector<std::string>(),
-          .repeated = changes(what) ? base::Duration(target.runtime().config().patience) : base::Duration()};
+          .repeated = changes(what) ? base::Duration(target.runtime().config().timing.patience) : base::Duration()};
 }
 
 template Question<bool> counting(const engine::KeyTarget&, Counting, std::int64_t,
@@ -162,15 +161,15 @@ AcquireOptions waiting(const detail::Parts& parts, std::optional<std::chrono::mi
   const Config& config = parts.runtime->config();
   AcquireOptions options;
   options.wait = wait;
-  options.lease = renewed(engine::undone_for(config.patience, config.command_timeout));
+  options.lease = renewed(engine::undone_for(config.timing.patience, config.timing.command_timeout));
   options.acks = Acks::none();
   options.stop = std::move(stop);
   return options;
 }
 
-wire::Ask permits_of(const detail::Parts& parts, std::uint32_t permits) {
-  if (permits == 0 || permits > kMost) refuse(key_target(parts), permits, "permits at once", 1);
-  return {.mode = wire::Mode::exclusive, .permits = permits};
+wire::Ask permits_of(const detail::Parts& parts, std::int64_t permits) {
+  if (permits < 1 || permits > kMost) refuse(key_target(parts), permits, "permits at once", 1);
+  return {.mode = wire::Mode::exclusive, .permits = static_cast<std::uint32_t>(permits)};
 }
 
 bool pass_in_time(const detail::Parts& parts, std::optional<std::chrono::milliseconds> wait, std::stop_token stop,
@@ -195,15 +194,15 @@ using detail::Counting;
 
 const std::string& Semaphore::name() const noexcept { return parts_->target->name(); }
 
-void Semaphore::acquire(std::uint32_t permits, std::stop_token stop) const {
+void Semaphore::acquire(std::int64_t permits, std::stop_token stop) const {
   face::pass(*parts_, std::move(stop), face::permits_of(*parts_, permits));
 }
 
-bool Semaphore::try_acquire(std::uint32_t permits) const {
+bool Semaphore::try_acquire(std::int64_t permits) const {
   return face::pass_in_time(*parts_, {}, {}, face::permits_of(*parts_, permits));
 }
 
-bool Semaphore::acquire_within(std::chrono::milliseconds wait, std::uint32_t permits, std::stop_token stop) const {
+bool Semaphore::acquire_within(std::chrono::milliseconds wait, std::int64_t permits, std::stop_token stop) const {
   return face::pass_in_time(*parts_, wait, std::move(stop), face::permits_of(*parts_, permits));
 }
 
@@ -211,15 +210,15 @@ bool Semaphore::release(std::int64_t permits) const {
   return face::pass_on(*parts_, permits) || face::count(*parts_, Counting::release, permits) == 1;
 }
 
-bool Semaphore::set(std::int64_t permits) const { return face::count(*parts_, Counting::set, permits) == 1; }
+bool Semaphore::init(std::int64_t permits) const { return face::count(*parts_, Counting::init, permits) == 1; }
 
-bool Semaphore::set(std::int64_t permits, std::chrono::milliseconds lives) const {
+bool Semaphore::init(std::int64_t permits, std::chrono::milliseconds lives) const {
   if (lives.count() <= 0 || lives > engine::kLongestLease) {
     throw face::error_about(
         *parts_->target, Errc::invalid_argument,
         "a time to live of " + std::to_string(lives.count()) + " ms; it must be above 0, up to 10 years");
   }
-  return face::count(*parts_, Counting::set, permits, lives) == 1;
+  return face::count(*parts_, Counting::init, permits, lives) == 1;
 }
 
 std::int64_t Semaphore::add(std::int64_t permits) const { return face::count(*parts_, Counting::add, permits); }
@@ -230,20 +229,19 @@ static_assert(LeasedSemaphore::kMostPermits == wire::permits::kMostPermits);
 
 using detail::Counting;
 
-LeasedSemaphore LeasedSemaphore::with_permits(std::uint32_t permits) const {
-  if (permits == 0 || permits > kMostPermits) {
+LeasedSemaphore LeasedSemaphore::with_permits(std::int64_t permits) const {
+  if (permits < 1 || permits > kMostPermits) {
     throw face::error_about(
         *parts()->target, Errc::invalid_argument,
         std::to_string(permits) + " permits at once; it must be from 1 to " + std::to_string(kMostPermits));
   }
-  AcquireOptions defaults = parts()->defaults ? *parts()->defaults : AcquireOptions();
-  return LeasedSemaphore(face::make_parts(parts()->runtime, parts()->target, std::move(defaults),
-                                          {.mode = wire::Mode::exclusive, .permits = permits}));
+  return LeasedSemaphore(
+      face::make_parts(*parts(), {}, {.mode = wire::Mode::exclusive, .permits = static_cast<std::uint32_t>(permits)}));
 }
 
 std::int64_t LeasedSemaphore::available() const { return face::count(*parts(), Counting::available_leased); }
-bool LeasedSemaphore::set(std::int64_t permits) const {
-  return face::count(*parts(), Counting::set_leased, permits) == 1;
+bool LeasedSemaphore::init(std::int64_t permits) const {
+  return face::count(*parts(), Counting::init_leased, permits) == 1;
 }
 std::int64_t LeasedSemaphore::set_total(std::int64_t permits) const {
   return face::count(*parts(), Counting::set_total, permits);
@@ -256,7 +254,7 @@ using detail::Counting;
 
 const std::string& Latch::name() const noexcept { return parts_->target->name(); }
 
-bool Latch::set(std::int64_t steps) const { return face::count(*parts_, Counting::set_latch, steps) == 1; }
+bool Latch::init(std::int64_t steps) const { return face::count(*parts_, Counting::init_latch, steps) == 1; }
 
 std::int64_t Latch::count_down(std::int64_t steps) const { return face::count(*parts_, Counting::count_down, steps); }
 

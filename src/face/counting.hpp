@@ -7,9 +7,9 @@
 
 #include <holdfast/detail/counting.hpp>
 
-#include "engine/acquire/acquire.hpp"
 #include "face/parts.hpp"
 #include "face/queries.hpp"
+#include "lock/hold/acquire.hpp"
 
 namespace holdfast::face {
 
@@ -34,7 +34,7 @@ bool pass_on(const detail::Parts& parts, std::int64_t permits);
 /// long a failed acquire is being undone (engine::undone_for), since no lease ends it by itself.
 AcquireOptions waiting(const detail::Parts& parts, std::optional<std::chrono::milliseconds> wait, std::stop_token stop);
 /// The request for this many permits. Throws Error(invalid_argument) for 0, and for more than Redisson's int.
-wire::Ask permits_of(const detail::Parts& parts, std::uint32_t permits);
+wire::Ask permits_of(const detail::Parts& parts, std::int64_t permits);
 /// True: granted. False: not in time, or stopped. Throws every other Error.
 bool pass_in_time(const detail::Parts& parts, std::optional<std::chrono::milliseconds> wait, std::stop_token stop,
                   const wire::Ask& ask);

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <unistd.h>
 
-#include <holdfast/fenced_file.hpp>
+#include <holdfast/fence.hpp>
 
 #include "base/fork_guard.hpp"
 #include "base/text.hpp"

@@ -4,13 +4,12 @@
 
 #include <holdfast/error.hpp>
 #include <holdfast/hold.hpp>
-#include <holdfast/ticket.hpp>
 
 #include "base/text.hpp"
-#include "engine/hold/hold_events.hpp"
-#include "engine/hold/hold_release.hpp"
-#include "engine/hold/target.hpp"
 #include "face/parts.hpp"
+#include "lock/hold/hold_events.hpp"
+#include "lock/hold/hold_release.hpp"
+#include "lock/queue/target.hpp"
 
 namespace holdfast {
 
@@ -53,7 +52,11 @@ std::stop_token Hold::lost_token() const noexcept {
   return held_ ? engine::checked(*held_).stop_token() : std::stop_token{};
 }
 
-HoldState Hold::state() const noexcept { return held_ ? engine::checked(*held_).state() : HoldState::released; }
+HoldState Hold::state() const noexcept {
+  if (held_) return engine::checked(*held_).state();
+  if (outcome_ == ReleaseOutcome::empty) return HoldState::empty;
+  return loss_ ? HoldState::lost : HoldState::released;
+}
 
 std::optional<LossReason> Hold::loss_reason() const noexcept {
   return held_ ? engine::checked(*held_).loss_reason() : loss_;

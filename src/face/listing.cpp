@@ -13,8 +13,8 @@
 #include "kinds/lock.hpp"
 #include "kinds/read_write_lock.hpp"
 #include "kinds/semaphore.hpp"
+#include "kinds/server_calls.hpp"
 #include "kinds/simple_lock.hpp"
-#include "wire/server_calls.hpp"
 
 namespace holdfast::face {
 namespace {
@@ -109,19 +109,19 @@ std::size_t bytes_of(const LockInfo& info) {
 
 }  // namespace
 
-const Search& search_for(Listed what) {
+const Search& search_for(KeyForm what) {
   switch (what) {
-    case Listed::read_write_locks:
+    case KeyForm::read_write_locks:
       return kReadWriteLocks;
-    case Listed::simple_locks:
+    case KeyForm::simple_locks:
       return kSimpleLocks;
-    case Listed::leased_semaphores:
+    case KeyForm::leased_semaphores:
       return kLeasedSemaphores;
-    case Listed::semaphores:
+    case KeyForm::semaphores:
       return kSemaphores;
-    case Listed::latches:
+    case KeyForm::latches:
       return kLatches;
-    case Listed::locks:
+    case KeyForm::locks:
       break;
   }
   return kLocks;
@@ -140,7 +140,7 @@ std::vector<base::Command> Listing::commands() const {
       commands.push_back(wire::remaining(key));
     }
   }
-  if (step_ == Step::look && detail_ != Detail::owner) commands.push_back(ask_listeners());
+  if (step_ == Step::look && detail_ != InfoDetail::owner) commands.push_back(ask_listeners());
   return commands;
 }
 
@@ -167,7 +167,7 @@ void Listing::read_looks(const std::vector<base::Reply>& replies) {
       if (!info.available) continue;
       info.remaining = left;
     }
-    if (detail_ != Detail::owner) info.listeners = wire::decode_listeners(replies.back(), i);
+    if (detail_ != InfoDetail::owner) info.listeners = wire::decode_listeners(replies.back(), i);
     keep(std::move(info));
   }
 }

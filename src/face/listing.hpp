@@ -13,8 +13,8 @@
 
 #include "base/resp.hpp"
 #include "face/queries.hpp"
-#include "wire/calls.hpp"
-#include "wire/server_calls.hpp"
+#include "kinds/calls.hpp"
+#include "kinds/server_calls.hpp"
 
 namespace holdfast::face {
 
@@ -30,7 +30,7 @@ struct Search {
   std::optional<std::int64_t> (*available)(const base::Reply&) = nullptr;  ///< Null: nothing is counted.
   bool has_end = false;                                                    ///< A key without expiry is something else.
 };
-const Search& search_for(Listed what);
+const Search& search_for(KeyForm what);
 
 /// The most bytes that a list may come to: some 300,000 locks. A server that goes on and on must not fill the memory.
 inline constexpr std::size_t kMostKept = 128U << 20U;
@@ -40,7 +40,7 @@ inline constexpr std::size_t kMostKept = 128U << 20U;
 /// cluster one primary after another; a key that moves meanwhile may be missed, but is not listed twice.
 class Listing {
  public:
-  Listing(engine::Runtime& runtime, const std::string& pattern, Detail detail, Listed what)
+  Listing(engine::Runtime& runtime, const std::string& pattern, InfoDetail detail, KeyForm what)
       : search_(search_for(what)),
         prefix_(runtime.config().name_prefix),
         pattern_(wire::literal_pattern(prefix_) + pattern),
@@ -70,7 +70,7 @@ class Listing {
 
   const Search& search_;
   const std::string prefix_, pattern_;
-  const Detail detail_;
+  const InfoDetail detail_;
   redis::Router& router_;
   InTurn servers_;
   Step step_ = Step::scan;

@@ -2,25 +2,22 @@
 
 #include <cstdio>
 
-#include <holdfast/basic_lock.hpp>
 #include <holdfast/detail/hold_access.hpp>
 #include <holdfast/error.hpp>
-#include <holdfast/fenced_lock.hpp>
-#include <holdfast/key_lock.hpp>
-#include <holdfast/read_write_lock.hpp>
-#include <holdfast/this_thread.hpp>
+#include <holdfast/hold.hpp>
+#include <holdfast/lock.hpp>
 
 #include "base/ids.hpp"
 #include "base/text.hpp"
-#include "engine/acquire/acquire.hpp"
-#include "engine/hold/changes.hpp"
-#include "engine/hold/hold_events.hpp"
-#include "engine/hold/hold_release.hpp"
-#include "engine/hold/target.hpp"
-#include "engine/runtime/runtime.hpp"
 #include "face/parts.hpp"
 #include "face/queries.hpp"
 #include "face/travel.hpp"
+#include "lock/hold/acquire.hpp"
+#include "lock/hold/changes.hpp"
+#include "lock/hold/hold_events.hpp"
+#include "lock/hold/hold_release.hpp"
+#include "lock/queue/target.hpp"
+#include "lock/runtime/runtime.hpp"
 
 namespace holdfast::face {
 namespace {
@@ -67,7 +64,7 @@ std::optional<std::chrono::milliseconds> KeyLock::remaining() const {
   return face::ask(*parts()->runtime, face::remaining(face::key_target(*parts())));
 }
 
-LockInfo KeyLock::info(Detail detail) const {
+LockInfo KeyLock::info(InfoDetail detail) const {
   return face::ask_in_steps(*parts()->runtime, face::Looking(face::key_target(*parts()), detail), name());
 }
 
@@ -84,9 +81,8 @@ std::int64_t FencedLock::latest_token() const {
 }
 
 ReadWriteLock ReadWriteLock::make(detail::PartsPtr writer) {
-  AcquireOptions defaults = writer->defaults ? *writer->defaults : AcquireOptions();
-  ReadLock reader(face::make_parts(writer->runtime, writer->target, std::move(defaults), {wire::Mode::shared}));
-  return {std::move(writer), std::move(reader)};
+  ReadLock reader(face::make_parts(*writer, {}, {wire::Mode::shared}));
+  return {WriteLock(std::move(writer)), std::move(reader)};
 }
 
 bool face::reads_already(const engine::Target& target, const std::shared_ptr<engine::Claim>& held) {
@@ -109,43 +105,45 @@ void ReadWriteLock::downgrade(Hold& hold) const {
 
 using engine::ThreadHolds;
 
-bool ThisThread::is_holding() const {
+bool ThisThread::is_holding() const noexcept {
   const ThreadHolds::Entry own = face::own_hold(*parts_->target, parts_->ask.mode);
   return own.held && engine::valid_for(*own.held) > engine::Duration{};
 }
 
-int ThisThread::hold_count() const { return face::own_hold(*parts_->target, parts_->ask.mode).count; }
+std::int64_t ThisThread::hold_count() const noexcept { return face::own_hold(*parts_->target, parts_->ask.mode).count; }
 
-bool ThisThread::is_lost() const {
+bool ThisThread::is_lost() const noexcept {
   const ThreadHolds::Entry own = face::own_hold(*parts_->target, parts_->ask.mode);
   return own.held && engine::checked(*own.held).loss_reason();
 }
 
-std::stop_token ThisThread::lost_token() const {
+std::stop_token ThisThread::lost_token() const noexcept {
   const ThreadHolds::Entry own = face::own_hold(*parts_->target, parts_->ask.mode);
   return own.held ? engine::checked(*own.held).stop_token() : std::stop_token{};
 }
 
-std::chrono::milliseconds ThisThread::valid_for() const {
+std::chrono::milliseconds ThisThread::valid_for() const noexcept {
   const ThreadHolds::Entry own = face::own_hold(*parts_->target, parts_->ask.mode);
   return own.held ? std::chrono::duration_cast<std::chrono::milliseconds>(engine::valid_for(*own.held))
                   : std::chrono::milliseconds{};
 }
 
-std::optional<std::int64_t> ThisThread::token() const {
+std::optional<std::int64_t> ThisThread::token() const noexcept {
   const ThreadHolds::Entry own = face::own_hold(*parts_->target, parts_->ask.mode);
   return own.held ? own.held->tenancy().token() : std::nullopt;
 }
 
-ReleaseOutcome ThisThread::release() const {
+UnlockOutcome ThisThread::release() const {
   const engine::Target& target = *parts_->target;
   if (target.runtime().in_child()) throw face::error_about(target, Errc::forked, {});
   std::optional<ReleaseOutcome> outcome;
   const ThreadHolds::Entry own =
       face::leave_level(*parts_, [&](engine::Claim& held) { outcome = engine::release(held); });
   if (own.count == 0) throw face::error_about(target, Errc::not_owner, "release by a thread that does not hold it");
-  if (outcome) return *outcome;
-  return engine::valid_for(*own.held) > engine::Duration{} ? ReleaseOutcome::still_held : ReleaseOutcome::was_lost;
+  if (outcome == ReleaseOutcome::released) return UnlockOutcome::released;
+  if (outcome == ReleaseOutcome::unknown) return UnlockOutcome::unknown;
+  const bool stands = !outcome && engine::valid_for(*own.held) > engine::Duration{};
+  return stands ? UnlockOutcome::still_held : UnlockOutcome::was_lost;
 }
 
 namespace {
@@ -186,11 +184,14 @@ engine::Acquired acquire(const detail::Parts& parts, const AcquireOptions& optio
   return acquire_as_told(parts, face::with_defaults(options, *parts.defaults), default_wait);
 }
 
+Hold hold_of(const detail::Parts& parts, const AcquireOptions& options, engine::Acquired granted) {
+  return detail::HoldAccess::make(std::move(granted.held), face::end_waits(parts, options.end_waits));
+}
+
 }  // namespace
 
-detail::PartsPtr BasicLock::parts_with(AcquireOptions defaults) const {
-  if (parts_->defaults) defaults = face::with_defaults(std::move(defaults), *parts_->defaults);
-  return face::make_parts(parts_->runtime, parts_->target, std::move(defaults), parts_->ask);
+detail::PartsPtr BasicLock::parts_with(LockOptions defaults) const {
+  return face::make_parts(*parts_, std::move(defaults), parts_->ask);
 }
 
 const std::string& BasicLock::name() const noexcept { return parts_->target->name(); }
@@ -199,25 +200,14 @@ Hold BasicLock::acquire(const AcquireOptions& options) const {
   engine::Acquired result = holdfast::acquire(*parts_, options, DefaultWait::wait_on);
   result.error = face::as_waiting(result.error);
   if (result.error) throw face::error_about(*parts_->target, std::move(result));
-  return detail::HoldAccess::make(std::move(result.held));
+  return hold_of(*parts_, options, std::move(result));
 }
 
 MaybeHold BasicLock::try_acquire(const AcquireOptions& options) const {
   engine::Acquired result = holdfast::acquire(*parts_, options, DefaultWait::ask_once);
-  if (!result.error) return detail::HoldAccess::make(std::move(result.held));
+  if (!result.error) return hold_of(*parts_, options, std::move(result));
   if (!face::not_granted(result.error)) throw face::error_about(*parts_->target, std::move(result));
-  return std::nullopt;
-}
-
-MaybeHold BasicLock::try_acquire(const AcquireOptions& options, std::error_code& ec) const {
-  try {
-    engine::Acquired result = holdfast::acquire(*parts_, options, DefaultWait::ask_once);
-    ec = result.error;
-    if (!ec) return detail::HoldAccess::make(std::move(result.held));
-  } catch (const Error& error) {
-    ec = error.code();
-  }
-  return std::nullopt;
+  return face::reason_of(result.error);
 }
 
 std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, std::string* cause) const {
@@ -253,7 +243,8 @@ std::error_code BasicLock::enter(std::optional<std::chrono::milliseconds> wait, 
     target.threads().own(face::this_thread(mode), other.held);
     return {};
   }
-  AcquireOptions options = parts_->defaults ? *parts_->defaults : AcquireOptions();
+  AcquireOptions options;
+  if (parts_->defaults) options = face::with_defaults(std::move(options), *parts_->defaults);
   options.wait = wait;
   const DefaultWait default_wait = cause != nullptr ? DefaultWait::wait_on : DefaultWait::ask_once;
   engine::Acquired result = engine::acquire(parts_->runtime, parts_->target, options, default_wait, parts_->ask);
@@ -290,7 +281,7 @@ bool BasicLock::leave_level() const noexcept {
         face::leave_level(*parts_, [](engine::Claim& held) { engine::unlock(held); });
     if (own.count > 0 || parts_->runtime->unusable()) return true;
     engine::Reporter& reporter = parts_->runtime->reporter();
-    const bool first = reporter.count.misuses.fetch_add(1) == 0;
+    const bool first = reporter.add(&Counters::misuses) == 0;
     if (first && !reporter.has_observer()) print_misuse(name());
     reporter.tell(&Observer::on_misuse,
                   [this] { return MisuseEvent{name(), "unlock() by a thread that does not hold it"}; });

@@ -6,10 +6,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "engine/hold/holder.hpp"
-#include "kinds/fenced_lock.hpp"
-#include "wire/connection_name.hpp"
-#include "wire/server_calls.hpp"
+#include "kinds/connection_name.hpp"
+#include "kinds/server_calls.hpp"
+#include "lock/queue/holder.hpp"
 
 namespace holdfast::face {
 
@@ -41,8 +40,9 @@ Question<std::optional<std::chrono::milliseconds>> remaining(const engine::KeyTa
 }
 
 Question<std::int64_t> latest_token(const engine::KeyTarget& target) {
-  return {target.name(), {wire::fenced::latest_token(target.names().key)}, [](const Replies& replies) {
-            const std::optional<std::int64_t> token = wire::fenced::decode_latest_token(replies.front());
+  const engine::Questions& questions = target.plan().questions;
+  return {target.name(), {questions.latest_token(target.names().key)}, [&questions](const Replies& replies) {
+            const std::optional<std::int64_t> token = questions.decode_latest_token(replies.front());
             if (!token) throw std::runtime_error("the token is no number");
             return *token;
           }};
@@ -141,17 +141,17 @@ void set_queue(LockInfo& info, wire::Line line) {
 bool AskHolders::begin(std::span<const LockInfo> locks) const {
   const bool any =
       std::ranges::any_of(locks, [](const LockInfo& lock) { return !lock.owner.empty() || !lock.queue.empty(); });
-  return any && detail_ != Detail::owner;
+  return any && detail_ != InfoDetail::owner;
 }
 
 std::vector<base::Command> AskHolders::commands() const {
-  return {detail_ == Detail::holder_if_cheap ? wire::count_connections() : wire::list_connections()};
+  return {detail_ == InfoDetail::holder_if_cheap ? wire::count_connections() : wire::list_connections()};
 }
 
 bool AskHolders::on_replies(const std::vector<base::Reply>& replies, std::span<LockInfo> locks) {
   std::optional<wire::Connections> connections;
-  if (detail_ == Detail::holder_if_cheap) {
-    detail_ = Detail::holder;
+  if (detail_ == InfoDetail::holder_if_cheap) {
+    detail_ = InfoDetail::holder;
     if (wire::are_few_connections(replies.front())) return true;
   } else {
     connections = wire::decode_connections(replies.front());
@@ -169,7 +169,7 @@ bool AskHolders::on_replies(const std::vector<base::Reply>& replies, std::span<L
   return false;
 }
 
-Looking::Looking(const engine::KeyTarget& target, Detail detail)
+Looking::Looking(const engine::KeyTarget& target, InfoDetail detail)
     : router_(target.runtime().router()),
       plan_(target.plan()),
       key_(target.names().key),

@@ -1,6 +1,7 @@
 // Queries to servers, for the blocking and the asynchronous interface: as values, or step by step. Pure.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -8,20 +9,80 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <holdfast/detail/operation.hpp>
-#include <holdfast/key_lock.hpp>
+#include <holdfast/error.hpp>
+#include <holdfast/lock.hpp>
 #include <holdfast/lock_info.hpp>
 
 #include "base/resp.hpp"
-#include "engine/hold/key_target.hpp"
-#include "engine/runtime/asking.hpp"
-#include "engine/runtime/runtime.hpp"
-#include "face/receiving.hpp"
+#include "lock/runtime/asking.hpp"
+#include "lock/runtime/runtime.hpp"
+#include "lock/targets/key_target.hpp"
 
 namespace holdfast::face {
+
+// ---- receivers ----
+
+/// Thread-safe: the first report counts. A receiver that never gets one is dropped.
+template <class... Results>
+class Receiving {
+ public:
+  explicit Receiving(detail::ReceiverPtr<Results...> receiver) : receiver_(receiver.release()) {}
+  ~Receiving() { drop(); }
+  Receiving(const Receiving&) = delete;
+  Receiving& operator=(const Receiving&) = delete;
+
+  bool waits() const { return receiver_.load() != nullptr; }
+  void drop() noexcept { const detail::ReceiverPtr<Results...> untold(receiver_.exchange(nullptr)); }
+  /// True for the first call.
+  bool tell(Results... results) {
+    detail::Receiver<Results...>* const receiver = receiver_.exchange(nullptr);
+    if (receiver == nullptr) return false;
+    receiver->receive(std::move(results)...);
+    return true;
+  }
+
+ private:
+  std::atomic<detail::Receiver<Results...>*> receiver_;
+};
+
+/// An operation whose results are known before it starts.
+template <class... Results>
+detail::OperationPtr make_told(detail::ReceiverPtr<Results...> receiver, std::type_identity_t<Results>... results) {
+  class Told final : public detail::Operation {
+   public:
+    Told(detail::ReceiverPtr<Results...> whom, std::tuple<Results...> what)
+        : receiving_(std::move(whom)), results_(std::move(what)) {}
+    void start() override {
+      std::apply([this](Results&... each) { receiving_.tell(std::move(each)...); }, results_);
+    }
+    void cancel() noexcept override {}
+    void abandon() noexcept override { receiving_.drop(); }
+
+   private:
+    Receiving<Results...> receiving_;
+    std::tuple<Results...> results_;
+  };
+  return std::make_shared<Told>(std::move(receiver), std::tuple<Results...>(std::move(results)...));
+}
+
+/// The operation that `make` returns, which moves the receiver on with its last step; or, if that throws an Error, one
+/// that fails with it.
+template <class... Results, class Make>
+detail::OperationPtr make_or_tell(detail::ReceiverPtr<Failure, Results...> receiver, Make make) {
+  try {
+    return make(receiver);
+  } catch (const Error& error) {
+    return make_told<Failure, Results...>(std::move(receiver), Failure(error), Results()...);
+  }
+}
+
+// ---- queries ----
 
 /// All servers of a client that have locks, one after another. The only server, or the primaries of a cluster once the
 /// map is known: the first request waits for the map. Never sends to replicas.
@@ -214,7 +275,7 @@ void set_queue(LockInfo& info, wire::Line line);
 class AskHolders {
  public:
   /// `some`: a holder may be connected to other servers, so having no connection here proves nothing.
-  AskHolders(Detail detail, bool some) : detail_(detail), some_(some) {}
+  AskHolders(InfoDetail detail, bool some) : detail_(detail), some_(some) {}
 
   /// False: there is nothing to ask, since nobody has these locks or waits for them.
   bool begin(std::span<const LockInfo> locks) const;
@@ -223,14 +284,14 @@ class AskHolders {
   bool on_replies(const std::vector<base::Reply>& replies, std::span<LockInfo> locks);
 
  private:
-  Detail detail_;
+  InfoDetail detail_;
   bool some_;
 };
 
 /// One lock: its key, then its holder.
 class Looking {
  public:
-  Looking(const engine::KeyTarget& target, Detail detail);
+  Looking(const engine::KeyTarget& target, InfoDetail detail);
 
   engine::Inquiry inquiry() const { return {commands(), where()}; }
   bool on_replies(const std::vector<base::Reply>& replies);
@@ -242,16 +303,16 @@ class Looking {
   std::vector<base::Command> commands() const;
   /// Connections are listed on the server that has the key.
   redis::Shard* where() const;
-  bool asks_who_listens() const { return detail_ != Detail::owner && !channel_.empty(); }
-  bool asks_for_token() const { return detail_ != Detail::owner && plan_.questions.latest_token != nullptr; }
-  bool asks_who_waits() const { return detail_ != Detail::owner && plan_.questions.line != nullptr; }
+  bool asks_who_listens() const { return detail_ != InfoDetail::owner && !channel_.empty(); }
+  bool asks_for_token() const { return detail_ != InfoDetail::owner && plan_.questions.latest_token != nullptr; }
+  bool asks_who_waits() const { return detail_ != InfoDetail::owner && plan_.questions.line != nullptr; }
 
   redis::Router& router_;  // the asking client's
   const engine::Plan& plan_;
   const std::string key_;
   const std::string channel_;  // on which all waiters listen; empty: there is none
   const bool sharded_;
-  const Detail detail_;
+  const InfoDetail detail_;
   AskHolders holders_;
   bool key_known_ = false;
   LockInfo info_;

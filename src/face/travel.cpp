@@ -4,17 +4,16 @@
 #include <holdfast/detail/hold_access.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/hold.hpp>
-#include <holdfast/key_lock.hpp>
-#include <holdfast/ticket.hpp>
+#include <holdfast/lock.hpp>
 
 #include "base/text.hpp"
-#include "engine/acquire/acquire.hpp"
-#include "engine/hold/changes.hpp"
-#include "engine/hold/hold_events.hpp"
-#include "engine/hold/hold_release.hpp"
 #include "face/parts.hpp"
 #include "kinds/kinds.hpp"
 #include "kinds/leased_semaphore.hpp"
+#include "lock/hold/acquire.hpp"
+#include "lock/hold/changes.hpp"
+#include "lock/hold/hold_events.hpp"
+#include "lock/hold/hold_release.hpp"
 
 namespace holdfast {
 namespace {
@@ -62,7 +61,7 @@ void face::require_extendable(const std::shared_ptr<engine::Claim>& held, std::c
   face::require_valid(*held);
 }
 
-face::Adoption face::adoption_of(const detail::Parts& parts, std::string_view ticket, const AcquireOptions& options) {
+face::Adoption face::adoption_of(const detail::Parts& parts, std::string_view ticket, const AdoptOptions& options) {
   const engine::Target& target = *parts.target;
   const Ticket given = Ticket::parse(ticket);
   const std::optional<Ticket::Kind> kind = kind_of(target);
@@ -70,8 +69,11 @@ face::Adoption face::adoption_of(const detail::Parts& parts, std::string_view ti
     throw refusal(
         target, std::string("the ticket is of another lock: ") + to_string(given.kind) + " " + base::quote(given.name));
   }
-  AcquireOptions all = parts.defaults ? face::with_defaults(options, *parts.defaults) : options;
-  if (!all.lease.length()) all.lease = Lease(all.lease.kind(), given.lease);
+  AcquireOptions all{
+      .lease = options.lease, .max_hold = options.max_hold, .acks = options.acks, .on_lost = options.on_lost};
+  if (parts.defaults) all = face::with_defaults(std::move(all), *parts.defaults);
+  const Lease lease = all.lease.value_or(Lease());
+  if (!lease.length()) all.lease = Lease(lease.kind(), given.lease);
   return {{owner_of(target, given), given.token, std::nullopt},
           engine::lease_terms(*parts.runtime, all, target.name()),
           std::move(all.on_lost)};
@@ -99,12 +101,12 @@ std::string Hold::detach() {
   return text;
 }
 
-Hold KeyLock::adopt(std::string_view ticket, const AcquireOptions& options) const {
+Hold KeyLock::adopt(std::string_view ticket, const AdoptOptions& options) const {
   face::Adoption adoption = face::adoption_of(*parts(), ticket, options);
   engine::Acquired adopted =
       engine::adopt(parts()->runtime, parts()->target, std::move(adoption.grant), adoption.lease, adoption.on_lost);
   if (adopted.error) throw face::error_about(*parts()->target, std::move(adopted));
-  return detail::HoldAccess::make(std::move(adopted.held));
+  return detail::HoldAccess::make(std::move(adopted.held), face::end_waits(*parts()));
 }
 
 }  // namespace holdfast

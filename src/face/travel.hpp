@@ -9,8 +9,8 @@
 
 #include <holdfast/options.hpp>
 
-#include "engine/acquire/acquire.hpp"
 #include "face/parts.hpp"
+#include "lock/hold/acquire.hpp"
 
 namespace holdfast::face {
 
@@ -24,7 +24,7 @@ struct Adoption {
   std::function<void(const LostEvent&)> on_lost;
 };
 /// For the handle that adopts it. Throws Error(invalid_argument).
-Adoption adoption_of(const detail::Parts& parts, std::string_view ticket, const AcquireOptions& options);
+Adoption adoption_of(const detail::Parts& parts, std::string_view ticket, const AdoptOptions& options);
 
 /// For turning a writer into a reader. True: there is nothing to do. Throws Error, also if the hold is lost.
 bool reads_already(const engine::Target& target, const std::shared_ptr<engine::Claim>& held);

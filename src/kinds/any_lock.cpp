@@ -2,7 +2,7 @@
 
 #include "kinds/kinds.hpp"
 #include "kinds/lock.hpp"
-#include "wire/scripts.hpp"
+#include "kinds/scripts.hpp"
 
 namespace holdfast::wire::any {
 

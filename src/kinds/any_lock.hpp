@@ -1,7 +1,7 @@
 // Any one of several plain locks: its commands, and what the replies mean (docs/wire.md section 2).
 #pragma once
 
-#include "wire/calls.hpp"
+#include "kinds/calls.hpp"
 
 namespace holdfast::wire::any {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "wire/calls.hpp"
+#include "kinds/calls.hpp"
 
 namespace holdfast::wire::fair {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "wire/calls.hpp"
+#include "kinds/calls.hpp"
 
 namespace holdfast::wire::fenced {
 

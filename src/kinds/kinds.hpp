@@ -1,7 +1,7 @@
 // The kinds of locks as data for the engine: a file for each.
 #pragma once
 
-#include "engine/decide/plan.hpp"
+#include "kinds/plan.hpp"
 
 namespace holdfast::kinds {
 

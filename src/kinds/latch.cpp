@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "kinds/kinds.hpp"
+#include "kinds/scripts.hpp"
 #include "kinds/semaphore.hpp"
-#include "wire/scripts.hpp"
 
 namespace holdfast::wire::latch {
 namespace {

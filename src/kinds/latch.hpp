@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "wire/calls.hpp"
+#include "kinds/calls.hpp"
 
 namespace holdfast::wire::latch {
 

@@ -4,7 +4,7 @@
 
 #include "base/text.hpp"
 #include "kinds/kinds.hpp"
-#include "wire/scripts.hpp"
+#include "kinds/scripts.hpp"
 
 namespace holdfast::wire::permits {
 namespace {

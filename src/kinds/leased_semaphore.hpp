@@ -15,9 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kinds/calls.hpp"
 #include "kinds/semaphore.hpp"
-#include "wire/calls.hpp"
-#include "wire/renewal.hpp"
 
 namespace holdfast::wire::permits {
 

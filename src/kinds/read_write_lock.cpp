@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 #include "kinds/kinds.hpp"
-#include "wire/scripts.hpp"
+#include "kinds/scripts.hpp"
 
 namespace holdfast::wire::read_write {
 

@@ -7,8 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "wire/calls.hpp"
-#include "wire/renewal.hpp"
+#include "kinds/calls.hpp"
 
 namespace holdfast::wire::read_write {
 

@@ -1,7 +1,7 @@
 #include "kinds/simple_lock.hpp"
 
 #include "kinds/kinds.hpp"
-#include "wire/scripts.hpp"
+#include "kinds/scripts.hpp"
 
 namespace holdfast::wire::simple {
 namespace {

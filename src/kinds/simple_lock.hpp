@@ -6,8 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "wire/calls.hpp"
-#include "wire/renewal.hpp"
+#include "kinds/calls.hpp"
 
 namespace holdfast::wire::simple {
 

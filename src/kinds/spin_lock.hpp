@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "wire/calls.hpp"
+#include "kinds/calls.hpp"
 
 namespace holdfast::wire::spin {
 

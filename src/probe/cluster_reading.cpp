@@ -3,7 +3,7 @@
 
 #include "base/text.hpp"
 #include "probe/reading.hpp"
-#include "redis/cluster/slot.hpp"
+#include "redis/decide/slot.hpp"
 
 namespace holdfast::probing {
 namespace {

@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include <holdfast/acks.hpp>
 #include <holdfast/error.hpp>
+#include <holdfast/options.hpp>
 #include <holdfast/probe.hpp>
 
-#include "redis/cluster/view.hpp"
+#include "redis/decide/view.hpp"
 
 namespace holdfast::probing {
 
@@ -139,7 +139,8 @@ struct NodeFacts {
 struct Settings {
   bool unix_socket = false;
   bool tls = false;
-  bool verifies = true;  ///< With TLS: the certificate must be right.
+  bool verifies = true;       ///< With TLS: the certificate must be trusted, ...
+  bool verifies_host = true;  ///< ... and for the host, or the name that was told.
   std::string host;
   bool password = false;  ///< There is one.
   std::string name_prefix;

@@ -5,7 +5,7 @@
 #include "kinds/lock.hpp"
 #include "probe/commands.hpp"
 #include "probe/findings.hpp"
-#include "redis/failures/errors.hpp"
+#include "redis/decide/errors.hpp"
 
 namespace holdfast::probing {
 namespace {
@@ -205,6 +205,9 @@ void judge_exposure(const NodeFacts& node, const Settings& settings, Findings ou
   if (settings.tls && !settings.verifies) {
     out.warning("tls", "encrypted, but verify=none: any server is trusted, so whoever stands between gets the password",
                 "verify=full, and ca_file if the certificate is from an authority of your own");
+  } else if (settings.tls && !settings.verifies_host) {
+    out.note("tls", "encrypted, but verify=ca: any server with a certificate of these authorities is trusted",
+             "server_name, if the certificates carry a name; else a ca_file with an authority of your own");
   } else if (settings.tls) {
     out.ok("tls", "the connection is encrypted");
   } else if (reach == Reach::here) {

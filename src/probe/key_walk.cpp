@@ -1,7 +1,7 @@
 // Locks without expiry, and Redisson's unlock latches without one.
+#include "kinds/owner.hpp"
 #include "probe/questions.hpp"
 #include "probe/reading.hpp"
-#include "wire/owner.hpp"
 
 namespace holdfast::probing {
 namespace {

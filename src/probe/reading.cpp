@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "base/text.hpp"
-#include "redis/failures/errors.hpp"
+#include "redis/decide/errors.hpp"
 
 namespace holdfast::probing {
 namespace {

@@ -17,9 +17,9 @@
 #include "base/clock.hpp"
 #include "base/clock_hand.hpp"
 #include "base/no_signals.hpp"
+#include "loop/timer_watch.hpp"
 #include "testing/folder.hpp"
 #include "testing/model_host.hpp"
-#include "timing/timer_watch.hpp"
 
 namespace holdfast {
 namespace {
@@ -156,7 +156,7 @@ TestKit::~TestKit() = default;
 
 Config TestKit::config() const {
   Config config;
-  config.unix_socket = inside_->folder.files().socket;
+  config.server = UnixSocket{inside_->folder.files().socket};
   if (!inside_->still) config.lease = kShortLease;
   return config;
 }

@@ -6,7 +6,7 @@
 
 #include <holdfast/testing.hpp>
 
-#include "redis/local/local_url.hpp"
+#include "redis/settings/local_url.hpp"
 #include "testing/folder.hpp"
 #include "testing/local_server.hpp"
 #include "testing/server_start.hpp"

@@ -206,7 +206,7 @@ class CountStory final : public Story, public std::enable_shared_from_this<Count
   using Said = std::pair<Failure, std::int64_t>;
   static awaitable<Said> ask(Semaphore semaphore, Effect effect, Signal cancel) {
     using Kind = Effect::Kind;
-    if (effect.kind == Kind::set) co_return co_await said(semaphore.async_set(effect.number, answer(cancel)));
+    if (effect.kind == Kind::set) co_return co_await said(semaphore.async_init(effect.number, answer(cancel)));
     if (effect.kind == Kind::add) co_return co_await said(semaphore.async_add(effect.number, answer(cancel)));
     if (effect.kind == Kind::give) co_return co_await said(semaphore.async_release(effect.number, answer(cancel)));
     if (effect.kind == Kind::drain) co_return co_await said(semaphore.async_drain(answer(cancel)));
@@ -215,13 +215,13 @@ class CountStory final : public Story, public std::enable_shared_from_this<Count
   }
   static awaitable<Said> ask(LeasedSemaphore semaphore, Effect effect, Signal cancel) {
     using Kind = Effect::Kind;
-    if (effect.kind == Kind::set) co_return co_await said(semaphore.async_set(effect.number, answer(cancel)));
+    if (effect.kind == Kind::set) co_return co_await said(semaphore.async_init(effect.number, answer(cancel)));
     if (effect.kind == Kind::add) co_return co_await said(semaphore.async_add(effect.number, answer(cancel)));
     co_return co_await said(semaphore.async_set_total(effect.number, answer(cancel)));
   }
   static awaitable<Said> ask(Latch latch, Effect effect, Signal cancel) {
     using Kind = Effect::Kind;
-    if (effect.kind == Kind::set) co_return co_await said(latch.async_set(effect.number, answer(cancel)));
+    if (effect.kind == Kind::set) co_return co_await said(latch.async_init(effect.number, answer(cancel)));
     co_return co_await said(latch.async_count_down(effect.number, answer(cancel)));
   }
   template <class Call>

@@ -90,13 +90,13 @@ class HoldStory final : public Story, public std::enable_shared_from_this<HoldSt
         return its.spin_lock(name());
       case Kind::read_write:
         if (held.reads) return its.read_write_lock(name()).reader();
-        return its.read_write_lock(name());
+        return its.read_write_lock(name()).writer();
       case Kind::permits:
         return its.leased_semaphore(name()).with_permits(held.permits);
       case Kind::multi:
         return its.multi_lock(names());
       case Kind::any:
-        return its.any_of(names());
+        return its.any_lock(names());
       default:
         return key_lock(client);
     }
@@ -195,7 +195,7 @@ class HoldStory final : public Story, public std::enable_shared_from_this<HoldSt
     while (driver().goes_on() && ground().text(name()) != std::to_string(kPermits)) {
       const Signal never = cancelled_sometimes(0);
       const auto call = running("set");
-      co_await semaphore.async_set(kPermits, answer(never));
+      co_await semaphore.async_init(kPermits, answer(never));
     }
   }
 
@@ -311,7 +311,7 @@ class HoldStory final : public Story, public std::enable_shared_from_this<HoldSt
     const TimePoint until = Clock::now() + valid;
     for (int tries = 0; tries < 20; ++tries) {
       const Signal cancel = cancelled_sometimes(30);
-      AcquireOptions options;
+      AdoptOptions options;
       options.lease = held->fixed ? Lease(Lease::Kind::fixed, {}) : Lease(Lease::Kind::renewed, {});
       const auto call = running("adopt");
       auto [failure, hold] = co_await its.async_adopt(ticket, options, answer(cancel));

@@ -16,12 +16,12 @@ namespace {
 
 Config config_of(const Proxy& proxy, std::size_t number) {
   Config config = Config::from_url(proxy.url());
-  config.reconnect_min = 1ms;
-  config.reconnect_max = 5ms;
+  config.timing.reconnect_min = 1ms;
+  config.timing.reconnect_max = 5ms;
   config.lease = 30s;
-  config.command_timeout = 2s;
-  config.safety_poll = 200ms;
-  config.patience = 30s;
+  config.timing.command_timeout = 2s;
+  config.timing.safety_poll = 200ms;
+  config.timing.patience = 30s;
   config.loss_notice = number % 2 == 0;
   config.pipelined_release = number % 4 < 2;
   return config;

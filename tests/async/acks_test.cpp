@@ -16,7 +16,7 @@ class AsyncAcks : public Async, public testing::WithParamInterface<Home> {
   Client client() {
     Config settings = config();
     settings.acks = Acks::all();
-    settings.acks_timeout = 200ms;
+    settings.timing.acks_timeout = 200ms;
     return make_client(settings);
   }
 

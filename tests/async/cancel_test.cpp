@@ -111,7 +111,7 @@ TEST_P(Cancel, EveryKindOfCancellationEndsAWait) {
 
 TEST_P(Cancel, AReleaseGoesOnInTheBackground) {
   Config settings = config();
-  settings.release_timeout = 20s;
+  settings.timing.release_timeout = 20s;
   Client patient = make_client(settings);
   std::optional<Hold> hold;
   run([&]() -> awaitable<void> { hold = co_await patient.lock("orders").async_acquire(); }());

@@ -15,8 +15,8 @@ class GuestOfCluster : public Async {
   Config settings(const std::string& url) {
     Config made = quick_config(url);
     made.lease = 30s;  // longer than a failover takes
-    made.command_timeout = 20s;
-    made.patience = 60s;
+    made.timing.command_timeout = 20s;
+    made.timing.patience = 60s;
     made.observer = log;
     return made;
   }

@@ -19,8 +19,8 @@ HOLDFAST_BOTH_HOMES(AsyncCounting);
 
 TEST_P(AsyncCounting, ASemaphoreCounts) {
   run([&]() -> awaitable<void> {
-    EXPECT_TRUE(co_await semaphore.async_set(3, use_awaitable));
-    EXPECT_FALSE(co_await semaphore.async_set(3, use_awaitable));
+    EXPECT_TRUE(co_await semaphore.async_init(3, use_awaitable));
+    EXPECT_FALSE(co_await semaphore.async_init(3, use_awaitable));
     co_await semaphore.async_acquire(2, use_awaitable);
     EXPECT_EQ(co_await semaphore.async_available(use_awaitable), 1);
     EXPECT_FALSE(co_await semaphore.async_try_acquire_for(30ms, 2, use_awaitable));
@@ -31,9 +31,22 @@ TEST_P(AsyncCounting, ASemaphoreCounts) {
   }());
 }
 
+TEST_P(AsyncCounting, ATrySaysAtOnceWhetherItCan) {
+  run([&]() -> awaitable<void> {
+    EXPECT_TRUE(co_await semaphore.async_init(1, use_awaitable));
+    EXPECT_FALSE(co_await semaphore.async_try_acquire(2, use_awaitable));
+    EXPECT_TRUE(co_await semaphore.async_try_acquire(1, use_awaitable));
+    EXPECT_FALSE(co_await semaphore.async_try_acquire(1, use_awaitable));
+    EXPECT_TRUE(co_await latch.async_init(1, use_awaitable));
+    EXPECT_FALSE(co_await latch.async_try_wait(use_awaitable));
+    co_await latch.async_count_down(1, use_awaitable);
+    EXPECT_TRUE(co_await latch.async_try_wait(use_awaitable));
+  }());
+}
+
 TEST_P(AsyncCounting, WhoWaitsForPermitsGoesOnWhenTheyCome) {
   run([&]() -> awaitable<void> {
-    co_await semaphore.async_set(0, use_awaitable);
+    co_await semaphore.async_init(0, use_awaitable);
     int entered = 0;
     for (int i = 0; i < 5; ++i) {
       asio::co_spawn(
@@ -55,7 +68,7 @@ TEST_P(AsyncCounting, WhoWaitsForPermitsGoesOnWhenTheyCome) {
 TEST_P(AsyncCounting, ACancelledAcquireTakesNothing) {
   asio::cancellation_signal cancel;
   run([&]() -> awaitable<void> {
-    co_await semaphore.async_set(0, use_awaitable);
+    co_await semaphore.async_init(0, use_awaitable);
     std::optional<Failure> ended;
     semaphore.async_acquire(
         1, asio::bind_cancellation_slot(
@@ -74,7 +87,7 @@ TEST_P(AsyncCounting, WhatIsOutOfRangeFailsAsAResult) {
   run([&]() -> awaitable<void> {
     const auto [none] = co_await semaphore.async_acquire(0, asio::as_tuple(use_awaitable));
     EXPECT_EQ(none.code(), Errc::invalid_argument);
-    const auto [zero, made] = co_await latch.async_set(0, asio::as_tuple(use_awaitable));
+    const auto [zero, made] = co_await latch.async_init(0, asio::as_tuple(use_awaitable));
     EXPECT_EQ(zero.code(), Errc::invalid_argument);
     EXPECT_FALSE(made);
     const auto [backwards, left] = co_await latch.async_count_down(0, asio::as_tuple(use_awaitable));
@@ -87,7 +100,7 @@ TEST_P(AsyncCounting, WhatIsOutOfRangeFailsAsAResult) {
 TEST_P(AsyncCounting, AllWhoWaitForALatchGoOnWhenItOpens) {
   run([&]() -> awaitable<void> {
     co_await latch.async_wait(use_awaitable);
-    EXPECT_TRUE(co_await latch.async_set(2, use_awaitable));
+    EXPECT_TRUE(co_await latch.async_init(2, use_awaitable));
     int through = 0;
     for (int i = 0; i < 100; ++i) {
       asio::co_spawn(
@@ -111,7 +124,7 @@ TEST_P(AsyncCounting, AllWhoWaitForALatchGoOnWhenItOpens) {
 
 TEST_P(AsyncCounting, APermitIsAHoldWhoseEndDoesNotWait) {
   run([&]() -> awaitable<void> {
-    EXPECT_TRUE(co_await gpus.async_set(2, use_awaitable));
+    EXPECT_TRUE(co_await gpus.async_init(2, use_awaitable));
     {
       const Hold one = co_await gpus.async_acquire(use_awaitable);
       EXPECT_EQ(co_await gpus.async_available(use_awaitable), 1);

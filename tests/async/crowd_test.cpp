@@ -31,7 +31,7 @@ class Crowd : public Async {
 TEST_F(Crowd, AHundredThousandWaitersOfAThousandLocksAllGetTheirTurn) {
   Config settings = quick_config(server.url());
   settings.lease = 60s;
-  settings.command_timeout = settings.patience = settings.release_timeout = 60s;
+  settings.timing.command_timeout = settings.timing.patience = settings.timing.release_timeout = 60s;
   Client holder = make_client(settings);
   Client client = make_client(settings);
   std::vector<Lock> locks;

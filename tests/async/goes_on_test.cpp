@@ -64,9 +64,9 @@ struct Case {
   /// Its patience is over soon, and no answer of a busy machine comes too late.
   static Config hasty(const std::string& url) {
     Config config = quick_config(url);
-    config.patience = 100ms;
-    config.command_timeout = 10s;
-    config.connect_timeout = 30s;
+    config.timing.patience = 100ms;
+    config.timing.command_timeout = 10s;
+    config.timing.connect_timeout = 30s;
     return config;
   }
 

@@ -87,7 +87,7 @@ TEST_F(Guest, RefusesCallsThatWouldWaitForThemselves) {
 
 TEST_F(Guest, AHoldsEndDoesNotWaitForTheServer) {
   Config settings = config();
-  settings.release_timeout = 20s;
+  settings.timing.release_timeout = 20s;
   Client client = make_client(settings);
   std::optional<Hold> first, second;
   run([&]() -> awaitable<void> {
@@ -362,7 +362,7 @@ TEST_F(Guest, AHandlerThatBlocksTheContextLosesTheHoldAndIsTold) {
 
 TEST_F(Guest, AServerThatIsNotThereIsToldAtOnce) {
   Config settings = config();
-  settings.unix_socket = "/nonexistent/holdfast.sock";
+  settings.server = UnixSocket{"/nonexistent/holdfast.sock"};
   Client client = make_client(settings);
   run([&]() -> awaitable<void> {
     std::tuple result = co_await client.lock("orders").async_acquire(asio::as_tuple(use_awaitable));

@@ -63,7 +63,7 @@ TEST_P(AsyncElections, WhoStepsDownIsCancelledAndLeadsUntilItHasEnded) {
   const auto body = [&](const Term& term) -> awaitable<void> {
     leader.step_down();
     auto [ended] = co_await asio::steady_timer(context, 1min).async_wait(asio::as_tuple(use_awaitable));
-    told = ended == asio::error::operation_aborted && term.stop().stop_requested() && !term.leads();
+    told = ended == asio::error::operation_aborted && term.stop_token().stop_requested() && !term.leads();
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     for (int i = 0; i < 30 && held(); ++i) co_await pause(10ms);
     EXPECT_TRUE(held() && leader.leads()) << "given away before its body has ended";
@@ -95,7 +95,7 @@ TEST_P(AsyncElections, WhatTheBodyThrowsComesAfterTheRelease) {
     start(leader.async_lead(lead_on), inner);
     EXPECT_TRUE(co_await soon([&] { return inner.has_value(); }));
     leader.step_down();
-    EXPECT_TRUE(term.stop().stop_requested());
+    EXPECT_TRUE(term.stop_token().stop_requested());
     throw Error(Errc::wrong_type, "the body's own", {}, {});
   };
   std::optional<std::exception_ptr> ended;

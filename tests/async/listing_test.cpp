@@ -40,23 +40,23 @@ TEST_F(AsyncList, FindsOtherKindsToo) {
   };
   run([&]() -> awaitable<void> {
     const Hold reader = co_await client.read_write_lock("table").reader().async_acquire(use_awaitable);
-    co_await client.leased_semaphore("gpus").async_set(2, use_awaitable);
+    co_await client.leased_semaphore("gpus").async_init(2, use_awaitable);
     const Hold permit = co_await client.leased_semaphore("gpus").async_acquire(use_awaitable);
     const Hold simple = co_await client.simple_lock("simple").async_acquire(use_awaitable);
-    co_await client.latch("ready").async_set(3, use_awaitable);
-    const auto tables = co_await client.async_list("*", Detail::holder, Listed::read_write_locks, use_awaitable);
+    co_await client.latch("ready").async_init(3, use_awaitable);
+    const auto tables = co_await client.async_list("*", InfoDetail::holder, KeyForm::read_write_locks, use_awaitable);
     EXPECT_THAT(names(tables), testing::ElementsAre("table"));
     EXPECT_EQ(tables.front().holders.front().mode, LockHolder::Mode::shared);
     EXPECT_EQ(tables.front().owner, reader.owner());
-    const auto gpus = co_await client.async_list("*", Detail::owner, Listed::leased_semaphores, use_awaitable);
+    const auto gpus = co_await client.async_list("*", InfoDetail::owner, KeyForm::leased_semaphores, use_awaitable);
     EXPECT_THAT(names(gpus), testing::ElementsAre("gpus"));
     EXPECT_EQ(gpus.front().owner, permit.owner());
     EXPECT_EQ(gpus.front().available, 1);
-    EXPECT_THAT(names(co_await client.async_list("*", Detail::holder, Listed::simple_locks, use_awaitable)),
+    EXPECT_THAT(names(co_await client.async_list("*", InfoDetail::holder, KeyForm::simple_locks, use_awaitable)),
                 testing::ElementsAre("simple"));
-    const auto numbers = co_await client.async_list("*", Detail::holder, Listed::latches, use_awaitable);
+    const auto numbers = co_await client.async_list("*", InfoDetail::holder, KeyForm::latches, use_awaitable);
     EXPECT_THAT(names(numbers), testing::UnorderedElementsAre("gpus", "ready"));
-    EXPECT_THAT(names(co_await client.async_list("*", Detail::owner, use_awaitable)), testing::IsEmpty());
+    EXPECT_THAT(names(co_await client.async_list("*", InfoDetail::owner, use_awaitable)), testing::IsEmpty());
   }());
 }
 

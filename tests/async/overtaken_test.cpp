@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Answered, OvertakenExtension, testing::Values(50ms, 120
 class OvertakenDowngrade : public Async {
  protected:
   OvertakenDowngrade() {
-    run([this]() -> awaitable<void> { hold = co_await table.async_acquire(use_awaitable); }());
+    run([this]() -> awaitable<void> { hold = co_await table.writer().async_acquire(use_awaitable); }());
   }
   ~OvertakenDowngrade() override {
     hold = {};
@@ -118,9 +118,9 @@ class OvertakenDowngrade : public Async {
   Client client = make_client([this] {
     Config settings = config(proxy.url());
     settings.lease = 1min;
-    settings.handoff = 20s;
-    settings.release_timeout = 20s;
-    settings.command_timeout = 20s;
+    settings.kinds.handoff = 20s;
+    settings.timing.release_timeout = 20s;
+    settings.timing.command_timeout = 20s;
     return settings;
   }());
   ReadWriteLock table = client.read_write_lock("table");
@@ -158,7 +158,7 @@ TEST_F(OvertakenDowngrade, IsNoLossForWhatWasAskedBeforeItsAnswer) {
   Hold its;
   run([&]() -> awaitable<void> {
     co_await hold.async_release(use_awaitable);
-    its = co_await table.async_acquire({.lease = fixed(1min)}, use_awaitable);
+    its = co_await table.writer().async_acquire({.lease = fixed(1min)}, use_awaitable);
   }());
   server.freeze();
   table.async_downgrade(its, keeps(downgraded));
@@ -180,7 +180,7 @@ TEST_F(OvertakenDowngrade, IsNoLossForWhatWasAskedBeforeItsAnswer) {
 /// It waits here, and would have been a writer beside readers.
 TEST_F(OvertakenDowngrade, IsNotPassedOnToTheNextWriter) {
   std::optional<Hold> next;
-  table.async_acquire(asio::bind_executor(context, [&](const Failure& failure, Hold its) {
+  table.writer().async_acquire(asio::bind_executor(context, [&](const Failure& failure, Hold its) {
     EXPECT_FALSE(failure);
     next = std::move(its);
   }));
@@ -201,8 +201,8 @@ TEST_F(OvertakenDowngrade, IsNotPassedOnToTheNextWriter) {
 /// The server may have the longer of two leases, if it has not answered to the shorter one.
 TEST_P(OvertakenExtension, IsReleasedForAsLongAsTheServerMayHaveIt) {
   Config settings = config(proxy.url());
-  settings.command_timeout = 100ms;
-  settings.release_timeout = 30s;
+  settings.timing.command_timeout = 100ms;
+  settings.timing.release_timeout = 30s;
   Client client = make_client(settings);
   Hold hold;
   run([&]() -> awaitable<void> {

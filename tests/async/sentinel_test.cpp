@@ -12,8 +12,8 @@ class GuestOfSentinels : public Async {
   Config settings() {
     Config made = quick_config(deployment.url());
     made.lease = 30s;  // longer than a failover takes
-    made.command_timeout = 20s;
-    made.patience = 60s;
+    made.timing.command_timeout = 20s;
+    made.timing.patience = 60s;
     made.observer = log;
     return made;
   }

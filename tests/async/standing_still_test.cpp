@@ -27,7 +27,7 @@ class StandingStill : public Async {
     Config settings = config(servers_[2].url());
     settings.lease = 1500ms;
     second_.emplace(settings);
-    settings.unix_socket = Config::from_url(later).unix_socket;
+    settings.server = Config::from_url(later).server;
     guest_.emplace(client_on(context, settings));
     run([&]() -> awaitable<void> { co_await guest_->async_ping(); }());
   }

@@ -55,7 +55,7 @@ TEST_P(AsyncTravel, AnExtensionIsToldTruthfully) {
 
 TEST_P(AsyncTravel, AnExtensionWithoutAnAnswerLeavesTheEarlierEnd) {
   Config settings = config();
-  settings.command_timeout = 300ms;
+  settings.timing.command_timeout = 300ms;
   Client impatient = make_client(settings);
   run([&]() -> awaitable<void> {
     Hold hold = co_await impatient.lock("orders").async_acquire({.lease = fixed(20s)}, use_awaitable);
@@ -119,6 +119,27 @@ TEST_P(AsyncTravel, AnAdoptionTakesOptionsAndRefusesWhatIsNoTicketOfIt) {
   }());
 }
 
+/// What a handle says of its holds' ends is true of adopted ones, too.
+TEST_P(AsyncTravel, TheEndOfAnAdoptedHoldWaitsIfItsHandleSaysSo) {
+  if (home() == Home::caller) GTEST_SKIP() << "an end that waits would wait for its own thread";
+  Config settings = config();
+  settings.timing.release_timeout = 1s;
+  Client patient = make_client(settings);
+  for (const bool waits : {false, true}) {
+    run([&]() -> awaitable<void> {
+      Hold hold = co_await lock.async_acquire({.lease = fixed(1min)}, use_awaitable);
+      const std::string ticket = hold.detach();
+      const Lock handle = patient.lock("orders", {.end_waits = waits});
+      std::optional<Hold> adopted(co_await handle.async_adopt(ticket, use_awaitable));
+      server.freeze();
+      const auto took = duration_of([&] { adopted.reset(); });
+      server.thaw();
+      EXPECT_EQ(took >= 900ms, waits);
+      EXPECT_TRUE(co_await soon([&] { return !raw.exists("orders"); }));
+    }());
+  }
+}
+
 TEST_P(AsyncTravel, ACancelledAdoptionLeavesTheTicketGood) {
   asio::cancellation_signal cancel;
   run([&]() -> awaitable<void> {
@@ -144,14 +165,14 @@ TEST_P(AsyncTravel, ACancelledAdoptionLeavesTheTicketGood) {
 TEST_P(AsyncTravel, AWriterGoesOnAsAReader) {
   Client other = make_client();
   run([&]() -> awaitable<void> {
-    Hold hold = co_await table.async_acquire(use_awaitable);
+    Hold hold = co_await table.writer().async_acquire(use_awaitable);
     MaybeHold none = co_await other.read_write_lock("table").reader().async_try_acquire(use_awaitable);
     EXPECT_FALSE(none);
     co_await table.async_downgrade(hold, use_awaitable);
     co_await table.async_downgrade(hold, use_awaitable);  // it reads already
     MaybeHold reader = co_await other.read_write_lock("table").reader().async_try_acquire(use_awaitable);
     EXPECT_TRUE(reader);
-    MaybeHold writer = co_await other.read_write_lock("table").async_try_acquire(use_awaitable);
+    MaybeHold writer = co_await other.read_write_lock("table").writer().async_try_acquire(use_awaitable);
     EXPECT_FALSE(writer);
     EXPECT_GT(hold.valid_for(), 0ms);
     co_await hold.async_release(use_awaitable);
@@ -163,7 +184,7 @@ TEST_P(AsyncTravel, AWriterGoesOnAsAReader) {
 
 TEST_P(AsyncTravel, ADowngradeIsToldTruthfully) {
   run([&]() -> awaitable<void> {
-    Hold hold = co_await table.async_acquire(use_awaitable);
+    Hold hold = co_await table.writer().async_acquire(use_awaitable);
     Hold other = co_await lock.async_acquire(use_awaitable);
     auto [failure] = co_await table.async_downgrade(other, kAsTuple);
     EXPECT_EQ(failure.code(), Errc::invalid_argument);
@@ -179,7 +200,7 @@ TEST_P(AsyncTravel, ADowngradeIsToldTruthfully) {
 TEST_P(AsyncTravel, AllHoldsAreGivenBack) {
   run([&]() -> awaitable<void> {
     Hold hold = co_await lock.async_acquire(use_awaitable);
-    const Hold writer = co_await table.async_acquire(use_awaitable);
+    const Hold writer = co_await table.writer().async_acquire(use_awaitable);
     EXPECT_EQ(co_await client.async_release_all(1min, use_awaitable), 0U);
     EXPECT_FALSE(raw.exists("orders"));
     EXPECT_FALSE(raw.exists("table"));

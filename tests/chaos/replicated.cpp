@@ -105,6 +105,7 @@ bool BehindSentinels::strike_servers(const Planned& planned, const std::string&)
                                                        {primary_cut_off, test::Fault::cut_off}};
   if (const auto found = kFailovers.find(planned.fault); found != kFailovers.end()) {
     test::strike(deployment_, found->second, [] { last(kCutOff); });
+    deployment_.wait_for_one_primary();
     return true;
   }
   if (planned.fault == sentinel_killed) {
@@ -119,6 +120,7 @@ bool BehindSentinels::strike_servers(const Planned& planned, const std::string&)
     primary.freeze();
     deployment_.wait_for_failover_from(primary);
     primary.thaw();
+    deployment_.wait_for_one_primary();
     return true;
   }
   if (planned.fault != replica_killed && planned.fault != replica_frozen) return false;
@@ -167,6 +169,7 @@ bool InCluster::strike_servers(const Planned& planned, const std::string& name) 
       {taken_over, test::Fault::takeover},     {slots_moved, test::Fault::resharded}};
   if (const auto found = kFaults.find(planned.fault); found != kFaults.end()) {
     test::strike(cluster_, found->second, name, [] { last(kCutOff); });
+    cluster_.wait_for_one_primary(cluster_.slot_of(name));
     return true;
   }
   if (planned.fault == node_added) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <sstream>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include <holdfast/holdfast.hpp>
@@ -149,7 +150,7 @@ class Running {
   void count_permits(const std::string& name, Permits& permits) {
     const Client client(Config::from_url(ground_->url()));
     const LeasedSemaphore semaphore = client.leased_semaphore(name);
-    semaphore.set(permits.all);
+    std::ignore = semaphore.init(permits.all);  // unless one of the crew was faster
     eventually([&] { return (permits.left = semaphore.available()) == permits.all; }, kOver);
   }
 

@@ -118,6 +118,43 @@ TEST_F(Exporter, TellsWhatTheDoctorFinds) {
   }));
 }
 
+TEST_F(Exporter, ShowsTheLocksInABrowser) {
+  const std::string hostile = "<script>alert(1)</script>\"&\x1b[31m";
+  hold(hostile, 60'000);
+  hold("orders", 60'000);
+  begin();
+  ASSERT_TRUE(becomes("holdfast_server_locks", 2));
+  const std::string page = get("/");
+  EXPECT_THAT(page,
+              AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("\r\nContent-Type: text/html; charset=utf-8\r\n"),
+                    HasSubstr("<meta http-equiv=\"refresh\" content=\"2\">"), HasSubstr("2 held, 0 waiting"),
+                    HasSubstr("<td>orders<td"), HasSubstr("&lt;script&gt;alert(1)&lt;/script&gt;")));
+  EXPECT_THAT(page, AllOf(Not(HasSubstr("<script")), Not(HasSubstr("\x1b")), Not(HasSubstr("http:")),
+                          Not(HasSubstr("https:")), Not(HasSubstr("src="))));
+  server_.stop();
+  EXPECT_TRUE(eventually([&] { return get("/").find("cannot reach the server") != std::string::npos; }));
+}
+
+TEST_F(Exporter, ShowsThoseWithTheMostWaitersIfThereAreMany) {
+  for (int i = 0; i < 600; ++i) hold("job:" + std::to_string(i));
+  Process waiting = start({"run", "job:599", "--", "true"});
+  begin();
+  ASSERT_TRUE(becomes("holdfast_server_waiters", 1));
+  EXPECT_EQ(value("holdfast_server_locks"), 600);
+  const std::string page = get("/");
+  EXPECT_THAT(page, AllOf(HasSubstr("600 held, 1 waiting; the 500 with the most waiters are shown"),
+                          HasSubstr("<td>job:599<td")));
+}
+
+TEST_F(Exporter, IsHealthyThoughTheServerIsNot) {
+  begin();
+  ASSERT_TRUE(becomes("holdfast_server_up", 1));
+  server_.stop();
+  ASSERT_TRUE(becomes("holdfast_server_up", 0));
+  EXPECT_THAT(get("/healthz"), AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), testing::EndsWith("\r\n\r\nok\n")));
+  EXPECT_THAT(get("/metrics"), HasSubstr("\nholdfast_build_info{version=\""));
+}
+
 TEST_F(Exporter, AnswersWithUpZeroWhileTheServerIsDown) {
   hold("orders");
   begin({"--doctor", "0"});
@@ -224,7 +261,7 @@ TEST_F(Exporter, AnswersThoseWhoNameTheHostAsForAProxy) {
   for (const char* target : {"http://127.0.0.1:9743/metrics", "HTTP://x/metrics?a=b", "http://[::1]:1/metrics"}) {
     EXPECT_THAT(get(target), AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("holdfast_server_up"))) << target;
   }
-  EXPECT_THAT(get("http://x"), AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("see /metrics")));
+  EXPECT_THAT(get("http://x"), AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("<h1>Locks</h1>")));
   EXPECT_THAT(get("http://x/other"), StartsWith("HTTP/1.1 404 Not Found\r\n"));
   EXPECT_THAT(get("/other?http://x/metrics"), StartsWith("HTTP/1.1 404 Not Found\r\n"));
 }
@@ -240,7 +277,7 @@ TEST_F(Exporter, SpeaksTheFormatThatIsAskedFor) {
 
 TEST_F(Exporter, RefusesWhatItDoesNotHave) {
   begin();
-  EXPECT_THAT(get("/"), AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("/metrics")));
+  EXPECT_THAT(get("/"), AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("href=\"metrics\"")));
   EXPECT_THAT(get("/other"), StartsWith("HTTP/1.1 404 Not Found\r\n"));
   EXPECT_THAT(get("/metrics?x=1"), StartsWith("HTTP/1.1 200 OK\r\n"));
   const Connection post(port_);

@@ -1,5 +1,5 @@
 // The decisions of `holdfast run` about a command whose lock is in danger, as transcripts: no clock, no process.
-#include "cli/lost_policy.hpp"
+#include "cli/run/lost_policy.hpp"
 
 #include <ostream>
 

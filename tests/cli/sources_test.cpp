@@ -1,9 +1,11 @@
 // Where the server and the password come from, and that no message repeats a password.
 #include <algorithm>
+#include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli_fixture.hpp"
+#include "support/server_program.hpp"
 
 namespace holdfast::test::sources_test {
 namespace {
@@ -228,6 +230,110 @@ TEST_F(PasswordSources, ThePasswordComesFromTheEnvironmentOrAFile) {
   EXPECT_EQ(finish(piped).status, exited(0));
   EXPECT_EQ(use({"ls"}, {"HOLDFAST_URL=" + server_.url("", "open sesame"), "HOLDFAST_PASSWORD=wrong"}).status,
             exited(0));
+}
+
+TEST_F(PasswordSources, ThePasswordComesFromACommand) {
+  const auto by = [&](const std::string& command) { return use({"ls", "--password-command", command}); };
+  EXPECT_EQ(by("echo open sesame").status, exited(0));
+  EXPECT_EQ(by("printf 'open sesame\\r\\n\\n'").status, exited(0));
+  EXPECT_EQ(by("read line < /dev/null; echo \"open ${line}sesame\"").status, exited(0));
+  const std::pair<std::string, std::string> bad[] = {
+      {"echo open sesame; exit 1", "--password-command: the command failed"},
+      {"echo open sesame; false", "--password-command: the command failed"},
+      {"kill -9 $$", "--password-command: the command failed"},
+      {"/no/such/vault open sesame", "--password-command: the command failed"},
+      {"true", "--password-command: the command printed nothing"},
+      {"head -c 100000 /dev/zero | tr '\\0' x", "prints too much"},
+      {"printf 'open\\0sesame'", "there is a NUL in what the command printed"}};
+  for (const auto& [command, words] : bad) {
+    const Outcome outcome = by(command);
+    EXPECT_EQ(outcome.status, exited(64)) << command;
+    EXPECT_THAT(outcome.err, HasSubstr(words)) << command;
+    EXPECT_THAT(outcome.err, Not(HasSubstr("holdfast: open"))) << command;
+  }
+  EXPECT_THAT(use({"ls", "--password-command", "x", "--password-file", "y"}).err, HasSubstr("exclude each other"));
+}
+
+TEST_F(PasswordSources, ACommandThatDoesNotEndIsEndedWithAllThatItHasStarted) {
+  const std::string file = folder_.file("pid");
+  const Outcome outcome = use({"ls", "--url", url_ + "?connect_timeout=300ms", "--password-command",
+                               "sleep 1000 & echo $! > " + file + "; wait"});
+  EXPECT_EQ(outcome.status, exited(64));
+  EXPECT_THAT(outcome.err, HasSubstr("it has not ended within 300 ms"));
+  std::ifstream written(file);
+  pid_t started = 0;
+  ASSERT_TRUE(written >> started);
+  EXPECT_TRUE(eventually([&] { return !runs(started); }));
+}
+
+/// The password is changed, and the connections are cut, while a run, a leader and an exporter go on.
+class PasswordsThatChange : public CliTest {
+ protected:
+  PasswordsThatChange() : CliTest({.listen = ServerOptions::Listen::tcp, .users = {"app on >first ~* &* +@all"}}) {}
+
+  void SetUp() override {
+    if (!server_like_redis(6, 2)) GTEST_SKIP() << "Redis 6.0 has no CLIENT KILL USER";
+    write("first");
+  }
+  void write(const std::string& password) const {
+    std::ofstream(folder_.file("new")) << password << "\n";
+    std::filesystem::permissions(folder_.file("new"), std::filesystem::perms::owner_read);
+    std::filesystem::rename(folder_.file("new"), password_);
+    std::ofstream(folder_.file("new")) << server_.url("app", password) << "\n";
+    std::filesystem::permissions(folder_.file("new"), std::filesystem::perms::owner_read);
+    std::filesystem::rename(folder_.file("new"), url_file_);
+  }
+  /// The old password is worth nothing at once; in every other turn the file is late.
+  void change() {
+    const std::string next = "pass-" + std::to_string(++turns_);
+    if (turns_ % 2 == 0) write(next);
+    ASSERT_FALSE(raw_.command("ACL", "SETUSER", "app", "resetpass", ">" + next).is_error());
+    raw_.command("CLIENT", "KILL", "USER", "app");
+    write(next);
+  }
+  long long logged_in() {
+    std::istringstream clients(raw_.command("CLIENT", "LIST").text);
+    long long count = 0;
+    for (std::string line; std::getline(clients, line);) count += line.find(" user=app ") != line.npos ? 1 : 0;
+    return count;
+  }
+
+  const std::string password_ = folder_.file("password");
+  const std::string url_file_ = folder_.file("url.txt");
+  int turns_ = 0;
+};
+
+TEST_F(PasswordsThatChange, LoseNoLockOfARunAndEndNoLeader) {
+  const std::string plain = url_ + "?user=app&lease=20s";
+  const std::string command = "cat " + password_;
+  std::vector<Process> runs;
+  const auto begin = [&](std::vector<std::string> args) {
+    args.insert(args.end(), {"--", "sh", "-c", "echo started; read line; exit 7"});
+    runs.push_back(start(std::move(args), {"HOLDFAST_URL"}));
+    ASSERT_EQ(runs.back().read_line(), "started") << runs.back().errors();
+  };
+  begin({"run", "--url", plain, "--password-file", password_, "by-file"});
+  begin({"run", "--url", plain, "--password-command", command, "by-command"});
+  begin({"run", "--url-file", url_file_, "by-url"});
+  begin({"elect", "--once", "--url", plain, "--password-file", password_, "leads"});
+  const auto owners = [&] {
+    std::vector<std::string> found;
+    for (const char* name : {"by-file", "by-command", "by-url", "leads"}) found.push_back(owner_of(name));
+    return found;
+  };
+  const std::vector<std::string> before = owners();
+  EXPECT_THAT(before, testing::Each(Not(testing::IsEmpty())));
+  for (int turn = 0; turn < 6; ++turn) {
+    change();
+    EXPECT_TRUE(eventually([&] { return logged_in() >= 4; })) << "turn " << turn;
+    EXPECT_EQ(owners(), before);
+  }
+  for (Process& run : runs) {
+    run.write_line("");
+    const Outcome outcome = finish(run);
+    EXPECT_EQ(outcome.status, exited(7)) << outcome.err;
+    EXPECT_THAT(outcome.err, Not(HasSubstr("pass-")));
+  }
 }
 
 TEST_F(PasswordSources, ALoginIsKeptFromTheCommandIfThatIsAskedFor) {

@@ -43,6 +43,8 @@ TEST_F(ToolOverTls, SaysThatItTrustsAnybodyOnce) {
   EXPECT_THAT(use({"ls"}).err, IsEmpty());
   const std::string doctor = use({"doctor"}, {"HOLDFAST_URL=" + trusting}).out;
   EXPECT_THAT(doctor, testing::ContainsRegex("warning +tls +encrypted, but verify=none"));
+  EXPECT_THAT(use({"doctor"}, {"HOLDFAST_URL=" + url_ + "&verify=ca"}).out,
+              testing::ContainsRegex("note +tls +encrypted, but verify=ca"));
 }
 
 TEST_F(ToolOverTls, SaysThatEverybodyMayReadTheKey) {

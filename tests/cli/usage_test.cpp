@@ -142,6 +142,7 @@ TEST_F(Usage, TheHelpOfAVerbNamesEveryOptionAndExitCode) {
                            "--url",
                            "--url-file",
                            "--password-file",
+                           "--password-command",
                            "--json",
                            "-q, --quiet",
                            "-v, --verbose",
@@ -168,12 +169,14 @@ TEST_F(Usage, CommonOptionsMayStandBeforeTheVerb) {
 
 TEST_F(Usage, NoOptionTakesAnEmptyValueOrTheNextArgumentInItsPlace) {
   raw_.command("CONFIG", "RESETSTAT");
-  const std::vector<std::pair<std::string, std::string>> options{{"-w", "--wait"},    {"-E", "--conflict-exit-code"},
-                                                                 {"-c", "--command"}, {"", "--kind"},
-                                                                 {"", "--lease"},     {"", "--max-hold"},
-                                                                 {"", "--on-lost"},   {"", "--kill-after"},
-                                                                 {"", "--status-fd"}, {"", "--url"},
-                                                                 {"", "--url-file"},  {"", "--password-file"}};
+  const std::vector<std::pair<std::string, std::string>> options{
+      {"-w", "--wait"},          {"-E", "--conflict-exit-code"},
+      {"-c", "--command"},       {"", "--kind"},
+      {"", "--lease"},           {"", "--max-hold"},
+      {"", "--on-lost"},         {"", "--kill-after"},
+      {"", "--status-fd"},       {"", "--url"},
+      {"", "--url-file"},        {"", "--password-file"},
+      {"", "--password-command"}};
   for (const auto& [letter, name] : options) {
     std::vector<std::vector<std::string>> lines{{"run", name + "=", "job", "--", "true"},
                                                 {"run", name, "", "job", "--", "true"}};

@@ -15,14 +15,14 @@ class Cost : public ::testing::Test {
     Config config = optimised_config(url);
     config.loss_notice = false;  // looks at each key once more for each renewal
     config.lease = 60s;
-    config.safety_poll = 60s;
+    config.timing.safety_poll = 60s;
     return config;
   }
   /// Connected to the server of "orders", which knows its scripts.
   static void warm_up(Client& client) {
     Lock lock = client.lock("{orders}warm-up");
     lock.lock();
-    EXPECT_EQ(lock.this_thread().release(), ReleaseOutcome::released);
+    EXPECT_EQ(lock.this_thread().release(), UnlockOutcome::released);
   }
   /// What came for the locks: in a cluster a node is asked for the map now and then, too.
   static std::vector<MonitorLine> lines_of(Monitor& monitor) {
@@ -64,7 +64,7 @@ TEST_F(Cost, LookingAtTheOwnHoldAndReentryTakeNoCommand) {
   EXPECT_TRUE(lock.this_thread().is_holding());
   EXPECT_GT(lock.this_thread().valid_for(), 0ms);
   EXPECT_FALSE(lock.this_thread().lost_token().stop_requested());
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(lock.this_thread().release(), ReleaseOutcome::still_held);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(lock.this_thread().release(), UnlockOutcome::still_held);
   EXPECT_TRUE(lines_of(monitor).empty());
 }
 

@@ -8,6 +8,7 @@
 
 #include "conformance.hpp"
 #include "support/strange_unlock.hpp"
+#include "support/tried.hpp"
 
 namespace holdfast::test::faces_test {
 namespace {
@@ -42,7 +43,7 @@ class Faces : public ::testing::Test {
   static Config config(const std::string& url) {
     Config config = optimised_config(url);
     config.lease = 30s;
-    config.safety_poll = 60s;
+    config.timing.safety_poll = 60s;
     return config;
   }
 
@@ -133,15 +134,15 @@ TEST_F(StdFace, CopiesOfAHandleAreOneLock) {
   lock.lock();
   copy.lock();
   EXPECT_EQ(same_name.this_thread().hold_count(), 2);
-  EXPECT_EQ(copy.this_thread().release(), ReleaseOutcome::still_held);
-  EXPECT_EQ(same_name.this_thread().release(), ReleaseOutcome::released);
+  EXPECT_EQ(copy.this_thread().release(), UnlockOutcome::still_held);
+  EXPECT_EQ(same_name.this_thread().release(), UnlockOutcome::released);
 }
 
 TEST_F(StdFace, AHandleThatGoesAwayDoesNotTakeTheThreadsHoldWithIt) {
   here.lock("short").lock();
   EXPECT_TRUE(site.exists("short"));
   EXPECT_TRUE(here.lock("short").this_thread().is_holding());
-  EXPECT_EQ(here.lock("short").this_thread().release(), ReleaseOutcome::released);
+  EXPECT_EQ(here.lock("short").this_thread().release(), UnlockOutcome::released);
 }
 
 TEST_F(StdFace, UnlockWithoutALockHasNoEffect) {
@@ -173,7 +174,7 @@ TEST_F(StdFace, DefaultsOfTheHandleRuleItsLocks) {
       EXPECT_EQ(error.code(), Errc::timed_out);
     }
   }).join();
-  EXPECT_EQ(quick.this_thread().release(), ReleaseOutcome::released);
+  EXPECT_EQ(quick.this_thread().release(), UnlockOutcome::released);
 }
 
 TEST_F(StdFace, AStopTokenAmongTheDefaultsEndsAWaitOfLock) {
@@ -241,7 +242,7 @@ TEST_F(HoldFace, DefaultsOfTheHandleRuleItsHolds) {
   const Lock brief = quick.with({.max_hold = 100ms});
   const Hold hold = brief.acquire();
   EXPECT_THAT(quick.remaining().value_or(0ms), AllOf(Gt(0s), Le(5s))) << "what with() leaves out stays";
-  EXPECT_EQ(brief.info(Detail::owner).owner, hold.owner());
+  EXPECT_EQ(brief.info(InfoDetail::owner).owner, hold.owner());
   EXPECT_TRUE(eventually([&] { return hold.loss_reason() == LossReason::max_hold; }));
 }
 
@@ -252,7 +253,8 @@ TEST_F(HoldFace, AnEmptyHoldHoldsNothing) {
   EXPECT_FALSE(hold.lost_token().stop_possible());
   EXPECT_EQ(hold.valid_for(), 0ms);
   EXPECT_EQ(hold.owner(), "");
-  EXPECT_EQ(hold.release(), ReleaseOutcome::was_lost);
+  EXPECT_EQ(hold.state(), HoldState::empty);
+  EXPECT_EQ(hold.release(), ReleaseOutcome::empty);
 }
 
 TEST_F(HoldFace, MovingPassesTheHoldOn) {
@@ -295,17 +297,17 @@ TEST_F(HoldFace, TheTwoFacesExcludeEachOther) {
 TEST_F(HoldFace, TryWithoutExceptionsSaysWhy) {
   std::unique_lock guard(lock);
   std::error_code error;
-  EXPECT_EQ(other.try_acquire({}, error), std::nullopt);
+  EXPECT_EQ(tried(other, {}, error), std::nullopt);
   EXPECT_EQ(error, Errc::busy);
-  EXPECT_EQ(other.try_acquire({.wait = 50ms}, error), std::nullopt);
+  EXPECT_EQ(tried(other, {.wait = 50ms}, error), std::nullopt);
   EXPECT_EQ(error, Errc::timed_out);
   std::stop_source stopped;
   stopped.request_stop();
-  EXPECT_EQ(other.try_acquire({.wait = kPatience, .stop = stopped.get_token()}, error), std::nullopt);
+  EXPECT_EQ(tried(other, {.wait = kPatience, .stop = stopped.get_token()}, error), std::nullopt);
   EXPECT_EQ(error, Errc::cancelled);
   guard.unlock();
   EXPECT_TRUE(after_unlock([&] { return !site.exists("orders"); }));
-  const auto hold = other.try_acquire({}, error);
+  const auto hold = tried(other, {}, error);
   EXPECT_TRUE(hold.has_value());
   EXPECT_FALSE(error);
 }

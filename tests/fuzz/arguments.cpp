@@ -5,14 +5,13 @@
 #include <string_view>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <variant>
 #include <vector>
 
 #include <holdfast/error.hpp>
 
-#include "cli/connect.hpp"
-#include "cli/parse.hpp"
-#include "cli/secrets.hpp"
+#include "cli/console.hpp"
+#include "cli/source.hpp"
+#include "cli/verbs.hpp"
 #include "fuzz/fuzz.hpp"
 
 namespace holdfast::fuzz {
@@ -84,12 +83,12 @@ FUZZ_TARGET(arguments, bytes) {
     in_logins = in_logins && is_in_login(args.back());
   }
   cli::glance(args);
-  std::variant<cli::Options, cli::TextRequest> parsed;
-  const cli::Problem refused = problem_of([&] { parsed = cli::parse(args); });
+  cli::Use use;
+  const cli::Problem refused = problem_of([&] { use = cli::parse(args); });
   check(refused, in_logins);
-  const auto* options = std::get_if<cli::Options>(&parsed);
-  if (refused.exit_code != cli::kExitOk || options == nullptr) return;
-  cli::CommonOptions common = options->common;
+  if (refused.exit_code != cli::kExitOk || !use.verb) return;
+  cli::CommonOptions common = use.common;
+  if (common.password_command) return;  // it would be run
   for (std::string* file :
        {common.url_file ? &*common.url_file : nullptr, common.password_file ? &*common.password_file : nullptr}) {
     if (file != nullptr && *file != urls.path()) return;  // it would open any file of this machine
@@ -100,5 +99,5 @@ FUZZ_TARGET(arguments, bytes) {
   common.verbose = false;
   const cli::Console console(common);
   cli::shows_password(common);
-  check(problem_of([&] { cli::make_configs(common, console); }), in_logins && is_in_login(listed));
+  check(problem_of([&] { cli::make_configs(console); }), in_logins && is_in_login(listed));
 }

@@ -51,22 +51,21 @@ class Play {
     Config config;
     config.client_name = (how & 1U) != 0 ? "fuzz" : "";
     config.lease = 3s;
-    config.patience = 2s;
-    config.command_timeout = 1s;
-    config.release_timeout = 1s;
-    config.connect_timeout = 1s;
+    config.timing.patience = 2s;
+    config.timing.command_timeout = 1s;
+    config.timing.release_timeout = 1s;
+    config.timing.connect_timeout = 1s;
     if ((how & 2U) != 0) config.acks = Acks::majority();
     if ((how & 4U) != 0) config.pipelined_release = true;
     switch (how >> 6U) {
       case 1:
-        config.alternatives = {{"other", 6379}};
+        config.server = Servers{{{"127.0.0.1"}, {"other"}}};
         break;
       case 2:
-        config.sentinel.addresses = {{"10.0.0.1", 26379}, {"10.0.0.2", 26379}};
-        config.sentinel.primary = "mymaster";
+        config.server = SentinelConfig{{{"10.0.0.1", 26379}, {"10.0.0.2", 26379}}, "mymaster", {}, {}};
         break;
       case 3:
-        config.cluster.addresses = {{"10.0.0.1", 7000}, {"10.0.0.2", 7000}};
+        config.server = ClusterConfig{{{"10.0.0.1", 7000}, {"10.0.0.2", 7000}}};
         break;
       default:
         break;

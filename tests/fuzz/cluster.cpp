@@ -11,9 +11,9 @@
 #include "base/text.hpp"
 #include "fuzz/fuzz.hpp"
 #include "fuzz/resp.hpp"
-#include "redis/cluster/redirect.hpp"
-#include "redis/cluster/survey.hpp"
-#include "redis/cluster/view.hpp"
+#include "redis/decide/redirect.hpp"
+#include "redis/decide/survey.hpp"
+#include "redis/decide/view.hpp"
 
 namespace holdfast::fuzz {
 namespace {

@@ -12,7 +12,7 @@
 #include "fuzz/fuzz.hpp"
 #include "fuzz/resp.hpp"
 #include "fuzz/stage.hpp"
-#include "wire/scripts.hpp"
+#include "kinds/scripts.hpp"
 
 namespace holdfast::fuzz {
 namespace {
@@ -68,8 +68,8 @@ class Play {
     Config config;
     config.client_name = (how & 1U) != 0 ? "holdfast:test" : "";
     config.database = (how & 2U) != 0 ? 3 : 0;
-    if ((how & 4U) != 0) config.alternatives = {{"other", 6379}};
-    config.subscription_linger = 500ms;
+    if ((how & 4U) != 0) config.server = Servers{{{"127.0.0.1"}, {"other"}}};
+    config.timing.subscription_linger = 500ms;
     return config;
   }
 
@@ -147,7 +147,8 @@ class Play {
     say("%3\r\n" + bulk("id") + ":" + std::to_string(input_.below(3)) + "\r\n" + bulk("mode") +
         bulk(input_.coin() ? "cluster" : "standalone") + bulk("role") + bulk("master"));
     if (config_.database != 0) say("+OK\r\n");
-    if (!config_.alternatives.empty()) say("*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n-ERR no such subcommand\r\n");
+    if (std::holds_alternative<Servers>(config_.server))
+      say("*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n-ERR no such subcommand\r\n");
   }
 
   void submit() {

@@ -1,12 +1,11 @@
 // The bytes of a server, whole and in portions: the same nodes, within the limits; and what is sent is what arrives.
-#include "redis/protocol/parser.hpp"
-
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fuzz/fuzz.hpp"
 #include "fuzz/resp.hpp"
+#include "redis/decide/resp.hpp"
 
 namespace holdfast::fuzz {
 namespace {

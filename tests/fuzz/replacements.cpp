@@ -6,8 +6,8 @@
 #include "base/entropy.hpp"
 #include "base/ids.hpp"
 #include "fuzz/stage.hpp"
+#include "loop/timer.hpp"
 #include "redis/connection/dialer.hpp"
-#include "timing/timer.hpp"
 
 namespace holdfast::base {
 

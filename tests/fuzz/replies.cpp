@@ -9,14 +9,14 @@
 #include "base/clock.hpp"
 #include "fuzz/fuzz.hpp"
 #include "fuzz/resp.hpp"
+#include "kinds/connection_name.hpp"
 #include "kinds/lock.hpp"
+#include "kinds/server_calls.hpp"
 #include "kinds/simple_lock.hpp"
-#include "redis/cluster/redirect.hpp"
-#include "redis/cluster/slot.hpp"
 #include "redis/connection/login.hpp"
-#include "redis/failures/errors.hpp"
-#include "wire/connection_name.hpp"
-#include "wire/server_calls.hpp"
+#include "redis/decide/errors.hpp"
+#include "redis/decide/redirect.hpp"
+#include "redis/decide/slot.hpp"
 
 namespace holdfast::fuzz {
 namespace {
@@ -90,7 +90,7 @@ void check_login(const std::vector<Reply>& replies, std::uint8_t how) {
   Config config;
   config.client_name = (how & 1U) != 0 ? "holdfast:test" : "";
   config.database = (how & 2U) != 0 ? 3 : 0;
-  if ((how & 4U) != 0) config.alternatives = {{"other", 6379}};
+  if ((how & 4U) != 0) config.server = Servers{{{"127.0.0.1"}, {"other"}}};
   redis::Login login(config, {.client = how >> 4U, .age = std::chrono::seconds(how)});
   require(!login.first().empty(), "a login says something");
   std::size_t steps = 0;

@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "redis/protocol/parser.hpp"
+#include "redis/decide/resp.hpp"
 
 namespace holdfast::fuzz {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "fuzz/fuzz.hpp"
 #include "fuzz/resp.hpp"
-#include "redis/sentinel/discovery.hpp"
+#include "redis/decide/discovery.hpp"
 
 namespace holdfast::fuzz {
 namespace {

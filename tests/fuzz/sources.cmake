@@ -1,10 +1,9 @@
 # Of the fuzzers, and of the suite that runs them over their corpora.
 set(holdfast_fuzz_targets arguments client cluster lane parser probe replies sentinel text url)
 set(holdfast_fuzz_common fuzz replacements resp stage)
-# Of the tool, for `arguments`.
-set(holdfast_fuzz_cli connect fd firing help hints kind_names listen_address name_ranges nearest output parse run_kind secrets syslog verb_parser)
+# Of the tool, for `arguments`: each verb reads its own.
+file(GLOB_RECURSE holdfast_fuzz_cli CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cli/*.cpp)
+list(FILTER holdfast_fuzz_cli EXCLUDE REGEX "/(main|openssl_later)\\.cpp$")
 
 list(TRANSFORM holdfast_fuzz_common PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
 list(TRANSFORM holdfast_fuzz_common APPEND .cpp)
-list(TRANSFORM holdfast_fuzz_cli PREPEND ${PROJECT_SOURCE_DIR}/src/cli/)
-list(TRANSFORM holdfast_fuzz_cli APPEND .cpp)

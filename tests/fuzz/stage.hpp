@@ -13,7 +13,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "base/clock.hpp"
-#include "timing/timer.hpp"
+#include "loop/timer.hpp"
 
 namespace holdfast::fuzz {
 

@@ -32,38 +32,39 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string place_of(const Config& config) {
-  if (!config.unix_socket.empty()) return "/" + escaped(config.unix_socket.substr(1));
-  const auto place = [](const NodeAddress& node) {
-    const bool v6 = node.host.find(':') != std::string::npos;
-    return (v6 ? "[" + escaped(node.host) + "]" : escaped(node.host)) + ":" + std::to_string(node.port);
-  };
+std::string in_url(const NodeAddress& node) {
+  const bool v6 = node.host.find(':') != std::string::npos;
+  return (v6 ? "[" + escaped(node.host) + "]" : escaped(node.host)) + ":" + std::to_string(node.port);
+}
+std::string in_url(const std::vector<NodeAddress>& nodes) {
   std::string out;
-  const auto add = [&](const NodeAddress& node) { out += (out.empty() ? "" : ",") + place(node); };
-  if (!config.sentinel.addresses.empty()) {
-    for (const NodeAddress& node : config.sentinel.addresses) add(node);
-    return out + "/" + escaped(config.sentinel.primary);
-  }
-  if (!config.cluster.addresses.empty()) {
-    for (const NodeAddress& node : config.cluster.addresses) add(node);
-    return out;
-  }
-  add({config.host, config.port});
-  for (const NodeAddress& node : config.alternatives) add(node);
+  for (const NodeAddress& node : nodes) out += (out.empty() ? "" : ",") + in_url(node);
   return out;
 }
+
+struct InUrl {
+  std::string operator()(const NodeAddress& node) const { return in_url(node); }
+  std::string operator()(const Servers& servers) const { return in_url(servers.addresses); }
+  std::string operator()(const UnixSocket& socket) const { return "/" + escaped(socket.path.substr(1)); }
+  std::string operator()(const SentinelConfig& sentinels) const {
+    return in_url(sentinels.addresses) + "/" + escaped(sentinels.primary);
+  }
+  std::string operator()(const ClusterConfig& cluster) const { return in_url(cluster.addresses); }
+  std::string operator()(const LocalServer&) const { return {}; }
+};
 
 /// The URL that says the same, with everything escaped that may be.
 std::string written(const Config& config) {
   std::string scheme = config.tls.enabled ? "rediss" : "redis";
-  if (!config.sentinel.addresses.empty()) scheme += "+sentinel";
-  if (!config.cluster.addresses.empty()) scheme += "+cluster";
-  if (!config.unix_socket.empty()) scheme = "unix";
-  std::string out = scheme + "://" + escaped(config.username) + ":" + escaped(config.password) + "@" + place_of(config);
+  if (std::holds_alternative<SentinelConfig>(config.server)) scheme += "+sentinel";
+  if (std::holds_alternative<ClusterConfig>(config.server)) scheme += "+cluster";
+  if (std::holds_alternative<UnixSocket>(config.server)) scheme = "unix";
+  std::string out = scheme + "://" + escaped(config.username) + ":" + escaped(config.password) + "@" +
+                    std::visit(InUrl{}, config.server);
   out += "?db=" + std::to_string(config.database) + "&label=" + escaped(config.label) +
          "&client_name=" + escaped(config.client_name) + "&name_prefix=" + escaped(config.name_prefix) +
-         "&lease=" + std::to_string(config.lease.count()) + "ms&patience=" + std::to_string(config.patience.count()) +
-         "ms";
+         "&lease=" + std::to_string(config.lease.count()) +
+         "ms&patience=" + std::to_string(config.timing.patience.count()) + "ms";
   return out;
 }
 
@@ -74,7 +75,7 @@ void compare(const Config& first, const Config& again, const std::string& url) {
   same(first.database == again.database, "... the same database");
   same(first.label == again.label && first.client_name == again.client_name && first.name_prefix == again.name_prefix,
        "... the same texts");
-  same(first.lease == again.lease && first.patience == again.patience, "... the same times");
+  same(first.lease == again.lease && first.timing.patience == again.timing.patience, "... the same times");
 }
 
 }  // namespace
@@ -83,7 +84,9 @@ void compare(const Config& first, const Config& again, const std::string& url) {
 FUZZ_TARGET(url, text) {
   using namespace holdfast;
   using namespace holdfast::fuzz;
-  if (text.find("sentinel_password") != text.npos) return;  // a file of this machine
+  for (const char* file : {"sentinel_password", "map_file"}) {
+    if (text.find(file) != text.npos) return;  // of this machine
+  }
   const bool secret = is_in_login(text);
   Config config;
   try {
@@ -96,7 +99,7 @@ FUZZ_TARGET(url, text) {
   }
   config.validate();
   require(!secret || config.node().find(kSecret) == std::string::npos, "node() shows no login", config.node());
-  if (config.local) return;
+  if (std::holds_alternative<LocalServer>(config.server)) return;
   const std::string url = written(config);
   compare(config, Config::from_url(url), url);
 }

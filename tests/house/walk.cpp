@@ -1,8 +1,15 @@
-// What tools/house hops counts: an acquire that waits, a release that somebody elsewhere waits for, and a renewal, each
-// between two marks for callgrind. Nothing else happens meanwhile.
+// What tools/house walks: an acquire that waits, a release that somebody elsewhere waits for, a renewal, and a loss.
+// Nothing else happens meanwhile. Each lies between two marks for callgrind; and to the file that is the argument, if
+// there is one, goes its name, with the address of each function of ours that was entered on the way
+// (-finstrument-functions).
+#include <array>
+#include <atomic>
 #include <chrono>
+#include <exception>
+#include <fstream>
 #include <future>
-#include <iostream>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <valgrind/callgrind.h>
@@ -22,23 +29,43 @@ using namespace std::chrono_literals;
 
 const std::string kName = "orders";
 
-/// What it does is written to a file of its own, with this name.
+std::array<const void*, 1U << 20U> entered;
+std::atomic<std::size_t> count{0};
+std::atomic<bool> recording{false};
+std::ofstream trace;
+
+/// What it does is written to a file of its own by callgrind, with this name, and to the trace.
 template <class What>
 void walk(const char* name, What what) {
   CALLGRIND_START_INSTRUMENTATION;
   CALLGRIND_ZERO_STATS;
+  count = 0;
+  recording = trace.is_open();
   what();
+  recording = false;
   CALLGRIND_DUMP_STATS_AT(name);
   CALLGRIND_STOP_INSTRUMENTATION;
+  if (count > entered.size()) std::terminate();
+  trace << name << '\n';
+  for (std::size_t i = 0; i < count; ++i) trace << entered[i] << '\n';
 }
 
 }  // namespace
 
-int main() {
+extern "C" {
+[[gnu::no_instrument_function]] void __cyg_profile_func_enter(void* function, void*) {
+  if (!recording) return;
+  if (const std::size_t at = count++; at < entered.size()) entered[at] = function;
+}
+[[gnu::no_instrument_function]] void __cyg_profile_func_exit(void*, void*) {}
+}
+
+int main(int argc, char** argv) {
+  if (argc > 1) trace.open(argv[1]);
   Site site;
   Config config = Config::from_url(site.url());
   config.lease = 3s;
-  config.subscription_linger = 0ms;
+  config.timing.subscription_linger = 0ms;
   Client client(config);
   const Lock lock = client.lock(kName);
   {
@@ -58,5 +85,10 @@ int main() {
   walk("release", [&] { hold->release(); });
   hold = lock.acquire();
   walk("renewal", [&] { std::this_thread::sleep_for(1500ms); });
-  return hold->release() == ReleaseOutcome::released ? 0 : 1;
+  walk("loss", [&] {
+    std::promise<void> lost;
+    const std::stop_callback on_lost(hold->lost_token(), [&] { lost.set_value(); });
+    site.raw(kName).command("DEL", kName);
+    lost.get_future().wait();
+  });
 }

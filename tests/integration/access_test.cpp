@@ -3,6 +3,7 @@
 #include "access.hpp"
 
 #include "support/held_lock.hpp"
+#include "support/tried.hpp"
 
 namespace holdfast::test::access_test {
 namespace {
@@ -36,11 +37,11 @@ TEST_F(Access, AWrongPasswordIsToldAtOnceByEveryCallAndNeverShown) {
     EXPECT_THAT(error_of([&] { return lock.is_locked(); }), said("app:orders"));
     EXPECT_THAT(error_of([&] { return lock.force_release(); }), said("app:orders"));
     std::error_code error;
-    EXPECT_EQ(lock.try_acquire({}, error), std::nullopt);
+    EXPECT_EQ(tried(lock, {}, error), std::nullopt);
     EXPECT_EQ(error, Errc::denied);
     EXPECT_EQ(error, std::errc::permission_denied);
   });
-  EXPECT_LT(took, as_app().command_timeout * 4);
+  EXPECT_LT(took, as_app().timing.command_timeout * 4);
   EXPECT_TRUE(log->wait_for("down"));
   for (const EventLog::Entry& entry : log->entries()) EXPECT_THAT(entry.detail, Not(HasSubstr("wr0ng")));
   EXPECT_THAT(error_of([&] { return lock.acquire(); })->what(), Not(HasSubstr("wr0ng")));
@@ -72,7 +73,7 @@ TEST_F(Access, AUserThatIsRemovedMeanwhileLosesItsHoldAndItsWaiterIsTold) {
   grant(kRights);
   Config settings = as_app();
   settings.lease = 1000ms;
-  settings.safety_poll = 300ms;
+  settings.timing.safety_poll = 300ms;
   Client client(settings);
   const Hold hold = client.lock("app:orders").acquire();
   put_held_lock(raw, "app:busy");
@@ -155,14 +156,14 @@ TEST_F(Access, WithoutPublishWhatCountsIsCountedOnceAndIsNoError) {
   grant(kRights, {"~*", "-publish"});
   Client client(as_app());
   const Semaphore permits = client.semaphore("app:permits");
-  EXPECT_TRUE(permits.set(3));
+  EXPECT_TRUE(permits.init(3));
   permits.acquire(2);
   EXPECT_TRUE(permits.release(2));
   EXPECT_EQ(raw.command("GET", "app:permits").text, "3");
   EXPECT_EQ(permits.add(2), 5);
   EXPECT_EQ(raw.command("GET", "app:permits").text, "5");
   const LeasedSemaphore leased = client.leased_semaphore("app:leased");
-  EXPECT_TRUE(leased.set(1));
+  EXPECT_TRUE(leased.init(1));
   EXPECT_EQ(leased.add(1), 2);
   EXPECT_EQ(leased.set_total(3), 3);
   Hold hold = leased.acquire();
@@ -171,10 +172,10 @@ TEST_F(Access, WithoutPublishWhatCountsIsCountedOnceAndIsNoError) {
   EXPECT_TRUE(leased.force_release());
   EXPECT_EQ(raw.command("GET", "app:leased").text, "3");
   const Latch latch = client.latch("app:latch");
-  EXPECT_TRUE(latch.set(3));
+  EXPECT_TRUE(latch.init(3));
   EXPECT_EQ(latch.count_down(1), 2);
   EXPECT_EQ(latch.count_down(2), 0);
-  EXPECT_TRUE(latch.set(1));
+  EXPECT_TRUE(latch.init(1));
   EXPECT_TRUE(latch.remove());
   const FairLock fair = client.fair_lock("app:fair");
   const Hold held = fair.acquire();

@@ -17,7 +17,7 @@ class AcksOfKinds : public Replicated {
   Config acked() const {
     return config([](Config& c) {
       c.acks = Acks::all();
-      c.acks_timeout = 200ms;
+      c.timing.acks_timeout = 200ms;
     });
   }
   static testing::Matcher<std::optional<Error>> IsMissing(const std::string& name, const Client& client,
@@ -68,8 +68,8 @@ TEST_F(AcksOfKinds, MoreReplicasThanThereAreConfirmNothing) {
 /// The replica has stopped when the token is counted, and is promoted once it has confirmed it.
 TEST_F(AcksOfKinds, TokensGrowBehindAFailover) {
   Config settings = acked();
-  settings.acks_timeout = 20s;
-  settings.command_timeout = 30s;
+  settings.timing.acks_timeout = 20s;
+  settings.timing.command_timeout = 30s;
   const std::string both =
       "redis://127.0.0.1:" + std::to_string(server.port()) + ",127.0.0.1:" + std::to_string(replicas[0].port());
   const Config without = config(both);  // the new primary has no replica

@@ -32,7 +32,7 @@ TEST_F(AcksTest, NoneIsNeverDurableAndSendsNoWait) {
 
 TEST_F(AcksTest, WithoutEnoughReplicasNothingIsTakenAndTheErrorSaysHowMany) {
   add_replicas(2);
-  Client client(config([](Config& c) { c.acks_timeout = 300ms; }));
+  Client client(config([](Config& c) { c.timing.acks_timeout = 300ms; }));
   warm(client);
   replicas[1].freeze();
   const auto error = error_of([&] { return client.lock("orders").acquire({.wait = 0ms, .acks = Acks::all()}); });
@@ -54,7 +54,7 @@ TEST_F(AcksTest, APrimaryWithoutReplicasMeetsNoLevelThatCountsThem) {
 
 TEST_F(AcksTest, AReplicaThatIsAwayIsMissed) {
   add_replicas(2);
-  Client client(config([](Config& c) { c.acks_timeout = 300ms; }));
+  Client client(config([](Config& c) { c.timing.acks_timeout = 300ms; }));
   warm(client);
   replicas[0].kill();
   ASSERT_TRUE(eventually([&] { return raw.info("replication", "connected_slaves") == "1"; }));
@@ -65,7 +65,7 @@ TEST_F(AcksTest, AReplicaThatIsAwayIsMissed) {
 
 TEST_F(AcksTest, AReplicaThatComesLaterCounts) {
   add_replicas(1);
-  Client client(config([](Config& c) { c.acks_timeout = 300ms; }));
+  Client client(config([](Config& c) { c.timing.acks_timeout = 300ms; }));
   warm(client);
   add_replicas(1);
   std::this_thread::sleep_for(1100ms);  // as long as what was known of replicas is taken as known
@@ -76,7 +76,7 @@ TEST_F(AcksTest, AReplicaThatComesLaterCounts) {
 
 TEST_F(AcksTest, AWaitingAcquireGoesOnWhenTheReplicaIsBack) {
   add_replicas(1);
-  Client client(config([](Config& c) { c.acks_timeout = 200ms; }));
+  Client client(config([](Config& c) { c.timing.acks_timeout = 200ms; }));
   warm(client);
   replicas[0].freeze();
   auto waiting = in_thread([&] { return client.lock("orders").acquire({.acks = Acks::all()}); });
@@ -89,7 +89,7 @@ TEST_F(AcksTest, AWaitingAcquireGoesOnWhenTheReplicaIsBack) {
 
 TEST_F(AcksTest, TheLimitOfAWaitIsReportedAsMissingAcks) {
   add_replicas(1);
-  Client client(config([](Config& c) { c.acks_timeout = 100ms; }));
+  Client client(config([](Config& c) { c.timing.acks_timeout = 100ms; }));
   warm(client);
   replicas[0].freeze();
   const auto error = error_of([&] { return client.lock("orders").acquire({.wait = 500ms, .acks = Acks::all()}); });
@@ -101,7 +101,7 @@ TEST_F(AcksTest, ARenewalWithoutAcksMakesItSuspectAndOneWithAcksHeldAgain) {
   add_replicas(1);
   Client client(config([](Config& c) {
     c.acks = Acks::all();
-    c.acks_timeout = 100ms;
+    c.timing.acks_timeout = 100ms;
   }));
   Hold hold = client.lock("orders").acquire();
   replicas[0].freeze();
@@ -117,7 +117,7 @@ TEST_F(AcksTest, WithoutAcksItIsLostWhenTheLastConfirmedLeaseIsOver) {
   add_replicas(1);
   Client client(config([](Config& c) {
     c.acks = Acks::all();
-    c.acks_timeout = 100ms;
+    c.timing.acks_timeout = 100ms;
     c.lease = 1500ms;
   }));
   const Hold hold = client.lock("orders").acquire();
@@ -150,8 +150,8 @@ TEST_F(AcksTest, ManyCallersShareAWait) {
 TEST_F(AcksTest, AWaitHoldsUpNobodyElse) {
   add_replicas(1);
   Client client(config([](Config& c) {
-    c.acks_timeout = 20s;
-    c.command_timeout = 30s;
+    c.timing.acks_timeout = 20s;
+    c.timing.command_timeout = 30s;
   }));
   warm(client);
   replicas[0].freeze();
@@ -170,7 +170,7 @@ TEST_F(AcksTest, AWaitHoldsUpNobodyElse) {
 
 TEST_F(AcksTest, AClientThatIsClosedMeanwhileGivesItBack) {
   add_replicas(1);
-  std::optional<Client> client(config([](Config& c) { c.acks_timeout = 400ms; }));
+  std::optional<Client> client(config([](Config& c) { c.timing.acks_timeout = 400ms; }));
   warm(*client);
   replicas[0].freeze();
   auto stuck = in_thread([lock = client->lock("stuck")]() mutable {
@@ -201,8 +201,8 @@ TEST_F(AcksTest, ACutLaneIsNoAckAndAllIsConfirmedAgainOnTheNext) {
 TEST_F(AcksTest, ACutInTheMiddleOfAnAcquireIsAskedAgain) {
   add_replicas(1);
   Client client(config([](Config& c) {
-    c.acks_timeout = 20s;
-    c.command_timeout = 30s;
+    c.timing.acks_timeout = 20s;
+    c.timing.command_timeout = 30s;
   }));
   warm(client);
   replicas[0].freeze();
@@ -216,9 +216,9 @@ TEST_F(AcksTest, ACutInTheMiddleOfAnAcquireIsAskedAgain) {
 TEST_F(AcksTest, ADemotionInTheMiddleOfAWaitIsNoAck) {
   add_replicas(1);
   Client client(config([](Config& c) {
-    c.acks_timeout = 20s;
-    c.command_timeout = 30s;
-    c.patience = 500ms;
+    c.timing.acks_timeout = 20s;
+    c.timing.command_timeout = 30s;
+    c.timing.patience = 500ms;
   }));
   warm(client);
   replicas[0].freeze();

@@ -13,7 +13,7 @@ class AcksTogether : public Replicated {
  protected:
   static void all(Config& config) {
     config.acks = Acks::all();
-    config.acks_timeout = 200ms;
+    config.timing.acks_timeout = 200ms;
   }
 };
 
@@ -48,7 +48,7 @@ TEST_F(AcksTogether, WhatIsPassedOnKeepsItsAcksAndGoesOnlyToWhomTheyDo) {
   add_replicas(1);
   Client client(config([](Config& c) {
     c.acks = Acks::all();
-    c.handoff = 1min;
+    c.kinds.handoff = 1min;
   }));
   Hold first = client.lock("orders").acquire();
   std::latch begun(1);

@@ -22,14 +22,76 @@ class Addresses : public Faults {
   Name::Address here() const { return {kLocal, server.port()}; }
 };
 
+// --- a map ---
+
+TEST_F(Addresses, AMapLeadsToTheServerAndIsAppliedOnce) {
+  Config settings = config("redis://10.255.255.1:6379");
+  settings.map_address = [port = server.port()](const NodeAddress& announced) {
+    return announced.port == 6379 ? NodeAddress{kLocal, port} : NodeAddress{"loops.invalid", 6379};
+  };
+  Client client(settings);
+  EXPECT_EQ(client.lock("orders").acquire().release(), ReleaseOutcome::released);
+  EXPECT_EQ(client.node(), "10.255.255.1:6379");
+}
+
+TEST_F(Addresses, AMapThatLeadsNowhereIsAnErrorWithBothAddresses) {
+  const PortLease nobody;
+  Config settings =
+      config("redis://orders.invalid:6379?map=orders.invalid:6379=127.0.0.1:" + std::to_string(nobody.port()));
+  Client client(settings);
+  EXPECT_THAT(error_of([&] { client.ping(); }),
+              IsError(Errc::unreachable, "", "orders.invalid:6379",
+                      HasSubstr("127.0.0.1:" + std::to_string(nobody.port()) + ": Connection refused")));
+}
+
+TEST_F(Addresses, AMapThatFailsIsAnErrorWithItsWords) {
+  const std::pair<AddressMap, const char*> bad[] = {
+      {[](const NodeAddress&) -> NodeAddress { throw std::runtime_error("no such\nnode"); },
+       "map_address threw: \"no such\\nnode\""},
+      {[](const NodeAddress&) -> NodeAddress { throw 1; }, "no std::exception"},
+      {[](const NodeAddress&) { return NodeAddress{}; }, "no host or no port"},
+      {[](const NodeAddress&) { return NodeAddress{"h", 0}; }, "no host or no port"}};
+  for (const auto& [map, words] : bad) {
+    Config settings = config();
+    settings.map_address = map;
+    Client client(settings);
+    EXPECT_THAT(error_of([&] { client.ping(); }),
+                IsError(Errc::unreachable, "", client.node(), AllOf(HasSubstr(words), testing::Not(HasSubstr("\n")))));
+  }
+}
+
+TEST_F(Addresses, AMapThatDoesNotReturnHoldsUpNothing) {
+  const auto stalls = std::make_shared<std::atomic<bool>>(false);
+  Config settings = config();
+  settings.lease = 600ms;
+  settings.loss_notice = false;
+  settings.timing.connect_timeout = 200ms;
+  settings.map_address = [stalls](const NodeAddress& announced) {
+    while (*stalls) std::this_thread::sleep_for(5ms);
+    return announced;
+  };
+  Client first(settings);
+  const Hold hold = first.lock("orders").acquire();
+  *stalls = true;
+  {
+    Client second(settings);
+    EXPECT_THAT(error_of([&] { second.ping(); }),
+                IsError(Errc::unreachable, "", second.node(), HasSubstr("address of 127.0.0.1")));
+    const auto end = steady_clock::now() + 3 * settings.lease;
+    while (steady_clock::now() < end) EXPECT_EQ(first.lock("busy").acquire().release(), ReleaseOutcome::released);
+  }
+  EXPECT_EQ(hold.state(), HoldState::held);
+  *stalls = false;
+}
+
 // --- addresses ---
 
 TEST_F(Addresses, ABlackHoleCostsLittleEachTime) {
   const BlackHole hole;
   const Name name("two.test", {{kLocal, hole.port()}, here()});
   Config settings = named(name);
-  settings.connect_timeout = 20s;
-  settings.command_timeout = 10s;
+  settings.timing.connect_timeout = 20s;
+  settings.timing.command_timeout = 10s;
   Client client(settings);
   for (std::uint64_t i = 1; i <= 3; ++i) {
     EXPECT_LT(duration_of([&] { client.ping(); }), 5s);
@@ -43,8 +105,8 @@ TEST_F(Addresses, ARefusedAddressCostsNothing) {
   const PortLease nobody;
   const Name name("two.test", {{kLocal, nobody.port()}, here()});
   Config settings = named(name);
-  settings.connect_timeout = 60s;
-  settings.command_timeout = 30s;
+  settings.timing.connect_timeout = 60s;
+  settings.timing.command_timeout = 30s;
   Client client(settings);
   client.ping();
   EXPECT_EQ(log->count("down"), 0U);
@@ -66,7 +128,7 @@ TEST_F(Addresses, AServerThatConnectsButIsFrozenIsNotTriedFirstAgain) {
   frozen.freeze();
   const Name name("two.test", {{kLocal, frozen.port()}, here()});
   Config settings = named(name);
-  settings.connect_timeout = 500ms;
+  settings.timing.connect_timeout = 500ms;
   Client client(settings);
   EXPECT_TRUE(eventually([&] { return !error_of([&] { client.ping(); }); }));
   ASSERT_TRUE(log->wait_for("up"));
@@ -77,13 +139,13 @@ TEST_F(Addresses, ABlackHoleAloneIsNamedAsTheCause) {
   const BlackHole hole;
   const std::string where = kLocal + ":" + std::to_string(hole.port());
   Config settings = config("redis://" + where);
-  settings.command_timeout = 300ms;
-  settings.connect_timeout = 10s;
+  settings.timing.command_timeout = 300ms;
+  settings.timing.connect_timeout = 10s;
   Client patient(settings);
   EXPECT_THAT(error_of([&] { patient.ping(); }),
               IsError(Errc::unreachable, "", where, HasSubstr("no connection to " + where + " after ")));
-  settings.command_timeout = 10s;
-  settings.connect_timeout = 300ms;
+  settings.timing.command_timeout = 10s;
+  settings.timing.connect_timeout = 300ms;
   Client client(settings);
   EXPECT_THAT(error_of([&] { client.ping(); }),
               IsError(Errc::unreachable, "", where, HasSubstr("no connection to " + where + " within 300 ms")));
@@ -116,9 +178,9 @@ TEST_F(Addresses, ASilentNameServerIsAskedByAFewThreadsAtMostAndNamedAsTheCause)
   Name name("silent.test", {here()});
   name.silent(true);
   Config settings = named(name);
-  settings.connect_timeout = 30ms;
-  settings.command_timeout = 10s;
-  settings.reconnect_max = 20ms;
+  settings.timing.connect_timeout = 30ms;
+  settings.timing.command_timeout = 10s;
+  settings.timing.reconnect_max = 20ms;
   Client client(settings);
   EXPECT_THAT(error_of([&] { client.ping(); }),
               IsError(Errc::unreachable, "", client.node(), HasSubstr("no address of silent.test within 30 ms")));
@@ -201,7 +263,7 @@ TEST_F(Failover, AnAddressThatIsReadOnlyIsTriedLast) {
 
 TEST_F(Failover, AReadOnlyServerIsNotStormed) {
   Config settings = config(successor.url());
-  settings.reconnect_max = 400ms;
+  settings.timing.reconnect_max = 400ms;
   Client client(settings);
   const auto end = steady_clock::now() + 3s;
   int failed = 0;

@@ -134,8 +134,8 @@ TEST_F(AllOrNone, IsReentrantInItsThreadFace) {
   lock.lock();
   EXPECT_TRUE(same.try_lock());
   EXPECT_EQ(lock.this_thread().hold_count(), 2);
-  EXPECT_EQ(same.this_thread().release(), ReleaseOutcome::still_held);
-  EXPECT_EQ(lock.this_thread().release(), ReleaseOutcome::released);
+  EXPECT_EQ(same.this_thread().release(), UnlockOutcome::still_held);
+  EXPECT_EQ(lock.this_thread().release(), UnlockOutcome::released);
 }
 
 TEST_F(AllOrNone, WorksOverSimpleLocks) {

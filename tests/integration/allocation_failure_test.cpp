@@ -111,7 +111,7 @@ class AllocationFailure : public Faults, protected Starving {
     Config settings = Faults::config();
     settings.observer = nullptr;
     settings.lease = kLease;
-    settings.patience = 5s;
+    settings.timing.patience = 5s;
     return settings;
   }
   void start(const Config& settings) {

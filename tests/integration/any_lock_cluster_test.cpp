@@ -41,13 +41,13 @@ class AnyOneInACluster : public AnyOfSlots {
 TEST_F(AnyOneInACluster, TheNamesShareASlot) {
   Client client(config());
   const std::vector<std::string> tagged{"{gpu}:0", "{gpu}:1"};
-  Hold first = client.any_of(tagged).acquire();
+  Hold first = client.any_lock(tagged).acquire();
   const auto before = client.counters().commands;
-  const Hold second = client.any_of(tagged).acquire();
+  const Hold second = client.any_lock(tagged).acquire();
   EXPECT_EQ(client.counters().commands, before + 1);
   EXPECT_EQ(first.name(), "{gpu}:0");
   EXPECT_EQ(second.name(), "{gpu}:1");
-  auto waiter = in_thread([&] { return client.any_of(tagged).acquire().name(); });
+  auto waiter = in_thread([&] { return client.any_lock(tagged).acquire().name(); });
   ASSERT_TRUE(waits(client));
   first.release();
   EXPECT_TRUE(ready(waiter));
@@ -59,7 +59,7 @@ TEST_F(AnyOneInACluster, EachIsTakenAsTheLockOfItsNameAndNobodyWaitsWhileOneIsFr
   settings.loss_notice = false;
   Client client(settings);
   Client other(settings);
-  const AnyLock any = client.any_of(names_);
+  const AnyLock any = client.any_lock(names_);
   std::map<std::string, Hold> holds;
   for (std::size_t i = 0; i < names_.size(); ++i) {
     Hold hold = any.acquire();
@@ -87,7 +87,7 @@ TEST_F(AnyOneInACluster, EachIsTakenAsTheLockOfItsNameAndNobodyWaitsWhileOneIsFr
     }
     Hold again = here.get();
     EXPECT_EQ(again.name(), name);
-    auto there = in_thread([&] { return other.any_of(names_).acquire({.wait = 60s}); });
+    auto there = in_thread([&] { return other.any_lock(names_).acquire({.wait = 60s}); });
     ASSERT_TRUE(waits(other));
     EXPECT_EQ(again.release(), ReleaseOutcome::released);
     ASSERT_TRUE(ready(there)) << "released in another client";
@@ -101,7 +101,7 @@ TEST_F(AnyOneInACluster, TheEndOfALeaseOfAnyOfThemIsWaitedFor) {
   take_all();
   Raw(node_of(names_[1])).command("PEXPIRE", names_[1], 1000);
   Client client(config());
-  auto waiter = in_thread([&] { return client.any_of(names_).acquire({.wait = 60s}); });
+  auto waiter = in_thread([&] { return client.any_lock(names_).acquire({.wait = 60s}); });
   ASSERT_TRUE(ready(waiter, 20s)) << "the others stay";
   EXPECT_EQ(waiter.get().name(), names_[1]);
 }
@@ -118,7 +118,7 @@ TEST_F(AnyOneInACluster, ANodeThatIsSilentKeepsNobodyFromWhatIsFreeElsewhere) {
   put_held_lock(Raw(node_of(names_[1])), names_[1]);
   RedisServer& silent = node_of(names_[0]);
   silent.freeze();
-  const AnyLock any = client.any_of(names_);
+  const AnyLock any = client.any_lock(names_);
   Hold hold;
   for (std::size_t i = 0; i < names_.size(); ++i) {  // each slot is the first to be asked, once
     hold.release();
@@ -127,13 +127,13 @@ TEST_F(AnyOneInACluster, ANodeThatIsSilentKeepsNobodyFromWhatIsFreeElsewhere) {
     hold = *std::move(found);
     EXPECT_EQ(hold.name(), names_[2]);
   }
-  auto waiter = in_thread([&] { return client.any_of(names_).acquire({.wait = 60s}); });
+  auto waiter = in_thread([&] { return client.any_lock(names_).acquire({.wait = 60s}); });
   ASSERT_TRUE(waits(client)) << "the silent one was asked, and may have granted it";
   EXPECT_TRUE(client.lock(names_[1]).force_release());
   ASSERT_TRUE(ready(waiter));
   EXPECT_EQ(waiter.get().name(), names_[1]);
   silent.thaw();
-  Hold last = client.any_of({names_[0], names_[2]}).acquire({.wait = 15s});
+  Hold last = client.any_lock({names_[0], names_[2]}).acquire({.wait = 15s});
   EXPECT_EQ(last.name(), names_[0]) << "what was granted without a word has been given back";
   EXPECT_EQ(last.release(), ReleaseOutcome::released);
   EXPECT_FALSE(exists(names_[0]));
@@ -148,7 +148,7 @@ TEST_F(AnyOneInACluster, AnAcquireThatIsGivenUpIsUndone) {
   silent.freeze();
   std::stop_source stop;
   auto given_up =
-      in_thread([&] { return error_of([&] { return client.any_of(names_).acquire({.stop = stop.get_token()}); }); });
+      in_thread([&] { return error_of([&] { return client.any_lock(names_).acquire({.stop = stop.get_token()}); }); });
   ASSERT_TRUE(waits(client));
   stop.request_stop();
   ASSERT_TRUE(ready(given_up));
@@ -162,7 +162,7 @@ TEST_F(AnyOneInACluster, AnAcquireThatIsGivenUpIsUndone) {
 TEST_F(AnyOneInACluster, ASlotThatMovesIsFollowed) {
   take_all();
   Client client(config());
-  auto waiter = in_thread([&] { return client.any_of(names_).acquire({.wait = 120s}); });
+  auto waiter = in_thread([&] { return client.any_lock(names_).acquire({.wait = 120s}); });
   ASSERT_TRUE(waits(client));
   const int slot = cluster.slot_of(names_[0]);
   RedisServer& to = node_of(names_[1]);
@@ -179,9 +179,9 @@ TEST_F(AnyOneInACluster, WhatIsNoLockIsRefusedAndACloseEndsAWait) {
   Client client(config());
   take_all();
   Raw(node_of(names_[0])).command("SET", names_[0], "somebody's own");
-  EXPECT_THAT(error_of([&] { return client.any_of(names_).acquire({.wait = 60s}); }),
+  EXPECT_THAT(error_of([&] { return client.any_lock(names_).acquire({.wait = 60s}); }),
               IsError(Errc::wrong_type, all_, client.node(), AllOf(HasSubstr(names_[0]), HasSubstr("WRONGTYPE"))));
-  auto waiter = in_thread([&] { return error_of([&] { return client.any_of({names_[1], names_[2]}).acquire(); }); });
+  auto waiter = in_thread([&] { return error_of([&] { return client.any_lock({names_[1], names_[2]}).acquire(); }); });
   ASSERT_TRUE(waits(client));
   client.close();
   ASSERT_TRUE(ready(waiter));
@@ -191,10 +191,10 @@ TEST_F(AnyOneInACluster, WhatIsNoLockIsRefusedAndACloseEndsAWait) {
 TEST_F(AnyOneInACluster, APrimaryThatIsKilledKeepsNobodyFromWhatIsReleasedElsewhere) {
   take_all();
   Client client(config());
-  auto waiter = in_thread([&] { return client.any_of(names_).acquire({.wait = 120s}); });
+  auto waiter = in_thread([&] { return client.any_lock(names_).acquire({.wait = 120s}); });
   ASSERT_TRUE(waits(client));
   node_of(names_[0]).kill();
-  const Timed told = timed_error_of([&] { return client.any_of(names_).acquire({.wait = 500ms}); });
+  const Timed told = timed_error_of([&] { return client.any_lock(names_).acquire({.wait = 500ms}); });
   ASSERT_TRUE(told.error);
   EXPECT_EQ(told.error->code(), code(Errc::timed_out)) << told.error->what() << " and the others are taken";
   EXPECT_LT(told.took, 10s);
@@ -207,10 +207,10 @@ TEST_F(AnyOneInACluster, APrimaryThatIsKilledKeepsNobodyFromWhatIsReleasedElsewh
 TEST_F(AnyOneInACluster, OfWhichAllPrimariesAreKilledWhoWaitsIsToldWhenItsPatienceEnds) {
   take_all();
   Config settings = config();
-  settings.patience = settings.command_timeout = 1s;
-  settings.safety_poll = 200ms;
+  settings.timing.patience = settings.timing.command_timeout = 1s;
+  settings.timing.safety_poll = 200ms;
   Client client(settings);
-  auto waiter = in_thread([&] { return error_of([&] { return client.any_of(names_).acquire(); }); });
+  auto waiter = in_thread([&] { return error_of([&] { return client.any_lock(names_).acquire(); }); });
   ASSERT_TRUE(waits(client));
   for (std::size_t i = 0; i < cluster.nodes(); ++i) cluster.node(i).kill();
   ASSERT_TRUE(ready(waiter, 20s));
@@ -229,7 +229,7 @@ TEST_F(AnyOneWithReplicas, WhoWaitsWhileAPrimaryIsKilledHearsItsSuccessor) {
     EXPECT_EQ(primary.command("WAIT", 1, 60'000).integer, 1);
   }
   Client client(config()), other(config());
-  auto waiter = in_thread([&] { return client.any_of(names_).acquire({.wait = 120s}); });
+  auto waiter = in_thread([&] { return client.any_lock(names_).acquire({.wait = 120s}); });
   ASSERT_TRUE(waits(client));
   RedisServer& dead = node_of(names_[0]);
   dead.kill();

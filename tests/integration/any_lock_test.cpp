@@ -32,7 +32,7 @@ class AnyOne : public Faults {
 
 TEST_F(AnyOne, TheFirstThatIsFreeIsTakenAsTheLockOfItsName) {
   Client client(config());
-  const AnyLock any = client.any_of(kGpus);
+  const AnyLock any = client.any_lock(kGpus);
   std::vector<Hold> holds;
   for (const std::string& name : kGpus) {
     const auto before = client.counters().commands;
@@ -53,7 +53,7 @@ TEST_F(AnyOne, TheFirstThatIsFreeIsTakenAsTheLockOfItsName) {
 TEST_F(AnyOne, WhatIsTakenAloneIsLeftOut) {
   Client client(config());
   const Hold alone = client.lock("gpu:0").acquire();
-  const Hold any = client.any_of(kGpus).acquire();
+  const Hold any = client.any_lock(kGpus).acquire();
   EXPECT_EQ(any.name(), "gpu:1");
 }
 
@@ -61,7 +61,7 @@ TEST_F(AnyOne, TheReleaseOfAnyOfThemWakesAWaiter) {
   for (const std::string& name : kGpus) {
     take_all_but({});
     Client client(config());
-    auto waiter = in_thread([&] { return client.any_of(kGpus).acquire({.wait = 20s}); });
+    auto waiter = in_thread([&] { return client.any_lock(kGpus).acquire({.wait = 20s}); });
     for (const std::string& each : kGpus) ASSERT_TRUE(listeners(raw, each)) << each;
     EXPECT_FALSE(ready(waiter, 50ms));
     give_back(name);
@@ -75,8 +75,8 @@ TEST_F(AnyOne, AReleaseInTheSameClientWakesAWaiter) {
   for (const bool by_its_name : {false, true}) {
     Client client(config());
     take_all_but({"gpu:2"});
-    Hold hold = by_its_name ? client.lock("gpu:2").acquire() : client.any_of(kGpus).acquire();
-    auto waiter = in_thread([&] { return client.any_of(kGpus).acquire({.wait = 20s}); });
+    Hold hold = by_its_name ? client.lock("gpu:2").acquire() : client.any_lock(kGpus).acquire();
+    auto waiter = in_thread([&] { return client.any_lock(kGpus).acquire({.wait = 20s}); });
     ASSERT_TRUE(listeners(raw, "gpu:2"));
     EXPECT_FALSE(ready(waiter, 50ms));
     EXPECT_EQ(hold.release(), ReleaseOutcome::released);
@@ -91,14 +91,14 @@ TEST_F(AnyOne, TheEndOfALeaseOfAnyOfThemIsWaitedFor) {
   take_all_but({});
   raw.command("PEXPIRE", "gpu:1", 400);
   Client client(config());
-  auto waiter = in_thread([&] { return client.any_of(kGpus).acquire({.wait = 20s}); });
+  auto waiter = in_thread([&] { return client.any_lock(kGpus).acquire({.wait = 20s}); });
   ASSERT_TRUE(ready(waiter, 10s)) << "the others have an hour";
   EXPECT_EQ(waiter.get().name(), "gpu:1");
 }
 
 TEST_F(AnyOne, AHoldIsRenewedAndLearnsOfItsLoss) {
   Client client(config());
-  Hold hold = client.any_of(kGpus).acquire({.lease = renewed(600ms)});
+  Hold hold = client.any_lock(kGpus).acquire({.lease = renewed(600ms)});
   EXPECT_TRUE(eventually([&] { return client.counters().renewals >= 5; }));
   EXPECT_FALSE(hold.is_lost());
   EXPECT_FALSE(raw.exists("gpu:1")) << "no other one is touched";
@@ -110,13 +110,13 @@ TEST_F(AnyOne, AHoldIsRenewedAndLearnsOfItsLoss) {
 TEST_F(AnyOne, AnAcquireOfUnknownOutcomeLeavesNothingBehind) {
   Proxy proxy(server);
   Config settings = config(server.url_with_port(proxy.port()));
-  settings.command_timeout = 300ms;
-  settings.patience = 10s;
+  settings.timing.command_timeout = 300ms;
+  settings.timing.patience = 10s;
   Client client(settings);
   client.ping();
   take_all_but({"gpu:1", "gpu:2"});
   proxy.drop_replies(true);
-  auto asked = in_thread([&] { return client.any_of(kGpus).acquire({.wait = 20s}); });
+  auto asked = in_thread([&] { return client.any_lock(kGpus).acquire({.wait = 20s}); });
   ASSERT_TRUE(eventually([&] { return raw.exists("gpu:1"); })) << "it was granted, and the reply is lost";
   proxy.drop_replies(false);
   proxy.cut();
@@ -128,14 +128,14 @@ TEST_F(AnyOne, AnAcquireOfUnknownOutcomeLeavesNothingBehind) {
 
 TEST_F(AnyOne, AnAcquireThatIsGivenUpIsUndone) {
   Config settings = config();
-  settings.command_timeout = 5s;
+  settings.timing.command_timeout = 5s;
   Client client(settings);
   client.ping();
   take_all_but({"gpu:2"});
   server.freeze();
   std::stop_source stop;
   auto asked = in_thread([&] {
-    return error_of([&] { return client.any_of(kGpus).acquire({.lease = renewed(1h), .stop = stop.get_token()}); });
+    return error_of([&] { return client.any_lock(kGpus).acquire({.lease = renewed(1h), .stop = stop.get_token()}); });
   });
   std::this_thread::sleep_for(50ms);
   stop.request_stop();
@@ -156,7 +156,7 @@ TEST_F(AnyOne, OfManyCallersEachHasANameOfItsOwn) {
 
 TEST_F(AnyOne, AThreadMayHoldItAndIsToldThatItWouldWaitForItself) {
   Client client(config());
-  const AnyLock any = client.any_of(kGpus);
+  const AnyLock any = client.any_lock(kGpus);
   {
     const std::scoped_lock guard(any);
     EXPECT_TRUE(raw.exists("gpu:0"));
@@ -169,18 +169,18 @@ TEST_F(AnyOne, AThreadMayHoldItAndIsToldThatItWouldWaitForItself) {
 TEST_F(AnyOne, WhatIsNoLockIsRefused) {
   Client client(config());
   raw.command("SET", "gpu:1", "somebody's own");
-  EXPECT_THAT(error_of([&] { return client.any_of(kGpus).acquire(); }),
+  EXPECT_THAT(error_of([&] { return client.any_lock(kGpus).acquire(); }),
               IsError(Errc::wrong_type, "gpu:0, gpu:1, gpu:2", client.node(), HasSubstr("name 2 of 3")));
   EXPECT_FALSE(raw.exists("gpu:0"));
-  EXPECT_EQ(error_of([&] { return client.any_of({}); })->code(), code(Errc::invalid_argument));
-  EXPECT_EQ(error_of([&] { return client.any_of({"a", ""}); })->code(), code(Errc::invalid_argument));
+  EXPECT_EQ(error_of([&] { return client.any_lock({}); })->code(), code(Errc::invalid_argument));
+  EXPECT_EQ(error_of([&] { return client.any_lock({"a", ""}); })->code(), code(Errc::invalid_argument));
 }
 
 TEST_F(AnyOne, OneNameIsAnOrdinaryLock) {
   Client client(config());
-  Hold hold = client.any_of({"gpu:0", "gpu:0"}).acquire();
+  Hold hold = client.any_lock({"gpu:0", "gpu:0"}).acquire();
   EXPECT_EQ(hold.name(), "gpu:0");
-  auto waiter = in_thread([&] { return client.any_of({"gpu:0"}).acquire().name(); });
+  auto waiter = in_thread([&] { return client.any_lock({"gpu:0"}).acquire().name(); });
   ASSERT_TRUE(listeners(raw, "gpu:0"));
   hold.release();
   EXPECT_TRUE(ready(waiter));
@@ -188,7 +188,7 @@ TEST_F(AnyOne, OneNameIsAnOrdinaryLock) {
 
 TEST_F(AnyOne, AHoldTravelsAsThatOfItsName) {
   Client client(config());
-  const std::string ticket = client.any_of(kGpus).acquire().detach();
+  const std::string ticket = client.any_lock(kGpus).acquire().detach();
   EXPECT_EQ(client.lock("gpu:0").adopt(ticket).release(), ReleaseOutcome::released);
 }
 

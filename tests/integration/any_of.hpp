@@ -26,7 +26,7 @@ inline void expect_a_name_for_each(const std::vector<const Client*>& callers, co
   std::atomic<bool> twice = false;
   const auto work = [&](const Client& client) {
     for (int round = 0; round < 20; ++round) {
-      const Hold hold = client.any_of(names).acquire({.wait = wait});
+      const Hold hold = client.any_lock(names).acquire({.wait = wait});
       {
         const std::lock_guard guard(mutex);
         inside.insert(hold.name());

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "faults.hpp"
 #include "support/strange_unlock.hpp"
+#include "support/tried.hpp"
 
 namespace holdfast::test::bad_input_test {
 namespace {
@@ -64,7 +65,7 @@ TEST_F(BadInput, ALeaseOutOfRangeIsRefusedBeforeAnythingIsSent) {
       EXPECT_THAT(error_of([&] { return lock.try_acquire({.lease = lease}); }), said);
       EXPECT_THAT(error_of([&] { return client.lock("orders", {.lease = lease}); }), said);
       std::error_code error;
-      EXPECT_EQ(lock.try_acquire({.lease = lease}, error), std::nullopt);
+      EXPECT_EQ(tried(lock, {.lease = lease}, error), std::nullopt);
       EXPECT_EQ(error, Errc::invalid_argument);
     }
     EXPECT_THAT(
@@ -205,7 +206,7 @@ TEST_F(BadInput, AReleaseBySomebodyElseIsToldAndChangesNothing) {
   }).get();
   EXPECT_EQ(raw.hgetall("orders"), before);
   EXPECT_TRUE(lock.this_thread().is_holding());
-  EXPECT_EQ(lock.this_thread().release(), ReleaseOutcome::released);
+  EXPECT_EQ(lock.this_thread().release(), UnlockOutcome::released);
   EXPECT_THAT(error_of([&] { return lock.this_thread().release(); }),
               IsError(Errc::not_owner, "orders", client.node(), Not("")));
 }
@@ -232,9 +233,9 @@ TEST_F(BadInput, AThreadWhoseLeaseRanOutIsToldInEveryFace) {
   EXPECT_TRUE(lock.this_thread().lost_token().stop_requested());
   EXPECT_EQ(lock.this_thread().hold_count(), 2);
   EXPECT_THAT(error_of([&] { lock.lock(); }), IsError(Errc::lost, "orders", client.node(), Not("")));
-  EXPECT_EQ(lock.this_thread().release(), ReleaseOutcome::was_lost);
+  EXPECT_EQ(lock.this_thread().release(), UnlockOutcome::was_lost);
   EXPECT_TRUE(eventually([&] { return !raw.exists("orders"); }));
-  EXPECT_EQ(lock.this_thread().release(), ReleaseOutcome::was_lost);
+  EXPECT_EQ(lock.this_thread().release(), UnlockOutcome::was_lost);
   lock.lock();
   EXPECT_TRUE(lock.this_thread().is_holding());
   EXPECT_EQ(lock.this_thread().hold_count(), 1);

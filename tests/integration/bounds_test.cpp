@@ -33,8 +33,8 @@ std::size_t memory() {
 
 Config strict(const Stranger& stranger) {
   Config settings = quick_config(stranger.url());
-  settings.connect_timeout = 1000ms;
-  settings.command_timeout = 10s;
+  settings.timing.connect_timeout = 1000ms;
+  settings.timing.command_timeout = 10s;
   return settings;
 }
 
@@ -122,7 +122,7 @@ TEST(Stranger, MessagesWithoutEndLeaveNothingBehindAndHoldNobodyUp) {
   }
   const Stranger stranger(kHello, Stranger::Manner::without_end, std::move(messages));
   Config settings = strict(stranger);
-  settings.command_timeout = 3s;
+  settings.timing.command_timeout = 3s;
   const std::size_t before = memory();
   Client client(settings);
   const Timed ping = timed_error_of([&] { client.ping(); });
@@ -135,7 +135,7 @@ TEST(Stranger, MessagesWithoutEndLeaveNothingBehindAndHoldNobodyUp) {
 TEST(Replies, OfSomeMegabytesAreTaken) {
   RedisServer server;
   Config settings = quick_config(server.url());
-  settings.command_timeout = 1min;
+  settings.timing.command_timeout = 1min;
   settings.lease = 5min;
   Client client(settings);
   const std::string name(2U << 20U, 'n');
@@ -149,7 +149,7 @@ TEST(Replies, OfSomeMegabytesAreTaken) {
 TEST(Callers, AreRefusedWhenTheServerDoesNotTakeWhatIsToBeSent) {
   RedisServer server;
   Config settings = quick_config(server.url());
-  settings.command_timeout = 1min;
+  settings.timing.command_timeout = 1min;
   settings.lease = 5min;
   Client client(settings);
   ASSERT_TRUE(eventually([&] { return !error_of([&] { client.ping(); }); }));

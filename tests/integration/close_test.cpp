@@ -1,6 +1,7 @@
 // The end of a client: with holders, with waiters, with calls that come too late, and with objects that outlive it.
 #include "faults.hpp"
 #include "support/held_lock.hpp"
+#include "support/tried.hpp"
 
 namespace holdfast::test::close_test {
 namespace {
@@ -90,7 +91,7 @@ TEST_F(Close, EndsAWaitForAServerThatIsGone) {
   tcp.kill();
   auto waiting = in_thread([&] { return error_of([&] { return client.lock("orders").acquire(); }); });
   EXPECT_FALSE(ready(waiting, 100ms));
-  EXPECT_LT(duration_of([&] { client.close(); }), config().release_timeout + 1s);
+  EXPECT_LT(duration_of([&] { client.close(); }), config().timing.release_timeout + 1s);
   EXPECT_THAT(waiting.get(), IsError(Errc::closed, "orders", client.node(), testing::_));
 }
 
@@ -114,7 +115,7 @@ TEST_F(Close, EveryLaterCallSaysClosed) {
   EXPECT_THAT(error_of([&] { return lock.info(); }), said("orders"));
   EXPECT_THAT(error_of([&] { return lock.force_release(); }), said("orders"));
   std::error_code error;
-  EXPECT_EQ(lock.try_acquire({}, error), std::nullopt);
+  EXPECT_EQ(tried(lock, {}, error), std::nullopt);
   EXPECT_EQ(error, Errc::closed);
   lock.unlock();
   EXPECT_EQ(client.counters().connections, 1U);
@@ -185,7 +186,7 @@ TEST_F(Close, MayComeFromManyThreadsWhileOthersWork) {
 
 TEST_F(Close, WithManyHoldsAndADeadServerIsBoundedForAllTogether) {
   Config settings = config();
-  settings.release_timeout = 200ms;
+  settings.timing.release_timeout = 200ms;
   std::optional<Client> client(settings);
   std::vector<Hold> holds;
   for (int i = 0; i < 100; ++i) holds.push_back(client->lock("orders:" + std::to_string(i)).acquire());

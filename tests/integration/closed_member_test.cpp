@@ -22,8 +22,8 @@ class ThreeServers : public testing::Test {
     for (const RedisServer& server : servers_) {
       Config config = quick_config(server.url());
       config.lease = lease;
-      config.command_timeout = 1s;
-      config.patience = 60s;
+      config.timing.command_timeout = 1s;
+      config.timing.patience = 60s;
       config.observer = log_;
       clients_.emplace_back(config);
       clients_.back().ping();
@@ -98,7 +98,7 @@ TEST_F(ThreeServers, AClosedMinorityTakesNoHoldFromAThread) {
   EXPECT_EQ(waiting.wait_for(100ms), std::future_status::timeout) << "who waits goes on waiting";
   lock.lock();
   lock.unlock();
-  EXPECT_EQ(lock.this_thread().release(), ReleaseOutcome::released);
+  EXPECT_EQ(lock.this_thread().release(), UnlockOutcome::released);
   EXPECT_EQ(waiting.get(), ReleaseOutcome::released);
   lock.lock();
   lock.unlock();

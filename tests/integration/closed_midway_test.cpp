@@ -14,7 +14,7 @@ class ClosedMidway : public Faults, protected Starving, public testing::WithPara
     std::promise<bool> reached;  // outlives the client's loop, which may be who reaches it
     Config settings = config();
     settings.observer = nullptr;
-    settings.release_timeout = 500ms;
+    settings.timing.release_timeout = 500ms;
     Client client(settings);
     client.ping();
     std::optional<Hold> hold;

@@ -18,8 +18,8 @@ class ClusterTest : public testing::Test {
   Config config(const std::string& url) {
     Config made = quick_config(url);
     made.lease = 30s;  // longer than a failover takes
-    made.command_timeout = 20s;
-    made.patience = 120s;
+    made.timing.command_timeout = 20s;
+    made.timing.patience = 120s;
     made.observer = log;
     return made;
   }

@@ -66,6 +66,35 @@ TEST_F(HostNames, AreFollowed) {
   expect_found(cluster, config());
 }
 
+class Translated : public NewerCluster {
+ protected:
+  Translated()
+      : NewerCluster({"cluster-announce-hostname inside.invalid", "cluster-preferred-endpoint-type hostname"}) {}
+};
+
+/// Behind address translation what the nodes announce leads nowhere: by their own views, by MOVED and by ASK.
+TEST_F(Translated, NodesAreReachedByAMap) {
+  EXPECT_TRUE(eventually([&] { return endpoint(cluster.node(1)) == "inside.invalid"; }));
+  Config settings = config();
+  settings.map_address = [](const NodeAddress& announced) {
+    return announced.host == "inside.invalid" ? NodeAddress{"127.0.0.1", announced.port} : announced;
+  };
+  expect_found(cluster, settings);
+}
+
+/// With a limit, and with the address's name.
+TEST_F(Translated, WithoutAMapTheAddressIsNamed) {
+  EXPECT_TRUE(eventually([&] { return endpoint(cluster.node(1)) == "inside.invalid"; }));
+  Config settings = config();
+  settings.timing.connect_timeout = 1s;
+  settings.timing.command_timeout = 3s;
+  settings.timing.patience = 2s;
+  Client client(settings);
+  const auto error = error_of([&] { return client.lock("orders").acquire({.wait = 30s}); });
+  ASSERT_TRUE(error);
+  EXPECT_THAT(error->what(), HasSubstr("inside.invalid"));
+}
+
 class UnknownEndpoints : public NewerCluster {
  protected:
   UnknownEndpoints() : NewerCluster({"cluster-preferred-endpoint-type unknown-endpoint"}) {}
@@ -86,8 +115,8 @@ class NoNames : public NewerCluster {
 TEST_F(NoNames, AreAnErrorThatSaysSo) {
   EXPECT_EQ(endpoint(cluster.node(1)), "?");
   Config settings = config();
-  settings.patience = 1s;
-  settings.command_timeout = 1s;
+  settings.timing.patience = 1s;
+  settings.timing.command_timeout = 1s;
   Client client(settings);
   const auto error = error_of([&] { return client.lock("orders").acquire({.wait = 5s}); });
   ASSERT_TRUE(error);

@@ -38,9 +38,9 @@ class ClusterEdges : public ClusterTest {
 
 TEST_F(ClusterEdges, CallsEndWithinTheirLimitsWhileAllNodesAreFrozen) {
   Config settings = config();
-  settings.command_timeout = 1s;
-  settings.release_timeout = 1s;
-  settings.patience = 2s;
+  settings.timing.command_timeout = 1s;
+  settings.timing.release_timeout = 1s;
+  settings.timing.patience = 2s;
   Client client(settings);
   std::vector<Hold> holds;
   for (RedisServer* primary : cluster.primaries()) holds.push_back(client.lock(name_on(*primary)).acquire());
@@ -107,8 +107,8 @@ TEST_F(PartlyCovered, SlotsOfNobodySayThatNobodyServesThem) {
   const std::string name = name_on(cluster.node(0)), other = name_on(cluster.node(1));
   leave_unserved(name);
   Config settings = config();
-  settings.patience = 2s;
-  settings.command_timeout = 2s;
+  settings.timing.patience = 2s;
+  settings.timing.command_timeout = 2s;
   Client client(settings);
   const auto error = error_of([&] { return client.lock(name).acquire({.wait = 20s}); });
   ASSERT_TRUE(error);

@@ -129,7 +129,7 @@ TEST_F(ClusterGroups, SayNothingOfAHolderThatMayBeConnectedElsewhere) {
     hold.release();
   }
   put_held_lock(Raw(cluster.primary_of(name)), name, owner);
-  const LockInfo info = client.lock(name).info(Detail::holder);
+  const LockInfo info = client.lock(name).info(InfoDetail::holder);
   ASSERT_TRUE(info.holder);
   EXPECT_EQ(info.holder->connection, Holder::Connection::unknown);
 }
@@ -156,8 +156,8 @@ TEST_F(ClusterGroups, ComeAndGoWhileSlotsMove) {
 
 TEST_F(ClusterGroups, PingAsksAllPrimariesAndNamesTheOneThatFails) {
   Config settings = config();
-  settings.command_timeout = 1s;
-  settings.patience = 1s;
+  settings.timing.command_timeout = 1s;
+  settings.timing.patience = 1s;
   Client client(settings);
   client.ping();
   RedisServer& silent = *cluster.primaries().back();

@@ -149,7 +149,7 @@ TEST_F(ClusterHolds, OfReadersWhoseKeysAreAtTwoServersStand) {
   std::vector<Hold> holds;
   for (int i = 0; i < 3; ++i) {
     holds.push_back(
-        clients.emplace_back(config()).read_write_lock(name).acquire_shared({.lease = holdfast::fixed(90s)}));
+        clients.emplace_back(config()).read_write_lock(name).reader().acquire({.lease = holdfast::fixed(90s)}));
   }
   const auto move = [&](const Hold& hold) {
     return cluster.move_key(wire::read_write::hold_key(name, hold.owner()), to);
@@ -163,7 +163,7 @@ TEST_F(ClusterHolds, OfReadersWhoseKeysAreAtTwoServersStand) {
   cluster.end_move(cluster.slot_of(name), to);
   EXPECT_EQ(Raw(to).command("HEXISTS", name, holds[1].owner()).integer, 1);
   Client writer(config());
-  const MaybeHold none = writer.read_write_lock(name).try_acquire();
+  const MaybeHold none = writer.read_write_lock(name).writer().try_acquire();
   EXPECT_FALSE(none);
   EXPECT_EQ(holds[1].release(), ReleaseOutcome::released);
   EXPECT_FALSE(Raw(to).exists(name));

@@ -46,7 +46,7 @@ class Liar : public testing::TestWithParam<Lie> {
  protected:
   Config config(const std::string& url) const {
     Config made = quick_config(url);
-    made.connect_timeout = 1s;
+    made.timing.connect_timeout = 1s;
     made.observer = log;
     return made;
   }
@@ -65,8 +65,8 @@ INSTANTIATE_TEST_SUITE_P(Says, Liar, testing::ValuesIn(kLies),
 
 TEST_P(Liar, AloneMakesCallsFailWithinTheirLimits) {
   Config settings = config("redis+cluster://" + liar.address());
-  settings.command_timeout = 500ms;
-  settings.patience = 2s;
+  settings.timing.command_timeout = 500ms;
+  settings.timing.patience = 2s;
   Client client(settings);
   Lock lock = client.lock("orders");
   std::optional<Error> error;
@@ -84,8 +84,8 @@ TEST_P(Liar, AmongGoodOnesDoesNoHarm) {
   Cluster cluster({.replicas = 0});
   for (int i = 0; i < 6; ++i) {
     Config settings = config(cluster.url_at(liar.address() + "," + Cluster::address(cluster.node(1))));
-    settings.command_timeout = 10s;
-    settings.patience = 30s;
+    settings.timing.command_timeout = 10s;
+    settings.timing.patience = 30s;
     Client client(settings);
     const std::string name = "orders:" + std::to_string(i);
     Hold hold = client.lock(name).acquire();
@@ -118,7 +118,7 @@ class Circle : public testing::Test {
 
 TEST_F(Circle, EndsWithinTheLimitAndStormsNobody) {
   Config settings = config();
-  settings.patience = 2s;
+  settings.timing.patience = 2s;
   Client client(settings);
   std::optional<Error> error;
   const auto took = duration_of([&] { error = error_of([&] { return client.lock("orders").acquire({.wait = 4s}); }); });

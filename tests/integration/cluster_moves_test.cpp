@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "faults.hpp"
-#include "redis/cluster/slot.hpp"
+#include "redis/decide/slot.hpp"
 #include "support/cluster.hpp"
 #include "support/server_program.hpp"
 
@@ -19,8 +19,8 @@ class ClusterMoves : public testing::Test {
   ClusterMoves() : names_(names_in_range()) {
     settings_ = quick_config(cluster.url());
     settings_.lease = 12s;
-    settings_.command_timeout = 10s;
-    settings_.patience = 120s;
+    settings_.timing.command_timeout = 10s;
+    settings_.timing.patience = 120s;
     settings_.observer = log;
   }
 

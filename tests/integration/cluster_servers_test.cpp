@@ -110,8 +110,8 @@ TEST_F(ClusterServers, ASlotUnderWayIsAskedAtBothEnds) {
 
 TEST_F(ClusterServers, AFailoverLeavesNoWaiterBehind) {
   Config settings = config();
-  settings.safety_poll = settings.lease = 10min;
-  settings.release_timeout = 20s;
+  settings.timing.safety_poll = settings.lease = 10min;
+  settings.timing.release_timeout = 20s;
   Client holder(settings), waiter(settings);
   RedisServer& primary = *cluster.primaries().front();
   const std::string name = name_on(primary);
@@ -135,7 +135,7 @@ TEST_F(ClusterServers, AFailoverLeavesNoWaiterBehind) {
 
 TEST_F(ClusterServers, AFailoverIsFollowed) {
   Config settings = config();
-  settings.release_timeout = 20s;
+  settings.timing.release_timeout = 20s;
   Client client(settings);
   RedisServer& primary = *cluster.primaries().front();
   const std::string name = name_on(primary);

@@ -28,7 +28,7 @@ class ClusterWake : public ClusterTest, public testing::WithParamInterface<Publi
 
   Config waking(Publish how) {
     Config made = config();
-    made.safety_poll = 10min;
+    made.timing.safety_poll = 10min;
     made.lease = 10min;  // nor by waiting for its end
     made.publish = how;
     return made;
@@ -83,7 +83,7 @@ TEST_P(InEachWay, AWaiterIsWokenWhereverItsLockIs) {
 
 TEST_P(InEachWay, ThoseOfASimpleLockAreWokenToo) {
   Config patient = waking(GetParam());
-  patient.poll_min = patient.poll_max = 10min;
+  patient.kinds.poll_min = patient.kinds.poll_max = 10min;
   Client holder(waking(GetParam()));
   Client waiter(patient);
   const std::string name = name_on(last());
@@ -225,7 +225,7 @@ TEST_P(InEachWay, AWaiterAtTheNextNodeIsWokenThere) {
 
 TEST_P(InEachWay, IdleChannelsAreLeft) {
   Config settings = waking(GetParam());
-  settings.subscription_linger = 20ms;
+  settings.timing.subscription_linger = 20ms;
   Client holder(settings);
   Client waiter(settings);
   const std::string name = name_on(first());

@@ -114,7 +114,7 @@ TEST_F(CredentialRotation, OnOneServer) {
 TEST_F(CredentialRotation, InACluster) {
   Cluster cluster({.replicas = 0, .users = {user()}});
   Config settings = quick_config(cluster.url());
-  settings.command_timeout = 20s;
+  settings.timing.command_timeout = 20s;
   settings.credentials = vault_->provider();
   Rotation rotation(cluster.primaries(), vault_);
   rotate_under_load(settings, cluster.names_on_each(), cluster.names_on_each("held"), rotation, 12);
@@ -129,10 +129,10 @@ TEST_F(CredentialRotation, BehindSentinels) {
   const std::shared_ptr<Vault> watchers = vault_of({"watcher", "w0rd-0", 200ms});
   Config settings = quick_config(deployment.url());
   settings.lease = 30s;
-  settings.command_timeout = 20s;
-  settings.patience = 120s;
+  settings.timing.command_timeout = 20s;
+  settings.timing.patience = 120s;
   settings.credentials = vault_->provider();
-  settings.sentinel.credentials = watchers->provider();
+  std::get<SentinelConfig>(settings.server).credentials = watchers->provider();
   std::vector<RedisServer*> servers;
   for (std::size_t i = 0; i < deployment.servers(); ++i) servers.push_back(&deployment.server(i));
   Rotation rotation(servers, vault_);

@@ -146,12 +146,12 @@ TEST_F(CredentialsTest, ThatDoNotComeAreWaitedForAsLongAsAConnection) {
   Gate gate;
   vault_->meanwhile(gate.wait());
   Config settings = asking(vault_);
-  settings.connect_timeout = 200ms;
+  settings.timing.connect_timeout = 200ms;
   Client client(settings);
   const Timed refused = timed_error_of([&] { return client.lock("app:orders").acquire(); });
   EXPECT_THAT(refused.error, IsError(Errc::unreachable, "app:orders", node(),
                                      HasSubstr("no answer of the credentials' provider within 200 ms")));
-  EXPECT_LT(refused.took, settings.command_timeout);
+  EXPECT_LT(refused.took, settings.timing.command_timeout);
   gate.open();
   vault_->meanwhile({});
   EXPECT_TRUE(eventually([&] { return !error_of([&] { return client.lock("app:orders").acquire(); }); }));
@@ -162,7 +162,7 @@ TEST_F(CredentialsTest, ThatDoNotComeHoldUpNoHold) {
   vault_->set({"app", kSecret, 300ms});
   Config settings = asking(vault_);
   settings.lease = 600ms;
-  settings.connect_timeout = 200ms;
+  settings.timing.connect_timeout = 200ms;
   settings.loss_notice = false;  // one connection each
   Client client(settings);
   Client other(settings);

@@ -65,7 +65,7 @@ TEST_F(Cut, TheStdFaceLocksAndUnlocksOnce) {
   EXPECT_EQ(raw.command("HVALS", "orders").elements.at(0).text, "1");
   EXPECT_EQ(lock.this_thread().hold_count(), 1);
   proxy.cut_after_next_request("orders");
-  EXPECT_EQ(lock.this_thread().release(), ReleaseOutcome::released);
+  EXPECT_EQ(lock.this_thread().release(), UnlockOutcome::released);
   EXPECT_FALSE(raw.exists("orders"));
   EXPECT_EQ(proxy.fired(), 2U);
 }

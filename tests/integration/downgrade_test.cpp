@@ -9,10 +9,10 @@ class Downgrade : public Faults {};
 // The server reads both at once: the renewal finds no writer behind the downgrade.
 TEST_F(Downgrade, ARenewalThatWasAskedForBeforeItsAnswerIsNoLoss) {
   Config settings = config();
-  settings.command_timeout = 10s;
+  settings.timing.command_timeout = 10s;
   Client client(settings);
   const ReadWriteLock lock = client.read_write_lock("orders");
-  Hold hold = lock.acquire({.lease = renewed(1500ms)});
+  Hold hold = lock.writer().acquire({.lease = renewed(1500ms)});
   server.freeze();
   auto downgraded = in_thread([&] {
     lock.downgrade(hold);

@@ -5,6 +5,7 @@
 
 #include "access.hpp"
 #include "support/proxy.hpp"
+#include "support/tried.hpp"
 
 namespace holdfast::test::explained_test {
 namespace {
@@ -69,7 +70,7 @@ TEST_F(Explained, NothingIsAskedWhereNobodyReadsTheText) {
   const Hold hold = holder.lock("orders").acquire();
   Lock lock = waiter.lock("orders");
   std::error_code error;
-  EXPECT_EQ(lock.try_acquire({.wait = 1100ms}, error), std::nullopt);
+  EXPECT_EQ(tried(lock, {.wait = 1100ms}, error), std::nullopt);
   EXPECT_EQ(lock.try_acquire({.wait = 1100ms}), std::nullopt);
   EXPECT_FALSE(lock.try_lock_for(1100ms));
   EXPECT_TRUE(error_of([&] { return lock.acquire({.wait = 300ms}); })) << "many may wait as shortly as that";
@@ -95,7 +96,7 @@ TEST_F(Explained, OfSeveralServersOneThatKnowsIsEnough) {
   Client on_third(config(third.url()));
   Client holds_second([&] {
     Config its = labelled();
-    its.port = second.port();
+    std::get<NodeAddress>(its.server).port = second.port();
     return its;
   }());
   const Hold first_hold = holder.lock("orders").acquire();

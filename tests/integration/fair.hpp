@@ -20,7 +20,7 @@ class Fair : public Faults {
   /// A turn that a healthy test never needs.
   Config patient() const {
     Config settings = config();
-    settings.fair_turn = 60s;
+    settings.kinds.fair_turn = 60s;
     settings.lease = 60s;
     return settings;
   }

@@ -146,7 +146,7 @@ TEST_F(Fair, WhoLeavesIsNotWaitedFor) {
 
 TEST_F(Fair, AWaiterKeepsItsPlaceHoweverLongTheLockIsHeld) {
   Config settings = config();
-  settings.fair_turn = 1s;
+  settings.kinds.fair_turn = 1s;
   settings.lease = 1s;
   Client holder(settings), one(settings), other(settings);
   Hold first = holder.fair_lock("orders").acquire();
@@ -164,7 +164,7 @@ TEST_F(Fair, AWaiterKeepsItsPlaceHoweverLongTheLockIsHeld) {
 TEST_F(Fair, AWaiterKeepsItsPlaceThroughALostConnection) {
   Proxy proxy(server);
   Config settings = patient();
-  settings.port = proxy.port();
+  std::get<NodeAddress>(settings.server).port = proxy.port();
   Client holder(patient()), one(settings), other(patient());
   Hold first = holder.fair_lock("orders").acquire();
   auto waiting = start_in_order({&one, &other});
@@ -234,7 +234,7 @@ TEST_F(Fair, SaysWhatItIs) {
   EXPECT_FALSE(lock.is_locked());
   Hold hold = lock.acquire();
   EXPECT_TRUE(lock.is_held_by(hold.owner()));
-  EXPECT_EQ(lock.info(Detail::owner).owner, hold.owner());
+  EXPECT_EQ(lock.info(InfoDetail::owner).owner, hold.owner());
   EXPECT_FALSE(lock.force_release("99999999-2222-4333-8444-555555555555:1"));
   EXPECT_TRUE(lock.force_release(hold.owner()));
   EXPECT_EQ(hold.release(), ReleaseOutcome::was_lost);
@@ -248,7 +248,7 @@ TEST_F(Fair, WhatIsNoFairLockIsAnErrorAndIsLeftAlone) {
               IsError(Errc::wrong_type, "orders", client.node(), testing::HasSubstr("a string")));
   raw.flushall();
   Client readers(patient());
-  Hold reads = readers.read_write_lock("orders").acquire_shared();
+  Hold reads = readers.read_write_lock("orders").reader().acquire();
   EXPECT_THAT(error_of([&] { return lock.acquire({.wait = 10s}); }),
               IsError(Errc::wrong_type, "orders", client.node(), testing::HasSubstr("a read-write lock")));
   EXPECT_EQ(reads.release(), ReleaseOutcome::released);

@@ -32,7 +32,7 @@ TEST_F(Fair, SaysWhoWaitsInOrderAndWhoTheyAre) {
   EXPECT_EQ(info.queue[2].owner, kRedissons);
   EXPECT_THAT(info.queue[2].keeps_place, testing::Optional(testing::Lt(0s)));
   EXPECT_EQ(info.listeners, std::nullopt) << "each waiter listens for itself";
-  EXPECT_EQ(lock.info(Detail::owner).queued, std::nullopt);
+  EXPECT_EQ(lock.info(InfoDetail::owner).queued, std::nullopt);
   EXPECT_EQ(client.lock("orders").info().queued, std::nullopt);
   hold.release();
   for (auto& each : waiting) static_cast<void>(each.get());

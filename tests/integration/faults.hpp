@@ -95,11 +95,11 @@ Timed timed_error_of(Call&& call) {
 /// Settings with which faults show soon. A command's time limit is far above any time that a healthy server needs.
 inline Config quick_config(const std::string& url) {
   Config config = Config::from_url(url);
-  config.command_timeout = 2000ms;
-  config.release_timeout = 1000ms;
+  config.timing.command_timeout = 2000ms;
+  config.timing.release_timeout = 1000ms;
   config.lease = 3000ms;
-  config.safety_poll = 60s;
-  config.reconnect_max = 200ms;
+  config.timing.safety_poll = 60s;
+  config.timing.reconnect_max = 200ms;
   return config;
 }
 

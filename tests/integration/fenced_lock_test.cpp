@@ -49,14 +49,14 @@ TEST_F(Fenced, EachGrantHasTheNextToken) {
   EXPECT_EQ(take_once(client), 2);
   EXPECT_EQ(lock.latest_token(), 2);
   EXPECT_EQ(lock.info().token, 2);
-  EXPECT_EQ(lock.info(Detail::owner).token, std::nullopt);
+  EXPECT_EQ(lock.info(InfoDetail::owner).token, std::nullopt);
   EXPECT_EQ(client.lock("orders").info().token, std::nullopt);
   EXPECT_EQ(client.lock("plain").acquire().token(), std::nullopt);
 }
 
 TEST_F(Fenced, AWaiterOfTheSameClientGetsATokenOfItsOwn) {
   Config settings = config();
-  settings.handoff = 10s;
+  settings.kinds.handoff = 10s;
   Client client(settings);
   for (std::int64_t round = 0; round < 5; ++round) {
     Hold first = client.fenced_lock("orders").acquire();

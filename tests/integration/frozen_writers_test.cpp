@@ -7,7 +7,7 @@
 #include <iostream>
 #include <ostream>
 
-#include <holdfast/fenced_file.hpp>
+#include <holdfast/fence.hpp>
 
 #include "faults.hpp"
 #include "fencing_page.hpp"

@@ -15,10 +15,10 @@ using testing::HasSubstr;
 /// Its patience is over soon, and no answer of a busy machine comes too late.
 Config hasty(const std::string& url) {
   Config config = quick_config(url);
-  config.patience = 100ms;
-  config.command_timeout = 10s;
-  config.connect_timeout = 30s;
-  config.safety_poll = 1s;
+  config.timing.patience = 100ms;
+  config.timing.command_timeout = 10s;
+  config.timing.connect_timeout = 30s;
+  config.timing.safety_poll = 1s;
   return config;
 }
 
@@ -89,7 +89,7 @@ std::string campaign_through(const KnownFailure& failure) {
 std::string acquire_through(const KnownFailure& failure) {
   FailingServer server(failure.text);
   Config patient = hasty(server.url());
-  patient.patience = 1min;
+  patient.timing.patience = 1min;
   const Client client(patient);
   const FencedLock lock = client.fenced_lock("scheduler");
   auto acquire = in_thread([&] { return error_of([&] { return lock.acquire(); }); });
@@ -277,7 +277,7 @@ TEST_F(Campaigns, LeadAgainAfterAllIsGivenBack) {
     leader.campaign(
         [&](const Term& term) {
           ++terms;
-          ASSERT_TRUE(eventually([&] { return term.stop().stop_requested(); }));
+          ASSERT_TRUE(eventually([&] { return term.stop_token().stop_requested(); }));
         },
         {.stop = stop.get_token(), .rest = 0ms});
   });

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "faults.hpp"
+#include "support/tried.hpp"
 
 namespace holdfast::test::handoff_test {
 namespace {
@@ -17,7 +18,7 @@ class Handoff : public Faults {
   /// A tenure that no test outlives.
   Config settings(milliseconds handoff = 1min) {
     Config settings = config();
-    settings.handoff = handoff;
+    settings.kinds.handoff = handoff;
     return settings;
   }
   /// A caller of this client who waits for the lock, and is in the queue.
@@ -145,7 +146,7 @@ void come_and_go(Client& client, std::atomic<int>& inside, std::atomic<bool>& br
     if (random() % 7 == 0) stop.request_stop();
     if (random() % 3 == 0) options.wait.reset();
     std::error_code unknown_outcome;  // of a server that is slower than the wait is long
-    std::optional<Hold> hold = lock.try_acquire(options, unknown_outcome);
+    std::optional<Hold> hold = tried(lock, options, unknown_outcome);
     if (!hold) continue;
     if (inside.fetch_add(1) != 0) broken = true;
     if (random() % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 2000));
@@ -178,7 +179,7 @@ TEST_F(Handoff, LeavesNothingWhenTheClientIsClosedInTheMiddle) {
       threads.emplace_back([lock = client->lock("orders")]() mutable {
         std::error_code error;
         while (!error || error == Errc::busy) {
-          const std::optional<Hold> hold = lock.try_acquire({.wait = 1s}, error);
+          const std::optional<Hold> hold = tried(lock, {.wait = 1s}, error);
         }
       });
     }

@@ -9,8 +9,8 @@ class Healing : public testing::Test {
   Healing() : third_(thirds_, Proxy::Listen::unix_socket) {
     for (const std::string& url : {first_.url(), second_.url(), third_.url()}) {
       Config config = quick_config(url);
-      config.handoff = 1min;  // callers of this client pass it on without asking
-      config.node_timeout = 600ms;
+      config.kinds.handoff = 1min;  // callers of this client pass it on without asking
+      config.timing.node_timeout = 600ms;
       clients_.emplace_back(config);
       members_.push_back(clients_.back().lock("orders"));
       clients_.back().ping();

@@ -1,6 +1,7 @@
 // What a hold says of its loss, what its end costs then, and mistakes that must not pass in silence.
 #include "faults.hpp"
 #include "support/strange_unlock.hpp"
+#include "support/tried.hpp"
 
 namespace holdfast::test::hold_test {
 namespace {
@@ -49,7 +50,7 @@ TEST_F(HoldTest, SaysThatItWasTakenIfOnlyTheReleaseFindsOut) {
 /// Nobody looked while the server was frozen; the release is answered when the lease is over.
 TEST_F(HoldTest, SaysThatItExpiredIfTheReleaseIsAnsweredAfterTheDeadline) {
   Config settings = config();
-  settings.release_timeout = settings.command_timeout = 20s;
+  settings.timing.release_timeout = settings.timing.command_timeout = 20s;
   Client client(settings);
   Hold hold = client.lock("orders").acquire({.lease = fixed(2s)});
   server.freeze();
@@ -79,7 +80,7 @@ TEST_F(HoldTest, ThatOutlivesItsClientIsLostInEveryRespect) {
 
 TEST_F(HoldTest, DoesNotWaitForTheServerAtItsEndIfItIsLost) {
   Config settings = config();
-  settings.release_timeout = 5s;
+  settings.timing.release_timeout = 5s;
   Client client(settings);
   std::vector<Hold> holds;
   for (int i = 0; i < 6; ++i) {
@@ -96,10 +97,28 @@ TEST_F(HoldTest, DoesNotWaitForTheServerAtItsEndIfItIsLost) {
 }
 
 /// Others listened at the last release, so the next in line wants to know how this one ends before it asks.
+TEST_F(HoldTest, AtItsEndWaitsForTheServerOrNotAsItWasTold) {
+  Config settings = config();
+  settings.timing.release_timeout = 2s;
+  settings.timing.command_timeout = 20s;
+  const Client client(settings);
+  const auto end_of = [&](const Lock& lock, const AcquireOptions& options) {
+    std::optional<Hold> hold(lock.acquire(options));
+    server.freeze();
+    const auto took = duration_of([&] { hold.reset(); });
+    server.thaw();
+    return took;
+  };
+  EXPECT_GE(end_of(client.lock("a"), {.lease = fixed(1min)}), 1900ms);
+  EXPECT_LT(end_of(client.lock("b"), {.lease = fixed(1min), .end_waits = false}), 1000ms);
+  EXPECT_LT(end_of(client.lock("c", {.end_waits = false}), {.lease = fixed(1min)}), 1000ms);
+  EXPECT_TRUE(eventually([&] { return !raw.exists("b") && !raw.exists("c"); })) << "it is released all the same";
+}
+
 TEST_F(HoldTest, WhoWaitsBehindAnUnansweredReleaseLosesPatienceAllTheSame) {
   Config settings = config();
-  settings.command_timeout = 500ms;
-  settings.patience = 1s;
+  settings.timing.command_timeout = 500ms;
+  settings.timing.patience = 1s;
   Client client(settings);
   Client other(config());
   Lock lock = client.lock("orders");
@@ -180,7 +199,7 @@ TEST_F(HoldTest, AThreadThatWouldWaitForItselfWithoutALimitIsTold) {
   EXPECT_THAT(error_of([&] { return lock.try_acquire({.wait = milliseconds::max()}); }),
               Optional(testing::Property(&Error::code, code(Errc::would_deadlock))));
   std::error_code error;
-  EXPECT_EQ(lock.try_acquire({.wait = milliseconds::max()}, error), std::nullopt);
+  EXPECT_EQ(tried(lock, {.wait = milliseconds::max()}, error), std::nullopt);
   EXPECT_EQ(error, Errc::would_deadlock);
   Lock same = client.lock("orders");
   EXPECT_TRUE(error_of([&] { return same.acquire(); })) << "a copy and a second handle are the same lock";

@@ -71,12 +71,12 @@ TEST_F(WhoHolds, WhoAsksForTheOwnerOnlyCausesNoListOfConnections) {
   if (!server_like_redis(7, 0)) GTEST_SKIP() << "before 7.0 Redis does not count subcommands";
   Client client(config());
   const Hold hold = client.lock("orders").acquire();
-  const LockInfo info = looker.lock("orders").info(Detail::owner);
+  const LockInfo info = looker.lock("orders").info(InfoDetail::owner);
   EXPECT_EQ(info.owner, hold.owner());
   EXPECT_FALSE(info.holder);
-  EXPECT_FALSE(looker.list("*", Detail::owner).front().holder);
+  EXPECT_FALSE(looker.list("*", InfoDetail::owner).front().holder);
   EXPECT_EQ(raw.calls("client|list"), 0);
-  EXPECT_EQ(looker.lock("orders").info(Detail::holder_if_cheap).holder.value_or(Holder{}).process, getpid());
+  EXPECT_EQ(looker.lock("orders").info(InfoDetail::holder_if_cheap).holder.value_or(Holder{}).process, getpid());
   EXPECT_EQ(raw.calls("client|list"), 1);
 }
 
@@ -167,7 +167,7 @@ TEST_F(WhoMayAsk, WithoutPermissionForTheListTheRestIsTold) {
   grant(kRights, {"-client|list"});
   Client client(as_app());
   const Hold hold = client.lock("app:orders").acquire();
-  for (const Detail detail : {Detail::holder, Detail::holder_if_cheap}) {
+  for (const InfoDetail detail : {InfoDetail::holder, InfoDetail::holder_if_cheap}) {
     const LockInfo info = client.lock("app:orders").info(detail);
     EXPECT_EQ(info.owner, hold.owner());
     EXPECT_EQ(info.holder.value_or(Holder{}).kind, Kind::holdfast);
@@ -175,7 +175,7 @@ TEST_F(WhoMayAsk, WithoutPermissionForTheListTheRestIsTold) {
   }
   EXPECT_EQ(client.list("app:*").front().owner, hold.owner());
   grant(kRights, {"-info"});
-  EXPECT_EQ(client.lock("app:orders").info(Detail::holder_if_cheap).holder.value_or(Holder{}).connection,
+  EXPECT_EQ(client.lock("app:orders").info(InfoDetail::holder_if_cheap).holder.value_or(Holder{}).connection,
             Connection::unknown);
   EXPECT_EQ(client.lock("app:orders").info().holder.value_or(Holder{}).process, getpid());
 }

@@ -16,7 +16,7 @@ class Huge : public Faults {
  protected:
   Config patient() const {
     Config patient = config();
-    patient.lease = patient.command_timeout = patient.release_timeout = patient.patience = 60s;
+    patient.lease = patient.timing.command_timeout = patient.timing.release_timeout = patient.timing.patience = 60s;
     return patient;
   }
 };

@@ -2,12 +2,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/acquire/acquire.hpp"
-#include "engine/client/closing.hpp"
-#include "engine/hold/hold_release.hpp"
-#include "engine/runtime/asking.hpp"
 #include "faults.hpp"
 #include "integration/trial_kinds.hpp"
+#include "lock/client/closing.hpp"
+#include "lock/hold/acquire.hpp"
+#include "lock/hold/hold_release.hpp"
+#include "lock/runtime/asking.hpp"
 #include "support/held_lock.hpp"
 
 namespace holdfast::test::kinds_seam_test {
@@ -108,7 +108,7 @@ Owners hand_over(const Inside& client, const engine::Plan& plan) {
 
 TEST_F(KindsSeam, AHoldThatIsNotPassableIsAlwaysTheServersToGrant) {
   Config settings = config();
-  settings.handoff = 10s;
+  settings.kinds.handoff = 10s;
   const Inside client(settings);
   const Owners fenced = hand_over(client, trial::kFenced);
   EXPECT_NE(fenced.first, fenced.second);
@@ -279,8 +279,8 @@ TEST_F(Permits, AnUndoGivesBackTooMuchWithoutAKey) {
 
 TEST_F(Permits, WhatTheServerRemembersItForgetsWhenNothingCanBeRepeated) {
   Config settings = config(proxy.url());
-  settings.patience = 1000ms;
-  settings.command_timeout = 500ms;
+  settings.timing.patience = 1000ms;
+  settings.timing.command_timeout = 500ms;
   settings.lease = 1000ms;
   const Inside client(settings);
   const auto begin = std::chrono::steady_clock::now();

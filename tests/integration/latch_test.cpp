@@ -32,8 +32,8 @@ TEST_F(Latches, OpensAfterAsManyStepsAsItWasSetForAndCanBeSetAgain) {
   const Client client(config()), other(config());
   EXPECT_TRUE(latch(client).try_wait()) << "nobody has closed it";
   latch(client).wait();
-  EXPECT_TRUE(latch(client).set(3));
-  EXPECT_FALSE(latch(other).set(5));
+  EXPECT_TRUE(latch(client).init(3));
+  EXPECT_FALSE(latch(other).init(5));
   EXPECT_EQ(latch(other).count(), 3);
   EXPECT_FALSE(latch(client).try_wait());
   EXPECT_FALSE(latch(client).wait_for(50ms));
@@ -43,14 +43,14 @@ TEST_F(Latches, OpensAfterAsManyStepsAsItWasSetForAndCanBeSetAgain) {
   EXPECT_TRUE(latch(client).wait_for(0s));
   EXPECT_FALSE(raw.exists(kName));
   EXPECT_EQ(latch(client).count_down(), 0) << "there is none below that";
-  EXPECT_TRUE(latch(other).set(1));
+  EXPECT_TRUE(latch(other).init(1));
   EXPECT_TRUE(latch(other).remove());
   EXPECT_FALSE(latch(other).remove());
 }
 
 TEST_F(Latches, AllWhoWaitGoOnWithOneMessage) {
   const Client client(config()), other(config());
-  latch(client).set(2);
+  EXPECT_TRUE(latch(client).init(2));
   std::vector<std::future<void>> waiting;
   for (int i = 0; i < 20; ++i) waiting.push_back(start(latch(i % 2 == 0 ? client : other)));
   ASSERT_TRUE(listened(2));
@@ -65,7 +65,7 @@ TEST_F(Latches, AllWhoWaitGoOnWithOneMessage) {
 TEST_F(Latches, ThreadsThatArriveGoOnTogether) {
   constexpr int kThreads = 8;
   const Client client(config()), other(config());
-  latch(client).set(kThreads);
+  EXPECT_TRUE(latch(client).init(kThreads));
   std::atomic<int> arrived{0};
   std::vector<std::future<int>> threads;
   for (int i = 0; i < kThreads; ++i) {
@@ -84,8 +84,8 @@ TEST_F(Latches, NumbersThatMakeNoSenseAreRefusedBeforeAnythingIsSent) {
     EXPECT_THAT(error_of([&] { return call(), 0; }),
                 IsError(Errc::invalid_argument, kName, client.node(), HasSubstr(why)));
   };
-  refused([&] { latch(client).set(0); }, "0 steps; it must be from 1 to 2147483647");
-  refused([&] { latch(client).set(1LL << 31); }, "2147483648 steps");
+  refused([&] { std::ignore = latch(client).init(0); }, "0 steps; it must be from 1 to 2147483647");
+  refused([&] { std::ignore = latch(client).init(1LL << 31); }, "2147483648 steps");
   refused([&] { latch(client).count_down(0); }, "0 steps");
   EXPECT_FALSE(raw.exists(kName));
 }
@@ -96,7 +96,7 @@ TEST_F(Latches, WhatIsNoNumberIsLeftAlone) {
   EXPECT_EQ(code_of([&] { latch(client).wait(); }), Errc::wrong_type);
   EXPECT_EQ(code_of([&] { static_cast<void>(latch(client).wait_for(1s)); }), Errc::wrong_type);
   EXPECT_EQ(code_of([&] { latch(client).count_down(); }), Errc::wrong_type);
-  EXPECT_EQ(code_of([&] { latch(client).set(1); }), Errc::wrong_type);
+  EXPECT_EQ(code_of([&] { std::ignore = latch(client).init(1); }), Errc::wrong_type);
   EXPECT_EQ(code_of([&] { static_cast<void>(latch(client).try_wait()); }), Errc::wrong_type);
   raw.command("DEL", kName);
   raw.command("SET", kName, "a token");
@@ -106,7 +106,7 @@ TEST_F(Latches, WhatIsNoNumberIsLeftAlone) {
 
 TEST_F(Latches, WhoIsStoppedDoesNotGoOn) {
   const Client client(config());
-  latch(client).set(1);
+  EXPECT_TRUE(latch(client).init(1));
   std::stop_source stop;
   auto waiting = start(latch(client), stop.get_token());
   ASSERT_TRUE(listened());
@@ -117,9 +117,9 @@ TEST_F(Latches, WhoIsStoppedDoesNotGoOn) {
 
 TEST_F(Latches, AnOpeningOfWhichNobodyTellsIsFoundByAPoll) {
   Config settings = config();
-  settings.safety_poll = 400ms;
+  settings.timing.safety_poll = 400ms;
   const Client client(settings);
-  latch(client).set(1);
+  EXPECT_TRUE(latch(client).init(1));
   auto waiting = start(latch(client));
   ASSERT_TRUE(listened());
   raw.command("DEL", kName);  // without a message
@@ -129,7 +129,7 @@ TEST_F(Latches, AnOpeningOfWhichNobodyTellsIsFoundByAPoll) {
 
 TEST_F(Latches, AnOpeningOfWhichItWasToldWhileCutOffIsFoundWhenItIsBack) {
   const Client client(config(proxy.url())), other(config());
-  latch(other).set(1);
+  EXPECT_TRUE(latch(other).init(1));
   auto waiting = start(latch(client));
   ASSERT_TRUE(listened());
   proxy.refuse(true);
@@ -143,7 +143,7 @@ TEST_F(Latches, AChangeWhoseReplyIsLostCountsOnce) {
   const Client client(config(proxy.url()));
   client.ping();
   proxy.cut_after_next_request(kName);
-  EXPECT_TRUE(latch(client).set(5)) << "that there is one by now is its own doing";
+  EXPECT_TRUE(latch(client).init(5)) << "that there is one by now is its own doing";
   proxy.cut_after_next_request(kName);
   EXPECT_EQ(latch(client).count_down(2), 3);
   EXPECT_EQ(proxy.fired(), 2U);
@@ -163,7 +163,7 @@ TEST_F(LatchesInACluster, NamesWhoseChannelLiesElsewhereAreRefusedEarly) {
   EXPECT_TRUE(refused("{t}ready"));
   EXPECT_TRUE(refused("a}b"));
   const Latch latch = client.latch("ready");
-  EXPECT_TRUE(latch.set(2));
+  EXPECT_TRUE(latch.init(2));
   auto waiting = in_thread([&] { latch.wait(); });
   EXPECT_EQ(latch.count_down(), 1);
   EXPECT_FALSE(ready(waiting, 300ms));

@@ -62,7 +62,7 @@ TEST_F(Elections, TheBodyHasATokenThatGrowsFromTermToTerm) {
     EXPECT_EQ(leader.lead([&](const Term& term) {
       led = term.leads() && leader.leads() && term.valid_for() > 0ms && raw.exists("scheduler");
       EXPECT_EQ(term.token(), token);
-      EXPECT_FALSE(term.stop().stop_requested());
+      EXPECT_FALSE(term.stop_token().stop_requested());
     }),
               TermEnd::finished);
     EXPECT_TRUE(led);
@@ -112,7 +112,7 @@ TEST_F(Elections, ABodyThatIsSlowToEndKeepsTheOthersOut) {
   std::atomic<int> others = 0;
   Candidate slow(lock(here),
                  [&](const Term& term) {
-                   ASSERT_TRUE(eventually([&] { return term.stop().stop_requested(); }));
+                   ASSERT_TRUE(eventually([&] { return term.stop_token().stop_requested(); }));
                    asked = true;
                    ASSERT_TRUE(eventually([&] { return may_end.load(); }));
                    ended = true;
@@ -166,10 +166,10 @@ TEST_F(Elections, AfterALossNothingIsAskedForUntilTheBodyHasEnded) {
   Candidate candidate(lock(client), [&](const Term& term) {
     tokens.push_back(term.token());
     if (++terms > 1) {
-      ASSERT_TRUE(eventually([&] { return term.stop().stop_requested(); }));
+      ASSERT_TRUE(eventually([&] { return term.stop_token().stop_requested(); }));
       return;
     }
-    ASSERT_TRUE(eventually([&] { return term.stop().stop_requested(); }));
+    ASSERT_TRUE(eventually([&] { return term.stop_token().stop_requested(); }));
     EXPECT_FALSE(term.leads());
     told = true;
     ASSERT_TRUE(eventually([&] { return may_end.load(); }));
@@ -192,7 +192,7 @@ TEST_F(Elections, LeadSaysWhyATermHasEnded) {
   Leader leader(lock(client));
   EXPECT_EQ(leader.lead([&](const Term& term) {
     leader.step_down();
-    EXPECT_TRUE(term.stop().stop_requested());
+    EXPECT_TRUE(term.stop_token().stop_requested());
     EXPECT_FALSE(term.leads());
   }),
             TermEnd::stepped_down);
@@ -200,7 +200,7 @@ TEST_F(Elections, LeadSaysWhyATermHasEnded) {
   EXPECT_EQ(leader.lead(
                 [&](const Term& term) {
                   stop.request_stop();
-                  EXPECT_TRUE(term.stop().stop_requested());
+                  EXPECT_TRUE(term.stop_token().stop_requested());
                 },
                 {.stop = stop.get_token()}),
             TermEnd::stepped_down);
@@ -244,13 +244,13 @@ TEST_F(Elections, WhoStepsDownStandsBackForTheOthers) {
   Candidate first(lock(here),
                   [&](const Term& term) {
                     ++first_terms;
-                    ASSERT_TRUE(eventually([&] { return term.stop().stop_requested(); }));
+                    ASSERT_TRUE(eventually([&] { return term.stop_token().stop_requested(); }));
                   },
                   {.rest = 10min});
   ASSERT_TRUE(eventually([&] { return first_terms == 1; }));
   Candidate second(lock(there), [&](const Term& term) {
     ++second_terms;
-    ASSERT_TRUE(eventually([&] { return term.stop().stop_requested(); }));
+    ASSERT_TRUE(eventually([&] { return term.stop_token().stop_requested(); }));
   });
   ASSERT_TRUE(listeners(raw, "scheduler"));
   first.leader().step_down();
@@ -282,15 +282,15 @@ TEST_F(Elections, StopEndsACampaignThatWaits) {
 TEST_F(Elections, ACampaignOutlivesItsServer) {
   Config settings = config();
   settings.lease = 600ms;
-  settings.patience = 100ms;
-  settings.command_timeout = 300ms;
+  settings.timing.patience = 100ms;
+  settings.timing.command_timeout = 300ms;
   Client client(settings);
   std::atomic<int> terms = 0;
   std::atomic<int> troubles = 0;
   Candidate candidate(lock(client),
                       [&](const Term& term) {
                         ++terms;
-                        ASSERT_TRUE(eventually([&] { return term.stop().stop_requested(); }));
+                        ASSERT_TRUE(eventually([&] { return term.stop_token().stop_requested(); }));
                       },
                       {.rest = 0ms, .on_trouble = [&](const Error& error) {
                          EXPECT_STRNE(error.what(), "");

@@ -52,14 +52,14 @@ TEST_F(LeasedFaults, AChangeWhoseReplyIsLostCountsOnce) {
   EXPECT_EQ(free(), "7");
   raw.command("DEL", name);
   proxy.cut_after_next_request(name);
-  EXPECT_TRUE(semaphore(client).set(5)) << "that there is one by now is its own doing";
+  EXPECT_TRUE(semaphore(client).init(5)) << "that there is one by now is its own doing";
   EXPECT_EQ(proxy.fired(), 2U);
   EXPECT_EQ(free(), "5");
 }
 
 TEST_F(LeasedFaults, AChangeOfWhichNobodyKnowsWhetherItWasMadeSaysSo) {
   Config settings = config(proxy.url());
-  settings.patience = 500ms;
+  settings.timing.patience = 500ms;
   const Client client(settings);
   client.ping();
   proxy.cut_after_next_request(name);

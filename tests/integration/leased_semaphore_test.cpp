@@ -19,10 +19,10 @@ static_assert(!std::is_constructible_v<RedLock, std::vector<LeasedSemaphore>>);
 
 TEST_F(Leased, AsManyHaveOneAsThereArePermitsAndEachHasAnIdOfItsOwn) {
   const Client client(config()), other(config());
-  EXPECT_FALSE(can_take(semaphore(client))) << "nobody has said how many there are";
+  EXPECT_EQ(error_of([&] { return semaphore(client).try_acquire(); })->code(), code(Errc::not_set));
   EXPECT_EQ(semaphore(client).available(), 0);
-  EXPECT_TRUE(semaphore(client).set(3));
-  EXPECT_FALSE(semaphore(other).set(7)) << "there is one";
+  EXPECT_TRUE(semaphore(client).init(3));
+  EXPECT_FALSE(semaphore(other).init(7)) << "there is one";
   Hold first = semaphore(client).acquire(), second = semaphore(client).acquire(), third = semaphore(other).acquire();
   EXPECT_FALSE(can_take(semaphore(client)));
   EXPECT_FALSE(can_take(semaphore(other)));
@@ -45,7 +45,7 @@ TEST_F(Leased, AsManyHaveOneAsThereArePermitsAndEachHasAnIdOfItsOwn) {
 
 TEST_F(Leased, SeveralPermitsAreTakenAtOnceOrNotAtAll) {
   const Client client(config());
-  semaphore(client).set(5);
+  EXPECT_TRUE(semaphore(client).init(5));
   const LeasedSemaphore three = semaphore(client).with_permits(3);
   Hold hold = three.acquire();
   EXPECT_THAT(hold.owner(), MatchesRegex("([0-9a-f]{32},){2}[0-9a-f]{32}"));
@@ -66,12 +66,12 @@ TEST_F(Leased, NumbersThatMakeNoSenseAreRefusedBeforeAnythingIsSent) {
   };
   EXPECT_THAT(error_of([&] { return gpus.with_permits(0); }), refused("0 permits at once; it must be from 1 to 1000"));
   EXPECT_THAT(error_of([&] { return gpus.with_permits(1001); }), refused("1001 permits at once"));
-  EXPECT_THAT(error_of([&] { return gpus.set(-1); }), refused("-1 permits; it must be from 0 to 2147483647"));
+  EXPECT_THAT(error_of([&] { return gpus.init(-1); }), refused("-1 permits; it must be from 0 to 2147483647"));
   EXPECT_THAT(error_of([&] { return gpus.set_total(1LL << 31); }), refused("2147483648 permits in all"));
   EXPECT_THAT(error_of([&] { return gpus.add(-(1LL << 31)); }), refused("-2147483648 permits more"));
   EXPECT_EQ(raw.command("DBSIZE").integer, 0);
-  EXPECT_FALSE(can_take(gpus.with_permits(1000)));
-  EXPECT_TRUE(gpus.set(1000));
+  EXPECT_EQ(error_of([&] { return gpus.with_permits(1000).try_acquire(); })->code(), code(Errc::not_set));
+  EXPECT_TRUE(gpus.init(1000));
   Hold all = gpus.with_permits(1000).acquire();
   EXPECT_EQ(held(), 1000);
   EXPECT_EQ(all.release(), ReleaseOutcome::released);
@@ -100,7 +100,7 @@ TEST_F(Leased, WhatIsNoSemaphoreIsLeftAlone) {
     EXPECT_THAT(error_of(call), IsError(Errc::wrong_type, name, client.node(), HasSubstr("it is a")));
   };
   wrong([&] { return semaphore(client).acquire(); });
-  wrong([&] { return semaphore(client).set(3); });
+  wrong([&] { return semaphore(client).init(3); });
   wrong([&] { return semaphore(client).set_total(3); });
   wrong([&] { return semaphore(client).add(3); });
   wrong([&] { return semaphore(client).available(); });
@@ -110,7 +110,7 @@ TEST_F(Leased, WhatIsNoSemaphoreIsLeftAlone) {
 
 TEST_F(Leased, AThreadHasOnePermitByItsGuardAndAnyNumberOfHolds) {
   const Client client(config());
-  semaphore(client).set(3);
+  EXPECT_TRUE(semaphore(client).init(3));
   const LeasedSemaphore gpus = semaphore(client);
   {
     const std::scoped_lock guard(gpus);
@@ -127,7 +127,7 @@ TEST_F(Leased, AThreadHasOnePermitByItsGuardAndAnyNumberOfHolds) {
 
 TEST_F(Leased, WhoWaitsIsServedByAReleaseHereAndElsewhere) {
   const Client client(config()), other(config());
-  semaphore(client).set(1);
+  EXPECT_TRUE(semaphore(client).init(1));
   Hold first = semaphore(client).acquire();
   auto here = start(semaphore(client));
   auto there = start(semaphore(other));
@@ -147,7 +147,7 @@ TEST_F(Leased, WhoWaitsIsServedWhenPermitsAreMade) {
   const Client client(config()), other(config());
   auto first = start(semaphore(client).with_permits(2));
   ASSERT_TRUE(listened());
-  semaphore(other).set(1);
+  EXPECT_TRUE(semaphore(other).init(1));
   EXPECT_FALSE(ready(first, 300ms)) << "it wants two";
   semaphore(other).add(1);
   ASSERT_TRUE(ready(first, 5000ms));
@@ -159,7 +159,7 @@ TEST_F(Leased, WhoWaitsIsServedWhenPermitsAreMade) {
 
 TEST_F(Leased, WhoWantsManyIsNotOvertakenInsideAClient) {
   const Client client(config());
-  semaphore(client).set(2);
+  EXPECT_TRUE(semaphore(client).init(2));
   Hold one = semaphore(client).acquire(), other = semaphore(client).acquire();
   auto both = start(semaphore(client).with_permits(2));
   ASSERT_TRUE(listened());
@@ -177,7 +177,7 @@ TEST_F(Leased, WhoWantsManyIsNotOvertakenInsideAClient) {
 
 TEST_F(Leased, WhoWaitsInVainTakesNothing) {
   const Client client(config());
-  semaphore(client).set(2);
+  EXPECT_TRUE(semaphore(client).init(2));
   Hold first = semaphore(client).acquire();
   EXPECT_FALSE(can_take(semaphore(client).with_permits(2), 300ms));
   std::stop_source stop;
@@ -192,9 +192,9 @@ TEST_F(Leased, WhoWaitsInVainTakesNothing) {
 
 TEST_F(Leased, APermitOfWhichNobodyTellsIsFoundByAPoll) {
   Config settings = config();
-  settings.safety_poll = 400ms;
+  settings.timing.safety_poll = 400ms;
   const Client client(settings);
-  semaphore(client).set(0);
+  EXPECT_TRUE(semaphore(client).init(0));
   auto waiting = start(semaphore(client));
   ASSERT_TRUE(listened());
   raw.command("INCRBY", name, 1);  // without a message
@@ -207,7 +207,7 @@ TEST_F(Leased, PermitsAreRenewedForAsLongAsTheyAreHeld) {
   Config settings = config();
   settings.lease = 900ms;
   const Client client(settings);
-  semaphore(client).set(3);
+  EXPECT_TRUE(semaphore(client).init(3));
   Hold one = semaphore(client).acquire(), two = semaphore(client).with_permits(2).acquire();
   std::this_thread::sleep_for(2500ms);
   EXPECT_FALSE(one.is_lost());
@@ -223,7 +223,7 @@ TEST_F(Leased, APermitThatIsTakenAwayIsLostAndWhatIsLeftOfItsHoldComesBack) {
   Config settings = config();
   settings.lease = 1500ms;
   const Client client(settings);
-  semaphore(client).set(3);
+  EXPECT_TRUE(semaphore(client).init(3));
   Hold hold = semaphore(client).with_permits(2).acquire();
   Hold other = semaphore(client).acquire();
   EXPECT_TRUE(semaphore(client).force_release(hold.owner().substr(0, 32)));
@@ -243,7 +243,7 @@ TEST_F(Leased, ALossIsToldLongBeforeTheNextRenewal) {
   Config settings = config();
   settings.lease = 60s;
   const Client client(settings);
-  semaphore(client).set(3);
+  EXPECT_TRUE(semaphore(client).init(3));
   Hold renewed = semaphore(client).acquire(), fixed = semaphore(client).acquire({.lease = holdfast::fixed(60s)});
   ASSERT_TRUE(eventually([&] { return client.counters().watched == 2; }));
   Hold other = semaphore(client).acquire();
@@ -258,7 +258,7 @@ TEST_F(Leased, PermitsOfAProcessThatIsKilledComeBackWithTheirLeases) {
   Taker taker(Taker::Place::own_process);
   taker.connect(server.url(), {"kind=leased", "lease_ms=2000"});
   const Client client(config());
-  semaphore(client).set(2);
+  EXPECT_TRUE(semaphore(client).init(2));
   for (const int thread : {1, 2}) Party(taker, thread).lock(name);
   EXPECT_EQ(semaphore(client).available(), 0);
   auto waiting = start(semaphore(client).with_permits(2));
@@ -274,7 +274,7 @@ TEST_F(Leased, PermitsOfAProcessThatIsKilledComeBackWithTheirLeases) {
 
 TEST_F(Leased, AClientThatIsClosedGivesItsPermitsBackAtOnce) {
   const Client client(config());
-  semaphore(client).set(2);
+  EXPECT_TRUE(semaphore(client).init(2));
   const Client closing(config());
   const Hold hold = semaphore(closing).with_permits(2).acquire();
   closing.close();
@@ -286,7 +286,7 @@ TEST_F(Leased, AClientThatIsClosedGivesItsPermitsBackAtOnce) {
 
 TEST_F(Leased, SeveralPermitsAreAdoptedByAnyHandleAndKeptToTheirNumber) {
   const Client here(config()), there(config());
-  semaphore(here).set(5);
+  EXPECT_TRUE(semaphore(here).init(5));
   const std::string ticket = semaphore(here).with_permits(3).acquire({.lease = fixed(1min)}).detach();
   Hold adopted = semaphore(there).adopt(ticket, {.lease = renewed(600ms)});
   EXPECT_TRUE(eventually([&] { return there.counters().renewals >= 4; }));
@@ -322,7 +322,7 @@ TEST_F(Leased, AnIdOfRedissonsIsTakenUpByATicketThatIsMadeOfIt) {
 
 TEST_F(Leased, APermitIsPassedOnInsideAClientAndNeverToTwo) {
   const Client client(config());
-  semaphore(client).set(2);
+  EXPECT_TRUE(semaphore(client).init(2));
   std::atomic<int> having{0}, most{0};
   std::vector<std::future<void>> callers;
   for (int i = 0; i < 8; ++i) {
@@ -346,7 +346,7 @@ TEST_F(Leased, UnderLoadThereAreNeverMoreThanThereShouldBeAndInTheEndAllAreBack)
   constexpr int kPermits = 5;
   std::vector<Client> clients;
   for (int i = 0; i < 4; ++i) clients.emplace_back(config());
-  semaphore(clients.front()).set(kPermits);
+  EXPECT_TRUE(semaphore(clients.front()).init(kPermits));
   std::atomic<int> having{0}, most{0};
   std::atomic<int> granted{0};
   std::vector<std::future<void>> callers;

@@ -52,7 +52,7 @@ class LeastAclOfKinds : public Access {
   }
 
   /// What every lock can do; `lock_of` makes it from a client.
-  void use(const auto& lock_of, Listed listed = Listed::locks) {
+  void use(const auto& lock_of, KeyForm listed = KeyForm::locks) {
     const Client client(settings()), other(settings());
     const auto lock = lock_of(client);
     Hold hold = lock.acquire();
@@ -61,7 +61,7 @@ class LeastAclOfKinds : public Access {
     EXPECT_TRUE(eventually([&] { return client.counters().renewals > 0; }, kLimit));
     EXPECT_TRUE(lock.is_locked() && lock.is_held_by(hold.owner()) && lock.remaining() != 0ms);
     EXPECT_EQ(lock.info().holders.size(), 1U);
-    EXPECT_EQ(client.list("lock:*", Detail::holder, listed).size(), 1U);
+    EXPECT_EQ(client.list("lock:*", InfoDetail::holder, listed).size(), 1U);
     EXPECT_EQ(hold.release(), ReleaseOutcome::released);
     EXPECT_TRUE(waiting.get());
     hold = lock.acquire();
@@ -75,7 +75,7 @@ TEST_F(LeastAclOfKinds, Lock) {
   use([](const Client& client) { return client.lock(kName); });
   const Client client(settings());
   Hold several = client.multi_lock({"lock:a", "lock:b"}).acquire();
-  Hold any = client.any_of({"lock:a", "lock:c"}).acquire();
+  Hold any = client.any_lock({"lock:a", "lock:c"}).acquire();
   EXPECT_EQ(several.release(), ReleaseOutcome::released);
   EXPECT_EQ(any.release(), ReleaseOutcome::released);
   EXPECT_THAT(refused(), IsEmpty());
@@ -83,7 +83,7 @@ TEST_F(LeastAclOfKinds, Lock) {
 
 TEST_F(LeastAclOfKinds, SimpleLock) {
   grant_for({"SimpleLock"}, {"+hexists", "+hset", "+hdel", "+hlen", "+hgetall", "+type"});
-  use([](const Client& client) { return client.simple_lock(kName); }, Listed::simple_locks);
+  use([](const Client& client) { return client.simple_lock(kName); }, KeyForm::simple_locks);
   const Client marks(settings());
   Hold mark = marks.simple_lock("{lock:orders}:holdfast_succeeded").acquire({.lease = fixed(1min)});
   EXPECT_EQ(mark.leave(1min), ReleaseOutcome::left);
@@ -111,17 +111,17 @@ TEST_F(LeastAclOfKinds, FairLock) {
 
 TEST_F(LeastAclOfKinds, ReadWriteLock) {
   grant_for({"ReadWriteLock"});
-  use([](const Client& client) { return client.read_write_lock(kName); }, Listed::read_write_locks);
+  use([](const Client& client) { return client.read_write_lock(kName).writer(); }, KeyForm::read_write_locks);
   const Client client(settings()), other(settings());
   const ReadWriteLock lock = client.read_write_lock(kName);
-  Hold hold = lock.acquire();
+  Hold hold = lock.writer().acquire();
   lock.downgrade(hold);
-  Hold reader = other.read_write_lock(kName).acquire_shared();
-  EXPECT_EQ(lock.info().holders.size(), 2U);
-  EXPECT_FALSE(gets(other.read_write_lock(kName), {.wait = 20ms}));
+  Hold reader = other.read_write_lock(kName).reader().acquire();
+  EXPECT_EQ(lock.writer().info().holders.size(), 2U);
+  EXPECT_FALSE(gets(other.read_write_lock(kName).writer(), {.wait = 20ms}));
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
   EXPECT_TRUE(eventually([&] { return other.counters().renewals > 0; }, kLimit));
-  EXPECT_TRUE(lock.force_release());
+  EXPECT_TRUE(lock.writer().force_release());
   EXPECT_THAT(refused(), IsEmpty());
 }
 
@@ -129,7 +129,7 @@ TEST_F(LeastAclOfKinds, Semaphore) {
   grant_for({"Semaphore"}, {"+hexists", "+hset", "+hdel", "+pexpire"});
   const Client client(settings()), other(settings());
   const Semaphore semaphore = client.semaphore(kName);
-  EXPECT_TRUE(semaphore.set(1, 1h));
+  EXPECT_TRUE(semaphore.init(1, 1h));
   semaphore.acquire();
   EXPECT_FALSE(other.semaphore(kName).try_acquire());
   auto waiting = in_thread([&] { return other.semaphore(kName).try_acquire_for(kLimit); });
@@ -137,7 +137,7 @@ TEST_F(LeastAclOfKinds, Semaphore) {
   EXPECT_TRUE(semaphore.release());
   EXPECT_TRUE(waiting.get());
   EXPECT_EQ(semaphore.add(2), 2);
-  EXPECT_EQ(client.list("lock:*", Detail::holder, Listed::semaphores).size(), 1U);
+  EXPECT_EQ(client.list("lock:*", InfoDetail::holder, KeyForm::semaphores).size(), 1U);
   EXPECT_EQ(semaphore.drain(), 2);
   EXPECT_EQ(semaphore.available(), 0);
   EXPECT_THAT(refused(), IsEmpty());
@@ -145,8 +145,8 @@ TEST_F(LeastAclOfKinds, Semaphore) {
 
 TEST_F(LeastAclOfKinds, LeasedSemaphore) {
   grant_for({"Semaphore", "LeasedSemaphore"});
-  EXPECT_TRUE(Client(settings()).leased_semaphore(kName).set(1));
-  use([](const Client& client) { return client.leased_semaphore(kName); }, Listed::leased_semaphores);
+  EXPECT_TRUE(Client(settings()).leased_semaphore(kName).init(1));
+  use([](const Client& client) { return client.leased_semaphore(kName); }, KeyForm::leased_semaphores);
   const Client client(settings());
   const LeasedSemaphore semaphore = client.leased_semaphore(kName);
   EXPECT_EQ(semaphore.set_total(2), 2);
@@ -159,14 +159,14 @@ TEST_F(LeastAclOfKinds, Latch) {
   grant_for({"Latch"}, {"+hexists", "+hset", "+hdel", "+pexpire"});
   const Client client(settings()), other(settings());
   const Latch latch = client.latch(kName);
-  EXPECT_TRUE(latch.set(2));
+  EXPECT_TRUE(latch.init(2));
   EXPECT_EQ(latch.count_down(), 1);
   auto waiting = in_thread([&] { return other.latch(kName).wait_for(kLimit); });
   EXPECT_TRUE(eventually([&] { return other.counters().waiting == 1; }, kLimit));
-  EXPECT_EQ(client.list("lock:*", Detail::holder, Listed::latches).size(), 1U);
+  EXPECT_EQ(client.list("lock:*", InfoDetail::holder, KeyForm::latches).size(), 1U);
   EXPECT_EQ(latch.count_down(), 0);
   EXPECT_TRUE(waiting.get());
-  EXPECT_TRUE(latch.set(1));
+  EXPECT_TRUE(latch.init(1));
   EXPECT_TRUE(latch.remove());
   EXPECT_THAT(refused(), IsEmpty());
 }

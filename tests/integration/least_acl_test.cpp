@@ -11,6 +11,7 @@
 #include "support/held_lock.hpp"
 #include "support/listen.hpp"
 #include "support/paths.hpp"
+#include "support/tried.hpp"
 
 namespace holdfast::test::least_acl_test {
 namespace {
@@ -30,12 +31,12 @@ class LeastAcl : public Access {
     raw.command("SCRIPT", "FLUSH");
     Proxy proxy(server);
     Config settings = as_app();
-    settings.port = proxy.port();
+    std::get<NodeAddress>(settings.server).port = proxy.port();
     settings.lease = 600ms;
-    settings.command_timeout = 1000ms;
-    settings.patience = 1000ms;
-    settings.release_timeout = 300ms;
-    settings.subscription_linger = 20ms;
+    settings.timing.command_timeout = 1000ms;
+    settings.timing.patience = 1000ms;
+    settings.timing.release_timeout = 300ms;
+    settings.timing.subscription_linger = 20ms;
     Client client(settings);
     check("ping", [&] {
       client.ping();
@@ -82,7 +83,7 @@ class LeastAcl : public Access {
     Hold held = holder.lock("lock:busy").acquire({.lease = renewed(1min)});
     auto waiter = in_thread([&] {
       std::error_code error;
-      const MaybeHold got = client.lock("lock:busy").try_acquire({.wait = 1500ms}, error);
+      const MaybeHold got = tried(client.lock("lock:busy"), {.wait = 1500ms}, error);
       return got.has_value();
     });
     const auto subscribed = [&](long long count) {
@@ -101,7 +102,7 @@ class LeastAcl : public Access {
     Subscriber listener(server, {channel});
     check("tell a release", [&] {
       std::error_code error;
-      static_cast<void>(client.lock("lock:busy").try_acquire({}, error));
+      static_cast<void>(tried(client.lock("lock:busy"), {}, error));
       return listener.wait_for(1, 300ms);
     });
   }

@@ -50,7 +50,7 @@ TEST_F(Leave, WithoutATimeItIsARelease) {
   Hold hold = client.lock("orders").acquire();
   EXPECT_EQ(hold.leave(0ms), ReleaseOutcome::released);
   EXPECT_FALSE(raw.exists("orders"));
-  EXPECT_EQ(Hold().leave(1s), ReleaseOutcome::was_lost);
+  EXPECT_EQ(Hold().leave(1s), ReleaseOutcome::empty);
 }
 
 TEST_F(Leave, WhatIsSomebodyElsesIsLeftAlone) {
@@ -64,7 +64,7 @@ TEST_F(Leave, WhatIsSomebodyElsesIsLeftAlone) {
 
 TEST_F(Leave, ASilentServerMakesItUnknownAndTheLeaseStandsAsItWas) {
   Config settings = config();
-  settings.release_timeout = 100ms;
+  settings.timing.release_timeout = 100ms;
   Client client(settings);
   Hold hold = client.lock("orders").acquire({.lease = fixed(1h)});
   server.freeze();

@@ -23,11 +23,11 @@ class Limits : public Faults {
  protected:
   Limits() : Faults({.listen = ServerOptions::Listen::tcp}) {
     settings = config();
-    settings.command_timeout = 1500ms;
-    settings.release_timeout = 3000ms;
-    settings.patience = 2000ms;
+    settings.timing.command_timeout = 1500ms;
+    settings.timing.release_timeout = 3000ms;
+    settings.timing.patience = 2000ms;
     settings.lease = 30s;
-    settings.safety_poll = 100ms;
+    settings.timing.safety_poll = 100ms;
   }
   void expect_unreachable_in_time(Lock& lock) const {
     const Timed limited = timed_error_of([&] { return lock.acquire({.wait = 600ms}); });
@@ -35,7 +35,7 @@ class Limits : public Faults {
     EXPECT_THAT(limited.took, Takes(600ms));
     const Timed once = timed_error_of([&] { return lock.try_acquire(); });
     EXPECT_THAT(once.error, Says(Errc::unreachable));
-    EXPECT_THAT(once.took, Takes(settings.command_timeout));
+    EXPECT_THAT(once.took, Takes(settings.timing.command_timeout));
   }
 
   Config settings;
@@ -53,17 +53,17 @@ TEST_F(Limits, OfAFrozenServer) {
   }
   const Timed once = timed_error_of([&] { return lock.try_acquire(); });
   EXPECT_THAT(once.error, Says(Errc::unknown_outcome));
-  EXPECT_THAT(once.took, Takes(settings.command_timeout));
+  EXPECT_THAT(once.took, Takes(settings.timing.command_timeout));
   const Timed patient = timed_error_of([&] { return lock.acquire(); });
   EXPECT_THAT(patient.error, Says(Errc::unknown_outcome));
-  EXPECT_THAT(patient.took, Takes(settings.patience));
+  EXPECT_THAT(patient.took, Takes(settings.timing.patience));
   server.thaw();
   EXPECT_TRUE(eventually([&] { return client.counters().unknown > 0 && !raw.exists("orders"); }, 10s));
   EXPECT_TRUE(stays_absent(raw, "orders", 200ms));
 }
 
 TEST_F(Limits, AnUndoDoesNotHoldUpAClose) {
-  settings.release_timeout = 20s;
+  settings.timing.release_timeout = 20s;
   std::optional<Client> client(settings);
   client->ping();
   server.freeze();
@@ -92,7 +92,7 @@ TEST_F(Limits, OfAServerThatFreezesWhileSomebodyElseHasIt) {
   EXPECT_FALSE(waiting.get()) << "timed out, since somebody else was seen to have it";
   EXPECT_THAT(took, Takes(2000ms));
   EXPECT_THAT(patient.get(), Says(Errc::unknown_outcome));
-  EXPECT_LT(steady_clock::now() - frozen, 2000ms + settings.patience + kSlack);
+  EXPECT_LT(steady_clock::now() - frozen, 2000ms + settings.timing.patience + kSlack);
 }
 
 TEST_F(Limits, OfAServerThatWasKilled) {
@@ -104,13 +104,12 @@ TEST_F(Limits, OfAServerThatWasKilled) {
   expect_unreachable_in_time(lock);
   const Timed patient = timed_error_of([&] { return lock.acquire(); });
   EXPECT_THAT(patient.error, Says(Errc::unreachable));
-  EXPECT_THAT(patient.took, Takes(settings.patience));
+  EXPECT_THAT(patient.took, Takes(settings.timing.patience));
 }
 
 TEST_F(Limits, OfAServerThatIsNotConnectedYet) {
   const Stranger mute("");
-  settings.host = "127.0.0.1";
-  settings.port = mute.port();
+  settings.server = NodeAddress{"127.0.0.1", mute.port()};
   for (const bool tls : {false, true}) {
     settings.tls.enabled = tls;
     settings.tls.verify = TlsConfig::Verify::none;

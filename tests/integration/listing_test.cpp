@@ -1,9 +1,9 @@
 // list() with prefixes that are patterns to the server, and from servers that reply what they were not asked for.
 #include <stdexcept>
 
-#include "engine/client/closing.hpp"
 #include "face/queries.hpp"
 #include "faults.hpp"
+#include "lock/client/closing.hpp"
 #include "support/held_lock.hpp"
 #include "support/made_up_node.hpp"
 

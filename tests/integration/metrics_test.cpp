@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "faults.hpp"
+#include "support/key_kinds.hpp"
 
 namespace holdfast::test::metrics_test {
 namespace {
@@ -69,24 +70,22 @@ TEST_F(MetricsOfAClient, CountEachResultOfAnAcquire) {
 }
 
 TEST_F(MetricsOfAClient, CountTheHoldsOfEachKind) {
-  const auto expect_counted = [&](const char* kind, const std::function<Hold(const Client&)>& acquire) {
+  const auto expect_counted = [&](const std::string& kind, const std::function<Hold(const Client&)>& acquire) {
     Client client(config());
     acquire(client).release();
     EXPECT_GE(acquires(client, "granted"), 1) << kind;
     EXPECT_GE(value(client, "holdfast_hold_seconds_count"), 1) << kind;
   };
-  expect_counted("fenced", [](const Client& client) { return client.fenced_lock("fenced").acquire(); });
-  expect_counted("fair", [](const Client& client) { return client.fair_lock("fair").acquire(); });
-  expect_counted("spin", [](const Client& client) { return client.spin_lock("spin").acquire(); });
-  expect_counted("writer", [](const Client& client) { return client.read_write_lock("shared").acquire(); });
-  expect_counted("reader", [](const Client& client) { return client.read_write_lock("shared").acquire_shared(); });
-  expect_counted("simple", [](const Client& client) { return client.simple_lock("simple").acquire(); });
+  for (const KeyKind& kind : kKeyKinds) {
+    expect_counted(kind.word, [&](const Client& client) { return kind.make(client, kind.word).acquire(); });
+  }
+  expect_counted("reader", [](const Client& client) { return client.read_write_lock("shared").reader().acquire(); });
   expect_counted("several", [](const Client& client) { return client.multi_lock({"a", "b"}).acquire(); });
-  expect_counted("any", [](const Client& client) { return client.any_of({"a", "b"}).acquire(); });
+  expect_counted("any", [](const Client& client) { return client.any_lock({"a", "b"}).acquire(); });
   expect_counted("majority", [](const Client& client) { return RedLock(std::vector{client.lock("a")}).acquire(); });
   expect_counted("permit", [](const Client& client) {
     const LeasedSemaphore permits = client.leased_semaphore("permits");
-    permits.set(1);
+    EXPECT_TRUE(permits.init(1));
     return permits.acquire();
   });
 }
@@ -158,7 +157,7 @@ TEST_F(MetricsOfAClient, MeasureCommandsByWhatTheyAreFor) {
 
 TEST_F(MetricsOfAClient, CountWhatIsPassedOnInsideTheClient) {
   Config settings = config();
-  settings.handoff = 1min;
+  settings.kinds.handoff = 1min;
   Client client(settings);
   Hold first = client.lock("orders").acquire();
   std::future<Hold> waiting = in_thread([&] { return client.lock("orders").acquire(); });
@@ -205,7 +204,7 @@ TEST_F(MetricsOfAClient, SayWhetherThereIsAConnection) {
 
 TEST_F(MetricsOfAClient, AreThereBeforeAnythingHappens) {
   Config settings = config();
-  settings.unix_socket = "/nowhere/redis.sock";
+  settings.server = UnixSocket{"/nowhere/redis.sock"};
   const Client client(settings);
   EXPECT_EQ(value(client, "holdfast_connected{node=\"/nowhere/redis.sock\"}"), 0);
   for (const char* series :

@@ -31,7 +31,7 @@ class MissedWake : public Faults {
 
 TEST_F(MissedWake, TheSafetyPollFindsTheLockFreeAndIsCounted) {
   Config settings = config();
-  settings.safety_poll = 400ms;
+  settings.timing.safety_poll = 400ms;
   Client client(settings);
   hold(1min);
   std::future<Hold> waiting = wait(client);
@@ -52,7 +52,7 @@ TEST_F(MissedWake, TheSafetyPollFindsTheLockFreeAndIsCounted) {
 
 TEST_F(MissedWake, TheSafetyPollIsRare) {
   Config settings = config();
-  settings.safety_poll = 200ms;
+  settings.timing.safety_poll = 200ms;
   Client client(settings);
   hold(1min);
   std::stop_source stop;

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "faults.hpp"
+#include "support/key_kinds.hpp"
 #include "support/paths.hpp"
 
 namespace holdfast::test::mixed_kinds_test {
@@ -10,15 +11,8 @@ namespace {
 
 /// A lock of each kind; `reads`: the readers' side.
 KeyLock lock_of(const Client& client, const std::string& kind, bool reads = false) {
-  if (kind == "Lock") return client.lock("orders");
-  if (kind == "FencedLock") return client.fenced_lock("orders");
-  if (kind == "FairLock") return client.fair_lock("orders");
-  if (kind == "SpinLock") return client.spin_lock("orders");
-  if (kind == "SimpleLock") return client.simple_lock("orders");
-  const ReadWriteLock lock = client.read_write_lock("orders");
-  if (reads) return lock.reader();
-  const KeyLock& writer = lock;
-  return writer;
+  if (reads && kind == "ReadWriteLock") return client.read_write_lock("orders").reader();
+  return key_kind(&KeyKind::type, kind)->make(client, "orders");
 }
 
 struct Cell {
@@ -104,7 +98,7 @@ TEST_P(MixedKinds, AForcedReleaseTakesWhatItCouldWaitForAndLeavesTheRest) {
 TEST_P(MixedKinds, WhoWaitsForAnotherKindEntersInTheEnd) {
   if (GetParam().word != "waits") return;
   Config settings = config();
-  settings.safety_poll = 500ms;  // which finds what nobody tells
+  settings.timing.safety_poll = 500ms;  // which finds what nobody tells
   Client waiter(settings);
   Hold hold = held_.acquire();
   auto waiting = in_thread([asked = lock_of(waiter, GetParam().asked)] { return asked.acquire({.wait = 30s}); });

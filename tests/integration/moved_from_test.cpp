@@ -6,6 +6,7 @@
 #include <holdfast/testing.hpp>
 
 #include "faults.hpp"
+#include "support/tried.hpp"
 
 namespace holdfast::test::moved_from_test {
 namespace {
@@ -44,8 +45,7 @@ class MovedFrom : public Faults {
       EXPECT_EQ(hold.release(), ReleaseOutcome::released);
     }
     std::error_code error;
-    EXPECT_TRUE(static_cast<std::optional<Hold>>(lock.try_acquire({.wait = 10s}, error)).has_value())
-        << error.message();
+    EXPECT_TRUE(static_cast<std::optional<Hold>>(tried(lock, {.wait = 10s}, error)).has_value()) << error.message();
     ThisThread mine = lock.this_thread();
     moved(mine);
     EXPECT_FALSE(mine.is_holding());
@@ -96,20 +96,22 @@ TEST_F(MovedFrom, LocksOfAllKindsGoOn) {
   use_key(client.spin_lock("spin"));
   use_as_lockable(client.multi_lock({"L", "M"}));
   use_as_lockable(RedLock(std::vector{client.lock("L")}));
-  use(client.any_of({"L", "M"}));
+  use(client.any_lock({"L", "M"}));
 }
 
 TEST_F(MovedFrom, BothSidesOfAReadWriteLockGoOn) {
   const Client client(config());
   ReadWriteLock lock = client.read_write_lock("L");
-  use_as_lockable(lock);
-  use_key(lock);
+  use_as_lockable(lock.writer());
+  use_key(lock.writer());
   use_as_lockable(lock.reader());
   moved(lock);
+  lock.lock();
+  lock.unlock();
   {
-    Hold hold = lock.acquire();
+    Hold hold = lock.writer().acquire();
     lock.downgrade(hold);
-    EXPECT_TRUE(static_cast<std::optional<Hold>>(lock.try_acquire_shared()).has_value());
+    EXPECT_TRUE(static_cast<std::optional<Hold>>(lock.reader().try_acquire()).has_value());
   }
   lock.lock_shared();
   lock.unlock_shared();
@@ -121,13 +123,13 @@ TEST_F(MovedFrom, WhatCountsGoesOn) {
   const Client client(config());
   LeasedSemaphore leased = client.leased_semaphore("leased");
   moved(leased);
-  leased.set(1);
+  EXPECT_TRUE(leased.init(1));
   EXPECT_EQ(leased.available(), 1);
   use(leased);
   Semaphore semaphore = client.semaphore("semaphore");
   moved(semaphore);
   EXPECT_EQ(semaphore.name(), "semaphore");
-  EXPECT_TRUE(semaphore.set(1));
+  EXPECT_TRUE(semaphore.init(1));
   EXPECT_TRUE(semaphore.try_acquire());
   EXPECT_TRUE(semaphore.release(1));
   semaphore.acquire();
@@ -138,7 +140,7 @@ TEST_F(MovedFrom, WhatCountsGoesOn) {
   Latch latch = client.latch("latch");
   moved(latch);
   EXPECT_EQ(latch.name(), "latch");
-  EXPECT_TRUE(latch.set(2));
+  EXPECT_TRUE(latch.init(2));
   EXPECT_EQ(latch.count(), 2);
   EXPECT_EQ(latch.count_down(), 1);
   EXPECT_FALSE(latch.wait_for(1ms));
@@ -171,7 +173,7 @@ TEST_F(MovedFrom, AClientSaysSo) {
       {"semaphore", [&] { static_cast<void>(client.semaphore("L")); }},
       {"latch", [&] { static_cast<void>(client.latch("L")); }},
       {"multi_lock", [&] { static_cast<void>(client.multi_lock({"L", "M"})); }},
-      {"any_of", [&] { static_cast<void>(client.any_of({"L", "M"})); }},
+      {"any_of", [&] { static_cast<void>(client.any_lock({"L", "M"})); }},
       {"ping", [&] { client.ping(); }},
       {"list", [&] { static_cast<void>(client.list()); }},
       {"release_all", [&] { static_cast<void>(client.release_all(1s)); }},
@@ -180,7 +182,7 @@ TEST_F(MovedFrom, AClientSaysSo) {
       {"probe", [&] { static_cast<void>(probe(client)); }},
       {"async_ping", [&] { client.async_ping([](const Failure&) {}); }},
       {"async_list",
-       [&] { client.async_list("*", Detail::owner, [](const Failure&, const std::vector<LockInfo>&) {}); }},
+       [&] { client.async_list("*", InfoDetail::owner, [](const Failure&, const std::vector<LockInfo>&) {}); }},
       {"async_release_all", [&] { client.async_release_all(1s, [](std::size_t) {}); }},
       {"async_close", [&] { client.async_close([] {}); }},
   };

@@ -52,10 +52,11 @@ const Question kQuestions[] = {
     {"FencedLock::is_locked", [](const Client& client) { drop(client.fenced_lock("L").is_locked()); }, kFree},
     {"FencedLock::latest_token", [](const Client& client) { drop(client.fenced_lock("L").latest_token()); }, kFree},
     {"SpinLock::is_locked", [](const Client& client) { drop(client.spin_lock("L").is_locked()); }, kFree},
-    {"ReadWriteLock::is_locked", [](const Client& client) { drop(client.read_write_lock("L").is_locked()); }, kFree},
-    {"ReadWriteLock::info", [](const Client& client) { drop(client.read_write_lock("L").info()); }, {}},
-    {"ReadWriteLock::is_held_by", [](const Client& client) { drop(client.read_write_lock("L").is_held_by("x")); },
-     kNumber},
+    {"ReadWriteLock::is_locked", [](const Client& client) { drop(client.read_write_lock("L").writer().is_locked()); },
+     kFree},
+    {"ReadWriteLock::info", [](const Client& client) { drop(client.read_write_lock("L").writer().info()); }, {}},
+    {"ReadWriteLock::is_held_by",
+     [](const Client& client) { drop(client.read_write_lock("L").writer().is_held_by("x")); }, kNumber},
     {"SimpleLock::is_locked", [](const Client& client) { drop(client.simple_lock("L").is_locked()); }, kText},
     {"SimpleLock::is_held_by", [](const Client& client) { drop(client.simple_lock("L").is_held_by("x")); }, kText},
     {"LeasedSemaphore::is_locked", [](const Client& client) { drop(client.leased_semaphore("L").is_locked()); }, kFree},
@@ -110,11 +111,11 @@ INSTANTIATE_TEST_SUITE_P(Of, AnswersOf, testing::ValuesIn(kNonsense), name_of);
 TEST(Nonsense, AboutOneLockOfAListIsAnError) {
   const std::string names = as_array({as_bulk("0"), as_array({as_bulk("L")})});
   const std::string owner = "99999999-2222-4333-8444-555555555555:7";
-  for (const Listed what : {Listed::locks, Listed::read_write_locks, Listed::simple_locks, Listed::leased_semaphores,
-                            Listed::semaphores, Listed::latches}) {
+  for (const KeyForm what : {KeyForm::locks, KeyForm::read_write_locks, KeyForm::simple_locks,
+                             KeyForm::leased_semaphores, KeyForm::semaphores, KeyForm::latches}) {
     for (const char* answer : {"+OK\r\n", ":7\r\n", "*1\r\n$3\r\nabc\r\n", "*3\r\n:1\r\n:2\r\n:3\r\n"}) {
-      if (*answer == '+' && what != Listed::locks && what != Listed::read_write_locks &&
-          what != Listed::leased_semaphores) {
+      if (*answer == '+' && what != KeyForm::locks && what != KeyForm::read_write_locks &&
+          what != KeyForm::leased_semaphores) {
         continue;  // a text is what those have
       }
       const MadeUpNode node([&](const MadeUpNode::Command& command) -> std::string {
@@ -126,7 +127,7 @@ TEST(Nonsense, AboutOneLockOfAListIsAnError) {
         return answer;
       });
       const Client client(quick_config("redis://" + node.address()));
-      const std::optional<Error> error = error_of([&] { return client.list("*", Detail::owner, what); });
+      const std::optional<Error> error = error_of([&] { return client.list("*", InfoDetail::owner, what); });
       EXPECT_TRUE(error) << static_cast<int>(what) << " believes " << answer;
       EXPECT_THAT(error ? error->what() : "", HasSubstr("makes no sense"));
     }

@@ -74,7 +74,7 @@ class NoScript : public testing::Test {
   }
   Config settings() const {
     Config settings;
-    settings.unix_socket = server_.socket_path();
+    settings.server = UnixSocket{server_.socket_path()};
     return settings;
   }
 

@@ -1,5 +1,6 @@
 // Data that somebody else has changed: keys of another type, emptied databases, forgotten scripts.
 #include "faults.hpp"
+#include "support/tried.hpp"
 
 namespace holdfast::test::odd_state_test {
 namespace {
@@ -20,7 +21,7 @@ class OddState : public Faults {
   template <class Replace>
   void expect_that_a_waiter_hears(const std::string& words, Replace&& replace) {
     Config settings = config();
-    settings.safety_poll = 200ms;
+    settings.timing.safety_poll = 200ms;
     Client other(settings);
     const Hold hold = client.lock("orders").acquire();
     auto waiting = in_thread([&] { return error_of([&] { return other.lock("orders").acquire(); }); });
@@ -55,7 +56,7 @@ TEST_F(OddState, AKeyOfAnotherTypeIsToldByEveryCallAndLeftAlone) {
     EXPECT_THAT(error_of([&] { return lock.is_held_by("x"); }), said);
     EXPECT_THAT(error_of([&] { return lock.info(); }), said);
     std::error_code error;
-    EXPECT_EQ(lock.try_acquire({}, error), std::nullopt);
+    EXPECT_EQ(tried(lock, {}, error), std::nullopt);
     EXPECT_EQ(error, Errc::wrong_type);
     EXPECT_EQ(raw.command("DUMP", "orders").text, before);
     EXPECT_EQ(raw.pttl("orders"), -1);
@@ -195,7 +196,7 @@ TEST_F(OddState, AHoldBesideWhichSomebodyWroteAFieldIsReleasedAndTheFieldStays) 
 
 TEST_F(OddState, AFlushIsNoticedAtTheNextRenewalAndAWaiterGetsIn) {
   Config settings = config();
-  settings.safety_poll = 300ms;
+  settings.timing.safety_poll = 300ms;
   Client other(settings);
   Hold hold = client.lock("orders").acquire({.lease = renewed(900ms)});
   auto waiting = in_thread([&] { return other.lock("orders").acquire(); });

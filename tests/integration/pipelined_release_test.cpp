@@ -20,7 +20,7 @@ class PipelinedRelease : public Faults {
   }
   /// So many threads of one client, each with a lock of its own.
   template <class Work>
-  static void in_threads(int count, Client& client, const Work& work, const AcquireOptions& options = {}) {
+  static void in_threads(int count, Client& client, const Work& work, const LockOptions& options = {}) {
     std::vector<std::jthread> threads;
     for (int i = 0; i < count; ++i) {
       threads.emplace_back([&client, &work, options, i] { work(client.lock("own-" + std::to_string(i), options)); });

@@ -345,11 +345,11 @@ TEST(Probe, AReplicaThatIsCutOff) {
 
 TEST(Probe, Sentinels) {
   Deployment deployment({.min_replicas_to_write = 1, .down_after = 60s});  // no failover in between
-  Config config = Config::from_url("redis://" + Deployment::address(deployment.primary()));
-  config.sentinel.primary = deployment.name();
-  for (std::size_t i = 0; i < 2; ++i) {
-    config.sentinel.addresses.push_back({"127.0.0.1", deployment.sentinel(i).port()});
-  }
+  SentinelConfig sentinels;
+  sentinels.primary = deployment.name();
+  for (std::size_t i = 0; i < 2; ++i) sentinels.addresses.push_back({"127.0.0.1", deployment.sentinel(i).port()});
+  Config config;
+  config.server = sentinels;
   ProbeReport report = probe(config);
   EXPECT_EQ(report.nodes.size(), 6U) << "one server, two replicas, two Sentinels, and the one that those know";
   for (const char* id : {"sentinels", "sentinel_agree", "sentinel_quorum", "priority", "replica_lag", "min_replicas"}) {
@@ -359,15 +359,14 @@ TEST(Probe, Sentinels) {
   deployment.sentinel(2).kill();
   report = probe(config);
   EXPECT_THAT(faults(report), Contains("warning connection"));
-  Config lost = config;  // the server is not where it was
-  lost.alternatives.clear();
-  deployment.primary().freeze();
-  report = probe(lost);
+  deployment.primary().freeze();  // the server is not where it was
+  report = probe(config);
   deployment.server(0).thaw();
   EXPECT_FALSE(report.reached());
   EXPECT_EQ(std::ranges::count(report.nodes, ProbedNode::Part::replica, &ProbedNode::part), 2) << "as Sentinels say";
-  config.sentinel.primary = "nobody";
-  config.sentinel.addresses.resize(1);
+  sentinels.primary = "nobody";
+  sentinels.addresses.resize(1);
+  config.server = sentinels;
   EXPECT_THAT(faults(probe(config)), IsSupersetOf({"danger sentinel_name", "danger sentinels"}));
 }
 

@@ -25,7 +25,7 @@ class FiveServers : public testing::Test {
     for (const RedisServer& server : servers_) {
       Config config = quick_config(server.url());
       config.lease = lease;
-      config.command_timeout = 1000ms;
+      config.timing.command_timeout = 1000ms;
       made.emplace_back(config);
     }
     for (std::size_t i = 0; i < kServers; ++i) {

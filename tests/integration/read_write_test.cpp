@@ -15,17 +15,16 @@ using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
 static_assert(!std::is_constructible_v<MultiLock, std::vector<ReadWriteLock>>);
-constexpr MaybeHold (BasicLock::*kAsWriter)(const AcquireOptions&) const = &BasicLock::try_acquire;
-constexpr MaybeHold (ReadWriteLock::*kAsReader)(const AcquireOptions&) const = &ReadWriteLock::try_acquire_shared;
+using Side = BasicLock (*)(const ReadWriteLock& lock);
+BasicLock as_writer(const ReadWriteLock& lock) { return lock.writer(); }
+BasicLock as_reader(const ReadWriteLock& lock) { return lock.reader(); }
 
 class ReadWrite : public Faults {
  protected:
   std::map<std::string, std::string> stored() { return raw.hgetall("orders"); }
   /// And gives it back.
-  template <class Class>
-  static bool gets(const ReadWriteLock& lock, MaybeHold (Class::*how)(const AcquireOptions&) const,
-                   const AcquireOptions& options = {}) {
-    const MaybeHold hold = (lock.*how)(options);
+  static bool gets(const ReadWriteLock& lock, Side side, const AcquireOptions& options = {}) {
+    const MaybeHold hold = side(lock).try_acquire(options);
     return hold.has_value();
   }
   template <class Call>
@@ -46,10 +45,10 @@ class ReadWrite : public Faults {
 TEST_F(ReadWrite, ReadersOfOneClientShareOneHoldWithOneCommand) {
   Client client(config());
   const ReadWriteLock lock = client.read_write_lock("orders");
-  Hold first = lock.acquire_shared();
+  Hold first = lock.reader().acquire();
   const auto one = commands(client);
-  Hold second = lock.acquire_shared();
-  Hold third = *lock.try_acquire_shared();
+  Hold second = lock.reader().acquire();
+  Hold third = *lock.reader().try_acquire();
   EXPECT_EQ(commands(client), one) << "the second reader costs nothing";
   EXPECT_EQ(second.owner(), first.owner());
   EXPECT_EQ(first.release(), ReleaseOutcome::released);
@@ -64,25 +63,26 @@ TEST_F(ReadWrite, ReadersOfOneClientShareOneHoldWithOneCommand) {
 
 TEST_F(ReadWrite, ReadersOfSeveralClientsHaveItTogetherAndAWriterAlone) {
   Client one(config()), other(config());
-  Hold reads = one.read_write_lock("orders").acquire_shared();
-  Hold reads_too = other.read_write_lock("orders").acquire_shared();
-  EXPECT_FALSE(gets(one.read_write_lock("orders"), kAsWriter));
-  EXPECT_FALSE(gets(other.read_write_lock("orders"), kAsWriter));
+  Hold reads = one.read_write_lock("orders").reader().acquire();
+  Hold reads_too = other.read_write_lock("orders").reader().acquire();
+  EXPECT_FALSE(gets(one.read_write_lock("orders"), as_writer));
+  EXPECT_FALSE(gets(other.read_write_lock("orders"), as_writer));
   reads.release();
-  EXPECT_FALSE(gets(other.read_write_lock("orders"), kAsWriter));
+  EXPECT_FALSE(gets(other.read_write_lock("orders"), as_writer));
   reads_too.release();
-  Hold writes = one.read_write_lock("orders").acquire();
-  EXPECT_FALSE(gets(one.read_write_lock("orders"), kAsReader));
-  EXPECT_FALSE(gets(other.read_write_lock("orders"), kAsReader));
-  EXPECT_FALSE(gets(other.read_write_lock("orders"), kAsWriter));
+  Hold writes = one.read_write_lock("orders").writer().acquire();
+  EXPECT_FALSE(gets(one.read_write_lock("orders"), as_reader));
+  EXPECT_FALSE(gets(other.read_write_lock("orders"), as_reader));
+  EXPECT_FALSE(gets(other.read_write_lock("orders"), as_writer));
 }
 
 TEST_F(ReadWrite, TheEndOfAWriterLetsAllReadersIn) {
   Client writer(config()), one(config()), other(config());
-  Hold writes = writer.read_write_lock("orders").acquire();
+  Hold writes = writer.read_write_lock("orders").writer().acquire();
   std::deque<std::future<Hold>> readers;
   for (Client* client : {&one, &one, &other, &other}) {
-    readers.push_back(in_thread([client] { return client->read_write_lock("orders").acquire_shared({.wait = 20s}); }));
+    readers.push_back(
+        in_thread([client] { return client->read_write_lock("orders").reader().acquire({.wait = 20s}); }));
   }
   ASSERT_TRUE(is_waiting(one, 2));
   ASSERT_TRUE(is_waiting(other, 2));
@@ -96,11 +96,11 @@ TEST_F(ReadWrite, TheEndOfAWriterLetsAllReadersIn) {
 TEST_F(ReadWrite, ALocalWriterThatWaitsHoldsNewLocalReadersBack) {
   Client client(config());
   const ReadWriteLock lock = client.read_write_lock("orders");
-  Hold reads = lock.acquire_shared();
-  auto writer = in_thread([&] { return lock.acquire({.wait = 20s}); });
+  Hold reads = lock.reader().acquire();
+  auto writer = in_thread([&] { return lock.writer().acquire({.wait = 20s}); });
   ASSERT_TRUE(is_waiting(client));
-  EXPECT_FALSE(gets(lock, kAsReader, {.wait = 100ms})) << "it comes behind the writer";
-  auto late = in_thread([&] { return lock.acquire_shared({.wait = 20s}); });
+  EXPECT_FALSE(gets(lock, as_reader, {.wait = 100ms})) << "it comes behind the writer";
+  auto late = in_thread([&] { return lock.reader().acquire({.wait = 20s}); });
   ASSERT_TRUE(is_waiting(client, 2));
   reads.release();
   Hold writes = writer.get();
@@ -120,7 +120,7 @@ TEST_F(ReadWrite, AWriterElsewhereIsNotStarvedByReadersThatFollowEachOther) {
   for (int i = 0; i < 4; ++i) {
     threads.push_back(in_thread([&] {
       while (!stop) {
-        const Hold hold = lock.acquire_shared({.wait = 30s});
+        const Hold hold = lock.reader().acquire({.wait = 30s});
         const int own = ++entered;
         const auto until = steady_clock::now() + 50ms;
         while (entered == own && !stop && steady_clock::now() < until) std::this_thread::sleep_for(1ms);
@@ -131,7 +131,7 @@ TEST_F(ReadWrite, AWriterElsewhereIsNotStarvedByReadersThatFollowEachOther) {
   int writes = 0;
   for (; writes < 3; ++writes) {
     const int before = entered;
-    if (!gets(writer.read_write_lock("orders"), kAsWriter, {.wait = 20s})) break;
+    if (!gets(writer.read_write_lock("orders"), as_writer, {.wait = 20s})) break;
     ASSERT_TRUE(eventually([&] { return entered > before; })) << "readers come behind it";
   }
   stop = true;
@@ -146,7 +146,7 @@ TEST_F(ReadWrite, AReaderAsksWhoListensThoughItDoesNotListenItself) {
   const std::string channel = "redisson_rwlock:{orders}";
   Monitor monitor(server);
   {
-    const Hold reads = lock.acquire_shared();
+    const Hold reads = lock.reader().acquire();
     const auto asked = [&](const MonitorLine& line) {
       return line.args.size() > 7 && line.args[3] == "orders" && line.args[7] == channel;
     };
@@ -154,24 +154,24 @@ TEST_F(ReadWrite, AReaderAsksWhoListensThoughItDoesNotListenItself) {
   }
   EXPECT_TRUE(eventually([&] { return stored().empty(); }));
   monitor.clear();
-  const Hold writes = lock.acquire();
+  const Hold writes = lock.writer().acquire();
   EXPECT_EQ(monitor.count(channel), 0U) << "who has it alone need not know";
 }
 
 TEST_F(ReadWrite, AWriterThatBecomesAReaderIsNeverWithoutTheLock) {
   Client client(config()), other(config());
   const ReadWriteLock lock = client.read_write_lock("orders");
-  Hold hold = lock.acquire();
-  auto reader = in_thread([&] { return other.read_write_lock("orders").acquire_shared({.wait = 20s}); });
+  Hold hold = lock.writer().acquire();
+  auto reader = in_thread([&] { return other.read_write_lock("orders").reader().acquire({.wait = 20s}); });
   ASSERT_TRUE(is_waiting(other));
   const std::string owner = hold.owner();
   lock.downgrade(hold);
   EXPECT_EQ(hold.owner(), owner);
   EXPECT_GT(hold.valid_for(), 0ms);
   EXPECT_GT(reader.get().valid_for(), 0ms) << "it was woken";
-  EXPECT_FALSE(gets(other.read_write_lock("orders"), kAsWriter)) << "it still reads";
+  EXPECT_FALSE(gets(other.read_write_lock("orders"), as_writer)) << "it still reads";
   const auto before = commands(client);
-  Hold beside = lock.acquire_shared();
+  Hold beside = lock.reader().acquire();
   EXPECT_EQ(commands(client), before) << "others of this client share what it has";
   beside.release();
   lock.downgrade(hold);
@@ -183,21 +183,21 @@ TEST_F(ReadWrite, AWriterIsNoReaderBeforeTheServerHasSaidSo) {
   Client client(config());
   const ReadWriteLock lock = client.read_write_lock("orders");
   const AcquireOptions options{.lease = renewed(30s)};
-  Hold hold = lock.acquire(options);
+  Hold hold = lock.writer().acquire(options);
   if (raw.command("CLIENT", "PAUSE", 60'000, "WRITE").is_error()) GTEST_SKIP() << "only all or nothing before 6.2";
   const auto before = commands(client);
   auto downgraded = in_thread([&] { lock.downgrade(hold); });
   EXPECT_TRUE(eventually([&] { return commands(client) > before; }));
-  EXPECT_FALSE(gets(lock, kAsReader, options)) << "it may still write";
+  EXPECT_FALSE(gets(lock, as_reader, options)) << "it may still write";
   raw.command("CLIENT", "UNPAUSE");
   downgraded.get();
-  EXPECT_TRUE(gets(lock, kAsReader, options));
+  EXPECT_TRUE(gets(lock, as_reader, options));
 }
 
 TEST_F(ReadWrite, ADowngradeIsAskedForAgainUntilItIsAnswered) {
   Client client(config());
   const ReadWriteLock lock = client.read_write_lock("orders");
-  Hold hold = lock.acquire({.lease = renewed(10s)});
+  Hold hold = lock.writer().acquire({.lease = renewed(10s)});
   raw.command("CLIENT", "KILL", "TYPE", "normal");
   lock.downgrade(hold);
   EXPECT_EQ(stored()["mode"], "read");
@@ -207,8 +207,8 @@ TEST_F(ReadWrite, ADowngradeIsAskedForAgainUntilItIsAnswered) {
 TEST_F(ReadWrite, WhoWasBrokenByForceCannotBecomeAReader) {
   Client client(config());
   const ReadWriteLock lock = client.read_write_lock("orders");
-  Hold hold = lock.acquire();
-  EXPECT_TRUE(lock.force_release());
+  Hold hold = lock.writer().acquire();
+  EXPECT_TRUE(lock.writer().force_release());
   EXPECT_EQ(code_of([&] { return lock.downgrade(hold), 0; }), Errc::lost);
   EXPECT_TRUE(hold.is_lost());
 }
@@ -219,12 +219,13 @@ TEST_F(ReadWrite, AllReadersOfAClientAreToldOfALoss) {
   std::atomic<int> told{0}, told_too_much{0};
   const AcquireOptions options{.lease = renewed(600ms), .on_lost = [&](const LostEvent&) { ++told; }};
   const AcquireOptions ends{.lease = renewed(600ms), .on_lost = [&](const LostEvent&) { ++told_too_much; }};
-  Hold first = lock.acquire_shared(options), second = lock.acquire_shared(options), gone = lock.acquire_shared(ends);
+  Hold first = lock.reader().acquire(options), second = lock.reader().acquire(options),
+       gone = lock.reader().acquire(ends);
   ASSERT_EQ(first.owner(), second.owner());
   ASSERT_EQ(first.owner(), gone.owner());
   gone.release();
   const std::stop_token signal = second.lost_token();
-  EXPECT_TRUE(lock.force_release());
+  EXPECT_TRUE(lock.writer().force_release());
   EXPECT_TRUE(eventually([&] { return signal.stop_requested() && first.is_lost() && told == 2; }));
   EXPECT_FALSE(gone.is_lost()) << "it had been released";
   EXPECT_EQ(told_too_much, 0);
@@ -236,13 +237,13 @@ TEST_F(ReadWrite, BothSidesAreRenewed) {
   Client one(config()), other(config());
   const AcquireOptions options{.lease = renewed(300ms)};
   {
-    const Hold reads = one.read_write_lock("orders").acquire_shared(options);
-    const Hold reads_too = other.read_write_lock("orders").acquire_shared(options);
+    const Hold reads = one.read_write_lock("orders").reader().acquire(options);
+    const Hold reads_too = other.read_write_lock("orders").reader().acquire(options);
     std::this_thread::sleep_for(1s);
     EXPECT_EQ(reads.state(), HoldState::held);
     EXPECT_EQ(reads_too.state(), HoldState::held);
   }
-  Hold hold = one.read_write_lock("orders").acquire(options);
+  Hold hold = one.read_write_lock("orders").writer().acquire(options);
   std::this_thread::sleep_for(1s);
   EXPECT_EQ(hold.state(), HoldState::held);
   one.read_write_lock("orders").downgrade(hold);
@@ -253,9 +254,9 @@ TEST_F(ReadWrite, BothSidesAreRenewed) {
 TEST_F(ReadWrite, ReadersWithLeasesOrCapsOfTheirOwnHaveHoldsOfTheirOwn) {
   Client client(config());
   const ReadWriteLock lock = client.read_write_lock("orders");
-  Hold first = lock.acquire_shared();
-  Hold fixed_one = lock.acquire_shared({.lease = fixed(10s)});
-  Hold capped = lock.acquire_shared({.max_hold = 10s});
+  Hold first = lock.reader().acquire();
+  Hold fixed_one = lock.reader().acquire({.lease = fixed(10s)});
+  Hold capped = lock.reader().acquire({.max_hold = 10s});
   EXPECT_NE(fixed_one.owner(), first.owner());
   EXPECT_NE(capped.owner(), first.owner());
   EXPECT_EQ(stored().size(), 4U);
@@ -272,7 +273,7 @@ TEST_F(ReadWrite, MeetsSharedMutex) {
     const std::shared_lock guard{lock};
     const std::shared_lock again{lock};
     EXPECT_EQ(lock.reader().this_thread().hold_count(), 2);
-    EXPECT_FALSE(lock.this_thread().is_holding());
+    EXPECT_FALSE(lock.writer().this_thread().is_holding());
     auto reads = in_thread([&] { return lock.try_lock_shared() && (lock.unlock_shared(), true); });
     EXPECT_TRUE(reads.get());
     auto writes = in_thread([&] { return lock.try_lock(); });
@@ -293,7 +294,7 @@ TEST_F(ReadWrite, AReaderThatWantsToWriteIsRefusedAtOnce) {
   const auto began = steady_clock::now();
   EXPECT_FALSE(lock.try_lock_for(20s));
   EXPECT_LT(steady_clock::now() - began, 10s) << "at once";
-  EXPECT_EQ(code_of([&] { return lock.acquire(); }), Errc::would_deadlock);
+  EXPECT_EQ(code_of([&] { return lock.writer().acquire(); }), Errc::would_deadlock);
   EXPECT_TRUE(lock.reader().this_thread().is_holding());
 }
 
@@ -305,7 +306,7 @@ TEST_F(ReadWrite, AWriterMayReadAndGoesOnReadingWhenItUnlocks) {
   lock.lock_shared();
   EXPECT_EQ(commands(client), before);
   lock.unlock();
-  EXPECT_FALSE(lock.this_thread().is_holding());
+  EXPECT_FALSE(lock.writer().this_thread().is_holding());
   EXPECT_TRUE(lock.reader().this_thread().is_holding());
   EXPECT_EQ(stored()["mode"], "read");
   lock.unlock_shared();
@@ -339,10 +340,10 @@ TEST_F(ReadWrite, OtherKindsOfTheSameNameAreRefused) {
   Client client(config());
   {
     const Hold plain = client.lock("orders").acquire();
-    EXPECT_EQ(code_of([&] { return client.read_write_lock("orders").acquire(); }), Errc::wrong_type);
-    EXPECT_EQ(code_of([&] { return client.read_write_lock("orders").acquire_shared(); }), Errc::wrong_type);
+    EXPECT_EQ(code_of([&] { return client.read_write_lock("orders").writer().acquire(); }), Errc::wrong_type);
+    EXPECT_EQ(code_of([&] { return client.read_write_lock("orders").reader().acquire(); }), Errc::wrong_type);
   }
-  const Hold reads = client.read_write_lock("orders").acquire_shared();
+  const Hold reads = client.read_write_lock("orders").reader().acquire();
   EXPECT_EQ(code_of([&] { return client.lock("orders").acquire(); }), Errc::wrong_type);
   EXPECT_EQ(code_of([&] { return client.simple_lock("orders").acquire(); }), Errc::wrong_type);
 }
@@ -366,7 +367,7 @@ TEST_P(ReadWriteCounting, NoReaderSeesHalfOfAWrite) {
         for (int turn = 0; turn < 40; ++turn) {
           const bool writes = i == 0 && turn % 4 == 0;
           Hold hold;
-          if (locked) hold = writes ? lock.acquire({.wait = 60s}) : lock.acquire_shared({.wait = 60s});
+          if (locked) hold = writes ? lock.writer().acquire({.wait = 60s}) : lock.reader().acquire({.wait = 60s});
           if (writes) {
             const int next = left + 1;
             left = next;

@@ -2,6 +2,7 @@
 // command.
 #include "access.hpp"
 #include "support/held_lock.hpp"
+#include "support/tried.hpp"
 
 namespace holdfast::test::refused_channel_test {
 namespace {
@@ -19,8 +20,8 @@ class RefusedChannel : public Access {
 
   Config as_app() const {
     Config config = Access::as_app();
-    config.port = proxy_.port();
-    config.release_timeout = 10s;  // how long a release takes is not the point here
+    std::get<NodeAddress>(config.server).port = proxy_.port();
+    config.timing.release_timeout = 10s;  // how long a release takes is not the point here
     return config;
   }
   std::string node() const { return as_app().node(); }
@@ -149,7 +150,7 @@ TEST_F(RefusedChannel, AServerThatIsBusyHasNotDeniedIt) {
   grant(kRights);
   raw.command("CONFIG", "SET", "busy-reply-threshold", 20);
   Config settings = as_app();
-  settings.patience = 1min;
+  settings.timing.patience = 1min;
   Client client(settings);
   put_held_lock(raw, "app:busy");
   raw.command("PEXPIRE", "app:busy", 60'000);
@@ -182,7 +183,7 @@ TEST_F(RefusedChannel, AChannelThatIsGrantedLaterIsTriedAgain) {
   auto waiting = in_thread([&] {
     return eventually([&] {
       std::error_code error;
-      hold = client.lock("app:busy").try_acquire({.wait = 10s}, error);
+      hold = tried(client.lock("app:busy"), {.wait = 10s}, error);
       return hold.has_value();
     });
   });
@@ -195,7 +196,7 @@ TEST_F(RefusedChannel, AChannelThatIsGrantedLaterIsTriedAgain) {
 TEST_F(RefusedChannel, AnIdleChannelThatMayNotBeLeftIsKeptAndNoReplyReachesAnotherCommand) {
   grant(kRights, {"-unsubscribe"});
   Config settings = as_app();
-  settings.subscription_linger = 50ms;
+  settings.timing.subscription_linger = 50ms;
   Client client(settings);
   Traffic traffic(client, 4);
   put_held_lock(raw, "app:busy");

@@ -76,7 +76,7 @@ TEST_F(ReleaseAll, EndsTheWaitsOfTheClientAndLeavesItUsable) {
 
 TEST_F(ReleaseAll, DoesNotGiveItToTheNextCallerOfTheSameClient) {
   Config settings = config();
-  settings.handoff = 1min;
+  settings.kinds.handoff = 1min;
   Client passing(settings);
   const Hold hold = passing.lock("orders").acquire();
   std::future<std::optional<Error>> waiting =

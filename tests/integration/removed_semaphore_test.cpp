@@ -2,6 +2,7 @@
 // whoever changes it too; a permit comes back once; nothing is remembered for longer than it can be repeated; and who
 // can never get a permit is told why.
 #include "leased.hpp"
+#include "support/tried.hpp"
 
 namespace holdfast::test::removed_semaphore_test {
 namespace {
@@ -15,7 +16,7 @@ TEST_F(RemovedSemaphore, CountsWhatIsHeldWhenItIsMadeAnew) {
   const Client client(config()), other(config());
   const std::vector<std::pair<std::string, std::function<void()>>> ways{
       {"set_total", [&] { EXPECT_EQ(semaphore(other).set_total(1), 0); }},
-      {"set", [&] { EXPECT_TRUE(semaphore(other).set(1)); }},
+      {"set", [&] { EXPECT_TRUE(semaphore(other).init(1)); }},
       {"add", [&] { EXPECT_EQ(semaphore(other).add(1), 0); }},
   };
   for (const auto& [way, make_anew] : ways) {
@@ -23,7 +24,7 @@ TEST_F(RemovedSemaphore, CountsWhatIsHeldWhenItIsMadeAnew) {
     raw.command("SET", name, 1);
     Hold hold = semaphore(client).acquire();
     raw.command("DEL", name);
-    EXPECT_FALSE(can_take(semaphore(other))) << "it is gone";
+    EXPECT_EQ(error_of([&] { return semaphore(other).try_acquire(); })->code(), code(Errc::not_set)) << "it is gone";
     make_anew();
     EXPECT_FALSE(can_take(semaphore(other))) << "the one permit is held";
     EXPECT_GT(hold.valid_for(), 0ms) << "it stands";
@@ -38,15 +39,17 @@ TEST_F(RemovedSemaphore, WhoHeldItWhenItExpiredStandsAndIsRenewed) {
   Config settings = config();
   settings.lease = 900ms;
   const Client client(settings), other(config());
-  semaphore(client).set(1);
+  EXPECT_TRUE(semaphore(client).init(1));
   Hold hold = semaphore(client).acquire();
   raw.command("PEXPIRE", name, 1);
+  std::error_code why;
   const auto until = std::chrono::steady_clock::now() + 2s;
   while (std::chrono::steady_clock::now() < until) {
     ASSERT_FALSE(hold.is_lost());
-    ASSERT_FALSE(can_take(semaphore(other).with({}))) << "nobody has set how many there are";
+    ASSERT_EQ(tried(semaphore(other), {}, why), std::nullopt);
     std::this_thread::sleep_for(20ms);
   }
+  EXPECT_EQ(why, Errc::not_set);
   EXPECT_EQ(semaphore(other).set_total(1), 0);
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
   EXPECT_TRUE(all_back("1"));
@@ -69,7 +72,7 @@ TEST_F(RemovedSemaphore, ATotalWhoseReplyIsLostLeavesWhatOthersHaveAddedSince) {
 
 TEST_F(RemovedSemaphore, APermitThatIsNamedTwiceComesBackOnce) {
   const Client client(config()), other(config());
-  semaphore(client).set(1);
+  EXPECT_TRUE(semaphore(client).init(1));
   const Hold hold = semaphore(client).acquire();
   const std::string id = hold.owner();
   EXPECT_FALSE(semaphore(other).force_release(id + "," + id)) << "that is nobody's name";
@@ -85,17 +88,17 @@ TEST_F(RemovedSemaphore, APermitThatIsNamedTwiceComesBackOnce) {
 
 TEST_F(RemovedSemaphore, IsNotRememberedForLongerThanItIsRepeated) {
   Config settings = config();
-  settings.patience = 5s;
-  settings.command_timeout = 2s;
+  settings.timing.patience = 5s;
+  settings.timing.command_timeout = 2s;
   settings.lease = 60s;
   const Client client(settings);
   const Semaphore plain = client.semaphore("plain");
-  plain.set(3);
+  EXPECT_TRUE(plain.init(3));
   plain.acquire();
   plain.release();
   plain.add(1);
   plain.drain();
-  semaphore(client).set(1);
+  EXPECT_TRUE(semaphore(client).init(1));
   semaphore(client).set_total(2);
   semaphore(client).add(1);
   int remembered = 0;
@@ -114,14 +117,15 @@ TEST_F(RemovedSemaphore, WhoCanNeverGetAPermitIsToldWhy) {
   for (const AcquireOptions& options : {short_wait, long_wait}) {
     const auto error = error_of([&] { return semaphore(client).acquire(options); });
     ASSERT_TRUE(error);
-    EXPECT_EQ(error->code(), Errc::timed_out);
+    EXPECT_EQ(error->code(), Errc::not_set);
     EXPECT_THAT(error->what(), HasSubstr(unset));
     EXPECT_THAT(error->what(), Not(HasSubstr("somebody else")));
   }
-  semaphore(client).set(1);
+  EXPECT_TRUE(semaphore(client).init(1));
   const auto too_many = error_of([&] { return semaphore(client).with_permits(2).acquire(short_wait); });
   ASSERT_TRUE(too_many);
-  EXPECT_THAT(too_many->what(), HasSubstr("there is 1 permit in all, fewer than asked for"));
+  EXPECT_EQ(too_many->code(), Errc::too_few);
+  EXPECT_THAT(too_many->what(), HasSubstr("there are fewer permits in all than asked for: there is 1 in all"));
   const Hold hold = semaphore(client).acquire();
   const auto taken = error_of([&] { return semaphore(client).acquire(short_wait); });
   ASSERT_TRUE(taken);

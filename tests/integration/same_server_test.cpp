@@ -64,7 +64,7 @@ TEST_F(SameServer, IsNeverGrantedBeforeItIsKnown) {
     std::vector<Lock> locks;
     for (const std::string& url : {more.url(), twice_.url(), by_name()}) {
       Config settings = quick_config(url);
-      settings.node_timeout = 20s;
+      settings.timing.node_timeout = 20s;
       settings.lease = 200s;
       locks.push_back(fresh.emplace_back(settings).lock("orders"));
     }

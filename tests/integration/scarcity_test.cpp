@@ -41,8 +41,8 @@ class Scarcity : public Faults {
   Scarcity() : Faults({.config = {"save 3600 1"}}) {}
   Config settings() const {
     Config settings = config();
-    settings.patience = 500ms;
-    settings.release_timeout = 300ms;
+    settings.timing.patience = 500ms;
+    settings.timing.release_timeout = 300ms;
     return settings;
   }
 };

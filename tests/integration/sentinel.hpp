@@ -19,8 +19,8 @@ class SentinelTest : public testing::Test {
   Config config(const std::string& url) {
     Config made = quick_config(url);
     made.lease = 30s;  // longer than a failover takes
-    made.command_timeout = 20s;
-    made.patience = 120s;  // on a busy machine Sentinels find no good replica for a while
+    made.timing.command_timeout = 20s;
+    made.timing.patience = 120s;  // on a busy machine Sentinels find no good replica for a while
     made.observer = log;
     return made;
   }

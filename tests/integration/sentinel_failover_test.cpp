@@ -192,7 +192,7 @@ TEST_F(SeveralAddresses, OfWhichOneIsSilentCostAShareOfTheTime) {
   RedisServer frozen({.listen = ServerOptions::Listen::tcp});
   frozen.freeze();
   Config settings = config(address(frozen) + "," + address(primary));
-  settings.connect_timeout = 1000ms;
+  settings.timing.connect_timeout = 1000ms;
   Client client(settings);
   client.ping();
   ASSERT_TRUE(log->wait_for("up"));

@@ -64,14 +64,14 @@ void fenced_failover(const Stage& stage) {
 
 void read_write(const Stage& stage) {
   const auto lock_of = [&](const Client& client) { return client.read_write_lock(stage.name); };
-  contend(stage, lock_of);
-  Hold beside = lock_of(stage.other).acquire_shared({.wait = 30s});
+  contend(stage, [&](const Client& client) { return lock_of(client).writer(); });
+  Hold beside = lock_of(stage.other).reader().acquire({.wait = 30s});
   {
-    const MaybeHold busy = lock_of(stage.one).try_acquire();
+    const MaybeHold busy = lock_of(stage.one).writer().try_acquire();
     EXPECT_FALSE(busy) << "the other one reads";
   }
-  Hold reads = lock_of(stage.one).acquire_shared({.wait = 30s});
-  auto writes = in_thread([&] { return lock_of(stage.one).acquire({.wait = 60s}).release(); });
+  Hold reads = lock_of(stage.one).reader().acquire({.wait = 30s});
+  auto writes = in_thread([&] { return lock_of(stage.one).writer().acquire({.wait = 60s}).release(); });
   ASSERT_TRUE(waits(stage.one));
   EXPECT_EQ(reads.release(), ReleaseOutcome::released);
   Raw primary(stage.deployment.primary());
@@ -91,14 +91,14 @@ void spin(const Stage& stage) {
 
 void leased(const Stage& stage) {
   const auto semaphore = [&](const Client& client) { return client.leased_semaphore(stage.name); };
-  EXPECT_TRUE(semaphore(stage.one).set(2));
+  EXPECT_TRUE(semaphore(stage.one).init(2));
   contend(stage, [&](const Client& client) { return semaphore(client).with_permits(2); });
   EXPECT_EQ(semaphore(stage.other).available(), 2);
 }
 
 void counted(const Stage& stage) {
   const Semaphore here = stage.one.semaphore(stage.name), there = stage.other.semaphore(stage.name);
-  EXPECT_TRUE(here.set(1));
+  EXPECT_TRUE(here.init(1));
   here.acquire();
   EXPECT_FALSE(there.try_acquire());
   auto waiting = in_thread([&] { return there.try_acquire_for(60s); });
@@ -111,7 +111,7 @@ void counted(const Stage& stage) {
 
 void latch(const Stage& stage) {
   const Latch here = stage.one.latch(stage.name), there = stage.other.latch(stage.name);
-  EXPECT_TRUE(here.set(2));
+  EXPECT_TRUE(here.init(2));
   EXPECT_FALSE(there.try_wait());
   auto waiting = in_thread([&] { return there.wait_for(60s); });
   ASSERT_TRUE(waits(stage.other));
@@ -124,7 +124,7 @@ void latch(const Stage& stage) {
 void any(const Stage& stage) {
   const std::string beside = stage.name + ":beside";
   const Hold taken = stage.one.lock(beside).acquire({.wait = 30s});
-  contend(stage, [&](const Client& client) { return client.any_of({beside, stage.name}); });
+  contend(stage, [&](const Client& client) { return client.any_lock({beside, stage.name}); });
 }
 
 void leader(const Stage& stage) {
@@ -163,9 +163,9 @@ class KindsBehindSentinels : public testing::TestWithParam<Kind> {
   static Config config() {
     Config made = quick_config(deployment_->url());
     // Longer than any wait here, so that whoever is not told of a release waits in vain.
-    made.lease = made.safety_poll = made.fair_turn = 300s;
-    made.command_timeout = made.release_timeout = 20s;
-    made.patience = 120s;
+    made.lease = made.timing.safety_poll = made.kinds.fair_turn = 300s;
+    made.timing.command_timeout = made.timing.release_timeout = 20s;
+    made.timing.patience = 120s;
     return made;
   }
 

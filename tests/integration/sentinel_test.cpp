@@ -58,7 +58,7 @@ TEST_F(Sentinels, ThatAreDeadCostNothing) {
 TEST_F(Sentinels, ThatAreSilentCostLittleAndAreAskedLastFromThenOn) {
   deployment.sentinel(0).freeze();
   Config settings = config();
-  settings.connect_timeout = 20s;
+  settings.timing.connect_timeout = 20s;
   Client client(settings);
   EXPECT_LT(duration_of([&] { client.ping(); }), 5s);
   EXPECT_EQ(log->count("down"), 0U);
@@ -138,7 +138,7 @@ TEST_F(Sentinels, WhoseConnectionsAreCutAreConnectedToAgain) {
 TEST_F(Sentinels, ThatAreSilentDoNotHoldUpTheClosing) {
   for (std::size_t i = 0; i < 3; ++i) deployment.sentinel(i).freeze();
   Config settings = config();
-  settings.connect_timeout = 60s;
+  settings.timing.connect_timeout = 60s;
   Client client(settings);
   auto pinged = in_thread([&] { return error_of([&] { client.ping(); }); });
   EXPECT_FALSE(ready(pinged, 600ms));
@@ -149,7 +149,7 @@ TEST_F(Sentinels, ThatAreSilentDoNotHoldUpTheClosing) {
 TEST_F(Sentinels, ThatAreSilentAreNamed) {
   for (std::size_t i = 0; i < 3; ++i) deployment.sentinel(i).freeze();
   Config settings = config();
-  settings.connect_timeout = 500ms;
+  settings.timing.connect_timeout = 500ms;
   Client client(settings);
   EXPECT_THAT(error_of([&] { client.ping(); }),
               IsError(Errc::unreachable, "", client.node(),
@@ -169,7 +169,7 @@ TEST_F(SentinelsOfTwoReplicas, KnowOfThoseThatAreAwayHowManyAcksAreAll) {
   ASSERT_TRUE(eventually([&] { return primary.info("replication", "connected_slaves") == "1"; }));
   ASSERT_TRUE(eventually([&] { return primary.replicated(1); })) << "the other has never confirmed anything";
   Config settings = config();
-  settings.acks_timeout = 300ms;
+  settings.timing.acks_timeout = 300ms;
   Client client(settings);
   EXPECT_THAT(
       error_of([&] { return client.lock("orders").try_acquire({.acks = Acks::all()}); }),
@@ -195,11 +195,12 @@ TEST_F(SentinelsWithPasswords, HaveALoginOfTheirOwn) {
   Client client(config());
   client.ping();
   Config settings = config();
-  settings.sentinel.username = "watcher";
-  settings.sentinel.password = "w0rd";
+  auto& sentinels = std::get<SentinelConfig>(settings.server);
+  sentinels.username = "watcher";
+  sentinels.password = "w0rd";
   Client watcher(settings);
   watcher.ping();
-  settings.sentinel.password = "wrong";
+  sentinels.password = "wrong";
   Client stranger(settings);
   EXPECT_THAT(error_of([&] { stranger.ping(); }),
               IsError(Errc::unreachable, "", stranger.node(),
@@ -217,6 +218,36 @@ TEST_F(SentinelsWithTls, AreSpokenToOverTls) {
   deployment.failover();
   EXPECT_TRUE(log->wait_for("up", 2));
   client.ping();
+}
+
+/// What Sentinels announce is mapped too, as they are themselves: here to proxies.
+TEST_F(SentinelTest, AnnouncedAddressesAreMapped) {
+  std::map<std::uint16_t, std::unique_ptr<Proxy>> proxies;
+  for (std::size_t i = 0; i < deployment.servers(); ++i) {
+    proxies.emplace(deployment.server(i).port(), std::make_unique<Proxy>(deployment.server(i)));
+  }
+  for (std::size_t i = 0; i < deployment.sentinels(); ++i) {
+    proxies.emplace(deployment.sentinel(i).port(), std::make_unique<Proxy>(deployment.sentinel(i)));
+  }
+  std::map<std::uint16_t, std::uint16_t> ports;
+  for (const auto& [port, proxy] : proxies) ports.emplace(port, proxy->port());
+  Config settings = config();
+  settings.map_address = [ports](const NodeAddress& announced) {
+    return NodeAddress{announced.host, ports.at(announced.port)};
+  };
+  RedisServer& first = deployment.primary();
+  Client client(settings);
+  Hold hold = client.lock("orders").acquire({.acks = Acks::all()});
+  EXPECT_GT(proxies.at(first.port())->accepted(), 0U);
+  std::size_t questions = 0;
+  for (std::size_t i = 0; i < deployment.sentinels(); ++i) {
+    questions += proxies.at(deployment.sentinel(i).port())->accepted();
+  }
+  EXPECT_GT(questions, 0U);
+  deployment.failover();
+  const Proxy& next = *proxies.at(deployment.primary().port());
+  EXPECT_TRUE(eventually([&] { return next.accepted() > 0; }));
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "faults.hpp"
 #include "support/held_lock.hpp"
 #include "support/temp_dir.hpp"
+#include "support/tried.hpp"
 
 namespace holdfast::test::server_down_test {
 namespace {
@@ -41,11 +42,11 @@ TEST_F(ServerDown, FromTheStartEveryCallFailsAtOnce) {
     EXPECT_THAT(error_of([&] { client.ping(); }), said(""));
     EXPECT_THAT(error_of([&] { return client.list(); }), said(""));
     std::error_code error;
-    EXPECT_EQ(lock.try_acquire({}, error), std::nullopt);
+    EXPECT_EQ(tried(lock, {}, error), std::nullopt);
     EXPECT_EQ(error, Errc::unreachable);
     EXPECT_EQ(error, std::errc::not_connected);
   });
-  EXPECT_LT(took, config().command_timeout);
+  EXPECT_LT(took, config().timing.command_timeout);
   EXPECT_EQ(client.counters().connections, 0U);
   EXPECT_EQ(client.counters().commands, 0U);
   EXPECT_TRUE(log->wait_for("down"));
@@ -55,13 +56,13 @@ TEST_F(ServerDown, FromTheStartEveryCallFailsAtOnce) {
 TEST_F(ServerDown, FromTheStartACallFailsAtOnceHoweverLongItIsDown) {
   server.stop();
   Config settings = config();
-  settings.reconnect_min = settings.reconnect_max = 1min;
+  settings.timing.reconnect_min = settings.timing.reconnect_max = 1min;
   Client client(settings);
   EXPECT_TRUE(log->wait_for("down"));
   for (int i = 0; i < 2; ++i) {
     const Timed acquire = timed_error_of([&] { return client.lock("orders").acquire(); });
     EXPECT_THAT(acquire.error, IsError(Errc::unreachable, "orders", client.node(), HasSubstr("Connection refused")));
-    EXPECT_LT(acquire.took, settings.command_timeout / 2);
+    EXPECT_LT(acquire.took, settings.timing.command_timeout / 2);
   }
 }
 
@@ -82,21 +83,67 @@ TEST_F(ServerDown, AServerThatStartsLaterIsFound) {
   EXPECT_TRUE(client.lock("orders").acquire());
 }
 
+TEST_F(ServerDown, FromTheStartAWaitGoesOnIfToldSo) {
+  server.stop();
+  Config settings = config();
+  settings.wait_for_server = true;
+  settings.timing.patience = 60s;
+  Client client(settings);
+  const Client also(settings);
+  auto one = in_thread([&] { return client.lock("orders").acquire({.wait = 60s}); });
+  auto most = in_thread([&] { return RedLock(std::vector{also.lock("papers")}).acquire({.wait = 60s}); });
+  EXPECT_TRUE(log->wait_for("down"));
+  EXPECT_FALSE(ready(one, 50ms));
+  EXPECT_FALSE(ready(most, 0ms));
+  server.restart(Data::keep);
+  EXPECT_FALSE(one.get().is_lost());
+  EXPECT_FALSE(most.get().is_lost());
+}
+
+TEST_F(ServerDown, FromTheStartAWaitThatGoesOnHasItsLimitAndPatience) {
+  server.stop();
+  Config settings = config(server.url() + "?wait_for_server=on");
+  settings.timing.command_timeout = 100ms;
+  settings.timing.patience = 400ms;
+  Client client(settings);
+  const Lock lock = client.lock("orders");
+  for (const AcquireOptions& options : {AcquireOptions{.wait = 300ms}, AcquireOptions{}}) {
+    const Timed acquire = timed_error_of([&] { return lock.acquire(options); });
+    EXPECT_THAT(acquire.error, IsError(Errc::unreachable, "orders", client.node(), HasSubstr("Connection refused")));
+    EXPECT_GE(acquire.took, options.wait.value_or(settings.timing.patience));
+  }
+}
+
+TEST_F(ServerDown, FromTheStartAMemberOfARedLockCostsNothingAtTheEnd) {
+  const RedisServer second({.listen = ServerOptions::Listen::tcp});
+  const RedisServer third({.listen = ServerOptions::Listen::tcp});
+  server.stop();
+  Config settings = config();
+  settings.timing.release_timeout = settings.timing.command_timeout = 30s;
+  std::optional<Client> down(settings);
+  const Client two(config(second.url())), three(config(third.url()));
+  {
+    const RedLock lock(std::vector{down->lock("x"), two.lock("x"), three.lock("x")});
+    EXPECT_EQ(lock.acquire({.wait = 20s}).release(), ReleaseOutcome::released);
+  }
+  EXPECT_LT(duration_of([&] { down.reset(); }), 10s);
+}
+
 TEST_F(ServerDown, AServerThatNeverAnswersTheLoginIsGivenUp) {
   server.freeze();
   Config settings = config();
-  settings.connect_timeout = 300ms;
+  settings.timing.connect_timeout = 300ms;
   Client client(settings);
   const Timed acquire = timed_error_of([&] { return client.lock("orders").acquire(); });
   EXPECT_THAT(acquire.error, IsError(Errc::unreachable, "orders", client.node(), HasSubstr("no answer to the login")));
-  EXPECT_LT(acquire.took, settings.command_timeout);
+  EXPECT_LT(acquire.took, settings.timing.command_timeout);
   server.thaw();
 }
 
 TEST_F(ServerDown, AServerThatHasNotAnsweredTheLoginYetIsNamedAsTheCause) {
   server.freeze();
   Config settings = config();
-  settings.command_timeout = 300ms;
+  settings.timing.command_timeout = 300ms;
   Client client(settings);
   EXPECT_THAT(error_of([&] { return client.lock("orders").try_acquire(); }),
               IsError(Errc::unreachable, "orders", client.node(), HasSubstr("no answer to the login after ")));
@@ -110,8 +157,8 @@ TEST_F(ServerDown, AServerThatHasNotAnsweredTheLoginYetIsNamedAsTheCause) {
 
 TEST_F(ServerDown, InTheMiddleAcquiringIsBorneForPatience) {
   Config settings = config();
-  settings.command_timeout = 200ms;
-  settings.patience = 1000ms;
+  settings.timing.command_timeout = 200ms;
+  settings.timing.patience = 1000ms;
   Client client(settings);
   client.ping();
   server.stop();
@@ -180,7 +227,7 @@ TEST_F(ServerDown, AHolderBecomesSuspectAndThenLosesAtItsDeadline) {
   EXPECT_EQ(client.counters().lost, 1U);
   EXPECT_GT(client.counters().renewal_failures, 0U);
   EXPECT_LT(duration_of([&] { EXPECT_THAT(hold.release(), AnyOf(ReleaseOutcome::unknown, ReleaseOutcome::was_lost)); }),
-            config().release_timeout + 1s);
+            config().timing.release_timeout + 1s);
 }
 
 TEST_F(ServerDown, AHoldOutlivesAFastRestartThatKeepsTheData) {
@@ -214,7 +261,7 @@ TEST_F(ServerDown, AHoldIsLostAtOnceAfterARestartWithoutTheData) {
 
 TEST_F(ServerDown, ReleasesAreCarriedOutAfterARestartThatKeepsTheData) {
   Config settings = config();
-  settings.release_timeout = 200ms;
+  settings.timing.release_timeout = 200ms;
   Client client(settings);
   Hold hold = client.lock("orders").acquire({.lease = renewed(1min)});
   server.kill();

@@ -76,7 +76,7 @@ TEST_F(ServerRefuses, AReleaseWaitsForAPrimaryThatIsAReplicaForAMoment) {
   RedisServer server;
   Raw raw(server);
   Config settings = config(server);
-  settings.release_timeout = 10s;
+  settings.timing.release_timeout = 10s;
   Client client(settings);
   Hold hold = client.lock("orders").acquire({.lease = renewed(1min)});
   raw.command("REPLICAOF", "127.0.0.1", 1);
@@ -148,7 +148,7 @@ TEST_F(ServerRefuses, AServerBeforeRedis6IsNotSupported) {
     const Timed acquire = timed_error_of([&] { return client.lock("orders").acquire(); });
     EXPECT_THAT(acquire.error, IsError(Errc::unsupported_by_server, "orders", client.node(),
                                        AllOf(HasSubstr("HELLO"), HasSubstr("Redis 6"))));
-    EXPECT_LT(acquire.took, config(server).command_timeout);
+    EXPECT_LT(acquire.took, config(server).timing.command_timeout);
   }
 }
 
@@ -214,8 +214,8 @@ TEST_F(ServerRefuses, APassingRefusalIsBorneForPatienceAndThenTold) {
   RedisServer server;
   Raw raw(server);
   Config settings = config(server);
-  settings.patience = 300ms;
-  settings.command_timeout = 300ms;
+  settings.timing.patience = 300ms;
+  settings.timing.command_timeout = 300ms;
   Client client(settings);
   raw.command("CONFIG", "SET", "min-replicas-to-write", 1);
   Lock lock = client.lock("orders");
@@ -224,7 +224,7 @@ TEST_F(ServerRefuses, APassingRefusalIsBorneForPatienceAndThenTold) {
     EXPECT_THAT(acquire.error, IsError(Errc::server_error, "orders", client.node(), HasSubstr("NOREPLICAS")));
     EXPECT_THAT(acquire.took, AllOf(testing::Ge(300ms), testing::Lt(5s)));
   }
-  settings.patience = 1min;
+  settings.timing.patience = 1min;
   Client patient(settings);
   auto acquire = in_thread([&] { return patient.lock("orders").acquire(); });
   EXPECT_FALSE(ready(acquire, 300ms));
@@ -240,7 +240,7 @@ TEST_F(ServerRefuses, AServerWithoutRoomForAnotherConnectionSaysSo) {
     return raw->command("PING").text == "PONG";
   }));
   Config settings = config(server);
-  settings.patience = 300ms;
+  settings.timing.patience = 300ms;
   Client client(settings);
   // The server says so and closes, mostly before it has seen the login, which then cannot be sent.
   for (int i = 0; i < 20; ++i) {

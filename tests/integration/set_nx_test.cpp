@@ -59,7 +59,7 @@ TEST_F(SetNx, IsFoundFreeByAskingWhenNobodyTells) {
 
 TEST_F(SetNx, WakesOtherHoldfastClientsByMessage) {
   Config config = settings(30s);
-  config.poll_min = config.poll_max = 30s;
+  config.kinds.poll_min = config.kinds.poll_max = 30s;
   Client client(config);
   Client other(config);
   for (int i = 0; i < 5; ++i) {
@@ -118,7 +118,7 @@ TEST_F(SetNx, IsNotReentrant) {
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), std::errc::resource_deadlock_would_occur);
   EXPECT_EQ(lock.this_thread().hold_count(), 1);
-  EXPECT_EQ(lock.this_thread().release(), ReleaseOutcome::released);
+  EXPECT_EQ(lock.this_thread().release(), UnlockOutcome::released);
 }
 
 }  // namespace

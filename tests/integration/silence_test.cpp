@@ -38,9 +38,9 @@ class Silent : public Faults, public testing::WithParamInterface<Kind> {
 
   Silent() : Faults({.listen = ServerOptions::Listen::tcp, .config = {"enable-debug-command yes"}}) {
     settings = Faults::config(proxy.url());
-    settings.command_timeout = 300ms;
-    settings.connect_timeout = 300ms;
-    settings.release_timeout = 300ms;
+    settings.timing.command_timeout = 300ms;
+    settings.timing.connect_timeout = 300ms;
+    settings.timing.release_timeout = 300ms;
   }
   void SetUp() override {
     if (GetParam().silence == Silence::writes_paused && !server_like_redis(6, 2)) {
@@ -141,7 +141,7 @@ TEST_P(Silent, AnAcquireReturnsNearItsLimitAndLeavesNothing) {
   }
   const Timed once = timed_error_of([&] { return lock.try_acquire(); });
   EXPECT_TRUE(once.error);
-  EXPECT_LT(once.took, 3 * settings.command_timeout);
+  EXPECT_LT(once.took, 3 * settings.timing.command_timeout);
   speak();
   // What was under way may be carried out now; its release is behind it.
   EXPECT_TRUE(eventually([&] { return client.counters().connections > 0 && !error_of([&] { client.ping(); }); }));
@@ -205,7 +205,7 @@ TEST_P(Silent, AReleaseIsBoundedAndGoesOnInTheBackground) {
   fall_silent();
   ReleaseOutcome outcome{};
   EXPECT_THAT(duration_of([&] { outcome = hold.release(); }),
-              AllOf(Ge(settings.release_timeout), Lt(settings.release_timeout + 500ms)));
+              AllOf(Ge(settings.timing.release_timeout), Lt(settings.timing.release_timeout + 500ms)));
   EXPECT_EQ(outcome, ReleaseOutcome::unknown);
   EXPECT_EQ(hold.release(), ReleaseOutcome::unknown);
   speak();
@@ -221,10 +221,10 @@ TEST_P(Silent, DestructorsAndCloseAreBounded) {
   Lock third = client->lock("third");
   third.lock();
   fall_silent();
-  const auto bound = settings.release_timeout + 700ms;
+  const auto bound = settings.timing.release_timeout + 700ms;
   EXPECT_LT(duration_of([&] { first.reset(); }), bound);
   EXPECT_LT(duration_of([&] { third.unlock(); }), bound);
-  EXPECT_LT(duration_of([&] { client.reset(); }), bound + settings.release_timeout);
+  EXPECT_LT(duration_of([&] { client.reset(); }), bound + settings.timing.release_timeout);
   EXPECT_LT(duration_of([&] { second.reset(); }), 500ms);
 }
 

@@ -7,6 +7,7 @@
 
 #include "cluster.hpp"
 #include "kinds/read_write_lock.hpp"
+#include "support/key_kinds.hpp"
 #include "support/server_program.hpp"
 
 namespace holdfast::test::slot_open_test {
@@ -28,16 +29,11 @@ class SlotOpen : public ClusterTest {
   /// One of each kind, in the slot of this name.
   std::vector<Held> hold_each(Client& client, const std::string& name) {
     const auto in_slot = [&](const std::string& what) { return what + "{" + name + "}"; };
-    EXPECT_TRUE(client.leased_semaphore(in_slot("permits")).set(2));
+    EXPECT_TRUE(client.leased_semaphore(in_slot("permits")).init(2));
     std::vector<Held> held;
     const auto add = [&](const std::string& what, Hold hold) { held.push_back({what, std::move(hold)}); };
-    add("lock", client.lock(in_slot("lock")).acquire());
-    add("simple", client.simple_lock(in_slot("simple")).acquire());
-    add("spin", client.spin_lock(in_slot("spin")).acquire());
-    add("fenced", client.fenced_lock(in_slot("fenced")).acquire());
-    add("fair", client.fair_lock(in_slot("fair")).acquire());
-    add("reader", client.read_write_lock(in_slot("read")).acquire_shared());
-    add("writer", client.read_write_lock(in_slot("written")).acquire());
+    for (const KeyKind& kind : kKeyKinds) add(kind.word, kind.make(client, in_slot(kind.word)).acquire());
+    add("reader", client.read_write_lock(in_slot("read")).reader().acquire());
     add("permit", client.leased_semaphore(in_slot("permits")).acquire());
     return held;
   }
@@ -105,42 +101,42 @@ TEST_F(SlotOpen, AReaderAtTwoServersStandsAndIsGivenBack) {
     Client client(settings_), writer(settings_);
     RedisServer& next = to();
     const std::string name = name_on(from(), lock_goes ? 0 : 1);
-    Hold hold = client.read_write_lock(name).acquire_shared();
+    Hold hold = client.read_write_lock(name).reader().acquire();
     cluster.begin_move(cluster.slot_of(name), next);
     ASSERT_TRUE(cluster.move_key(lock_goes ? name : wire::read_write::hold_key(name, hold.owner()), next));
     for (const auto end = steady_clock::now() + kOpen; steady_clock::now() < end; std::this_thread::sleep_for(20ms)) {
       ASSERT_FALSE(hold.is_lost()) << lock_goes;
     }
-    Hold another = writer.read_write_lock(name).acquire_shared({.wait = 10s});
+    Hold another = writer.read_write_lock(name).reader().acquire({.wait = 10s});
     EXPECT_EQ(another.release(), ReleaseOutcome::released) << lock_goes;
-    const MaybeHold none = writer.read_write_lock(name).try_acquire();
+    const MaybeHold none = writer.read_write_lock(name).writer().try_acquire();
     EXPECT_FALSE(none) << lock_goes;
     EXPECT_EQ(hold.release(), ReleaseOutcome::released) << lock_goes;
-    writer.read_write_lock(name).acquire({.wait = 10s}).release();
+    writer.read_write_lock(name).writer().acquire({.wait = 10s}).release();
     cluster.end_move(cluster.slot_of(name), next);
   }
 }
 
 TEST_F(SlotOpen, AllKindsAreTakenAnew) {
-  settings_.patience = 20s;
+  settings_.timing.patience = 20s;
   Client client(settings_), other(settings_);
   RedisServer& next = to();
   const std::string name = name_on(from());
   const auto in_slot = [&](const std::string& what) { return what + "{" + name + "}"; };
   cluster.begin_move(cluster.slot_of(name), next);
   std::vector<Held> held = hold_each(client, name);
-  held.push_back({"any", client.any_of({in_slot("a"), in_slot("b")}).acquire()});
+  held.push_back({"any", client.any_lock({in_slot("a"), in_slot("b")}).acquire()});
   held.push_back({"several", client.multi_lock({in_slot("c"), in_slot("d")}).acquire()});
   const MaybeHold none = other.fair_lock(in_slot("fair")).try_acquire();
   EXPECT_FALSE(none) << "it is taken";
-  const Hold reader = other.read_write_lock(in_slot("read")).acquire_shared();
+  const Hold reader = other.read_write_lock(in_slot("read")).reader().acquire();
   const Semaphore semaphore = client.semaphore(in_slot("semaphore"));
-  EXPECT_TRUE(semaphore.set(3));
+  EXPECT_TRUE(semaphore.init(3));
   EXPECT_TRUE(semaphore.try_acquire(2));
   EXPECT_TRUE(semaphore.release(2));
   EXPECT_EQ(semaphore.drain(), 3);
   const Latch latch = client.latch(name);  // whose names have no braces in a cluster
-  EXPECT_TRUE(latch.set(2));
+  EXPECT_TRUE(latch.init(2));
   EXPECT_EQ(latch.count_down(2), 0);
   stand(held);
   release(held);
@@ -151,12 +147,12 @@ TEST_F(SlotOpen, AWaiterForWhatHasNotGoneYetGetsIt) {
   Client client(settings_), waiter(settings_);
   const std::string name = name_on(from());
   Hold fair = client.fair_lock("fair{" + name + "}").acquire();
-  Hold written = client.read_write_lock("written{" + name + "}").acquire();
-  Hold read = client.read_write_lock("read{" + name + "}").acquire_shared();
+  Hold written = client.read_write_lock("written{" + name + "}").writer().acquire();
+  Hold read = client.read_write_lock("read{" + name + "}").reader().acquire();
   cluster.begin_move(cluster.slot_of(name), to());
   auto next_fair = in_thread([&] { return waiter.fair_lock("fair{" + name + "}").acquire(); });
-  auto next_read = in_thread([&] { return waiter.read_write_lock("written{" + name + "}").acquire_shared(); });
-  auto beside = in_thread([&] { return waiter.read_write_lock("read{" + name + "}").acquire_shared(); });
+  auto next_read = in_thread([&] { return waiter.read_write_lock("written{" + name + "}").reader().acquire(); });
+  auto beside = in_thread([&] { return waiter.read_write_lock("read{" + name + "}").reader().acquire(); });
   ASSERT_TRUE(ready(beside)) << "two readers";
   EXPECT_FALSE(ready(next_fair, 100ms));
   EXPECT_EQ(fair.release(), ReleaseOutcome::released);
@@ -170,16 +166,16 @@ TEST_F(SlotOpen, AWaiterForWhatHasNotGoneYetGetsIt) {
 /// It waits until the semaphore's key has gone; longer than `patience`, as long as a lease.
 TEST_F(SlotOpen, ASemaphoreThatHasNotGoneYetGetsItsPermitsBack) {
   settings_.lease = 60s;
-  settings_.patience = 1s;
+  settings_.timing.patience = 1s;
   Client client(settings_);
   RedisServer& next = to();
   const std::string name = name_on(from());
   const Semaphore semaphore = client.semaphore(name);
-  ASSERT_TRUE(semaphore.set(1));
+  ASSERT_TRUE(semaphore.init(1));
   ASSERT_TRUE(semaphore.try_acquire());
   cluster.begin_move(cluster.slot_of(name), next);
   auto released = in_thread([&] { return semaphore.release(); });
-  EXPECT_FALSE(ready(released, 3 * settings_.patience));
+  EXPECT_FALSE(ready(released, 3 * settings_.timing.patience));
   ASSERT_TRUE(cluster.move_key(name, next));
   ASSERT_TRUE(ready(released));
   EXPECT_TRUE(released.get());

@@ -31,7 +31,7 @@ TEST_F(SlowServer, ALeaseCountsFromBeforeTheSend) {
 
 TEST_F(SlowServer, AGrantThatComesAfterItsLeaseIsNone) {
   Config settings = config(proxy.url());
-  settings.command_timeout = 1000ms;
+  settings.timing.command_timeout = 1000ms;
   Client client(settings);
   client.ping();
   proxy.delay(Proxy::Direction::to_client, kDelay);
@@ -45,7 +45,7 @@ TEST_F(SlowServer, AGrantThatComesAfterItsLeaseIsNone) {
 TEST_F(SlowServer, ARenewalHasLessTimeThanOtherCommands) {
   Config settings = config(proxy.url());
   settings.lease = 1500ms;  // over before an idle connection is found dead
-  settings.command_timeout = 20s;
+  settings.timing.command_timeout = 20s;
   Client client(settings);
   Hold hold = client.lock("orders").acquire();
   proxy.drop_replies(true);
@@ -55,7 +55,7 @@ TEST_F(SlowServer, ARenewalHasLessTimeThanOtherCommands) {
 
 TEST_F(SlowServer, AReplyThatComesTooLateIsNotTheNextCommands) {
   Config settings = config();
-  settings.command_timeout = 20s;
+  settings.timing.command_timeout = 20s;
   Client client(settings);
   Hold held = client.lock("held").acquire();
   server.freeze();
@@ -73,8 +73,8 @@ class SlowMembers : public testing::Test {
     for (std::size_t i = 0; i < std::size(servers_); ++i) {
       proxies_.push_back(std::make_unique<Proxy>(servers_[i], Proxy::Listen::unix_socket));
       Config config = quick_config(proxies_[i]->url());
-      config.node_timeout = 500ms;
-      config.command_timeout = 500ms;
+      config.timing.node_timeout = 500ms;
+      config.timing.command_timeout = 500ms;
       clients_.emplace_back(config);
       clients_.back().ping();
     }
@@ -131,8 +131,8 @@ TEST_F(SlowMembers, GiveBackWhatTheyMayHaveGranted) {
 /// They are asked one after another: each is quick enough for a vote, all together are not.
 TEST_F(SlowServer, VotesThatTakeLongerThanTheLeaseAreNoGrant) {
   Config settings = config(proxy.url());
-  settings.node_timeout = 10s;    // so that a fifth of the lease limits a vote,
-  settings.command_timeout = 6s;  // and nothing else the round
+  settings.timing.node_timeout = 10s;    // so that a fifth of the lease limits a vote,
+  settings.timing.command_timeout = 6s;  // and nothing else the round
   std::vector<Client> clients;
   std::vector<Lock> members;
   for (int i = 0; i < 20; ++i) {

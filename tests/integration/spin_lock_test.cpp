@@ -42,7 +42,7 @@ TEST_F(Spin, IsTakenAndGivenBackWithACommandEachAndNoMessage) {
   Hold hold = lock.acquire();
   EXPECT_EQ(raw.hgetall("orders"), (std::map<std::string, std::string>{{hold.owner(), "1"}}));
   EXPECT_TRUE(lock.is_held_by(hold.owner()));
-  EXPECT_EQ(lock.info(Detail::owner).owner, hold.owner());
+  EXPECT_EQ(lock.info(InfoDetail::owner).owner, hold.owner());
   const auto asked = client.counters().commands - before - 1;
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
   EXPECT_EQ(client.counters().commands - before - asked, 2U);
@@ -66,7 +66,7 @@ TEST_F(Spin, AWaiterAsksLessAndLessOftenAndSubscribesToNothing) {
 TEST_F(Spin, TheSettingsSayHowOften) {
   put_held_lock(raw, "orders");
   Config settings = config();
-  settings.spin_min = settings.spin_max = 300ms;
+  settings.kinds.spin_min = settings.kinds.spin_max = 300ms;
   Client client(settings);
   Monitor monitor(server);
   EXPECT_FALSE(client.spin_lock("orders").try_lock_for(1000ms));
@@ -89,7 +89,7 @@ TEST_F(Spin, AWaiterEntersWhenTheLeaseEnds) {
   put_held_lock(raw, "orders");
   raw.command("PEXPIRE", "orders", 300);
   Config settings = config();
-  settings.spin_min = settings.spin_max = 60s;
+  settings.kinds.spin_min = settings.kinds.spin_max = 60s;
   Client client(settings);
   const auto began = steady_clock::now();
   const Hold hold = start(client.spin_lock("orders")).get();
@@ -98,7 +98,7 @@ TEST_F(Spin, AWaiterEntersWhenTheLeaseEnds) {
 
 TEST_F(Spin, WaitersOfOneClientAreServedInOrderAndOnlyTheFirstAsks) {
   Config settings = config();
-  settings.spin_min = settings.spin_max = 60s;
+  settings.kinds.spin_min = settings.kinds.spin_max = 60s;
   Client client(settings);
   const SpinLock lock = client.spin_lock("orders");
   Hold first = lock.acquire();
@@ -121,7 +121,7 @@ TEST_F(Spin, WaitersOfOneClientAreServedInOrderAndOnlyTheFirstAsks) {
 
 TEST_F(Spin, IsNotPassedOnInsideAClient) {
   Config settings = config();
-  settings.handoff = 60s;
+  settings.kinds.handoff = 60s;
   Client client(settings);
   const SpinLock lock = client.spin_lock("orders");
   Hold first = lock.acquire();
@@ -191,10 +191,10 @@ TEST(SpinSettings, OutOfRangeAreRefused) {
     });
     return error ? error->cause() : std::string();
   };
-  EXPECT_THAT(refused([](Config& config) { config.spin_min = 0ms; }), HasSubstr("spin_min must be from 1 ms"));
-  EXPECT_EQ(refused([](Config& config) { config.spin_min = 129ms; }), "spin_min is longer than spin_max");
+  EXPECT_THAT(refused([](Config& config) { config.kinds.spin_min = 0ms; }), HasSubstr("spin_min must be from 1 ms"));
+  EXPECT_EQ(refused([](Config& config) { config.kinds.spin_min = 129ms; }), "spin_min is longer than spin_max");
   for (const int multiplier : {0, -1, 1001}) {
-    EXPECT_EQ(refused([&](Config& config) { config.spin_multiplier = multiplier; }),
+    EXPECT_EQ(refused([&](Config& config) { config.kinds.spin_multiplier = multiplier; }),
               "spin_multiplier must be from 1 to 1000, not " + std::to_string(multiplier));
   }
 }
@@ -225,7 +225,7 @@ void expect_refused(const Client& client, const Lockable& lock) {
 }
 
 TEST_F(NonReentrant, TheThreadThatHasItIsRefusedAtOnce) {
-  const AcquireOptions options{.reentrant = false};
+  const LockOptions options{.reentrant = false};
   const Lock lock = client_.lock("a", options);
   const FencedLock fenced = client_.fenced_lock("b", options);
   const FairLock fair = client_.fair_lock("c", options);
@@ -254,7 +254,7 @@ TEST_F(NonReentrant, OfAReadWriteLockNeitherSideIsTakenTwice) {
   expect_refused(client_, lock.reader());
   lock.unlock_shared();
   lock.lock();
-  expect_refused(client_, lock);
+  expect_refused(client_, lock.writer());
   EXPECT_FALSE(lock.try_lock_shared()) << "nor as a reader";
   EXPECT_THAT(error_of([&] {
                 lock.lock_shared();
@@ -282,6 +282,7 @@ TEST_F(NonReentrant, IsTheHandlesAndNotTheLocks) {
   const Lock strict = plain.with({.reentrant = false});
   plain.lock();
   expect_refused(client_, strict);
+  expect_refused(client_, strict.with({.max_hold = 1h}));
   plain.lock();
   EXPECT_EQ(plain.this_thread().hold_count(), 2);
   EXPECT_TRUE(strict.with({.reentrant = true}).try_lock());
@@ -292,10 +293,10 @@ TEST_F(NonReentrant, IsTheHandlesAndNotTheLocks) {
 TEST_F(NonReentrant, HoldsAreNotAffected) {
   const Lock lock = client_.lock("orders", {.reentrant = false});
   Hold hold = lock.acquire();
-  const MaybeHold busy = lock.try_acquire({.reentrant = true});
+  const MaybeHold busy = lock.try_acquire();
   EXPECT_FALSE(busy) << "somebody has it";
   hold.release();
-  const MaybeHold free = lock.try_acquire({.reentrant = true});
+  const MaybeHold free = lock.try_acquire();
   EXPECT_TRUE(free);
 }
 

@@ -6,8 +6,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 
+#include "loop/alarm.hpp"
 #include "starving.hpp"
-#include "timing/alarm.hpp"
 
 namespace holdfast::test::starvation_of_alarms_test {
 namespace {

@@ -11,10 +11,10 @@ namespace {
 Config starved(Config settings) {
   settings.observer = nullptr;
   settings.lease = 400ms;
-  settings.patience = 3s;
-  settings.command_timeout = 2s;
-  settings.connect_timeout = 500ms;  // without memory for its answer a name look-up takes that long
-  settings.release_timeout = 500ms;
+  settings.timing.patience = 3s;
+  settings.timing.command_timeout = 2s;
+  settings.timing.connect_timeout = 500ms;  // without memory for its answer a name look-up takes that long
+  settings.timing.release_timeout = 500ms;
   return settings;
 }
 

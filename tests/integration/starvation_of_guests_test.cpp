@@ -34,8 +34,8 @@ class StarvationOfGuests : public Async, protected Starving {
     Config settings = config();
     settings.observer = nullptr;
     settings.lease = lease;
-    settings.patience = 2s;
-    settings.release_timeout = 500ms;
+    settings.timing.patience = 2s;
+    settings.timing.release_timeout = 500ms;
     return settings;
   }
   Client warm_client(const Config& settings) {

@@ -17,8 +17,8 @@ class Starvation : public Faults, protected Starving {
     Config settings = config();
     settings.observer = nullptr;
     settings.lease = 300ms;
-    settings.patience = 2s;
-    settings.release_timeout = 500ms;
+    settings.timing.patience = 2s;
+    settings.timing.release_timeout = 500ms;
     return settings;
   }
   long long connections() { return std::atoll(raw.info("clients", "connected_clients").c_str()); }
@@ -103,8 +103,8 @@ TEST_F(Starvation, OfLooking) {
   fail_each(
       [&] {
         try_to([&] { client.ping(); });
-        try_to([&] { lock.is_locked(); });
-        try_to([&] { lock.info(); });
+        try_to([&] { std::ignore = lock.is_locked(); });
+        try_to([&] { std::ignore = lock.info(); });
         try_to([&] { client.list(); });
         try_to([&] { lock.force_release(); });
       },

@@ -15,7 +15,7 @@
 #include <holdfast/holdfast.hpp>
 #include <holdfast/testing.hpp>
 
-#include "redis/local/local_url.hpp"
+#include "redis/settings/local_url.hpp"
 #include "support/raw.hpp"
 #include "support/temp_dir.hpp"
 #include "support/wait.hpp"

@@ -1,4 +1,6 @@
 // TLS: it works, and what cannot be trusted is refused at once with its reason.
+#include <filesystem>
+
 #include "faults.hpp"
 #include "support/process.hpp"
 #include "support/server_program.hpp"
@@ -28,7 +30,7 @@ class Tls : public Faults {
                 Client client(settings);
                 error = error_of([&] { return client.lock("orders").acquire(); });
               }),
-              settings.command_timeout);
+              settings.timing.command_timeout);
     EXPECT_FALSE(raw.exists("orders"));
     return error;
   }
@@ -75,16 +77,87 @@ TEST_F(Tls, RefusesAnAuthorityThatIsNotTrusted) {
 
 TEST_F(Tls, RefusesAServerOfAnotherName) {
   Config settings = config();
-  settings.host = "127.0.0.1";
+  std::get<NodeAddress>(settings.server).host = "127.0.0.1";
   EXPECT_THAT(refused(settings), IsError(Errc::tls, "orders", settings.node(), HasSubstr("certificate verify failed")));
 }
 
 TEST_F(Tls, ChecksNothingWhenToldSo) {
   Config settings = config();
-  settings.host = "127.0.0.1";
+  std::get<NodeAddress>(settings.server).host = "127.0.0.1";
   settings.tls.ca_file = server.certificates().untrusted_ca_file;
   settings.tls.verify = TlsConfig::Verify::none;
   EXPECT_TRUE(Client(settings).lock("orders").acquire());
+}
+
+TEST_F(Tls, ChecksTheAuthorityAloneWhenToldSo) {
+  Config settings = config();
+  std::get<NodeAddress>(settings.server).host = "127.0.0.1";
+  settings.tls.verify = TlsConfig::Verify::ca;
+  EXPECT_TRUE(Client(settings).lock("orders").acquire());
+  settings.tls.ca_file = server.certificates().untrusted_ca_file;
+  EXPECT_THAT(refused(settings), IsError(Errc::tls, "orders", settings.node(), HasSubstr("certificate verify failed")));
+}
+
+TEST_F(Tls, ExpectsTheNameThatItIsTold) {
+  Config settings = config();
+  std::get<NodeAddress>(settings.server).host = "127.0.0.1";
+  settings.tls.server_name = "localhost";
+  EXPECT_TRUE(Client(settings).lock("orders").acquire());
+  settings = config();
+  settings.tls.server_name = "redis.example";
+  EXPECT_THAT(refused(settings),
+              IsError(Errc::tls, "orders", settings.node(), HasSubstr("it is not for the host redis.example")));
+}
+
+TEST_F(Tls, ExpectsTheHostThatAnAddressIsMappedTo) {
+  Config settings = config();
+  const NodeAddress real = std::get<NodeAddress>(settings.server);
+  settings.server = NodeAddress{"announced.invalid", 1};
+  settings.map_address = [real](const NodeAddress&) { return real; };
+  EXPECT_TRUE(Client(settings).lock("orders").acquire());
+  settings.map_address = [real](const NodeAddress&) { return NodeAddress{"127.0.0.1", real.port}; };
+  EXPECT_THAT(refused(settings),
+              IsError(Errc::tls, "orders", settings.node(), HasSubstr("it is not for the host 127.0.0.1")));
+}
+
+/// All files at once, of the server and of its client; the old ones are worth nothing with the new ones.
+TEST_F(TlsWithClientCertificate, OutlivesNewAuthoritiesAndCertificates) {
+  if (!server_like_redis(7, 0)) GTEST_SKIP() << "before 7.0 CONFIG SET changes one thing at a time";
+  const TempDir folder;
+  const Certificates sets[] = {server.certificates(), Certificates::make(folder.path() / "other")};
+  Config settings = config();
+  settings.lease = 10s;
+  const std::pair<std::string TlsConfig::*, std::string Certificates::*> files[] = {
+      {&TlsConfig::ca_file, &Certificates::ca_file},
+      {&TlsConfig::certificate_file, &Certificates::client_certificate_file},
+      {&TlsConfig::key_file, &Certificates::client_key_file}};
+  const auto put = [&](const Certificates& set) {
+    for (const auto& [ours, theirs] : files) std::filesystem::rename(set.*theirs + ".new", settings.tls.*ours);
+  };
+  const auto prepare = [&](const Certificates& set) {
+    for (const auto& [ours, theirs] : files) {
+      std::filesystem::copy_file(set.*theirs, set.*theirs + ".new", std::filesystem::copy_options::overwrite_existing);
+    }
+  };
+  for (const auto& [ours, theirs] : files) {
+    settings.tls.*ours = folder.file(std::filesystem::path(sets[0].*theirs).filename().string());
+  }
+  prepare(sets[0]);
+  put(sets[0]);
+  Client client(settings);
+  Hold hold = client.lock("orders").acquire();
+  for (int turn = 1; turn <= 6; ++turn) {
+    const Certificates& next = sets[turn % 2];
+    prepare(next);
+    if (turn % 3 == 0) put(next);  // at times the client's come first
+    raw.command("CONFIG", "SET", "tls-ca-cert-file", next.ca_file, "tls-cert-file", next.server_certificate_file,
+                "tls-key-file", next.server_key_file);
+    raw.command("CLIENT", "KILL", "TYPE", "normal");
+    if (turn % 3 != 0) put(next);
+    EXPECT_EQ(client.lock("other").acquire().release(), ReleaseOutcome::released) << "turn " << turn;
+  }
+  EXPECT_EQ(client.counters().lost, 0U);
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
 }
 
 TEST_F(TlsWithClientCertificate, IsShownTheCertificate) { EXPECT_TRUE(Client(config()).lock("orders").acquire()); }
@@ -173,9 +246,8 @@ TEST_F(Tls, TellsAKeyThatDoesNotFitItsCertificate) {
 TEST_F(Tls, IsNotWhatAPlainServerSpeaks) {
   const RedisServer plain({.listen = ServerOptions::Listen::tcp});
   Config settings = config();
-  settings.host = "127.0.0.1";
-  settings.port = plain.port();
-  settings.connect_timeout = 500ms;
+  settings.server = NodeAddress{"127.0.0.1", plain.port()};
+  settings.timing.connect_timeout = 500ms;
   // A plain server waits for the end of what it takes for a command, so only the time limit ends this.
   const std::optional<Error> error = refused(settings);
   ASSERT_TRUE(error);
@@ -186,8 +258,8 @@ TEST_F(Tls, IsNotWhatAPlainServerSpeaks) {
 
 TEST_F(Tls, AFrozenServerIsBorneAsWithoutTls) {
   Config settings = config();
-  settings.connect_timeout = 300ms;
-  settings.patience = 60s;
+  settings.timing.connect_timeout = 300ms;
+  settings.timing.patience = 60s;
   Client client(settings);
   client.ping();
   server.freeze();

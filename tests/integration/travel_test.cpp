@@ -58,7 +58,7 @@ TEST_F(Travel, AnExtensionOfWhatIsSomebodyElsesSaysLost) {
 
 TEST_F(Travel, AnExtensionWithoutAnAnswerLeavesTheEarlierEnd) {
   Config settings = config();
-  settings.command_timeout = 300ms;
+  settings.timing.command_timeout = 300ms;
   Client client(settings);
   Hold longer = client.lock("longer").acquire({.lease = fixed(20s)});
   Hold shorter = client.lock("shorter").acquire({.lease = fixed(20s)});
@@ -101,8 +101,8 @@ TEST_F(Travel, AHoldGoesFromOneClientToAnother) {
       {here.simple_lock("simple"), there.simple_lock("simple")},
       {here.leased_semaphore("permit"), there.leased_semaphore("permit")},
       {here.leased_semaphore("permits").with_permits(2), there.leased_semaphore("permits").with_permits(2)}};
-  here.leased_semaphore("permit").set(1);
-  here.leased_semaphore("permits").set(2);
+  EXPECT_TRUE(here.leased_semaphore("permit").init(1));
+  EXPECT_TRUE(here.leased_semaphore("permits").init(2));
   for (const auto& [mine, theirs] : kinds) {
     Hold hold = mine.acquire({.lease = renewed(30s)});
     const std::string owner = hold.owner();
@@ -170,8 +170,9 @@ TEST_F(Travel, ATicketWhoseLockIsGoneSaysLost) {
 TEST_F(Travel, ATicketIsForItsOwnLockOnly) {
   Client client(config());
   const std::string ticket = client.lock("orders").acquire().detach();
-  for (const KeyLock& other : std::vector<KeyLock>{client.lock("others"), client.fenced_lock("orders"),
-                                                   client.simple_lock("orders"), client.read_write_lock("orders")}) {
+  for (const KeyLock& other :
+       std::vector<KeyLock>{client.lock("others"), client.fenced_lock("orders"), client.simple_lock("orders"),
+                            client.read_write_lock("orders").writer()}) {
     EXPECT_EQ(error_of([&] { return other.adopt(ticket); })->code(), code(Errc::invalid_argument));
   }
   EXPECT_EQ(error_of([&] { return client.lock("orders").adopt(ticket + "x"); })->code(), code(Errc::invalid_argument));
@@ -180,7 +181,7 @@ TEST_F(Travel, ATicketIsForItsOwnLockOnly) {
 
 TEST_F(Travel, AnAdoptionWithoutAnAnswerMayBeTriedAgain) {
   Config settings = config();
-  settings.command_timeout = 300ms;
+  settings.timing.command_timeout = 300ms;
   Client client(settings);
   const std::string ticket = client.lock("orders").acquire({.lease = renewed(1min)}).detach();
   server.freeze();
@@ -193,8 +194,8 @@ TEST_F(Travel, AnAdoptionWithoutAnAnswerMayBeTriedAgain) {
 
 TEST_F(Travel, HoldsOfOtherKindsStayWhereTheyAre) {
   Client client(config());
-  Hold reader = client.read_write_lock("data").acquire_shared();
-  Hold writer = client.read_write_lock("page").acquire();
+  Hold reader = client.read_write_lock("data").reader().acquire();
+  Hold writer = client.read_write_lock("page").writer().acquire();
   Hold several = client.multi_lock({"a", "b"}).acquire();
   for (Hold* hold : {&reader, &writer, &several}) {
     EXPECT_EQ(error_of([&] { return hold->detach(); })->code(), code(Errc::invalid_argument));

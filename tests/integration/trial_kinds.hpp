@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/decide/plan.hpp"
 #include "kinds/kinds.hpp"
 #include "kinds/lock.hpp"
+#include "kinds/plan.hpp"
 #include "support/raw.hpp"
 
 namespace holdfast::test::trial {

@@ -1,6 +1,7 @@
 // Acquires that are cancelled, or run out of time, at every point of their way: nothing is left behind.
 #include "faults.hpp"
 #include "support/held_lock.hpp"
+#include "support/tried.hpp"
 
 namespace holdfast::test::unknown_outcome_test {
 namespace {
@@ -26,7 +27,7 @@ class UnknownOutcome : public Faults {
     std::stop_source stop;
     std::error_code error;
     auto acquire = in_thread([&] {
-      std::optional<Hold> hold = client.lock(name).try_acquire({.wait = 20s, .stop = stop.get_token()}, error);
+      std::optional<Hold> hold = tried(client.lock(name), {.wait = 20s, .stop = stop.get_token()}, error);
       give_back(hold);
     });
     std::this_thread::sleep_for(after);
@@ -99,7 +100,7 @@ TEST_F(UnknownOutcome, ACancelAroundAHandOverLeavesNothing) {
     std::stop_source stop;
     std::error_code error;
     auto waiting = in_thread([&] {
-      std::optional<Hold> next = client.lock("orders").try_acquire({.wait = 20s, .stop = stop.get_token()}, error);
+      std::optional<Hold> next = tried(client.lock("orders"), {.wait = 20s, .stop = stop.get_token()}, error);
       give_back(next);
     });
     ASSERT_TRUE(eventually([&] { return client.counters().commands > before; }));
@@ -115,7 +116,7 @@ TEST_F(UnknownOutcome, ACancelAroundAHandOverLeavesNothing) {
 
 TEST_F(UnknownOutcome, ATimeLimitThatEndsBeforeTheReplyLeavesNothing) {
   Config settings = config(proxy.url());
-  settings.command_timeout = 150ms;
+  settings.timing.command_timeout = 150ms;
   Client client(settings);
   client.ping();
   const long long granted = raw.calls("hset");
@@ -179,7 +180,7 @@ TEST_F(UnknownOutcome, ManyWaitersWithOddLimitsLeaveNothing) {
         Lock lock = (i % 2 == 0 ? client : other).lock("orders");
         for (int round = 0; round < 40; ++round) {
           std::error_code error;
-          std::optional<Hold> hold = lock.try_acquire({.wait = milliseconds((round * 7 + i) % 15)}, error);
+          std::optional<Hold> hold = tried(lock, {.wait = milliseconds((round * 7 + i) % 15)}, error);
           // Unknown, if the machine stands still for as long as an attempt may take.
           EXPECT_THAT(error,
                       AnyOf(std::error_code(), code(Errc::busy), code(Errc::timed_out), code(Errc::unknown_outcome)));

@@ -192,10 +192,10 @@ TEST_F(Waits, TheServerSaysHowManyListen) {
   const std::vector<LockInfo> listed = holder.list();
   ASSERT_EQ(listed.size(), 1U);
   EXPECT_EQ(listed.front().listeners, 2U);
-  EXPECT_EQ(lock.info(Detail::owner).listeners, std::nullopt) << "not asked for";
-  EXPECT_EQ(holder.list("*", Detail::owner).front().listeners, std::nullopt);
+  EXPECT_EQ(lock.info(InfoDetail::owner).listeners, std::nullopt) << "not asked for";
+  EXPECT_EQ(holder.list("*", InfoDetail::owner).front().listeners, std::nullopt);
   const std::uint64_t commands = holder.counters().commands;
-  lock.info();
+  std::ignore = lock.info();
   EXPECT_EQ(holder.counters().commands - commands, 4U) << "HGETALL, PTTL, PUBSUB NUMSUB in one write; CLIENT LIST";
   hold->release();
 }

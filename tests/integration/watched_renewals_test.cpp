@@ -98,7 +98,7 @@ TEST_F(WatchedRenewals, AreSentAgainAtOnceWhereTheirConnectionBreaks) {
 
 TEST_F(WatchedRenewals, OfAWriterKeepTheirOrderWithItsDowngrade) {
   Client client(quick());
-  const Hold hold = client.read_write_lock("orders").acquire();
+  const Hold hold = client.read_write_lock("orders").writer().acquire();
   ASSERT_TRUE(eventually([&] { return client.counters().renewals >= 2; }));
   EXPECT_EQ(untold(), 1) << "the trial";
 }

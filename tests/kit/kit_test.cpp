@@ -14,6 +14,8 @@
 #include <holdfast/testing.hpp>
 #include <holdfast/testing_async.hpp>
 
+#include "support/key_kinds.hpp"
+
 namespace holdfast::test::kit_test {
 namespace {
 
@@ -48,31 +50,26 @@ struct Still {
 TEST(RealKit, EachKindIsGrantedAndReleased) {
   TestKit kit;
   const Client client{kit.config()};
-  const auto each = [&](const auto& lock) {
+  for (const KeyKind& kind : kKeyKinds) {
+    const KeyLock lock = kind.make(client, kind.word);
     Hold hold = lock.acquire();
     EXPECT_TRUE(kit.is_locked(hold.name()));
     EXPECT_EQ(hold.release(), ReleaseOutcome::released);
     EXPECT_TRUE(soon([&] { return !kit.is_locked(lock.name()); }));
-  };
-  each(client.lock("plain"));
-  each(client.fenced_lock("fenced"));
-  each(client.fair_lock("fair"));
-  each(client.simple_lock("simple"));
-  each(client.spin_lock("spin"));
-  each(client.read_write_lock("read-write"));
+  }
 }
 
 TEST(RealKit, ReadersShare) {
   TestKit kit;
   const Client one{kit.config()};
   const Client other{kit.config()};
-  Hold first = one.read_write_lock("name").acquire_shared();
-  Hold second = other.read_write_lock("name").acquire_shared();
-  const MaybeHold writer = one.read_write_lock("name").try_acquire();
+  Hold first = one.read_write_lock("name").reader().acquire();
+  Hold second = other.read_write_lock("name").reader().acquire();
+  const MaybeHold writer = one.read_write_lock("name").writer().try_acquire();
   EXPECT_FALSE(writer);
   first.release();
   second.release();
-  EXPECT_TRUE(one.read_write_lock("name").acquire({.wait = kLimit}));
+  EXPECT_TRUE(one.read_write_lock("name").writer().acquire({.wait = kLimit}));
 }
 
 TEST(RealKit, SeveralLocksAreGrantedAndReleased) {
@@ -80,7 +77,7 @@ TEST(RealKit, SeveralLocksAreGrantedAndReleased) {
   const Client client{kit.config()};
   Hold all = client.multi_lock({"a", "b"}).acquire();
   EXPECT_TRUE(kit.is_locked("a") && kit.is_locked("b"));
-  Hold any = client.any_of({"a", "c"}).acquire();
+  Hold any = client.any_lock({"a", "c"}).acquire();
   EXPECT_EQ(any.name(), "c");
   all.release();
   any.release();
@@ -103,7 +100,7 @@ TEST(RealKit, PermitsAndStepsAreCounted) {
   TestKit kit;
   const Client client{kit.config()};
   const LeasedSemaphore leased = client.leased_semaphore("leased");
-  leased.set(1);
+  ASSERT_TRUE(leased.init(1));
   {
     const Hold permit = leased.acquire();
     const MaybeHold second = leased.try_acquire();
@@ -111,13 +108,13 @@ TEST(RealKit, PermitsAndStepsAreCounted) {
   }
   EXPECT_TRUE(leased.acquire({.wait = kLimit}));
   const Semaphore plain = client.semaphore("plain");
-  plain.set(2);
+  ASSERT_TRUE(plain.init(2));
   plain.acquire(2);
   EXPECT_FALSE(plain.try_acquire());
   plain.release(2);
   EXPECT_EQ(plain.available(), 2);
   const Latch latch = client.latch("latch");
-  latch.set(1);
+  ASSERT_TRUE(latch.init(1));
   latch.count_down();
   EXPECT_TRUE(latch.wait_for(kLimit));
 }

@@ -37,16 +37,16 @@ def model(name, sources, defines=(), in_model=(), in_code=None):
     return [plain, *mutants]
 
 
-HOLD_FSM = "engine/decide/hold_fsm.cpp"
-COMMIT = "engine/decide/group_commit.cpp"
-TENURE = "engine/decide/tenure.cpp"
-LEASE = "engine/decide/lease.hpp"
+HOLD_FSM = "lock/decide/hold_fsm.cpp"
+COMMIT = "lock/decide/group_commit.cpp"
+TENURE = "lock/decide/tenure.cpp"
+LEASE = "lock/decide/lease.hpp"
 TEXT = ["base/text.cpp"]
 
 CASES = [
     *model(
         "hold",
-        [HOLD_FSM, "engine/decide/release_fsm.cpp"],
+        [HOLD_FSM, "lock/decide/release_fsm.cpp"],
         in_model=["lease_from_reply", "late_grant", "renewal_takes", "old_connection_lives"],
         in_code={
             "no_margin": [(LEASE, "sent_at + lease - margin(lease)", "sent_at + lease")],
@@ -72,9 +72,9 @@ CASES = [
             ],
             "deadline_not_due": [(HOLD_FSM, "  planned_ = std::min(now + retry_after(length_), deadline());",
                                   "  planned_ = now + retry_after(length_);"),
-                                 ("engine/decide/hold_fsm.hpp", "return std::min(planned_, deadline());",
+                                 ("lock/decide/hold_fsm.hpp", "return std::min(planned_, deadline());",
                                   "return planned_;")],
-            "release_for_ever": [("engine/decide/release_fsm.cpp", "  if (now >= give_up_) return finish",
+            "release_for_ever": [("lock/decide/release_fsm.cpp", "  if (now >= give_up_) return finish",
                                   "  if (now >= give_up_ + milliseconds(60)) return finish")],
         },
     ),
@@ -97,7 +97,7 @@ CASES = [
     ),
     *model(
         "quorum",
-        [HOLD_FSM, "engine/decide/ballot.cpp", "base/error.cpp", *TEXT],
+        [HOLD_FSM, "lock/decide/ballot.cpp", "base/error.cpp", *TEXT],
         in_model=[
             "healing_counts",
             "healing_stays",
@@ -106,17 +106,17 @@ CASES = [
             "restarts_at_once",
         ],
         in_code={
-            "minority": [("engine/decide/ballot.hpp", "return {n, n / 2 + 1};", "return {n, n / 2};")],
-            "unknown_is_no": [("engine/decide/attempt.hpp", "return kind == Kind::granted || kind == Kind::unknown || ",
+            "minority": [("lock/decide/ballot.hpp", "return {n, n / 2 + 1};", "return {n, n / 2};")],
+            "unknown_is_no": [("lock/decide/attempt.hpp", "return kind == Kind::granted || kind == Kind::unknown || ",
                                "return kind == Kind::granted || ")],
         },
     ),
     *model(
         "failover",
-        [HOLD_FSM, COMMIT, "engine/decide/recent_releases.cpp", "base/error.cpp", *TEXT],
+        [HOLD_FSM, COMMIT, "lock/decide/recent_releases.cpp", "base/error.cpp", *TEXT],
         in_model=["no_acks", "era_forgotten", "release_not_repeated"],
         in_code={
-            "connected_is_all": [("engine/decide/group_commit.hpp", "return std::max(*configured_, connected_);",
+            "connected_is_all": [("lock/decide/group_commit.hpp", "return std::max(*configured_, connected_);",
                                   "return connected_;")],
             "interrupted_is_acked": [
                 (
@@ -150,12 +150,12 @@ CASES = [
         in_model=["wake_forgotten", "ask_again_ignored"],
         in_code={
             "pass_on_for_ever": [
-                ("engine/decide/tenure.hpp", "return now < began_ + limit_;", "return now >= began_;")
+                ("lock/decide/tenure.hpp", "return now < began_ + limit_;", "return now >= began_;")
             ],
             "no_pause": [(TENURE, "  pause_until_ = now + pause_;\n", "")],
-            "every_message_is_own": [("engine/decide/tenure.hpp",
+            "every_message_is_own": [("lock/decide/tenure.hpp",
                                       "!any() && unclaimed_ > 0 && !released", "false"),
-                                     ("engine/decide/tenure.hpp",
+                                     ("lock/decide/tenure.hpp",
                                       "if (unclaimed_ >= under_way_ * each) return false;", "")],
         },
     ),

@@ -9,7 +9,7 @@
    Checked: while a call is without its answer somebody can go on; nobody is woken before what a piece of work has to send
    has left; nobody sleeps whose answer is there and who is on no list.
 
-   Written anew: Loop::post, take_inbox and empty_inbox, Answer, WakeList, OwnLoop::settle_work, set and wait. Asio's queue
+   Written anew: Loop::post, take_inbox and empty_inbox, Awaited, Answer, OwnLoop::settle_work, set and wait. Asio's queue
    and the system's futex are atomic steps. */
 #define CALLS 2
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import planted
 
 ROOT = Path(__file__).resolve().parents[2]
-LUA = ROOT / "src/wire/lua"
+LUA = ROOT / "src/kinds/lua"
 CHANGES = {"==": "~=", "~=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "and": "or", "or": "and", "true": "false",
            "false": "true", "+": "-", "-": "+"}
 # Strings and comments are passed over.

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "kinds/calls.hpp"
 #include "oracle/draw.hpp"
-#include "wire/calls.hpp"
 
 namespace holdfast::test::oracle {
 

@@ -10,7 +10,7 @@
 #include <holdfast/config.hpp>
 
 #include "base/resp.hpp"
-#include "wire/owner.hpp"
+#include "kinds/owner.hpp"
 
 namespace holdfast::test::oracle {
 

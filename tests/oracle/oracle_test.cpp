@@ -6,10 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include "kinds/scripts.hpp"
 #include "oracle/comparison.hpp"
 #include "oracle/record.hpp"
 #include "scripts/script_call.hpp"
-#include "wire/scripts.hpp"
 
 namespace holdfast::test::oracle::oracle_test {
 namespace {

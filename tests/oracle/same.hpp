@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/resp.hpp"
-#include "redis/failures/errors.hpp"
+#include "redis/decide/errors.hpp"
 
 namespace holdfast::test::oracle {
 

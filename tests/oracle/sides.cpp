@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "redis/protocol/encode.hpp"
+#include "redis/decide/resp.hpp"
 
 namespace holdfast::test::oracle {
 

@@ -10,7 +10,7 @@
 
 #include "base/resp.hpp"
 #include "oracle/history.hpp"
-#include "redis/protocol/parser.hpp"
+#include "redis/decide/resp.hpp"
 #include "sim/model/model_server.hpp"
 #include "support/redis_server.hpp"
 #include "support/spawn.hpp"

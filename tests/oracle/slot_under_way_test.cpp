@@ -19,7 +19,7 @@
 #include "oracle/comparison.hpp"
 #include "oracle/same.hpp"
 #include "oracle/sides.hpp"
-#include "redis/cluster/redirect.hpp"
+#include "redis/decide/redirect.hpp"
 #include "sim/model/model_cluster.hpp"
 #include "support/cluster.hpp"
 

@@ -11,7 +11,7 @@
 
 #include <holdfast/error.hpp>
 
-#include "redis/failures/errors.hpp"
+#include "redis/decide/errors.hpp"
 #include "scripts/key_states.hpp"
 
 namespace holdfast::test::key_states {

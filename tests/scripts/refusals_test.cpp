@@ -14,7 +14,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "redis/failures/errors.hpp"
+#include "redis/decide/errors.hpp"
 #include "support/paths.hpp"
 #include "support/server_program.hpp"
 

@@ -7,10 +7,10 @@
 
 #include "base/resp.hpp"
 #include "kinds/lock.hpp"
+#include "kinds/scripts.hpp"
+#include "kinds/server_calls.hpp"
 #include "kinds/simple_lock.hpp"
 #include "support/raw.hpp"
-#include "wire/scripts.hpp"
-#include "wire/server_calls.hpp"
 
 namespace holdfast::test {
 

@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::UnorderedElementsAreArray;
 
-const std::filesystem::path kFolder = source_path("src/wire/lua");
+const std::filesystem::path kFolder = source_path("src/kinds/lua");
 
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path);

@@ -12,7 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "redis/cluster/redirect.hpp"
+#include "redis/decide/redirect.hpp"
 #include "scripts/script_call.hpp"
 #include "support/listen.hpp"
 

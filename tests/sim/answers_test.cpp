@@ -83,13 +83,13 @@ class SimulatedGround final : public answers::Ground {
   Keyspace& keys() { return server_.keyspace_now(); }
   Config config(int number) const {
     Config config;
-    config.host = server_.place().host;
+    config.server = NodeAddress{server_.place().host};
     config.label = "answers";  // instead of the program's name
-    config.reconnect_min = 1ms;
-    config.reconnect_max = 5ms;
-    config.command_timeout = 500ms;
-    config.safety_poll = 200ms;
-    config.patience = 1min;
+    config.timing.reconnect_min = 1ms;
+    config.timing.reconnect_max = 5ms;
+    config.timing.command_timeout = 500ms;
+    config.timing.safety_poll = 200ms;
+    config.timing.patience = 1min;
     config.loss_notice = number % 2 == 0;
     return config;
   }

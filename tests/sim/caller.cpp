@@ -125,8 +125,9 @@ void Member::Caller::fail(const Turn& turn, const Failure& failure) {
   const auto code = static_cast<Errc>(failure.code().value());
   ++stage().deeds.failures[static_cast<std::size_t>(code)];
   const bool limited = turn.action.wait.has_value();
-  const bool expected = code == Errc::unreachable || code == Errc::unknown_outcome || (code == Errc::busy && limited) ||
-                        (code == Errc::timed_out && limited) ||
+  // Where servers lose what they have not replicated, permits get lost, too.
+  const bool in_vain = code == Errc::busy || code == Errc::timed_out || code == Errc::not_set || code == Errc::too_few;
+  const bool expected = code == Errc::unreachable || code == Errc::unknown_outcome || (in_vain && limited) ||
                         (code == Errc::cancelled && turn.action.cancel != Action::Cancel::never) ||
                         (code == Errc::closed && member_.reopened()) || is_expected_of_site(code, failure.what()) ||
                         is_expected_of_faults(code);

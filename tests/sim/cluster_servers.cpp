@@ -22,9 +22,10 @@ ClusterServers::ClusterServers(World& world, Network& network, const Plan& plan)
 
 std::vector<Config> ClusterServers::reached_by(const Config& settings) const {
   std::vector<Config> configs(1, settings);
+  ClusterConfig& cluster = configs[0].server.emplace<ClusterConfig>();
   for (std::size_t i = 0; i < 3; ++i) {
     const Place& place = cluster_.server(i).place();
-    configs[0].cluster.addresses.push_back({place.host, place.port});
+    cluster.addresses.push_back({place.host, place.port});
   }
   return configs;
 }

@@ -1,7 +1,7 @@
 // Whole clients against the model of a cluster.
 #include <gtest/gtest.h>
 
-#include "redis/cluster/slot.hpp"
+#include "redis/decide/slot.hpp"
 #include "sim/guest.hpp"
 #include "sim/model/model_cluster.hpp"
 
@@ -17,11 +17,13 @@ class Cluster : public testing::Test {
     world_.run(100ms);
   }
   Config config(Acks acks = {}) const {
-    Config config;
+    ClusterConfig cluster;
     for (std::size_t i = 0; i < 3; ++i) {
       const Place& place = cluster_.server(i).place();
-      config.cluster.addresses.push_back({place.host, place.port});
+      cluster.addresses.push_back({place.host, place.port});
     }
+    Config config;
+    config.server = cluster;
     config.acks = acks;
     return config;
   }

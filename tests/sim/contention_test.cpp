@@ -62,7 +62,7 @@ class Actor {
  private:
   static Config settings() {
     Config settings;
-    settings.host = Place().host;
+    settings.server = NodeAddress{Place().host};
     settings.label = "actor";  // instead of the program's name
     return settings;
   }

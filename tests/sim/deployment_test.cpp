@@ -16,12 +16,14 @@ class Deployment : public testing::Test {
     world_.run(100ms);
   }
   Config config(Acks acks = {}) {
-    Config config;
+    SentinelConfig sentinels;
     for (std::size_t i = 0; i < 3; ++i) {
       const Place& place = deployment_.sentinel(i).place();
-      config.sentinel.addresses.push_back({place.host, place.port});
+      sentinels.addresses.push_back({place.host, place.port});
     }
-    config.sentinel.primary = deployment_.name();
+    sentinels.primary = deployment_.name();
+    Config config;
+    config.server = sentinels;
     config.acks = acks;
     return config;
   }

@@ -46,9 +46,9 @@ class Trial {
     world_.watch([this] { look(); });
     process_.inside([this] {
       Config config;
-      config.host = server_.place().host;
+      config.server = NodeAddress{server_.place().host};
       config.label = "extensions";  // instead of the program's name
-      config.command_timeout = 500ms;
+      config.timing.command_timeout = 500ms;
       config.loss_notice = false;
       client_.emplace(client_on(process_.context(), config));
       client_->lock("lock").async_acquire({.lease = fixed(5s)}, [this](const Failure&, Hold hold) {

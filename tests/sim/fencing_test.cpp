@@ -76,7 +76,7 @@ class Writer {
     explicit Member(Process& process) : client(client_on(process.context(), settings())) {}
     static Config settings() {
       Config settings;
-      settings.host = Place().host;
+      settings.server = NodeAddress{Place().host};
       settings.label = "writer";  // instead of the program's name
       return settings;
     }

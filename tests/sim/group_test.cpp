@@ -24,9 +24,9 @@ class GroupMember {
       std::vector<Lock> locks;
       for (const auto& server : servers) {
         Config config;
-        config.host = server->place().host;
+        config.server = NodeAddress{server->place().host};
         config.label = "member";
-        config.command_timeout = 300ms;
+        config.timing.command_timeout = 300ms;
         clients_.push_back(client_on(process_.context(), config));
         locks.push_back(clients_.back().lock("orders"));
       }

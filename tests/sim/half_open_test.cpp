@@ -14,7 +14,7 @@ class HalfOpen : public testing::Test {
   HalfOpen() { network_.add(server_); }
   Config config() const {
     Config config;
-    config.host = server_.place().host;
+    config.server = NodeAddress{server_.place().host};
     config.lease = 6s;
     return config;
   }

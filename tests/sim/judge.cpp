@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/decide/lease.hpp"
+#include "lock/decide/lease.hpp"
 
 namespace holdfast::test::sim {
 namespace {

@@ -13,7 +13,7 @@
 
 #include <holdfast/hold.hpp>
 
-#include "engine/hold/tenancy.hpp"
+#include "lock/queue/tenancy.hpp"
 #include "sim/ledger.hpp"
 #include "sim/plan.hpp"
 #include "sim/process.hpp"

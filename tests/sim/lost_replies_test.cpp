@@ -12,10 +12,10 @@
 #include <holdfast/async.hpp>
 
 #include "kinds/leased_semaphore.hpp"
+#include "kinds/scripts.hpp"
 #include "sim/model/model_server.hpp"
 #include "sim/network.hpp"
 #include "sim/process.hpp"
-#include "wire/scripts.hpp"
 
 namespace holdfast::test::sim::lost_replies_test {
 namespace {
@@ -57,11 +57,11 @@ class Trial {
     Said said;
     process_.inside([&] {
       Config config;
-      config.host = server_.place().host;
+      config.server = NodeAddress{server_.place().host};
       config.label = "counting";  // instead of the program's name
-      config.command_timeout = 50ms;
+      config.timing.command_timeout = 50ms;
       config.lease = lease_;
-      config.patience = 1min;
+      config.timing.patience = 1min;
       client_.emplace(client_on(process_.context(), config));
       asio::co_spawn(process_.context(), work(*client_, said), [this](const std::exception_ptr& failed) {
         over_ = true;
@@ -125,7 +125,7 @@ class EachLost : public testing::TestWithParam<Lost> {
 
 asio::awaitable<void> use_semaphore(const Client& client, Said& said) {
   const Semaphore semaphore = client.semaphore("s");
-  said.push_back(co_await semaphore.async_set(3, asio::use_awaitable) ? 1 : 0);
+  said.push_back(co_await semaphore.async_init(3, asio::use_awaitable) ? 1 : 0);
   co_await semaphore.async_acquire(2, asio::use_awaitable);
   // One attempt, of which the answer may be lost; there are not as many in any case.
   const auto [unknown, taken] = co_await semaphore.async_try_acquire_for(0ms, 2, asio::as_tuple(asio::use_awaitable));
@@ -153,7 +153,7 @@ asio::awaitable<void> give_up_acquires(const Client& client, Said& said) {
 
 asio::awaitable<void> use_leased(const Client& client, Said& said) {
   const LeasedSemaphore semaphore = client.leased_semaphore("s");
-  said.push_back(co_await semaphore.async_set(3, asio::use_awaitable) ? 1 : 0);
+  said.push_back(co_await semaphore.async_init(3, asio::use_awaitable) ? 1 : 0);
   {
     Hold two = co_await semaphore.with_permits(2).async_acquire(asio::use_awaitable);
     Hold one = co_await semaphore.async_acquire(asio::use_awaitable);
@@ -176,7 +176,7 @@ asio::awaitable<std::int64_t> add_later(LeasedSemaphore semaphore, Semaphore uns
 asio::awaitable<void> total_and_add(const Client& client, Said& said) {
   using namespace asio::experimental::awaitable_operators;
   const LeasedSemaphore semaphore = client.leased_semaphore("s");
-  co_await semaphore.async_set(1, asio::use_awaitable);
+  co_await semaphore.async_init(1, asio::use_awaitable);
   for (int delay = 0; delay < 9; ++delay) {
     co_await semaphore.async_set_total(1, asio::use_awaitable);
     const auto [total, added] = co_await (semaphore.async_set_total(2, asio::use_awaitable) &&
@@ -190,22 +190,22 @@ asio::awaitable<void> total_and_add(const Client& client, Said& said) {
 
 asio::awaitable<void> use_latch(const Client& client, Said& said) {
   const Latch latch = client.latch("s");
-  said.push_back(co_await latch.async_set(3, asio::use_awaitable) ? 1 : 0);
+  said.push_back(co_await latch.async_init(3, asio::use_awaitable) ? 1 : 0);
   said.push_back(co_await latch.async_count_down(1, asio::use_awaitable));
   const auto [unknown, open] = co_await latch.async_wait_for(0ms, asio::as_tuple(asio::use_awaitable));
   said.push_back(open ? 1 : 0);
   said.push_back(co_await latch.async_count_down(2, asio::use_awaitable));
   co_await latch.async_wait(asio::use_awaitable);
-  said.push_back(co_await latch.async_set(7, asio::use_awaitable) ? 1 : 0);
+  said.push_back(co_await latch.async_init(7, asio::use_awaitable) ? 1 : 0);
   said.push_back(co_await latch.async_remove(asio::use_awaitable) ? 1 : 0);
-  said.push_back(co_await latch.async_set(5, asio::use_awaitable) ? 1 : 0);
+  said.push_back(co_await latch.async_init(5, asio::use_awaitable) ? 1 : 0);
   said.push_back(co_await latch.async_count_down(1, asio::use_awaitable));
 }
 
 const std::vector<std::string> kNames = {"{gpu}:0", "{gpu}:1"};
 
 asio::awaitable<void> use_any(const Client& client, Said& said) {
-  const AnyLock any = client.any_of(kNames);
+  const AnyLock any = client.any_lock(kNames);
   Hold first = co_await any.async_acquire(asio::use_awaitable);
   Hold second = co_await any.async_acquire(asio::use_awaitable);
   said.push_back(first.name() == second.name() ? 1 : 0);

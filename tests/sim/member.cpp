@@ -11,11 +11,11 @@ Config settings_of(const ClientPlan& plan) {
   settings.label = "simulated";  // instead of the program's name
   if (!plan.named) settings.client_name.clear();
   settings.lease = plan.lease;
-  settings.safety_poll = plan.safety_poll;
-  settings.patience = plan.patience;
-  settings.command_timeout = plan.command_timeout;
-  settings.release_timeout = plan.release_timeout;
-  settings.handoff = plan.handoff;
+  settings.timing.safety_poll = plan.safety_poll;
+  settings.timing.patience = plan.patience;
+  settings.timing.command_timeout = plan.command_timeout;
+  settings.timing.release_timeout = plan.release_timeout;
+  settings.kinds.handoff = plan.handoff;
   settings.loss_notice = plan.loss_notice;
   settings.pipelined_release = plan.pipelined;
   if (plan.leaves) settings.on_close = OnClose::leave_to_expire;
@@ -76,7 +76,7 @@ void Member::make(int lock) {
       locks_.push_back(client.leased_semaphore(keys.front()));
       return readers_.push_back(client.leased_semaphore(keys.front()).with_permits(2));
     case LockKind::any:
-      locks_.push_back(client.any_of(keys));
+      locks_.push_back(client.any_lock(keys));
       return readers_.push_back(client.lock(keys[1]));
     case LockKind::read_write:
       readers_.push_back(client.read_write_lock(keys.front()).reader());
@@ -103,7 +103,7 @@ KeyLock Member::make_key_lock(const std::string& key) const {
     case LockKind::fenced:
       return client.fenced_lock(key);
     case LockKind::read_write:
-      return client.read_write_lock(key);
+      return client.read_write_lock(key).writer();
     case LockKind::fair:
       return client.fair_lock(key);
     case LockKind::spin:

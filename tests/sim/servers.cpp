@@ -4,10 +4,10 @@
 #include <map>
 #include <utility>
 
+#include "kinds/scripts.hpp"
 #include "sim/cluster_servers.hpp"
 #include "sim/model/model_deployment.hpp"
 #include "sim/model/model_server.hpp"
-#include "wire/scripts.hpp"
 
 namespace holdfast::test::sim {
 namespace {
@@ -158,7 +158,7 @@ class OneServer final : public Servers {
 
   std::vector<Config> reached_by(const Config& settings) const override {
     std::vector<Config> configs(1, settings);
-    configs[0].host = server_.place().host;
+    configs[0].server = NodeAddress{server_.place().host};
     return configs;
   }
   std::vector<std::string> owners(const std::string& key) override { return server_.owners(key); }
@@ -190,7 +190,7 @@ class Independent final : public Servers {
 
   std::vector<Config> reached_by(const Config& settings) const override {
     std::vector<Config> configs(servers_.size(), settings);
-    for (std::size_t i = 0; i < servers_.size(); ++i) configs[i].host = servers_[i]->place().host;
+    for (std::size_t i = 0; i < servers_.size(); ++i) configs[i].server = NodeAddress{servers_[i]->place().host};
     return configs;
   }
   std::vector<std::string> waiting(const std::string&) override { return {}; }
@@ -245,9 +245,10 @@ class Deployed final : public Servers {
   std::vector<Config> reached_by(const Config& settings) const override {
     std::vector<Config> configs(1, settings);
     const DeploymentSettings known;
-    configs[0].sentinel.primary = known.name;
+    SentinelConfig& sentinels = configs[0].server.emplace<SentinelConfig>();
+    sentinels.primary = known.name;
     for (std::size_t i = 0; i < known.sentinels; ++i) {
-      configs[0].sentinel.addresses.push_back({Network::host(1 + known.replicas + i), 26379});
+      sentinels.addresses.push_back({Network::host(1 + known.replicas + i), 26379});
     }
     return configs;
   }

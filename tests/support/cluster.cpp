@@ -261,6 +261,9 @@ void Cluster::failover(RedisServer& primary, Failover how) {
   if (known == view.end() || known->slots.empty()) throw std::logic_error("not a primary with slots");
   const int slot = known->slots.front().first;
   const auto begun = [&] {
+    // Until 6.2 a replica waits in vain where nothing was ever replicated: to it, offset 0 is an offset it was not
+    // told.
+    if (how == Failover::plain) ask(primary).command("SCRIPT", "LOAD", "return 0");
     for (const RedisServer* each : replicas_of(primary)) {
       std::vector<std::string> command{"CLUSTER", "FAILOVER"};
       if (how != Failover::plain) command.emplace_back(to_string(how));
@@ -285,6 +288,13 @@ void Cluster::wait_for_failover_from(const RedisServer& old_primary) {
       const auto known = std::ranges::find(view, id_of(old_primary), &ClusterNode::id);
       return known == view.end() || known->slots.empty();
     });
+  });
+}
+
+void Cluster::wait_for_one_primary(int slot) {
+  wait_for("two primaries", [&] {
+    const RedisServer* now = server_of(slot);
+    return now != nullptr && all_know(slot, slot, *now);
   });
 }
 

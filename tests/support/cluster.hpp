@@ -85,6 +85,8 @@ class Cluster {
   void failover(RedisServer& primary, Failover how = Failover::plain);
   /// After this primary was killed or frozen: until others serve all its slots, and all nodes that are up know.
   void wait_for_failover_from(const RedisServer& old_primary);
+  /// What comes back takes writes for the slot until it has heard who else serves it.
+  void wait_for_one_primary(int slot);
 
   /// The old way in three steps, between which a test can stop. From begin_move() on, the source asks clients to ask
   /// the target (ASK) for keys that it does not have. A slot that is served by `to` already is left alone.

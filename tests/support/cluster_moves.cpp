@@ -49,9 +49,15 @@ class Cluster::Move {
   bool these(const std::vector<std::string>& names) {
     std::vector<std::string> command = migrate_;
     command.insert(command.end(), names.begin(), names.end());
-    const Reply reply = source_.send(command);
-    if (reply.is_error()) throw std::runtime_error(reply.text);
-    return reply.text == "OK";
+    bool moved = false;
+    // For a node that a busy machine kept waiting the cluster may be down for a moment.
+    wait_for("keys do not move", [&] {
+      const Reply reply = source_.send(command);
+      if (reply.is_error()) throw std::runtime_error(reply.text);
+      moved = reply.text == "OK";
+      return true;
+    });
+    return moved;
   }
 
   void end(int slot) {

@@ -198,6 +198,13 @@ void Deployment::wait_for_failover_from(const RedisServer& old_primary) {
     throw std::runtime_error("no failover: " + sentinels_.front()->log());
 }
 
+void Deployment::wait_for_one_primary() {
+  const auto one = [this] {
+    return std::ranges::count_if(servers_, [](const auto& each) { return each->up() && is_primary(*each); }) == 1;
+  };
+  if (!comes_true(one, kSentinelPatience)) throw std::runtime_error("two primaries: " + sentinels_.front()->log());
+}
+
 void Deployment::wait_until_settled() {
   if (!comes_true([this] { return settled(); }, kSentinelPatience)) {
     throw std::runtime_error("the deployment does not settle: " + sentinels_.front()->log());

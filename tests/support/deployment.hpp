@@ -64,6 +64,8 @@ class Deployment {
   void failover();
   /// After a primary was killed or frozen: as failover(), but the Sentinels find it out by themselves.
   void wait_for_failover_from(const RedisServer& old_primary);
+  /// What comes back takes writes as a primary until a Sentinel makes it a replica.
+  void wait_for_one_primary();
   /// All servers that are up are linked to the primary, and all Sentinels that are up see it so.
   void wait_until_settled();
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include <holdfast/fenced_file.hpp>
+#include <holdfast/fence.hpp>
 #include <holdfast/holdfast.hpp>
 
 #include "support/process.hpp"
@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
   try {
     const Words words(argv + 1, argv + argc);
     holdfast::Config config;
-    config.unix_socket = words.at(0);
+    config.server = holdfast::UnixSocket{words.at(0)};
     const holdfast::Client client(config);
     const std::chrono::milliseconds lease(std::stoi(words.at(2)));
     const holdfast::FencedLock lock = client.fenced_lock(words.at(1), {.lease = holdfast::fixed(lease)});

@@ -1,4 +1,4 @@
-// Every failure that the table of failures (src/redis/failures/errors.cpp) knows, read from there, so that a new row is
+// Every failure that the table of failures (src/redis/decide/errors.cpp) knows, read from there, so that a new row is
 // tested without another word; and a server that answers attempts with one of them until it is told to grant.
 #pragma once
 
@@ -25,7 +25,7 @@ struct KnownFailure {
 };
 
 inline std::vector<KnownFailure> known_failures() {
-  std::ifstream file(source_path("src/redis/failures/errors.cpp"));
+  std::ifstream file(source_path("src/redis/decide/errors.cpp"));
   const std::string source{std::istreambuf_iterator<char>(file), {}};
   static const std::regex row(R"re(\{"([^"]+)",\s*Errc::([a-z_]+),\s*Fate::([a-z]+))re");
   std::vector<KnownFailure> all;

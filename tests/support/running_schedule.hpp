@@ -3,7 +3,7 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "timing/alarm.hpp"
+#include "loop/alarm.hpp"
 
 namespace holdfast::test {
 

@@ -1,7 +1,7 @@
 // unlock() as it is compiled into a user's release and debug builds, whichever of them the tests are.
 #pragma once
 
-#include <holdfast/basic_lock.hpp>
+#include <holdfast/lock.hpp>
 
 namespace holdfast::test {
 

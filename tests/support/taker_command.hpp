@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <holdfast/lease.hpp>
+#include <holdfast/options.hpp>
 
 namespace holdfast::test {
 

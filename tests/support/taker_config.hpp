@@ -29,7 +29,7 @@ inline std::string optimisations() {
 inline Config optimised_config(const std::string& url) {
   Config config = Config::from_url(url);
   const std::string which = optimisations();
-  if (which == "off") config.handoff = std::chrono::milliseconds(0);
+  if (which == "off") config.kinds.handoff = std::chrono::milliseconds(0);
   if (which == "all") config.pipelined_release = true;
   return config;
 }
@@ -76,20 +76,21 @@ struct TakerSettings {
  private:
   void set(const std::string& setting, const std::string& key, const std::string& value) {
     using Milliseconds = std::chrono::milliseconds;
-    static const std::map<std::string, Milliseconds Config::*> durations{
-        {"lease_ms", &Config::lease},
-        {"safety_poll_ms", &Config::safety_poll},
-        {"subscription_linger_ms", &Config::subscription_linger},
-        {"command_timeout_ms", &Config::command_timeout},
-        {"release_timeout_ms", &Config::release_timeout},
-        {"patience_ms", &Config::patience},
-        {"acks_timeout_ms", &Config::acks_timeout},
-        {"handoff_ms", &Config::handoff},
-        {"fair_turn_ms", &Config::fair_turn},
-        {"spin_max_ms", &Config::spin_max},
+    using Setting = Milliseconds& (*)(Config&);
+    static const std::map<std::string, Setting> durations{
+        {"lease_ms", [](Config& config) -> Milliseconds& { return config.lease; }},
+        {"safety_poll_ms", [](Config& config) -> Milliseconds& { return config.timing.safety_poll; }},
+        {"subscription_linger_ms", [](Config& config) -> Milliseconds& { return config.timing.subscription_linger; }},
+        {"command_timeout_ms", [](Config& config) -> Milliseconds& { return config.timing.command_timeout; }},
+        {"release_timeout_ms", [](Config& config) -> Milliseconds& { return config.timing.release_timeout; }},
+        {"patience_ms", [](Config& config) -> Milliseconds& { return config.timing.patience; }},
+        {"acks_timeout_ms", [](Config& config) -> Milliseconds& { return config.timing.acks_timeout; }},
+        {"handoff_ms", [](Config& config) -> Milliseconds& { return config.kinds.handoff; }},
+        {"fair_turn_ms", [](Config& config) -> Milliseconds& { return config.kinds.fair_turn; }},
+        {"spin_max_ms", [](Config& config) -> Milliseconds& { return config.kinds.spin_max; }},
     };
     if (durations.contains(key)) {
-      for (Config& config : configs) config.*durations.at(key) = Milliseconds(std::stoll(value));
+      for (Config& config : configs) durations.at(key)(config) = Milliseconds(std::stoll(value));
     } else if (key == "acks") {
       for (Config& config : configs) config.acks = Config::from_url("redis://unused?acks=" + value).acks;
     } else if (key == "publish") {

@@ -35,7 +35,7 @@ class TakerCounting {
 
   std::string semaphore(const Semaphore& semaphore, const std::string& verb) {
     const auto permits = static_cast<std::uint32_t>(number_);
-    if (verb == "set") return yes_or_no(semaphore.set(number_));
+    if (verb == "set") return yes_or_no(semaphore.init(number_));
     if (verb == "add") return semaphore.add(number_), "";
     if (verb == "available") return std::to_string(semaphore.available());
     if (verb == "drain") return std::to_string(semaphore.drain());
@@ -47,7 +47,7 @@ class TakerCounting {
 
   /// A hold is kept by its permit's id.
   std::string leased(const LeasedSemaphore& semaphore, const std::string& verb) {
-    if (verb == "set") return yes_or_no(semaphore.set(number_));
+    if (verb == "set") return yes_or_no(semaphore.init(number_));
     if (verb == "add") return semaphore.add(number_), "";
     if (verb == "available") return std::to_string(semaphore.available());
     if (verb == "acquire") return keep(semaphore.acquire());
@@ -71,7 +71,7 @@ class TakerCounting {
   }
 
   std::string latch(const Latch& latch, const std::string& verb) const {
-    if (verb == "set") return yes_or_no(latch.set(number_));
+    if (verb == "set") return yes_or_no(latch.init(number_));
     if (verb == "count_down") return latch.count_down(number_), "";
     if (verb == "count") return std::to_string(latch.count());
     if (verb == "wait") return yes_or_no(latch.wait_for(time_));

@@ -7,6 +7,7 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -142,7 +143,7 @@ class TakerPermits : TakerCounts {
   /// A server that has lost its data has no semaphore.
   void make(const Semaphore& semaphore) const {
     try {
-      semaphore.set(way_.permits);
+      std::ignore = semaphore.init(way_.permits);
     } catch (const Error&) {
       // Whoever fails next tries again.
     }
@@ -178,7 +179,7 @@ class TakerLatches : TakerCounts {
 
  private:
   bool set(const Latch& latch, long long round) {
-    if (record(latch, "set", [&] { return latch.set(way_.permits) ? "set" : "closed"; }) != "set") {
+    if (record(latch, "set", [&] { return latch.init(way_.permits) ? "set" : "closed"; }) != "set") {
       std::this_thread::sleep_for(Milliseconds(10));
       return false;
     }

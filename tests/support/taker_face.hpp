@@ -67,7 +67,14 @@ class TakerFace {
 class StdFace final : public TakerFace {
  public:
   bool enter(TakerLocks& locks, TakerThread& thread, const std::string& name, AcquireOptions options) override {
-    BasicLock lock = locks.lock_of(name, thread).with(options);
+    BasicLock lock = locks.lock_of(name, thread)
+                         .with({.wait = options.wait,
+                                .lease = options.lease,
+                                .max_hold = options.max_hold,
+                                .acks = options.acks,
+                                .stop = options.stop,
+                                .on_lost = options.on_lost,
+                                .max_waiters = options.max_waiters});
     if (options.wait && options.wait->count() <= 0) return lock.try_lock();
     lock.lock();
     return true;

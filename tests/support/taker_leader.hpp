@@ -53,7 +53,7 @@ class SingleTerm final : public TakerTerm {
   }
 
   const Term& term() const override { return *term_; }
-  std::stop_token lost() const override { return term_->stop(); }
+  std::stop_token lost() const override { return term_->stop_token(); }
   /// Lets the body return, and waits until the lock is given back.
   bool end() override {
     leave_.set_value();
@@ -109,7 +109,7 @@ class CampaignTerm final : public TakerTerm {
   const std::stop_token over_;
   std::atomic<bool> asked_{false};
   std::stop_source lost_, down_;
-  const WhenStopped when_stopped_{term_.stop(), [this] {
+  const WhenStopped when_stopped_{term_.stop_token(), [this] {
                                     if (!asked_ && !over_.stop_requested()) lost_.request_stop();
                                   }};
   const WhenStopped when_down_{down_.get_token(), [this] {

@@ -9,6 +9,7 @@
 
 #include <holdfast/holdfast.hpp>
 
+#include "key_kinds.hpp"
 #include "taker_config.hpp"
 #include "taker_thread.hpp"
 
@@ -41,20 +42,19 @@ class TakerLocks {
   /// A single lock, for questions; of several servers on the first.
   KeyLock key_lock(const std::string& name) {
     const std::string kind = kind_of(name);
-    if (simple_ || kind == "simple") return client().simple_lock(name);
-    if (kind == "fenced" || kind == "leader") return client().fenced_lock(name);
-    if (kind == "fair") return client().fair_lock(name);
-    if (kind == "spin") return client().spin_lock(name);
+    if (simple_) return client().simple_lock(name);
+    if (kind == "leader") return client().fenced_lock(name);
     if (kind == "leased") return client().leased_semaphore(name);
-    if (kind == "read_write") return client().read_write_lock(key_of(name));
-    return client().lock(name);
+    const KeyKind* const known = key_kind(&KeyKind::word, kind);
+    if (known == nullptr) return client().lock(name);
+    return known->make(client(), kind == "read_write" ? key_of(name) : name);
   }
 
   BasicLock lock_of(const std::string& name) {
     const std::string kind = kind_of(name);
     if (kind == "lock") return client().lock(name);
     if (kind == "non_reentrant") return client().lock(name, {.reentrant = false});
-    if (is_any(name)) return client().any_of(split_list(name));
+    if (is_any(name)) return client().any_lock(split_list(name));
     if (kind == "read_write" && is_of_readers(name)) return client().read_write_lock(key_of(name)).reader();
     if (kind != "multi" && kind != "red") return key_lock(name);
     const std::lock_guard guard(mutex_);
@@ -75,7 +75,7 @@ class TakerLocks {
   static bool is_of_readers(const std::string& name) { return name.starts_with("read:"); }
 
   template <class Kind>
-  BasicLock group(const std::string& name, Kind (Client::*make)(std::string_view, AcquireOptions) const) {
+  BasicLock group(const std::string& name, Kind (Client::*make)(std::string_view, LockOptions) const) {
     std::vector<Kind> members;
     if (kind_ == "red") {
       for (Client& each : clients_) members.push_back((each.*make)(name, {}));

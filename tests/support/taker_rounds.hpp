@@ -16,6 +16,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <tuple>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -176,7 +177,7 @@ class TakerRounds {
   void make_permits() const {
     if (way_.permits == 0) return;
     try {
-      locks_.client().leased_semaphore(name_).set(way_.permits);
+      std::ignore = locks_.client().leased_semaphore(name_).init(way_.permits);
     } catch (const Error&) {
       // Whoever fails next tries again.
     }

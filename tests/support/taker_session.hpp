@@ -2,6 +2,7 @@
 // the head of taker_main.cpp; tests also run a session inside their own process.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <fstream>
@@ -205,7 +206,8 @@ class TakerSession {
     try {
       return face_->enter(locks(), thread, name, options);
     } catch (const Error& error) {
-      if (options.wait && (error.code() == Errc::timed_out || error.code() == Errc::busy)) return false;
+      const auto in_vain = {Errc::timed_out, Errc::busy, Errc::not_set, Errc::too_few};
+      if (options.wait && std::ranges::any_of(in_vain, [&](Errc each) { return error.code() == each; })) return false;
       throw;
     }
   }

@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include <holdfast/lease.hpp>
+#include <holdfast/options.hpp>
 
 #include "taker_command.hpp"
 

@@ -1,5 +1,5 @@
 // The acquire loop while the server answers: turns, attempts, waits, wakes and limits, told without a clock.
-#include "engine/decide/acquire_fsm.hpp"
+#include "lock/decide/acquire_fsm.hpp"
 
 #include <chrono>
 #include <cmath>
@@ -181,13 +181,13 @@ TEST(AcquireFsm, TimesOutBehindALocalHold) {
   story.start();
   EXPECT_EQ(story.turn(0ms, kHeldHere), "wait until=2000ms");
   EXPECT_EQ(story.wake(500ms, kHeldHere), "wait until=2000ms");
-  EXPECT_EQ(story.time(2000ms, kHeldHere), "finish timed_out");
+  EXPECT_EQ(story.time(2000ms, kHeldHere), "finish timed_out (held by this process)");
 }
 
 TEST(AcquireFsm, TimesOutWhenItsTurnComesTooLateAndThisClientHoldsTheLock) {
   AcquireStory story(limited(2s));
   story.start();
-  EXPECT_EQ(story.turn(2001ms, kHeldHere), "finish timed_out");
+  EXPECT_EQ(story.turn(2001ms, kHeldHere), "finish timed_out (held by this process)");
 }
 
 // --- limits on waiting ---
@@ -284,7 +284,7 @@ TEST(AcquireFsm, AskingOnceDoesNotQueueBehindACallerOfThisClient) {
 TEST(AcquireFsm, AskingOnceNeedsNoCommandWhileThisClientHoldsTheLock) {
   AcquireStory story(once());
   story.start();
-  EXPECT_EQ(story.turn(0ms, kHeldHere), "finish busy");
+  EXPECT_EQ(story.turn(0ms, kHeldHere), "finish busy (held by this process)");
 }
 
 // --- stopping ---

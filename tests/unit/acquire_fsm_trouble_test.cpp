@@ -354,7 +354,7 @@ TEST(AcquireFsmInTrouble, AskingOnceEndsBusyWhenThisClientHasGotTheLockMeanwhile
   story.start();
   story.turn(0ms);
   story.reply(0ms, transient("LOADING"));
-  EXPECT_EQ(story.time(10ms, kHeldHere), "finish busy");
+  EXPECT_EQ(story.time(10ms, kHeldHere), "finish busy (held by this process)");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Alarms: when they ring, in which order, and what becomes of them when something throws, is cancelled or ends.
-#include "timing/alarm.hpp"
+#include "loop/alarm.hpp"
 
 #include <chrono>
 #include <memory>

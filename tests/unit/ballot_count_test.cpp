@@ -9,7 +9,7 @@
 #include <holdfast/error.hpp>
 
 #include "acquire_story.hpp"
-#include "engine/decide/ballot.hpp"
+#include "lock/decide/ballot.hpp"
 
 namespace holdfast::engine::ballot_count_test {
 namespace {

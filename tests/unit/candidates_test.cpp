@@ -5,7 +5,7 @@
 #include <holdfast/error.hpp>
 
 #include "acquire_story.hpp"
-#include "engine/decide/ballot.hpp"
+#include "lock/decide/ballot.hpp"
 
 namespace holdfast::engine::candidates_test {
 namespace {

@@ -21,15 +21,13 @@ using testing::Not;
 
 TEST(ClusterUrl, NamesSomeOfTheNodes) {
   const Config config = Config::from_url("Redis+Cluster://ann:word@a,b:7001,[::1]:7002/3?lease=10s");
-  EXPECT_THAT(config.cluster.addresses,
+  EXPECT_THAT(std::get<ClusterConfig>(config.server).addresses,
               ElementsAre(NodeAddress{"a", 6379}, NodeAddress{"b", 7001}, NodeAddress{"::1", 7002}));
   EXPECT_EQ(config.node(), "cluster a:6379,b:7001,[::1]:7002");
   EXPECT_EQ(config.username, "ann");
   EXPECT_EQ(config.password, "word");
   EXPECT_EQ(config.database, 3U);
   EXPECT_FALSE(config.tls.enabled);
-  EXPECT_TRUE(config.alternatives.empty());
-  EXPECT_TRUE(config.sentinel.addresses.empty());
   EXPECT_NO_THROW(config.validate());
 }
 
@@ -91,31 +89,18 @@ TEST(BadClusterUrl, IsShownWithoutItsLogin) {
               AllOf(HasSubstr("the URL \"redis+cluster://***@a,b/x?...\": the database"), Not(HasSubstr("ann"))));
 }
 
-TEST(ClusterSettings, ExcludeOtherShapes) {
-  const auto refusal = [](auto change) {
+TEST(ClusterSettings, NameNodesAndMayPublishInEachWay) {
+  const auto refusal = [](std::vector<NodeAddress> addresses) {
     Config config;
-    config.cluster.addresses = {{"a", 7000}};
-    EXPECT_NO_THROW(config.validate());
-    change(config);
+    config.server = ClusterConfig{std::move(addresses)};
+    config.publish = Publish::both;
     return refusal_of([&] { config.validate(); }).text;
   };
-  EXPECT_THAT(refusal([](Config& c) { c.unix_socket = "/r"; }), HasSubstr("cluster excludes unix_socket and local"));
-  EXPECT_THAT(refusal([](Config& c) { c.local = true; }), HasSubstr("cluster excludes unix_socket and local"));
-  EXPECT_THAT(refusal([](Config& c) { c.sentinel = {{{"s", 1}}, "main", "", ""}; }),
-              HasSubstr("cluster excludes sentinel"));
-  EXPECT_THAT(refusal([](Config& c) { c.alternatives = {{"b", 1}}; }), HasSubstr("cluster excludes alternatives"));
-  EXPECT_THAT(refusal([](Config& c) { c.cluster.addresses = {{":s3cret@h", 1}}; }),
+  EXPECT_THAT(refusal({{"a", 7000}}), HasSubstr("nothing was refused"));
+  EXPECT_THAT(refusal({}), HasSubstr("cluster.addresses is empty"));
+  EXPECT_THAT(refusal({{":s3cret@h", 1}}),
               AllOf(HasSubstr("cluster.addresses: host must be"), Not(HasSubstr("s3cret"))));
-  EXPECT_THAT(refusal([](Config& c) { c.cluster.addresses = {{"a", 0}}; }), HasSubstr("port must be"));
-}
-
-TEST(ClusterSettings, OfTcpDoNotMatter) {
-  Config config;
-  config.cluster.addresses = {{"a", 7000}};
-  config.host.clear();
-  config.port = 0;
-  config.publish = Publish::both;
-  EXPECT_NO_THROW(config.validate());
+  EXPECT_THAT(refusal({{"a", 0}}), HasSubstr("port must be"));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
-#include "redis/cluster/redirect.hpp"
+#include "redis/decide/redirect.hpp"
 
 namespace holdfast::redis::cluster::cluster_redirect_test {
 namespace {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "redis/cluster/survey.hpp"
+#include "redis/decide/survey.hpp"
 #include "unit/cluster_story.hpp"
 
 namespace holdfast::redis::cluster::cluster_rounds_test {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "redis/cluster/slot.hpp"
+#include "redis/decide/slot.hpp"
 
 namespace holdfast::redis::cluster::cluster_slot_test {
 namespace {

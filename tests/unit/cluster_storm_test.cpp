@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "redis/cluster/survey.hpp"
+#include "redis/decide/survey.hpp"
 #include "unit/cluster_story.hpp"
 
 namespace holdfast::redis::cluster::cluster_storm_test {

@@ -7,7 +7,7 @@
 #include <holdfast/config.hpp>
 
 #include "base/clock.hpp"
-#include "redis/cluster/view.hpp"
+#include "redis/decide/view.hpp"
 
 namespace holdfast::redis::cluster {
 

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "redis/cluster/survey.hpp"
+#include "redis/decide/survey.hpp"
 #include "unit/cluster_story.hpp"
 
 namespace holdfast::redis::cluster::cluster_survey_test {

@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "redis/cluster/redirect.hpp"
-#include "redis/cluster/view.hpp"
+#include "redis/decide/redirect.hpp"
+#include "redis/decide/view.hpp"
 
 namespace holdfast::redis::cluster::cluster_view_test {
 namespace {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "redis/cluster/redirect.hpp"
+#include "redis/decide/redirect.hpp"
 
 namespace holdfast::redis::cluster::cluster_whereabouts_test {
 namespace {

@@ -1,5 +1,6 @@
 // URLs and settings: what is understood, and what is refused and with which words.
 #include <chrono>
+#include <fstream>
 #include <functional>
 #include <ostream>
 #include <string>
@@ -11,6 +12,7 @@
 #include <holdfast/config.hpp>
 #include <holdfast/error.hpp>
 
+#include "support/temp_dir.hpp"
 #include "unit/refusal.hpp"
 
 namespace holdfast::test::config_test {
@@ -86,17 +88,20 @@ INSTANTIATE_TEST_SUITE_P(Local, Addresses,
                                          Address{"local:?db=2", "", "", "local:", 2}));
 
 TEST(ConfigUrl, ChoosesThePrivateServerOnlyWhenAskedFor) {
-  EXPECT_TRUE(Config::from_url("local:").local);
-  EXPECT_FALSE(Config::from_url("redis://localhost").local);
-  EXPECT_FALSE(Config::from_url("unix:///run/r").local);
+  const auto is_local = [](const std::string& url) {
+    return std::holds_alternative<LocalServer>(Config::from_url(url).server);
+  };
+  EXPECT_TRUE(is_local("local:"));
+  EXPECT_FALSE(is_local("redis://localhost"));
+  EXPECT_FALSE(is_local("unix:///run/r"));
 }
 
 TEST(ConfigUrl, LeavesEveryDefaultThatItDoesNotMention) {
   const Config defaults;
   const Config config = Config::from_url("redis://h");
   EXPECT_EQ(config.client_name, defaults.client_name);
-  EXPECT_EQ(config.connect_timeout, defaults.connect_timeout);
-  EXPECT_EQ(config.patience, defaults.patience);
+  EXPECT_EQ(config.timing.connect_timeout, defaults.timing.connect_timeout);
+  EXPECT_EQ(config.timing.patience, defaults.timing.patience);
   EXPECT_EQ(config.lease, defaults.lease);
   EXPECT_EQ(config.on_close, defaults.on_close);
 }
@@ -109,6 +114,21 @@ TEST(ConfigUrl, TurnsTlsOnWithVerificationUnlessToldOtherwise) {
   EXPECT_EQ(config.database, 2U);
   EXPECT_EQ(Config::from_url("rediss://h?verify=none").tls.verify, TlsConfig::Verify::none);
   EXPECT_EQ(Config::from_url("rediss://h?verify=full").tls.verify, TlsConfig::Verify::full);
+  EXPECT_EQ(Config::from_url("rediss://h?verify=ca").tls.verify, TlsConfig::Verify::ca);
+  EXPECT_EQ(Config::from_url("rediss://h?server_name=redis.example").tls.server_name, "redis.example");
+}
+
+TEST(ConfigUrl, MapsAddresses) {
+  const TempDir folder;
+  const std::string file = folder.file("map");
+  std::ofstream(file) << "# ours\n10.0.0.5:6379 = localhost:7001  # one\n\n[::1]:1=h:2\r\n";
+  for (const std::string& query : {std::string("map=10.0.0.5:6379=localhost:7001,[::1]:1=h:2"), "map_file=" + file}) {
+    const Config config = Config::from_url("redis+cluster://h?" + query);
+    EXPECT_EQ(config.map_address({"10.0.0.5", 6379}), (NodeAddress{"localhost", 7001}));
+    EXPECT_EQ(config.map_address({"::1", 1}), (NodeAddress{"h", 2}));
+    EXPECT_EQ(config.map_address({"10.0.0.5", 6380}), (NodeAddress{"10.0.0.5", 6380}));
+  }
+  EXPECT_FALSE(Config::from_url("redis://h").map_address);
 }
 
 TEST(ConfigUrl, ReadsEveryParameterThatTheHeaderNames) {
@@ -126,17 +146,17 @@ TEST(ConfigUrl, ReadsEveryParameterThatTheHeaderNames) {
   EXPECT_EQ(config.tls.certificate_file, "c.pem");
   EXPECT_EQ(config.tls.key_file, "k.pem");
   EXPECT_EQ(config.tls.verify, TlsConfig::Verify::none);
-  EXPECT_EQ(config.connect_timeout, 1500ms);
-  EXPECT_EQ(config.command_timeout, 2s);
-  EXPECT_EQ(config.release_timeout, 700ms);
-  EXPECT_EQ(config.patience, 0ms);
+  EXPECT_EQ(config.timing.connect_timeout, 1500ms);
+  EXPECT_EQ(config.timing.command_timeout, 2s);
+  EXPECT_EQ(config.timing.release_timeout, 700ms);
+  EXPECT_EQ(config.timing.patience, 0ms);
   EXPECT_EQ(config.lease, 2min);
-  EXPECT_EQ(config.safety_poll, 1500ms);
-  EXPECT_EQ(std::pair(config.fair_turn, config.handoff), std::pair(3000ms, 0ms));
+  EXPECT_EQ(config.timing.safety_poll, 1500ms);
+  EXPECT_EQ(std::pair(config.kinds.fair_turn, config.kinds.handoff), std::pair(3000ms, 0ms));
   EXPECT_TRUE(!config.loss_notice && Config::from_url("redis://h?loss_notice=on").loss_notice);
   EXPECT_TRUE(!config.fair_with_prefix && Config::from_url("redis://h?fair_with_prefix=on").fair_with_prefix);
   EXPECT_EQ(config.acks, Acks::majority());
-  EXPECT_EQ(config.acks_timeout, 250ms);
+  EXPECT_EQ(config.timing.acks_timeout, 250ms);
 }
 
 TEST(ConfigUrl, ReadsAcksAsWordsAndNumbers) {
@@ -234,6 +254,16 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"redis://h?ca_file=x", "ca_file is about TLS"}, Bad{"unix:///r?key_file=x", "needs a rediss:// URL"},
         Bad{"rediss://h?cert_file=x", "both its certificate file and its key file"},
         Bad{"rediss://h?ca_file=a%00b", "ca_file contains a NUL"},
+        Bad{"rediss://h?verify=maybe", "verify must be full, ca or none"},
+        Bad{"redis://h?server_name=a", "server_name is about TLS"},
+        Bad{"rediss://h?server_name=a%00b", "server_name: host must be a bare name"},
+        Bad{"rediss://h?server_name=a:1/x", "server_name: host must be a bare name"},
+        Bad{"redis://h?map=", "HOST:PORT=HOST:PORT"}, Bad{"redis://h?map=a:1", "HOST:PORT=HOST:PORT"},
+        Bad{"redis://h?map=a=b:1", "HOST:PORT=HOST:PORT"}, Bad{"redis://h?map=a:1=b:0", "HOST:PORT=HOST:PORT"},
+        Bad{"redis://h?map=a:1=b:2,", "HOST:PORT=HOST:PORT"},
+        Bad{"redis://h?map=a:1=b:2,a:1=c:3", "a:1 is mapped twice"},
+        Bad{"redis://h?map=a:1=b:2&map_file=/x", "mapped twice, by map and by map_file"},
+        Bad{"redis://h?map_file=/no/such", "cannot read the map of addresses from \"/no/such\""},
         Bad{"redis://h?client_name=a%20b", "client_name must be printable ASCII without spaces"},
         Bad{"redis://h#top", "'#fragment' has no meaning"}, Bad{"redis://h/0?db=#", "'#fragment'"}));
 
@@ -328,54 +358,48 @@ TEST_P(BadSettings, AreRefusedByName) {
 
 INSTANTIATE_TEST_SUITE_P(
     Config, BadSettings,
-    testing::Values(Setting{"host is empty", [](Config& c) { c.host = ""; }},
-                    Setting{"host must be a bare name", [](Config& c) { c.host = "redis://:s3cret@h"; }},
-                    Setting{"host must be a bare name", [](Config& c) { c.host = "[::1]"; }},
-                    Setting{"port must be", [](Config& c) { c.port = 0; }},
-                    Setting{"unix_socket is longer", [](Config& c) { c.unix_socket = std::string(108, 'x'); }},
-                    Setting{"alternatives: host is empty", [](Config& c) { c.alternatives = {{"", 1}}; }},
-                    Setting{"alternatives: port must be", [](Config& c) { c.alternatives = {{"b", 0}}; }},
-                    Setting{"127.0.0.1:6379 is given twice", [](Config& c) { c.alternatives = {{"127.0.0.1", 6379}}; }},
-                    Setting{"alternatives exclude",
-                            [](Config& c) {
-                              c.unix_socket = "/r";
-                              c.alternatives = {{"b", 1}};
-                            }},
-                    Setting{"sentinel.primary is empty", [](Config& c) { c.sentinel.addresses = {{"s", 1}}; }},
-                    Setting{"needs sentinel.addresses", [](Config& c) { c.sentinel.primary = "main"; }},
-                    Setting{"sentinel.addresses: host must be",
-                            [](Config& c) { c.sentinel = {{{":s3cret@h", 1}}, "main", "", ""}; }},
-                    Setting{"sentinel excludes",
-                            [](Config& c) {
-                              c.local = true;
-                              c.sentinel = {{{"h", 1}}, "main", "", ""};
-                            }},
-                    Setting{"database is too large", [](Config& c) { c.database = 2147483648U; }},
-                    Setting{"client_name must be", [](Config& c) { c.client_name = "two words"; }},
-                    Setting{"certificate file and its key", [](Config& c) { c.tls.key_file = "k.pem"; }},
-                    Setting{"connect_timeout must be", [](Config& c) { c.connect_timeout = 0ms; }},
-                    Setting{"command_timeout must be", [](Config& c) { c.command_timeout = -1ms; }},
-                    Setting{"release_timeout must be", [](Config& c) { c.release_timeout = 0ms; }},
-                    Setting{"reconnect_min must be", [](Config& c) { c.reconnect_min = 0ms; }},
-                    Setting{"reconnect_min is longer", [](Config& c) { c.reconnect_min = c.reconnect_max + 1ms; }},
-                    Setting{"reconnect_max must be", [](Config& c) { c.reconnect_max = std::chrono::years(11); }},
-                    Setting{"patience must be", [](Config& c) { c.patience = -1ms; }},
-                    Setting{"lease must be", [](Config& c) { c.lease = 9ms; }},
-                    Setting{"lease must be", [](Config& c) { c.lease = std::chrono::hours(24 * 365 * 10) + 1ms; }},
-                    Setting{"lease must be", [](Config& c) { c.lease = std::chrono::milliseconds::max(); }},
-                    Setting{"renewal_batch must be", [](Config& c) { c.renewal_batch = 0; }},
-                    Setting{"renewal_batch must be", [](Config& c) { c.renewal_batch = 1001; }},
-                    Setting{"safety_poll must be", [](Config& c) { c.safety_poll = 0ms; }},
-                    Setting{"fair_turn must be", [](Config& c) { c.fair_turn = 99ms; }},
-                    Setting{"subscription_linger must be", [](Config& c) { c.subscription_linger = -1ms; }}));
+    testing::Values(
+        Setting{"host is empty", [](Config& c) { c.server = NodeAddress{""}; }},
+        Setting{"host must be a bare name", [](Config& c) { c.server = NodeAddress{"redis://:s3cret@h"}; }},
+        Setting{"host must be a bare name", [](Config& c) { c.server = NodeAddress{"[::1]"}; }},
+        Setting{"port must be", [](Config& c) { c.server = NodeAddress{"h", 0}; }},
+        Setting{"the socket is longer", [](Config& c) { c.server = UnixSocket{std::string(108, 'x')}; }},
+        Setting{"path of the socket is empty", [](Config& c) { c.server = UnixSocket{}; }},
+        Setting{"servers.addresses is empty", [](Config& c) { c.server = Servers{}; }},
+        Setting{"servers.addresses: host is empty", [](Config& c) { c.server = Servers{{{"a"}, {""}}}; }},
+        Setting{"servers.addresses: port must be", [](Config& c) { c.server = Servers{{{"b", 0}}}; }},
+        Setting{"b:6379 is given twice", [](Config& c) { c.server = Servers{{{"b"}, {"b"}}}; }},
+        Setting{"sentinel.addresses is empty", [](Config& c) { c.server = SentinelConfig{{}, "main", {}, {}}; }},
+        Setting{"sentinel.primary is empty", [](Config& c) { c.server = SentinelConfig{{{"s", 1}}, {}, {}, {}}; }},
+        Setting{"sentinel.addresses: host must be",
+                [](Config& c) { c.server = SentinelConfig{{{":s3cret@h", 1}}, "main", {}, {}}; }},
+        Setting{"cluster.addresses is empty", [](Config& c) { c.server = ClusterConfig{}; }},
+        Setting{"database is too large", [](Config& c) { c.database = 2147483648U; }},
+        Setting{"client_name must be", [](Config& c) { c.client_name = "two words"; }},
+        Setting{"certificate file and its key", [](Config& c) { c.tls.key_file = "k.pem"; }},
+        Setting{"connect_timeout must be", [](Config& c) { c.timing.connect_timeout = 0ms; }},
+        Setting{"command_timeout must be", [](Config& c) { c.timing.command_timeout = -1ms; }},
+        Setting{"release_timeout must be", [](Config& c) { c.timing.release_timeout = 0ms; }},
+        Setting{"reconnect_min must be", [](Config& c) { c.timing.reconnect_min = 0ms; }},
+        Setting{"reconnect_min is longer", [](Config& c) { c.timing.reconnect_min = c.timing.reconnect_max + 1ms; }},
+        Setting{"reconnect_max must be", [](Config& c) { c.timing.reconnect_max = std::chrono::years(11); }},
+        Setting{"patience must be", [](Config& c) { c.timing.patience = -1ms; }},
+        Setting{"lease must be", [](Config& c) { c.lease = 9ms; }},
+        Setting{"lease must be", [](Config& c) { c.lease = std::chrono::hours(24 * 365 * 10) + 1ms; }},
+        Setting{"lease must be", [](Config& c) { c.lease = std::chrono::milliseconds::max(); }},
+        Setting{"renewal_batch must be", [](Config& c) { c.renewal_batch = 0; }},
+        Setting{"renewal_batch must be", [](Config& c) { c.renewal_batch = 1001; }},
+        Setting{"safety_poll must be", [](Config& c) { c.timing.safety_poll = 0ms; }},
+        Setting{"fair_turn must be", [](Config& c) { c.kinds.fair_turn = 99ms; }},
+        Setting{"subscription_linger must be", [](Config& c) { c.timing.subscription_linger = -1ms; }}));
 
 TEST(Settings, MayBeAtTheirLimits) {
   Config config;
   config.lease = 10ms;
   config.renewal_batch = 1000;
-  config.patience = 0ms;
-  config.subscription_linger = 0ms;
-  config.reconnect_min = config.reconnect_max = 1ms;
+  config.timing.patience = 0ms;
+  config.timing.subscription_linger = 0ms;
+  config.timing.reconnect_min = config.timing.reconnect_max = 1ms;
   config.client_name.clear();
   EXPECT_NO_THROW(config.validate());
   config.lease = std::chrono::hours(24 * 365 * 10);
@@ -383,13 +407,12 @@ TEST(Settings, MayBeAtTheirLimits) {
   EXPECT_NO_THROW(config.validate());
 }
 
-TEST(Settings, OfTcpDoNotMatterWithASocket) {
+TEST(Settings, MayNameASocketOfTheLongestPath) {
   Config config;
-  config.unix_socket = std::string(107, 'x');
-  config.host.clear();
-  config.port = 0;
+  const std::string path(107, 'x');
+  config.server = UnixSocket{path};
   EXPECT_NO_THROW(config.validate());
-  EXPECT_EQ(config.node(), config.unix_socket);
+  EXPECT_EQ(config.node(), path);
 }
 
 }  // namespace

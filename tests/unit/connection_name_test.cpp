@@ -1,5 +1,5 @@
 // What a connection calls itself, and what is read out of CLIENT LIST: names that anybody may have chosen.
-#include "wire/connection_name.hpp"
+#include "kinds/connection_name.hpp"
 
 #include <algorithm>
 

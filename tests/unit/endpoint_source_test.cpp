@@ -67,8 +67,8 @@ class EndpointSourceTest : public testing::Test {
 
   static Config settings() {
     Config config;
-    config.connect_timeout = 300ms;
-    config.reconnect_min = config.reconnect_max = 10ms;
+    config.timing.connect_timeout = 300ms;
+    config.timing.reconnect_min = config.timing.reconnect_max = 10ms;
     return config;
   }
   void send() {

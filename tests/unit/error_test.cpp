@@ -37,7 +37,9 @@ constexpr Errc kAll[] = {Errc::busy,
                          Errc::no_quorum,
                          Errc::exhausted,
                          Errc::durability_not_met,
-                         Errc::crowded};
+                         Errc::crowded,
+                         Errc::not_set,
+                         Errc::too_few};
 
 TEST(ErrorText, EveryCodeHasANameOfItsOwn) {
   std::set<std::string> names;
@@ -59,7 +61,7 @@ TEST(ErrorText, NamesKeyNodeAndCause) {
 TEST(ErrorMayPass, AsIsUsualForItsCodeOrAsItIsSaid) {
   const std::set<Errc> passing{Errc::busy,          Errc::timed_out, Errc::unreachable, Errc::unknown_outcome,
                                Errc::read_only,     Errc::no_quorum, Errc::exhausted,   Errc::durability_not_met,
-                               Errc::out_of_memory, Errc::crowded};
+                               Errc::out_of_memory, Errc::crowded,   Errc::not_set,     Errc::too_few};
   for (const Errc code : kAll) {
     EXPECT_EQ(Error(code, {}, {}, {}).may_pass(), passing.contains(code)) << to_string(code);
     EXPECT_TRUE(Error(code, {}, {}, {}, true).may_pass()) << to_string(code);
@@ -110,8 +112,8 @@ TEST(ErrorCodes, HaveAWordingOfTheirOwnEach) {
     EXPECT_THAT(made.message(), testing::Not(testing::AnyOf("", "unknown error")));
     EXPECT_TRUE(seen.insert(made.message()).second) << made.message();
   }
-  EXPECT_EQ(seen.size(), 22U);
-  EXPECT_EQ(std::error_code(23, error_category()).message(), "unknown error") << "a code is missing in this test";
+  EXPECT_EQ(seen.size(), 24U);
+  EXPECT_EQ(std::error_code(25, error_category()).message(), "unknown error") << "a code is missing in this test";
 }
 
 TEST(ErrorCodes, MeanTheStandardConditionWhereThereIsOne) {

@@ -1,7 +1,7 @@
 // What a limit on waiting that was reached in vain is explained with, as transcripts.
 #include <gtest/gtest.h>
 
-#include "engine/decide/attempt.hpp"
+#include "lock/decide/attempt.hpp"
 
 namespace holdfast::engine::explanation_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "kinds/fair_lock.hpp"
-#include "wire/scripts.hpp"
+#include "kinds/scripts.hpp"
 
 namespace holdfast::wire::fair::fair_calls_test {
 namespace {

@@ -16,7 +16,7 @@
 
 #include <gtest/gtest.h>
 
-#include <holdfast/fenced_file.hpp>
+#include <holdfast/fence.hpp>
 
 #include "support/spawn.hpp"
 #include "support/temp_dir.hpp"

@@ -9,7 +9,7 @@
 #include <holdfast/fence.hpp>
 
 #include "kinds/fenced_lock.hpp"
-#include "wire/scripts.hpp"
+#include "kinds/scripts.hpp"
 
 namespace holdfast::test::fenced_test {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <holdfast/error.hpp>
 
-#include "engine/decide/acquire_fsm.hpp"
-#include "engine/decide/hold_fsm.hpp"
-#include "engine/decide/release_fsm.hpp"
+#include "lock/decide/acquire_fsm.hpp"
+#include "lock/decide/hold_fsm.hpp"
+#include "lock/decide/release_fsm.hpp"
 
 namespace holdfast::engine {
 

@@ -6,8 +6,8 @@
 
 #include <holdfast/error.hpp>
 
-#include "engine/decide/group_commit.hpp"
 #include "kinds/kinds.hpp"
+#include "lock/decide/group_commit.hpp"
 
 namespace holdfast::engine::group_commit_slots_test {
 namespace {

@@ -1,5 +1,5 @@
 // Who shares which WAIT, and what each hears of it: told with literal times, without a server.
-#include "engine/decide/group_commit.hpp"
+#include "lock/decide/group_commit.hpp"
 
 #include <string>
 #include <utility>

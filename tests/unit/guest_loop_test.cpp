@@ -1,5 +1,5 @@
 // The event loop of a client on the caller's io_context: turns of several threads, order, and what throws.
-#include "engine/loop/guest_loop.hpp"
+#include "loop/guest_loop.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -17,7 +17,6 @@
 #include <gtest/gtest.h>
 
 #include "base/clock_hand.hpp"
-#include "engine/loop/driver_seat.hpp"
 
 namespace holdfast::engine::guest_loop_test {
 namespace {

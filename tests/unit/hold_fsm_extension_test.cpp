@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/decide/hold_fsm.hpp"
 #include "fsm_text.hpp"
+#include "lock/decide/hold_fsm.hpp"
 
 namespace holdfast::engine::hold_fsm_extension_test {
 namespace {

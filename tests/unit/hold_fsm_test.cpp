@@ -1,5 +1,5 @@
 // One hold from grant to end, told without a clock: renewals, trouble, loss, release.
-#include "engine/decide/hold_fsm.hpp"
+#include "lock/decide/hold_fsm.hpp"
 
 #include <iostream>
 #include <string>

@@ -1,8 +1,8 @@
 // From when on a hold is watched, who decides a doubt, and what a new server means, told without a clock.
 #include <gtest/gtest.h>
 
-#include "engine/decide/hold_fsm.hpp"
 #include "fsm_text.hpp"
+#include "lock/decide/hold_fsm.hpp"
 
 namespace holdfast::engine::hold_fsm_watch_test {
 namespace {

@@ -1,5 +1,5 @@
 // From an owner and a list of connections to words about a holder.
-#include "engine/hold/holder.hpp"
+#include "lock/queue/holder.hpp"
 
 #include <gtest/gtest.h>
 

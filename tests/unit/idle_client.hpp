@@ -6,9 +6,9 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "engine/hold/targets.hpp"
-#include "engine/hold/watchdog.hpp"
-#include "engine/runtime/runtime.hpp"
+#include "lock/renew/watchdog.hpp"
+#include "lock/runtime/runtime.hpp"
+#include "lock/targets/targets.hpp"
 
 namespace holdfast::engine {
 
@@ -16,7 +16,7 @@ struct IdleClient {
   static Config config() {
     Config config;
     config.name_prefix = "app:";
-    config.handoff = std::chrono::milliseconds(2);
+    config.kinds.handoff = std::chrono::milliseconds(2);
     return config;
   }
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "acquire_story.hpp"
-#include "engine/decide/ballot.hpp"
+#include "lock/decide/ballot.hpp"
 
 namespace holdfast::engine::in_the_way_test {
 namespace {

@@ -23,13 +23,15 @@ std::string read(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The sources in a folder, or one file.
+/// The sources in a folder and in those below it, or one file.
 std::string text_of(const std::string& path) {
   if (!std::filesystem::is_directory(source_path(path))) return read(path);
   std::string all;
-  for (const auto& entry : std::filesystem::directory_iterator(source_path(path))) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(source_path(path))) {
     const std::string ending = entry.path().extension();
-    if (ending == ".cpp" || ending == ".hpp") all += read(path + "/" + entry.path().filename().string());
+    if (ending != ".cpp" && ending != ".hpp") continue;
+    std::ifstream file(entry.path());
+    all.append(std::istreambuf_iterator<char>(file), {});
   }
   return all;
 }
@@ -53,9 +55,9 @@ const std::map<std::string, Words>& words() {
       {"semaphore", {R"re([ .]semaphore\()re", "semaphore", "semaphore", R"re(LockKind::\w+, "semaphore")re"}},
       {"latch", {R"re(\blatch\()re", "latch", "latch", R"re(LockKind::\w+, "latch")re"}},
       {"multi_lock", {"multi_lock|MultiLock", "lock::release|wire::any", "multi", R"re(\bMultiLock\b)re"}},
-      {"any_of", {R"re((\.|->)any_of\(|AnyLock)re", "any", "any", R"re(\bany_of\()re"}},
+      {"any_lock", {R"re((\.|->)any_lock\(|AnyLock)re", "any", "any", R"re(\bany_lock\()re"}},
       {"red_lock", {"RedLock", "red", "red", R"re(\bRedLock\()re"}},
-      {"leader", {"Leader", "leader", "leader", R"re(int elect\()re"}}};
+      {"leader", {"Leader", "leader", "leader", R"re(\bElectVerb\b)re"}}};
   return all;
 }
 
@@ -127,6 +129,7 @@ TEST(KindsEverywhere, EachIsInEachPlaceOrTheTableSaysWhyNot) {
   for (const Place& place : places()) {
     std::string text;
     for (const std::string& path : place.paths) text += text_of(path);
+    if (text.find("key_kinds.hpp\"") != text.npos) text += read("tests/support/key_kinds.hpp");
     ASSERT_FALSE(text.empty()) << place.name;
     for (const std::string& kind : kinds()) {
       SCOPED_TRACE(kind + " in the " + place.name);
@@ -143,6 +146,63 @@ TEST(KindsEverywhere, EachIsInEachPlaceOrTheTableSaysWhyNot) {
   EXPECT_GE(checked, 13U * 9U) << "a place or a kind was not found";
   for (const auto& [kind, row] : rows) EXPECT_TRUE(kinds().contains(kind)) << kind << " is no kind any more";
   std::cout << checked << " cells, " << holes << " holes with a reason\n";
+}
+
+// ---- what a new kind touches ----
+
+/// The spin lock, which is as small as a kind can be, in the words of the sources and of the pages.
+bool names_spin(const std::string& text) {
+  const char* const words[] = {"SpinLock",     "spin_lock",          "wire::spin", "LockKind::spin",
+                               "spin_release", "spin_force_release", "\"spin\""};
+  return std::ranges::any_of(words, [&](const char* word) { return text.find(word) != text.npos; });
+}
+
+/// The files that name it, below a folder, or of one file.
+std::set<std::string> naming(const std::string& path) {
+  if (!std::filesystem::is_directory(source_path(path))) {
+    return names_spin(read(path)) ? std::set{path} : std::set<std::string>();
+  }
+  std::set<std::string> all;
+  for (const auto& entry : std::filesystem::directory_iterator(source_path(path))) {
+    all.merge(naming((path.ends_with('/') ? path : path + "/") + entry.path().filename().string()));
+  }
+  return all;
+}
+
+/// The files and folders that CONTRIBUTING lists, for the spin lock.
+std::set<std::string> listed() {
+  const std::string page = read("CONTRIBUTING.md");
+  const std::size_t begin = page.find("## Add a kind of lock");
+  const std::string section = page.substr(begin, page.find("\n## ", begin) - begin);
+  static const std::regex file(R"re(`((?:src|include|docs|tests|examples|README)[/.][^ `]*)`)re");
+  std::set<std::string> all;
+  for (auto each = std::sregex_iterator(section.begin(), section.end(), file); each != std::sregex_iterator(); ++each) {
+    const std::string path = std::regex_replace((*each)[1].str(), std::regex("/<kind>/.*"), "/spin/");
+    all.insert(std::regex_replace(path, std::regex("<kind>"), "spin_lock"));
+  }
+  return all;
+}
+
+TEST(KindsEverywhere, ContributingListsTheFilesThatNameOne) {
+  const std::set<std::string> list = listed();
+  for (const std::string& each : list) EXPECT_FALSE(naming(each).empty()) << each << " does not name it";
+  std::set<std::string> product = naming("include");
+  product.merge(naming("src"));
+  std::set<std::string> pages = naming("README.md");
+  pages.merge(naming("examples"));
+  for (const auto& entry : std::filesystem::directory_iterator(source_path("docs"))) {
+    if (entry.is_regular_file()) pages.merge(naming("docs/" + entry.path().filename().string()));
+  }
+  const auto is_listed = [&](const std::string& file) {
+    return std::ranges::any_of(
+        list, [&](const std::string& each) { return each.ends_with('/') ? file.starts_with(each) : file == each; });
+  };
+  for (const std::string& file : product) EXPECT_TRUE(is_listed(file)) << file;
+  for (const std::string& file : pages) EXPECT_TRUE(is_listed(file)) << file;
+  const auto scripts = std::ranges::count_if(product, [](const auto& file) { return file.ends_with(".lua"); });
+  const auto files = static_cast<std::ptrdiff_t>(product.size()) - scripts;
+  EXPECT_LE(files, 13) << "a kind is data: what else has to know it?";
+  std::cout << files << " files and " << scripts << " scripts, " << pages.size() << " pages\n";
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "kinds/latch.hpp"
-#include "redis/cluster/slot.hpp"
-#include "wire/scripts.hpp"
+#include "kinds/scripts.hpp"
+#include "redis/decide/slot.hpp"
 
 namespace holdfast::wire::latch::latch_calls_test {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/decide/recent_releases.hpp"
 #include "fsm_text.hpp"
+#include "lock/decide/recent_releases.hpp"
 
 namespace holdfast::engine::late_batch_test {
 namespace {

@@ -1,5 +1,5 @@
 // The arithmetic on leases: the margin, and what follows from a length.
-#include "engine/decide/lease.hpp"
+#include "lock/decide/lease.hpp"
 
 #include <vector>
 

@@ -23,7 +23,7 @@ using testing::Not;
 
 using Words = std::set<std::string>;
 
-/// The folders of src/wire/lua, and the paragraphs about those who use their scripts.
+/// The folders of src/kinds/lua, and the paragraphs about those who use their scripts.
 const std::map<std::string, std::vector<std::string>> kFolders{{"lock", {"FencedLock"}},
                                                                {"spin", {}},
                                                                {"fair", {"FairLock"}},
@@ -60,7 +60,7 @@ void add_called(const std::string& path, Words& out) {
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {
     if (const std::size_t at = line.find(kInclude); at != line.npos) {
-      add_called(source_path("src/wire/lua/" + line.substr(at + kInclude.size()) + ".lua"), out);
+      add_called(source_path("src/kinds/lua/" + line.substr(at + kInclude.size()) + ".lua"), out);
     }
     for (const std::string_view begin : {"call(", "send("}) {
       for (std::size_t at = line.find(begin); at != line.npos; at = line.find(begin, at + 1)) {
@@ -73,7 +73,7 @@ void add_called(const std::string& path, Words& out) {
 
 Words called_in(const std::string& folder) {
   Words out;
-  for (const auto& file : fs::directory_iterator(source_path("src/wire/lua/" + folder))) add_called(file.path(), out);
+  for (const auto& file : fs::directory_iterator(source_path("src/kinds/lua/" + folder))) add_called(file.path(), out);
   return out;
 }
 
@@ -84,7 +84,7 @@ void add_commands(const std::vector<std::string>& rights, Words& out) {
 }
 
 TEST(LeastAclOfScripts, EachFolderIsOfAKind) {
-  for (const auto& folder : fs::directory_iterator(source_path("src/wire/lua"))) {
+  for (const auto& folder : fs::directory_iterator(source_path("src/kinds/lua"))) {
     const std::string name = folder.path().filename();
     EXPECT_TRUE(name == "shared" || kFolders.contains(name)) << name;
   }

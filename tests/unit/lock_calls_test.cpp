@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "kinds/lock.hpp"
-#include "wire/scripts.hpp"
-#include "wire/server_calls.hpp"
+#include "kinds/scripts.hpp"
+#include "kinds/server_calls.hpp"
 
 namespace holdfast::wire::lock::lock_calls_test {
 namespace {

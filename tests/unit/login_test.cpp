@@ -225,7 +225,7 @@ TEST(Login, NeverPutsThePasswordInItsWords) {
 
 Config one_of_several() {
   Config config = plain();
-  config.alternatives = {{"other", 6379}};
+  config.server = Servers{{{"127.0.0.1"}, {"other"}}};
   return config;
 }
 
@@ -240,7 +240,7 @@ const Reply kNoCapa = error("ERR Unknown subcommand or wrong number of arguments
 TEST(Login, AsksForTheRoleWhereTheServerMayBeAnother) {
   EXPECT_EQ(spoken(one_of_several()), "HELLO 3 SETNAME worker\nROLE\nCLIENT CAPA redirect\n");
   Config config = plain();
-  config.sentinel = {{{"s", 26379}}, "main", {}, {}};
+  config.server = SentinelConfig{{{"s", 26379}}, "main", {}, {}};
   config.database = 2;
   EXPECT_EQ(spoken(config), "HELLO 3 SETNAME worker\nSELECT 2\nROLE\nCLIENT CAPA redirect\n");
 }

@@ -1,11 +1,10 @@
 // When a watched key is looked at again, told without a clock.
-#include "engine/decide/look.hpp"
-
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "fsm_text.hpp"
+#include "lock/decide/lease.hpp"
 
 namespace holdfast::engine::look_test {
 namespace {

@@ -15,7 +15,7 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <gtest/gtest.h>
 
-#include "engine/loop/own_loop.hpp"
+#include "loop/own_loop.hpp"
 #include "support/counter.hpp"
 
 namespace holdfast::engine::loop_test {

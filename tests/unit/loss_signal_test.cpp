@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/hold/tenancy.hpp"
+#include "lock/queue/tenancy.hpp"
 
 namespace holdfast::engine::loss_signal_test {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include <holdfast/basic_lock.hpp>
-#include <holdfast/maybe_hold.hpp>
+#include <holdfast/hold.hpp>
+#include <holdfast/lock.hpp>
 
 namespace holdfast::maybe_hold_test {
 namespace {
@@ -48,15 +48,15 @@ TEST(MaybeHoldTest, IsEmptyUntilItHasAHold) {
   maybe = Hold();
   EXPECT_TRUE(maybe);
   EXPECT_TRUE(maybe != std::nullopt);
-  EXPECT_EQ(maybe->state(), HoldState::released);
+  EXPECT_EQ(maybe->state(), HoldState::empty);
   EXPECT_EQ((*maybe).valid_for().count(), 0);
   maybe.reset();
   EXPECT_FALSE(maybe);
 }
 
 TEST(MaybeHoldTest, GivesItsHoldAway) {
-  EXPECT_EQ(MaybeHold(Hold()).value().state(), HoldState::released);
-  EXPECT_EQ((*MaybeHold(Hold())).state(), HoldState::released);
+  EXPECT_EQ(MaybeHold(Hold()).value().state(), HoldState::empty);
+  EXPECT_EQ((*MaybeHold(Hold())).state(), HoldState::empty);
   const std::optional<Hold> none = MaybeHold();
   EXPECT_FALSE(none.has_value());
   std::optional<Hold> one;

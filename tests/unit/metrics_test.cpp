@@ -10,10 +10,9 @@
 #include <gtest/gtest.h>
 
 #include <holdfast/error.hpp>
-#include <holdfast/metrics.hpp>
+#include <holdfast/observer.hpp>
 
-#include "engine/runtime/meter.hpp"
-#include "engine/runtime/reporter.hpp"
+#include "lock/runtime/reporter.hpp"
 
 namespace holdfast::metrics_test {
 namespace {

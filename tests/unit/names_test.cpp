@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "base/ids.hpp"
+#include "kinds/calls.hpp"
 #include "kinds/lock.hpp"
-#include "wire/calls.hpp"
-#include "wire/owner.hpp"
+#include "kinds/owner.hpp"
 
 namespace holdfast::wire::names_test {
 namespace {

@@ -1,5 +1,5 @@
 // The thread that runs what belongs to the user: in order, one at a time, come what may.
-#include "engine/loop/notifier.hpp"
+#include "loop/notifier.hpp"
 
 #include <algorithm>
 #include <atomic>

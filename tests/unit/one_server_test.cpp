@@ -31,7 +31,7 @@ class OneServerTest : public testing::Test {
 
   static Config settings() {
     Config config;
-    config.unix_socket = "/nowhere/redis.sock";
+    config.server = UnixSocket{"/nowhere/redis.sock"};
     return config;
   }
 

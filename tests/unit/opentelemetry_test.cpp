@@ -10,7 +10,7 @@
 #include <opentelemetry/sdk/trace/tracer_provider.h>
 #include <stdexcept>
 
-#include <holdfast/opentelemetry.hpp>
+#include <holdfast/contrib/opentelemetry.hpp>
 
 namespace holdfast::opentelemetry_test {
 namespace {

@@ -1,10 +1,10 @@
 // The bytes of a server, whole, in pieces, too many of them, and nonsense.
-#include "redis/protocol/parser.hpp"
-
 #include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
+
+#include "redis/decide/resp.hpp"
 
 namespace holdfast::redis::parser_test {
 namespace {

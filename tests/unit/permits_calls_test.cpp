@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "kinds/leased_semaphore.hpp"
-#include "wire/scripts.hpp"
+#include "kinds/scripts.hpp"
 
 namespace holdfast::wire::permits::permits_calls_test {
 namespace {

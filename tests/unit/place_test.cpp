@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/decide/acquire_fsm.hpp"
+#include "lock/decide/acquire_fsm.hpp"
 
 namespace holdfast::engine::place_test {
 namespace {

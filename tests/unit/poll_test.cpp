@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/decide/acquire_fsm.hpp"
+#include "lock/decide/acquire_fsm.hpp"
 
 namespace holdfast::engine::poll_test {
 namespace {

@@ -250,6 +250,13 @@ TEST(ProbeJudge, TlsThatTrustsAnybody) {
   EXPECT_THAT(story.faults(), ElementsAre("warning tls")) << "whoever asked for TLS wants it";
 }
 
+TEST(ProbeJudge, TlsThatTrustsAnyServerOfItsAuthorities) {
+  ProbeStory story;
+  story.facts.settings.tls = true;
+  story.facts.settings.verifies_host = false;
+  EXPECT_THAT(story.faults(), ElementsAre("note tls"));
+}
+
 TEST(ProbeJudge, AnOpenDoor) {
   ProbeStory story;
   story.server().default_user_is_open = true;

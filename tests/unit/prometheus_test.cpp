@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #if __has_include(<prometheus/collectable.h>)
-#include <holdfast/prometheus.hpp>
+#include <holdfast/contrib/prometheus.hpp>
 
 namespace holdfast::prometheus_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "kinds/read_write_lock.hpp"
-#include "wire/scripts.hpp"
+#include "kinds/scripts.hpp"
 
 namespace holdfast::wire::read_write::read_write_calls_test {
 namespace {

@@ -1,5 +1,5 @@
 // Which releases are repeated to a new primary, told without a clock.
-#include "engine/decide/recent_releases.hpp"
+#include "lock/decide/recent_releases.hpp"
 
 #include <string>
 

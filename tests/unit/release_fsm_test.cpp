@@ -1,5 +1,5 @@
 // A release until its outcome is known, told without a clock, and every reply in every situation as a table.
-#include "engine/decide/release_fsm.hpp"
+#include "lock/decide/release_fsm.hpp"
 
 #include <iostream>
 #include <random>
@@ -214,10 +214,10 @@ char letter(const ReleaseAction& action) {
       return 'L';
     case ReleaseOutcome::unknown:
       return 'U';
-    case ReleaseOutcome::still_held:
-      return 'H';
     case ReleaseOutcome::left:
       return 'T';
+    case ReleaseOutcome::empty:
+      return 'E';
   }
   return '?';
 }
@@ -259,7 +259,7 @@ TEST(EveryRelease, KeepsItsPromises) {
           const bool first_sends_work = kind == Kind::absent && maybe_done && now < kDeadline;
           EXPECT_TRUE(kind == Kind::deleted || first_sends_work) << "seed " << seed << "\n" << told;
         }
-        EXPECT_NE(action.outcome, ReleaseOutcome::still_held) << told;
+        EXPECT_NE(action.outcome, ReleaseOutcome::empty) << told;
         break;
       }
       ASSERT_EQ(action.kind, ReleaseAction::Kind::pause) << told;

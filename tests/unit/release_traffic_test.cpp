@@ -1,7 +1,7 @@
 // Messages and attempts that cross the releases of one client.
 #include <gtest/gtest.h>
 
-#include "engine/decide/tenure.hpp"
+#include "lock/decide/tenure.hpp"
 
 namespace holdfast::engine::release_traffic_test {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "redis/protocol/parser.hpp"
+#include "redis/decide/resp.hpp"
 
 namespace holdfast::redis::reply_builder_test {
 namespace {

@@ -34,13 +34,13 @@ TEST(ResolverTest, DropsWhoWaitsWithNothingLocked) {
   Resolver resolver(context.get_executor());
   int ended = 0;
   const auto wait = [&] {
-    resolver.look_up("127.0.0.1", 1, [kept = std::make_shared<Kept>(resolver, ended)](auto&&...) {});
+    resolver.look_up({}, {"127.0.0.1", 1}, [kept = std::make_shared<Kept>(resolver, ended)](auto&&...) {});
   };
   wait();
   resolver.forget();
   EXPECT_EQ(ended, 1);
   wait();
-  resolver.look_up("127.0.0.1", 1, [](auto&&...) {});
+  resolver.look_up({}, {"127.0.0.1", 1}, [](auto&&...) {});
   EXPECT_EQ(ended, 2) << "another waits in its place";
   wait();
   resolver.leave();

@@ -2,8 +2,8 @@
 // integration tests.
 #include <thread>
 
-#include "engine/hold/hold_release.hpp"
 #include "kinds/kinds.hpp"
+#include "lock/hold/hold_release.hpp"
 #include "target_fixture.hpp"
 
 namespace holdfast::engine::retained_test {

@@ -8,6 +8,7 @@
 
 #include <holdfast/config.hpp>
 
+#include "base/location.hpp"
 #include "support/temp_dir.hpp"
 #include "unit/refusal.hpp"
 
@@ -86,11 +87,16 @@ TEST(Secrets, OfSentinelsAreKeptApart) {
   EXPECT_TRUE(config.tls.enabled);
   EXPECT_EQ(config.username, "ann");
   EXPECT_EQ(config.password, "word");
-  EXPECT_EQ(config.sentinel.primary, "main");
-  EXPECT_EQ(config.sentinel.username, "watcher");
-  EXPECT_EQ(config.sentinel.password, "s3cret");
+  const auto& sentinels = std::get<SentinelConfig>(config.server);
+  EXPECT_EQ(sentinels.primary, "main");
+  EXPECT_EQ(sentinels.username, "watcher");
+  EXPECT_EQ(sentinels.password_file, folder.file("word"));
+  EXPECT_EQ(base::at_sentinel(config, {"s1", 1}).credentials().password, "s3cret");
+  std::ofstream(folder.file("word")) << "another\n";
+  const Credentials now = base::at_sentinel(config, {"s1", 1}).credentials();
+  EXPECT_EQ(std::pair(now.username, now.password), std::pair(std::string("watcher"), std::string("another")));
   const std::vector<NodeAddress> expected{{"s1", 26379}, {"s2", 7}};
-  EXPECT_EQ(config.sentinel.addresses, expected);
+  EXPECT_EQ(sentinels.addresses, expected);
 }
 
 }  // namespace

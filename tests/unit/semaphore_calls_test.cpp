@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kinds/scripts.hpp"
 #include "kinds/semaphore.hpp"
-#include "wire/scripts.hpp"
 
 namespace holdfast::wire::semaphore::semaphore_calls_test {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "redis/protocol/parser.hpp"
+#include "redis/decide/resp.hpp"
 
 namespace holdfast::redis::sent_secrets_test {
 namespace {

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "redis/sentinel/discovery.hpp"
+#include "redis/decide/discovery.hpp"
 
 namespace holdfast::redis::sentinel::sentinel_discovery_test {
 namespace {

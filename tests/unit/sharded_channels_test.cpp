@@ -39,8 +39,8 @@ class ShardedChannels : public testing::Test {
 
   Config settings() const {
     Config config;
-    config.port = peer_.port();
-    config.subscription_linger = linger_;
+    std::get<NodeAddress>(config.server).port = peer_.port();
+    config.timing.subscription_linger = linger_;
     return config;
   }
   template <class Condition>

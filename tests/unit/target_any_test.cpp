@@ -1,6 +1,6 @@
 // Waiters for any of several locks hear of the end of a hold of each of them inside their own client.
-#include "engine/hold/any_target.hpp"
 #include "kinds/kinds.hpp"
+#include "lock/targets/any_target.hpp"
 #include "target_fixture.hpp"
 
 namespace holdfast::engine::target_any_test {

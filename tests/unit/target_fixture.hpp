@@ -11,9 +11,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/hold/hold_events.hpp"
 #include "idle_client.hpp"
 #include "kinds/kinds.hpp"
+#include "lock/hold/hold_events.hpp"
 
 namespace holdfast::engine {
 

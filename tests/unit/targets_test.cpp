@@ -1,5 +1,5 @@
 // All targets of a client: one object per kind and names, found again as long as it lives.
-#include "engine/hold/targets.hpp"
+#include "lock/targets/targets.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -11,9 +11,9 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/hold/quorum_target.hpp"
 #include "idle_client.hpp"
 #include "kinds/kinds.hpp"
+#include "lock/targets/quorum_target.hpp"
 
 namespace holdfast::engine::targets_test {
 namespace {

@@ -1,5 +1,5 @@
 // How long one client keeps a lock among its own callers, and when it pauses for others.
-#include "engine/decide/tenure.hpp"
+#include "lock/decide/tenure.hpp"
 
 #include <chrono>
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <holdfast/error.hpp>
-#include <holdfast/ticket.hpp>
+#include <holdfast/hold.hpp>
 
 namespace holdfast::test::ticket_test {
 namespace {

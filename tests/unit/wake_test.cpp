@@ -12,7 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/loop/own_loop.hpp"
+#include "loop/own_loop.hpp"
 
 namespace holdfast::engine::wake_test {
 namespace {
@@ -142,7 +142,7 @@ TEST(WakeTest, WhoIsAnsweredWhileOthersAreBeingWokenIsWokenAsWell) {
 }
 
 TEST(WakeTest, OfMoreThanTheListHoldsNobodyIsForgotten) {
-  constexpr int kCallers = static_cast<int>(WakeList::kMost) + 8;
+  constexpr int kCallers = static_cast<int>(OwnLoop::kMostAnswered) + 8;
   std::atomic<int> returned{0};
   Running loop;
   Callers callers(loop, kCallers, returned);

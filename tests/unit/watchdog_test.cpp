@@ -1,5 +1,5 @@
 // The watch over deadlines that the loop cannot hold up.
-#include "engine/hold/watchdog.hpp"
+#include "lock/renew/watchdog.hpp"
 
 #include <atomic>
 #include <thread>

@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include <holdfast/metrics.hpp>
+#include <holdfast/observer.hpp>
 
 #include "base/clock.hpp"
-#include "engine/runtime/meter.hpp"
+#include "lock/runtime/reporter.hpp"
 
 namespace {
 

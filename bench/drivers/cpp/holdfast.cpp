@@ -69,7 +69,7 @@ class SemaphoreLocker final : public bench::Locker {
 class MixedLocker final : public bench::Locker {
  public:
   MixedLocker(const holdfast::ReadWriteLock& lock, int caller)
-      : reader_(lock.reader()), writer_(lock), turn_(static_cast<unsigned>(caller)) {}
+      : reader_(lock.reader()), writer_(lock.writer()), turn_(static_cast<unsigned>(caller)) {}
   void take() override { next().take(); }
   bool take_until(bench::Clock::time_point end) override { return next().take_until(end); }
   void release() override { current_->release(); }
@@ -81,7 +81,7 @@ class MixedLocker final : public bench::Locker {
   }
 
   KindLocker<holdfast::ReadLock> reader_;
-  KindLocker<holdfast::ReadWriteLock> writer_;
+  KindLocker<holdfast::WriteLock> writer_;
   unsigned turn_;
   bench::Locker* current_ = nullptr;
 };
@@ -92,21 +92,21 @@ std::unique_ptr<bench::Locker> locker_of(const holdfast::Client& client, int cal
   if (kind == "fenced") return by(client.fenced_lock(thing.key));
   if (kind == "fair") return by(client.fair_lock(thing.key));
   if (kind == "spin") return by(client.spin_lock(thing.key));
-  if (kind == "write") return by(client.read_write_lock(thing.key));
+  if (kind == "write") return by(client.read_write_lock(thing.key).writer());
   if (kind == "read") return by(client.read_write_lock(thing.key).reader());
   if (kind == "mixed") return std::make_unique<MixedLocker>(client.read_write_lock(thing.key), caller);
   if (kind == "semaphore") {
-    client.semaphore(thing.key).set(thing.of);
+    std::ignore = client.semaphore(thing.key).init(thing.of);
     return std::make_unique<SemaphoreLocker>(client.semaphore(thing.key));
   }
   if (kind == "leased") {
-    client.leased_semaphore(thing.key).set(thing.of);
+    std::ignore = client.leased_semaphore(thing.key).init(thing.of);
     return by(client.leased_semaphore(thing.key));
   }
   if (kind != "any") throw std::invalid_argument("no such kind: " + kind);
   std::vector<std::string> names;
   for (long i = 0; i < thing.of; ++i) names.push_back(bench::numbered(thing.key, i));
-  return by(client.any_of(names));
+  return by(client.any_lock(names));
 }
 
 class Holdfast final : public bench::Contestant {

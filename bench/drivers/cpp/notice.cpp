@@ -47,7 +47,7 @@ class Server {
 
 holdfast::Config config(const std::string& path, bool notice, std::chrono::milliseconds lease = 30s) {
   holdfast::Config config;
-  config.unix_socket = path;
+  config.server = holdfast::UnixSocket{path};
   config.lease = lease;
   config.loss_notice = notice;
   return config;

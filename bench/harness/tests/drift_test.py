@@ -33,7 +33,7 @@ class Drift(unittest.TestCase):
         ask, asked = history("1111111\n2222222\n")
         self.assertEqual(drift.commits_since("abc1234-dirty", "d", ask), 2)
         self.assertIn("abc1234..HEAD", asked[0])
-        self.assertIn(":(glob)src/wire/lua/*/renew.lua", asked[0])
+        self.assertIn(":(glob)src/kinds/lua/*/renew.lua", asked[0])
 
     def test_without_the_commit_nobody_knows(self):
         self.assertIsNone(drift.commits_since("abc1234", "d", history(None)[0]))

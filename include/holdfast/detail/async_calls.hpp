@@ -106,7 +106,7 @@ auto KeyLock::async_remaining(Token&& token) const {
 }
 
 template <class Token>
-auto KeyLock::async_info(Detail detail, Token&& token) const {
+auto KeyLock::async_info(InfoDetail detail, Token&& token) const {
   return detail::initiate<Failure, LockInfo>(
       detail::home(parts()),
       [parts = parts(), detail](auto receiver) { return detail::make_info(parts, detail, std::move(receiver)); },
@@ -114,9 +114,9 @@ auto KeyLock::async_info(Detail detail, Token&& token) const {
 }
 
 template <class Token>
-  requires(!std::same_as<std::remove_cvref_t<Token>, Detail>)
+  requires(!std::same_as<std::remove_cvref_t<Token>, InfoDetail>)
 auto KeyLock::async_info(Token&& token) const {
-  return async_info(Detail::holder, std::forward<Token>(token));
+  return async_info(InfoDetail::holder, std::forward<Token>(token));
 }
 
 template <class Token>
@@ -138,7 +138,7 @@ auto KeyLock::async_force_release(std::string owner, Token&& token) const {
 }
 
 template <class Token>
-auto KeyLock::async_adopt(std::string ticket, AcquireOptions options, Token&& token) const {
+auto KeyLock::async_adopt(std::string ticket, AdoptOptions options, Token&& token) const {
   auto make = [parts = parts(), ticket = std::move(ticket), options = std::move(options)](auto receiver) {
     return detail::make_adopt(parts, ticket, options, std::move(receiver));
   };
@@ -146,9 +146,9 @@ auto KeyLock::async_adopt(std::string ticket, AcquireOptions options, Token&& to
 }
 
 template <class Token>
-  requires(!std::same_as<std::remove_cvref_t<Token>, AcquireOptions>)
+  requires(!std::same_as<std::remove_cvref_t<Token>, AdoptOptions>)
 auto KeyLock::async_adopt(std::string ticket, Token&& token) const {
-  return async_adopt(std::move(ticket), AcquireOptions(), std::forward<Token>(token));
+  return async_adopt(std::move(ticket), AdoptOptions(), std::forward<Token>(token));
 }
 
 template <class Token>
@@ -164,7 +164,6 @@ auto ReadWriteLock::async_downgrade(const Hold& hold, Token&& token) const {
 template <class Token>
 auto Hold::async_release(Token&& token) {
   const std::shared_ptr<engine::Claim> held = held_;
-  outcome_ = ReleaseOutcome::unknown;
   auto make = [hold = std::move(*this)](auto receiver) mutable {
     return detail::make_release(std::move(hold), std::move(receiver));
   };
@@ -195,7 +194,7 @@ auto Client::async_ping(Token&& token) const {
 }
 
 template <class Token>
-auto Client::async_list(std::string pattern, Detail detail, Listed what, Token&& token) const {
+auto Client::async_list(std::string pattern, InfoDetail detail, KeyForm what, Token&& token) const {
   return detail::initiate<Failure, std::vector<LockInfo>>(
       detail::home(core()),
       [core = core_, pattern = std::move(pattern), detail, what](auto receiver) {
@@ -205,15 +204,15 @@ auto Client::async_list(std::string pattern, Detail detail, Listed what, Token&&
 }
 
 template <class Token>
-  requires(!std::same_as<std::remove_cvref_t<Token>, Listed>)
-auto Client::async_list(std::string pattern, Detail detail, Token&& token) const {
-  return async_list(std::move(pattern), detail, Listed::locks, std::forward<Token>(token));
+  requires(!std::same_as<std::remove_cvref_t<Token>, KeyForm>)
+auto Client::async_list(std::string pattern, InfoDetail detail, Token&& token) const {
+  return async_list(std::move(pattern), detail, KeyForm::locks, std::forward<Token>(token));
 }
 
 template <class Token>
-  requires(!std::same_as<std::remove_cvref_t<Token>, Detail>)
+  requires(!std::same_as<std::remove_cvref_t<Token>, InfoDetail>)
 auto Client::async_list(std::string pattern, Token&& token) const {
-  return async_list(std::move(pattern), Detail::holder, std::forward<Token>(token));
+  return async_list(std::move(pattern), InfoDetail::holder, std::forward<Token>(token));
 }
 
 template <class Token>

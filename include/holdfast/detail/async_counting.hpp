@@ -21,15 +21,14 @@ auto initiate_counting(const PartsPtr& parts, Counting what, std::int64_t number
 }
 
 template <class Token>
-auto initiate_pass(const PartsPtr& parts, std::uint32_t permits, Token&& token) {
+auto initiate_pass(const PartsPtr& parts, std::int64_t permits, Token&& token) {
   return initiate<Failure>(
       home(parts), [parts, permits](auto receiver) { return make_pass(parts, permits, {}, std::move(receiver)); },
       std::forward<Token>(token));
 }
 
 template <class Token>
-auto initiate_pass_in_time(const PartsPtr& parts, std::uint32_t permits, std::chrono::milliseconds wait,
-                           Token&& token) {
+auto initiate_pass_in_time(const PartsPtr& parts, std::int64_t permits, std::chrono::milliseconds wait, Token&& token) {
   return initiate<Failure, bool>(
       home(parts),
       [parts, permits, wait](auto receiver) {
@@ -41,12 +40,17 @@ auto initiate_pass_in_time(const PartsPtr& parts, std::uint32_t permits, std::ch
 }  // namespace detail
 
 template <class Token>
-auto Semaphore::async_acquire(std::uint32_t permits, Token&& token) const {
+auto Semaphore::async_acquire(std::int64_t permits, Token&& token) const {
   return detail::initiate_pass(parts_, permits, std::forward<Token>(token));
 }
 
 template <class Token>
-auto Semaphore::async_try_acquire_for(std::chrono::milliseconds wait, std::uint32_t permits, Token&& token) const {
+auto Semaphore::async_try_acquire(std::int64_t permits, Token&& token) const {
+  return detail::initiate_pass_in_time(parts_, permits, {}, std::forward<Token>(token));
+}
+
+template <class Token>
+auto Semaphore::async_try_acquire_for(std::chrono::milliseconds wait, std::int64_t permits, Token&& token) const {
   return detail::initiate_pass_in_time(parts_, permits, wait, std::forward<Token>(token));
 }
 
@@ -61,8 +65,8 @@ auto Semaphore::async_available(Token&& token) const {
 }
 
 template <class Token>
-auto Semaphore::async_set(std::int64_t permits, Token&& token) const {
-  return detail::initiate_counting<bool>(parts_, detail::Counting::set, permits, std::forward<Token>(token));
+auto Semaphore::async_init(std::int64_t permits, Token&& token) const {
+  return detail::initiate_counting<bool>(parts_, detail::Counting::init, permits, std::forward<Token>(token));
 }
 
 template <class Token>
@@ -92,13 +96,18 @@ auto Latch::async_count_down(std::int64_t steps, Token&& token) const {
 }
 
 template <class Token>
+auto Latch::async_try_wait(Token&& token) const {
+  return detail::initiate_pass_in_time(parts_, 1, {}, std::forward<Token>(token));
+}
+
+template <class Token>
 auto Latch::async_count(Token&& token) const {
   return detail::initiate_counting<std::int64_t>(parts_, detail::Counting::count, 0, std::forward<Token>(token));
 }
 
 template <class Token>
-auto Latch::async_set(std::int64_t steps, Token&& token) const {
-  return detail::initiate_counting<bool>(parts_, detail::Counting::set_latch, steps, std::forward<Token>(token));
+auto Latch::async_init(std::int64_t steps, Token&& token) const {
+  return detail::initiate_counting<bool>(parts_, detail::Counting::init_latch, steps, std::forward<Token>(token));
 }
 
 template <class Token>
@@ -113,8 +122,8 @@ auto LeasedSemaphore::async_available(Token&& token) const {
 }
 
 template <class Token>
-auto LeasedSemaphore::async_set(std::int64_t permits, Token&& token) const {
-  return detail::initiate_counting<bool>(parts(), detail::Counting::set_leased, permits, std::forward<Token>(token));
+auto LeasedSemaphore::async_init(std::int64_t permits, Token&& token) const {
+  return detail::initiate_counting<bool>(parts(), detail::Counting::init_leased, permits, std::forward<Token>(token));
 }
 
 template <class Token>

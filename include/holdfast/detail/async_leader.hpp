@@ -159,7 +159,7 @@ class Leader::Async {
         problem = std::current_exception();
       }
     };
-    detail::Bell<Executor> asked(executor, term.stop());
+    detail::Bell<Executor> asked(executor, term.stop_token());
     const std::tuple ended = co_await asio::experimental::make_parallel_group(
                                  asio::co_spawn(executor, guarded(), asio::deferred),
                                  asked.async_wait(asio::bind_executor(executor, asio::deferred)))

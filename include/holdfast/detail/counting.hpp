@@ -8,16 +8,16 @@ namespace holdfast::detail {
 
 /// The operations of semaphores and latches: see their members of these names.
 enum class Counting : std::uint8_t {
-  set,  // of the semaphore
+  init,  // of the semaphore
   add,
   release,
   drain,
   available,
-  set_leased,  // of the leased semaphore
+  init_leased,  // of the leased semaphore
   add_leased,
   set_total,
   available_leased,
-  set_latch,  // of the latch
+  init_latch,  // of the latch
   count_down,
   count,
   remove,

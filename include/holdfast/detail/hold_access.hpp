@@ -9,11 +9,10 @@
 namespace holdfast::detail {
 
 struct HoldAccess {
-  static Hold make(std::shared_ptr<engine::Claim> held) noexcept { return Hold(std::move(held)); }
-  /// A hold whose destructor does not wait for the server.
-  static Hold make_unwaiting(std::shared_ptr<engine::Claim> held) noexcept {
+  /// `waits`: see AcquireOptions::end_waits.
+  static Hold make(std::shared_ptr<engine::Claim> held, bool waits) noexcept {
     Hold hold(std::move(held));
-    hold.waits_ = false;
+    hold.waits_ = waits;
     return hold;
   }
   static const std::shared_ptr<engine::Claim>& held(const Hold& hold) noexcept { return hold.held_; }

@@ -11,13 +11,11 @@
 
 #include <holdfast/detail/counting.hpp>
 #include <holdfast/detail/parts.hpp>
+#include <holdfast/error.hpp>
 #include <holdfast/export.hpp>
-#include <holdfast/failure.hpp>
 #include <holdfast/hold.hpp>
 #include <holdfast/lock_info.hpp>
-#include <holdfast/maybe_hold.hpp>
 #include <holdfast/options.hpp>
-#include <holdfast/outcome.hpp>
 
 // A static library has Asio's compiled part; with a second one in the program, a signal_set would wait in vain.
 #if defined(BOOST_ASIO_ENABLE_VERSION_NAMESPACE) && !defined(BOOST_ASIO_SEPARATE_COMPILATION)
@@ -80,7 +78,7 @@ HOLDFAST_EXPORT OperationPtr make_wait_lost(std::shared_ptr<Claim> held, Receive
 
 HOLDFAST_EXPORT OperationPtr make_extend(const std::shared_ptr<Claim>& held, std::chrono::milliseconds lease,
                                          ReceiverPtr<Failure> receiver);
-HOLDFAST_EXPORT OperationPtr make_adopt(const PartsPtr& parts, const std::string& ticket, const AcquireOptions& options,
+HOLDFAST_EXPORT OperationPtr make_adopt(const PartsPtr& parts, const std::string& ticket, const AdoptOptions& options,
                                         ReceiverPtr<Failure, Hold> receiver);
 HOLDFAST_EXPORT OperationPtr make_downgrade(const PartsPtr& parts, const std::shared_ptr<Claim>& held,
                                             ReceiverPtr<Failure> receiver);
@@ -90,15 +88,16 @@ HOLDFAST_EXPORT OperationPtr make_is_held_by(const PartsPtr& parts, const std::s
                                              ReceiverPtr<Failure, bool> receiver);
 HOLDFAST_EXPORT OperationPtr make_remaining(const PartsPtr& parts,
                                             ReceiverPtr<Failure, std::optional<std::chrono::milliseconds>> receiver);
-HOLDFAST_EXPORT OperationPtr make_info(const PartsPtr& parts, Detail detail, ReceiverPtr<Failure, LockInfo> receiver);
+HOLDFAST_EXPORT OperationPtr make_info(const PartsPtr& parts, InfoDetail detail,
+                                       ReceiverPtr<Failure, LockInfo> receiver);
 HOLDFAST_EXPORT OperationPtr make_force_release(const PartsPtr& parts, ReceiverPtr<Failure, bool> receiver);
 HOLDFAST_EXPORT OperationPtr make_force_release(const PartsPtr& parts, const std::string& owner,
                                                 ReceiverPtr<Failure, bool> receiver);
 
 /// For kinds that grant without a Hold: waits until it is granted, or at most that long and says whether it was.
-HOLDFAST_EXPORT OperationPtr make_pass(const PartsPtr& parts, std::uint32_t permits, std::stop_token stop,
+HOLDFAST_EXPORT OperationPtr make_pass(const PartsPtr& parts, std::int64_t permits, std::stop_token stop,
                                        ReceiverPtr<Failure> receiver);
-HOLDFAST_EXPORT OperationPtr make_pass_in_time(const PartsPtr& parts, std::uint32_t permits,
+HOLDFAST_EXPORT OperationPtr make_pass_in_time(const PartsPtr& parts, std::int64_t permits,
                                                std::chrono::milliseconds wait, std::stop_token stop,
                                                ReceiverPtr<Failure, bool> receiver);
 /// The number, or whether it is 1.
@@ -111,8 +110,8 @@ HOLDFAST_EXPORT OperationPtr make_counting(const PartsPtr& parts, Counting what,
 [[noreturn]] HOLDFAST_EXPORT void throw_lost(const Claim& held, const std::exception_ptr& nested);
 
 HOLDFAST_EXPORT OperationPtr make_ping(const std::shared_ptr<Core>& core, ReceiverPtr<Failure> receiver);
-HOLDFAST_EXPORT OperationPtr make_list(const std::shared_ptr<Core>& core, const std::string& pattern, Detail detail,
-                                       Listed what, ReceiverPtr<Failure, std::vector<LockInfo>> receiver);
+HOLDFAST_EXPORT OperationPtr make_list(const std::shared_ptr<Core>& core, const std::string& pattern, InfoDetail detail,
+                                       KeyForm what, ReceiverPtr<Failure, std::vector<LockInfo>> receiver);
 HOLDFAST_EXPORT OperationPtr make_release_all(const std::shared_ptr<Core>& core, std::chrono::milliseconds within,
                                               ReceiverPtr<std::size_t> receiver);
 HOLDFAST_EXPORT OperationPtr make_close(const std::shared_ptr<Core>& core, ReceiverPtr<> receiver);

@@ -10,13 +10,13 @@
 #include <holdfast/error.hpp>
 
 #include "base/guarded.hpp"
-#include "engine/client/closing.hpp"
-#include "engine/client/core.hpp"
-#include "engine/hold/tenancy.hpp"
 #include "face/counting.hpp"
 #include "face/listing.hpp"
 #include "face/parts.hpp"
 #include "face/queries.hpp"
+#include "lock/client/closing.hpp"
+#include "lock/client/core.hpp"
+#include "lock/queue/tenancy.hpp"
 
 // By their full names: they are in a namespace that names Boost's version.
 
@@ -179,7 +179,7 @@ OperationPtr make_remaining(const PartsPtr& parts,
   return face::make_ask(parts->runtime, face::remaining(face::key_target(*parts)), std::move(receiver));
 }
 
-OperationPtr make_info(const PartsPtr& parts, Detail detail, ReceiverPtr<Failure, LockInfo> receiver) {
+OperationPtr make_info(const PartsPtr& parts, InfoDetail detail, ReceiverPtr<Failure, LockInfo> receiver) {
   const engine::KeyTarget& target = face::key_target(*parts);
   return face::make_ask_in_steps(parts->runtime, face::Looking(target, detail), target.name(), std::move(receiver));
 }
@@ -207,7 +207,7 @@ OperationPtr make_ping(const std::shared_ptr<Core>& core, ReceiverPtr<Failure> r
   return face::make_ask_in_steps(core->shared_runtime(), face::Pinging(core->runtime()), {}, std::move(receiver));
 }
 
-OperationPtr make_list(const std::shared_ptr<Core>& core, const std::string& pattern, Detail detail, Listed what,
+OperationPtr make_list(const std::shared_ptr<Core>& core, const std::string& pattern, InfoDetail detail, KeyForm what,
                        ReceiverPtr<Failure, std::vector<LockInfo>> receiver) {
   face::Listing listing(core->runtime(), pattern, detail, what);
   return face::make_ask_in_steps(core->shared_runtime(), std::move(listing), {}, std::move(receiver));

@@ -5,14 +5,14 @@
 #include <holdfast/detail/hold_access.hpp>
 #include <holdfast/detail/operation.hpp>
 
-#include "engine/acquire/acquire_op.hpp"
-#include "engine/hold/hold_release.hpp"
-#include "engine/hold/tenancy.hpp"
-#include "engine/runtime/runtime.hpp"
 #include "face/counting.hpp"
 #include "face/parts.hpp"
-#include "face/receiving.hpp"
-#include "timing/alarm.hpp"
+#include "face/queries.hpp"
+#include "lock/hold/acquire_op.hpp"
+#include "lock/hold/hold_release.hpp"
+#include "lock/queue/tenancy.hpp"
+#include "lock/runtime/runtime.hpp"
+#include "loop/alarm.hpp"
 
 namespace holdfast::detail {
 namespace {
@@ -63,8 +63,10 @@ class AsyncAcquire final : public engine::AcquireOp, public Operation {
       if (kMustBeGranted) outcome.error = face::as_waiting(outcome.error);
       receiving_.tell(Failure(face::error_about(*target(), std::move(outcome))), Results()...);
     } else if constexpr (kHolds) {
-      Hold hold = HoldAccess::make_unwaiting(std::move(outcome.held));
-      receiving_.tell({}, (hold ? Results(std::move(hold)) : Results())...);
+      if constexpr (!kMustBeGranted) {
+        if (outcome.error) return void(receiving_.tell({}, Results(face::reason_of(outcome.error))...));
+      }
+      receiving_.tell({}, Results(HoldAccess::make(std::move(outcome.held), options().end_waits.value_or(false)))...);
     } else {
       const bool told = receiving_.tell({}, Results(!outcome.error)...);
       if (!told && outcome.held) engine::give_up(*outcome.held);  // nobody owns it, and it does not end by itself
@@ -96,7 +98,7 @@ OperationPtr make_hold(const Parts& parts, AcquireOptions options, ReceiverPtr<F
 }
 
 template <class... Results>
-OperationPtr make_without_hold(const Parts& parts, std::uint32_t permits, std::optional<std::chrono::milliseconds> wait,
+OperationPtr make_without_hold(const Parts& parts, std::int64_t permits, std::optional<std::chrono::milliseconds> wait,
                                std::stop_token stop, ReceiverPtr<Failure, Results...> receiver) {
   return face::make_or_tell(std::move(receiver), [&](ReceiverPtr<Failure, Results...>& whom) {
     const wire::Ask ask = face::permits_of(parts, permits);
@@ -124,7 +126,7 @@ class AsyncRelease final : public Loop::Task, public Operation, public std::enab
     runtime_->loop().post(shared_from_this());
   }
   void run() override {
-    limit_.set_after(runtime_->config().release_timeout, shared_from_this());
+    limit_.set_after(runtime_->config().timing.release_timeout, shared_from_this());
     engine::release_async(*held_, [self = shared_from_this()](ReleaseOutcome outcome) { self->on_released(outcome); });
   }
   void broken() noexcept override {
@@ -204,18 +206,18 @@ OperationPtr make_try_acquire(const PartsPtr& parts, AcquireOptions options, Rec
   return make_hold(*parts, std::move(options), std::move(receiver));
 }
 
-OperationPtr make_pass(const PartsPtr& parts, std::uint32_t permits, std::stop_token stop,
+OperationPtr make_pass(const PartsPtr& parts, std::int64_t permits, std::stop_token stop,
                        ReceiverPtr<Failure> receiver) {
   return make_without_hold(*parts, permits, {}, std::move(stop), std::move(receiver));
 }
 
-OperationPtr make_pass_in_time(const PartsPtr& parts, std::uint32_t permits, std::chrono::milliseconds wait,
+OperationPtr make_pass_in_time(const PartsPtr& parts, std::int64_t permits, std::chrono::milliseconds wait,
                                std::stop_token stop, ReceiverPtr<Failure, bool> receiver) {
   return make_without_hold(*parts, permits, wait, std::move(stop), std::move(receiver));
 }
 
 OperationPtr make_release(Hold hold, ReceiverPtr<ReleaseOutcome> receiver) {
-  if (!hold) return face::make_told<ReleaseOutcome>(std::move(receiver), ReleaseOutcome::was_lost);
+  if (!hold) return face::make_told<ReleaseOutcome>(std::move(receiver), ReleaseOutcome::empty);
   return std::make_shared<AsyncRelease>(std::move(hold), std::move(receiver));
 }
 

@@ -3,16 +3,16 @@
 #include <holdfast/detail/operation.hpp>
 #include <holdfast/error.hpp>
 
-#include "engine/acquire/acquire.hpp"
-#include "engine/client/closing.hpp"
-#include "engine/client/core.hpp"
-#include "engine/hold/changes.hpp"
-#include "engine/hold/hold_release.hpp"
-#include "engine/hold/tenancy.hpp"
 #include "face/parts.hpp"
-#include "face/receiving.hpp"
+#include "face/queries.hpp"
 #include "face/travel.hpp"
-#include "timing/alarm.hpp"
+#include "lock/client/closing.hpp"
+#include "lock/client/core.hpp"
+#include "lock/hold/acquire.hpp"
+#include "lock/hold/changes.hpp"
+#include "lock/hold/hold_release.hpp"
+#include "lock/queue/tenancy.hpp"
+#include "loop/alarm.hpp"
 
 namespace holdfast::detail {
 namespace {
@@ -138,16 +138,17 @@ OperationPtr make_extend(const std::shared_ptr<Claim>& held, std::chrono::millis
   });
 }
 
-OperationPtr make_adopt(const PartsPtr& parts, const std::string& ticket, const AcquireOptions& options,
+OperationPtr make_adopt(const PartsPtr& parts, const std::string& ticket, const AdoptOptions& options,
                         ReceiverPtr<Failure, Hold> receiver) {
   return face::make_or_tell(std::move(receiver), [&](ReceiverPtr<Failure, Hold>& whom) {
-    auto begin = [parts, adoption = face::adoption_of(*parts, ticket, options)](const auto& self) mutable {
+    const bool waits = parts->defaults && parts->defaults->end_waits.value_or(false);
+    auto begin = [parts, waits, adoption = face::adoption_of(*parts, ticket, options)](const auto& self) mutable {
       engine::adopt_async(parts->runtime, parts->target, std::move(adoption.grant), adoption.lease, adoption.on_lost,
-                          [self](engine::Acquired adopted) {
+                          [self, waits](engine::Acquired adopted) {
                             if (adopted.error) return self->fail(adopted.error, std::move(adopted.cause));
                             // The ticket can be tried again.
                             if (!self->waits()) return static_cast<void>(engine::detach(*adopted.held));
-                            self->tell(HoldAccess::make_unwaiting(std::move(adopted.held)));
+                            self->tell(HoldAccess::make(std::move(adopted.held), waits));
                           });
     };
     return std::make_shared<AsyncChange<decltype(begin), Hold>>(parts->runtime, parts->target, std::move(begin),

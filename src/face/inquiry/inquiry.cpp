@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "engine/client/closing.hpp"
-#include "engine/runtime/asking.hpp"
 #include "face/parts.hpp"
+#include "lock/client/closing.hpp"
+#include "lock/runtime/asking.hpp"
 
 namespace holdfast::detail {
 namespace {

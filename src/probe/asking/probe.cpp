@@ -15,6 +15,7 @@
 #include <holdfast/probe.hpp>
 
 #include "base/clock.hpp"
+#include "base/location.hpp"
 #include "face/inquiry/inquiry.hpp"
 #include "probe/judge.hpp"
 #include "probe/questions.hpp"
@@ -177,40 +178,38 @@ class Interview {
 };
 
 probing::Settings settings_of(const Config& config, std::string_view lock) {
-  return {.unix_socket = !config.unix_socket.empty(),
-          .tls = config.tls.enabled && config.unix_socket.empty(),
-          .verifies = config.tls.verify == TlsConfig::Verify::full,
-          .host = config.sentinel.addresses.empty() && config.cluster.addresses.empty() ? config.host : std::string(),
+  const bool by_socket = !base::socket_of(config).empty();
+  const SentinelConfig* const sentinels = base::sentinels_of(config);
+  const std::vector<NodeAddress> addresses = base::addresses_of(config);
+  return {.unix_socket = by_socket,
+          .tls = config.tls.enabled && !by_socket,
+          .verifies = config.tls.verify != TlsConfig::Verify::none,
+          .verifies_host = config.tls.verify == TlsConfig::Verify::full,
+          .host = addresses.empty() ? std::string() : addresses.front().host,
           .password = !config.password.empty() || config.credentials,
           .name_prefix = config.name_prefix,
           .lock = std::string(lock),
           .lease = config.lease,
           .acks = config.acks,
           .loss_notice = config.loss_notice,
-          .sentinel_primary = config.sentinel.addresses.empty() ? std::string() : config.sentinel.primary,
-          .cluster = !config.cluster.addresses.empty()};
+          .sentinel_primary = sentinels ? sentinels->primary : std::string(),
+          .cluster = base::cluster_of(config) != nullptr};
 }
 
 /// A client's settings, changed for one that only sends queries.
 Config asking(const Config& config, milliseconds limit) {
   Config asking = config;
   asking.observer = nullptr;
-  asking.local = false;
   asking.acks = {};
   asking.loss_notice = false;
-  asking.connect_timeout = std::min(config.connect_timeout, limit);
-  asking.command_timeout = std::min(config.command_timeout, limit);
+  asking.timing.connect_timeout = std::min(config.timing.connect_timeout, limit);
+  asking.timing.command_timeout = std::min(config.timing.command_timeout, limit);
   return asking;
 }
 
 Config asking(const Config& config, const NodeAddress& address) {
   Config node = asking(config, kNodeQuestion);
-  node.host = address.host;
-  node.port = address.port;
-  node.unix_socket.clear();
-  node.alternatives.clear();
-  node.sentinel = {};
-  node.cluster = {};
+  node.server = address;
   return node;
 }
 
@@ -236,12 +235,7 @@ class OtherNodes {
     std::vector<std::future<NodeFacts>> asked;
     for (auto& [part, address] : next_) {
       Config config = asking(config_, address);
-      if (part == Part::sentinel) {
-        config.database = 0;
-        config.username = config_.sentinel.username;
-        config.password = config_.sentinel.password;
-        config.credentials = config_.sentinel.credentials;
-      }
+      if (part == Part::sentinel) config = asking(base::at_sentinel(config_, address), address);
       NodeFacts facts;
       facts.part = part;
       facts.address = probing::host_port(address.host, address.port);
@@ -287,7 +281,7 @@ probing::ClusterMembers members_told_by(const Config& config, const NodeAddress&
 
 /// From the first node of the URL that gives a map. The silent ones are noted.
 probing::ClusterMembers find_members(const Config& config, TimePoint end, std::vector<std::string>& silent) {
-  for (const NodeAddress& seed : config.cluster.addresses) {
+  for (const NodeAddress& seed : base::cluster_of(config)->addresses) {
     if (base::Clock::now() >= end) break;
     std::string problem = "it knows of no slots that are served";
     try {
@@ -304,7 +298,7 @@ probing::ClusterMembers find_members(const Config& config, TimePoint end, std::v
 probing::Facts facts_of_cluster(const Config& config, std::string_view lock, TimePoint begin) {
   probing::Facts facts{settings_of(config, lock), {}};
   probing::ClusterMembers members = find_members(config, begin + kServerEnd, facts.silent_seeds);
-  if (members.primaries.empty()) members.primaries.push_back(config.cluster.addresses.front());
+  if (members.primaries.empty()) members.primaries.push_back(base::cluster_of(config)->addresses.front());
   Room room;
   OtherNodes nodes(config, facts.settings, begin + kNodesEnd, room, kMostProbedClusterNodes);
   for (const NodeAddress& each : members.primaries) nodes.add(Part::server, each);
@@ -329,7 +323,7 @@ probing::Facts facts_of_cluster(const Config& config, std::string_view lock, Tim
 ProbeReport probe(const Client& client, std::string_view lock) {
   const TimePoint begin = base::Clock::now();
   const Config& config = detail::settings_of(client);
-  if (!config.cluster.addresses.empty()) return probing::judge(facts_of_cluster(config, lock, begin));
+  if (base::cluster_of(config)) return probing::judge(facts_of_cluster(config, lock, begin));
   probing::Facts facts{settings_of(config, lock), {}};
   NodeFacts server;
   server.address = config.node();
@@ -341,8 +335,11 @@ ProbeReport probe(const Client& client, std::string_view lock) {
   const probing::Role role = facts.nodes.front().role;
   for (const probing::ReplicaSeen& replica : role.replicas) others.add(Part::replica, {replica.host, replica.port});
   others.add(Part::replica, {role.primary_host, role.primary_port});
-  for (const NodeAddress& address : config.alternatives) others.add(Part::replica, address);
-  for (const NodeAddress& address : config.sentinel.addresses) others.add(Part::sentinel, address);
+  const std::vector<NodeAddress> addresses = base::addresses_of(config);
+  for (std::size_t i = 1; i < addresses.size(); ++i) others.add(Part::replica, addresses[i]);
+  if (const SentinelConfig* const sentinels = base::sentinels_of(config)) {
+    for (const NodeAddress& address : sentinels->addresses) others.add(Part::sentinel, address);
+  }
   append(facts.nodes, others.ask());
 
   // The further nodes that the Sentinels know; if the server is down, only they know its replicas.

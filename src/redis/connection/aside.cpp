@@ -1,9 +1,11 @@
 #include "redis/connection/aside.hpp"
 
+#include <string_view>
 #include <thread>
 
 #include "base/fork_guard.hpp"
 #include "base/no_signals.hpp"
+#include "base/text.hpp"
 
 namespace holdfast::redis {
 
@@ -12,6 +14,18 @@ bool AsideCount::enter() {
   if (under_way_.fetch_add(1) < most_) return true;
   leave();
   return false;
+}
+
+std::string thrown_by(const std::string& whose, const std::function<void()>& code) {
+  constexpr std::size_t kMost = 200;
+  try {
+    code();
+    return {};
+  } catch (const std::exception& error) {
+    return whose + " threw: " + base::printable(std::string_view(error.what()).substr(0, kMost));
+  } catch (...) {
+    return whose + " threw something that is no std::exception";
+  }
 }
 
 void run_aside(std::function<void()> what) {

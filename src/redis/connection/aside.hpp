@@ -30,6 +30,10 @@ class AsideCount {
   std::atomic<std::uint32_t> generation_{0};
 };
 
+/// Calls the user's code. Returns what it threw, as text that begins with `whose` and is cut to what fits into an
+/// error; empty: nothing.
+std::string thrown_by(const std::string& whose, const std::function<void()>& code);
+
 /// Runs it on a new, detached thread that runs no signal handlers. Throws std::system_error and std::bad_alloc.
 void run_aside(std::function<void()> what);
 

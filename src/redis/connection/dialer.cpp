@@ -27,26 +27,34 @@ void Dialer::on_address(std::optional<ServerAddress> address, const std::string&
   if (!address) return finish({}, {}, problem);
   address_ = std::move(*address);
   if (!address_.unix_socket.empty()) {
-    return on_found({asio::local::stream_protocol::endpoint(address_.unix_socket)}, {});
+    Resolver::Located here;
+    here.endpoints.emplace_back(asio::local::stream_protocol::endpoint(address_.unix_socket));
+    return on_found(here, {});
   }
   // An address needs no look-up.
   ErrorCode not_an_address;
   const auto ip = asio::ip::make_address(address_.host, not_an_address);
-  if (!not_an_address) return on_found({asio::ip::tcp::endpoint(ip, address_.port)}, {});
+  const NodeAddress where{address_.host, address_.port};
+  const AddressMap& map = config_.map_address;
+  if (!not_an_address && !map) {
+    Resolver::Located here{where, {}};
+    here.endpoints.emplace_back(asio::ip::tcp::endpoint(ip, where.port));
+    return on_found(here, {});
+  }
   named_ = looking_up_ = true;
-  resolver_.look_up(address_.host, address_.port,
-                    [self = shared_from_this()](const std::vector<Endpoint>& endpoints, const std::string& why_none) {
-                      self->on_found(endpoints, why_none);
-                    });
+  resolver_.look_up(map, where, [self = shared_from_this()](const auto& located, const std::string& why_none) {
+    self->on_found(located, why_none);
+  });
 }
 
-void Dialer::on_found(const std::vector<Endpoint>& endpoints, const std::string& problem) {
+void Dialer::on_found(const Resolver::Located& located, const std::string& problem) {
   looking_up_ = false;
   if (!done_) return;
   if (!problem.empty()) return finish({}, {}, "no address was found for " + address_.host + ": " + problem);
-  endpoints_ = in_turn(endpoints, [](const Endpoint& each) { return each.protocol().family(); }, last_);
+  host_ = located.at.host;
+  endpoints_ = in_turn(located.endpoints, [](const Endpoint& each) { return each.protocol().family(); }, last_);
   calls_.resize(endpoints_.size());
-  race_.emplace(endpoints_.size(), limit_);
+  race_.emplace(endpoints_.size(), config_.timing.connect_timeout);
   take(race_->start(Clock::now()));
 }
 

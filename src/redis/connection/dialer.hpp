@@ -13,10 +13,10 @@
 #include <boost/asio/generic/stream_protocol.hpp>
 
 #include "base/clock.hpp"
+#include "loop/alarm.hpp"
 #include "redis/connection/endpoint_source.hpp"
 #include "redis/connection/resolver.hpp"
 #include "redis/connection/stage.hpp"
-#include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 
@@ -87,12 +87,11 @@ class Dialer : public std::enable_shared_from_this<Dialer> {
   /// A connected socket, or why there is none, as text.
   using Done = std::function<void(std::optional<Socket> socket, const Endpoint& endpoint, const std::string& problem)>;
 
-  /// `limit`: how long the owner will wait. `last`: the address to try after all others, because it was of no use
-  /// recently.
-  Dialer(timing::Schedule& schedule, base::Duration limit, EndpointSource& source, Resolver& resolver,
+  /// `last`: the address to try after all others, because it was of no use recently. The references outlive it.
+  Dialer(timing::Schedule& schedule, const Config& config, EndpointSource& source, Resolver& resolver,
          std::optional<Endpoint> last, Done done)
       : executor_(schedule.executor()),
-        limit_(limit),
+        config_(config),
         source_(source),
         resolver_(resolver),
         last_(std::move(last)),
@@ -106,7 +105,9 @@ class Dialer : public std::enable_shared_from_this<Dialer> {
   bool asked() const { return !address_.host.empty() || !address_.unix_socket.empty(); }
   /// That address.
   const ServerAddress& address() const { return address_; }
-  /// The server is given by a name, not by an address.
+  /// The host that it was mapped to; the same without a map.
+  const std::string& host() const { return host_; }
+  /// The server is given by a name, or mapped, and not by the address that is dialled.
   bool named() const { return named_; }
   Stage stage() const { return race_ ? Stage::connect : Stage::look_up; }
   /// What it waits for; a text to follow "no".
@@ -114,7 +115,7 @@ class Dialer : public std::enable_shared_from_this<Dialer> {
 
  private:
   void on_address(std::optional<ServerAddress> address, const std::string& problem);
-  void on_found(const std::vector<Endpoint>& endpoints, const std::string& problem);
+  void on_found(const Resolver::Located& located, const std::string& problem);
   void take(const AddressRace::Step& step);
   void on_alarm();
   void dial(std::size_t index);
@@ -122,7 +123,7 @@ class Dialer : public std::enable_shared_from_this<Dialer> {
   void finish(std::optional<Socket> socket, const Endpoint& endpoint, const std::string& problem);
 
   const boost::asio::any_io_executor executor_;
-  const base::Duration limit_;
+  const Config& config_;  // until stop()
   EndpointSource& source_;
   Resolver& resolver_;
   const std::optional<Endpoint> last_;
@@ -132,8 +133,9 @@ class Dialer : public std::enable_shared_from_this<Dialer> {
   std::vector<std::optional<Socket>> calls_;  // one for each endpoint, while it is tried
   timing::Alarm alarm_;
   ServerAddress address_;
+  std::string host_;
   bool asking_ = false;  // the source
-  bool named_ = false;   // the host is a name
+  bool named_ = false;
   bool looking_up_ = false;
   std::string refusals_;
 };

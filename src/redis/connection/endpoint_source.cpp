@@ -1,5 +1,6 @@
 #include "redis/connection/endpoint_source.hpp"
 
+#include "base/location.hpp"
 #include "base/text.hpp"
 
 namespace holdfast::redis {
@@ -10,8 +11,8 @@ std::string in_words(const ServerAddress& address) {
 }
 
 ConfiguredEndpoint::ConfiguredEndpoint(const Config& config) {
-  addresses_.push_back({config.host, config.port, config.unix_socket});
-  for (const NodeAddress& each : config.alternatives) addresses_.push_back({each.host, each.port, {}});
+  for (const NodeAddress& each : base::addresses_of(config)) addresses_.push_back({each.host, each.port, {}});
+  if (addresses_.empty()) addresses_.push_back({{}, 0, base::socket_of(config)});
 }
 
 Prospect ConfiguredEndpoint::on_end(bool served) {

@@ -61,9 +61,9 @@ class Backoff {
 class Attempts {
  public:
   explicit Attempts(const Config& config)
-      : reconnect_min_(config.reconnect_min),
-        reconnect_max_(config.reconnect_max),
-        backoff_(config.reconnect_min, config.reconnect_max),
+      : reconnect_min_(config.timing.reconnect_min),
+        reconnect_max_(config.timing.reconnect_max),
+        backoff_(config.timing.reconnect_min, config.timing.reconnect_max),
         random_(base::entropy()) {}
 
   void on_begin(base::TimePoint now) { since_ = now; }

@@ -7,12 +7,11 @@
 
 #include <holdfast/config.hpp>
 
+#include "loop/alarm.hpp"
 #include "redis/connection/endpoint_source.hpp"
-#include "redis/connection/lane_events.hpp"
 #include "redis/connection/request.hpp"
 #include "redis/connection/resolver.hpp"
 #include "redis/connection/subscriptions.hpp"
-#include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 

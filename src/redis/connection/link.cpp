@@ -9,7 +9,7 @@
 #include "base/entropy.hpp"
 #include "base/text.hpp"
 #include "redis/connection/session.hpp"
-#include "redis/failures/errors.hpp"
+#include "redis/decide/errors.hpp"
 
 namespace holdfast::redis {
 
@@ -23,22 +23,10 @@ using Asked = Aside<LoginCredentials::Given>;
 
 constinit AsideCount calls_in_process(LoginCredentials::kMostInProcess);
 
-/// The user's text, cut to what fits into an error.
-std::string in_words(std::string_view what) {
-  constexpr std::size_t kMost = 200;
-  return base::printable(what.substr(0, kMost));
-}
-
 Asked::Reply call(const CredentialsProvider& provider) {
   Asked::Reply reply;
   reply.answer.asked_at = Clock::now();
-  try {
-    reply.answer.credentials = provider();
-  } catch (const std::exception& error) {
-    reply.problem = "the credentials' provider threw: " + in_words(error.what());
-  } catch (...) {
-    reply.problem = "the credentials' provider threw something that is no std::exception";
-  }
+  reply.problem = thrown_by("the credentials' provider", [&] { reply.answer.credentials = provider(); });
   const auto& valid_for = reply.answer.credentials.valid_for;
   if (reply.problem.empty() && valid_for && Clock::now() - reply.answer.asked_at >= *valid_for) {
     reply.problem = "the credentials' provider gave what has ended already";
@@ -58,12 +46,12 @@ constexpr std::chrono::seconds kLeaving{1};
 constexpr std::chrono::milliseconds kLeavingMoved{100};
 
 /// How long credentials from a provider may be refused before the callers of a client that was never connected get the
-/// error.
-constexpr std::chrono::seconds kChangeOfPassword{1};
+/// error; and a certificate, before those of one that was.
+constexpr std::chrono::seconds kChangeOfSecrets{1};
 
 /// The limit for one address: several addresses share the time.
 base::Duration connect_limit(const Config& config, const EndpointSource& source) {
-  return config.connect_timeout / static_cast<base::Duration::rep>(source.addresses());
+  return config.timing.connect_timeout / static_cast<base::Duration::rep>(source.addresses());
 }
 
 std::string since(const std::string& cause, const std::string& missing, base::Duration time, const char* suspicion) {
@@ -81,7 +69,7 @@ LoginCredentials::LoginCredentials(timing::Schedule& schedule, Link& link)
     : link_(link),
       asked_(schedule.executor(), calls_in_process, "calls of credentials' providers"),
       alarm_(schedule, [this] { on_alarm(); }),
-      pauses_(link.config.reconnect_min, link.config.reconnect_max) {}
+      pauses_(link.config.timing.reconnect_min, link.config.timing.reconnect_max) {}
 
 bool LoginCredentials::changes() const { return static_cast<bool>(link_.config.credentials); }
 
@@ -115,7 +103,7 @@ void LoginCredentials::stop() {
 
 void LoginCredentials::on_alarm() {
   const std::shared_ptr<Link> keep = link_.keep();
-  const base::Duration limit = link_.config.connect_timeout;
+  const base::Duration limit = link_.config.timing.connect_timeout;
   if (asking_) {
     forget();
     return fail("no answer of the credentials' provider within " + milliseconds(limit) + " ms");
@@ -153,7 +141,7 @@ Connection::Connection(timing::Schedule& schedule, Link& link, std::shared_ptr<E
       pipeline_(link.pipeline),
       source_(std::move(source)),
       events_(events),
-      tls_(make_tls_context(config_)),
+      tls_(schedule_.executor(), config_),
       resolver_(schedule_.executor()),
       credentials_(schedule_, link),
       alarm_(schedule_, [this] { on_alarm(); }),
@@ -169,7 +157,7 @@ std::string& Connection::out() { return session_->out(); }
 void Connection::connect() {
   if (state_ == State::closed) return;
   state_ = State::down;
-  alarm_.set(Clock::now() + config_.reconnect_min);  // in case the rest fails for lack of memory
+  alarm_.set(Clock::now() + config_.timing.reconnect_min);  // in case the rest fails for lack of memory
   attempts_.on_begin(Clock::now());
   pipeline_.on_begin();
   session_ = std::make_shared<Session>(schedule_, link_, tls_, *source_, resolver_, useless_, secrets_);
@@ -265,8 +253,16 @@ bool Connection::stays_refused(const LoginOutcome& outcome) {
   if (!credentials_.changes() || outcome.error != Errc::denied) return true;
   const TimePoint now = Clock::now();
   if (!refused_since_) refused_since_ = now;
-  ask_again_ = attempts_.ever_ready() || now - *refused_since_ < kChangeOfPassword;
+  ask_again_ = attempts_.ever_ready() || now - *refused_since_ < kChangeOfSecrets;
   return !ask_again_;
+}
+
+/// The server's certificate and our files may be changed one after the other.
+bool Connection::is_change_of_certificates(const Meaning& meaning) {
+  if (meaning.code != Errc::tls || !attempts_.ever_ready()) return false;
+  const TimePoint now = Clock::now();
+  if (!refused_since_) refused_since_ = now;
+  return now - *refused_since_ < kChangeOfSecrets;
 }
 
 void Connection::authenticate(const Credentials& credentials) {
@@ -356,7 +352,7 @@ void Connection::on_end(const Ending& ending) {
   if (!failing_ && state_ != State::closed) {
     const Meaning meaning = classify(ending.stage, ending.error);
     down_.error = meaning.code;
-    down_.refused = meaning.for_good();
+    down_.refused = meaning.for_good() && !is_change_of_certificates(meaning);
     down_.cause = ending.problem;
   }
   const bool stood = stands();
@@ -377,8 +373,9 @@ void Connection::on_end(const Ending& ending) {
   if (!stood) down_.cause = causes_.gather(std::move(down_.cause), prospect == Prospect::another);
   const bool asks_again = std::exchange(ask_again_, false);
   if (prospect == Prospect::another) return alarm_.set(Clock::now());
-  // Waiting does not help if the login was refused, or if the server was never reachable.
-  const bool pointless = down_.refused || (!attempts_.ever_ready() && prospect == Prospect::same && !asks_again);
+  // Waiting does not help if the login was refused, or, unless told otherwise, if the server was never reachable.
+  const bool may_help = config_.wait_for_server || attempts_.ever_ready() || prospect != Prospect::same || asks_again;
+  const bool pointless = down_.refused || !may_help;
   if (pointless) pipeline_.give_up();
   if (!needed_ && !pipeline_.waited_for()) {
     state_ = State::resting;
@@ -389,7 +386,7 @@ void Connection::on_end(const Ending& ending) {
 
 void Connection::recover() {
   if (state_ == State::resting) return;
-  if (!session_) return alarm_.set(Clock::now() + config_.reconnect_min);
+  if (!session_) return alarm_.set(Clock::now() + config_.timing.reconnect_min);
   session_->abandon();
   failing_ = true;
   down_ = {Errc::exhausted, {}};

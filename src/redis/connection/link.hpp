@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include <boost/asio/ssl/context.hpp>
 #include <boost/intrusive/set.hpp>
 
 #include <holdfast/config.hpp>
@@ -22,18 +21,18 @@
 
 #include "base/clock.hpp"
 #include "base/resp.hpp"
+#include "loop/alarm.hpp"
 #include "redis/connection/aside.hpp"
 #include "redis/connection/endpoint_source.hpp"
 #include "redis/connection/health.hpp"
-#include "redis/connection/lane_events.hpp"
 #include "redis/connection/login.hpp"
 #include "redis/connection/op.hpp"
+#include "redis/connection/request.hpp"
 #include "redis/connection/resolver.hpp"
 #include "redis/connection/stage.hpp"
 #include "redis/connection/subscriptions.hpp"
-#include "redis/protocol/encode.hpp"
-#include "redis/protocol/parser.hpp"
-#include "timing/alarm.hpp"
+#include "redis/connection/tls.hpp"
+#include "redis/decide/resp.hpp"
 
 namespace holdfast::redis {
 
@@ -149,9 +148,10 @@ class Connection {
   void close();
   /// The loop is gone: closes without calling anybody.
   void drop();
-  /// From now on name look-ups and credentials' providers post nothing to the loop. From any thread.
+  /// From now on name look-ups, reads of files and credentials' providers post nothing to the loop. From any thread.
   void leave_threads() {
     resolver_.leave();
+    tls_.leave();
     credentials_.leave();
   }
 
@@ -200,6 +200,7 @@ class Connection {
   void log_in(const LoginCredentials::Given& given);
   std::string missing() const;
   bool stays_refused(const LoginOutcome& outcome);
+  bool is_change_of_certificates(const Meaning& meaning);
   void on_ready();
   void on_moved(const std::string& why);
   void check_health();
@@ -213,7 +214,7 @@ class Connection {
   Pipeline& pipeline_;
   const std::shared_ptr<EndpointSource> source_;
   LaneEvents& events_;
-  std::optional<boost::asio::ssl::context> tls_;
+  TlsContext tls_;
   Resolver resolver_;
   LoginCredentials credentials_;
   SentSecrets secrets_;
@@ -232,7 +233,7 @@ class Connection {
   std::optional<Endpoint> useless_;  // the address of the latest connection, if it was of no use
   Down down_;
   Causes causes_;
-  std::optional<base::TimePoint> refused_since_;  // the login, with credentials that change
+  std::optional<base::TimePoint> refused_since_;  // a login with credentials that change, or a handshake
   std::optional<Login> login_;                    // of the latest session that was opened
   LoginCredentials::Given given_;                 // for it
   std::int64_t client_ = 0;                       // the latest connection's client id, also after its end

@@ -4,7 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "redis/failures/errors.hpp"
+#include "base/location.hpp"
+#include "redis/decide/errors.hpp"
 
 namespace holdfast::redis {
 namespace {
@@ -26,7 +27,8 @@ std::string other_role(const Config& config, const std::vector<base::Reply>& rep
 }  // namespace
 
 bool must_be_primary(const Config& config) {
-  return !config.sentinel.addresses.empty() || !config.alternatives.empty();
+  const auto* several = std::get_if<Servers>(&config.server);  // without a copy: without memory, too
+  return base::sentinels_of(config) != nullptr || (several != nullptr && several->addresses.size() > 1);
 }
 
 base::Command auth(const Credentials& credentials) {

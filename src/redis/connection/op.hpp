@@ -10,7 +10,7 @@
 #include <boost/intrusive/set_hook.hpp>
 
 #include "redis/connection/request.hpp"
-#include "redis/protocol/parser.hpp"
+#include "redis/decide/resp.hpp"
 
 namespace holdfast::redis {
 

@@ -5,8 +5,8 @@
 
 #include "redis/connection/link.hpp"
 #include "redis/connection/session.hpp"
-#include "redis/failures/errors.hpp"
-#include "redis/protocol/encode.hpp"
+#include "redis/decide/errors.hpp"
+#include "redis/decide/resp.hpp"
 
 namespace holdfast::redis {
 
@@ -475,7 +475,7 @@ void Interlock::on_subscribe_refused(Op& op, std::string verb, const std::string
 
 void Interlock::sweep_later() {
   const base::Duration pause =
-      std::max<base::Duration>(link_.config.subscription_linger / 2, std::chrono::milliseconds(20));
+      std::max<base::Duration>(link_.config.timing.subscription_linger / 2, std::chrono::milliseconds(20));
   idle_alarm_.set_by(Clock::now() + pause);
 }
 
@@ -488,7 +488,7 @@ void Interlock::on_idle_alarm() {
 
 void Interlock::give_back_idle() {
   if (!connection_.ready() || unsubscribe_refused_) return;
-  Subscriptions::Idle idle = subscriptions_.take_idle(Clock::now() - link_.config.subscription_linger);
+  Subscriptions::Idle idle = subscriptions_.take_idle(Clock::now() - link_.config.timing.subscription_linger);
   if (idle.plain.empty() && idle.sharded.empty()) return;
   const std::shared_ptr<Op> op = idle.sharded.empty() ? leave(std::move(idle.plain)) : leave_sharded(idle);
   op->finished = true;  // it has no handler
@@ -498,8 +498,8 @@ void Interlock::give_back_idle() {
 
 /// The PING's reply marks the end of the replies to UNSUBSCRIBE: see on_refused().
 std::shared_ptr<Op> Interlock::leave(std::vector<std::string> channels) {
-  const auto op =
-      std::make_shared<Op>(Request{{{{"PING"}}}, link_.config.command_timeout, std::move(channels)}, ResultHandler{});
+  const auto op = std::make_shared<Op>(Request{{{{"PING"}}}, link_.config.timing.command_timeout, std::move(channels)},
+                                       ResultHandler{});
   op->leaving = true;
   op->unconfirmed = op->request.subscribe.size();
   encode(connection_.out(), "UNSUBSCRIBE", op->request.subscribe);
@@ -508,7 +508,7 @@ std::shared_ptr<Op> Interlock::leave(std::vector<std::string> channels) {
 
 /// One command for each channel: their slots may differ, and so may the server's replies.
 std::shared_ptr<Op> Interlock::leave_sharded(const Subscriptions::Idle& idle) {
-  const auto op = std::make_shared<Op>(Request{{{{"HELLO"}}}, link_.config.command_timeout}, ResultHandler{});
+  const auto op = std::make_shared<Op>(Request{{{{"HELLO"}}}, link_.config.timing.command_timeout}, ResultHandler{});
   op->leaving_sharded = true;
   if (!idle.plain.empty()) encode(connection_.out(), "UNSUBSCRIBE", idle.plain);
   for (const std::string& channel : idle.sharded) encode(connection_.out(), "SUNSUBSCRIBE", {channel});

@@ -13,24 +13,33 @@ namespace asio = boost::asio;
 
 namespace {
 
-using Names = Aside<std::vector<Endpoint>>;
+using Names = Aside<Resolver::Located>;
 
 constinit AsideCount lookups_in_process(Resolver::kMostInProcess);
 
-Names::Reply ask(const std::string& host, const std::string& port) {
+/// Returns what is wrong, or nothing.
+std::string apply(const AddressMap& map, NodeAddress& where) {
+  if (std::string thrown = thrown_by("map_address", [&] { where = map(where); }); !thrown.empty()) return thrown;
+  return where.host.empty() || where.port == 0 ? "map_address returned no host or no port" : "";
+}
+
+Names::Reply ask(const AddressMap& map, NodeAddress where) {
+  Names::Reply reply;
+  if (map) reply.problem = apply(map, where);
+  if (!reply.problem.empty()) return reply;
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_NUMERICSERV;
   addrinfo* list = nullptr;
-  const int error = getaddrinfo(host.c_str(), port.c_str(), &hints, &list);
+  const int error = getaddrinfo(where.host.c_str(), std::to_string(where.port).c_str(), &hints, &list);
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> freed(list, &freeaddrinfo);
-  Names::Reply reply;
   if (error != 0) reply.problem = error == EAI_SYSTEM ? std::generic_category().message(errno) : gai_strerror(error);
-  for (const addrinfo* each = list; each != nullptr && reply.answer.size() < Resolver::kMostAddresses;
+  for (const addrinfo* each = list; each != nullptr && reply.answer.endpoints.size() < Resolver::kMostAddresses;
        each = each->ai_next) {
-    reply.answer.emplace_back(each->ai_addr, each->ai_addrlen);
+    reply.answer.endpoints.emplace_back(each->ai_addr, each->ai_addrlen);
   }
-  if (reply.problem.empty() && reply.answer.empty()) reply.problem = "it has no addresses";
+  if (reply.problem.empty() && reply.answer.endpoints.empty()) reply.problem = "it has no addresses";
+  reply.answer.at = std::move(where);
   return reply;
 }
 
@@ -50,8 +59,8 @@ std::string to_string(const Endpoint& endpoint) {
 
 Resolver::Resolver(const asio::any_io_executor& executor) : names_(executor, lookups_in_process, "name look-ups") {}
 
-void Resolver::look_up(const std::string& host, std::uint16_t port, Found found) {
-  names_.ask([host, port = std::to_string(port)] { return ask(host, port); }, std::move(found));
+void Resolver::look_up(const AddressMap& map, NodeAddress where, Found found) {
+  names_.ask([map, where = std::move(where)] { return ask(map, where); }, std::move(found));
 }
 
 }  // namespace holdfast::redis

@@ -10,6 +10,8 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 
+#include <holdfast/config.hpp>
+
 #include "redis/connection/aside.hpp"
 
 namespace holdfast::redis {
@@ -27,19 +29,23 @@ class Resolver {
   /// Further addresses of a name are not used.
   static constexpr std::size_t kMostAddresses = 16;
 
+  struct Located {
+    NodeAddress at{};  ///< Mapped.
+    std::vector<Endpoint> endpoints{};
+  };
   /// The addresses, or why there are none, as text.
-  using Found = std::function<void(std::vector<Endpoint> endpoints, const std::string& problem)>;
+  using Found = std::function<void(const Located& located, const std::string& problem)>;
 
   explicit Resolver(const boost::asio::any_io_executor& executor);
 
-  /// Asks the name server. `found`: see Aside::ask().
-  void look_up(const std::string& host, std::uint16_t port, Found found);
+  /// Maps it, if there is a map, and asks the name server. `found`: see Aside::ask().
+  void look_up(const AddressMap& map, NodeAddress where, Found found);
   void forget() { names_.forget(); }
   /// From now on nothing is posted to the loop. From any thread.
   void leave() { names_.leave(); }
 
  private:
-  Aside<std::vector<Endpoint>> names_;
+  Aside<Located> names_;
 };
 
 }  // namespace holdfast::redis

@@ -7,30 +7,16 @@
 #include <vector>
 
 #include <boost/asio/generic/stream_protocol.hpp>
-#include <boost/asio/ssl/context.hpp>
-#include <boost/asio/ssl/stream.hpp>
 
 #include <holdfast/config.hpp>
 
 #include "base/fork_guard.hpp"
 #include "redis/connection/dialer.hpp"
 #include "redis/connection/stage.hpp"
-#include "redis/protocol/parser.hpp"
+#include "redis/connection/tls.hpp"
+#include "redis/decide/resp.hpp"
 
 namespace holdfast::redis {
-
-// TLS as configured: the context for all connections, and the host that each of them expects.
-
-/// Loads authorities and certificates. Empty without TLS, since a context initialises OpenSSL, which takes longer than
-/// everything else in a short program. Throws Error(tls), naming the file that could not be read.
-std::optional<boost::asio::ssl::context> make_tls_context(const Config& config);
-
-using TlsStream = boost::asio::ssl::stream<boost::asio::generic::stream_protocol::socket&>;
-
-/// To be called before the handshake. Sends the host's name to the server, unless it is an address. If certificates are
-/// verified, the server's must be trusted and valid for this host; if it is refused, `refusal`, which outlives the
-/// stream, gets the reason as text.
-void expect_host(TlsStream& stream, const std::string& host, TlsConfig::Verify verify, std::string& refusal);
 
 struct Link;
 
@@ -47,8 +33,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
   /// `last`: the address to try after all others. Errors reach the pipeline without the secrets. These and the
   /// other references live as long as the link.
-  Session(timing::Schedule& schedule, Link& link, std::optional<boost::asio::ssl::context>& tls, EndpointSource& source,
-          Resolver& resolver, std::optional<Endpoint> last, const SentSecrets& secrets);
+  Session(timing::Schedule& schedule, Link& link, TlsContext& tls, EndpointSource& source, Resolver& resolver,
+          std::optional<Endpoint> last, const SentSecrets& secrets);
   ~Session();
 
   void open();
@@ -90,6 +76,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void on_dialled(std::optional<Socket> socket, const Endpoint& endpoint, const std::string& problem);
   void shake_hands();
+  void on_shaken(ErrorCode error);
   void begin();
   void make_room();
   ReplyLimits limits(char first) const;
@@ -108,7 +95,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::optional<Endpoint> endpoint_;
   Socket socket_;
   std::optional<base::NotForChildren> not_for_children_;
-  std::optional<boost::asio::ssl::context>& tls_context_;
+  TlsContext& tls_context_;
   std::string tls_refusal_;  // why the certificate was refused; empty: it was not
   std::optional<TlsStream> tls_;
 

@@ -6,7 +6,7 @@
 
 #include <boost/system/error_code.hpp>
 
-#include "redis/failures/errors.hpp"
+#include "redis/decide/errors.hpp"
 
 namespace holdfast::redis {
 

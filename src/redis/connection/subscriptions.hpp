@@ -15,7 +15,7 @@
 
 #include "base/clock.hpp"
 #include "base/guarded.hpp"
-#include "redis/failures/errors.hpp"
+#include "redis/decide/errors.hpp"
 
 namespace holdfast::redis {
 

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
-#include <fstream>
+#include <filesystem>
+#include <sstream>
 #include <system_error>
 
+#include "base/location.hpp"
+#include "base/small_file.hpp"
 #include "base/text.hpp"
 
 namespace holdfast::redis {
@@ -251,7 +254,6 @@ Error bad_url(std::string_view text, const std::string& problem) {
 namespace {
 
 constexpr std::uint16_t kSentinelPort = 26379;
-constexpr std::size_t kLargestPassword = std::size_t{64} * 1024;
 
 // --- out of a URL ---
 
@@ -262,43 +264,65 @@ NodeAddress address_of(const Url::Server& server, std::uint16_t default_port) {
 }
 
 std::string read_sentinels(const Url& url, Config& config) {
+  SentinelConfig& sentinel = config.server.emplace<SentinelConfig>();
   for (const Url::Server& server : url.servers) {
     if (server.host.empty()) return "the address of a Sentinel is missing, as in redis+sentinel://host/mymaster";
-    config.sentinel.addresses.push_back(address_of(server, kSentinelPort));
+    sentinel.addresses.push_back(address_of(server, kSentinelPort));
   }
   const std::string_view path = behind_slash(url.path);
-  config.sentinel.primary = path.substr(0, path.find('/'));
-  if (config.sentinel.primary.empty()) {
+  sentinel.primary = path.substr(0, path.find('/'));
+  if (sentinel.primary.empty()) {
     return "the name by which the Sentinels know the primary is missing, as in redis+sentinel://host/mymaster";
   }
   return {};
 }
 
 std::string read_cluster(const Url& url, Config& config) {
+  ClusterConfig& cluster = config.server.emplace<ClusterConfig>();
   for (const Url::Server& server : url.servers) {
     if (server.host.empty()) return "the address of a node is missing, as in redis+cluster://host:7000,host:7001";
-    config.cluster.addresses.push_back(address_of(server, NodeAddress{}.port));
+    cluster.addresses.push_back(address_of(server, NodeAddress{}.port));
   }
   return {};
 }
 
-/// Without the newline that editors put at the end.
-std::string read_sentinel_password(const std::string& path, Config& config) {
-  const auto refused = [&](const std::string& why) {
-    return "cannot read the password of the Sentinels from " + base::quote(path) + ": " + why;
-  };
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return refused(std::generic_category().message(errno));
-  std::string text(kLargestPassword + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return refused(std::generic_category().message(errno));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kLargestPassword) return refused("it is larger than 64 KiB");
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  if (text.empty()) return refused("it is empty");
-  config.sentinel.password = text;
+// --- the map of addresses ---
+
+using Mapped = std::pair<NodeAddress, NodeAddress>;
+
+/// `host:port`; none: it is something else.
+std::optional<NodeAddress> read_mapped(std::string_view text) {
+  Url::Server server;
+  if (!read_server(text, server).empty() || server.host.empty() || !server.port) return std::nullopt;
+  return NodeAddress{server.host, *server.port};
+}
+
+/// Adds `FROM=TO`. Returns what is wrong with it, or nothing.
+std::string read_pair(std::string_view text, std::vector<Mapped>& table) {
+  const std::size_t equals = text.find('=');
+  const auto from = read_mapped(text.substr(0, equals));
+  const auto to = equals == text.npos ? std::nullopt : read_mapped(text.substr(equals + 1));
+  if (!from || !to) {
+    return "a mapped address is written HOST:PORT=HOST:PORT, as in 10.0.0.5:6379=localhost:7001, not " +
+           base::quote(text);
+  }
+  if (std::ranges::find(table, *from, &Mapped::first) != table.end()) {
+    return base::host_and_port(from->host, from->port) + " is mapped twice";
+  }
+  table.emplace_back(*from, *to);
   return {};
+}
+
+/// Of a file: a pair in each line, with comments after '#'.
+std::string without_comments(const std::string& text) {
+  std::istringstream lines(text);
+  std::string out;
+  for (std::string line; std::getline(lines, line);) {
+    line.resize(std::min(line.find('#'), line.size()));
+    std::erase_if(line, [](char c) { return c == ' ' || c == '\t' || c == '\r'; });
+    if (!line.empty()) out += (out.empty() ? "" : ",") + line;
+  }
+  return out;
 }
 
 // --- out of a Config ---
@@ -329,9 +353,8 @@ std::string check_distinct(const std::vector<NodeAddress>& addresses) {
   return {};
 }
 
-std::string check_sentinel(const Config& config) {
-  const SentinelConfig& sentinel = config.sentinel;
-  if (!config.unix_socket.empty() || config.local) return "sentinel excludes unix_socket and local";
+std::string check(const SentinelConfig& sentinel) {
+  if (sentinel.addresses.empty()) return "sentinel.addresses is empty";
   if (sentinel.primary.empty()) return "sentinel.primary is empty";
   // Sentinels announce the name between spaces.
   const auto odd = [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == '\x7f'; };
@@ -342,14 +365,21 @@ std::string check_sentinel(const Config& config) {
   return check_distinct(sentinel.addresses);
 }
 
-std::string check_cluster(const Config& config) {
-  if (!config.unix_socket.empty() || config.local) return "cluster excludes unix_socket and local";
-  if (!config.sentinel.addresses.empty()) return "cluster excludes sentinel";
-  if (!config.alternatives.empty()) return "cluster excludes alternatives: its nodes tell of the others";
-  if (std::string problem = check_all(config.cluster.addresses, "cluster.addresses: "); !problem.empty())
-    return problem;
-  return check_distinct(config.cluster.addresses);
+std::string check(const ClusterConfig& cluster) {
+  if (cluster.addresses.empty()) return "cluster.addresses is empty";
+  if (std::string problem = check_all(cluster.addresses, "cluster.addresses: "); !problem.empty()) return problem;
+  return check_distinct(cluster.addresses);
 }
+
+std::string check(const Servers& servers) {
+  if (servers.addresses.empty()) return "servers.addresses is empty";
+  if (std::string problem = check_all(servers.addresses, "servers.addresses: "); !problem.empty()) return problem;
+  return check_distinct(servers.addresses);
+}
+
+std::string check(const UnixSocket& socket) { return socket.path.empty() ? "the path of the socket is empty" : ""; }
+std::string check(const LocalServer&) { return {}; }
+std::string check(const NodeAddress& address) { return check_address(address, {}); }
 
 }  // namespace
 
@@ -358,16 +388,26 @@ std::string read_addresses(const Url& url, Config& config) {
   if (url.scheme == Url::Scheme::unix_socket) {
     if (!first.host.empty() || first.port) return "the socket's path must be absolute, as in unix:///run/redis.sock";
     if (url.path.size() < 2) return "the socket's path is missing, as in unix:///run/redis.sock";
-    config.unix_socket = url.path;
+    config.server = UnixSocket{url.path};
     return {};
   }
   if (url.shape == Url::Shape::sentinels) return read_sentinels(url, config);
   if (url.shape == Url::Shape::cluster) return read_cluster(url, config);
-  if (!first.host.empty()) config.host = first.host;
-  config.port = first.port.value_or(config.port);
-  for (std::size_t i = 1; i < url.servers.size(); ++i) {
-    config.alternatives.push_back(address_of(url.servers[i], NodeAddress{}.port));
+  if (url.scheme == Url::Scheme::local) {
+    config.server = LocalServer{};
+    return {};
   }
+  NodeAddress one = address_of(first, NodeAddress{}.port);
+  if (one.host.empty()) one.host = "127.0.0.1";
+  if (url.servers.size() == 1) {
+    config.server = std::move(one);
+    return {};
+  }
+  Servers several{{std::move(one)}};
+  for (std::size_t i = 1; i < url.servers.size(); ++i) {
+    several.addresses.push_back(address_of(url.servers[i], NodeAddress{}.port));
+  }
+  config.server = std::move(several);
   return {};
 }
 
@@ -386,24 +426,51 @@ std::string read_sentinel_parameter(const Url& url, const Url::Parameter& parame
   }
   if (url.shape != Url::Shape::sentinels)
     return parameter.name + " is about Sentinels, so it needs a redis+sentinel:// URL";
-  if (parameter.name == "sentinel_password_file") return read_sentinel_password(parameter.value, config);
-  config.sentinel.username = parameter.value;
+  auto& sentinel = std::get<SentinelConfig>(config.server);
+  if (parameter.name == "sentinel_user") {
+    sentinel.username = parameter.value;
+    return {};
+  }
+  std::string problem = base::read_file(parameter.value, "password of the Sentinels", sentinel.password);
+  std::error_code ignored;  // a pipe can be read only once
+  if (problem.empty() && std::filesystem::is_regular_file(parameter.value, ignored)) {
+    sentinel.password.clear();
+    sentinel.password_file = parameter.value;
+  }
+  return problem;
+}
+
+std::string read_map(const Url::Parameter& parameter, Config& config) {
+  if (config.map_address) return "addresses are mapped twice, by map and by map_file";
+  std::string text = parameter.value;
+  if (parameter.name == "map_file") {
+    if (std::string problem = base::read_file(parameter.value, "map of addresses", text); !problem.empty())
+      return problem;
+    text = without_comments(text);
+  }
+  std::vector<Mapped> table;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    if (std::string problem = read_pair(std::string_view(text).substr(begin, end - begin), table); !problem.empty()) {
+      return problem;
+    }
+    begin = end + 1;
+  }
+  config.map_address = [table = std::move(table)](const NodeAddress& announced) {
+    const auto found = std::ranges::find(table, announced, &Mapped::first);
+    return found == table.end() ? announced : found->second;
+  };
   return {};
 }
 
 std::string check_addresses(const Config& config) {
-  if (!config.cluster.addresses.empty()) return check_cluster(config);
-  if (config.publish == Publish::spublish || config.publish == Publish::both) {
+  if (base::cluster_of(config) == nullptr && (config.publish == Publish::spublish || config.publish == Publish::both)) {
     return "publish may be auto or publish only: without a cluster everybody uses PUBLISH";
   }
-  if (!config.sentinel.addresses.empty()) return check_sentinel(config);
-  if (!config.sentinel.primary.empty()) return "sentinel.primary needs sentinel.addresses";
-  if (!config.unix_socket.empty() || config.local) {
-    return config.alternatives.empty() ? "" : "alternatives exclude unix_socket and local";
+  if (const std::string& name = config.tls.server_name; !name.empty()) {
+    if (std::string problem = check_address({name, 1}, "server_name: "); !problem.empty()) return problem;
   }
-  if (std::string problem = check_address({config.host, config.port}, {}); !problem.empty()) return problem;
-  if (std::string problem = check_all(config.alternatives, "alternatives: "); !problem.empty()) return problem;
-  return check_distinct(all_addresses(config));
+  return std::visit([](const auto& location) { return check(location); }, config.server);
 }
 
 std::string in_words(const std::vector<NodeAddress>& addresses) {
@@ -412,12 +479,6 @@ std::string in_words(const std::vector<NodeAddress>& addresses) {
     out.append(out.empty() ? "" : ",").append(base::host_and_port(each.host, each.port));
   }
   return out;
-}
-
-std::vector<NodeAddress> all_addresses(const Config& config) {
-  std::vector<NodeAddress> all{{config.host, config.port}};
-  all.insert(all.end(), config.alternatives.begin(), config.alternatives.end());
-  return all;
 }
 
 }  // namespace holdfast::redis

@@ -54,11 +54,12 @@ std::string_view database_in_path(const Url& url);
 /// Applies a parameter whose name contains `sentinel`. Returns what is wrong with it, or nothing.
 std::string read_sentinel_parameter(const Url& url, const Url::Parameter& parameter, Config& config);
 
+/// Applies `map` or `map_file`. Returns what is wrong with it, or nothing.
+std::string read_map(const Url::Parameter& parameter, Config& config);
+
 /// What is wrong with them; empty: nothing.
 std::string check_addresses(const Config& config);
 
-/// Host and port, followed by the alternatives.
-std::vector<NodeAddress> all_addresses(const Config& config);
 /// `host:port`, separated by commas.
 std::string in_words(const std::vector<NodeAddress>& addresses);
 

@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <limits>
 #include <sys/un.h>
+#include <variant>
 
 #include <holdfast/config.hpp>
 
 #include "base/duration.hpp"
+#include "base/location.hpp"
 #include "base/text.hpp"
 #include "redis/settings/addresses.hpp"
 
@@ -15,57 +17,63 @@ namespace {
 using redis::Url;
 using std::chrono::milliseconds;
 
+using Member = std::variant<milliseconds Config::*, milliseconds Timing::*, milliseconds KindTiming::*>;
+
 struct DurationSetting {
   std::string_view name;
-  milliseconds Config::* member;
+  Member member;
   milliseconds shortest;
   enum class Source { url_and_code, code } source = Source::url_and_code;
 };
 
+/// Of a Config, const or not.
+template <class Settings>
+auto& value_of(Settings& config, const Member& member) {
+  if (const auto* its = std::get_if<milliseconds Config::*>(&member)) return config.**its;
+  if (const auto* its = std::get_if<milliseconds Timing::*>(&member)) return config.timing.**its;
+  return config.kinds.*std::get<milliseconds KindTiming::*>(member);
+}
+
 constexpr DurationSetting kDurations[] = {
-    {"connect_timeout", &Config::connect_timeout, milliseconds(1)},
-    {"command_timeout", &Config::command_timeout, milliseconds(1)},
-    {"release_timeout", &Config::release_timeout, milliseconds(1)},
-    {"patience", &Config::patience, milliseconds(0)},
+    {"connect_timeout", &Timing::connect_timeout, milliseconds(1)},
+    {"command_timeout", &Timing::command_timeout, milliseconds(1)},
+    {"release_timeout", &Timing::release_timeout, milliseconds(1)},
+    {"patience", &Timing::patience, milliseconds(0)},
     {"lease", &Config::lease, milliseconds(10)},
-    {"safety_poll", &Config::safety_poll, milliseconds(1)},
-    {"fair_turn", &Config::fair_turn, milliseconds(100)},
-    {"handoff", &Config::handoff, milliseconds(0)},
-    {"acks_timeout", &Config::acks_timeout, milliseconds(1)},
-    {"reconnect_min", &Config::reconnect_min, milliseconds(1), DurationSetting::Source::code},
-    {"reconnect_max", &Config::reconnect_max, milliseconds(1), DurationSetting::Source::code},
-    {"subscription_linger", &Config::subscription_linger, milliseconds(0), DurationSetting::Source::code},
-    {"poll_min", &Config::poll_min, milliseconds(1), DurationSetting::Source::code},
-    {"poll_max", &Config::poll_max, milliseconds(1), DurationSetting::Source::code},
-    {"spin_min", &Config::spin_min, milliseconds(1), DurationSetting::Source::code},
-    {"spin_max", &Config::spin_max, milliseconds(1), DurationSetting::Source::code},
+    {"safety_poll", &Timing::safety_poll, milliseconds(1)},
+    {"fair_turn", &KindTiming::fair_turn, milliseconds(100)},
+    {"handoff", &KindTiming::handoff, milliseconds(0)},
+    {"acks_timeout", &Timing::acks_timeout, milliseconds(1)},
+    {"reconnect_min", &Timing::reconnect_min, milliseconds(1), DurationSetting::Source::code},
+    {"reconnect_max", &Timing::reconnect_max, milliseconds(1), DurationSetting::Source::code},
+    {"subscription_linger", &Timing::subscription_linger, milliseconds(0), DurationSetting::Source::code},
+    {"poll_min", &KindTiming::poll_min, milliseconds(1), DurationSetting::Source::code},
+    {"poll_max", &KindTiming::poll_max, milliseconds(1), DurationSetting::Source::code},
+    {"spin_min", &KindTiming::spin_min, milliseconds(1), DurationSetting::Source::code},
+    {"spin_max", &KindTiming::spin_max, milliseconds(1), DurationSetting::Source::code},
 };
 
-struct TextSetting {
+template <class Member>
+struct Setting {
   std::string_view name;
-  std::string Config::* member;
+  Member member;
 };
-constexpr TextSetting kTexts[] = {
+constexpr Setting<std::string Config::*> kTexts[] = {
     {"client_name", &Config::client_name}, {"label", &Config::label}, {"name_prefix", &Config::name_prefix}};
-
-struct SwitchSetting {
-  std::string_view name;
-  bool Config::* member;
-};
-constexpr SwitchSetting kSwitches[] = {{"loss_notice", &Config::loss_notice},
-                                       {"fair_with_prefix", &Config::fair_with_prefix}};
-
-struct TlsFileSetting {
-  std::string_view name;
-  std::string TlsConfig::* member;
-};
-constexpr TlsFileSetting kTlsFiles[] = {
-    {"ca_file", &TlsConfig::ca_file}, {"cert_file", &TlsConfig::certificate_file}, {"key_file", &TlsConfig::key_file}};
+constexpr Setting<bool Config::*> kSwitches[] = {{"loss_notice", &Config::loss_notice},
+                                                 {"fair_with_prefix", &Config::fair_with_prefix},
+                                                 {"wait_for_server", &Config::wait_for_server}};
+constexpr Setting<std::string TlsConfig::*> kTlsTexts[] = {{"ca_file", &TlsConfig::ca_file},
+                                                           {"cert_file", &TlsConfig::certificate_file},
+                                                           {"key_file", &TlsConfig::key_file},
+                                                           {"server_name", &TlsConfig::server_name}};
 
 constexpr std::string_view kKnownParameters =
-    "db, user, client_name, label, name_prefix, ca_file, cert_file, key_file, verify, sentinel_user, "
-    "sentinel_password_file, connect_timeout, command_timeout, release_timeout, patience, lease, safety_poll, "
-    "fair_turn, fair_with_prefix, handoff, acks, acks_timeout, loss_notice and publish";
+    "db, user, client_name, label, name_prefix, ca_file, cert_file, key_file, server_name, verify, map, map_file, "
+    "sentinel_user, sentinel_password_file, connect_timeout, command_timeout, release_timeout, patience, lease, "
+    "safety_poll, "
+    "fair_turn, fair_with_prefix, handoff, acks, acks_timeout, loss_notice, publish and "
+    "wait_for_server";
 
 template <typename Table>
 auto find_setting(const Table& table, std::string_view name) {
@@ -88,7 +96,7 @@ std::string read_database(std::string_view text, Config& config) {
 std::string read_duration(std::string_view text, const DurationSetting& setting, Config& config) {
   const auto parsed = base::parse_duration(text, base::BareNumber::refused);
   if (const auto* value = std::get_if<milliseconds>(&parsed)) {
-    config.*setting.member = *value;
+    value_of(config, setting.member) = *value;
     return {};
   }
   if (std::get<base::BadDuration>(parsed) == base::BadDuration::too_long) {
@@ -124,17 +132,15 @@ std::string read_publish(std::string_view text, Config& config) {
 
 std::string read_tls_parameter(const Url::Parameter& parameter, Config& config) {
   if (!config.tls.enabled) return parameter.name + " is about TLS, so it needs a rediss:// URL";
-  if (const auto* file = find_setting(kTlsFiles, parameter.name)) {
-    config.tls.*file->member = parameter.value;
+  if (const auto* text = find_setting(kTlsTexts, parameter.name)) {
+    config.tls.*text->member = parameter.value;
     return {};
   }
-  if (parameter.value == "full") {
-    config.tls.verify = TlsConfig::Verify::full;
-  } else if (parameter.value == "none") {
-    config.tls.verify = TlsConfig::Verify::none;
-  } else {
-    return must_be("verify", "full or none", parameter.value);
-  }
+  using enum TlsConfig::Verify;
+  constexpr std::pair<std::string_view, TlsConfig::Verify> kWords[] = {{"full", full}, {"ca", ca}, {"none", none}};
+  const auto* word = std::ranges::find(kWords, parameter.value, &std::pair<std::string_view, TlsConfig::Verify>::first);
+  if (word == std::end(kWords)) return must_be("verify", "full, ca or none", parameter.value);
+  config.tls.verify = word->second;
   return {};
 }
 
@@ -153,9 +159,10 @@ std::string read_parameter(const Url& url, const Url::Parameter& parameter, Conf
     return "a password does not belong in the query; put it before the host, as in redis://user:password@host or "
            "unix://user:password@/path, or set Config::password";
   }
-  if (parameter.name == "verify" || find_setting(kTlsFiles, parameter.name)) {
+  if (parameter.name == "verify" || find_setting(kTlsTexts, parameter.name)) {
     return read_tls_parameter(parameter, config);
   }
+  if (parameter.name == "map" || parameter.name == "map_file") return redis::read_map(parameter, config);
   if (parameter.name == "sentinel_user" || parameter.name.starts_with("sentinel_password")) {
     return redis::read_sentinel_parameter(url, parameter, config);
   }
@@ -182,7 +189,6 @@ std::string read_parameter(const Url& url, const Url::Parameter& parameter, Conf
 std::string read_place(const Url& url, Config& config) {
   config.username = url.user;
   config.password = url.password;
-  config.local = url.scheme == Url::Scheme::local;
   config.tls.enabled = url.scheme == Url::Scheme::rediss;
   if (std::string problem = redis::read_addresses(url, config); !problem.empty()) return problem;
   const std::string_view database = redis::database_in_path(url);
@@ -191,15 +197,15 @@ std::string read_place(const Url& url, Config& config) {
 
 std::string check_place(const Config& config) {
   constexpr std::string_view kNul("\0", 1);
-  if (config.unix_socket.find(kNul) != std::string::npos) return "the path of unix_socket contains a NUL";
-  if (config.unix_socket.size() >= sizeof(sockaddr_un::sun_path)) {
-    return "the path of unix_socket is longer than the " + std::to_string(sizeof(sockaddr_un::sun_path) - 1) +
+  const std::string socket = base::socket_of(config);
+  if (socket.find(kNul) != std::string::npos) return "the path of the socket contains a NUL";
+  if (socket.size() >= sizeof(sockaddr_un::sun_path)) {
+    return "the path of the socket is longer than the " + std::to_string(sizeof(sockaddr_un::sun_path) - 1) +
            " bytes that the system allows";
   }
   if (std::string problem = redis::check_addresses(config); !problem.empty()) return problem;
-  for (const TlsFileSetting& file : kTlsFiles) {
-    const std::string& path = config.tls.*file.member;
-    if (path.find(kNul) != std::string::npos) return "the path of " + std::string(file.name) + " contains a NUL";
+  for (const auto& text : kTlsTexts) {
+    if ((config.tls.*text.member).find(kNul) != std::string::npos) return std::string(text.name) + " contains a NUL";
   }
   if (config.tls.certificate_file.empty() != config.tls.key_file.empty()) {
     return "a client certificate needs both its certificate file and its key file";
@@ -216,20 +222,22 @@ std::string check(const Config& config) {
     return must_be("client_name", "printable ASCII without spaces", config.client_name);
   }
   for (const DurationSetting& setting : kDurations) {
-    const milliseconds value = config.*setting.member;
+    const milliseconds value = value_of(config, setting.member);
     if (value < setting.shortest || value > base::kLongestDuration) {
       return std::string(setting.name) + " must be from " + std::to_string(setting.shortest.count()) +
              " ms to 10 years, not " + std::to_string(value.count()) + " ms";
     }
   }
-  if (config.reconnect_min > config.reconnect_max) return "reconnect_min is longer than reconnect_max";
-  if (config.poll_min > config.poll_max) return "poll_min is longer than poll_max";
-  if (config.spin_min > config.spin_max) return "spin_min is longer than spin_max";
-  if (config.spin_multiplier < 1 || config.spin_multiplier > 1000) {
-    return "spin_multiplier must be from 1 to 1000, not " + std::to_string(config.spin_multiplier);
+  if (config.timing.reconnect_min > config.timing.reconnect_max) return "reconnect_min is longer than reconnect_max";
+  if (config.kinds.poll_min > config.kinds.poll_max) return "poll_min is longer than poll_max";
+  if (config.kinds.spin_min > config.kinds.spin_max) return "spin_min is longer than spin_max";
+  if (config.kinds.spin_multiplier < 1 || config.kinds.spin_multiplier > 1000) {
+    return "spin_multiplier must be from 1 to 1000, not " + std::to_string(config.kinds.spin_multiplier);
   }
-  if (config.node_timeout && (config.node_timeout->count() < 1 || *config.node_timeout > base::kLongestDuration)) {
-    return "node_timeout must be from 1 ms to 10 years, not " + std::to_string(config.node_timeout->count()) + " ms";
+  if (config.timing.node_timeout &&
+      (config.timing.node_timeout->count() < 1 || *config.timing.node_timeout > base::kLongestDuration)) {
+    return "node_timeout must be from 1 ms to 10 years, not " + std::to_string(config.timing.node_timeout->count()) +
+           " ms";
   }
   if (config.renewal_batch < 1 || config.renewal_batch > 1000) {
     return "renewal_batch must be from 1 to 1000, not " + std::to_string(config.renewal_batch);
@@ -258,11 +266,13 @@ void Config::validate() const {
 }
 
 std::string Config::node() const {
-  if (!unix_socket.empty()) return unix_socket;
-  if (local) return "local:";
-  if (!sentinel.addresses.empty()) return redis::in_words(sentinel.addresses) + "/" + sentinel.primary;
-  if (!cluster.addresses.empty()) return "cluster " + redis::in_words(cluster.addresses);
-  return redis::in_words(redis::all_addresses(*this));
+  if (const auto* socket = std::get_if<UnixSocket>(&server)) return socket->path;
+  if (std::holds_alternative<LocalServer>(server)) return "local:";
+  if (const auto* behind = std::get_if<SentinelConfig>(&server)) {
+    return redis::in_words(behind->addresses) + "/" + behind->primary;
+  }
+  if (const auto* nodes = std::get_if<ClusterConfig>(&server)) return "cluster " + redis::in_words(nodes->addresses);
+  return redis::in_words(base::addresses_of(*this));
 }
 
 }  // namespace holdfast

@@ -7,8 +7,7 @@ namespace holdfast::redis {
 namespace {
 
 Config config_at(Config config, const NodeAddress& address) {
-  config.host = address.host;
-  config.port = address.port;
+  config.server = address;
   return config;
 }
 

@@ -14,11 +14,11 @@
 
 #include <holdfast/config.hpp>
 
-#include "redis/cluster/slot.hpp"
-#include "redis/cluster/view.hpp"
+#include "loop/alarm.hpp"
 #include "redis/connection/endpoint_source.hpp"
+#include "redis/decide/slot.hpp"
+#include "redis/decide/view.hpp"
 #include "redis/topology/shard.hpp"
-#include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 

@@ -9,9 +9,9 @@
 #include <holdfast/error.hpp>
 
 #include "base/entropy.hpp"
-#include "redis/cluster/redirect.hpp"
 #include "redis/connection/op.hpp"
-#include "redis/failures/errors.hpp"
+#include "redis/decide/errors.hpp"
+#include "redis/decide/redirect.hpp"
 
 namespace holdfast::redis {
 namespace {
@@ -230,7 +230,7 @@ ClusterServers::ClusterServers(timing::Schedule& schedule, const Config& config,
                                  ResultHandler&& handler) { send(std::move(request), std::move(handler)); },
                 .to = [this](const NodeAddress& address, Request&& request,
                              ResultHandler&& handler) { send_to(address, std::move(request), std::move(handler)); }}),
-      survey_(config.cluster.addresses, base::entropy()),
+      survey_(std::get<ClusterConfig>(config.server).addresses, base::entropy()),
       survey_alarm_(schedule, [this] { carry_out(survey_.on_time(Clock::now())); }),
       publish_(config.publish),
       publish_decided_(config.publish != Publish::automatic) {}
@@ -329,7 +329,8 @@ void ClusterServers::carry_out(const Survey::Step& step) {
 }
 
 void ClusterServers::ask(const NodeAddress& address) {
-  Request request = Request::of({{"CLUSTER", "SLOTS"}}, std::min<base::Duration>(config_.connect_timeout, kAskLimit));
+  Request request =
+      Request::of({{"CLUSTER", "SLOTS"}}, std::min<base::Duration>(config_.timing.connect_timeout, kAskLimit));
   if (!publish_decided_) request.commands.push_back({{"PUBSUB", "SHARDNUMSUB"}});
   request.here = true;
   auto handler = [this, address, keep = owner_.lock()](const Result& result) { on_reply(address, result); };

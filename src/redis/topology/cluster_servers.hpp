@@ -15,12 +15,12 @@
 #include <holdfast/config.hpp>
 #include <holdfast/error.hpp>
 
-#include "redis/cluster/redirect.hpp"
-#include "redis/cluster/survey.hpp"
+#include "loop/alarm.hpp"
 #include "redis/connection/request.hpp"
+#include "redis/decide/redirect.hpp"
+#include "redis/decide/survey.hpp"
 #include "redis/topology/cluster_map.hpp"
 #include "redis/topology/router.hpp"
-#include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 

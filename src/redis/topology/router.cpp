@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "redis/cluster/redirect.hpp"
+#include "redis/decide/redirect.hpp"
 
 namespace holdfast::redis {
 

@@ -11,9 +11,9 @@
 
 #include <holdfast/config.hpp>
 
+#include "loop/alarm.hpp"
 #include "redis/connection/endpoint_source.hpp"
 #include "redis/topology/shard.hpp"
-#include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 

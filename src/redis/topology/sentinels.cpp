@@ -8,24 +8,12 @@
 #include <holdfast/error.hpp>
 
 #include "base/entropy.hpp"
-#include "redis/failures/errors.hpp"
+#include "base/location.hpp"
+#include "redis/decide/errors.hpp"
 
 namespace holdfast::redis {
-namespace {
 
-/// The settings for this Sentinel, with the Sentinels' login.
-Config link_config(const Config& client, const NodeAddress& address) {
-  Config config = client;
-  config.host = address.host;
-  config.port = address.port;
-  config.username = client.sentinel.username;
-  config.password = client.sentinel.password;
-  config.credentials = client.sentinel.credentials;
-  config.database = 0;
-  config.alternatives.clear();
-  config.sentinel = {};
-  return config;
-}
+namespace {
 
 sentinel::Answer answer_of(const Result& result) {
   sentinel::Answer answer;
@@ -43,13 +31,13 @@ sentinel::Answer answer_of(const Result& result) {
 SentinelLink::SentinelLink(timing::Schedule& schedule, const Config& config, NodeAddress address,
                            std::weak_ptr<Sentinels> sentinels)
     : schedule_(schedule),
-      limit_(config.connect_timeout),
-      name_(config.sentinel.primary),
+      limit_(config.timing.connect_timeout),
+      name_(std::get<SentinelConfig>(config.server).primary),
       address_(std::move(address)),
       sentinels_(std::move(sentinels)),
       subscriptions_(std::make_shared<Listeners>()),
-      lane_(schedule, link_config(config, address_),
-            std::make_shared<ConfiguredEndpoint>(link_config(config, address_)), subscriptions_, *this) {
+      lane_(schedule, base::at_sentinel(config, address_),
+            std::make_shared<ConfiguredEndpoint>(base::at_sentinel(config, address_)), subscriptions_, *this) {
   // An unused subscription would be unsubscribed.
   subscriptions_.listeners()->begin_use(std::string(sentinel::kSwitchChannel), [] {});
 }
@@ -101,7 +89,7 @@ Sentinels::Sentinels(timing::Schedule& schedule, const Config& config, ServerEve
       config_(config),
       events_(events),
       shard_(shard),
-      known_(config.sentinel.addresses),
+      known_(std::get<SentinelConfig>(config.server).addresses),
       round_alarm_(schedule, [this] { on_round_alarm(); }),
       look_alarm_(schedule, [this] { on_look_alarm(); }),
       random_(base::entropy()) {}
@@ -161,7 +149,7 @@ void Sentinels::drop_all() {
 void Sentinels::begin() {
   if (round_ || closed_) return;
   ++number_;
-  round_.emplace(known_.order(), config_.connect_timeout);
+  round_.emplace(known_.order(), config_.timing.connect_timeout);
   take(round_->start(Clock::now()));
 }
 

@@ -13,13 +13,13 @@
 
 #include <holdfast/config.hpp>
 
+#include "loop/alarm.hpp"
 #include "redis/connection/endpoint_source.hpp"
 #include "redis/connection/lane.hpp"
-#include "redis/connection/lane_events.hpp"
+#include "redis/connection/request.hpp"
 #include "redis/connection/subscriptions.hpp"
-#include "redis/sentinel/discovery.hpp"
+#include "redis/decide/discovery.hpp"
 #include "redis/topology/router.hpp"
-#include "timing/alarm.hpp"
 
 namespace holdfast::redis {
 

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "base/location.hpp"
 #include "redis/topology/cluster_servers.hpp"
 #include "redis/topology/router.hpp"
 #include "redis/topology/sentinels.hpp"
@@ -8,10 +9,10 @@ namespace holdfast::redis {
 
 std::unique_ptr<Router> make_router(timing::Schedule& schedule, const Config& config,
                                     std::shared_ptr<Listeners> listeners, ServerEvents& events) {
-  if (!config.cluster.addresses.empty()) {
+  if (base::cluster_of(config)) {
     return std::make_unique<ClusterServers>(schedule, config, std::move(listeners), events);
   }
-  if (config.sentinel.addresses.empty()) {
+  if (!base::sentinels_of(config)) {
     return std::make_unique<OneServer>(schedule, config, std::move(listeners), events);
   }
   return std::make_unique<SentinelServers>(schedule, config, std::move(listeners), events);

@@ -13,12 +13,12 @@
 
 #include <holdfast/config.hpp>
 
-#include "redis/cluster/slot.hpp"
+#include "loop/alarm.hpp"
 #include "redis/connection/endpoint_source.hpp"
 #include "redis/connection/lane.hpp"
-#include "redis/connection/lane_events.hpp"
+#include "redis/connection/request.hpp"
 #include "redis/connection/subscriptions.hpp"
-#include "timing/alarm.hpp"
+#include "redis/decide/slot.hpp"
 
 namespace holdfast::redis {
 

@@ -1,6 +1,6 @@
 #include "extension.h"
 
-#include "engine/decide/hold_fsm.hpp"
+#include "lock/decide/hold_fsm.hpp"
 #include "room.hpp"
 
 using namespace holdfast;

@@ -2,9 +2,9 @@
 
 #include <holdfast/error.hpp>
 
-#include "engine/decide/group_commit.hpp"
-#include "engine/decide/hold_fsm.hpp"
-#include "engine/decide/recent_releases.hpp"
+#include "lock/decide/group_commit.hpp"
+#include "lock/decide/hold_fsm.hpp"
+#include "lock/decide/recent_releases.hpp"
 #include "room.hpp"
 
 using namespace holdfast;

@@ -1,6 +1,6 @@
 #include "handoff.h"
 
-#include "engine/decide/tenure.hpp"
+#include "lock/decide/tenure.hpp"
 #include "room.hpp"
 
 using namespace holdfast;

@@ -1,7 +1,7 @@
 #include "hold.h"
 
-#include "engine/decide/hold_fsm.hpp"
-#include "engine/decide/release_fsm.hpp"
+#include "lock/decide/hold_fsm.hpp"
+#include "lock/decide/release_fsm.hpp"
 #include "room.hpp"
 
 using namespace holdfast;

@@ -1,7 +1,7 @@
 #include "quorum.h"
 
-#include "engine/decide/ballot.hpp"
-#include "engine/decide/hold_fsm.hpp"
+#include "lock/decide/ballot.hpp"
+#include "lock/decide/hold_fsm.hpp"
 #include "room.hpp"
 
 using namespace holdfast;

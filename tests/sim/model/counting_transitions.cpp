@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 
+#include "kinds/scripts.hpp"
 #include "sim/model/counting.hpp"
-#include "wire/scripts.hpp"
 
 namespace holdfast::test {
 

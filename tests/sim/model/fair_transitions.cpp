@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <array>
 
+#include "kinds/owner.hpp"
+#include "kinds/scripts.hpp"
 #include "sim/model/transition_parts.hpp"
-#include "wire/owner.hpp"
-#include "wire/scripts.hpp"
 
 namespace holdfast::test {
 namespace fair {

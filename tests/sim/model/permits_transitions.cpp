@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "kinds/scripts.hpp"
 #include "sim/model/counting.hpp"
-#include "wire/scripts.hpp"
 
 namespace holdfast::test {
 namespace permits {

@@ -4,8 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "kinds/scripts.hpp"
 #include "sim/model/transition_parts.hpp"
-#include "wire/scripts.hpp"
 
 namespace holdfast::test {
 namespace read_write {

@@ -1,8 +1,8 @@
 // The transitions of a spin lock: the plain lock's, and never a message.
 #include <array>
 
+#include "kinds/scripts.hpp"
 #include "sim/model/transition_parts.hpp"
-#include "wire/scripts.hpp"
 
 namespace holdfast::test {
 namespace spin {

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "kinds/owner.hpp"
+#include "kinds/scripts.hpp"
 #include "sim/model/transition_parts.hpp"
-#include "wire/owner.hpp"
-#include "wire/scripts.hpp"
 
 namespace holdfast::test {
 

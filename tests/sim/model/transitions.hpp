@@ -1,4 +1,4 @@
-// Every transition of src/wire/lua once more, in C++: what each means, not how it is written there.
+// Every transition of src/kinds/lua once more, in C++: what each means, not how it is written there.
 #pragma once
 
 #include <cstdint>
