@@ -1,6 +1,8 @@
 // fork(): holds belong to the parent. In the child every call says so, every destructor is harmless, and the parent's
 // hold goes on.
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +28,20 @@ struct Child {
 [[maybe_unused]] constexpr std::string_view kSanitizersHang =
     "g++ 12's sanitizers have locks of their own that a child may find taken for ever";
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+/// Whether every other thread of this process sleeps.
+bool others_sleep() {
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (thread.path().filename() == std::to_string(gettid())) continue;
+    std::ifstream file(thread.path() / "stat");
+    const std::string stat{std::istreambuf_iterator<char>(file), {}};
+    const std::size_t name_end = stat.rfind(')');
+    if (name_end != std::string::npos && stat.compare(name_end, 3, ") S") != 0) return false;
+  }
+  return true;
+}
+#endif
+
 enum class End {
   at_once,   ///< _exit: nothing more is run.
   in_order,  ///< exit: destructors of static objects are run.
@@ -43,6 +59,9 @@ void leave_before_leak_check() {
 template <class Body>
 Child in_child(Body body, End end = End::at_once) {
   auto [from, to] = make_pipe();
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  EXPECT_TRUE(eventually(others_sleep)) << kSanitizersHang;
+#endif
   const pid_t pid = fork();
   if (pid == 0) {
     alarm(60);  // one that hangs is to be seen, not waited for
