@@ -172,6 +172,10 @@ struct HOLDFAST_EXPORT Config {
   unsigned database = 0;
   TlsConfig tls;
   AddressMap map_address{};  ///< Empty: addresses are used as they are.
+  /// The version of RESP. 3: RESP3, or RESP2 on a connection whose server refuses HELLO 3, as some proxies do. 2: RESP2
+  /// at once, for proxies that hang up at HELLO. Over RESP2 a waiter is notified on a second connection, and there is
+  /// no loss_notice; locks are as safe.
+  int protocol = 3;
   /// The first part of the name that CLIENT LIST shows: `client_name:id:host:process:label`. The id is also in every
   /// owner, so that others can see who holds a lock (LockInfo::holder). Host and label take up to 64 bytes each. Empty:
   /// the connection has no name; then others cannot see that, and after a reconnect the previous connection is not

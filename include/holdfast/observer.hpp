@@ -65,13 +65,14 @@ struct ConnectionEvent {
   bool needed = true;       ///< False: this client closed it, since it does not need that server now.
 };
 
-/// A call starts to wait: somebody else holds the lock, or other callers of this client come first. Not for a call that
-/// tries only once.
+/// A call starts to wait: somebody else holds the lock, other callers of this client come first, or the required acks
+/// are missing. Not for a call that tries only once.
 struct WaitingEvent {
   std::string name;
   std::string waiter;  ///< Identifies the wait, in the form of an owner; the same in WaitEndedEvent.
   std::string cause;   ///< Why it waits, if that is known: this process holds it itself, one of several locks is taken,
-                       ///< nobody has set how many permits there are, or there are fewer in all than asked for.
+                       ///< nobody has set how many permits there are, there are fewer in all than asked for, or which
+                       ///< acks are missing.
 };
 /// The end of that wait, for any reason.
 struct WaitEndedEvent {

@@ -50,6 +50,7 @@ constexpr NeededCommand kCommands[] = {
     {"script load", Need::some, "one command less for a new connection", "return(1)", false},
     {"wait", Need::feature, "acks", "0 0", true},
     {"waitaof", Need::feature, "acks=aof", "0 0 0", true},
+    {"hello", Need::feature, "RESP3", "", true},
     {"client tracking", Need::feature, "loss_notice", "OFF", true},
     {"multi", Need::feature, "loss_notice: renewals that cost less", "", false},
     {"exec", Need::feature, "loss_notice: renewals that cost less", "", false},

@@ -195,6 +195,10 @@ void judge_access(const NodeFacts& node, const Settings& settings, Findings out)
   judge_feature(node, {"waitaof", "waitaof", "acks=aof (Redis 7.2 or later)", wants_aof}, out);
   judge_feature(
       node, {"tracking", "client tracking", "loss notice: a loss is told up to a third of a lease later", false}, out);
+  judge_feature(
+      node,
+      {"protocol", "hello", "RESP3: a second connection is for those who wait, and there is no loss notice", false},
+      out);
   const char* sharded = settings.cluster ? "sharded channels: releases are told to all nodes of the cluster"
                                          : "sharded channels (which only a cluster needs)";
   judge_feature(node, {"spublish", "spublish", sharded, false}, out);

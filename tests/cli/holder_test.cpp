@@ -189,5 +189,26 @@ TEST_F(WhoMayAsk, WithoutPermissionTheRestIsShown) {
   end(holder);
 }
 
+class ToolWithReplica : public CliTest {
+ protected:
+  ToolWithReplica()
+      : CliTest({.listen = ServerOptions::Listen::tcp, .config = {"repl-diskless-sync-delay 0", "repl-timeout 600"}}),
+        replica_({.listen = ServerOptions::Listen::tcp, .replica_of = &server_}) {}
+
+  RedisServer replica_;
+};
+
+TEST_F(ToolWithReplica, SaysThatItWaitsForAcks) {
+  ASSERT_TRUE(eventually([&] { return raw_.replicated(1); }));
+  replica_.freeze();
+  Process process = start({"run", "-v", "--url", server_.url() + "?acks=1&acks_timeout=100ms", "job", "--", "true"});
+  std::optional<std::string> line = process.read_error_line();
+  while (line && line->find("waiting: ") == std::string::npos) line = process.read_error_line();
+  EXPECT_THAT(line, testing::Optional(HasSubstr("lock \"job\": waiting: ")));
+  EXPECT_THAT(line, testing::Optional(HasSubstr("0 of 1")));
+  replica_.thaw();
+  EXPECT_EQ(finish(process).status, exited(0));
+}
+
 }  // namespace
 }  // namespace holdfast::test::holder_test

@@ -92,10 +92,11 @@ void check_login(const std::vector<Reply>& replies, std::uint8_t how) {
   config.database = (how & 2U) != 0 ? 3 : 0;
   if ((how & 4U) != 0) config.server = Servers{{{"127.0.0.1"}, {"other"}}};
   redis::Login login(config, {.client = how >> 4U, .age = std::chrono::seconds(how)});
-  require(!login.first().empty(), "a login says something");
+  config.protocol = (how & 8U) != 0 ? 2 : 3;
+  require(!login.first({}).empty(), "a login says something");
   std::size_t steps = 0;
   for (std::vector<Reply> answers = replies; !login.next(answers).empty(); answers.resize(1)) {
-    require(++steps < 4, "a login comes to an end");
+    require(++steps < 5, "a login comes to an end");
     if (answers.empty()) answers.emplace_back();
   }
   require(!login.outcome().error || !login.outcome().cause.empty() || !replies.empty(), "a failed login has a cause");

@@ -1,9 +1,12 @@
 // Grants and renewals that replicas must confirm: a real primary and its replicas, one of which stops, or all.
 #include "acks.hpp"
 
+#include <mutex>
+
 namespace holdfast::test::acks_test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -85,6 +88,46 @@ TEST_F(AcksTest, AWaitingAcquireGoesOnWhenTheReplicaIsBack) {
   const Hold hold = waiting.get();
   EXPECT_GT(hold.durable_for(), 0ms);
   EXPECT_THAT(raw.hgetall("orders"), HeldBy(hold.owner()));
+}
+
+/// What an observer is told of waits.
+class WaitsLog final : public Observer {
+ public:
+  void on_waiting(const WaitingEvent& event) override { add("waiting: " + event.cause); }
+  void on_wait_ended(const WaitEndedEvent& event) override { add(to_string(event.outcome)); }
+  std::vector<std::string> heard() const {
+    const std::scoped_lock guard(mutex_);
+    return heard_;
+  }
+
+ private:
+  void add(std::string what) {
+    const std::scoped_lock guard(mutex_);
+    heard_.push_back(std::move(what));
+  }
+  mutable std::mutex mutex_;
+  std::vector<std::string> heard_;
+};
+
+TEST_F(AcksTest, WhoWaitsForMissingAcksIsToldSo) {
+  add_replicas(2);
+  const auto waits = std::make_shared<WaitsLog>();
+  Client client(config([&](Config& c) {
+    c.timing.acks_timeout = 200ms;
+    c.observer = waits;
+  }));
+  warm(client);
+  replicas[0].freeze();
+  auto waiting = in_thread([&] { return client.lock("orders").acquire({.acks = Acks::all()}); });
+  ASSERT_TRUE(eventually([&] { return !waits->heard().empty(); }));
+  EXPECT_THAT(waits->heard().front(), AllOf(HasSubstr("waiting: "), HasSubstr("1 of 2")));
+  EXPECT_EQ(client.counters().waiting, 1U);
+  ASSERT_TRUE(eventually([&] { return client.counters().acks_missed >= 3; }));
+  EXPECT_EQ(waits->heard().size(), 1U) << "once for each wait";
+  replicas[0].thaw();
+  EXPECT_TRUE(waiting.get());
+  EXPECT_TRUE(eventually([&] { return waits->heard().size() == 2; }));
+  EXPECT_EQ(waits->heard().back(), to_string(WaitOutcome::granted));
 }
 
 TEST_F(AcksTest, TheLimitOfAWaitIsReportedAsMissingAcks) {

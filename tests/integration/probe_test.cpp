@@ -132,6 +132,7 @@ TEST(Probe, EachPlantedFaultIsFound) {
       {{.renamed_commands = {{"EVALSHA", ""}}}, "danger commands"},
       {{.renamed_commands = {{"HDEL", "X"}}}, "danger commands"},
       {{.renamed_commands = {{"WAIT", ""}}}, "note wait"},
+      {{.renamed_commands = {{"HELLO", ""}}}, "note protocol"},
       {{.renamed_commands = {{"INFO", ""}}}, "unknown version"},
       {{.renamed_commands = {{"CONFIG", ""}}}, "unknown refused"},
       {{.cluster = true}, "danger cluster"},

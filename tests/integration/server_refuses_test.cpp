@@ -141,17 +141,6 @@ TEST_F(ServerRefuses, AServerWithoutEvalKnowsTheScriptsBeforeTheyAreUsed) {
   EXPECT_EQ(client.lock("orders").acquire().release(), ReleaseOutcome::released);
 }
 
-TEST_F(ServerRefuses, AServerBeforeRedis6IsNotSupported) {
-  for (const char* name : {"", "HIDDEN"}) {
-    RedisServer server({.renamed_commands = {{"HELLO", name}}});
-    Client client(config(server));
-    const Timed acquire = timed_error_of([&] { return client.lock("orders").acquire(); });
-    EXPECT_THAT(acquire.error, IsError(Errc::unsupported_by_server, "orders", client.node(),
-                                       AllOf(HasSubstr("HELLO"), HasSubstr("Redis 6"))));
-    EXPECT_LT(acquire.took, config(server).timing.command_timeout);
-  }
-}
-
 TEST_F(ServerRefuses, WithoutSubscribeAWaiterIsToldAndAFreeLockWorks) {
   RedisServer server({.renamed_commands = {{"SUBSCRIBE", ""}}});
   Raw raw(server);

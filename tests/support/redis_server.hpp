@@ -43,6 +43,7 @@ struct ServerOptions {
 /// What a restart does to the data.
 enum class Data { keep, lose };
 
+/// With HOLDFAST_TEST_RESP2 in the environment all of them know no HELLO, so that everybody speaks RESP2 with them.
 /// Starts at construction and answers PING when the constructor returns. The destructor kills it and removes its
 /// folder. Safe to use in many test processes at the same time; in a child made by fork() the destructor does nothing.
 class RedisServer {

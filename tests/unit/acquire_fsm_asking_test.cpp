@@ -75,6 +75,19 @@ TEST(AcquireFsmAsking, GoesOnWithoutTheChannelWhenItMayNotSubscribe) {
   EXPECT_EQ(story.time(39ms, kWarm), "attempt timeout=3000ms");
 }
 
+TEST(AcquireFsmAsking, WaitsForASubscriptionThatIsUnderWayElsewhere) {
+  AcquireStory story(unlimited());
+  story.start();
+  story.turn(0ms);
+  EXPECT_EQ(story.reply(0ms, busy_unsubscribed(30s)), "attempt subscribe timeout=3000ms");
+  Attempt subscribing = busy_unsubscribed(30s);
+  subscribing.subscribing = true;
+  const std::string waits = story.reply(1ms, subscribing);
+  EXPECT_TRUE(waits.starts_with("wait until=")) << waits << ": it is not asked again at once";
+  EXPECT_EQ(story.wake(2ms, kWarm), "attempt timeout=3000ms") << "it stands: it may have been released meanwhile";
+  EXPECT_EQ(story.reply(3ms, granted()), "finish granted");
+}
+
 TEST(AcquireFsmAsking, FailsWithoutTheChannelWhereOthersOnlyTell) {
   AcquireStory story(unlimited());
   story.start();

@@ -26,7 +26,10 @@ std::string spoken(const std::vector<base::Command>& commands) {
   }
   return out;
 }
-std::string spoken(const Config& config) { return spoken(login_commands(config)); }
+std::string spoken(const Config& config) {
+  Login login(config, {});
+  return spoken(login.first({config.username, config.password}));
+}
 
 Config plain() {
   Config config;
@@ -274,7 +277,7 @@ TEST(Login, TrustsHelloWhereRoleIsForbidden) {
 TEST(Login, IsThroughAfterHelloIfThereWasNoEarlierConnection) {
   const Config config = plain();
   Login login(config, {});
-  EXPECT_EQ(spoken(login.first()), "HELLO 3 SETNAME worker\n");
+  EXPECT_EQ(spoken(login.first({})), "HELLO 3 SETNAME worker\n");
   EXPECT_EQ(spoken(login.next({hello(42, "cluster")})), "");
   EXPECT_FALSE(login.outcome().error);
   EXPECT_EQ(login.outcome().client, 42);
@@ -310,6 +313,82 @@ TEST(Login, LooksForNobodyIfItHasFailed) {
   Login login(config, {.client = 41, .age = 5s});
   EXPECT_EQ(spoken(login.next({error("WRONGPASS invalid username-password pair or user is disabled.")})), "");
   EXPECT_EQ(login.outcome().error, Errc::denied);
+}
+
+// --- RESP2 ---
+
+const Reply kNoHello = error("ERR unknown command 'HELLO', with args beginning with: '3' ");
+
+TEST(Login, GoesOnInTheSecondProtocolWhereTheThirdIsRefused) {
+  for (const char* refusal : {"ERR unknown command `HELLO`, with args beginning with: `3`, ",
+                              "ERR unsupported command 'HELLO'", "NOPROTO unsupported protocol version"}) {
+    const Config config = plain();
+    Login login(config, {.client = 41, .age = 5s});
+    login.first({});
+    EXPECT_EQ(spoken(login.next({error(refusal)})), "PING\nCLIENT ID\nCLIENT SETNAME worker\n");
+    EXPECT_EQ(spoken(login.next({text("PONG"), number(42), ok()})), "CLIENT LIST ID 41\n");
+    EXPECT_FALSE(login.outcome().error);
+    EXPECT_TRUE(login.outcome().resp2);
+    EXPECT_FALSE(login.outcome().clustered);
+    EXPECT_EQ(login.outcome().client, 42);
+  }
+}
+
+TEST(Login, GoesOnInTheSecondProtocolWhereHelloIsUnknownToThoseWhoAreNotLoggedIn) {
+  const Config config = plain();
+  const Reply refusal = error("NOAUTH Authentication required.");
+  Login login(config, {});
+  login.first({.password = "secret"});
+  EXPECT_TRUE(spoken(login.next({refusal})).starts_with("AUTH secret\nPING\n"));
+  Login without(config, {});
+  without.first({});
+  EXPECT_EQ(spoken(without.next({refusal})), "");
+  EXPECT_EQ(without.outcome().error, Errc::denied);
+}
+
+TEST(Login, SpeaksTheSecondProtocolAtOnceWhereItIsToldTo) {
+  Config config = plain();
+  config.protocol = 2;
+  config.database = 3;
+  config.password = "secret";
+  EXPECT_EQ(spoken(config), "AUTH secret\nPING\nSELECT 3\nCLIENT ID\nCLIENT SETNAME worker\n");
+  config.username = "app";
+  EXPECT_TRUE(spoken(config).starts_with("AUTH app secret\nPING\n"));
+}
+
+TEST(Login, NeedsNothingInTheSecondProtocolButAnAnswerAndTheDatabase) {
+  Config config = plain();
+  config.protocol = 2;
+  config.database = 3;
+  const auto outcome_of = [&](const std::vector<Reply>& replies) {
+    Login login(config, {});
+    login.first({});
+    EXPECT_EQ(spoken(login.next(replies)), "");
+    return login.outcome();
+  };
+  const Reply unknown = error("ERR unknown command");
+  EXPECT_FALSE(outcome_of({text("PONG"), ok(), unknown, unknown}).error);
+  EXPECT_EQ(outcome_of({unknown, ok(), number(1), ok()}).error, Errc::unsupported_by_server);
+  for (const char* refusal : {"BUSY Redis is busy running a script.", "LOADING Redis is loading the dataset in memory",
+                              "NOPERM this user has no permissions to run the 'ping' command"}) {
+    EXPECT_FALSE(outcome_of({error(refusal), ok(), number(1), ok()}).error) << refusal;
+  }
+  EXPECT_EQ(outcome_of({text("PONG"), error("ERR DB index is out of range"), number(1), ok()}).error,
+            Errc::invalid_argument);
+  EXPECT_EQ(outcome_of({error("NOAUTH Authentication required."), ok(), number(1), ok()}).error, Errc::denied);
+}
+
+TEST(Login, FindsAPrimaryInTheSecondProtocolToo) {
+  const Config config = one_of_several();
+  const auto error_of = [&](const Reply& its_role) {
+    Login login(config, {});
+    login.first({});
+    EXPECT_TRUE(spoken(login.next({kNoHello})).starts_with("PING\nCLIENT ID\nROLE\nCLIENT CAPA redirect"));
+    login.next({text("PONG"), number(42), its_role, kNoCapa, ok()});
+    return login.outcome().error;
+  };
+  EXPECT_FALSE(error_of(role("master")));
+  EXPECT_EQ(error_of(role("slave")), Errc::read_only);
 }
 
 }  // namespace

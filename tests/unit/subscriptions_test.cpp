@@ -128,7 +128,7 @@ TEST_F(SubscriptionsTest, BearConfirmationsOfWhatNobodyAskedFor) {
 
 TEST_F(SubscriptionsTest, CountAllInAClusterWithSpublishOnly) {
   EXPECT_TRUE(subscriptions_.counts_all());
-  subscriptions_.on_login(true);
+  subscriptions_.on_login(true, false);
   EXPECT_FALSE(subscriptions_.counts_all());
   subscriptions_.set_publish(Publish::both);
   EXPECT_FALSE(subscriptions_.counts_all());

@@ -140,11 +140,11 @@ TEST_F(TargetTest, HearsTheMessageThatWasNotItsOwnWhenTheReleaseHasFoundNothing)
 
 TEST_F(TargetTest, KnowsThatAClusterCountsOnlyWhoListensAtOneNode) {
   EXPECT_EQ(target_->others(0), 0);
-  subscriptions_->on_login(true);
+  subscriptions_->on_login(true, false);
   EXPECT_EQ(target_->others(0), 1);
   subscriptions_->on_subscribed(channel_);
   EXPECT_EQ(target_->others(1), 1) << "we, and one who is not seen";
-  subscriptions_->on_login(false);
+  subscriptions_->on_login(false, false);
   EXPECT_EQ(target_->others(1), 0);
 }
 

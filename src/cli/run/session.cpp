@@ -42,6 +42,9 @@ class Watcher : public Observer {
                               base::quote(event.name), event.cause,
                               in_words(std::chrono::duration_cast<std::chrono::milliseconds>(event.valid_for))));
   }
+  void on_waiting(const WaitingEvent& event) override {
+    if (!event.cause.empty()) console_.detail(fmt::format("{}: waiting: {}", lock_, event.cause));
+  }
   void on_connection(const ConnectionEvent& event) override {
     const base::Guard guard(mutex_);
     Link& link = links_[event.node];

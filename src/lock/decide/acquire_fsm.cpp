@@ -129,7 +129,8 @@ AcquireAction AcquireFsm::on_attempt(TimePoint now, const Attempt& reply) {
       if (races_lost_ >= kCrowd) place_.guess();
       if (terms_.once) return in_vain(Errc::busy);
       if (now >= limit()) return in_vain(Errc::timed_out);
-      if (terms_.listens && !reply.subscribed && !reply.cannot_subscribe) return attempt(now, true);
+      if (terms_.listens && !reply.subscribed && !reply.subscribing && !reply.cannot_subscribe)
+        return attempt(now, true);
       return wait_busy(now, reply);
     case Kind::refused:
       return finish_as(reply);
@@ -213,6 +214,8 @@ AcquireAction AcquireFsm::on_time(TimePoint now, TargetView view) {
   safety_polling_ = bound_ == Bound::safety_poll && !view.held_here;
   return go_on(now, view);
 }
+
+bool AcquireFsm::lacks_acks() const { return trouble_since_ && last_error_ == Errc::durability_not_met; }
 
 AcquireAction AcquireFsm::in_vain(Errc usual) const { return finish(never_ == Errc{} ? usual : never_, busy_cause()); }
 

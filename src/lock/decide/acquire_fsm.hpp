@@ -186,8 +186,10 @@ class AcquireFsm {
   bool contended() const { return contended_; }
   bool asks_once() const { return terms_.once; }
   const Place& place() const { return place_; }
+  /// It would have the lock if the required acks had come, and tries again.
+  bool lacks_acks() const;
   /// Why it has to wait, as far as is known.
-  std::string busy_cause() const { return held_here_ ? kHeldByThisProcess : busy_cause_; }
+  std::string busy_cause() const { return held_here_ ? kHeldByThisProcess : lacks_acks() ? last_cause_ : busy_cause_; }
   /// True if the current or last attempt was made only because no message came for a while.
   bool safety_polling() const { return safety_polling_; }
 

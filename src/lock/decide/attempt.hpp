@@ -36,6 +36,7 @@ struct Attempt {
   wire::Grant grant{};  // of the owner that asked, whatever the outcome; if granted, as the server replied
   milliseconds busy_for{};
   bool subscribed = false;        // the wake channels were subscribed before the server checked the lock
+  bool subscribing = false;       // busy: they are being subscribed, and wake once when that is done
   bool cannot_subscribe = false;  // busy: subscribing is not permitted; the wait does without the wake channels
   // How many listen for its release. If busy: connections; negative: unknown. If granted in shared mode: waiters, and
   // clients elsewhere.

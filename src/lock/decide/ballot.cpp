@@ -71,6 +71,7 @@ Attempt Ballot::result(const std::vector<std::string>& nodes, Duration pause) co
     attempt.busy_for = busy_for();
     const auto heard = [](const auto& vote) { return !vote || vote->kind != Attempt::Kind::busy || vote->subscribed; };
     attempt.subscribed = std::ranges::all_of(votes_, heard);
+    attempt.subscribing = std::ranges::any_of(votes_, [](const auto& vote) { return vote && vote->subscribing; });
     const auto cannot = [](const auto& vote) { return vote && vote->cannot_subscribe; };
     attempt.cannot_subscribe = std::ranges::any_of(votes_, cannot);
     // No owner was seen with the quorum: another caller asking at the same time may have failed like us.

@@ -249,7 +249,7 @@ void AcquireOp::act(AcquireAction action) {
       return attempt(action);
     case Kind::wait:
       state_ = State::waiting;
-      if (fsm_.contended() && !begin_wait()) return;
+      if ((fsm_.contended() || fsm_.lacks_acks()) && !begin_wait()) return;
       if (const unsigned missed = std::exchange(missed_, 0); missed != 0) return look_again(missed);
       if (!use_ && target_->subscribed(owner_))
         use_ = target_->listen(owner_,

@@ -182,9 +182,10 @@ void KeyWatch::on_connected() {
               [this, keep = runtime_.keep_alive()](const redis::Result& result) { on_tracked(result); });
 }
 
+/// Over RESP2 a server accepts the command, and reports nothing on this connection.
 void KeyWatch::on_tracked(const redis::Result& result) {
   if (stopped_ || result.delivery != redis::Delivery::answered) return;  // the next connection asks again
-  if (result.replies.front().is_error()) {
+  if (result.replies.front().is_error() || lane().speaks_resp2()) {
     state_ = State::refused;
     keys_.clear();
     looks_.clear();

@@ -415,6 +415,7 @@ Attempt KeyTarget::judge(const redis::Result& result) const {
   attempt.cause = result.cause;
   attempt.pointless = result.pointless;
   attempt.subscribed = result.subscribed;
+  attempt.subscribing = result.subscribing;
   if (result.delivery != redis::Delivery::answered) {
     if (result.delivery == redis::Delivery::unknown) attempt.kind = Kind::unknown;
     attempt.may_pass = runtime().may_pass(result);

@@ -9,7 +9,12 @@ Lane::Lane(timing::Schedule& schedule, const Config& config, std::shared_ptr<End
            Subscriptions& subscriptions, LaneEvents& events)
     : link_(std::make_shared<Link>(schedule, config, std::move(source), subscriptions, events)) {}
 
-Lane::~Lane() { link_->connection.leave_threads(); }
+Lane::~Lane() { leave_threads(); }
+
+void Lane::leave_threads() {
+  link_->connection.leave_threads();
+  if (link_->messages) link_->messages->leave_threads();
+}
 
 void Lane::start(std::weak_ptr<void> owner) {
   link_->owner = std::move(owner);
@@ -39,6 +44,7 @@ void Lane::send(Request&& request, Handler&& handler) {
 
 void Lane::flush() {
   if (Session* const session = link_->connection.session()) session->flush();
+  if (link_->messages) link_->messages->flush();
 }
 
 int Lane::socket() const {
@@ -56,6 +62,8 @@ const Endpoint* Lane::endpoint() const {
   return session != nullptr && session->endpoint() ? &*session->endpoint() : nullptr;
 }
 
+bool Lane::speaks_resp2() const { return link_->connection.speaks_resp2(); }
+
 void Lane::recover() {
   if (!closed()) link_->connection.recover();
 }
@@ -69,6 +77,7 @@ void Lane::close() {
 }
 
 void Lane::drop_all() {
+  if (link_->messages) link_->messages->drop();
   link_->connection.drop();
   link_->pipeline.drop();
 }

@@ -59,6 +59,8 @@ class Lane {
   std::string server() const;
   /// The same as an address; null: unknown.
   const Endpoint* endpoint() const;
+  /// Its server speaks RESP2, and so reports no changed keys.
+  bool speaks_resp2() const;
   /// A handler has thrown, perhaps half way through: starts with a new connection.
   void recover();
   /// Fails all pending requests with Errc::closed and closes the connection.
@@ -66,6 +68,8 @@ class Lane {
   bool closed() const;
   /// The loop is gone: drops all pending requests without calling their handlers.
   void drop_all();
+  /// The loop is going: see Connection. So does the destructor.
+  void leave_threads();
 
  private:
   const std::shared_ptr<Link> link_;

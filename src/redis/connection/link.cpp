@@ -1,7 +1,6 @@
 #include "redis/connection/link.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <string_view>
 
 #include <boost/asio/error.hpp>
@@ -281,7 +280,7 @@ void Connection::on_ready() {
   health_alarm_.set_after(Health::interval(config_.lease));
   credentials_.on_accepted(given_);
   given_ = {};
-  pipeline_.on_login(login_->outcome().clustered);
+  pipeline_.on_login(login_->outcome());
   events_.connected();
   pipeline_.open_gate();
 }

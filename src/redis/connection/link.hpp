@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -181,6 +182,8 @@ class Connection {
   /// The login has succeeded.
   bool stands() const { return state_ == State::ready || state_ == State::leaving; }
   bool closed() const { return state_ == State::closed; }
+  /// The latest session with a login.
+  bool speaks_resp2() const { return login_ && login_->outcome().resp2; }
   /// Text appended here is sent by the next flush(). Only while a session is logged in, or logs in.
   std::string& out();
   /// The latest; null: there was none yet.
@@ -273,10 +276,11 @@ class LoadedScripts {
 /// loop.
 class Interlock {
  public:
-  Interlock(timing::Schedule& schedule, Link& link, Subscriptions& subscriptions);
+  Interlock(timing::Schedule& schedule, Link& link, Subscriptions& subscriptions, LaneEvents& events);
 
   void on_new_session() { unsubscribe_refused_ = false; }
-  /// Writes a SUBSCRIBE before the request's commands, if it needs one and none was refused recently.
+  /// Writes a SUBSCRIBE before the request's commands, if it needs one and none was refused recently. In RESP2 it goes
+  /// to another connection.
   void subscribe(Op& op);
   /// A push of this kind, perhaps a confirmation, has arrived while this request was the first one unanswered.
   void on_confirmed(Op& first, const std::string& kind, const std::string& channel);
@@ -287,6 +291,7 @@ class Interlock {
   void cancel() { idle_alarm_.cancel(); }
 
  private:
+  void subscribe_apart(Op& op, Publish how);
   void on_unsubscribe_refused(const Op& op, const std::string& error_text);
   void on_subscribe_refused(Op& op, std::string verb, const std::string& error_text);
   void sweep_later();
@@ -295,9 +300,11 @@ class Interlock {
   std::shared_ptr<Op> leave(std::vector<std::string> channels);
   std::shared_ptr<Op> leave_sharded(const Subscriptions::Idle& idle);
 
+  timing::Schedule& schedule_;
   Link& link_;
   Connection& connection_;
   Subscriptions& subscriptions_;
+  LaneEvents& events_;
   timing::Alarm idle_alarm_;
   bool unsubscribe_refused_ = false;
 };
@@ -325,7 +332,7 @@ class Pipeline {
   /// Sends commands before all waiting requests; their replies go to Connection::on_login().
   void send_login(const std::vector<base::Command>& commands);
   /// The login has succeeded.
-  void on_login(bool clustered) { subscriptions_.on_login(clustered); }
+  void on_login(const LoginOutcome& outcome);
   /// From now on waiting requests are sent.
   void open_gate();
   /// Sends a command whose reply goes to Connection::on_authenticated().
@@ -386,13 +393,60 @@ class Pipeline {
   timing::Alarm limit_alarm_;
 };
 
+// --- messages over RESP2 ---
+
+/// The second connection of a link whose server speaks RESP2, where one that is subscribed takes no other commands. So
+/// channels are subscribed here, at the same address, beside the commands and not before them; when that is confirmed,
+/// their listeners run once, for what may have been published meanwhile. After a reconnect it subscribes again what is
+/// still listened to. Lives as long as a session of the first connection.
+class MessageLink final : public std::enable_shared_from_this<MessageLink>, private LaneEvents {
+ public:
+  /// The references outlive it until end().
+  MessageLink(timing::Schedule& schedule, const Config& config, const ServerAddress& address,
+              Subscriptions& subscriptions, LaneEvents& main);
+
+  void start();
+  void subscribe(const std::vector<std::string>& channels, Publish how);
+  void flush();
+  /// Closes it. It and `main` live on until the last of its handlers has run.
+  void end(std::shared_ptr<void> main);
+  /// The loop is gone.
+  void drop();
+  void leave_threads();
+
+ private:
+  void connected() override;
+  void message() override { main_.message(); }
+  void said(const std::string& channel, const std::string& text) override { main_.said(channel, text); }
+  void taken_away(const std::string& channel) override { main_.taken_away(channel); }
+  void to_be_flushed(std::size_t bytes) override { main_.to_be_flushed(bytes); }
+  void refused(const std::string& error_text) override { main_.refused(error_text); }
+
+  void send(const std::vector<std::string>& channels, Publish how);
+  void forget_unused();
+
+  static constexpr std::size_t kFewest = 64;
+
+  Subscriptions& subscriptions_;
+  LaneEvents& main_;
+  std::map<std::vector<std::string>, Publish> wanted_;  // at most twice as many as are listened to, or kFewest
+  std::size_t look_at_ = kFewest;                       // when there are so many, the unused ones are forgotten
+  std::set<std::vector<std::string>> under_way_;
+  std::shared_ptr<Link> link_;
+  std::shared_ptr<void> keep_;  // after end()
+};
+
 // --- both ---
+
+/// `messages`: in RESP2, for nothing but subscriptions and PING.
+enum class Purpose : std::uint8_t { commands, messages };
 
 /// The parts refer to each other, and live and end together.
 struct Link : std::enable_shared_from_this<Link> {
   Link(timing::Schedule& schedule, const Config& its_config, std::shared_ptr<EndpointSource> source,
-       Subscriptions& subscriptions, LaneEvents& events)
+       Subscriptions& subscriptions, LaneEvents& events, Purpose its_purpose = Purpose::commands)
       : config(its_config),
+        purpose(its_purpose),
         pipeline(schedule, *this, subscriptions, events),
         connection(schedule, *this, std::move(source), events) {}
 
@@ -404,8 +458,13 @@ struct Link : std::enable_shared_from_this<Link> {
     return its_owner ? std::shared_ptr<Link>(its_owner, this) : weak_from_this().lock();
   }
 
+  /// In RESP2 a subscribed connection gets messages as arrays.
+  bool for_messages() const { return purpose == Purpose::messages; }
+
   const Config config;
+  const Purpose purpose;
   std::weak_ptr<void> owner;
+  std::shared_ptr<MessageLink> messages;  // in RESP2, from the first subscription of a session on
   Pipeline pipeline;
   Connection connection;
 };

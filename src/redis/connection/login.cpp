@@ -15,13 +15,52 @@ constexpr std::string_view kPrimary = "master";
 
 std::size_t required_replies(const Config& config) { return config.database != 0 ? 2 : 1; }
 
-/// The role that the server reports, if it is not a primary; empty: it is one. If ROLE is not permitted, the role in
+/// Credentials are sent.
+bool has_any(const Credentials& credentials) { return !credentials.password.empty() || !credentials.username.empty(); }
+
+void add_checks_of_role(const Config& config, std::vector<base::Command>& commands) {
+  if (!must_be_primary(config)) return;
+  commands.push_back({{"ROLE"}});
+  commands.push_back({{"CLIENT", "CAPA", "redirect"}});
+}
+
+/// The first refusal among so many replies, as an outcome.
+LoginOutcome judge_required(const std::vector<base::Reply>& replies, std::size_t required) {
+  LoginOutcome outcome;
+  for (std::size_t i = 0; i < required && i < replies.size(); ++i) {
+    if (!replies[i].is_error()) continue;
+    const std::string& text = replies[i].text;
+    const Meaning meaning = classify(text);
+    outcome.error = meaning.code;
+    outcome.cause = explain(text);
+    outcome.pointless = meaning.for_good();
+    return outcome;
+  }
+  return outcome;
+}
+
+/// Valkey 9 looks whether a client has logged in before it looks whether it has such a command: then what HELLO brought
+/// was not read.
+bool refuses_hello(const Credentials& credentials, const std::string& refusal) {
+  return refuses_resp3(refusal) || (has_any(credentials) && refusal.starts_with("NOAUTH"));
+}
+
+/// HELLO would have been answered: it may not PING, or it is busy or loading.
+bool knows_ping(const std::string& refusal) {
+  const Meaning meaning = classify(refusal);
+  return meaning.fate == Fate::transient || refusal.starts_with("NOPERM");
+}
+
+/// Refuses a server that must be a primary and is not. If ROLE, whose reply is at `at`, is not permitted, the role in
 /// HELLO's reply counts.
-std::string other_role(const Config& config, const std::vector<base::Reply>& replies, const std::string& by_hello) {
-  const std::size_t at = required_replies(config);
+void judge_role(const Config& config, const std::vector<base::Reply>& replies, std::size_t at,
+                const std::string& by_hello, LoginOutcome& outcome) {
+  if (!must_be_primary(config)) return;
   const bool told = at < replies.size() && replies[at].is_array() && !replies[at].elements.empty();
   const std::string& role = told ? replies[at].elements.front().text : by_hello;
-  return role == kPrimary ? "" : role.empty() ? "nothing" : role;
+  if (role == kPrimary) return;
+  outcome.error = Errc::read_only;
+  outcome.cause = "the server is no primary, but calls itself " + (role.empty() ? "nothing" : role);
 }
 
 }  // namespace
@@ -35,38 +74,36 @@ base::Command auth(const Credentials& credentials) {
   return {{"AUTH", credentials.username.empty() ? "default" : credentials.username, credentials.password}};
 }
 
-std::vector<base::Command> login_commands(const Config& config) {
-  return login_commands(config, {config.username, config.password});
-}
-
 std::vector<base::Command> login_commands(const Config& config, const Credentials& credentials) {
   base::Command hello{{"HELLO", "3"}};
-  if (!credentials.password.empty() || !credentials.username.empty()) {
+  if (has_any(credentials)) {
     const base::Command its = auth(credentials);
     hello.args.insert(hello.args.end(), its.args.begin(), its.args.end());
   }
   if (!config.client_name.empty()) hello.args.insert(hello.args.end(), {"SETNAME", config.client_name});
   std::vector<base::Command> commands{std::move(hello)};
   if (config.database != 0) commands.push_back({{"SELECT", std::to_string(config.database)}});
-  if (must_be_primary(config)) {
-    commands.push_back({{"ROLE"}});
-    commands.push_back({{"CLIENT", "CAPA", "redirect"}});
+  add_checks_of_role(config, commands);
+  return commands;
+}
+
+std::vector<base::Command> resp2_login_commands(const Config& config, const Credentials& credentials) {
+  std::vector<base::Command> commands;
+  if (has_any(credentials)) {
+    const bool named = !credentials.username.empty();  // otherwise in the form that also old servers and proxies know
+    commands.push_back(named ? auth(credentials) : base::Command{{"AUTH", credentials.password}});
   }
+  commands.push_back({{"PING"}});
+  if (config.database != 0) commands.push_back({{"SELECT", std::to_string(config.database)}});
+  commands.push_back({{"CLIENT", "ID"}});
+  add_checks_of_role(config, commands);
+  if (!config.client_name.empty()) commands.push_back({{"CLIENT", "SETNAME", config.client_name}});
   return commands;
 }
 
 LoginOutcome judge_login(const Config& config, const std::vector<base::Reply>& replies) {
-  LoginOutcome outcome;
-  const std::size_t required = required_replies(config);
-  for (std::size_t i = 0; i < required && i < replies.size(); ++i) {
-    if (!replies[i].is_error()) continue;
-    const std::string& text = replies[i].text;
-    const Meaning meaning = classify(text);
-    outcome.error = meaning.code;
-    outcome.cause = explain(text);
-    outcome.pointless = meaning.for_good();
-    return outcome;
-  }
+  LoginOutcome outcome = judge_required(replies, required_replies(config));
+  if (outcome.error) return outcome;
   if (replies.empty() || !replies.front().is_array()) {
     outcome.error = Errc::unsupported_by_server;
     outcome.cause = "HELLO 3 was not understood; Redis 6 or later is needed";
@@ -80,11 +117,20 @@ LoginOutcome judge_login(const Config& config, const std::vector<base::Reply>& r
     if (facts[i].text == "mode") outcome.clustered = facts[i + 1].text == "cluster";
     if (facts[i].text == "role") role = facts[i + 1].text;
   }
-  if (!must_be_primary(config)) return outcome;
-  if (const std::string other = other_role(config, replies, role); !other.empty()) {
-    outcome.error = Errc::read_only;
-    outcome.cause = "the server is no primary, but calls itself " + other;
-  }
+  judge_role(config, replies, required_replies(config), role, outcome);
+  return outcome;
+}
+
+LoginOutcome judge_resp2_login(const Config& config, const Credentials& credentials, std::vector<base::Reply> replies) {
+  const std::size_t ping = has_any(credentials) ? 1 : 0;
+  const std::size_t required = ping + 1 + (config.database != 0 ? 1U : 0U);
+  if (ping < replies.size() && replies[ping].is_error() && knows_ping(replies[ping].text)) replies[ping] = {};
+  LoginOutcome outcome = judge_required(replies, required);
+  outcome.resp2 = true;
+  outcome.clustered = std::holds_alternative<ClusterConfig>(config.server);
+  if (outcome.error || replies.size() <= required) return outcome;
+  outcome.client = replies[required].integer;  // of an error: 0
+  judge_role(config, replies, required + 1, {}, outcome);
   return outcome;
 }
 
@@ -105,16 +151,33 @@ bool is_client(const base::Reply& reply, const Config& config, base::Duration ag
   return base::Duration(std::chrono::seconds(seconds)) >= age - age / 50 - std::chrono::seconds(1);
 }
 
+std::vector<base::Command> Login::first(Credentials credentials) {
+  credentials_ = std::move(credentials);
+  return config_.protocol == 2 ? begin_resp2() : login_commands(config_, credentials_);
+}
+
+std::vector<base::Command> Login::begin_resp2() {
+  step_ = Step::resp2;
+  return resp2_login_commands(config_, credentials_);
+}
+
 std::vector<base::Command> Login::next(const std::vector<base::Reply>& replies) {
-  if (step_ == Step::hello) return after_hello(replies);
+  if (step_ == Step::hello) {
+    if (!replies.empty() && replies.front().is_error() && refuses_hello(credentials_, replies.front().text)) {
+      return begin_resp2();
+    }
+    return after_hello(judge_login(config_, replies));
+  }
+  if (step_ == Step::resp2) return after_hello(judge_resp2_login(config_, credentials_, replies));
   const bool asked = std::exchange(step_, Step::through) == Step::earlier_client;
   // After a restart a server may give the same id to another client, or to another lane of this one.
   if (!asked || replies.size() != 1 || !is_client(replies.front(), config_, earlier_.age)) return {};
   return {kill_client(earlier_.client)};
 }
 
-std::vector<base::Command> Login::after_hello(const std::vector<base::Reply>& replies) {
-  outcome_ = judge_login(config_, replies);
+std::vector<base::Command> Login::after_hello(LoginOutcome outcome) {
+  outcome_ = std::move(outcome);
+  credentials_ = {};
   step_ = Step::through;
   // There was no earlier connection, or the server was restarted.
   if (outcome_.error || earlier_.client == 0 || earlier_.client == outcome_.client) return {};

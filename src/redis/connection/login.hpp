@@ -18,8 +18,9 @@ bool must_be_primary(const Config& config);
 /// HELLO 3 with credentials and the name; SELECT if a database is configured. If the server must be a primary, also
 /// ROLE, and the announcement that REDIRECT is understood, which most servers refuse.
 std::vector<base::Command> login_commands(const Config& config, const Credentials& credentials);
-/// The same with those of the configuration.
-std::vector<base::Command> login_commands(const Config& config);
+/// The same in RESP2, without HELLO. PING shows that the server understands commands at all; what else a proxy may
+/// refuse is not needed.
+std::vector<base::Command> resp2_login_commands(const Config& config, const Credentials& credentials);
 /// Changes the credentials of a logged-in connection.
 base::Command auth(const Credentials& credentials);
 
@@ -29,8 +30,10 @@ struct LoginOutcome {
   bool pointless = false;   ///< A retry will not help.
   std::int64_t client = 0;  ///< This connection's client id.
   bool clustered = false;   ///< The server belongs to a cluster.
+  bool resp2 = false;       ///< It speaks RESP2.
 };
 LoginOutcome judge_login(const Config& config, const std::vector<base::Reply>& replies);
+LoginOutcome judge_resp2_login(const Config& config, const Credentials& credentials, std::vector<base::Reply> replies);
 
 /// CLIENT LIST ID and CLIENT KILL ID, for the lane's earlier connection, whose bytes may still be under way.
 base::Command find_client(std::int64_t id);
@@ -45,29 +48,27 @@ struct EarlierConnection {
 /// server does not answer (no permission, or Redis before 6.2).
 bool is_client(const base::Reply& reply, const Config& config, base::Duration age);
 
-/// The login of one connection, step by step: HELLO, then the end of the lane's earlier connection, if the server still
-/// has it.
+/// The login of one connection, step by step: HELLO, or what does its work in RESP2; then the end of the lane's earlier
+/// connection, if the server still has it.
 class Login {
  public:
   /// The configuration outlives it.
   Login(const Config& config, EarlierConnection earlier) : config_(config), earlier_(earlier) {}
 
   /// The first commands.
-  std::vector<base::Command> first(const Credentials& credentials) const {
-    return login_commands(config_, credentials);
-  }
-  std::vector<base::Command> first() const { return login_commands(config_); }
+  std::vector<base::Command> first(Credentials credentials);
   /// Takes the replies to the last commands and returns the next ones; none: it has failed, or is complete.
   std::vector<base::Command> next(const std::vector<base::Reply>& replies);
-  /// Of HELLO.
   const LoginOutcome& outcome() const { return outcome_; }
 
  private:
-  enum class Step { hello, earlier_client, through };
+  enum class Step { hello, resp2, earlier_client, through };
 
-  std::vector<base::Command> after_hello(const std::vector<base::Reply>& replies);
+  std::vector<base::Command> begin_resp2();
+  std::vector<base::Command> after_hello(LoginOutcome outcome);
 
   const Config& config_;
+  Credentials credentials_;  // until they are accepted or refused
   const EarlierConnection earlier_;
   Step step_ = Step::hello;
   LoginOutcome outcome_;

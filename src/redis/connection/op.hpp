@@ -36,6 +36,7 @@ struct Op : boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::i
   std::size_t unconfirmed = 0;          // channels of the SUBSCRIBE or UNSUBSCRIBE that goes first
   std::size_t unconfirmed_sharded = 0;  // channels of the SSUBSCRIBE that goes first, or behind the SUBSCRIBE
   Subscriptions::Why cannot_subscribe;  // why they were not subscribed
+  bool subscribing = false;             // they are being subscribed, on another connection
 
   // If the server did not know a script: see begin_resending().
   std::vector<std::size_t> resent;    // the commands resent with their script's text; none: nothing was resent

@@ -72,7 +72,7 @@ Pipeline::Pipeline(timing::Schedule& schedule, Link& link, Subscriptions& subscr
       connection_(link.connection),
       subscriptions_(subscriptions),
       events_(events),
-      interlock_(schedule, link, subscriptions),
+      interlock_(schedule, link, subscriptions, events),
       limit_alarm_(schedule, [this] { on_limit_alarm(); }) {}
 
 // --- from the caller to the connection ---
@@ -109,6 +109,11 @@ void Pipeline::accept(const OpPtr& op) {
   op->waiting = gate_.insert(gate_.end(), op);
   op->at_gate = true;
   connection_.hurry();
+}
+
+/// The second connection knows less: it has the address of one server.
+void Pipeline::on_login(const LoginOutcome& outcome) {
+  if (!link_.for_messages()) subscriptions_.on_login(outcome.clustered, outcome.resp2);
 }
 
 void Pipeline::leave_gate(Op& op) {
@@ -239,7 +244,8 @@ void Pipeline::on_done(const OpPtr& op) {
   result.replies = std::move(op->builder.replies);
   result.cannot_subscribe = std::move(op->cannot_subscribe);
   result.resent = !op->resent.empty();
-  result.subscribed = !op->request.subscribe.empty() && !result.cannot_subscribe &&
+  result.subscribing = op->subscribing;
+  result.subscribed = !op->request.subscribe.empty() && !result.cannot_subscribe && !result.subscribing &&
                       subscriptions_.stay_subscribed(op->request.subscribe, op->request.publish);
   result.asked = op->request.asking;
   if (misdirected) return misdirect(op, std::move(result));
@@ -321,6 +327,7 @@ void Pipeline::on_time_over(const OpPtr& op) {
 }
 
 void Pipeline::on_cut() {
+  if (const auto messages = std::exchange(link_.messages, nullptr)) messages->end(link_.keep());
   subscriptions_.on_disconnected();
   const std::deque<OpPtr> sent = std::exchange(in_flight_, {});
   for (const OpPtr& op : sent) cut(op);
@@ -386,19 +393,23 @@ void Pipeline::on_push(const base::Reply& message) {
 
 // --- subscriptions ---
 
-Interlock::Interlock(timing::Schedule& schedule, Link& link, Subscriptions& subscriptions)
-    : link_(link),
+Interlock::Interlock(timing::Schedule& schedule, Link& link, Subscriptions& subscriptions, LaneEvents& events)
+    : schedule_(schedule),
+      link_(link),
       connection_(link.connection),
       subscriptions_(subscriptions),
+      events_(events),
       idle_alarm_(schedule, [this] { on_idle_alarm(); }) {}
 
 void Interlock::subscribe(Op& op) {
   op.unconfirmed = op.unconfirmed_sharded = 0;
   op.cannot_subscribe.reset();
+  op.subscribing = false;
   const std::vector<std::string>& wanted = op.request.subscribe;
   const Publish how = subscriptions_.resolved(op.request.publish);
   if (wanted.empty() || subscriptions_.all_subscribed(wanted, how)) return;
   op.cannot_subscribe = subscriptions_.denied(wanted, Clock::now());
+  if (connection_.speaks_resp2() && !link_.for_messages()) return subscribe_apart(op, how);
   if (op.cannot_subscribe) return;
   if (how != Publish::spublish) {
     op.unconfirmed = wanted.size();
@@ -412,6 +423,18 @@ void Interlock::subscribe(Op& op) {
     }
     encode(connection_.out(), "SSUBSCRIBE", wanted);
   }
+}
+
+/// Where even this connection may not subscribe, as behind some proxies, a waiter looks by itself now and then.
+void Interlock::subscribe_apart(Op& op, Publish how) {
+  op.subscribing = true;
+  if (std::exchange(op.cannot_subscribe, nullptr)) return;
+  if (!link_.messages) {
+    link_.messages = std::make_shared<MessageLink>(schedule_, link_.config, connection_.session()->address(),
+                                                   subscriptions_, events_);
+    link_.messages->start();
+  }
+  link_.messages->subscribe(op.request.subscribe, how);
 }
 
 /// Confirmations come in the order of the replies, so this one is for the first request.
@@ -508,7 +531,9 @@ std::shared_ptr<Op> Interlock::leave(std::vector<std::string> channels) {
 
 /// One command for each channel: their slots may differ, and so may the server's replies.
 std::shared_ptr<Op> Interlock::leave_sharded(const Subscriptions::Idle& idle) {
-  const auto op = std::make_shared<Op>(Request{{{{"HELLO"}}}, link_.config.timing.command_timeout}, ResultHandler{});
+  const char* const never_refused = link_.for_messages() ? "PING" : "HELLO";
+  const auto op =
+      std::make_shared<Op>(Request{{{{never_refused}}}, link_.config.timing.command_timeout}, ResultHandler{});
   op->leaving_sharded = true;
   if (!idle.plain.empty()) encode(connection_.out(), "UNSUBSCRIBE", idle.plain);
   for (const std::string& channel : idle.sharded) encode(connection_.out(), "SUNSUBSCRIBE", {channel});

@@ -89,6 +89,8 @@ struct Result {
   bool resent = false;      ///< Answered, but commands whose script the server had lost ran after the others.
   bool asked = false;       ///< Answered after ASKING, by a node that is taking over the slot.
   bool subscribed = false;  ///< Answered, and the request's channels were subscribed before its commands ran.
+  /// Answered, and they are being subscribed: their listeners run when that is done.
+  bool subscribing = false;
   Subscriptions::Why cannot_subscribe{};  ///< Answered, but the channels could not be subscribed.
   base::TimePoint sent_at{};              ///< Just before the send: leases count from here.
 };

@@ -50,7 +50,8 @@ Session::Session(timing::Schedule& schedule, Link& link, TlsContext& tls, Endpoi
                                        })),
       socket_(schedule.executor()),
       tls_context_(tls),
-      secrets_(secrets) {}
+      secrets_(secrets),
+      arrays_are_messages_(link.for_messages()) {}
 
 Session::~Session() { dialer_->stop(); }
 
@@ -169,13 +170,25 @@ bool Session::parse() {
       in_push_ = false;
       told_ = true;
       const std::vector<base::Reply> messages = std::exchange(push_, {}).replies;
-      link_->pipeline.on_push(messages.front());
+      if (!on_message(messages.front(), length)) return false;
     } else {
       answered_ = true;
       link_->pipeline.on_reply(length);
     }
     if (link_ == nullptr) return false;
   }
+  return true;
+}
+
+/// False: it is a reply that nobody asked for. In RESP2 a subscribed connection answers PING with an array, too.
+bool Session::on_message(const base::Reply& message, const ReplyLimits& length) {
+  if (!arrays_are_messages_ || message.elements.empty() || message.elements.front().text != "pong") {
+    link_->pipeline.on_push(message);
+    return true;
+  }
+  answered_ = true;
+  if (!link_->pipeline.on_node({Node::Type::text, 0, "PONG"})) return false;
+  link_->pipeline.on_reply(length);
   return true;
 }
 
@@ -186,7 +199,9 @@ bool Session::on_parsed(const Node& node) {
 }
 
 bool Session::pass_on(const Node& node) {
-  if (node.depth == 0 && node.type == Node::Type::push) in_push_ = true;
+  const bool message = node.type == Node::Type::push ||
+                       (arrays_are_messages_ && stage_ == Stage::ready && node.type == Node::Type::array);
+  if (node.depth == 0 && message) in_push_ = true;
   if (in_push_) {
     push_.add(node);
     return true;

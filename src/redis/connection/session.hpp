@@ -53,6 +53,8 @@ class Session : public std::enable_shared_from_this<Session> {
   }
   /// The server's address, once there is a connection.
   const std::optional<Endpoint>& endpoint() const { return endpoint_; }
+  /// As it was given.
+  const ServerAddress& address() const { return dialer_->address(); }
   /// The same as text; empty: not known yet.
   std::string server() const { return dialer_->asked() ? in_words(dialer_->address()) : std::string(); }
   /// Closes it without calling Connection::on_end().
@@ -85,6 +87,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool parse();
   bool on_parsed(const Node& node);
   bool pass_on(const Node& node);
+  bool on_message(const base::Reply& message, const ReplyLimits& length);
   void write_rest();
   void on_write_failed();
 
@@ -107,6 +110,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::size_t in_begin_ = 0;  // everything before this has been parsed
   const SentSecrets& secrets_;
   Parser parser_{kLoginLimits, &secrets_};
+  const bool arrays_are_messages_;
   bool in_push_ = false;
   ReplyBuilder push_;
   bool answered_ = false;

@@ -28,7 +28,7 @@ std::string_view hint(Stage stage, const boost::system::error_code& error, bool 
   }
   const bool hung_up = error == boost::asio::error::eof || error == boost::asio::error::connection_reset;
   if (stage == Stage::login && !tls && hung_up) {
-    return "a port that speaks TLS does so: then its URL begins with rediss://";
+    return "a port that speaks TLS does so: then its URL begins with rediss://; or a proxy without RESP3: protocol=2";
   }
   return {};
 }

@@ -101,6 +101,7 @@ bool Subscriptions::all_subscribed(const std::vector<std::string>& channels, Pub
 }
 
 void Subscriptions::expect_own(const std::string& channel) {
+  if (apart_.load()) return;
   const base::Guard guard(mutex_);
   const auto found = subscribed_.find(channel);
   if (found != subscribed_.end()) found->second.own += std::popcount(found->second.kinds);

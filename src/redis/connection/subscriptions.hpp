@@ -88,11 +88,11 @@ class Subscriptions {
 
   /// These were confirmed as subscribed: true if none was taken away since.
   bool stay_subscribed(const std::vector<std::string>& channels, Publish how) const {
-    return resolved(how) == Publish::publish || all_subscribed(channels, how);
+    return (resolved(how) == Publish::publish && !apart_.load()) || all_subscribed(channels, how);
   }
 
   /// The next message is that of our own release, which no waiter needs; with `both`, the next two. Forgotten with the
-  /// subscription.
+  /// subscription. Nothing if messages and replies come in no order: it could be another's.
   void expect_own(const std::string& channel);
 
   /// True if the server's reply to a publish counts all listeners. In a cluster PUBLISH counts only those on its own
@@ -102,7 +102,11 @@ class Subscriptions {
   }
 
   // For the lane.
-  void on_login(bool clustered) { clustered_.store(clustered); }
+  /// `apart`: messages and replies come on two connections, and so in no order.
+  void on_login(bool clustered, bool apart) {
+    clustered_.store(clustered);
+    apart_.store(apart);
+  }
   void on_subscribed(const std::string& channel, Channels kind = Channels::plain);
   void on_unsubscribed(const std::string& channel);
   /// The server has ended the subscription to a sharded channel because it gave its slot away: the listeners run, as
@@ -147,6 +151,7 @@ class Subscriptions {
   std::map<std::vector<std::string>, Denial> denials_ HOLDFAST_GUARDED_BY(mutex_);
   base::TimePoint next_sweep_ HOLDFAST_GUARDED_BY(mutex_){};  // of the denials
   std::atomic<bool> clustered_{false};
+  std::atomic<bool> apart_{false};
   std::atomic<Publish> publish_{Publish::publish};
 };
 

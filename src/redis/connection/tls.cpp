@@ -1,6 +1,5 @@
 #include "redis/connection/tls.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <sys/stat.h>
 #include <utility>
@@ -35,12 +34,13 @@ void refuse_static_keys(ssl::context& context) {
   SSL_CTX_set_cipher_list(context.native_handle(), names.c_str());
 }
 
-/// The state of the files that can be read twice, as text; those that are missing have none.
+/// The state of the files that are named, as text; empty: not all of them can be read twice.
 std::string state_of(const TlsConfig& tls) {
   std::string out;
-  for (const std::string& path : {tls.ca_file, tls.certificate_file, tls.key_file}) {
+  for (const std::string* const path : {&tls.ca_file, &tls.certificate_file, &tls.key_file}) {
+    if (path->empty()) continue;
     struct stat file{};
-    if (path.empty() || stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) continue;
+    if (stat(path->c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return {};
     for (const auto number : {static_cast<std::int64_t>(file.st_dev), static_cast<std::int64_t>(file.st_ino),
                               static_cast<std::int64_t>(file.st_size), static_cast<std::int64_t>(file.st_mtim.tv_sec),
                               static_cast<std::int64_t>(file.st_mtim.tv_nsec)}) {
@@ -48,15 +48,6 @@ std::string state_of(const TlsConfig& tls) {
     }
   }
   return out;
-}
-
-/// All that are named can be read twice.
-bool are_regular(const TlsConfig& tls) {
-  const std::string* const paths[] = {&tls.ca_file, &tls.certificate_file, &tls.key_file};
-  return std::ranges::all_of(paths, [](const std::string* path) {
-    struct stat file{};
-    return path->empty() || (stat(path->c_str(), &file) == 0 && S_ISREG(file.st_mode));
-  });
 }
 
 /// Throws Error(tls), naming the file that could not be read.
@@ -105,9 +96,8 @@ using Reread = Aside<TlsContext::Loaded>;
 /// On a thread of its own.
 Reread::Reply read_again(const TlsConfig& tls, const std::string& before) {
   Reread::Reply reply;
-  if (!are_regular(tls)) return reply;
   reply.answer.files = state_of(tls);
-  if (reply.answer.files == before) return {};
+  if (reply.answer.files.empty() || reply.answer.files == before) return {};
   try {
     reply.answer.context = make_tls_context(tls, {});
   } catch (const Error& error) {

@@ -149,6 +149,11 @@ bool refuses_command(std::string_view error_text) {
   return has(text, "nknown command") || (starts_with_word(text, "NOPERM") && has(text, "permissions to run"));
 }
 
+bool refuses_resp3(std::string_view error_text) {
+  const std::string_view text = without_arguments(error_text);
+  return starts_with_word(text, "NOPROTO") || has(text, "nknown command") || has(text, "nsupported command");
+}
+
 bool refuses_a_key(std::string_view error_text) {
   return is_apart(error_text) || starts_with_word(error_text, "CROSSSLOT") || classify(error_text).code == Errc::denied;
 }

@@ -47,6 +47,9 @@ inline constexpr const char* kNoLua = "Lua is a module since Valkey 9.1: loadmod
 /// True if the command itself is refused, whatever its arguments.
 bool refuses_command(std::string_view error_text);
 
+/// Of the reply to HELLO 3: the server, or a proxy, does not know HELLO, or not RESP3.
+bool refuses_resp3(std::string_view error_text);
+
 /// True if a command with several keys may be refused because of one key, while the others would be accepted.
 bool refuses_a_key(std::string_view error_text);
 

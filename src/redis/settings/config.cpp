@@ -69,7 +69,8 @@ constexpr Setting<std::string TlsConfig::*> kTlsTexts[] = {{"ca_file", &TlsConfi
                                                            {"server_name", &TlsConfig::server_name}};
 
 constexpr std::string_view kKnownParameters =
-    "db, user, client_name, label, name_prefix, ca_file, cert_file, key_file, server_name, verify, map, map_file, "
+    "db, user, client_name, protocol, label, name_prefix, ca_file, cert_file, key_file, server_name, verify, map, "
+    "map_file, "
     "sentinel_user, sentinel_password_file, connect_timeout, command_timeout, release_timeout, patience, lease, "
     "safety_poll, "
     "fair_turn, fair_with_prefix, handoff, acks, acks_timeout, loss_notice, publish and "
@@ -90,6 +91,12 @@ std::string read_database(std::string_view text, Config& config) {
   const auto number = base::to_number<int>(text);
   if (number.value_or(-1) < 0) return must_be("the database", "a number from 0 on", text);
   config.database = static_cast<unsigned>(*number);
+  return {};
+}
+
+std::string read_protocol(std::string_view text, Config& config) {
+  if (text != "2" && text != "3") return must_be("protocol", "2 or 3", text);
+  config.protocol = text == "2" ? 2 : 3;
   return {};
 }
 
@@ -175,6 +182,7 @@ std::string read_parameter(const Url& url, const Url::Parameter& parameter, Conf
     config.*its->member = parameter.value == "on";
     return {};
   }
+  if (parameter.name == "protocol") return read_protocol(parameter.value, config);
   if (parameter.name == "acks") return read_acks(parameter.value, config);
   if (parameter.name == "publish") return read_publish(parameter.value, config);
   const auto* duration = find_setting(kDurations, parameter.name);
@@ -217,6 +225,9 @@ std::string check_place(const Config& config) {
 std::string check(const Config& config) {
   if (std::string problem = check_place(config); !problem.empty()) return problem;
   if (config.database > static_cast<unsigned>(std::numeric_limits<int>::max())) return "database is too large";
+  if (config.protocol != 2 && config.protocol != 3) {
+    return must_be("protocol", "2 or 3", std::to_string(config.protocol));
+  }
   // The server's own rule for CLIENT SETNAME.
   if (!std::ranges::all_of(config.client_name, [](char c) { return c >= '!' && c <= '~'; })) {
     return must_be("client_name", "printable ASCII without spaces", config.client_name);
