@@ -305,9 +305,10 @@ body {{ font: 16px/1.4 system-ui, sans-serif; margin: 1rem auto; max-width: 70re
 h2 {{ font-size: 1.1rem; overflow-wrap: anywhere; }}
 div {{ overflow-x: auto; }}
 table {{ border-collapse: collapse; width: 100%; }}
-th, td {{ text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid #8888; vertical-align: top; }}
-td:first-child, td:last-child {{ overflow-wrap: anywhere; min-width: 8rem; }}
+th, td {{ text-align: left; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid #8888; vertical-align: top; }}
+td:first-child, td:last-child {{ overflow-wrap: anywhere; min-width: 5rem; }}
 .number {{ text-align: right; }}
+td.number {{ white-space: nowrap; }}
 </style>
 </head>
 <body>
