@@ -9,9 +9,7 @@ Lane::Lane(timing::Schedule& schedule, const Config& config, std::shared_ptr<End
            Subscriptions& subscriptions, LaneEvents& events)
     : link_(std::make_shared<Link>(schedule, config, std::move(source), subscriptions, events)) {}
 
-Lane::~Lane() { leave_threads(); }
-
-void Lane::leave_threads() {
+Lane::~Lane() {
   link_->connection.leave_threads();
   if (link_->messages) link_->messages->leave_threads();
 }

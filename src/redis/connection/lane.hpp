@@ -68,8 +68,6 @@ class Lane {
   bool closed() const;
   /// The loop is gone: drops all pending requests without calling their handlers.
   void drop_all();
-  /// The loop is going: see Connection. So does the destructor.
-  void leave_threads();
 
  private:
   const std::shared_ptr<Link> link_;
