@@ -83,6 +83,7 @@ TEST_F(Leave, SeveralAreLeftTogetherAndOnAMajority) {
   Client on_second(quick_config(second.url())), on_third(quick_config(third.url()));
   RedLock majority({client.lock("job"), on_second.lock("job"), on_third.lock("job")});
   Hold hold = majority.acquire({.lease = renewed(1h)});
+  ASSERT_TRUE(eventually([&] { return Raw(third).exists("job"); })) << "two are enough for the acquire";
   Raw(third).command("DEL", "job");
   EXPECT_EQ(hold.leave(60s), ReleaseOutcome::left);
   EXPECT_THAT(left_of("job"), AllOf(Gt(0), Le(60'000)));
