@@ -82,8 +82,8 @@ def page(base, found, summary, drawn, since, earlier):
 
 
 def apart(base):
-    """What bench/clusters and bench/counting have left."""
-    for name in ("clusters", "counting"):
+    """What bench/clusters, bench/counting and bench/crowd have left."""
+    for name in ("clusters", "counting", "crowd"):
         path = os.path.join(base, "bench", "results", f"{name}.md")
         if os.path.exists(path):
             with open(path, encoding="utf-8") as text:

@@ -73,7 +73,9 @@ base::Command acquire(const LockScripts& scripts, const AcquireCall& call) {
   command.args.push_back(call.owner.text);
   if (one && call.count_listeners) {
     command.args.push_back(call.names.front().channel);
-    if (call.publish == Publish::spublish || call.publish == Publish::both) command.args.emplace_back("SHARDNUMSUB");
+    const bool sharded = call.publish == Publish::spublish || call.publish == Publish::both;
+    if (sharded || call.publish_busy) command.args.emplace_back(sharded ? "SHARDNUMSUB" : "NUMSUB");
+    if (call.publish_busy) command.args.emplace_back(way(call.publish));
   }
   return command;
 }

@@ -60,6 +60,9 @@ struct AcquireCall {
   /// For kinds whose server keeps a queue: how long the next waiter may leave the lock free before it loses its place.
   /// Empty: this owner will not wait, and is not queued.
   std::optional<std::chrono::milliseconds> turn{};
+  /// With `count_listeners`: if it is busy, also publish to them that it is (docs/wire.md), where the kind supports
+  /// that.
+  bool publish_busy = false;
 };
 
 /// The parameters of a release; lifetime as above.

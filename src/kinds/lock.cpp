@@ -44,6 +44,7 @@ Held decode_holder(const base::Reply& reply) {
 namespace holdfast::kinds {
 
 const engine::Plan kLock{
+    .traits = {.publishes_busy = true},
     .transitions = {.names = wire::lock::names,
                     .acquire = wire::lock::acquire,
                     .release = wire::lock::release,

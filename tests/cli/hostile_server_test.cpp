@@ -51,6 +51,12 @@ const Manner kManners[] = {
     {"LongErrors", long_error},
 };
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kMemoryIsMeasured = false;  // the tool takes several times as much then
+#else
+constexpr bool kMemoryIsMeasured = true;
+#endif
+
 /// The most memory that a process has had so far.
 std::size_t peak_of(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/status");
@@ -62,11 +68,6 @@ std::size_t peak_of(pid_t pid) {
 
 class HostileTo : public testing::TestWithParam<Manner> {
  protected:
-  HostileTo() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    skipped_ = true;  // the tool takes several times as much then
-#endif
-  }
   ProcessOptions environment() const {
     return {
         .env = {"HOLDFAST_URL=" + server_.url(), "HOLDFAST_URL_FILE", "HOLDFAST_PASSWORD", "HOLDFAST_PASSWORD_FILE"}};
@@ -74,11 +75,10 @@ class HostileTo : public testing::TestWithParam<Manner> {
 
   const Bytes answer_ = GetParam().answer();
   const HostileServer server_{[this](const HostileServer::Command&) { return answer_; }};
-  bool skipped_ = false;
 };
 
 TEST_P(HostileTo, TheDoctorTakesABoundedAmountOfMemory) {
-  if (skipped_) GTEST_SKIP() << "memory is not measured under a sanitizer";
+  if (!kMemoryIsMeasured) GTEST_SKIP() << "memory is not measured under a sanitizer";
   // It may be over before anybody looks: who waits for it is told, here a small process, since what this one has
   // counts.
   Process doctor("/usr/bin/env",
@@ -95,7 +95,7 @@ TEST_P(HostileTo, TheDoctorTakesABoundedAmountOfMemory) {
 }
 
 TEST_P(HostileTo, TheExporterTakesABoundedAmountOfMemory) {
-  if (skipped_) GTEST_SKIP() << "memory is not measured under a sanitizer";
+  if (!kMemoryIsMeasured) GTEST_SKIP() << "memory is not measured under a sanitizer";
   Process exporter(build_path("bin/holdfast"),
                    {"exporter", "--json", "--listen", ":0", "--interval", "100ms", "--doctor", "100ms"}, environment());
   ASSERT_TRUE(exporter.read_line());
@@ -135,7 +135,7 @@ TEST(AListWithoutAnEnd, IsNotKept) {
       },
       std::chrono::minutes(3));  // it takes in some hundred megabytes first
   EXPECT_TRUE(ended);
-  EXPECT_LT(peak, 500 * kMega);
+  EXPECT_TRUE(!kMemoryIsMeasured || peak < 500 * kMega) << peak;
   EXPECT_THAT(ls.errors(), testing::HasSubstr("the list would take more than"));
 }
 

@@ -68,6 +68,22 @@ TEST_P(WakeUps, EveryWaiterOfBothSidesGetsItsTurn) {
   EXPECT_LT(steady_clock::now() - released, kPrompt);
 }
 
+/// As a crowd of Holdfast's waiters publishes it.
+TEST_P(WakeUps, AMessageThatItIsBusyWakesNobodyAndEndsNoWait) {
+  holder().lock("orders");
+  const Pending waiting = other().start_lock("orders");
+  ASSERT_TRUE(listeners("orders", 1));
+  for (const char* left : {"-1", "-30000", "-315569520000"}) {
+    raw.command("PUBLISH", "redisson_lock__channel:{orders}", left);
+  }
+  EXPECT_FALSE(eventually([&] { return waiting.answered(); }, 300ms));
+  const Answer released = holder().start_unlock("orders").get();
+  ASSERT_EQ(released.word(), "released") << released.text;
+  const Answer entered = waiting.get();
+  ASSERT_TRUE(entered.ok) << entered.text;
+  EXPECT_LT(entered.ended - released.began, kPrompt);
+}
+
 TEST_P(WakeUps, AForcedReleaseWakesAWaiter) {
   holder().lock("orders");
   const Pending waiting = other().start_lock("orders");

@@ -26,6 +26,16 @@ struct Setting {
   bool simple = false;
 };
 
+/// Of B, who is to have it published if it is busy.
+base::Command publishing_acquire(const wire::LockNames& names, Publish how) {
+  return wire::lock::acquire({.names = {&names, 1},
+                              .owner = kB,
+                              .lease = kLease,
+                              .count_listeners = true,
+                              .publish = how,
+                              .publish_busy = true});
+}
+
 class Telling : public testing::TestWithParam<Setting> {
  protected:
   Telling() {
@@ -147,6 +157,16 @@ TEST_P(Telling, waiters_count_those_who_listen_the_same_way) {
   EXPECT_EQ(listeners(Publish::both), 2);
 }
 
+TEST_P(Telling, an_acquire_that_finds_it_busy_goes_the_same_ways) {
+  if (GetParam().simple) GTEST_SKIP() << "it says nothing";
+  take({&names_, 1});
+  for (const auto& [how, plain, sharded] :
+       {std::tuple(Publish::publish, 1, 0), std::tuple(Publish::spublish, 0, 1), std::tuple(Publish::both, 1, 1)}) {
+    EXPECT_FALSE(call(publishing_acquire(names_, how)).is_null());
+    expect_heard(static_cast<std::size_t>(plain), static_cast<std::size_t>(sharded));
+  }
+}
+
 TEST_P(Telling, whoever_may_not_spublish_loses_nothing_by_both) {
   raw_.command("ACL", "SETUSER", "default", "-spublish");
   EXPECT_EQ(release(Publish::both).integer, 1);
@@ -173,6 +193,47 @@ TEST(TellingBeforeRedis7, needs_no_spublish) {
   run(raw, lock::acquire(names, kA, kLease));
   EXPECT_EQ(run(raw, wire::lock::force_release(names, {}, Publish::automatic)).integer, 1);
   EXPECT_EQ(subscriber.messages().size(), 1U);
+}
+
+class PublishesBusy : public testing::Test {
+ protected:
+  std::vector<Message> heard_of_an_acquire() {
+    subscriber_.clear();
+    last_ = run(raw_, publishing_acquire(names_, Publish::publish));
+    return subscriber_.messages();
+  }
+
+  RedisServer server_;
+  Raw raw_{server_};
+  const wire::LockNames names_ = wire::lock::names("orders");
+  Subscriber subscriber_{server_, {names_.channel}};
+  Reply last_;
+};
+
+TEST_F(PublishesBusy, for_as_long_as_it_is) {
+  run(raw_, lock::acquire(names_, kA, kLease));
+  const std::vector<Message> heard = heard_of_an_acquire();
+  ASSERT_EQ(heard.size(), 1U);
+  const long left = std::stol(heard.front().payload);
+  EXPECT_LT(left, -30'000);
+  EXPECT_GE(left, -60'000);
+  EXPECT_EQ(last_.elements.size(), 4U) << "the reply is the same";
+}
+
+TEST_F(PublishesBusy, and_nothing_of_a_grant_or_of_what_is_no_lock) {
+  EXPECT_THAT(heard_of_an_acquire(), testing::IsEmpty());
+  EXPECT_TRUE(last_.is_null());
+  EXPECT_THAT(heard_of_an_acquire(), testing::IsEmpty()) << "it is its own";
+  raw_.command("SET", "orders", "something else");
+  EXPECT_THAT(heard_of_an_acquire(), testing::IsEmpty());
+  EXPECT_TRUE(last_.is_error());
+}
+
+TEST_F(PublishesBusy, or_does_without_if_it_may_not) {
+  run(raw_, lock::acquire(names_, kA, kLease));
+  raw_.command("ACL", "SETUSER", "default", "-publish");
+  last_ = run(raw_, publishing_acquire(names_, Publish::publish));
+  EXPECT_EQ(last_.elements.size(), 4U);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // The acquire loop among many: who has waited longest asks first, and who has had the lock lets others come first.
 #include <chrono>
+#include <memory>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -66,6 +68,59 @@ TEST(AcquireFsmCrowd, WhoHasLearntThatListenersDoNotComeAsksSoon) {
   TargetView view = kWarm;
   view.place_limit = 2;
   EXPECT_LT(delay_among(60, 1, view), 1ms);
+}
+
+/// Waits far back in a crowd, and has heard of a release 10 ms after its start. `jitter`: which of them it is.
+std::unique_ptr<AcquireStory> far_back(double jitter, std::int64_t listeners = 102) {
+  AcquireTerms terms = unlimited();
+  terms.jitter = jitter;
+  auto story = std::make_unique<AcquireStory>(terms);
+  wait_among(*story, listeners);
+  EXPECT_EQ(story->message(10ms).substr(0, 11), "wait until=");
+  EXPECT_TRUE(story->fsm().lets_others_ask());
+  return story;
+}
+constexpr double kScout = 0.39, kNone = 0;
+
+TEST(AcquireFsmCrowd, AFewOfThoseFarBackPublishWhatTheyFind) {
+  EXPECT_EQ(far_back(kScout)->time(60ms, kWarm), "attempt timeout=3000ms publish_busy");
+  EXPECT_EQ(far_back(kNone)->time(60ms, kWarm), "attempt timeout=3000ms");
+}
+
+TEST(AcquireFsmCrowd, ThereIsNoneOfFifteen) {
+  EXPECT_EQ(far_back(kScout, 17)->time(60ms, kWarm), "attempt timeout=3000ms");
+}
+
+TEST(AcquireFsmCrowd, WhoIsFarBackAsksNotIfItHearsThatItIsBusy) {
+  const auto story = far_back(kNone);
+  const TargetView busy{.subscribed = true, .busy_until = at(520ms)};
+  EXPECT_EQ(story->found_busy(20ms, busy), "wait until=522ms");
+  EXPECT_FALSE(story->fsm().lets_others_ask());
+  EXPECT_EQ(story->time(522ms, kWarm).substr(0, 11), "wait until=") << "all of the crowd know of that end";
+  EXPECT_TRUE(story->fsm().lets_others_ask());
+  EXPECT_EQ(story->time(600ms, kWarm).substr(0, 7), "attempt");
+  story->reply(601ms, busy_among(102));
+  EXPECT_EQ(story->message(700ms, {.subscribed = true, .busy_until = at(900ms)}), "wait until=902ms")
+      << "it has been released, and taken again";
+}
+
+TEST(AcquireFsmCrowd, WhoIsNearKeepsWhatItFindsToItself) {
+  AcquireStory story(unlimited());
+  wait_among(story, 102);
+  for (int i = 1; i <= 98; ++i) story.message(i * 10ms);
+  EXPECT_EQ(story.time(990ms, kWarm), "attempt timeout=3000ms");
+}
+
+/// With jitter at its lower end: half of the pause.
+TEST(AcquireFsmCrowd, TheLargerItIsTheRarerAreItsSafetyPolls) {
+  const auto poll_among = [](std::int64_t listeners) {
+    AcquireFsm fsm(unlimited(), kStart);
+    fsm.start();
+    fsm.on_turn(kStart, kWarm);
+    return fsm.on_attempt(kStart, busy_among(listeners)).until - kStart;
+  };
+  EXPECT_EQ(poll_among(102), 1s);
+  EXPECT_EQ(poll_among(2002), 13s);
 }
 
 TEST(AcquireFsmCrowd, TheNextReleaseStartsTheDelayAnew) {

@@ -77,6 +77,7 @@ class AcquireStory {
   std::string message(Duration now, TargetView view = kWarm) {
     return tell(now, "message", fsm_.on_message(at(now), view));
   }
+  std::string found_busy(Duration now, TargetView view) { return tell(now, "busy", fsm_.on_busy(at(now), view)); }
   std::string time(Duration now, TargetView view = kCold) { return tell(now, "time", fsm_.on_time(at(now), view)); }
   std::string reply(Duration now, const Attempt& attempt) {
     return tell(now, "reply: " + name(attempt), fsm_.on_attempt(at(now), attempt));

@@ -43,7 +43,8 @@ inline std::string text(const AcquireAction& action) {
     case Kind::wait_turn:
       return "wait_turn until=" + text(action.until);
     case Kind::attempt:
-      return std::string("attempt") + (action.subscribe ? " subscribe" : "") + " timeout=" + text(action.timeout);
+      return std::string("attempt") + (action.subscribe ? " subscribe" : "") + " timeout=" + text(action.timeout) +
+             (action.publish_busy ? " publish_busy" : "");
     case Kind::wait:
       return "wait until=" + text(action.until);
     case Kind::pause:

@@ -49,6 +49,25 @@ TEST(Listeners, IgnoreMessagesOfChannelsThatNobodyUses) {
   listeners.on_message(kOrders);
 }
 
+TEST(Listeners, BringThatItIsBusyToThoseWhoWantToKnow) {
+  Listeners listeners;
+  std::vector<std::string> heard;
+  listeners.begin_use(kOrders, [&] { heard.push_back("release"); });
+  listeners.begin_use(
+      kOrders, [&] { heard.push_back("release"); },
+      [&](std::chrono::milliseconds left) { heard.push_back(std::to_string(left.count())); });
+  listeners.on_busy(kOrders, 30s);
+  EXPECT_THAT(heard, ElementsAre("30000"));
+  EXPECT_EQ(listeners.messages(kOrders), 0U) << "whoever counts releases does not count it";
+}
+
+TEST(BusyFor, IsAMessageWithANegativeNumber) {
+  EXPECT_EQ(busy_for("-30000"), 30s);
+  for (const char* other : {"0", "1", "7", "", "-", "-x", "--1", "-1x", "released", "-99999999999999999999"}) {
+    EXPECT_EQ(busy_for(other), std::nullopt) << other;
+  }
+}
+
 TEST(Listeners, CanBeUsedByTheirOwnListeners) {
   // A listener is called without any lock held: it may end its own use, or begin another.
   Listeners listeners;

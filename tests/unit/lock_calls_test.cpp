@@ -72,6 +72,25 @@ TEST(Acquire, CountsThoseWhoListenAsReleasesAreTold) {
   EXPECT_EQ(last(Publish::both), "SHARDNUMSUB");
 }
 
+TEST(Acquire, SendsHowItIsPublishedIfThoseWhoListenAreToHearThatItIsBusy) {
+  const LockNames name = names("orders");
+  const auto sent = [&](Publish how) {
+    return lock::acquire({.names = {&name, 1},
+                          .owner = kOwner,
+                          .lease = 30s,
+                          .count_listeners = true,
+                          .publish = how,
+                          .publish_busy = true})
+        .args;
+  };
+  EXPECT_THAT(sent(Publish::publish),
+              ElementsAre("1", "orders", "30000", kOwner.text, name.channel, "NUMSUB", "publish"));
+  EXPECT_THAT(sent(Publish::spublish),
+              ElementsAre("1", "orders", "30000", kOwner.text, name.channel, "SHARDNUMSUB", "spublish"));
+  EXPECT_THAT(sent(Publish::both),
+              ElementsAre("1", "orders", "30000", kOwner.text, name.channel, "SHARDNUMSUB", "both"));
+}
+
 TEST(Acquire, SendsTheLongestLeaseInPlainDecimal) {
   EXPECT_EQ(acquire(names("n"), kOwner, 315'569'520'000ms).args.at(2), "315569520000");
 }

@@ -44,7 +44,9 @@ TEST(PlaceTest, WaitingLongerNeverMeansAskingLater) {
     const int limit = random() % 2 == 0 ? kNoLimit : static_cast<int>(random() % 50);
     const Duration now = delay(ahead, turns, chance, limit);
     EXPECT_LE(delay(ahead, turns + 1, chance, limit), now) << ahead << " ahead, " << turns << " turns";
-    EXPECT_LE(delay(std::max(ahead - 1, 0), turns, chance, limit), now) << ahead << " ahead, " << turns << " turns";
+    if (ahead != Place::kCrowd) {  // where it becomes a crowd, fewer are near
+      EXPECT_LE(delay(std::max(ahead - 1, 0), turns, chance, limit), now) << ahead << " ahead, " << turns << " turns";
+    }
     EXPECT_LE(now, Place::kLongest);
   }
 }
@@ -64,7 +66,7 @@ TEST(PlaceTest, GivesThoseAheadMoreTimeIfTheyMayBeOfAnotherLibrary) {
     EXPECT_GE(place(ahead).delay(kNoLimit, true), ahead * Place::kStrangersStep);
   }
   EXPECT_LE(place(3, 3).delay(kNoLimit, true), 100us) << "who is due";
-  EXPECT_LE(place(1000).delay(kNoLimit, true), Place::kLongest);
+  EXPECT_LE(place(1000).delay(kNoLimit, true), Place::longest(1000));
 }
 
 TEST(PlaceTest, FarBackIsLeftAloneAsLongAsTheReleasesGoOn) {

@@ -21,6 +21,7 @@ inline void PrintTo(Waiter::Signal signal, std::ostream* out) {
   *out << (signal == Waiter::Signal::turn      ? "turn"
            : signal == Waiter::Signal::wake    ? "wake"
            : signal == Waiter::Signal::message ? "message"
+           : signal == Waiter::Signal::busy    ? "busy"
                                                : "closed");
 }
 

@@ -145,6 +145,7 @@ class Coroutines final : public Face {
       caller.add(entered - begun);
       if (!hold) continue;
       caller.enter(begun, entered);
+      if (inside > std::chrono::milliseconds(1)) co_await reach(entered + inside);  // others are of this thread, too
       while (inside.count() > 0 && Clock::now() < entered + inside) {
       }
       co_await give_back(*hold);

@@ -1,6 +1,7 @@
 #include "lock/decide/acquire_fsm.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <holdfast/error.hpp>
 
@@ -13,11 +14,13 @@ void Place::found(std::int64_t others) {
     turns_ = 0;
   }
   ahead_ = std::min(ahead_, most + turns_);
+  others_ = most;
 }
 
 void Place::guess() {
   if (known()) return;
   found(kNear);
+  others_ = 0;
   guessed_ = true;
 }
 
@@ -29,6 +32,11 @@ void Place::on_release(TimePoint now) {
   ++turns_;
 }
 
+Duration Place::step(bool strangers) const {
+  const Duration shortest = strangers ? kStrangersStep : kStep;
+  return std::clamp(others_ * kStepEach, shortest, kLongestStep);
+}
+
 Duration Place::delay(int limit, bool strangers) {
   const int ahead = std::min(ahead_, limit);
   if (ahead <= 0) return {};
@@ -37,13 +45,25 @@ Duration Place::delay(int limit, bool strangers) {
   if (chance_ >= 1) chance_ -= 1;
   const auto by_chance = [this](Duration longest) { return std::chrono::duration_cast<Duration>(chance_ * longest); };
   const int place = ahead - turns_;
-  const Duration step = strangers ? kStrangersStep : kStep;
-  if (guessed_) return by_chance(std::clamp(place, 2, kNear) * step);
+  if (guessed_) return by_chance(std::clamp(place, 2, kNear) * step(strangers));
   if (place <= -kOverdue) return {};
   if (place <= 0) return (place + kOverdue) * kSmallStep + by_chance(kSmallStep);
-  if (place <= kNear) return place * step + by_chance(kSmallStep);
-  const Duration pause = std::min(2 * between_, kLongestPause);
-  return kNear * step + pause + by_chance(std::min(place - kNear, kMostFar) * kFarStep);
+  if (place <= near()) return place * step(strangers) + by_chance(kSmallStep);
+  const int crowd = std::max(others_, ahead);
+  const Duration all = longest(crowd);
+  const Duration pause = std::min(2 * between_, kLongestPause * std::max(crowd, kQuickCrowd) / kQuickCrowd);
+  const Duration before = near() * step(strangers) + pause;
+  return before + far_delay(all - before, crowd);
+}
+
+/// A few in the first half; then twice as many have asked after each further step of time, and all of them at the end.
+Duration Place::far_delay(Duration longest, int crowd) {
+  const Duration spread = std::min(crowd * kSpreadEach, longest);
+  const double rank = chance_ * crowd;
+  const double first = kScouts;
+  scout_ = in_crowd() && rank < first;
+  const double share = rank < first ? rank / first : 1 + std::log2(rank / first) / std::log2(crowd / first);
+  return std::chrono::duration_cast<Duration>(share / 2 * spread);
 }
 
 void PlaceLimit::on_end(const Place& place) {
@@ -97,7 +117,9 @@ AcquireAction AcquireFsm::go_on(TimePoint now, TargetView view) {
     return wait_until(std::min({give_up(), view.not_before, now + terms_.safety_poll}), Bound::others_first);
   }
   // The first attempt goes without a subscription: a free lock must cost one command.
-  return attempt(now, contended_ && !terms_.once && terms_.listens && !view.subscribed);
+  AcquireAction asks = attempt(now, contended_ && !terms_.once && terms_.listens && !view.subscribed);
+  asks.publish_busy = bound_ == Bound::spread && place_.is_scout(view.place_limit);
+  return asks;
 }
 
 AcquireAction AcquireFsm::attempt(TimePoint now, bool subscribe) {
@@ -161,10 +183,15 @@ AcquireAction AcquireFsm::wait_busy(TimePoint now, const Attempt& reply) {
     action.kind = AcquireAction::Kind::pause;
     return action;
   }
-  const TimePoint poll =
-      now + (terms_.poll ? poll_.next(*terms_.poll, terms_.jitter) : half_by_chance(terms_.safety_poll, terms_.jitter));
   const bool ends = reply.busy_for.count() >= 0 && reply.busy_for <= kLongestLease;  // else: practically never
-  const TimePoint free = ends ? now + reply.busy_for + kExpiryRounding : TimePoint::max();
+  return wait_free(now, ends ? now + reply.busy_for : TimePoint::max());
+}
+
+AcquireAction AcquireFsm::wait_free(TimePoint now, TimePoint free) {
+  const Duration pause = std::max(terms_.safety_poll, place_.poll_pause());
+  const TimePoint poll =
+      now + (terms_.poll ? poll_.next(*terms_.poll, terms_.jitter) : half_by_chance(pause, terms_.jitter));
+  if (free != TimePoint::max()) free += kExpiryRounding;
   if (free <= poll) return wait_until(free, Bound::lease_end);
   return wait_until(poll, terms_.poll ? Bound::poll : Bound::safety_poll);
 }
@@ -197,10 +224,16 @@ AcquireAction AcquireFsm::on_message(TimePoint now, TargetView view) {
   if (terms_.own_channel) return on_wake(now, view);
   if (bound_ == Bound::others_first && view.others > 0) place_.found(view.others);
   place_.on_release(now);
+  if (now < view.busy_until && !view.held_here) return wait_free(now, view.busy_until);
   const Duration delay = view.held_here ? Duration{} : place_.delay(view.place_limit, view.strangers);
   if (delay == Duration{}) return on_wake(now, view);
   safety_polling_ = false;
   return wait_until(now + delay, Bound::spread);
+}
+
+AcquireAction AcquireFsm::on_busy(TimePoint now, TargetView view) {
+  safety_polling_ = false;
+  return wait_free(now, std::max(view.busy_until, now));
 }
 
 AcquireAction AcquireFsm::on_time(TimePoint now, TargetView view) {
@@ -212,6 +245,10 @@ AcquireAction AcquireFsm::on_time(TimePoint now, TargetView view) {
     }
   }
   safety_polling_ = bound_ == Bound::safety_poll && !view.held_here;
+  // A lease that all of a crowd know of ends for all of them at once.
+  if (bound_ == Bound::lease_end && is_far(view)) {
+    return wait_until(now + place_.delay(view.place_limit, view.strangers), Bound::spread);
+  }
   return go_on(now, view);
 }
 

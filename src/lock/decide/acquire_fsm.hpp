@@ -1,6 +1,7 @@
 // The one acquire loop of the library, as a pure state machine: events and times in, actions out.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -18,7 +19,9 @@ namespace holdfast::engine {
 /// published to all waiters, and the first to ask gets the lock. The server keeps no queue, so each waiter estimates
 /// its place: the number of waiters when it came, minus the turns that have passed since. A waiter whose turn it is
 /// asks almost at once. The others leave those ahead of them time to ask, so that waiting longer never means asking
-/// later.
+/// later. Those far back ask at random, few at first and then ever more. The first few of them that find it busy
+/// publish that, and the rest wait for the next release: so a crowd costs a few scripts, and yet all of it asks within
+/// longest() after a release, but for those who hear that somebody has the lock.
 class Place {
  public:
   /// The delay per place near the front; far longer than a message takes to reach all clients.
@@ -28,14 +31,28 @@ class Place {
   /// How many places count as near. A waiter farther back asks only if releases stop coming at their usual rate, since
   /// asking just when the lock is released would get ahead of those whose turn it is.
   static constexpr int kNear = 8;
-  static constexpr Duration kLongestPause = milliseconds(20);
-  static constexpr Duration kFarStep = std::chrono::microseconds(200);
-  static constexpr int kMostFar = 50;
+  static constexpr Duration kLongestPause = milliseconds(12);
+  /// In how long all those far back have asked, for each of them, unless they hear that the lock is busy.
+  static constexpr Duration kSpreadEach = std::chrono::microseconds(250);
+  /// So many of them are expected to do so in the first half of that time, and publish what they find: a message takes
+  /// a while to reach the others.
+  static constexpr int kScouts = 3;
+  /// A message to more than this many takes so long that they all wait longer, in proportion.
+  static constexpr int kQuickCrowd = 600;
+  /// From this many others on it is a crowd. A message takes a while to reach all of it, so fewer count as near, each
+  /// further behind the one ahead. A waiter far back that finds the lock busy has that published.
+  static constexpr int kCrowd = 16;
+  static constexpr int kNearInCrowd = 3;
+  static constexpr Duration kStepEach = std::chrono::microseconds(1);  ///< For each of the others.
+  static constexpr Duration kLongestStep = milliseconds(3);
+  /// In a crowd, a safety poll waits for this long, times the number of others: a hundred a second, all together.
+  static constexpr Duration kPollEach = milliseconds(13);
   /// A waiter overdue by this many turns does not delay at all; one that is just due delays this many small steps.
   static constexpr int kOverdue = 4;
   static constexpr Duration kSmallStep = std::chrono::microseconds(20);
-  /// The longest delay, and so the longest that the lock is idle if all waiters ahead are gone.
-  static constexpr Duration kLongest = kNear * kStrangersStep + kLongestPause + kMostFar * kFarStep;
+  /// The longest delay, up to kQuickCrowd: so long is the lock idle at most if all waiters ahead are gone.
+  static constexpr Duration kLongest = milliseconds(48);
+  static Duration longest(int others) { return std::max(others, kQuickCrowd) * kLongest / kQuickCrowd; }
   static constexpr int kNoLimit = std::numeric_limits<int>::max();
 
   /// `turn`: releases in faster succession are from one client (Tenure). `chance`: in [0, 1).
@@ -51,16 +68,30 @@ class Place {
   /// The delay from a release to the next attempt. `limit`: at most this many were ahead. `strangers`: some may use
   /// another library, and be slower.
   Duration delay(int limit, bool strangers);
+  /// It is not near.
+  bool far(int limit) const { return std::min(ahead_, limit) - turns_ > near(); }
+  bool in_crowd() const { return others_ >= kCrowd; }
+  /// Far back in a crowd it is one of the first to ask after the latest delay, and is to publish what it finds.
+  bool is_scout(int limit) const { return scout_ && far(limit); }
+  /// The shortest pause between safety polls.
+  Duration poll_pause() const { return in_crowd() ? others_ * kPollEach : Duration{}; }
   /// How many turns have passed since the place was found.
   int turns() const { return turns_; }
   int ahead() const { return ahead_; }
 
  private:
+  int near() const { return in_crowd() ? kNearInCrowd : kNear; }
+  Duration step(bool strangers) const;
+  /// Of `longest`: when one far back asks, by chance.
+  Duration far_delay(Duration longest, int crowd);
+
   const Duration turn_;
   double chance_;
   int ahead_ = -1;
+  int others_ = 0;  // as found last
   int turns_ = 0;
   bool guessed_ = false;
+  bool scout_ = false;
   TimePoint turn_ends_{};
   TimePoint released_at_{};
   Duration between_ = kLongestPause;  // between the two latest releases
@@ -141,6 +172,7 @@ struct TargetView {
   int others = 0;                     ///< How many others were notified of this client's latest release.
   bool strangers = false;             ///< Clients of other libraries, which keep no order, also take it.
   int place_limit = Place::kNoLimit;  ///< At most this many are ahead (PlaceLimit).
+  TimePoint busy_until{};             ///< Since the latest release somebody has published that it is busy for so long.
 };
 
 struct AcquireAction {
@@ -155,7 +187,8 @@ struct AcquireAction {
   TimePoint until{};
   Duration timeout{};
   bool subscribe = false;
-  bool undo = false;  // finish: a compensating release is needed, an attempt's outcome is unknown
+  bool publish_busy = false;  // attempt: if it is busy, all who listen are to know that
+  bool undo = false;          // finish: a compensating release is needed, an attempt's outcome is unknown
   std::error_code error{};
   std::string cause{};
   std::optional<bool> may_pass{};  // see Error::may_pass; empty: as usual for `error`
@@ -176,6 +209,10 @@ class AcquireFsm {
   /// little later (Place), and only once if another release is published meanwhile. If to this waiter alone, it asks at
   /// once.
   AcquireAction on_message(TimePoint now, TargetView view);
+  /// It sleeps after a release, to leave others time to ask.
+  bool lets_others_ask() const { return bound_ == Bound::spread; }
+  /// Somebody else has published that it is busy, while this one lets others ask: it need not ask itself.
+  AcquireAction on_busy(TimePoint now, TargetView view);
   AcquireAction on_time(TimePoint now, TargetView view);
   AcquireAction on_stop(std::error_code why) const;
 
@@ -198,8 +235,12 @@ class AcquireFsm {
 
   AcquireAction attempt(TimePoint now, bool subscribe);
   AcquireAction go_on(TimePoint now, TargetView view);
+  /// It is far back in a crowd.
+  bool is_far(const TargetView& view) const { return place_.in_crowd() && place_.far(view.place_limit); }
   AcquireAction wait_until(TimePoint until, Bound bound);
   AcquireAction wait_busy(TimePoint now, const Attempt& reply);
+  /// Until it is free, as far as is known, or the next poll.
+  AcquireAction wait_free(TimePoint now, TimePoint free);
   AcquireAction on_trouble(TimePoint now, const Attempt& reply);
   AcquireAction end_of_trouble(TimePoint now) const;
   /// Not granted: `usual`, unless no release can end the wait.

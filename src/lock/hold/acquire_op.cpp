@@ -223,6 +223,8 @@ void AcquireOp::on_signals() {
       // It may be about a release just after the server has checked the lock.
       if (state_ == State::asking) missed_ |= signals;
     }
+  } else if ((signals & bit(Signal::busy)) != 0 && state_ == State::waiting && fsm_.lets_others_ask()) {
+    act(fsm_.on_busy(Clock::now(), view()));
   }
 }
 
@@ -328,8 +330,8 @@ bool AcquireOp::join() {
 
 void AcquireOp::attempt(const AcquireAction& action) {
   if (join()) return;
-  Order order{owner_,      lease_.length,    action.timeout, action.subscribe || target_->subscribed(owner_),
-              lease_.acks, !fsm_.asks_once()};
+  Order order{owner_,      lease_.length,     action.timeout,     action.subscribe || target_->subscribed(owner_),
+              lease_.acks, !fsm_.asks_once(), action.publish_busy};
   if (order.subscribe && !use_) use_ = target_->listen(owner_, *this);
   if (fsm_.safety_polling()) runtime_->reporter().add(&Counters::safety_polls);
   alarm_.cancel();

@@ -112,7 +112,15 @@ void Queue::heard_by_all() {
 
 void Queue::other_released() {
   if (!has_claims() && contention_) contention_->tenure.on_other();
+  if (contention_) contention_->busy_until = {};
   post(Waiter::Signal::message);
+}
+
+void Queue::heard_busy(milliseconds left) {
+  const base::Guard guard(mutex_);
+  if (queue_.empty()) return;
+  contention().busy_until = left < kLongestLease ? Clock::now() + left : TimePoint::max();
+  queue_.post(Waiter::Signal::busy);
 }
 
 void Queue::post(Waiter::Signal signal) {
@@ -171,7 +179,10 @@ std::shared_ptr<void> Queue::listen(const wire::Owner& owner, Waiter& waiter) {
   const auto to_one = [weak, &waiter] {  // it ends the use before it goes
     if (const std::shared_ptr<Target> target = weak.lock()) target->heard_by(waiter);
   };
-  auto use = target().everyone_asks() ? target().begin_use(owner, to_one) : target().begin_use(owner, to_all);
+  const auto busy = [weak](milliseconds left) {
+    if (const std::shared_ptr<Target> target = weak.lock()) target->heard_busy(left);
+  };
+  auto use = target().everyone_asks() ? target().begin_use(owner, to_one, {}) : target().begin_use(owner, to_all, busy);
   return std::make_shared<Listening>(target().shared_from_this(), std::move(use));
 }
 
@@ -189,6 +200,7 @@ TargetView Queue::view(const wire::Ask& ask) const {
     view.others = contention_->tenure.others();
     view.strangers = contention_->tenure.strangers(now);
     view.place_limit = contention_->place_limit.limit();
+    view.busy_until = contention_->busy_until;
     if (shares && contention_->tenure.must_end(now) && tenancy_->valid_for(now) > Duration{}) {
       view.not_before = std::max(view.not_before, contention_->tenure.hold_back_until());
     }

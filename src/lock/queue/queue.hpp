@@ -29,6 +29,7 @@ class Waiter {
     turn,     // at the head of the queue
     wake,     // something has changed in this client, or the connection is new
     message,  // a release was announced on a wake channel
+    busy,     // or that somebody has it
     closed,   // the client is closed, or gives everything back
   };
   virtual void post(Signal signal) noexcept = 0;
@@ -102,6 +103,7 @@ struct Contention {
   Tenure tenure;
   PlaceLimit place_limit;
   TimePoint release_first_until{};  // while a release goes first (ReleaseTraffic)
+  TimePoint busy_until{};           // as published since the latest release
 };
 
 struct Released;
@@ -127,6 +129,8 @@ class Queue {
   std::shared_ptr<void> listen(const wire::Owner& owner, Waiter& waiter);
   /// A message came on this waiter's own channel.
   void heard_by(Waiter& waiter);
+  /// Somebody who waits elsewhere has published that somebody has it, for so long at least.
+  void heard_busy(milliseconds left);
 
   /// What somebody sees who asks for this. All of it but `subscribed`, which depends on the waiter.
   TargetView view(const wire::Ask& ask) const;

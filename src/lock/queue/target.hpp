@@ -80,9 +80,10 @@ struct Order {
   wire::Owner owner;
   milliseconds lease{};
   Duration timeout{};
-  bool subscribe = false;  // to the owner's wake channels, before the server looks
-  Acks acks{};             // a grant without them is not_durable
-  bool waits = false;      // if it is busy: a server that keeps a queue takes the owner in
+  bool subscribe = false;     // to the owner's wake channels, before the server looks
+  Acks acks{};                // a grant without them is not_durable
+  bool waits = false;         // if it is busy: a server that keeps a queue takes the owner in
+  bool publish_busy = false;  // if it is busy: all who listen are told, where the kind can do that
 };
 
 /// What a renewal of one hold found.
@@ -132,10 +133,12 @@ class Target : public Queue, public std::enable_shared_from_this<Target> {
 
   /// The channels on which a waiter of this owner is woken are subscribed.
   virtual bool subscribed(const wire::Owner& waiter) const = 0;
-  /// While those channels are in use, the listener hears their messages. Destroying the use ends it.
+  /// While those channels are in use, the listener hears their messages; `busy`, if there is one, hears that somebody
+  /// has it, of one lock on one server. Destroying the use ends it.
   using Use = std::shared_ptr<void>;
   using Listener = std::function<void()>;
-  virtual Use begin_use(const wire::Owner& waiter, const Listener& listener) = 0;
+  using BusyListener = std::function<void(milliseconds left)>;
+  virtual Use begin_use(const wire::Owner& waiter, const Listener& listener, const BusyListener& busy) = 0;
 
   /// Asks for it once.
   virtual void attempt(Order order, AttemptDone done) = 0;

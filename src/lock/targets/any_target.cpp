@@ -128,16 +128,17 @@ bool AnyTarget::subscribed(const wire::Owner& waiter) const {
 }
 
 /// What was told before nobody has heard.
-Target::Use AnyTarget::begin_use(const wire::Owner& waiter, const Listener& listener) {
+Target::Use AnyTarget::begin_use(const wire::Owner& waiter, const Listener& listener, const BusyListener&) {
   let([](Candidates& all) { all.on_doubt(); });
   const auto uses = std::make_shared<std::vector<Use>>();
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    uses->push_back(members_[i].target->begin_use(waiter, [weak = weak_from_this(), i, listener] {
+    const auto released = [weak = weak_from_this(), i, listener] {
       const auto group = std::static_pointer_cast<AnyTarget>(weak.lock());
       if (!group) return;
       group->let([i](Candidates& all) { all.on_release(i); });
       listener();
-    }));
+    };
+    uses->push_back(members_[i].target->begin_use(waiter, released, {}));
   }
   return uses;
 }

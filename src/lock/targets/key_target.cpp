@@ -362,9 +362,11 @@ std::uint32_t KeyTarget::acks_era() const { return watchdog().confirmations().er
 
 std::string KeyTarget::where() const { return runtime().node(); }
 
-Target::Use KeyTarget::begin_use(const wire::Owner& waiter, const Listener& listener) {
+/// That one of several locks is busy says nothing of the others.
+Target::Use KeyTarget::begin_use(const wire::Owner& waiter, const Listener& listener, const BusyListener& busy) {
   auto use = std::make_shared<ChannelUse>(runtime().listeners(), wake_channels(waiter));
-  for (const std::string& channel : use->names) use->ids.push_back(use->listeners->begin_use(channel, listener));
+  const BusyListener its = locks() == 1 ? busy : BusyListener();
+  for (const std::string& channel : use->names) use->ids.push_back(use->listeners->begin_use(channel, listener, its));
   return use;
 }
 
@@ -488,6 +490,7 @@ base::Command KeyTarget::acquire_command(const Order& order, bool count) const {
   if (order.waits && plan().transitions.leave != nullptr) call.turn = config.kinds.fair_turn;
   // Who takes a permit also tells of those whose leases are over.
   const bool tells = plan().traits.holders == Traits::Holders::several;
+  call.publish_busy = order.publish_busy && plan().traits.publishes_busy;
   if (count || call.turn || tells) call.publish = publish();
   if (!plan().traits.repeatable) {
     call.once = wire::Once{wire::acquired_key(order.owner),

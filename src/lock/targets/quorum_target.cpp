@@ -510,15 +510,16 @@ bool QuorumTarget::subscribed(const wire::Owner& waiter) const {
   return static_cast<std::size_t>(std::ranges::count_if(members(), ready)) >= group_.quorum().needed;
 }
 
-Target::Use QuorumTarget::begin_use(const wire::Owner& waiter, const Listener& listener) {
+Target::Use QuorumTarget::begin_use(const wire::Owner& waiter, const Listener& listener, const BusyListener&) {
   const auto uses = std::make_shared<std::vector<Use>>();
   for (std::size_t i = 0; i < members().size(); ++i) {
-    uses->push_back(members()[i].target->begin_use(waiter, [weak = weak_from_this(), i, waiter, listener] {
+    const auto released = [weak = weak_from_this(), i, waiter, listener] {
       const auto group = std::static_pointer_cast<QuorumTarget>(weak.lock());
       if (!group) return;
       const bool told_no_more = !group->members()[i].target->subscribed(waiter);
       if (group->group_.on_release(i) || told_no_more) listener();
-    }));
+    };
+    uses->push_back(members()[i].target->begin_use(waiter, released, {}));
   }
   return uses;
 }

@@ -382,8 +382,10 @@ void Pipeline::on_push(const base::Reply& message) {
   const std::string& channel = message.elements[1].text;
   if (kind == "message" || kind == "smessage") {
     events_.message();
+    const std::string payload = message.elements.size() > 2 ? message.elements[2].text : std::string();
+    if (const auto left = busy_for(payload)) return subscriptions_.listeners()->on_busy(channel, *left);
     subscriptions_.on_message(channel);
-    if (message.elements.size() > 2) events_.said(channel, message.elements[2].text);
+    events_.said(channel, payload);
   } else if (kind == "sunsubscribe") {
     if (subscriptions_.on_taken_away(channel)) events_.taken_away(channel);
   } else if (!in_flight_.empty()) {

@@ -5,11 +5,19 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
+
 namespace holdfast::redis {
 
-std::uint64_t Listeners::begin_use(const std::string& channel, Listener listener) {
+std::optional<std::chrono::milliseconds> busy_for(std::string_view message) {
+  if (!message.starts_with('-')) return std::nullopt;
+  const auto left = base::to_number<std::int64_t>(message.substr(1));
+  return left.value_or(0) > 0 ? std::optional(std::chrono::milliseconds(*left)) : std::nullopt;
+}
+
+std::uint64_t Listeners::begin_use(const std::string& channel, Listener listener, BusyListener busy) {
   const base::Guard guard(mutex_);
-  entries_[channel].listeners.emplace(++last_use_, std::move(listener));
+  entries_[channel].listeners.emplace(++last_use_, Use{std::move(listener), std::move(busy)});
   return last_use_;
 }
 
@@ -59,9 +67,22 @@ void Listeners::on_message(const std::string& channel) {
     const auto found = entries_.find(channel);
     if (found == entries_.end()) return;
     ++found->second.messages;
-    for (const auto& [id, listener] : found->second.listeners) listeners.push_back(listener);
+    for (const auto& [id, use] : found->second.listeners) listeners.push_back(use.released);
   }
   for (const Listener& listener : listeners) listener();
+}
+
+void Listeners::on_busy(const std::string& channel, std::chrono::milliseconds left) {
+  std::vector<BusyListener> listeners;
+  {
+    const base::Guard guard(mutex_);
+    const auto found = entries_.find(channel);
+    if (found == entries_.end()) return;
+    for (const auto& [id, use] : found->second.listeners) {
+      if (use.busy) listeners.push_back(use.busy);
+    }
+  }
+  for (const BusyListener& listener : listeners) listener(left);
 }
 
 bool Listeners::idle(const std::string& channel, base::TimePoint since) const {

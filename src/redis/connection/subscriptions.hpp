@@ -8,7 +8,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <holdfast/config.hpp>
@@ -19,6 +21,10 @@
 
 namespace holdfast::redis {
 
+/// What a message says by which a waiter publishes that a lock is busy: for so long, a negative number of ms (wire.md
+/// section 2). Empty: it says something else, as releases do, and permits.
+std::optional<std::chrono::milliseconds> busy_for(std::string_view message);
+
 /// Which waiters of a client listen to which channel, independent of connections. Knows no sockets. One per client,
 /// shared by the `Subscriptions` of all its connections. A waiter has a listener on its channel for as long as it
 /// waits, so that unused subscriptions can be ended after a while. Thread-safe.
@@ -26,9 +32,11 @@ class Listeners {
  public:
   /// Called for every message, under no mutex; must not block.
   using Listener = std::function<void()>;
+  /// Called instead for one that says that the lock is busy.
+  using BusyListener = std::function<void(std::chrono::milliseconds)>;
 
   /// From now on the channel is in use and its messages go to the listener. Returns what end_use takes.
-  std::uint64_t begin_use(const std::string& channel, Listener listener);
+  std::uint64_t begin_use(const std::string& channel, Listener listener, BusyListener busy = {});
   /// A message under way may still reach the listener once after this.
   void end_use(const std::string& channel, std::uint64_t use, base::TimePoint now);
 
@@ -46,13 +54,19 @@ class Listeners {
   void end_subscription(const std::string& channel);
   /// Runs the channel's listeners.
   void on_message(const std::string& channel);
+  /// The same for those who want to know that it is busy. It is no release, and so counts as no message.
+  void on_busy(const std::string& channel, std::chrono::milliseconds left);
   /// It has not been used since then.
   bool idle(const std::string& channel, base::TimePoint since) const;
 
  private:
+  struct Use {
+    Listener released;
+    BusyListener busy;
+  };
   struct Entry {
     bool forgotten() const { return listeners.empty() && subscriptions == 0; }
-    std::map<std::uint64_t, Listener> listeners;
+    std::map<std::uint64_t, Use> listeners;
     int subscriptions = 0;  // how many connections are subscribed to it
     std::uint64_t messages = 0;
     base::TimePoint last_used{};

@@ -113,6 +113,9 @@ void put_busy(ScriptHost& host, const Found& found, Args args, Keyspace::Millis 
   put_number(reply, 1);
   put_number(reply, remaining);
   put_number(reply, count_listeners(host, args[2], way_of(args, 3)));
+  if (args.size() > 4 && remaining > 0) {
+    tell_whom_it_can(host, args[2], way_of(args, 4), "-" + std::to_string(remaining));
+  }
   if (found.lock != nullptr) put_text(reply, found.lock->first);
 }
 

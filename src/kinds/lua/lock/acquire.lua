@@ -1,12 +1,13 @@
 -- lock/acquire: take the lock for one owner, or say how long it is taken (protocol 6.1, transition 1; 6.4 with a counter).
 -- KEYS[1] lock   KEYS[2] of a fenced lock: the counter of its tokens
 --            ARGV[1] lease in ms, > 0   ARGV[2] owner   ARGV[3] channel, if listeners are to be counted;
---            ARGV[4] how: SHARDNUMSUB; none: NUMSUB
+--            ARGV[4] how: SHARDNUMSUB; none: NUMSUB   ARGV[5] way of shared/tell, if they are to hear that it is busy
 -- returns    nil: granted; with a counter the list -1, the new token; else the remaining time to live in ms, -1 if
 --            the key has none; with a channel the list 1, that time, how many listen on the channel (-1: not permitted),
 --            who has it (if permitted); an error, WRONGTYPE, if something other than a lock is there: if this may not be
 --            queried, it counts as taken
--- publishes  nothing
+-- publishes  with ARGV[5], if it is taken: on the channel, minus the remaining time to live in ms. Redisson's waiters
+--            pass over all numbers but 0 and 1
 -- retry      idempotent: the same owner again sets the same field and the lease again; its token is a newer one
 -- pairs with Redisson lock(), tryLock(); pcall, so that where the expiry is refused nothing without an expiry stays.
 --            Why a counter does not grow is seen by its value, since each server has its own words for that
@@ -25,6 +26,10 @@ if mine == 0 or type(mine) == 'table' then
     return ttl
   end
   local listeners = redis.pcall('PUBSUB', ARGV[4] or 'NUMSUB', ARGV[3])
+  if ARGV[5] and ttl > 0 then
+    local send, channel, payload, way = redis.pcall, ARGV[3], '-' .. ttl, ARGV[5]
+    --@include shared/tell
+  end
   return {1, ttl, listeners[2] or -1, held and held[1]}
 end
 local token
