@@ -57,6 +57,8 @@ std::int64_t believable(std::int64_t listeners) { return listeners <= kMostListe
 std::string acquired_key(const Owner& owner) { return owner.text + ":acquire"; }
 std::string released_key(const Owner& owner) { return owner.text + ":release"; }
 
+bool sharded(Publish publish) { return publish == Publish::spublish || publish == Publish::both; }
+
 const char* way(Publish publish) {
   if (publish == Publish::publish) return "publish";
   return publish == Publish::spublish ? "spublish" : "both";
@@ -73,9 +75,7 @@ base::Command acquire(const LockScripts& scripts, const AcquireCall& call) {
   command.args.push_back(call.owner.text);
   if (one && call.count_listeners) {
     command.args.push_back(call.names.front().channel);
-    const bool sharded = call.publish == Publish::spublish || call.publish == Publish::both;
-    if (sharded || call.publish_busy) command.args.emplace_back(sharded ? "SHARDNUMSUB" : "NUMSUB");
-    if (call.publish_busy) command.args.emplace_back(way(call.publish));
+    if (sharded(call.publish)) command.args.emplace_back("SHARDNUMSUB");
   }
   return command;
 }

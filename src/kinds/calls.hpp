@@ -154,6 +154,8 @@ struct LockScripts {
   const base::Script& force_release;
 };
 
+/// Those who listen to releases that are published so are counted as listeners of a sharded channel.
+bool sharded(Publish publish);
 /// The scripts' word for a way of publishing.
 const char* way(Publish publish);
 /// Appends that word as a script's last argument; nothing for plain PUBLISH.

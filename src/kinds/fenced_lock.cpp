@@ -39,7 +39,7 @@ namespace holdfast::kinds {
 
 // Not passable: every grant needs a token of its own.
 const engine::Plan kFencedLock{
-    .traits = {.passable = false, .publishes_busy = true},
+    .traits = {.passable = false},
     .transitions = {.names = wire::lock::names,
                     .acquire = wire::fenced::acquire,
                     .decode_acquire = wire::fenced::decode_acquire,

@@ -120,11 +120,10 @@ std::string shown(std::string_view id) {
 base::Command acquire(const AcquireCall& call) {
   const LockNames& names = call.names.front();
   base::Command command = with_keys(scripts::permits_acquire, names.key, 4 + call.owner.ask.permits);
-  const bool sharded = call.publish == Publish::spublish || call.publish == Publish::both;
   command.args.push_back(std::to_string(call.lease.count()));
   command.args.push_back(names.channel);
   command.args.emplace_back(way(call.publish));
-  command.args.emplace_back(!call.count_listeners ? "" : sharded ? "SHARDNUMSUB" : "NUMSUB");
+  command.args.emplace_back(!call.count_listeners ? "" : sharded(call.publish) ? "SHARDNUMSUB" : "NUMSUB");
   append_ids(command, call.owner);
   return command;
 }

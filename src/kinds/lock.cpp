@@ -17,7 +17,14 @@ LockNames names(std::string raw_name) {
   return {std::move(raw_name), std::move(channel)};
 }
 
-base::Command acquire(const AcquireCall& call) { return wire::acquire(kScripts, call); }
+base::Command acquire(const AcquireCall& call) {
+  base::Command command = wire::acquire(kScripts, call);
+  if (call.publish_busy && call.count_listeners && call.names.size() == 1) {
+    if (!sharded(call.publish)) command.args.emplace_back("NUMSUB");
+    command.args.emplace_back(way(call.publish));
+  }
+  return command;
+}
 base::Command release(const ReleaseCall& call) { return wire::release(kScripts, call); }
 base::Command force_release(const LockNames& names, const std::optional<Owner>& owner, Publish publish) {
   return wire::force_release(kScripts, names, owner, publish);
@@ -44,7 +51,6 @@ Held decode_holder(const base::Reply& reply) {
 namespace holdfast::kinds {
 
 const engine::Plan kLock{
-    .traits = {.publishes_busy = true},
     .transitions = {.names = wire::lock::names,
                     .acquire = wire::lock::acquire,
                     .release = wire::lock::release,

@@ -35,8 +35,6 @@ struct Traits {
   /// (wire::Once) by which the server recognises it, since it resends both when an outcome is unknown, and undoes
   /// unused grants. Such a kind cannot be in groups, which acquire again what a member has lost.
   bool repeatable = true;
-  /// An acquire that finds it busy can publish that (wire::AcquireCall::publish_busy).
-  bool publishes_busy = false;
   /// A grant is held until released: renewed, watched, and lost when its lease is over. If not, the acquire itself is
   /// all there is, and leaves no state here: a permit without a lease, or an open latch.
   bool holds = true;

@@ -28,7 +28,7 @@ base::Command acquire(const AcquireCall& call) {
   command.args.push_back(remembered(call.once));
   if (call.count_listeners) {
     command.args.push_back(names.channel);
-    if (call.publish == Publish::spublish || call.publish == Publish::both) command.args.emplace_back("SHARDNUMSUB");
+    if (sharded(call.publish)) command.args.emplace_back("SHARDNUMSUB");
   }
   return command;
 }

@@ -202,7 +202,7 @@ class Play {
   void use_channel() {
     const char* const channel = kChannels.at(input_.below(kChannels.size()));
     if (uses_.size() < 8 && input_.coin()) {
-      uses_.emplace_back(channel, listeners_->begin_use(channel, [this] { told_ += "woken\n"; }));
+      uses_.emplace_back(channel, listeners_->begin_use(channel, [this](redis::Busy) { told_ += "woken\n"; }));
     } else if (!uses_.empty()) {
       listeners_->end_use(uses_.back().first, uses_.back().second, stage_.now());
       uses_.pop_back();

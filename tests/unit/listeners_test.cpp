@@ -19,14 +19,14 @@ constexpr base::TimePoint at(base::Duration since_start) { return base::TimePoin
 
 const std::string kOrders = "channel of orders";
 const std::string kStock = "channel of stock";
-const auto kDeaf = [] {};
+const auto kDeaf = [](Busy) {};
 
 TEST(Listeners, BringAMessageToWhoeverUsesTheChannel) {
   Listeners listeners;
   std::vector<std::string> heard;
-  listeners.begin_use(kOrders, [&] { heard.push_back("first"); });
-  listeners.begin_use(kOrders, [&] { heard.push_back("second"); });
-  listeners.begin_use(kStock, [&] { heard.push_back("stock"); });
+  listeners.begin_use(kOrders, [&](Busy) { heard.push_back("first"); });
+  listeners.begin_use(kOrders, [&](Busy) { heard.push_back("second"); });
+  listeners.begin_use(kStock, [&](Busy) { heard.push_back("stock"); });
   listeners.on_message(kOrders);
   EXPECT_THAT(heard, ElementsAre("first", "second"));
 }
@@ -34,8 +34,8 @@ TEST(Listeners, BringAMessageToWhoeverUsesTheChannel) {
 TEST(Listeners, BringNothingToWhoHasEndedTheUse) {
   Listeners listeners;
   std::vector<std::string> heard;
-  const std::uint64_t first = listeners.begin_use(kOrders, [&] { heard.push_back("first"); });
-  listeners.begin_use(kOrders, [&] { heard.push_back("second"); });
+  const std::uint64_t first = listeners.begin_use(kOrders, [&](Busy) { heard.push_back("first"); });
+  listeners.begin_use(kOrders, [&](Busy) { heard.push_back("second"); });
   listeners.end_use(kOrders, first, at(0s));
   listeners.on_message(kOrders);
   EXPECT_THAT(heard, ElementsAre("second"));
@@ -44,19 +44,16 @@ TEST(Listeners, BringNothingToWhoHasEndedTheUse) {
 TEST(Listeners, IgnoreMessagesOfChannelsThatNobodyUses) {
   Listeners listeners;
   listeners.on_message(kOrders);
-  const std::uint64_t use = listeners.begin_use(kOrders, [] { ADD_FAILURE() << "heard after the end"; });
+  const std::uint64_t use = listeners.begin_use(kOrders, [](Busy) { ADD_FAILURE() << "heard after the end"; });
   listeners.end_use(kOrders, use, at(0s));
   listeners.on_message(kOrders);
 }
 
-TEST(Listeners, BringThatItIsBusyToThoseWhoWantToKnow) {
+TEST(Listeners, BringThatItIsBusyAsWhatItIs) {
   Listeners listeners;
   std::vector<std::string> heard;
-  listeners.begin_use(kOrders, [&] { heard.push_back("release"); });
-  listeners.begin_use(
-      kOrders, [&] { heard.push_back("release"); },
-      [&](std::chrono::milliseconds left) { heard.push_back(std::to_string(left.count())); });
-  listeners.on_busy(kOrders, 30s);
+  listeners.begin_use(kOrders, [&](Busy busy) { heard.push_back(busy ? std::to_string(busy->count()) : "release"); });
+  listeners.on_message(kOrders, 30s);
   EXPECT_THAT(heard, ElementsAre("30000"));
   EXPECT_EQ(listeners.messages(kOrders), 0U) << "whoever counts releases does not count it";
 }
@@ -73,7 +70,7 @@ TEST(Listeners, CanBeUsedByTheirOwnListeners) {
   Listeners listeners;
   int heard = 0;
   std::uint64_t use = 0;
-  use = listeners.begin_use(kOrders, [&] {
+  use = listeners.begin_use(kOrders, [&](Busy) {
     ++heard;
     listeners.end_use(kOrders, use, at(0s));
     listeners.begin_use(kStock, kDeaf);

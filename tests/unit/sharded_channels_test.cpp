@@ -100,8 +100,8 @@ class ShardedChannels : public testing::Test {
   Lane lane_{schedule_, settings(), std::make_shared<ConfiguredEndpoint>(settings()), subscriptions_, events_};
   std::vector<Result> results_;
   int woken_ = 0;
-  std::uint64_t use_ = listeners_->begin_use(kOrders, [this] { ++woken_; });
-  std::uint64_t stock_use_ = listeners_->begin_use(kStock, [] {});
+  std::uint64_t use_ = listeners_->begin_use(kOrders, [this](Busy) { ++woken_; });
+  std::uint64_t stock_use_ = listeners_->begin_use(kStock, [](Busy) {});
 };
 
 TEST_F(ShardedChannels, AreSubscribedAheadOfTheCommand) {
@@ -322,7 +322,7 @@ TEST_F(ShardedChannels, TakenAwayInTheMiddleOfBeingLeftKeepStepWithTheReplies) {
 TEST_F(ShardedChannels, WantedAgainWhileTheyAreBeingLeftAreSubscribedBehindThat) {
   subscribe(kOrders);
   end_use();
-  listeners_->begin_use(kOrders, [this] { ++woken_; });
+  listeners_->begin_use(kOrders, [this](Busy) { ++woken_; });
   send("second", {kOrders});
   hear("second");
   EXPECT_THAT(peer_.heard(), ElementsAre("SUNSUBSCRIBE " + kOrders, "HELLO", "SSUBSCRIBE " + kOrders, "second"));

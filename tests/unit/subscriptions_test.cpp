@@ -23,7 +23,7 @@ constexpr base::TimePoint at(base::Duration since_start) { return base::TimePoin
 
 const std::string kOrders = "channel of orders";
 const std::string kStock = "channel of stock";
-const auto kDeaf = [] {};
+const auto kDeaf = [](Busy) {};
 
 class SubscriptionsTest : public testing::Test {
  protected:
@@ -47,7 +47,7 @@ TEST_F(SubscriptionsTest, AreNoneWhileNothingIsKnownOfAny) {
 TEST_F(SubscriptionsTest, BringTheMessagesOfAllConnectionsToTheListeners) {
   Subscriptions other(listeners_);
   int heard = 0;
-  listeners_->begin_use(kOrders, [&] { ++heard; });
+  listeners_->begin_use(kOrders, [&](Busy) { ++heard; });
   subscriptions_.on_subscribed(kOrders);
   subscriptions_.on_message(kOrders);
   other.on_message(kOrders);
@@ -57,7 +57,7 @@ TEST_F(SubscriptionsTest, BringTheMessagesOfAllConnectionsToTheListeners) {
 
 TEST_F(SubscriptionsTest, KeepMessagesToThemselvesThatAreOurOwn) {
   int heard = 0;
-  listeners_->begin_use(kOrders, [&] { ++heard; });
+  listeners_->begin_use(kOrders, [&](Busy) { ++heard; });
   subscriptions_.on_subscribed(kOrders);
   subscriptions_.expect_own(kOrders);
   subscriptions_.on_message(kOrders);
@@ -71,7 +71,7 @@ TEST_F(SubscriptionsTest, ExpectNothingOfOurOwnOnAnotherConnection) {
   Subscriptions other(listeners_);
   other.on_subscribed(kOrders);
   int heard = 0;
-  listeners_->begin_use(kOrders, [&] { ++heard; });
+  listeners_->begin_use(kOrders, [&](Busy) { ++heard; });
   subscriptions_.on_subscribed(kOrders);
   subscriptions_.expect_own(kOrders);
   other.on_message(kOrders);
@@ -100,7 +100,7 @@ TEST_F(SubscriptionsTest, AreSubscribedOnceTheServerSaysSo) {
 
 TEST_F(SubscriptionsTest, LoseTheirSubscriptionsButNotTheirListenersWithTheConnection) {
   int heard = 0;
-  listeners_->begin_use(kOrders, [&] { ++heard; });
+  listeners_->begin_use(kOrders, [&](Busy) { ++heard; });
   subscriptions_.on_subscribed(kOrders);
   subscriptions_.on_subscribed(kStock);
   subscriptions_.on_disconnected();
@@ -139,7 +139,7 @@ TEST_F(SubscriptionsTest, CountAllInAClusterWithSpublishOnly) {
 
 TEST_F(SubscriptionsTest, OfWhichOneSortIsTakenAwayKeepTheOther) {
   int heard = 0;
-  listeners_->begin_use(kOrders, [&] { ++heard; });
+  listeners_->begin_use(kOrders, [&](Busy) { ++heard; });
   subscriptions_.set_publish(Publish::both);
   subscriptions_.on_subscribed(kOrders);
   EXPECT_FALSE(subscriptions_.on_taken_away(kOrders)) << "it is of the other sort";
@@ -298,8 +298,8 @@ TEST_F(SubscriptionsTest, CanBeUsedFromManyThreadsAtOnce) {
   for (int i = 0; i < kThreads; ++i) {
     users.emplace_back([&, own = "channel " + std::to_string(i)] {
       for (int n = 0; n < kTimes; ++n) {
-        const std::uint64_t mine = listeners_->begin_use(own, [&] { ++heard; });
-        const std::uint64_t shared = listeners_->begin_use(kOrders, [] {});
+        const std::uint64_t mine = listeners_->begin_use(own, [&](Busy) { ++heard; });
+        const std::uint64_t shared = listeners_->begin_use(kOrders, [](Busy) {});
         subscriptions_.on_message(own);
         listeners_->end_use(kOrders, shared, at(0s));
         listeners_->end_use(own, mine, at(0s));

@@ -54,7 +54,7 @@ class OwnMessage : public TargetTest {
     return first_.signals();
   }
 
-  Target::Use use_ = target_->begin_use(waiter_, [this] { target_->heard(); }, {});
+  Target::Use use_ = target_->begin_use(waiter_, [this](Target::Busy) { target_->heard(); });
   std::vector<KeyTarget::Heard> before_;
 };
 
@@ -89,7 +89,7 @@ TEST_F(OwnMessage, IsCountedEvenIfNobodyListens) {
   use_.reset();
   EXPECT_THAT(message(), IsEmpty());
   reply(2);
-  use_ = target_->begin_use(waiter_, [this] { target_->heard(); }, {});
+  use_ = target_->begin_use(waiter_, [this](Target::Busy) { target_->heard(); });
   EXPECT_THAT(message(), ElementsAre(Signal::message));
 }
 

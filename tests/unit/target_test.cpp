@@ -96,7 +96,7 @@ TEST_F(TargetTest, IsWokenByMessagesWhileItUsesItsChannel) {
   first_.signals();
   subscriptions_->on_message(channel_);
   EXPECT_THAT(first_.signals(), IsEmpty());
-  Target::Use use = target_->begin_use(waiter_, [this] { target_->heard(); }, {});
+  Target::Use use = target_->begin_use(waiter_, [this](Target::Busy) { target_->heard(); });
   subscriptions_->on_message(channel_);
   EXPECT_THAT(first_.signals(), ElementsAre(Signal::message));
   subscriptions_->on_message("another channel");
@@ -109,20 +109,20 @@ TEST_F(TargetTest, IsWokenByMessagesWhileItUsesItsChannel) {
 TEST_F(TargetTest, HearsThatItIsBusyUntilTheNextRelease) {
   const auto listening = target_->listen(waiter_, first_);
   redis::Listeners& listeners = *subscriptions_->listeners();
-  listeners.on_busy(channel_, 30s);
+  listeners.on_message(channel_, 30s);
   EXPECT_EQ(target_->view({}).busy_until, TimePoint{}) << "nobody waits";
   target_->enter(first_);
   target_->enter(second_);
   first_.signals();
   const TimePoint before = base::Clock::now();
-  listeners.on_busy(channel_, 30s);
+  listeners.on_message(channel_, 30s);
   EXPECT_THAT(first_.signals(), ElementsAre(Signal::busy));
   EXPECT_THAT(second_.signals(), IsEmpty());
   EXPECT_GE(target_->view({}).busy_until, before + 30s);
   subscriptions_->on_message(channel_);
   EXPECT_THAT(first_.signals(), ElementsAre(Signal::message));
   EXPECT_EQ(target_->view({}).busy_until, TimePoint{}) << "of the holder before";
-  listeners.on_busy(channel_, 1'000'000h);
+  listeners.on_message(channel_, 1'000'000h);
   EXPECT_EQ(target_->view({}).busy_until, TimePoint::max());
 }
 
@@ -133,14 +133,14 @@ TEST_F(TargetTest, OfSeveralLocksDoesNotHearThatOneIsBusy) {
   first_.signals();
   {
     const auto listening = both->listen(waiter_, first_);
-    subscriptions_->listeners()->on_busy(channel_, 30s);
+    subscriptions_->listeners()->on_message(channel_, 30s);
     EXPECT_THAT(first_.signals(), IsEmpty());
   }
   both->leave(first_);
 }
 
 TEST_F(TargetTest, KeepsItsChannelAsLongAsItIsUsed) {
-  Target::Use use = target_->begin_use(waiter_, [this] { target_->heard(); }, {});
+  Target::Use use = target_->begin_use(waiter_, [this](Target::Busy) { target_->heard(); });
   subscriptions_->on_subscribed(channel_);
   const base::TimePoint later = base::Clock::now() + 1h;
   EXPECT_THAT(subscriptions_->take_idle(later).plain, IsEmpty());

@@ -20,7 +20,6 @@ void Place::found(std::int64_t others) {
 void Place::guess() {
   if (known()) return;
   found(kNear);
-  others_ = 0;
   guessed_ = true;
 }
 
@@ -38,6 +37,7 @@ Duration Place::step(bool strangers) const {
 }
 
 Duration Place::delay(int limit, bool strangers) {
+  scout_ = false;
   const int ahead = std::min(ahead_, limit);
   if (ahead <= 0) return {};
   // Steps of the golden ratio from a random start, so that any run of them is evenly spread.
@@ -51,7 +51,7 @@ Duration Place::delay(int limit, bool strangers) {
   if (place <= near()) return place * step(strangers) + by_chance(kSmallStep);
   const int crowd = std::max(others_, ahead);
   const Duration all = longest(crowd);
-  const Duration pause = std::min(2 * between_, kLongestPause * std::max(crowd, kQuickCrowd) / kQuickCrowd);
+  const Duration pause = std::min(2 * between_, for_crowd(kLongestPause, crowd));
   const Duration before = near() * step(strangers) + pause;
   return before + far_delay(all - before, crowd);
 }
@@ -118,7 +118,7 @@ AcquireAction AcquireFsm::go_on(TimePoint now, TargetView view) {
   }
   // The first attempt goes without a subscription: a free lock must cost one command.
   AcquireAction asks = attempt(now, contended_ && !terms_.once && terms_.listens && !view.subscribed);
-  asks.publish_busy = bound_ == Bound::spread && place_.is_scout(view.place_limit);
+  asks.publish_busy = bound_ == Bound::spread && place_.is_scout();
   return asks;
 }
 
@@ -224,16 +224,11 @@ AcquireAction AcquireFsm::on_message(TimePoint now, TargetView view) {
   if (terms_.own_channel) return on_wake(now, view);
   if (bound_ == Bound::others_first && view.others > 0) place_.found(view.others);
   place_.on_release(now);
-  if (now < view.busy_until && !view.held_here) return wait_free(now, view.busy_until);
+  if (now < view.busy_until && !view.held_here) return on_busy(now, view);
   const Duration delay = view.held_here ? Duration{} : place_.delay(view.place_limit, view.strangers);
   if (delay == Duration{}) return on_wake(now, view);
   safety_polling_ = false;
   return wait_until(now + delay, Bound::spread);
-}
-
-AcquireAction AcquireFsm::on_busy(TimePoint now, TargetView view) {
-  safety_polling_ = false;
-  return wait_free(now, std::max(view.busy_until, now));
 }
 
 AcquireAction AcquireFsm::on_time(TimePoint now, TargetView view) {
@@ -246,7 +241,7 @@ AcquireAction AcquireFsm::on_time(TimePoint now, TargetView view) {
   }
   safety_polling_ = bound_ == Bound::safety_poll && !view.held_here;
   // A lease that all of a crowd know of ends for all of them at once.
-  if (bound_ == Bound::lease_end && is_far(view)) {
+  if (bound_ == Bound::lease_end && place_.far(view.place_limit)) {
     return wait_until(now + place_.delay(view.place_limit, view.strangers), Bound::spread);
   }
   return go_on(now, view);

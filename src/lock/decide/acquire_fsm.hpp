@@ -52,7 +52,7 @@ class Place {
   static constexpr Duration kSmallStep = std::chrono::microseconds(20);
   /// The longest delay, up to kQuickCrowd: so long is the lock idle at most if all waiters ahead are gone.
   static constexpr Duration kLongest = milliseconds(48);
-  static Duration longest(int others) { return std::max(others, kQuickCrowd) * kLongest / kQuickCrowd; }
+  static Duration longest(int others) { return for_crowd(kLongest, others); }
   static constexpr int kNoLimit = std::numeric_limits<int>::max();
 
   /// `turn`: releases in faster succession are from one client (Tenure). `chance`: in [0, 1).
@@ -68,11 +68,11 @@ class Place {
   /// The delay from a release to the next attempt. `limit`: at most this many were ahead. `strangers`: some may use
   /// another library, and be slower.
   Duration delay(int limit, bool strangers);
-  /// It is not near.
-  bool far(int limit) const { return std::min(ahead_, limit) - turns_ > near(); }
   bool in_crowd() const { return others_ >= kCrowd; }
-  /// Far back in a crowd it is one of the first to ask after the latest delay, and is to publish what it finds.
-  bool is_scout(int limit) const { return scout_ && far(limit); }
+  /// Far back in a crowd.
+  bool far(int limit) const { return in_crowd() && std::min(ahead_, limit) - turns_ > kNearInCrowd; }
+  /// By the latest delay it is one of the first of those to ask, and is to publish what it finds.
+  bool is_scout() const { return scout_; }
   /// The shortest pause between safety polls.
   Duration poll_pause() const { return in_crowd() ? others_ * kPollEach : Duration{}; }
   /// How many turns have passed since the place was found.
@@ -80,6 +80,8 @@ class Place {
   int ahead() const { return ahead_; }
 
  private:
+  /// The same of a crowd to which a message takes long.
+  static Duration for_crowd(Duration time, int others) { return std::max(others, kQuickCrowd) * time / kQuickCrowd; }
   int near() const { return in_crowd() ? kNearInCrowd : kNear; }
   Duration step(bool strangers) const;
   /// Of `longest`: when one far back asks, by chance.
@@ -212,7 +214,7 @@ class AcquireFsm {
   /// It sleeps after a release, to leave others time to ask.
   bool lets_others_ask() const { return bound_ == Bound::spread; }
   /// Somebody else has published that it is busy, while this one lets others ask: it need not ask itself.
-  AcquireAction on_busy(TimePoint now, TargetView view);
+  AcquireAction on_busy(TimePoint now, TargetView view) { return wait_free(now, view.busy_until); }
   AcquireAction on_time(TimePoint now, TargetView view);
   AcquireAction on_stop(std::error_code why) const;
 
@@ -235,8 +237,6 @@ class AcquireFsm {
 
   AcquireAction attempt(TimePoint now, bool subscribe);
   AcquireAction go_on(TimePoint now, TargetView view);
-  /// It is far back in a crowd.
-  bool is_far(const TargetView& view) const { return place_.in_crowd() && place_.far(view.place_limit); }
   AcquireAction wait_until(TimePoint until, Bound bound);
   AcquireAction wait_busy(TimePoint now, const Attempt& reply);
   /// Until it is free, as far as is known, or the next poll.

@@ -118,7 +118,7 @@ void Queue::other_released() {
 
 void Queue::heard_busy(milliseconds left) {
   const base::Guard guard(mutex_);
-  if (queue_.empty()) return;
+  if (queue_.empty() || target().locks() != 1) return;
   contention().busy_until = left < kLongestLease ? Clock::now() + left : TimePoint::max();
   queue_.post(Waiter::Signal::busy);
 }
@@ -173,16 +173,14 @@ std::shared_ptr<void> Queue::listen(const wire::Owner& owner, Waiter& waiter) {
     const Target::Use use;
   };
   const std::weak_ptr<Target> weak = target().weak_from_this();
-  const auto to_all = [weak] {
-    if (const std::shared_ptr<Target> target = weak.lock()) target->heard();
+  const auto to_all = [weak](Target::Busy busy) {
+    const std::shared_ptr<Target> target = weak.lock();
+    if (target) busy ? target->heard_busy(*busy) : target->heard();
   };
-  const auto to_one = [weak, &waiter] {  // it ends the use before it goes
+  const auto to_one = [weak, &waiter](Target::Busy) {  // it ends the use before it goes
     if (const std::shared_ptr<Target> target = weak.lock()) target->heard_by(waiter);
   };
-  const auto busy = [weak](milliseconds left) {
-    if (const std::shared_ptr<Target> target = weak.lock()) target->heard_busy(left);
-  };
-  auto use = target().everyone_asks() ? target().begin_use(owner, to_one, {}) : target().begin_use(owner, to_all, busy);
+  auto use = target().everyone_asks() ? target().begin_use(owner, to_one) : target().begin_use(owner, to_all);
   return std::make_shared<Listening>(target().shared_from_this(), std::move(use));
 }
 

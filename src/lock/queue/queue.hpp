@@ -129,7 +129,7 @@ class Queue {
   std::shared_ptr<void> listen(const wire::Owner& owner, Waiter& waiter);
   /// A message came on this waiter's own channel.
   void heard_by(Waiter& waiter);
-  /// Somebody who waits elsewhere has published that somebody has it, for so long at least.
+  /// Somebody who waits elsewhere has published that somebody has it, for so long at least. Says nothing of several.
   void heard_busy(milliseconds left);
 
   /// What somebody sees who asks for this. All of it but `subscribed`, which depends on the waiter.

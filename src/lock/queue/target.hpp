@@ -133,12 +133,12 @@ class Target : public Queue, public std::enable_shared_from_this<Target> {
 
   /// The channels on which a waiter of this owner is woken are subscribed.
   virtual bool subscribed(const wire::Owner& waiter) const = 0;
-  /// While those channels are in use, the listener hears their messages; `busy`, if there is one, hears that somebody
-  /// has it, of one lock on one server. Destroying the use ends it.
+  /// While those channels are in use, the listener hears their messages: of a release or, with a time, that somebody
+  /// has it for so long. Destroying the use ends it.
   using Use = std::shared_ptr<void>;
-  using Listener = std::function<void()>;
-  using BusyListener = std::function<void(milliseconds left)>;
-  virtual Use begin_use(const wire::Owner& waiter, const Listener& listener, const BusyListener& busy) = 0;
+  using Busy = std::optional<milliseconds>;
+  using Listener = std::function<void(Busy)>;
+  virtual Use begin_use(const wire::Owner& waiter, const Listener& listener) = 0;
 
   /// Asks for it once.
   virtual void attempt(Order order, AttemptDone done) = 0;

@@ -128,17 +128,16 @@ bool AnyTarget::subscribed(const wire::Owner& waiter) const {
 }
 
 /// What was told before nobody has heard.
-Target::Use AnyTarget::begin_use(const wire::Owner& waiter, const Listener& listener, const BusyListener&) {
+Target::Use AnyTarget::begin_use(const wire::Owner& waiter, const Listener& listener) {
   let([](Candidates& all) { all.on_doubt(); });
   const auto uses = std::make_shared<std::vector<Use>>();
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    const auto released = [weak = weak_from_this(), i, listener] {
+    uses->push_back(members_[i].target->begin_use(waiter, [weak = weak_from_this(), i, listener](Busy busy) {
       const auto group = std::static_pointer_cast<AnyTarget>(weak.lock());
-      if (!group) return;
+      if (!group || busy) return;  // others may do
       group->let([i](Candidates& all) { all.on_release(i); });
-      listener();
-    };
-    uses->push_back(members_[i].target->begin_use(waiter, released, {}));
+      listener({});
+    }));
   }
   return uses;
 }

@@ -362,11 +362,9 @@ std::uint32_t KeyTarget::acks_era() const { return watchdog().confirmations().er
 
 std::string KeyTarget::where() const { return runtime().node(); }
 
-/// That one of several locks is busy says nothing of the others.
-Target::Use KeyTarget::begin_use(const wire::Owner& waiter, const Listener& listener, const BusyListener& busy) {
+Target::Use KeyTarget::begin_use(const wire::Owner& waiter, const Listener& listener) {
   auto use = std::make_shared<ChannelUse>(runtime().listeners(), wake_channels(waiter));
-  const BusyListener its = locks() == 1 ? busy : BusyListener();
-  for (const std::string& channel : use->names) use->ids.push_back(use->listeners->begin_use(channel, listener, its));
+  for (const std::string& channel : use->names) use->ids.push_back(use->listeners->begin_use(channel, listener));
   return use;
 }
 
@@ -490,7 +488,7 @@ base::Command KeyTarget::acquire_command(const Order& order, bool count) const {
   if (order.waits && plan().transitions.leave != nullptr) call.turn = config.kinds.fair_turn;
   // Who takes a permit also tells of those whose leases are over.
   const bool tells = plan().traits.holders == Traits::Holders::several;
-  call.publish_busy = order.publish_busy && plan().traits.publishes_busy;
+  call.publish_busy = order.publish_busy;
   if (count || call.turn || tells) call.publish = publish();
   if (!plan().traits.repeatable) {
     call.once = wire::Once{wire::acquired_key(order.owner),

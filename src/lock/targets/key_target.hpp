@@ -86,7 +86,7 @@ class KeyTarget final : public Target {
   std::uint32_t acks_era() const override;
   std::string where() const override;
   bool subscribed(const wire::Owner& waiter) const override;
-  Use begin_use(const wire::Owner& waiter, const Listener& listener, const BusyListener& busy) override;
+  Use begin_use(const wire::Owner& waiter, const Listener& listener) override;
   void on_part_free(const KeyTarget& part) override;
   /// Itself, or the one of several that this grants.
   std::shared_ptr<Target> granted(const wire::Grant& grant) override;

@@ -510,16 +510,15 @@ bool QuorumTarget::subscribed(const wire::Owner& waiter) const {
   return static_cast<std::size_t>(std::ranges::count_if(members(), ready)) >= group_.quorum().needed;
 }
 
-Target::Use QuorumTarget::begin_use(const wire::Owner& waiter, const Listener& listener, const BusyListener&) {
+Target::Use QuorumTarget::begin_use(const wire::Owner& waiter, const Listener& listener) {
   const auto uses = std::make_shared<std::vector<Use>>();
   for (std::size_t i = 0; i < members().size(); ++i) {
-    const auto released = [weak = weak_from_this(), i, waiter, listener] {
+    uses->push_back(members()[i].target->begin_use(waiter, [weak = weak_from_this(), i, waiter, listener](Busy busy) {
       const auto group = std::static_pointer_cast<QuorumTarget>(weak.lock());
-      if (!group) return;
+      if (!group || busy) return;  // others may do
       const bool told_no_more = !group->members()[i].target->subscribed(waiter);
-      if (group->group_.on_release(i) || told_no_more) listener();
-    };
-    uses->push_back(members()[i].target->begin_use(waiter, released, {}));
+      if (group->group_.on_release(i) || told_no_more) listener({});
+    }));
   }
   return uses;
 }

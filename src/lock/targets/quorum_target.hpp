@@ -106,7 +106,7 @@ class QuorumTarget : public Target {
   /// Where each waiter has a channel of its own nobody is woken: the owners who ask are those of the rounds.
   bool subscribed(const wire::Owner& waiter) const override;
   /// Of releases that may make up for what the latest round lacked, and where a member tells nothing any more.
-  Use begin_use(const wire::Owner& waiter, const Listener& listener, const BusyListener& busy) override;
+  Use begin_use(const wire::Owner& waiter, const Listener& listener) override;
   // All of these on the loop of the client that serves it, where their outcomes come as well.
   /// Every round has an owner of its own, whatever the order says: releases of an earlier round that are still being
   /// repeated must not hit a later one. A round that fails has already been released everywhere, and withdrawn.

@@ -382,10 +382,9 @@ void Pipeline::on_push(const base::Reply& message) {
   const std::string& channel = message.elements[1].text;
   if (kind == "message" || kind == "smessage") {
     events_.message();
-    const std::string payload = message.elements.size() > 2 ? message.elements[2].text : std::string();
-    if (const auto left = busy_for(payload)) return subscriptions_.listeners()->on_busy(channel, *left);
-    subscriptions_.on_message(channel);
-    events_.said(channel, payload);
+    const bool says = message.elements.size() > 2;
+    subscriptions_.on_message(channel, says ? busy_for(message.elements[2].text) : std::nullopt);
+    if (says) events_.said(channel, message.elements[2].text);
   } else if (kind == "sunsubscribe") {
     if (subscriptions_.on_taken_away(channel)) events_.taken_away(channel);
   } else if (!in_flight_.empty()) {

@@ -9,15 +9,15 @@
 
 namespace holdfast::redis {
 
-std::optional<std::chrono::milliseconds> busy_for(std::string_view message) {
+Busy busy_for(std::string_view message) {
   if (!message.starts_with('-')) return std::nullopt;
   const auto left = base::to_number<std::int64_t>(message.substr(1));
-  return left.value_or(0) > 0 ? std::optional(std::chrono::milliseconds(*left)) : std::nullopt;
+  return left.value_or(0) > 0 ? Busy(*left) : std::nullopt;
 }
 
-std::uint64_t Listeners::begin_use(const std::string& channel, Listener listener, BusyListener busy) {
+std::uint64_t Listeners::begin_use(const std::string& channel, Listener listener) {
   const base::Guard guard(mutex_);
-  entries_[channel].listeners.emplace(++last_use_, Use{std::move(listener), std::move(busy)});
+  entries_[channel].listeners.emplace(++last_use_, std::move(listener));
   return last_use_;
 }
 
@@ -60,29 +60,16 @@ void Listeners::end_subscription(const std::string& channel) {
   if (found->second.forgotten()) entries_.erase(found);
 }
 
-void Listeners::on_message(const std::string& channel) {
+void Listeners::on_message(const std::string& channel, Busy busy) {
   std::vector<Listener> listeners;
   {
     const base::Guard guard(mutex_);
     const auto found = entries_.find(channel);
     if (found == entries_.end()) return;
-    ++found->second.messages;
-    for (const auto& [id, use] : found->second.listeners) listeners.push_back(use.released);
+    if (!busy) ++found->second.messages;
+    for (const auto& [id, listener] : found->second.listeners) listeners.push_back(listener);
   }
-  for (const Listener& listener : listeners) listener();
-}
-
-void Listeners::on_busy(const std::string& channel, std::chrono::milliseconds left) {
-  std::vector<BusyListener> listeners;
-  {
-    const base::Guard guard(mutex_);
-    const auto found = entries_.find(channel);
-    if (found == entries_.end()) return;
-    for (const auto& [id, use] : found->second.listeners) {
-      if (use.busy) listeners.push_back(use.busy);
-    }
-  }
-  for (const BusyListener& listener : listeners) listener(left);
+  for (const Listener& listener : listeners) listener(busy);
 }
 
 bool Listeners::idle(const std::string& channel, base::TimePoint since) const {
@@ -163,8 +150,8 @@ bool Subscriptions::on_taken_away(const std::string& channel) {
   return true;
 }
 
-void Subscriptions::on_message(const std::string& channel) {
-  {
+void Subscriptions::on_message(const std::string& channel, Busy busy) {
+  if (!busy) {
     const base::Guard guard(mutex_);
     const auto found = subscribed_.find(channel);
     if (found != subscribed_.end() && found->second.own > 0) {
@@ -172,7 +159,7 @@ void Subscriptions::on_message(const std::string& channel) {
       return;
     }
   }
-  listeners_->on_message(channel);
+  listeners_->on_message(channel, busy);
 }
 
 void Subscriptions::on_disconnected() {

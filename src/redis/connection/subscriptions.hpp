@@ -21,9 +21,10 @@
 
 namespace holdfast::redis {
 
-/// What a message says by which a waiter publishes that a lock is busy: for so long, a negative number of ms (wire.md
-/// section 2). Empty: it says something else, as releases do, and permits.
-std::optional<std::chrono::milliseconds> busy_for(std::string_view message);
+/// What a message says that a waiter publishes of a busy lock: for so long, a negative number of ms (wire.md section
+/// 2). Empty: it is of a release, or of permits.
+using Busy = std::optional<std::chrono::milliseconds>;
+Busy busy_for(std::string_view message);
 
 /// Which waiters of a client listen to which channel, independent of connections. Knows no sockets. One per client,
 /// shared by the `Subscriptions` of all its connections. A waiter has a listener on its channel for as long as it
@@ -31,12 +32,10 @@ std::optional<std::chrono::milliseconds> busy_for(std::string_view message);
 class Listeners {
  public:
   /// Called for every message, under no mutex; must not block.
-  using Listener = std::function<void()>;
-  /// Called instead for one that says that the lock is busy.
-  using BusyListener = std::function<void(std::chrono::milliseconds)>;
+  using Listener = std::function<void(Busy)>;
 
   /// From now on the channel is in use and its messages go to the listener. Returns what end_use takes.
-  std::uint64_t begin_use(const std::string& channel, Listener listener, BusyListener busy = {});
+  std::uint64_t begin_use(const std::string& channel, Listener listener);
   /// A message under way may still reach the listener once after this.
   void end_use(const std::string& channel, std::uint64_t use, base::TimePoint now);
 
@@ -45,7 +44,7 @@ class Listeners {
   /// How many listeners it has.
   std::size_t users(const std::string& channel) const;
   /// How many messages have arrived on it while it was in use or subscribed, without those that `Subscriptions` has
-  /// suppressed.
+  /// suppressed, and those of a busy lock.
   std::uint64_t messages(const std::string& channel) const;
 
   // For the subscriptions.
@@ -53,20 +52,14 @@ class Listeners {
   void begin_subscription(const std::string& channel);
   void end_subscription(const std::string& channel);
   /// Runs the channel's listeners.
-  void on_message(const std::string& channel);
-  /// The same for those who want to know that it is busy. It is no release, and so counts as no message.
-  void on_busy(const std::string& channel, std::chrono::milliseconds left);
+  void on_message(const std::string& channel, Busy busy = {});
   /// It has not been used since then.
   bool idle(const std::string& channel, base::TimePoint since) const;
 
  private:
-  struct Use {
-    Listener released;
-    BusyListener busy;
-  };
   struct Entry {
     bool forgotten() const { return listeners.empty() && subscriptions == 0; }
-    std::map<std::uint64_t, Use> listeners;
+    std::map<std::uint64_t, Listener> listeners;
     int subscriptions = 0;  // how many connections are subscribed to it
     std::uint64_t messages = 0;
     base::TimePoint last_used{};
@@ -127,7 +120,7 @@ class Subscriptions {
   /// for a message. False: the channel was no longer subscribed, or we unsubscribed.
   bool on_taken_away(const std::string& channel);
   /// Runs the channel's listeners, unless it is the message of our own release.
-  void on_message(const std::string& channel);
+  void on_message(const std::string& channel, Busy busy = {});
   void on_disconnected();
   struct Idle {
     std::vector<std::string> plain;

@@ -39,7 +39,7 @@ SentinelLink::SentinelLink(timing::Schedule& schedule, const Config& config, Nod
       lane_(schedule, base::at_sentinel(config, address_),
             std::make_shared<ConfiguredEndpoint>(base::at_sentinel(config, address_)), subscriptions_, *this) {
   // An unused subscription would be unsubscribed.
-  subscriptions_.listeners()->begin_use(std::string(sentinel::kSwitchChannel), [] {});
+  subscriptions_.listeners()->begin_use(std::string(sentinel::kSwitchChannel), [](Busy) {});
 }
 
 void SentinelLink::disconnected(const std::string&) {
