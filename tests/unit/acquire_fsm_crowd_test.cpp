@@ -174,10 +174,25 @@ TEST(AcquireFsmCrowd, AWaitForOthersIsBounded) {
   story.start();
   const TargetView pausing{.subscribed = true, .not_before = TimePoint::max()};
   EXPECT_EQ(story.turn(0ms, pausing), "wait until=4ms");
-  EXPECT_EQ(story.time(4ms, pausing), "finish timed_out");
+  EXPECT_EQ(story.time(4ms, pausing), "attempt timeout=50ms") << "it may be free";
+  EXPECT_EQ(story.reply(5ms, busy(30s)), "finish timed_out");
   AcquireStory endless(unlimited());
   endless.start();
   EXPECT_EQ(endless.turn(0ms, pausing), "wait until=2000ms") << "the safety poll, should nobody wake it";
+}
+
+TEST(AcquireFsmCrowd, WhoLetsOthersAskAfterAReleaseAsksOnceAtItsLimit) {
+  AcquireStory story(limited(11ms));
+  wait_among(story, 9);
+  EXPECT_EQ(story.message(10ms), "wait until=11ms");
+  EXPECT_EQ(story.time(11ms, kWarm), "attempt timeout=50ms") << "those ahead may be gone";
+  EXPECT_EQ(story.reply(12ms, busy(30s)), "finish timed_out");
+}
+
+TEST(AcquireFsmCrowd, WhoKnowsThatItIsBusyDoesNotAskAtItsLimit) {
+  AcquireStory story(limited(20ms));
+  wait_among(story, 9);
+  EXPECT_EQ(story.time(20ms, kWarm), "finish timed_out");
 }
 
 TEST(AcquireFsmCrowd, WhoAsksOnlyOnceDoesNotPause) {

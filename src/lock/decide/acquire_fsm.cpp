@@ -129,7 +129,9 @@ AcquireAction AcquireFsm::attempt(TimePoint now, bool subscribe) {
 }
 
 AcquireAction AcquireFsm::wait_until(TimePoint until, Bound bound) {
-  bound_ = until < limit() ? bound : (bound == Bound::local_hold ? bound : Bound::limit);
+  // Who has only let others ask so far asks once more at the limit: it may be free.
+  const bool checks = bound == Bound::local_hold || bound == Bound::others_first || bound == Bound::spread;
+  bound_ = until < limit() || checks ? bound : Bound::limit;
   return {.kind = AcquireAction::Kind::wait, .until = std::min(until, limit())};
 }
 
