@@ -118,15 +118,18 @@ class HOLDFAST_EXPORT LeasedSemaphore : public LockHandle<LeasedSemaphore, KeyLo
   [[nodiscard]] std::int64_t available() const;
   /// Makes a semaphore of this many permits, from 0 to 2^31 - 1, unless there is one. True: made; false: there is one,
   /// and it stays as it is (`set_total` changes that). Resent until it is answered, for Timing::patience at most, and
-  /// counted once; then Error(unknown_outcome). 1 command. Throws Error.
+  /// counted once; then Error(unknown_outcome). With a time to live, above 0 and up to 10 years, it expires after that;
+  /// permits that are held then stay so, and are renewed. One that would expire earlier is kept until then; one without
+  /// an end stays so. 1 command. Throws Error.
   [[nodiscard]] bool init(std::int64_t permits) const;
+  [[nodiscard]] bool init(std::int64_t permits, std::chrono::milliseconds lives) const;
   /// It would be read as set_total(), and does nothing where somebody else has set it: see init() and set_total().
   template <class... Any>
   void set(Any&&...) const = delete;
   /// Sets the total number of permits, including those that are held; makes the semaphore if there is none. Returns how
-  /// many can be taken now, below 0 if more are held. Repeated, and counted
-  /// once, as `init`. 1 command. Throws Error.
+  /// many can be taken now, below 0 if more are held. Time to live, repeats: as `init`. 1 command. Throws Error.
   std::int64_t set_total(std::int64_t permits) const;
+  std::int64_t set_total(std::int64_t permits, std::chrono::milliseconds lives) const;
   /// Adds this many permits, or removes them if it is below 0. Returns how many can be taken now. Repeated, and counted
   /// once, as `init`. 1 command. Throws Error.
   std::int64_t add(std::int64_t permits) const;

@@ -79,11 +79,11 @@ base::Command command(const engine::KeyTarget& target, Counting what, std::int64
     case Counting::available:
       return semaphore::available(names.key);
     case Counting::init_leased:
-      return wire::permits::set({names, number, once(runtime, "set"), publish});
+      return wire::permits::set({names, number, once(runtime, "set"), publish}, lives);
     case Counting::add_leased:
       return wire::permits::add({names, number, once(runtime, "add"), publish});
     case Counting::set_total:
-      return wire::permits::set_total({names, number, once(runtime, "set_total"), publish});
+      return wire::permits::set_total({names, number, once(runtime, "set_total"), publish}, lives);
     case Counting::available_leased:
       return wire::permits::look(names, 0, publish);
     case Counting::init_latch:
@@ -121,6 +121,12 @@ bool changes(Counting what) {
   return what != Counting::available && what != Counting::available_leased && what != Counting::count;
 }
 
+void require_life(const engine::KeyTarget& target, std::chrono::milliseconds lives) {
+  if (lives.count() > 0 && lives <= engine::kLongestLease) return;
+  throw error_about(target, Errc::invalid_argument,
+                    "a time to live of " + std::to_string(lives.count()) + " ms; it must be above 0, up to 10 years");
+}
+
 engine::Acquired ask_to_pass(const detail::Parts& parts, std::optional<std::chrono::milliseconds> wait,
                              std::stop_token stop, engine::DefaultWait default_wait, const wire::Ask& ask) {
   return engine::acquire(parts.runtime, parts.target, waiting(parts, wait, std::move(stop)), default_wait, ask);
@@ -139,6 +145,7 @@ template <class Result>
 Question<Result> counting(const engine::KeyTarget& target, Counting what, std::int64_t number,
                           std::optional<std::chrono::milliseconds> lives) {
   require_number(target, what, number);
+  if (lives) require_life(target, *lives);
   return {.name = target.name(),
           .commands = {command(target, what, number, lives)},
           .decode =
@@ -213,11 +220,6 @@ bool Semaphore::release(std::int64_t permits) const {
 bool Semaphore::init(std::int64_t permits) const { return face::count(*parts_, Counting::init, permits) == 1; }
 
 bool Semaphore::init(std::int64_t permits, std::chrono::milliseconds lives) const {
-  if (lives.count() <= 0 || lives > engine::kLongestLease) {
-    throw face::error_about(
-        *parts_->target, Errc::invalid_argument,
-        "a time to live of " + std::to_string(lives.count()) + " ms; it must be above 0, up to 10 years");
-  }
   return face::count(*parts_, Counting::init, permits, lives) == 1;
 }
 
@@ -245,6 +247,12 @@ bool LeasedSemaphore::init(std::int64_t permits) const {
 }
 std::int64_t LeasedSemaphore::set_total(std::int64_t permits) const {
   return face::count(*parts(), Counting::set_total, permits);
+}
+bool LeasedSemaphore::init(std::int64_t permits, std::chrono::milliseconds lives) const {
+  return face::count(*parts(), Counting::init_leased, permits, lives) == 1;
+}
+std::int64_t LeasedSemaphore::set_total(std::int64_t permits, std::chrono::milliseconds lives) const {
+  return face::count(*parts(), Counting::set_total, permits, lives);
 }
 std::int64_t LeasedSemaphore::add(std::int64_t permits) const {
   return face::count(*parts(), Counting::add_leased, permits);

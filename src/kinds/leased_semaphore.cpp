@@ -73,14 +73,16 @@ void append_ids(base::Command& command, const Owner& owner) {
   command.args.insert(command.args.end(), std::make_move_iterator(ids.begin()), std::make_move_iterator(ids.end()));
 }
 
-base::Command change(const base::Script& script, const ChangeCall& call) {
-  base::Command command = with_keys(script, call.names.key, 5);
+base::Command change(const base::Script& script, const ChangeCall& call,
+                     std::optional<std::chrono::milliseconds> lives = {}) {
+  base::Command command = with_keys(script, call.names.key, 6);
   if (call.once) command.args.push_back(once_key(call.names.key, call.once->key));
   command.args.front() = std::to_string(command.args.size() - 1);
   command.args.push_back(std::to_string(call.permits));
   command.args.push_back(remembered(call.once));
   command.args.push_back(call.names.channel);
   command.args.emplace_back(way(call.publish));
+  if (lives) command.args.push_back(std::to_string(lives->count()));
   return command;
 }
 
@@ -181,8 +183,12 @@ base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseco
   return command;
 }
 
-base::Command set(const ChangeCall& call) { return change(scripts::permits_set, call); }
-base::Command set_total(const ChangeCall& call) { return change(scripts::permits_set_total, call); }
+base::Command set(const ChangeCall& call, std::optional<std::chrono::milliseconds> lives) {
+  return change(scripts::permits_set, call, lives);
+}
+base::Command set_total(const ChangeCall& call, std::optional<std::chrono::milliseconds> lives) {
+  return change(scripts::permits_set_total, call, lives);
+}
 base::Command add(const ChangeCall& call) { return change(scripts::permits_add, call); }
 
 base::Command has_owner(std::string_view expiries, const Owner& owner) {

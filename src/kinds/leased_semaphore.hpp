@@ -55,10 +55,11 @@ base::Command renew(const std::vector<Renewal>& renewals, std::chrono::milliseco
 /// Changes of the number. The reply is read by semaphore::decode_number. Permits that are held count, also those of a
 /// semaphore that was removed meanwhile.
 using semaphore::ChangeCall;
-/// Makes a semaphore. 1, or 0 if there is one already.
-base::Command set(const ChangeCall& call);
-/// Sets the total: how many can be taken now; below 0 if more are held than that.
-base::Command set_total(const ChangeCall& call);
+/// Makes a semaphore. 1, or 0 if there is one already. With a time to live, one that is made has it, and an earlier end
+/// is put off; one without an end stays so.
+base::Command set(const ChangeCall& call, std::optional<std::chrono::milliseconds> lives = {});
+/// Sets the total: how many can be taken now; below 0 if more are held than that. The time to live as for set().
+base::Command set_total(const ChangeCall& call, std::optional<std::chrono::milliseconds> lives = {});
 /// How many can be taken now, perhaps below 0; makes a missing semaphore.
 base::Command add(const ChangeCall& call);
 

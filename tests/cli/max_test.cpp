@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <iterator>
+#include <thread>
 
 #include "cli_fixture.hpp"
 
@@ -20,6 +21,12 @@ class Max : public CliTest {
     return process;
   }
   std::string free() { return raw_.command("GET", "gpus").text; }
+  long long listeners() { return raw_.command("PUBSUB", "NUMSUB", "redisson_sc:{gpus}").elements[1].integer; }
+  /// Of a day, but for a minute.
+  bool ends_in_a_day(const std::string& key) {
+    constexpr long long kDay = 86'400'000;
+    return raw_.pttl(key) > kDay - 60'000 && raw_.pttl(key) <= kDay;
+  }
 };
 
 TEST_F(Max, AsManyRunAsItSays) {
@@ -78,6 +85,57 @@ TEST_F(Max, WhoRunsCountsAlsoWhenTheNumberIsGone) {
   second.close_stdin();
   EXPECT_EQ(second.finish(), exited(0)) << second.errors();
   EXPECT_EQ(free(), "2") << "and no surplus is left";
+}
+
+TEST_F(Max, ANumberThatIsGoneEndsNoWait) {
+  Process first = start({"run", "--max", "1", "gpus", "--", "sh", "-c", "echo started; read line; true"});
+  EXPECT_EQ(first.read_line(), "started");
+  Process second = start({"run", "--max", "1", "gpus", "--", "echo", "started"});
+  ASSERT_TRUE(eventually([&] { return listeners() == 1; }));
+  raw_.command("DEL", "gpus");
+  first.close_stdin();
+  EXPECT_EQ(first.finish(), exited(0)) << first.errors();
+  EXPECT_EQ(second.read_line(), "started") << "it says the number again while it waits";
+  EXPECT_EQ(second.finish(), exited(0)) << second.errors();
+  EXPECT_EQ(free(), "1");
+}
+
+TEST_F(Max, ANameThatIsUsedOnceLeavesNothingForLongerThanADay) {
+  Process first = hold();
+  EXPECT_TRUE(ends_in_a_day("gpus"));
+  EXPECT_TRUE(ends_in_a_day("{gpus}:timeout"));
+  raw_.command("PEXPIRE", "gpus", 3'000'000);
+  Process second = hold();
+  EXPECT_TRUE(ends_in_a_day("gpus")) << "each start puts that off";
+  for (Process* const run : {&first, &second}) {
+    run->signal(SIGKILL);
+    run->finish();
+  }
+  EXPECT_TRUE(ends_in_a_day("{gpus}:timeout"));
+  raw_.command("PERSIST", "gpus");
+  use({"run", "-n", "--max", "2", "gpus", "--", "true"});
+  EXPECT_EQ(raw_.pttl("gpus"), -1) << "what somebody keeps for ever stays";
+}
+
+/// It expires a day after the last start, and runs may be longer.
+TEST_F(Max, WhoRunsForLongerThanTheNumberLivesStaysAndCounts) {
+  Process first =
+      start({"run", "--lease", "1", "--max", "2", "gpus", "--", "sh", "-c", "echo started; read line; true"});
+  EXPECT_EQ(first.read_line(), "started");
+  raw_.command("PEXPIRE", "gpus", 1);
+  raw_.command("PEXPIRE", "{gpus}:timeout", 700);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  while (std::chrono::steady_clock::now() < until) {
+    ASSERT_EQ(raw_.command("ZCARD", "{gpus}:timeout").integer, 1) << "each renewal puts its end off";
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  Process second = hold();
+  EXPECT_EQ(free(), "0");
+  for (Process* const run : {&first, &second}) {
+    run->close_stdin();
+    EXPECT_EQ(run->finish(), exited(0)) << run->errors();
+  }
+  EXPECT_EQ(free(), "2");
 }
 
 TEST_F(Max, AWaitEndsWithASignalWhileTheServerIsSilent) {

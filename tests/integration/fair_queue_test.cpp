@@ -160,6 +160,20 @@ TEST_F(FairHead, ThatWasKilledCostsTheOthersOneTurnAndNoBusyWaiting) {
   EXPECT_THAT(queue(), IsEmpty());
 }
 
+TEST_F(FairHead, ThatWasKilledLeavesAQueueThatEnds) {
+  constexpr long long kDay = 86'400'000;
+  taker_.signal(SIGKILL);
+  for (const std::string& key : {kQueue, kDeadlines}) {
+    EXPECT_GT(raw.pttl(key), kDay) << key;
+    EXPECT_LT(raw.pttl(key), kDay + 120'000) << key;
+  }
+  raw.command("PEXPIRE", kQueue, 3'000'000);
+  raw.command("PEXPIRE", kDeadlines, 3'000'000);
+  EXPECT_TRUE(eventually([&] { return raw.pttl(kQueue) > kDay && raw.pttl(kDeadlines) > kDay; }))
+      << "as long as somebody waits, it is put off";
+  release();
+}
+
 TEST_F(FairHead, ThatIsFrozenCostsTheOthersOneTurnAndIsQueuedAgain) {
   taker_.signal(SIGSTOP);
   ASSERT_TRUE(eventually([&] {

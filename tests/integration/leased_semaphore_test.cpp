@@ -93,6 +93,33 @@ TEST_F(Leased, TheNumberCanBeChangedWhilePermitsAreHeld) {
   EXPECT_TRUE(all_back("2"));
 }
 
+TEST_F(Leased, ATimeToLiveEndsTheNumberAndNoHold) {
+  Config settings = config();
+  settings.lease = 900ms;
+  const Client client(settings), other(config());
+  const LeasedSemaphore gpus = semaphore(client);
+  EXPECT_THAT(error_of([&] { return gpus.init(1, 0ms); }),
+              IsError(Errc::invalid_argument, name, client.node(), HasSubstr("a time to live of 0 ms")));
+  EXPECT_TRUE(gpus.init(1, 300ms));
+  EXPECT_EQ(gpus.set_total(2, 400ms), 2);
+  EXPECT_FALSE(gpus.init(2, 500ms));
+  EXPECT_GT(raw.pttl(name), 400) << "an earlier end is put off";
+  Hold hold = gpus.acquire();
+  EXPECT_TRUE(eventually([&] { return !raw.exists(name); }));
+  const auto until = std::chrono::steady_clock::now() + 2s;
+  while (std::chrono::steady_clock::now() < until) {
+    ASSERT_FALSE(hold.is_lost());
+    ASSERT_EQ(held(), 1);
+    std::this_thread::sleep_for(20ms);
+  }
+  EXPECT_TRUE(semaphore(other).init(2)) << "made anew";
+  EXPECT_EQ(free(), "1") << "who holds it counts";
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+  EXPECT_TRUE(all_back("2"));
+  EXPECT_FALSE(gpus.init(2, 1s));
+  EXPECT_EQ(raw.pttl(name), -1) << "one without an end stays so";
+}
+
 TEST_F(Leased, WhatIsNoSemaphoreIsLeftAlone) {
   const Client client(config());
   raw.command("HSET", name, "field", "1");

@@ -93,8 +93,9 @@ std::vector<std::string> CountingCalls::permits(milliseconds lease) {
   if (dice < 15) return sent(renew_permits(lease));
   wire::permits::ChangeCall call{name, static_cast<std::int64_t>(2 + below(4)), once(change_of(owner), lease),
                                  publish()};
-  if (dice == 15) return sent(wire::permits::set(call));
-  if (dice < 18) return sent(wire::permits::set_total(call));
+  const auto lives = below(3) == 0 ? std::optional(10 * lease) : std::nullopt;
+  if (dice == 15) return sent(wire::permits::set(call, lives));
+  if (dice < 18) return sent(wire::permits::set_total(call, lives));
   call.permits -= 3;
   if (dice == 18) return sent(wire::permits::add(call));
   return sent(wire::permits::force_release(name, below(2) == 0 ? std::optional(owner) : std::nullopt, publish()));

@@ -370,6 +370,8 @@ const std::vector<std::vector<std::string>>& questions() {
       out.push_back({"TYPE", wire::fair::queue(name)});
       out.push_back({"LRANGE", wire::fair::queue(name), "0", "-1"});
       out.push_back({"TYPE", wire::fair::deadlines(name)});
+      out.push_back({"PTTL", wire::fair::queue(name)});
+      out.push_back({"PTTL", wire::fair::deadlines(name)});
       const base::Command line = wire::fair::line(name, 100);
       out.push_back({"EVAL", std::string(line.script->text)});
       out.back().insert(out.back().end(), line.args.begin(), line.args.end());

@@ -260,6 +260,16 @@ TEST_F(CountingScripts, know_permits_without_an_end) {
   EXPECT_EQ(seen().permits[0].left, std::nullopt);
 }
 
+TEST_F(CountingScripts, keep_permits_without_an_end_for_ten_years_if_the_semaphore_ends) {
+  constexpr long long kTenYears = 315'360'000'000;
+  raw.command("SET", "S", 1, "PX", 30'000);
+  run(raw, counting::permits::acquire(kA, wire::permits::kForEver));
+  EXPECT_GT(raw.pttl(kLeases), kTenYears - 10'000);
+  raw.command("PEXPIRE", kLeases, 30'000);
+  run(raw, wire::permits::renew({{"S", wire::permits::shown(counting::permits::kIdA)}}, wire::permits::kForEver));
+  EXPECT_GT(raw.pttl(kLeases), kTenYears - 10'000);
+}
+
 TEST_F(CountingScripts, let_a_lease_end_by_the_servers_clock) {
   raw.command("SET", "S", 1);
   run(raw, counting::permits::acquire(kA, milliseconds(50)));

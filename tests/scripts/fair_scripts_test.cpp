@@ -36,13 +36,13 @@ TEST_F(FairScripts, follow_the_golden_vectors) {
   Subscriber subscriber(server);
   EXPECT_TRUE(takes(kX, usual));
   expect_reply(call(ask(kY, usual)), number(60'000));
-  store.expect(with(held(kX, 60'000), {{kY, 360'000}}));
+  store.expect(kept(with(held(kX, 60'000), {{kY, 360'000}})));
   expect_reply(call(ask(kZ, short_wait)), number(60'000));
-  store.expect(with(held(kX, 60'000), {{kY, 360'000}, {kZ, 410'000}}));
+  store.expect(ending(with(held(kX, 60'000), {{kY, 360'000}, {kZ, 410'000}}), 360'000 + kDay));
   EXPECT_EQ(call(give_back(kX)).integer, 1);
   EXPECT_THAT(subscriber.messages(), ElementsAre(turn_of(kY)));
   EXPECT_TRUE(takes(kY, usual));
-  store.expect(with(held(kY, 60'000), {{kZ, 110'000}}));
+  store.expect(ending(with(held(kY, 60'000), {{kZ, 110'000}}), 360'000 + kDay));
 }
 
 TEST_F(FairScripts, who_is_next_and_dead_costs_the_others_one_turn_and_no_busy_waiting) {

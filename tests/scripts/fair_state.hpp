@@ -1,6 +1,7 @@
 // Calls of the fair lock named L, and the states that they meet and leave.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -51,6 +52,18 @@ inline State with(State state, const std::vector<std::pair<wire::Owner, long lon
     state[kDeadlines] = table::zset(deadlines);
   }
   return state;
+}
+inline constexpr long long kDay = 86'400'000;
+/// With a queue that ends then.
+inline State ending(State state, long long ttl) {
+  for (const std::string& key : {kQueue, kDeadlines}) state.at(key).ttl = ttl;
+  return state;
+}
+/// As a waiter leaves it that has asked: the queue ends a day after its last deadline.
+inline State kept(const State& state) {
+  long long last = 0;
+  for (const auto& [waiter, deadline] : state.at(kDeadlines).scores) last = std::max(last, deadline);
+  return ending(state, last + kDay);
 }
 inline Message turn_of(const wire::Owner& owner) { return {fair::wake_channel(kL, owner), "0"}; }
 

@@ -20,7 +20,13 @@ Reply granted(std::vector<std::string> ids) {
 base::Command renew(const std::vector<wire::Renewal>& renewals) { return wire::permits::renew(renewals, kLease); }
 base::Command look(std::size_t most = 10) { return wire::permits::look(kS, most); }
 base::Command total(long long permits) { return wire::permits::set_total({kS, permits, once("c:9")}); }
+base::Command total_for(long long permits) {
+  return wire::permits::set_total({kS, permits, once("c:9")}, milliseconds(600'000));
+}
 base::Command set(long long permits) { return wire::permits::set({kS, permits, once("c:9")}); }
+base::Command set_for(long long permits) {
+  return wire::permits::set({kS, permits, once("c:9")}, milliseconds(600'000));
+}
 base::Command add(long long permits) { return wire::permits::add({kS, permits, once("c:9")}); }
 base::Command force(const std::optional<wire::Owner>& owner = {}) { return wire::permits::force_release(kS, owner); }
 /// As a grant calls two permits.
@@ -45,6 +51,16 @@ std::vector<Row> acquire_rows() {
        acquire(kA),
        granted({kIdA}),
        {count("1", 600'000), leases({{kIdA, 60'000}}, 600'000)}},
+      {"the expiries do not end before the lease",
+       {count("2", 30'000)},
+       acquire(kA),
+       granted({kIdA}),
+       {count("1", 30'000), leases({{kIdA, 60'000}}, 60'000)}},
+      {"nor before another's",
+       {count("2", 30'000), leases({{kIdB, 300'000}}, 300'000)},
+       acquire(kA),
+       granted({kIdA}),
+       {count("1", 30'000), leases({{kIdA, 60'000}, {kIdB, 300'000}}, 300'000)}},
       {"beside another",
        {count("1"), leases({{kIdB, 300'000}})},
        acquire(kA),
@@ -184,6 +200,16 @@ std::vector<Row> renew_rows() {
               {"other", wire::permits::shown(kIdB)}}),
        several({number(2), number(4)}),
        {count("0"), leases({{kIdA, 60'000}, {kIdB, 60'000}})}},
+      {"renew puts off the end of the expiries",
+       {count("0", 900'000), leases({{kIdA, 30'000}}, 40'000)},
+       renew({{"S", wire::permits::shown(kIdA)}}),
+       several({}),
+       {count("0", 900'000), leases({{kIdA, 60'000}}, 60'000)}},
+      {"renew leaves a later end",
+       {leases({{kIdA, 30'000}}, 300'000)},
+       renew({{"S", wire::permits::shown(kIdA)}}),
+       several({}),
+       {leases({{kIdA, 60'000}}, 300'000)}},
       {"renew one that is over", state, renew({{"S", wire::permits::shown(kIdB)}}), several({number(1)}), state},
       {"renew a hold of which one is gone",
        {count("0"), leases({{kIdA, 30'000}})},
@@ -252,6 +278,19 @@ std::vector<Row> number_rows() {
        total(1),
        number(0),
        {count("0"), leases({{kIdA, 30'000}}), kept("c:9", "0")}},
+      {"total of none, for a while",
+       {},
+       total_for(4),
+       number(4),
+       {count("4", 600'000), kept("c:9", "4")},
+       {{kWake, "4"}}},
+      {"total puts off an earlier end", {count("2", 300'000)}, total_for(2), number(2), {count("2", 600'000)}},
+      {"total leaves a later end", {count("2", 900'000)}, total_for(2), number(2), {count("2", 900'000)}},
+      {"total gives none an end that has none", {count("2")}, total_for(2), number(2), {count("2")}},
+      {"set for a while", {}, set_for(4), number(1), {count("4", 600'000), kept("c:9", "1")}, {{kWake, "4"}}},
+      {"set puts off an earlier end", {count("2", 300'000)}, set_for(4), number(0), {count("2", 600'000)}},
+      {"set leaves a later end", {count("2", 900'000)}, set_for(4), number(0), {count("2", 900'000)}},
+      {"set gives none an end that has none", {count("2")}, set_for(4), number(0), {count("2")}},
       {"set", {}, set(4), number(1), {count("4"), kept("c:9", "1")}, {{kWake, "4"}}},
       {"set again", {count("2"), kept("c:9", "1")}, set(4), number(1), {count("2"), kept("c:9", "1")}},
       {"set what is set", {count("0")}, set(4), number(0), {count("0")}},

@@ -131,6 +131,9 @@ TEST(PermitCalls, ask) {
   EXPECT_EQ(add({kOrders, 4}).script, &scripts::permits_add);
   EXPECT_THAT(set_total({kOrders, 4}).args,
               ElementsAre("2", "orders", "{orders}:timeout", "4", "0", kChannel, "publish"));
+  for (const auto& call : {set({kOrders, 4}, 600s), set_total({kOrders, 4}, 600s)}) {
+    EXPECT_THAT(call.args, ElementsAre("2", "orders", "{orders}:timeout", "4", "0", kChannel, "publish", "600000"));
+  }
   EXPECT_THAT(
       add({kOrders, -4, Once{"c:1", 20s}, Publish::both}).args,
       ElementsAre("3", "orders", "{orders}:timeout", "{orders}:holdfast_once:c:1", "-4", "20000", kChannel, "both"));

@@ -41,6 +41,14 @@ constexpr std::chrono::hours kFiringLife{24};
 
 constexpr milliseconds kAskOnce{0};
 
+/// How long the number of permits stays after the last run, so that names that are used once leave nothing.
+constexpr std::chrono::hours kMaxLives{24};
+
+/// When a run sees to it that there is still a number, which it does not change: at first after this time, then ever
+/// less often.
+constexpr milliseconds kFirstCheck{10'000};
+constexpr milliseconds kLongestCheck{600'000};
+
 template <auto Make>
 BasicLock made_of(const std::vector<Client>& clients, const std::vector<std::string>& names) {
   std::vector<MultiLock> on_each;
@@ -195,7 +203,7 @@ void RunLock::Acquisition::say_how_many(milliseconds limit) {
   const int permits = *run_.options_.max;
   run_.late_calls_.push_back(std::async(std::launch::async, [saying, permits, all = client.leased_semaphore(name)] {
     try {
-      all.set_total(permits);
+      all.set_total(permits, kMaxLives);
     } catch (...) {
       saying->failure = std::current_exception();
     }
@@ -268,6 +276,7 @@ AcquisitionResult RunLock::acquire(const RunTimes& times, const SignalGate& sign
   options.lease = options_.fixed ? fixed(times.lease) : renewed(times.lease);
   options.max_hold = options_.max_hold;
   Acquisition acquisition(*this, all, options);
+  if (options_.max) keep_number();
   while (interrupted_by_ == 0 && !acquisition.done()) {
     wait_readable(std::array{signals.fd(), acquisition.done_fd()});
     while (const std::optional<int> signal = signals.next()) {
@@ -276,6 +285,25 @@ AcquisitionResult RunLock::acquire(const RunTimes& times, const SignalGate& sign
   }
   if (interrupted_by_ != 0) acquisition.stop();
   return acquisition.take();
+}
+
+/// A number that has expired or was evicted would end no wait.
+void RunLock::keep_number() {
+  number_keeper_ =
+      std::jthread([permits = *options_.max,
+                    all = servers_.first().leased_semaphore(options_.names.front())](const std::stop_token& stop) {
+        std::mutex mutex;
+        std::condition_variable_any stopped;
+        std::unique_lock guard(mutex);
+        for (milliseconds time = kFirstCheck; !stop.stop_requested(); time = std::min(2 * time, kLongestCheck)) {
+          if (stopped.wait_for(guard, stop, time, [&stop] { return stop.stop_requested(); })) return;
+          try {
+            std::ignore = all.init(permits, kMaxLives);
+          } catch (const Error&) {
+            // The wait itself, or the hold, reports what is wrong.
+          }
+        }
+      });
 }
 
 std::optional<std::vector<LockInfo>> RunLock::holders(milliseconds limit) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <holdfast/config.hpp>
@@ -99,6 +100,8 @@ class RunLock {
   /// The names that are held on any server, so that this lock must wait; empty: no answer in this time, or only
   /// failures. By one thread at a time.
   std::optional<std::vector<LockInfo>> holders(std::chrono::milliseconds limit);
+  /// Sees to it, in the background and from now on, that the number of permits stays.
+  void keep_number();
   /// True if there was a connection to the server, or to a majority of several.
   bool reached() const;
 
@@ -108,6 +111,7 @@ class RunLock {
   /// How long a server that has gone away is tolerated.
   const std::chrono::milliseconds patience_;
   std::vector<std::future<void>> late_calls_;  // ended by the closing of the clients
+  std::jthread number_keeper_;                 // likewise
   AtServers servers_;
   std::optional<RunMarks> marks_;
   int interrupted_by_ = 0;

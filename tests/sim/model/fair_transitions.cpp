@@ -116,6 +116,15 @@ void join(Keyspace& all, Args keys, std::string_view own, Millis taken_for, cons
   throw Refused(joined.refused);
 }
 
+/// The queue ends a day after its last deadline; that is put off if half of it is over.
+void keep_queue(Keyspace& all, Args keys, Millis taken_for) {
+  constexpr Millis kDay = 86'400'000;
+  if (all.remaining(keys[2]) >= taken_for + kDay / 2) return;
+  const std::string kept = std::to_string(std::max<Millis>(all.scores(keys[2]).back().first - all.now(), 0) + kDay);
+  all.expire(keys[1], kept);
+  all.expire(keys[2], kept);
+}
+
 void acquire(ScriptHost& host, Args keys, Args args, std::string& reply) {
   Keyspace& all = host.keyspace();
   const std::string_view own = args[1];
@@ -150,6 +159,7 @@ void acquire(ScriptHost& host, Args keys, Args args, std::string& reply) {
     } else {
       join(all, keys, own, taken_for, turns);
     }
+    keep_queue(all, keys, taken_for);
   }
   if (!is_free) return put_number(reply, remaining);
   if (begin_turn(all, keys[2], next, turns)) {

@@ -14,6 +14,8 @@ using Millis = Keyspace::Millis;
 constexpr Millis kForever = 922'337'203'685'477;  // Redisson's end of a lease that has none
 constexpr std::size_t kIdSize = 16;
 
+Millis at_most_ten_years(Millis time) { return std::min<Millis>(time, 315'360'000'000); }
+
 class Semaphore {
  public:
   /// Gives back those whose leases are over.
@@ -64,20 +66,33 @@ class Semaphore {
     const Millis end = end_of(all_.now(), lease);
     for (const std::string_view id : ids) all_.set_score(leases_, id, end);
     const Millis remaining = all_.remaining(key_);
-    if (remaining > 0) all_.expire(leases_, std::to_string(remaining));
+    if (remaining > 0)
+      all_.expire(leases_, std::to_string(
+                               std::max(remaining, at_most_ten_years(all_.scores(leases_).back().first - all_.now()))));
     if (count_) *count_ -= fresh;
     return true;
   }
 
-  /// The number becomes this, if it is another; what was done is remembered first.
-  void become(std::int64_t count, const Once& once, bool gives, const std::string& said) {
+  /// The number becomes this, if it is another; what was done is remembered first. `lives`: empty, or an end that one
+  /// that is made has.
+  void become(std::int64_t count, const Once& once, bool gives, const std::string& said, std::string_view lives = {}) {
     once.keep(said, gives);
     once.carry_out([&] {
-      const bool add = count_.has_value() || gives;
-      add ? static_cast<void>(all_.increment(key_, count - count_.value_or(0)))
-          : static_cast<void>(all_.set(key_, std::to_string(count)));
+      if (count_ || gives) {
+        all_.increment(key_, count - count_.value_or(0));
+      } else if (lives.empty()) {
+        all_.set(key_, std::to_string(count));
+      } else {
+        all_.set(key_, std::to_string(count), lives);
+      }
     });
     count_ = count;
+  }
+
+  /// An earlier end becomes this one.
+  void keep_for(std::string_view lives) {
+    const Millis remaining = all_.remaining(key_);
+    if (remaining >= 0 && remaining < number_of(lives)) all_.expire(key_, lives);
   }
 
   std::int64_t tell(std::string_view channel, std::string_view way) {
@@ -190,10 +205,16 @@ void renew(ScriptHost& host, Args keys, Args args, std::string& reply) {
       written = written || all.score(last_leases, last_id) != end;
       all.set_score(last_leases, last_id, end);
     }
+    const Millis ends = all.remaining(keys[i]);
+    const Millis needed = at_most_ten_years(end - all.now());
+    if (ends >= 0 && ends < needed) all.expire(keys[i], std::to_string(needed));
   }
   if (!written && !last_id.empty()) all.set_score(last_leases, last_id, end + 1);
   put_indices(reply, lost);
 }
+
+/// Empty: none.
+std::string_view life(Args args) { return args.size() > 4 ? args[4] : std::string_view(); }
 
 void set(ScriptHost& host, Args keys, Args args, std::string& reply) {
   const Once once(host.keyspace(), keys, 2, args[1]);
@@ -201,7 +222,8 @@ void set(ScriptHost& host, Args keys, Args args, std::string& reply) {
   Semaphore semaphore(host, keys);
   semaphore.unless_broken();
   const bool made = !semaphore.count();
-  if (made) semaphore.become(number_of(args[0]) - semaphore.held(), once, false, "1");
+  if (made) semaphore.become(number_of(args[0]) - semaphore.held(), once, false, "1", life(args));
+  if (!made && !life(args).empty()) semaphore.keep_for(life(args));
   if (made || semaphore.swept()) semaphore.tell(args[2], args[3]);
   put_number(reply, made ? 1 : 0);
 }
@@ -213,7 +235,8 @@ void set_total(ScriptHost& host, Args keys, Args args, std::string& reply) {
   semaphore.unless_broken();
   const std::optional<std::int64_t> before = semaphore.count();
   const std::int64_t count = number_of(args[0]) - semaphore.held();
-  if (count != before) semaphore.become(count, once, false, std::to_string(count));
+  if (count != before) semaphore.become(count, once, false, std::to_string(count), life(args));
+  if (before && !life(args).empty()) semaphore.keep_for(life(args));
   if (semaphore.swept() || count > before.value_or(0)) semaphore.tell(args[2], args[3]);
   put_number(reply, count);
 }

@@ -13,7 +13,8 @@
 --            nothing without an expiry stays
 -- A waiter that asks again is alive: its deadline is extended, so it keeps its place however long the lock is held.
 -- That only counts once it is next, so it may be later than those behind. Redisson's waiters take their turn off
--- everybody's deadline when they enter
+-- everybody's deadline when they enter. What killed waiters leave ends by itself, a day after the last deadline: far
+-- later than anybody who is alive comes back
 local key, queue, deadlines, own = KEYS[1], KEYS[2], KEYS[3], ARGV[2]
 local ttl = redis.call('PTTL', key)
 local free = ttl == -2
@@ -90,6 +91,13 @@ if turn > 0 then
       return joined
     end
     head = head or own
+  end
+  local ends = redis.call('PTTL', deadlines)
+  if ends < left + 43200000 then
+    local latest = redis.call('ZRANGE', deadlines, -1, -1, 'WITHSCORES')[2]
+    local kept = string.format('%.0f', math.max(latest - now, 0) + 86400000)
+    redis.call('PEXPIRE', queue, kept)
+    redis.call('PEXPIRE', deadlines, kept)
   end
 end
 if not free then

@@ -9,7 +9,7 @@
 -- publishes  how many permits there are now, if permits whose lease was over have left any
 -- retry      idempotent: an id that is there already is not taken again, and has its lease again
 -- pairs with Redisson acquire(), tryAcquire(). Time is the server's; gives back all that are over, where Redisson gives
---            back as many as it takes
+--            back as many as it takes. If the semaphore has an end, so have the expiries, but none before the last lease, or ten years
 local key, leases = KEYS[1], KEYS[2]
 --@include shared/count_form
 --@include shared/permits_sweep
@@ -41,7 +41,8 @@ if granted then
   end
   local ttl = redis.call('PTTL', key)
   if ttl > 0 then
-    redis.call('PEXPIRE', leases, ttl)
+    local last = redis.call('ZRANGE', leases, -1, -1, 'WITHSCORES')[2]
+    redis.call('PEXPIRE', leases, string.format('%.0f', math.max(ttl, math.min(last - now, 315360000000))))
   end
   count = count and count - #fresh
 end

@@ -9,7 +9,7 @@
 --            others; a refused query says nothing about the owner, and is an error. The first write is
 --            one that a full server allows, so that it allows the others. Something is always written, if need be one
 --            millisecond later: what replicas have confirmed (WAIT) counts from the connection's last write, and a score
---            that stays as it was is none
+--            that stays as it was is none. Expiries that have an end have none before the lease, or ten years
 local call, pcall = redis.call, redis.pcall
 local clock = call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -30,6 +30,11 @@ for i = 1, #KEYS do
     for at = 1, #ids, 16 do
       last_leases, last_id = leases, string.sub(ids, at, at + 15)
       written = written + call('ZADD', leases, 'CH', expiry, last_id)
+    end
+    local ends = call('PTTL', leases)
+    local needed = math.min(expiry - now, 315360000000)
+    if ends >= 0 and ends < needed then
+      pcall('PEXPIRE', leases, string.format('%.0f', needed))
     end
   else
     lost[#lost + 1] = i
