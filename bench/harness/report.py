@@ -28,7 +28,7 @@ def write(base, found, earlier):
     with open(os.path.join(base, PAGE), "w", encoding="utf-8") as out:
         out.write("\n".join(page(base, found, summary, drawn, since, earlier)).rstrip() + "\n")
     update_readme(os.path.join(base, "README.md"),
-                  [*short_table(found, summary), "", *readme_plot(drawn), *conditions_in_short(found, since)])
+                  [*readme_table(summary), "", *readme_plot(drawn), *conditions_in_short(found, since)])
 
 
 def update_readme(path, lines):
@@ -155,6 +155,26 @@ HEADLINES = (
 )
 
 
+# Of these, what the README shows, and what explains it.
+IN_README = {
+    0: "One thread takes a free lock and releases it, p50: two round trips",
+    1: "16 threads do, pairs per second: they share one connection",
+    4: "16 threads want one lock, empty sections per second: a process passes it on without the server",
+}
+
+
+def readme_table(summary):
+    rows = []
+    for index, text in IN_README.items():
+        _, unit, letter, name, path, less = HEADLINES[index]
+        figures = summary.get(letter, {})
+        own = goals.figure(figures, name, *path)
+        if own is not None:
+            rows.append([text, f"**{quantity(own, unit)}**", best_of(figures, REDISSON, path, less, unit),
+                         best_of(figures, goals.others(figures), path, less, unit)])
+    return table(["", "Holdfast", "best Redisson", "best other peer"], rows)
+
+
 def short_table(found, summary):
     rows = []
     for text, unit, letter, name, path, less in HEADLINES:
@@ -188,13 +208,13 @@ def readme_plot(drawn):
 
 
 def conditions_in_short(found, since):
-    """Machines with their scenarios, and which scenarios are of older code."""
-    lines = [f"{letters}: {text}." for text, letters in places_of(
-        found, lambda about: f"{machine_text(about)}; {about['server']} on the same machine").items()]
-    older = [letter for letter in found if since[letter] != 0]
-    if older:
-        lines.append(f"The library has changed since in what {', '.join(older)} measure{'s' if len(older) == 1 else ''}.")
-    return [*lines, "All figures and conditions: [docs/benchmarks.md](docs/benchmarks.md)."]
+    """The machines of what the README shows, and whether it is of older code."""
+    shown = {letter: found[letter] for letter in sorted({HEADLINES[index][2] for index in IN_README}) if letter in found}
+    lines = [f"{text}." for text in places_of(
+        shown, lambda about: f"{machine_text(about)}; {about['server']} on the same machine")]
+    if any(since[letter] != 0 for letter in shown):
+        lines.append("The library has changed since.")
+    return [*lines, "All figures, and where a peer is faster: [benchmarks](docs/benchmarks.md)."]
 
 
 # ---- conditions ----

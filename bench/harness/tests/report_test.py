@@ -32,15 +32,24 @@ class Report(unittest.TestCase):
         self.assertIn("Other programs kept 0.02 processors busy.", report.measured_at({**result(), "others_busy": 0.02}, 0))
         self.assertNotIn("ther programs", report.measured_at(result(), 0))
 
-    def test_the_readme_names_each_machine_with_its_scenarios_and_those_of_older_code(self):
-        found = {"a": result(), "b": result(), "d": result(cores=4)}
+    def test_the_readme_names_the_machines_of_what_it_shows_and_says_whether_that_is_of_older_code(self):
+        found = {"a": result(), "b": result(cores=4), "d": result(cores=8)}
         lines = report.conditions_in_short(found, {"a": 0, "b": 3, "d": None})
-        self.assertTrue(lines[0].startswith("a, b: Something, 2 cores"), lines)
-        self.assertTrue(lines[1].startswith("d: Something, 4 cores"), lines)
-        self.assertEqual(lines[2], "The library has changed since in what b, d measure.")
+        self.assertTrue(lines[0].startswith("Something, 2 cores"), lines)
+        self.assertTrue(lines[1].startswith("Something, 4 cores"), lines)
+        self.assertEqual(lines[2], "The library has changed since.")
+
+    def test_the_readme_shows_three_figures_beside_the_best_of_others(self):
+        a = {"holdfast": {1: {"p50": spread([70.0])}, 16: {"rate": spread([42_000.0])}},
+             "redsync": {1: {"p50": spread([95.0])}, 16: {"rate": spread([49_000.0])}}}
+        b = {"holdfast": {(1, 16): {"rate": spread([2_000_000.0])}}}
+        rows = report.readme_table({"a": a, "b": b})
+        self.assertEqual(len(rows), 5)
+        self.assertIn("two round trips | **70.0 µs** |", rows[2])
+        self.assertIn("49,000 (redsync)", rows[3])
 
     def test_the_readme_says_nothing_of_changes_where_there_are_none(self):
-        self.assertNotIn("changed", "".join(report.conditions_in_short({"a": result()}, {"a": 0})))
+        self.assertNotIn("changed", "".join(report.conditions_in_short({"a": result(), "d": result()}, {"a": 0, "d": 2})))
 
     def test_sizes_that_were_not_measured_again_stay_with_their_own_commit(self):
         def held(*counts):
