@@ -127,9 +127,9 @@ TEST_F(ProxyTest, a_delay_holds_up_the_direction_it_is_set_for) {
 
 TEST_F(ProxyTest, a_request_under_way_arrives_after_its_client_is_gone) {
   {
-    Raw raw = through(milliseconds(20));
+    Raw raw = through(milliseconds(500));
     raw.command("PING");
-    proxy.delay(Proxy::Direction::to_server, seconds(1));
+    proxy.delay(Proxy::Direction::to_server, seconds(2));
     EXPECT_THROW(raw.command("SET", "key", "x"), std::runtime_error);
     EXPECT_FALSE(direct.exists("key"));
   }

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdexcept>
 #include <sys/socket.h>
+#include <tuple>
 
 #include "support/quiet_pipe.hpp"
 
@@ -102,14 +103,25 @@ Reply Raw::send(const std::vector<std::string>& args) {
     sizes.push_back(arg.size());
   }
   const QuietPipe quiet;
-  void* answer = redisCommandArgv(context_.get(), static_cast<int>(args.size()), texts.data(), sizes.data());
+  return owned(redisCommandArgv(context_.get(), static_cast<int>(args.size()), texts.data(), sizes.data()),
+               args.front());
+}
+
+Reply Raw::unasked() {
+  void* answer = nullptr;
+  std::ignore = redisGetReply(context_.get(), &answer);
+  return owned(answer, "nothing said");
+}
+
+/// Null: the connection is broken.
+Reply Raw::owned(void* answer, const std::string& what) {
   if (answer == nullptr) {
     const std::string why = context_->errstr;
     context_.reset();
-    throw std::runtime_error(args.front() + ": " + why);
+    throw std::runtime_error(what + ": " + why);
   }
-  const std::unique_ptr<redisReply, void (*)(void*)> owned(static_cast<redisReply*>(answer), freeReplyObject);
-  return convert(*owned);
+  const std::unique_ptr<redisReply, void (*)(void*)> reply(static_cast<redisReply*>(answer), freeReplyObject);
+  return convert(*reply);
 }
 
 std::map<std::string, std::string> Raw::hgetall(std::string_view key) {

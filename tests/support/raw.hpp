@@ -46,6 +46,8 @@ class Raw {
     return send({text(args)...});
   }
   Reply send(const std::vector<std::string>& args);
+  /// What the server says without being asked, as when it has too many clients.
+  Reply unasked();
 
   std::map<std::string, std::string> hgetall(std::string_view key);
   long long pttl(std::string_view key);  ///< -2 absent, -1 without expiry
@@ -71,6 +73,7 @@ class Raw {
   }
   void connect();
   bool dead() const;
+  Reply owned(void* answer, const std::string& what);
 
   Endpoint endpoint_;
   std::chrono::milliseconds timeout_;
