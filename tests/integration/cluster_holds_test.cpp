@@ -220,8 +220,8 @@ TEST_F(ClusterHolds, AreConfirmedByTheReplicasOfTheirOwnPrimary) {
   RedisServer& to = *cluster.primaries().back();
   Hold& moved = holds.front();
   const int slot = cluster.slot_of(moved.name());
-  cluster.move_slots(slot, slot, to);
   const auto waits = client.counters().acks_waits;
+  cluster.move_slots(slot, slot, to);                               // of which a notice may already tell it
   client.lock("{" + moved.name() + "}:other").acquire().release();  // hears of it
   EXPECT_TRUE(eventually([&] { return client.counters().acks_waits > waits; }, kAtOnce));
   EXPECT_TRUE(eventually([&] { return moved.durable_for() > 0ms; }, kAtOnce)) << "confirmed anew";
