@@ -85,6 +85,14 @@ std::optional<std::vector<LockInfo>> held(const std::vector<KeyLock>& locks, Loc
 
 bool is_in_vain(const Error& error) { return error.code() == Errc::busy || error.code() == Errc::timed_out; }
 
+/// Ends early if it is stopped.
+void sleep(milliseconds time, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  std::unique_lock guard(mutex);
+  stopped.wait_for(guard, stop, time, [] { return false; });
+}
+
 /// The name of a mark of this lock, in the slot of the lock unless that has a prefix and no hash tag.
 std::string mark_name(std::string_view lock, std::string_view what) {
   const bool whole = lock.find('}') == lock.npos;
@@ -232,12 +240,7 @@ bool RunLock::Acquisition::may_be_tried_again(const Error& error) {
 }
 
 /// Ends with the wait.
-void RunLock::Acquisition::pause(milliseconds time) const {
-  std::mutex mutex;
-  std::condition_variable_any stopped;
-  std::unique_lock guard(mutex);
-  stopped.wait_for(guard, stop_.get_token(), std::min(time, left()), [] { return false; });
-}
+void RunLock::Acquisition::pause(milliseconds time) const { sleep(std::min(time, left()), stop_.get_token()); }
 
 RunLock::RunLock(const RunOptions& options, const Console& console, RunReport& report, std::vector<Config> configs)
     : options_(options),
@@ -292,11 +295,9 @@ void RunLock::keep_number() {
   number_keeper_ =
       std::jthread([permits = *options_.max,
                     all = servers_.first().leased_semaphore(options_.names.front())](const std::stop_token& stop) {
-        std::mutex mutex;
-        std::condition_variable_any stopped;
-        std::unique_lock guard(mutex);
-        for (milliseconds time = kFirstCheck; !stop.stop_requested(); time = std::min(2 * time, kLongestCheck)) {
-          if (stopped.wait_for(guard, stop, time, [&stop] { return stop.stop_requested(); })) return;
+        for (milliseconds time = kFirstCheck;; time = std::min(2 * time, kLongestCheck)) {
+          sleep(time, stop);
+          if (stop.stop_requested()) return;
           try {
             std::ignore = all.init(permits, kMaxLives);
           } catch (const Error&) {
