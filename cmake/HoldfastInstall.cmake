@@ -56,7 +56,7 @@ if(HOLDFAST_TOOL)
   list(APPEND holdfast_documented tool)
 endif()
 foreach(component IN LISTS holdfast_documented)
-  install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT ${component})
+  install(FILES LICENSE COPYRIGHT README.md CHANGELOG.md SECURITY.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT ${component})
   install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT ${component}
           FILES_MATCHING PATTERN "*.md" PATTERN "*.acl" PATTERN "*.svg" PATTERN man EXCLUDE PATTERN evidence EXCLUDE)
   install(DIRECTORY examples ops DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT ${component})

@@ -55,5 +55,19 @@ class Lines(unittest.TestCase):
                          ["A1 has line 1 already"])
 
 
+class Pages(unittest.TestCase):
+    HEAD = "| can | what happens | seen by |\n| --- | :-- | --- |\n"
+
+    def wrong(self, rows_of_it):
+        return list(rows.page_offences(self.HEAD + rows_of_it + "\nText with `unit.Lock.IsGone`.\n", TESTS))
+
+    def test_that_are_right(self):
+        self.assertEqual(self.wrong("| a | `b` | `unit.Lock.IsFree`, `unit.In/Lock.*` |\n| c | d | a sentence only |"), [])
+
+    def test_rows_without_a_test_or_with_one_that_is_gone(self):
+        self.assertEqual(self.wrong("| a | `unit.Lock.IsFree` | never |\n| c | d | `unit.Lock.IsFree`, `unit.Lock.IsGone` |"),
+                         [(3, "a row without a test"), (4, "there is no test 'unit.Lock.IsGone'")])
+
+
 if __name__ == "__main__":
     unittest.main()
