@@ -7,8 +7,8 @@ import shutil
 from conan import ConanFile
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 
-SOURCES = ("CMakeLists.txt", "CMakePresets.json", "LICENSE", "COPYRIGHT", "README.md", "CHANGELOG.md", "SECURITY.md", "include", "src", "cmake",
-           "docs", "examples", "ops", "completions", "tests/sim/model")
+SOURCES = ("CMakeLists.txt", "CMakePresets.json", "LICENSE", "COPYRIGHT", "README.md", "CHANGELOG.md", "SECURITY.md",
+           "include", "src", "cmake", "docs", "examples", "ops", "completions", "tests/sim/model")
 
 
 class Holdfast(ConanFile):
