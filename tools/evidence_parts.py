@@ -1,4 +1,4 @@
-"""The parts of docs/evidence.md, each from its records. Pure."""
+"""The parts of docs/evidence.md and docs/records/evidence.md, each from its records. Pure."""
 import re
 
 from evidence_words import (NOT_RECORDED, by, commit_of, counted, duration, is_known, kinds, last_commit, latest,
@@ -101,7 +101,7 @@ def chaos(records, _, faults_source):
         "because the servers themselves did not settle. An update changes a number that the lock guards, with a check of "
         "`valid_for()` before the write, or without.", "",
         "**Why updates are lost even with acks.** Acks let a grant survive a failover. They do not help against what is "
-        "replicated like any other write: FLUSHALL, and a lock that is broken by force ([guarantees](guarantees.md), section 10). "
+        "replicated like any other write: FLUSHALL, and a lock that is broken by force ([guarantees](../guarantees.md), section 10). "
         "And no lock can stop a process that was paused between its check and its write from writing when it continues: such an "
         "update is counted as lost, and is not a violation (tests/README.md, judges). One late write overwrites what others have "
         "counted since, so one fault may cost many updates. *Nothing that is known* is a hold of another library, which asks for "
@@ -284,7 +284,7 @@ def summary(records, findings):
 
     def row(name, title, tried, wrong, control):
         if records.get(name):
-            rows.append([f"[{title}](#{title.lower().replace(' ', '-').replace(chr(39), '')})", tried, wrong, control,
+            rows.append([f"[{title}](records/evidence.md#{title.lower().replace(' ', '-').replace(chr(39), '')})", tried, wrong, control,
                          last_commit(records[name])])
 
     real, without = runs(records.get("chaos", [])), controls(records.get("chaos", []))
@@ -292,7 +292,7 @@ def summary(records, findings):
     shapes = {record["shape"] for record in real}
     row("chaos", "Chaos", f"{number(total(real, 'operations'))} operations, {number(total(real, 'faults_struck'))} faults of "
         f"{len(kinds(real, 'faults'))} kinds", f"{violations(total(real, 'promised_violations'))}"
-        + (" ([see below](#chaos))" if explanations(real) else "") + ", "
+        + (" ([why](records/evidence.md#chaos))" if explanations(real) else "") + ", "
         f"{hangs(total(real, 'hangs'))}",
         f"without shared locks: {number(total(last_controls, 'promised_violations'))} violations, in "
         f"{sum(bool(record['promised_violations']) for record in last_controls)} of {len(shapes)} shapes")
@@ -327,5 +327,5 @@ def summary(records, findings):
         f"{number(total(of, 'failed'))} fail; {number(total(of, 'skipped'))} skipped", "–")
     planted = sum(bool(finding.get("mutants")) for finding in findings)
     return [*table(["", "what was tested", "what failed", "control", "last on"], rows),
-            f"Found and fixed on the way: [{len(findings)} defects](#defects-found), of which {planted} are planted again in each run "
+            f"Found and fixed on the way: [{len(findings)} defects](records/evidence.md#defects-found), of which {planted} are planted again in each run "
             "of the mutants. What nobody has tested is listed under [blind spots](#blind-spots).", ""]

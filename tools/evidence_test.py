@@ -151,12 +151,13 @@ class Collecting(unittest.TestCase):
 
 
 class Page(unittest.TestCase):
+    def titles(self, page):
+        return [line for line in page.splitlines() if line.startswith("## ")]
+
     def test_begins_with_results_and_has_no_empty_commit(self):
-        page = evidence.page()
-        titles = [line for line in page.splitlines() if line.startswith("## ")]
-        self.assertEqual(titles[:2], ["## Results", "## Blind spots"])
-        self.assertEqual(titles[-2:], ["## Defects found", "## Older records"])
-        self.assertNotIn("``", page)
+        self.assertEqual(self.titles(evidence.page()), ["## Results", "## Blind spots"])
+        self.assertEqual(self.titles(evidence.tables())[-2:], ["## Defects found", "## Older records"])
+        self.assertNotIn("``", evidence.page() + evidence.tables())
 
 
 if __name__ == "__main__":
