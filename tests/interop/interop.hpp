@@ -55,7 +55,7 @@ std::vector<Pairing> both_ways(const std::vector<std::string>& peers);
 std::vector<Pairing> once(const std::vector<std::string>& peers);
 
 /// Instantiates the cases of one suite: HOLDFAST_INTEROP(WakeUps, both_ways(kRedissons)). The suite's name and the
-/// tests' names are headings and rows of docs/interop.md, as words.
+/// tests' names are headings and rows of docs/records/interop.md, as words.
 #define HOLDFAST_INTEROP(suite, pairings) \
   INSTANTIATE_TEST_SUITE_P(With, suite, ::testing::ValuesIn(pairings), pairing_name)
 
@@ -103,7 +103,7 @@ class Interop : public ::testing::TestWithParam<Pairing> {
   /// Kills with SIGKILL, and returns when it was sent.
   void kill(Taker& taker);
 
-  /// Something that was measured, for docs/interop.md: figure("the peer's share", "48 %").
+  /// Something that was measured, for docs/records/interop.md: figure("the peer's share", "48 %").
   void figure(const std::string& what, const std::string& value) { record_.figures.emplace_back(what, value); }
   /// How often each side got in while both wanted to.
   void figure_shares(long long of_peer, long long of_holdfast);

@@ -19,14 +19,14 @@
 namespace holdfast::test::page_test {
 namespace {
 
-std::string committed_page() {
-  std::ifstream in(source_path("docs/interop.md"));
+std::string text_of(const std::string& file) {
+  std::ifstream in(source_path(file));
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
 /// What stands between ```LANGUAGE and ```.
 std::string program_on_page(const std::string& language) {
-  const std::string page = committed_page(), fence = "```" + language + "\n";
+  const std::string page = text_of("docs/interop.md"), fence = "```" + language + "\n";
   const std::size_t at = page.find(fence);
   if (at == page.npos) throw std::runtime_error("no program in " + language);
   return page.substr(at + fence.size(), page.find("```\n", at + fence.size()) - at - fence.size());
@@ -100,8 +100,12 @@ class InteropPage : public ::testing::Test {
   TempDir folder_;
 };
 
-TEST_F(InteropPage, BeginsWithWhatTheGeneratorPutsThere) {
-  EXPECT_TRUE(committed_page().starts_with(interop_introduction() + "Run on "));
+TEST_F(InteropPage, TheProgramInCppIsTheExample) {
+  EXPECT_EQ(program_on_page("cpp"), text_of("examples/08_shared.cpp"));
+}
+
+TEST_F(InteropPage, TheTablesBeginWithWhatTheGeneratorPutsThere) {
+  EXPECT_TRUE(text_of("docs/records/interop.md").starts_with(interop_introduction() + "Run on "));
 }
 
 TEST_F(InteropPage, TheProgramInJavaSharesItsLockWithTheOneInCpp) {

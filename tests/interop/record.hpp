@@ -1,4 +1,4 @@
-// What is known after a test with a peer: tests write it to a file each, interop_table makes docs/interop.md of them.
+// What is known after a test with a peer: tests write it to a file each, for the tables in docs/records/interop.md.
 #pragma once
 
 #include <string>

@@ -195,11 +195,7 @@ std::string as_sentence(std::string_view camel_case) {
   return sentence;
 }
 
-std::string interop_introduction() {
-  constexpr std::string_view kProgram = "@CPP@";
-  std::string text = text_of_source("tests/interop/interop.md.in");
-  return text.replace(text.find(kProgram), kProgram.size(), text_of_source("examples/08_shared.cpp"));
-}
+std::string interop_introduction() { return text_of_source("tests/interop/interop.md.in"); }
 
 std::string interop_page(std::vector<Record> records, const std::string& date) {
   return Page(std::move(records), date).text();

@@ -1,4 +1,4 @@
-// Turns the records of a run into docs/interop.md.
+// Turns the records of a run into docs/records/interop.md.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace holdfast::test {
 
-/// What stands before the tables: interop.md.in, with the program of examples/08_shared.cpp in it.
+/// What stands before the tables: interop.md.in.
 std::string interop_introduction();
 
 /// The whole page. `date` is when the tests ran.
