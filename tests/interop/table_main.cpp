@@ -1,4 +1,4 @@
-// Writes docs/records/interop.md: interop_table FOLDER-OF-RECORDS > PAGE. Exit 3 if there was a peer that could not run.
+// Writes docs/records/interop.md: interop_table FOLDER-OF-RECORDS > PAGE. Exit 3 if a peer could not run.
 #include <algorithm>
 #include <chrono>
 #include <ctime>
