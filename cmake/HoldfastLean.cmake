@@ -1,6 +1,6 @@
 # A lean tool. Most of what a short run costs is spent before main(), on finding libraries and what they have in common: so
 # the tool has the C++ libraries in itself, and OpenSSL, which most runs do not need, is loaded with the first connection
-# that does. It is still the system's. Why so, and what it gains: docs/decisions/30-a-short-run-is-short.md.
+# that does. It is still the system's. Why so, and what it gains: decision 30 in docs/why/tool.md.
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_LINK_OPTIONS -static-libstdc++ -static-libgcc LINKER:--as-needed)
 check_cxx_source_compiles("#include <string>\nint main(int argc, char**) { return std::string(argc, '.').size() == 0; }"
