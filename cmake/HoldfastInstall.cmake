@@ -63,10 +63,10 @@ foreach(component IN LISTS holdfast_documented)
   # What is only for contributors stays in the sources, so it is named without a link.
   install(CODE "set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\")" COMPONENT ${component})
   install(CODE [==[
-    file(GLOB pages "${folder}/*.md" "${folder}/docs/*.md")
+    file(GLOB pages "${folder}/*.md" "${folder}/docs/*.md" "${folder}/docs/*/*.md")
     foreach(page IN LISTS pages)
       file(READ "${page}" text)
-      string(REGEX REPLACE "\\[([^]]+)\\]\\((\\.\\./)?(CONTRIBUTING|bench/|tests/)[^)]*\\)" "\\1 (in the sources)" text "${text}")
+      string(REGEX REPLACE "\\[([^]]+)\\]\\((\\.\\./)*(CONTRIBUTING|bench/|tests/)[^)]*\\)" "\\1 (in the sources)" text "${text}")
       file(WRITE "${page}" "${text}")
     endforeach()
   ]==] COMPONENT ${component})
