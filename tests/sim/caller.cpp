@@ -145,6 +145,10 @@ bool Member::Caller::is_expected_of_site(Errc code, std::string_view words) cons
       // A slot that moves for longer than a client is patient, key by key, of which these kinds have several.
       if (code == Errc::server_error && words.find("TRYAGAIN") != words.npos)
         return stage().plan.kind >= LockKind::fenced;
+      // What a process that stood still reads behind the command's time limit is followed no more. After `patience`
+      // that is it.
+      if (code == Errc::server_error && (words.find("MOVED ") != words.npos || words.find("ASK ") != words.npos))
+        return stage().plan.has(Fault::Kind::pause);
       if (code == Errc::no_quorum && stage().plan.kind == LockKind::multi) return true;
       break;
     case Site::sentinels:

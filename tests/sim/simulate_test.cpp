@@ -39,6 +39,9 @@ TEST_P(Scenarios, KeepTheirPromises) {
 /// Of a library that was wrong: the process ended with a look at a key that was no longer watched.
 TEST(Seeds, ThatFoundSomethingFindItNoMore) { EXPECT_EQ(promise_of(make_plan("sentinel", 1718)), ""); }
 
+/// Of a judge that was wrong: a redirect that is read behind its command's time limit, when `patience` is over.
+TEST(Seeds, ThatTheJudgeMisunderstoodFindNothing) { EXPECT_EQ(promise_of(make_plan("cluster_acks", 4026224)), ""); }
+
 TEST_P(Scenarios, HaveTheSameBytesAtTheSameTimesInAnyOrder) {
   Digests forwards, backwards;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) forwards[seed] = run(make_plan(GetParam().name, seed)).digest;
