@@ -120,10 +120,19 @@ def chaos(records, _, faults_source):
 # ---- what models and simulates ----
 
 
+def failed_seeds(records):
+    """Of each run of the simulator in which a seed failed: what that was."""
+    return [f"- {number(record['seeds'])} seeds from {number(record['first_seed'])} on, on {commit_of(record)}: "
+            f"{record['failures']} failed; {record.get('explained', '**not explained**')}."
+            for record in records if record["failures"]]
+
+
 def sim(records, *_):
     scenarios, faults = kinds(records, "scenarios"), kinds(records, "faults")
+    failed = failed_seeds(records)
     return [
         f"**{number(total(records, 'seeds'))} seeds, {number(total(records, 'failures'))} failures.**", "",
+        *([*failed, ""] if failed else []),
         "Whole clients of the real code, everything above the system calls, against model servers in simulated time, on one "
         "thread. A seed determines everything; one that fails is printed, can be repeated byte for byte, and is shrunk.", "",
         *table(["seeds", "time of one core", "seeds a minute", "simulated", "calls", "grants", "contended", "losses reported"],
@@ -298,7 +307,8 @@ def summary(records, findings):
         f"{sum(bool(record['promised_violations']) for record in last_controls)} of {len(shapes)} shapes")
     of = records.get("sim", [])
     row("sim", "Simulator", f"{number(total(of, 'seeds'))} seeds, {number(total(of, 'calls'))} calls",
-        f"{number(total(of, 'failures'))} failures", "deliberate errors are found and shrunk (suite sim)")
+        f"{number(total(of, 'failures'))} failures"
+        + (" ([why](records/evidence.md#simulator))" if total(of, "failures") else ""), "deliberate errors are found and shrunk (suite sim)")
     of = records.get("oracle", [])
     row("oracle", "The simulator's servers", f"{number(total(of, 'steps'))} steps, {len(by(of, 'server'))} servers",
         f"{number(total(of, 'differences'))} differences", "ten models with one error each are found (suite oracle)")

@@ -109,6 +109,15 @@ class Violations(unittest.TestCase):
                           "- one, seed 7, on `bbbbbbb`: 2 violations; a reason."])
 
 
+class FailedSeeds(unittest.TestCase):
+    def test_each_run_is_explained_or_said_not_to_be(self):
+        run = {**NEW, "seeds": 20_000, "first_seed": 1, "failures": 0}
+        self.assertEqual(parts.failed_seeds([run]), [])
+        self.assertEqual(parts.failed_seeds([{**run, "failures": 2}, {**run, "failures": 1, "explained": "the judge was wrong"}]),
+                         ["- 20,000 seeds from 1 on, on `bbbbbbb`: 2 failed; **not explained**.",
+                          "- 20,000 seeds from 1 on, on `bbbbbbb`: 1 failed; the judge was wrong."])
+
+
 class Findings(unittest.TestCase):
     FINDING = {"test": "unit.A.B", "mutants": ["m"]}
 
