@@ -2,7 +2,7 @@
 # whatever way, gets what Debian's own packages have. Programs lie at random addresses (PIE), what the linker fills in is
 # read-only before main() (RELRO, and BIND_NOW, so that it is all filled in), functions notice when their stack was
 # overwritten, and the C library's functions when a buffer is too small. Off with a sanitizer, which does its own.
-# What it costs: docs/installing.md..
+# What it costs: docs/installing.md.
 option(HOLDFAST_HARDEN "Harden what is installed" ON)
 include(CheckPIESupported)
 check_pie_supported(LANGUAGES CXX)
