@@ -1,13 +1,9 @@
 """Of tools/by_server: what is counted, and what is said of holes."""
-import importlib.machinery
-import importlib.util
-import pathlib
 import unittest
 
-FOLDER = pathlib.Path(__file__).resolve().parent
-LOADER = importlib.machinery.SourceFileLoader("by_server", str(FOLDER / "by_server"))
-by_server = importlib.util.module_from_spec(importlib.util.spec_from_loader("by_server", LOADER))
-LOADER.exec_module(by_server)
+from script import script
+
+by_server = script("by_server")
 
 SKIPPED = "[ RUN      ] A.B\n/tests/a_test.cpp:7: Skipped\nit has no\n  such command\n\n[  SKIPPED ] A.B (0 ms)\n"
 

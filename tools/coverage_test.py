@@ -1,12 +1,9 @@
 """Of tools/coverage: what it makes of what gcovr has counted."""
-import importlib.machinery
-import importlib.util
-import pathlib
 import unittest
 
-LOADER = importlib.machinery.SourceFileLoader("coverage", str(pathlib.Path(__file__).resolve().parent / "coverage"))
-coverage = importlib.util.module_from_spec(importlib.util.spec_from_loader("coverage", LOADER))
-LOADER.exec_module(coverage)
+from script import script
+
+coverage = script("coverage")
 
 
 def file(name, *figures):

@@ -1,6 +1,4 @@
 """Of the page of evidence: what is pure, and that nothing is filled in that a record does not say."""
-import importlib.machinery
-import importlib.util
 import os
 import pathlib
 import tempfile
@@ -10,11 +8,9 @@ from unittest import mock
 import evidence_parts as parts
 import evidence_words as words
 import origin
+from script import script
 
-FOLDER = pathlib.Path(__file__).resolve().parent
-LOADER = importlib.machinery.SourceFileLoader("evidence", str(FOLDER / "evidence"))
-evidence = importlib.util.module_from_spec(importlib.util.spec_from_loader("evidence", LOADER))
-LOADER.exec_module(evidence)
+evidence = script("evidence")
 
 OLD = {"commit": "aaaaaaa", "at": "2026-01-01T10:00:00Z"}
 NEW = {"commit": "bbbbbbb", "at": "2026-01-02T10:00:00Z", "server": "Redis 7.0.15", "kernel": "Linux 6.1.0",
@@ -164,9 +160,10 @@ class Page(unittest.TestCase):
         return [line for line in page.splitlines() if line.startswith("## ")]
 
     def test_begins_with_results_and_has_no_empty_commit(self):
-        self.assertEqual(self.titles(evidence.page()), ["## Results", "## Blind spots"])
-        self.assertEqual(self.titles(evidence.tables())[-2:], ["## Defects found", "## Older records"])
-        self.assertNotIn("``", evidence.page() + evidence.tables())
+        front, tables = evidence.pages().values()
+        self.assertEqual(self.titles(front), ["## Results", "## Blind spots"])
+        self.assertEqual(self.titles(tables)[-2:], ["## Defects found", "## Older records"])
+        self.assertNotIn("``", front + tables)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,12 @@
 """Of tools/house: what it finds wrong, and what it counts."""
-import importlib.machinery
-import importlib.util
 import pathlib
 import tempfile
 import unittest
 
-LOADER = importlib.machinery.SourceFileLoader("house", str(pathlib.Path(__file__).resolve().parent / "house"))
-house = importlib.util.module_from_spec(importlib.util.spec_from_loader("house", LOADER))
-LOADER.exec_module(house)
-from house_classes import Class  # noqa: E402
+from house_classes import Class
+from script import script
 
+house = script("house")
 
 PAGE = """
 | room | holds | may touch |

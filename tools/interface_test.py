@@ -1,13 +1,9 @@
 """Tests of tools/interface."""
-import importlib.machinery
-import importlib.util
-import pathlib
 import unittest
 
-PATH = str(pathlib.Path(__file__).resolve().parent / "interface")
-loader = importlib.machinery.SourceFileLoader("interface", PATH)
-interface = importlib.util.module_from_spec(importlib.util.spec_from_loader("interface", loader))
-loader.exec_module(interface)
+from script import script
+
+interface = script("interface")
 
 HEADER = """// What it is.
 #pragma once

@@ -1,15 +1,12 @@
 """Of tools/release: what must be true before, and what is written about what was made."""
-import importlib.machinery
-import importlib.util
 import pathlib
 import tarfile
 import tempfile
 import unittest
 
-FOLDER = pathlib.Path(__file__).resolve().parent
-LOADER = importlib.machinery.SourceFileLoader("release", str(FOLDER / "release"))
-release = importlib.util.module_from_spec(importlib.util.spec_from_loader("release", LOADER))
-LOADER.exec_module(release)
+from script import script
+
+release = script("release")
 
 HEADER = """#define HOLDFAST_VERSION_MAJOR 0
 #define HOLDFAST_VERSION_MINOR 2

@@ -1,13 +1,9 @@
 """Of tools/rows: which tests there are, and what is wrong with a line."""
-import importlib.machinery
-import importlib.util
-import pathlib
 import unittest
 
-FOLDER = pathlib.Path(__file__).resolve().parent
-LOADER = importlib.machinery.SourceFileLoader("rows", str(FOLDER / "rows"))
-rows = importlib.util.module_from_spec(importlib.util.spec_from_loader("rows", LOADER))
-LOADER.exec_module(rows)
+from script import script
+
+rows = script("rows")
 
 TESTS = {"unit.Lock.IsFree", "integration.Holds.AreLost", "scripts.LockTable.is_kept", "packaging.example_*"}
 

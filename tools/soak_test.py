@@ -1,14 +1,11 @@
 """Of tools/soak: who is next, and what is kept of what was found."""
-import importlib.machinery
-import importlib.util
 import pathlib
 import tempfile
 import unittest
 
-FOLDER = pathlib.Path(__file__).resolve().parent
-LOADER = importlib.machinery.SourceFileLoader("soak", str(FOLDER / "soak"))
-soak = importlib.util.module_from_spec(importlib.util.spec_from_loader("soak", LOADER))
-LOADER.exec_module(soak)
+from script import script
+
+soak = script("soak")
 
 
 class Soaked(unittest.TestCase):

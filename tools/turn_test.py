@@ -1,14 +1,12 @@
 """Of tools/turn: what each turn is, and when it is taken."""
-import importlib.machinery
-import importlib.util
 import pathlib
 import subprocess
 import unittest
 
+from script import script
+
 FOLDER = pathlib.Path(__file__).resolve().parent
-LOADER = importlib.machinery.SourceFileLoader("turn", str(FOLDER / "turn"))
-turn = importlib.util.module_from_spec(importlib.util.spec_from_loader("turn", LOADER))
-LOADER.exec_module(turn)
+turn = script("turn")
 
 
 class Turns(unittest.TestCase):
