@@ -1,13 +1,15 @@
 """Whether a change has made anything slower: the library of an earlier commit, the same once more, and that of a newer one,
 by turns in one run.
 
-How far the old one is from itself is what the machine does. A line fails if the median of the new one is worse than the old
-one's by more than 5 % and by more than twice that; it is then measured once more, and all of it counts. Exit 1 if one
-still fails, could not be measured, or says nothing, since the old one is too far from itself. Nothing else should run on
-the machine: only the lines of `instructions` do not mind."""
+How far the old one is from itself is what the machine does: by its medians, and, since two medians may agree by chance, by
+how its rounds scatter. A line fails if the median of the new one is worse than the old one's by more than 5 % and by more
+than twice that; it is then measured once more, and all of it counts. Exit 1 if one still fails, could not be measured, or
+says nothing, since the old one is too far from itself. Nothing else should run on the machine: only the lines of
+`instructions` do not mind. build/gate/figures.json has what each round found."""
 
 import argparse
 import contextlib
+import json
 import math
 import os
 import re
@@ -262,7 +264,16 @@ def judge(line, figures):
     worse = base - new if line.more else new - base
     if worse <= line.grain:
         worse = min(worse, 0)
-    return Verdict(line, base, new, part_of(worse, base), max(LEAST, 2 * part_of(abs(old - again), base)))
+    noise = max(abs(old - again), scatter(figures[OLD] + figures[AGAIN], len(figures[NEW])))
+    return Verdict(line, base, new, part_of(worse, base), max(LEAST, 2 * part_of(noise, base)))
+
+
+def scatter(olds, rounds):
+    """The standard error of the difference between the old median and one of so many rounds, if nothing had changed: from the
+    median deviation of the old one's rounds, so that one bad round changes little."""
+    middle = statistics.median(olds)
+    sigma = 1.4826 * statistics.median(abs(each - middle) for each in olds)
+    return 1.2533 * sigma * math.sqrt(1 / len(olds) + 1 / rounds)
 
 
 def part_of(difference, base):
@@ -306,7 +317,13 @@ def run(bench, parts, rounds):
     if again:
         print(table(verdicts), "\nonce more: " + ", ".join(again), sep="\n", flush=True)
         measure(bench, again, rounds, found)
+    keep(found, os.path.join(bench.logs, "..", "figures.json"))
     return verdicts_of(parts, found)
+
+
+def keep(found, path):
+    with open(path, "w", encoding="utf-8") as out:
+        json.dump({f"{line.part}: {line.text}": of for line, of in found.items()}, out, indent=1)
 
 
 def verdicts_of(parts, found):

@@ -1,5 +1,8 @@
 import contextlib
 import io
+import json
+import os
+import tempfile
 import types
 import unittest
 from unittest import mock
@@ -26,6 +29,18 @@ class Verdicts(unittest.TestCase):
         self.assertFalse(judge(MORE, figures(105, 95, 81)).failed)
         self.assertTrue(judge(MORE, figures(105, 95, 79)).failed)
 
+    def test_and_twice_what_its_rounds_scatter_though_their_medians_agree(self):
+        rounds = [80, 90, 100, 110, 120] * 2
+        noisy = {OLD: rounds, AGAIN: rounds, NEW: [90] * 10}
+        self.assertFalse(judge(MORE, noisy).failed)
+        self.assertTrue(judge(MORE, {**noisy, NEW: [80] * 10}).failed)
+        self.assertTrue(judge(MORE, {**noisy, OLD: [100] * 9 + [1], AGAIN: [100] * 10}).failed, "one bad round")
+
+    def test_more_rounds_allow_less(self):
+        rounds = [80, 90, 100, 110, 120]
+        once, often = (judge(MORE, {OLD: rounds * n, AGAIN: rounds * n, NEW: rounds * n}).allowed for n in (2, 8))
+        self.assertAlmostEqual(once, 2 * often)
+
     def test_better_never_fails(self):
         self.assertFalse(judge(MORE, figures(100, 100, 300)).failed)
         self.assertFalse(judge(LESS, figures(100, 100, 3)).failed)
@@ -51,10 +66,13 @@ class Verdicts(unittest.TestCase):
 
 class Rounds(unittest.TestCase):
     def run_with(self, part, rounds=3):
-        bench = gate.Gate("", types.SimpleNamespace(names=list(gate.NAMES)), False, "")
-        with mock.patch.dict(gate.PARTS, start=part), contextlib.redirect_stdout(io.StringIO()) as said, \
-             contextlib.redirect_stderr(io.StringIO()):
+        with tempfile.TemporaryDirectory() as logs, mock.patch.dict(gate.PARTS, start=part), \
+             contextlib.redirect_stdout(io.StringIO()) as said, contextlib.redirect_stderr(io.StringIO()):
+            os.mkdir(os.path.join(logs, "logs"))
+            bench = gate.Gate("", types.SimpleNamespace(names=list(gate.NAMES)), False, os.path.join(logs, "logs"))
             verdicts = gate.run(bench, ["start"], rounds)
+            with open(os.path.join(logs, "figures.json"), encoding="utf-8") as kept:
+                self.kept = json.load(kept)
         return verdicts, said.getvalue()
 
     def test_each_round_begins_with_another_one(self):
@@ -67,6 +85,7 @@ class Rounds(unittest.TestCase):
         self.assertEqual(orders, [[OLD, AGAIN, NEW], [AGAIN, NEW, OLD], [NEW, OLD, AGAIN]])
         self.assertFalse(any(each.failed for each in verdicts))
         self.assertEqual(said, "")
+        self.assertEqual(self.kept, {"start: of the tool, ms": {name: [1.0] * 3 for name in gate.NAMES}})
 
     def test_what_fails_is_measured_once_more_and_all_of_it_counts(self):
         rounds = []
