@@ -3,8 +3,8 @@ by turns in one run.
 
 How far the old one is from itself is what the machine does: by its medians, and, since two medians may agree by chance, by
 how its rounds scatter. A line fails if the median of the new one is worse than the old one's by more than 5 % and by more
-than twice that; it is then measured once more, and all of it counts. Exit 1 if one still fails, could not be measured, or
-says nothing, since the old one is too far from itself. Nothing else should run on the machine: only the lines of
+than twice that; it says nothing if the old one is too far from itself. Either is then measured once more, and all of it
+counts. Exit 1 if one still fails, could not be measured, or says nothing. Nothing else should run on the machine: only the lines of
 `instructions` do not mind. build/gate/figures.json has what each round found."""
 
 import argparse
@@ -313,7 +313,7 @@ def run(bench, parts, rounds):
     found = {}
     measure(bench, parts, rounds, found)
     verdicts = verdicts_of(parts, found)
-    again = [part for part in parts if any(each.failed and each.line.part == part for each in verdicts)]
+    again = [part for part in parts if any(each.word and each.line.part == part for each in verdicts)]
     if again:
         print(table(verdicts), "\nonce more: " + ", ".join(again), sep="\n", flush=True)
         measure(bench, again, rounds, found)

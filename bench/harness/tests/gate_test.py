@@ -98,6 +98,17 @@ class Rounds(unittest.TestCase):
         self.assertIn("once more: start", said)
         self.assertFalse(any(each.failed for each in verdicts))
 
+    def test_what_says_nothing_is_measured_once_more(self):
+        rounds = []
+
+        def part(bench):
+            rounds.append(bench.turn)
+            return {OLD: {"start": 3.0 if len(rounds) < 3 else 1.0}, AGAIN: {"start": 1.0}, NEW: {"start": 1.0}}
+        verdicts, said = self.run_with(part)
+        self.assertEqual(len(rounds), 6)
+        self.assertIn("says nothing", said)
+        self.assertEqual([each.word for each in verdicts], [""])
+
     def test_one_that_dies_fails(self):
         def part(_):
             raise DriverFailed("it ended")
