@@ -47,7 +47,9 @@ if(NOT BUILD_SHARED_LIBS)
 endif()
 target_compile_definitions(holdfast_boost INTERFACE ${holdfast_async_definitions})
 
-# Boost.JSON, compiled once: for the tool and the tests. The library does without it.
+# Boost.JSON, compiled once: for the tool, the library for C and the tests. The library does without it.
 add_library(holdfast_boost_json STATIC EXCLUDE_FROM_ALL "${CMAKE_CURRENT_LIST_DIR}/boost_json.cpp")
 target_compile_features(holdfast_boost_json PUBLIC cxx_std_20)
 target_link_libraries(holdfast_boost_json PUBLIC holdfast_boost PRIVATE holdfast_flags)
+set_target_properties(holdfast_boost_json PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+                      VISIBILITY_INLINES_HIDDEN ON)

@@ -9,6 +9,11 @@ list(TRANSFORM HOLDFAST_PARTS PREPEND holdfast_ OUTPUT_VARIABLE holdfast_part_ta
 install(TARGETS holdfast ${holdfast_part_targets} EXPORT holdfastTargets
         LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library NAMELINK_COMPONENT development
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development)
+if(HOLDFAST_C)
+  install(TARGETS holdfast_c EXPORT holdfastTargets
+          LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library NAMELINK_COMPONENT development)
+  install(FILES include/holdfast.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development)
+endif()
 install(DIRECTORY include/holdfast DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development
         FILES_MATCHING PATTERN "*.hpp")
 install(EXPORT holdfastTargets NAMESPACE holdfast:: DESTINATION "${holdfast_package_folder}" COMPONENT development)
@@ -44,6 +49,10 @@ foreach(name holdfast holdfast-async)
   configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
   install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
 endforeach()
+if(HOLDFAST_C)
+  configure_file(cmake/holdfast-c.pc.in holdfast-c.pc @ONLY)
+  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/holdfast-c.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
+endif()
 foreach(part IN LISTS HOLDFAST_PARTS)
   configure_file(cmake/holdfast-part.pc.in holdfast-${part}.pc @ONLY)
   install(FILES "${CMAKE_CURRENT_BINARY_DIR}/holdfast-${part}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
@@ -57,6 +66,7 @@ if(HOLDFAST_TOOL)
 endif()
 foreach(component IN LISTS holdfast_documented)
   install(FILES LICENSE COPYRIGHT README.md CHANGELOG.md SECURITY.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT ${component})
+  install(FILES bindings/python/README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}/bindings/python" COMPONENT ${component})
   install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT ${component}
           FILES_MATCHING PATTERN "*.md" PATTERN "*.acl" PATTERN "*.svg" PATTERN man EXCLUDE PATTERN evidence EXCLUDE)
   install(DIRECTORY examples ops DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT ${component})

@@ -25,7 +25,8 @@ struct Plan;
 }  // namespace engine
 namespace detail {
 struct ClientAccess;  // for client_on() of async.hpp, and for libraries beside this one
-}
+struct HandleAccess;
+}  // namespace detail
 
 /// The connection to one server, with the watchdog that renews its holds. Thread-safe, except construction, move and
 /// destruction. Owns three threads, all started by the constructor: one talks to the server, one runs callbacks, one
@@ -146,6 +147,7 @@ class HOLDFAST_EXPORT Client {
 
  private:
   friend struct detail::ClientAccess;
+  friend struct detail::HandleAccess;
   explicit Client(std::shared_ptr<engine::Core> core) noexcept;
   detail::PartsPtr parts_of(std::string_view name, const engine::Plan& plan, LockOptions defaults) const;
 

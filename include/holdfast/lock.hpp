@@ -122,6 +122,7 @@ class HOLDFAST_EXPORT BasicLock {
   }
 
  private:
+  friend struct detail::HandleAccess;
   /// unlock(). False: the thread does not hold the lock.
   bool leave_level() const noexcept;
   bool try_lock_within(std::chrono::milliseconds wait) const;

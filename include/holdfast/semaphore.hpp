@@ -89,6 +89,7 @@ class HOLDFAST_EXPORT Semaphore {
 
  private:
   friend class Client;
+  friend struct detail::HandleAccess;
   explicit Semaphore(detail::PartsPtr parts) noexcept : parts_(std::move(parts)) {}
   bool acquire_within(std::chrono::milliseconds wait, std::int64_t permits, std::stop_token stop) const;
 
@@ -213,6 +214,7 @@ class HOLDFAST_EXPORT Latch {
 
  private:
   friend class Client;
+  friend struct detail::HandleAccess;
   explicit Latch(detail::PartsPtr parts) noexcept : parts_(std::move(parts)) {}
   bool wait_within(std::chrono::milliseconds wait, std::stop_token stop) const;
 

@@ -164,4 +164,21 @@ std::string host_and_port(std::string_view host, std::uint16_t port) {
   return out;
 }
 
+std::string without_logins(std::string_view message) {
+  constexpr std::string_view kMark = "://";
+  constexpr std::string_view kExample = "user:password";  // of a help
+  constexpr std::size_t kNowhere = std::string_view::npos;
+  std::string out;
+  while (true) {
+    const std::size_t mark = message.find(kMark);
+    if (mark == kNowhere) return out.append(message);
+    const std::size_t begin = mark + kMark.size();
+    const std::string_view url = message.substr(begin, message.find_first_of(" \"'\n\t", begin) - begin);
+    const std::size_t at = url.rfind('@');
+    const bool secret = at != kNowhere && url.substr(0, at) != kExample;
+    out.append(message.substr(0, begin)).append(secret ? "***" : "");
+    message.remove_prefix(begin + (secret ? at : 0));
+  }
+}
+
 }  // namespace holdfast::base

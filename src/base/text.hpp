@@ -21,6 +21,9 @@ std::string for_terminal(std::string_view text);
 /// One line, for a log or an exception: the same, and the white space of ASCII that is not a space is one.
 std::string for_log(std::string_view text);
 
+/// The message with the logins of all URLs removed, whatever their scheme.
+std::string without_logins(std::string_view message);
+
 /// Appends each byte as an escape: `\xc2\x9b`.
 void append_escaped(std::string& out, std::string_view bytes);
 

@@ -132,20 +132,6 @@ std::string shown(std::string_view arg) {
                                           : std::string(arg.substr(0, mark)).append(kMark).append("***"));
 }
 
-std::string without_logins(std::string_view message) {
-  std::string out;
-  while (true) {
-    const std::size_t mark = message.find(kMark);
-    if (mark == kNowhere) return out.append(message);
-    const std::size_t begin = mark + kMark.size();
-    const std::string_view url = message.substr(begin, message.find_first_of(" \"'\n\t", begin) - begin);
-    const std::size_t at = url.rfind('@');
-    const bool secret = at != kNowhere && url.substr(0, at) != kExample;
-    out.append(message.substr(0, begin)).append(secret ? "***" : "");
-    message.remove_prefix(begin + (secret ? at : 0));
-  }
-}
-
 // Does not use syslog(3), which does not report lost messages, and may block on a daemon that does not read.
 bool write_to_syslog(LogLevel level, std::string_view text) noexcept try {
   const std::string_view path = place();
@@ -199,7 +185,7 @@ void show(int fd, const Shown& text) { write_all(fd, text.text()); }
 void Console::result(const Shown& text) const { show(STDOUT_FILENO, text); }
 
 void Console::question(std::string_view text) const {
-  show(STDERR_FILENO, Shown(for_log(without_logins(text)) + " [y/N] "));
+  show(STDERR_FILENO, Shown(for_log(base::without_logins(text)) + " [y/N] "));
 }
 
 void Console::problem(const Problem& problem) const { say(LogLevel::error, problem.message); }
@@ -213,7 +199,7 @@ void Console::detail(std::string_view text) const {
 }
 
 void Console::say(LogLevel level, std::string_view text) const {
-  const std::string words = for_log(without_logins(text));
+  const std::string words = for_log(base::without_logins(text));
   if (options_.syslog && write_to_syslog(level, words)) return;
   const std::string time = options_.timestamps ? time_now() + " " : "";
   try {

@@ -36,9 +36,6 @@ bool has_login(std::string_view text);
 /// An argument for people: printable, and only the scheme of a server's URL.
 std::string shown(std::string_view arg);
 
-/// The message with the logins of all URLs removed, whatever their scheme.
-std::string without_logins(std::string_view message);
-
 /// The numbers of syslog(3).
 enum class LogLevel { error = 3, notice = 5, info = 6 };
 

@@ -11,6 +11,7 @@
 #include <holdfast/version.hpp>
 
 #include "base/duration.hpp"
+#include "base/text.hpp"
 #include "cli/console.hpp"
 
 namespace holdfast::cli {
@@ -104,7 +105,7 @@ void add_findings(Families& to, const MetricLabel& server, const std::vector<Fin
   std::set<std::tuple<std::string, std::string, Severity>> told;  // a node may have several of the same
   for (const Finding& each : findings) {
     if (each.severity < Severity::warning || !told.emplace(each.node, each.id, each.severity).second) continue;
-    const MetricLabel at{"at", without_logins(each.node)};
+    const MetricLabel at{"at", base::without_logins(each.node)};
     to.finding.metrics.push_back({{server, at, {"id", each.id}, {"severity", to_string(each.severity)}}, 1});
   }
 }

@@ -59,7 +59,7 @@ cli::Problem problem_of(Work&& work) {
 void check(const cli::Problem& problem, bool secrets_in_logins) {
   if (problem.exit_code == cli::kExitOk) return;
   require(problem.exit_code == cli::kExitUsage, "a wrong command line is refused as one", problem.message);
-  const std::string said = cli::without_logins(problem.message);
+  const std::string said = base::without_logins(problem.message);
   require(!secrets_in_logins || said.find(kSecret) == said.npos, "no refusal repeats a login", said);
 }
 

@@ -7,6 +7,7 @@ namespace holdfast::detail {
 
 struct DefaultToken;  // of async.hpp
 struct Parts;
+struct HandleAccess;  // of the interface for C
 using PartsPtr = std::shared_ptr<const Parts>;
 
 }  // namespace holdfast::detail

@@ -11,6 +11,7 @@
 #include <holdfast/client.hpp>
 #include <holdfast/probe.hpp>
 
+#include "base/text.hpp"
 #include "cli/at_servers.hpp"
 #include "cli/console.hpp"
 #include "cli/json.hpp"
@@ -65,57 +66,6 @@ std::string precisely(microseconds time) {
   return time < std::chrono::milliseconds(100)
              ? fmt::format("{:.2f} ms", static_cast<double>(time.count()) / 1000)
              : cli::in_words(std::chrono::duration_cast<std::chrono::milliseconds>(time));
-}
-
-// ---- for programs ----
-
-void put_us(boost::json::object& object, std::string_view key, std::optional<microseconds> time) {
-  object[key] = time ? boost::json::value(time->count()) : boost::json::value(nullptr);
-}
-
-void put_known(boost::json::object& object, std::string_view key, std::string_view text) {
-  object[key] = nullptr;
-  if (!text.empty()) put_text(object, key, without_logins(text));
-}
-
-boost::json::object to_json(const ProbedNode& node) {
-  boost::json::object out;
-  put_known(out, "address", node.address);
-  out["part"] = to_string(node.part);
-  out["answered"] = node.answered;
-  put_known(out, "problem", node.problem);
-  put_known(out, "software", node.software);
-  put_known(out, "version", node.version);
-  put_known(out, "role", node.role);
-  put_known(out, "run_id", node.run_id);
-  out["keeps"] = to_string(node.keeps);
-  put_us(out, "round_trip_p50_us", node.round_trip_p50);
-  put_us(out, "round_trip_p99_us", node.round_trip_p99);
-  put_us(out, "clock_ahead_us", node.clock_ahead);
-  put_us(out, "clock_error_us", node.clock_ahead ? std::optional(node.clock_error) : std::nullopt);
-  return out;
-}
-
-boost::json::object to_json(const Finding& finding) {
-  boost::json::object out;
-  out["severity"] = to_string(finding.severity);
-  out["id"] = finding.id;
-  put_known(out, "node", finding.node);
-  put_known(out, "text", finding.text);
-  put_known(out, "advice", finding.advice);
-  return out;
-}
-
-std::string in_json(const std::vector<ProbeReport>& reports, const std::vector<Finding>& findings) {
-  boost::json::object out;
-  out["worst"] = to_string(worst_of(findings));
-  boost::json::array& nodes = out["nodes"].emplace_array();
-  for (const ProbeReport& report : reports) {
-    for (const ProbedNode& node : report.nodes) nodes.push_back(to_json(node));
-  }
-  boost::json::array& list = out["findings"].emplace_array();
-  for (const Finding& finding : findings) list.push_back(to_json(finding));
-  return json_line(out);
 }
 
 // ---- for people ----
@@ -208,7 +158,7 @@ Shown about(const std::string& node, const std::vector<Finding>& findings, const
       fine += (fine.empty() ? "" : ", ") + finding.id;
       continue;
     }
-    text += line(paint, finding.severity, finding.id, for_log(without_logins(finding.text)));
+    text += line(paint, finding.severity, finding.id, for_log(base::without_logins(finding.text)));
     if (finding.advice.empty()) continue;
     text += Shown(std::string(kIndent, ' '));
     text += paint.dim("-> " + wrapped(for_log(finding.advice), kIndent + 3, kColumns));
@@ -273,7 +223,8 @@ int DoctorVerb::run(const Console& console) {
   const std::vector<ProbeReport> reports =
       ask_all(make_configs(console), [this](const Config& config) { return examine(config, try_name_); });
   const std::vector<Finding> findings = all_findings(reports);
-  console.result(console.json() ? Shown(in_json(reports, findings)) : in_lines(reports, findings, console));
+  console.result(console.json() ? Shown(json_line(json::to_json(reports, findings)))
+                                : in_lines(reports, findings, console));
   if (!std::ranges::all_of(reports, &ProbeReport::reached)) return kExitUnavailable;
   return worst_of(findings) < fail_on_ ? kExitOk : kExitNo;
 }

@@ -27,6 +27,7 @@
 #include <boost/beast/http.hpp>
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "cli/at_servers.hpp"
 #include "cli/json.hpp"
 #include "cli/server_watch.hpp"
@@ -325,7 +326,7 @@ constexpr std::string_view kRow = R"(<tr><td>{}<td class="number">{}<td class="n
 std::string page_of(const SeenServer& seen) {
   std::string out = fmt::format("<h2>{}</h2>\n", escaped(seen.server));
   if (!seen.up) {
-    const std::string trouble = seen.trouble.empty() ? "no answer yet" : without_logins(seen.trouble);
+    const std::string trouble = seen.trouble.empty() ? "no answer yet" : base::without_logins(seen.trouble);
     return out + fmt::format("<p>{}</p>\n", escaped(trouble));
   }
   out += fmt::format("<p>{} held, {} waiting{}</p>\n", seen.locks, seen.waiters,

@@ -23,6 +23,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
+#include "base/text.hpp"
 #include "cli/console.hpp"
 #include "cli/fd.hpp"
 #include "cli/json.hpp"
@@ -146,7 +147,8 @@ std::string TopView::in_lines() const {
   for (const SeenServer& server : servers) {
     if (!server.up)
       text +=
-          for_log(without_logins(server.trouble.empty() ? server.server + ": no answer yet" : server.trouble)) + "\n";
+          for_log(base::without_logins(server.trouble.empty() ? server.server + ": no answer yet" : server.trouble)) +
+          "\n";
   }
   const bool several = servers.size() > 1;
   std::vector<std::vector<std::string>> lines{titles(order)};
@@ -166,7 +168,7 @@ boost::json::object TopView::in_json(std::chrono::system_clock::time_point at) c
   boost::json::array& nodes = out["servers"].emplace_array();
   for (const SeenServer& server : servers) {
     boost::json::object each{{"node", server.server}, {"up", server.up}, {"error", nullptr}};
-    if (!server.trouble.empty()) put_text(each, "error", without_logins(server.trouble));
+    if (!server.trouble.empty()) put_text(each, "error", base::without_logins(server.trouble));
     nodes.push_back(std::move(each));
   }
   boost::json::array& locks = out["locks"].emplace_array();

@@ -1,0 +1,410 @@
+"""Where Python is hard: interrupts, cancellation, loops that end, forks, the end of the interpreter; and wrong inputs."""
+
+import asyncio
+import copy
+import gc
+import inspect
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from datetime import timedelta
+
+import pytest
+
+import holdfast
+from conftest import SOON, now, until
+from holdfast import aio
+
+INTERRUPTS = int(os.environ.get("HOLDFAST_INTERRUPTS", "300"))
+
+
+def program(text, *arguments, **options):
+    return subprocess.run([sys.executable, "-B", "-c", text, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, timeout=120, check=False, **options)
+
+
+# ---- interrupts ----
+
+INTERRUPTED = """
+import random, signal, sys, threading, time, os
+import holdfast
+url, rounds = sys.argv[1], int(sys.argv[2])
+client, other = holdfast.connect(url), holdfast.connect(url)
+lock, theirs = client.lock("orders"), other.lock("orders")
+seats = client.semaphore("seats")
+seats.init(1)
+caught = 0
+chance = random.Random(7)
+
+def interrupt(after):
+    time.sleep(after)
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+for i in range(rounds):
+    held = theirs.acquire() if i % 3 == 0 else None
+    sender = threading.Thread(target=interrupt, args=(chance.random() * 0.003,))
+    try:
+        try:
+            end = time.monotonic() + 5
+            sender.start()
+            while time.monotonic() < end:
+                if i % 2:
+                    with lock:
+                        pass
+                else:
+                    hold = lock.acquire()
+                    hold.release()
+        finally:
+            sender.join()
+    except KeyboardInterrupt:
+        caught += 1
+    try:
+        hold = None
+        del held
+        sender.join()
+    except KeyboardInterrupt:
+        pass
+print(caught)
+client.close()
+other.close()
+"""
+
+
+def test_ctrl_c_at_any_moment_leaves_nothing(server):
+    done = program(INTERRUPTED, server.url, INTERRUPTS)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > INTERRUPTS * 0.9, "of a few, Python itself says that they were ignored"
+    until(lambda: "orders" not in server.keys())
+
+
+def test_ctrl_c_ends_a_wait_at_once(server):
+    text = """
+import os, signal, sys, threading, time
+import holdfast
+client, other = holdfast.connect(sys.argv[1]), holdfast.connect(sys.argv[1])
+held = other.lock("orders").acquire()
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+begun = time.monotonic()
+try:
+    client.lock("orders").acquire()
+except KeyboardInterrupt:
+    print(time.monotonic() - begun)
+"""
+    done = program(text, server.url)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < SOON
+    assert done.stderr == ""
+
+
+# ---- cancellation ----
+
+
+def test_a_task_cancelled_at_any_step_leaves_nothing(server):
+    async def story():
+        async with aio.connect(server.url) as client, aio.connect(server.url) as other:
+            lock, theirs = client.lock("orders"), other.lock("orders")
+
+            async def work():
+                async with lock as hold:
+                    await asyncio.sleep(0)
+                    hold.raise_if_lost()
+
+            for contended in (False, True):
+                finished = False
+                steps = 0
+                while not finished:
+                    held = await theirs.acquire() if contended else None
+                    task = asyncio.ensure_future(work())
+                    for step in range(steps):
+                        await asyncio.sleep(0 if step < 20 else 0.0002)
+                        if held is not None and step == 10:
+                            await held.release()
+                    finished = not task.cancel()
+                    try:
+                        await task
+                    except asyncio.CancelledError:
+                        pass
+                    if held is not None:
+                        await held.release()
+                    again = await lock.acquire(timeout=SOON)
+                    assert again is not None, f"after {steps} steps"
+                    await again.release()
+                    steps += 1
+                    assert steps < 2000
+
+    asyncio.run(story())
+    until(lambda: server.keys() == [])
+
+
+def test_wait_for_leaves_nothing(server):
+    async def story():
+        async with aio.connect(server.url) as client, aio.connect(server.url) as other:
+            async with other.lock("orders"):
+                for _ in range(20):
+                    with pytest.raises(asyncio.TimeoutError):
+                        await asyncio.wait_for(client.lock("orders").acquire(), random.random() * 0.01)
+            async with client.lock("orders").hold(timeout=SOON):
+                pass
+
+    asyncio.run(story())
+    until(lambda: server.keys() == [])
+
+
+# ---- loops ----
+
+
+def test_a_loop_that_ends_first_gives_back(server):
+    client = aio.connect(server.url)
+    lock = client.lock("orders")
+
+    async def leave_open():
+        asyncio.ensure_future(lock.acquire())
+        await asyncio.sleep(0.01)
+
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(leave_open())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        loop.close()
+        del loop
+        gc.collect()
+    until(lambda: server.keys() == [])
+    assert asyncio.run(lock.acquire(timeout=SOON)) is not None
+    asyncio.run(client.close())
+
+
+def test_one_client_serves_several_loops(server):
+    client = aio.connect(server.url)
+    inside = []
+
+    async def work(name):
+        for _ in range(20):
+            async with client.lock("orders"):
+                inside.append(name)
+                await asyncio.sleep(0.0005)
+                assert inside[-1] == name
+
+    threads = [threading.Thread(target=asyncio.run, args=(work(i),)) for i in range(3)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(SOON)
+    assert len(inside) == 60
+    asyncio.run(client.close())
+
+
+def test_without_asyncio_it_says_so(server):
+    client = aio.connect(server.url)
+    waiting = client.lock("orders").acquire()
+    with pytest.raises(RuntimeError, match="trio"):
+        waiting.send(None)
+
+
+# ---- processes ----
+
+
+def test_a_child_is_told_and_the_parent_keeps_its_hold(server):
+    client = holdfast.connect(server.url)
+    hold = client.lock("orders").acquire()
+    child = os.fork()
+    if child == 0:
+        try:
+            assert hold.valid_for == 0
+            for call in (lambda: client.lock("other").acquire(), hold.raise_if_lost, hold.release, client.ping,
+                         lambda: client.semaphore("seats").acquire()):
+                try:
+                    call()
+                    os._exit(1)
+                except holdfast.Forked:
+                    pass
+            del hold
+            fresh = holdfast.connect(server.url)
+            with fresh.lock("child"):
+                pass
+            fresh.close()
+            os._exit(0)
+        except BaseException:
+            os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    hold.raise_if_lost()
+    assert server.keys() == ["orders"]
+    client.close()
+
+
+def test_multiprocessing_ends(server):
+    text = """
+import multiprocessing, sys
+import holdfast
+client = holdfast.connect(sys.argv[1])
+
+def work(number):
+    own = holdfast.connect(sys.argv[1])
+    with own.lock("orders"):
+        return number
+
+with client.lock("other"):
+    with multiprocessing.get_context("fork").Pool(3) as pool:
+        print(sum(pool.map(work, range(10))))
+"""
+    done = program(text, server.url)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "45\n", "")
+
+
+@pytest.mark.parametrize("last", ["", "client.close()", "import os; os.kill(os.getpid(), 15)", "raise SystemExit(0)",
+                                  "del client, lock"])
+def test_the_end_of_the_interpreter_gives_back(server, last):
+    text = f"""
+import sys, threading
+import holdfast
+from holdfast import aio
+client = holdfast.connect(sys.argv[1])
+lock = client.lock("orders")
+hold = lock.acquire()
+
+def wait():
+    try:
+        holdfast.connect(sys.argv[1]).lock("orders").acquire()
+    except holdfast.Closed:
+        pass
+
+threading.Thread(target=wait, daemon=True).start()
+{last}
+"""
+    done = program(text, server.url)
+    assert done.stderr == ""
+    if "kill" not in last:
+        assert done.returncode == 0
+        until(lambda: server.keys() == [])
+
+
+def test_nothing_leaves_its_process(face, server):
+    client = face.connect(server.url)
+    things = [client, client.lock("orders"), client.semaphore("seats")]
+    for thing in things:
+        with pytest.raises(TypeError, match="pickled"):
+            pickle.dumps(thing)
+        with pytest.raises(TypeError):
+            copy.copy(thing)
+
+
+# ---- wrong inputs ----
+
+
+@pytest.mark.parametrize("arguments, problem, text", [
+    ({"wait": "5"}, TypeError, "wait"),
+    ({"wait": -1}, ValueError, "wait"),
+    ({"lease": float("nan")}, ValueError, "lease"),
+    ({"lease": 0.001}, ValueError, "lease"),
+    ({"max_hold": -1}, ValueError, "max_hold"),
+    ({"acks": 999}, ValueError, "acks"),
+    ({"acks": "all"}, TypeError, "acks"),
+    ({"max_waiters": 1.5}, TypeError, "max_waiters"),
+    ({"max_waiters": True}, TypeError, "max_waiters"),
+    ({"renewed": False}, ValueError, "lease"),
+    ({"permits": 2}, ValueError, "permits"),
+    ({"nonsense": 2}, TypeError, "nonsense"),
+])
+def test_wrong_options_are_named(face, server, arguments, problem, text):
+    client = face.connect(server.url)
+    with pytest.raises(problem, match=text):
+        client.lock("orders", **arguments)
+
+
+def test_wrong_arguments_are_named(face, server):
+    async def story():
+        client = face.connect(server.url)
+        for name in (7, None, b"orders"):
+            with pytest.raises(TypeError, match="name"):
+                client.lock(name)
+        for name in ("", "a\0b"):
+            with pytest.raises(ValueError):
+                client.lock(name)
+        with pytest.raises(TypeError, match="names"):
+            client.any_lock("orders")
+        with pytest.raises(ValueError):
+            client.any_lock([])
+        with pytest.raises(ValueError):
+            face.MultiLock([])
+        lock = client.lock("orders")
+        with pytest.raises(ValueError, match="timeout"):
+            await now(lock.acquire(blocking=False, timeout=3))
+        with pytest.raises(ValueError, match="timeout"):
+            await now(lock.acquire(timeout=-3))
+        with pytest.raises(ValueError):
+            await now(lock.adopt("nonsense"))
+        assert await now(lock.acquire(timeout=-1)) is not None
+        with pytest.raises(ValueError):
+            await now(client.semaphore("seats").acquire(0))
+        with pytest.raises(TypeError, match="permits"):
+            await now(client.semaphore("seats").acquire("1"))
+        await now(client.close())
+        with pytest.raises(holdfast.Closed):
+            await now(lock.acquire())
+
+    asyncio.run(story())
+
+
+def test_failures_name_the_server_and_no_password():
+    with pytest.raises(ValueError) as problem:
+        holdfast.connect("redis://user:s3cret@host:notaport")
+    assert "s3cret" not in str(problem.value)
+    with pytest.raises(TypeError, match="url"):
+        holdfast.connect(None)
+    client = holdfast.connect("redis://user:s3cret@127.0.0.1:1?connect_timeout=1s")
+    with pytest.raises(holdfast.Unavailable) as problem:
+        client.lock("orders").acquire()
+    error = problem.value
+    assert "127.0.0.1:1" in str(error) and "s3cret" not in str(error) and error.key == "orders"
+    assert error.code == holdfast.Code.UNREACHABLE and error.may_pass
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), again.code, again.may_pass) == (type(error), str(error), error.code, error.may_pass)
+
+
+def test_times_are_seconds_or_timedeltas(server):
+    client = holdfast.connect(server.url)
+    hold = client.lock("orders", lease=timedelta(seconds=20), renewed=False).acquire(timeout=timedelta(seconds=1))
+    assert 19 < hold.valid_for <= 20
+    client.close()
+
+
+def test_a_missing_library_is_named(tmp_path):
+    missing = str(tmp_path / "gone.so")
+    done = program("import holdfast", env={**os.environ, "HOLDFAST_C_LIBRARY": missing})
+    assert done.returncode == 1 and missing in done.stderr and "ImportError" in done.stderr
+
+
+# ---- both faces alike ----
+
+
+def test_the_faces_have_the_same_names():
+    assert sorted(holdfast.__all__) == sorted(aio.__all__)
+    for name in holdfast.__all__:
+        one, two = getattr(holdfast, name), getattr(aio, name)
+        if not inspect.isclass(one):
+            continue
+        public = [{each for each in dir(of) if not each.startswith("_")} for of in (one, two)]
+        assert public[0] == public[1], name
+
+
+def test_all_that_is_public_says_what_it_does():
+    undocumented = [f"{name}.{member}" for name in holdfast.__all__ for of in (holdfast, aio)
+                    if inspect.isclass(getattr(of, name)) and not getattr(of, name).__doc__
+                    for member in [""]]
+    assert undocumented == []
+
+
+def test_the_declarations_are_those_of_the_header():
+    """So that nobody forgets to generate them."""
+    header = os.environ.get("HOLDFAST_HEADER")
+    if header is None:
+        pytest.skip("HOLDFAST_HEADER does not say where it is")
+    with open(header, encoding="utf-8") as file:
+        text = file.read()
+    for code in holdfast.Code:
+        assert f"HF_{code.name} = {code.value}" in text
