@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -39,6 +38,16 @@ KeyForm form_of(int what) {
   static_assert(static_cast<int>(KeyForm::latches) == kLast &&
                 static_cast<int>(KeyForm::simple_locks) == HF_LIST_SIMPLE);
   return static_cast<KeyForm>(what);
+}
+
+std::vector<Finding> worst_first(const std::vector<Finding>& findings) {
+  std::vector<Finding> sorted;
+  for (int severity = static_cast<int>(Severity::danger); severity >= 0; --severity) {
+    for (const Finding& each : findings) {
+      if (static_cast<int>(each.severity) == severity) sorted.push_back(each);
+    }
+  }
+  return sorted;
 }
 
 }  // namespace
@@ -145,9 +154,9 @@ int hf_client_list_async(const hf_client* client, const char* pattern, int what,
 
 int hf_client_probe(const hf_client* client, const char* lock, char** json) {
   return guarded([&] {
-    holdfast::ProbeReport report = holdfast::probe(given(client, "client").client, lock != nullptr ? lock : "");
-    std::ranges::stable_sort(report.findings, std::ranges::greater(), &holdfast::Finding::severity);
+    const holdfast::ProbeReport report = holdfast::probe(given(client, "client").client, lock != nullptr ? lock : "");
+    const std::vector<holdfast::Finding> sorted = holdfast::c::worst_first(report.findings);
     auto& out = given(json, "json");
-    out = text_of(holdfast::json::line(holdfast::json::to_json(std::span(&report, 1), report.findings)));
+    out = text_of(holdfast::json::line(holdfast::json::to_json(std::span(&report, 1), sorted)));
   });
 }

@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include <holdfast/client.hpp>
 #include <holdfast/hold.hpp>
@@ -22,28 +21,6 @@ struct hf_client {
 
 struct hf_stop {
   std::stop_source source;
-};
-
-struct hf_lock {
-  using Any = std::variant<holdfast::Lock, holdfast::SimpleLock, holdfast::FencedLock, holdfast::FairLock,
-                           holdfast::SpinLock, holdfast::ReadLock, holdfast::WriteLock, holdfast::LeasedSemaphore,
-                           holdfast::MultiLock, holdfast::RedLock, holdfast::AnyLock>;
-  Any any;
-  bool limited = false;  // by default its waits have a limit
-
-  const holdfast::BasicLock& basic() const {
-    return *std::visit([](const holdfast::BasicLock& lock) { return &lock; }, any);
-  }
-  /// Throws Error(invalid_argument) for several locks as one.
-  const holdfast::KeyLock& key() const;
-  /// Throws Error(invalid_argument) for another kind.
-  template <class Kind>
-  const Kind& as(const char* kind) const {
-    if (const Kind* lock = std::get_if<Kind>(&any)) return *lock;
-    throw holdfast::Error(holdfast::Errc::invalid_argument, basic().name(), {},
-                          std::string("only a lock of kind ") + kind + " can do that");
-  }
-  holdfast::c::Origin origin() const;
 };
 
 /// A Hold is for one thread at a time; this one is for all. Changes follow one another, and looking at it never waits
@@ -100,6 +77,9 @@ Handle& given(Handle* handle, const char* name) {
   if (handle == nullptr) throw Error(Errc::invalid_argument, {}, {}, std::string(name) + " is NULL");
   return *handle;
 }
+
+/// Throws Error(invalid_argument) for another kind.
+const FencedLock& fenced_of(const hf_lock* lock);
 
 /// A copy for hf_text_free().
 char* text_of(const std::string& text);

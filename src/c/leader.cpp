@@ -42,7 +42,7 @@ holdfast::Leader::Body body_of(Body body, void* data) {
 int hf_leader_open(const hf_lock* lock, hf_leader** leader) {
   return guarded([&] {
     auto& out = given(leader, "leader");
-    out = new hf_leader(given(lock, "lock").as<holdfast::FencedLock>("HF_FENCED"));
+    out = new hf_leader(holdfast::c::fenced_of(lock));
   });
 }
 

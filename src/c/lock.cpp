@@ -2,6 +2,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include <holdfast/detail/handle_access.hpp>
@@ -19,6 +20,29 @@ using holdfast::c::started;
 using holdfast::c::text_of;
 using holdfast::detail::Counting;
 using holdfast::detail::HandleAccess;
+
+/// One of all kinds.
+struct hf_lock {
+  using Any = std::variant<holdfast::Lock, holdfast::SimpleLock, holdfast::FencedLock, holdfast::FairLock,
+                           holdfast::SpinLock, holdfast::ReadLock, holdfast::WriteLock, holdfast::LeasedSemaphore,
+                           holdfast::MultiLock, holdfast::RedLock, holdfast::AnyLock>;
+  Any any;
+  bool limited = false;  // by default its waits have a limit
+
+  const holdfast::BasicLock& basic() const {
+    return *std::visit([](const holdfast::BasicLock& lock) { return &lock; }, any);
+  }
+  /// Throws Error(invalid_argument) for several locks as one.
+  const holdfast::KeyLock& key() const;
+  /// Throws Error(invalid_argument) for another kind.
+  template <class Kind>
+  const Kind& as(const char* kind) const {
+    if (const Kind* lock = std::get_if<Kind>(&any)) return *lock;
+    throw holdfast::Error(holdfast::Errc::invalid_argument, basic().name(), {},
+                          std::string("only a lock of kind ") + kind + " can do that");
+  }
+  holdfast::c::Origin origin() const;
+};
 
 namespace holdfast::c {
 namespace {
@@ -111,6 +135,10 @@ int count(const hf_lock* lock, Counting what, std::int64_t number, hf_queue* que
 }  // namespace holdfast::c
 
 using namespace holdfast::c;
+
+const holdfast::FencedLock& holdfast::c::fenced_of(const hf_lock* lock) {
+  return given(lock, "lock").as<FencedLock>("HF_FENCED");
+}
 
 const holdfast::KeyLock& hf_lock::key() const {
   return std::visit(
@@ -278,8 +306,7 @@ int hf_lock_force_release_async(const hf_lock* lock, const char* owner, hf_queue
 }
 
 int hf_lock_latest_token(const hf_lock* lock, int64_t* token) {
-  return guarded(
-      [&] { given(token, "token") = given(lock, "lock").as<holdfast::FencedLock>("HF_FENCED").latest_token(); });
+  return guarded([&] { given(token, "token") = fenced_of(lock).latest_token(); });
 }
 
 int hf_permits_available(const hf_lock* lock, int64_t* permits) {

@@ -49,7 +49,7 @@ using Stop = Owned<hf_stop, hf_stop_free>;
 using Queue = Owned<hf_queue, hf_queue_free>;
 
 /// Long enough for a busy machine.
-constexpr std::int64_t kPatience = 60'000;
+constexpr std::int64_t kPatience = 30'000;
 
 inline hf_options options() { return hf_options HF_OPTIONS; }
 inline hf_options waiting(std::int64_t ms) {
