@@ -158,6 +158,22 @@ TEST_F(Queues, ThatEndGiveBackWhatNobodyFetched) {
   EXPECT_TRUE(soon([&] { return !raw.exists("orders"); }));
 }
 
+TEST_F(Queues, ThatEndEndTheirCalls) {
+  put_held_lock(raw, "orders");
+  Queue own;
+  ASSERT_TRUE(ok(hf_queue_new(own.out())));
+  ASSERT_TRUE(ok(hf_lock_acquire_async(lock(), nullptr, own, 1)));
+  EXPECT_EQ(next(own, 30).code, HF_NOTHING);
+  own.free();
+  EXPECT_TRUE(soon([&] {
+    char* text = nullptr;
+    EXPECT_TRUE(ok(hf_client_metrics(client, HF_PROMETHEUS, &text)));
+    const std::string metrics = text;
+    hf_text_free(text);
+    return metrics.find("holdfast_acquire_wait_seconds_count{result=\"cancelled\"} 1") != metrics.npos;
+  }));
+}
+
 /// Wherever it has got to: in thousands of rounds it is cancelled, fetched, and freed at all moments.
 TEST_F(Queues, CancelAtAnyMomentLeavesNothing) {
   const Lock orders = lock();

@@ -159,13 +159,14 @@ def test_wait_for_leaves_nothing(server):
 # ---- loops ----
 
 
-def test_a_loop_that_ends_first_gives_back(server):
+@pytest.mark.parametrize("after", [0, 0.01, 0.1])
+def test_a_loop_that_ends_first_gives_back(server, after):
     client = aio.connect(server.url)
     lock = client.lock("orders")
 
     async def leave_open():
         asyncio.ensure_future(lock.acquire())
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(after)
 
     loop = asyncio.new_event_loop()
     loop.run_until_complete(leave_open())
@@ -281,6 +282,23 @@ threading.Thread(target=wait, daemon=True).start()
     if "kill" not in last:
         assert done.returncode == 0
         until(lambda: server.keys() == [])
+
+
+def test_nothing_is_taken_after_the_end(server):
+    text = """
+import atexit, sys
+
+def late():
+    try:
+        holdfast.connect(sys.argv[1]).lock("orders").acquire()
+    except holdfast.Closed:
+        print("closed")
+
+atexit.register(late)  # runs after what is registered later
+import holdfast
+"""
+    done = program(text, server.url)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "closed\n", "") and server.keys() == []
 
 
 def test_nothing_leaves_its_process(face, server):

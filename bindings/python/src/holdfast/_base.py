@@ -183,6 +183,8 @@ class BaseClient(Handle):
     def __init__(self, url: str) -> None:
         super().__init__("client", lib.hf_client_free, lambda out: int(lib.hf_client_open(bytes_of("url", url), out)))
         _open.add(self)
+        if _ending:
+            lib.hf_client_close(self._ptr)
 
     @property
     def id(self) -> str:
@@ -205,11 +207,15 @@ class BaseClient(Handle):
 
 
 _open: "weakref.WeakSet[BaseClient]" = weakref.WeakSet()
+_ending = False
 
 
 @atexit.register
 def _close_all() -> None:
-    """What a program still holds when it ends is given back."""
+    """What a program still holds when it ends is given back; and no thread that goes on takes anything more, which nobody
+    would give back."""
+    global _ending
+    _ending = True
     for client in list(_open):
         lib.hf_client_close(client._ptr)
 

@@ -60,7 +60,8 @@ class _Done:
 
 
 class _LoopQueue:
-    """Of one loop, which it does not keep alive."""
+    """Of one loop. Only the loop keeps it alive, as its reader, and those that wait, so that it ends with them: what waits
+    refers to the loop."""
 
     def __init__(self) -> None:
         self.ptr = new_queue()
@@ -77,15 +78,16 @@ class _LoopQueue:
                 future.set_result(done)
 
 
-_loops: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopQueue]" = weakref.WeakKeyDictionary()
+_loops: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, weakref.ref[_LoopQueue]]" = weakref.WeakKeyDictionary()
 
 
 def _queue_of(loop: asyncio.AbstractEventLoop) -> _LoopQueue:
-    queue = _loops.get(loop)
+    known = _loops.get(loop)
+    queue = known() if known is not None else None
     if queue is None:
         queue = _LoopQueue()
         loop.add_reader(queue.fd, queue.drain)
-        _loops[loop] = queue
+        _loops[loop] = weakref.ref(queue)
     return queue
 
 
