@@ -51,11 +51,24 @@ class Granting final : public holdfast::detail::Receiver<Failure, bool> {
   NotGranted otherwise_;
 };
 
+class Nobody final : public holdfast::detail::Receiver<Failure, bool> {
+ public:
+  void receive(Failure, bool) override { const std::unique_ptr<Nobody> self(this); }
+  void drop() noexcept override { const std::unique_ptr<Nobody> self(this); }
+};
+
+/// Gives permits back in the background.
+void give_back(const holdfast::detail::PartsPtr& parts, std::int64_t permits) {
+  holdfast::detail::make_counting(parts, Counting::release, permits,
+                                  holdfast::detail::ReceiverPtr<Failure, bool>(new Nobody()))
+      ->start();
+}
+
 int wait_in(hf_queue* queue, std::uint64_t tag, const holdfast::detail::PartsPtr& parts, std::int64_t permits,
-            std::int64_t wait_ms, const std::string& name) {
+            std::int64_t wait_ms, holdfast::c::Origin origin) {
   const milliseconds limit = limit_of(wait_ms);
   const NotGranted otherwise = wait_ms == 0 ? NotGranted::busy : NotGranted::timed_out;
-  return started<Failure, holdfast::MaybeHold>(queue, tag, {name}, [&](auto receiver) {
+  return started<Failure, holdfast::MaybeHold>(queue, tag, std::move(origin), [&](auto receiver) {
     holdfast::detail::ReceiverPtr<Failure, bool> granting(new Granting(std::move(receiver), otherwise));
     return holdfast::detail::make_pass_in_time(parts, permits, limit, {}, std::move(granting));
   });
@@ -99,8 +112,11 @@ int hf_semaphore_acquire(const hf_semaphore* semaphore, int64_t permits, int64_t
 
 int hf_semaphore_acquire_async(const hf_semaphore* semaphore, int64_t permits, int64_t wait_ms, hf_queue* queue,
                                uint64_t tag) {
-  return guarded(
-      [&] { return wait_in(queue, tag, HandleAccess::parts(of(semaphore)), permits, wait_ms, of(semaphore).name()); });
+  return guarded([&] {
+    const auto parts = HandleAccess::parts(of(semaphore));
+    return wait_in(queue, tag, parts, permits, wait_ms,
+                   {of(semaphore).name(), {}, [parts, permits] { give_back(parts, permits); }});
+  });
 }
 
 int hf_semaphore_release(const hf_semaphore* semaphore, int64_t permits, int* done) {
@@ -168,7 +184,7 @@ int hf_latch_wait(const hf_latch* latch, int64_t wait_ms, hf_stop* stop) {
 }
 
 int hf_latch_wait_async(const hf_latch* latch, int64_t wait_ms, hf_queue* queue, uint64_t tag) {
-  return guarded([&] { return wait_in(queue, tag, HandleAccess::parts(of(latch)), 1, wait_ms, of(latch).name()); });
+  return guarded([&] { return wait_in(queue, tag, HandleAccess::parts(of(latch)), 1, wait_ms, {of(latch).name()}); });
 }
 
 int hf_latch_init(const hf_latch* latch, int64_t steps, int* set) {

@@ -53,13 +53,29 @@ bool Queue::keep(std::uint64_t tag, std::uint64_t serial, const detail::Operatio
 
 void Queue::complete(Entries::iterator place, const Failure& failure, Result result) noexcept {
   detail::OperationPtr over;  // destroyed without the mutex
-  const base::Guard guard(mutex_);
-  over.swap(place->operation);
-  by_tag_.erase(place->tag);
-  place->failure = failure;
-  place->result = std::move(result);
-  if (completed_.empty()) ring();
-  completed_.splice(completed_.end(), under_way_, place);
+  Entries too_late;
+  {
+    const base::Guard guard(mutex_);
+    over.swap(place->operation);
+    by_tag_.erase(place->tag);
+    place->failure = failure;
+    place->result = std::move(result);
+    if (completed_.empty()) ring();
+    Entries& to = closed_ ? too_late : completed_;
+    to.splice(to.end(), under_way_, place);
+  }
+  undo(too_late);
+}
+
+void Queue::undo(Entries& entries) noexcept {
+  for (Entry& each : entries) {
+    if (each.failure || !each.origin.undo || !std::holds_alternative<Hold>(each.result)) continue;
+    try {
+      each.origin.undo();
+    } catch (...) {
+      // Out of memory: then it is as if this process had died with it.
+    }
+  }
 }
 
 void Queue::drop(Entries::iterator place) noexcept {
@@ -82,18 +98,20 @@ void Queue::cancel(std::uint64_t tag) noexcept {
 
 void Queue::close() noexcept {
   if (fork_.in_child()) return;
-  Entries over;
+  Entries unfetched;
+  Entries fetched;
   std::vector<detail::OperationPtr> running;
   {
     const base::Guard guard(mutex_);
     closed_ = true;
-    over.splice(over.end(), completed_);
-    over.splice(over.end(), fetched_);
+    unfetched.splice(unfetched.end(), completed_);
+    fetched.splice(fetched.end(), fetched_);
     for (const Entry& entry : under_way_) running.push_back(entry.operation);
   }
   for (const detail::OperationPtr& each : running) {
     if (each) each->abandon();
   }
+  undo(unfetched);
 }
 
 int Queue::next(std::int64_t timeout_ms, hf_completion& completion) {

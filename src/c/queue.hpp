@@ -24,10 +24,11 @@
 
 namespace holdfast::c {
 
-/// What C sees of a hold besides what C++ does: of which handle it is.
+/// Of which handle a call is.
 struct Origin {
   std::string name;
-  detail::PartsPtr writer{};  // of a write lock: for hf_hold_downgrade()
+  detail::PartsPtr writer{};     // of a write lock: for hf_hold_downgrade()
+  std::function<void()> undo{};  // gives back what was granted without a hold, and nobody fetched
 };
 
 using Result = std::variant<std::int64_t, Hold, NotGranted, LockInfo, std::vector<LockInfo>>;
@@ -90,6 +91,7 @@ class Queue : public std::enable_shared_from_this<Queue> {
   void drop(Entries::iterator place) noexcept;
   int wait(std::int64_t timeout_ms) const noexcept;
   static void show(Entry& entry, hf_completion& completion);
+  static void undo(Entries& entries) noexcept;
   void ring() const noexcept;
   void still() const noexcept;
 

@@ -158,6 +158,18 @@ TEST_F(Queues, ThatEndGiveBackWhatNobodyFetched) {
   EXPECT_TRUE(soon([&] { return !raw.exists("orders"); }));
 }
 
+TEST_F(Queues, ThatEndGiveBackPermitsThatNobodyFetched) {
+  Semaphore seats;
+  ASSERT_TRUE(ok(hf_semaphore_open(client, "seats", seats.out())));
+  ASSERT_TRUE(ok(hf_semaphore_init(seats, 3, HF_UNSET, nullptr)));
+  Queue own;
+  ASSERT_TRUE(ok(hf_queue_new(own.out())));
+  ASSERT_TRUE(ok(hf_semaphore_acquire_async(seats, 2, HF_NO_LIMIT, own, 1)));
+  EXPECT_TRUE(soon([&] { return raw.command("GET", "seats").text == "1"; }));
+  own.free();
+  EXPECT_TRUE(soon([&] { return raw.command("GET", "seats").text == "3"; }));
+}
+
 TEST_F(Queues, ThatEndEndTheirCalls) {
   put_held_lock(raw, "orders");
   Queue own;

@@ -142,6 +142,31 @@ def test_a_task_cancelled_at_any_step_leaves_nothing(server):
     until(lambda: server.keys() == [])
 
 
+def test_a_cancelled_task_takes_no_permit(server):
+    async def story():
+        async with aio.connect(server.url) as client:
+            seats = client.semaphore("seats")
+            await seats.init(1)
+            taken = 0
+            for steps in range(150):
+                task = asyncio.ensure_future(seats.acquire())
+                for _ in range(steps % 50):
+                    await asyncio.sleep(0)
+                task.cancel()
+                try:
+                    await task
+                    await seats.release()
+                    taken += 1
+                except asyncio.CancelledError:
+                    pass
+                end = time.monotonic() + SOON
+                while await seats.available() != 1:
+                    assert time.monotonic() < end, f"after {steps} steps"
+            assert 0 < taken < 150
+
+    asyncio.run(story())
+
+
 def test_wait_for_leaves_nothing(server):
     async def story():
         async with aio.connect(server.url) as client, aio.connect(server.url) as other:
@@ -213,6 +238,7 @@ def test_without_asyncio_it_says_so(server):
 def test_a_child_is_told_and_the_parent_keeps_its_hold(server):
     client = holdfast.connect(server.url)
     hold = client.lock("orders").acquire()
+    assert client.lock("orders").acquire(timeout=0.05) is None
     child = os.fork()
     if child == 0:
         try:
@@ -227,7 +253,7 @@ def test_a_child_is_told_and_the_parent_keeps_its_hold(server):
             del hold
             fresh = holdfast.connect(server.url)
             with fresh.lock("child"):
-                pass
+                assert fresh.lock("child").acquire(timeout=0.05) is None
             fresh.close()
             os._exit(0)
         except BaseException:

@@ -17,6 +17,7 @@ import functools
 import inspect
 import json
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -64,6 +65,7 @@ class _Queues(threading.local):
 
 
 _queues = _Queues()
+os.register_at_fork(after_in_child=lambda: setattr(_queues, "idle", None))  # which is the parent's
 
 
 def _completed(start: Callable[[Any, int], int], cell: Any = None, *, timeout: Optional[float] = None,

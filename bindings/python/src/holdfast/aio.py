@@ -59,6 +59,9 @@ class _Done:
         self.error = error_of(completion.error) if completion.error.code else None
 
 
+_Undo = Callable[["_LoopQueue"], None]
+
+
 class _LoopQueue:
     """Of one loop. Only the loop keeps it alive, as its reader, and those that wait, so that it ends with them: what waits
     refers to the loop."""
@@ -67,15 +70,21 @@ class _LoopQueue:
         self.ptr = new_queue()
         self.fd = int(lib.hf_queue_fd(self.ptr))
         self.completion = ffi.new("hf_completion *")
-        self.waiting: dict[int, "asyncio.Future[_Done]"] = {}
+        self.waiting: dict[int, tuple["asyncio.Future[_Done]", Optional[_Undo]]] = {}
         self.tags = itertools.count(1)
 
     def drain(self) -> None:
         while lib.hf_queue_next(self.ptr, 0, self.completion) == lib.HF_OK:
             done = _Done(self.completion)
-            future = self.waiting.pop(int(self.completion.tag), None)
+            future, undo = self.waiting.pop(int(self.completion.tag), (None, None))
             if future is not None and not future.done():
                 future.set_result(done)
+            elif undo is not None and done.error is None:
+                undo(self)
+
+    def start(self, call: Callable[[Any, int], int]) -> None:
+        """A call whose end interests nobody."""
+        call(self.ptr, next(self.tags))
 
 
 _loops: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, weakref.ref[_LoopQueue]]" = weakref.WeakKeyDictionary()
@@ -91,15 +100,16 @@ def _queue_of(loop: asyncio.AbstractEventLoop) -> _LoopQueue:
     return queue
 
 
-async def _call(start: Callable[[Any, int], int]) -> _Done:
+async def _call(start: Callable[[Any, int], int], undo: Optional[_Undo] = None) -> _Done:
     """Raises what the call says."""
-    done = await _ended(start)
+    done = await _ended(start, undo)
     if done.error is not None:
         raise done.error
     return done
 
 
-async def _ended(start: Callable[[Any, int], int]) -> _Done:
+async def _ended(start: Callable[[Any, int], int], undo: Optional[_Undo] = None) -> _Done:
+    """`undo` is called if the task is cancelled and the call succeeded all the same; a hold undoes itself."""
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:
@@ -107,7 +117,7 @@ async def _ended(start: Callable[[Any, int], int]) -> _Done:
     queue = _queue_of(loop)
     tag = next(queue.tags)
     future: "asyncio.Future[_Done]" = loop.create_future()
-    queue.waiting[tag] = future
+    queue.waiting[tag] = future, undo
     try:
         check(start(queue.ptr, tag))
     except BaseException:
@@ -117,6 +127,8 @@ async def _ended(start: Callable[[Any, int], int]) -> _Done:
         return await future
     except asyncio.CancelledError:
         lib.hf_queue_cancel(queue.ptr, tag)
+        if undo is not None and future.done() and not future.cancelled() and future.result().error is None:
+            undo(queue)
         raise
 
 
@@ -424,9 +436,9 @@ async def _number(call: Any, *arguments: Any) -> int:
     return (await _call(functools.partial(call, *arguments))).value
 
 
-async def _waited(call: Any, *arguments: Any) -> bool:
+async def _waited(start: Callable[[Any, int], int], undo: Optional[_Undo] = None) -> bool:
     try:
-        await _call(functools.partial(call, *arguments))
+        await _call(start, undo)
         return True
     except NotAcquired:
         return False
@@ -446,7 +458,9 @@ class Semaphore(Handle):
     async def acquire(self, permits: int = 1, blocking: bool = True, timeout: Optional[Seconds] = None) -> bool:
         """False: there were not as many until the timeout, or now. A cancelled one takes nothing."""
         wait_ms = milliseconds("timeout", None if timeout == -1 else timeout, NO_LIMIT) if blocking else 0
-        return await _waited(lib.hf_semaphore_acquire_async, self._ptr, whole("permits", permits), wait_ms)
+        number = whole("permits", permits)
+        return await _waited(functools.partial(lib.hf_semaphore_acquire_async, self._ptr, number, wait_ms),
+                             lambda queue: queue.start(functools.partial(lib.hf_semaphore_release_async, self._ptr, number)))
 
     async def release(self, permits: int = 1) -> bool:
         """False: the semaphore is gone, and none was made."""
@@ -490,7 +504,7 @@ class Latch(Handle):
 
     async def wait(self, timeout: Optional[Seconds] = None) -> bool:
         """Until it is open; False: not in time."""
-        return await _waited(lib.hf_latch_wait_async, self._ptr, milliseconds("timeout", timeout, NO_LIMIT))
+        return await _waited(functools.partial(lib.hf_latch_wait_async, self._ptr, milliseconds("timeout", timeout, NO_LIMIT)))
 
     async def init(self, steps: int) -> bool:
         """Closes it for so many steps, unless it is closed; True: done."""
