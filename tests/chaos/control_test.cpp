@@ -62,6 +62,8 @@ std::vector<Member> two(Ground&) {
     Work& latch = *std::ranges::find(works, "latch.x", &Work::name);
     latch.how.push_back("sets=yes");
     latch.pause = 50ms;  // so that the other is the first
+    // In step with each other, writers would only meet writers, and readers readers.
+    std::ranges::find(works, "read:read_write.x", &Work::name)->pause = 130ms;
   }
   return crew;
 }

@@ -41,6 +41,7 @@ seats = client.semaphore("seats")
 seats.init(1)
 caught = 0
 chance = random.Random(7)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what is started in the background may ignore it
 
 def interrupt(after):
     time.sleep(after)
@@ -89,6 +90,7 @@ import os, signal, sys, threading, time
 import holdfast
 client, other = holdfast.connect(sys.argv[1]), holdfast.connect(sys.argv[1])
 held = other.lock("orders").acquire()
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what is started in the background may ignore it
 threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
 begun = time.monotonic()
 try:
