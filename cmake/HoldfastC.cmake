@@ -12,7 +12,8 @@ target_include_directories(holdfast_c INTERFACE $<BUILD_INTERFACE:${PROJECT_SOUR
 set_target_properties(holdfast_c PROPERTIES VERSION ${PROJECT_VERSION} DEFINE_SYMBOL "" EXPORT_NAME c OUTPUT_NAME holdfast-c
                       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} INSTALL_RPATH "$ORIGIN"
                       CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON LINK_DEPENDS "${holdfast_c_map}")
-target_link_options(holdfast_c PRIVATE "LINKER:--version-script=${holdfast_c_map}")
+# Never unloaded: its threads, and those of the program that wait in it, would go on in nothing.
+target_link_options(holdfast_c PRIVATE "LINKER:--version-script=${holdfast_c_map}" LINKER:-z,nodelete)
 if(holdfast_library_type STREQUAL "SHARED_LIBRARY")
   target_link_libraries(holdfast_c PRIVATE $<BUILD_INTERFACE:holdfast_probe_words>)
 endif()

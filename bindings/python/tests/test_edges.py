@@ -104,6 +104,18 @@ except KeyboardInterrupt:
     assert done.stderr == ""
 
 
+def test_the_main_thread_waits_through_trouble_as_others_do(server):
+    """A server that stands still for longer than a command may take."""
+    client = holdfast.connect(server.url + "?command_timeout=300ms&patience=20s")
+    lock = client.lock("orders")
+    with lock:
+        pass
+    server.process.send_signal(signal.SIGSTOP)
+    threading.Timer(1.5, server.process.send_signal, (signal.SIGCONT,)).start()
+    assert lock.acquire(timeout=SOON) is not None
+    client.close()
+
+
 # ---- cancellation ----
 
 

@@ -42,7 +42,6 @@ _log = logging.getLogger("holdfast")
 _INT = ffi.typeof("int *")
 _SLICE_MS = 100  # how long a wait of the main thread may pass by a signal that came just before it
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-_WAITS = (Code.BUSY, Code.NOT_SET, Code.TOO_FEW)  # of a try: a wait goes on
 
 
 # ---- waiting ----
@@ -69,9 +68,9 @@ os.register_at_fork(after_in_child=lambda: setattr(_queues, "idle", None))  # wh
 
 
 def _completed(start: Callable[[Any, int], int], cell: Any = None, *, timeout: Optional[float] = None,
-               until: Optional[Callable[[], bool]] = None) -> Any:
-    """The completion of a call that is started, or None after the timeout, or once `until` is true; it is then ended. If
-    anything is raised meanwhile, so is the call, and what it was granted is given back."""
+               until: Optional[Callable[[], bool]] = None) -> tuple[bool, Optional[HoldfastError]]:
+    """Whether a call that is started has completed, and how it failed. Not completed: after the timeout, or once `until` is
+    true; it is then ended. If anything is raised meanwhile, so is the call, and what it was granted is given back."""
     queue = _queues.idle or _Queue()
     _queues.idle = None  # a signal's handler may wait, too
     end = None if timeout is None else time.monotonic() + timeout
@@ -88,20 +87,26 @@ def _completed(start: Callable[[Any, int], int], cell: Any = None, *, timeout: O
             if code not in (lib.HF_NOTHING, lib.HF_INTERRUPTED):
                 check(code)
             if (end is not None and time.monotonic() >= end) or (until is not None and until()):
-                return None  # with the queue, the call ends
+                return False, None  # with the queue, the call ends
         if cell is not None:
             cell[0] = got.hold
     except BaseException:
         if cell is not None and cell[0] == ffi.NULL:
             cell[0] = got.hold
         raise
+    error = error_of(got.error) if got.error.code else None
     _queues.idle = queue
-    return got
+    return True, error
 
 
 def _interruptible() -> bool:
     """Only the main thread gets KeyboardInterrupt."""
     return threading.get_ident() == threading.main_thread().ident
+
+
+def _waits(refusal: HoldfastError) -> bool:
+    """Whether a wait goes on where a try ends."""
+    return refusal.may_pass or refusal.code in (Code.BUSY, Code.NOT_SET, Code.TOO_FEW)
 
 
 # ---- holds ----
@@ -223,12 +228,11 @@ class _Basic(Handle):
         if not lib.hf_lock_acquire(self._ptr, ONCE if once else options_of_wait(wait_ms), cell):
             return Hold(cell), None
         refusal = error_of(lib.hf_last_error())
-        if once and wait_ms and refusal.code in _WAITS:
-            start = functools.partial(lib.hf_lock_acquire_async, self._ptr, options_of_wait(wait_ms))
-            error = _completed(start, cell).error
-            if not error.code:
+        if once and wait_ms and _waits(refusal):
+            _, error = _completed(functools.partial(lib.hf_lock_acquire_async, self._ptr, options_of_wait(wait_ms)), cell)
+            if error is None:
                 return Hold(cell), None
-            refusal = error_of(error)
+            refusal = error
         if not isinstance(refusal, NotAcquired):
             raise refusal
         return Hold(cell), refusal
@@ -427,11 +431,11 @@ def _waited(first: Any, started: Any, wait_ms: int) -> bool:
     if not first(0 if once else wait_ms, ffi.NULL):
         return True
     refusal = error_of(lib.hf_last_error())
-    if once and wait_ms and refusal.code in _WAITS:
-        error = _completed(functools.partial(started, wait_ms)).error
-        if not error.code:
+    if once and wait_ms and _waits(refusal):
+        _, error = _completed(functools.partial(started, wait_ms))
+        if error is None:
             return True
-        refusal = error_of(error)
+        refusal = error
     if not isinstance(refusal, NotAcquired):
         raise refusal
     return False
@@ -617,12 +621,10 @@ class Leader:
     def _wait(self, end: threading.Event) -> Optional[Hold]:
         cell = hold_cell()
         start = functools.partial(lib.hf_lock_acquire_async, self._lock._ptr, options_of_wait(NO_LIMIT))
-        got = _completed(start, cell, until=end.is_set)
-        if got is None:
-            return None
-        if got.error.code:
-            raise error_of(got.error)
-        return Hold(cell)
+        completed, error = _completed(start, cell, until=end.is_set)
+        if error is not None:
+            raise error
+        return Hold(cell) if completed else None
 
 
 # ---- clients ----

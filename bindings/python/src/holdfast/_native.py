@@ -15,7 +15,7 @@ _BESIDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libholdfast-
 def _loaded() -> Any:
     path = os.environ.get("HOLDFAST_C_LIBRARY") or _BESIDE
     try:
-        library = ffi.dlopen(path)
+        library = ffi.dlopen(path, os.RTLD_NOW | os.RTLD_NODELETE)  # a thread may still be in it when the interpreter ends
     except OSError as problem:
         raise ImportError(f"holdfast: the library {path} cannot be loaded: {problem}", name="holdfast", path=path) from None
     found = ffi.string(library.hf_version()).decode()
