@@ -166,7 +166,7 @@ std::string host_and_port(std::string_view host, std::uint16_t port) {
 
 std::string without_logins(std::string_view message) {
   constexpr std::string_view kMark = "://";
-  constexpr std::string_view kExample = "user:password";  // of a help
+  constexpr std::string_view kExample = "user:password";  // in messages that explain where a login belongs
   constexpr std::size_t kNowhere = std::string_view::npos;
   std::string out;
   while (true) {

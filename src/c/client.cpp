@@ -16,7 +16,7 @@ using holdfast::Error;
 using holdfast::Failure;
 using holdfast::c::given;
 using holdfast::c::guarded;
-using holdfast::c::started;
+using holdfast::c::start;
 using holdfast::c::text_of;
 using holdfast::detail::HandleAccess;
 
@@ -38,16 +38,6 @@ KeyForm form_of(int what) {
   static_assert(static_cast<int>(KeyForm::latches) == kLast &&
                 static_cast<int>(KeyForm::simple_locks) == HF_LIST_SIMPLE);
   return static_cast<KeyForm>(what);
-}
-
-std::vector<Finding> worst_first(const std::vector<Finding>& findings) {
-  std::vector<Finding> sorted;
-  for (int severity = static_cast<int>(Severity::danger); severity >= 0; --severity) {
-    for (const Finding& each : findings) {
-      if (static_cast<int>(each.severity) == severity) sorted.push_back(each);
-    }
-  }
-  return sorted;
 }
 
 }  // namespace
@@ -94,8 +84,8 @@ int hf_client_ping(const hf_client* client) {
 int hf_client_ping_async(const hf_client* client, hf_queue* queue, uint64_t tag) {
   return guarded([&] {
     const auto& core = HandleAccess::core(given(client, "client").client);
-    return started<Failure>(queue, tag, {},
-                            [&](auto receiver) { return holdfast::detail::make_ping(core, std::move(receiver)); });
+    start<Failure>(queue, tag, {},
+                   [&](auto receiver) { return holdfast::detail::make_ping(core, std::move(receiver)); });
   });
 }
 
@@ -109,7 +99,7 @@ int hf_client_release_all(const hf_client* client, int64_t within_ms, size_t* le
 int hf_client_release_all_async(const hf_client* client, int64_t within_ms, hf_queue* queue, uint64_t tag) {
   return guarded([&] {
     const auto& core = HandleAccess::core(given(client, "client").client);
-    return started<std::size_t>(queue, tag, {}, [&](auto receiver) {
+    start<std::size_t>(queue, tag, {}, [&](auto receiver) {
       return holdfast::detail::make_release_all(core, std::chrono::milliseconds(within_ms), std::move(receiver));
     });
   });
@@ -146,7 +136,7 @@ int hf_client_list_async(const hf_client* client, const char* pattern, int what,
     const auto& core = HandleAccess::core(given(client, "client").client);
     const std::string names = &given(pattern, "pattern");
     const holdfast::KeyForm form = holdfast::c::form_of(what);
-    return started<Failure, std::vector<holdfast::LockInfo>>(queue, tag, {}, [&](auto receiver) {
+    start<Failure, std::vector<holdfast::LockInfo>>(queue, tag, {}, [&](auto receiver) {
       return holdfast::detail::make_list(core, names, holdfast::InfoDetail::holder, form, std::move(receiver));
     });
   });
@@ -155,8 +145,8 @@ int hf_client_list_async(const hf_client* client, const char* pattern, int what,
 int hf_client_probe(const hf_client* client, const char* lock, char** json) {
   return guarded([&] {
     const holdfast::ProbeReport report = holdfast::probe(given(client, "client").client, lock != nullptr ? lock : "");
-    const std::vector<holdfast::Finding> sorted = holdfast::c::worst_first(report.findings);
+    const std::span reports(&report, 1);
     auto& out = given(json, "json");
-    out = text_of(holdfast::json::line(holdfast::json::to_json(std::span(&report, 1), sorted)));
+    out = text_of(holdfast::json::line(holdfast::json::to_json(reports, holdfast::json::all_findings(reports))));
   });
 }

@@ -12,7 +12,7 @@ using holdfast::c::failed;
 using holdfast::c::given;
 using holdfast::c::guarded;
 using holdfast::c::not_granted;
-using holdfast::c::started;
+using holdfast::c::start;
 using holdfast::detail::Counting;
 using holdfast::detail::HandleAccess;
 
@@ -27,30 +27,16 @@ milliseconds limit_of(std::int64_t wait_ms) {
 
 std::stop_token token_of(const hf_stop* stop) { return stop != nullptr ? stop->source.get_token() : std::stop_token(); }
 
+/// Why a wait with this limit was not granted.
+NotGranted refusal_of(std::int64_t wait_ms) { return wait_ms == 0 ? NotGranted::busy : NotGranted::timed_out; }
+
 /// Of a wait that ended without what it waited for.
 int in_vain(std::int64_t wait_ms, const hf_stop* stop, const std::string& name) {
-  if (stop != nullptr && stop->source.stop_requested()) return failed(not_granted(NotGranted::stopped, name));
-  return failed(not_granted(wait_ms == 0 ? NotGranted::busy : NotGranted::timed_out, name));
+  const bool stopped = stop != nullptr && stop->source.stop_requested();
+  return failed(not_granted(stopped ? NotGranted::stopped : refusal_of(wait_ms), name));
 }
 
-/// A bool of C++, or NotGranted for false, as a wait that completes in a queue has it.
-class Granting final : public holdfast::detail::Receiver<Failure, bool> {
- public:
-  using Whom = holdfast::detail::ReceiverPtr<Failure, holdfast::MaybeHold>;
-  Granting(Whom whom, NotGranted otherwise) : whom_(std::move(whom)), otherwise_(otherwise) {}
-  void receive(Failure failure, bool granted) override {
-    const std::unique_ptr<Granting> self(this);
-    const bool told = failure || !granted;
-    holdfast::MaybeHold result = told ? holdfast::MaybeHold(otherwise_) : holdfast::MaybeHold(holdfast::Hold());
-    whom_.release()->receive(std::move(failure), std::move(result));
-  }
-  void drop() noexcept override { const std::unique_ptr<Granting> self(this); }
-
- private:
-  Whom whom_;
-  NotGranted otherwise_;
-};
-
+/// For what nobody waits for.
 class Nobody final : public holdfast::detail::Receiver<Failure, bool> {
  public:
   void receive(Failure, bool) override { const std::unique_ptr<Nobody> self(this); }
@@ -64,20 +50,19 @@ void give_back(const holdfast::detail::PartsPtr& parts, std::int64_t permits) {
       ->start();
 }
 
-int wait_in(hf_queue* queue, std::uint64_t tag, const holdfast::detail::PartsPtr& parts, std::int64_t permits,
-            std::int64_t wait_ms, holdfast::c::Origin origin) {
+void wait_in(hf_queue* queue, std::uint64_t tag, const holdfast::detail::PartsPtr& parts, std::int64_t permits,
+             std::int64_t wait_ms, holdfast::c::Origin origin) {
   const milliseconds limit = limit_of(wait_ms);
-  const NotGranted otherwise = wait_ms == 0 ? NotGranted::busy : NotGranted::timed_out;
-  return started<Failure, holdfast::MaybeHold>(queue, tag, std::move(origin), [&](auto receiver) {
-    holdfast::detail::ReceiverPtr<Failure, bool> granting(new Granting(std::move(receiver), otherwise));
-    return holdfast::detail::make_pass_in_time(parts, permits, limit, {}, std::move(granting));
+  origin.otherwise = refusal_of(wait_ms);
+  start<Failure, bool>(queue, tag, std::move(origin), [&](auto receiver) {
+    return holdfast::detail::make_pass_in_time(parts, permits, limit, {}, std::move(receiver));
   });
 }
 
 template <class Result>
-int count_in(hf_queue* queue, std::uint64_t tag, const holdfast::detail::PartsPtr& parts, Counting what,
-             std::int64_t number) {
-  return started<Failure, Result>(queue, tag, {}, [&](auto receiver) {
+void count_in(hf_queue* queue, std::uint64_t tag, const holdfast::detail::PartsPtr& parts, Counting what,
+              std::int64_t number) {
+  start<Failure, Result>(queue, tag, {}, [&](auto receiver) {
     return holdfast::detail::make_counting(parts, what, number, std::move(receiver));
   });
 }
@@ -114,8 +99,8 @@ int hf_semaphore_acquire_async(const hf_semaphore* semaphore, int64_t permits, i
                                uint64_t tag) {
   return guarded([&] {
     const auto parts = HandleAccess::parts(of(semaphore));
-    return wait_in(queue, tag, parts, permits, wait_ms,
-                   {of(semaphore).name(), {}, [parts, permits] { give_back(parts, permits); }});
+    wait_in(queue, tag, parts, permits, wait_ms,
+            {.name = of(semaphore).name(), .undo = [parts, permits] { give_back(parts, permits); }});
   });
 }
 
@@ -124,8 +109,7 @@ int hf_semaphore_release(const hf_semaphore* semaphore, int64_t permits, int* do
 }
 
 int hf_semaphore_release_async(const hf_semaphore* semaphore, int64_t permits, hf_queue* queue, uint64_t tag) {
-  return guarded(
-      [&] { return count_in<bool>(queue, tag, HandleAccess::parts(of(semaphore)), Counting::release, permits); });
+  return guarded([&] { count_in<bool>(queue, tag, HandleAccess::parts(of(semaphore)), Counting::release, permits); });
 }
 
 int hf_semaphore_available(const hf_semaphore* semaphore, int64_t* permits) {
@@ -134,7 +118,7 @@ int hf_semaphore_available(const hf_semaphore* semaphore, int64_t* permits) {
 
 int hf_semaphore_available_async(const hf_semaphore* semaphore, hf_queue* queue, uint64_t tag) {
   return guarded(
-      [&] { return count_in<std::int64_t>(queue, tag, HandleAccess::parts(of(semaphore)), Counting::available, 0); });
+      [&] { count_in<std::int64_t>(queue, tag, HandleAccess::parts(of(semaphore)), Counting::available, 0); });
 }
 
 int hf_semaphore_init(const hf_semaphore* semaphore, int64_t permits, int64_t lives_ms, int* set) {
@@ -145,8 +129,7 @@ int hf_semaphore_init(const hf_semaphore* semaphore, int64_t permits, int64_t li
 }
 
 int hf_semaphore_init_async(const hf_semaphore* semaphore, int64_t permits, hf_queue* queue, uint64_t tag) {
-  return guarded(
-      [&] { return count_in<bool>(queue, tag, HandleAccess::parts(of(semaphore)), Counting::init, permits); });
+  return guarded([&] { count_in<bool>(queue, tag, HandleAccess::parts(of(semaphore)), Counting::init, permits); });
 }
 
 int hf_semaphore_add(const hf_semaphore* semaphore, int64_t permits, int64_t* now) {
@@ -155,7 +138,7 @@ int hf_semaphore_add(const hf_semaphore* semaphore, int64_t permits, int64_t* no
 
 int hf_semaphore_add_async(const hf_semaphore* semaphore, int64_t permits, hf_queue* queue, uint64_t tag) {
   return guarded(
-      [&] { return count_in<std::int64_t>(queue, tag, HandleAccess::parts(of(semaphore)), Counting::add, permits); });
+      [&] { count_in<std::int64_t>(queue, tag, HandleAccess::parts(of(semaphore)), Counting::add, permits); });
 }
 
 int hf_semaphore_drain(const hf_semaphore* semaphore, int64_t* taken) {
@@ -163,8 +146,7 @@ int hf_semaphore_drain(const hf_semaphore* semaphore, int64_t* taken) {
 }
 
 int hf_semaphore_drain_async(const hf_semaphore* semaphore, hf_queue* queue, uint64_t tag) {
-  return guarded(
-      [&] { return count_in<std::int64_t>(queue, tag, HandleAccess::parts(of(semaphore)), Counting::drain, 0); });
+  return guarded([&] { count_in<std::int64_t>(queue, tag, HandleAccess::parts(of(semaphore)), Counting::drain, 0); });
 }
 
 int hf_latch_open(const hf_client* client, const char* name, hf_latch** latch) {
@@ -184,7 +166,7 @@ int hf_latch_wait(const hf_latch* latch, int64_t wait_ms, hf_stop* stop) {
 }
 
 int hf_latch_wait_async(const hf_latch* latch, int64_t wait_ms, hf_queue* queue, uint64_t tag) {
-  return guarded([&] { return wait_in(queue, tag, HandleAccess::parts(of(latch)), 1, wait_ms, {of(latch).name()}); });
+  return guarded([&] { wait_in(queue, tag, HandleAccess::parts(of(latch)), 1, wait_ms, {.name = of(latch).name()}); });
 }
 
 int hf_latch_init(const hf_latch* latch, int64_t steps, int* set) {
@@ -192,8 +174,7 @@ int hf_latch_init(const hf_latch* latch, int64_t steps, int* set) {
 }
 
 int hf_latch_init_async(const hf_latch* latch, int64_t steps, hf_queue* queue, uint64_t tag) {
-  return guarded(
-      [&] { return count_in<bool>(queue, tag, HandleAccess::parts(of(latch)), Counting::init_latch, steps); });
+  return guarded([&] { count_in<bool>(queue, tag, HandleAccess::parts(of(latch)), Counting::init_latch, steps); });
 }
 
 int hf_latch_count_down(const hf_latch* latch, int64_t steps, int64_t* now) {
@@ -202,7 +183,7 @@ int hf_latch_count_down(const hf_latch* latch, int64_t steps, int64_t* now) {
 
 int hf_latch_count_down_async(const hf_latch* latch, int64_t steps, hf_queue* queue, uint64_t tag) {
   return guarded(
-      [&] { return count_in<std::int64_t>(queue, tag, HandleAccess::parts(of(latch)), Counting::count_down, steps); });
+      [&] { count_in<std::int64_t>(queue, tag, HandleAccess::parts(of(latch)), Counting::count_down, steps); });
 }
 
 int hf_latch_count(const hf_latch* latch, int64_t* count) {
@@ -210,8 +191,7 @@ int hf_latch_count(const hf_latch* latch, int64_t* count) {
 }
 
 int hf_latch_count_async(const hf_latch* latch, hf_queue* queue, uint64_t tag) {
-  return guarded(
-      [&] { return count_in<std::int64_t>(queue, tag, HandleAccess::parts(of(latch)), Counting::count, 0); });
+  return guarded([&] { count_in<std::int64_t>(queue, tag, HandleAccess::parts(of(latch)), Counting::count, 0); });
 }
 
 int hf_latch_remove(const hf_latch* latch, int* removed) {
@@ -219,5 +199,5 @@ int hf_latch_remove(const hf_latch* latch, int* removed) {
 }
 
 int hf_latch_remove_async(const hf_latch* latch, hf_queue* queue, uint64_t tag) {
-  return guarded([&] { return count_in<bool>(queue, tag, HandleAccess::parts(of(latch)), Counting::remove, 0); });
+  return guarded([&] { count_in<bool>(queue, tag, HandleAccess::parts(of(latch)), Counting::remove, 0); });
 }

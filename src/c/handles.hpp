@@ -26,7 +26,8 @@ struct hf_stop {
 /// A Hold is for one thread at a time; this one is for all. Changes follow one another, and looking at it never waits
 /// for one of them.
 struct hf_hold {
-  hf_hold(holdfast::Hold granted, const holdfast::c::Origin& from);
+  /// `of`: the write lock that it is of, if so.
+  hf_hold(holdfast::Hold granted, holdfast::detail::PartsPtr of);
 
   /// What the hold says, or what an empty one does, in a child and while it is being given back.
   template <class Question>
@@ -86,8 +87,8 @@ char* text_of(const std::string& text);
 
 /// Starts it in the queue.
 template <class... Results, class Make>
-int started(hf_queue* queue, std::uint64_t tag, Origin origin, const Make& make) {
-  return guarded([&] { given(queue, "queue").queue->template start<Results...>(tag, std::move(origin), make); });
+void start(hf_queue* queue, std::uint64_t tag, Origin origin, const Make& make) {
+  given(queue, "queue").queue->template start<Results...>(tag, std::move(origin), make);
 }
 
 /// An operation that is waited for: until it has completed.

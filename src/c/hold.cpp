@@ -15,7 +15,7 @@ using holdfast::LossReason;
 using holdfast::ReleaseOutcome;
 using holdfast::c::given;
 using holdfast::c::guarded;
-using holdfast::c::started;
+using holdfast::c::start;
 using holdfast::detail::HoldAccess;
 
 static_assert(HF_RELEASED == static_cast<int>(ReleaseOutcome::released) &&
@@ -31,11 +31,11 @@ static_assert(HF_EXPIRED == static_cast<int>(LossReason::expired) && HF_TAKEN ==
               HF_LOSS_CLOSED == static_cast<int>(LossReason::closed) &&
               HF_LOSS_FORKED == static_cast<int>(LossReason::forked));
 
-hf_hold::hf_hold(Hold granted, const holdfast::c::Origin& from)
+hf_hold::hf_hold(Hold granted, holdfast::detail::PartsPtr of)
     : name(granted.name()),
       owner(granted.owner()),
       token(granted.token().value_or(0)),
-      writer(from.writer),
+      writer(std::move(of)),
       hold(std::move(granted)) {}
 
 /// Throws Error(not_owner) once it has been given back, Error(forked) in a child.
@@ -64,7 +64,7 @@ int hf_hold_release_async(hf_hold* hold, hf_queue* queue, uint64_t tag) {
     hf_hold& from = given(hold, "hold");
     given(queue, "queue");
     from.claim();  // throws if it is empty
-    return started<ReleaseOutcome>(queue, tag, {from.name}, [&](auto receiver) {
+    start<ReleaseOutcome>(queue, tag, {from.name}, [&](auto receiver) {
       holdfast::detail::OperationPtr operation;
       from.end_by([&](Hold& ending) {
         operation = holdfast::detail::make_release(std::move(ending), std::move(receiver));
@@ -96,7 +96,7 @@ int hf_hold_extend(hf_hold* hold, int64_t lease_ms) {
 int hf_hold_extend_async(hf_hold* hold, int64_t lease_ms, hf_queue* queue, uint64_t tag) {
   return guarded([&] {
     const auto claim = given(hold, "hold").claim();
-    return started<Failure>(queue, tag, {}, [&](auto receiver) {
+    start<Failure>(queue, tag, {}, [&](auto receiver) {
       return holdfast::detail::make_extend(claim, std::chrono::milliseconds(lease_ms), std::move(receiver));
     });
   });
@@ -140,16 +140,15 @@ int hf_hold_downgrade_async(hf_hold* hold, hf_queue* queue, uint64_t tag) {
     const hf_hold& of = given(hold, "hold");
     const auto& writer = writer_of(of);
     const auto claim = of.claim();
-    return started<Failure>(queue, tag, {}, [&](auto receiver) {
-      return holdfast::detail::make_downgrade(writer, claim, std::move(receiver));
-    });
+    start<Failure>(queue, tag, {},
+                   [&](auto receiver) { return holdfast::detail::make_downgrade(writer, claim, std::move(receiver)); });
   });
 }
 
 int hf_hold_wait_lost_async(const hf_hold* hold, hf_queue* queue, uint64_t tag) {
   return guarded([&] {
     const auto claim = given(hold, "hold").claim();
-    return started<Failure, LossReason>(
+    start<Failure, LossReason>(
         queue, tag, {}, [&](auto receiver) { return holdfast::detail::make_wait_lost(claim, std::move(receiver)); });
   });
 }

@@ -16,7 +16,7 @@ using holdfast::Error;
 using holdfast::Failure;
 using holdfast::c::given;
 using holdfast::c::guarded;
-using holdfast::c::started;
+using holdfast::c::start;
 using holdfast::c::text_of;
 using holdfast::detail::Counting;
 using holdfast::detail::HandleAccess;
@@ -41,15 +41,15 @@ struct hf_lock {
     throw holdfast::Error(holdfast::Errc::invalid_argument, basic().name(), {},
                           std::string("only a lock of kind ") + kind + " can do that");
   }
-  holdfast::c::Origin origin() const;
+  /// Of a write lock; otherwise null.
+  holdfast::detail::PartsPtr writer() const;
 };
 
 namespace holdfast::c {
 namespace {
 
-hf_lock::Any made(const Client& client, int kind, std::string_view name, const hf_options* options) {
-  LockOptions defaults = lock_options(options);
-  if (kind != HF_LEASED && permits_of(options) != 1) {
+hf_lock::Any made(const Client& client, int kind, std::string_view name, LockOptions defaults, std::int64_t permits) {
+  if (kind != HF_LEASED && permits != 1) {
     throw Error(Errc::invalid_argument, std::string(name), {}, "options.permits is for HF_LEASED only");
   }
   switch (kind) {
@@ -68,7 +68,7 @@ hf_lock::Any made(const Client& client, int kind, std::string_view name, const h
     case HF_WRITE:
       return client.read_write_lock(name, std::move(defaults)).writer();
     case HF_LEASED:
-      return client.leased_semaphore(name, std::move(defaults)).with_permits(permits_of(options));
+      return client.leased_semaphore(name, std::move(defaults)).with_permits(permits);
     default:
       throw Error(Errc::invalid_argument, std::string(name), {}, "kind is not an hf_kind");
   }
@@ -106,6 +106,17 @@ hf_lock::Any several(std::span<hf_lock* const> members, const LockOptions& optio
   return *std::move(out);
 }
 
+template <class Several, class... Kinds>
+int open_several(hf_lock* const* members, std::size_t number, const hf_options* options, hf_lock** lock,
+                 const char* refusal) {
+  return guarded([&] {
+    const LockOptions defaults = lock_options(options);
+    auto& out = given(lock, "lock");
+    out = new hf_lock{several<Several, Kinds...>(members_of(members, number), defaults, refusal),
+                      defaults.wait.has_value()};
+  });
+}
+
 /// Without a limit of its own or of its handle it waits without one, as acquire() does.
 AcquireOptions waiting(const hf_lock& lock, const hf_options* options) {
   AcquireOptions out = acquire_options(options);
@@ -117,8 +128,7 @@ template <class... Results, class Make>
 int ask(const hf_lock* lock, hf_queue* queue, std::uint64_t tag, Make make) {
   return guarded([&] {
     const detail::PartsPtr& parts = HandleAccess::parts(given(lock, "lock").key());
-    return started<Failure, Results...>(queue, tag, {},
-                                        [&](auto receiver) { return make(parts, std::move(receiver)); });
+    start<Failure, Results...>(queue, tag, {}, [&](auto receiver) { return make(parts, std::move(receiver)); });
   });
 }
 
@@ -126,7 +136,7 @@ template <class Result>
 int count(const hf_lock* lock, Counting what, std::int64_t number, hf_queue* queue, std::uint64_t tag) {
   return guarded([&] {
     const detail::PartsPtr& parts = HandleAccess::parts(given(lock, "lock").as<LeasedSemaphore>("HF_LEASED"));
-    return started<Failure, Result>(
+    start<Failure, Result>(
         queue, tag, {}, [&](auto receiver) { return detail::make_counting(parts, what, number, std::move(receiver)); });
   });
 }
@@ -152,38 +162,28 @@ const holdfast::KeyLock& hf_lock::key() const {
       any);
 }
 
-Origin hf_lock::origin() const {
-  const auto* writer = std::get_if<holdfast::WriteLock>(&any);
-  return {basic().name(), writer != nullptr ? HandleAccess::parts(*writer) : nullptr};
+holdfast::detail::PartsPtr hf_lock::writer() const {
+  const auto* lock = std::get_if<holdfast::WriteLock>(&any);
+  return lock != nullptr ? HandleAccess::parts(*lock) : nullptr;
 }
 
 int hf_lock_open(const hf_client* client, int kind, const char* name, const hf_options* options, hf_lock** lock) {
   return guarded([&] {
+    const holdfast::LockOptions defaults = lock_options(options);
     auto& out = given(lock, "lock");
-    out = new hf_lock{made(given(client, "client").client, kind, &given(name, "name"), options),
-                      lock_options(options).wait.has_value()};
+    out = new hf_lock{made(given(client, "client").client, kind, &given(name, "name"), defaults, permits_of(options)),
+                      defaults.wait.has_value()};
   });
 }
 
 int hf_multi_open(hf_lock* const* members, size_t number, const hf_options* options, hf_lock** lock) {
-  return guarded([&] {
-    const holdfast::LockOptions defaults = lock_options(options);
-    auto& out = given(lock, "lock");
-    out = new hf_lock{several<holdfast::MultiLock, holdfast::Lock, holdfast::SimpleLock>(
-                          members_of(members, number), defaults, "the members are not all HF_LOCK, nor all HF_SIMPLE"),
-                      defaults.wait.has_value()};
-  });
+  return open_several<holdfast::MultiLock, holdfast::Lock, holdfast::SimpleLock>(
+      members, number, options, lock, "the members are not all HF_LOCK, nor all HF_SIMPLE");
 }
 
 int hf_red_open(hf_lock* const* members, size_t number, const hf_options* options, hf_lock** lock) {
-  return guarded([&] {
-    const holdfast::LockOptions defaults = lock_options(options);
-    auto& out = given(lock, "lock");
-    out = new hf_lock{several<holdfast::RedLock, holdfast::Lock, holdfast::SimpleLock, holdfast::MultiLock>(
-                          members_of(members, number), defaults,
-                          "the members are not all HF_LOCK, nor all HF_SIMPLE, nor all several as one"),
-                      defaults.wait.has_value()};
-  });
+  return open_several<holdfast::RedLock, holdfast::Lock, holdfast::SimpleLock, holdfast::MultiLock>(
+      members, number, options, lock, "the members are not all HF_LOCK, nor all HF_SIMPLE, nor all several as one");
 }
 
 int hf_any_open(const hf_client* client, const char* const* names, size_t number, const hf_options* options,
@@ -208,7 +208,7 @@ int hf_lock_acquire(const hf_lock* lock, const hf_options* options, hf_hold** ho
     holdfast::MaybeHold granted = from.basic().try_acquire(waiting(from, options));
     if (!granted)
       return failed(not_granted(granted.reason().value_or(holdfast::NotGranted::busy), from.basic().name()));
-    out = new hf_hold(*std::move(granted), from.origin());
+    out = new hf_hold(*std::move(granted), from.writer());
     return HF_OK;
   });
 }
@@ -216,10 +216,11 @@ int hf_lock_acquire(const hf_lock* lock, const hf_options* options, hf_hold** ho
 int hf_lock_acquire_async(const hf_lock* lock, const hf_options* options, hf_queue* queue, uint64_t tag) {
   return guarded([&] {
     const hf_lock& from = given(lock, "lock");
-    return started<Failure, holdfast::MaybeHold>(queue, tag, from.origin(), [&](auto receiver) {
-      return holdfast::detail::make_try_acquire(HandleAccess::parts(from.basic()), waiting(from, options),
-                                                std::move(receiver));
-    });
+    start<Failure, holdfast::MaybeHold>(
+        queue, tag, {.name = from.basic().name(), .writer = from.writer()}, [&](auto receiver) {
+          return holdfast::detail::make_try_acquire(HandleAccess::parts(from.basic()), waiting(from, options),
+                                                    std::move(receiver));
+        });
   });
 }
 
@@ -227,7 +228,7 @@ int hf_lock_adopt(const hf_lock* lock, const char* ticket, const hf_options* opt
   return guarded([&] {
     const hf_lock& from = given(lock, "lock");
     hf_hold*& out = given(hold, "hold");
-    out = new hf_hold(from.key().adopt(&given(ticket, "ticket"), adopt_options(options)), from.origin());
+    out = new hf_hold(from.key().adopt(&given(ticket, "ticket"), adopt_options(options)), from.writer());
   });
 }
 
@@ -237,9 +238,10 @@ int hf_lock_adopt_async(const hf_lock* lock, const char* ticket, const hf_option
     const hf_lock& from = given(lock, "lock");
     const holdfast::AdoptOptions how = adopt_options(options);
     const std::string text = &given(ticket, "ticket");
-    return started<Failure, holdfast::Hold>(queue, tag, from.origin(), [&](auto receiver) {
-      return holdfast::detail::make_adopt(HandleAccess::parts(from.key()), text, how, std::move(receiver));
-    });
+    start<Failure, holdfast::Hold>(
+        queue, tag, {.name = from.basic().name(), .writer = from.writer()}, [&](auto receiver) {
+          return holdfast::detail::make_adopt(HandleAccess::parts(from.key()), text, how, std::move(receiver));
+        });
   });
 }
 

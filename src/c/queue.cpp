@@ -69,7 +69,7 @@ void Queue::complete(Entries::iterator place, const Failure& failure, Result res
 
 void Queue::undo(Entries& entries) noexcept {
   for (Entry& each : entries) {
-    if (each.failure || !each.origin.undo || !std::holds_alternative<Hold>(each.result)) continue;
+    if (each.failure || !each.origin.undo || std::get<std::int64_t>(each.result) == 0) continue;
     try {
       each.origin.undo();
     } catch (...) {
@@ -151,14 +151,17 @@ void Queue::show(Entry& entry, hf_completion& completion) {
     // Then there is no result.
   } else if (const auto* reason = std::get_if<NotGranted>(&entry.result)) {
     entry.failure = not_granted(*reason, entry.origin.name);
-  } else if (const auto* number = std::get_if<std::int64_t>(&entry.result)) {
+  } else if (const auto* number = std::get_if<std::int64_t>(&entry.result);
+             number != nullptr && entry.origin.otherwise) {
+    if (*number == 0) entry.failure = not_granted(*entry.origin.otherwise, entry.origin.name);
+  } else if (number != nullptr) {
     value = *number;
   } else if (const auto* info = std::get_if<LockInfo>(&entry.result)) {
     entry.json = json::line(json::to_json(*info));
   } else if (const auto* infos = std::get_if<std::vector<LockInfo>>(&entry.result)) {
     entry.json = json::line(json::to_json(*infos));
-  } else if (auto* granted = std::get_if<Hold>(&entry.result); granted != nullptr && *granted) {  // not of a semaphore
-    hold = new hf_hold(std::move(*granted), entry.origin);
+  } else if (auto* granted = std::get_if<Hold>(&entry.result)) {
+    hold = new hf_hold(std::move(*granted), entry.origin.writer);
   }
   completion = {entry.tag, error_of(entry.failure), value, hold, entry.json.c_str()};
 }

@@ -26,9 +26,10 @@ namespace holdfast::c {
 
 /// Of which handle a call is.
 struct Origin {
-  std::string name;
-  detail::PartsPtr writer{};     // of a write lock: for hf_hold_downgrade()
-  std::function<void()> undo{};  // gives back what was granted without a hold, and nobody fetched
+  std::string name{};
+  detail::PartsPtr writer{};              // of a write lock: for hf_hold_downgrade()
+  std::optional<NotGranted> otherwise{};  // of a wait without a hold: what it means that it was not granted
+  std::function<void()> undo{};           // gives back what such a wait was granted, and nobody fetched
 };
 
 using Result = std::variant<std::int64_t, Hold, NotGranted, LockInfo, std::vector<LockInfo>>;

@@ -21,8 +21,6 @@ namespace {
 constexpr std::string_view kMark = "://";
 constexpr std::array<std::string_view, 7> kServerSchemes{
     "redis", "rediss", "unix", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster"};
-/// The example login in messages that explain where a login belongs.
-constexpr std::string_view kExample = "user:password";
 constexpr std::size_t kNowhere = std::string_view::npos;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }

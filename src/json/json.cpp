@@ -1,6 +1,8 @@
 #include "json/json.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
 #include "base/text.hpp"
 
@@ -185,6 +187,18 @@ boost::json::object to_json(const Finding& finding) {
 }
 
 }  // namespace
+
+std::vector<Finding> all_findings(std::span<const ProbeReport> reports) {
+  std::multimap<Severity, Finding, std::greater<>> sorted;
+  const auto add = [&](const std::vector<Finding>& findings) {
+    for (const Finding& finding : findings) sorted.emplace(finding.severity, finding);
+  };
+  add(compare(reports));
+  for (const ProbeReport& report : reports) add(report.findings);
+  std::vector<Finding> all;
+  for (auto& [severity, finding] : sorted) all.push_back(std::move(finding));
+  return all;
+}
 
 boost::json::object to_json(std::span<const ProbeReport> reports, const std::vector<Finding>& findings) {
   boost::json::object out;

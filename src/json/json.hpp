@@ -40,7 +40,10 @@ boost::json::object to_json(const LockInfo& info);
 
 boost::json::array to_json(const std::vector<LockInfo>& infos);
 
-/// `worst`, `nodes` and `findings`, which are sorted: the worst first.
+/// Findings of all servers, and between them; worst first, otherwise in this order.
+std::vector<Finding> all_findings(std::span<const ProbeReport> reports);
+
+/// `worst`, `nodes`, and these findings of theirs.
 boost::json::object to_json(std::span<const ProbeReport> reports, const std::vector<Finding>& findings);
 
 /// The value and a newline. Characters that a terminal would act on instead of showing are escaped everywhere.

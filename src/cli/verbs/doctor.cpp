@@ -1,8 +1,6 @@
 // `holdfast doctor`: what the servers are, and which of their properties endanger locks.
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
-#include <map>
 #include <optional>
 #include <unistd.h>
 
@@ -43,19 +41,6 @@ ProbeReport examine(const Config& config, const std::optional<std::string>& name
   if (works && one_server) std::erase_if(report.findings, [](const Finding& each) { return each.id == "untried"; });
   report.findings.push_back(std::move(tried));
   return report;
-}
-
-/// Findings of all servers, and between them; worst first, otherwise in this order.
-std::vector<Finding> all_findings(const std::vector<ProbeReport>& reports) {
-  std::multimap<Severity, Finding, std::greater<>> sorted;
-  const auto add = [&](const std::vector<Finding>& findings) {
-    for (const Finding& finding : findings) sorted.emplace(finding.severity, finding);
-  };
-  add(compare(reports));
-  for (const ProbeReport& report : reports) add(report.findings);
-  std::vector<Finding> all;
-  for (auto& [severity, finding] : sorted) all.push_back(std::move(finding));
-  return all;
 }
 
 Severity worst_of(const std::vector<Finding>& findings) {
@@ -222,7 +207,7 @@ somebody has it; up to 10 s more)");
 int DoctorVerb::run(const Console& console) {
   const std::vector<ProbeReport> reports =
       ask_all(make_configs(console), [this](const Config& config) { return examine(config, try_name_); });
-  const std::vector<Finding> findings = all_findings(reports);
+  const std::vector<Finding> findings = json::all_findings(reports);
   console.result(console.json() ? Shown(json_line(json::to_json(reports, findings)))
                                 : in_lines(reports, findings, console));
   if (!std::ranges::all_of(reports, &ProbeReport::reached)) return kExitUnavailable;

@@ -24,12 +24,13 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Optional, TypeVar, Union
 
-from ._base import (NO_LIMIT, ONCE, UNSET, Acks, BaseClient, BaseHold, Handle, Kind, Seconds, bytes_of, milliseconds, name_by, open_any,
-                    open_lock, open_several, options, options_of_wait, whole, wrong)
+from ._base import (NO_LIMIT, ONCE, UNSET, Acks, BaseClient, BaseCounter, BaseHold, BaseLock, BaseReadWriteLock,
+                    BaseTerm, Kind, Seconds, bytes_of, milliseconds, name_by, open_any, open_lock, open_several, options,
+                    options_of_wait, raise_loss, wait_of, whole)
 from ._errors import (Cancelled, Closed, Code, Denied, Forked, HoldfastError, InvalidArgument, LockLost, LossReason, NotAcquired,
                       NotSet, ReleaseOutcome, Unavailable, check, error_of)
 from ._native import VERSION as __version__
-from ._native import ffi, hold_cell, lib, new_queue, taken_text, text_of
+from ._native import ffi, hold_cell, lib, new_queue, taken_text
 
 __all__ = [
     "Acks", "AnyLock", "Cancelled", "Client", "Closed", "Code", "Denied", "FairLock", "FencedLock", "Forked", "Hold",
@@ -174,12 +175,12 @@ class Hold(BaseHold):
 
 
 def _leave(hold: Hold, problem: Optional[BaseException]) -> None:
-    """The end of a `with`. A loss is raised, from what the body raised, unless that was meant to end more than the body."""
+    """The end of a `with`."""
     lost = lib.hf_hold_valid_for(hold._ptr) <= 0 and hold.is_lost
     outcome = ffi.new(_INT)
     check(lib.hf_hold_release(hold._ptr, outcome))
-    if (lost or outcome[0] == ReleaseOutcome.WAS_LOST) and (problem is None or isinstance(problem, Exception)):
-        raise LockLost(f"lock {hold.name!r} was lost while it was held", Code.LOST, key=hold.name) from problem
+    if lost or outcome[0] == ReleaseOutcome.WAS_LOST:
+        raise_loss(hold, problem)
 
 
 # ---- locks ----
@@ -190,29 +191,19 @@ class _Held(threading.local):
         self.holds: list[Hold] = []
 
 
-class _Basic(Handle):
+class _Basic(BaseLock):
     """What all kinds of locks can do. `with lock as hold:` waits for the lock, and gives it back at the end."""
 
-    __slots__ = ("_held", "_default_wait")
+    __slots__ = ("_held",)
 
     def __init__(self, open_: Callable[[Any], int], how: dict[str, Any], keeps: object) -> None:
-        super().__init__("lock", lib.hf_lock_free, open_, keeps)
+        super().__init__(open_, how, keeps)
         self._held = _Held()
-        self._default_wait = milliseconds("wait", how.get("wait"), NO_LIMIT)
-
-    @property
-    def name(self) -> str:
-        return text_of(lib.hf_lock_name(self._ptr))
 
     def acquire(self, blocking: bool = True, timeout: Optional[Seconds] = None) -> Optional[Hold]:
         """A hold, or None if somebody else has the lock until the timeout, or now, if it is not to block. Raises
         HoldfastError for all else. One command if the lock is free; a wait ends with a message."""
-        if timeout == -1:
-            timeout = None  # as in threading
-        if not blocking and timeout is not None:
-            raise wrong("timeout without blocking")
-        wait_ms = milliseconds("timeout", timeout, self._default_wait) if blocking else 0
-        hold, refusal = self._take(wait_ms)
+        hold, refusal = self._take(self._wait_of(blocking, timeout))
         return hold if refusal is None else None
 
     def hold(self, timeout: Optional[Seconds] = None) -> Hold:
@@ -254,9 +245,6 @@ class _Basic(Handle):
     def __exit__(self, kind: Optional[type[BaseException]], problem: Optional[BaseException],
                  trace: Optional[TracebackType]) -> None:
         _leave(self._held.holds.pop(), problem)
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name!r}>"
 
 
 class _KeyLock(_Basic):
@@ -349,24 +337,10 @@ class WriteLock(_KeyLock):
     __slots__ = ()
 
 
-class ReadWriteLock:
+class ReadWriteLock(BaseReadWriteLock[ReadLock, WriteLock]):
     """`with rw.read():` shares it, `with rw.write():` does not."""
 
-    __slots__ = ("_reader", "_writer")
-
-    def __init__(self, reader: ReadLock, writer: WriteLock) -> None:
-        self._reader = reader
-        self._writer = writer
-
-    def read(self) -> ReadLock:
-        return self._reader
-
-    def write(self) -> WriteLock:
-        return self._writer
-
-    @property
-    def name(self) -> str:
-        return self._writer.name
+    __slots__ = ()
 
 
 class LeasedSemaphore(_KeyLock):
@@ -441,20 +415,16 @@ def _waited(first: Any, started: Any, wait_ms: int) -> bool:
     return False
 
 
-class Semaphore(Handle):
+class Semaphore(BaseCounter):
     """A number that all clients share (Redisson's RSemaphore). The permits belong to nobody: those of a process that died
     are gone; see LeasedSemaphore."""
 
-    __slots__ = ("name",)
-
-    def __init__(self, client: "Client", name: str) -> None:
-        text = bytes_of("name", name)
-        super().__init__("semaphore", lib.hf_semaphore_free, lambda out: int(lib.hf_semaphore_open(client._ptr, text, out)), client)
-        self.name = name
+    __slots__ = ()
+    _kind = "semaphore"
 
     def acquire(self, permits: int = 1, blocking: bool = True, timeout: Optional[Seconds] = None) -> bool:
         """False: there were not as many until the timeout, or now."""
-        wait_ms = milliseconds("timeout", None if timeout == -1 else timeout, NO_LIMIT) if blocking else 0
+        wait_ms = wait_of(blocking, timeout)
         number = whole("permits", permits)
         return _waited(functools.partial(lib.hf_semaphore_acquire, self._ptr, number),
                        functools.partial(lib.hf_semaphore_acquire_async, self._ptr, number), wait_ms)
@@ -493,15 +463,11 @@ class Semaphore(Handle):
             self.release(permits)
 
 
-class Latch(Handle):
+class Latch(BaseCounter):
     """Closed until a number of steps have been made, by anybody (Redisson's RCountDownLatch)."""
 
-    __slots__ = ("name",)
-
-    def __init__(self, client: "Client", name: str) -> None:
-        text = bytes_of("name", name)
-        super().__init__("latch", lib.hf_latch_free, lambda out: int(lib.hf_latch_open(client._ptr, text, out)), client)
-        self.name = name
+    __slots__ = ()
+    _kind = "latch"
 
     def wait(self, timeout: Optional[Seconds] = None) -> bool:
         """Until it is open; False: not in time."""
@@ -531,28 +497,19 @@ class Latch(Handle):
 # ---- leaders ----
 
 
-class Term:
+class Term(BaseTerm):
     """While a body leads."""
 
-    __slots__ = ("_hold", "_asked")
+    __slots__ = ("_asked",)
 
     def __init__(self, hold: Hold) -> None:
-        self._hold = hold
+        super().__init__(hold)
         self._asked = threading.Event()
 
     @property
     def leads(self) -> bool:
         """False once the body should return: the term is lost, or somebody wants it to end."""
         return not self._asked.is_set() and self._hold.valid_for > 0
-
-    @property
-    def token(self) -> int:
-        """Larger than that of every term before."""
-        return self._hold.token
-
-    @property
-    def valid_for(self) -> float:
-        return self._hold.valid_for
 
 
 class Leader:

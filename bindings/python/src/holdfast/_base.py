@@ -5,16 +5,17 @@ from __future__ import annotations
 import atexit
 import datetime
 import enum
-import functools
 import inspect
 import math
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, Optional, TypeVar, Union
+from typing import Any, Generic, Optional, TypeVar, Union
 
-from ._errors import Code, InvalidArgument, LossReason, check
+from ._errors import Code, InvalidArgument, LockLost, LossReason, check
 from ._native import ffi, lib, taken_text, text_of
 
+Reader = TypeVar("Reader")
+Writer = TypeVar("Writer", bound="BaseLock")
 Seconds = Union[int, float, datetime.timedelta]
 UNSET = -1
 NO_LIMIT = 2**63 - 1
@@ -175,6 +176,91 @@ class BaseHold:
         raise TypeError("a Hold stays in its process: it cannot be pickled or copied; see detach()")
 
 
+def raise_loss(hold: BaseHold, problem: Optional[BaseException]) -> None:
+    """At the end of a `with` in which the hold was lost: from what the body raised, unless that was meant to end more than
+    the body."""
+    if problem is None or isinstance(problem, Exception):
+        raise LockLost(f"lock {hold.name!r} was lost while it was held", Code.LOST, key=hold.name) from problem
+
+
+class BaseLock(Handle):
+    """What all kinds of locks know."""
+
+    __slots__ = ("_default_wait",)
+
+    def __init__(self, open_: Callable[[Any], int], how: dict[str, Any], keeps: object) -> None:
+        super().__init__("lock", lib.hf_lock_free, open_, keeps)
+        self._default_wait = milliseconds("wait", how.get("wait"), NO_LIMIT)
+
+    @property
+    def name(self) -> str:
+        return text_of(lib.hf_lock_name(self._ptr))
+
+    def _wait_of(self, blocking: bool, timeout: Optional[Seconds]) -> int:
+        if not blocking and timeout is not None and timeout != -1:
+            raise wrong("timeout without blocking")
+        return wait_of(blocking, timeout, self._default_wait)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}>"
+
+
+def wait_of(blocking: bool, timeout: Optional[Seconds], unset: int = NO_LIMIT) -> int:
+    """Of an acquire() as threading has it, where -1 is no timeout."""
+    return milliseconds("timeout", None if timeout == -1 else timeout, unset) if blocking else 0
+
+
+class BaseReadWriteLock(Generic[Reader, Writer]):
+    """Two locks of one name."""
+
+    __slots__ = ("_reader", "_writer")
+
+    def __init__(self, reader: Reader, writer: Writer) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    def read(self) -> Reader:
+        return self._reader
+
+    def write(self) -> Writer:
+        return self._writer
+
+    @property
+    def name(self) -> str:
+        return self._writer.name
+
+
+class BaseCounter(Handle):
+    """A semaphore or a latch, as `_kind` says."""
+
+    __slots__ = ("name",)
+    _kind = ""
+
+    def __init__(self, client: "BaseClient", name: str) -> None:
+        text = bytes_of("name", name)
+        open_, free = getattr(lib, f"hf_{self._kind}_open"), getattr(lib, f"hf_{self._kind}_free")
+        super().__init__(self._kind, free, lambda out: int(open_(client._ptr, text, out)), client)
+        self.name = name
+
+
+class BaseTerm:
+    """While a body leads."""
+
+    __slots__ = ("_hold",)
+
+    def __init__(self, hold: BaseHold) -> None:
+        self._hold = hold
+
+    @property
+    def token(self) -> int:
+        """Larger than that of every term before."""
+        return self._hold.token
+
+    @property
+    def valid_for(self) -> float:
+        return self._hold.valid_for
+
+
 class BaseClient(Handle):
     """See holdfast.Client."""
 
@@ -240,14 +326,10 @@ def open_several(call: Any, members: Sequence[Handle], how: dict[str, Any]) -> C
     return lambda out: int(call(pointers or ffi.NULL, len(pointers), given, out))
 
 
-Body = TypeVar("Body", bound=Callable[..., Any])
-
-
 def name_by(template: str, function: Callable[..., Any]) -> Callable[..., str]:
     """The lock's name for a call of the function, whose arguments the template names."""
     signature = inspect.signature(function)
 
-    @functools.wraps(function)
     def name(*args: Any, **kwargs: Any) -> str:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()

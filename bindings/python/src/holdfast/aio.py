@@ -24,8 +24,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Any, Optional, TypeVar, Union
 
-from ._base import (NO_LIMIT, UNSET, Acks, BaseClient, BaseHold, Handle, Kind, Seconds, bytes_of, milliseconds, name_by, open_any,
-                    open_lock, open_several, options, options_of_wait, whole, wrong)
+from ._base import (NO_LIMIT, UNSET, Acks, BaseClient, BaseCounter, BaseHold, BaseLock, BaseReadWriteLock,
+                    BaseTerm, Kind, Seconds, bytes_of, milliseconds, name_by, open_any, open_lock, open_several, options,
+                    options_of_wait, raise_loss, wait_of, whole)
 from ._errors import (Cancelled, Closed, Code, Denied, Forked, HoldfastError, InvalidArgument, LockLost, LossReason, NotAcquired,
                       NotSet, ReleaseOutcome, Unavailable, check, error_of)
 from ._native import ffi, hold_cell, lib, new_queue, taken_text, text_of
@@ -199,9 +200,8 @@ class Hold(BaseHold):
     async def __aexit__(self, kind: Optional[type[BaseException]], problem: Optional[BaseException],
                         trace: Optional[TracebackType]) -> None:
         lost = lib.hf_hold_valid_for(self._ptr) <= 0 and self.is_lost
-        lost = await self.release() == ReleaseOutcome.WAS_LOST or lost
-        if lost and (problem is None or isinstance(problem, Exception)):
-            raise LockLost(f"lock {self.name!r} was lost while it was held", Code.LOST, key=self.name) from problem
+        if await self.release() == ReleaseOutcome.WAS_LOST or lost:
+            raise_loss(self, problem)
 
 
 class _Acquiring:
@@ -227,29 +227,21 @@ class _Acquiring:
 # ---- locks ----
 
 
-class _Basic(Handle):
+class _Basic(BaseLock):
     """What all kinds of locks can do. `async with lock as hold:` waits for the lock, and gives it back at the end."""
 
-    __slots__ = ("_held", "_default_wait")
+    __slots__ = ("_held",)
 
     def __init__(self, open_: Callable[[Any], int], how: dict[str, Any], keeps: object) -> None:
-        super().__init__("lock", lib.hf_lock_free, open_, keeps)
+        super().__init__(open_, how, keeps)
         self._held: dict["asyncio.Task[Any]", list[Hold]] = {}
-        self._default_wait = milliseconds("wait", how.get("wait"), NO_LIMIT)
-
-    @property
-    def name(self) -> str:
-        return text_of(lib.hf_lock_name(self._ptr))
 
     async def acquire(self, blocking: bool = True, timeout: Optional[Seconds] = None) -> Optional[Hold]:
         """A hold, or None if somebody else has the lock until the timeout, or now, if it is not to block. Raises
         HoldfastError for all else. One command if the lock is free; a wait ends with a message."""
-        if timeout == -1:
-            timeout = None  # as in threading
-        if not blocking and timeout is not None:
-            raise wrong("timeout without blocking")
+        wait_ms = self._wait_of(blocking, timeout)
         try:
-            return await self._take(milliseconds("timeout", timeout, self._default_wait) if blocking else 0)
+            return await self._take(wait_ms)
         except NotAcquired:
             return None
 
@@ -277,9 +269,6 @@ class _Basic(Handle):
         if not holds:
             del self._held[task]
         await hold.__aexit__(kind, problem, trace)
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name!r}>"
 
 
 class _KeyLock(_Basic):
@@ -364,24 +353,10 @@ class WriteLock(_KeyLock):
     __slots__ = ()
 
 
-class ReadWriteLock:
+class ReadWriteLock(BaseReadWriteLock[ReadLock, WriteLock]):
     """`async with rw.read():` shares it, `async with rw.write():` does not."""
 
-    __slots__ = ("_reader", "_writer")
-
-    def __init__(self, reader: ReadLock, writer: WriteLock) -> None:
-        self._reader = reader
-        self._writer = writer
-
-    def read(self) -> ReadLock:
-        return self._reader
-
-    def write(self) -> WriteLock:
-        return self._writer
-
-    @property
-    def name(self) -> str:
-        return self._writer.name
+    __slots__ = ()
 
 
 class LeasedSemaphore(_KeyLock):
@@ -444,20 +419,16 @@ async def _waited(start: Callable[[Any, int], int], undo: Optional[_Undo] = None
         return False
 
 
-class Semaphore(Handle):
+class Semaphore(BaseCounter):
     """A number that all clients share (Redisson's RSemaphore). The permits belong to nobody: those of a process that died
     are gone; see LeasedSemaphore."""
 
-    __slots__ = ("name",)
-
-    def __init__(self, client: "Client", name: str) -> None:
-        text = bytes_of("name", name)
-        super().__init__("semaphore", lib.hf_semaphore_free, lambda out: int(lib.hf_semaphore_open(client._ptr, text, out)), client)
-        self.name = name
+    __slots__ = ()
+    _kind = "semaphore"
 
     async def acquire(self, permits: int = 1, blocking: bool = True, timeout: Optional[Seconds] = None) -> bool:
         """False: there were not as many until the timeout, or now. A cancelled one takes nothing."""
-        wait_ms = milliseconds("timeout", None if timeout == -1 else timeout, NO_LIMIT) if blocking else 0
+        wait_ms = wait_of(blocking, timeout)
         number = whole("permits", permits)
         return await _waited(functools.partial(lib.hf_semaphore_acquire_async, self._ptr, number, wait_ms),
                              lambda queue: queue.start(functools.partial(lib.hf_semaphore_release_async, self._ptr, number)))
@@ -492,15 +463,11 @@ class Semaphore(Handle):
             await self.release(permits)
 
 
-class Latch(Handle):
+class Latch(BaseCounter):
     """Closed until a number of steps have been made, by anybody (Redisson's RCountDownLatch)."""
 
-    __slots__ = ("name",)
-
-    def __init__(self, client: "Client", name: str) -> None:
-        text = bytes_of("name", name)
-        super().__init__("latch", lib.hf_latch_free, lambda out: int(lib.hf_latch_open(client._ptr, text, out)), client)
-        self.name = name
+    __slots__ = ()
+    _kind = "latch"
 
     async def wait(self, timeout: Optional[Seconds] = None) -> bool:
         """Until it is open; False: not in time."""
@@ -525,27 +492,18 @@ class Latch(Handle):
 # ---- leaders ----
 
 
-class Term:
+class Term(BaseTerm):
     """While a body leads. The body is cancelled when the term is lost, or somebody wants it to end."""
 
-    __slots__ = ("_hold", "_task")
+    __slots__ = ("_task",)
 
     def __init__(self, hold: Hold, task: "asyncio.Future[Any]") -> None:
-        self._hold = hold
+        super().__init__(hold)
         self._task = task
 
     @property
     def leads(self) -> bool:
         return self._hold.valid_for > 0
-
-    @property
-    def token(self) -> int:
-        """Larger than that of every term before."""
-        return self._hold.token
-
-    @property
-    def valid_for(self) -> float:
-        return self._hold.valid_for
 
 
 class Leader:
