@@ -9,7 +9,7 @@ unset(CMAKE_REQUIRED_LINK_OPTIONS)
 
 # A shared library of ours brings the others along, and a static OpenSSL is in the tool anyway.
 set(lean "${HOLDFAST_CAN_BE_LEAN}")
-if(HOLDFAST_SANITIZE OR holdfast_library_type STREQUAL "SHARED_LIBRARY" OR NOT OPENSSL_SSL_LIBRARY MATCHES "\\.so$"
+if(HOLDFAST_STATIC_TOOL OR HOLDFAST_SANITIZE OR holdfast_library_type STREQUAL "SHARED_LIBRARY" OR NOT OPENSSL_SSL_LIBRARY MATCHES "\\.so$"
    OR OPENSSL_VERSION VERSION_LESS 3 OR OPENSSL_VERSION VERSION_GREATER_EQUAL 4)
   set(lean OFF)
 endif()
@@ -20,6 +20,9 @@ if(HOLDFAST_LEAN_TOOL)
   target_sources(holdfast_tool PRIVATE openssl_later.cpp)
   set_source_files_properties(openssl_later.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS -fvisibility=hidden)
   target_link_options(holdfast_tool PRIVATE -static-libstdc++ -static-libgcc LINKER:--as-needed)
+elseif(HOLDFAST_STATIC_TOOL)
+  target_link_libraries(holdfast_tool PRIVATE fmt::fmt-header-only)
+  target_link_options(holdfast_tool PRIVATE -static LINKER:--gc-sections)
 else()
   target_link_libraries(holdfast_tool PRIVATE fmt::fmt)
 endif()

@@ -48,7 +48,7 @@ target_include_directories(holdfast_testing PRIVATE tests)
 if(holdfast_library_type STREQUAL "SHARED_LIBRARY")
   file(GLOB words CONFIGURE_DEPENDS src/base/*.cpp src/kinds/*.cpp src/redis/decide/*.cpp)
   list(FILTER words EXCLUDE REGEX "/base/(error|clock_hand).cpp$")  # which the library does offer
-  add_library(holdfast_probe_words STATIC EXCLUDE_FROM_ALL ${words} ${HOLDFAST_SCRIPTS_CPP})
+  add_library(holdfast_probe_words STATIC EXCLUDE_FROM_ALL ${words} ${HOLDFAST_SYSTEM_CPP} ${HOLDFAST_SCRIPTS_CPP})
   target_compile_features(holdfast_probe_words PRIVATE cxx_std_20)
   target_include_directories(holdfast_probe_words PRIVATE include src)
   target_link_libraries(holdfast_probe_words PRIVATE holdfast_flags)

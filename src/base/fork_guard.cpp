@@ -1,12 +1,12 @@
 #include "base/fork_guard.hpp"
 
 #include <atomic>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/guarded.hpp"
+#include "system/system.hpp"
 
 namespace holdfast::base {
 namespace {
@@ -37,12 +37,12 @@ struct ParentsDescriptors {
   /// event loop that the child has from its parent may still be told of it.
   void in_child() noexcept HOLDFAST_NOT_GUARDED {
     for (const NotForChildren* entry = first; entry != nullptr; entry = entry->next_) {
-      const int nothing = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      const int nothing = system::new_socket(AF_UNIX, SOCK_STREAM);
       if (nothing < 0) {
         close(entry->descriptor_);
         continue;
       }
-      dup3(nothing, entry->descriptor_, O_CLOEXEC);
+      system::put_at(nothing, entry->descriptor_);
       close(nothing);
     }
     mutex.unlock();

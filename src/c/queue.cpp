@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <chrono>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <system_error>
 #include <type_traits>
 #include <unistd.h>
@@ -17,17 +16,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-int new_event() {
-  const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (fd < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
-  return fd;
-}
-
 }  // namespace
 
-Queue::Queue() : fd_(new_event()) {}
-
-Queue::~Queue() { ::close(fd_); }
+Queue::Queue() = default;
+Queue::~Queue() = default;
 
 Queue::Place Queue::begin(std::uint64_t tag, Origin origin) {
   if (fork_.in_child()) throw Error(Errc::forked, {}, {}, "the queue is the parent process's");
@@ -60,7 +52,7 @@ void Queue::complete(Entries::iterator place, const Failure& failure, Result res
     by_tag_.erase(place->tag);
     place->failure = failure;
     place->result = std::move(result);
-    if (completed_.empty()) ring();
+    if (completed_.empty()) bell_.ring();
     Entries& to = closed_ ? too_late : completed_;
     to.splice(to.end(), under_way_, place);
   }
@@ -127,7 +119,7 @@ int Queue::next(std::int64_t timeout_ms, hf_completion& completion) {
       if (!completed_.empty()) {
         show(completed_.front(), completion);
         fetched_.splice(fetched_.end(), completed_, completed_.begin());
-        if (completed_.empty()) still();
+        if (completed_.empty()) bell_.hush();
         return HF_OK;
       }
     }
@@ -138,7 +130,7 @@ int Queue::next(std::int64_t timeout_ms, hf_completion& completion) {
 }
 
 int Queue::wait(std::int64_t timeout_ms) const noexcept {
-  pollfd event{fd_, POLLIN, 0};
+  pollfd event{fd(), POLLIN, 0};
   const int ready = poll(&event, 1, static_cast<int>(timeout_ms));
   return ready < 0 && errno == EINTR ? HF_INTERRUPTED : HF_OK;
 }
@@ -164,17 +156,6 @@ void Queue::show(Entry& entry, hf_completion& completion) {
     hold = new hf_hold(std::move(*granted), entry.origin.writer);
   }
   completion = {entry.tag, error_of(entry.failure), value, hold, entry.json.c_str()};
-}
-
-/// Of a descriptor that is never full.
-void Queue::ring() const noexcept {
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = write(fd_, &one, sizeof(one));
-}
-
-void Queue::still() const noexcept {
-  std::uint64_t times = 0;
-  [[maybe_unused]] const ssize_t got = read(fd_, &times, sizeof(times));
 }
 
 }  // namespace holdfast::c

@@ -21,6 +21,7 @@
 #include "base/fork_guard.hpp"
 #include "base/guarded.hpp"
 #include "c/failure.hpp"
+#include "system/system.hpp"
 
 namespace holdfast::c {
 
@@ -70,7 +71,7 @@ class Queue : public std::enable_shared_from_this<Queue> {
   /// Nothing completes any more.
   void close() noexcept;
   int next(std::int64_t timeout_ms, hf_completion& completion);
-  int fd() const noexcept { return fd_; }
+  int fd() const noexcept { return bell_.descriptor(); }
 
  private:
   template <class... Results>
@@ -93,11 +94,9 @@ class Queue : public std::enable_shared_from_this<Queue> {
   int wait(std::int64_t timeout_ms) const noexcept;
   static void show(Entry& entry, hf_completion& completion);
   static void undo(Entries& entries) noexcept;
-  void ring() const noexcept;
-  void still() const noexcept;
 
   const base::ForkGuard fork_;
-  const int fd_;
+  const system::Bell bell_;
   base::Mutex mutex_;
   bool closed_ HOLDFAST_GUARDED_BY(mutex_) = false;
   std::uint64_t serial_ HOLDFAST_GUARDED_BY(mutex_) = 0;

@@ -1,15 +1,9 @@
 #include "loop/own_loop.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
-#include <linux/futex.h>
 #include <poll.h>
-#include <sys/eventfd.h>
-#include <sys/syscall.h>
-#include <system_error>
 #include <thread>
-#include <unistd.h>
 
 #include "base/no_signals.hpp"
 
@@ -20,12 +14,6 @@ using base::Duration;
 using base::TimePoint;
 
 namespace {
-
-int make_eventfd() {
-  const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (fd < 0) throw std::system_error(errno, std::system_category(), "eventfd");
-  return fd;
-}
 
 /// How many callers may look for their answers instead of sleeping.
 const int kFew = std::min(spare_processors(), 3);
@@ -53,52 +41,32 @@ class Wheel {
 
 }  // namespace
 
-static_assert(sizeof(Awaited) == sizeof(std::uint32_t), "a futex");
+static_assert(sizeof(Awaited) == sizeof(std::uint32_t));
 
 /// By hand, since std::atomic::wait has no limit.
 void Awaited::sleep(Duration limit) noexcept {
-  constexpr Duration::rep kSecond = 1'000'000'000;
   if (limit.count() <= 0) return;
-  const struct {
-    long seconds, nanoseconds;
-  } time{static_cast<long>(limit.count() / kSecond), static_cast<long>(limit.count() % kSecond)};
   std::uint32_t seen = kOpen;
-  if (word_.compare_exchange_strong(seen, kSleptFor) || seen == kSleptFor) {
-    syscall(SYS_futex, &word_, FUTEX_WAIT_PRIVATE, kSleptFor, &time, nullptr, 0);
-  }
-}
-
-void Awaited::wake(const Awaited* there) noexcept {
-  syscall(SYS_futex, there, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  if (word_.compare_exchange_strong(seen, kSleptFor) || seen == kSleptFor) system::sleep_on(word_, kSleptFor, limit);
 }
 
 // ---- the seat ----
 
-DriverSeat::DriverSeat() : woken_(make_eventfd()) {}
-
-DriverSeat::~DriverSeat() { close(woken_); }
-
 bool DriverSeat::wait(const Sockets& sockets, TimePoint until, const sigset_t& signals) {
-  pollfd looked_at[] = {{woken_, POLLIN, 0}, {sockets[0], POLLIN, 0}, {sockets[1], POLLIN, 0}};
+  pollfd looked_at[] = {{woken_.descriptor(), POLLIN, 0}, {sockets[0], POLLIN, 0}, {sockets[1], POLLIN, 0}};
   const nfds_t count = sockets[1] >= 0 ? 3 : 2;
   const TimePoint begun = Clock::now();
   const TimePoint spin_until = std::min(begun + spin(), until);
   int ready = 0;
   do {
-    ready = poll(looked_at, count, 0);
+    ready = ::poll(looked_at, count, 0);
   } while (ready == 0 && Clock::now() < spin_until);
   if (ready == 0) {
     const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(until - Clock::now());
-    if (left.count() > 0) {
-      const timespec limit{static_cast<time_t>(left.count() / 1'000'000'000), left.count() % 1'000'000'000};
-      ready = ppoll(looked_at, count, &limit, &signals);
-    }
+    if (left.count() > 0) ready = system::poll({looked_at, count}, left, signals);
   }
   waited(Clock::now() - begun);
-  if (ready > 0 && looked_at[0].revents != 0) {
-    std::uint64_t times = 0;
-    [[maybe_unused]] const ssize_t got = read(woken_, &times, sizeof times);
-  }
+  if (ready > 0 && looked_at[0].revents != 0) woken_.hush();
   return ready != 0 || Clock::now() < until;
 }
 
@@ -108,11 +76,6 @@ TimePoint DriverSeat::pause(TimePoint now) noexcept {
   const TimePoint after = Clock::now();
   if (after - now > kCrowded) yields_from_ = after + kNoYields;
   return after;
-}
-
-void DriverSeat::wake() noexcept {
-  const std::uint64_t once = 1;
-  [[maybe_unused]] const ssize_t put = write(woken_, &once, sizeof once);
 }
 
 void DriverSeat::waited(Duration time) {

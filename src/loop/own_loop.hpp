@@ -17,6 +17,7 @@
 
 #include "base/clock.hpp"
 #include "loop/loop.hpp"
+#include "system/system.hpp"
 
 namespace holdfast::engine {
 
@@ -28,7 +29,7 @@ class Awaited {
   bool set() noexcept { return word_.exchange(kSet) == kSleptFor; }
   /// Wakes who sleeps there. It is not looked at: there may be something else by now, which is woken for nothing if it
   /// is such a word as well.
-  static void wake(const Awaited* there) noexcept;
+  static void wake(const Awaited* there) noexcept { system::wake_one(there); }
 
   /// For the thread that waits: sleeps until it is set, or for `limit`; perhaps for less.
   void sleep(base::Duration limit) noexcept;
@@ -64,8 +65,7 @@ class DriverSeat {
   static constexpr base::Duration kLongestSpin = std::chrono::microseconds(120);
 
   /// Throws std::system_error if there is no descriptor to be had.
-  DriverSeat();
-  ~DriverSeat();
+  DriverSeat() = default;
   DriverSeat(const DriverSeat&) = delete;
   DriverSeat& operator=(const DriverSeat&) = delete;
 
@@ -80,7 +80,7 @@ class DriverSeat {
   /// sleeps `signals` are blocked.
   bool wait(const Sockets& sockets, base::TimePoint until, const sigset_t& signals);
   /// Ends the wait of whoever is in the seat, or its next one. From any thread.
-  void wake() noexcept;
+  void wake() noexcept { woken_.ring(); }
 
   /// How long to look before falling asleep.
   base::Duration spin() const { return spin_.load(std::memory_order_relaxed); }
@@ -96,7 +96,7 @@ class DriverSeat {
   static constexpr base::Duration kCrowded = std::chrono::microseconds(500);   // a yield that takes longer
   static constexpr base::Duration kNoYields = std::chrono::milliseconds(100);  // after that
 
-  const int woken_;  // an eventfd
+  const system::Bell woken_;
   std::atomic<bool> taken_{false};
   std::atomic<base::Duration> spin_{};
   base::TimePoint yields_from_{};  // with the wheel

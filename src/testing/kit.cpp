@@ -6,7 +6,6 @@
 #include <mutex>
 #include <optional>
 #include <set>
-#include <sys/eventfd.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "base/clock_hand.hpp"
 #include "base/no_signals.hpp"
 #include "loop/timer_watch.hpp"
+#include "system/system.hpp"
 #include "testing/folder.hpp"
 #include "testing/model_host.hpp"
 
@@ -101,13 +101,8 @@ struct TestKit::Inside {
   Inside& operator=(const Inside&) = delete;
   ~Inside() {
     over = true;
-    wake();
+    bell.ring();
     if (thread.joinable()) thread.join();
-  }
-
-  void wake() const {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t written = write(bell.get(), &one, sizeof one);  // full: already signalled
   }
 
   void run() {
@@ -120,13 +115,12 @@ struct TestKit::Inside {
         waits = host.waits_for();
         next = host.time().next();
       }
-      waits.push_back({bell.get(), POLLIN, 0});
+      waits.push_back({bell.descriptor(), POLLIN, 0});
       const auto left = next == TimePoint::max() ? std::chrono::milliseconds(kLongestWait)
                                                  : std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now());
       const auto limit = std::clamp<std::chrono::milliseconds>(left, 0ms, kLongestWait);
       poll(waits.data(), waits.size(), static_cast<int>(limit.count()));
-      std::uint64_t rung = 0;
-      [[maybe_unused]] const ssize_t got = read(bell.get(), &rung, sizeof rung);
+      bell.hush();
     }
   }
 
@@ -138,7 +132,7 @@ struct TestKit::Inside {
       what(host.server());
       if (!still) host.serve();
     }
-    wake();
+    bell.ring();
   }
 
   std::optional<StillClock> still;
@@ -146,7 +140,7 @@ struct TestKit::Inside {
   std::mutex mutex;
   ModelHost host{folder.files()};
   TimePoint frozen_until{};
-  private_server::Descriptor bell{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  system::Bell bell;
   std::atomic<bool> over{false};
   std::thread thread;  // last: it uses the others
 };

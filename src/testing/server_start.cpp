@@ -69,6 +69,19 @@ void require_own_file(const Files& files, int folder, const char* name, mode_t t
   if (type == S_IFREG && status.st_nlink > 1) throw denied(files, path + " has another name elsewhere");
 }
 
+/// The program has none but the first three.
+void close_others(posix_spawn_file_actions_t& actions) {
+#ifdef __GLIBC__
+  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+#else
+  constexpr long kMost = 65536;
+  const int end = static_cast<int>(std::clamp(sysconf(_SC_OPEN_MAX), 0L, kMost));
+  for (int fd = STDERR_FILENO + 1; fd < end; ++fd) {
+    if (fcntl(fd, F_GETFD) >= 0) posix_spawn_file_actions_addclose(&actions, fd);
+  }
+#endif
+}
+
 /// Starts the program in the folder, with no descriptor of ours, no blocked and no ignored signal; in a session of its
 /// own if it stays. posix_spawn, since fork() in a process with threads runs their fork handlers and copies its page
 /// tables.
@@ -84,7 +97,7 @@ pid_t spawn(const Files& files, const PrivateFolder& folder, const std::vector<s
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, kLogName,
                                    O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, 0600);
   posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+  close_others(actions);
 
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);

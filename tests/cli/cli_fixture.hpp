@@ -64,6 +64,13 @@ inline char state_of(pid_t pid) {
   return name_end != std::string::npos && name_end + 2 < text.size() ? text[name_end + 2] : '\0';
 }
 
+/// Whether a process still has the name of the tool, or of what runs a tool of another processor.
+inline bool is_called_as_the_tool(pid_t pid) {
+  std::string name;
+  std::ifstream("/proc/" + std::to_string(pid) + "/comm") >> name;
+  return name == "holdfast" || name.starts_with("qemu-");
+}
+
 /// What the tool, whose process this is, has started: the command, and its guard.
 struct Children {
   pid_t command = 0;
@@ -79,8 +86,8 @@ inline Children children_of(pid_t tool) {
     for (pid_t pid = 0; file >> pid;) {
       std::string name;
       std::ifstream("/proc/" + std::to_string(pid) + "/comm") >> name;
-      // A new one still has the name of the tool.
-      if (runs(pid) && name != "holdfast") (name == "holdfast-guard" ? found.guard : found.command) = pid;
+      // A new one still has the tool's.
+      if (runs(pid) && !is_called_as_the_tool(pid)) (name == "holdfast-guard" ? found.guard : found.command) = pid;
     }
     return found.command != 0 && found.guard != 0;
   }));
@@ -91,7 +98,7 @@ class CliTest : public testing::Test {
  protected:
   explicit CliTest(ServerOptions options = {}) : server_(std::move(options)), raw_(server_) {}
 
-  static std::string tool() { return build_path("bin/holdfast"); }
+  static std::string tool() { return tool_path(); }
 
   /// The environment of a tool: the server, and nothing of the caller's own settings.
   std::vector<std::string> environment() const {

@@ -86,7 +86,7 @@ TEST_P(HostileTo, TheDoctorTakesABoundedAmountOfMemory) {
                   "import resource, subprocess, sys\n"
                   "subprocess.run(sys.argv[1:], stdout=sys.stderr)\n"
                   "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)",
-                  build_path("bin/holdfast"), "doctor"},
+                  tool_path(), "doctor"},
                  environment());
   ASSERT_EQ(doctor.finish(), ExitStatus{}) << doctor.errors();
   const std::size_t peak = number_in<std::size_t>(doctor.read_line().value_or("")) << 10U;
@@ -96,8 +96,8 @@ TEST_P(HostileTo, TheDoctorTakesABoundedAmountOfMemory) {
 
 TEST_P(HostileTo, TheExporterTakesABoundedAmountOfMemory) {
   if (!kMemoryIsMeasured) GTEST_SKIP() << "memory is not measured under a sanitizer";
-  Process exporter(build_path("bin/holdfast"),
-                   {"exporter", "--json", "--listen", ":0", "--interval", "100ms", "--doctor", "100ms"}, environment());
+  Process exporter(tool_path(), {"exporter", "--json", "--listen", ":0", "--interval", "100ms", "--doctor", "100ms"},
+                   environment());
   ASSERT_TRUE(exporter.read_line());
   const auto end = std::chrono::steady_clock::now() + 3s;
   std::size_t peak = 0;
@@ -126,7 +126,7 @@ TEST(AListWithoutAnEnd, IsNotKept) {
     if (command.front() == "HGETALL") return holder;
     return command.front() == "PUBSUB" ? nobody : one;
   });
-  Process ls(build_path("bin/holdfast"), {"ls", "--url", server.url()}, {.env = {"HOLDFAST_URL"}});
+  Process ls(tool_path(), {"ls", "--url", server.url()}, {.env = {"HOLDFAST_URL"}});
   std::size_t peak = 0;
   const bool ended = eventually(
       [&] {

@@ -130,6 +130,7 @@ TEST_F(RunSignals, ThatKillToolAndGuardAtOnceKillTheCommand) {
   Process process = start({"run", "job", "--", "sh", "-c", "echo started; trap '' TERM; read line"});
   ASSERT_EQ(process.read_line(), "started");
   const Children children = children_of(process.pid());
+  ASSERT_GT(children.guard, 0);
   process.signal(SIGSTOP);
   ASSERT_TRUE(eventually([&] { return state_of(process.pid()) == 'T'; }));
   kill(children.guard, SIGKILL);

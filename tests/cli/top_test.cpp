@@ -192,9 +192,7 @@ class TopOnTerminal : public Top {
       const std::string id = std::to_string(pid);
       std::ifstream children("/proc/" + id + "/task/" + id + "/children");
       for (pid_t child = 0; children >> child;) {
-        std::string name;
-        std::ifstream("/proc/" + std::to_string(child) + "/comm") >> name;
-        if (name == "holdfast") found = child;
+        if (is_called_as_the_tool(child)) found = child;
         self(self, child);
       }
     };
@@ -270,7 +268,9 @@ TEST_F(TopOnTerminal, LeavesItCleanAfterASignal) {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) {
     Process process = start_on_terminal();
     ASSERT_TRUE(shows(process, "0 held"));
-    kill(tool_below(process), signal);
+    const pid_t tool = tool_below(process);
+    ASSERT_GT(tool, 0);
+    kill(tool, signal);
     expect_clean(process);
   }
 }

@@ -13,4 +13,8 @@ std::string source_path(std::string_view below);
 /// The full path of a file of the build tree, such as "bin/holdfast".
 std::string build_path(std::string_view below);
 
+/// The tool: that of the environment variable HOLDFAST_TOOL, built elsewhere or for another processor, or the build
+/// tree's.
+std::string tool_path();
+
 }  // namespace holdfast::test

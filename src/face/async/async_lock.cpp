@@ -79,8 +79,10 @@ class AsyncAcquire final : public engine::AcquireOp, public Operation {
   Loop::Attended attended_;
 };
 
-/// With its reference counts it stays below what the C library's malloc treats as a large block, which takes longer.
+#if defined(__GLIBC__) && defined(__GLIBCXX__)  // with another C++ library it is larger
+/// With its reference counts it stays below what glibc's malloc treats as a large block, which takes longer.
 static_assert(sizeof(AsyncAcquire<Hold>) <= 1000 - 2 * sizeof(void*));
+#endif
 
 template <class... Results>
 OperationPtr make(const Parts& parts, AcquireOptions options, const wire::Ask& ask,

@@ -9,6 +9,8 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 
+#include "system/system.hpp"
+
 namespace holdfast::redis {
 
 namespace asio = boost::asio;
@@ -74,7 +76,7 @@ void Dialer::dial(std::size_t index) {
   const Endpoint& endpoint = endpoints_[index];
   Socket& socket = calls_[index].emplace(executor_);
   // Not made by Asio, whose sockets are inherited by child processes.
-  const int fd = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int fd = system::new_socket(endpoint.protocol().family(), SOCK_STREAM);
   ErrorCode error(errno, asio::error::get_system_category());
   try {
     if (fd >= 0) socket.assign(endpoint.protocol(), fd, error);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <sys/epoll.h>
-#include <unistd.h>
 #include <utility>
 
 #include <holdfast/error.hpp>
@@ -190,22 +188,6 @@ void Detours::close() {
 void Detours::drop_all() {
   closed_ = true;
   const auto dropped = std::exchange(paused_, {});
-}
-
-SocketSet::SocketSet() : set_(epoll_create1(EPOLL_CLOEXEC)) {}
-
-SocketSet::~SocketSet() {
-  if (set_ >= 0) close(set_);
-}
-
-void SocketSet::add(const std::array<int, 2>& sockets) {
-  for (const int socket : sockets) {
-    if (set_ < 0 || socket < 0) continue;
-    epoll_event event{};
-    event.events = EPOLLIN;
-    event.data.fd = socket;
-    epoll_ctl(set_, EPOLL_CTL_ADD, socket, &event);
-  }
 }
 
 using base::Clock;

@@ -21,6 +21,7 @@
 #include "redis/decide/survey.hpp"
 #include "redis/topology/cluster_map.hpp"
 #include "redis/topology/router.hpp"
+#include "system/system.hpp"
 
 namespace holdfast::redis {
 
@@ -68,24 +69,6 @@ class Detours {
   timing::Alarm alarm_;
   std::multimap<base::TimePoint, Misdirected> paused_;
   bool closed_ = false;
-};
-
-/// Combines many connections into one descriptor to wait for. Readable when one of its sockets is. A socket leaves the
-/// set by being closed. On the loop; one descriptor for each client of a cluster.
-class SocketSet {
- public:
-  SocketSet();
-  ~SocketSet();
-  SocketSet(const SocketSet&) = delete;
-  SocketSet& operator=(const SocketSet&) = delete;
-
-  /// Ignores negative ones and those already in the set.
-  void add(const std::array<int, 2>& sockets);
-  /// To be polled; -1: the system has no free descriptor, so these cannot be waited for.
-  int descriptor() const { return set_; }
-
- private:
-  const int set_;
 };
 
 /// Surveys the cluster by asking one node at a time; reports doubts to Survey and carries out what it decides.
@@ -152,7 +135,7 @@ class ClusterServers final : public Router, private ServerEvents {
   std::error_code problem_ = Errc::unreachable;  // of the latest node that gave no map
   bool closed_ = false;
   std::vector<Shard*> unflushed_;
-  SocketSet sockets_;
+  system::SocketSet sockets_;  // one descriptor for each client of a cluster
 };
 
 }  // namespace holdfast::redis
