@@ -3,6 +3,7 @@ import inspect
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -40,6 +41,12 @@ class Server:
         self.process.kill()
         self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def program(text, *arguments, **options):
+    """A run of Python."""
+    return subprocess.run([sys.executable, "-B", "-c", text, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, timeout=120, check=False, **options)
 
 
 def until(holds, limit=SOON):

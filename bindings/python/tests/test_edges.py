@@ -18,15 +18,10 @@ from datetime import timedelta
 import pytest
 
 import holdfast
-from conftest import SOON, now, until
+from conftest import SOON, now, program, until
 from holdfast import aio
 
 INTERRUPTS = int(os.environ.get("HOLDFAST_INTERRUPTS", "300"))
-
-
-def program(text, *arguments, **options):
-    return subprocess.run([sys.executable, "-B", "-c", text, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, timeout=120, check=False, **options)
 
 
 # ---- interrupts ----
