@@ -5,7 +5,10 @@ import asyncio
 import pytest
 
 import holdfast
-from conftest import now, program
+import test_edges
+import test_kinds
+from conftest import SOON, now, program
+from holdfast import aio
 
 
 # ---- prometheus_client ----
@@ -63,3 +66,76 @@ def test_prometheus_tells_several_clients_apart(server):
 def test_without_prometheus_client_it_says_what_to_install():
     done = program("import sys; sys.modules['prometheus_client'] = None; import holdfast; import holdfast.prometheus")
     assert done.returncode == 1 and "pip install prometheus_client" in done.stderr
+
+
+# ---- uvloop ----
+
+
+@pytest.fixture
+def uvloop():
+    """All loops of a test are its loops."""
+    found = pytest.importorskip("uvloop")
+    before = asyncio.get_event_loop_policy()
+    asyncio.set_event_loop_policy(found.EventLoopPolicy())
+    yield found
+    asyncio.set_event_loop_policy(before)
+
+
+def test_uvloop_grants_waits_and_tells_of_a_loss(server, uvloop):
+    async def story():
+        assert isinstance(asyncio.get_running_loop(), uvloop.Loop)
+        async with aio.connect(server.url) as client, aio.connect(server.url) as other:
+            lock, theirs = client.lock("orders"), other.lock("orders")
+            hold = await lock.acquire()
+            waiting = [asyncio.ensure_future(each.acquire()) for each in (theirs, lock)]
+            assert await theirs.acquire(timeout=0.05) is None
+            assert not any(each.done() for each in waiting)
+            await hold.release()
+            for each in asyncio.as_completed(waiting, timeout=SOON):
+                granted = await each
+                granted.raise_if_lost()
+                await granted.release()
+            told = False
+            with pytest.raises(holdfast.LockLost):
+                async with lock as hold:
+                    losing = asyncio.ensure_future(hold.lost.wait())
+                    server("FLUSHALL")
+                    told = await asyncio.wait_for(losing, SOON)
+            assert told
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("story", [test_edges.test_a_task_cancelled_at_any_step_leaves_nothing,
+                                   test_edges.test_a_cancelled_task_takes_no_permit,
+                                   test_edges.test_a_permit_that_comes_to_a_cancelled_task_goes_back,
+                                   test_edges.test_a_cancelled_wait_ends_at_once,
+                                   test_edges.test_wait_for_leaves_nothing,
+                                   test_edges.test_one_client_serves_several_loops,
+                                   test_kinds.test_leaders_of_asyncio], ids=lambda story: story.__name__)
+def test_with_uvloop_too(server, uvloop, story):
+    story(server)
+
+
+@pytest.mark.parametrize("after", [0, 0.01, 0.1])
+def test_a_uvloop_that_ends_first_gives_back(server, uvloop, after):
+    test_edges.test_a_loop_that_ends_first_gives_back(server, after)
+
+
+# ---- trio ----
+
+
+def test_trio_is_refused_in_words(server):
+    trio = pytest.importorskip("trio")
+    client = aio.connect(server.url)
+    lock, seats = client.lock("orders"), client.semaphore("seats")
+
+    async def block():
+        async with lock:
+            pass
+
+    for call in (client.ping, lock.acquire, block, seats.acquire, client.latch("gate").wait, client.close, client.probe):
+        with pytest.raises(RuntimeError, match="asyncio.*trio"):
+            trio.run(call)
+    assert server.keys() == []
+    asyncio.run(client.close())

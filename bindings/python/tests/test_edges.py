@@ -7,6 +7,7 @@ import inspect
 import os
 import pickle
 import random
+import select
 import signal
 import subprocess
 import sys
@@ -176,6 +177,49 @@ def test_a_cancelled_task_takes_no_permit(server):
                     assert steps < 2000
 
     asyncio.run(story())
+
+
+def test_a_permit_that_comes_to_a_cancelled_task_goes_back(server):
+    """It has come, but the task has not run since: the loop has taken note of it, or not even that."""
+    async def story():
+        async with aio.connect(server.url) as client:
+            seats = client.semaphore("seats")
+            await seats.init(1)
+            queue = aio._queue_of(asyncio.get_running_loop())
+            for noted in (True, False):
+                task = asyncio.ensure_future(seats.acquire())
+                await asyncio.sleep(0)
+                assert select.select([queue.fd], [], [], SOON)[0]
+                if noted:
+                    queue.drain()
+                assert server("GET", "seats") == "0"
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+                await asyncio.sleep(0.001)
+                until(lambda: server("GET", "seats") == "1")
+
+    asyncio.run(story())
+
+
+def test_a_cancelled_wait_ends_at_once(server):
+    """Nobody stands in line for it any more."""
+    def waiters(client):
+        return next(line for line in client.metrics().splitlines() if line.startswith("holdfast_waiters "))
+
+    async def story():
+        async with aio.connect(server.url) as client, aio.connect(server.url) as other:
+            for lock, theirs in ((client.lock("orders"), other.lock("orders")), (client.fair_lock("line"), other.fair_lock("line"))):
+                async with theirs:
+                    task = asyncio.ensure_future(lock.acquire())
+                    while waiters(client) != "holdfast_waiters 1" or server("PUBSUB", "CHANNELS") == "":
+                        await asyncio.sleep(0.01)
+                    task.cancel()
+                    with pytest.raises(asyncio.CancelledError):
+                        await task
+                    until(lambda: waiters(client) == "holdfast_waiters 0")
+
+    asyncio.run(asyncio.wait_for(story(), SOON))
 
 
 def test_wait_for_leaves_nothing(server):

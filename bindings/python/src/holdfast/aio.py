@@ -91,6 +91,13 @@ class _LoopQueue:
 _loops: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, weakref.ref[_LoopQueue]]" = weakref.WeakKeyDictionary()
 
 
+def _running() -> asyncio.AbstractEventLoop:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        raise RuntimeError("holdfast.aio needs a running loop of asyncio: trio and others have none") from None
+
+
 def _queue_of(loop: asyncio.AbstractEventLoop) -> _LoopQueue:
     known = _loops.get(loop)
     queue = known() if known is not None else None
@@ -111,10 +118,7 @@ async def _call(start: Callable[[Any, int], int], undo: Optional[_Undo] = None) 
 
 async def _ended(start: Callable[[Any, int], int], undo: Optional[_Undo] = None) -> _Done:
     """`undo` is called if the task is cancelled and the call succeeded all the same; a hold undoes itself."""
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
-        raise RuntimeError("holdfast.aio needs a running loop of asyncio: trio and others have none") from None
+    loop = _running()
     queue = _queue_of(loop)
     tag = next(queue.tags)
     future: "asyncio.Future[_Done]" = loop.create_future()
@@ -186,7 +190,7 @@ class Hold(BaseHold):
         """Ends the hold, but the lock stays taken for that long."""
         cell = ffi.new("int *")
         rest_ms = milliseconds("rest", rest)
-        await asyncio.get_running_loop().run_in_executor(None, lambda: check(lib.hf_hold_leave(self._ptr, rest_ms, cell)))
+        await _running().run_in_executor(None, lambda: check(lib.hf_hold_leave(self._ptr, rest_ms, cell)))
         self._outcome = ReleaseOutcome(cell[0])
         return self._outcome
 
@@ -325,7 +329,7 @@ class FencedLock(_KeyLock):
 
     async def latest_token(self) -> int:
         cell = ffi.new("int64_t *")
-        await asyncio.get_running_loop().run_in_executor(None, lambda: check(lib.hf_lock_latest_token(self._ptr, cell)))
+        await _running().run_in_executor(None, lambda: check(lib.hf_lock_latest_token(self._ptr, cell)))
         return int(cell[0])
 
 
@@ -649,7 +653,7 @@ class Client(BaseClient):
         """What about the servers endangers locks: what `holdfast doctor --json` says."""
         cell = ffi.new("char **")
         text = ffi.NULL if lock is None else bytes_of("lock", lock)
-        await asyncio.get_running_loop().run_in_executor(None, lambda: check(lib.hf_client_probe(self._ptr, text, cell)))
+        await _running().run_in_executor(None, lambda: check(lib.hf_client_probe(self._ptr, text, cell)))
         return dict(json.loads(taken_text(cell)))
 
     async def release_all(self, within: Seconds) -> int:
@@ -658,7 +662,7 @@ class Client(BaseClient):
 
     async def close(self) -> None:
         """Gives back what is still held, and ends all waits with Closed."""
-        await asyncio.get_running_loop().run_in_executor(None, lib.hf_client_close, self._ptr)
+        await _running().run_in_executor(None, lib.hf_client_close, self._ptr)
 
     async def __aenter__(self) -> "Client":
         return self
