@@ -3,7 +3,8 @@
     @app.task(base=Exclusive, bind=True, lock="report-{customer}")
     def report(self, customer): ...
 
-A task that finds the lock taken is retried later. Each worker process has a client of its own, since Celery forks them."""
+A task that finds the lock taken is retried later, as often as it needs; Celery counts that with the task's own retries. Each
+worker process has a client of its own, since Celery forks them."""
 
 import functools
 import inspect
@@ -29,6 +30,6 @@ class Exclusive(celery.Task):
         lock = client_of(os.getpid()).lock(self.lock.format(**bound.arguments))
         hold = lock.acquire(blocking=False)
         if hold is None:
-            raise self.retry(countdown=self.retry_in)
+            raise self.retry(countdown=self.retry_in, max_retries=10**9)
         with hold:
             return super().__call__(*args, **kwargs)

@@ -1,6 +1,8 @@
 """A lock as a dependency of FastAPI: one request at a time for each order, in all processes.
 
-    uvicorn fastapi_dependency:app"""
+    uvicorn fastapi_dependency:app
+
+FastAPI before 0.93 does not close the client at the end; then the end of the process does."""
 
 import contextlib
 import os

@@ -9,8 +9,6 @@ import pickle
 import random
 import select
 import signal
-import subprocess
-import sys
 import threading
 import time
 import warnings
@@ -209,7 +207,8 @@ def test_a_cancelled_wait_ends_at_once(server):
 
     async def story():
         async with aio.connect(server.url) as client, aio.connect(server.url) as other:
-            for lock, theirs in ((client.lock("orders"), other.lock("orders")), (client.fair_lock("line"), other.fair_lock("line"))):
+            for kind in ("lock", "fair_lock"):
+                lock, theirs = (getattr(each, kind)(kind) for each in (client, other))
                 async with theirs:
                     task = asyncio.ensure_future(lock.acquire())
                     while waiters(client) != "holdfast_waiters 1" or server("PUBSUB", "CHANNELS") == "":
@@ -506,22 +505,3 @@ def test_the_declarations_are_those_of_the_header():
         text = file.read()
     for code in holdfast.Code:
         assert f"HF_{code.name} = {code.value}" in text
-
-
-# ---- examples ----
-
-EXAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "..", "examples", "python")
-
-
-@pytest.mark.parametrize("name", ["first.py", "first_async.py"])
-def test_the_first_programs_run(server, name):
-    done = subprocess.run([sys.executable, "-B", os.path.join(EXAMPLES, name), server.url], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (0, "") and "ours for at least" in done.stdout
-
-
-@pytest.mark.parametrize("name, needs", [("celery_task.py", "celery"), ("fastapi_dependency.py", "fastapi")])
-def test_the_others_can_be_imported(name, needs):
-    pytest.importorskip(needs)
-    done = program("import runpy, sys; runpy.run_path(sys.argv[1])", os.path.join(EXAMPLES, name))
-    assert done.returncode == 0, done.stderr
