@@ -1,0 +1,135 @@
+"""What users of redis-py's locks are used to, with SimpleLock, which shares their keys. The README has the whole list."""
+
+import asyncio
+import os
+import re
+
+import pytest
+
+import holdfast
+from conftest import SOON, holding, now, until
+from holdfast import aio
+
+
+@pytest.fixture
+def told(face, server):
+    """Runs a coroutine function with a client and a function that makes locks of the name `orders`."""
+    def run(story):
+        async def whole():
+            client = face.connect(server.url)
+            try:
+                await story(client, lambda **how: client.simple_lock("orders", **how))
+            finally:
+                await now(client.close())
+
+        asyncio.run(whole())
+
+    return run
+
+
+def left(server):
+    """Of the lease, in seconds."""
+    return int(server("PTTL", "orders")) / 1000
+
+
+def test_the_key_has_the_owner_and_goes_with_the_release(told, server):
+    async def story(client, lock):
+        hold = await now(lock().acquire())
+        assert server("GET", "orders") == hold.owner and 25 < left(server) <= 30
+        assert await now(hold.release()) == holdfast.ReleaseOutcome.RELEASED and server.keys() == []
+
+    told(story)
+
+
+def test_a_lease_is_the_life_of_the_key(told, server):
+    async def story(client, lock):
+        async with holding(lock(lease=9.5, renewed=False)) as hold:
+            assert 8 < left(server) <= 9.5 and 8 < hold.valid_for <= 9.5
+        async with holding(lock(lease=1.5)):
+            until(lambda: left(server) < 1.2)
+            until(lambda: left(server) > 1.3)  # it is renewed
+
+    told(story)
+
+
+def test_a_fixed_lease_can_be_set_anew(told, server):
+    async def story(client, lock):
+        async with holding(lock(lease=10, renewed=False)) as hold:
+            for lease in (20, 5.5, 10):
+                await now(hold.extend(lease))
+                assert lease - 2 < left(server) <= lease and lease - 2 < hold.valid_for <= lease
+        with pytest.raises(holdfast.LockLost):
+            await now(hold.extend(10))
+        async with holding(lock()) as hold:
+            with pytest.raises(ValueError, match="renewed"):
+                await now(hold.extend(10))
+
+    told(story)
+
+
+def test_what_somebody_else_has_is_left_alone(told, server):
+    async def story(client, lock):
+        for ends in ("release", "extend", "with"):
+            taken = lock(lease=20, renewed=False)
+            with pytest.raises(holdfast.LockLost, match="orders") as loss:
+                async with holding(taken) as hold:
+                    server("SET", "orders", "theirs")
+                    if ends == "release":
+                        assert await now(hold.release()) == holdfast.ReleaseOutcome.WAS_LOST
+                    if ends == "extend":
+                        with pytest.raises(holdfast.LockLost):
+                            await now(hold.extend(10))
+            assert loss.value.key == "orders" and server("GET", "orders") == "theirs"
+            assert await now(hold.release()) == holdfast.ReleaseOutcome.WAS_LOST
+            server("DEL", "orders")
+
+    told(story)
+
+
+def test_a_block_may_give_the_lock_back_itself(told, server):
+    async def story(client, lock):
+        async with holding(lock()) as hold:
+            await now(hold.release())
+            assert server.keys() == []
+
+    told(story)
+
+
+def test_a_refusal_names_the_lock(told, server):
+    async def story(client, lock):
+        server("SET", "orders", "theirs")
+        for refused in (lock(wait=0.05), lock(wait=0)):
+            with pytest.raises(holdfast.NotAcquired, match="orders") as refusal:
+                async with holding(refused):
+                    pass
+            assert refusal.value.key == "orders"
+        assert server("GET", "orders") == "theirs"
+
+    told(story)
+
+
+def test_a_release_that_is_cancelled_goes_on(server):
+    async def story():
+        async with aio.connect(server.url) as client:
+            for steps in range(30):
+                hold = await client.simple_lock("orders").acquire(timeout=SOON)
+                releasing = asyncio.ensure_future(hold.release())
+                for _ in range(steps + 1):
+                    await asyncio.sleep(0)
+                releasing.cancel()
+                await asyncio.wait([releasing])
+                until(lambda: server.keys() == [])
+
+    asyncio.run(story())
+
+
+def test_the_tests_that_the_page_names_are_there():
+    folder = os.path.dirname(os.path.abspath(__file__))
+    found = ""
+    for name in os.listdir(folder):
+        if name.startswith("test_"):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                found += file.read()
+    with open(os.path.join(folder, "..", "README.md"), encoding="utf-8") as file:
+        named = set(re.findall(r"`(test_\w+)`", file.read()))
+    assert len(named) > 10 and [name for name in sorted(named) if f"def {name}(" not in found] == []
