@@ -1,6 +1,7 @@
 """What users of redis-py's locks are used to, with SimpleLock, which shares their keys. The README has the whole list."""
 
 import asyncio
+import concurrent.futures
 import os
 import re
 
@@ -106,6 +107,18 @@ def test_a_refusal_names_the_lock(told, server):
         assert server("GET", "orders") == "theirs"
 
     told(story)
+
+
+def test_a_hold_belongs_to_no_thread(server):
+    with holdfast.connect(server.url) as client, concurrent.futures.ThreadPoolExecutor(2) as threads:
+        lock = client.simple_lock("orders")
+        hold = threads.submit(lock.acquire).result(SOON)
+        assert lock.acquire(blocking=False) is None and threads.submit(lock.acquire, blocking=False).result(SOON) is None
+        hold.raise_if_lost()
+        assert hold.release() == holdfast.ReleaseOutcome.RELEASED
+        with lock as hold:
+            assert lock.acquire(blocking=False) is None, "not even by the thread that has it"
+            assert threads.submit(hold.release).result(SOON) == holdfast.ReleaseOutcome.RELEASED
 
 
 def test_a_release_that_is_cancelled_goes_on(server):
