@@ -365,22 +365,23 @@ def test_leaders_of_asyncio(server):
                 return "done"
 
             assert await leader.lead(body) == "done"
-            ended = []
+            begun, ended = asyncio.Event(), []
 
             async def forever(term):
+                begun.set()
                 try:
                     await asyncio.sleep(60)
                 finally:
                     ended.append(term.leads)
 
             leading = asyncio.ensure_future(leader.lead(forever))
-            while not leader.leads:
-                await asyncio.sleep(0.01)
+            await asyncio.wait_for(begun.wait(), SOON)
+            assert leader.leads
             leader.step_down()
             assert await leading is None
+            begun.clear()
             leading = asyncio.ensure_future(leader.lead(forever))
-            while not leader.leads:
-                await asyncio.sleep(0.01)
+            await asyncio.wait_for(begun.wait(), SOON)
             server("DEL", "leader")
             with pytest.raises(holdfast.LockLost):
                 await leading

@@ -61,6 +61,11 @@ class Peer:
         """Only its connections are not of a unix socket."""
         return "addr=127.0.0.1:" in self._server("CLIENT", "LIST", "TYPE", "pubsub")
 
+    def look(self):
+        """What the server has, for whoever reads of a failure."""
+        return [(key, self._server("TYPE", key), self._server("PTTL", key), self._server("HGETALL", key), self._server("LRANGE", key, 0, -1),
+                 self._server("ZRANGE", key, 0, -1)) for key in self._server.keys()], self._server("CLIENT", "LIST")
+
     async def use(self, kind):
         """From now on its names are of this kind."""
         await self("connect", self._url, f"kind={kind}", "lease_ms=60000")
@@ -154,6 +159,8 @@ async def each_keeps_the_other_out(peer, us, folder):
         await peer("increment", 9, kind, path, 1)  # its classes are loaded
         theirs = [peer("increment", thread, kind, path, ROUNDS, 1) for thread in (1, 2)]
         ours = [asyncio.ensure_future(us.count_up(lock_of(us.client, kind), path)) for _ in range(2)]
+        _, stuck = await asyncio.wait([*theirs, *ours], timeout=2 * PROMPT)
+        assert not stuck, f"{kind}: {[each in stuck for each in (*theirs, *ours)]}, two of theirs, two of ours; {peer.look()}"
         await asyncio.gather(*theirs, *ours)
         assert number_in(path) == 4 * ROUNDS + 1, kind
 
