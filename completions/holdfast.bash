@@ -103,6 +103,7 @@ _holdfast() {
       kinds=(lock fenced fair simple spin read-write)
       [[ $verb == @(inspect|wait|break|ls) ]] && kinds+=(permit)
       [[ $verb == @(inspect|ls) ]] && kinds+=(semaphore latch)
+      [[ $verb == ls ]] && kinds+=(all)
       _holdfast_offer "$current" "${kinds[@]}" ;;
     SEVERITY) _holdfast_offer "$current" danger warning note unknown ;;
     WHAT) _holdfast_offer "$current" term kill warn ;;

@@ -124,6 +124,17 @@ void CommandLine::kind(LockKind& target, std::string_view help, KindsFor use) {
   });
 }
 
+void CommandLine::kinds(std::vector<LockKind>& target, std::string_view help) {
+  value("--kind KIND", help, [&target](const std::string& option, const std::string& text) {
+    const std::optional<std::vector<LockKind>> kinds = kinds_named(text);
+    if (!kinds) {
+      throw UsageError(fmt::format("{}: {} is not one of {}, all, or several with commas between", option, shown(text),
+                                   names_of_kinds(KindsFor::looking)));
+    }
+    target = *kinds;
+  });
+}
+
 void CommandLine::value(std::string_view form, std::string_view help, Set set) {
   const std::string names = names_in(form);
   const auto check = [option = long_name(names), set = std::move(set)](const std::string& text) {

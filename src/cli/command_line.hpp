@@ -44,6 +44,8 @@ class CommandLine {
   void flag(std::string_view form, bool& target, std::string_view help);
   void text(std::string_view form, std::optional<std::string>& target, std::string_view help);
   void kind(LockKind& target, std::string_view help, KindsFor use = KindsFor::holding);
+  /// Several to look at, with commas between, or `all`; of those that a list shows together only one.
+  void kinds(std::vector<LockKind>& target, std::string_view help);
   /// A duration, from `shortest` to ten years.
   template <class Target>
   void duration(std::string_view form, Target& target, std::string_view help, std::chrono::milliseconds shortest = {}) {

@@ -46,6 +46,21 @@ std::optional<LockKind> kind_named(std::string_view name, KindsFor use) {
   return found == kKinds.end() ? std::nullopt : std::optional(found->kind);
 }
 
+std::optional<std::vector<LockKind>> kinds_named(std::string_view names) {
+  if (names == "all") return std::vector{LockKind::lock, LockKind::write, LockKind::permit, LockKind::simple};
+  std::vector<LockKind> kinds;
+  for (bool more = true; more;) {
+    const std::size_t comma = names.find(',');
+    const std::optional<LockKind> kind = kind_named(names.substr(0, comma), KindsFor::looking);
+    if (!kind) return std::nullopt;
+    const auto looks_the_same = [&](LockKind other) { return row_of(other).listed == row_of(*kind).listed; };
+    if (std::ranges::none_of(kinds, looks_the_same)) kinds.push_back(*kind);
+    more = comma != names.npos;
+    if (more) names.remove_prefix(comma + 1);
+  }
+  return kinds;
+}
+
 std::string names_of_kinds(KindsFor use) {
   std::string names;
   for (const KindRow& row : kKinds) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <holdfast/client.hpp>
 
@@ -44,6 +45,9 @@ struct KindRow {
 const KindRow& row_of(LockKind kind);
 /// Empty: there is none of this name for this use.
 std::optional<LockKind> kind_named(std::string_view name, KindsFor use);
+/// Each that looks different in a list, from names with commas between; or `all` that can be told from other data,
+/// which semaphores and latches cannot. Empty: one of the names is of none.
+std::optional<std::vector<LockKind>> kinds_named(std::string_view names);
 /// All their names, with commas between.
 std::string names_of_kinds(KindsFor use);
 

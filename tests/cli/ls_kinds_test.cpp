@@ -111,6 +111,59 @@ TEST_F(LsKinds, InspectSaysWhatASemaphoreAndALatchHave) {
   EXPECT_EQ(use({"inspect", "--kind", "semaphore", "hash"}).status, exited(69));
 }
 
+/// With what kinds keep beside a lock, and with caches of every form.
+TEST_F(LsKinds, AllOfThemAreToldFromOtherData) {
+  put_others();
+  for (int i = 0; i < 10'000; ++i) {
+    const std::string name = "cache:" + std::to_string(i);
+    const std::string value = i % 4 == 0   ? "1"
+                              : i % 4 == 1 ? std::string(40, 'f')
+                              : i % 4 == 2 ? "a:7"
+                                           : kSomebody + "x";
+    raw_.command("SET", name, value, "PX", 600'000);
+  }
+  raw_.command("SET", "without-end", kSomebody);
+  raw_.command("SET", "of-redis-py", "0123456789abcdef", "PX", 600'000);
+  std::vector<Process> runs;
+  runs.push_back(hold_by({"--kind", "fair"}, "in-turn"));
+  runs.push_back(hold_by({"--kind", "fenced"}, "counted"));
+  runs.push_back(hold_by({"--shared"}, "table"));
+  runs.push_back(hold_by({"--max", "3"}, "gpus"));
+  runs.push_back(hold_by({"--kind", "simple"}, "token"));
+  Process waiter = start({"run", "-v", "--kind", "fair", "in-turn", "--", "true"});
+  ASSERT_TRUE(eventually([&] { return raw_.exists("redisson_lock_queue:{in-turn}"); })) << waiter.errors();
+
+  const Outcome outcome = ls("all");
+  EXPECT_EQ(outcome.status, exited(0));
+  EXPECT_THAT(outcome.out, MatchesRegex("NAME +KIND +FREE +OWNER +MODE +TTL +WAITING +HOLDER\n"
+                                        "counted +lock +[^\n]*label sh\n"
+                                        "gpus +permit +2 +[0-9a-f]{32} [^\n]*label sh\n"
+                                        "in-turn +lock +[^\n]*label sh\n"
+                                        "plain +lock +[^\n]*\n"
+                                        "table +read-write +[0-9a-f-]{36}:[0-9]+ +reader +[^\n]*label sh\n"
+                                        "token +simple +[^\n]*label sh\n"));
+  EXPECT_EQ(ls("all", {"-q"}).out, "counted\ngpus\nin-turn\nplain\ntable\ntoken\n");
+  EXPECT_EQ(ls("fair,permit,spin", {"-q"}).out, "counted\ngpus\nin-turn\nplain\n");
+  EXPECT_THAT(ls("lock,permit", {"g*"}).out,
+              MatchesRegex("NAME +KIND +FREE +OWNER +TTL +WAITING +HOLDER\ngpus [^\n]*\n"));
+  EXPECT_THAT(ls("all", {"--json", "t*"}).out,
+              AllOf(HasSubstr("\"kind\":\"read-write\""), HasSubstr("\"kind\":\"simple\"")));
+  EXPECT_EQ(ls("all", {"-q", "of-redis-py"}).out, "of-redis-py\n");
+  for (Process& each : runs) {
+    each.close_stdin();
+    EXPECT_EQ(each.finish(), exited(0));
+  }
+  EXPECT_EQ(finish(waiter).status, exited(0));
+}
+
+TEST_F(LsKinds, KindsThatThereAreNot) {
+  for (const char* kinds : {"lock,frob", "lock,", ",", "all,lock", "lock, fair", "*"}) {
+    const Outcome outcome = ls(kinds);
+    EXPECT_EQ(outcome.status, exited(64)) << kinds;
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("is not one of lock,"), HasSubstr("latch, all, or several with commas")));
+  }
+}
+
 TEST_F(LsKinds, OnlyTheseTwoVerbsLookAtNumbers) {
   for (const char* verb : {"wait", "break", "run"}) {
     EXPECT_THAT(use({verb, "--kind", "latch", "ready", "--", "true"}).err, HasSubstr("latch is not one of lock,"));

@@ -1,5 +1,6 @@
 // `holdfast ls`: the locks that are held.
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include <holdfast/client.hpp>
@@ -14,29 +15,51 @@ namespace {
 
 using Row = std::vector<std::string>;
 
+struct Found {
+  LockKind kind;
+  LockInfo lock;
+};
+
 /// The locks of one server.
 struct ServerLocks {
   std::string node;
-  std::vector<LockInfo> locks;
+  std::vector<Found> locks;
   std::optional<Error> error;  ///< Why there are none.
 };
 
-ServerLocks list(const Config& config, const std::string& pattern, LockKind kind, InfoDetail detail) {
+/// Among other kinds a string is a simple lock only if its value has an owner's form, or its name was asked for: most
+/// strings with an expiry are somebody's cache.
+bool is_no_lock(const LockInfo& string, const std::string& pattern) {
+  const bool by_name = pattern.find_first_of("*?[\\") == pattern.npos;
+  return !by_name && (!string.holder || string.holder->kind == Holder::Kind::other);
+}
+
+ServerLocks list(const Config& config, const std::string& pattern, const std::vector<LockKind>& kinds,
+                 InfoDetail detail) {
   const Client client(config);
+  ServerLocks out{client.node(), {}, {}};
   try {
-    std::vector<LockInfo> locks = client.list(pattern, detail, row_of(kind).listed);
-    std::ranges::sort(locks, {}, &LockInfo::name);
-    return {client.node(), std::move(locks), {}};
+    for (const LockKind kind : kinds) {
+      for (LockInfo& lock : client.list(pattern, detail, row_of(kind).listed)) {
+        if (kind == LockKind::simple && kinds.size() > 1 && is_no_lock(lock, pattern)) continue;
+        out.locks.push_back({kind, std::move(lock)});
+      }
+    }
+    std::ranges::stable_sort(out.locks, {}, [](const Found& found) -> const std::string& { return found.lock.name; });
   } catch (const Error& error) {
-    return {client.node(), {}, error};
+    out.locks.clear();
+    out.error = error;
   }
+  out.node = client.node();
+  return out;
 }
 
 std::string in_json(const std::vector<ServerLocks>& listings) {
   boost::json::array out;
   for (const ServerLocks& listing : listings) {
-    for (const LockInfo& lock : listing.locks) {
-      boost::json::object row = cli::to_json(lock);
+    for (const Found& found : listing.locks) {
+      boost::json::object row = cli::to_json(found.lock);
+      row["kind"] = row_of(found.kind).name;
       row["node"] = listing.node;
       out.push_back(std::move(row));
     }
@@ -51,7 +74,7 @@ std::string in_json(const std::vector<ServerLocks>& listings) {
 std::string in_names(const std::vector<ServerLocks>& listings) {
   std::vector<std::string> names;
   for (const ServerLocks& listing : listings) {
-    for (const LockInfo& lock : listing.locks) names.push_back(lock.name);
+    for (const Found& found : listing.locks) names.push_back(found.lock.name);
   }
   std::ranges::sort(names);
   names.erase(std::ranges::unique(names).begin(), names.end());
@@ -60,46 +83,60 @@ std::string in_names(const std::vector<ServerLocks>& listings) {
   return text;
 }
 
-/// The column titles for a kind.
-Row head(LockKind kind) {
-  if (kind == LockKind::semaphore) return {"NAME", "FREE", "TTL", "WAITING"};
-  if (kind == LockKind::latch) return {"NAME", "STEPS", "TTL", "WAITING"};
-  if (is_read_write(kind)) return {"NAME", "OWNER", "MODE", "TTL", "WAITING", "HOLDER"};
-  if (kind == LockKind::permit) return {"NAME", "FREE", "OWNER", "TTL", "WAITING", "HOLDER"};
-  return {"NAME", "OWNER", "TTL", "WAITING", "HOLDER"};
-}
+/// What the kinds that are listed have between them; what one does not have is empty in its rows.
+struct Columns {
+  explicit Columns(const std::vector<LockKind>& kinds)
+      : kind(kinds.size() > 1),
+        owner(!std::ranges::all_of(kinds, [](LockKind each) { return is_number(each); })),
+        mode(std::ranges::any_of(kinds, is_read_write)) {
+    if (std::ranges::any_of(kinds, [](LockKind each) { return is_number(each) || each == LockKind::permit; })) {
+      number = kinds.size() == 1 && kinds.front() == LockKind::latch ? "STEPS" : "FREE";
+    }
+  }
+  Row row(const Row& all) const {  // of NAME, KIND, FREE, OWNER, MODE, TTL, WAITING, HOLDER
+    const std::array shown{true, kind, number != nullptr, owner, mode, true, true, owner};
+    Row out;
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      if (shown.at(i)) out.push_back(all.at(i));
+    }
+    return out;
+  }
+  Row head() const {
+    return row({"NAME", "KIND", number != nullptr ? number : "", "OWNER", "MODE", "TTL", "WAITING", "HOLDER"});
+  }
+
+  bool kind, owner, mode;
+  const char* number = nullptr;
+};
 
 std::string end_of(const std::optional<std::chrono::milliseconds>& remaining) {
   return remaining ? in_words(*remaining) : "none";
 }
 
 /// One for each holder.
-std::vector<Row> rows_of(const LockInfo& lock, LockKind kind) {
+std::vector<Row> rows_of(const Found& found, const Columns& columns) {
+  const auto& [kind, lock] = found;
   const std::string name = printable(lock.name);
+  const std::string kind_name = row_of(kind).name;
   const std::string waiting = lock.listeners ? std::to_string(*lock.listeners) : "";
   const std::string free = lock.available ? std::to_string(*lock.available) : "";
-  if (is_number(kind)) return {{name, free, end_of(lock.remaining), waiting}};
+  if (is_number(kind)) return {columns.row({name, kind_name, free, "", "", end_of(lock.remaining), waiting, ""})};
   std::vector<Row> rows;
   for (const LockHolder& each : lock.holders) {
-    Row row{name};
-    if (kind == LockKind::permit) row.push_back(free);
-    row.push_back(printable(each.owner));
-    if (is_read_write(kind)) row.emplace_back(each.mode == LockHolder::Mode::shared ? "reader" : "writer");
-    row.push_back(end_of(each.remaining));
-    row.push_back(waiting);
-    row.push_back(each.holder ? to_string(*each.holder) : "");
-    rows.push_back(std::move(row));
+    const char* const mode = !is_read_write(kind) ? "" : each.mode == LockHolder::Mode::shared ? "reader" : "writer";
+    rows.push_back(columns.row({name, kind_name, free, printable(each.owner), mode, end_of(each.remaining), waiting,
+                                each.holder ? to_string(*each.holder) : ""}));
   }
   return rows;
 }
 
-std::string in_rows(const std::vector<ServerLocks>& listings, LockKind kind) {
+std::string in_rows(const std::vector<ServerLocks>& listings, const Columns& columns) {
   const bool several = listings.size() > 1;
-  std::vector<Row> rows{head(kind)};
+  std::vector<Row> rows{columns.head()};
   if (several) rows.front().emplace_back("NODE");
   for (const ServerLocks& listing : listings) {
-    for (const LockInfo& lock : listing.locks) {
-      for (Row& row : rows_of(lock, kind)) {
+    for (const Found& found : listing.locks) {
+      for (Row& row : rows_of(found, columns)) {
         if (several) row.push_back(listing.node);
         rows.push_back(std::move(row));
       }
@@ -115,27 +152,32 @@ std::string in_rows(const std::vector<ServerLocks>& listings, LockKind kind) {
 class LsVerb final : public Verb {
  public:
   void declare(CommandLine& line) override {
-    line.kind(kind_,
-              R"(lock (default), fenced, fair, spin: all of these, which look the same; or read-write, with
+    line.kinds(kinds_,
+               R"(lock (default), fenced, fair, spin: all of these, which look the same; or read-write, with
 each reader; permit, with each that is held; simple: any string with an expiry; semaphore
-or latch: any number, which nobody can tell from one of another use)",
-              KindsFor::looking);
+or latch: any number, which nobody can tell from one of another use; or several (a,b);
+all: lock, read-write, permit, simple, which takes longer. Among several, simple is only
+what has an owner's form)");
   }
   void accept(const CommandLine& line) override { pattern_ = line.at_most_one("the pattern").value_or(pattern_); }
   int run(const Console& console) override;
 
  private:
   std::string pattern_ = "*";
-  LockKind kind_ = LockKind::lock;
+  std::vector<LockKind> kinds_{LockKind::lock};
 };
 
 int LsVerb::run(const Console& console) {
   const bool only_names = console.quiet() && !console.json();
-  const InfoDetail detail = only_names ? InfoDetail::owner : InfoDetail::holder;
+  // What tells a simple lock from other strings is known with its holder.
+  const InfoDetail least = kinds_.size() > 1 ? InfoDetail::holder_if_cheap : InfoDetail::owner;
+  const InfoDetail detail = only_names ? least : InfoDetail::holder;
   const std::vector<ServerLocks> listings =
-      ask_all(make_configs(console), [&](const Config& config) { return list(config, pattern_, kind_, detail); });
+      ask_all(make_configs(console), [&](const Config& config) { return list(config, pattern_, kinds_, detail); });
   if (listings.size() == 1 && listings.front().error) throw Error(*listings.front().error);
-  console.result(console.json() ? in_json(listings) : console.quiet() ? in_names(listings) : in_rows(listings, kind_));
+  console.result(console.json()    ? in_json(listings)
+                 : console.quiet() ? in_names(listings)
+                                   : in_rows(listings, Columns(kinds_)));
   int exit_code = kExitOk;
   for (const ServerLocks& listing : listings) {
     if (!listing.error) continue;
@@ -163,6 +205,7 @@ Exit codes
 
 Examples
   holdfast ls
+  holdfast ls --kind all
   holdfast ls --kind permit 'gpu*'
   holdfast ls 'orders:*' --json | jq -r '.[].name'
 )",
