@@ -1,4 +1,4 @@
-# Compiles with zig's clang, libc++ and C libraries, for -DHOLDFAST_ZIG_TARGET=x86_64-linux-musl, aarch64-linux-gnu.2.17, ...
+# Compiles with zig's clang, libc++ and C libraries, for -DHOLDFAST_ZIG_TARGET=x86_64-linux-musl, aarch64-linux-gnu.2.28, ...
 # `tools/platforms` makes the programs in HOLDFAST_ZIG, a folder.
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES HOLDFAST_ZIG HOLDFAST_ZIG_TARGET)
 string(REGEX MATCH "^[^-]+" CMAKE_SYSTEM_PROCESSOR "${HOLDFAST_ZIG_TARGET}")
@@ -17,4 +17,4 @@ set(CMAKE_RANLIB "${HOLDFAST_ZIG}/ranlib")
 set(CMAKE_CXX_FLAGS_INIT "-g0 -ffunction-sections -fdata-sections")
 set(CMAKE_CXX_FLAGS_RELEASE_INIT "-O2 -DNDEBUG")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-s")
-set(CMAKE_SHARED_LINKER_FLAGS_INIT "-s")
+set(CMAKE_SHARED_LINKER_FLAGS_INIT "-s -Wl,-z,defs")
