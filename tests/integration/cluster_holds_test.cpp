@@ -136,7 +136,7 @@ TEST_F(ClusterHolds, KeysOfASlotThatIsOnItsWayAreRenewedOneByOne) {
   cluster.end_move(slot, to);
   EXPECT_TRUE(eventually([&] { return client.counters().renewals >= renewals + 8 * holds.size(); }));
   EXPECT_TRUE(all_stand(holds));
-  EXPECT_EQ(client.counters().lost, 0U);
+  EXPECT_EQ(client.counters().lost, 0U) << testing::PrintToString(log->details("lost", holds.front().name()));
   for (Hold& hold : holds) EXPECT_EQ(hold.release(), ReleaseOutcome::released);
 }
 

@@ -29,8 +29,12 @@ class Cluster::Move {
   }
 
   void begin(int slot) {
-    told(target_, "CLUSTER", "SETSLOT", slot, "IMPORTING", from_id_);
-    told(source_, "CLUSTER", "SETSLOT", slot, "MIGRATING", to_id_);
+    // Valkey from 8.0 on says NOREPLICAS until a replica has taken it over, which a busy machine may keep waiting.
+    wait_for("a slot does not open", [&] {
+      told(target_, "CLUSTER", "SETSLOT", slot, "IMPORTING", from_id_);
+      told(source_, "CLUSTER", "SETSLOT", slot, "MIGRATING", to_id_);
+      return true;
+    });
   }
 
   std::size_t keys(int slot, std::size_t most = kAllKeys) {
