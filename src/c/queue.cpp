@@ -4,9 +4,7 @@
 #include <cerrno>
 #include <chrono>
 #include <poll.h>
-#include <system_error>
 #include <type_traits>
-#include <unistd.h>
 
 #include "c/handles.hpp"
 #include "json/json.hpp"

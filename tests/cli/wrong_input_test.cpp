@@ -89,14 +89,15 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Addresses, WrongInput,
-    testing::Values(Row{{"exporter", "--listen", "no-such-name:9743"},
-                        64,
-                        "--listen: no-such-name:9743 is not of the form ADDRESS"},
-                    Row{{"exporter", "--listen", "127.0.0.1:x"}, 64, "an address is a number, localhost, or * for all"},
-                    Row{{"exporter", "--listen", "127.0.0.1:70000"}, 64, "is not of the form ADDRESS:PORT"},
-                    Row{{"exporter", "--listen", "70000"}, 64, "is not of the form ADDRESS:PORT"},
-                    Row{{"exporter", "--listen", "127.0.0.1:"}, 64, "is not of the form ADDRESS:PORT"},
-                    Row{{"exporter", "--listen", "192.0.2.1:9743"}, 69, "cannot listen on 192.0.2.1:9743: "}));
+    testing::Values(
+        Row{{"exporter", "--listen", "no-such-name:9743"},
+            64,
+            "--listen: no-such-name:9743 is not of the form ADDRESS"},
+        Row{{"exporter", "--listen", "127.0.0.1:x"}, 64, "an address is a number, localhost, or * for all"},
+        Row{{"exporter", "--listen", "127.0.0.1:70000"}, 64, "is not of the form ADDRESS:PORT"},
+        Row{{"exporter", "--listen", "70000"}, 64, "is not of the form ADDRESS:PORT"},
+        Row{{"exporter", "--listen", "127.0.0.1:"}, 64, "is not of the form ADDRESS:PORT"},
+        Row{{"exporter", "--listen", "192.0.2.1:9743"}, 69, "cannot listen on 192.0.2.1:9743: Cannot assign"}));
 
 class NestedRuns : public CliTest {};
 
