@@ -3,8 +3,9 @@ by turns in one run.
 
 How far the old one is from itself is what the machine does: by its medians, and, since two medians may agree by chance, by
 how its rounds scatter. A line fails if the median of the new one is worse than the old one's by more than 5 % and by more
-than twice that; it says nothing if the old one is too far from itself. Either is then measured once more, and all of it
-counts. Exit 1 if one still fails, could not be measured, or says nothing. Nothing else should run on the machine: only the lines of
+than twice that; it says nothing if the old one is too far from itself. Either is then measured once more. Of some sixty lines
+one or two are beyond their bounds by chance, so what failed is judged anew, by its second measurement alone; what said
+nothing, by all. Exit 1 if one still fails, could not be measured, or says nothing. Nothing else should run on the machine: only the lines of
 `instructions` do not mind. build/gate/figures.json has what each round found."""
 
 import argparse
@@ -310,15 +311,27 @@ def measure(bench, parts, rounds, found):
 
 
 def run(bench, parts, rounds):
-    found = {}
-    measure(bench, parts, rounds, found)
-    verdicts = verdicts_of(parts, found)
+    first, second = {}, {}
+    measure(bench, parts, rounds, first)
+    verdicts = verdicts_of(parts, first)
     again = [part for part in parts if any(each.word and each.line.part == part for each in verdicts)]
     if again:
         print(table(verdicts), "\nonce more: " + ", ".join(again), sep="\n", flush=True)
-        measure(bench, again, rounds, found)
-    keep(found, os.path.join(bench.logs, "..", "figures.json"))
-    return verdicts_of(parts, found)
+        measure(bench, again, rounds, second)
+    keep(both(first, second), os.path.join(bench.logs, "..", "figures.json"))
+    return [last_word(each, first, second) for each in verdicts]
+
+
+def last_word(verdict, first, second):
+    if not verdict.word:
+        return verdict
+    counting = second if verdict.failed else both(first, second)
+    return judge(verdict.line, counting.get(verdict.line, {}))
+
+
+def both(first, second):
+    return {line: {name: first.get(line, {}).get(name, []) + second.get(line, {}).get(name, []) for name in NAMES}
+            for line in {**first, **second}}
 
 
 def keep(found, path):

@@ -87,16 +87,32 @@ class Rounds(unittest.TestCase):
         self.assertEqual(said, "")
         self.assertEqual(self.kept, {"start: of the tool, ms": {name: [1.0] * 3 for name in gate.NAMES}})
 
-    def test_what_fails_is_measured_once_more_and_all_of_it_counts(self):
+    def test_what_fails_is_judged_anew_by_a_second_measurement(self):
         rounds = []
 
         def part(bench):
             rounds.append(bench.turn)
-            return {OLD: {"start": 1.0}, AGAIN: {"start": 1.0}, NEW: {"start": 2.0 if len(rounds) < 3 else 1.0}}
+            return {OLD: {"start": 1.0}, AGAIN: {"start": 1.0}, NEW: {"start": 9.0 if len(rounds) <= 3 else 1.0}}
         verdicts, said = self.run_with(part)
         self.assertEqual(rounds, [0, 1, 2, 3, 4, 5])
         self.assertIn("once more: start", said)
         self.assertFalse(any(each.failed for each in verdicts))
+        self.assertEqual(self.kept["start: of the tool, ms"][NEW], [9.0] * 3 + [1.0] * 3)
+
+    def test_what_fails_twice_fails(self):
+        verdicts, said = self.run_with(lambda _: {OLD: {"start": 1.0}, AGAIN: {"start": 1.0}, NEW: {"start": 1.06}})
+        self.assertTrue(all(each.failed for each in verdicts))
+        self.assertIn("once more: start", said)
+
+    def test_what_cannot_be_measured_again_fails(self):
+        rounds = []
+
+        def part(bench):
+            rounds.append(bench.turn)
+            if len(rounds) > 3:
+                raise DriverFailed("it ended")
+            return {OLD: {"start": 1.0}, AGAIN: {"start": 1.0}, NEW: {"start": 2.0}}
+        self.assertTrue(all(each.failed for each in self.run_with(part)[0]))
 
     def test_what_says_nothing_is_measured_once_more(self):
         rounds = []
