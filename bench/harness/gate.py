@@ -14,6 +14,7 @@ import json
 import math
 import os
 import re
+import select
 import signal
 import statistics
 import subprocess
@@ -204,9 +205,20 @@ def notice(bench):
         for (name, i), process in running.items():
             begun = time.monotonic()
             server.connection.call("DEL", f"n:{name}:{i}")
-            process.wait(60)
+            await_end(process)
             found[name]["told"].append(1000 * (time.monotonic() - begun))
         return {name: {"told": statistics.median(of["told"])} for name, of in found.items()}
+
+
+def await_end(process, limit=60):
+    """At once: wait() with a limit looks every few milliseconds."""
+    handle = os.pidfd_open(process.pid)
+    try:
+        if not select.select([handle], [], [], limit)[0]:
+            raise DriverFailed(f"it has not ended after {limit} s")
+        process.wait()
+    finally:
+        os.close(handle)
 
 
 def failover(bench):

@@ -2,6 +2,7 @@ import contextlib
 import io
 import json
 import os
+import subprocess
 import tempfile
 import types
 import unittest
@@ -129,6 +130,18 @@ class Rounds(unittest.TestCase):
         def part(_):
             raise DriverFailed("it ended")
         self.assertTrue(all(each.failed for each in self.run_with(part)[0]))
+
+
+class Ends(unittest.TestCase):
+    def test_an_end_is_awaited_but_not_for_ever(self):
+        ending = subprocess.Popen(["true"])
+        gate.await_end(ending)
+        self.assertEqual(ending.returncode, 0)
+        lasting = subprocess.Popen(["sleep", "60"])
+        with self.assertRaises(DriverFailed):
+            gate.await_end(lasting, 0.01)
+        lasting.kill()
+        gate.await_end(lasting)
 
 
 class Lines(unittest.TestCase):
