@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <random>
+#include <sys/random.h>
 #include <system_error>
 #include <unistd.h>
 

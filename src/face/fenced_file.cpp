@@ -10,6 +10,7 @@
 
 #include "base/fork_guard.hpp"
 #include "base/text.hpp"
+#include "system/system.hpp"
 
 namespace holdfast {
 namespace {
@@ -85,7 +86,7 @@ class Entries {
   }
   void sync(const File& file) const {
     if (folder_.is_open()) return folder_.sync();
-    if (::syncfs(file.descriptor()) != 0) fail(file.path());
+    if (system::sync_file_system(file.descriptor()) != 0) fail(file.path());
   }
 
  private:

@@ -69,4 +69,8 @@ int new_socket(int family, int type) noexcept { return socket(family, type | SOC
 
 void put_at(int from, int to) noexcept { dup3(from, to, O_CLOEXEC); }
 
+int sync_file_system(int fd) noexcept { return syncfs(fd); }
+
+const char* program_name() noexcept { return program_invocation_short_name; }
+
 }  // namespace holdfast::system

@@ -1,6 +1,7 @@
 #include <cerrno>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdlib>
 #include <fcntl.h>
 #include <functional>
 #include <mutex>
@@ -108,5 +109,17 @@ int new_socket(int family, int type) noexcept {
 void put_at(int from, int to) noexcept {
   if (dup2(from, to) >= 0) not_inherited(to);
 }
+
+/// POSIX does not say that it waits until all is written.
+int sync_file_system(int) noexcept {
+  sync();
+  return 0;
+}
+
+#ifdef __linux__
+const char* program_name() noexcept { return program_invocation_short_name; }
+#else
+const char* program_name() noexcept { return getprogname(); }
+#endif
 
 }  // namespace holdfast::system

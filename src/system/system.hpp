@@ -62,5 +62,10 @@ class SocketSet {
 int new_socket(int family, int type) noexcept;
 /// What `from` is, under the number `to`, and not inherited. Async-signal-safe.
 void put_at(int from, int to) noexcept;
+/// Writes everything of the file's file system to the disk. -1, and errno, if that fails.
+int sync_file_system(int fd) noexcept;
+
+/// The program's name, without its folder.
+const char* program_name() noexcept;
 
 }  // namespace holdfast::system

@@ -1,7 +1,6 @@
 #include "lock/runtime/runtime.hpp"
 
 #include <array>
-#include <cerrno>
 #include <stdexcept>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "loop/own_loop.hpp"
 #include "redis/connection/login.hpp"
 #include "redis/settings/local_url.hpp"
+#include "system/system.hpp"
 
 namespace holdfast::engine {
 
@@ -56,7 +56,7 @@ Config with_full_name(Config config, const std::string& id) {
   if (config.client_name.empty()) return config;
   std::array<char, 256> host{};
   if (gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
-  const std::string label = config.label.empty() ? program_invocation_short_name : config.label;
+  const std::string label = config.label.empty() ? system::program_name() : config.label;
   config.client_name = wire::connection_name(config.client_name, {id, host.data(), getpid(), label});
   return config;
 }

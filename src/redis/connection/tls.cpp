@@ -1,6 +1,7 @@
 #include "redis/connection/tls.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <sys/stat.h>
 #include <utility>
 
@@ -41,9 +42,11 @@ std::string state_of(const TlsConfig& tls) {
     if (path->empty()) continue;
     struct stat file{};
     if (stat(path->c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return {};
-    for (const auto number : {static_cast<std::int64_t>(file.st_dev), static_cast<std::int64_t>(file.st_ino),
-                              static_cast<std::int64_t>(file.st_size), static_cast<std::int64_t>(file.st_mtim.tv_sec),
-                              static_cast<std::int64_t>(file.st_mtim.tv_nsec)}) {
+    std::error_code replaced;  // just now: the next login sees it
+    const auto written = std::filesystem::last_write_time(*path, replaced);
+    for (const auto number :
+         {static_cast<std::int64_t>(file.st_dev), static_cast<std::int64_t>(file.st_ino),
+          static_cast<std::int64_t>(file.st_size), static_cast<std::int64_t>(written.time_since_epoch().count())}) {
       out += std::to_string(number) + " ";
     }
   }
