@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <sstream>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -25,15 +24,19 @@ void refuse_empty(const std::string& option, std::string_view value) {
 
 /// `-w,--wait` of `-w, --wait TIME`.
 std::string names_in(std::string_view form) {
-  std::istringstream words{std::string(form)};
   std::string names;
-  for (std::string word; words >> word && word.starts_with('-');) names += word;
+  while (form.starts_with('-')) {
+    const std::string_view word = form.substr(0, form.find(' '));
+    names += word;
+    form.remove_prefix(std::min(word.size() + 1, form.size()));
+  }
   return names;
 }
 
 std::string long_name(const std::string& names) { return names.substr(names.find("--")); }
 
 std::string help_line(std::string_view form, std::string_view help) {
+  if (help.empty()) return std::string(form) + "\n";
   std::string out = fmt::format("{:<{}}", (form.starts_with("--") ? "      " : "  ") + std::string(form), kHelpColumn);
   for (const char c : help) {
     out += c;
@@ -99,7 +102,7 @@ redis+sentinel://s1,s2,s3/mymaster  redis+cluster://n1,n2,n3)");
   flag("--timestamps", common.timestamps, R"(begin each message with the time (UTC))");
   flag("--syslog", common.syslog, R"(send messages to the system's log instead of standard error)");
   flag("-h, --help", wants_help_, R"(this text)");
-  common_lines_ = std::exchange(lines_, "");
+  common_lines_ = std::exchange(lines_, {});
 }
 
 CommandLine::~CommandLine() = default;
@@ -145,9 +148,17 @@ void CommandLine::value(std::string_view form, std::string_view help, Set set) {
   remark(form, help);
 }
 
-void CommandLine::title(std::string_view text) { lines_.append(text).append("\n"); }
+void CommandLine::title(std::string_view text) { lines_.push_back({text, {}}); }
 
-void CommandLine::remark(std::string_view form, std::string_view help) { lines_ += help_line(form, help); }
+void CommandLine::remark(std::string_view form, std::string_view help) { lines_.push_back({form, help}); }
+
+std::string CommandLine::help() const {
+  std::string out;
+  for (const auto& [form, help] : lines_) out += help_line(form, help);
+  out += "Common\n";
+  for (const auto& [form, help] : common_lines_) out += help_line(form, help);
+  return out;
+}
 
 void CommandLine::read(const Args& args) {
   read_ = divide(args);

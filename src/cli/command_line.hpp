@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/console.hpp"
@@ -39,7 +40,7 @@ class CommandLine {
   CommandLine& operator=(const CommandLine&) = delete;
 
   // ---- the verb's options, in the order of its help, which may have several lines ----
-  // `form`: as the help shows it, such as `-w, --wait TIME`.
+  // `form`: as the help shows it, such as `-w, --wait TIME`. It and `help` are not copied.
 
   void flag(std::string_view form, bool& target, std::string_view help);
   void text(std::string_view form, std::optional<std::string>& target, std::string_view help);
@@ -72,7 +73,7 @@ class CommandLine {
 
   bool wants_help() const { return wants_help_; }
   /// What the verb's options do, and those of every verb.
-  std::string help() const { return lines_ + "Common\n" + common_lines_; }
+  std::string help() const;
   bool takes_value(const std::string& option) const;
   /// All of its options, `-q` and `--quiet`.
   Args options() const;
@@ -102,7 +103,7 @@ class CommandLine {
   CommonOptions& common_;
   std::unique_ptr<CLI::App> app_;
   std::vector<std::string> flags_;
-  std::string lines_, common_lines_;  // of the help
+  std::vector<std::pair<std::string_view, std::string_view>> lines_, common_lines_;  // of the help; a title is alone
   bool wants_help_ = false;
   Halves read_;  // as they were given
   Args before_;  // those before `--` that are no options

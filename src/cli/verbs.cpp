@@ -14,12 +14,14 @@ namespace holdfast::cli {
 // Each in verbs/.
 extern const VerbEntry run_verb, elect_verb, acquire_verb, renew_verb, release_verb, ls_verb, inspect_verb, wait_verb,
     break_verb, doctor_verb, top_verb, exporter_verb;
+extern const char* const kLicences;  // the file COPYRIGHT
 
 namespace {
 
 constexpr std::array kVerbs{&run_verb,     &elect_verb, &acquire_verb, &renew_verb,  &release_verb, &ls_verb,
                             &inspect_verb, &wait_verb,  &break_verb,   &doctor_verb, &top_verb,     &exporter_verb};
 
+constexpr const char* kVersion = "holdfast " HOLDFAST_VERSION_STRING "\n";
 constexpr const char* kTool =
     R"(holdfast: run commands one at a time, across machines, with a lock on Redis or Valkey
 
@@ -36,6 +38,7 @@ constexpr const char* kTool =
 
   holdfast help VERB                options, exit codes and examples of a verb; the same as holdfast VERB --help
   holdfast --version
+  holdfast --licences               whose code is in this program, and the terms of each
 
 Examples
   holdfast run nightly-backup -- ./backup.sh
@@ -52,19 +55,21 @@ const VerbEntry* find_verb(std::string_view name) {
 
 /// The position of the verb: the first argument that is neither an option nor an option's value.
 std::size_t verb_position(const Args& args) {
+  const auto is_option = [&](std::size_t i) {
+    return i < args.size() && args[i] != "--" && args[i].size() > 1 && args[i].front() == '-';
+  };
+  if (!is_option(0)) return 0;  // nearly always, and options take their time to be declared
   CommonOptions unused;
   const CommandLine line("", unused);
   std::size_t i = 0;
-  while (i < args.size() && args[i] != "--" && args[i].size() > 1 && args[i].front() == '-') {
-    i += line.takes_value(args[i]) ? 2 : 1;
-  }
+  while (is_option(i)) i += line.takes_value(args[i]) ? 2 : 1;
   return std::min(i, args.size());
 }
 
 void refuse_unknown_options(const Args& before_verb) {
   CommonOptions unused;
   Args known = CommandLine("", unused).options();
-  known.emplace_back("--version");
+  known.insert(known.end(), {"--version", "--licences"});
   for (const std::string& arg : before_verb) {
     const bool is_option = arg.size() > 1 && arg.front() == '-' && arg != "--";
     if (is_option && std::ranges::find(known, option_name(arg)) == known.end()) {
@@ -112,11 +117,16 @@ std::string help_of_tool() {
 }
 
 Use parse(Args args) {
+  if (args == Args{"--version"}) return {.text = kVersion, .common = {}, .verb = {}};
   const auto verb_at = args.begin() + static_cast<std::ptrdiff_t>(verb_position(args));
   const auto asks_for = [&](std::string_view option) { return std::find(args.begin(), verb_at, option) != verb_at; };
   Use use;
   if (asks_for("--version")) {
-    use.text = "holdfast " HOLDFAST_VERSION_STRING "\n";
+    use.text = kVersion;
+    return use;
+  }
+  if (asks_for("--licences")) {
+    use.text = kLicences;
     return use;
   }
   if (verb_at == args.end()) {

@@ -1,7 +1,10 @@
 // Wrong command lines, wrong servers and their like: one line that says what is wrong, and an exit code of its own.
+#include <fstream>
+#include <iterator>
 #include <sys/stat.h>
 
 #include "cli_fixture.hpp"
+#include "support/paths.hpp"
 
 namespace holdfast::test::usage_test {
 namespace {
@@ -161,6 +164,11 @@ TEST_F(Usage, TheHelpOfAVerbNamesEveryOptionAndExitCode) {
 }
 
 TEST_F(Usage, TheVersionIsOneLine) { EXPECT_THAT(use({"--version"}).out, testing::MatchesRegex("holdfast [0-9.]+\n")); }
+
+TEST_F(Usage, LicencesAreTheFileOfTheSources) {
+  std::ifstream file(source_path("COPYRIGHT"));
+  EXPECT_EQ(use({"--licences"}).out, std::string(std::istreambuf_iterator<char>(file), {}));
+}
 
 TEST_F(Usage, CommonOptionsMayStandBeforeTheVerb) {
   EXPECT_EQ(use({"--json", "--url", url_, "ls"}, {"HOLDFAST_URL=redis://127.0.0.1:1"}).out, "[]\n");
