@@ -12,16 +12,20 @@ turn = script("turn")
 class Turns(unittest.TestCase):
     def test_every_part_comes_to_every_server_before_they_repeat(self):
         first = [turn.turn(it) for it in range(12)]
-        self.assertEqual({(server, *suites) for server, _, suites in first},
+        self.assertEqual({(server, *suites) for server, *_, suites in first},
                          {(server, *part) for server in turn.SERVERS for part in turn.PARTS})
         self.assertEqual(turn.turn(12), first[0])
 
     def test_both_sanitizers_come_by_turns(self):
         self.assertEqual({turn.turn(7)[1], turn.turn(8)[1]}, {"asan", "tsan"})
 
-    def test_every_server_is_one_of_tools_servers(self):
-        known = subprocess.run([str(FOLDER / "servers"), "list"], capture_output=True, text=True, check=True).stdout
-        self.assertLessEqual(set(turn.SERVERS), {it.split()[0] for it in known.splitlines()})
+    def test_every_platform_comes_before_they_repeat(self):
+        self.assertEqual({turn.turn(it)[2] for it in range(len(turn.PLATFORMS))}, set(turn.PLATFORMS))
+
+    def test_every_server_and_platform_is_one_that_there_is(self):
+        for tool, names in (("servers", turn.SERVERS), ("platforms", turn.PLATFORMS)):
+            known = subprocess.run([str(FOLDER / tool), "list"], capture_output=True, text=True, check=True).stdout
+            self.assertLessEqual(set(names), {it.split()[0] for it in known.splitlines()})
 
 
 class TheNumber(unittest.TestCase):

@@ -13,8 +13,10 @@ set(CMAKE_C_COMPILER "${HOLDFAST_ZIG}/${HOLDFAST_ZIG_TARGET}/cc")
 set(CMAKE_CXX_COMPILER "${HOLDFAST_ZIG}/${HOLDFAST_ZIG_TARGET}/c++")
 set(CMAKE_AR "${HOLDFAST_ZIG}/ar")
 set(CMAKE_RANLIB "${HOLDFAST_ZIG}/ranlib")
-# As other compilers do by themselves. What nobody calls is left out of what is linked.
-set(CMAKE_CXX_FLAGS_INIT "-g0 -ffunction-sections -fdata-sections")
+# As other compilers do by themselves. What nobody calls is left out of what is linked, and so is this folder's name.
+cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH holdfast_root)
+cmake_path(GET holdfast_root PARENT_PATH holdfast_root)
+set(CMAKE_CXX_FLAGS_INIT "-g0 -ffunction-sections -fdata-sections -ffile-prefix-map=${holdfast_root}=.")
 set(CMAKE_CXX_FLAGS_RELEASE_INIT "-O2 -DNDEBUG")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-s")
 set(CMAKE_SHARED_LINKER_FLAGS_INIT "-s -Wl,-z,defs")
