@@ -2,6 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/console.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -34,6 +40,12 @@ constexpr std::array kKinds{
     KindRow{LockKind::latch, "latch", KeyForm::latches},
 };
 
+/// Most strings with an expiry are somebody's cache.
+bool is_no_lock(const LockInfo& string, const std::string& pattern) {
+  const bool by_name = pattern.find_first_of("*?[\\") == pattern.npos;
+  return !by_name && (!string.holder || string.holder->kind == Holder::Kind::other);
+}
+
 bool is_for(const KindRow& row, KindsFor use) { return use == KindsFor::looking || !is_number(row.kind); }
 
 }  // namespace
@@ -59,6 +71,27 @@ std::optional<std::vector<LockKind>> kinds_named(std::string_view names) {
     if (more) names.remove_prefix(comma + 1);
   }
   return kinds;
+}
+
+std::vector<FoundLock> list_kinds(const Client& client, const std::string& pattern, const std::vector<LockKind>& kinds,
+                                  InfoDetail detail) {
+  std::vector<FoundLock> found;
+  for (const LockKind kind : kinds) {
+    for (LockInfo& lock : client.list(pattern, detail, row_of(kind).listed)) {
+      if (kind == LockKind::simple && kinds.size() > 1 && is_no_lock(lock, pattern)) continue;
+      found.push_back({kind, std::move(lock)});
+    }
+  }
+  std::ranges::stable_sort(found, {}, [](const FoundLock& each) -> const std::string& { return each.lock.name; });
+  return found;
+}
+
+std::string holder_in_words(LockKind kind, const LockInfo& lock) {
+  const std::int64_t left = std::max<std::int64_t>(0, lock.available.value_or(0));
+  if (kind == LockKind::latch) return fmt::format("{} left", left);
+  if (kind == LockKind::semaphore) return fmt::format("{} free", left);
+  if (kind == LockKind::permit) return fmt::format("{} held, {} free", lock.holders.size(), left);
+  return holder_in_words(lock);
 }
 
 std::string names_of_kinds(KindsFor use) {

@@ -51,6 +51,21 @@ std::optional<std::vector<LockKind>> kinds_named(std::string_view names);
 /// All their names, with commas between.
 std::string names_of_kinds(KindsFor use);
 
+/// A lock that a list has found, and of which kind it is.
+struct FoundLock {
+  LockKind kind = LockKind::lock;
+  LockInfo lock;
+};
+
+/// The locks of these kinds whose names match the pattern, by name. Among several kinds, a string is a simple lock only
+/// if its value has an owner's form, which takes more than InfoDetail::owner, or by its exact name. Throws Error.
+std::vector<FoundLock> list_kinds(const Client& client, const std::string& pattern, const std::vector<LockKind>& kinds,
+                                  InfoDetail detail);
+
+/// Who has it, as holder_in_words(LockInfo); of kinds whose holders have no names, how many, and how many more there
+/// are.
+std::string holder_in_words(LockKind kind, const LockInfo& lock);
+
 /// The lock of this name and family.
 inline KeyLock key_lock(const Client& client, const std::string& name, LockKind kind) {
   return row_of(kind).make(client, name);

@@ -26,10 +26,10 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Adds the queues of fair locks, which a list does not distinguish from other locks, and whose waiters do not listen
 /// like those of others.
-void add_queues(const Client& client, std::vector<LockInfo>& locks) {
+void add_queues(const Client& client, std::vector<FoundLock>& locks) {
   std::size_t left = kMostQueues;
-  for (LockInfo& lock : locks) {
-    if (lock.listeners.value_or(0) > 0) continue;
+  for (auto& [kind, lock] : locks) {
+    if (kind != LockKind::lock || lock.listeners.value_or(0) > 0) continue;
     if (left-- == 0) return;
     try {
       LockInfo told = client.fair_lock(lock.name).info(InfoDetail::holder_if_cheap);
@@ -54,12 +54,13 @@ void look(const Client& client, const ServerWatch::Settings& settings, SeenServe
   seen.listed.clear();
   seen.trouble.clear();
   try {
-    std::vector<LockInfo> locks = client.list(settings.pattern, InfoDetail::holder);
+    std::vector<FoundLock> locks = list_kinds(client, settings.pattern, settings.kinds, InfoDetail::holder);
     seen.up = true;
     if (settings.queues) add_queues(client, locks);
     count_locks(seen, locks);
     if (locks.size() > settings.most_kept) {
-      std::ranges::stable_sort(locks, std::greater(), [](const LockInfo& each) { return each.listeners.value_or(0); });
+      std::ranges::stable_sort(locks, std::greater(),
+                               [](const FoundLock& each) { return each.lock.listeners.value_or(0); });
       locks.resize(settings.most_kept);
     }
     seen.listed = std::move(locks);
@@ -126,12 +127,12 @@ void add(Families& to, const SeenServer& seen) {
 
 }  // namespace
 
-void count_locks(SeenServer& seen, const std::vector<LockInfo>& locks) {
+void count_locks(SeenServer& seen, const std::vector<FoundLock>& locks) {
   seen.locks = locks.size();
   seen.without_expiry = 0;
   seen.waiters = 0;
   seen.lowest_ttl.reset();
-  for (const LockInfo& lock : locks) {
+  for (const auto& [kind, lock] : locks) {
     seen.waiters += lock.listeners.value_or(0);
     if (!lock.remaining) {
       ++seen.without_expiry;

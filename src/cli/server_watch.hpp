@@ -16,6 +16,8 @@
 #include <holdfast/observer.hpp>
 #include <holdfast/probe.hpp>
 
+#include "cli/kinds.hpp"
+
 namespace holdfast::cli {
 
 /// What is known of one server.
@@ -29,14 +31,14 @@ struct SeenServer {
   std::chrono::nanoseconds took{};                      ///< The latest look.
   std::optional<std::chrono::system_clock::time_point> answered_at{};  ///< Most recently; kept while it is down.
   std::optional<std::vector<Finding>> findings{};                      ///< Empty: not examined.
-  std::vector<LockInfo> listed{};                     ///< If they are kept (ServerWatch::Settings::most_kept).
+  std::vector<FoundLock> listed{};                    ///< If they are kept (ServerWatch::Settings::most_kept).
   std::string trouble{};                              ///< Why it has not answered.
   std::uint64_t looks = 0;                            ///< How many looks there were.
   std::chrono::steady_clock::time_point looked_at{};  ///< The end of the latest, or the start of the watch.
 };
 
 /// Counts the listed locks. Pure.
-void count_locks(SeenServer& seen, const std::vector<LockInfo>& locks);
+void count_locks(SeenServer& seen, const std::vector<FoundLock>& locks);
 
 /// The families of all servers, and the version of the tool. Pure.
 Metrics metrics_of(const std::vector<SeenServer>& servers);
@@ -47,6 +49,7 @@ class ServerWatch {
  public:
   struct Settings {
     std::string pattern = "*";
+    std::vector<LockKind> kinds{LockKind::lock};
     std::chrono::milliseconds interval{};  ///< Between two looks.
     std::chrono::milliseconds doctor{};    ///< Between two examinations; 0: none.
     std::size_t most_kept = 0;             ///< Keep so many locks, those with the most waiters first.

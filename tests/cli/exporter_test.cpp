@@ -109,6 +109,23 @@ TEST_F(Exporter, CountsOnlyTheLocksOfThePattern) {
   EXPECT_TRUE(becomes("holdfast_server_locks", 1));
 }
 
+TEST_F(Exporter, CountsAndShowsOtherKindsIfItIsToldTo) {
+  hold("orders");
+  raw_.command("SET", "cache", "text", "PX", 600'000);
+  raw_.command("SET", "token", kSomebody, "PX", 600'000);
+  Process holder = start({"run", "--max", "3", "gpus", "--", "sh", "-c", "echo started; read line"});
+  EXPECT_EQ(holder.read_line(), "started") << holder.errors();
+  begin({"--kind", "all"});
+  EXPECT_TRUE(becomes("holdfast_server_locks", 3));
+  const std::string page = get("/");
+  for (const char* row :
+       {"<td>orders<td>lock<td", "<td>token<td>simple<td", "<td>gpus<td>permit<td", "<td>1 held, 2 free<"}) {
+    EXPECT_THAT(page, HasSubstr(row));
+  }
+  holder.signal(SIGTERM);
+  holder.finish();
+}
+
 TEST_F(Exporter, TellsWhatTheDoctorFinds) {
   raw_.command("HSET", "for ever", kSomebody, 1);
   begin();

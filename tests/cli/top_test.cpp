@@ -1,5 +1,6 @@
 // `holdfast top`: on a terminal, in a pipe, and as JSON.
 #include <array>
+#include <map>
 #include <sys/wait.h>
 #include <thread>
 
@@ -11,6 +12,7 @@
 namespace holdfast::test::top_test {
 namespace {
 
+using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
@@ -116,6 +118,44 @@ TEST_F(Top, ShowsTheQueueOfAFairLock) {
   waiter.finish();
   holder.signal(SIGTERM);
   holder.finish();
+}
+
+TEST_F(Top, ShowsOtherKindsIfItIsToldTo) {
+  hold("plain");
+  raw_.command("SET", "cache", "text", "PX", 600'000);
+  std::vector<Process> runs;
+  for (const std::vector<std::string>& options : {std::vector<std::string>{"--shared", "table"},
+                                                  {"--shared", "table"},
+                                                  {"--max", "3", "gpus"},
+                                                  {"--kind", "simple", "token"}}) {
+    std::vector<std::string> args{"run", "--label", "it"};
+    args.insert(args.end(), options.begin(), options.end());
+    args.insert(args.end(), {"--", "sh", "-c", "echo started; read line"});
+    runs.push_back(start(args));
+    EXPECT_EQ(runs.back().read_line(), "started") << runs.back().errors();
+  }
+  Process plain = start_top({"--json"});
+  EXPECT_EQ(locks(next_look(plain)), 1U);
+  end(plain);
+  Process all = start_top({"--json", "--kind", "all"});
+  const boost::json::object look = next_look(all);
+  end(all);
+  std::map<std::string, std::string> kinds;
+  for (std::size_t i = 0; i < locks(look); ++i) {
+    kinds[std::string(lock(look, i).at("name").as_string())] = lock(look, i).at("kind").as_string();
+  }
+  EXPECT_EQ(kinds, (std::map<std::string, std::string>{
+                       {"plain", "lock"}, {"table", "read-write"}, {"gpus", "permit"}, {"token", "simple"}}));
+  Process lines = start_top({"--kind", "permit,read-write"});
+  EXPECT_THAT(lines.read_line().value_or(""), HasSubstr("KIND"));
+  EXPECT_THAT(
+      lines.read_line().value_or("") + lines.read_line().value_or(""),
+      AllOf(ContainsRegex("gpus +permit .* 1 held, 2 free"), ContainsRegex("table +read-write .* and 1 other")));
+  end(lines);
+  for (Process& each : runs) {
+    each.signal(SIGTERM);
+    each.finish();
+  }
 }
 
 TEST_F(Top, GoesOnWhileAServerIsDown) {

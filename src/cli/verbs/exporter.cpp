@@ -318,9 +318,9 @@ td.number {{ white-space: nowrap; }}
 
 constexpr std::string_view kTableHead =
     R"(<div><table>
-<tr><th>Name<th class="number">Time to live<th class="number">Waiters<th>Holder</tr>
+<tr><th>Name<th>Kind<th class="number">Time to live<th class="number">Waiters<th>Holder</tr>
 )";
-constexpr std::string_view kRow = R"(<tr><td>{}<td class="number">{}<td class="number">{}<td>{}</tr>
+constexpr std::string_view kRow = R"(<tr><td>{}<td>{}<td class="number">{}<td class="number">{}<td>{}</tr>
 )";
 
 std::string page_of(const SeenServer& seen) {
@@ -335,9 +335,9 @@ std::string page_of(const SeenServer& seen) {
                          : "");
   if (seen.listed.empty()) return out;
   out += kTableHead;
-  for (const LockInfo& lock : seen.listed) {
-    out += fmt::format(kRow, escaped(lock.name), lock.remaining ? in_words(*lock.remaining) : "none",
-                       lock.listeners.value_or(0), escaped(holder_in_words(lock)));
+  for (const auto& [kind, lock] : seen.listed) {
+    out += fmt::format(kRow, escaped(lock.name), row_of(kind).name, lock.remaining ? in_words(*lock.remaining) : "none",
+                       lock.listeners.value_or(0), escaped(holder_in_words(kind, lock)));
   }
   return out + "</table></div>\n";
 }
@@ -423,6 +423,8 @@ for every one of this machine; a port alone is on 127.0.0.1, and 0 is one that i
                [this](const std::string& option, const std::string& text) { listen_ = listen_address(option, text); });
     line.duration("--interval TIME", interval_, R"(how often to look, going through all keys; default 15s)",
                   std::chrono::milliseconds(100));
+    line.kinds(kinds_, R"(which kinds of locks, as in ls: lock (default; fenced, fair and spin as well),
+read-write, permit, simple; several (a,b); all)");
     line.duration("--doctor TIME", doctor_,
                   R"(how often to examine the servers as the doctor does; default 5m; 0: never)");
   }
@@ -432,6 +434,7 @@ for every one of this machine; a port alone is on 127.0.0.1, and 0 is one that i
  private:
   ListenAddress listen_;
   std::string pattern_ = "*";
+  std::vector<LockKind> kinds_{LockKind::lock};
   std::chrono::milliseconds interval_{15'000};
   std::chrono::milliseconds doctor_{300'000};  // 0: never
 };
@@ -454,8 +457,9 @@ int ExporterVerb::run(const Console& console) {
     console.problem(problem);
     return problem.exit_code;
   }
-  watches = watch_all(std::move(configs), "exporter",
-                      {.pattern = pattern_, .interval = interval_, .doctor = doctor_, .most_kept = kMostShown});
+  watches = watch_all(
+      std::move(configs), "exporter",
+      {.pattern = pattern_, .kinds = kinds_, .interval = interval_, .doctor = doctor_, .most_kept = kMostShown});
   const std::string reached_at = listen_.host.empty() ? "localhost" : host;
   const std::string url = fmt::format("http://{}/metrics", base::host_and_port(reached_at, endpoint->port()));
   if (console.json()) {
@@ -482,7 +486,7 @@ extern const VerbEntry exporter_verb{.name = "exporter",
 Answers Prometheus at http://ADDRESS:PORT/metrics: for each server whether it is up, how many locks are held and waited
 for, the least time to live, and what the doctor finds. Looks at the servers in the background, so a request is answered
 at once. A browser sees the locks at /, and /healthz is 200 while the exporter works, whatever the servers do. PATTERN:
-only these locks, as in ls. Plain, fenced, fair and spin locks only.
+only these locks, as in ls.
 )",
                                      .end = R"(
 Exit codes
@@ -491,7 +495,7 @@ Exit codes
 
 Examples
   holdfast exporter
-  holdfast exporter --listen :9743 --url redis://a --url redis://b 'billing:*'
+  holdfast exporter --kind all --listen :9743 --url redis://a --url redis://b 'billing:*'
   curl -s http://127.0.0.1:9743/metrics
 )",
                                      .make = make_verb<ExporterVerb>};

@@ -15,39 +15,20 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-struct Found {
-  LockKind kind;
-  LockInfo lock;
-};
-
 /// The locks of one server.
 struct ServerLocks {
   std::string node;
-  std::vector<Found> locks;
+  std::vector<FoundLock> locks;
   std::optional<Error> error;  ///< Why there are none.
 };
-
-/// Among other kinds a string is a simple lock only if its value has an owner's form, or its name was asked for: most
-/// strings with an expiry are somebody's cache.
-bool is_no_lock(const LockInfo& string, const std::string& pattern) {
-  const bool by_name = pattern.find_first_of("*?[\\") == pattern.npos;
-  return !by_name && (!string.holder || string.holder->kind == Holder::Kind::other);
-}
 
 ServerLocks list(const Config& config, const std::string& pattern, const std::vector<LockKind>& kinds,
                  InfoDetail detail) {
   const Client client(config);
   ServerLocks out{client.node(), {}, {}};
   try {
-    for (const LockKind kind : kinds) {
-      for (LockInfo& lock : client.list(pattern, detail, row_of(kind).listed)) {
-        if (kind == LockKind::simple && kinds.size() > 1 && is_no_lock(lock, pattern)) continue;
-        out.locks.push_back({kind, std::move(lock)});
-      }
-    }
-    std::ranges::stable_sort(out.locks, {}, [](const Found& found) -> const std::string& { return found.lock.name; });
+    out.locks = list_kinds(client, pattern, kinds, detail);
   } catch (const Error& error) {
-    out.locks.clear();
     out.error = error;
   }
   out.node = client.node();
@@ -57,7 +38,7 @@ ServerLocks list(const Config& config, const std::string& pattern, const std::ve
 std::string in_json(const std::vector<ServerLocks>& listings) {
   boost::json::array out;
   for (const ServerLocks& listing : listings) {
-    for (const Found& found : listing.locks) {
+    for (const FoundLock& found : listing.locks) {
       boost::json::object row = cli::to_json(found.lock);
       row["kind"] = row_of(found.kind).name;
       row["node"] = listing.node;
@@ -74,7 +55,7 @@ std::string in_json(const std::vector<ServerLocks>& listings) {
 std::string in_names(const std::vector<ServerLocks>& listings) {
   std::vector<std::string> names;
   for (const ServerLocks& listing : listings) {
-    for (const Found& found : listing.locks) names.push_back(found.lock.name);
+    for (const FoundLock& found : listing.locks) names.push_back(found.lock.name);
   }
   std::ranges::sort(names);
   names.erase(std::ranges::unique(names).begin(), names.end());
@@ -114,7 +95,7 @@ std::string end_of(const std::optional<std::chrono::milliseconds>& remaining) {
 }
 
 /// One for each holder.
-std::vector<Row> rows_of(const Found& found, const Columns& columns) {
+std::vector<Row> rows_of(const FoundLock& found, const Columns& columns) {
   const auto& [kind, lock] = found;
   const std::string name = printable(lock.name);
   const std::string kind_name = row_of(kind).name;
@@ -135,7 +116,7 @@ std::string in_rows(const std::vector<ServerLocks>& listings, const Columns& col
   std::vector<Row> rows{columns.head()};
   if (several) rows.front().emplace_back("NODE");
   for (const ServerLocks& listing : listings) {
-    for (const Found& found : listing.locks) {
+    for (const FoundLock& found : listing.locks) {
       for (Row& row : rows_of(found, columns)) {
         if (several) row.push_back(listing.node);
         rows.push_back(std::move(row));

@@ -40,6 +40,7 @@ constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 /// One lock as shown.
 struct TopRow {
   std::string node;
+  LockKind kind = LockKind::lock;
   LockInfo lock;
   /// How long this owner has been seen with it. Servers do not report when a lock was taken.
   std::chrono::milliseconds held{};
@@ -86,7 +87,7 @@ using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 
 /// The key alone does not say more: `lock` may also be a fenced or spin lock, or a fair lock without waiters.
-const char* kind(const LockInfo& lock) { return lock.queued.value_or(0) > 0 ? "fair" : "lock"; }
+const char* kind(const TopRow& row) { return row_of(row.lock.queued.value_or(0) > 0 ? LockKind::fair : row.kind).name; }
 
 std::string number(const std::optional<std::uint64_t>& count) { return count ? std::to_string(*count) : ""; }
 
@@ -98,8 +99,10 @@ std::string held(const TopRow& row) {
 }
 
 /// The holder as `ls` names it, and how many others there are.
-std::string holder(const LockInfo& lock) {
-  if (!lock.holder || lock.holder->connection == Holder::Connection::open) return holder_in_words(lock);
+std::string holder(const TopRow& row) {
+  const LockInfo& lock = row.lock;
+  const bool has_words = !lock.holder || lock.holder->connection == Holder::Connection::open;
+  if (has_words || lock.holders.size() > 1) return holder_in_words(row.kind, lock);
   return to_string(*lock.holder);
 }
 
@@ -155,8 +158,8 @@ std::string TopView::in_lines() const {
   if (several) lines.front().emplace_back("NODE");
   for (const TopRow& row : rows) {
     const LockInfo& lock = row.lock;
-    lines.push_back({printable(lock.name), kind(lock), held(row), lock.remaining ? in_words(*lock.remaining) : "none",
-                     number(lock.listeners), number(lock.queued), holder(lock)});
+    lines.push_back({printable(lock.name), kind(row), held(row), lock.remaining ? in_words(*lock.remaining) : "none",
+                     number(lock.listeners), number(lock.queued), holder(row)});
     if (several) lines.back().push_back(row.node);
   }
   return text + table(std::move(lines));
@@ -175,7 +178,7 @@ boost::json::object TopView::in_json(std::chrono::system_clock::time_point at) c
   for (const TopRow& row : rows) {
     boost::json::object each = cli::to_json(row.lock);
     each["node"] = row.node;
-    each["kind"] = kind(row.lock);
+    each["kind"] = kind(row);
     put_ms(each, "held_ms", row.held);
     each["held_longer"] = row.held_longer;
     locks.push_back(std::move(each));
@@ -189,13 +192,13 @@ TopView TopMemory::take(std::vector<SeenServer> servers, base::TimePoint now) {
     if (!server.up) continue;
     const bool first = !since_.contains(server.server);
     std::map<std::string, Since> before = std::exchange(since_[server.server], {});
-    for (LockInfo& lock : server.listed) {
+    for (auto& [kind, lock] : server.listed) {
       const auto known = before.find(lock.name);
       const bool same = known != before.end() && known->second.owner == lock.owner;
       const Since since = same ? known->second : Since{lock.owner, now, first};
       since_[server.server][lock.name] = since;
       view.rows.push_back(
-          {server.server, std::move(lock), duration_cast<milliseconds>(now - since.time), since.longer});
+          {server.server, kind, std::move(lock), duration_cast<milliseconds>(now - since.time), since.longer});
     }
     server.listed.clear();
   }
@@ -322,14 +325,17 @@ using base::TimePoint;
 /// Queries the servers in the background; the display is at most one look old, unless a server hangs.
 class Top {
  public:
-  Top(std::vector<Config> configs, const std::string& pattern, std::chrono::milliseconds interval,
-      const Console& console)
+  Top(std::vector<Config> configs, const std::string& pattern, const std::vector<LockKind>& kinds,
+      std::chrono::milliseconds interval, const Console& console)
       : interval_(interval), console_(console) {
-    watches_ = watch_all(
-        std::move(configs), "top",
-        {.pattern = pattern, .interval = interval_, .doctor = {}, .most_kept = kAll, .queues = true, .looked = [this] {
-           looked_.set();
-         }});
+    watches_ = watch_all(std::move(configs), "top",
+                         {.pattern = pattern,
+                          .kinds = kinds,
+                          .interval = interval_,
+                          .doctor = {},
+                          .most_kept = kAll,
+                          .queues = true,
+                          .looked = [this] { looked_.set(); }});
     shown_.resize(watches_.size());
   }
 
@@ -442,6 +448,8 @@ void watch(const SignalGate& signals, Screen* screen, Top& top) {
 class TopVerb final : public Verb {
  public:
   void declare(CommandLine& line) override {
+    line.kinds(kinds_, R"(which kinds, as in ls: lock (default; fenced, fair and spin as well),
+read-write, permit, simple; several (a,b); all)");
     line.duration("-n, --interval TIME", interval_, R"(how often to look, going through all keys; default 2s)",
                   std::chrono::milliseconds(100));
   }
@@ -450,13 +458,14 @@ class TopVerb final : public Verb {
 
  private:
   std::string pattern_ = "*";
+  std::vector<LockKind> kinds_{LockKind::lock};
   std::chrono::milliseconds interval_{2000};
 };
 
 /// Does not return.
 int TopVerb::run(const Console& console) {
   const SignalGate signals;  // before any thread
-  Top top(make_configs(console), pattern_, interval_, console);
+  Top top(make_configs(console), pattern_, kinds_, interval_, console);
   std::optional<Screen> screen;
   try {
     if (Screen::exists() && !console.json()) screen.emplace();
@@ -479,7 +488,7 @@ extern const VerbEntry top_verb{.name = "top",
 Shows on a screen that refreshes which locks are held: by whom, for how long, and who waits. Those that most wait for
 come first; the key s sorts by the next column, ? shows the keys, q ends it. PATTERN: only these locks, as in ls. Where
 standard output is no terminal, the table is printed anew each time; with --json one object a line. Nothing is asked of
-those who hold or wait. Plain, fenced, fair and spin locks only: for others there is ls --kind.
+those who hold or wait.
 )",
                                 .end = R"(
 Exit codes
@@ -488,6 +497,7 @@ Exit codes
 
 Examples
   holdfast top
+  holdfast top --kind all
   holdfast top -n 500ms --url redis://a --url redis://b 'billing:*'
   holdfast top --json | jq -c '.locks[] | select(.held_ms > 60000)'
 )",
