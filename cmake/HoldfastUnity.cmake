@@ -14,7 +14,7 @@ function(holdfast_unity_test target files)
 endfunction()
 
 # And what is linked dozens of times is linked by the fastest linker that is here.
-if(HOLDFAST_UNITY_TESTS)
+if(HOLDFAST_UNITY_TESTS AND NOT CMAKE_CROSSCOMPILING)  # each cross compiler has its own
   find_program(HOLDFAST_MOLD mold)
   if(HOLDFAST_MOLD)
     add_link_options(-fuse-ld=mold)

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <optional>
+#include <system_error>
 
 namespace holdfast::base {
 namespace {
@@ -17,16 +19,49 @@ double length_of(std::string_view unit, BareNumber bare) {
   return 0;
 }
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Takes `e3` or `E-3` from the front, if it is there.
+int take_exponent(std::string_view& text) {
+  std::size_t at = 1;
+  if (at < text.size() && text[at] == '+') ++at;
+  const bool digits = at < text.size() && (is_digit(text[at]) || (text[at] == '-' && at == 1));
+  if ((!text.starts_with('e') && !text.starts_with('E')) || !digits) return 0;
+  int exponent = 0;
+  const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), exponent);
+  if (error == std::errc::invalid_argument) return 0;
+  if (error == std::errc::result_out_of_range) exponent = text[at] == '-' ? -10'000 : 10'000;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return exponent;
+}
+
+/// Takes a decimal number from the front. Empty: there is none. LLVM's library has std::from_chars for these only since
+/// its version 20.
+std::optional<double> take_number(std::string_view& text) {
+  double digits = 0;
+  int exponent = 0;
+  bool any = false, fraction = false;
+  for (; !text.empty(); text.remove_prefix(1)) {
+    const char c = text.front();
+    if (!is_digit(c) && (c != '.' || fraction)) break;
+    fraction = fraction || c == '.';
+    if (c == '.') continue;
+    any = true;
+    digits = 10 * digits + (c - '0');
+    if (fraction) --exponent;
+  }
+  if (!any) return {};
+  exponent += take_exponent(text);
+  return exponent < 0 ? digits / std::pow(10, -exponent) : digits * std::pow(10, exponent);
+}
+
 }  // namespace
 
 std::variant<std::chrono::milliseconds, BadDuration> parse_duration(std::string_view text, BareNumber bare) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const double length = length_of(text.substr(static_cast<std::size_t>(end - text.data())), bare);
-  if (error == std::errc::invalid_argument || length == 0 || text.front() == '-') return BadDuration::form;
-  if (error == std::errc::result_out_of_range) return BadDuration::too_long;
-  if (!std::isfinite(number)) return BadDuration::form;
-  const double exact = number * length;
+  const std::optional<double> number = take_number(text);
+  const double length = length_of(text, bare);
+  if (!number || std::isnan(*number) || length == 0) return BadDuration::form;
+  const double exact = *number * length;
   if (exact > static_cast<double>(kLongestDuration.count())) return BadDuration::too_long;
   // 0.56 * 1000 is a little more than 560.
   const double nearest = std::round(exact);

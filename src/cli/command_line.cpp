@@ -148,9 +148,9 @@ void CommandLine::value(std::string_view form, std::string_view help, Set set) {
   remark(form, help);
 }
 
-void CommandLine::title(std::string_view text) { lines_.push_back({text, {}}); }
+void CommandLine::title(std::string_view text) { lines_.emplace_back(text, std::string_view()); }
 
-void CommandLine::remark(std::string_view form, std::string_view help) { lines_.push_back({form, help}); }
+void CommandLine::remark(std::string_view form, std::string_view help) { lines_.emplace_back(form, help); }
 
 std::string CommandLine::help() const {
   std::string out;

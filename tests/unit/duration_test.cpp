@@ -31,6 +31,10 @@ TEST(Duration, MayBeSecondsWithoutAUnit) {
   EXPECT_EQ(parsed("10"), Parsed(10s));
   EXPECT_EQ(parsed("0.25"), Parsed(250ms));
   EXPECT_EQ(parsed("1e3"), Parsed(1000s));
+  EXPECT_EQ(parsed("1.5E+2"), Parsed(150s));
+  EXPECT_EQ(parsed("25e-2"), Parsed(250ms));
+  EXPECT_EQ(parsed("1e-99999999999"), Parsed(0ms));
+  EXPECT_EQ(parsed("5."), Parsed(5s));
   EXPECT_EQ(parsed("0"), Parsed(0ms));
   EXPECT_EQ(parsed("4e8"), Parsed(BadDuration::too_long));
 }
@@ -49,8 +53,9 @@ TEST(Duration, IsRoundedUpToMillisecondsButNotForANumbersSake) {
 TEST(Duration, IsNothingElse) {
   for (const BareNumber bare : {BareNumber::seconds, BareNumber::refused}) {
     for (const std::string_view text :
-         {"",     "s",     "ms",    "soon", "-1s",  "-0s", "+1s",  "1 s",  " 1s",  "1s ", "1S",
-          "1sec", "1h30m", "0x10s", "nan",  "nans", "inf", "infs", "1,5s", "1s\n", "1e",  "--1s"}) {
+         {"",   "s",    "ms",    "soon",  "-1s",    "-0s",   "+1s", "1 s",  " 1s",  "1s ",
+          "1S", "1sec", "1h30m", "0x10s", "nan",    "nans",  "inf", "infs", "1,5s", "1s\n",
+          "1e", "--1s", ".",     ".s",    "1.2.3s", "1e+-3", "1e+", "1e-s"}) {
       EXPECT_EQ(parse_duration(text, bare), Parsed(BadDuration::form)) << text;
     }
     for (const std::string_view text :
