@@ -275,7 +275,7 @@ TEST(ServerError, IsNotMisledByTheArgumentsThatItRepeats) {
 
 TEST(ServerError, IsExplainedWhereItsWordsAreForInsiders) {
   EXPECT_EQ(explain("MOVED 3999 127.0.0.1:6381"),
-            "MOVED 3999 127.0.0.1:6381 (a cluster, another node of which serves it: its URL begins with "
+            "MOVED 3999 127.0.0.1:6381 (another node of the cluster serves it; the URL of a cluster begins with "
             "redis+cluster://)");
   EXPECT_EQ(explain("CROSSSLOT Keys in request don't hash to the same slot"),
             "CROSSSLOT Keys in request don't hash to the same slot (in a cluster, names for one command share a hash "

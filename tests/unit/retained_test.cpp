@@ -233,7 +233,7 @@ TEST_F(TargetTest, PassesOnWhatNobodyHoldsWithinATenureToWhoeverWantsAsMany) {
 
 // --- readers ---
 
-/// One of this client reads, and was granted it just now.
+/// One of this client reads. Granted at an age below zero, its tenure lasts for the whole test.
 class SharedTest : public TargetTest {
  protected:
   static constexpr wire::Ask kReads{wire::Mode::shared};
@@ -255,7 +255,7 @@ class SharedTest : public TargetTest {
 };
 
 TEST_F(SharedTest, IsJoinedByReadersOnly) {
-  const auto reads = granted(0s, 0);
+  const auto reads = granted(-1s, 0);
   EXPECT_FALSE(lock_->view(kReads).held_here);
   EXPECT_TRUE(lock_->view({}).held_here) << "a writer waits";
   EXPECT_EQ(join(From::newcomer, {}), nullptr);
@@ -265,7 +265,7 @@ TEST_F(SharedTest, IsJoinedByReadersOnly) {
 }
 
 TEST_F(SharedTest, EndsForOneAndStaysForTheOther) {
-  const auto reads = granted(0s, 0);
+  const auto reads = granted(-1s, 0);
   const std::shared_ptr<Claim> beside = join(From::newcomer);
   Ending ending;
   EXPECT_EQ(reads->first_claim()->begin_release(ending), Claim::Release::left);
@@ -279,7 +279,7 @@ TEST_F(SharedTest, EndsForOneAndStaysForTheOther) {
 }
 
 TEST_F(SharedTest, IsNotJoinedByNewcomersWhileSomebodyWaits) {
-  const auto reads = granted(0s, 0);
+  const auto reads = granted(-1s, 0);
   lock_->enter(first_);
   EXPECT_EQ(join(From::newcomer), nullptr) << "a writer may wait";
   EXPECT_NE(join(From::queue), nullptr) << "a reader whose turn it is";
@@ -287,7 +287,7 @@ TEST_F(SharedTest, IsNotJoinedByNewcomersWhileSomebodyWaits) {
 }
 
 TEST_F(SharedTest, IsJoinedPastReadersWhoseTurnIsOnItsWay) {
-  const auto reads = granted(0s, 0);
+  const auto reads = granted(-1s, 0);
   FakeWaiter reader(true);
   lock_->enter(reader);
   EXPECT_NE(join(From::newcomer), nullptr);
@@ -323,7 +323,7 @@ TEST_F(SharedTest, StillKnowsWhoListensWhenAnEarlierOneHasEndedBesideIt) {
 }
 
 TEST_F(SharedTest, IsNotForAWriterWhenTheLastReaderHasLeftIt) {
-  const auto reads = granted(0s, 0);
+  const auto reads = granted(-1s, 0);
   lock_->enter(first_);
   ASSERT_TRUE(lock_->retain(*reads->first_claim()));
   EXPECT_EQ(join(From::queue, {}), nullptr) << "at the server it is readers'";
@@ -332,8 +332,8 @@ TEST_F(SharedTest, IsNotForAWriterWhenTheLastReaderHasLeftIt) {
 }
 
 TEST_F(SharedTest, WakesTheQueueWhenItEndsThoughThereIsALaterOne) {
-  const auto earlier = granted(0s, 0);
-  const auto later = granted(0s, 0);
+  const auto earlier = granted(-1s, 0);
+  const auto later = granted(-1s, 0);
   lock_->enter(first_);
   first_.signals();
   lock_->forget(*earlier);
@@ -342,7 +342,7 @@ TEST_F(SharedTest, WakesTheQueueWhenItEndsThoughThereIsALaterOne) {
 }
 
 TEST_F(SharedTest, IsNotCappedByWhoJoins) {
-  const auto reads = granted(0s, 0);
+  const auto reads = granted(-1s, 0);
   const LeaseTerms capped{.length = 10s, .max_hold = 1s};
   EXPECT_EQ(lock_->join({kReads, capped, {}, From::newcomer}), nullptr);
 }

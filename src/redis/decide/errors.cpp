@@ -12,7 +12,8 @@ struct Row {
   const char* hint = "";
 };
 
-constexpr const char* kElsewhere = "a cluster, another node of which serves it: its URL begins with redis+cluster://";
+constexpr const char* kElsewhere =
+    "another node of the cluster serves it; the URL of a cluster begins with redis+cluster://";
 constexpr const char* kSeveralSlots =
     "in a cluster, names for one command share a hash tag, as {orders}.1 and {orders}.2 do";
 constexpr const char* kNotLocal = "in a cluster, a script may use only what lies in the slot of its keys";
