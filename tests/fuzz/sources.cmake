@@ -4,6 +4,7 @@ set(holdfast_fuzz_common fuzz replacements resp stage)
 # Of the tool, for `arguments`: each verb reads its own.
 file(GLOB_RECURSE holdfast_fuzz_cli CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cli/*.cpp)
 list(FILTER holdfast_fuzz_cli EXCLUDE REGEX "/(main|openssl_later)\\.cpp$")
+list(APPEND holdfast_fuzz_cli "${HOLDFAST_LICENCES}")
 
 list(TRANSFORM holdfast_fuzz_common PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
 list(TRANSFORM holdfast_fuzz_common APPEND .cpp)
