@@ -23,14 +23,15 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Takes `e3` or `E-3` from the front, if it is there.
 int take_exponent(std::string_view& text) {
-  std::size_t at = 1;
-  if (at < text.size() && text[at] == '+') ++at;
-  const bool digits = at < text.size() && (is_digit(text[at]) || (text[at] == '-' && at == 1));
-  if ((!text.starts_with('e') && !text.starts_with('E')) || !digits) return 0;
+  if (!text.starts_with('e') && !text.starts_with('E')) return 0;
+  std::string_view number = text.substr(1);
+  const bool plus = number.starts_with('+');
+  if (plus) number.remove_prefix(1);
+  const bool minus = number.starts_with('-');
   int exponent = 0;
-  const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), exponent);
-  if (error == std::errc::invalid_argument) return 0;
-  if (error == std::errc::result_out_of_range) exponent = text[at] == '-' ? -10'000 : 10'000;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), exponent);
+  if (error == std::errc::invalid_argument || (plus && minus)) return 0;
+  if (error == std::errc::result_out_of_range) exponent = minus ? -10'000 : 10'000;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   return exponent;
 }

@@ -423,8 +423,7 @@ for every one of this machine; a port alone is on 127.0.0.1, and 0 is one that i
                [this](const std::string& option, const std::string& text) { listen_ = listen_address(option, text); });
     line.duration("--interval TIME", interval_, R"(how often to look, going through all keys; default 15s)",
                   std::chrono::milliseconds(100));
-    line.kinds(kinds_, R"(which kinds of locks, as in ls: lock (default; fenced, fair and spin as well),
-read-write, permit, simple; several (a,b); all)");
+    line.kinds(kinds_);
     line.duration("--doctor TIME", doctor_,
                   R"(how often to examine the servers as the doctor does; default 5m; 0: never)");
   }

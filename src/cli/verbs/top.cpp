@@ -102,7 +102,7 @@ std::string held(const TopRow& row) {
 std::string holder(const TopRow& row) {
   const LockInfo& lock = row.lock;
   const bool has_words = !lock.holder || lock.holder->connection == Holder::Connection::open;
-  if (has_words || lock.holders.size() > 1) return holder_in_words(row.kind, lock);
+  if (has_words || row.kind == LockKind::permit || lock.holders.size() > 1) return holder_in_words(row.kind, lock);
   return to_string(*lock.holder);
 }
 
@@ -448,8 +448,7 @@ void watch(const SignalGate& signals, Screen* screen, Top& top) {
 class TopVerb final : public Verb {
  public:
   void declare(CommandLine& line) override {
-    line.kinds(kinds_, R"(which kinds, as in ls: lock (default; fenced, fair and spin as well),
-read-write, permit, simple; several (a,b); all)");
+    line.kinds(kinds_);
     line.duration("-n, --interval TIME", interval_, R"(how often to look, going through all keys; default 2s)",
                   std::chrono::milliseconds(100));
   }
