@@ -238,6 +238,9 @@ HF_API int hf_permits_set_total_async(const hf_lock *lock, int64_t permits, hf_q
 /* Adds so many, or takes some away; `now`, or the value: how many are free then. */
 HF_API int hf_permits_add(const hf_lock *lock, int64_t permits, int64_t *now);
 HF_API int hf_permits_add_async(const hf_lock *lock, int64_t permits, hf_queue *queue, uint64_t tag);
+/* As if nobody had said how many there are; who holds one keeps it. `removed`, or the value: 1 if somebody had. */
+HF_API int hf_permits_remove(const hf_lock *lock, int *removed);
+HF_API int hf_permits_remove_async(const hf_lock *lock, hf_queue *queue, uint64_t tag);
 
 /* ---- holds ---- */
 
@@ -305,6 +308,9 @@ HF_API int hf_semaphore_add_async(const hf_semaphore *semaphore, int64_t permits
 /* Takes all that are free; `taken`, or the value: how many. */
 HF_API int hf_semaphore_drain(const hf_semaphore *semaphore, int64_t *taken);
 HF_API int hf_semaphore_drain_async(const hf_semaphore *semaphore, hf_queue *queue, uint64_t tag);
+/* As if nobody had set it. `removed`, or the value: 1 if somebody had. */
+HF_API int hf_semaphore_remove(const hf_semaphore *semaphore, int *removed);
+HF_API int hf_semaphore_remove_async(const hf_semaphore *semaphore, hf_queue *queue, uint64_t tag);
 
 /* ---- latches (Redisson's RCountDownLatch) ---- */
 

@@ -65,6 +65,8 @@ class HOLDFAST_EXPORT Semaphore {
   std::int64_t add(std::int64_t permits) const;
   /// Takes all permits, and returns how many there were.
   std::int64_t drain() const;
+  /// Removes the semaphore: it is as if nobody had set it, and permits that come back make none. True: there was one.
+  bool remove() const;
 
   // The same without blocking, defined by async.hpp: complete with `(Failure)`, or with `(Failure, T)` with the T of
   // the blocking call. A cancelled acquire takes nothing; a cancelled release, init or add continues.
@@ -84,6 +86,8 @@ class HOLDFAST_EXPORT Semaphore {
   auto async_add(std::int64_t permits, Token&& token = Token()) const;
   template <class Token = detail::DefaultToken>
   auto async_drain(Token&& token = Token()) const;
+  template <class Token = detail::DefaultToken>
+  auto async_remove(Token&& token = Token()) const;
 
   const std::string& name() const noexcept;
 
@@ -134,6 +138,9 @@ class HOLDFAST_EXPORT LeasedSemaphore : public LockHandle<LeasedSemaphore, KeyLo
   /// Adds this many permits, or removes them if it is below 0. Returns how many can be taken now. Repeated, and counted
   /// once, as `init`. 1 command. Throws Error.
   std::int64_t add(std::int64_t permits) const;
+  /// Removes the semaphore: it is as if nobody had set it. Holds stay valid and are renewed, and their permits count
+  /// when it is made again. True: there was one. Repeated, and counted once, as `init`. 1 command. Throws Error.
+  bool remove() const;
 
   // The same without blocking, defined by async.hpp: complete with `(Failure, T)`, with the T of the blocking call.
   template <class Token = detail::DefaultToken>
@@ -144,6 +151,8 @@ class HOLDFAST_EXPORT LeasedSemaphore : public LockHandle<LeasedSemaphore, KeyLo
   auto async_set_total(std::int64_t permits, Token&& token = Token()) const;
   template <class Token = detail::DefaultToken>
   auto async_add(std::int64_t permits, Token&& token = Token()) const;
+  template <class Token = detail::DefaultToken>
+  auto async_remove(Token&& token = Token()) const;
 
  private:
   friend class Client;

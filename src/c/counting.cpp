@@ -149,6 +149,14 @@ int hf_semaphore_drain_async(const hf_semaphore* semaphore, hf_queue* queue, uin
   return guarded([&] { count_in<std::int64_t>(queue, tag, HandleAccess::parts(of(semaphore)), Counting::drain, 0); });
 }
 
+int hf_semaphore_remove(const hf_semaphore* semaphore, int* removed) {
+  return guarded([&] { put(removed, of(semaphore).remove() ? 1 : 0); });
+}
+
+int hf_semaphore_remove_async(const hf_semaphore* semaphore, hf_queue* queue, uint64_t tag) {
+  return guarded([&] { count_in<bool>(queue, tag, HandleAccess::parts(of(semaphore)), Counting::remove, 0); });
+}
+
 int hf_latch_open(const hf_client* client, const char* name, hf_latch** latch) {
   return guarded([&] {
     auto& out = given(latch, "latch");
@@ -199,5 +207,5 @@ int hf_latch_remove(const hf_latch* latch, int* removed) {
 }
 
 int hf_latch_remove_async(const hf_latch* latch, hf_queue* queue, uint64_t tag) {
-  return guarded([&] { count_in<bool>(queue, tag, HandleAccess::parts(of(latch)), Counting::remove, 0); });
+  return guarded([&] { count_in<bool>(queue, tag, HandleAccess::parts(of(latch)), Counting::remove_latch, 0); });
 }

@@ -354,3 +354,14 @@ int hf_permits_add(const hf_lock* lock, int64_t permits, int64_t* now) {
 int hf_permits_add_async(const hf_lock* lock, int64_t permits, hf_queue* queue, uint64_t tag) {
   return count<std::int64_t>(lock, Counting::add_leased, permits, queue, tag);
 }
+
+int hf_permits_remove(const hf_lock* lock, int* removed) {
+  return guarded([&] {
+    const bool was = given(lock, "lock").as<holdfast::LeasedSemaphore>("HF_LEASED").remove();
+    if (removed != nullptr) *removed = was ? 1 : 0;
+  });
+}
+
+int hf_permits_remove_async(const hf_lock* lock, hf_queue* queue, uint64_t tag) {
+  return count<bool>(lock, Counting::remove_leased, 0, queue, tag);
+}

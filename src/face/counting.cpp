@@ -78,6 +78,8 @@ base::Command command(const engine::KeyTarget& target, Counting what, std::int64
       return semaphore::drain(names, once(runtime, "drain"));
     case Counting::available:
       return semaphore::available(names.key);
+    case Counting::remove:
+      return semaphore::remove(names, once(runtime, "remove"), publish);
     case Counting::init_leased:
       return wire::permits::set({names, number, once(runtime, "set"), publish}, lives);
     case Counting::add_leased:
@@ -86,13 +88,15 @@ base::Command command(const engine::KeyTarget& target, Counting what, std::int64
       return wire::permits::set_total({names, number, once(runtime, "set_total"), publish}, lives);
     case Counting::available_leased:
       return wire::permits::look(names, 0, publish);
+    case Counting::remove_leased:
+      return wire::permits::remove(names, once(runtime, "remove"), publish);
     case Counting::init_latch:
       return latch::set({names, number, once(runtime, "set"), publish});
     case Counting::count_down:
       return latch::count_down({names, number, once(runtime, "count_down"), publish});
     case Counting::count:
       return latch::count(names.key);
-    case Counting::remove:
+    case Counting::remove_latch:
       break;
   }
   return latch::remove({names, once(runtime, "remove"), publish});
@@ -224,6 +228,7 @@ bool Semaphore::init(std::int64_t permits, std::chrono::milliseconds lives) cons
 }
 
 std::int64_t Semaphore::add(std::int64_t permits) const { return face::count(*parts_, Counting::add, permits); }
+bool Semaphore::remove() const { return face::count(*parts_, Counting::remove) == 1; }
 std::int64_t Semaphore::drain() const { return face::count(*parts_, Counting::drain); }
 std::int64_t Semaphore::available() const { return face::count(*parts_, Counting::available); }
 
@@ -257,6 +262,7 @@ std::int64_t LeasedSemaphore::set_total(std::int64_t permits, std::chrono::milli
 std::int64_t LeasedSemaphore::add(std::int64_t permits) const {
   return face::count(*parts(), Counting::add_leased, permits);
 }
+bool LeasedSemaphore::remove() const { return face::count(*parts(), Counting::remove_leased) == 1; }
 
 using detail::Counting;
 
@@ -268,7 +274,7 @@ std::int64_t Latch::count_down(std::int64_t steps) const { return face::count(*p
 
 std::int64_t Latch::count() const { return face::count(*parts_, Counting::count); }
 
-bool Latch::remove() const { return face::count(*parts_, Counting::remove) == 1; }
+bool Latch::remove() const { return face::count(*parts_, Counting::remove_latch) == 1; }
 
 void Latch::wait(std::stop_token stop) const { face::pass(*parts_, std::move(stop), {}); }
 

@@ -73,11 +73,18 @@ void append_ids(base::Command& command, const Owner& owner) {
   command.args.insert(command.args.end(), std::make_move_iterator(ids.begin()), std::make_move_iterator(ids.end()));
 }
 
+/// And with the key under which the server remembers it, if there is one.
+base::Command with_keys(const base::Script& script, const std::string& key, const std::optional<Once>& once,
+                        std::size_t arguments) {
+  base::Command command = with_keys(script, key, 1 + arguments);
+  if (once) command.args.push_back(once_key(key, once->key));
+  command.args.front() = std::to_string(command.args.size() - 1);
+  return command;
+}
+
 base::Command change(const base::Script& script, const ChangeCall& call,
                      std::optional<std::chrono::milliseconds> lives = {}) {
-  base::Command command = with_keys(script, call.names.key, 6);
-  if (call.once) command.args.push_back(once_key(call.names.key, call.once->key));
-  command.args.front() = std::to_string(command.args.size() - 1);
+  base::Command command = with_keys(script, call.names.key, call.once, 5);
   command.args.push_back(std::to_string(call.permits));
   command.args.push_back(remembered(call.once));
   command.args.push_back(call.names.channel);
@@ -190,6 +197,14 @@ base::Command set_total(const ChangeCall& call, std::optional<std::chrono::milli
   return change(scripts::permits_set_total, call, lives);
 }
 base::Command add(const ChangeCall& call) { return change(scripts::permits_add, call); }
+
+base::Command remove(const LockNames& names, const std::optional<Once>& once, Publish publish) {
+  base::Command command = with_keys(scripts::permits_remove, names.key, once, 3);
+  command.args.push_back(remembered(once));
+  command.args.push_back(names.channel);
+  command.args.emplace_back(way(publish));
+  return command;
+}
 
 base::Command has_owner(std::string_view expiries, const Owner& owner) {
   const std::vector<std::string> ids = ids_of(owner);

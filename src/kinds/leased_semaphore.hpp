@@ -62,6 +62,8 @@ base::Command set(const ChangeCall& call, std::optional<std::chrono::millisecond
 base::Command set_total(const ChangeCall& call, std::optional<std::chrono::milliseconds> lives = {});
 /// How many can be taken now, perhaps below 0; makes a missing semaphore.
 base::Command add(const ChangeCall& call);
+/// Removes the number; what is held stays so. 1, or 0 if there was none.
+base::Command remove(const LockNames& names, const std::optional<Once>& once = {}, Publish publish = Publish::publish);
 
 /// ZSCORE of the first of this owner's permits: nil, it no longer has it. A permit whose lease is over may still be
 /// there for a while.

@@ -39,6 +39,7 @@ extern const base::Script permits_add;
 extern const base::Script permits_force_release;
 extern const base::Script permits_look;
 extern const base::Script permits_release;
+extern const base::Script permits_remove;
 extern const base::Script permits_renew;
 extern const base::Script permits_set;
 extern const base::Script permits_set_total;

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "kinds/kinds.hpp"
+#include "kinds/latch.hpp"
 #include "kinds/scripts.hpp"
 
 namespace holdfast::wire::semaphore {
@@ -70,6 +71,10 @@ base::Command set(const ChangeCall& call, std::optional<std::chrono::millisecond
   command.args.push_back(call.names.channel);
   add_way(command, call.publish);
   return command;
+}
+
+base::Command remove(const LockNames& names, const std::optional<Once>& once, Publish publish) {
+  return latch::remove({names, once, publish});
 }
 
 base::Command drain(const LockNames& names, const std::optional<Once>& once) {

@@ -38,13 +38,15 @@ base::Command add(const ChangeCall& call);
 base::Command add_if_there(const ChangeCall& call);
 /// Makes a semaphore, for that time or for ever. The reply: 1, or 0 if there is one already.
 base::Command set(const ChangeCall& call, std::optional<std::chrono::milliseconds> lives = {});
+/// The reply: 1, or 0 if there was none.
+base::Command remove(const LockNames& names, const std::optional<Once>& once = {}, Publish publish = Publish::publish);
 /// Takes all permits. The reply: how many there were, perhaps below 0.
 base::Command drain(const LockNames& names, const std::optional<Once>& once = {});
 
 base::Command available(std::string_view key);  ///< GET: WRONGTYPE shows
 /// May be below 0; also 0 if there is no semaphore. Empty: the reply is not a number, so something else is there.
 std::optional<std::int64_t> decode_available(const base::Reply& reply);
-/// For add, drain and set. Empty: the reply is invalid, or an error.
+/// For add, drain, set and remove. Empty: the reply is invalid, or an error.
 std::optional<std::int64_t> decode_number(const base::Reply& reply);
 
 }  // namespace holdfast::wire::semaphore

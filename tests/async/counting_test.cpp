@@ -80,6 +80,8 @@ TEST_P(AsyncCounting, ACancelledAcquireTakesNothing) {
     EXPECT_EQ(ended->code(), Errc::cancelled);
     co_await semaphore.async_release(1, use_awaitable);
     EXPECT_EQ(co_await semaphore.async_available(use_awaitable), 1);
+    EXPECT_TRUE(co_await semaphore.async_remove(use_awaitable));
+    EXPECT_FALSE(co_await semaphore.async_remove(use_awaitable));
   }());
 }
 
@@ -128,6 +130,9 @@ TEST_P(AsyncCounting, APermitIsAHoldWhoseEndDoesNotWait) {
     {
       const Hold one = co_await gpus.async_acquire(use_awaitable);
       EXPECT_EQ(co_await gpus.async_available(use_awaitable), 1);
+      EXPECT_TRUE(co_await gpus.async_remove(use_awaitable));
+      EXPECT_TRUE(co_await gpus.async_init(2, use_awaitable));
+      EXPECT_EQ(co_await gpus.async_available(use_awaitable), 1) << "what is held counts";
       EXPECT_EQ(co_await gpus.async_add(2, use_awaitable), 3);
       EXPECT_EQ(co_await gpus.async_set_total(2, use_awaitable), 1);
       const int seen = co_await with_lock(gpus, [&](Hold& other) -> awaitable<int> {

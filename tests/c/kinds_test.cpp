@@ -290,6 +290,11 @@ TEST_F(OtherKinds, PermitsAreCounted) {
   EXPECT_EQ(next(queue).value, 2);
   EXPECT_TRUE(ok(hf_permits_available_async(pool, queue, 1)));
   EXPECT_EQ(next(queue).value, 2);
+  EXPECT_TRUE(ok(hf_permits_remove(pool, &set)));
+  EXPECT_EQ(set, 1);
+  EXPECT_GT(hf_hold_valid_for(hold), 0) << "who holds some keeps them";
+  EXPECT_TRUE(ok(hf_permits_remove_async(pool, queue, 1)));
+  EXPECT_EQ(next(queue).value, 0);
   EXPECT_EQ(hf_permits_available(lock(), &number), HF_INVALID_ARGUMENT);
 }
 
@@ -333,6 +338,11 @@ TEST_F(OtherKinds, SemaphoresCount) {
   hf_queue_cancel(queue, 1);
   EXPECT_EQ(next(queue).code, HF_CANCELLED);
   EXPECT_EQ(raw.command("GET", "seats").text, "0");
+  EXPECT_TRUE(ok(hf_semaphore_remove(seats, &yes)));
+  EXPECT_EQ(yes, 1);
+  EXPECT_TRUE(ok(hf_semaphore_remove_async(seats, queue, 1)));
+  EXPECT_EQ(next(queue).value, 0);
+  EXPECT_EQ(hf_semaphore_acquire(seats, 1, 0, nullptr), HF_NOT_SET);
 }
 
 TEST_F(OtherKinds, LatchesOpen) {

@@ -140,6 +140,7 @@ TEST_F(LeastAclOfKinds, Semaphore) {
   EXPECT_EQ(client.list("lock:*", InfoDetail::holder, KeyForm::semaphores).size(), 1U);
   EXPECT_EQ(semaphore.drain(), 2);
   EXPECT_EQ(semaphore.available(), 0);
+  EXPECT_TRUE(semaphore.remove());
   EXPECT_THAT(refused(), IsEmpty());
 }
 
@@ -152,6 +153,7 @@ TEST_F(LeastAclOfKinds, LeasedSemaphore) {
   EXPECT_EQ(semaphore.set_total(2), 2);
   EXPECT_EQ(semaphore.add(1), 3);
   EXPECT_TRUE(gets(semaphore.with_permits(2)));
+  EXPECT_TRUE(semaphore.remove());
   EXPECT_THAT(refused(), IsEmpty());
 }
 

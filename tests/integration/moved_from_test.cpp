@@ -126,6 +126,7 @@ TEST_F(MovedFrom, WhatCountsGoesOn) {
   EXPECT_TRUE(leased.init(1));
   EXPECT_EQ(leased.available(), 1);
   use(leased);
+  EXPECT_TRUE(leased.remove());
   Semaphore semaphore = client.semaphore("semaphore");
   moved(semaphore);
   EXPECT_EQ(semaphore.name(), "semaphore");
@@ -137,6 +138,7 @@ TEST_F(MovedFrom, WhatCountsGoesOn) {
   EXPECT_EQ(semaphore.available(), 1);
   EXPECT_EQ(semaphore.drain(), 1);
   EXPECT_FALSE(semaphore.try_acquire_for(1ms));
+  EXPECT_TRUE(semaphore.remove());
   Latch latch = client.latch("latch");
   moved(latch);
   EXPECT_EQ(latch.name(), "latch");

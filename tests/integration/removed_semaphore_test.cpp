@@ -55,6 +55,56 @@ TEST_F(RemovedSemaphore, WhoHeldItWhenItExpiredStandsAndIsRenewed) {
   EXPECT_TRUE(all_back("1"));
 }
 
+TEST_F(RemovedSemaphore, IsAsIfNobodyHadSetItAndWhoHoldsSomeKeepsThem) {
+  Config settings = config();
+  settings.lease = 900ms;
+  const Client client(settings), other(config());
+  EXPECT_FALSE(semaphore(client).remove());
+  EXPECT_TRUE(semaphore(client).init(2));
+  Hold hold = semaphore(client).acquire();
+  EXPECT_TRUE(semaphore(other).remove());
+  EXPECT_FALSE(semaphore(other).remove());
+  EXPECT_FALSE(raw.exists(name));
+  EXPECT_EQ(error_of([&] { return semaphore(other).try_acquire(); })->code(), code(Errc::not_set));
+  const std::uint64_t renewals = client.counters().renewals;
+  EXPECT_TRUE(eventually([&] { return client.counters().renewals >= renewals + 3; })) << "beyond its first lease";
+  EXPECT_FALSE(hold.is_lost());
+  EXPECT_TRUE(semaphore(other).init(2));
+  EXPECT_EQ(semaphore(other).available(), 1) << "it counts again";
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+  EXPECT_TRUE(semaphore(client).remove());
+  EXPECT_FALSE(raw.exists(name) || raw.exists(leases)) << "nothing is left of it";
+}
+
+TEST_F(RemovedSemaphore, OfPermitsOfNobodyIsAsIfNobodyHadSetIt) {
+  const Client client(config()), other(config());
+  const Semaphore seats = client.semaphore("seats");
+  EXPECT_FALSE(seats.remove());
+  EXPECT_TRUE(seats.init(1));
+  seats.acquire();
+  auto waiting = in_thread([&] { return other.semaphore("seats").try_acquire_for(60s); });
+  EXPECT_TRUE(eventually([&] { return other.counters().waiting == 1; }));
+  EXPECT_TRUE(seats.remove());
+  EXPECT_FALSE(seats.remove());
+  EXPECT_FALSE(seats.release()) << "what comes back makes none";
+  EXPECT_FALSE(raw.exists("seats"));
+  EXPECT_EQ(error_of([&] { return seats.try_acquire(); })->code(), code(Errc::not_set));
+  EXPECT_TRUE(seats.init(1));
+  EXPECT_TRUE(waiting.get()) << "who waits goes on until it is made again";
+}
+
+// The first one has an end, and so its permits have one.
+TEST_F(RemovedSemaphore, WhatIsTakenFromTheNextOneOutlivesTheEndOfTheOneBefore) {
+  const Client client(config()), other(config());
+  EXPECT_TRUE(semaphore(client).init(1, 10s));
+  const Hold before = semaphore(client).acquire({.lease = fixed(5s)});
+  raw.command("DEL", name);
+  EXPECT_TRUE(semaphore(other).init(2));
+  Hold hold = semaphore(other).acquire({.lease = fixed(1min)});
+  EXPECT_GT(raw.pttl(leases), 50'000);
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+}
+
 TEST_F(RemovedSemaphore, ATotalWhoseReplyIsLostLeavesWhatOthersHaveAddedSince) {
   Proxy proxy{server};
   const Client client(config(proxy.url())), other(config());

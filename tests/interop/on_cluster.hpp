@@ -42,9 +42,10 @@ class OnCluster : public Counting {
     return count;
   }
   /// What lets Holdfast and this peer hear each other. Before Redisson could be told, it knew PUBLISH only, or asked
-  /// one primary by a SPUBLISH that only another one takes: then it is chance which of the two a process uses.
+  /// one primary by a SPUBLISH that only another one takes: then it is chance which of the two a process uses. Also for
+  /// constructors: a peer that is not here has nothing to be asked.
   void agree_on_publishing() {
-    if (!peer.can("sharded_subscription")) set("publish", "both");
+    if (peer.why_not().empty() && !peer.can("sharded_subscription")) set("publish", "both");
   }
 
   Cluster cluster{{.node_timeout = 15s}};

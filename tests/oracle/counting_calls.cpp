@@ -57,6 +57,7 @@ std::vector<std::string> CountingCalls::semaphore(milliseconds lease) {
   }
   if (dice == 16) return sent(wire::semaphore::drain(name, call.once));
   if (dice == 17) return sent(wire::semaphore::add_if_there(call));
+  if (dice == 18 && below(2) == 0) return sent(wire::semaphore::remove(name, call.once, publish()));
   call.permits -= 2;
   return sent(wire::semaphore::add(call));
 }
@@ -98,6 +99,7 @@ std::vector<std::string> CountingCalls::permits(milliseconds lease) {
   if (dice < 18) return sent(wire::permits::set_total(call, lives));
   call.permits -= 3;
   if (dice == 18) return sent(wire::permits::add(call));
+  if (dice == 19 && below(2) == 0) return sent(wire::permits::remove(name, call.once, publish()));
   return sent(wire::permits::force_release(name, below(2) == 0 ? std::optional(owner) : std::nullopt, publish()));
 }
 

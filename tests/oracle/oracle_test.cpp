@@ -283,6 +283,11 @@ const std::vector<Planted>& planted() {
        [](ScriptHost& host, Args keys, Args args, std::string& reply) {
          right(scripts::permits_add, host, keys.first(2), args, reply);
        }},
+      {"removal_that_forgets_what_is_held", scripts::permits_remove,
+       [](ScriptHost& host, Args keys, Args args, std::string& reply) {
+         right(scripts::permits_remove, host, keys, args, reply);
+         host.keyspace().erase(keys[1]);
+       }},
       {"step_that_counts_again", scripts::latch_count_down,
        [](ScriptHost& host, Args keys, Args args, std::string& reply) {
          right(scripts::latch_count_down, host, keys.first(1), args, reply);

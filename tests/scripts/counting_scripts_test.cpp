@@ -99,6 +99,8 @@ TEST_F(CountingScripts, do_what_they_are_asked_though_nobody_may_be_told) {
       {wire::permits::add({kS, 2}), held, 2, "2"},
       {wire::permits::set_total({kS, 3}), held, 2, "2"},
       {wire::permits::force_release(kS), held, 1, "1"},
+      {wire::semaphore::remove(kS), {count("1")}, 1, ""},
+      {wire::permits::remove(kS), held, 1, ""},
       {wire::latch::set({kGate, 2}), {}, 1, "2"},
       {wire::latch::count_down({kGate, 2}), {count("2")}, 0, ""},
       {wire::latch::remove({kGate}), {count("2")}, 1, ""},

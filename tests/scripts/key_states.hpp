@@ -189,7 +189,8 @@ inline Kind semaphore() {
            {"add", wire::semaphore::add({kS, 2, once("c:1")})},
            {"add if there", wire::semaphore::add_if_there({kS, 2, once("c:1")})},
            {"set", wire::semaphore::set({kS, 4, once("c:1")})},
-           {"drain", wire::semaphore::drain(kS, once("c:1"))}}};
+           {"drain", wire::semaphore::drain(kS, once("c:1"))},
+           {"remove", wire::semaphore::remove(kS, once("c:1"))}}};
 }
 
 inline Kind leased() {
@@ -213,7 +214,8 @@ inline Kind leased() {
            {"look", wire::permits::look(kS, 9)},
            {"set", wire::permits::set({kS, 4, once("c:1")})},
            {"set total", wire::permits::set_total({kS, 4, once("c:1")}), Rule::sets},
-           {"add", wire::permits::add({kS, 2, once("c:1")})}},
+           {"add", wire::permits::add({kS, 2, once("c:1")})},
+           {"remove", wire::permits::remove(kS, once("c:1"))}},
           {},
           {},
           "S",

@@ -28,6 +28,7 @@ base::Command set_for(long long permits) {
   return wire::permits::set({kS, permits, once("c:9")}, milliseconds(600'000));
 }
 base::Command add(long long permits) { return wire::permits::add({kS, permits, once("c:9")}); }
+base::Command remove() { return wire::permits::remove(kS, once("c:9")); }
 base::Command force(const std::optional<wire::Owner>& owner = {}) { return wire::permits::force_release(kS, owner); }
 /// As a grant calls two permits.
 const wire::Owner kNamed{wire::permits::shown(kIdA) + "," + wire::permits::shown(kSecondOfA)};
@@ -56,6 +57,11 @@ std::vector<Row> acquire_rows() {
        acquire(kA),
        granted({kIdA}),
        {count("1", 30'000), leases({{kIdA, 60'000}}, 60'000)}},
+      {"the expiries of the one before do not end before the lease",
+       {count("2"), leases({{kIdB, 30'000}}, 40'000)},
+       acquire(kA),
+       granted({kIdA}),
+       {count("1"), leases({{kIdA, 60'000}, {kIdB, 30'000}}, 60'000)}},
       {"nor before another's",
        {count("2", 30'000), leases({{kIdB, 300'000}}, 300'000)},
        acquire(kA),
@@ -245,6 +251,20 @@ std::vector<Row> number_rows() {
        look(1),
        several({number(0), number(2), word(kIdA), number(30'000)}),
        {count("0"), leases({{kIdA, 30'000}, {kIdB, 300'000}})}},
+      {"remove a free one", {count("3")}, remove(), number(1), {kept("c:9", "1")}, {{kWake, "1"}}},
+      {"remove one that is held",
+       {count("1", 600'000), leases({{kIdA, 30'000}, {kIdB, -20'000}}, 600'000)},
+       remove(),
+       number(1),
+       {leases({{kIdA, 30'000}}, 600'000), kept("c:9", "1")},
+       {{kWake, "1"}}},
+      {"remove again, now that there is another",
+       {count("3"), kept("c:9", "1")},
+       remove(),
+       number(1),
+       {count("3"), kept("c:9", "1")}},
+      {"remove without a key", {count("3")}, wire::permits::remove(kS), number(1), {}, {{kWake, "1"}}},
+      {"remove what is gone", {leases({{kIdA, 30'000}})}, remove(), number(0), {leases({{kIdA, 30'000}})}},
       {"total of none", {}, total(4), number(4), {count("4"), kept("c:9", "4")}, {{kWake, "4"}}},
       {"total up",
        {count("1", 600'000), leases({{kIdA, 30'000}})},

@@ -57,6 +57,7 @@ inline const std::vector<const base::Script*>& all_scripts() {
                                                         &all::permits_force_release,
                                                         &all::permits_look,
                                                         &all::permits_release,
+                                                        &all::permits_remove,
                                                         &all::permits_renew,
                                                         &all::permits_set,
                                                         &all::permits_set_total,

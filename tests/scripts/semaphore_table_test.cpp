@@ -18,6 +18,7 @@ base::Command add(long long permits) { return wire::semaphore::add({kS, permits,
 base::Command set(long long permits, std::optional<milliseconds> lives = {}) {
   return wire::semaphore::set({kS, permits, once("c:9")}, lives);
 }
+base::Command remove() { return wire::semaphore::remove(kS, once("c:9")); }
 base::Command drain() { return wire::semaphore::drain(kS, once("c:9")); }
 
 std::vector<Row> acquire_rows() {
@@ -117,6 +118,8 @@ std::vector<Row> number_rows() {
        {{kWake, "5"}}},
       {"set to none", {}, set(0), number(1), {count("0"), kept("c:9", "1")}},
       {"set what is there", {count("0")}, set(5), number(0), {count("0")}},
+      {"remove", {count("3")}, remove(), number(1), {kept("c:9", "1")}, {{kWake, "1"}}},
+      {"remove what none has set", {}, remove(), number(0), {}},
       {"set again", {count("5"), kept("c:9", "1")}, set(5), number(1), {count("5"), kept("c:9", "1")}},
       {"drain", {count("7", 600'000)}, drain(), number(7), {count("0", 600'000), kept("c:9", "7")}},
       {"drain fewer than none", {count("-7")}, drain(), number(-7), {count("0"), kept("c:9", "-7")}},

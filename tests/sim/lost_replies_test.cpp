@@ -133,6 +133,7 @@ asio::awaitable<void> use_semaphore(const Client& client, Said& said) {
   said.push_back(co_await semaphore.async_release(2, asio::use_awaitable) ? 1 : 0);
   said.push_back(co_await semaphore.async_add(-1, asio::use_awaitable));
   said.push_back(co_await semaphore.async_drain(asio::use_awaitable));
+  said.push_back(co_await semaphore.async_remove(asio::use_awaitable) ? 1 : 0);
   said.push_back(co_await semaphore.async_add(5, asio::use_awaitable));
 }
 
@@ -161,6 +162,8 @@ asio::awaitable<void> use_leased(const Client& client, Said& said) {
     said.push_back(none ? 1 : 0);
     co_await two.async_release(asio::use_awaitable);
     said.push_back(co_await semaphore.async_set_total(4, asio::use_awaitable));
+    said.push_back(co_await semaphore.async_remove(asio::use_awaitable) ? 1 : 0);
+    said.push_back(co_await semaphore.async_init(4, asio::use_awaitable) ? 1 : 0);
     co_await one.async_release(asio::use_awaitable);
   }
   said.push_back(co_await semaphore.async_add(1, asio::use_awaitable));
@@ -218,12 +221,12 @@ asio::awaitable<void> use_any(const Client& client, Said& said) {
 
 // ---- what must be so ----
 
-const Said kSemaphoreSays = {1, 0, 1, 2, 2, 5};
+const Said kSemaphoreSays = {1, 0, 1, 2, 2, 1, 5};
 bool has_five(Trial& trial, const Said& said) { return said == kSemaphoreSays && trial.text("s") == "5"; }
 bool has_three(Trial& trial, const Said&) { return trial.text("s") == "3"; }
 const Said kLatchSays = {1, 2, 0, 0, 1, 1, 1, 4};
 bool has_four_steps(Trial& trial, const Said& said) { return said == kLatchSays && trial.text("s") == "4"; }
-const Said kLeasedSays = {1, 0, 3, 5};
+const Said kLeasedSays = {1, 0, 3, 1, 1, 5};
 bool has_five_free(Trial& trial, const Said& said) {
   return said == kLeasedSays && trial.text("s") == "5" && trial.leased("s") == 0;
 }
@@ -269,10 +272,12 @@ TEST_P(LostReply, IsFoundOutWhereItCountsTwice) {
   EXPECT_GT(first_wrong(use_semaphore, has_five, kShort, counting_again<scripts::semaphore_release>()), 0);
   EXPECT_GT(first_wrong(use_semaphore, has_five, kShort, counting_again<scripts::semaphore_add>()), 0);
   EXPECT_GT(first_wrong(use_semaphore, has_five, kShort, counting_again<scripts::semaphore_drain>()), 0);
+  EXPECT_GT(first_wrong(use_semaphore, has_five, kShort, counting_again<scripts::latch_remove>()), 0);
   EXPECT_GT(first_wrong(use_latch, has_four_steps, kShort, counting_again<scripts::latch_set>()), 0);
   EXPECT_GT(first_wrong(use_latch, has_four_steps, kShort, counting_again<scripts::latch_count_down>()), 0);
   EXPECT_GT(first_wrong(use_latch, has_four_steps, kShort, counting_again<scripts::latch_remove>()), 0);
   EXPECT_GT(first_wrong(use_leased, has_five_free, kLong, counting_again<scripts::permits_add, 2>()), 0);
+  EXPECT_GT(first_wrong(use_leased, has_five_free, kLong, counting_again<scripts::permits_remove, 2>()), 0);
   EXPECT_GT(first_wrong(total_and_add, has_both, kLong, counting_again<scripts::permits_set_total, 2>()), 0);
 }
 

@@ -137,6 +137,10 @@ TEST(PermitCalls, ask) {
   EXPECT_THAT(
       add({kOrders, -4, Once{"c:1", 20s}, Publish::both}).args,
       ElementsAre("3", "orders", "{orders}:timeout", "{orders}:holdfast_once:c:1", "-4", "20000", kChannel, "both"));
+  EXPECT_EQ(remove(kOrders).script, &scripts::permits_remove);
+  EXPECT_THAT(remove(kOrders).args, ElementsAre("2", "orders", "{orders}:timeout", "0", kChannel, "publish"));
+  EXPECT_THAT(remove(kOrders, Once{"c:1", 20s}, Publish::both).args,
+              ElementsAre("3", "orders", "{orders}:timeout", "{orders}:holdfast_once:c:1", "20000", kChannel, "both"));
   EXPECT_EQ(look(kOrders, 9).script, &scripts::permits_look);
   EXPECT_THAT(look(kOrders, 9).args, ElementsAre("2", "orders", "{orders}:timeout", kChannel, "publish", "9"));
   EXPECT_THAT(has_owner(expiries("orders"), {kFirstShown}).args, ElementsAre("ZSCORE", "{orders}:timeout", kFirst));

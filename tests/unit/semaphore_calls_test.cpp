@@ -64,6 +64,9 @@ TEST(SemaphoreCalls, change_the_number) {
   EXPECT_EQ(drain(kOrders).script, &scripts::semaphore_drain);
   EXPECT_THAT(drain(kOrders).args, ElementsAre("1", "orders", "0"));
   EXPECT_THAT(drain(kOrders, Once{"c:1", 5s}).args, ElementsAre("2", "orders", once, "5000"));
+  EXPECT_EQ(remove(kOrders).script, &scripts::latch_remove);
+  EXPECT_THAT(remove(kOrders, Once{"c:1", 5s}, Publish::spublish).args,
+              ElementsAre("2", "orders", once, "5000", kChannel, "spublish"));
   EXPECT_THAT(available("orders").args, ElementsAre("GET", "orders"));
 }
 

@@ -220,12 +220,19 @@ def test_counts(face, server):
         async with holding(seats.permit()):
             assert await now(seats.available()) == 0
         assert await now(seats.available()) == 1
+        assert await now(seats.remove()) and not await now(seats.remove())
+        with pytest.raises(holdfast.NotSet):
+            await now(seats.acquire(blocking=False))
 
         pool = client.leased_semaphore("pool", permits=2)
         assert await now(pool.init(3)) and await now(pool.available()) == 3
         async with holding(pool):
             assert await now(pool.available()) == 1
         assert await now(pool.set_total(4)) == 4 and await now(pool.add(-1)) == 3
+        async with holding(pool) as hold:
+            assert await now(pool.remove()) and not await now(pool.remove())
+            assert hold.valid_for > 0
+            assert await now(pool.init(3)) and await now(pool.available()) == 1
 
         ready = client.latch("ready")
         assert await now(ready.wait(timeout=0))

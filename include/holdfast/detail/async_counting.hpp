@@ -80,6 +80,11 @@ auto Semaphore::async_drain(Token&& token) const {
 }
 
 template <class Token>
+auto Semaphore::async_remove(Token&& token) const {
+  return detail::initiate_counting<bool>(parts_, detail::Counting::remove, 0, std::forward<Token>(token));
+}
+
+template <class Token>
 auto Latch::async_wait(Token&& token) const {
   return detail::initiate_pass(parts_, 1, std::forward<Token>(token));
 }
@@ -112,7 +117,7 @@ auto Latch::async_init(std::int64_t steps, Token&& token) const {
 
 template <class Token>
 auto Latch::async_remove(Token&& token) const {
-  return detail::initiate_counting<bool>(parts_, detail::Counting::remove, 0, std::forward<Token>(token));
+  return detail::initiate_counting<bool>(parts_, detail::Counting::remove_latch, 0, std::forward<Token>(token));
 }
 
 template <class Token>
@@ -136,6 +141,11 @@ template <class Token>
 auto LeasedSemaphore::async_add(std::int64_t permits, Token&& token) const {
   return detail::initiate_counting<std::int64_t>(parts(), detail::Counting::add_leased, permits,
                                                  std::forward<Token>(token));
+}
+
+template <class Token>
+auto LeasedSemaphore::async_remove(Token&& token) const {
+  return detail::initiate_counting<bool>(parts(), detail::Counting::remove_leased, 0, std::forward<Token>(token));
 }
 
 }  // namespace holdfast

@@ -13,14 +13,16 @@ enum class Counting : std::uint8_t {
   release,
   drain,
   available,
+  remove,
   init_leased,  // of the leased semaphore
   add_leased,
   set_total,
   available_leased,
+  remove_leased,
   init_latch,  // of the latch
   count_down,
   count,
-  remove,
+  remove_latch,
 };
 
 /// Rounded up to milliseconds; a value that does not fit becomes the largest one, which means "no limit". Negative

@@ -66,7 +66,7 @@ class Semaphore {
     const Millis end = end_of(all_.now(), lease);
     for (const std::string_view id : ids) all_.set_score(leases_, id, end);
     const Millis remaining = all_.remaining(key_);
-    if (remaining > 0)
+    if (remaining > 0 || all_.remaining(leases_) > 0)
       all_.expire(leases_, std::to_string(
                                std::max(remaining, at_most_ten_years(all_.scores(leases_).back().first - all_.now()))));
     if (count_) *count_ -= fresh;
@@ -87,6 +87,11 @@ class Semaphore {
       }
     });
     count_ = count;
+  }
+
+  void remove(const Once& once) {
+    once.keep("1", true);
+    once.carry_out([&] { all_.erase(key_); });
   }
 
   /// An earlier end becomes this one.
@@ -252,6 +257,17 @@ void add(ScriptHost& host, Args keys, Args args, std::string& reply) {
   put_number(reply, count);
 }
 
+void remove(ScriptHost& host, Args keys, Args args, std::string& reply) {
+  const Once once(host.keyspace(), keys, 2, args[0]);
+  if (once.before(reply)) return;
+  Semaphore semaphore(host, keys);
+  semaphore.unless_broken();
+  if (!semaphore.count()) return put_number(reply, 0);
+  semaphore.remove(once);
+  tell_whom_it_can(host, args[1], args[2], "1");
+  put_number(reply, 1);
+}
+
 void look_at(ScriptHost& host, Args keys, Args args, std::string& reply) {
   Semaphore semaphore(host, keys);
   if (of_another_type(semaphore.broken())) throw Refused(semaphore.broken());
@@ -276,10 +292,11 @@ void look_at(ScriptHost& host, Args keys, Args args, std::string& reply) {
 
 std::span<const KnownScript> permits_scripts() {
   namespace scripts = wire::scripts;
-  static constexpr std::array<KnownScript, 8> kScripts{{{&scripts::permits_acquire, permits::acquire},
+  static constexpr std::array<KnownScript, 9> kScripts{{{&scripts::permits_acquire, permits::acquire},
                                                         {&scripts::permits_add, permits::add},
                                                         {&scripts::permits_set, permits::set},
                                                         {&scripts::permits_release, permits::release},
+                                                        {&scripts::permits_remove, permits::remove},
                                                         {&scripts::permits_force_release, permits::force_release},
                                                         {&scripts::permits_renew, permits::renew},
                                                         {&scripts::permits_set_total, permits::set_total},

@@ -365,6 +365,12 @@ class LeasedSemaphore(_KeyLock):
         """Adds permits, or removes some; returns how many are free then."""
         return _number(lib.hf_permits_add, self._ptr, whole("permits", permits))
 
+    def remove(self) -> bool:
+        """As if nobody had said how many there are; who holds one keeps it. True: somebody had."""
+        cell = ffi.new("int *")
+        check(lib.hf_permits_remove(self._ptr, cell))
+        return bool(cell[0])
+
 
 class AnyLock(_Basic):
     """Any one of several names: Hold.name says which."""
@@ -451,6 +457,12 @@ class Semaphore(BaseCounter):
     def drain(self) -> int:
         """Takes all, and returns how many there were."""
         return _number(lib.hf_semaphore_drain, self._ptr)
+
+    def remove(self) -> bool:
+        """As if nobody had set it; permits that come back make none. True: somebody had."""
+        cell = ffi.new("int *")
+        check(lib.hf_semaphore_remove(self._ptr, cell))
+        return bool(cell[0])
 
     @contextlib.contextmanager
     def permit(self, permits: int = 1, timeout: Optional[Seconds] = None) -> Iterator[None]:

@@ -383,6 +383,10 @@ class LeasedSemaphore(_KeyLock):
         """Adds permits, or removes some; returns how many are free then."""
         return await _number(lib.hf_permits_add_async, self._ptr, whole("permits", permits))
 
+    async def remove(self) -> bool:
+        """As if nobody had said how many there are; who holds one keeps it. True: somebody had."""
+        return bool(await _number(lib.hf_permits_remove_async, self._ptr))
+
 
 class AnyLock(_Basic):
     """Any one of several names: Hold.name says which."""
@@ -455,6 +459,10 @@ class Semaphore(BaseCounter):
     async def drain(self) -> int:
         """Takes all, and returns how many there were."""
         return await _number(lib.hf_semaphore_drain_async, self._ptr)
+
+    async def remove(self) -> bool:
+        """As if nobody had set it; permits that come back make none. True: somebody had."""
+        return bool(await _number(lib.hf_semaphore_remove_async, self._ptr))
 
     @contextlib.asynccontextmanager
     async def permit(self, permits: int = 1, timeout: Optional[Seconds] = None) -> AsyncIterator[None]:

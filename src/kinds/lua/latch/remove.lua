@@ -1,10 +1,11 @@
--- latch/remove: remove a latch (protocol 11).
--- KEYS[1] latch   KEYS[2] under which it is remembered; none: it is not
+-- latch/remove: remove a latch, or a semaphore (protocol 11, 10.1).
+-- KEYS[1] latch or semaphore   KEYS[2] under which it is remembered; none: it is not
 --            ARGV[1] how long it is remembered, in ms   ARGV[2] channel   ARGV[3] way of shared/tell, if it is not
 --            PUBLISH
 -- returns    1: it was there; 0: it was not; an error, WRONGTYPE, if something else is there
--- publishes  1, if it was there, which wakes no waiter: it has not opened
--- retry      with KEYS[2] idempotent as long as it is remembered: the next latch of this name is not removed by it
+-- publishes  1, if it was there: a latch has not opened, so this wakes nobody; who waits for permits asks, and learns that
+--            there is no semaphore
+-- retry      with KEYS[2] idempotent as long as it is remembered: the next one of this name is not removed by it
 -- pairs with Redisson delete()
 local key, once, remembered = KEYS[1], KEYS[2], ARGV[1]
 --@include shared/once_before

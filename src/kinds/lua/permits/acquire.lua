@@ -9,7 +9,8 @@
 -- publishes  how many permits there are now, if permits whose lease was over have left any
 -- retry      idempotent: an id that is there already is not taken again, and has its lease again
 -- pairs with Redisson acquire(), tryAcquire(). Time is the server's; gives back all that are over, where Redisson gives
---            back as many as it takes. If the semaphore has an end, so have the expiries, but none before the last lease, or ten years
+--            back as many as it takes. If the semaphore has an end, so have the expiries, but none before the last lease, or ten years;
+--            nor do those that have one of a semaphore that was there before
 local key, leases = KEYS[1], KEYS[2]
 --@include shared/count_form
 --@include shared/permits_sweep
@@ -40,7 +41,7 @@ if granted then
     end
   end
   local ttl = redis.call('PTTL', key)
-  if ttl > 0 then
+  if ttl > 0 or redis.call('PTTL', leases) > 0 then
     local last = redis.call('ZRANGE', leases, -1, -1, 'WITHSCORES')[2]
     redis.call('PEXPIRE', leases, string.format('%.0f', math.max(ttl, math.min(last - now, 315360000000))))
   end
