@@ -254,14 +254,10 @@ class _KeyLock(_Basic):
 
     def is_locked(self) -> bool:
         """Whether anybody holds it. What this and its like say may be over when it arrives. One command."""
-        cell = ffi.new("int *")
-        check(lib.hf_lock_is_locked(self._ptr, cell))
-        return bool(cell[0])
+        return _yes(lib.hf_lock_is_locked, self._ptr)
 
     def is_held_by(self, owner: str) -> bool:
-        cell = ffi.new("int *")
-        check(lib.hf_lock_is_held_by(self._ptr, bytes_of("owner", owner), cell))
-        return bool(cell[0])
+        return _yes(lib.hf_lock_is_held_by, self._ptr, bytes_of("owner", owner))
 
     def remaining(self) -> Optional[float]:
         """Seconds of the lease; None: nobody holds it."""
@@ -277,9 +273,7 @@ class _KeyLock(_Basic):
 
     def force_release(self, owner: Optional[str] = None) -> bool:
         """Takes it away from whoever holds it, or from that owner only. True: it was held."""
-        cell = ffi.new("int *")
-        check(lib.hf_lock_force_release(self._ptr, ffi.NULL if owner is None else bytes_of("owner", owner), cell))
-        return bool(cell[0])
+        return _yes(lib.hf_lock_force_release, self._ptr, ffi.NULL if owner is None else bytes_of("owner", owner))
 
     def adopt(self, ticket: str, *, lease: Optional[Seconds] = None, renewed: Optional[bool] = None,
               max_hold: Optional[Seconds] = None, acks: Optional[int] = None) -> Hold:
@@ -350,9 +344,7 @@ class LeasedSemaphore(_KeyLock):
 
     def init(self, permits: int, lives: Optional[Seconds] = None) -> bool:
         """Says how many permits there are, unless somebody has; True: done. With `lives` it expires after that time."""
-        cell = ffi.new("int *")
-        check(lib.hf_permits_init(self._ptr, whole("permits", permits), milliseconds("lives", lives), cell))
-        return bool(cell[0])
+        return _yes(lib.hf_permits_init, self._ptr, whole("permits", permits), milliseconds("lives", lives))
 
     def available(self) -> int:
         return _number(lib.hf_permits_available, self._ptr)
@@ -367,9 +359,7 @@ class LeasedSemaphore(_KeyLock):
 
     def remove(self) -> bool:
         """As if nobody had said how many there are; who holds one keeps it. True: somebody had."""
-        cell = ffi.new("int *")
-        check(lib.hf_permits_remove(self._ptr, cell))
-        return bool(cell[0])
+        return _yes(lib.hf_permits_remove, self._ptr)
 
 
 class AnyLock(_Basic):
@@ -405,6 +395,12 @@ def _number(call: Any, *arguments: Any) -> int:
     return int(cell[0])
 
 
+def _yes(call: Any, *arguments: Any) -> bool:
+    cell = ffi.new("int *")
+    check(call(*arguments, cell))
+    return bool(cell[0])
+
+
 def _waited(first: Any, started: Any, wait_ms: int) -> bool:
     """As _Basic._take(), of what has no hold: False if it was not granted in time."""
     once = _interruptible()
@@ -437,18 +433,14 @@ class Semaphore(BaseCounter):
 
     def release(self, permits: int = 1) -> bool:
         """False: the semaphore is gone, and none was made."""
-        cell = ffi.new("int *")
-        check(lib.hf_semaphore_release(self._ptr, whole("permits", permits), cell))
-        return bool(cell[0])
+        return _yes(lib.hf_semaphore_release, self._ptr, whole("permits", permits))
 
     def available(self) -> int:
         return _number(lib.hf_semaphore_available, self._ptr)
 
     def init(self, permits: int, lives: Optional[Seconds] = None) -> bool:
         """Says how many permits there are, unless somebody has; True: done. With `lives` it expires after that time."""
-        cell = ffi.new("int *")
-        check(lib.hf_semaphore_init(self._ptr, whole("permits", permits), milliseconds("lives", lives), cell))
-        return bool(cell[0])
+        return _yes(lib.hf_semaphore_init, self._ptr, whole("permits", permits), milliseconds("lives", lives))
 
     def add(self, permits: int) -> int:
         """Adds permits, or removes some; returns how many there are then."""
@@ -460,9 +452,7 @@ class Semaphore(BaseCounter):
 
     def remove(self) -> bool:
         """As if nobody had set it; permits that come back make none. True: somebody had."""
-        cell = ffi.new("int *")
-        check(lib.hf_semaphore_remove(self._ptr, cell))
-        return bool(cell[0])
+        return _yes(lib.hf_semaphore_remove, self._ptr)
 
     @contextlib.contextmanager
     def permit(self, permits: int = 1, timeout: Optional[Seconds] = None) -> Iterator[None]:
@@ -488,9 +478,7 @@ class Latch(BaseCounter):
 
     def init(self, steps: int) -> bool:
         """Closes it for so many steps, unless it is closed; True: done."""
-        cell = ffi.new("int *")
-        check(lib.hf_latch_init(self._ptr, whole("steps", steps), cell))
-        return bool(cell[0])
+        return _yes(lib.hf_latch_init, self._ptr, whole("steps", steps))
 
     def count_down(self, steps: int = 1) -> int:
         """Makes steps; returns how many are left."""
@@ -501,9 +489,7 @@ class Latch(BaseCounter):
 
     def remove(self) -> bool:
         """Then it is open. True: it was closed."""
-        cell = ffi.new("int *")
-        check(lib.hf_latch_remove(self._ptr, cell))
-        return bool(cell[0])
+        return _yes(lib.hf_latch_remove, self._ptr)
 
 
 # ---- leaders ----

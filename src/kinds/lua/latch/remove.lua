@@ -7,16 +7,7 @@
 --            there is no semaphore
 -- retry      with KEYS[2] idempotent as long as it is remembered: the next one of this name is not removed by it
 -- pairs with Redisson delete()
-local key, once, remembered = KEYS[1], KEYS[2], ARGV[1]
+local key, once, remembered, channel, way = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3]
 --@include shared/once_before
 --@include shared/count_form
-if not count then
-  return 0
-end
-local said, gives = 1, true
---@include shared/once_keep
-local changed = redis.pcall('DEL', key)
---@include shared/once_drop
-local send, channel, payload, way = redis.pcall, ARGV[2], '1', ARGV[3]
---@include shared/tell
-return 1
+--@include shared/removal

@@ -6,20 +6,11 @@
 -- retry      with KEYS[3] idempotent as long as it is remembered: the next semaphore of this name is not removed by it
 -- pairs with Redisson delete(), which forgets what is held. Permits that are held are renewed and given back as before, and
 --            count when a semaphore of this name is made again
-local key, leases, once, remembered = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
+local key, leases, once, remembered, channel, way = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3]
 --@include shared/once_before
 --@include shared/count_form
 --@include shared/permits_sweep
 if broken then
   return broken
 end
-if not count then
-  return 0
-end
-local said, gives = 1, true
---@include shared/once_keep
-local changed = redis.pcall('DEL', key)
---@include shared/once_drop
-local send, channel, payload, way = redis.pcall, ARGV[2], '1', ARGV[3]
---@include shared/tell
-return 1
+--@include shared/removal
