@@ -1,5 +1,6 @@
 """Of tools/turn: what each turn is, and when it is taken."""
 import pathlib
+import re
 import subprocess
 import unittest
 
@@ -12,15 +13,18 @@ turn = script("turn")
 class Turns(unittest.TestCase):
     def test_every_part_comes_to_every_server_before_they_repeat(self):
         first = [turn.turn(it) for it in range(12)]
-        self.assertEqual({(server, *suites) for server, *_, suites in first},
+        self.assertEqual({(server, *suites) for server, suites, *_ in first},
                          {(server, *part) for server in turn.SERVERS for part in turn.PARTS})
         self.assertEqual(turn.turn(12), first[0])
 
-    def test_both_sanitizers_come_by_turns(self):
-        self.assertEqual({turn.turn(7)[1], turn.turn(8)[1]}, {"asan", "tsan"})
+    def test_each_sanitizer_comes_to_all_that_check_takes_of_it(self):
+        known = (FOLDER.parent / "check").read_text()
+        for sanitizer in ("asan", "tsan"):
+            self.assertEqual(sorted(suite for it in range(12) if turn.turn(it)[2] == sanitizer for suite in set(turn.turn(it)[3])),
+                             sorted(3 * re.search(rf"in_process_{sanitizer}=\((.*)\)", known)[1].split()))
 
     def test_every_platform_comes_before_they_repeat(self):
-        self.assertEqual({turn.turn(it)[2] for it in range(len(turn.PLATFORMS))}, set(turn.PLATFORMS))
+        self.assertEqual({turn.turn(it)[4] for it in range(len(turn.PLATFORMS))}, set(turn.PLATFORMS))
 
     def test_every_server_and_platform_is_one_that_there_is(self):
         for tool, names in (("servers", turn.SERVERS), ("platforms", turn.PLATFORMS)):
