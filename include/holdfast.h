@@ -367,7 +367,8 @@ typedef enum hf_list {
   HF_LIST_SIMPLE,
   HF_LIST_LEASED,
   HF_LIST_SEMAPHORES,
-  HF_LIST_LATCHES
+  HF_LIST_LATCHES,
+  HF_LIST_ANY /* locks, read-write locks and leased semaphores: all that is found by the type of a key */
 } hf_list;
 /* An array. Reads all keys of the server by SCAN. `pattern`: * and ? and [abc]. */
 HF_API int hf_client_list(const hf_client *client, const char *pattern, int what, char **json);

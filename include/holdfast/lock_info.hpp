@@ -60,6 +60,18 @@ struct LockWaiter {
   std::optional<Holder> holder{};  ///< Who it is; empty: not requested.
 };
 
+/// What Client::list searches for. Kinds that are stored in the same form are found together.
+enum class KeyForm {
+  locks,              ///< Lock, FencedLock, FairLock and SpinLock, which have the same form.
+  read_write_locks,   ///< With all their holders in `holders`.
+  simple_locks,       ///< Each string with an expiry, whatever it is.
+  leased_semaphores,  ///< Those with a permit taken, with `holders` and `available`.
+  semaphores,         ///< Every string that is a number, whatever it counts. With `available`.
+  latches,            ///< The same, with `listeners` as for a latch.
+  any,                ///< `locks`, `read_write_locks` and `leased_semaphores`, all that is found by the type of a key:
+                      ///< LockInfo::form says which. Strings, of which most are something else, are left out.
+};
+
 /// What the server reports about a lock. If several hold it, `owner`, `holds` and `holder` are those of the first of
 /// `holders`, and `remaining` is the time until the last of them would expire.
 struct LockInfo {
@@ -87,16 +99,8 @@ struct LockInfo {
   /// For a FencedLock, the token of its latest grant to anyone, still held or not. Empty: another kind, no grant yet,
   /// only the owner is requested, or the server does not permit `GET` of the counter.
   std::optional<std::int64_t> token{};
-};
-
-/// What Client::list searches for. Kinds that are stored in the same form are found together.
-enum class KeyForm {
-  locks,              ///< Lock, FencedLock, FairLock and SpinLock, which have the same form.
-  read_write_locks,   ///< With all their holders in `holders`.
-  simple_locks,       ///< Each string with an expiry, whatever it is.
-  leased_semaphores,  ///< Those with a permit taken, with `holders` and `available`.
-  semaphores,         ///< Every string that is a number, whatever it counts. With `available`.
-  latches,            ///< The same, with `listeners` as for a latch.
+  /// As what Client::list found it, never KeyForm::any. Empty: not from a list.
+  std::optional<KeyForm> form{};
 };
 
 /// How much to find out about a lock's holder.

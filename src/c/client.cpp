@@ -33,10 +33,9 @@ namespace {
 
 KeyForm form_of(int what) {
   constexpr int kFirst = HF_LIST_LOCKS;
-  constexpr int kLast = HF_LIST_LATCHES;
+  constexpr int kLast = HF_LIST_ANY;
   if (what < kFirst || what > kLast) throw Error(Errc::invalid_argument, {}, {}, "what is not an hf_list");
-  static_assert(static_cast<int>(KeyForm::latches) == kLast &&
-                static_cast<int>(KeyForm::simple_locks) == HF_LIST_SIMPLE);
+  static_assert(static_cast<int>(KeyForm::any) == kLast && static_cast<int>(KeyForm::simple_locks) == HF_LIST_SIMPLE);
   return static_cast<KeyForm>(what);
 }
 

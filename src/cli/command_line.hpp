@@ -46,9 +46,10 @@ class CommandLine {
   void text(std::string_view form, std::optional<std::string>& target, std::string_view help);
   void kind(LockKind& target, std::string_view help, KindsFor use = KindsFor::holding);
   /// Several to look at, with commas between, or `all`; of those that a list shows together only one.
-  void kinds(std::vector<LockKind>& target,
-             std::string_view help = R"(which kinds of locks, as in ls: lock (default; fenced, fair and spin as well),
-read-write, permit, simple; several (a,b); all)");
+  void kinds(
+      std::vector<LockKind>& target,
+      std::string_view help = R"(which kinds of locks, as in ls: lock (fenced, fair and spin as well), read-write,
+permit, simple; several (a,b); all. Default: all; without a PATTERN not simple)");
   /// A duration, from `shortest` to ten years.
   template <class Target>
   void duration(std::string_view form, Target& target, std::string_view help, std::chrono::milliseconds shortest = {}) {

@@ -40,6 +40,23 @@ constexpr std::array kKinds{
     KindRow{LockKind::latch, "latch", KeyForm::latches},
 };
 
+/// KeyForm::any.
+constexpr std::array kByType{LockKind::lock, LockKind::write, LockKind::permit};
+
+/// What to list to find all of these kinds: those that are found by their type together.
+std::vector<KeyForm> forms_of(const std::vector<LockKind>& kinds) {
+  std::vector<KeyForm> forms;
+  const auto add = [&](KeyForm form) {
+    if (std::ranges::find(forms, form) == forms.end()) forms.push_back(form);
+  };
+  const bool any =
+      std::ranges::all_of(kByType, [&](LockKind each) { return std::ranges::find(kinds, each) != kinds.end(); });
+  for (const LockKind kind : kinds) {
+    add(any && std::ranges::find(kByType, kind) != kByType.end() ? KeyForm::any : row_of(kind).listed);
+  }
+  return forms;
+}
+
 /// Most strings with an expiry are somebody's cache.
 bool is_no_lock(const LockInfo& string, const std::string& pattern) {
   const bool by_name = pattern.find_first_of("*?[\\") == pattern.npos;
@@ -56,6 +73,11 @@ std::optional<LockKind> kind_named(std::string_view name, KindsFor use) {
   const auto found =
       std::ranges::find_if(kKinds, [&](const KindRow& row) { return row.name == name && is_for(row, use); });
   return found == kKinds.end() ? std::nullopt : std::optional(found->kind);
+}
+
+std::vector<LockKind> kinds_for(const std::string& pattern) {
+  const bool all_strings = pattern.find_first_not_of('*') == pattern.npos;
+  return all_strings ? std::vector(kByType.begin(), kByType.end()) : kinds_named("all").value();
 }
 
 std::optional<std::vector<LockKind>> kinds_named(std::string_view names) {
@@ -75,9 +97,11 @@ std::optional<std::vector<LockKind>> kinds_named(std::string_view names) {
 
 std::vector<FoundLock> list_kinds(const Client& client, const std::string& pattern, const std::vector<LockKind>& kinds,
                                   InfoDetail detail) {
+  if (kinds.empty()) return list_kinds(client, pattern, kinds_for(pattern), detail);
   std::vector<FoundLock> found;
-  for (const LockKind kind : kinds) {
-    for (LockInfo& lock : client.list(pattern, detail, row_of(kind).listed)) {
+  for (const KeyForm form : forms_of(kinds)) {
+    for (LockInfo& lock : client.list(pattern, detail, form)) {
+      const LockKind kind = *std::ranges::find(kinds, lock.form, [](LockKind each) { return row_of(each).listed; });
       if (kind == LockKind::simple && kinds.size() > 1 && is_no_lock(lock, pattern)) continue;
       found.push_back({kind, std::move(lock)});
     }

@@ -48,6 +48,9 @@ std::optional<LockKind> kind_named(std::string_view name, KindsFor use);
 /// Each that looks different in a list, from names with commas between; or `all` that can be told from other data,
 /// which semaphores and latches cannot. Empty: one of the names is of none.
 std::optional<std::vector<LockKind>> kinds_named(std::string_view names);
+/// The same where no names are given: without simple locks if the pattern matches every name, since then every string
+/// of the server would have to be looked at.
+std::vector<LockKind> kinds_for(const std::string& pattern);
 /// All their names, with commas between.
 std::string names_of_kinds(KindsFor use);
 
@@ -57,8 +60,9 @@ struct FoundLock {
   LockInfo lock;
 };
 
-/// The locks of these kinds whose names match the pattern, by name. Among several kinds, a string is a simple lock only
-/// if its value has an owner's form, which takes more than InfoDetail::owner, or by its exact name. Throws Error.
+/// The locks of these kinds whose names match the pattern, by name; no kinds: kinds_for(pattern). Among several kinds,
+/// a string is a simple lock only if its value has an owner's form, which takes more than InfoDetail::owner, or by its
+/// exact name. Throws Error.
 std::vector<FoundLock> list_kinds(const Client& client, const std::string& pattern, const std::vector<LockKind>& kinds,
                                   InfoDetail detail);
 

@@ -49,7 +49,7 @@ class ServerWatch {
  public:
   struct Settings {
     std::string pattern = "*";
-    std::vector<LockKind> kinds{LockKind::lock};
+    std::vector<LockKind> kinds{};         ///< None: those of kinds_for(pattern).
     std::chrono::milliseconds interval{};  ///< Between two looks.
     std::chrono::milliseconds doctor{};    ///< Between two examinations; 0: none.
     std::size_t most_kept = 0;             ///< Keep so many locks, those with the most waiters first.

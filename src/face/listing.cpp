@@ -50,14 +50,14 @@ bool is_readers(const base::Reply& reply) {
 bool is_permits(const base::Reply& reply) { return reply.is_null() || wire::permits::decode_look(reply).has_value(); }
 
 constexpr Search kLocks{
-    .type = "hash",
+    .form = KeyForm::locks,
     .sift = [](const std::string& key) { return wire::lock::count_fields(key); },
     .passes = is_one,
     .look = [](const std::string& key) { return wire::lock::fields(key); },
     .answers = is_pairs,
     .names = wire::lock::names,
     .holders = [](const base::Reply& reply) { return one_holder(wire::lock::decode_holder(reply)); }};
-constexpr Search kReadWriteLocks{.type = "hash",
+constexpr Search kReadWriteLocks{.form = KeyForm::read_write_locks,
                                  .sift = [](const std::string& key) { return wire::read_write::has_mode(key); },
                                  .passes = is_one,
                                  .look = [](const std::string& key) { return wire::read_write::holders(key); },
@@ -65,7 +65,7 @@ constexpr Search kReadWriteLocks{.type = "hash",
                                  .names = wire::read_write::names,
                                  .holders = wire::read_write::decode_all};
 constexpr Search kSimpleLocks{
-    .type = "string",
+    .form = KeyForm::simple_locks,
     .sift = length,
     .passes = is_short_text,
     .look = [](const std::string& key) { return wire::simple::holder(key); },
@@ -74,7 +74,7 @@ constexpr Search kSimpleLocks{
     .holders = [](const base::Reply& reply) { return one_holder(wire::simple::decode_holder(reply)); },
     .has_end = true};
 constexpr Search kLeasedSemaphores{
-    .type = "string",
+    .form = KeyForm::leased_semaphores,
     .sift = [](const std::string& key) { return wire::permits::count_held(wire::permits::expiries(key)); },
     .passes = [](const base::Reply& count) { return count.is_integer() && count.integer > 0; },
     .look = [](const std::string& key) { return kinds::kLeasedSemaphore.questions.holder(key); },
@@ -82,20 +82,44 @@ constexpr Search kLeasedSemaphores{
     .names = wire::permits::names,
     .holders = [](const base::Reply& reply) { return kinds::kLeasedSemaphore.questions.decode_holders(reply); },
     .available = [](const base::Reply& reply) { return kinds::kLeasedSemaphore.questions.decode_available(reply); }};
-constexpr Search kSemaphores{.type = "string",
+constexpr Search kSemaphores{.form = KeyForm::semaphores,
                              .sift = length,
                              .passes = may_be_number,
                              .look = [](const std::string& key) { return wire::semaphore::available(key); },
                              .answers = is_value,
                              .names = wire::semaphore::names,
                              .available = wire::semaphore::decode_available};
-constexpr Search kLatches{.type = "string",
+constexpr Search kLatches{.form = KeyForm::latches,
                           .sift = length,
                           .passes = may_be_number,
                           .look = [](const std::string& key) { return wire::latch::count(key); },
                           .answers = is_value,
                           .names = wire::latch::names,
                           .available = wire::semaphore::decode_available};
+
+/// The keys to which such a set may belong.
+std::vector<std::string> permits_of(const std::string& expiries) { return wire::permits::keys_of(expiries); }
+std::vector<std::string> permits_of_a_brace(const std::string& expiries) {
+  std::vector<std::string> keys = permits_of(expiries);
+  std::erase_if(keys, [](const std::string& key) { return key.find('{') == key.npos; });
+  return keys;
+}
+std::vector<std::string> permits_of_no_brace(const std::string& expiries) {
+  std::vector<std::string> keys = permits_of(expiries);
+  std::erase_if(keys, [](const std::string& key) { return key.find('{') != key.npos; });
+  return keys;
+}
+
+/// By the sets of what is held: servers have few sets and many strings.
+std::vector<Walk> walks_for_permits(const std::string& pattern) {
+  const auto walk = [](const std::string& match, auto* keys) {
+    return Walk{match + std::string(wire::permits::kExpiriesEnd), "zset", {&kLeasedSemaphores}, keys};
+  };
+  if (pattern == "*") return {walk(pattern, permits_of)};
+  std::vector<Walk> walks{walk("{" + pattern + "}", permits_of_no_brace)};
+  if (pattern.find_first_of("{*?[") != pattern.npos) walks.push_back(walk(pattern, permits_of_a_brace));
+  return walks;
+}
 
 /// How many names one SCAN step and one round of queries cover; the server may give more in one step.
 constexpr std::size_t kScanStep = 500;
@@ -109,34 +133,40 @@ std::size_t bytes_of(const LockInfo& info) {
 
 }  // namespace
 
-const Search& search_for(KeyForm what) {
+std::vector<Walk> walks_for(KeyForm what, const std::string& pattern) {
   switch (what) {
     case KeyForm::read_write_locks:
-      return kReadWriteLocks;
+      return {{pattern, "hash", {&kReadWriteLocks}}};
     case KeyForm::simple_locks:
-      return kSimpleLocks;
+      return {{pattern, "string", {&kSimpleLocks}}};
     case KeyForm::leased_semaphores:
-      return kLeasedSemaphores;
+      return walks_for_permits(pattern);
     case KeyForm::semaphores:
-      return kSemaphores;
+      return {{pattern, "string", {&kSemaphores}}};
     case KeyForm::latches:
-      return kLatches;
+      return {{pattern, "string", {&kLatches}}};
+    case KeyForm::any: {
+      std::vector<Walk> walks = walks_for_permits(pattern);
+      walks.insert(walks.begin(), {pattern, "hash", {&kReadWriteLocks, &kLocks}});
+      return walks;
+    }
     case KeyForm::locks:
       break;
   }
-  return kLocks;
+  return {{pattern, "hash", {&kLocks}}};
 }
 
 std::vector<base::Command> Listing::commands() const {
   if (servers_.begins()) return {{{"PING"}}};
   if (step_ == Step::holders) return ask_holders_.commands();
   std::vector<base::Command> commands;
-  if (step_ == Step::scan) commands.push_back(wire::scan(cursor_, pattern_, kScanStep, search_.type));
-  for (const std::string& key : keys_) {
+  const Walk& walk = walks_[walk_];
+  if (step_ == Step::scan) commands.push_back(wire::scan(cursor_, walk.match, kScanStep, walk.type));
+  for (const auto& [key, search] : keys_) {
     if (step_ == Step::sift) {
-      commands.push_back(search_.sift(key));
+      for (const Search* const each : walk.searches) commands.push_back(each->sift(key));
     } else {
-      commands.push_back(search_.look(key));
+      commands.push_back(search->look(key));
       commands.push_back(wire::remaining(key));
     }
   }
@@ -147,21 +177,41 @@ std::vector<base::Command> Listing::commands() const {
 /// For this page, in one command.
 base::Command Listing::ask_listeners() const {
   std::vector<std::string> channels;
-  for (const std::string& key : keys_) channels.push_back(search_.names(key).channel);
+  for (const auto& [key, search] : keys_) channels.push_back(search->names(key).channel);
   return wire::listeners(channels, router_.publish() != Publish::publish);
+}
+
+void Listing::keep_for_later(const std::string& found) {
+  const Walk& walk = walks_[walk_];
+  for (std::string& key : walk.keys != nullptr ? walk.keys(found) : std::vector{found}) {
+    if (key.starts_with(prefix_)) page_.push_back(std::move(key));  // others do not match
+  }
+}
+
+/// Leaves those that may be of a form.
+void Listing::sift(const std::vector<base::Reply>& replies) {
+  const std::vector<const Search*>& searches = walks_[walk_].searches;
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    if (!replies[i].is_integer() && !replies[i].is_error()) throw std::runtime_error("a size is no number");
+    Candidate& candidate = keys_[i / searches.size()];
+    const Search* const search = searches[i % searches.size()];
+    if (candidate.search == nullptr && search->passes(replies[i])) candidate.search = search;
+  }
+  std::erase_if(keys_, [](const Candidate& each) { return each.search == nullptr; });
 }
 
 void Listing::read_looks(const std::vector<base::Reply>& replies) {
   for (std::size_t i = 0; i < keys_.size(); ++i) {
     const base::Reply& said = replies[2 * i];
+    const auto& [key, search] = keys_[i];
     if (said.is_error()) continue;
-    if (!search_.answers(said)) throw std::runtime_error("it is no answer about " + base::quote(keys_[i]));
+    if (!search->answers(said)) throw std::runtime_error("it is no answer about " + base::quote(key));
     const std::optional<std::chrono::milliseconds> left = wire::time_left(replies[2 * i + 1]);
-    if (search_.has_end && !left) continue;
-    LockInfo info{.name = keys_[i].substr(prefix_.size()), .owner = {}};
-    if (search_.available != nullptr) info.available = search_.available(said);
-    if (search_.holders != nullptr) {
-      set_holders(info, search_.holders(said), left);
+    if (search->has_end && !left) continue;
+    LockInfo info{.name = key.substr(prefix_.size()), .owner = {}, .form = search->form};
+    if (search->available != nullptr) info.available = search->available(said);
+    if (search->holders != nullptr) {
+      set_holders(info, search->holders(said), left);
       if (info.owner.empty()) continue;
     } else {
       if (!info.available) continue;
@@ -180,12 +230,12 @@ void Listing::keep(LockInfo info) {
   found_.push_back(std::move(info));
 }
 
-/// The next of this page, or else the next page.
+/// The next of this page, or else the next page, or the next walk.
 bool Listing::next_keys() {
   if (page_.empty()) return next_page();
   keys_.clear();
   while (!page_.empty() && keys_.size() < kScanStep) {
-    keys_.push_back(std::move(page_.front()));
+    keys_.push_back({std::move(page_.front())});
     page_.pop_front();
   }
   step_ = Step::sift;
@@ -194,7 +244,7 @@ bool Listing::next_keys() {
 
 bool Listing::next_page() {
   keys_.clear();
-  step_ = cursor_ == "0" ? Step::holders : Step::scan;
+  step_ = cursor_ == "0" && ++walk_ == walks_.size() ? Step::holders : Step::scan;
   return step_ == Step::scan || ask_holders_.begin(found_) || next_server();
 }
 
@@ -206,6 +256,7 @@ bool Listing::next_server() {
   found_.clear();
   if (!servers_.next()) return false;
   step_ = Step::scan;
+  walk_ = 0;
   cursor_.assign(1, '0');
   ask_holders_ = AskHolders(detail_, servers_.several());
   return true;
@@ -220,22 +271,14 @@ bool Listing::on_replies(const std::vector<base::Reply>& replies) {
         throw std::runtime_error("it is no page of names");
       }
       cursor_ = said[0].text;
-      for (const base::Reply& key : said[1].elements) {
-        if (key.text.starts_with(prefix_)) page_.push_back(key.text);  // others do not match
-      }
+      for (const base::Reply& key : said[1].elements) keep_for_later(key.text);
       return next_keys();
     }
-    case Step::sift: {
-      std::vector<std::string> rest;
-      for (std::size_t i = 0; i < keys_.size(); ++i) {
-        if (!replies[i].is_integer() && !replies[i].is_error()) throw std::runtime_error("a size is no number");
-        if (search_.passes(replies[i])) rest.push_back(std::move(keys_[i]));
-      }
-      keys_.swap(rest);
+    case Step::sift:
+      sift(replies);
       if (keys_.empty()) return next_keys();
       step_ = Step::look;
       return true;
-    }
     case Step::look:
       read_looks(replies);
       return next_keys();

@@ -18,9 +18,9 @@
 
 namespace holdfast::face {
 
-/// How to recognise the keys of a kind.
+/// How to recognise the keys of a form.
 struct Search {
-  std::string_view type;                                                   ///< The type of the kind's keys.
+  KeyForm form;
   base::Command (*sift)(const std::string& key);                           ///< A cheap query of each such key.
   bool (*passes)(const base::Reply&);                                      ///< By that reply, the key may be one.
   base::Command (*look)(const std::string& key);                           ///< The query of those.
@@ -30,20 +30,29 @@ struct Search {
   std::optional<std::int64_t> (*available)(const base::Reply&) = nullptr;  ///< Null: nothing is counted.
   bool has_end = false;                                                    ///< A key without expiry is something else.
 };
-const Search& search_for(KeyForm what);
+
+/// Goes through the keys of a server that match and have this type.
+struct Walk {
+  std::string match;
+  std::string_view type;
+  std::vector<const Search*> searches{};  ///< A key is of the first that it passes.
+  /// The keys of the locks that this key is about. Null: itself.
+  std::vector<std::string> (*keys)(const std::string& found) = nullptr;
+};
+std::vector<Walk> walks_for(KeyForm what, const std::string& pattern);
 
 /// The most bytes that a list may come to: some 300,000 locks. A server that goes on and on must not fill the memory.
 inline constexpr std::size_t kMostKept = 128U << 20U;
 
 /// For each page of keys from SCAN, some hundreds at a time: first a cheap query that excludes most other keys, so that
 /// large keys of others are not read; then the contents of the rest. At the end, who the holders of all are. In a
-/// cluster one primary after another; a key that moves meanwhile may be missed, but is not listed twice.
+/// cluster one primary after another, each with all walks; a key that moves meanwhile may be missed, but is not listed
+/// twice.
 class Listing {
  public:
   Listing(engine::Runtime& runtime, const std::string& pattern, InfoDetail detail, KeyForm what)
-      : search_(search_for(what)),
-        prefix_(runtime.config().name_prefix),
-        pattern_(wire::literal_pattern(prefix_) + pattern),
+      : prefix_(runtime.config().name_prefix),
+        walks_(walks_for(what, wire::literal_pattern(prefix_) + pattern)),
         detail_(detail),
         router_(runtime.router()),
         servers_(runtime),
@@ -60,24 +69,31 @@ class Listing {
 
  private:
   enum class Step { scan, sift, look, holders };
+  struct Candidate {
+    std::string key;
+    const Search* search = nullptr;  // null: of all of the walk
+  };
   std::vector<base::Command> commands() const;
   base::Command ask_listeners() const;
+  void keep_for_later(const std::string& found);
+  void sift(const std::vector<base::Reply>& replies);
   void read_looks(const std::vector<base::Reply>& replies);
   bool next_page();
   bool next_keys();
   void keep(LockInfo info);
   bool next_server();
 
-  const Search& search_;
-  const std::string prefix_, pattern_;
+  const std::string prefix_;
+  const std::vector<Walk> walks_;
   const InfoDetail detail_;
   redis::Router& router_;
   InTurn servers_;
   Step step_ = Step::scan;
+  std::size_t walk_ = 0;
   std::string cursor_ = "0";
-  std::deque<std::string> page_;   // keys of this page, still to be looked at
-  std::vector<std::string> keys_;  // those of them that are looked at now
-  std::vector<LockInfo> found_;    // on this server
+  std::deque<std::string> page_;  // keys of this page, still to be looked at
+  std::vector<Candidate> keys_;   // those of them that are looked at now
+  std::vector<LockInfo> found_;   // on this server
   AskHolders ask_holders_;
   std::vector<LockInfo> all_found_;
   std::set<std::string> names_;  // names found, if there are several servers

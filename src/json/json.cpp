@@ -122,6 +122,26 @@ boost::json::object to_json(const LockWaiter& waiter) {
   return out;
 }
 
+/// As the tool's --kind has it.
+const char* kind_of(KeyForm form) {
+  switch (form) {
+    case KeyForm::read_write_locks:
+      return "read-write";
+    case KeyForm::simple_locks:
+      return "simple";
+    case KeyForm::leased_semaphores:
+      return "permit";
+    case KeyForm::semaphores:
+      return "semaphore";
+    case KeyForm::latches:
+      return "latch";
+    case KeyForm::locks:
+    case KeyForm::any:
+      break;
+  }
+  return "lock";
+}
+
 boost::json::object to_json(const LockInfo& info) {
   boost::json::object out;
   put_text(out, "name", info.name);
@@ -138,6 +158,7 @@ boost::json::object to_json(const LockInfo& info) {
   out["queued"] = info.queued ? boost::json::value(*info.queued) : boost::json::value(nullptr);
   boost::json::array& queue = out["queue"].emplace_array();
   for (const LockWaiter& each : info.queue) queue.push_back(to_json(each));
+  if (info.form) out["kind"] = kind_of(*info.form);
   return out;
 }
 

@@ -96,7 +96,18 @@ base::Command change(const base::Script& script, const ChangeCall& call,
 }  // namespace
 
 LockNames names(std::string raw_name) { return semaphore::names(std::move(raw_name)); }
-std::string expiries(std::string_view key) { return suffixed(key, "timeout"); }
+std::string expiries(std::string_view key) { return suffixed(key, kExpiriesEnd.substr(1)); }
+
+std::vector<std::string> keys_of(std::string_view expiries) {
+  if (!expiries.ends_with(kExpiriesEnd)) return {};
+  const std::string_view key = expiries.substr(0, expiries.size() - kExpiriesEnd.size());
+  std::vector<std::string> keys;
+  if (key.find('{') != key.npos) keys.emplace_back(key);
+  if (key.starts_with('{') && key.ends_with('}') && key.find('{', 1) == key.npos) {
+    keys.emplace_back(key.substr(1, key.size() - 2));
+  }
+  return keys;
+}
 
 std::vector<std::string> ids_of(const Owner& owner) {
   std::string_view text = owner.text;

@@ -27,8 +27,12 @@ inline constexpr std::chrono::milliseconds kForEver{-1};
 
 /// As semaphore::names.
 LockNames names(std::string raw_name);
+/// How Redisson's key ends, behind the semaphore's key, or that in braces if it has none.
+inline constexpr std::string_view kExpiriesEnd = ":timeout";
 /// Redisson's key: a sorted set of ids, 16 bytes each, and when their leases are over, in ms since 1970.
 std::string expiries(std::string_view key);
+/// The keys whose expiries have this one: none, one, or, as `a` and `{a}`, two.
+std::vector<std::string> keys_of(std::string_view expiries);
 
 /// The ids of an owner's permits, 16 bytes each. From `<uuid>:<number>`: the UUID, with number and index added to its
 /// second half, so that the first half identifies the client. Empty: the text has neither form, or names one twice, or

@@ -16,6 +16,7 @@
 namespace holdfast::test::c::calls_test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -370,6 +371,8 @@ TEST_F(Questions, GiveJson) {
   EXPECT_TRUE(ok(hf_lock_info_async(orders, queue, 1)));
   EXPECT_THAT(next(queue).json, HasSubstr(owner));
   EXPECT_THAT(text_of([&](char** out) { return hf_client_list(client, "*", HF_LIST_LOCKS, out); }), HasSubstr(owner));
+  EXPECT_THAT(text_of([&](char** out) { return hf_client_list(client, "*", HF_LIST_ANY, out); }),
+              AllOf(HasSubstr(owner), HasSubstr("\"kind\":\"lock\"")));
   EXPECT_TRUE(ok(hf_client_list_async(client, "nothing*", HF_LIST_LOCKS, queue, 1)));
   EXPECT_EQ(next(queue).json, "[]\n");
   EXPECT_THAT(text_of([&](char** out) { return hf_client_probe(client, "orders", out); }), HasSubstr("\"worst\":"));

@@ -143,6 +143,12 @@ TEST_F(LsKinds, AllOfThemAreToldFromOtherData) {
                                         "table +read-write +[0-9a-f-]{36}:[0-9]+ +reader +[^\n]*label sh\n"
                                         "token +simple +[^\n]*label sh\n"));
   EXPECT_EQ(ls("all", {"-q"}).out, "counted\ngpus\nin-turn\nplain\ntable\ntoken\n");
+  // Without --kind the same, but for simple locks, which are looked for only where names are asked for.
+  EXPECT_THAT(use({"ls"}).out,
+              AllOf(HasSubstr("KIND"), HasSubstr("\ngpus     permit      2 "), Not(HasSubstr("simple"))));
+  EXPECT_EQ(use({"ls", "-q"}).out, "counted\ngpus\nin-turn\nplain\ntable\n");
+  EXPECT_EQ(use({"ls", "-q", "[a-z]*"}).out, ls("all", {"-q"}).out);
+  EXPECT_EQ(use({"ls", "-q", "of-redis-py"}).out, "of-redis-py\n");
   EXPECT_EQ(ls("fair,permit,spin", {"-q"}).out, "counted\ngpus\nin-turn\nplain\n");
   EXPECT_THAT(ls("lock,permit", {"g*"}).out,
               MatchesRegex("NAME +KIND +FREE +OWNER +TTL +WAITING +HOLDER\ngpus [^\n]*\n"));

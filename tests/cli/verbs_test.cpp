@@ -26,15 +26,17 @@ TEST_F(Ls, ShowsAnAlignedTableSortedByName) {
   hold("a", 5'000, kSomebody + "77");
   const std::vector<std::string> lines = lines_of(use({"ls"}).out);
   ASSERT_EQ(lines.size(), 3U);
-  EXPECT_THAT(lines[0], MatchesRegex("NAME       OWNER                                     TTL  +WAITING  HOLDER"));
-  EXPECT_THAT(lines[1], MatchesRegex("a          " + kSomebody + "77  [0-9.]+ s  +0        a Redisson .*"));
-  EXPECT_THAT(lines[2], MatchesRegex("orders:42  " + kSomebody + "    [0-9]+ min [0-9]+ s  0        a Redisson .*"));
+  EXPECT_THAT(lines[0],
+              MatchesRegex("NAME       KIND  OWNER                                     TTL  +WAITING  HOLDER"));
+  EXPECT_THAT(lines[1], MatchesRegex("a          lock  " + kSomebody + "77  [0-9.]+ s  +0        a Redisson .*"));
+  EXPECT_THAT(lines[2],
+              MatchesRegex("orders:42  lock  " + kSomebody + "    [0-9]+ min [0-9]+ s  0        a Redisson .*"));
 }
 
 TEST_F(Ls, ShowsOnlyTheHeadOfTheTableWhenThereAreNone) {
   const Outcome outcome = use({"ls"});
   EXPECT_EQ(outcome.status, exited(0));
-  EXPECT_EQ(outcome.out, "NAME  OWNER  TTL  WAITING  HOLDER\n");
+  EXPECT_EQ(outcome.out, "NAME  KIND  OWNER  TTL  WAITING  HOLDER\n");
 }
 
 TEST_F(Ls, MatchesNamesWithAPattern) {
@@ -58,8 +60,8 @@ TEST_F(Ls, AlignsColumnsByCharactersNotBytes) {
   hold("cheese", 5'000);
   const std::vector<std::string> lines = lines_of(use({"ls"}).out);
   ASSERT_EQ(lines.size(), 3U);
-  EXPECT_THAT(lines[1], testing::StartsWith("cheese  " + kSomebody + "  "));
-  EXPECT_THAT(lines[2], testing::StartsWith("käse    " + kSomebody + "  "));
+  EXPECT_THAT(lines[1], testing::StartsWith("cheese  lock  " + kSomebody + "  "));
+  EXPECT_THAT(lines[2], testing::StartsWith("käse    lock  " + kSomebody + "  "));
 }
 
 TEST_F(Ls, CutsAnOddNameSoThatItPushesNothingOutOfSight) {
@@ -70,7 +72,7 @@ TEST_F(Ls, CutsAnOddNameSoThatItPushesNothingOutOfSight) {
   const std::vector<std::string> lines = lines_of(outcome.out);
   ASSERT_EQ(lines.size(), 3U);
   for (const std::string& line : lines) EXPECT_LT(line.size(), 200U);
-  EXPECT_THAT(lines[2], testing::StartsWith(std::string(61, 'x') + "...  " + kSomebody));
+  EXPECT_THAT(lines[2], testing::StartsWith(std::string(61, 'x') + "...  lock  " + kSomebody));
   EXPECT_THAT(use({"ls", "--json"}).out, HasSubstr(odd));
   EXPECT_EQ(use({"ls", "-q"}).out, "job\n" + odd + "\n");
 }
@@ -251,7 +253,7 @@ TEST_P(WhatIsNoLock, IsNamedByAllVerbsAndLeftAlone) {
     EXPECT_THAT(outcome.err, HasSubstr(GetParam().second)) << args.front();
     EXPECT_EQ(raw_.hgetall("user:42"), before);
   }
-  EXPECT_EQ(use({"ls", "-q"}).out, "");
+  EXPECT_EQ(use({"ls", "-q", "--kind", "lock"}).out, "");
 }
 
 TEST_F(Break, ExitsWithOneWhenTheLockIsFree) {

@@ -42,6 +42,76 @@ TEST_P(ListWithOddPrefix, ShowsItsOwnLocksAndNoOthers) {
   EXPECT_THAT(names_in_list(client, "job:[12]"), ElementsAre("job:1")) << "what the caller asks for is a pattern";
 }
 
+/// `form name: its owners`, in order.
+std::vector<std::string> found_as(const Client& client, const std::string& pattern, KeyForm what = KeyForm::any) {
+  std::vector<std::string> all;
+  for (const LockInfo& each : client.list(pattern, InfoDetail::owner, what)) {
+    all.push_back(std::to_string(static_cast<int>(each.form.value())) + " " + each.name + ": " +
+                  std::to_string(each.holders.size()));
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+class ListOfAny : public Faults {
+ protected:
+  Hold permit_of(const std::string& name) { return permit_of(client_, name); }
+  static Hold permit_of(const Client& client, const std::string& name) {
+    const LeasedSemaphore semaphore = client.leased_semaphore(name);
+    EXPECT_TRUE(semaphore.init(2));
+    return semaphore.acquire();
+  }
+  Config with_prefix() {
+    Config made = config();
+    made.name_prefix = "app:";
+    return made;
+  }
+
+  Client client_{with_prefix()};
+};
+
+TEST_F(ListOfAny, SaysAsWhatItFoundEach) {
+  const Hold plain = client_.lock("plain").acquire();
+  const Hold counted = client_.fenced_lock("counted").acquire();
+  const Hold reader = client_.read_write_lock("table").reader().acquire();
+  const Hold writer = client_.read_write_lock("other").writer().acquire();
+  const Hold simple = client_.simple_lock("simple").acquire();
+  const std::vector<Hold> permits = [&] {
+    std::vector<Hold> all;
+    all.push_back(permit_of("gpus"));
+    all.push_back(client_.leased_semaphore("gpus").acquire());
+    return all;
+  }();
+  EXPECT_TRUE(client_.leased_semaphore("none-taken").init(2));
+  raw.command("HSET", "app:mode-only", "mode", "read");
+  raw.command("HSET", "app:large", "mode", "x", "a", "b", "c", "d");
+  raw.command("ZADD", "app:scores", "1", "a");
+  raw.command("ZADD", "{app:no-semaphore}:timeout", "1", "a");
+  raw.command("ZADD", "{another:gpus}:timeout", "1", "a");
+  EXPECT_THAT(found_as(client_, "*"),
+              ElementsAre("0 counted: 1", "0 plain: 1", "1 other: 1", "1 table: 1", "3 gpus: 2"));
+  EXPECT_THAT(found_as(client_, "[gt]*"), ElementsAre("1 table: 1", "3 gpus: 2"));
+  EXPECT_THAT(found_as(client_, "gpus"), ElementsAre("3 gpus: 2"));
+  EXPECT_THAT(found_as(client_, "s*", KeyForm::simple_locks), ElementsAre("2 simple: 1"));
+}
+
+/// `a` and `{a}` keep what is held under the same key.
+TEST_F(ListOfAny, TellsPermitsByTheBracesOfTheirNames) {
+  const Hold braced = permit_of("{tag}:one"), plain = permit_of("two"), either = permit_of("{three}");
+  const std::vector<std::string> all{"3 two: 1", "3 {tag}:one: 1", "3 {three}: 1"};
+  EXPECT_EQ(found_as(client_, "*", KeyForm::leased_semaphores), all);
+  EXPECT_EQ(found_as(client_, "*"), all);
+  EXPECT_THAT(found_as(client_, "{t*"), ElementsAre("3 {tag}:one: 1", "3 {three}: 1"));
+  EXPECT_THAT(found_as(client_, "t*"), ElementsAre("3 two: 1"));
+  EXPECT_THAT(found_as(client_, "*o"), ElementsAre("3 two: 1"));
+  EXPECT_THAT(found_as(client_, "{three}"), ElementsAre("3 {three}: 1"));
+  Client without(config());
+  EXPECT_THAT(found_as(without, "*"), ElementsAre("3 app:two: 1", "3 app:{tag}:one: 1", "3 app:{three}: 1"));
+  const Hold four = permit_of(without, "{four}");
+  EXPECT_THAT(found_as(without, "f*"), testing::IsEmpty()) << "the set of {four} is that of four";
+  EXPECT_THAT(found_as(without, "?four?"), ElementsAre("3 {four}: 1"));
+}
+
 /// A server that says of whatever scan that it found these.
 class ListFromALiar : public testing::Test {
  protected:

@@ -109,13 +109,13 @@ INSTANTIATE_TEST_SUITE_P(Of, AnswersOf, testing::ValuesIn(kNonsense), name_of);
 
 /// As a Lock of a list is asked: its keys, then their sizes, then what they have.
 TEST(Nonsense, AboutOneLockOfAListIsAnError) {
-  const std::string names = as_array({as_bulk("0"), as_array({as_bulk("L")})});
+  const std::string names = as_array({as_bulk("0"), as_array({as_bulk("L"), as_bulk("{L}:timeout")})});
   const std::string owner = "99999999-2222-4333-8444-555555555555:7";
   for (const KeyForm what : {KeyForm::locks, KeyForm::read_write_locks, KeyForm::simple_locks,
-                             KeyForm::leased_semaphores, KeyForm::semaphores, KeyForm::latches}) {
+                             KeyForm::leased_semaphores, KeyForm::semaphores, KeyForm::latches, KeyForm::any}) {
     for (const char* answer : {"+OK\r\n", ":7\r\n", "*1\r\n$3\r\nabc\r\n", "*3\r\n:1\r\n:2\r\n:3\r\n"}) {
       if (*answer == '+' && what != KeyForm::locks && what != KeyForm::read_write_locks &&
-          what != KeyForm::leased_semaphores) {
+          what != KeyForm::leased_semaphores && what != KeyForm::any) {
         continue;  // a text is what those have
       }
       const MadeUpNode node([&](const MadeUpNode::Command& command) -> std::string {

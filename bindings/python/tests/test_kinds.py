@@ -273,7 +273,7 @@ def test_questions(face, server):
         assert await now(lock.is_locked()) and await now(lock.is_held_by(hold.owner)) and not await now(lock.is_held_by("x:1"))
         assert 0 < await now(lock.remaining()) <= 20
         assert (await now(lock.info()))["owner"] == hold.owner
-        assert [each["name"] for each in await now(client.list("ord*"))] == ["orders"]
+        assert [(each["name"], each["kind"]) for each in await now(client.list("ord*"))] == [("orders", "lock")]
         assert "worst" in await now(client.probe("orders"))
         assert "# EOF" in client.metrics() and "# EOF" not in client.metrics(openmetrics=False)
         await now(client.ping())

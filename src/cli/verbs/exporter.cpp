@@ -433,7 +433,7 @@ for every one of this machine; a port alone is on 127.0.0.1, and 0 is one that i
  private:
   ListenAddress listen_;
   std::string pattern_ = "*";
-  std::vector<LockKind> kinds_{LockKind::lock};
+  std::vector<LockKind> kinds_;
   std::chrono::milliseconds interval_{15'000};
   std::chrono::milliseconds doctor_{300'000};  // 0: never
 };

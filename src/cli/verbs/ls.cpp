@@ -64,11 +64,19 @@ std::string in_names(const std::vector<ServerLocks>& listings) {
   return text;
 }
 
-/// What the kinds that are listed have between them; what one does not have is empty in its rows.
+std::vector<LockKind> kinds_in(const std::vector<ServerLocks>& listings) {
+  std::vector<LockKind> kinds;
+  for (const ServerLocks& listing : listings) {
+    for (const FoundLock& found : listing.locks) kinds.push_back(found.kind);
+  }
+  return kinds;
+}
+
+/// What the kinds have between them; what one does not have is empty in its rows.
 struct Columns {
-  explicit Columns(const std::vector<LockKind>& kinds)
-      : kind(kinds.size() > 1),
-        owner(!std::ranges::all_of(kinds, [](LockKind each) { return is_number(each); })),
+  Columns(const std::vector<LockKind>& kinds, bool with_kind)
+      : kind(with_kind),
+        owner(kinds.empty() || !std::ranges::all_of(kinds, [](LockKind each) { return is_number(each); })),
         mode(std::ranges::any_of(kinds, is_read_write)) {
     if (std::ranges::any_of(kinds, [](LockKind each) { return is_number(each) || each == LockKind::permit; })) {
       number = kinds.size() == 1 && kinds.front() == LockKind::latch ? "STEPS" : "FREE";
@@ -134,31 +142,34 @@ class LsVerb final : public Verb {
  public:
   void declare(CommandLine& line) override {
     line.kinds(kinds_,
-               R"(lock (default), fenced, fair, spin: all of these, which look the same; or read-write, with
-each reader; permit, with each that is held; simple: any string with an expiry; semaphore
-or latch: any number, which nobody can tell from one of another use; or several (a,b);
-all: lock, read-write, permit, simple, which takes longer. Among several, simple is only
-what has an owner's form)");
+               R"(lock, fenced, fair, spin: all of these, which look the same; read-write, with each reader;
+permit, with each that is held; simple: any string with an expiry; semaphore or latch:
+any number, which nobody can tell from one of another use; several (a,b); all: lock,
+read-write, permit, simple. Among several, simple is only what has an owner's form.
+Default: all; without a PATTERN not simple, for which all strings are looked at)");
   }
   void accept(const CommandLine& line) override { pattern_ = line.at_most_one("the pattern").value_or(pattern_); }
   int run(const Console& console) override;
 
  private:
   std::string pattern_ = "*";
-  std::vector<LockKind> kinds_{LockKind::lock};
+  std::vector<LockKind> kinds_;
 };
 
 int LsVerb::run(const Console& console) {
   const bool only_names = console.quiet() && !console.json();
+  const std::vector<LockKind> kinds = kinds_.empty() ? kinds_for(pattern_) : kinds_;
+  const bool several = kinds.size() > 1;
   // What tells a simple lock from other strings is known with its holder.
-  const InfoDetail least = kinds_.size() > 1 ? InfoDetail::holder_if_cheap : InfoDetail::owner;
+  const bool with_holders = several && std::ranges::find(kinds, LockKind::simple) != kinds.end();
+  const InfoDetail least = with_holders ? InfoDetail::holder_if_cheap : InfoDetail::owner;
   const InfoDetail detail = only_names ? least : InfoDetail::holder;
   const std::vector<ServerLocks> listings =
-      ask_all(make_configs(console), [&](const Config& config) { return list(config, pattern_, kinds_, detail); });
+      ask_all(make_configs(console), [&](const Config& config) { return list(config, pattern_, kinds, detail); });
   if (listings.size() == 1 && listings.front().error) throw Error(*listings.front().error);
   console.result(console.json()    ? in_json(listings)
                  : console.quiet() ? in_names(listings)
-                                   : in_rows(listings, Columns(kinds_)));
+                                   : in_rows(listings, Columns(several ? kinds_in(listings) : kinds, several)));
   int exit_code = kExitOk;
   for (const ServerLocks& listing : listings) {
     if (!listing.error) continue;
@@ -186,7 +197,7 @@ Exit codes
 
 Examples
   holdfast ls
-  holdfast ls --kind all
+  holdfast ls --kind simple 'sessions:*'
   holdfast ls --kind permit 'gpu*'
   holdfast ls 'orders:*' --json | jq -r '.[].name'
 )",

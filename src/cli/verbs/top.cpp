@@ -457,7 +457,7 @@ class TopVerb final : public Verb {
 
  private:
   std::string pattern_ = "*";
-  std::vector<LockKind> kinds_{LockKind::lock};
+  std::vector<LockKind> kinds_;
   std::chrono::milliseconds interval_{2000};
 };
 

@@ -644,7 +644,7 @@ class Client(BaseClient):
         """For health checks: raises HoldfastError. One round trip."""
         check(lib.hf_client_ping(self._ptr))
 
-    def list(self, pattern: str = "*", kind: Kind = Kind.LOCKS) -> "list[dict[str, Any]]":
+    def list(self, pattern: str = "*", kind: Kind = Kind.ANY) -> "list[dict[str, Any]]":
         """What `holdfast ls --json` says. Reads all keys of the server by SCAN."""
         cell = ffi.new("char **")
         check(lib.hf_client_list(self._ptr, bytes_of("pattern", pattern), int(kind), cell))

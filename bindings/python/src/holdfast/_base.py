@@ -39,6 +39,8 @@ class Kind(enum.IntEnum):
     LEASED = 3
     SEMAPHORES = 4
     LATCHES = 5
+    ANY = 6
+    """LOCKS, READ_WRITE and LEASED: all that is found by the type of a key."""
 
 
 def wrong(text: str) -> InvalidArgument:

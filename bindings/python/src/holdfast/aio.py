@@ -651,7 +651,7 @@ class Client(BaseClient):
         """For health checks: raises HoldfastError. One round trip."""
         await _call(functools.partial(lib.hf_client_ping_async, self._ptr))
 
-    async def list(self, pattern: str = "*", kind: Kind = Kind.LOCKS) -> "list[dict[str, Any]]":
+    async def list(self, pattern: str = "*", kind: Kind = Kind.ANY) -> "list[dict[str, Any]]":
         """What `holdfast ls --json` says. Reads all keys of the server by SCAN."""
         text = bytes_of("pattern", pattern)
         done = await _call(functools.partial(lib.hf_client_list_async, self._ptr, text, int(kind)))
