@@ -47,6 +47,7 @@ def test_one_holds_it_and_another_does_not(face, kind, server):
             assert 0 < hold.valid_for <= 30
             hold.raise_if_lost()
             assert not hold.is_lost and hold.loss_reason is None and not hold.lost.is_set()
+            assert hold.state == holdfast.HoldState.HELD
             assert hold.owner and hold.name
             assert await now(theirs.acquire(blocking=False)) is None
             assert await now(theirs.acquire(timeout=0.05)) is None
@@ -75,12 +76,10 @@ def test_a_loss_is_told_and_raised(face, kind, server):
                 watching = asyncio.ensure_future(now(hold.lost.wait())) if face is aio else None
                 await asyncio.sleep(0)
                 server("FLUSHALL")
-                if watching is None:
-                    assert hold.lost.wait(SOON)
-                else:
-                    assert await asyncio.wait_for(watching, SOON)
-                assert hold.is_lost and hold.valid_for == 0
-                assert hold.loss_reason == holdfast.LossReason.TAKEN
+                told = hold.lost.wait(SOON) if watching is None else await asyncio.wait_for(watching, SOON)
+                known = hold.is_lost, hold.valid_for, hold.state, hold.loss_reason
+        assert told  # what fails inside would be the cause of the LockLost
+        assert known == (True, 0, holdfast.HoldState.LOST, holdfast.LossReason.TAKEN)
         await now(client.close())
 
     asyncio.run(story())
@@ -233,6 +232,10 @@ def test_counts(face, server):
             assert await now(pool.remove()) and not await now(pool.remove())
             assert hold.valid_for > 0
             assert await now(pool.init(3)) and await now(pool.available()) == 1
+
+        for brief in (client.semaphore("brief"), client.leased_semaphore("short")):
+            assert await now(brief.init(1, lives=60)) and not await now(brief.init(1, lives=60))
+            assert 0 < int(server("PTTL", brief.name)) <= 60000
 
         ready = client.latch("ready")
         assert await now(ready.wait(timeout=0))

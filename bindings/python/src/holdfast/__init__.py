@@ -27,16 +27,16 @@ from typing import Any, Optional, TypeVar, Union
 from ._base import (NO_LIMIT, ONCE, UNSET, Acks, BaseClient, BaseCounter, BaseHold, BaseLock, BaseReadWriteLock,
                     BaseTerm, Kind, Seconds, bytes_of, milliseconds, name_by, open_any, open_lock, open_several, options,
                     options_of_wait, raise_loss, wait_of, whole)
-from ._errors import (Cancelled, Closed, Code, Denied, Forked, HoldfastError, InvalidArgument, LockLost, LossReason, NotAcquired,
-                      NotSet, ReleaseOutcome, Unavailable, check, error_of)
+from ._errors import (Cancelled, Closed, Code, Denied, Forked, HoldfastError, HoldState, InvalidArgument, LockLost, LossReason,
+                      NotAcquired, NotSet, ReleaseOutcome, Unavailable, check, error_of)
 from ._native import VERSION as __version__
 from ._native import ffi, hold_cell, lib, new_queue, taken_text
 
 __all__ = [
     "Acks", "AnyLock", "Cancelled", "Client", "Closed", "Code", "Denied", "FairLock", "FencedLock", "Forked", "Hold",
-    "HoldfastError", "InvalidArgument", "Kind", "Latch", "Leader", "LeasedSemaphore", "Lock", "LockLost", "LossReason",
-    "MultiLock", "NotAcquired", "NotSet", "ReadLock", "ReadWriteLock", "RedLock", "ReleaseOutcome", "Semaphore", "SimpleLock",
-    "SpinLock", "Term", "Unavailable", "WriteLock", "connect",
+    "HoldState", "HoldfastError", "InvalidArgument", "Kind", "Latch", "Leader", "LeasedSemaphore", "Lock", "LockLost",
+    "LossReason", "MultiLock", "NotAcquired", "NotSet", "ReadLock", "ReadWriteLock", "RedLock", "ReleaseOutcome", "Semaphore",
+    "SimpleLock", "SpinLock", "Term", "Unavailable", "WriteLock", "connect",
 ]
 
 _log = logging.getLogger("holdfast")

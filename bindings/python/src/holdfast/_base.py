@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, Optional, TypeVar, Union
 
-from ._errors import Code, InvalidArgument, LockLost, LossReason, check
+from ._errors import Code, HoldState, InvalidArgument, LockLost, LossReason, check
 from ._native import ffi, lib, taken_text, text_of
 
 Reader = TypeVar("Reader")
@@ -151,6 +151,10 @@ class BaseHold:
     def durable_for(self) -> float:
         """The same even if the primary fails now, for a hold with acks."""
         return int(lib.hf_hold_durable_for(self._ptr)) / 1000
+
+    @property
+    def state(self) -> HoldState:
+        return HoldState(lib.hf_hold_state(self._ptr))
 
     @property
     def is_lost(self) -> bool:

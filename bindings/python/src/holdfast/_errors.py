@@ -46,6 +46,16 @@ class ReleaseOutcome(enum.IntEnum):
     EMPTY = 4
 
 
+class HoldState(enum.IntEnum):
+    """What is known of a hold here."""
+
+    HELD = 0
+    SUSPECT = 1  #: not lost, but its renewals fail
+    LOST = 2
+    RELEASED = 3
+    EMPTY = 4
+
+
 class LossReason(enum.IntEnum):
     """Why a hold was lost."""
 

@@ -27,15 +27,15 @@ from typing import Any, Optional, TypeVar, Union
 from ._base import (NO_LIMIT, UNSET, Acks, BaseClient, BaseCounter, BaseHold, BaseLock, BaseReadWriteLock,
                     BaseTerm, Kind, Seconds, bytes_of, milliseconds, name_by, open_any, open_lock, open_several, options,
                     options_of_wait, raise_loss, wait_of, whole)
-from ._errors import (Cancelled, Closed, Code, Denied, Forked, HoldfastError, InvalidArgument, LockLost, LossReason, NotAcquired,
-                      NotSet, ReleaseOutcome, Unavailable, check, error_of)
+from ._errors import (Cancelled, Closed, Code, Denied, Forked, HoldfastError, HoldState, InvalidArgument, LockLost, LossReason,
+                      NotAcquired, NotSet, ReleaseOutcome, Unavailable, check, error_of)
 from ._native import ffi, hold_cell, lib, new_queue, taken_text, text_of
 
 __all__ = [
     "Acks", "AnyLock", "Cancelled", "Client", "Closed", "Code", "Denied", "FairLock", "FencedLock", "Forked", "Hold",
-    "HoldfastError", "InvalidArgument", "Kind", "Latch", "Leader", "LeasedSemaphore", "Lock", "LockLost", "LossReason",
-    "MultiLock", "NotAcquired", "NotSet", "ReadLock", "ReadWriteLock", "RedLock", "ReleaseOutcome", "Semaphore", "SimpleLock",
-    "SpinLock", "Term", "Unavailable", "WriteLock", "connect",
+    "HoldState", "HoldfastError", "InvalidArgument", "Kind", "Latch", "Leader", "LeasedSemaphore", "Lock", "LockLost",
+    "LossReason", "MultiLock", "NotAcquired", "NotSet", "ReadLock", "ReadWriteLock", "RedLock", "ReleaseOutcome", "Semaphore",
+    "SimpleLock", "SpinLock", "Term", "Unavailable", "WriteLock", "connect",
 ]
 
 _log = logging.getLogger("holdfast")
@@ -137,6 +137,11 @@ async def _ended(start: Callable[[Any, int], int], undo: Optional[_Undo] = None)
         raise
 
 
+async def _in_thread(call: Any, *arguments: Any) -> None:
+    """Of what cannot be started."""
+    await _running().run_in_executor(None, lambda: check(call(*arguments)))
+
+
 # ---- holds ----
 
 
@@ -189,8 +194,7 @@ class Hold(BaseHold):
     async def leave(self, rest: Seconds) -> ReleaseOutcome:
         """Ends the hold, but the lock stays taken for that long."""
         cell = ffi.new("int *")
-        rest_ms = milliseconds("rest", rest)
-        await _running().run_in_executor(None, lambda: check(lib.hf_hold_leave(self._ptr, rest_ms, cell)))
+        await _in_thread(lib.hf_hold_leave, self._ptr, milliseconds("rest", rest), cell)
         self._outcome = ReleaseOutcome(cell[0])
         return self._outcome
 
@@ -329,7 +333,7 @@ class FencedLock(_KeyLock):
 
     async def latest_token(self) -> int:
         cell = ffi.new("int64_t *")
-        await _running().run_in_executor(None, lambda: check(lib.hf_lock_latest_token(self._ptr, cell)))
+        await _in_thread(lib.hf_lock_latest_token, self._ptr, cell)
         return int(cell[0])
 
 
@@ -368,9 +372,9 @@ class LeasedSemaphore(_KeyLock):
 
     __slots__ = ()
 
-    async def init(self, permits: int) -> bool:
-        """Says how many permits there are, unless somebody has; True: done."""
-        return bool(await _number(lib.hf_permits_init_async, self._ptr, whole("permits", permits)))
+    async def init(self, permits: int, lives: Optional[Seconds] = None) -> bool:
+        """Says how many permits there are, unless somebody has; True: done. With `lives` it expires after that time."""
+        return await _init(lib.hf_permits_init, lib.hf_permits_init_async, self._ptr, permits, lives)
 
     async def available(self) -> int:
         return await _number(lib.hf_permits_available_async, self._ptr)
@@ -419,6 +423,16 @@ async def _number(call: Any, *arguments: Any) -> int:
     return (await _call(functools.partial(call, *arguments))).value
 
 
+async def _init(call: Any, start: Any, ptr: Any, permits: int, lives: Optional[Seconds]) -> bool:
+    """The one that is started takes no `lives`."""
+    number, lives_ms = whole("permits", permits), milliseconds("lives", lives)
+    if lives is None:
+        return bool(await _number(start, ptr, number))
+    cell = ffi.new("int *")
+    await _in_thread(call, ptr, number, lives_ms, cell)
+    return bool(cell[0])
+
+
 async def _waited(start: Callable[[Any, int], int], undo: Optional[_Undo] = None) -> bool:
     try:
         await _call(start, undo)
@@ -448,9 +462,9 @@ class Semaphore(BaseCounter):
     async def available(self) -> int:
         return await _number(lib.hf_semaphore_available_async, self._ptr)
 
-    async def init(self, permits: int) -> bool:
-        """Says how many permits there are, unless somebody has; True: done."""
-        return bool(await _number(lib.hf_semaphore_init_async, self._ptr, whole("permits", permits)))
+    async def init(self, permits: int, lives: Optional[Seconds] = None) -> bool:
+        """Says how many permits there are, unless somebody has; True: done. With `lives` it expires after that time."""
+        return await _init(lib.hf_semaphore_init, lib.hf_semaphore_init_async, self._ptr, permits, lives)
 
     async def add(self, permits: int) -> int:
         """Adds permits, or removes some; returns how many there are then."""
@@ -660,8 +674,7 @@ class Client(BaseClient):
     async def probe(self, lock: Optional[str] = None) -> dict[str, Any]:
         """What about the servers endangers locks: what `holdfast doctor --json` says."""
         cell = ffi.new("char **")
-        text = ffi.NULL if lock is None else bytes_of("lock", lock)
-        await _running().run_in_executor(None, lambda: check(lib.hf_client_probe(self._ptr, text, cell)))
+        await _in_thread(lib.hf_client_probe, self._ptr, ffi.NULL if lock is None else bytes_of("lock", lock), cell)
         return dict(json.loads(taken_text(cell)))
 
     async def release_all(self, within: Seconds) -> int:
