@@ -68,6 +68,90 @@ def test_without_prometheus_client_it_says_what_to_install():
     assert done.returncode == 1 and "pip install prometheus_client" in done.stderr
 
 
+# ---- OpenTelemetry ----
+
+
+@pytest.fixture
+def collected(caplog):
+    """A meter of the SDK's, and what a collection finds, as `name{label=value} unit`. The SDK has nothing to complain of."""
+    sdk = pytest.importorskip("opentelemetry.sdk.metrics")
+    export = pytest.importorskip("opentelemetry.sdk.metrics.export")
+    reader = export.InMemoryMetricReader()
+    provider = sdk.MeterProvider([reader], shutdown_on_exit=False)
+
+    def look():
+        found, data = {}, reader.get_metrics_data()
+        for metric in [] if data is None else data.resource_metrics[0].scope_metrics[0].metrics:
+            assert metric.description
+            for point in metric.data.data_points:
+                labels = "".join(f"{{{label}={value}}}" for label, value in point.attributes.items())
+                found[f"{metric.name}{labels} {metric.unit}".rstrip()] = point.value
+        return found
+
+    yield provider.get_meter("holdfast"), look
+    provider.shutdown()
+    assert caplog.get_records("call") == []
+
+
+def test_opentelemetry_has_the_names_and_units_of_cpp(face, server, collected):
+    meter, look = collected
+    from holdfast.opentelemetry import observe
+
+    async def story():
+        client = face.connect(server.url)
+        observe(meter, client)
+        hold = await now(client.lock("orders").acquire())
+        assert await now(client.lock("orders").acquire(blocking=False)) is None
+        held = look()
+        assert held["holdfast.holds"] == 1 and 0 < held["holdfast.lowest_validity s"] <= 30
+        assert held["holdfast.oldest_wait s"] == 0 and held["holdfast.lost{reason=taken}"] == 0
+        assert held["holdfast.acquire_wait.count{result=granted}"] == 1 and held["holdfast.acquire_wait.sum{result=busy} s"] >= 0
+        assert held["holdfast.acquire_wait.bucket{result=granted}{le=1}"] == 1
+        assert held["holdfast.hold.bucket{le=+Inf}"] == held["holdfast.hold.bucket{le=0.001}"] == 0
+        assert held[f"holdfast.connected{{node={client.node}}}"] == 1
+        assert held[f"holdfast.build{{version={holdfast.__version__}}}"] == 1
+        await now(hold.release())
+        after = look()
+        assert after["holdfast.holds"] == 0 and after["holdfast.hold.count"] == 1
+        assert "holdfast.lowest_validity s" not in after, "it is infinite"
+        await now(client.close())
+
+    asyncio.run(story())
+
+
+def test_opentelemetry_asks_each_client_once_for_a_collection(server, collected):
+    meter, look = collected
+    from holdfast.opentelemetry import observe
+
+    client, other = holdfast.connect(server.url), holdfast.connect(server.url)
+    metrics, asked = client.metrics, []
+    client.metrics = lambda: asked.append(1) or metrics()
+    observe(meter, orders=client, jobs=other)
+    asked.clear()
+    with client.lock("orders"), client.lock("more"), other.lock("jobs"):
+        both = look()
+    assert both["holdfast.holds{client=orders}"] == 2 and both["holdfast.holds{client=jobs}"] == 1
+    assert look()["holdfast.holds{client=orders}"] == 0
+    assert len(asked) == 2
+
+    def fails():
+        raise holdfast.Forked("the client belongs to the parent process", holdfast.Code.FORKED)
+
+    client.metrics = fails
+    assert look() == {}
+    client.metrics = metrics
+    assert look()["holdfast.holds{client=jobs}"] == 0
+    with pytest.raises(TypeError, match="one client, or several"):
+        observe(meter)
+    client.close()
+    other.close()
+
+
+def test_without_opentelemetry_it_says_what_to_install():
+    done = program("import sys; sys.modules['opentelemetry'] = None; import holdfast; import holdfast.opentelemetry")
+    assert done.returncode == 1 and "pip install opentelemetry-api" in done.stderr
+
+
 # ---- uvloop ----
 
 

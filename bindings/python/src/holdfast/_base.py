@@ -312,6 +312,16 @@ def _close_all() -> None:
         lib.hf_client_close(client._ptr)
 
 
+def named(client: Optional[BaseClient], clients: dict[str, BaseClient]) -> dict[str, BaseClient]:
+    """Those whose metrics are wanted: one, which needs no name, or several."""
+    if (client is None) != bool(clients):
+        raise TypeError("give one client, or several that have names: orders=client, jobs=other")
+    for each in (client, *clients.values()):
+        if each is not None and not isinstance(each, BaseClient):
+            raise TypeError(f"{type(each).__name__} is no client: give what holdfast.connect() returns")
+    return {"": client} if client is not None else clients
+
+
 def open_lock(client: BaseClient, kind: int, name: str, how: dict[str, Any]) -> Callable[[Any], int]:
     text = bytes_of("name", name)
     given = options(**how)

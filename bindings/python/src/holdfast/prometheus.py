@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Optional
 
-from ._base import BaseClient
+from ._base import BaseClient, named
 
 try:
     from prometheus_client.core import Metric
@@ -31,12 +31,7 @@ class Collector(_Base):
     """Of one client, or of several that are named by keywords."""
 
     def __init__(self, client: Optional[BaseClient] = None, /, **clients: BaseClient) -> None:
-        if (client is None) != bool(clients):
-            raise TypeError("give one client, or several that have names: Collector(orders=client, jobs=other)")
-        for each in (client, *clients.values()):
-            if each is not None and not isinstance(each, BaseClient):
-                raise TypeError(f"{type(each).__name__} is no client: give what holdfast.connect() returns")
-        self._clients = {"": client} if client is not None else dict(clients)
+        self._clients = named(client, clients)
 
     def collect(self) -> Iterable[Metric]:
         parse: Callable[[str], Iterable[Metric]] = text_string_to_metric_families
