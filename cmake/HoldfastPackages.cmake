@@ -1,6 +1,6 @@
 # Packages for Debian, by cpack; tools/package makes all of them. A build of static libraries gives the tool, which then
-# needs no package of ours, and one of shared libraries gives these, by the name of their SONAME, and what is needed to
-# compile against them.
+# needs no package of ours, and one of shared libraries gives these, by the name of their SONAME, what is needed to
+# compile against them, and Python's modules.
 if(NOT PROJECT_IS_TOP_LEVEL)
   return()
 endif()
@@ -61,6 +61,41 @@ This package has the shared libraries.")
 This package has headers, files for CMake and pkg-config, documents, examples,
 a dashboard and alerts. Who includes holdfast/async.hpp needs the headers of
 Boost besides, of the version that the library was built with.")
+  # For the Python of Debian, with the library of the package above. cffi writes what Python has to know of it.
+  execute_process(COMMAND /usr/bin/python3 -c "import cffi" RESULT_VARIABLE no_cffi ERROR_QUIET)
+  if(HOLDFAST_C AND no_cffi EQUAL 0)
+    list(APPEND CPACK_COMPONENTS_ALL python)
+    set(CPACK_HOLDFAST_PACKAGE_python python3-holdfast)
+    set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME "${CPACK_HOLDFAST_PACKAGE_python}")
+    set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+    set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
+    set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
+        "python3 (>= 3.9), python3-cffi-backend, ${library} (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
+    set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "redis-server | valkey-server, python3-prometheus-client")
+    set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/cmake/debian/python/postinst"
+        "${PROJECT_SOURCE_DIR}/cmake/debian/python/prerm")
+    set(CPACK_COMPONENT_PYTHON_DESCRIPTION "Holdfast is a library for locks across machines. The holder of a lock is
+told when it loses it, and waiters are woken by a message. It shares its
+locks with Java's Redisson and with the plain locks of other languages.
+
+This package has the modules for Python 3, for threads and for asyncio, and a
+fixture for pytest.")
+    set(packages lib/python3/dist-packages)
+    install(DIRECTORY bindings/python/src/ DESTINATION "${packages}" COMPONENT python EXCLUDE_FROM_ALL
+            FILES_MATCHING PATTERN "*.py" PATTERN py.typed PATTERN __main__.py EXCLUDE PATTERN __pycache__ EXCLUDE)
+    install(CODE "execute_process(COMMAND /usr/bin/python3 -B \"${PROJECT_SOURCE_DIR}/bindings/python/cdef\" \"${PROJECT_SOURCE_DIR}/include/holdfast.h\"
+      \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${packages}/holdfast/_cffi.py\" OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)"
+            COMPONENT python EXCLUDE_FROM_ALL)
+    # What pip shows, and how pytest finds the fixture.
+    file(CONFIGURE OUTPUT python/METADATA CONTENT "Metadata-Version: 2.1
+Name: holdfast
+Version: ${PROJECT_VERSION}
+Summary: ${CPACK_PACKAGE_DESCRIPTION_SUMMARY}
+")
+    file(CONFIGURE OUTPUT python/entry_points.txt CONTENT "[pytest11]\nholdfast = pytest_holdfast\n")
+    install(FILES "${CMAKE_CURRENT_BINARY_DIR}/python/METADATA" "${CMAKE_CURRENT_BINARY_DIR}/python/entry_points.txt"
+            DESTINATION "${packages}/holdfast-${PROJECT_VERSION}.dist-info" COMPONENT python EXCLUDE_FROM_ALL)
+  endif()
 elseif(HOLDFAST_TOOL)
   set(CPACK_COMPONENTS_ALL tool)
   set(CPACK_DEBIAN_TOOL_PACKAGE_NAME "${CPACK_HOLDFAST_PACKAGE_tool}")

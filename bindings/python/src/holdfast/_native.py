@@ -1,4 +1,4 @@
-"""The library for C, which lies beside this file."""
+"""The library for C: the one beside this file, as in a wheel, or else the system's, as in a package of Debian."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from ._cffi import ffi as _ffi
 ffi: Any = _ffi
 VERSION = "0.2.0"
 _BESIDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libholdfast-c.so")
+_SYSTEM = "libholdfast-c.so." + VERSION.rpartition(".")[0]
 
 
 def _loaded() -> Any:
-    path = os.environ.get("HOLDFAST_C_LIBRARY") or _BESIDE
+    path = os.environ.get("HOLDFAST_C_LIBRARY") or (_BESIDE if os.path.exists(_BESIDE) else _SYSTEM)
     try:
         library = ffi.dlopen(path, os.RTLD_NOW | os.RTLD_NODELETE)  # a thread may still be in it when the interpreter ends
     except OSError as problem:
