@@ -83,6 +83,31 @@ TEST_P(CountingKinds, WhoWaitsForAPermitIsWokenByTheOther) {
   EXPECT_LT(entered.ended - released, kPrompt);
 }
 
+TEST_P(CountingKinds, ASemaphoreThatOneSideRemovesIsGoneForTheOther) {
+  EXPECT_EQ(on(holder(), "semaphore.set", "permits", 4), "yes");
+  on(other(), "semaphore.acquire", "permits", 1);
+  EXPECT_EQ(on(holder(), "semaphore.remove", "permits"), "yes");
+  EXPECT_EQ(on(other(), "semaphore.remove", "permits"), "no");
+  EXPECT_FALSE(raw.exists("permits"));
+  EXPECT_EQ(on(other(), "semaphore.set", "permits", 3), "yes");
+  EXPECT_EQ(on(holder(), "semaphore.available", "permits"), "3");
+}
+
+/// Redisson's delete() takes them from their holders; after that of Holdfast they are counted when it is made again.
+TEST_P(CountingKinds, WhatIsHeldOfARemovedSemaphoreStaysHeldUnlessRedissonRemovedIt) {
+  const bool stays = first_side() == Side::holdfast;
+  EXPECT_EQ(on(holder(), "leased.set", "permits", 2), "yes");
+  on(other(), "leased.acquire", "permits");
+  EXPECT_EQ(on(holder(), "leased.remove", "permits"), "yes");
+  EXPECT_FALSE(raw.exists("permits"));
+  EXPECT_EQ(raw.command("ZCARD", "{permits}:timeout").integer, stays ? 1 : 0);
+  EXPECT_EQ(on(holder(), "leased.set", "permits", 2), "yes");
+  EXPECT_EQ(on(holder(), "leased.available", "permits"), stays ? "1" : "2");
+  EXPECT_EQ(on(other(), "leased.release", "permits"), stays ? "released" : "was_lost");
+  EXPECT_EQ(stored(), "2");
+  EXPECT_EQ(raw.command("ZCARD", "{permits}:timeout").integer, 0);
+}
+
 /// Of Redisson's side a fixed one, since it renews none; of Holdfast's one that was renewed until then.
 TEST_P(CountingKinds, ThePermitOfAKilledProcessIsTakenWhenItsLeaseEnds) {
   on(holder(), "leased.set", "permits", 1);

@@ -38,6 +38,7 @@ class TakerCounting {
     if (verb == "set") return yes_or_no(semaphore.init(number_));
     if (verb == "add") return semaphore.add(number_), "";
     if (verb == "available") return std::to_string(semaphore.available());
+    if (verb == "remove") return yes_or_no(semaphore.remove());
     if (verb == "drain") return std::to_string(semaphore.drain());
     if (verb == "try") return yes_or_no(semaphore.try_acquire_for(time_, permits));
     if (verb == "acquire") return semaphore.acquire(permits), "";
@@ -50,6 +51,7 @@ class TakerCounting {
     if (verb == "set") return yes_or_no(semaphore.init(number_));
     if (verb == "add") return semaphore.add(number_), "";
     if (verb == "available") return std::to_string(semaphore.available());
+    if (verb == "remove") return yes_or_no(semaphore.remove());
     if (verb == "acquire") return keep(semaphore.acquire());
     if (verb == "try") {
       MaybeHold hold = semaphore.try_acquire({.wait = time_});

@@ -20,7 +20,7 @@
 //                                  events=FILE (C++ only: a line in it for each connection),
 //                                  face=std|hold|async (C++ only: which face of the library, see tests/README.md;
 //                                  hold and async are not re-entrant),
-//                                  kind=lock|non_reentrant|simple|fenced|leader|fair|spin|leased|read_write|multi|red
+//                                  kind=lock|non_reentrant|simple|fenced|leader|fair|spin|leased|any|read_write|multi|red
 //                                  |by_name and over=lock|simple: see tests/README.md; spin_max_ms
 //   lock T NAME [LEASE_MS]         waits for the lock; without a lease, or 0: renewed
 //   try T NAME WAIT_MS [LEASE_MS]  value: yes, or no when it is held by somebody else; a wait of 0 asks once
@@ -45,9 +45,9 @@
 //                                  increment_for with a line in RECORD for each hold, see tests/README.md; value: how
 //                                  many numbers were written. `cancel` ends it
 //   counting T WHAT NAME NUMBER MS semaphores and latches (C++ and Redisson). WHAT: semaphore.set, add, available,
-//   drain,
-//                                  try, acquire, release, cycle; leased.set, add, available, acquire, try (value: the
-//                                  permit's id, or no), release, cycle; latch.set, count_down, count, wait
+//                                  remove, drain, try, acquire, release, cycle; leased.set, add, available, remove,
+//                                  acquire, try (value: the permit's id, or no), release, cycle; latch.set, count_down,
+//                                  count, wait
 //   counters                       C++ only. value: `name=number` between spaces
 //   close                          closes the client; waits end with `error closed`
 //   exit                           closes everything and ends with status 0, as the end of the input does

@@ -50,6 +50,8 @@ final class Counting {
                 return "";
             case "available":
                 return Integer.toString(semaphore.availablePermits());
+            case "remove":
+                return Session.yesOrNo(semaphore.delete());
             case "drain":
                 return Integer.toString(semaphore.drainPermits());
             case "try":
@@ -76,6 +78,8 @@ final class Counting {
                 return "";
             case "available":
                 return Integer.toString(semaphore.availablePermits());
+            case "remove":
+                return Session.yesOrNo(semaphore.delete());
             case "acquire":
                 return keep(semaphore.acquire(lease, TimeUnit.MILLISECONDS));
             case "try":
