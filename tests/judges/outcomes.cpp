@@ -172,12 +172,21 @@ class NameSteps {
 
   static std::string word_of(const FailedCall& call) { return call.word.empty() ? call.cause.str() : call.word.str(); }
 
-  /// The first moment at which this hold can have been lost although its lease was not over; kNever: at none.
-  Microseconds excused(const HeldOnce& hold, Microseconds until) const {
+  /// Its token and one beside it do not grow: its holder may have heard of it when a fault had ended it.
+  bool is_out_of_order(std::size_t place) const {
+    const auto token = [&](std::size_t at) { return view_.hold(name_.holds[at]).token; };
+    if (token(place) == 0) return false;
+    if (place > 0 && token(place - 1) > token(place)) return true;
+    return place + 1 < name_.holds.size() && token(place + 1) < token(place);
+  }
+
+  /// The first moment at which this hold can have been lost although its lease was not over, by a fault not before
+  /// `since`; kNever: at none.
+  Microseconds excused(const HeldOnce& hold, Microseconds since, Microseconds until) const {
     Microseconds first = kNever;
     for (const StruckFault* fault : faults_) {
       if (fault->began > until) continue;
-      if (fault->works_until() >= hold.granted) first = std::min(first, std::max(hold.granted, fault->began));
+      if (fault->works_until() >= hold.granted) first = std::min(first, std::max(since, fault->began));
     }
     for (const Forced* each : others_.forced) {
       if (each->answer != "no" && each->called <= until && each->ended >= hold.granted) {
@@ -195,7 +204,8 @@ class NameSteps {
     const std::string from = ref('h', history().holds, hold);
     const long long owner = owner_of(place);
     steps_.push_back({"granted", owner, hold.called, hold.granted, hold.token, from});
-    const Microseconds by_fault = excused(hold, hold.open ? kNever : hold.ended);
+    const Microseconds since = is_out_of_order(place) ? hold.called : hold.granted;
+    const Microseconds by_fault = excused(hold, since, hold.open ? kNever : hold.ended);
     if (hold.open) {  // it may have called its release
       steps_.push_back({"end", owner, hold.granted, kNever, 0, from});
     } else if (hold.outcome == kReleased && hold.reason == kNoReason && by_fault == kNever) {
@@ -291,7 +301,8 @@ class NameSteps {
       const Microseconds middle = hold.granted + (hold.released - hold.granted) / 2;
       since += 2;
       if (since < size || hold.open || hold.shared || middle <= hold.granted || middle >= hold.released) continue;
-      if (hold.outcome != "released" || hold.reason != "-" || excused(hold, hold.ended) != kNever) continue;
+      if (hold.outcome != "released" || hold.reason != "-" || excused(hold, hold.granted, hold.ended) != kNever)
+        continue;
       if (std::ranges::any_of(others_.forced, [&](const Forced* each) { return touches(*each, middle); })) continue;
       if (!cuts_.empty() && cuts_.back().at >= middle) continue;
       cuts_.push_back({middle, owner_of(i)});

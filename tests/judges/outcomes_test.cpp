@@ -252,6 +252,37 @@ TEST_F(Outcomes, TokensMayComeAgainAsLongAsAFaultWorksOn) {
   EXPECT_THAT(violations(story), IsEmpty());
 }
 
+// Answers are read in another order than the server gave them, and it has lost what it granted in between.
+TEST_F(Outcomes, AFaultMayTakeAHoldAwayBeforeItIsHeardOf) {
+  const auto fenced = [](const std::string& owner, long long token, Microseconds called, Microseconds granted) {
+    HeldOnce hold = held(owner, granted, granted + 500);
+    hold.token = token;
+    hold.called = called;
+    return hold;
+  };
+  Story story;
+  story.history.holds = {fenced("a:1", 8, 9'000, 10'000), fenced("b:2", 9, 11'000, 21'200),
+                         fenced("c:3", 1, 20'500, 21'000), fenced("d:4", 2, 20'600, 22'000)};
+  HeldOnce& late = story.history.holds[1];
+  late.outcome = "was_lost";
+  late.reason = "taken";
+  EXPECT_THAT(violations(story), SizeIs(1));
+  story.faults = {{.kind = "all keys flushed",
+                   .began = 20'000,
+                   .ended = 20'400,
+                   .exclusion_promised = false,
+                   .counted_until = 30'000,
+                   .tokens_promised = false}};
+  EXPECT_THAT(violations(story), IsEmpty());
+  // Its clock is moved: it loses no tokens.
+  story.history.holds[2].token = 10;
+  story.history.holds[3].token = 11;
+  story.faults[0].tokens_promised = true;
+  EXPECT_THAT(violations(story), IsEmpty());
+  late.called = 21'100;
+  EXPECT_THAT(violations(story), SizeIs(1));
+}
+
 TEST_F(Outcomes, RefusalsByAMajorityProveNothing) {
   Story story = two_holds();
   story.history.failures = {refused(25'000, 26'000)};
