@@ -81,6 +81,7 @@ def chaos(records, _, faults_source):
             for shape, group in by(real, "shape").items()]
     faults = kinds(real, "faults")
     # What judges outcomes is built with the clients of other languages; newer records name these.
+    in_python = sum(record.get("operations_by", {}).get("Python", 0) for record in real)
     beside = total([record for record in real if record.get("others", record.get("outcomes_judged"))], "operations")
     return [
         f"**{number(total(real, 'operations'))} operations, {number(total(real, 'faults_struck'))} faults of "
@@ -92,7 +93,8 @@ def chaos(records, _, faults_source):
                 "notified, worst", "longest wait", "found free by a safety poll", "overlaps", "forgotten", "updates lost",
                 "without a check", "causes of overlaps, forgotten holds and lost updates"], rows),
         "Real servers and real processes using all faces of the library, with Redisson and redis-py alongside if the machine "
-        f"had them ({number(beside)} of the operations), under faults that are chosen by a seed. A *violation* breaks something "
+        f"had them ({number(beside)} of the operations), and with processes that use it in Python in later runs "
+        f"({number(in_python)} operations of theirs), under faults that are chosen by a seed. A *violation* breaks something "
         "that is promised under the faults at that time. The *control* is the same load under the same faults with the lock "
         "switched off: each process has locks of its own, and what it finds are the violations that a lock prevents. *Overlaps* "
         "and *forgotten* holds are counted where exclusion is not promised: data lost, locks broken by force, failovers without "

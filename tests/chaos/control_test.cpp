@@ -8,6 +8,7 @@
 #include "chaos/evidence.hpp"
 #include "chaos/one_server.hpp"
 #include "chaos/run.hpp"
+#include "chaos/shapes.hpp"
 #include "support/paths.hpp"
 #include "support/raw.hpp"
 
@@ -68,8 +69,21 @@ std::vector<Member> two(Ground&) {
   return crew;
 }
 
-RunResult run_with(std::unique_ptr<Ground> (*make)(), const std::string& name, bool locks = true) {
-  const Shape shape{name, make, two};
+/// The same through the package for Python, one on each of its faces.
+std::vector<Member> two_in_python(Ground& ground) {
+  std::vector<Member> crew = two(ground);
+  for (Member& each : crew) {
+    each.program = python_program();
+    each.language = "Python";
+  }
+  crew.back().settings.emplace_back("face=async");
+  return crew;
+}
+
+using Crew = std::vector<Member> (*)(Ground&);
+
+RunResult run_with(std::unique_ptr<Ground> (*make)(), const std::string& name, bool locks = true, Crew crew = two) {
+  const Shape shape{name, make, crew};
   return run(shape, {.seed = 1,
                      .length = 6s,
                      .folder = build_path("results/chaos/control-") + name,
@@ -100,18 +114,26 @@ class Quiet final : public Ground {
 std::unique_ptr<Ground> quiet() { return std::make_unique<Quiet>(); }
 
 /// What is promised under each of these is kept.
-TEST(ChaosControl, TheSameProcessesOnAServerThatIsLeftAloneBreakNothing) {
-  const RunResult result = run_with(quiet, "quiet");
+void expect_nothing_broken(const RunResult& result, const std::string& language) {
   EXPECT_TRUE(result.good()) << in_words(result);
   EXPECT_GT(result.verdict.holds, 50);
   EXPECT_GT(result.verdict.shared_holds, 10);
   EXPECT_GT(result.verdict.tokens, 10);
   EXPECT_GT(result.verdict.latches, 10);
   EXPECT_GT(result.faults.at("scripts flushed"), 3);
+  EXPECT_THAT(result.operations_by, testing::ElementsAre(testing::Pair(language, result.operations())));
 }
 
-TEST(ChaosControl, TheSameProcessesWithoutACommonLockOverlapAndLoseUpdates) {
-  const RunResult result = run_with(quiet, "apart", false);
+TEST(ChaosControl, TheSameProcessesOnAServerThatIsLeftAloneBreakNothing) {
+  expect_nothing_broken(run_with(quiet, "quiet"), "C++");
+}
+
+TEST(ChaosControl, NorDoTheyInPython) {
+  if (!why_no_python().empty()) GTEST_SKIP() << why_no_python();
+  expect_nothing_broken(run_with(quiet, "quiet-python", true, two_in_python), "Python");
+}
+
+void expect_all_found(const RunResult& result) {
   EXPECT_THAT(broken_promises(result), testing::IsSupersetOf({testing::Key("exclusion"), testing::Key("lost update"),
                                                               testing::Key("token"), testing::Key("latch")}))
       << in_words(result);
@@ -125,6 +147,15 @@ TEST(ChaosControl, TheSameProcessesWithoutACommonLockOverlapAndLoseUpdates) {
     return each.text.starts_with("read_write.x") && each.text.find("shared,") != std::string::npos;
   };
   EXPECT_TRUE(std::ranges::any_of(result.verdict.violations, beside_a_reader));
+}
+
+TEST(ChaosControl, TheSameProcessesWithoutACommonLockOverlapAndLoseUpdates) {
+  expect_all_found(run_with(quiet, "apart", false));
+}
+
+TEST(ChaosControl, SoDoTheyInPython) {
+  if (!why_no_python().empty()) GTEST_SKIP() << why_no_python();
+  expect_all_found(run_with(quiet, "apart-python", false, two_in_python));
 }
 
 }  // namespace

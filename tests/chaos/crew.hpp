@@ -30,8 +30,9 @@ struct Member {
   std::string program = next_taker_program();
   std::vector<std::string> settings;
   std::vector<Work> works{};
-  bool ours = true;     ///< Of this library.
-  bool records = true;  ///< It knows `hold_for`; else the run drives it, command by command.
+  std::string language = "C++";  ///< In which it uses this library, or the name of another one.
+  bool ours = true;              ///< Of this library.
+  bool records = true;           ///< It knows `hold_for`; else the run drives it, command by command.
 };
 
 /// What its end has shown.

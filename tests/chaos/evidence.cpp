@@ -21,6 +21,8 @@ std::string in_words(const RunResult& result) {
   std::ostringstream out;
   out << "  " << result.operations() << " operations in " << result.seconds << " s; faults:";
   for (const auto& [fault, times] : result.faults) out << " " << fault << " " << times << ";";
+  out << "\n  operations by language:";
+  for (const auto& [language, operations] : result.operations_by) out << " " << language << " " << operations << ";";
   out << "\n";
   std::istringstream verdict(result.verdict.text());
   for (std::string line; std::getline(verdict, line);) out << "  " << line << "\n";
@@ -44,6 +46,7 @@ void record_run(const std::string& shape, std::uint64_t seed, const RunResult& r
                       {"seed", seed},
                       {"others", json::array(result.others.begin(), result.others.end())},
                       {"operations", result.operations()},
+                      {"operations_by", json::value_from(result.operations_by)},
                       {"promised_violations", verdict.violations.size()},
                       {"hangs", result.hangs.size()},
                       {"worst_wait_ms", in_ms(verdict.longest_acquire)},

@@ -55,6 +55,7 @@ class Running {
     std::string who;
     for (Member& each : shape.crew(*ground_)) {
       who += " " + each.client;
+      languages_[each.client] = each.language;
       for (const Work& work : each.works) {
         if (work.kind == "semaphore") plain_[work.name] = work.permits;
         if (work.kind == "semaphore" || work.kind == "latch") continue;
@@ -180,8 +181,22 @@ class Running {
     write_story(story_, options_.folder);
     result_.verdict = judge(story_);
     result_.others = others_;
+    result_.operations_by = operations_by_language();
     result_.locks = options_.locks;
     if (options_.locks && why_no_porcupine().empty()) judge_outcomes(story_, result_.verdict);
+  }
+
+  /// Those that were killed have a number behind their names.
+  std::map<std::string, long long> operations_by_language() const {
+    std::map<std::string, long long> counted;
+    for (const auto& [client, language] : languages_) counted[language] = 0;
+    const auto of = [&](Text client) -> long long& {
+      const std::string name = client.str();
+      return counted[languages_.at(name.substr(0, name.find('+')))];
+    };
+    for (const HeldOnce& each : story_.history.holds) of(each.client) += 2;
+    for (const FailedCall& each : story_.history.failures) ++of(each.client);
+    return counted;
   }
 
   /// After which no lease stands any more.
@@ -194,6 +209,7 @@ class Running {
   std::map<std::string, std::string> kinds_;  // of each name
   std::map<std::string, long long> plain_;    // plain semaphores, and their permits
   std::vector<std::string> others_;
+  std::map<std::string, std::string> languages_;  // of each client
   SteadyClock::time_point began_;
   std::mutex mutex_;  // guards what follows, while the tracks run
   Story story_;

@@ -37,7 +37,8 @@ struct RunResult {
   std::vector<std::string> hangs;
   std::vector<std::string> not_done;  ///< Faults that could not be carried out, and why.
   std::map<std::string, long long> faults;
-  std::vector<std::string> others;  ///< Clients of other libraries that took part.
+  std::vector<std::string> others;                 ///< Clients of other libraries that took part.
+  std::map<std::string, long long> operations_by;  ///< Each language that took part, or library.
   double seconds = 0;
   bool locks = true;
 

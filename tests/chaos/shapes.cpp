@@ -1,11 +1,15 @@
 #include "chaos/shapes.hpp"
 
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include "chaos/one_server.hpp"
 #include "chaos/red_lock.hpp"
 #include "chaos/replicated.hpp"
 #include "interop/peer.hpp"
+#include "support/paths.hpp"
 
 namespace holdfast::test::chaos {
 namespace {
@@ -19,6 +23,11 @@ const Peer& redisson() {
 
 const Peer& redis_py() {
   static const Peer peer("redis-py");
+  return peer;
+}
+
+const Peer& python() {
+  static const Peer peer("holdfast-python");
   return peer;
 }
 
@@ -69,8 +78,29 @@ Member of_peer(const Peer& peer, std::vector<Work> works, bool records) {
           .program = peer.program(),
           .settings = std::move(settings),
           .works = std::move(works),
+          .language = peer.id(),
           .ours = false,
           .records = records};
+}
+
+/// Of this library, through its package for Python, each in a process by itself: of the face that blocks, and of
+/// asyncio.
+std::vector<Member> in_python(const Words& settings, const std::vector<Work>& works) {
+  if (!why_no_python().empty()) return {};
+  std::vector<Member> both;
+  for (const auto& [client, face] : {std::pair{"python", "hold"}, {"python-async", "async"}}) {
+    both.push_back(ours(client, together({std::string("face=") + face, "kind=by_name"}, settings), works));
+    both.back().program = python_program();
+    both.back().language = "Python";
+  }
+  return both;
+}
+
+/// Those in Python do these as well.
+void add_in_python(std::vector<Member>& crew, const std::vector<Work>& works) {
+  for (Member& each : crew) {
+    if (each.language == "Python") each.works.insert(each.works.end(), works.begin(), works.end());
+  }
 }
 
 /// A process of each kind. What the ground says goes to all of ours.
@@ -91,6 +121,9 @@ std::vector<Member> everybody(Ground& ground) {
       {hot(nth(hots, 0)), hot(nth(hots, 1), {"abandon_every=20"}), std::move(tries), kept(nth(kepts, 1))});
   add("pipelined", {"face=hold", "pipelined_release=yes"},
       {hot(nth(hots, 1)), hot(nth(hots, 2)), fixed(nth(fixeds, 0))});
+  std::ranges::move(in_python(extra, {hot(nth(hots, 0)), hot(nth(hots, 2), {"abandon_every=20"}), fixed(nth(fixeds, 1)),
+                                      kept(nth(kepts, 1))}),
+                    std::back_inserter(crew));
   if (ground.has_room_for_others() && redisson().why_not().empty()) {
     crew.push_back(of_peer(redisson(), {{nth(hots, 0), Milliseconds(1)}, {nth(kepts, 0), Milliseconds(50)}}, true));
   }
@@ -158,6 +191,7 @@ void add_later_kinds(Ground& ground, std::vector<Member>& crew) {
   // Each round has a name of its own, in a cluster on any primary.
   add("semaphore", plain_permits("semaphore.x"));
   add("latch", {steps("latch.x")});
+  add_in_python(crew, works);
   for (const char* const client : {"kinds-one", "kinds-other"}) {
     crew.push_back(ours(client, together({"face=hold", "kind=by_name"}, ground.settings()), works));
     works.push_back(of_kind("latch", {steps("latch.x", {"sets=yes"})}).front());
@@ -174,6 +208,7 @@ std::vector<Member> everybody_and_others(Ground& ground) {
   std::vector<Member> crew = everybody_and_later_kinds(ground);
   crew.push_back(ours("simple", {"face=hold", "kind=simple"},
                       of_kind("simple", {hot("simple"), fixed("simple"), unchecked(), unchecked()})));
+  add_in_python(crew, of_kind("simple", {hot("simple"), fixed("simple")}));
   if (redis_py().why_not().empty()) {
     crew.push_back(of_peer(redis_py(), of_kind("simple", {{"simple", Milliseconds(2)}}), false));
   }
@@ -181,6 +216,14 @@ std::vector<Member> everybody_and_others(Ground& ground) {
 }
 
 }  // namespace
+
+std::string python_program() { return python().program(); }
+
+std::string why_no_python() {
+  const std::string library = source_path("build/libholdfast-c.so");
+  const std::string why = python().why_not();
+  return !why.empty() || std::filesystem::exists(library) ? why : "there is no " + library;
+}
 
 const std::vector<Shape>& shapes() {
   static const std::vector<Shape> all{
@@ -199,6 +242,7 @@ std::vector<std::string> missing_peers() {
   for (const Peer* each : {&redisson(), &redis_py()}) {
     if (!each->why_not().empty()) missing.push_back(each->id() + ": " + each->why_not());
   }
+  if (!why_no_python().empty()) missing.push_back("Python: " + why_no_python());
   return missing;
 }
 
