@@ -196,6 +196,13 @@ class NameSteps {
     return first;
   }
 
+  /// Two primaries at once count by themselves.
+  bool tokens_are_lost(const HeldOnce& hold) const {
+    return std::ranges::any_of(faults_, [&](const StruckFault* fault) {
+      return !fault->tokens_promised && fault->began <= hold.granted && fault->works_until() >= hold.granted;
+    });
+  }
+
   void add_hold(std::size_t place) {
     static const Text kReleased("released"), kWasLost("was_lost"), kNoReason("-"), kMaxHold("max_hold"),
         kClosed("closed");
@@ -203,7 +210,7 @@ class NameSteps {
     if (hold.shared) return;  // of a read-write lock the writers are judged
     const std::string from = ref('h', history().holds, hold);
     const long long owner = owner_of(place);
-    steps_.push_back({"granted", owner, hold.called, hold.granted, hold.token, from});
+    steps_.push_back({"granted", owner, hold.called, hold.granted, tokens_are_lost(hold) ? 0 : hold.token, from});
     const Microseconds since = is_out_of_order(place) ? hold.called : hold.granted;
     const Microseconds by_fault = excused(hold, since, hold.open ? kNever : hold.ended);
     if (hold.open) {  // it may have called its release

@@ -283,6 +283,27 @@ TEST_F(Outcomes, AFaultMayTakeAHoldAwayBeforeItIsHeardOf) {
   EXPECT_THAT(violations(story), SizeIs(1));
 }
 
+// Both primaries of a failover count on, and their holders take turns.
+TEST_F(Outcomes, TwoPrimariesMayGiveTheSameTokensByTurns) {
+  Story story;
+  for (const Microseconds at : {10'000, 20'000, 30'000, 40'000}) {
+    story.history.holds.push_back(held(at % 20'000 == 0 ? "a:1" : "b:2", at, at + 5'000));
+    story.history.holds.back().token = at <= 20'000 ? 5 : 6;
+  }
+  EXPECT_THAT(violations(story), SizeIs(1));
+  story.faults = {{.kind = "failover",
+                   .began = 5'000,
+                   .ended = 6'000,
+                   .exclusion_promised = false,
+                   .counted_until = 50'000,
+                   .tokens_promised = false}};
+  EXPECT_THAT(violations(story), IsEmpty());
+  story.history.holds[3].token = 5;
+  EXPECT_THAT(violations(story), IsEmpty());
+  story.faults[0].counted_until = 25'000;
+  EXPECT_THAT(violations(story), SizeIs(1)) << "not when it is over";
+}
+
 TEST_F(Outcomes, RefusalsByAMajorityProveNothing) {
   Story story = two_holds();
   story.history.failures = {refused(25'000, 26'000)};
