@@ -121,14 +121,12 @@ TEST(AListWithoutAnEnd, IsNotKept) {
   const Bytes one = std::make_shared<std::string>(":1\r\n");
   const Bytes holder = std::make_shared<std::string>("%1\r\n$38\r\n" + kSomebody + "\r\n$1\r\n1\r\n");
   const Bytes nobody = std::make_shared<std::string>("*0\r\n");
-  const Bytes no_mode = std::make_shared<std::string>(":0\r\n");
   const HostileServer server([&](const HostileServer::Command& command) {
     if (command.front() == "SCAN") return scanned;
-    if (command.front() == "HEXISTS") return no_mode;
     if (command.front() == "HGETALL") return holder;
     return command.front() == "PUBSUB" ? nobody : one;
   });
-  Process ls(tool_path(), {"ls", "--url", server.url()}, {.env = {"HOLDFAST_URL"}});
+  Process ls(tool_path(), {"ls", "--kind", "lock", "--url", server.url()}, {.env = {"HOLDFAST_URL"}});
   std::size_t peak = 0;
   const bool ended = eventually(
       [&] {
