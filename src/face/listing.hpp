@@ -20,12 +20,12 @@ namespace holdfast::face {
 
 /// How to recognise the keys of a form.
 struct Search {
-  KeyForm form;
-  base::Command (*sift)(const std::string& key);                           ///< A cheap query of each such key.
-  bool (*passes)(const base::Reply&);                                      ///< By that reply, the key may be one.
-  base::Command (*look)(const std::string& key);                           ///< The query of those.
-  bool (*answers)(const base::Reply&);                                     ///< The reply is one to that query.
-  wire::LockNames (*names)(std::string raw_name);                          ///< For the channel.
+  KeyForm form = KeyForm::locks;
+  base::Command (*sift)(const std::string& key) = nullptr;                 ///< A cheap query of each such key.
+  bool (*passes)(const base::Reply&) = nullptr;                            ///< By that reply, the key may be one.
+  base::Command (*look)(const std::string& key) = nullptr;                 ///< The query of those.
+  bool (*answers)(const base::Reply&) = nullptr;                           ///< The reply is one to that query.
+  wire::LockNames (*names)(std::string raw_name) = nullptr;                ///< For the channel.
   std::vector<wire::Held> (*holders)(const base::Reply&) = nullptr;        ///< Null: unknown.
   std::optional<std::int64_t> (*available)(const base::Reply&) = nullptr;  ///< Null: nothing is counted.
   bool has_end = false;                                                    ///< A key without expiry is something else.
