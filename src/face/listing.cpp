@@ -97,27 +97,22 @@ constexpr Search kLatches{.form = KeyForm::latches,
                           .names = wire::latch::names,
                           .available = wire::semaphore::decode_available};
 
-/// The keys to which such a set may belong.
-std::vector<std::string> permits_of(const std::string& expiries) { return wire::permits::keys_of(expiries); }
-std::vector<std::string> permits_of_a_brace(const std::string& expiries) {
-  std::vector<std::string> keys = permits_of(expiries);
-  std::erase_if(keys, [](const std::string& key) { return key.find('{') == key.npos; });
-  return keys;
-}
-std::vector<std::string> permits_of_no_brace(const std::string& expiries) {
-  std::vector<std::string> keys = permits_of(expiries);
-  std::erase_if(keys, [](const std::string& key) { return key.find('{') != key.npos; });
+/// Of the keys to which such a set may belong, those with a brace of their own, or those without.
+template <bool WithBrace>
+std::vector<std::string> permits_of(std::string_view expiries) {
+  std::vector<std::string> keys = wire::permits::keys_of(expiries);
+  std::erase_if(keys, [](const std::string& key) { return (key.find('{') != key.npos) != WithBrace; });
   return keys;
 }
 
 /// By the sets of what is held: servers have few sets and many strings.
 std::vector<Walk> walks_for_permits(const std::string& pattern) {
-  const auto walk = [](const std::string& match, auto* keys) {
+  const auto walk = [](const std::string& match, std::vector<std::string> (*keys)(std::string_view)) {
     return Walk{match + std::string(wire::permits::kExpiriesEnd), "zset", {&kLeasedSemaphores}, keys};
   };
-  if (pattern == "*") return {walk(pattern, permits_of)};
-  std::vector<Walk> walks{walk("{" + pattern + "}", permits_of_no_brace)};
-  if (pattern.find_first_of("{*?[") != pattern.npos) walks.push_back(walk(pattern, permits_of_a_brace));
+  if (pattern == "*") return {walk(pattern, wire::permits::keys_of)};
+  std::vector<Walk> walks{walk("{" + pattern + "}", permits_of<false>)};
+  if (pattern.find_first_of("{*?[") != pattern.npos) walks.push_back(walk(pattern, permits_of<true>));
   return walks;
 }
 

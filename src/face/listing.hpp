@@ -37,7 +37,7 @@ struct Walk {
   std::string_view type;
   std::vector<const Search*> searches{};  ///< A key is of the first that it passes.
   /// The keys of the locks that this key is about. Null: itself.
-  std::vector<std::string> (*keys)(const std::string& found) = nullptr;
+  std::vector<std::string> (*keys)(std::string_view found) = nullptr;
 };
 std::vector<Walk> walks_for(KeyForm what, const std::string& pattern);
 
