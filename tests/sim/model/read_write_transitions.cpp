@@ -2,7 +2,7 @@
 // its lease.
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <cstdlib>
 
 #include "kinds/scripts.hpp"
 #include "sim/model/transition_parts.hpp"
@@ -27,10 +27,10 @@ std::string_view owner_of(std::string_view field) {
 
 /// As Lua reads it, into whole milliseconds; throws where Lua compares or adds what is no number.
 Millis lease_of(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    throw Refused("ERR user_script: no number, in a script");
+  const std::string copy(text);  // strtod, since LLVM's library reads no fractions by from_chars
+  char* end = nullptr;
+  const double value = std::strtod(copy.c_str(), &end);
+  if (copy.empty() || end != copy.c_str() + copy.size()) throw Refused("ERR user_script: no number, in a script");
   return value > 9e18 ? 9'000'000'000'000'000'000 : static_cast<Millis>(value);
 }
 
