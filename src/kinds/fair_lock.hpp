@@ -26,7 +26,7 @@ LockNames names(std::string raw_name);
 std::string wake_channel(const LockNames& names, const Owner& waiter);
 
 /// For one lock. If busy, the owner is queued, provided the call has a turn; the reply's time is that of the lock, or
-/// of another's turn. Does not count listeners.
+/// of another's turn. Who is queued is told how many wait, as if they were listeners.
 base::Command acquire(const AcquireCall& call);
 /// The reply is read by wire::decode_release.
 base::Command release(const ReleaseCall& call);

@@ -154,10 +154,21 @@ class Generator : CountingCalls {
   /// So long, and each so different, that no deadline comes near another or near now.
   milliseconds turn() { return milliseconds(50'000'000'000 + 10'000 * static_cast<std::int64_t>(below(1'000'000))); }
 
+  /// Deadlines of a crowd.
+  std::vector<std::string> crowd(const wire::LockNames& name) {
+    std::vector<std::string> words{"ZADD", wire::fair::deadlines(name.key)};
+    for (std::size_t i = 95 + below(10); i > 0; --i) {
+      words.push_back(std::to_string(1 + below(9)));  // long ago, also for the model, whose clock is another
+      words.push_back("c" + std::to_string(i));
+    }
+    return words;
+  }
+
   std::vector<std::string> fair(milliseconds lease) {
     const wire::LockNames name = wire::fair::names(one_of(names()));
     const wire::Owner& owner = one_of(owners());
-    const std::size_t dice = below(20);
+    const std::size_t dice = below(21);
+    if (dice == 20) return crowd(name);
     if (dice < 10) {
       wire::AcquireCall call{{&name, 1}, owner, lease};
       call.publish = publish();

@@ -35,9 +35,9 @@ TEST_F(FairScripts, follow_the_golden_vectors) {
   const milliseconds usual(300'000), short_wait(50'000);
   Subscriber subscriber(server);
   EXPECT_TRUE(takes(kX, usual));
-  expect_reply(call(ask(kY, usual)), number(60'000));
+  expect_reply(call(ask(kY, usual)), behind(0, 60'000));
   store.expect(kept(with(held(kX, 60'000), {{kY, 360'000}})));
-  expect_reply(call(ask(kZ, short_wait)), number(60'000));
+  expect_reply(call(ask(kZ, short_wait)), behind(1, 60'000));
   store.expect(ending(with(held(kX, 60'000), {{kY, 360'000}, {kZ, 410'000}}), 360'000 + kDay));
   EXPECT_EQ(call(give_back(kX)).integer, 1);
   EXPECT_THAT(subscriber.messages(), ElementsAre(turn_of(kY)));
@@ -56,13 +56,86 @@ TEST_F(FairScripts, who_is_next_and_dead_costs_the_others_one_turn_and_no_busy_w
   const long long began = store.now();
   int asked = 0;
   for (Reply reply; asked < 20 && !(reply = call(ask(kZ, turn))).is_null(); ++asked) {
-    ASSERT_GE(reply.integer, 1);
-    ASSERT_LE(reply.integer, 300);
-    std::this_thread::sleep_for(milliseconds(reply.integer));
+    ASSERT_TRUE(reply.is_array());
+    const long long left = reply.elements.at(1).integer;
+    ASSERT_GE(left, 1);
+    ASSERT_LE(left, 300);
+    std::this_thread::sleep_for(milliseconds(left));
   }
   EXPECT_GE(store.now() - began, 250);
   EXPECT_LE(asked, 5);
   EXPECT_FALSE(raw.exists(kQueue));
+}
+
+/// `many` waiters in order, with deadlines a second apart, and others behind them.
+std::vector<std::pair<wire::Owner, long long>> line_of(int many, long long first) {
+  std::vector<std::pair<wire::Owner, long long>> line;
+  for (int i = 0; i < many; ++i) {
+    line.emplace_back(wire::Owner{"44444444-2222-8333-8444-" + std::to_string(100'000'000'000 + i) + ":4"},
+                      first + 1000 * i);
+  }
+  return line;
+}
+
+// A turn for each of a hundred, and three pauses between two questions of each.
+TEST_F(FairScripts, a_long_queue_asks_rarely_and_its_deadlines_say_so) {
+  constexpr milliseconds kSecond{1000};
+  const State busy = held(kX, 30'000);
+  const auto expect_joined = [&](int others, long long deadline) {
+    SCOPED_TRACE(others);
+    auto line = line_of(others, 31'000);
+    store.set_up(with(busy, line));
+    expect_reply(call(ask(kY, kSecond)), behind(others, 30'000));
+    line.emplace_back(kY, deadline);
+    store.expect(kept(with(busy, line)));
+    line.back().second = 10;  // long ago
+    store.set_up(with(busy, line));
+    expect_reply(call(ask(kY, kSecond)), behind(others, 30'000));
+    line.back().second = 32'000 + 1000 * std::min(others, 100) + std::max(40 * others - 1000, 0);
+    store.expect(kept(with(busy, line)));
+  };
+  expect_joined(20, 51'000);
+  expect_joined(60, 30'000 + 62'000 + 60 * 40 - 1000);
+  expect_joined(99, 30'000 + 101'000 + 99 * 40 - 1000);
+  expect_joined(150, 180'000);
+}
+
+// Processes that were killed together: the one behind them waits for one turn, and not for one of each.
+TEST_F(FairScripts, all_whom_no_message_reaches_have_the_same_turn) {
+  auto line = line_of(20, 200'000);
+  line[3].first = kJ;  // Redisson's keeps its own
+  Subscriber subscriber(server, {fair::wake_channel(kL, line[10].first)});
+  store.set_up(with(held(kX, 30'000), line));
+  EXPECT_EQ(call(give_back(kX)).integer, 1);
+  EXPECT_THAT(subscriber.messages(), ElementsAre(turn_of(line[10].first)));
+  for (int i = 0; i < 10; ++i) {
+    if (i != 3) line[static_cast<std::size_t>(i)].second = kTurn.count();
+  }
+  store.expect(with({}, line));
+  EXPECT_EQ(call(fair::force_release(kL)).integer, 0);
+  store.set_up(with(held(kX, 30'000), line_of(20, 200'000)));
+  EXPECT_EQ(call(fair::force_release(kL)).integer, 1);
+  store.expect(with({}, line_of(20, 200'000)));
+}
+
+TEST_F(FairScripts, of_a_long_queue_only_the_first_hundred_lose_a_turn) {
+  auto line = line_of(150, 31'000);
+  const auto loses = [&line](std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i) line[i].second -= 1000;
+  };
+  store.set_up(with({}, line));
+  EXPECT_TRUE(takes(line.front().first, milliseconds(1000)));
+  const wire::Owner owner = line.front().first;
+  line.erase(line.begin());
+  loses(0, 100);
+  store.expect(with(held(owner, 60'000), line));
+  EXPECT_EQ(call(leave(line[20].first, milliseconds(1000))).integer, 1);
+  line.erase(line.begin() + 20);
+  loses(20, 99);
+  store.expect(with(held(owner, 60'000), line));
+  EXPECT_EQ(call(leave(line[120].first, milliseconds(1000))).integer, 1);
+  line.erase(line.begin() + 120);
+  store.expect(with(held(owner, 60'000), line));
 }
 
 TEST_F(FairScripts, who_hears_that_it_is_next_is_told_alone) {
@@ -163,7 +236,7 @@ TEST(FairRights, those_that_are_documented_suffice) {
     return run(raw, fair::acquire(call));
   };
   EXPECT_TRUE(ask_for(kX).is_null());
-  for (const wire::Owner& owner : {kY, kZ, kJ, kJ}) EXPECT_TRUE(ask_for(owner).is_integer());
+  for (const wire::Owner& owner : {kY, kZ, kJ, kJ}) EXPECT_TRUE(ask_for(owner).is_array());
   EXPECT_TRUE(run(raw, fair::line("lock:1", 5)).is_array());
   EXPECT_EQ(run(raw, fair::release({{&names, 1}, kX})).integer, 0);
   EXPECT_TRUE(ask_for(kY).is_null());
@@ -181,7 +254,7 @@ TEST(FairOnACluster, needs_the_lock_and_its_queue_in_one_slot) {
     EXPECT_TRUE(run(raw, fair::acquire(call)).is_null());
     wire::AcquireCall other{{&names, 1}, kY, kLease};
     other.turn = kTurn;
-    EXPECT_TRUE(run(raw, fair::acquire(other)).is_integer());
+    EXPECT_TRUE(run(raw, fair::acquire(other)).is_array());
     EXPECT_EQ(run(raw, fair::line(name, 5)).elements.size(), 6U);
     EXPECT_TRUE(wire::decode_release(run(raw, fair::release({{&names, 1}, kX}))));
     EXPECT_EQ(run(raw, fair::leave({{&names, 1}, kY, kTurn})).integer, 1);

@@ -36,7 +36,13 @@ inline base::Command ask(const wire::Owner& owner, std::optional<milliseconds> t
 inline base::Command give_back(const wire::Owner& owner, milliseconds turn = kTurn) {
   return fair::release({.names = {&kL, 1}, .owner = owner, .turn = turn});
 }
-inline base::Command leave(const wire::Owner& owner) { return fair::leave({{&kL, 1}, owner, kTurn}); }
+inline base::Command leave(const wire::Owner& owner, milliseconds turn = kTurn) {
+  return fair::leave({{&kL, 1}, owner, turn});
+}
+/// The reply to one who is queued, beside so many others.
+inline Reply behind(long long others, long long left) {
+  return table::several({table::number(1), table::number(left), table::number(others + 2)});
+}
 
 inline State held(const wire::Owner& owner, long long ttl) { return {{"L", table::hash({{owner.text, "1"}}, ttl)}}; }
 /// Those who wait, in order, each with its deadline.

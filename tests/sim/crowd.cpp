@@ -10,6 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "kinds/fair_lock.hpp"
+#include "redis/decide/resp.hpp"
+#include "sim/model/keyspace.hpp"
+#include "sim/model/transition_parts.hpp"
+
 namespace holdfast::test {
 namespace {
 
@@ -22,6 +27,52 @@ using engine::AcquireTerms;
 using engine::Attempt;
 using engine::TargetView;
 using std::chrono::milliseconds;
+
+/// The scripts of a fair lock, at the model of a server.
+class FairServer final : private ScriptHost {
+ public:
+  /// `heard`: a message to this owner; false: it reaches nobody.
+  explicit FairServer(std::function<bool(std::string_view owner)> heard) : heard_(std::move(heard)) {}
+
+  wire::AcquireReply acquire(const wire::Owner& owner, milliseconds lease, TimePoint now) {
+    wire::AcquireCall call{{&names_, 1}, owner, lease};
+    call.turn = kTurn;
+    return wire::decode_acquire(run(wire::fair::acquire(call), now));
+  }
+  void release(const wire::Owner& owner, TimePoint now) {
+    run(wire::fair::release({.names = {&names_, 1}, .owner = owner, .turn = kTurn}), now);
+  }
+
+  static constexpr milliseconds kTurn{1000};
+
+ private:
+  base::Reply run(const base::Command& command, TimePoint now) {
+    keyspace_.set_now(std::chrono::floor<milliseconds>(now.time_since_epoch()).count());
+    const auto keys = static_cast<std::size_t>(std::stoi(command.args.front()));
+    const std::vector<std::string_view> words(command.args.begin() + 1, command.args.end());
+    const Args all(words);
+    std::string bytes;
+    for (const KnownScript& known : fair_scripts()) {
+      if (known.script == command.script) known.run(*this, all.first(keys), all.subspan(keys), bytes);
+    }
+    redis::Parser parser(redis::kMostOfReplies);
+    redis::ReplyBuilder builder;
+    while (!parser.done()) builder.add(parser.next(bytes).value());
+    return builder.replies.front();
+  }
+
+  Keyspace& keyspace() override { return keyspace_; }
+  std::int64_t publish(Channel, std::string_view channel, std::string_view) override {
+    return heard_(channel.substr(names_.channel.size() + 1)) ? 1 : 0;
+  }
+  std::int64_t listeners(Channel, std::string_view) override { return 0; }
+  bool has_all(Args) override { return true; }
+  bool may(std::string_view) const override { return true; }
+
+  const wire::LockNames names_ = wire::fair::names("crowd");
+  const std::function<bool(std::string_view)> heard_;
+  Keyspace keyspace_;
+};
 
 /// Everything happens in the order of time; each waiter takes the lock again and again.
 class Crowd {
@@ -47,6 +98,7 @@ class Crowd {
     TimePoint busy_until{};
     std::uint64_t alarm = 0;  // which one counts
     bool waiting = false, asking = false, missed = false, listens = false, frozen = false;
+    wire::Owner owner{};  // of a fair lock, another one each time
   };
   struct Event {
     TimePoint at;
@@ -73,8 +125,14 @@ class Crowd {
     Client& client = clients_[i];
     if (client.frozen) return;
     client.came = now_;
-    client.fsm.emplace(AcquireTerms{.command_timeout = 3s, .patience = 15s, .safety_poll = 2s, .jitter = chance()},
-                       now_);
+    AcquireTerms terms{.command_timeout = 3s, .patience = 15s, .safety_poll = 2s, .jitter = chance()};
+    if (setting_.fair) {
+      terms.safety_poll = FairServer::kTurn;
+      terms.own_channel = true;
+      client.owner.text =
+          "11111111-2222-8333-8444-" + std::to_string(100'000'000'000 + i) + ":" + std::to_string(++number_);
+    }
+    client.fsm.emplace(terms, now_);
     client.fsm->start();
     act(i, client.fsm->on_turn(now_, view(client)));
   }
@@ -109,7 +167,15 @@ class Crowd {
     ++found_.scripts;
     if (polls) ++found_.polls;
     Attempt reply{.kind = Attempt::Kind::busy, .subscribed = clients_[i].listens};
-    if (!taken()) {
+    if (setting_.fair) {
+      const wire::AcquireReply found = fair_.acquire(clients_[i].owner, setting_.lease, now_);
+      reply.busy_for = found.busy_for.value_or(0ms);
+      reply.listeners = found.listeners;
+      if (found.granted) {
+        reply.kind = Attempt::Kind::granted;
+        grant(i);
+      }
+    } else if (!taken()) {
       reply.kind = Attempt::Kind::granted;
       grant(i);
     } else {
@@ -151,7 +217,11 @@ class Crowd {
 
   void release(std::size_t i) {
     freed_at_ = lease_ends_ = now_;
-    publish([](Client& client, TimePoint) { client.busy_until = {}; }, true);
+    if (setting_.fair) {
+      fair_.release(clients_[i].owner, now_);
+    } else {
+      publish([](Client& client, TimePoint) { client.busy_until = {}; }, true);
+    }
     at(now_ + 1ms, [this, i] { come(i); });
   }
 
@@ -159,15 +229,28 @@ class Crowd {
     for (std::size_t i = 0; i < clients_.size(); ++i) {
       if (!clients_[i].listens || chance() < setting_.lost) continue;
       at(now_ + way(), [=, this] {
-        Client& client = clients_[i];
-        change(client, now_);
-        if (!client.fsm || client.frozen) return;
-        if (released && client.asking) client.missed = true;
-        if (!client.waiting) return;
-        if (released) return act(i, client.fsm->on_message(now_, view(client)));
-        if (client.fsm->lets_others_ask()) act(i, client.fsm->on_busy(now_, view(client)));
+        change(clients_[i], now_);
+        notify(i, released);
       });
     }
+  }
+
+  void notify(std::size_t i, bool released) {
+    Client& client = clients_[i];
+    if (!client.fsm || client.frozen) return;
+    if (released && client.asking) client.missed = true;
+    if (!client.waiting) return;
+    if (released) return act(i, client.fsm->on_message(now_, view(client)));
+    if (client.fsm->lets_others_ask()) act(i, client.fsm->on_busy(now_, view(client)));
+  }
+
+  /// A message for one waiter of a fair lock.
+  bool notify_owner(std::string_view owner) {
+    const auto i = static_cast<std::size_t>(std::stoll(std::string(owner.substr(24, 12))) - 100'000'000'000);
+    const Client& client = clients_[i];
+    if (!client.listens || client.owner.text != owner || (setting_.gone && client.frozen)) return false;
+    if (chance() >= setting_.lost) at(now_ + way(), [=, this] { notify(i, true); });
+    return true;
   }
 
   const CrowdSetting setting_;
@@ -178,6 +261,7 @@ class Crowd {
   TimePoint now_{1h};
   TimePoint lease_ends_{}, freed_at_{1h};
   std::int64_t listening_ = 0;
+  FairServer fair_{[this](std::string_view owner) { return notify_owner(owner); }};
   CrowdFound found_;
 };
 

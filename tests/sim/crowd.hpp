@@ -1,5 +1,6 @@
-// Crowds of waiters on one lock, each with the acquire loop of the library, at a server that is played: how many
-// scripts a grant costs, and how long the lock is idle. Without a clock, so the figures are the same each time.
+// Crowds of waiters on one lock, each with the acquire loop of the library, at a server that is played (of a fair lock:
+// by the model of its scripts): how many scripts a grant costs, and how long the lock is idle. Without a clock, so the
+// figures are the same each time.
 #pragma once
 
 #include <algorithm>
@@ -20,13 +21,15 @@ struct CrowdSetting {
   double killed = 0;  ///< How many of the holders end without a release.
   std::chrono::milliseconds lease = std::chrono::seconds(30);
   base::Duration far = std::chrono::milliseconds(2);  ///< A message takes up to this, and a command half a millisecond.
+  bool gone = false;                                  ///< Those not live have gone: no message reaches them.
+  bool fair = false;                                  ///< It is a fair lock.
   bool said = true;                                   ///< Waiters are told that it is busy; a control where not.
   double scripts = 25;                                ///< At most so many a grant.
 };
 
 inline void PrintTo(const CrowdSetting& setting, std::ostream* out) {
-  *out << setting.clients << " clients, " << setting.hold / std::chrono::milliseconds(1) << " ms, " << setting.live
-       << " live";
+  *out << (setting.fair ? "fair, " : "") << setting.clients << " clients, "
+       << setting.hold / std::chrono::milliseconds(1) << " ms, " << setting.live << " live";
 }
 
 struct CrowdFound {

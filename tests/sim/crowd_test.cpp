@@ -56,6 +56,51 @@ INSTANTIATE_TEST_SUITE_P(
         Setting{
             .clients = 10'000, .hold = 100ms, .time = 20s, .live = 100, .killed = 0.1, .lease = 1s, .scripts = 45}));
 
+class FairCrowds : public testing::TestWithParam<Setting> {};
+
+// A script to come, one of the next, and one to subscribe; and none is served before one that came earlier.
+TEST_P(FairCrowds, CostThreeScriptsAGrantAndKeepTheOrder) {
+  const Found found = play(GetParam());
+  SCOPED_TRACE(told(GetParam(), found));
+  EXPECT_LE(found.scripts_each(), GetParam().scripts);
+  EXPECT_LE(found.polls / (GetParam().time / 2 / 1.0s), 120);
+  EXPECT_LE(found.longest_idle, 20ms);
+  EXPECT_EQ(found.inversions, 0);
+  EXPECT_GT(found.grants, 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OfAllSizes, FairCrowds,
+    testing::Values(Setting{.clients = 60, .time = 4s, .live = 60, .fair = true, .scripts = 3.2},
+                    Setting{.clients = 150, .time = 3s, .live = 150, .fair = true, .scripts = 3.2},
+                    Setting{.clients = 400, .hold = 50ms, .time = 16s, .live = 400, .fair = true, .scripts = 3.5},
+                    Setting{.clients = 1500, .hold = 1s, .time = 44s, .live = 1500, .fair = true, .scripts = 4}));
+
+struct Trouble {
+  Setting setting;
+  std::chrono::milliseconds idle;  // at most
+};
+void PrintTo(const Trouble& trouble, std::ostream* out) { PrintTo(trouble.setting, out); }
+class FairCrowdsInTrouble : public testing::TestWithParam<Trouble> {};
+
+TEST_P(FairCrowdsInTrouble, GoOnAsSoonAsTheirPlacesEnd) {
+  const Found found = play(GetParam().setting);
+  SCOPED_TRACE(told(GetParam().setting, found));
+  EXPECT_LE(found.longest_idle, GetParam().idle);
+  EXPECT_GT(found.grants, 100);
+}
+
+// Each frozen waiter has a turn, so a hundred of them at most until all are past their deadlines; those whom nothing
+// reaches have one together, sixteen at most.
+INSTANTIATE_TEST_SUITE_P(
+    OfAllKinds, FairCrowdsInTrouble,
+    testing::Values(
+        Trouble{{.clients = 40, .hold = 100ms, .time = 100s, .live = 10, .lease = 1s, .fair = true}, 36s},
+        Trouble{{.clients = 200, .hold = 200ms, .time = 280s, .live = 10, .lease = 1s, .fair = true}, 115s},
+        Trouble{{.clients = 60, .hold = 100ms, .time = 60s, .live = 10, .lease = 1s, .gone = true, .fair = true}, 6s},
+        // It is told again when a quarter of its turn is over and somebody asks.
+        Trouble{{.clients = 300, .hold = 50ms, .time = 20s, .live = 300, .lost = 0.1, .fair = true}, 1100ms}));
+
 TEST(CrowdThatHearsNothing, PollsAHundredTimesASecondAllTogether) {
   const Setting setting{.hold = 100ms, .time = 60s, .lost = 1};
   const Found found = play(setting);

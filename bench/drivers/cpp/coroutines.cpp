@@ -67,8 +67,12 @@ class Coroutines final : public Face {
   }
   std::function<void(Span)> hot(Callers& callers, std::chrono::microseconds inside) override {
     return [this, &callers, inside](Span span) {
-      run(callers.size(), [&](std::size_t i) { return repeat_hot(span, client(i), callers[i], inside); });
+      run(callers.size(), [&](std::size_t i) { return hot_of_kind(span, client(i), callers[i], inside); });
     };
+  }
+
+  bool has(const std::string& kind) const override {
+    return kind == "lock" || kind == "fair" || kind == "any";
   }
 
   Taken take(const Thing& thing, Clock::time_point until) override {
@@ -137,10 +141,28 @@ class Coroutines final : public Face {
     }
   }
 
-  Coroutine repeat_hot(Span span, holdfast::Client& client, Caller& caller, std::chrono::microseconds inside) {
-    const holdfast::Lock lock = client.lock(caller.thing.key);
+  Coroutine hot_of_kind(Span span, holdfast::Client& client, Caller& caller, std::chrono::microseconds inside) {
+    const Thing& thing = caller.thing;
+    if (thing.kind == "fair") return repeat_hot(span, client.fair_lock(thing.key), caller, inside);
+    if (thing.kind == "any") return repeat_hot(span, client.any_lock(all_names(thing)), caller, inside);
+    return repeat_hot(span, client.lock(thing.key), caller, inside);
+  }
+
+  static std::vector<std::string> all_names(const Thing& thing) {
+    std::vector<std::string> names;
+    for (long i = 0; i < thing.of; ++i) names.push_back(numbered(thing.key, i));
+    return names;
+  }
+
+  template <class Lock>
+  Coroutine repeat_hot(Span span, Lock lock, Caller& caller, std::chrono::microseconds inside) {
     for (Clock::time_point begun = co_await reach(span.start); begun < span.end; begun = Clock::now()) {
-      std::optional<holdfast::Hold> hold = co_await lock.async_try_acquire(until(span.end));
+      std::optional<holdfast::Hold> hold;
+      try {
+        hold = co_await lock.async_try_acquire(until(span.end));
+      } catch (const holdfast::Error&) {
+        if (Clock::now() < span.end) throw;  // else all of a crowd give up at once, and some get no answer in time
+      }
       const Clock::time_point entered = Clock::now();
       caller.add(entered - begun);
       if (!hold) continue;

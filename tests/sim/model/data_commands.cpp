@@ -130,7 +130,9 @@ void ModelServer::hgetall(Session&, Args command, std::string& out) {
 }
 
 void ModelServer::rpush(Session&, Args command, std::string& out) {
-  put_number(out, static_cast<std::int64_t>(keyspace_.push(command[1], command[2])));
+  std::size_t length = 0;
+  for (const std::string_view element : command.subspan(2)) length = keyspace_.push(command[1], element);
+  put_number(out, static_cast<std::int64_t>(length));
 }
 
 /// All of it, whatever part is asked for.
@@ -141,7 +143,11 @@ void ModelServer::lrange(Session&, Args command, std::string& out) {
 }
 
 void ModelServer::zadd(Session&, Args command, std::string& out) {
-  put_number(out, keyspace_.set_score(command[1], command[3], to_number(command[2]).value()) ? 1 : 0);
+  std::int64_t added = 0;
+  for (std::size_t i = 2; i + 1 < command.size(); i += 2) {
+    if (keyspace_.set_score(command[1], command[i + 1], to_number(command[i]).value())) ++added;
+  }
+  put_number(out, added);
 }
 
 /// All of it, whatever part is asked for.

@@ -12,6 +12,8 @@ namespace {
 
 using Millis = Keyspace::Millis;
 
+constexpr std::size_t kFirst = 100;  // so many have a turn for each ahead of them
+
 Millis number(std::string_view text) { return to_number(text).value(); }
 
 /// One that may need Redisson's time for its turn: not of a named client of ours.
@@ -46,34 +48,56 @@ Swept sweep(Keyspace& all, std::string_view queue, std::string_view deadlines) {
   }
 }
 
-/// `refused`: a message that is refused is an error, as of a release, which is sent again.
-std::int64_t tell_next(ScriptHost& host, std::string_view queue, std::string_view channel, std::string_view way,
-                       bool refused = false) {
-  constexpr std::size_t kMost = 16;
-  const auto found = attempt([&] { return host.keyspace().elements(queue); });
-  const std::vector<std::string> waiting = found.value.value_or(std::vector<std::string>());
-  for (std::size_t i = 0; i < std::min(waiting.size(), kMost); ++i) {
-    const std::string next = std::string(channel) + ":" + waiting[i];
-    const std::int64_t heard = refused ? tell(host, next, way, false) : tell_whom_it_can(host, next, way);
-    if (heard > 0) return heard;
-  }
-  return 0;
-}
-
 struct Turns {
   Millis own, redissons;
 };
 
-/// Whoever waits and is alive keeps its place.
-void refresh(Keyspace& all, std::string_view deadlines, std::string_view own, Millis taken_for, const Turns& turns) {
-  const auto& scores = all.scores(deadlines);
-  const auto place = std::ranges::find(scores, own, [](const auto& each) { return std::string_view(each.second); });
-  const Millis rank = place - scores.begin();
-  Millis wanted = all.now() + taken_for + (rank + 2) * turns.own;
-  if (rank > 0 && is_redissons(place[-1].second)) {
-    wanted = std::max(wanted, place[-1].first + 2 * turns.own + turns.redissons);
+/// Whom nothing reaches has a turn, and no longer.
+void end_soon(Keyspace& all, std::string_view deadlines, std::string_view waiter, Millis turn) {
+  if (turn == 0 || is_redissons(waiter)) return;
+  attempt([&] {
+    const std::optional<Millis> deadline = all.score(deadlines, waiter);
+    if (deadline && *deadline > all.now() + turn) all.set_score(deadlines, waiter, all.now() + turn);
+    return true;
+  });
+}
+
+/// `refused`: a message that is refused is an error, as of a release, which is sent again.
+std::int64_t tell_next(ScriptHost& host, Args keys, std::string_view channel, std::string_view way, Millis turn,
+                       bool refused = false) {
+  constexpr std::size_t kMost = 16;
+  const auto found = attempt([&] { return host.keyspace().elements(keys[1]); });
+  const std::vector<std::string> waiting = found.value.value_or(std::vector<std::string>());
+  for (std::size_t i = 0; i < std::min(waiting.size(), kMost); ++i) {
+    const std::string next = std::string(channel) + ":" + waiting[i];
+    const auto heard = attempt([&] { return tell(host, next, way, !refused); });
+    if (!heard.value && refused) throw Refused(heard.refused);
+    if (heard.value.value_or(0) > 0) return *heard.value;
+    if (heard.value) end_soon(host.keyspace(), keys[2], waiting[i], turn);
   }
-  if (wanted > place->first) all.set_score(deadlines, own, wanted);
+  return 0;
+}
+
+Millis first(Millis rank) { return std::min(rank, static_cast<Millis>(kFirst)); }
+
+/// How much later a deadline is in a queue in which each asks rarely.
+Millis rarely(std::size_t others, const Turns& turns) {
+  return std::max<Millis>(std::min(40 * static_cast<Millis>(others), turns.redissons) - turns.own, 0);
+}
+
+/// Whoever waits and is alive keeps its place.
+void refresh(Keyspace& all, Args keys, std::string_view own, Millis taken_for, const Turns& turns) {
+  const std::vector<std::string>& waiting = all.elements(keys[1]);
+  const std::size_t last = std::min(waiting.size(), kFirst);
+  const std::size_t ahead = static_cast<std::size_t>(
+      std::find(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(last), own) - waiting.begin());
+  const auto turns_ahead = static_cast<Millis>(ahead);
+  Millis wanted = all.now() + taken_for + (turns_ahead + 2) * turns.own + rarely(all.scores(keys[2]).size() - 1, turns);
+  if (ahead > 0 && ahead < kFirst && is_redissons(waiting[ahead - 1])) {
+    const std::optional<Millis> its = all.score(keys[2], waiting[ahead - 1]);
+    if (its) wanted = std::max(wanted, *its + 2 * turns.own + turns.redissons);
+  }
+  if (wanted > all.score(keys[2], own).value()) all.set_score(keys[2], own, wanted);
 }
 
 /// The lock is free: whoever is next has a turn from now, and no longer. True: its deadline is earlier than it was.
@@ -98,16 +122,23 @@ void enter(Keyspace& all, Args keys, Args args, bool from_queue, Millis turn) {
   if (!from_queue) return;
   all.pop_front(keys[1]);
   all.erase_member(keys[2], args[1]);
-  const auto waiting = all.scores(keys[2]);
-  for (const auto& [score, waiter] : waiting) all.add_to_score(keys[2], waiter, -turn);
+  const std::vector<std::string> waiting = all.elements(keys[1]);
+  for (std::size_t i = 0; i < std::min(waiting.size(), kFirst); ++i) {
+    if (all.score(keys[2], waiting[i])) all.add_to_score(keys[2], waiting[i], -turn);
+  }
 }
 
 void join(Keyspace& all, Args keys, std::string_view own, Millis taken_for, const Turns& turns) {
   const std::vector<std::string>& waiting = all.elements(keys[1]);
   std::optional<Millis> last;
   if (!waiting.empty() && waiting.back() != own) last = all.score(keys[2], waiting.back());
-  Millis chained = (last ? std::max<Millis>(*last - all.now(), 0) : taken_for) + all.now() + turns.own;
+  const std::size_t others = all.scores(keys[2]).size();
+  Millis chained = (last ? std::max<Millis>(*last - all.now(), 0) : taken_for) + all.now();
+  if (others < kFirst) chained += turns.own;
   if (last && is_redissons(waiting.back())) chained += turns.redissons;
+  if (const Millis later = rarely(others, turns); later > 0) {
+    chained = std::max(chained, all.now() + taken_for + (first(static_cast<Millis>(others)) + 2) * turns.own + later);
+  }
   all.set_score(keys[2], own, chained);
   all.erase_elements(keys[1], own);
   const auto joined = attempt([&] { return all.push(keys[1], own); });
@@ -148,24 +179,34 @@ void acquire(ScriptHost& host, Args keys, Args args, std::string& reply) {
   }
   if (!next.broken.empty()) throw Refused(next.broken);
   const Turns turns{number(args[2]), number(args[3])};
+  const auto put_busy = [&](Millis left, std::int64_t others) {
+    if (turns.own > 0) put_head(reply, '*', 3), put_number(reply, 1);
+    put_number(reply, left);
+    if (turns.own > 0) put_number(reply, others + 2);
+  };
+  std::int64_t others = 0;
   if (is_free && (!next.head || *next.head == own)) {
     enter(all, keys, args, next.head.has_value(), turns.own);
     return put_null(reply);
   }
   if (turns.own > 0) {
     const Millis taken_for = is_free ? 0 : remaining;
-    if (all.score(keys[2], own)) {
-      refresh(all, keys[2], own, taken_for, turns);
+    const bool waits = all.score(keys[2], own).has_value();
+    others = static_cast<std::int64_t>(all.scores(keys[2]).size()) - (waits ? 1 : 0);
+    if (waits) {
+      refresh(all, keys, own, taken_for, turns);
     } else {
       join(all, keys, own, taken_for, turns);
     }
     keep_queue(all, keys, taken_for);
   }
-  if (!is_free) return put_number(reply, remaining);
+  if (!is_free) return put_busy(remaining, others);
   if (begin_turn(all, keys[2], next, turns)) {
-    attempt([&] { return tell(host, std::string(args[4]) + ":" + *next.head, way_of(args, 5), true); });
+    tell_next(host, keys, args[4], way_of(args, 5), turns.own);
+  } else if (turns.own > 0 && next.deadline && 4 * (*next.deadline - all.now()) < 3 * turns.own) {
+    tell_whom_it_can(host, std::string(args[4]) + ":" + *next.head, way_of(args, 5));
   }
-  put_number(reply, std::max<Millis>(next.deadline.value_or(all.now()) - all.now(), 1));
+  put_busy(std::max<Millis>(next.deadline.value_or(all.now()) - all.now(), 1), others);
 }
 
 void release(ScriptHost& host, Args keys, Args args, std::string& reply) {
@@ -173,7 +214,7 @@ void release(ScriptHost& host, Args keys, Args args, std::string& reply) {
   if (keys.size() == 1) return put_number(reply, 0);
   Swept next = sweep(host.keyspace(), keys[1], keys[2]);
   begin_turn(host.keyspace(), keys[2], next, {number(args[2]), number(args[3])});
-  put_number(reply, tell_next(host, keys[1], args[1], way_of(args, 4), true));
+  put_number(reply, tell_next(host, keys, args[1], way_of(args, 4), number(args[2]), true));
 }
 
 void leave(ScriptHost& host, Args keys, Args args, std::string& reply) {
@@ -181,7 +222,7 @@ void leave(ScriptHost& host, Args keys, Args args, std::string& reply) {
   const std::string_view own = args[0];
   std::size_t place = 0;
   const std::vector<std::string> waiting = all.elements(keys[1]);
-  for (std::size_t i = 0; i < waiting.size(); ++i) {
+  for (std::size_t i = 0; i < std::min(waiting.size(), kFirst); ++i) {
     if (waiting[i] == own) {
       place = place == 0 ? i + 1 : place;
     } else if (place > 0) {
@@ -189,12 +230,12 @@ void leave(ScriptHost& host, Args keys, Args args, std::string& reply) {
     }
   }
   const bool removed = all.erase_member(keys[2], own);
-  if (place == 0) return put_number(reply, removed ? 1 : 0);
+  if (std::ranges::find(waiting, own) == waiting.end()) return put_number(reply, removed ? 1 : 0);
   all.erase_elements(keys[1], own);
   if (place == 1 && all.find(keys[0]) == nullptr) {
     Swept next = sweep(all, keys[1], keys[2]);
     begin_turn(all, keys[2], next, {number(args[1]), number(args[3])});
-    tell_next(host, keys[1], args[2], way_of(args, 4));
+    tell_next(host, keys, args[2], way_of(args, 4), number(args[1]));
   }
   put_number(reply, 1);
 }
@@ -208,7 +249,7 @@ void force_release(ScriptHost& host, Args keys, Args args, std::string& reply) {
   host.keyspace().erase_field(keys[0], owner);
   if (keys.size() == 1) return put_number(reply, 1);
   sweep(host.keyspace(), keys[1], keys[2]);
-  tell_next(host, keys[1], args[0], args[1]);
+  tell_next(host, keys, args[0], args[1], 0);
   put_number(reply, 1);
 }
 

@@ -5,16 +5,21 @@
 -- ARGV[1] lease in ms, > 0   ARGV[2] owner   ARGV[3] turn: how long in ms the next waiter may leave the lock free; 0: this
 -- owner does not wait, and is not queued   ARGV[4] the same of Redisson's waiters   ARGV[5] channel   ARGV[6] way of
 -- shared/tell, if it is not PUBLISH
--- returns    nil: granted; else how long it stays taken in ms, or, if it is free, how long another's turn lasts; an error,
---            WRONGTYPE, if something other than a lock is there, or the queue is none
--- publishes  0 on the next waiter's channel, once, if that leaves the lock free
+-- returns    nil: granted; else how long it stays taken in ms, or, if it is free, how long another's turn lasts: alone, if
+--            this owner is not queued, or a list of 1, that, and how many others are queued, and 2; an error, WRONGTYPE, if
+--            something other than a lock is there, or the queue is none
+-- publishes  0 on the next waiter's channel, if the lock is free: once, also on that of the one behind if no client
+--            receives it; and again if a quarter of its turn is over
 -- retry      idempotent: the same owner again keeps its hold or its place
 -- pairs with Redisson getFairLock().lock(), tryLock(). Time is the server's; pcall, so that where a write is refused
 --            nothing without an expiry stays
 -- A waiter that asks again is alive: its deadline is extended, so it keeps its place however long the lock is held.
--- That only counts once it is next, so it may be later than those behind. Redisson's waiters take their turn off
--- everybody's deadline when they enter. What killed waiters leave ends by itself, a day after the last deadline: far
--- later than anybody who is alive comes back
+-- That only counts once it is next, so it may be later than those behind. It has a turn for each ahead of it, a hundred at
+-- most: so the first hundred lose a turn whenever one ahead of them enters or leaves. Redisson's waiters take their turn
+-- off everybody's deadline when they enter. In a long queue each asks rarely, so deadlines are later by three of its
+-- pauses: 40 ms for each other, up to Redisson's turn. Once it is next and the lock is free, a waiter has its turn and no
+-- longer. What killed waiters leave ends by itself, a day after the last deadline: far later than anybody who is alive
+-- comes back
 local key, queue, deadlines, own = KEYS[1], KEYS[2], KEYS[3], ARGV[2]
 local ttl = redis.call('PTTL', key)
 local free = ttl == -2
@@ -42,7 +47,10 @@ if broken then
   end
   return broken
 end
-local turn, theirs = tonumber(ARGV[3]), tonumber(ARGV[4])
+local turn, theirs, others = tonumber(ARGV[3]), tonumber(ARGV[4]), nil
+local function busy(left)
+  return others and {1, left, others + 2} or left
+end
 if free and (not head or head == own) then
   redis.call('HSET', key, own, 1)
   local expiry = redis.pcall('PEXPIRE', key, ARGV[1])
@@ -55,8 +63,8 @@ if free and (not head or head == own) then
   if head then
     redis.call('LPOP', queue)
     redis.call('ZREM', deadlines, own)
-    for _, waiter in ipairs(redis.call('ZRANGE', deadlines, 0, -1)) do
-      redis.call('ZINCRBY', deadlines, -turn, waiter)
+    for _, waiter in ipairs(redis.call('LRANGE', queue, 0, 99)) do
+      redis.call('ZADD', deadlines, 'XX', 'INCR', -turn, waiter)
     end
   end
   return nil
@@ -64,12 +72,22 @@ end
 if turn > 0 then
   local left = free and 0 or ttl
   local score = redis.call('ZSCORE', deadlines, own)
+  local back = redis.call('ZRANGE', deadlines, -1, -1)[1]
+  others = back and redis.call('ZRANK', deadlines, back) + (score and 0 or 1) or 0
+  local rarely = math.max(math.min(40 * others, theirs) - turn, 0)
   if score then
-    local rank = redis.call('ZRANK', deadlines, own)
-    local wanted = now + left + (rank + 2) * turn
-    local before = rank > 0 and redis.call('ZRANGE', deadlines, rank - 1, rank - 1, 'WITHSCORES') or {}
-    if before[1] and string.find(before[1], '^%x%x%x%x%x%x%x%x%-%x%x%x%x%-[^8]') then
-      wanted = math.max(wanted, before[2] + 2 * turn + theirs)
+    local ahead, before = 0, nil
+    for _, waiter in ipairs(redis.call('LRANGE', queue, 0, 99)) do
+      if waiter == own then
+        break
+      end
+      ahead, before = ahead + 1, waiter
+    end
+    local wanted = now + left + (ahead + 2) * turn + rarely
+    local its = ahead > 0 and ahead < 100 and string.find(before, '^%x%x%x%x%x%x%x%x%-%x%x%x%x%-[^8]')
+    its = its and redis.call('ZSCORE', deadlines, before)
+    if its then
+      wanted = math.max(wanted, its + 2 * turn + theirs)
     end
     if wanted > tonumber(score) then
       redis.call('ZADD', deadlines, 'XX', wanted, own)
@@ -77,9 +95,12 @@ if turn > 0 then
   else
     local tail = redis.call('LINDEX', queue, -1)
     local last = tail and tail ~= own and redis.call('ZSCORE', deadlines, tail)
-    local chained = (last and math.max(last - now, 0) or left) + now + turn
+    local chained = (last and math.max(last - now, 0) or left) + now + (others < 100 and turn or 0)
     if last and string.find(tail, '^%x%x%x%x%x%x%x%x%-%x%x%x%x%-[^8]') then
       chained = chained + theirs
+    end
+    if rarely > 0 then
+      chained = math.max(chained, now + left + (math.min(others, 100) + 2) * turn + rarely)
     end
     local joined = redis.pcall('ZADD', deadlines, chained, own)
     if type(joined) ~= 'table' then
@@ -101,13 +122,16 @@ if turn > 0 then
   end
 end
 if not free then
-  return ttl
+  return busy(ttl)
 end
 if turn > 0 then
   --@include shared/fair_due
+  local send, base, payload, way = redis.pcall, ARGV[5], '0', ARGV[6]
   if due then
-    local send, channel, payload, way = redis.pcall, ARGV[5] .. ':' .. head, '0', ARGV[6]
+    --@include shared/fair_tell
+  elseif deadline and deadline < now + 0.75 * turn then
+    local channel = base .. ':' .. head
     --@include shared/tell
   end
 end
-return math.max((deadline or now) - now, 1)
+return busy(math.max((deadline or now) - now, 1))

@@ -4,11 +4,12 @@
 -- returns    1: it was in the queue; 0: it was not
 -- publishes  0 on the next waiter's channel, if this owner was, and the lock is free
 -- retry      idempotent: a repeated send finds nothing and changes nothing
--- pairs with Redisson's withdrawal from a failed tryLock(), which notifies nobody. A hold of this owner stays
+-- pairs with Redisson's withdrawal from a failed tryLock(), which notifies nobody. A hold of this owner stays.
+-- As in fair/acquire, only the first hundred give up the turn of one ahead of them
 local key, queue, deadlines, own = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
 local turn, theirs = tonumber(ARGV[2]), tonumber(ARGV[4])
 local place
-for i, waiter in ipairs(redis.call('LRANGE', queue, 0, -1)) do
+for i, waiter in ipairs(redis.call('LRANGE', queue, 0, 99)) do
   if waiter == own then
     place = place or i
   elseif place then
@@ -16,10 +17,9 @@ for i, waiter in ipairs(redis.call('LRANGE', queue, 0, -1)) do
   end
 end
 local removed = redis.call('ZREM', deadlines, own)
-if not place then
+if redis.call('LREM', queue, 0, own) == 0 then
   return removed
 end
-redis.call('LREM', queue, 0, own)
 if place == 1 and redis.call('EXISTS', key) == 0 then
   --@include shared/fair_sweep
   --@include shared/fair_due
