@@ -101,9 +101,9 @@ _holdfast() {
   case $value in
     KIND)
       kinds=(lock fenced fair simple spin read-write)
-      [[ $verb == @(inspect|wait|break|ls) ]] && kinds+=(permit)
+      [[ $verb == @(inspect|wait|break|ls|watch) ]] && kinds+=(permit)
       [[ $verb == @(inspect|ls) ]] && kinds+=(semaphore latch)
-      [[ $verb == ls ]] && kinds+=(all)
+      [[ $verb == @(ls|watch) ]] && kinds+=(all)
       _holdfast_offer "$current" "${kinds[@]}" ;;
     SEVERITY) _holdfast_offer "$current" danger warning note unknown ;;
     WHAT) _holdfast_offer "$current" term kill warn ;;

@@ -73,9 +73,9 @@ function __holdfast_completions
     switch (__holdfast_value; or true)
         case KIND
             printf '%s\n' lock fenced fair simple spin read-write
-            contains -- "$verb" inspect wait break ls; and printf '%s\n' permit
+            contains -- "$verb" inspect wait break ls watch; and printf '%s\n' permit
             contains -- "$verb" inspect ls; and printf '%s\n' semaphore latch
-            test "$verb" = ls; and printf '%s\n' all
+            contains -- "$verb" ls watch; and printf '%s\n' all
         case SEVERITY
             printf '%s\n' danger warning note unknown
         case WHAT

@@ -62,17 +62,6 @@ const char* code_name(const std::error_code& code) {
   return to_string(static_cast<Errc>(code.value()));
 }
 
-/// In the form of RFC 3339, in UTC: `2026-11-21T09:30:00.123Z`.
-std::string time_now() {
-  const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &utc);
-  return fmt::format("{}.{:03}Z", text.data(), now.time_since_epoch().count() % 1000);
-}
-
 /// Whether a byte takes a column on the screen: UTF-8 continuation bytes do not.
 bool takes_a_column(char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }
 
@@ -199,7 +188,7 @@ void Console::detail(std::string_view text) const {
 void Console::say(LogLevel level, std::string_view text) const {
   const std::string words = for_log(base::without_logins(text));
   if (options_.syslog && write_to_syslog(level, words)) return;
-  const std::string time = options_.timestamps ? time_now() + " " : "";
+  const std::string time = options_.timestamps ? time_in_words(std::chrono::system_clock::now()) + " " : "";
   try {
     show(STDERR_FILENO, Shown(fmt::format("{}holdfast: {}\n", time, words)));
   } catch (const std::system_error&) {
@@ -214,6 +203,16 @@ void write_all(int fd, std::string_view text) {
     if (written < 0) throw std::system_error(errno, std::generic_category(), "cannot write the result");
     text.remove_prefix(static_cast<std::size_t>(written));
   }
+}
+
+std::string time_in_words(std::chrono::system_clock::time_point time) {
+  const auto now = std::chrono::floor<std::chrono::milliseconds>(time);
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &utc);
+  return fmt::format("{}.{:03}Z", text.data(), now.time_since_epoch().count() % 1000);
 }
 
 std::string table(std::vector<std::vector<std::string>> rows) {

@@ -126,6 +126,9 @@ void write_all(int fd, std::string_view text);
 using base::for_log;
 using base::printable;
 
+/// In the form of RFC 3339, in UTC: `2026-11-21T09:30:00.123Z`.
+std::string time_in_words(std::chrono::system_clock::time_point time);
+
 /// Rows in aligned columns, two spaces apart. Cells wider than 64 characters are cut, except in the last column, so
 /// that one odd name does not push everything else off the screen.
 std::string table(std::vector<std::vector<std::string>> rows);

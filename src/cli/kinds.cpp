@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "cli/console.hpp"
+#include "face/inquiry/key_news.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -63,6 +64,21 @@ bool is_no_lock(const LockInfo& string, const std::string& pattern) {
   return !by_name && (!string.holder || string.holder->kind == Holder::Kind::other);
 }
 
+/// By name. `list` says what there is of a form.
+template <class List>
+std::vector<FoundLock> found_by(const std::string& pattern, const std::vector<LockKind>& kinds, List list) {
+  std::vector<FoundLock> found;
+  for (const KeyForm form : forms_of(kinds)) {
+    for (LockInfo& lock : list(form)) {
+      const LockKind kind = *std::ranges::find(kinds, lock.form, [](LockKind each) { return row_of(each).listed; });
+      if (kind == LockKind::simple && kinds.size() > 1 && is_no_lock(lock, pattern)) continue;
+      found.push_back({kind, std::move(lock)});
+    }
+  }
+  std::ranges::stable_sort(found, {}, [](const FoundLock& each) -> const std::string& { return each.lock.name; });
+  return found;
+}
+
 bool is_for(const KindRow& row, KindsFor use) { return use == KindsFor::looking || !is_number(row.kind); }
 
 }  // namespace
@@ -98,16 +114,13 @@ std::optional<std::vector<LockKind>> kinds_named(std::string_view names) {
 std::vector<FoundLock> list_kinds(const Client& client, const std::string& pattern, const std::vector<LockKind>& kinds,
                                   InfoDetail detail) {
   if (kinds.empty()) return list_kinds(client, pattern, kinds_for(pattern), detail);
-  std::vector<FoundLock> found;
-  for (const KeyForm form : forms_of(kinds)) {
-    for (LockInfo& lock : client.list(pattern, detail, form)) {
-      const LockKind kind = *std::ranges::find(kinds, lock.form, [](LockKind each) { return row_of(each).listed; });
-      if (kind == LockKind::simple && kinds.size() > 1 && is_no_lock(lock, pattern)) continue;
-      found.push_back({kind, std::move(lock)});
-    }
-  }
-  std::ranges::stable_sort(found, {}, [](const FoundLock& each) -> const std::string& { return each.lock.name; });
-  return found;
+  return found_by(pattern, kinds, [&](KeyForm form) { return client.list(pattern, detail, form); });
+}
+
+std::vector<FoundLock> look_at_names(const Client& client, const std::vector<std::string>& names,
+                                     const std::string& pattern, const std::vector<LockKind>& kinds,
+                                     InfoDetail detail) {
+  return found_by(pattern, kinds, [&](KeyForm form) { return detail::list_named(client, names, detail, form); });
 }
 
 std::string holder_in_words(LockKind kind, const LockInfo& lock) {

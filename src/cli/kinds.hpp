@@ -66,6 +66,10 @@ struct FoundLock {
 std::vector<FoundLock> list_kinds(const Client& client, const std::string& pattern, const std::vector<LockKind>& kinds,
                                   InfoDetail detail);
 
+/// The same of these names only, of what list_kinds() finds by this pattern. Not in a cluster.
+std::vector<FoundLock> look_at_names(const Client& client, const std::vector<std::string>& names,
+                                     const std::string& pattern, const std::vector<LockKind>& kinds, InfoDetail detail);
+
 /// Who has it, as holder_in_words(LockInfo); of kinds whose holders have no names, how many, and how many more there
 /// are.
 std::string holder_in_words(LockKind kind, const LockInfo& lock);

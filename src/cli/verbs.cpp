@@ -13,13 +13,14 @@ namespace holdfast::cli {
 
 // Each in verbs/.
 extern const VerbEntry run_verb, elect_verb, acquire_verb, renew_verb, release_verb, ls_verb, inspect_verb, wait_verb,
-    break_verb, doctor_verb, top_verb, exporter_verb;
+    break_verb, doctor_verb, top_verb, watch_verb, exporter_verb;
 extern const char* const kLicences;  // the file COPYRIGHT
 
 namespace {
 
-constexpr std::array kVerbs{&run_verb,     &elect_verb, &acquire_verb, &renew_verb,  &release_verb, &ls_verb,
-                            &inspect_verb, &wait_verb,  &break_verb,   &doctor_verb, &top_verb,     &exporter_verb};
+constexpr std::array kVerbs{&run_verb, &elect_verb,   &acquire_verb, &renew_verb, &release_verb,
+                            &ls_verb,  &inspect_verb, &wait_verb,    &break_verb, &doctor_verb,
+                            &top_verb, &watch_verb,   &exporter_verb};
 
 constexpr const char* kVersion = "holdfast " HOLDFAST_VERSION_STRING "\n";
 constexpr const char* kTool =
@@ -33,6 +34,7 @@ constexpr const char* kTool =
   holdfast wait NAME                wait until a lock is free, without taking it
   holdfast break NAME               take a lock away from its holder
   holdfast top [PATTERN]            the locks on a screen that refreshes: who has them, who waits
+  holdfast watch [PATTERN]          what happens to locks, a line for each event
   holdfast doctor                   examine the servers: what about them endangers locks
   holdfast exporter                 answer Prometheus: what the servers have
 

@@ -15,6 +15,7 @@
 #include "kinds/semaphore.hpp"
 #include "kinds/server_calls.hpp"
 #include "kinds/simple_lock.hpp"
+#include "lock/queue/holder.hpp"
 
 namespace holdfast::face {
 namespace {
@@ -119,6 +120,11 @@ std::vector<Walk> walks_for_permits(const std::string& pattern) {
 /// How many names one SCAN step and one round of queries cover; the server may give more in one step.
 constexpr std::size_t kScanStep = 500;
 
+void tell_by_owner(LockInfo& info) {
+  for (LockHolder& each : info.holders) each.holder = engine::holder_of(each.owner, nullptr);
+  info.holder = info.holders.front().holder;
+}
+
 /// About, and without what its holders are told by CLIENT LIST.
 std::size_t bytes_of(const LockInfo& info) {
   std::size_t bytes = sizeof info + info.name.size() + info.owner.size();
@@ -149,6 +155,13 @@ std::vector<Walk> walks_for(KeyForm what, const std::string& pattern) {
       break;
   }
   return {{pattern, "hash", {&kLocks}}};
+}
+
+Listing::Listing(engine::Runtime& runtime, const std::vector<std::string>& names, InfoDetail detail, KeyForm what)
+    : Listing(runtime, "*", detail, what) {
+  for (const std::string& name : names) only_.push_back(prefix_ + name);
+  page_.assign(only_.begin(), only_.end());
+  next_keys();
 }
 
 std::vector<base::Command> Listing::commands() const {
@@ -208,6 +221,7 @@ void Listing::read_looks(const std::vector<base::Reply>& replies) {
     if (search->holders != nullptr) {
       set_holders(info, search->holders(said), left);
       if (info.owner.empty()) continue;
+      if (!only_.empty()) tell_by_owner(info);
     } else {
       if (!info.available) continue;
       info.remaining = left;
@@ -240,6 +254,10 @@ bool Listing::next_keys() {
 bool Listing::next_page() {
   keys_.clear();
   step_ = cursor_ == "0" && ++walk_ == walks_.size() ? Step::holders : Step::scan;
+  if (step_ == Step::scan && !only_.empty()) {
+    page_.assign(only_.begin(), only_.end());
+    return next_keys();
+  }
   return step_ == Step::scan || ask_holders_.begin(found_) || next_server();
 }
 

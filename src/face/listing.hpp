@@ -58,6 +58,10 @@ class Listing {
         servers_(runtime),
         ask_holders_(detail, servers_.several()) {}
 
+  /// Only these names, of which there is one at least, without a search; of one server. Holders are told by the form of
+  /// their owners, also where only these are wanted.
+  Listing(engine::Runtime& runtime, const std::vector<std::string>& names, InfoDetail detail, KeyForm what);
+
   engine::Inquiry inquiry() const { return {commands(), servers_.where()}; }
   /// Takes the replies to those commands, including errors. False: finished.
   bool on_replies(const std::vector<base::Reply>& replies);
@@ -85,6 +89,7 @@ class Listing {
 
   const std::string prefix_;
   const std::vector<Walk> walks_;
+  std::vector<std::string> only_;  // the keys of the names; empty: it searches
   const InfoDetail detail_;
   redis::Router& router_;
   InTurn servers_;

@@ -96,6 +96,15 @@ TEST_F(Shown, NamesAndHoldersByTop) {
   }
 }
 
+TEST_F(Shown, NamesAndHoldersByWatch) {
+  for (const std::string& name : kHostile) hold(name);
+  for (const bool json : {false, true}) {
+    Process watch = json ? start({"watch", "--json"}) : start({"watch"});
+    EXPECT_TRUE(eventually([&] { return watch.output().find("pay") != std::string::npos; })) << watch.errors();
+    EXPECT_THAT(unsafe_in(watch.output()), IsEmpty());
+  }
+}
+
 TEST_F(Shown, WhatAServerSays) {
   for (const std::string& says : kHostile) {
     const std::string line = says.substr(0, says.find_first_of("\r\n"));

@@ -104,6 +104,7 @@ TEST_F(Usage, EveryHelpTextIsOnStandardOutputAndFitsAScreen) {
                                                                                     {"doctor", "--help"},
                                                                                     {"exporter", "--help"},
                                                                                     {"top", "--help"},
+                                                                                    {"watch", "--help"},
                                                                                     {"run", "job", "--help"},
                                                                                     {"help"},
                                                                                     {"help", "run"},

@@ -27,15 +27,20 @@ void Core::disconnected(redis::Shard& shard, const std::string&) { watchdog_.los
 
 void Core::side_connected(redis::Shard& shard, redis::Side side) {
   if (side == redis::Side::acks) watchdog_.on_acks_connected(shard);
-  if (side == redis::Side::watch) watchdog_.loss_watch().on_connected(shard);
+  if (side != redis::Side::watch) return;
+  if (watcher_) return watcher_->side_connected(shard, side);
+  watchdog_.loss_watch().on_connected(shard);
 }
 
 void Core::side_disconnected(redis::Shard& shard, redis::Side side) {
   if (side == redis::Side::acks) watchdog_.confirmations().end_era(shard);
-  if (side == redis::Side::watch) watchdog_.loss_watch().on_disconnected(shard);
+  if (side != redis::Side::watch) return;
+  if (watcher_) return watcher_->side_disconnected(shard, side);
+  watchdog_.loss_watch().on_disconnected(shard);
 }
 
 void Core::invalidated(redis::Shard& shard, const base::Reply& keys) {
+  if (watcher_) return watcher_->invalidated(shard, keys);
   watchdog_.loss_watch().on_invalidated(shard, keys);
 }
 

@@ -30,6 +30,9 @@ class Core : public std::enable_shared_from_this<Core>, private redis::ServerEve
   std::shared_ptr<Runtime> shared_runtime() { return {shared_from_this(), &runtime_}; }
   Watchdog& watchdog() { return watchdog_; }
   Targets& targets() { return *targets_; }
+  /// From now on the servers' lanes `watch` are this watcher's, who is told what happens on them: for a client that has
+  /// no holds to watch. On the loop.
+  void watch_with(std::shared_ptr<redis::ServerEvents> watcher) { watcher_ = std::move(watcher); }
 
   /// True: closing begins here, and the caller carries it out. `done` is kept for the end of it, unless that is over.
   bool begin_close(std::function<void()>& done);
@@ -53,6 +56,7 @@ class Core : public std::enable_shared_from_this<Core>, private redis::ServerEve
   Watchdog watchdog_;
   const boost::intrusive_ptr<Targets> targets_;
   LateReleases late_releases_;
+  std::shared_ptr<redis::ServerEvents> watcher_;  // null: the LossWatch
 
   base::Mutex mutex_;
   /// Who is told of the end; nothing once they have been.
