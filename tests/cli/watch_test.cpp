@@ -65,7 +65,7 @@ TEST_F(WatchTest, SaysWhatHappensALineForEachEvent) {
   run.close_stdin();
   EXPECT_EQ(run.finish(), exited(0));
   EXPECT_THAT(line(process), MatchesRegex(kTime + "released +lock +job  .*, process [0-9]+, label nightly"));
-  hold("job", 300);
+  hold("job", 1500);
   EXPECT_THAT(line(process), MatchesRegex(kTime + "taken +lock +job  " + kSomebody));
   EXPECT_THAT(line(process), MatchesRegex(kTime + "expired +lock +job  " + kSomebody));
   hold("job");
@@ -108,7 +108,7 @@ TEST_F(WatchTest, AsJsonSaysWhoHasItAndWhoHadIt) {
 
 TEST_F(WatchTest, ARenewalIsNoEvent) {
   Process process = start_watch({"--json"});
-  Process run = start({"run", "-v", "--lease", "600ms", "job", "--", "sh", "-c", "echo started; read line"});
+  Process run = start({"run", "-v", "--lease", "2s", "job", "--", "sh", "-c", "echo started; read line"});
   expect_renewals(run, "job");
   EXPECT_EQ(short_event(process), "taken job");
   EXPECT_EQ(short_event(process), "released job");
@@ -177,7 +177,7 @@ TEST_F(WatchTest, WhereTheServerDoesNotTellItLooks) {
     raw_.flushall();
     url_ = url;
     Process process = start_watch({"--json", "-n", "100ms"}, how);
-    hold("job", 700);
+    hold("job", 1500);
     EXPECT_EQ(short_event(process), "taken job");
     EXPECT_EQ(short_event(process), "expired job");
     hold("job");
@@ -285,6 +285,25 @@ TEST_F(WatchTest, EndsWithItsTerminal) {
   process.write("\x03");
   EXPECT_TRUE(eventually([&] { return process.output().find("code=0") != std::string::npos; })) << process.output();
   process.finish();
+}
+
+/// The server would keep what it does not read.
+TEST_F(WatchTest, TheSuspendKeyDoesNotStopIt) {
+  if (const auto why = why_no_terminal()) GTEST_SKIP() << *why;
+  hold("job");
+  Process process = start_shell("exec script -qefc 'bash --norc -i' /dev/null");
+  const auto shows = [&](const std::string& text) {
+    return eventually([&] { return process.output().find(text) != std::string::npos; });
+  };
+  process.write("\"$tool\" watch --url " + server_.url() + "\n");
+  ASSERT_TRUE(shows("held ")) << process.output();
+  process.write("\x1a");
+  hold("later");
+  EXPECT_TRUE(shows("later")) << process.output();
+  process.write("\x03");
+  process.write("echo $((20 + 3)); exit 0\n");
+  EXPECT_TRUE(shows("23\r\n")) << process.output();
+  EXPECT_TRUE(process.finish());
 }
 
 TEST_F(WatchTest, EndsIfTheServerRefuses) {

@@ -276,7 +276,8 @@ class WatchVerb final : public Verb {
 
 /// Does not return, unless it fails.
 int WatchVerb::run(const Console& console) {
-  const SignalGate signals;  // before any thread
+  const SignalGate signals;     // before any thread
+  signals.refuse_suspension();  // the server keeps what is not read
   std::vector<Config> configs = make_configs(console);
   watch_.console = &console;
   watch_.several = configs.size() > 1;
