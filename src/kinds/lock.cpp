@@ -41,7 +41,7 @@ base::Command fields(std::string_view key) { return {{"HGETALL", std::string(key
 base::Command holder(std::string_view key) { return base::Command::call(scripts::lock_look, "1", std::string(key)); }
 
 Held decode_holder(const base::Reply& reply) {
-  if (!reply.is_array() || reply.elements.size() != 2 || !looks_like_owner(reply.elements[0].text)) return {};
+  if (!reply.is_array() || reply.elements.size() != 2 || !looks_like_holder(reply.elements[0].text)) return {};
   const auto count = base::to_number<long long>(reply.elements[1].text);
   return count.value_or(0) < 1 ? Held() : Held{reply.elements[0].text, *count};
 }

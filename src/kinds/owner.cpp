@@ -30,6 +30,12 @@ bool looks_like_owner(std::string_view field) {
   return is_uuid(field.substr(0, kUuid)) && std::ranges::all_of(number, is_digit);
 }
 
+bool looks_like_holder(std::string_view field) {
+  if (looks_like_owner(field)) return true;
+  return field.size() == 2 * kUuid + 1 && field[kUuid] == ':' && is_uuid(field.substr(0, kUuid)) &&
+         is_uuid(field.substr(kUuid + 1));
+}
+
 std::string_view client_of(std::string_view owner) { return owner.substr(0, kUuid); }
 
 std::string client_begin_of_permit(std::string_view shown) {

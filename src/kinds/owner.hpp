@@ -31,7 +31,10 @@ bool is_uuid(std::string_view text);
 /// its asynchronous calls any number, so it may be negative.
 bool looks_like_owner(std::string_view field);
 
-/// The UUID of such an owner.
+/// True for such an owner, and for `<uuid>:<uuid>`, which node-redisson writes as the owner of a plain lock.
+bool looks_like_holder(std::string_view field);
+
+/// The UUID of either.
 std::string_view client_of(std::string_view owner);
 
 /// A permit's id, as shown, begins with half the UUID of its client, if that is a Holdfast client: that half, with its

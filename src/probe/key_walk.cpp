@@ -18,7 +18,7 @@ bool has_owner(const base::Reply& page) {
   if (page.elements.size() != 2) return false;
   const std::vector<base::Reply>& fields = page.elements[1].elements;
   for (std::size_t i = 0; i < fields.size(); i += 2) {
-    if (wire::looks_like_owner(fields[i].text)) return true;
+    if (wire::looks_like_holder(fields[i].text)) return true;
   }
   return false;
 }

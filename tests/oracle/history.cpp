@@ -20,6 +20,9 @@
 namespace holdfast::test::oracle {
 namespace {
 
+/// What node-redisson writes behind the UUID of its client.
+constexpr std::string_view kNodeRedissons = "99999999-2222-4333-8444-555555555555";
+
 using std::chrono::milliseconds;
 
 class Generator : CountingCalls {
@@ -276,6 +279,8 @@ class Generator : CountingCalls {
                 {"HSET", name, one_of(owners()).text, "2"},
                 {"HSET", name, one_of(owners()).text, "-1"},
                 {"HSET", name, one_of(owners()).text + ":write", "1"},
+                {"HSET", name, one_of(owners()).text.substr(0, 36) + ":" + std::string(kNodeRedissons),
+                 one_of(std::vector<std::string>{"1", "0"})},
                 {"HSET", name, "mode", "read"},
                 {"HSET", name, "mode", "other"},
                 {"HDEL", name, one_of(owners()).text},

@@ -20,6 +20,8 @@ using testing::IsEmpty;
 
 constexpr milliseconds kLease{60'000};
 constexpr long long kNoExpiry = -1;
+/// What node-redisson writes.
+const wire::Owner kNodes{"88888888-2222-4333-8444-555555555555:99999999-2222-4333-8444-555555555555"};
 // Times to live run down while a test runs. Rows use values much further apart than this.
 constexpr long long kSlack = 15'000;
 
@@ -98,6 +100,11 @@ std::vector<Row> acquire_rows() {
        lock::acquire(kL, kA, kLease, true),
        nil(),
        {{"L", held_by(kA, 60'000)}}},
+      {"acquire of a lock that node-redisson has waits for it",
+       {{"L", held_by(kNodes, 30'000)}},
+       lock::acquire(kL, kB, kLease, true),
+       busy(30'000, 0, kNodes.text),
+       {{"L", held_by(kNodes, 30'000)}}},
       {"acquire of a lock that another has by a number below 0, made up by a caller of Redisson",
        {{"L", {{{kA.text.substr(0, 37) + "-7", "1"}}, 30'000}}},
        lock::acquire(kL, kB, kLease),
@@ -186,6 +193,12 @@ std::vector<Row> release_rows() {
        number(1),
        {},
        {{kWake, "0"}}},
+      {"force release takes a lock of node-redissons",
+       {{"L", held_by(kNodes, 30'000)}},
+       wire::lock::force_release(kL),
+       number(1),
+       {},
+       {{kWake, "0"}}},
       {"force release from another owner changes nothing and wakes nobody",
        {{"L", held_by(kA, 30'000)}},
        wire::lock::force_release(kL, kB),
@@ -243,6 +256,11 @@ std::vector<Row> look_rows() {
        wire::lock::holder("L"),
        seen(kA, "2"),
        {{"L", held_by(kA, 30'000, "2")}}},
+      {"a look at a lock of node-redissons",
+       {{"L", held_by(kNodes, 30'000)}},
+       wire::lock::holder("L"),
+       seen(kNodes, "1"),
+       {{"L", held_by(kNodes, 30'000)}}},
   };
 }
 
@@ -275,6 +293,8 @@ std::vector<Stranger> strangers() {
       {"an owner with a count below 0", {{{kA.text, "-1"}}, 30'000}, one},
       {"an owner with half a count", {{{kA.text, "1.5"}}, 30'000}, one},
       {"a uuid without a number", {{{uuid, "1"}}, 30'000}, one},
+      {"two uuids and an end", {{{uuid + ":" + uuid + "0", "1"}}, 30'000}, one},
+      {"two uuids with a count of 0", {{{uuid + ":" + uuid, "0"}}, 30'000}, one},
       {"an owner with an end", {{{kA.text + ":write", "1"}}, 30'000}, one},
       {"something else than a uuid", {{{"11111111-2222-4333-8444-55555555555g:1", "1"}}, 30'000}, one},
       {"a read lock", {{{"mode", "read"}, {kA.text, "2"}, {kB.text, "1"}}, 30'000}, "a read-write lock"},

@@ -77,6 +77,21 @@ TEST(LooksLikeOwner, AcceptsWhatRedissonAndHoldfastWrite) {
   EXPECT_TRUE(looks_like_owner(base::make_uuid() + ":" + std::to_string(base::next_number())));
 }
 
+TEST(LooksLikeHolder, AcceptsWhatNodeRedissonWritesToo) {
+  EXPECT_TRUE(looks_like_holder(kUuid + ":57"));
+  EXPECT_TRUE(looks_like_holder(kUuid + ":" + kUuid));
+  EXPECT_EQ(client_of(kUuid + ":" + kUuid), kUuid);
+  EXPECT_FALSE(looks_like_owner(kUuid + ":" + kUuid)) << "nothing else has such owners";
+}
+
+TEST(LooksLikeHolder, RefusesOtherFields) {
+  for (const std::string& field :
+       {""s, kUuid, kUuid + ":", kUuid + ":" + kUuid + ":write", kUuid + ":" + kUuid + "\n", kUuid + "-" + kUuid,
+        "x" + kUuid.substr(1) + ":" + kUuid, kUuid + ":" + kUuid.substr(1) + "x", kUuid + ":" + kUuid.substr(1)}) {
+    EXPECT_FALSE(looks_like_holder(field)) << field;
+  }
+}
+
 TEST(LooksLikeOwner, RefusesOtherFields) {
   EXPECT_FALSE(looks_like_owner(""));
   EXPECT_FALSE(looks_like_owner("mode"));

@@ -65,7 +65,7 @@ Holder holder_of_permit(std::string_view permit, const wire::Connections* connec
 
 Holder holder_of(std::string_view owner, const wire::Connections* connections) {
   Holder holder;
-  if (!wire::looks_like_owner(owner)) return holder_of_permit(owner, connections);
+  if (!wire::looks_like_holder(owner)) return holder_of_permit(owner, connections);
   const std::string_view client = wire::client_of(owner);
   holder.kind = wire::is_named_client(client) ? Holder::Kind::holdfast : Holder::Kind::redisson;
   if (connections == nullptr) return holder;

@@ -78,7 +78,7 @@ Found look(ScriptHost& host, std::string_view key, std::optional<Keyspace::Milli
   }
   if (!may_read) return {nullptr, {}, "NOPERM"};
   const Field& only = value.fields.front();
-  if (!wire::looks_like_owner(only.first) || !is_count(only.second)) {
+  if (!wire::looks_like_holder(only.first) || !is_count(only.second)) {
     return {nullptr, "a hash of one field that is no lock", {}};
   }
   if (remaining == Keyspace::kNever) {

@@ -1,18 +1,21 @@
--- shared/lock_form: whether a key holds a lock, or what else. A lock is a hash of one field, `<uuid>:<number>`, whose
--- value is a count from 1, and it has an expiry. Nothing else has that form; anything different is left alone.
+-- shared/lock_form: whether a key holds a lock, or what else. A lock is a hash of one field, `<uuid>:<number>` or, of
+-- node-redisson, `<uuid>:<uuid>`, whose value is a count from 1, and it has an expiry. Nothing else has that form;
+-- anything different is left alone.
 -- reads  key, which exists; ttl: what PTTL says of it; nil: a lock without an expiry, which nobody may wait for, is held
 --        too. Of a hash with several fields, which may be large and is no lock, no more than is needed to name it
 -- sets   held: a lock: its owner and the count; nil: none, or not permitted
 --        other: what is there instead of a lock, without quoting any of it
 --        refused: if not permitted, the error
 local held, other, refused
-local owner = '^%x%x%x%x%x%x%x%x%-%x%x%x%x%-%x%x%x%x%-%x%x%x%x%-%x%x%x%x%x%x%x%x%x%x%x%x:%-?%d+'
+local uuid = '%x%x%x%x%x%x%x%x%-%x%x%x%x%-%x%x%x%x%-%x%x%x%x%-%x%x%x%x%x%x%x%x%x%x%x%x'
+local owner, pair = '^' .. uuid .. ':%-?%d+', '^' .. uuid .. ':' .. uuid .. '$'
 local size = redis.pcall('HLEN', key)
 if size == 1 then
   held = redis.pcall('HGETALL', key)
   if held.err then
     held, refused = nil, held
-  elseif not (held[2] and string.find(held[1], owner .. '$') and string.find(held[2], '^[1-9]%d*$')) then
+  elseif not (held[2] and (string.find(held[1], owner .. '$') or string.find(held[1], pair)) and
+              string.find(held[2], '^[1-9]%d*$')) then
     held, other = nil, 'a hash of one field that is no lock'
   elseif ttl == -1 then
     held, other = nil, 'a lock of ' .. held[1] .. ' without an expiry, so nothing ends it; PEXPIRE gives it one'
