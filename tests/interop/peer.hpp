@@ -16,6 +16,8 @@ inline const std::vector<std::string> kRedissons{"redisson-3.14.0", "redisson-3.
                                                  "redisson-4"};
 /// A sample of them, for cases in which they hardly differ.
 inline const std::vector<std::string> kSomeRedissons{"redisson-3.14.0", "redisson-3.24.3", "redisson-3", "redisson-4"};
+/// Others that write the keys of Redisson's locks.
+inline const std::vector<std::string> kFamily{"node-redisson", "redisson-rs"};
 /// Locks of the family `SET key value NX PX`.
 inline const std::vector<std::string> kSimplePeers{"redis-py", "redsync", "node-redlock"};
 
@@ -35,7 +37,9 @@ class Peer {
   bool can(std::string_view ability) const;
   /// Why it cannot run; empty if it can.
   std::string why_not() const;
-  /// True if a peer that cannot run is a failure: HOLDFAST_PEERS=required.
+  /// Takes minutes to build, so only `tools/peers all` does.
+  bool on_request() const { return id_ == "redisson-rs"; }
+  /// True if a peer that cannot run is a failure, unless it is built on request only: HOLDFAST_PEERS=required.
   static bool required();
   /// What starts its process.
   std::string program() const { return file("run"); }

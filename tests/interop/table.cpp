@@ -131,6 +131,7 @@ class Page {
 
   static std::vector<std::string> every_peer() {
     std::vector<std::string> peers = kRedissons;
+    peers.insert(peers.end(), kFamily.begin(), kFamily.end());
     peers.insert(peers.end(), kSimplePeers.begin(), kSimplePeers.end());
     return peers;
   }
